@@ -1,4 +1,4 @@
-"""Comparison of the ticket ledger with the machine's meters (H-15), two independent records of the same money."""
+"""Comparison of the ticket ledger with the machine's journal (H-15), two independent records of the same money."""
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
@@ -27,36 +27,39 @@ COMPARED_ACCOUNTS: Final = tuple(
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LedgerAnchor:
-    """The last move of the ticket ledger that the machine's journal has recorded."""
+    """What the machine's journal stores about the ticket ledger, so that an exchanged ledger is detected.
+
+    A move of the ledger is one recorded action on a ticket; moves are numbered from 1.
+    """
 
     restoration: str = field(metadata=stored_as("begun"))
-    """The text that identifies the restoration with which the ledger started; "" if it was never restored."""
+    """The text of :func:`format_restoration` for this ledger; "" if the ledger was never restored."""
     start_move_number: int = field(metadata=stored_as("from"))
-    """The number of the ledger's last move when this journal began (by a memory clear or a restored ledger)."""
+    """The number of the ledger's last move at the time when this journal began or accepted a restored ledger."""
     starting_cents_by_account: Mapping[str, int] = field(metadata=stored_as("base"))
-    """What the ledger contained when this journal began, in minor units by account of the journal."""
+    """The ledger's totals when this journal began, in minor units, by the name of the journal's account."""
     move_number: int = field(metadata=stored_as("place"))
-    """The number of the recorded move in the ledger."""
+    """The number of the last ledger move that the journal has recorded."""
     digest: str
-    """The digest of the recorded move."""
+    """The first digits of the digest of the ledger move ``move_number``."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class EarlierLedger:
-    """The ticket ledger's last move when a memory clear began this journal, as the cleared journal had recorded it."""
+    """What the journal before a memory clear had stored about the ticket ledger, as copied into this journal."""
 
     restoration: str = field(metadata=stored_as("begun"))
-    """The text that identifies the restoration with which the ledger started; "" if it was never restored."""
+    """The text of :func:`format_restoration` for that ledger; "" if the ledger was never restored."""
     move_number: int = field(metadata=stored_as("place"))
-    """The number of the recorded move in the ledger."""
+    """The number of the last ledger move that the cleared journal had recorded."""
     digest: str
     accepted_restorations: tuple[str, ...] = field(metadata=stored_as("known"))
-    """The restorations of all ledgers that the cleared journal accepted as the machine's."""
+    """The texts of :func:`format_restoration` of all ledgers that the machine had used until the memory clear."""
 
 
 @dataclass(frozen=True, slots=True)
 class AccountComparison:
-    """One account of the journal compared with the sum of the same tickets in the ticket ledger, in minor units."""
+    """The amount of one journal account, and the total of the same tickets in the ticket ledger."""
 
     account: str
     """The name of the journal's account."""
@@ -65,9 +68,9 @@ class AccountComparison:
 
     @property
     def is_equal(self) -> bool:
-        """Return whether journal and ticket ledger agree on the amount.
+        """Return whether journal and ticket ledger have the same amount.
 
-        Only a ticket in progress at a power loss may make them differ.
+        After a power loss they may differ by a ticket that was being issued or redeemed.
         """
         return self.journal_cents == self.ledger_cents
 
@@ -89,11 +92,12 @@ def compare_ledger_with_journal(
     machine_serial: str | None = None,
     base_cents: Mapping[str, int] | None = None,
 ) -> list[AccountComparison]:
-    """Compare, account by account, the amounts of issued and redeemed tickets in the journal and the ticket ledger.
+    """Compare the totals of issued and of redeemed tickets in the journal with those in the ticket ledger.
 
-    ``balance_cents`` returns the balance of an account of the machine's journal. ``machine_serial`` may be
-    omitted if all tickets belong to one machine; otherwise :class:`OperatorError` is raised. ``base_cents``
-    is what the ledger already contained when the journal began.
+    Return one comparison for each account of tickets. ``balance_cents`` returns the balance of a journal account by its
+    name. ``base_cents`` has the ledger's totals when the journal began, by account; they are subtracted. If
+    ``machine_serial`` is omitted, the ledger's only machine is compared; if several machines share the ledger,
+    :class:`OperatorError` is raised.
     """
     if machine_serial is None:
         records = list(store.iter_records())
@@ -116,10 +120,11 @@ def find_disagreement(
     balance_cents: Callable[[str], int],
     machine_serial: str | None = None,
 ) -> str:
-    """Return why a ticket ledger is not the one that the journal has recorded, or "" if it is.
+    """Return why the ticket ledger does not agree with the journal, or "" if it does.
 
-    ``anchor`` is what the journal has stored about the ledger. Raises :class:`OperatorError` if several
-    machines share the ledger and ``machine_serial`` is missing.
+    It disagrees if it lacks the move in ``anchor``, which the journal has stored, or if an account's total differs.
+    ``balance_cents`` returns the balance of a journal account by its name. Raises :class:`OperatorError` if several
+    machines share the ledger and ``machine_serial`` is omitted.
     """
     if exchange_error := _find_exchange_error(store, anchor):
         return exchange_error
@@ -135,9 +140,9 @@ def find_disagreement(
 
 
 def _find_exchange_error(store: TicketStore, anchor: LedgerAnchor | EarlierLedger) -> str:
-    """Return why a ticket ledger lacks the move that the journal has recorded last, or "" if it has it.
+    """Return the error text if the ticket ledger lacks the move in ``anchor``, or "" if it has that move.
 
-    Such a ledger has been replaced by another one or by an older copy.
+    A ledger without it was replaced by the ledger of another machine or by an older copy.
     """
     anchored_digest = store.digest_at(anchor.move_number)
     if anchored_digest is not None and anchored_digest.startswith(anchor.digest):
@@ -150,12 +155,11 @@ def _find_exchange_error(store: TicketStore, anchor: LedgerAnchor | EarlierLedge
 
 
 def find_older_ledger_error(store: TicketStore, journal: JournalView) -> str:
-    """Return why a ticket ledger is older than the journal's record of it, or another ledger; "" if neither.
+    """Return the error text if the ticket ledger is an old copy or another machine's ledger, or "" if it is not.
 
-    It may be called while the machine runs. Sums are therefore not compared, because a ticket in progress is
-    in only one of them. The ledger also passes if the journal (or the one before a memory clear) has never
-    recorded a ledger, or if two people have restored the ledger since the machine's last check. The cage's
-    own actions are checked against the ledger's stored head.
+    It compares the ledger's moves with those that the journal and the ledger's stored head have recorded. It does not
+    compare totals, so it may be called while the machine runs. The result is also "" if the journal has never recorded
+    a ledger, or if two people have restored the ledger since the machine's last check.
     """
     if mismatch := store.find_ledger_mismatch():
         return mismatch
@@ -171,7 +175,7 @@ def find_older_ledger_error(store: TicketStore, journal: JournalView) -> str:
 
 
 def parse_ledger_anchor(state: JSON) -> LedgerAnchor | None:
-    """Return what a journal's state has recorded about the ticket ledger, or None.
+    """Decode the journal state stored about the ticket ledger; return None if ``state`` is None.
 
     Raises RecordError if it is malformed.
     """
@@ -179,7 +183,10 @@ def parse_ledger_anchor(state: JSON) -> LedgerAnchor | None:
 
 
 def find_ledger_before_clear(journal: JournalView) -> EarlierLedger | None:
-    """Return the ticket ledger's last move when a memory clear began this journal; None without a clear."""
+    """Return what the journal before the last memory clear had stored about the ticket ledger.
+
+    Return None if this journal did not begin with a memory clear, or if no ledger had been recorded before it.
+    """
     entry = next(journal.entries("clear.kept", limit=1), None)
     record = entry.record if entry is not None and isinstance(entry.record, Mapping) else {}
     ledger = record.get(ANCHOR_STATE_KEY)
@@ -187,14 +194,18 @@ def find_ledger_before_clear(journal: JournalView) -> EarlierLedger | None:
 
 
 def _list_entries_before_clear(journal: JournalView) -> list[JSON]:
-    """Return the ids of the last ticket entries of the journal before a memory clear."""
+    """Return the ids of the cleared journal's last ticket entries, as copied into this journal; [] if none."""
     entry = next(journal.entries("clear.kept", limit=1), None)
     entry_ids = entry.record.get("ended") if entry is not None and isinstance(entry.record, Mapping) else None
     return entry_ids if isinstance(entry_ids, list) else []
 
 
 def format_restoration(store: TicketStore) -> str:
-    """Return the text by which a journal identifies the ticket ledger's last restoration; "" if there was none."""
+    """Return the first digits of the digest of the ticket ledger's last restoration; "" if it was never restored.
+
+    A restoration is a new ledger started by two people (:mod:`egm.tickets.restoration`). The journal identifies a
+    ledger by this text.
+    """
     restoration = store.find_last_restoration()
     return "" if restoration is None else str(store.digest_at(restoration.move_number))[:DIGEST_DIGITS]
 
@@ -202,8 +213,8 @@ def format_restoration(store: TicketStore) -> str:
 def was_ledger_known(journal: JournalView, restoration: str) -> bool:
     """Return whether the machine has already used the ledger that a restoration created.
 
-    It has if this journal, or the one before a memory clear, has recorded that ledger. ``restoration`` is the
-    text of :func:`format_restoration`; for "", a ledger that was never restored, the result is True.
+    It has if this journal, or the one before a memory clear, has recorded ``restoration``, the text of
+    :func:`format_restoration`. For "" (a ledger that was never restored) the result is True.
     """
     earlier_ledger = find_ledger_before_clear(journal)
     if not restoration or (
@@ -217,12 +228,12 @@ def was_ledger_known(journal: JournalView, restoration: str) -> bool:
 
 
 def is_known_to_journal(journal: JournalView, record: TicketRecord) -> bool:
-    """Return whether the journal accounts for a ticket that the ticket ledger lists as issued by the machine.
+    """Return whether the journal confirms a ticket that the ticket ledger lists as issued by this machine.
 
-    It does if it contains the issue with the same amount and kind. For the time before this journal began (by
-    a memory clear or with a restored ledger), it has recorded only the ledger's last move: the ticket must
-    have been issued up to that move, or be among the last tickets that the cleared journal completed. Any
-    other ticket is refused, because the credit that paid for it may have been carried over.
+    If the journal has the entry of the ticket's printing, kind and amount must be equal. If it has none, the ticket
+    must be older than this journal: its issue is no later than the ledger move at which the journal began, or it is
+    among the last tickets of the journal before a memory clear. Any other ticket is refused: the credit that paid for
+    it may have been carried over at the memory clear, and would be paid twice.
     """
     entry = journal.get(f"{record.issue_id}.printed")
     if entry is None:
@@ -245,7 +256,11 @@ def is_known_to_journal(journal: JournalView, record: TicketRecord) -> bool:
 
 
 def sum_ledger_cents(store: TicketStore, machine_serial: str) -> dict[str, int]:
-    """Return the ticket ledger's totals for one machine, in minor units by account of the machine's journal."""
+    """Return the ticket ledger's totals of one machine's issued and redeemed tickets.
+
+    The keys are the names of the journal's accounts (one for each direction and kind of credit), the values are minor
+    units.
+    """
     issued_cents = store.moved_cents(machine_serial, TicketAction.ISSUE)
     redeemed_cents = store.moved_cents(machine_serial, TicketAction.REDEEM)
     return {

@@ -34,10 +34,10 @@ _STOP_PATTERN_WIDTHS: Final = (WIDE_MODULES, 1, 1)
 
 
 def encode_barcode_widths(digits: str) -> tuple[int, ...]:
-    """Return the widths of a bar code's bars and spaces in turn, in modules, without quiet zones.
+    """Return the widths of a bar code's bars and spaces, alternately, from the first bar to the last bar.
 
-    The first and the last are bars. Raises :class:`InvalidTicket` unless ``digits`` is an even number of
-    digits, at least two.
+    The unit is the module (the narrowest bar); quiet zones are left out. Raises :class:`InvalidTicket` unless
+    ``digits`` is an even number of digits, at least two.
     """
     if not digits or len(digits) % 2 or not (digits.isascii() and digits.isdigit()):
         raise InvalidTicket(f"Interleaved 2 of 5: {digits!r} is not an even number of digits")
@@ -51,7 +51,7 @@ def encode_barcode_widths(digits: str) -> tuple[int, ...]:
 
 
 def compute_width_modules(digits: int) -> int:
-    """Return the width in modules of a bar code with this number of digits, quiet zones included."""
+    """Return the width of a bar code of ``digits`` digits with its quiet zones, in modules (the narrowest bar)."""
     return (
         2 * QUIET_MODULES
         + sum(_START_PATTERN_WIDTHS)

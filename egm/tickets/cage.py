@@ -1,8 +1,8 @@
-"""The cage: the cashier's actions on tickets; each action is recorded with the person.
+"""The cage: the cashier's actions on tickets; each action is recorded with the cashier's number.
 
-The ledger is the authority, not the paper: a torn, stained or unreadable ticket is paid from its number
-(H-12); a forged ticket has no valid number. A cash payment is one transaction: the ticket is either redeemed
-or not, and no power loss can leave it locked to the cage.
+The ticket ledger decides, not the paper: a torn, stained or unreadable ticket is paid by its number (H-12), and a
+forged ticket has no valid number. A cash payment locks and redeems the ticket in one transaction, so a power loss
+cannot leave the ticket locked.
 """
 
 from collections.abc import Callable, Iterator, Mapping
@@ -30,7 +30,7 @@ _NUMBER_FORM_CHECKS: Final = (numbers.is_stand_alone, numbers.is_secure_enhanced
 
 @dataclass(frozen=True, slots=True)
 class TicketPayee:
-    """The person to whom the cage pays a ticket, if the venue requires them to be recorded (H-14, Q-01)."""
+    """The person to whom the cage pays a ticket, recorded if the jurisdiction requires it (H-14, Q-01)."""
 
     name: str
     address: str
@@ -50,10 +50,10 @@ class RegisterLine:
 class TicketCage:
     """The actions of one cashier on the tickets of a ledger.
 
-    The caller has enrolled and authenticated ``person``, and ``second`` if a second person is required. If
-    ``date_is_known`` is False, because the clock is not trusted, no ticket counts as expired here, and the
-    cashier reads the printed date. ``is_accounted`` returns whether the machine's journal accounts for a
-    ticket that the ledger lists as issued by the machine.
+    The caller has authenticated ``person``, the cashier, and ``second``, the second person if an action requires one.
+    If ``date_is_known`` is False (the clock is not trusted), no ticket counts as expired, and the cashier must read the
+    printed date. ``is_accounted`` returns whether the machine's journal confirms a ticket of the ledger; other tickets
+    are not paid.
     """
 
     def __init__(
@@ -66,7 +66,10 @@ class TicketCage:
         date_is_known: bool = True,
         is_accounted: Callable[[TicketRecord], bool] = lambda _: True,
     ) -> None:
-        """Open the cage for one person. Raises :class:`OperatorError` if none is given, or the same person twice."""
+        """Open the cage for the cashier ``person``.
+
+        Raises :class:`OperatorError` if ``person`` is empty, or if ``second`` is the same person.
+        """
         if not person.strip():
             raise OperatorError("the cage: name the person who acts; nothing was paid or changed")
         if second.strip() == person.strip():
@@ -79,10 +82,10 @@ class TicketCage:
         self._is_accounted = is_accounted
 
     def pay_ticket(self, number: str, payee: TicketPayee | None = None) -> TicketRedemption | TicketRefusal:
-        """Redeem a ticket for cash; it is durable when this returns. Only then hand over the money.
+        """Redeem a ticket for cash, or return why it is refused; the redemption is durable when this returns.
 
-        Raises :class:`OperatorError` if the venue requires a second person or the payee's name and it is
-        missing.
+        The cashier hands over the money only afterwards. Raises :class:`OperatorError` if the jurisdiction requires a
+        second person or the payee's data and they are missing.
         """
         at = self._clock.now().replace(microsecond=0)
         with self._store.transaction():
@@ -115,25 +118,32 @@ class TicketCage:
         return self._record_act(number, TicketAction.VOID, CageAct.VOID, why)
 
     def reprint_ticket(self, number: str, why: str) -> Ticket:
-        """Record a reprint of a ticket and return the duplicate: the same number, redeemable only once (H-07)."""
+        """Record the reprint of a ticket; return the duplicate to print, which has the same number (H-07).
+
+        Only one of original and duplicate can be redeemed, because both have one record in the ledger.
+        """
         return replace(
             self._record_act(number, TicketAction.REPRINT, CageAct.REPRINT, why).ticket, duplicate=True
         )
 
     def release_locked_ticket(self, number: str, why: str) -> TicketRecord:
-        """Unlock a ticket whose redemption will never be completed, because the machine or its memory is gone.
+        """Unlock a ticket that a machine locked for a redemption which it will never complete.
 
-        This is dangerous if the ticket is in that machine's box, so check the box first. A machine that
-        stacks the ticket after all finds that it no longer holds the lock, and does not credit it.
+        Check first that the ticket is not in that machine's cash box. If the machine stacks the ticket later, it finds
+        that the lock is gone and does not credit it.
         """
         return self._record_act(number, TicketAction.RELEASE, CageAct.RELEASE, why)
 
     def revive_expired_ticket(self, number: str, why: str) -> TicketRecord:
-        """Record that a ticket is owed regardless of its expiry date, because a wrong clock dated or expired it."""
+        """Record that a ticket is owed in spite of its expiry date, because a wrong clock caused that date."""
         return self._record_act(number, TicketAction.REVIVE, CageAct.REVIVE, why)
 
     def _record_act(self, number: str, action: TicketAction, act: CageAct, reason: str) -> TicketRecord:
-        """Record a cashier's action on a ticket. Raises OperatorError if the ticket's state does not permit it."""
+        """Record a cashier's action on a ticket, with its reason, and store the ledger's new end.
+
+        Raises OperatorError, changing nothing, if the reason is empty, the number is unknown, the ticket's state does
+        not allow the action, or a required second person is missing.
+        """
         if not reason.strip():
             raise OperatorError(f"the cage: {action} requires a reason; nothing was changed")
         at = self._clock.now().replace(microsecond=0)
@@ -184,7 +194,7 @@ def is_ticket_number(number: str) -> bool:
 
 
 def iter_register_lines(store: TicketStore) -> Iterator[RegisterLine]:
-    """Yield the cash payments of tickets with a recorded payee, newest ticket first (QC-VLM 40)."""
+    """Yield the cash payments with a recorded payee, ordered by the ticket's issue, newest first (QC-VLM 40)."""
     for record in store.iter_records(TicketState.REDEEMED):
         payee = record.moves[-1].details.get("payee")
         if isinstance(payee, Mapping):
@@ -193,7 +203,10 @@ def iter_register_lines(store: TicketStore) -> Iterator[RegisterLine]:
 
 
 def _require_payee(ticket: Ticket, payee: TicketPayee | None) -> None:
-    """Raise OperatorError if the venue requires the payee's data for this ticket and some are missing."""
+    """Raise OperatorError if the payee must be recorded for this ticket and name or address is missing.
+
+    The jurisdiction's ticket template has the amount from which payees are recorded.
+    """
     above = load_template(ticket.template).register_from_cents
     if above is None or ticket.amount_cents < above:
         return

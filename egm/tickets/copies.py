@@ -1,6 +1,7 @@
 """The two copies of the ticket ledger, kept consistent: SQLite serves queries, the log of moves is the backup.
 
-The log is on the second medium if the cabinet has one: if a medium dies, one copy remains.
+A move is one recorded action on a ticket. The log is on the second medium if the cabinet has one: if a medium
+dies, one copy remains.
 
 A transaction is written to the log first and committed in SQLite second, each durably, so the log always
 contains everything that was acknowledged. It follows:
@@ -14,9 +15,9 @@ contains everything that was acknowledged. It follows:
 * A reader writes nothing to either copy.
 * Information that a host can repeat (the enrolment, which tickets it knows) is in SQLite only.
 
-SQLite is in WAL mode with ``synchronous=FULL``; its write lock orders the writers of all processes, for both
-copies. Rebuilding SQLite's file requires exclusive use of the ledger (by a file lock that every process
-shares while it has the ledger open), so no process can continue with the old file.
+SQLite is in WAL mode with ``synchronous=FULL``. A writer of either copy first takes SQLite's write lock, so that
+processes write one after another. Every process holds a shared file lock while it has the ledger open. Rebuilding
+SQLite's file requires the same lock exclusively, so no process can continue with the old file.
 """
 
 import fcntl
@@ -98,13 +99,13 @@ _INSERT_TICKET: Final = """INSERT INTO tickets SELECT ?2, json_extract(?9, '$.is
 
 
 class _CopiesContradict(TicketLedgerDamaged):
-    """The two copies of the ticket ledger contradict each other, or both are damaged; neither can be repaired."""
+    """Error: the two copies of the ticket ledger contradict each other, or both are damaged; repair is impossible."""
 
 
 class TicketLedgerCopies:
     """The two open copies of the ticket ledger: a SQLite database and a log, on two media.
 
-    ``mended`` states what was rebuilt from the other copy, or is empty.
+    ``mended`` is a text for the machine's log: which copy was rebuilt from the other, and why; "" if none was.
     """
 
     close: Callable[[], None]
@@ -161,7 +162,7 @@ class TicketLedgerCopies:
         fcntl.flock(self._lock, fcntl.LOCK_SH)
 
     def _open_or_mend(self) -> None:
-        """Prepare the ledger's database; if it is damaged, rebuild it from the log."""
+        """Prepare the ledger's database; if it is damaged, rebuild it from the log of moves."""
         try:
             self._prepare()
         except _CopiesContradict:
@@ -178,7 +179,10 @@ class TicketLedgerCopies:
             self.verify_moves()
 
     def _check_format_and_find_content(self) -> bool:
-        """Return whether the ledger's database has any content. Raises TicketLedgerDamaged for an unknown format."""
+        """Return True if the ledger's database has tables, False if it is new.
+
+        Raises TicketLedgerDamaged for an unknown format.
+        """
         format_number = self.run("PRAGMA user_version").fetchone()[0]
         if format_number not in {0, LEDGER_FORMAT}:
             raise _CopiesContradict(
@@ -240,9 +244,9 @@ class TicketLedgerCopies:
         self.mended = f"{FILE_NAME} made again from {LOG_NAME}, {count} moves: {reason}"
 
     def _reconcile_copies(self, *, thorough: bool = False) -> None:
-        """Make both copies of the ledger agree, under the write lock.
+        """Bring the ledger's database and its log to the same moves; the caller holds the write lock.
 
-        Unless ``thorough``, only their last moves are compared.
+        With ``thorough`` all moves are compared, otherwise only the last move of each copy.
         """
         database_end = self.find_last_move()
         if database_end == self._log.read_last_move() and not thorough:
@@ -282,8 +286,8 @@ class TicketLedgerCopies:
     def transaction(self) -> Iterator[None]:
         """Combine several changes of the ledger into one: at the end all are durable in both copies, or none.
 
-        If the last commit itself fails, the changes may still be completed later, as a whole. Every step of a
-        ticket can be repeated, so the caller repeats it or cancels it.
+        If the last commit fails, all changes may still be completed at the next opening, because the log already has
+        them. The caller must therefore repeat the ticket's action or cancel it; a repeated action counts once.
         """
         if self._changing:
             yield
@@ -298,7 +302,10 @@ class TicketLedgerCopies:
 
     @contextmanager
     def _run_transaction(self) -> Iterator[None]:
-        """Run one transaction of the ledger's database; if its commit fails, remove its line from the log."""
+        """Run one transaction of the ledger's database.
+
+        If it fails, roll it back and remove its line from the log of moves.
+        """
         self.run("BEGIN IMMEDIATE")
         self._changing = True
         try:
@@ -314,7 +321,7 @@ class TicketLedgerCopies:
             self._changing, self._logged_move_number = False, None
 
     def insert(self, row: Row) -> None:
-        """Insert one move into the ledger's database; a ticket's first move also brings the ticket's data."""
+        """Insert one move into the ledger's database; for a ticket's first move also insert the ticket."""
         if row[2] == FIRST_MOVE_STEP:
             self.run(_INSERT_TICKET, *row[:-1])
         self.run("INSERT INTO moves VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)", *row)
@@ -371,7 +378,10 @@ class TicketLedgerCopies:
         return count
 
     def _read_logged_rows(self) -> list[Row]:
-        """Return every move in the ledger's log; a reader has not opened the log, so it opens the file here."""
+        """Return every move in the ledger's log of moves.
+
+        This is for a read-only ledger, which does not have the log open: the file is opened for this call.
+        """
         try:
             log = TicketMoveLog(self._storage.open_file(self.log_path, write=False), self._key)
         except JournalUnwritable as error:

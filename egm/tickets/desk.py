@@ -1,25 +1,24 @@
 """The ticket desk: one machine's use of the ticket ledger for issuing and redeeming tickets.
 
-**Out.** The cabinet reserves the credits in its journal under a cash-out id, then::
+To issue a ticket, the cabinet reserves the credits in its journal under a cash-out id, then calls::
 
-    ticket = desk.prepare(cashout_id, ...)   durable: a number, not yet money
-    (print; when the printer reports that the bar code is printed: settle the cash-out in the journal)
-    desk.record_printed(ticket.number)       durable: from now on it can be redeemed
-    or desk.failed(ticket.number, why)       durable: the number will never be money (then hand-pay)
+    ticket = desk.prepare_ticket(cashout_id, ...)      durable: a number, not yet money
+    (print; when the printer reports the bar code as printed, settle the cash-out in the journal)
+    desk.record_printed(ticket.number)                 durable: the ticket can be redeemed
+    or desk.record_failed_print(ticket.number, why)    durable: never money; pay by hand
 
-**In.** With a bar code in escrow, under an id created by the cabinet::
+To redeem a ticket in escrow, the cabinet calls, under a redemption id that it creates::
 
-    answer = desk.redeem_begin(redemption_id, digits)    durable lock, or a Refusal: return the ticket
-    (reserve the amount in the journal, order the stacking; when it is in the box: settle)
-    desk.redeem_commit(redemption_id)                    durable: redeemed permanently
-    or desk.redeem_abort(redemption_id, why)             durable: the ticket is valid again
+    answer = desk.redeem_begin(redemption_id, digits)  durable lock, or a refusal: return the ticket
+    (reserve the amount in the journal and stack the ticket; when it is in the box, settle the amount)
+    desk.redeem_commit(redemption_id)                  durable: redeemed permanently
+    or desk.redeem_abort(redemption_id, why)           durable: the ticket is valid again
 
-Every step may be repeated with the same id or number and counts once. After a power loss the cabinet calls
-:meth:`TicketDesk.find_unfinished` and completes each item according to its own journal: a reserved ticket
-whose cash-out was settled is ``printed``, otherwise ``failed``; an open redemption whose credit was settled
-is committed, otherwise aborted. So the journal always leads and the ledger follows: a power loss between
-writing one and the other leaves a ticket that nobody can redeem until the restart, but never one that can be
-redeemed twice.
+Every call may be repeated with the same id or number and counts once. After a power loss the cabinet calls
+:meth:`TicketDesk.find_unfinished` and completes each item as its journal says. A reserved ticket is recorded as
+printed if its cash-out was settled, otherwise as failed. A redemption is committed if its credit was settled,
+otherwise aborted. The journal is always written first. A power loss between the two writes therefore leaves at
+worst a ticket that nobody can redeem until the restart, never one that can be redeemed twice.
 """
 
 from collections.abc import Callable
@@ -59,24 +58,30 @@ class TicketRules:
     valid_days: int | None = None
     """The validity in days: a ticket is valid to the end of that local day; None: it never expires."""
     unread_own_tickets_max: int | None = None
-    """The most tickets that this machine numbered and the host does not know yet; None without a host."""
+    """The limit for unreported tickets numbered by this machine; None without a host.
+
+    An unreported ticket is one that the host has not acknowledged. At the limit no further ticket is issued.
+    """
     unread_tickets_max: int | None = None
-    """The most tickets, with numbers of any origin, that the host does not know yet; None without a host."""
+    """The limit for unreported tickets when the next number comes from the host; None without a host.
+
+    An unreported ticket is one that the host has not acknowledged. At the limit no further ticket is issued.
+    """
 
 
 @dataclass(frozen=True, slots=True)
 class UnfinishedTickets:
-    """One machine's tickets and redemptions that a power loss may have interrupted."""
+    """One machine's tickets and redemptions that are not finished, as found after a power loss."""
 
     tickets: tuple[TicketRecord, ...]
-    """The tickets whose number is reserved but which are not known to be printed."""
+    """The tickets that have a number, but of which no printing is recorded."""
     redemptions: tuple[TicketRedemption, ...]
-    """The redemptions for which this machine has locked a ticket."""
+    """The redemptions whose ticket this machine has locked and neither redeemed nor released."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TicketIssuer:
-    """The machine and the venue that issue and redeem tickets, as printed on them."""
+    """The identity of a machine and its venue, as printed on the machine's tickets."""
 
     serial: str
     operator_number: str
@@ -98,28 +103,31 @@ Numbering = Callable[[TicketKind, Enrolment | None], str | None]
 
 
 def build_stand_alone_numbering(draw_below: numbers.Below) -> Numbering:
-    """Return a function that creates unpredictable stand-alone ticket numbers.
+    """Return a function that creates unpredictable ticket numbers for a machine without a host.
 
-    ``draw_below`` is the random number generator's draw below a bound.
+    ``draw_below(bound)`` returns an unbiased random number below ``bound``.
     """
     return lambda kind, _: numbers.create_stand_alone_number(kind, draw_below)
 
 
 def create_enrolled_number(_: TicketKind, enrolment: Enrolment | None) -> str | None:
-    """Return a ticket number made of the identifier and sequence that the host assigned; None before an enrolment."""
+    """Return the ticket number for the validation identifier and sequence in ``enrolment``.
+
+    A host assigns both by enrolling the machine (SAS 4C). Return None if ``enrolment`` is None.
+    """
     if enrolment is None:
         return None
     return numbers.create_secure_enhanced_number(enrolment.validation_id, enrolment.sequence)
 
 
 class TicketDesk:
-    """Desk that issues and redeems the tickets of one machine.
+    """The issuing and redeeming of one machine's tickets.
 
-    ``numbering`` creates numbers; ``is_ticket_number`` returns whether digits have the form of a ticket number of this
-    venue (:mod:`egm.tickets.numbers`). If ``date_is_known`` is False, because the clock is not trusted,
-    nothing is issued and no ticket counts as expired. ``is_accounted`` returns whether the journal accounts
-    for a ticket that the ledger lists as issued by this machine. Raises :class:`InvalidTicket` if the rules'
-    template is missing or the venue lacks data that must be printed.
+    ``numbering`` creates ticket numbers; ``is_ticket_number`` returns whether digits have the form of a ticket number
+    of this venue. While ``date_is_known`` returns False (the clock is not trusted), no ticket is issued and none counts
+    as expired. ``is_accounted`` returns whether the journal confirms a ticket that the ledger lists as issued by this
+    machine; other tickets are refused. Raises :class:`InvalidTicket` if the ticket template is missing or the venue
+    lacks data that must be printed.
     """
 
     def __init__(
@@ -146,7 +154,7 @@ class TicketDesk:
 
     @property
     def store(self) -> TicketStore:
-        """Return the ticket ledger, opened on first use."""
+        """Return the ticket ledger of this desk."""
         return self._store
 
     # ------------------------------------------------------------------ out
@@ -161,13 +169,13 @@ class TicketDesk:
         number: str | None = None,
         witness: str = "",
     ) -> Ticket | TicketRefusal:
-        """Reserve a number for a ticket and return the ticket, or why it is refused; durable when it returns.
+        """Reserve a number for a ticket, durably; return the ticket to print, or why no ticket is issued.
 
-        The ticket becomes money only with :meth:`record_printed`. ``printed`` replaces the machine's own
-        venue data. ``number`` is the host's, under system validation; otherwise the desk creates one.
-        ``witness`` is the journal head to be printed. If the result is a refusal, nothing was issued, and the
-        credits are paid by hand. The same ``issue_id`` returns the same ticket while it is reserved. Raises
-        :class:`TicketOrderError` if something else was requested under that id.
+        The ticket becomes money only with :meth:`record_printed`. After a refusal the credits are paid by hand.
+        ``issue_id`` identifies the cash-out: while the ticket is reserved, a repeated call returns the same ticket.
+        ``printed`` replaces the machine's own venue data. ``number`` is the host's ticket number under system
+        validation; without it the desk creates one. ``witness`` is the journal head (last entry and first digits of its
+        hash) to print. Raises :class:`TicketOrderError` if ``issue_id`` was used with other values.
         """
         with self._store.transaction():
             record = self._store.find_by_issue(issue_id)
@@ -232,7 +240,7 @@ class TicketDesk:
         self._move_once(number, TicketAction.FAIL, why=why)
 
     def holds_redemption(self, redemption_id: str) -> bool:
-        """Return whether a redemption still holds the lock on its ticket, so that the ticket may be credited."""
+        """Return whether a redemption still holds the lock on its ticket, so that the machine may credit the ticket."""
         record = self._store.find_by_redemption(redemption_id)
         return record is not None and is_locked_for_redemption(record, redemption_id, self._machine.serial)
 
@@ -248,11 +256,11 @@ class TicketDesk:
     def admit_host_ticket(
         self, redemption_id: str, number: str, kind: TicketKind, amount_cents: int
     ) -> TicketRedemption | TicketRefusal:
-        """Lock a ticket whose value the host has stated; return the redemption, or why it is refused. Durable.
+        """Lock a ticket with the value that the host has stated; return the redemption, or why it is refused. Durable.
 
-        If this ledger does not have the ticket, the ticket is entered as issued by the host, so that it is
-        not accepted twice even if the host loses its memory. A repeated call with the same id and digits
-        returns the same result.
+        A ticket that the ledger does not know is entered as issued by the host. The ledger then refuses it a second
+        time, even if the host has lost its records. A repeated call with the same id and digits returns the same
+        result.
         """
         machine_serial, at = self._machine.serial, self._read_clock()
         with self._store.transaction():
@@ -276,7 +284,7 @@ class TicketDesk:
     def _enter_host_ticket(
         self, redemption_id: str, number: str, kind: TicketKind, amount_cents: int
     ) -> None:
-        """Enter a ticket that was issued elsewhere into the ledger, with the data that the host states."""
+        """Enter a ticket into the ledger that another machine of the host issued, with the value stated by the host."""
         issued_at = self._read_clock()
         ticket = Ticket(
             number=number,
@@ -296,10 +304,10 @@ class TicketDesk:
         self._store.record_move(number, TicketAction.ISSUE, at=issued_at, by=HOST_ISSUER)
 
     def redeem_begin(self, redemption_id: str, number: str) -> TicketRedemption | TicketRefusal:
-        """Lock the ticket with this number for redemption by this machine, durably, or return why it is refused.
+        """Lock the ticket with this number, durably, to redeem it on this machine; or return why it is refused.
 
-        The same id and digits return the same result while the redemption is open. The lock does not expire,
-        because this machine may have the ticket in its box.
+        A repeated call with the same id and digits returns the same result while the ticket is locked. The lock never
+        expires, because the ticket may already be in this machine's cash box.
         """
         machine_serial, at = self._machine.serial, self._read_clock()
         return lock_for_redemption(
@@ -354,11 +362,17 @@ class TicketDesk:
 
     @property
     def current_enrolment(self) -> Enrolment | None:
-        """Return the host's validation identifier of this machine and the sequence number last used, or None."""
+        """Return the validation identifier that the host assigned to this machine, and the last sequence number used.
+
+        Return None if the host has not enrolled the machine.
+        """
         return self._store.find_enrolment(self._machine.serial)
 
     def list_unreported(self) -> list[TicketRecord]:
-        """Return this machine's printed tickets that the host does not know yet, oldest first."""
+        """Return the records of this machine's tickets that the host has not acknowledged, oldest first.
+
+        Tickets whose printing failed are left out.
+        """
         return self._store.list_unreported(self._machine.serial)
 
     def mark_reported(self, number: str) -> None:
@@ -373,7 +387,10 @@ class TicketDesk:
     def _find_issue_refusal(
         self, amount_cents: int, kind: TicketKind, *, from_host: bool
     ) -> TicketRefusal | None:
-        """Return why no ticket of this kind and amount may be issued now, or None."""
+        """Return why no ticket of this kind and amount may be issued now, or None if it may.
+
+        ``from_host``: the host supplies the ticket number, so the limit for such tickets applies.
+        """
         if not self._date_is_known():
             return TicketRefusal(TicketRefusalReason.CLOCK)
         if amount_cents > self._rules.limit_cents and not kind.is_receipt:
@@ -390,11 +407,11 @@ class TicketDesk:
         return None
 
     def _find_fresh_number(self, kind: TicketKind) -> str | None:
-        """Return a ticket number that is not in use, or None if the host's sequence gives only used ones.
+        """Return an unused ticket number, or None if the host's sequence gives only used ones.
 
-        A host may enrol a machine with a sequence that was already used. After a fixed number of tries None
-        is returned, and the machine pays by hand; the sequence numbers that were tried stay used, so it gets
-        past them. Raises if the machine's own source repeats numbers, because it is broken.
+        A host may enrol a machine with a sequence that was used before. After a fixed number of tries the result is
+        None, and the machine pays by hand. The next call continues after the numbers already tried. Raises
+        :class:`TicketOrderError` if the machine's own random source repeats numbers, because it is then broken.
         """
         for _ in range(_FREE_NUMBER_TRIES):
             enrolment = self._store.spend_sequence(self._machine.serial)
@@ -421,7 +438,7 @@ class TicketDesk:
         return None
 
     def _move_once(self, number: str, action: TicketAction, **details: str) -> TicketRecord:
-        """Record an action on a ticket unless it was recorded before; return the ticket's record."""
+        """Record an action on a ticket unless the ticket already has this action; return the ticket's record."""
         with self._store.transaction():
             record = self._store.require_ticket(number)
             if any(move.action is action for move in record.moves):

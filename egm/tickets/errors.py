@@ -16,7 +16,7 @@ class TicketLedgerUnwritable(LocalError):
 
 
 class TicketLedgerAbsent(OperatorError):
-    """The ticket ledger is missing, and may not be created here."""
+    """Error: the ticket ledger does not exist, and the caller does not permit to create it."""
 
 
 class TicketLedgerDamaged(LocalError):

@@ -10,10 +10,10 @@ from meters.storage import DiskStorage
 
 
 def read_machine_key(folder: Path, second: Path | None = None) -> MachineKey:
-    """Return the key of the machine in a state folder, which authenticates the moves of its ticket ledger.
+    """Return the key of the machine whose state folder is ``folder``; it authenticates the ticket ledger.
 
-    ``second`` is the folder on the second medium, by default the one inside the first. Raises
-    :class:`OperatorError` if there is no ledger.
+    ``second`` is the folder on the second medium, by default the one inside ``folder``. Raises :class:`OperatorError`
+    if there is no ledger.
     """
     key = MachineKey.load(DiskStorage(), folder, second or folder / SECOND_FOLDER)
     if key is None:
@@ -22,9 +22,9 @@ def read_machine_key(folder: Path, second: Path | None = None) -> MachineKey:
 
 
 def open_machine_ledger(folder: Path, *, second: Path | None = None, read_only: bool = True) -> TicketStore:
-    """Open the ticket ledger of the machine in a state folder; nothing is created.
+    """Open the existing ticket ledger of the machine whose state folder is ``folder``.
 
-    Nothing is written either if ``read_only``. Raises the errors of :meth:`TicketStore.open`.
+    With ``read_only`` nothing in it can be changed. Raises the errors of :meth:`TicketStore.open`.
     """
     second = second or folder / SECOND_FOLDER
     key = read_machine_key(folder, second).derive(HEAD_PURPOSE)

@@ -42,7 +42,7 @@ class TicketState(StrEnum):
     """A number is reserved, but the ticket is not known to be printed."""
     ISSUED = "issued"  # printed: money outside the machine, owed to the bearer
     PENDING = "pending"  # locked to one redeemer whose redemption is not completed
-    """A redeemer has locked the ticket and not finished."""
+    """A machine or cashier has locked the ticket for a redemption that is not finished."""
     REDEEMED = "redeemed"
     VOID = "void"  # never printed, or cancelled by a person
     EXPIRED = "expired"
@@ -83,12 +83,12 @@ class Ticket:
 
     number: str
     sequence: int
-    """The number of the ticket among those of its machine, from 1."""
+    """The running number of the ticket among all tickets that the issuing machine has issued, from 1."""
     kind: TicketKind
     amount_cents: int
     currency: str
     denomination_cents: int
-    """The denomination of the credits paid out, in minor units (Québec prints their number)."""
+    """The value of one credit at the cash-out, in minor units (Québec's tickets print the number of credits)."""
     issued_at: datetime
     expires_at: datetime | None
     """The first moment at which the ticket is no longer valid; None if it never expires."""
@@ -100,9 +100,9 @@ class Ticket:
     duplicate: bool = False
     """Whether this is a reprint; it has the same number and can be redeemed only once (H-07)."""
     witness: str = ""
-    """The journal head (entry and first digits of the hash) of the machine when the ticket was numbered.
+    """The machine's journal head (last entry and first digits of its hash) when the ticket was numbered.
 
-    Tickets held by many people thus prove what the journal contained.
+    It is printed on the ticket, so tickets held by players prove later what the journal contained.
     """
 
     def __post_init__(self) -> None:
@@ -123,7 +123,7 @@ class Ticket:
 
     @property
     def masked(self) -> str:
-        """Return the ticket's number with most digits hidden, as it may be shown while the ticket is not redeemed."""
+        """Return the ticket's number with all but its last digits hidden, for display until the ticket is redeemed."""
         return mask_number(self.number)
 
     def to_json(self) -> str:

@@ -1,8 +1,9 @@
-"""The second copy of the ticket ledger: a plain file of moves, written first.
+"""The log of moves: the second copy of the ticket ledger, a plain file, written before the database.
 
-Each line is one transaction, a JSON array of its rows, so a transaction is in the file completely or not at
-all: a line cut short by a power loss has no end and does not count. Every row carries a digest over itself
-and the previous row, under a key derived from the machine's: a row written without that key is invalid.
+A move is one recorded action on a ticket; a row holds one move. Each line of the file is one transaction: a JSON array
+of its rows. A line cut short by a power loss has no line end and is ignored, so a transaction is in the file completely
+or not at all. Every row ends with a digest of itself and the previous row's digest, computed with a key of the machine:
+a row written without that key is invalid.
 """
 
 import hmac
@@ -34,7 +35,10 @@ def compute_row_digest(key: bytes, previous_digest: str, row: Row) -> str:
 
 
 def is_next_row(key: bytes, previous_end: End, row: Row) -> bool:
-    """Return whether a ledger row is intact, has a digest of this machine's key, and follows ``previous_end``."""
+    """Return whether a ledger row has the next move number and a valid digest of ``key``.
+
+    ``previous_end`` is the number and digest of the preceding move.
+    """
     return (
         len(row) == 10
         and row[0] == previous_end[0] + 1
@@ -44,7 +48,7 @@ def is_next_row(key: bytes, previous_end: End, row: Row) -> bool:
 
 
 def build_end_after(row: Row) -> End:
-    """Return the number and digest of the move ``row``, as the end of a copy of the ledger."""
+    """Return the move number and the digest in ``row``, the last row of a copy of the ledger."""
     return (row[0], row[-1])
 
 
@@ -60,9 +64,10 @@ class TicketMoveLog:
         self._file.close()
 
     def read_last_move(self) -> End | None:
-        """Return the number and digest of the last move, read from the log's last line.
+        """Return the number and digest of the last move, read from the last line of the log only.
 
-        None if the last line does not suffice, so that the whole log must be read.
+        Return (0, "") for an empty log, and None if the last line is incomplete, malformed or too long: the whole log
+        must then be read.
         """
         size = self._file.size()
         if not size:
@@ -88,7 +93,10 @@ class TicketMoveLog:
                 yield row
 
     def find_last_move_number(self) -> int:
-        """Return the number of the last ledger move in any readable line of the log, even after damaged lines."""
+        """Return the highest number of a ledger move in the log's readable lines; damaged lines are skipped.
+
+        Return 0 if there is none.
+        """
         move_numbers = [0]
         for line in self._file.read_at(0, self._file.size()).split(b"\n"):
             with suppress(ValueError, TypeError, IndexError, KeyError, RecursionError):
@@ -96,7 +104,10 @@ class TicketMoveLog:
         return max(move_numbers)
 
     def append(self, rows: Sequence[Row]) -> int:
-        """Write the ledger moves of a transaction as one line of the log, durably; return the log's previous size."""
+        """Append the ledger moves of one transaction as one line of the log, durably.
+
+        Return the size of the log before, in bytes; :meth:`truncate_to` this size removes the line.
+        """
         line = json.dumps(rows, ensure_ascii=False, separators=(",", ":")).encode() + b"\n"
         try:
             size = self._complete_size()
@@ -109,9 +120,9 @@ class TicketMoveLog:
         return size
 
     def truncate_to(self, size: int) -> None:
-        """Shorten the ledger's log to ``size`` bytes, to remove an uncommitted line.
+        """Cut the ledger's log to ``size`` bytes, to remove the line of a transaction that was not committed.
 
-        If the medium refuses, the transaction of the line that stays is completed later.
+        If the medium refuses, the line stays, and the next opening of the ledger completes its transaction.
         """
         with suppress(JournalUnwritable):
             self._file.truncate(size)
@@ -124,7 +135,7 @@ class TicketMoveLog:
             self.append(rows)
 
     def _complete_size(self) -> int:
-        """Return the size in bytes of the complete lines of the ledger's log."""
+        """Return the size in bytes of the log up to the end of its last complete line."""
         size = self._file.size()
         tail = self._file.read_at(max(0, size - 1), 1)
         if tail in {b"", b"\n"}:

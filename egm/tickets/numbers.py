@@ -60,11 +60,11 @@ def is_stand_alone(number: str) -> bool:
 
 # ---------------------------------------------------------------- secure enhanced
 def create_secure_enhanced_number(validation_id: int, sequence: int) -> str:
-    """Return the secure enhanced validation number of a machine's ``validation_id`` and ``sequence``.
+    """Return the secure enhanced validation number for a machine's ``validation_id`` and ``sequence``.
 
-    Both are 24-bit; ``sequence`` is already incremented. The algorithm is the publicly known one; there is no
-    published test vector of the SAS specification to confirm it. Raises :class:`InvalidTicket` for a value
-    out of range.
+    Both are 24-bit numbers assigned by a SAS host; the caller has already incremented ``sequence`` for this ticket. The
+    algorithm is the publicly known one; no published test vector of the SAS specification confirms it. Raises
+    :class:`InvalidTicket` for a value out of range.
     """
     for name, value in (("validation id", validation_id), ("sequence", sequence)):
         if not 0 <= value < WORD_24_BITS:
@@ -104,12 +104,18 @@ def _has_valid_check_digit(half: str) -> bool:
 
 # ---------------------------------------------------------------- system
 def is_system_number(number: str) -> bool:
-    """Return whether the digits can be a system number, created by a host; its sixteen digits are not checked here."""
+    """Return whether the text is 18 digits that do not start with 00, as in a number from a host.
+
+    The host checks the number itself.
+    """
     return _is_number_of_length(number) and not number.startswith("00")
 
 
 def is_host_number(number: str) -> bool:
-    """Return whether the digits can be a number that a host knows: a system number or a secure enhanced number."""
+    """Return whether the digits can be a validation number that a SAS host recognises.
+
+    That is a system number, which the host creates, or a secure enhanced number, which a machine creates.
+    """
     return is_system_number(number) or is_secure_enhanced(number)
 
 

@@ -1,9 +1,9 @@
 """Commitments to ticket numbers in the journal, which prove a ticket if the ticket ledger is lost.
 
-The journal is shown and exported, so it must not contain the number of a ticket that is still money. A number
-has so few digits that a plain hash, salted or not, can be reversed by trying them all. The journal therefore
-stores the number's HMAC under a key of the machine: a person with the ticket and the machine can prove the
-ticket from the journal, and nobody else learns anything.
+The journal is shown and exported, so it must not contain the number of a ticket that is still money. A plain hash of
+the number is not enough: a number has so few digits that all can be tried. The journal therefore stores the number's
+HMAC under a key of the machine. With the ticket and the machine, the ticket can be proved from the journal; without the
+machine's key, the number cannot be found.
 """
 
 import hmac
@@ -22,25 +22,28 @@ _TICKET_ACCEPTANCE_ENTRY_KINDS: Final = ("voucher.in", "orphan.ticket", "dispute
 
 
 def compute_commitment(key: bytes, number: str) -> str:
-    """Return the commitment to a ticket number that the journal stores: 128 bits in hexadecimal."""
+    """Return the commitment to a ticket number that the journal stores: 128 bits of its HMAC, in hexadecimal."""
     return hmac.digest(key, number.encode(), "sha256").hex()[:_COMMITMENT_DIGITS]
 
 
 @dataclass(frozen=True, slots=True)
 class AcceptanceProof:
-    """The facts about one ticket that the machine's journals prove."""
+    """The proof from the machine's journals that one ticket was printed, and whether it was accepted again."""
 
     issue_id: str
-    """The id of the cash-out that printed the ticket; empty if no journal records it."""
+    """The id of the cash-out that printed the ticket; "" if no journal records it."""
     kind: str
     amount_cents: int
     time_utc: str
     acceptance_entry_id: str
-    """The id of the journal entry by which the machine accepted the ticket again, or empty."""
+    """The id of the journal entry by which the machine accepted the ticket back; "" if it has not."""
 
 
 def list_accepted_redemptions(journals: Iterable[JournalView]) -> dict[str, str]:
-    """Return the transaction by which the journals finally accepted each ticket, by commitment to its number."""
+    """Return the redemption ids of all tickets that the journals record as finally accepted.
+
+    The keys are the commitments to the ticket numbers (:func:`compute_commitment`).
+    """
     return {
         str(entry.record["commitment"]): entry.transaction.id.removesuffix(".in")
         for journal in journals
@@ -50,18 +53,18 @@ def list_accepted_redemptions(journals: Iterable[JournalView]) -> dict[str, str]
 
 
 def find_proof(journals: Iterable[JournalView], key: bytes, number: str) -> AcceptanceProof | None:
-    """Return what the machine's current and cleared journals prove about the ticket with this number, or None.
+    """Return what the machine's journals prove about the ticket with this number.
 
-    The ticket may be printed in one journal and accepted in a later one. Payments by the cage are only in the
-    ticket ledger: if that is lost, only people know of them.
+    Return None if none of them records its printing. ``journals`` are the current one and those before memory clears: a
+    ticket may be printed in one and accepted in a later one. Payments by the cage are not in them.
     """
     return combine_proofs(proof for journal in journals for proof in read_proofs(journal, key, number))
 
 
 def combine_proofs(proofs: Iterable[AcceptanceProof]) -> AcceptanceProof | None:
-    """Return the combination of what several journals record about a ticket (:func:`read_proofs`).
+    """Combine what several journals record about one ticket (:func:`read_proofs`) into one proof.
 
-    Return None if none of them records that it was printed.
+    Return None if none of the journals records that the ticket was printed.
     """
     all_proofs = list(proofs)
     print_proof = next((proof for proof in all_proofs if proof.issue_id), None)
@@ -72,7 +75,10 @@ def combine_proofs(proofs: Iterable[AcceptanceProof]) -> AcceptanceProof | None:
 
 
 def read_proofs(journal: JournalView, key: bytes, number: str) -> Iterator[AcceptanceProof]:
-    """Yield what one journal records about a ticket: that it was printed, or (without ``issue_id``) accepted."""
+    """Yield one proof for each entry of a journal by which the ticket was printed or accepted.
+
+    The proof of an acceptance has only ``acceptance_entry_id``; its other fields are empty or 0.
+    """
     commitment = compute_commitment(key, number)
     for entry in journal.entries(("voucher.out", *_TICKET_ACCEPTANCE_ENTRY_KINDS)):
         record: object = entry.record

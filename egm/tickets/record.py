@@ -1,4 +1,4 @@
-"""The record of a ticket: its moves, and which move may follow which."""
+"""The record of a ticket: its moves (the actions recorded on it), and which action each state allows."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -53,7 +53,7 @@ LIFE_CYCLE: Final[Mapping[TicketAction, tuple[frozenset[TicketState], TicketStat
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TicketMove:
-    """One recorded action on a ticket (a move of the ledger), and the ticket's state after it."""
+    """One recorded action on a ticket, and the ticket's state after it: a row of the ticket ledger."""
 
     move_number: int
     """The number of the move in the whole ledger, from 1."""
@@ -64,7 +64,7 @@ class TicketMove:
     """The state of the ticket after the action."""
     at: datetime
     by: str
-    """The serial number of the machine, or the staff number of the person, that acted."""
+    """The serial number of the machine, or the staff number of the cashier, that took the action."""
     redemption_id: str | None
     """The id of the redemption to which the action belongs, or None."""
     details: Mapping[str, JSON]
@@ -73,11 +73,11 @@ class TicketMove:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TicketRecord:
-    """A ticket and the actions recorded on it, oldest first."""
+    """A ticket and its moves (the actions recorded on it), oldest first."""
 
     ticket: Ticket
     issue_id: str
-    """The id under which the number was reserved, such as that of a cash-out."""
+    """The id under which the ticket's number was reserved, such as a cash-out id."""
     moves: tuple[TicketMove, ...]
 
     @property
@@ -87,7 +87,10 @@ class TicketRecord:
 
     @property
     def current_lock(self) -> TicketMove | None:
-        """Return the action that locked the ticket for its open or completed redemption, or None."""
+        """Return the action that locked the ticket for a redemption in progress or completed, or None.
+
+        A lock that was released again does not count.
+        """
         if self.state not in {TicketState.PENDING, TicketState.REDEEMED}:
             return None
         return next(move for move in reversed(self.moves) if move.action is TicketAction.LOCK)
@@ -103,17 +106,16 @@ class TicketRecord:
         return self.ticket.expires_at
 
     def is_expired_at(self, at: datetime) -> bool:
-        """Return whether a printed ticket that nobody has redeemed has expired at the moment ``at``.
+        """Return whether a printed ticket is neither locked nor redeemed and has expired at the moment ``at``.
 
-        A locked ticket has not, because it was inserted in time. Only use a trusted clock
-        (:mod:`egm.kernel.timekeeping`).
+        A locked ticket was inserted in time. Only use a trusted clock (:mod:`egm.kernel.timekeeping`).
         """
         expiry = self.expires_at
         return self.state is TicketState.ISSUED and expiry is not None and at >= expiry
 
     @property
     def shown_number(self) -> str:
-        """Return the ticket's number as it may be displayed: in full only if nothing is owed on the ticket any more."""
+        """Return the number for display: in full if the ticket is redeemed, void or expired, otherwise masked."""
         if self.state in {TicketState.REDEEMED, TicketState.VOID, TicketState.EXPIRED}:
             return self.ticket.number
         return self.ticket.masked
@@ -139,5 +141,5 @@ class TicketTotal:
 
     @property
     def is_owed(self) -> bool:
-        """Return whether these tickets may still be presented, and thus belong to the outstanding liability."""
+        """Return whether tickets in this state are owed to their bearers (issued, or locked for a redemption)."""
         return self.state in {TicketState.ISSUED, TicketState.PENDING}

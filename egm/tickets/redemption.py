@@ -22,9 +22,9 @@ class TicketRefusalReason(StrEnum):
     NOT_ENROLLED = "not_enrolled"
     """The host has not assigned a validation identifier yet (SAS exception 3F)."""
     ALLOWANCE_USED = "allowance_used"
-    """The host does not know too many of the issued tickets yet (H-09)."""
+    """The limit is reached for issued tickets that the host has not acknowledged (H-09)."""
     CLOCK = "clock"
-    """The clock is not trusted, so the date to print is not known."""
+    """The machine's clock is not trusted, so no correct date can be printed."""
     # redeeming
     MISREAD = "misread"
     """The digits cannot be a ticket number; the ticket should be read again."""
@@ -33,24 +33,24 @@ class TicketRefusalReason(StrEnum):
     NOT_PRINTED = "not_printed"
     """The number was reserved, but no machine has reported that the ticket was printed."""
     PENDING = "pending"
-    """Another redeemer has locked the ticket."""
+    """Another machine or cashier has locked the ticket for a redemption."""
     REDEEMED = "redeemed"
     VOID = "void"
     EXPIRED = "expired"
     WRONG_KIND = "wrong_kind"
-    """The ticket is of a kind that is not redeemed here, such as a receipt in a machine."""
+    """The ticket is of a kind that is not redeemed here; for example, a machine accepts no hand-pay receipt."""
     CURRENCY = "currency"
     """The ticket is in another currency."""
     AMOUNT = "amount"
-    """The host states another value than the recorded one."""
+    """The value that the host states differs from the value in the ticket ledger."""
     NOT_OURS = "not_ours"
-    """The ledger names this machine as the issuer, but its journal does not account for the ticket."""
+    """The ticket ledger says that this machine issued the ticket, but the machine's journal does not confirm it."""
     HOST_DOWN = "host_down"
     """The host, which must state the ticket's value, cannot be reached."""
     HOST_REFUSED = "host_refused"
     """The host has refused the ticket."""
     HOST_OWES = "host_owes"
-    """The ticket was issued elsewhere; the cashier of the host's system pays it."""
+    """The ticket was not issued by a machine of this ledger; the cashier of the host's system pays it."""
     NOT_NOW = "not_now"
     """The machine cannot redeem the ticket in its present state."""
 
@@ -73,7 +73,7 @@ class TicketRedemption:
 
 @dataclass(slots=True)
 class LockedTicket:
-    """The ticket in escrow, if any, that is locked in the ticket ledger but not yet ordered into the box."""
+    """The ticket in escrow that is locked in the ticket ledger and not yet ordered into the cash box, or None."""
 
     redemption: TicketRedemption | None = None
 
@@ -98,12 +98,12 @@ def lock_for_redemption(
     at: datetime,
     refuse: Callable[[TicketRecord], TicketRefusal | None],
 ) -> TicketRedemption | TicketRefusal:
-    """Lock a ticket for redemption by ``by``, a machine or a cashier; return it, or why it is refused.
+    """Lock a ticket for a redemption by ``by`` (a machine or cashier); return the redemption, or why it is refused.
 
-    Every redemption starts here. ``is_ticket_number`` returns whether the digits have the form of a ticket number;
-    ``refuse`` returns why this redeemer may not redeem an issued ticket, or None. Check and lock are one
-    transaction. A repeated call with the same id returns the same result while this redeemer holds the lock.
-    A later use of the same id is an error and yields no money.
+    Every redemption starts here; check and lock are one transaction. ``is_ticket_number`` returns whether the digits
+    have the form of a ticket number. ``refuse`` returns why ``by`` may not redeem an issued ticket, or None. While
+    ``by`` holds the lock, a repeated call with the same id and number returns the same result. After that, the same id
+    raises :class:`TicketOrderError`.
     """
     with store.transaction():
         locked_record = store.find_by_redemption(redemption_id)
@@ -142,10 +142,10 @@ def end_redemption(
     by: str,
     details: Mapping[str, JSON] | None = None,
 ) -> TicketRecord:
-    """End a ticket's open redemption: by redeeming the ticket or by releasing it (``action``).
+    """End a redemption, with ``action`` REDEEM (the ticket is redeemed) or RELEASE (it is valid again).
 
-    A repeat of the same end changes nothing. Raises :class:`TicketOrderError` if the redemption was never
-    opened or has ended the other way.
+    Return the ticket's record. A repeated call with the same action changes nothing. Raises :class:`TicketOrderError`
+    if the redemption was never opened or has ended with the other action.
     """
     with store.transaction():
         record = store.find_by_redemption(redemption_id)

@@ -74,7 +74,10 @@ def _load_font(name: str, dots: int) -> ImageFont.FreeTypeFont:
 
 
 def _fit_font(line: TemplateLine, text: str) -> ImageFont.FreeTypeFont:
-    """Return the font for a line of the ticket, as large as the line's size and width allow."""
+    """Return the font for a line of the ticket: at the line's own size, or smaller if the text is too wide.
+
+    Raises InvalidTicket if the text does not fit at any readable size.
+    """
     room = _convert_to_dots(line.width_mm)
     for dots in range(_convert_to_dots(line.size_mm), _TEXT_DOTS_MIN - 1, -1):
         font = _load_font(line.font, dots)

@@ -1,11 +1,11 @@
-"""Restoration of the ticket ledger: two people start a new ledger with everything that the old one proves.
+"""Restoration of the ticket ledger: two people start a new ledger with the provable moves of the old one.
 
-It is for a ledger that a machine does not trust. The ledger may be lost, damaged in both copies, reset to an
-earlier day, or authenticated with a machine key that is gone; it may contain a line that this machine did not
-write, or have the old format without authenticated digests. Every move that can be proved is carried over
-under the present key. A record of who restored the ledger, when and why follows; the machine reads it at its
-next start and records it in the journal. All old files are kept under other names. A ticket that the new
-ledger does not prove is proved from the journal (``egm ticket prove``) and paid by hand.
+A move is one recorded action on a ticket. Restoration is for a ledger that the machine does not trust: it is lost,
+damaged in both copies, reset to an earlier day, or authenticated with a machine key that is gone; it contains a line
+that this machine did not write; or it has the old format without authenticated digests. Every move that can be proved
+is carried over under the present key. A record of who restored the ledger, when and why follows; the machine reads it
+at its next start and records it in the journal. All old files are kept under other names. A ticket that the new ledger
+lacks is proved from the journal (``egm ticket prove``) and paid by hand.
 """
 
 import fcntl
@@ -53,13 +53,12 @@ def restore_ticket_ledger(
     at: datetime,
     find_redemption: Callable[[str], str | None],
 ) -> tuple[int, str]:
-    """Start a new ticket ledger from what can be proved of the old one.
+    """Start a new ticket ledger with the moves that can be proved of the old one.
 
-    Return the number of moves carried over, and what proves them. ``find_redemption`` returns the redemption
-    by which a journal of this machine accepted a number, or None. If the old ledger data is older than the
-    journal, such a ticket must be marked as redeemed, because otherwise it could be redeemed twice. Raises
-    :class:`OperatorError` without two different persons and a reason, or while any program has the ledger
-    open.
+    Return the number of moves carried over, and a text that says what proves them. ``find_redemption(number)`` returns
+    the id of the redemption by which this machine's journals accepted the ticket, or None. A ticket with such an id is
+    marked as redeemed, because the old ledger may be older than the journal and still show the ticket as owed. Raises
+    :class:`OperatorError` without two different persons and a reason, or while any program has the ledger open.
     """
     if len({person.strip() for person in persons} - {""}) != 2 or not why.strip():
         raise OperatorError("restoring the ticket ledger requires two people and a reason")
@@ -92,7 +91,7 @@ def restore_ticket_ledger(
 def _redeem_accepted_tickets(
     store: TicketStore, find_redemption: Callable[[str], str | None], *, by: str, at: datetime
 ) -> None:
-    """Redeem every ticket that a journal has accepted but that the old ledger still shows as not redeemed."""
+    """Redeem every ticket that a journal has accepted but that the restored ledger shows as not redeemed."""
     details = {"why": "the journal had taken it in"}
     for record in list(store.iter_records(*_MOVES_TO_REDEEMED_BY_STATE)):
         number = record.ticket.number
@@ -115,10 +114,11 @@ def _redeem_accepted_tickets(
 
 
 def _find_provable_moves(folder: Path, second: Path, key: bytes) -> tuple[list[Row], str]:
-    """Return the moves of the old ticket ledger to carry over, and a text about what proves them.
+    """Return the moves of the old ticket ledger to carry over, and a text that says what proves them.
 
-    They are the longest part that has valid digests of this key, or else those of earlier versions. Failing
-    both, they are all moves if the two copies are identical.
+    They are the longest series, from the first move on, with valid digests of ``key`` in any copy. If there is none,
+    the digests of earlier versions, which used no key, count. If there is none of those either, all moves are returned
+    if the two copies are identical, otherwise none.
     """
     copies = [
         _read_database_rows(folder / FILE_NAME),
@@ -143,7 +143,10 @@ def _find_provable_moves(folder: Path, second: Path, key: bytes) -> tuple[list[R
 def _take_proved_prefix(
     rows: Sequence[Row], is_provable: Callable[[tuple[int, str], Row], bool]
 ) -> list[Row]:
-    """Return the rows from the first one on, as long as ``is_provable`` accepts each row after its predecessor."""
+    """Return the rows before the first one that ``is_provable`` rejects.
+
+    ``is_provable(end, row)`` gets the number and digest of the previous move, and the row.
+    """
     last_end, proved_rows = EMPTY_LOG_END, []
     for row in rows:
         if not is_provable(last_end, row):
@@ -154,12 +157,18 @@ def _take_proved_prefix(
 
 
 def _has_next_move_number(last_end: tuple[int, str], row: Row) -> bool:
-    """Return whether a row of the ticket ledger has the next move number; its digest is not checked."""
+    """Return whether a ledger row has the number after that of ``last_end``, the previous move.
+
+    The digest is not checked.
+    """
     return len(row) == 10 and row[0] == last_end[0] + 1
 
 
 def _is_next_unsealed_row(last_end: tuple[int, str], row: Row) -> bool:
-    """Return whether a row follows ``last_end`` and has a valid digest of the old format, which used no key."""
+    """Return whether a ledger row follows ``last_end``, the number and digest of the previous move.
+
+    The row's digest must be valid in the format of earlier versions, which used no key.
+    """
     text = json.dumps([last_end[1], *row[:-1]], ensure_ascii=False)
     return _has_next_move_number(last_end, row) and row[-1] == hashlib.sha256(text.encode()).hexdigest()
 
@@ -189,7 +198,7 @@ def _read_log_rows(path: Path) -> list[Row]:
 def _replace_files(folder: Path, second: Path, new_folder: Path) -> None:
     """Rename the old ledger's files, so that they are kept, and put the new files in their place.
 
-    SQLite's write-ahead files come first.
+    SQLite's write-ahead files are renamed first: beside the new database they would be applied to it.
     """
     storage = DiskStorage()
     storage.make_folder(second)

@@ -1,15 +1,15 @@
 """The ticket ledger: every ticket that a machine or bank of machines has issued, and everything done with it.
 
-Stand-alone machines have no host that knows what is owed; this ledger does. A method that changes something
-**returns only when the change is durable**, in both copies (:mod:`egm.tickets.copies`), and a power loss
-leaves the whole change or none of it. Several processes of one computer may share a ledger.
+A stand-alone machine has no host that knows which tickets are owed; it uses this ledger. A method that changes
+something **returns only when the change is durable** in both copies (:mod:`egm.tickets.copies`); a power loss leaves
+the whole change or none of it. Several processes of one computer may share a ledger.
 
-A ticket is a number and its *moves*, in order. The ledger only grows (triggers refuse anything else), the
-state of a ticket is that of its last move, and (number, step) is unique: of two redeemers who both saw the
-ticket issued, the database refuses the second. Every move is chained to the previous one and authenticated
-with a key derived from the machine's, which is checked at each read: a move written by anybody else is
-rejected, even if it is in both copies. A ledger reset to an earlier day is detected by the machine, whose
-journal stores how far the ledger had come (:mod:`egm.money.ticket_ledger`).
+A ticket is a number and its *moves*, the actions recorded on it, in order. Triggers in the database refuse to change or
+delete a move. A ticket's state is that of its last move. (number, step) is unique: if two machines try to redeem the
+same ticket at once, the database refuses the second. Every move contains a digest that chains it to the previous move,
+under a key derived from the machine's. Each read checks it, so a move written by anybody else is rejected even if it is
+in both copies. The machine's journal stores the ledger's last move (:mod:`egm.money.ticket_ledger`), so the machine
+detects a ledger that was reset to an earlier day.
 """
 
 import contextlib
@@ -44,21 +44,24 @@ HEAD_PURPOSE: Final = b"ticket ledger"
 
 
 def read_ledger_head(storage: Storage, folder: Path, second: Path, key: bytes) -> MirroredValue:
-    """Return the head of the ticket ledger, which is stored on both media under ``key``."""
+    """Return the file of the ticket ledger's head, mirrored on both media and authenticated with ``key``.
+
+    The head is the ledger's last move at the last check or cage action, and the journal's last entry at the last check.
+    """
     return MirroredValue(storage, (folder, second), HEAD_FILE_NAME, key=key)
 
 
 class JournalEntrySeen(NamedTuple):
-    """The journal's last durable entry at the time when the machine last stored the ticket ledger's head."""
+    """The journal's last durable entry when the machine last stored the ticket ledger's head."""
 
     journal_tag: str
-    """The tag that identifies the journal."""
+    """The journal's tag: eight hexadecimal digits from the hash of its first entry, which identify the journal."""
     sequence: int
     hash_hex: str
 
 
 def encode_head(end: End, journal_entry: JournalEntrySeen | None = None) -> bytes:
-    """Return the bytes of a ticket ledger's head: the ledger's last move and the journal's last entry."""
+    """Encode a ticket ledger's head as JSON: ``end`` (number and digest of the last move) and the journal entry."""
     return json.dumps([*end, *(journal_entry or ())]).encode()
 
 
@@ -86,15 +89,15 @@ class TicketStore:
         verify: bool = True,
         read_only: bool = False,
     ) -> Self:
-        """Open the ticket ledger in ``folder``, creating it unless ``create_missing`` is False.
+        """Open the ticket ledger in ``folder``, and create it if it is missing and ``create_missing`` is True.
 
-        ``key`` is the machine key derived for :data:`HEAD_PURPOSE`; every move gets a digest with it. ``second``
-        is the folder of the second copy, by default the same. Every move in both copies is verified unless
-        ``verify`` is False, which is enough for a process next to a running machine that has verified them.
-        ``read_only`` creates and repairs nothing.
+        ``key`` is the machine key derived for :data:`HEAD_PURPOSE`; it authenticates every move. ``second`` is the
+        folder of the second copy, by default ``folder``. Unless ``verify`` is False, every move in both copies is
+        verified; a program that runs beside the machine can omit it, because the machine has verified them. With
+        ``read_only``, nothing is created or repaired.
 
-        Raises :class:`TicketLedgerAbsent` if it does not exist and may not be created;
-        :class:`TicketLedgerUnwritable` if the medium refuses; :class:`TicketLedgerDamaged` if neither copy is
+        Raises :class:`TicketLedgerAbsent` if the ledger is missing and may not be created;
+        :class:`TicketLedgerUnwritable` if the medium refuses a write; :class:`TicketLedgerDamaged` if neither copy is
         intact, or the format is unknown.
         """
         storage, second = storage or DiskStorage(), second or folder
@@ -121,7 +124,8 @@ class TicketStore:
     def _begin_head(self) -> None:
         """Write the first head of a ticket ledger that has no moves yet.
 
-        A ledger with moves but no head is damaged.
+        The head records the ledger's last move. For a ledger with moves nothing is written: if its head is missing,
+        :meth:`find_ledger_mismatch` reports it.
         """
         if self._read_only or self.last_move != EMPTY_LOG_END:
             return
@@ -135,9 +139,9 @@ class TicketStore:
 
     @property
     def restoration_text(self) -> str:
-        """Return which copy of the ledger was rebuilt from the other at its opening, as text for a log.
+        """Return a text for the log that says which copy was rebuilt from the other when the ledger was opened.
 
-        "" if none was.
+        Return "" if none was.
         """
         return self._copies.mended
 
@@ -161,27 +165,29 @@ class TicketStore:
         return self._copies.digest_at(number)
 
     def store_head(self, journal_entry: JournalEntrySeen | None = None) -> None:
-        """Write the ticket ledger's end to both media, so that a later reset of the ledger is detected.
+        """Write the number and digest of the ledger's last move to both media, in the ledger's head.
 
-        ``journal_entry`` is the journal's last entry; the cage omits it, which leaves the stored one unchanged. Raises
-        JournalUnwritable if no medium accepts the head.
+        A ledger that is later replaced by an older copy lacks this move, and is detected. ``journal_entry`` is the
+        journal's last entry; if it is omitted (by the cage), the entry stored before stays. Raises JournalUnwritable if
+        no medium accepts the head.
         """
         with self.transaction(), contextlib.suppress(JournalDamaged):  # a damaged head stays
             self._head.write(encode_head(self.last_move, journal_entry or self.read_journal_seen()))
 
     def read_journal_seen(self) -> JournalEntrySeen | None:
-        """Return the machine's journal entry stored in the ticket ledger's head, or None.
+        """Return the journal entry stored in the ticket ledger's head; None if no entry was stored.
 
-        Raises JournalDamaged if the head cannot be read, which :meth:`find_ledger_mismatch` reports.
+        Raises JournalDamaged if the head cannot be read.
         """
         head = self._head.read(mend=not self._read_only)
         _, _, *entry_fields = EMPTY_LOG_END if head is None else json.loads(head)
         return JournalEntrySeen(*entry_fields) if entry_fields else None
 
     def find_ledger_mismatch(self) -> str:
-        """Return why the ticket ledger lacks the move named by its stored head, or "" if it has it.
+        """Return the error text if the ticket ledger lacks the move in its stored head, or "" if it has that move.
 
-        The move is missing if the ledger was replaced by an older copy or by another ledger.
+        The move is missing if the ledger was replaced by an older copy or by another machine's ledger. A missing or
+        unreadable head is an error too.
         """
         try:
             head = self._head.read(mend=not self._read_only)
@@ -238,7 +244,7 @@ class TicketStore:
         redemption_id: str | None = None,
         details: Mapping[str, JSON] | None = None,
     ) -> TicketRecord:
-        """Append an action to the moves of a ticket; return the ticket's record.
+        """Append an action to a ticket's moves (the actions recorded on it); return the ticket's record.
 
         Raises :class:`TicketOrderError`, changing nothing, if the ticket's state does not allow the action.
         """
@@ -255,9 +261,10 @@ class TicketStore:
     def restore(
         self, rows: Sequence[Row], *, by: str, second: str, why: str, at: datetime, proof_text: str
     ) -> None:
-        """Copy the moves of an older ticket ledger into this one, and record who restored it, and why.
+        """Copy the moves of an old ticket ledger into this one, under the present key, and record the restoration.
 
-        ``proof_text`` states how the old moves were proved.
+        The record has the two persons ``by`` and ``second``, the reason ``why``, and ``proof_text``: what proves the
+        old moves.
         """
         with self.transaction():
             for row in rows:
@@ -277,7 +284,10 @@ class TicketStore:
         self._run("PRAGMA journal_mode=DELETE").fetchall()
 
     def store_enrolment(self, machine_serial: str, enrolment: Enrolment) -> None:
-        """Store a machine's validation identifier and sequence; its next ticket uses the following sequence number."""
+        """Store the enrolment of a machine: the host's validation identifier and sequence.
+
+        The machine's next ticket uses the sequence number that follows the stored one.
+        """
         with self.transaction():
             self._run(
                 "INSERT INTO enrolment VALUES (?, ?, ?) ON CONFLICT (machine_serial) DO UPDATE"
@@ -288,7 +298,7 @@ class TicketStore:
             )
 
     def spend_sequence(self, machine_serial: str) -> Enrolment | None:
-        """Increment an enrolled machine's validation sequence; return the enrolment, or None for another machine."""
+        """Increment a machine's validation sequence, and return its enrolment; None if the machine is not enrolled."""
         with self.transaction():
             self._run(
                 "UPDATE enrolment SET sequence = (sequence + 1) % ? WHERE machine_serial = ?",
@@ -322,7 +332,7 @@ class TicketStore:
         return None if row is None else self._read_record(row[0], issue_id)
 
     def find_by_redemption(self, redemption_id: str) -> TicketRecord | None:
-        """Return the ticket that was locked under this redemption id, or None."""
+        """Return the record of the ticket that was locked under this redemption id, or None."""
         row = self._run(
             "SELECT number FROM moves WHERE redemption_id = ? AND action = 'lock'", redemption_id
         ).fetchone()
@@ -357,7 +367,10 @@ class TicketStore:
         return (self._read_record(number, issue_id) for number, issue_id in rows)
 
     def list_unreported(self, machine_serial: str) -> list[TicketRecord]:
-        """Return the machine's printed tickets that the host does not know yet, oldest first."""
+        """Return the records of a machine's tickets that the host has not acknowledged, oldest first.
+
+        Tickets whose printing failed are left out.
+        """
         rows = self._run(
             """SELECT t.number, t.issue_id FROM tickets t LEFT JOIN reported r USING (number)
                WHERE r.number IS NULL AND t.machine_serial = ?
@@ -368,9 +381,10 @@ class TicketStore:
         return [self._read_record(number, issue_id) for number, issue_id in rows]
 
     def list_totals(self) -> list[TicketTotal]:
-        """Return the number and value of the tickets issued by this ledger's machines, by state, kind and currency.
+        """Return the number and value of all tickets, one total for each state, kind and currency.
 
-        Those with :attr:`TicketTotal.is_owed` are the outstanding liability.
+        Tickets that this ledger entered for a host are left out. The totals with :attr:`TicketTotal.is_owed` are the
+        outstanding liability.
         """
         rows = self._run(
             """SELECT m.state, json_extract(first.story, '$.ticket.kind'),
@@ -388,7 +402,10 @@ class TicketStore:
         ]
 
     def moved_cents(self, by: str, action: TicketAction) -> dict[TicketKind, int]:
-        """Return the total of all tickets on which ``by`` recorded an action, by kind, in minor units."""
+        """Return the total value of the tickets on which ``by`` (a machine or cashier) recorded ``action``.
+
+        The values are minor units, by kind of ticket.
+        """
         rows = self._run(
             """SELECT json_extract(first.story, '$.ticket.kind'),
                       sum(json_extract(first.story, '$.ticket.amount_cents'))
@@ -400,7 +417,10 @@ class TicketStore:
         return {TicketKind(kind): int(amount_cents) for kind, amount_cents in rows}
 
     def find_last_restoration(self) -> TicketMove | None:
-        """Return the last restoration of the ticket ledger by two people (`egm.tickets.restoration`), or None."""
+        """Return the move that records the ledger's last restoration by two people, or None if there was none.
+
+        A restoration starts a new ledger with the provable moves of the old one (:mod:`egm.tickets.restoration`).
+        """
         row = self._run("SELECT number FROM moves WHERE step = 0 ORDER BY place DESC LIMIT 1").fetchone()
         return None if row is None else self._read_moves(row[0])[0]
 

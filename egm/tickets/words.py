@@ -1,9 +1,10 @@
-"""Amounts in words, English and French, printed with the figures (H-02).
+"""Amounts in words, English and French, printed on tickets beside the amount in digits (H-02).
 
 French follows the traditional rules: *et* before *un* and *onze* only (vingt et un, soixante et onze, but
-quatre-vingt-un), *cent* and *quatre-vingt* take an s when multiplied and last (deux cents, quatre-vingts) but
-not before *mille*, which never changes; *million* and *milliard* are nouns: they take an s, do not affect the s of
-*cents* and *quatre-vingts*, and need *de* before the noun counted (un million de dollars). Zero and one are singular.
+quatre-vingt-un). *Cent* and *quatre-vingt* take an s when multiplied and last (deux cents, quatre-vingts), but not
+before *mille*, which never changes. *Million* and *milliard* are nouns: they take an s, *cents* and *quatre-vingts*
+keep their s before them, and *de* follows them before the noun counted (un million de dollars). Zero and one are
+singular.
 """
 
 from collections.abc import Callable, Mapping
@@ -41,7 +42,7 @@ _CURRENCY_WORDS: Final[Mapping[str, Mapping[str, _CurrencyUnitWords]]] = {
 
 
 def _split_words(words: str) -> tuple[str, ...]:
-    """Return the words in a text as a tuple; a hyphen in it stands for a number that has no word of its own."""
+    """Return the words of a text; their index is the number that they name, and "-" stands where none exists."""
     return tuple(words.split())
 
 
@@ -96,9 +97,9 @@ def spell_in_french(number: int) -> str:
 
 
 def _spell_french_to_999(number: int, *, is_before_noun: bool) -> str:
-    """Return a number below a thousand in French words.
+    """Return a number from 0 to 999 in French words.
 
-    ``is_before_noun``: a noun follows directly, so that *cent* and *quatre-vingt* take their plural s.
+    If ``is_before_noun``, a noun follows directly, so that *cent* and *quatre-vingt* take their plural s.
     """
     hundreds, remainder = divmod(number, 100)
     if not hundreds:
@@ -110,7 +111,10 @@ def _spell_french_to_999(number: int, *, is_before_noun: bool) -> str:
 
 
 def _spell_french_to_99(number: int, *, is_before_noun: bool) -> str:
-    """Return a number below a hundred in French words; ``is_before_noun`` as in :func:`_spell_french_to_999`."""
+    """Return a number from 0 to 99 in French words.
+
+    If ``is_before_noun``, a noun follows directly, so that *quatre-vingt* takes its plural s.
+    """
     if number < 20:
         return _FRENCH_BELOW_20[number]
     if number == 80:
@@ -132,9 +136,9 @@ _WORDING_BY_LANGUAGE: Final[Mapping[str, tuple[Callable[[int], str], str, Callab
 
 
 def format_amount_in_words(amount_cents: int, currency: str, language: str) -> str:
-    """Return an amount of minor units in words, with an initial capital.
+    """Return an amount in minor units in words, with an initial capital.
 
-    Example: ``twelve dollars and thirty-four cents``; a whole amount mentions no cents. Raises
+    Example: 1234 is ``Twelve dollars and thirty-four cents``; a whole amount mentions no cents. Raises
     :class:`InvalidTicket` for a negative amount or one not below :data:`WORDED_AMOUNT_CENTS_MAX`, and for a currency or
     language without words.
     """

@@ -64,7 +64,7 @@ TICKET_FIELDS: Final = frozenset(
 
 
 class TicketClass(StrEnum):
-    """The legal class of a ticket, which decides the fields it must have."""
+    """The legal class of a ticket: voucher, or coupon (Québec's video lotteries); it decides the mandatory fields."""
 
     VOUCHER = "voucher"
     COUPON = "coupon"
@@ -88,7 +88,7 @@ Millimetres = Annotated[float, Field(ge=0, le=WIDTH_MM)]
 
 
 class _Table(BaseModel):
-    """Base class of the tables of a ticket template; an unknown key is refused."""
+    """Base class of the TOML tables of a ticket template; an unknown key is an error."""
 
     model_config = ConfigDict(defer_build=True, frozen=True, extra="forbid")
 
@@ -97,7 +97,7 @@ class BarcodePlacement(_Table):
     """The position and size of a ticket's bar code."""
 
     at_mm: tuple[Millimetres, Millimetres]
-    """The middle of the upper edge of the bar code."""
+    """The position in millimetres of the middle of the bar code's upper edge, from the left and top of the paper."""
     height_mm: Annotated[float, Field(ge=8, le=30)]
     module_dots: Annotated[int, Field(ge=2, le=5, strict=True)]
     """The width of the narrowest bar in dots."""
@@ -108,7 +108,10 @@ class TemplateLine(_Table):
 
     name: Annotated[str, Field(pattern=r"^[a-z][a-z0-9_]*$")]
     at_mm: tuple[Millimetres, Millimetres]
-    """The position of the line's start, middle or end, as ``align`` says, at half the line's height."""
+    """The position in millimetres of the line's left end, middle or right end, as ``align`` says.
+
+    The second coordinate is that of half the line's height.
+    """
     size_mm: Annotated[float, Field(ge=2, le=14)]
     width_mm: Annotated[float, Field(gt=0, le=WIDTH_MM)]
     font: Literal["regular", "bold", "black", "narrow"] = "regular"
@@ -116,14 +119,14 @@ class TemplateLine(_Table):
     turn: Literal[0, 90, 270] = 0
     """The rotation in degrees counter-clockwise."""
     text: Text
-    """The text by language.
+    """The text with fields in braces, by language.
 
-    On a bilingual ticket, a line prints all of its languages side by side; a language may also have a line of
-    its own.
+    A bilingual ticket prints all languages of a line one after another. A line may also have only one language, with a
+    second line for the other.
     """
 
     def fields(self, language: str) -> frozenset[str]:
-        """Return the names of the template fields that the line prints in a language."""
+        """Return the names of the fields in braces that the line's text uses in a language."""
         parsed = string.Formatter().parse(self.text.get(language, ""))
         return frozenset(name for _, name, _, _ in parsed if name is not None)
 
@@ -157,20 +160,20 @@ class TicketTemplate(_Table):
     ticket: TicketClass
     """The legal class of the tickets, which decides the mandatory fields."""
     source: str
-    """The source of the legal requirements."""
+    """The laws or standards from which the template's requirements are taken."""
     locales: dict[str, str]
     bilingual: bool = False
     """Whether every ticket is printed in all languages of the template."""
     date: str = "yyyy-MM-dd"
-    """The format of printed dates, a CLDR pattern; the default is unambiguous in every language."""
+    """The format of printed dates, a CLDR pattern; the default is the same in every language."""
     register_from_cents: Annotated[int, Field(gt=0, strict=True)] | None = None
-    """The amount from which the cage records the payee (H-14), in minor units; None: never."""
+    """The amount in minor units from which the cage must record the payee's name and address (H-14); None: never."""
     kinds: dict[TicketKind, Text]
-    """The printed name of each kind of ticket."""
+    """The printed name of each kind of ticket, by kind and then by language."""
     duplicate: Text
-    """The text printed on a reprint."""
+    """The text printed on a reprint, by language."""
     never: Text
-    """The text printed instead of an expiry date on a ticket that never expires."""
+    """The text printed instead of an expiry date on a ticket that never expires, by language."""
     constants: dict[str, Text] = {}
     """Fixed texts that lines may use as fields, such as the lottery scheme's name."""
     cage: CageRules = CageRules()
@@ -179,9 +182,9 @@ class TicketTemplate(_Table):
 
     # ------------------------------------------------------------------ printing
     def build_texts(self, ticket: Ticket, language: str) -> dict[str, str]:
-        """Return the printed text of each line of a ticket, by the name of the line; "" if the line is empty.
+        """Return the printed text of each line of a ticket, by the line's name; "" if the line is empty.
 
-        If the template lacks the language, the main one is used.
+        A bilingual template uses all of its languages. If the template lacks ``language``, its main language is used.
         """
         if self.bilingual or language not in self.locales:
             languages = tuple(self.locales)[: None if self.bilingual else 1]
@@ -198,16 +201,19 @@ class TicketTemplate(_Table):
 
     @property
     def field_names(self) -> tuple[str, ...]:
-        """Return the names of the lines in order, without the bar code, as the fields of a printer's template."""
+        """Return the names of the template's lines in order, which are the fields of the printer's template."""
         return tuple(line.name for line in self.lines)
 
     def build_job(self, job_id: str, ticket: Ticket, language: str) -> TicketJob:
-        """Return a ticket as a print job: one text for each of :attr:`names`, in characters that printers have."""
+        """Return the print job of a ticket: its bar code, and the text of each line in characters that printers have.
+
+        The texts are by the line's name.
+        """
         fields = {name: _to_plain_text(text) for name, text in self.build_texts(ticket, language).items()}
         return TicketJob(job_id=job_id, template=self.id, barcode=ticket.number, fields=fields)
 
     def check_house(self, house: Venue) -> None:
-        """Raise :class:`InvalidTicket` if the venue's data leave a field empty that a ticket must print."""
+        """Raise :class:`InvalidTicket` if the venue's data lack a field that this template must print."""
         for name in MANDATORY_FIELDS_BY_CLASS[self.ticket]:
             if not getattr(house, name, name).strip():
                 raise InvalidTicket(
@@ -247,7 +253,7 @@ class TicketTemplate(_Table):
     # ------------------------------------------------------------------ checking
     @model_validator(mode="after")
     def _check_template(self) -> "TicketTemplate":
-        """Refuse a ticket template that breaks any of its rules (mandatory fields, texts, positions, locales)."""
+        """Raise ValueError if the template breaks any rule on mandatory fields, texts, positions or locales."""
         for code, locale in self.locales.items():
             _check_locale(code, locale)
         self._check_texts()
@@ -257,7 +263,7 @@ class TicketTemplate(_Table):
         return self
 
     def _check_texts(self) -> None:
-        """Refuse a ticket template that lacks a text in one of its languages, or names an unknown field."""
+        """Raise ValueError if a text is missing in one of the template's languages, or a line uses an unknown field."""
         tables = {
             **{f"kinds.{kind}": self.kinds.get(kind, {}) for kind in TicketKind},
             **{f"constants.{name}": text for name, text in self.constants.items()},
@@ -278,7 +284,10 @@ class TicketTemplate(_Table):
                     )
 
     def _check_mandatory(self, language: str) -> None:
-        """Refuse a ticket template that lacks a mandatory field in a language, or the second, turned number."""
+        """Raise ValueError if the template does not print every mandatory field in ``language``.
+
+        The validation number must be printed twice, one of them rotated, at the left edge.
+        """
         printed_lines = [line for line in self.lines if language in line.text]
         printed_fields = frozenset[str]().union(*(line.fields(language) for line in printed_lines))
         if missing_fields := [
@@ -296,7 +305,7 @@ class TicketTemplate(_Table):
             )
 
     def _check_positions_on_paper(self) -> None:
-        """Refuse a ticket template with duplicate line names, or with a line or bar code that runs off the paper."""
+        """Raise ValueError if two lines have the same name, or if a line or the bar code does not fit on the paper."""
         names = [line.name for line in self.lines]
         if duplicates := sorted({name for name in names if names.count(name) > 1}):
             raise ValueError(f"lines: {', '.join(duplicates)} appears twice")
@@ -312,7 +321,7 @@ class TicketTemplate(_Table):
 
 
 def _is_on_paper(line: TemplateLine) -> bool:
-    """Return whether a line of a ticket template fits on the paper at its full width."""
+    """Return whether the paper has room for a line at its full ``width_mm``, at its position and rotation."""
     along, across = (line.at_mm[0], line.at_mm[1]) if not line.turn else (line.at_mm[1], line.at_mm[0])
     length, depth = (WIDTH_MM, HEIGHT_MM) if not line.turn else (HEIGHT_MM, WIDTH_MM)
     start_distance = {"left": 0.0, "centre": line.width_mm / 2, "right": line.width_mm}[line.align]
@@ -333,9 +342,9 @@ def _check_locale(language: str, locale: str) -> None:
 
 
 def _format_money(amount_cents: int, currency: str, locale: str) -> str:
-    """Return an amount in the format of its locale.
+    """Return an amount in minor units as text in the format of ``locale``.
 
-    Other kinds of spaces are replaced by ordinary no-break spaces, the only ones in the fonts of printers.
+    The narrow no-break space, which the fonts of printers lack, becomes an ordinary no-break space.
     """
     text = format_currency(Decimal(amount_cents).scaleb(-2), currency, locale=locale)
     return text.replace("\N{NARROW NO-BREAK SPACE}", "\N{NO-BREAK SPACE}")
@@ -348,7 +357,10 @@ def _to_plain_text(text: str) -> str:
 
 @lru_cache(maxsize=4096)
 def _to_plain_character(char: str) -> str:
-    """Return the nearest characters that every printer has: blank for a control character, ``?`` for others."""
+    """Return the nearest character that every printer has.
+
+    It is a blank for a control character, and ``?`` if no character is near.
+    """
     if char in _FRAMING_CHARACTERS or not char.isprintable():
         return " "
     for candidate in (char, _REPLACEMENT_BY_SIGN.get(char, char), normalize("NFKD", char)[0]):
@@ -367,7 +379,7 @@ def list_template_ids() -> tuple[str, ...]:
 
 @lru_cache(maxsize=16)
 def _parse_template(data: bytes) -> TicketTemplate:
-    """Return the parsed ticket template; cached by content, because the same file is read for each ticket."""
+    """Return the ticket template in the bytes of a TOML file; cached, because the file is read for each ticket."""
     return TicketTemplate.model_validate(parse_toml(data.decode()))
 
 
