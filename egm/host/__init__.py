@@ -1,6 +1,5 @@
-"""Money functions that a host system controls, for any protocol: tickets with host numbers, and transfers.
+"""Money functions that a host system controls, for any protocol: ticket numbers and redemptions, electronic transfers.
 
-:mod:`egm.money.host_money` is the machine's view of its host. ``tickets`` and ``transfers`` contain the
-effects of the state table's rules. ``ticket_port`` and ``transfer_port`` are the interfaces that a protocol's
-polls call.
+:mod:`egm.money.host_money` holds the machine's record of its host. ``tickets`` and ``transfers`` contain the effects of
+the state table's rules. ``ticket_port`` and ``transfer_port`` are the interfaces that a protocol's polls call.
 """

@@ -1,4 +1,4 @@
-"""Recording of hosts' requests that restrict functions of the machine (:mod:`egm.money.host_controls`)."""
+"""Recording of a host's requests that restrict functions of the machine (:mod:`egm.money.host_controls`)."""
 
 from egm.host.entries import HOST_CONTROL, HostControl
 from egm.host.events import ControlRequested
@@ -8,9 +8,9 @@ from egm.kernel.machine import Machine
 
 
 def record_control(machine: Machine, event: Event) -> None:
-    """Store a host's request to restrict a function of the machine, or to end the restriction.
+    """Store a host's request to restrict a function of the machine (a game, bills, sounds), or to end it.
 
-    A repeat changes nothing.
+    A repeated request changes nothing.
     """
     request = event.read_payload(ControlRequested)
     key, value = f"{HostKey.CONTROL}{request.name}:{request.source}", request.value

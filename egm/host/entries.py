@@ -29,16 +29,16 @@ class TicketNumberStored:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TicketUnread:
-    """A ticket printed before a memory clear is offered to the host again, as it may be unread."""
+    """A ticket printed before a memory clear is offered to the host again, because the host may not have read it."""
 
     id: str
-    """The id of the cash-out."""
+    """The id of the cash-out that printed the ticket."""
     number: Masked
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TicketOrdered:
-    """The host has authorised a ticket in escrow, and the machine has ordered it into the box."""
+    """The host has authorised a ticket in escrow, and the machine has ordered the acceptor to stack it."""
 
     id: str
     """The id of the ticket's insertion."""
@@ -50,7 +50,10 @@ class TicketOrdered:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TicketRefusedByHost:
-    """A ticket in escrow was returned to the player after the host was queried about it."""
+    """A ticket in escrow was returned to the player, after the host was queried about its value.
+
+    The host refused it or did not reply, or the machine could not accept it.
+    """
 
     id: str
     """The id of the ticket's insertion."""
@@ -58,7 +61,7 @@ class TicketRefusedByHost:
     status: RedemptionStatus
     """The result of the redemption, as reported to the host."""
     reason: str
-    """The code of the reason, for which the player's screen has a text."""
+    """The code of the reason; the player's screen has a text for it."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -74,7 +77,7 @@ class TicketTermsChanged:
     """The host has changed its ticket terms (validity, printed venue, permitted tickets)."""
 
     tickets: TicketTerms
-    """The terms that apply from now on."""
+    """The host's ticket terms that apply from now on."""
 
 
 VOUCHER_NUMBERED: Final = EntryDeclaration(
@@ -141,10 +144,10 @@ class AftRegistered:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AftLocked:
-    """The machine is locked for a host's transfer."""
+    """Play is locked, because the host has requested the transfer lock."""
 
     required_transfers_code: Count = field(metadata=stored_as("condition"))
-    """The transfers that must be possible while the machine is locked, as the protocol codes them."""
+    """The kinds of transfers that must be possible during the lock, as a code of the host's protocol."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -159,7 +162,7 @@ class AftUnlocked:
     """The lock for a host's transfer has ended."""
 
     cash_out: bool
-    """Whether the lock was held to offer the host a cash-out, which the host did not take."""
+    """Whether the lock was held to offer a cash-out to the host, which did not take the offer."""
 
 
 AFT_COMPLETE: Final = EntryDeclaration(
@@ -230,7 +233,7 @@ class HostControl:
     name: str
     """The name of the restricted function, such as a game, bills or sounds."""
     value: JSON
-    """The restriction, or null if it is withdrawn."""
+    """The setting that the host requests for the function; null if it withdraws the restriction."""
 
 
 HOST_CONTROL: Final = EntryDeclaration(

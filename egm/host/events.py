@@ -13,7 +13,10 @@ from meters.transaction import JSON
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NumberReply:
-    """Base of the events of a host's reply about a ticket number; ``id`` is that of the cash-out that waits for it."""
+    """Base class of the events that report a host's reply about a ticket number.
+
+    ``id`` is that of the cash-out whose ticket waits for the number.
+    """
 
     id: str
 
@@ -27,17 +30,17 @@ class TicketNumbered(NumberReply):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NumberRefused(NumberReply):
-    """Event: the host does not give a reserved ticket a number; with the reason."""
+    """Event: the host gives a reserved ticket no number; ``why`` says whether it refused or did not reply."""
 
     why: str
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TicketReply:
-    """Base of the events of a host's reply about a ticket in escrow.
+    """Base class of the events that report a host's reply about a ticket in escrow.
 
-    ``id`` is that of the ticket's insertion. ``status`` and ``reason`` are used if the ticket must be
-    returned to the player.
+    ``id`` is that of the ticket's insertion. If the ticket is returned to the player, ``status`` is reported to the
+    host and ``reason`` is shown to the player.
     """
 
     id: str
@@ -47,9 +50,9 @@ class TicketReply:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TicketAuthorised(TicketReply):
-    """Event: the host has authorised the ticket in escrow, for an amount in minor units.
+    """Event: the host has authorised the ticket in escrow for an amount in minor units.
 
-    ``expires`` is the expiry date of restricted credit, or empty. ``pool`` is the pool of restricted credit.
+    For restricted credit, ``expires`` is the expiry date or "", and ``pool`` the host's number of the pool, 0 for none.
     """
 
     kind: CreditKind

@@ -1,8 +1,8 @@
 """Ticket port: the methods by which the line of a host reads and controls tickets, whatever the protocol.
 
-A line's polls call these methods on the machine's event loop. Each method returns when its effect is durable,
-may be repeated after a lost reply, and returns the current state. The state table decides, exactly as for a
-player's or attendant's input.
+A line is the connection to one host. Its polls call these methods on the machine's event loop. Each method returns when
+its effect is durable, may be repeated after a lost reply, and returns the current state. The state table decides,
+exactly as for a player's or attendant's input.
 """
 
 from collections.abc import Callable, Mapping
@@ -44,7 +44,7 @@ Handle: TypeAlias = Callable[[Event], None]
 
 
 class NumberReplyResult(StrEnum):
-    """The machine's reply to a ticket number that the host has assigned."""
+    """The machine's reply to a ticket number from the host: accepted, no ticket is waiting, or not a valid number."""
 
     TAKEN = "taken"
     NOT_WAITING = "not_waiting"
@@ -67,7 +67,7 @@ class RedemptionState:
     status: RedemptionStatus
     amount_cents: int = 0
     digits: str = ""
-    """The full number of the ticket; empty if there is no ticket or its number is no longer known."""
+    """The full number of the ticket; "" if there is no ticket or if its number was lost at a restart."""
     kind: CreditKind | None = None
 
 
@@ -90,12 +90,12 @@ _FINAL_REDEMPTION_STATES: Final = frozenset(RedemptionStatus) - {
 
 
 class HostTicketInterface:
-    """A host line's interface to the tickets of one machine: it reads and controls them."""
+    """The methods by which a host reads and controls the tickets of one machine."""
 
     def __init__(self, engine: StateMachineEngine[Machine], handle: Handle) -> None:
-        """Create the ticket interface of a machine's engine.
+        """Create the ticket interface for the state table ``engine`` of a machine.
 
-        ``handle`` processes an event, and stops a machine that cannot record it.
+        ``handle`` processes an event in the state table; if its entry cannot be stored, it stops the machine.
         """
         self._engine = engine
         self._machine = engine.machine
@@ -125,10 +125,10 @@ class HostTicketInterface:
         return NumberReplyResult.TAKEN
 
     def refuse_number(self, *, silent: bool = False) -> NumberReplyResult:
-        """Continue the cash-out of the ticket that waits for a number, because the host gives none.
+        """Continue, without a number from the host, the cash-out whose ticket waits for one.
 
-        Return whether a ticket was waiting. The host refused a number or, with ``silent``, did not reply in
-        time.
+        The host refused a number or, with ``silent``, did not reply in time. Return NOT_WAITING if no ticket was
+        waiting, otherwise TAKEN.
         """
         request = self.pending_number_request
         if request is None:
@@ -147,10 +147,11 @@ class HostTicketInterface:
     def authorise_redemption(
         self, digits: str, kind: CreditKind, amount_cents: int, *, expires: date | None = None, pool: int = 0
     ) -> RedemptionState:
-        """Stack the ticket in escrow for the amount that the host authorises; return the state of the ticket.
+        """Stack the ticket in escrow for the amount that the host authorises; return the state of the redemption.
 
-        If this machine must refuse the ticket, the state has the reason. If the ticket was accepted before,
-        nothing changes and the same state is returned.
+        If this machine must refuse the ticket, it is returned to the player, and the status names the reason. For a
+        ticket that was already accepted with these digits, nothing changes and the same state is returned. For
+        restricted credit, ``expires`` is the expiry date and ``pool`` the host's number of the pool.
         """
         inquiry = self._machine.component(HostMoney).ticket_inquiry
         if inquiry is None:
@@ -293,7 +294,10 @@ class HostTicketInterface:
             self._machine.component(TicketDesk).mark_reported(number)
 
     def store_enrolment(self, validation_id: int, sequence: int) -> None:
-        """Store the host's validation identifier and the sequence number from which the machine numbers its tickets."""
+        """Store the validation identifier and the first sequence number that the host assigns.
+
+        The machine creates the numbers of its tickets from them (secure enhanced validation).
+        """
         desk = self._machine.find_installed(TicketDesk)
         if desk is None:
             return
@@ -303,8 +307,8 @@ class HostTicketInterface:
     def store_ticket_terms(self, changes: Mapping[str, JSON], *, is_older_message: bool = False) -> None:
         """Store the host's changes to the ticket terms (:class:`TicketTerms`) durably; a repeat changes nothing.
 
-        With ``is_older_message``, the changes come from an older kind of message, and do not replace terms that
-        were set by the newer kind.
+        A protocol may have an old and a new message for these terms. With ``is_older_message``, the changes come from
+        the old one, and do not replace terms that the new one has set.
         """
         terms = find_ticket_terms(self._machine).with_changes(changes, is_older_message=is_older_message)
         if terms != find_ticket_terms(self._machine):

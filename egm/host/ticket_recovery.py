@@ -70,10 +70,10 @@ def open_ticket_desk(
     *,
     is_accounted: Callable[[TicketRecord], bool],
 ) -> TicketDesk:
-    """Create the machine's ticket desk, which numbers tickets by itself or with the host's numbers.
+    """Create the machine's ticket desk, which issues and redeems tickets in the ledger ``store``.
 
-    Without a host, the numbers are unpredictable. With a host, the machine derives its own numbers from the
-    host's enrolment, and only a limited number of tickets may be unread by the host (H-09).
+    On a machine without a host, ticket numbers are random. With a host, the machine creates its own numbers from the
+    host's enrolment, and the number of tickets that the host has not read is limited (H-09).
     """
     is_stand_alone_machine = validation is Validation.STAND_ALONE
     allowance = profile.host.offline_tickets if validation is Validation.SYSTEM else HOST_TICKET_RING_SIZE
@@ -122,10 +122,10 @@ def _list_ids_in_progress(machine: Machine) -> frozenset[str]:
 
 
 def recover_tickets(machine: Machine, reason: str = "") -> None:
-    """Complete in the ticket ledger each ticket that has ended in the journal; then compare ledger and journal.
+    """Finish in the ticket ledger the tickets that the journal has finished; then compare ledger and journal.
 
-    Tickets that a device is still handling are left alone. ``reason`` is the reason why there is no ledger, or
-    empty. Tickets are disabled if there is no ledger or if it differs from the journal.
+    Tickets that a device is still handling are left unchanged. If there is no ledger, ``reason`` says why; otherwise it
+    is "". Tickets are disabled if there is no ledger or if it differs from the journal.
     """
     desk = machine.find_installed(TicketDesk)
     if desk is None:
@@ -139,17 +139,20 @@ def recover_tickets(machine: Machine, reason: str = "") -> None:
 
 
 def close_printed_ticket(machine: Machine) -> None:
-    """Record this position's printed ticket as taken: without a ticket ledger its printer cannot be queried."""
+    """Record this position's printed ticket as removed by the player.
+
+    This is for a machine without a ticket ledger, which cannot query its printer about the ticket.
+    """
     printed = machine.memory.read(PrintingRecord, MoneyKey.PRINT)
     if printed is not None and printed.state is PrintState.BARCODE_DONE:
         machine.post(TICKET_TAKEN, TicketTaken(id=printed.id), state={MoneyKey.PRINT: None})
 
 
 def _check_credited_tickets_redeemed(machine: Machine, desk: TicketDesk) -> None:
-    """Raise a technician's tilt, once, if the journal credited a ticket that its ledger did not redeem.
+    """Raise a technician's fault, once, if the journal credited a ticket that the ledger does not show as redeemed.
 
-    This happens only if the power fails between credit and redemption, and a cashier releases the ticket
-    meanwhile. The credit stays; staff must find out who else was paid.
+    It happens if the power fails between credit and redemption, and a cashier releases the ticket before the restart.
+    The credit stays; staff must find out whether the cashier also paid the ticket.
     """
     latest_credits = machine.journal.entries(_TICKET_CREDITED_KINDS, limit=POSITIONS_MAX, newest_first=True)
     for entry in list(latest_credits):
@@ -175,10 +178,11 @@ def _check_credited_tickets_redeemed(machine: Machine, desk: TicketDesk) -> None
 
 
 def _check_tickets_paid_at_clear(machine: Machine, desk: TicketDesk) -> None:
-    """Raise a technician's tilt if people paid a ticket at a memory clear that its ledger did not redeem.
+    """Raise a technician's fault if a ticket paid at a memory clear is not redeemed in the ledger.
 
-    A cashier released the ticket meanwhile, and may have paid it as well. The first start after the clear checks
-    this: from then on the journal has its own record of the ledger.
+    Two people paid the ticket's amount by hand at the clear. A cashier has released the ticket since, and may have paid
+    it as well. Only the first start after the clear checks this: after it, the journal has its own record of the
+    ledger.
     """
     if machine.memory.read(LedgerAnchor, MoneyKey.TICKET_LEDGER_ANCHOR) is not None:
         return
@@ -228,9 +232,9 @@ def _add_ticket_to_host_ring(machine: Machine, record: TicketRecord) -> None:
 
 
 def _recover_host_read_state(machine: Machine, desk: TicketDesk) -> None:
-    """After a restart, correct which tickets count as read by the host, and its last redemption's result.
+    """After a restart, correct which tickets the host has read, and the result of the last redemption.
 
-    A ticket that the host authorised and that is not being stacked any more counts as not stacked.
+    A ticket that the host authorised and that is no longer being stacked is reported to the host as not stacked.
     """
     if machine.component(HostMoney).validation.is_by_host:
         unread = {

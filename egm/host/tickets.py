@@ -59,13 +59,13 @@ def host_validates(machine: Machine, _: Event) -> bool:
 
 
 def number_is_awaited(machine: Machine, event: Event) -> bool:
-    """Return whether the cash-out that the event names still waits for the host's ticket number."""
+    """Return whether the cash-out named in the host's reply still waits for the host's ticket number."""
     pay_out = find_awaited_cash_out(machine)
     return pay_out is not None and pay_out.id == event.read_payload(NumberReply).id
 
 
 def inquiry_is_open(machine: Machine, event: Event) -> bool:
-    """Return whether the ticket that the event names is in escrow and waits for the host's reply."""
+    """Return whether the ticket named in the host's reply is in escrow and waits for that reply."""
     inquiry = machine.component(HostMoney).ticket_inquiry
     return inquiry is not None and inquiry.id == event.read_payload(TicketReply).id
 
@@ -82,7 +82,10 @@ def find_awaited_cash_out(machine: Machine) -> CashOutRecord | None:
 
 # ---------------------------------------------------------------------------------------------- out
 def assign_host_number(machine: Machine, event: Event) -> None:
-    """Assign the number that the host has sent to the reserved ticket; it is printed as soon as the machine is free."""
+    """Assign the host's number to the reserved ticket, which is printed as soon as the machine is free.
+
+    If the number cannot be stored, the ticket is cancelled and the credits are paid by hand.
+    """
     pay_out = machine.memory.require(CashOutRecord, MoneyKey.PAY_OUT)
     if not _assign_number(machine, pay_out, event.read_payload(TicketNumbered).number):
         void_unnumbered_ticket(machine, pay_out, "the number could not be stored")
@@ -91,8 +94,8 @@ def assign_host_number(machine: Machine, event: Event) -> None:
 def continue_without_host_number(machine: Machine, event: Event) -> None:
     """Continue a cash-out whose ticket gets no number from the host.
 
-    The ticket is printed with a number of the machine's own after a timeout, if the profile allows that;
-    otherwise the credits are returned and paid by hand.
+    If the host did not reply in time and the profile allows it, the ticket is printed with a number of the machine's
+    own. Otherwise the ticket is cancelled and the credits are paid by hand.
     """
     pay_out, reason = (
         machine.memory.require(CashOutRecord, MoneyKey.PAY_OUT),
@@ -104,9 +107,9 @@ def continue_without_host_number(machine: Machine, event: Event) -> None:
 
 
 def _assign_number(machine: Machine, pay_out: CashOutRecord, number: str | None) -> bool:
-    """Assign a number to a reserved ticket: the given one, or if None one of the machine's own.
+    """Assign ``number`` to a reserved ticket, or a number of the machine's own if it is None.
 
-    Return whether a number was assigned.
+    Return whether the ticket has a number now.
     """
     if pay_out.credit_kind is None:
         raise InvariantError(f"{pay_out.id} is not a ticket cash-out")
@@ -126,7 +129,10 @@ def _assign_number(machine: Machine, pay_out: CashOutRecord, number: str | None)
 
 
 def record_ticket_number(machine: Machine, pay_out: CashOutRecord, ticket: Ticket) -> None:
-    """Record the number of a reserved cash-out's ticket; only its last digits, because people read the journal."""
+    """Record in the journal the last digits of a reserved ticket's number.
+
+    The full number is left out, because people read the journal and the ticket is still money.
+    """
     machine.post(
         VOUCHER_NUMBERED,
         TicketNumberStored(id=pay_out.id, number=ticket.masked),
@@ -205,7 +211,7 @@ def return_queried_ticket(machine: Machine, event: Event) -> None:
 def _return_ticket(
     machine: Machine, inquiry: TicketInquiry, status: RedemptionStatus, reason: TicketRefusalReason
 ) -> None:
-    """Return the inserted ticket to the player, and store the status for the host."""
+    """Return the inserted ticket to the player with ``reason``, and store ``status`` for the host to read."""
     money = machine.component(HostMoney)
     money.ticket_inquiry, money.last_returned_digits = None, inquiry.digits
     host_expects_result = status in _REDEMPTION_REPLIES

@@ -39,7 +39,7 @@ class HostTimeouts:
         self._timers: dict[str, asyncio.TimerHandle] = {}
 
     async def run(self) -> None:
-        """Remove restricted credit that has expired, checking at an interval, until cancelled."""
+        """Check at an interval, until cancelled, for restricted credit that has expired, and have it removed."""
         while True:
             await asyncio.sleep(_EXPIRY_CHECK_SECONDS)
             if self._context.engine.accepts_event_type(EventType.PROMOTION_EXPIRED):
@@ -59,7 +59,7 @@ class HostTimeouts:
         self._context.submit_event(end_event)
 
     def iter_waits(self) -> Iterator[tuple[str, tuple[float, Event]]]:
-        """Yield every present wait for the host: its name, and the seconds left with the event that ends it."""
+        """Yield every present wait for the host: a name, and a pair of the seconds left and the event that ends it."""
         host, answer_seconds = self._machine.component(HostMoney), self._machine.profile.host.answer_seconds
         request = self._tickets.pending_number_request
         if request is not None:
@@ -87,7 +87,10 @@ class HostTimeouts:
 
 
 def create_host_timeouts(context: MachineContext) -> Iterable[BackgroundService]:
-    """Yield the host timeouts service if a host controls tickets or transfers, or restricted credit is on record."""
+    """Yield the host timeouts service if the machine needs it, otherwise nothing.
+
+    It is needed if a host controls tickets, transfers or bonuses, or if restricted credit is recorded.
+    """
     machine = context.engine.machine
     host, has_restricted_terms = (
         machine.component(HostMoney),

@@ -1,8 +1,8 @@
 """Transfer port: the methods by which the line of a host orders electronic transfers, whatever the protocol.
 
-A line's polls call these methods on the machine's event loop, under the same contract as
-:mod:`egm.host.ticket_port`. The registration key is a secret: because people read the journal, it contains
-only the key's digest. The key itself is held in memory, in the run in which the host sent it.
+A line is the connection to one host; the contract of :mod:`egm.host.ticket_port` applies. The host's registration key
+is a secret. The journal contains only its digest, because people read the journal. The key itself is held in memory
+from the host's registration to the next restart.
 """
 
 import hashlib
@@ -55,8 +55,7 @@ class HostTransferResult:
     """The result of a host's transfer order.
 
     ``position`` is its index in the history of transfers, 1 to 35; 0 if nothing moved. ``cents_by_credit_kind`` are the
-    amounts moved by kind of credit, in minor units; ``protocol_codes`` are protocol codes that are returned to the
-    host unchanged.
+    amounts moved, in minor units. ``protocol_codes`` belong to the host's protocol and are returned to it unchanged.
     """
 
     identifier: str
@@ -75,7 +74,10 @@ class HostTransferResult:
 
 @dataclass(frozen=True, slots=True)
 class AftRegistration:
-    """The machine's registration for transfers; ``key`` is empty in every run except the one that received it."""
+    """The machine's registration for transfers.
+
+    ``key`` is the host's registration key; it is empty after a restart, because only its digest is stored.
+    """
 
     is_registered: bool = False
     asset_number: int = 0
@@ -85,12 +87,12 @@ class AftRegistration:
 
 
 class HostTransferInterface:
-    """A host line's interface to the electronic transfers of one machine: it orders them and reads their results."""
+    """The methods by which a host orders electronic transfers of one machine and reads their results."""
 
     def __init__(self, engine: StateMachineEngine[Machine], handle: Handle) -> None:
-        """Create the host's transfer interface of a machine's engine.
+        """Create the transfer interface for the state table ``engine`` of a machine.
 
-        ``handle`` processes an event, and stops a machine that cannot record it.
+        ``handle`` processes an event in the state table; if its entry cannot be stored, it stops the machine.
         """
         self._engine = engine
         self._machine = engine.machine
@@ -103,8 +105,9 @@ class HostTransferInterface:
     ) -> TransferStatus:
         """Execute a host's transfer order now or after the current game, or return why it is refused.
 
-        ``PENDING`` means accepted: read the result from :attr:`last`. ``key`` is compared unless it is all
-        zeros; ``if_locked`` refuses the order unless the host holds the lock.
+        ``PENDING`` means accepted: read the result from :attr:`last_result`. ``key`` must be the registration key; a
+        key of all zeros is not checked. With ``if_locked``, the order is refused unless the host holds the transfer
+        lock.
         """
         host = self._machine.component(HostMoney)
         if self.has_unread_result or host.transfer_order is not None:
@@ -263,10 +266,9 @@ class HostTransferInterface:
         return True if self._engine.state is State.LOCKED else None
 
     def request_lock(self, condition: int, hundredths: int) -> bool | None:
-        """Request the transfer lock for the host, for some hundredths of a second; a repeat restarts the time.
+        """Request the transfer lock for the host, for ``hundredths`` hundredths of a second; return :attr:`lock_state`.
 
-        ``condition`` are the transfers that must be possible, as the protocol numbers them. Return
-        :attr:`lock_state`.
+        ``condition`` is a protocol code of the kinds of transfers that must be possible. A repeat restarts the time.
         """
         money = self._machine.component(HostMoney)
         until_ns = self._machine.clock.monotonic_ns() + hundredths * _NANOSECONDS_A_HUNDREDTH
@@ -314,9 +316,9 @@ class HostTransferInterface:
         return AftRegistration(True, host.asset_number, record.pos_id, host.registration_key)
 
     def register_machine(self, asset_number: int, key: bytes, pos_id: int) -> AftRegistration:
-        """Register the machine for transfers; return its registration.
+        """Register the machine for transfers and return its registration.
 
-        It is not registered if the asset number is not the machine's.
+        If ``asset_number`` is not the machine's, nothing changes and the returned registration says "not registered".
         """
         host = self._machine.component(HostMoney)
         if not host.asset_number or asset_number != host.asset_number:

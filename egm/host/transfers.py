@@ -92,7 +92,7 @@ def restricted_has_expired(machine: Machine, _: Event) -> bool:
 def execute_transfer_order(machine: Machine, _: Event) -> None:
     """Execute the host's pending transfer order, or record why it cannot be executed.
 
-    After an executed order, the lock is released unless the order keeps it.
+    After an executed order the transfer lock is released, unless the order says to keep it.
     """
     money = machine.component(HostMoney)
     order = _remove_order(machine)
@@ -130,7 +130,10 @@ def _remove_order(machine: Machine) -> TransferOrder:
 def _find_possible_amounts(
     machine: Machine, order: TransferOrder
 ) -> Mapping[CreditKind, int] | TransferStatus:
-    """Return the amounts by kind that a host's transfer order can move now, or the status that refuses it."""
+    """Return the amounts that a host's transfer order can move now, by credit kind, or the status that refuses it.
+
+    If only a part can move, it is returned if the order permits that, and the order is refused otherwise.
+    """
     limit_cents = machine.profile.host.transfer_limit_cents
     restricted_cents = order.kind is not TransferKind.OUT and order.cents_by_credit_kind.get(
         CreditKind.RESTRICTED
@@ -274,7 +277,10 @@ def offer_cash_out_to_host(machine: Machine, _: Event) -> None:
 
 
 def end_transfer_lock(machine: Machine, _: Event) -> None:
-    """End the transfer lock; a cash-out that the host declined is paid another way, unless the host forbids that."""
+    """End the transfer lock.
+
+    If it was held to offer a cash-out to the host, the cash-out is paid in another way, unless the host forbids that.
+    """
     lock, machine.component(HostMoney).transfer_lock = _require_lock(machine), None
     if lock.is_granted:
         machine.post(AFT_UNLOCKED, AftUnlocked(cash_out=lock.is_offer))
@@ -313,10 +319,9 @@ def expire_restricted_credit(machine: Machine, _: Event) -> None:
 
 # ---------------------------------------------------------------------------------------------- in its turn
 def build_pending_order_event(_machine: Machine, _: Event) -> Event:
-    """Return the event that executes the pending transfer order after a game, or refuses it.
+    """Return the event that makes the state table execute or refuse the pending transfer order after a game.
 
-    The order is refused if the machine is busy again. It may not wait any longer, because the credit could
-    then go to another player.
+    It is refused if the machine is busy again: if it waited longer, the credit could go to another player.
     """
     return Event(EventType.TRANSFER_ORDERED)
 
@@ -332,9 +337,9 @@ def host_has_declined_cash_out(machine: Machine, _: Event) -> bool:
 
 
 def build_declined_cash_out_event(machine: Machine, _: Event) -> Event:
-    """Return the event that pays, in another way, a cash-out that the host has declined.
+    """Return the event that pays a cash-out in another way, after the host has declined it.
 
-    It is returned only once for each cash-out.
+    The call clears the mark that the host has declined, so that the cash-out is paid only once.
     """
     machine.component(HostMoney).is_cash_out_declined = False
     return Event(EventType.CASH_OUT, CashOut(is_declined_by_host=True))
