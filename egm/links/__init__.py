@@ -1,1 +1,1 @@
-"""Links: the lines of hosts and inspectors (SAS, GAT, metrics), both ends of the screen's socket, and systemd."""
+"""Links: lines to hosts and inspectors (SAS, GAT, metrics), the socket between machine and screen, and systemd."""

@@ -9,22 +9,22 @@ from egm.unix_sockets import open_socket_address
 
 
 class BenchUnreachableError(Exception):
-    """The error that no process of simulated devices replies.
+    """Error: the process of the simulated devices (the bench) does not reply.
 
     The text names the state folder and the reason.
     """
 
 
 class BenchClient:
-    """A client's connection to the process of the simulated devices of a state folder.
+    """A client's connection to the process that simulates the devices of one machine.
 
     Use it as a context manager.
     """
 
     def __init__(self, run: Path, timeout_s: float = 5.0) -> None:
-        """Connect to the process of the simulated devices; ``run`` is the folder ``run`` of its state folder.
+        """Connect to the process of the simulated devices, whose socket is in ``run``, a folder of the state folder.
 
-        Raises :class:`BenchUnreachableError`.
+        Raises :class:`BenchUnreachableError` if it does not reply within ``timeout_s`` seconds.
         """
         self._socket = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
         self._socket.settimeout(timeout_s)
@@ -60,7 +60,7 @@ class BenchClient:
         return decode(line)
 
     def execute_action(self, device: str, action: str = "state", /, **values: int | str | bool) -> BenchReply:
-        """Perform a manual action on a simulated device, and return the result.
+        """Perform a person's action on a simulated device, such as inserting a bill, and return the result.
 
         Raises :class:`BenchUnreachableError` if the connection is lost.
         """

@@ -1,4 +1,4 @@
-"""The journal entries of the links: a SAS host's line, its time, what it has read; requests of a GAT verifier."""
+"""The journal entries of the links: a SAS host's line, its time and what it has read; requests of a GAT verifier."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -28,12 +28,12 @@ class HostTimeRecorded:
     host_time: Time = field(metadata=stored_as("told"))
     """The time that the host sent."""
     ahead_seconds: int
-    """How far the host's clock is ahead of the machine's, rounded up; negative if it is behind."""
+    """By how many seconds the host's clock is ahead of the machine's, rounded up; negative if it is behind."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PollFailed:
-    """The machine could not answer a poll of a SAS host, which got no reply; recorded once per poll."""
+    """A poll of a SAS host got no reply, because the machine itself failed; recorded once per poll code and run."""
 
     host: str
     poll: str
@@ -53,7 +53,7 @@ class SoftwareNotSigned:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ProgressiveWinsRead:
-    """A SAS host has read wins of the progressive levels whose amounts it broadcasts."""
+    """A SAS host has read wins of progressive levels; the host is the controller that broadcasts their amounts."""
 
     host: str
     win_count: Positive = field(metadata=stored_as("wins"))
@@ -100,8 +100,8 @@ WINS_READ: Final = EntryDeclaration(
 class GatCalculation:
     """The last calculation that a verifier requested over GAT, and its result.
 
-    ``result_kind`` is the kind of result, empty for a request that was refused. ``finished_time`` is when
-    the calculation ended, or empty. ``failure_reason`` is why it failed, or empty.
+    ``result_kind`` is the kind of result; "" if the request was refused. ``finished_time`` is "" until the calculation
+    has ended. ``failure_reason`` is "" unless it has failed.
     """
 
     parameters: tuple[str, ...]
@@ -113,7 +113,7 @@ class GatCalculation:
     """The name of the hash algorithm."""
     finished_time: str = field(metadata=stored_as("finished"))
     result_by_component: Mapping[str, str] = field(metadata=stored_as("values"))
-    """The result for each software component, by its name."""
+    """The result by the name of the software component: a signature or, in a list of the software, a digest."""
     failure_reason: str = field(metadata=stored_as("trouble"))
 
 
@@ -138,7 +138,7 @@ class GatResult:
     algorithm: str
     """The name of the hash algorithm."""
     result_by_component: Mapping[str, str] = field(metadata=stored_as("values"))
-    """The result for each software component, by its name."""
+    """The result by the name of the software component: a signature or, in a list of the software, a digest."""
     failure_reason: str = field(metadata=stored_as("trouble"))
     """The reason why the calculation failed, or empty."""
 

@@ -1,11 +1,11 @@
 """Prometheus metrics on a loopback port: read-only data for the monitoring of the gaming floor.
 
-The machine hands over finished metric families, and the exporter's own thread only sees those, so a scrape
-can neither touch the journal nor delay the machine.
+The machine passes complete metric families to the exporter, whose own thread reads nothing else. A scrape can therefore
+neither touch the journal nor delay the machine.
 
-Names follow Prometheus' conventions: one family per quantity, base units, ``_total`` on counters, plural
-units. Money has no base unit, and Prometheus counts in binary floating point: amounts are whole minor units
-(``_cents``), which are exact up to 2**53; dollars would not be. ``egm_info`` names the currency.
+Names follow Prometheus' conventions: one family per quantity, base units, ``_total`` on counters, plural units. Amounts
+are whole minor units (``_cents``): Prometheus counts in binary floating point, which is exact for them up to 2**53 and
+not for dollars. ``egm_info`` names the currency.
 """
 
 import contextlib
@@ -38,9 +38,9 @@ if TYPE_CHECKING:
 CONNECTIONS_MAX: Final = 8
 """The number of connections of metrics readers that are served at the same time."""
 CONNECTION_SECONDS_MAX: Final = 10.0
-"""A connection of a metrics reader is closed after this time, whatever its state."""
+"""The time in seconds after which a connection of a metrics reader is closed, whatever it is doing."""
 _YIELD_SECONDS: Final = 1.0
-"""The time within which a connection that the server closes frees its slot."""
+"""The time in seconds within which a connection closed by the server must free its slot for a new one."""
 _LOOPBACK: Final = ("127.0.0.1", "localhost", "[::1]")
 
 #: A metric family with samples, as the Prometheus client library represents it.
@@ -71,7 +71,7 @@ _METERS_PER_GAME: Final = ("coin_in", "coin_out", "games_played")
 
 @dataclass(frozen=True, slots=True)
 class PrometheusSeries:
-    """The Prometheus series of one machine meter: its name in Prometheus queries, its help text and its labels."""
+    """The Prometheus series to which a machine meter is exported: its name, help text and labels."""
 
     name: str
     help: str
@@ -85,7 +85,10 @@ class PrometheusSeries:
 
 @lru_cache(maxsize=2048)
 def build_series(meter: str) -> PrometheusSeries:
-    """Return the Prometheus series of a meter of :mod:`meters.table` or of an occurrence meter."""
+    """Return the Prometheus series of a machine meter: name, help text and labels.
+
+    ``meter`` is a name from :mod:`meters.table`, or an occurrence meter, which counts an event such as a door opening.
+    """
     for pattern, family, label, meaning in _LABELLED_METER_PATTERNS:
         if match := pattern.fullmatch(meter):
             return PrometheusSeries(f"{family}_total", meaning, {label: match[1]})
@@ -102,10 +105,10 @@ def build_series(meter: str) -> PrometheusSeries:
 
 
 def iter_known_occurrences(entries: EntryDeclarations) -> Iterator[str]:
-    """Yield the occurrence meters of all significant events: door openings, faults, memory events.
+    """Yield the names of the occurrence meters of all significant events, such as door openings and faults.
 
-    They are exported as 0 before anything has happened: Prometheus sees no increase of a series that first
-    appears as 1, so an alert on the first occurrence would never fire.
+    They are exported as 0 before anything has happened. Prometheus sees no increase if a series first appears as 1, so
+    an alert on the first occurrence would never fire.
     """
     for subject, _ in entries.iter_significant():
         kind, _, about = subject.partition(":")
@@ -136,7 +139,7 @@ def build_meter_families(reading: MeterReading, occurrences: Iterable[str]) -> l
 
 
 def _add_sample(families: dict[str, _Family], series: PrometheusSeries, value: int) -> None:
-    """Add a sample of a series to its metric family; create the family if necessary."""
+    """Add ``value`` as a sample of ``series`` to its metric family; create the family if it is missing."""
     kind: type[_Family] = CounterMetricFamily if series.is_counter else GaugeMetricFamily
     family = families.get(series.name)
     if family is None:
@@ -145,7 +148,7 @@ def _add_sample(families: dict[str, _Family], series: PrometheusSeries, value: i
 
 
 class MachineCollector(Collector):
-    """A Prometheus collector of the metric families that the machine has published last."""
+    """A Prometheus collector that returns the metric families published last by the machine."""
 
     def __init__(self) -> None:
         self._exported: tuple[tuple[Metric, ...], Callable[[], None]] = ((), lambda: None)
@@ -172,10 +175,17 @@ class MachineCollector(Collector):
 
 
 class _QuietHandler(WSGIRequestHandler):
-    """Handler of one HTTP request for metrics. It writes no log, and reports a complete request to the server."""
+    """Handler of one HTTP request for metrics.
+
+    It writes no log. When the request is complete, it informs the server, which then does not close its connection
+    early.
+    """
 
     def parse_request(self) -> bool:
-        """Read an HTTP request for metrics, and mark its connection as not to be closed in favour of another."""
+        """Read an HTTP request; if it is complete, protect its connection from being closed for a newer one.
+
+        Return False for an invalid request.
+        """
         is_complete = super().parse_request()
         if isinstance(self.server, _MetricsServer):
             self.server.mark_request_complete(self.connection)
@@ -202,11 +212,14 @@ class _MetricsServer(ThreadingMixIn, WSGIServer):
         super().__init__(address, _QuietHandler)
 
     def mark_request_complete(self, request: socket) -> None:
-        """Mark a connection whose request is complete, so that it is not closed in favour of another."""
+        """Protect a connection whose request is complete from being closed for a newer one."""
         self._unread_requests.pop(request, None)
 
     def process_request(self, request: Any, client_address: Any) -> None:
-        """Accept a connection for metrics if a slot is free, or is freed by closing one that has sent no request."""
+        """Accept a connection if a slot is free, or if closing a connection without a complete request frees one.
+
+        Otherwise the new connection is closed.
+        """
         if not self._slots.acquire(blocking=False):
             if (first := next(iter(tuple(self._unread_requests)), None)) is not None:
                 _shut_down_connection(first)
@@ -239,7 +252,10 @@ def _shut_down_connection(request: socket) -> None:
 
 
 def _restrict_to_hosts(application: "WSGIApplication", hosts: frozenset[str]) -> "WSGIApplication":
-    """Return the application restricted to requests for these host names, which defeats DNS rebinding."""
+    """Return the web application so that it serves only requests for these host names, against DNS rebinding.
+
+    Other requests are refused.
+    """
 
     def check_host(environ: "WSGIEnvironment", start_response: "StartResponse") -> Iterable[bytes]:
         """Serve a request for one of the host names; refuse any other."""
@@ -279,11 +295,10 @@ def _refuse_wrong_token(application: "WSGIApplication", token: str) -> "WSGIAppl
 
 
 class MetricsExporter:
-    """Server of the metrics of the machine and of this process, on 127.0.0.1.
+    """HTTP server of the metrics, on 127.0.0.1.
 
-    Raises OSError naming an unavailable port. It answers to the names of this computer and to ``hosts``, the
-    names of a proxy in front of it. With a ``token``, a reader who presents it counts as the monitoring
-    system.
+    It serves requests for this computer's names and for ``hosts``, the names of a proxy. With a ``token``, a reader who
+    presents it counts as the monitoring system. Raises OSError naming the port if it is not available.
     """
 
     def __init__(self, collector: Collector, port: int, hosts: Iterable[str] = (), token: str = "") -> None:

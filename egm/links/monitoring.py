@@ -1,4 +1,4 @@
-"""Background service that provides the machine's readings for Prometheus: see :mod:`egm.links.metrics`."""
+"""Background service that exports the machine's state to Prometheus; :mod:`egm.links.metrics` is the server."""
 
 import asyncio
 import contextlib
@@ -99,12 +99,12 @@ class MetricsService:
             return exporter
 
     def process_change(self, now: Snapshot) -> None:
-        """Schedule a new reading of the metrics."""
+        """Schedule an export of the metrics, after a change of the machine's state."""
         self._last_snapshot = now
         self._schedule_reading(_READ_DELAY_SECONDS)
 
     def _schedule_reading(self, seconds: float) -> None:
-        """Schedule a reading of the metrics in ``seconds``, unless one is already scheduled earlier."""
+        """Schedule an export of the metrics in ``seconds``, unless an earlier one is already scheduled."""
         loop = asyncio.get_running_loop()
         if self._timer is not None:
             if self._timer.when() <= loop.time() + seconds:
@@ -127,10 +127,9 @@ class MetricsService:
         self._schedule_reading(_IDLE_SECONDS)
 
     def _build_read_callback(self) -> Callable[[], None]:
-        """Return a function that is called once the monitoring system has read the current metrics.
+        """Return a function to call when the monitoring system has read the metrics exported now.
 
-        The function records that the monitoring system has received the metric of the technician at work in
-        the machine (Monaco art. 20.3).
+        It records that the monitoring system knows which technician is at work in the machine (Monaco art. 20.3).
         """
         intervention = self._machine.memory.get(StaffKey.INTERVENTION)
         if intervention is None or not self._machine.profile.staff.monitored_openings:
@@ -189,7 +188,10 @@ class MetricsService:
 
 
 def _build_technician_metric(intervention: Mapping[str, object] | None) -> Metric:
-    """Return the metric that names the technician who has announced an opening of the machine (Monaco 20.3)."""
+    """Return the metric that names the technician who has announced an opening of the machine (Monaco 20.3).
+
+    Without an announced opening it has no sample.
+    """
     family = GaugeMetricFamily(
         "egm_intervention", "1 for the intervention that is open.", labels=("id", "kind", "person", "since")
     )

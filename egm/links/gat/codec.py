@@ -58,7 +58,7 @@ class CalculationStatus(IntEnum):
 
 @dataclass(frozen=True, slots=True)
 class GatPacket:
-    """A packet of the GAT protocol with a valid CRC."""
+    """A packet of the GAT protocol, without length and CRC: command byte and payload."""
 
     command: int
     payload: bytes = b""
@@ -81,12 +81,15 @@ class GatStatusQuery:
 
 @dataclass(frozen=True, slots=True)
 class LastStatusQuery:
-    """The verifier's query of the last authentication of the software: how long ago it ended, and at which level."""
+    """The verifier's query about the last authentication of the software: its level, and how long ago it ended."""
 
 
 @dataclass(frozen=True, slots=True)
 class ResultsQuery:
-    """The verifier's request for one part of the last signature calculation's results; parts are numbered from 1."""
+    """The verifier's request for one frame of the last signature calculation's results.
+
+    Results too long for one packet are divided into frames, numbered from 1.
+    """
 
     format: int
     frame: int
@@ -96,7 +99,7 @@ class ResultsQuery:
 class InitiateCalculation:
     """The verifier's request to start a signature calculation.
 
-    ``parameters``: the special function's name, then its arguments.
+    ``parameters`` are the special function's name (GAT's term for what is computed) and its arguments.
     """
 
     level: int
@@ -110,7 +113,8 @@ Request: TypeAlias = GatStatusQuery | LastStatusQuery | ResultsQuery | InitiateC
 def parse_packet(buffer: bytes) -> FrameCut[GatPacket] | None:
     """Separate the first GAT packet from the received bytes; return None until it is complete.
 
-    Parameters and result are those of every :data:`~egm.devices.framing.Cutter`.
+    The result is the packet or a :class:`ProtocolError`, with the number of bytes that it used, as for every
+    :data:`~egm.devices.framing.Cutter`.
     """
     if len(buffer) < 2:
         return None
@@ -175,7 +179,10 @@ _DECODER_BY_COMMAND: Final[Mapping[int, Callable[[bytes], Request]]] = MappingPr
 
 # ------------------------------------------------------------------ answers
 def encode_status_reply(calculation: CalculationStatus, *, has_results: bool) -> GatPacket:
-    """Encode GAT reply 81: protocol version, progress of the last calculation, readiness and formats of results."""
+    """Encode GAT reply 81: protocol version, progress of the last calculation, and available result formats.
+
+    ``has_results``: the results of that calculation can be read.
+    """
     under_way = calculation is CalculationStatus.CALCULATING
     bits = int(under_way) | int(has_results) << 1 | calculation << 2
     return GatPacket(GatCommand.STATUS | _REPLY_BIT, GAT_PROTOCOL_VERSION + bytes((bits, 1 << 0 | 1 << 1)))
@@ -188,14 +195,17 @@ def encode_last_status_reply(level: int, seconds: int) -> GatPacket:
 
 
 def encode_results_reply(data: bytes, frame: int, *, is_last: bool) -> GatPacket:
-    """Encode GAT reply 83: one frame of the signature calculation's results."""
+    """Encode GAT reply 83: frame number ``frame`` (a part of the calculation's results) with its bytes.
+
+    ``is_last``: no further frame follows.
+    """
     return GatPacket(
         GatCommand.LAST_RESULTS | _REPLY_BIT, bytes((is_last << 1,)) + frame.to_bytes(2, "big") + data
     )
 
 
 def encode_no_results_reply(frame: int) -> GatPacket:
-    """Encode GAT reply 83 for a frame of results that does not exist."""
+    """Encode GAT reply 83 if there are no results or none with this frame number."""
     return GatPacket(GatCommand.LAST_RESULTS | _REPLY_BIT, b"\x01" + frame.to_bytes(2, "big"))
 
 

@@ -1,10 +1,10 @@
 """Table of the special functions that a GAT verifier may start on the machine.
 
-``Get Special Functions`` lists the others with their parameters; a parameter between ``%%`` is entered by the
-person at the verifier. ``Component`` signs one software component, ``Get File AuthenticationResponse.xml``
-all of them, by HMAC-SHA-1 under the given seed. The functions with ``SHA-256`` in their name are not part of
-GAT: they do the same with HMAC-SHA-256. ``Get File ProgramID.xml`` lists what is installed; its layout is not
-public, so this project defines it.
+``Get Special Functions`` lists the other functions with their parameters. A parameter between ``%%`` is entered by the
+person at the verifier. ``Component`` signs one software component, ``Get File AuthenticationResponse.xml`` all of them,
+by HMAC-SHA-1 with the entered seed as key. The functions with ``SHA-256`` in their name are not part of GAT: they do
+the same with HMAC-SHA-256. ``Get File ProgramID.xml`` lists the installed software; its layout is not public, so this
+project defines it.
 """
 
 from dataclasses import dataclass
@@ -22,11 +22,11 @@ PROGRAM_ID_PARAMETER: Final = "ProgramID.xml"
 
 
 class SpecialFunctionError(OperatorError):
-    """The error that a verifier has requested an unknown special function, or one with an invalid parameter."""
+    """Error: a verifier has requested an unknown special function, or one with an invalid parameter."""
 
 
 class FunctionResultKind(StrEnum):
-    """The kind of result that a GAT special function gives the verifier."""
+    """The kind of result of a GAT special function: list of functions, list of the software, or signatures."""
 
     LIST = "list"
     IDENTITY = "identity"
@@ -49,19 +49,19 @@ class FunctionRequest:
 
 @dataclass(frozen=True, slots=True)
 class SpecialFunction:
-    """A GAT special function as listed for a verifier: its name, its fixed parameter, and what it computes."""
+    """A GAT special function (a calculation that a verifier may request): its name, fixed parameter and result."""
 
     feature: str
-    """The name of the special function."""
+    """The name of the special function, the first parameter of the verifier's request, such as "Get File"."""
     parameter: str
-    """The fixed first parameter, which selects what the function does."""
+    """The fixed parameter after the name, such as a file's or a component's name."""
     kind: FunctionResultKind
     algorithm: Algorithm | None = None
     components: tuple[str, ...] = ()
 
     @property
     def parameters(self) -> tuple[str, ...]:
-        """Return the special function's parameters as listed for the verifier."""
+        """Return the function's parameters for the list: the fixed one and, if it signs, the place for a seed."""
         return (self.parameter, *([] if self.algorithm is None else [_PLACEHOLDER[self.algorithm]]))
 
 
@@ -98,9 +98,10 @@ def list_offered_functions(components: frozenset[str]) -> tuple[SpecialFunction,
 
 
 def parse_function_request(parameters: tuple[str, ...], components: frozenset[str]) -> FunctionRequest:
-    """Decode the verifier's request for a special function. Raises :class:`SpecialFunctionError`.
+    """Decode the parameters of a verifier's request for a special function. Raises :class:`SpecialFunctionError`.
 
-    The seed may be omitted, which signs under an empty one.
+    ``components`` are the names of the machine's software components. Without a seed, signatures are computed with an
+    empty key.
     """
     if parameters[0] == LIST_FUNCTIONS:
         _check_parameter_count(parameters, 1)
@@ -122,7 +123,7 @@ def parse_function_request(parameters: tuple[str, ...], components: frozenset[st
 
 
 def _check_parameter_count(parameters: tuple[str, ...], highest_count: int) -> None:
-    """Raise SpecialFunctionError if a function has more parameters than ``highest_count``."""
+    """Raise SpecialFunctionError if the request has more than ``highest_count`` parameters, the name included."""
     if len(parameters) > highest_count:
         raise SpecialFunctionError(
             f"{parameters[0]}: expected at most {highest_count - 1} parameters, received {len(parameters) - 1}"

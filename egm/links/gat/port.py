@@ -60,7 +60,10 @@ class _PseudoTerminalEnd:
 
 
 def _open_own_terminal_end(path: str, _: LineSettings) -> SerialHandle:
-    """Open the machine's own end of a pseudo-terminal for a GAT verifier on this computer."""
+    """Create a pseudo-terminal for a GAT verifier on this computer; return the machine's end, opened.
+
+    ``path`` becomes the name of the verifier's end.
+    """
     return _PseudoTerminalEnd(Path(path))
 
 
@@ -114,7 +117,7 @@ class GatPort:
             self._calculation = None
 
     async def _calculate_signatures(self, order: FunctionRequest) -> None:
-        """Compute the signatures of the requested components, and store them, or the reason why this failed."""
+        """Compute the signatures of the requested components and store them; if it fails, store the reason instead."""
         algorithm = order.algorithm or Algorithm.SHA1_HMAC
         try:
             values = await sign_in_child_process(self._scope, algorithm, order.seed, order.components)
@@ -160,5 +163,5 @@ class GatPort:
 
 
 def create_gat_port(context: MachineContext) -> Iterable[BackgroundService]:
-    """Create the GAT port if the cabinet file has one."""
+    """Return the service of the GAT port; nothing if the cabinet file has no such port."""
     return () if context.cabinet_file.gat is None else (GatPort(context, context.cabinet_file.gat.port),)

@@ -59,10 +59,9 @@ def build_signatures_report(
 def build_identity_report(
     about: ReportIdentity, signer: str, components: Mapping[str, str], form: ReportFormat
 ) -> bytes:
-    """Return a report of the installed software: the version, the machine, and the digest of each signed component.
+    """Return a report of the machine and its installed software: the digest of each signed component.
 
-    ``signer`` is who signed the components. If it is empty, nobody vouches for the software, and the report
-    says so.
+    ``signer`` is who signed the components. If it is "", the report says that nobody has.
     """
     if form is ReportFormat.TEXT:
         signed = signer or "nobody: a development installation"
@@ -88,7 +87,7 @@ def _add_game_element(root: ET.Element, about: ReportIdentity) -> ET.Element:
 
 
 def _format_head_lines(about: ReportIdentity) -> tuple[str, str]:
-    """Return the first two lines of a text report, which identify the machine."""
+    """Return the first two lines of a text report, which name the machine and its software."""
     return f"Name: {about.name}", f"Manufacturer: {about.manufacturer}"
 
 

@@ -1,10 +1,9 @@
-"""GAT service: the machine's replies to a verifier, and what the machine stores about its requests.
+"""GAT service: the machine's replies to a verifier, and the stored record of its last request.
 
-The last request and its result are stored in the journal under :attr:`~egm.links.keys.LinksKey.GAT`, so that
-they survive a power loss (A-18). Each request and result is a separate entry: who requested what and when
-(G2S requires such a log of serial requests too). A calculation interrupted by a power loss is restarted. A
-new command supersedes the previous one even if it is refused: a verifier that does not read the reply to its
-command then finds an error, never the result of another command.
+The last request and its result are stored in the journal under :attr:`~egm.links.keys.LinksKey.GAT`, so that they
+survive a power loss (A-18). Each request and each result is a separate entry, because G2S requires such a log of serial
+requests. A calculation that a power loss interrupted is restarted. A new request deletes the result of the previous
+one, even if it is refused: a verifier that misses the refusal then reads an error, never the result of another request.
 """
 
 from collections.abc import Callable, Mapping
@@ -47,7 +46,7 @@ _SIGNER_LABEL: Final = "signed by"
 
 
 def _find_calculation_status(calculation: GatCalculation) -> CalculationStatus:
-    """Return the progress of the last signature calculation, as GAT's status reply encodes it."""
+    """Return the progress of a signature calculation, as GAT's status reply encodes it."""
     if not calculation.finished_time:
         return CalculationStatus.CALCULATING
     return CalculationStatus.ERROR if calculation.failure_reason else CalculationStatus.FINISHED
@@ -56,8 +55,8 @@ def _find_calculation_status(calculation: GatCalculation) -> CalculationStatus:
 class GatService:
     """The machine's replies to one GAT verifier, and the record of the last signature calculation.
 
-    ``begin`` starts a calculation, which ends with :meth:`store_result` or :meth:`store_failure`; ``cancel`` stops
-    the current one without either.
+    ``begin`` starts a calculation, which later calls :meth:`store_result` or :meth:`store_failure`. ``cancel`` stops
+    the current calculation, so that it calls neither.
     """
 
     def __init__(
@@ -75,7 +74,7 @@ class GatService:
         self._cancel = cancel
 
     def resume(self) -> None:
-        """Restart a GAT verifier's signature calculation that a power loss interrupted."""
+        """Restart the signature calculation that a power loss interrupted, if there is one."""
         calculation = self._last_calculation
         if calculation is None or calculation.finished_time:
             return
@@ -85,7 +84,10 @@ class GatService:
             self.store_failure(str(error))
 
     def build_reply(self, packet: GatPacket) -> GatPacket:
-        """Return the reply to a GAT verifier's packet. Raises ProtocolError for a packet that gets none."""
+        """Return the reply to a GAT verifier's packet; a request for a calculation also starts it.
+
+        Raises ProtocolError for a packet that gets no reply.
+        """
         match codec.decode_request(packet):
             case GatStatusQuery():
                 calculation = self._last_calculation
@@ -102,9 +104,9 @@ class GatService:
 
     # ------------------------------------------------------------------ a calculation
     def _start_calculation(self, request: InitiateCalculation) -> bool:
-        """Start the requested signature calculation in place of the current one; return whether the request was valid.
+        """Start the requested signature calculation; return whether the request was valid.
 
-        The results of the last calculation are dropped, even if the request is not valid.
+        The current calculation is stopped and the last results are deleted, even if the request is not valid.
         """
         self._cancel()
         try:
@@ -126,7 +128,10 @@ class GatService:
     def _record_request(
         self, request: InitiateCalculation, order: FunctionRequest | None, trouble: str = ""
     ) -> None:
-        """Record a requested signature calculation; with ``trouble`` it has failed at once, for this reason."""
+        """Record a request for a calculation; ``trouble`` is the reason if the request is refused, otherwise "".
+
+        ``order`` is the decoded request, None if it is refused.
+        """
         self._machine.post(
             GAT_REQUEST,
             GatRequest(
@@ -146,17 +151,17 @@ class GatService:
         )
 
     def store_result(self, values: Mapping[str, str]) -> None:
-        """Record the result of the signature calculation: component -> signature."""
+        """Record the signatures, by component, as the result of the last calculation."""
         calculation = self._machine.memory.require(GatCalculation, LinksKey.GAT)
         self._record_end(replace(calculation, result_by_component=values))
 
     def store_failure(self, why: str) -> None:
-        """Record that the signature calculation failed, with the reason."""
+        """Record that the last signature calculation failed, and why."""
         calculation = self._machine.memory.require(GatCalculation, LinksKey.GAT)
         self._record_end(replace(calculation, failure_reason=why))
 
     def _record_end(self, calculation: GatCalculation) -> None:
-        """Record the end of a signature calculation, with its results or the reason for its failure."""
+        """Record the end of a signature calculation, which has its results or the reason for its failure."""
         self._machine.post(
             GAT_RESULT,
             GatResult(
@@ -186,7 +191,10 @@ class GatService:
         return codec.encode_last_status_reply(calculation.authentication_level, int(ago.total_seconds()))
 
     def _build_results_reply(self, form: int, frame: int) -> GatPacket:
-        """Return the reply with frame number ``frame`` of the last results, in the requested form."""
+        """Return the reply with frame number ``frame`` of the last results, as text or XML (``form``).
+
+        A frame is a part of the report that fits into one packet. The reply says if there are no results.
+        """
         calculation = self._last_calculation
         is_known_format = form in set(ReportFormat)
         if (

@@ -1,9 +1,9 @@
-"""Background service for a SAS host: prepares what the host reads, reports events, executes its requests.
+"""Background service for a SAS host: prepares the data that the host reads, reports events, executes its requests.
 
-All of it runs on the machine's event loop. SAS exceptions follow the journal: an entry is durable before its
-exception is raised. A small file stores which entry the host received last, so that after a restart the host
-receives what happened while the machine was off. After a power loss a host may receive an entry twice; it
-misses none.
+All of it runs on the machine's event loop. SAS exceptions are raised from journal entries, after these are durable. A
+small file stores the number of the last entry whose exception the host has received. After a restart the host thus
+receives what happened while the machine was off. After a power loss a host may receive an exception twice; it misses
+none.
 """
 
 import asyncio
@@ -51,7 +51,7 @@ from egm.money.entries import BILL_IN
 from egm.secret_files import replace_transient
 
 _LOOK_BACK_ENTRIES: Final = 1000
-"""The number of last journal entries in which to search for events that the host has not received.
+"""The number of last journal entries that are searched at start for exceptions not received by the host.
 
 It is far more than the exception queue holds.
 """
@@ -176,7 +176,7 @@ class SasLineService:
         return future
 
     def _pass_to_loop(self, notification: SasLineNotification) -> None:
-        """Pass an action of the SAS line's thread to the machine's event loop; ignore it if the loop has ended."""
+        """Pass a report of the SAS line's thread to the machine's event loop; ignore it if the loop has ended."""
         if self._loop is not None:
             with suppress(RuntimeError):
                 self._loop.call_soon_threadsafe(self._handle_notification, notification)
@@ -225,9 +225,9 @@ class SasLineService:
 
 
 class _DeliveredSequenceFile:
-    """The stored sequence number of the last journal entry that a SAS host has received.
+    """File with the number of the last journal entry whose exception a SAS host has received.
 
-    ``journal_tag`` names the journal. If the number is lost, the host receives some reports again.
+    ``journal_tag`` identifies the journal. If the file is lost, the host may receive some exceptions again.
     """
 
     def __init__(self, path: Path, journal_tag: str) -> None:
@@ -235,9 +235,9 @@ class _DeliveredSequenceFile:
         self._journal_tag = journal_tag
 
     def read(self, *, default: int) -> int:
-        """Return the stored sequence number of the last journal entry that the host has received.
+        """Return the stored number of the last journal entry whose exception the host has received.
 
-        Return 0 if it belongs to an earlier journal, ``default`` if none is stored.
+        Return 0 if the number belongs to an earlier journal, ``default`` if none is stored.
         """
         try:
             sequence, journal_tag = self._path.read_text(encoding="ascii").split()
@@ -246,12 +246,12 @@ class _DeliveredSequenceFile:
             return default
 
     def write(self, sequence: int) -> None:
-        """Store the sequence number of the last journal entry that the host has received."""
+        """Store the number of the last journal entry whose exception the host has received."""
         replace_transient(self._path, f"{sequence} {self._journal_tag}")
 
 
 def create_sas_lines(context: MachineContext) -> Iterable[BackgroundService]:
-    """Create the SAS lines that the cabinet file names."""
+    """Create the background service of each SAS line in the cabinet file."""
     readings = MeterReadingCache(context.engine.machine.journal)
     return [
         SasLineService(context, name, settings, readings)

@@ -1,8 +1,8 @@
 """Protocol state of one SAS host: the last reply, the waiting exceptions, and whether the host polls.
 
-It performs no input or output: it receives what was read from the line and the time, and yields actions. The
-host never acknowledges a reply explicitly; its next poll does. A different poll, or one to another machine,
-acknowledges; the same poll again requests the same reply again.
+It performs no input or output: its input is received messages and the time, its output are actions for the line's
+thread. A host acknowledges a reply only by its next poll: a different poll, or a poll to another machine, means that it
+has the reply; the same poll again means that it missed the reply.
 """
 
 from collections import deque
@@ -20,9 +20,12 @@ from egm.links.sas.tables.exceptions import EXCEPTIONS, NO_EXCEPTION
 from egm.links.sas.wire import BROADCAST_ADDRESS, GeneralPoll, LongPoll, MessageToOther, ReceivedMessage
 
 LINK_LOST_NS: Final = 5_000_000_000
-"""Time without a valid poll after which the link to the host counts as down."""
+"""The time in nanoseconds without a valid poll after which the link to the host counts as lost."""
 CHIRP_NS: Final = 200_000_000
-"""Interval of chirps: while no host polls, the machine keeps sending its address (general knowledge)."""
+"""The interval in nanoseconds between chirps.
+
+A chirp is the machine's address alone; it is sent while no host polls (general knowledge).
+"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,7 +58,7 @@ class ReplyReceived:
 
 @dataclass(frozen=True, slots=True)
 class ExceptionsReceived:
-    """Action: report that the host has received the exceptions of every journal entry up to ``sequence``."""
+    """Action: report that the host has received all exceptions of the journal entries up to number ``sequence``."""
 
     sequence: int
 
@@ -100,7 +103,7 @@ ChannelAction: TypeAlias = (
 
 @dataclass(frozen=True, slots=True)
 class _LastReply:
-    """The last reply to the host: its bytes, the poll that it answers, and what its acknowledgement completes."""
+    """The last reply to the host, and what to do once the host has received it."""
 
     request_frame: bytes
     """The frame of the long poll that this reply answers; empty for a general poll."""
@@ -111,7 +114,7 @@ class _LastReply:
     answered_poll: tuple[PollImplementation, LongPoll, Reply] | None = None
     """The long poll that this reply answers, with its declaration and the reply; None for a general poll."""
     served_exceptions: tuple[SasException, ...] = ()
-    """Pending priority exceptions that this reply deals with; they end once the host has received it."""
+    """Pending priority exceptions that the answered poll ends; they are removed once the host has this reply."""
     is_busy: bool = False
     """Whether this reply only says that the request is still being processed."""
     is_delayed: bool = False
@@ -157,7 +160,10 @@ class SasChannelState:
 
     # ------------------------------------------------------------------ from the machine
     def post_exception(self, exception: SasException, now_ns: int) -> Iterator[ChannelAction]:
-        """Queue an exception for the host."""
+        """Queue an exception for the host; yield a report if the queue has overflowed.
+
+        An exception for real-time event reporting only is dropped while that is off.
+        """
         self._posted = max(self._posted, exception.sequence)
         if EXCEPTIONS[exception.code].urgency is ExceptionUrgency.REAL_TIME and not self.real_time:
             return
@@ -175,7 +181,7 @@ class SasChannelState:
 
     # ------------------------------------------------------------------ from the line
     def process_message(self, message: ReceivedMessage, now_ns: int) -> Iterator[ChannelAction]:
-        """Process a message decoded from the host's line; yield the actions that follow."""
+        """Process a message received on the host's line; yield the actions to perform, such as sending a reply."""
         match message:
             case GeneralPoll(address=self.address):
                 yield from self._note_poll(now_ns)
@@ -317,7 +323,10 @@ class SasChannelState:
         yield SendBytes(frame)
 
     def _process_acknowledgement(self, now_ns: int) -> Iterator[ChannelAction]:
-        """Process the host's acknowledgement of the last reply; yield the actions that follow."""
+        """Process that the host has received the last reply: remove the exceptions that this reply completes.
+
+        Yield the reports for the machine, if any.
+        """
         acknowledged, self._last_reply = self._last_reply, None
         if acknowledged is None:
             return

@@ -16,7 +16,7 @@ EVENT_MARK: Final = 0xFF
 
 
 class MalformedPollError(PeerError):
-    """The error that a SAS poll is framed correctly but its data are invalid; the host gets no reply."""
+    """Error: a SAS poll is framed correctly but its data are invalid; the host gets no reply."""
 
     def __init__(self, poll: LongPoll, why: str) -> None:
         super().__init__(f"SAS poll {poll.code:02X}: {why} in {poll.frame.hex(' ')}")
@@ -37,11 +37,11 @@ class ReplyForm(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Reply:
-    """A reply to a SAS poll: ``data`` goes between command and CRC.
+    """A reply to a SAS poll: ``data`` is sent between command and CRC.
 
-    ``executes_once`` is for a request that has an effect, or that reads something only once. If the host repeats the
-    poll because it missed the reply, it gets the very same bytes, and the request is not executed again.
-    Without ``executes_once``, a repeated poll is answered anew.
+    With ``executes_once``, a host that missed the reply and repeats the poll gets the same bytes, and the request is
+    not executed again. It is set if the request changes something or reads something that can be read only once.
+    Otherwise a repeated poll is answered anew.
     """
 
     data: bytes = b""
@@ -81,7 +81,10 @@ def is_bcd(data: bytes) -> bool:
 
 
 def decode_bcd(poll: LongPoll, data: bytes) -> int:
-    """Return the number in packed decimal (BCD) bytes of ``poll``. Raises :class:`MalformedPollError`."""
+    """Return the number in ``data``, packed decimal (BCD) bytes of ``poll``.
+
+    Raises :class:`MalformedPollError` if a half byte is not a digit.
+    """
     if not is_bcd(data):
         raise MalformedPollError(poll, f"{data.hex(' ')} is not decimal")
     return int(data.hex())

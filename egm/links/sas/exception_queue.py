@@ -38,10 +38,10 @@ POLLS_THAT_SERVE_EXCEPTION: Final[Mapping[int, frozenset[int]]] = {
 
 @dataclass(frozen=True, slots=True)
 class SasException:
-    """A SAS exception to report to a host, and its data in real-time event reporting.
+    """A SAS exception to report to a host.
 
-    ``event_code`` and ``data`` are the event code and data of real-time event reporting (0 means that the event
-    code is ``code``); ``sequence`` is the journal entry that raised the exception, 0 for none.
+    ``event_code`` and ``data`` are sent if real-time event reporting is on; ``event_code`` 0 means that it equals
+    ``code``. ``sequence`` is the number of the journal entry that raised the exception, 0 for none.
     """
 
     code: int
@@ -52,17 +52,14 @@ class SasException:
 
 @dataclass(slots=True)
 class _PriorityException:
-    """A priority exception that is raised until a long poll serves it, and the time at which to send it again."""
+    """A priority exception that waits for the long poll that ends it, and the time at which to send it again."""
 
     exception: SasException
     due_ns: int
 
 
 class ExceptionQueue:
-    """The SAS exceptions that wait for one host.
-
-    They are a queue of at most ``size`` ordinary exceptions, and the priority exceptions.
-    """
+    """The SAS exceptions that wait for one host: at most ``size`` ordinary ones, and the priority exceptions."""
 
     def __init__(self, size: int) -> None:
         self._size = size
@@ -88,7 +85,7 @@ class ExceptionQueue:
 
     @property
     def has_no_ordinary_exception(self) -> bool:
-        """Return whether no exception of ordinary priority waits."""
+        """Return whether no ordinary exception is waiting; priority exceptions do not count."""
         return not self._ordinary_exceptions
 
     def withdraw_exception(self, code: int) -> None:

@@ -1,8 +1,7 @@
 """A SAS host as seen by the code that runs on the machine's event loop.
 
-The effects of the host's polls receive it: the machine they may act on, the host's settings, and ways to
-report to it. An effect must be quick, and submits events through ``context.handle``, so that the state table
-decides.
+The effect of a poll (the function that executes a host's request) receives a :class:`SasHost`: the machine, the host's
+settings, and ways to report to the host. An effect must be quick. It submits events, so that the state table decides.
 """
 
 from collections.abc import Callable
@@ -26,12 +25,12 @@ from egm.links.sas.messages import DelayedResultDelivered, ExceptionWithdrawn, M
 #: not exist.
 _HOST_CLOCK_AHEAD_SECONDS_MAX: Final = 1100 * 366 * 86_400
 READ_HANDPAY_NOTE: Final = "handpay"
-"""Key in :attr:`SasHost.exchange_notes` of the journal id of the hand-pay that the host has read."""
+"""The key in :attr:`SasHost.exchange_notes` under which the journal id of the hand-pay read by the host is stored."""
 
 
 @dataclass(slots=True)
 class SasHost:
-    """One SAS host, as the effects of its polls use it: the machine, the host's settings, and ways to report to it."""
+    """One SAS host for the functions that execute its polls: the machine, the settings, and ways to report to it."""
 
     name: str
     """The name of the host: its table in the cabinet file."""
@@ -40,11 +39,11 @@ class SasHost:
     """Codes of the polls that the host may use."""
     context: MachineContext
     send: Callable[[Message], None]
-    """Passes a message to the host's line."""
+    """A function that passes a message to the thread of the host's line."""
     republish_readout: Callable[[], None]
-    """Prepares the data for the host's polls again, after a change that the journal does not show."""
+    """A function that builds the data for the host's polls again, after a change without a journal entry."""
     exchange_notes: dict[str, Any] = field(default_factory=dict)
-    """Facts about the exchange with this host on which a later reply depends; lost at a restart."""
+    """Facts from earlier polls of this host that decide a later reply, by key; lost at a restart."""
 
     @property
     def machine(self) -> Machine:
@@ -53,7 +52,7 @@ class SasHost:
 
     @property
     def source(self) -> str:
-        """Return the name under which this host disables the machine."""
+        """Return the name under which the machine records this host's disabling of the machine and its functions."""
         return f"host:{self.name}"
 
     def find_game_id(self, number: int) -> str | None:
@@ -75,11 +74,10 @@ class SasHost:
         )
 
     def set_time(self, host_time: datetime) -> None:
-        """Store the host's time as its difference from the machine's, in whole seconds.
+        """Store by how many whole seconds the host's time is ahead of the machine's.
 
-        The difference is rounded up, so that the host never reads an earlier time than it sent. If the stored
-        difference already gives that time or a second more, nothing is recorded: hosts may send the time
-        often.
+        The difference is rounded up, so that the host never reads an earlier time than it sent. Nothing is recorded if
+        the stored difference is equal or one second more, because hosts may send the time often.
         """
         ahead_seconds = ceil((host_time - self.context.clock.now()) / timedelta(seconds=1))
         if self.clock_offset_seconds - ahead_seconds in {0, 1}:
@@ -96,7 +94,10 @@ class SasHost:
         self.context.submit_event(Event(event, payload))
 
     def post_exception(self, code: int, data: bytes = b"", event: int = 0) -> None:
-        """Queue an exception for this host that no journal entry raises by itself."""
+        """Queue a SAS exception for this host that does not come from a journal entry.
+
+        ``data`` and ``event`` are the data and code of real-time event reporting.
+        """
         self.send(SasException(code, data, event))
 
     def withdraw_exception(self, code: int) -> None:

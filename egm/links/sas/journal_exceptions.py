@@ -70,9 +70,8 @@ def iter_exceptions(
 ) -> Iterator[SasException]:
     """Yield the SAS exceptions that a journal entry raises for a host.
 
-    ``supported_polls`` are the polls that the host may use; ``selected_before`` is the number of the game selected
-    until now. A priority exception that none of the polls serves is not raised, because it could never be
-    cleared.
+    ``supported_polls`` are the command codes of the polls that the host may use; a priority exception that none of them
+    can end is left out. ``selected_before`` is the SAS number of the game that was selected before the entry.
     """
     for code, data, event in _iter_exception_codes(entry, entries, readout, selected_before):
         servants = POLLS_THAT_SERVE_EXCEPTION.get(code)
@@ -113,7 +112,7 @@ def _iter_exception_codes(
 def _iter_significant_exception(
     entry: StoredEntry, entries: EntryDeclarations, details: Mapping[str, Any], readout: SasReadout
 ) -> Iterator[tuple[int, bytes, int]]:
-    """Yield the exception that the declaration of the journal entry's significant event names."""
+    """Yield the SAS exception in the entry's declaration as a significant event; nothing if it has none."""
     significance = entries.find_significance(entry)
     if significance is None or significance.sas_exception_code is None:
         return
@@ -137,7 +136,7 @@ def _encode_game_start(entry: StoredEntry, readout: SasReadout) -> bytes:
 
 
 def _find_selected_game(entry: StoredEntry, readout: SasReadout) -> int | None:
-    """Return the SAS number of the game that a game-selection entry names, or None."""
+    """Return the SAS number of the game that a game-selection entry selects; None if it has no number."""
     selection = entry.state.get("selection")
     if not isinstance(selection, Mapping):
         return None

@@ -54,24 +54,25 @@ _REPLY_TIME_BUCKETS_MS: Final = (1, 2, 5, 10, 20, 50)
 
 @dataclass(slots=True)
 class SasLineHealth:
-    """Health of a SAS line since the machine started: counts of messages, and reply times.
-
-    ``broken_messages`` counts bytes that form no message, ``polls_of_other_machines`` messages to other
-    machines, ``busy_replies`` replies that a request is still being processed.
-    ``replies_by_time_bucket_ms`` counts replies by the time from reading a poll's last byte to writing the reply, as
-    (limit in milliseconds, replies within it), not cumulative; the last limit is 0, for all above.
-    ``total_reply_ns`` is the sum of those times. Many broken messages point to a bad cable.
-    """
+    """Health of a SAS line since the machine started: counts of messages, and reply times."""
 
     port_is_open: bool = False
     host_is_polling: bool = False
     polls: int = 0
     busy_replies: int = 0
+    """The number of replies that a request is still being processed."""
     polls_refused: int = 0
     broken_messages: int = 0
+    """The number of times that received bytes formed no message; many point to a bad cable."""
     polls_of_other_machines: int = 0
+    """The number of messages to other machines on the line."""
     replies_by_time_bucket_ms: tuple[tuple[int, int], ...] = ()
+    """Pairs of an upper limit in milliseconds and the number of replies within it, but not within a lower limit.
+
+    The reply time runs from reading a poll's last byte to writing the reply. The last limit is 0: all slower replies.
+    """
     total_reply_ns: int = 0
+    """The sum of all reply times, in nanoseconds."""
 
 
 #: The channel's actions that concern the machine and not the line; they are passed to the machine's event
@@ -84,10 +85,9 @@ SasLineNotification: TypeAlias = (
 def raise_priority(priority: int) -> None:
     """Raise the calling thread's priority above all ordinary threads of the computer, if that is permitted.
 
-    A line's thread has the highest priority; the machine's event loop comes next, because the line waits for
-    it while it holds the interpreter. Processes they start do not inherit it. The interpreter's interval for
-    switching threads is also reduced, from five milliseconds to half a millisecond, which costs nothing
-    noticeable.
+    A line's thread gets the highest priority and the machine's event loop the next one: while the loop runs, the line's
+    thread waits for the interpreter. Child processes do not inherit it. The interpreter's interval for switching
+    threads is also reduced, from five milliseconds to half a millisecond.
     """
     sys.setswitchinterval(_THREAD_SWITCH_SECONDS)
     with suppress(OSError):
@@ -137,7 +137,7 @@ class SasLineThread(threading.Thread):
         self._pending: tuple[bytes, Future[Reply | None]] | None = None
         self._received_ns = 0
         self._reported_error = ""
-        """The reason last printed why the port is not open; empty once it is."""
+        """The last printed reason why the port is not open; "" while it is open."""
         self._health = SasLineHealth()
         """Counts of messages and reply times so far; :meth:`health` adds the state of the port."""
         self._within = dict.fromkeys((*_REPLY_TIME_BUCKETS_MS, 0), 0)
@@ -201,7 +201,7 @@ class SasLineThread(threading.Thread):
                 echo(f"{self.name}: {error}; the port is tried every {_REOPEN_SECONDS:g} s", err=True)
 
     def _serve(self, port: SasPort) -> None:
-        """Serve an open SAS port: read, decode and act, until the line is to end (runs in a thread)."""
+        """Serve an open SAS port until :meth:`request_end`: read bytes, decode messages, perform the actions."""
         while not self._ending.is_set():
             self._take_messages_from_machine()
             now = self._now()
@@ -249,7 +249,10 @@ class SasLineThread(threading.Thread):
                 self._health.polls_of_other_machines += 1
 
     def _perform_action(self, port: SasPort | None, action: ChannelAction) -> None:
-        """Perform an action of the SAS channel; ignore an action that sends if the port is closed (None)."""
+        """Perform an action of the protocol state: send bytes, run a poll's effect, or report to the machine.
+
+        If the port is closed (None), the first two are dropped.
+        """
         match action:
             case SendBytes(data=data, has_wakeup_bit=wakeup) if port is not None:
                 port.write(data, wakeup=wakeup)
@@ -274,10 +277,10 @@ class SasLineThread(threading.Thread):
         self._within[next((limit for limit in _REPLY_TIME_BUCKETS_MS if took_ms <= limit), 0)] += 1
 
     def _run_or_check_effect(self, port: SasPort, effect: RunPollEffect) -> None:
-        """Start the effect of a SAS poll and send its reply; if a repeated poll's effect still runs, wait for it.
+        """Run the effect of a SAS poll on the machine's event loop, and send its reply.
 
-        If the effect takes too long, reply that the machine is busy; the host then repeats the poll. A
-        broadcast gets no reply.
+        If the effect takes too long, reply that the machine is busy. The host then repeats the poll, which waits for
+        the same effect instead of running it again. A broadcast gets no reply.
         """
         frame = effect.request.frame
         if self._pending is not None and self._pending[0] == frame:

@@ -16,7 +16,7 @@ class ExceptionWithdrawn:
 
 @dataclass(frozen=True, slots=True)
 class DelayedResultDelivered:
-    """Message to a SAS line: the delayed result of a request, which answers a later general poll of the host."""
+    """Message to a SAS line: the result of an earlier long poll, which answers the host's next general poll."""
 
     code: int
     reply: Reply

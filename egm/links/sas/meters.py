@@ -1,8 +1,8 @@
 """SAS meters computed from the machine's own meters: each is a sum of these, or a count of one bill.
 
-Identities that hold by construction: 22 = 01 + 02, 23 = 02 + 03, 01 = 1C + 1D + 1E, 02 = 1F + 20 + 21.
-Cancelled credits (04) are everything that left the credit meter other than by play, so that credits = coins,
-bills, tickets and transfers in - coin-in + coin-out - cancelled credits.
+Identities that always hold, by SAS meter code: 22 = 01 + 02, 23 = 02 + 03, 01 = 1C + 1D + 1E, 02 = 1F + 20 + 21.
+Cancelled credits (04) are everything that left the credit meter other than by play, so that credits = coins, bills,
+tickets and transfers in - coin-in + coin-out - cancelled credits.
 """
 
 from collections.abc import Callable, Mapping
@@ -150,11 +150,15 @@ SUPPORTED_METER_CODES: Final = (
     | frozenset(_STACKER_VALUE_BY_CODE)
     | {_PAYBACK_METER}
 )
-"""Codes of the SAS meters that this machine supports; it lacks the device or the transfer of all others."""
+"""The codes of the SAS meters that this machine counts; for all others it lacks the device or the transfer."""
 
 
 def read_meter(code: int, readout: SasReadout, game: str = "") -> int | None:
-    """Return the SAS meter with this code, of the machine or of a game, in its own unit; None if none exists."""
+    """Return the value of the SAS meter with this code, in the meter's own unit.
+
+    ``game`` is a game's id; without it the meter is that of the machine. Return None if the machine does not support
+    the meter, or only for the whole machine.
+    """
     if code not in SUPPORTED_METER_CODES or (game and code not in METERS_AVAILABLE_PER_GAME):
         return None
     if code == _PAYBACK_METER:
@@ -171,9 +175,9 @@ def read_meter(code: int, readout: SasReadout, game: str = "") -> int | None:
 
 
 def compute_payback(readout: SasReadout, game: str = "") -> int:
-    """Return the theoretical payback (RTP) of the machine or of one game, in hundredths of a percent.
+    """Return the theoretical payback (RTP) of one game or of the machine, in hundredths of a percent.
 
-    That of the machine is the average of its games, weighted by wagers.
+    The machine's payback is the average of its games', weighted by wagers.
     """
     games = [facts for facts in readout.games if game in {"", facts.id}]
     wagered = {facts.id: readout.read_meters(facts.id)["coin_in"] for facts in games}

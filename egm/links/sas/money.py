@@ -26,9 +26,9 @@ MONEY_EXCEPTION_CODES: Final = frozenset(
 """The codes of the priority exceptions about tickets and transfers."""
 
 ExceptionOfSubject = tuple[int, str]
-"""An exception code with the id of the ticket, cash-out or transfer that it is about.
+"""A pair: a SAS exception code, and the id of the ticket, cash-out or transfer that the exception is about.
 
-If the id changes, the exception is raised again.
+The id is "" if there is none. If the id changes, the exception is raised again.
 """
 
 
@@ -62,7 +62,10 @@ class MoneyExceptionMonitor:
             self.update_exceptions()
 
     def _iter_applicable(self) -> Iterator[ExceptionOfSubject]:
-        """Yield the money exceptions that apply now, if the host's polls can serve them."""
+        """Yield the exceptions about tickets and transfers that apply now.
+
+        Those that the host may not read, because its ticket polls or transfer polls are off, are left out.
+        """
         if 0x71 in self._host.permitted_poll_codes:
             yield from self._iter_ticket_exceptions()
         if 0x72 in self._host.permitted_poll_codes:

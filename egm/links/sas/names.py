@@ -9,7 +9,7 @@ from enum import StrEnum
 
 
 class TableConfidence(StrEnum):
-    """The degree of certainty that a row of a SAS table is right."""
+    """How certain it is that a row of a SAS table is right."""
 
     TWO_SOURCES = "A"
     """Two or more independent public sources, or an experiment."""
@@ -22,7 +22,7 @@ class TableConfidence(StrEnum):
 
 
 class PollType(StrEnum):
-    """The type of a long poll: how it is sent, and whether it is answered."""
+    """The type of a long poll, as SAS poll lists name it: how it is sent, and whether it is answered."""
 
     READ = "R"
     """A read poll (R): address and command, no CRC."""
@@ -70,14 +70,14 @@ class SasPoll:
 
 @dataclass(frozen=True, slots=True)
 class ExceptionName:
-    """A SAS exception: its code, name and urgency, and whether Montana's smallest published set has it."""
+    """A row of the table of SAS exceptions: code, name and urgency."""
 
     code: int
     name: str
     urgency: ExceptionUrgency
     confidence: TableConfidence = TableConfidence.TWO_SOURCES
     is_minimum: bool = False
-    """Whether the exception is in the smallest published set (Montana)."""
+    """Whether the exception is in the smallest set that a jurisdiction has published (Montana)."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,9 +1,9 @@
-"""Declaration of a long poll that this machine answers: its command code, and its answer or its effect.
+"""Declaration of a long poll that this machine answers: its command code, and the function that makes the reply.
 
-An *answer* is computed on the line's own thread from the :class:`SasReadout` alone, and is ready at once. An
-*effect* runs on the machine's event loop, where it may submit events and write the journal; the line waits
-for it within its limit, then asks the host to poll again, and gives the result to the repeat. An effect never
-runs twice for one poll and its repeats, as long as its reply says ``executes_once``.
+An *answer* function runs on the line's own thread. It uses only the :class:`SasReadout`, the prepared data of the
+machine, and replies at once. An *effect* function runs on the machine's event loop, where it may submit events and
+write the journal. The line waits for it up to a limit, then asks the host to poll again; the repeated poll gets the
+result. An effect whose reply has ``executes_once`` runs only once for a poll and its repeats.
 """
 
 from collections.abc import Callable
@@ -17,9 +17,9 @@ from egm.links.sas.readout import SasReadout
 from egm.links.sas.wire import LongPoll
 
 PollAnswerFunction: TypeAlias = Callable[[LongPoll, SasReadout], Reply | None]
-"""A function that computes a poll's reply from the readout (the machine's data for this host).
+"""A function that makes the reply to a long poll from the readout (the machine's prepared data for this host).
 
-It returns None for no reply, if the machine lacks what was requested.
+It returns None, which means no reply, if the machine lacks what was requested.
 """
 
 #: Carries out a poll on the machine and returns the reply; None means no reply.
@@ -36,20 +36,22 @@ ONE_BYTE_RESPONSE: Final = 1
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PollImplementation:
-    """A long poll that this machine answers, by ``answer_function`` or by ``effect_function``.
-
-    ``response_length`` is the whole reply's size on the line in bytes (``VARIABLE_RESPONSE_LENGTH``: the
-    reply states its own length; ``ONE_BYTE_RESPONSE``: an acknowledgement). ``acknowledgement_function``
-    runs on the machine's event loop once the host is known to have the reply. ``group`` is the option that
-    enables the poll. ``is_executed_as_broadcast``: also executed at address 0, without a reply.
-    ``is_allowed_by_denomination``: may follow the multi-denomination preamble B0.
-    """
+    """A long poll that this machine answers, by ``answer_function`` or by ``effect_function``."""
 
     code: int
+    """The poll's command code."""
     response_length: int
+    """The size of the whole reply on the line, in bytes.
+
+    ``VARIABLE_RESPONSE_LENGTH``: the reply states its own length; ``ONE_BYTE_RESPONSE``: an acknowledgement.
+    """
     answer_function: PollAnswerFunction | None = None
     effect_function: PollEffectFunction | None = None
     acknowledgement_function: AcknowledgementFunction | None = None
+    """The function to run on the machine's event loop once the host is known to have the reply, or None."""
     group: PollGroup = PollGroup.STANDARD
+    """The option group of polls to which the poll belongs; the cabinet file switches groups on."""
     is_executed_as_broadcast: bool = False
+    """Whether the poll is also executed if it is sent to address 0, where it gets no reply."""
     is_allowed_by_denomination: bool = False
+    """Whether the poll may be contained in poll B0, which requests the reply for one denomination."""

@@ -26,7 +26,10 @@ _IFLAG, _CFLAG = 0, 2
 _MARK_SPACE_PARITY_FLAG: Final = 0o10000000000
 """The Linux flag for mark or space parity (asm-generic/termbits.h), which the termios module does not define."""
 _SERVER_SLICE_SECONDS: Final = 0.05
-"""The longest wait of one read from a serial server, because a waiting read cannot be ended."""
+"""The longest wait in seconds of one read from a serial server.
+
+A waiting read cannot be ended early.
+"""
 
 
 class SasPort(Protocol):
@@ -116,8 +119,8 @@ class _DescriptorPort:
 class PseudoTerminalPort(_DescriptorPort):
     """A port of a SAS line that is a pseudo-terminal, for a SAS host program on this computer.
 
-    The host opens the other end by a path in the state folder. That end is also kept open here, so that a
-    departing host does not hang up the line.
+    The host program opens the other end by a path in the state folder. This process also keeps the other end open, so
+    that the line stays up when the host program closes it.
     """
 
     def __init__(self, link: Path) -> None:
@@ -143,8 +146,8 @@ class PseudoTerminalPort(_DescriptorPort):
 class SerialPort(_DescriptorPort):
     """A real serial port of a SAS line; it sends with space parity.
 
-    With strict framing, it reads the UART's marks of parity errors, which show the wakeup bit. If the port is
-    another program's pseudo-terminal, which has no parity, that program writes the marks itself.
+    With strict framing, it reads the UART's marks of parity errors, which show the wakeup bit. If the port is another
+    program's pseudo-terminal, which has no parity, the marks must be written by that program.
     """
 
     def __init__(self, path: str, *, strict: bool) -> None:
@@ -183,7 +186,7 @@ class SerialPort(_DescriptorPort):
         self._set_parity(mark=False)
 
     def _set_parity(self, *, mark: bool) -> None:
-        """Switch to mark or space parity, after everything written before has been sent."""
+        """Switch to mark parity (or to space parity if ``mark`` is False), after everything written has been sent."""
         if not self._ninth_bit:
             return
         settings = termios.tcgetattr(self._fileno)

@@ -1,4 +1,4 @@
-"""Builder of the readout, the machine's data for one SAS host, from journal, games and cabinet."""
+"""Builder of the readout (the machine's data for one SAS host) from journal, games and cabinet."""
 
 from collections.abc import Mapping
 from dataclasses import replace
@@ -88,7 +88,7 @@ class ReadoutBuilder:
                 self._store_last_amount(entry)
 
     def note_entry(self, entry: StoredEntry) -> None:
-        """Store what a journal entry states beyond the meters: last bill and ticket, content of the stacker."""
+        """Remember what a journal entry states beyond the meters: last bill and ticket, content of the stacker."""
         self._store_last_amount(entry)
         details = _get_entry_details(entry)
         if entry.kind == BILL_IN.kind:
@@ -98,7 +98,7 @@ class ReadoutBuilder:
             self._stacker_bills = self._stacker_cents = 0
 
     def _store_last_amount(self, entry: StoredEntry) -> None:
-        """Store the amount of the last bill or of the last ticket, if the journal entry is about one."""
+        """Remember the amount if the journal entry records an accepted bill or a printed ticket."""
         if entry.kind == BILL_IN.kind:
             self._last_bill_cents = int(_get_entry_details(entry)["amount_cents"])
         elif entry.kind == VOUCHER_OUT.kind:
@@ -172,7 +172,10 @@ def _to_hundredths(fraction: Any) -> int:
 
 
 def _build_local_clock(host: SasHost) -> Any:
-    """Return a function that returns the venue's local time, by the time that the host has set if it has."""
+    """Return a function that returns the venue's local time by the host's clock, if it has set one.
+
+    Without a host's time, the function uses the machine's clock.
+    """
     clock, zone = host.context.clock, host.zone
     offset = timedelta(seconds=host.clock_offset_seconds)
 

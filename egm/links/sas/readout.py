@@ -14,7 +14,7 @@ from meters import MeterReading
 
 @dataclass(frozen=True, slots=True)
 class GameFacts:
-    """The data of one game with its SAS number; ``payback_hundredths`` is its return (RTP) in hundredths of 1 %."""
+    """The data of one game for SAS; ``payback_hundredths`` is its return (RTP) in hundredths of 1 %."""
 
     number: int
     id: str
@@ -82,20 +82,20 @@ class SasReadout:
     supported_poll_codes: frozenset[int]
     """Codes of the polls that this host may use."""
     validation: Validation = Validation.STAND_ALONE
-    """How the numbers of tickets are made: by the machine or by a host."""
+    """The method of numbering tickets: the machine's own numbers, secure enhanced, or the host's (system)."""
     can_transfer: bool = False
     """Whether a host may transfer credit to and from the machine."""
     can_award_bonuses: bool = False
     """Whether this host may award bonuses."""
     only_denomination_cents: int = 0
-    """If not 0, the meters of play are only those at this denomination, in minor units."""
+    """The denomination in minor units to which the meters of play are limited; 0 for all."""
     _meters_by_game: dict[str, Mapping[str, int]] = field(
         default_factory=dict, init=False, repr=False, compare=False
     )
-    """Cache of summed meters: the values by meter name, by game id."""
+    """Cache of summed meters: the values by meter name, for each game id ("" is the machine)."""
 
     def read_meters(self, game: str = "") -> Mapping[str, int]:
-        """Return the value of every canonical meter, of the machine or of the game with this id."""
+        """Return the values of all the machine's meters by name, for the whole machine or the game with this id."""
         values = self._meters_by_game.get(game)
         if values is None:
             dims: dict[str, str | int] = {"game": game} if game else {}

@@ -41,8 +41,8 @@ _POLLS_OF_UNKNOWN_LENGTH: Final = frozenset(bytes.fromhex("5A 5B 5C 5F 8B B6 B7"
 def find_frame_size(head: bytes | bytearray) -> int | None:
     """Return the size in bytes of the SAS request that begins with ``head``.
 
-    ``head`` is address, command and the following bytes received so far. Return 0 if more bytes are needed to
-    determine the size, None for an unknown command.
+    ``head`` are the bytes received so far, from the address on. Return 0 if more bytes are needed to determine the
+    size, None for an unknown command.
     """
     if len(head) < REQUEST_HEAD_BYTES:
         return 0

@@ -50,9 +50,9 @@ class SasLinkWatch:
         self._stop_after_silence()
 
     def _wait_for_start_up(self) -> None:
-        """Disable the machine until the host enables it by poll 02, if the jurisdiction requires that.
+        """If the jurisdiction requires it, disable the machine until the host enables it by poll 02.
 
-        This happens only once for each host.
+        This happens only once for each host, when it is new to the machine.
         """
         machine = self._host.machine
         key = f"{LinksKey.HOST_KNOWN}{self._host.name}"
@@ -88,7 +88,10 @@ class SasLinkWatch:
             self._host.submit_event(EventType.ENABLED, EnablingRequest(source=source))
 
     def _record_event(self, entry: EntryDeclaration[HostLineEvent], *, silent: bool) -> None:
-        """Record a change of the host's link in the journal; ``silent`` says whether the host has stopped polling."""
+        """Record a change of the host's link in the journal.
+
+        With ``silent``, also store the present time as the time when the host stopped polling.
+        """
         machine = self._host.machine
         machine.post(
             entry,

@@ -55,7 +55,7 @@ class LongPoll:
 
 @dataclass(frozen=True, slots=True)
 class MessageToOther:
-    """The start of a SAS message to another machine on the same line."""
+    """A message on the line that is addressed to another machine; only its start is decoded."""
 
     address: int
 
@@ -92,7 +92,10 @@ def _build_message(frame: bytes) -> ReceivedMessage:
 
 
 class WakeupBitFraming:
-    """SAS framing by the wakeup bit, for the machine at ``address``. A pause inside a message ends it."""
+    """Decoder that recognises the first byte of a message by the wakeup bit, for the machine at ``address``.
+
+    A pause inside a message ends it.
+    """
 
     def __init__(self, address: int, gap_ns: int) -> None:
         self._address = address
@@ -163,9 +166,9 @@ class WakeupBitFraming:
 
 
 class LenientFraming:
-    """SAS framing by pauses, lengths and CRCs, for the machine at ``address``.
+    """Decoder that recognises messages by pauses, lengths and CRCs, for the machine at ``address``.
 
-    After anything broken, input is ignored until a pause: only there is the beginning of a message certain.
+    After broken bytes, input is ignored until a pause, because only a pause shows where a message begins.
     """
 
     def __init__(self, address: int, gap_ns: int) -> None:
@@ -217,5 +220,5 @@ class LenientFraming:
 
 
 def escape_message_with_wakeup(message: bytes) -> bytes:
-    """Return a host's message as a Linux UART reports it: its first byte is marked as having the wakeup bit."""
+    """Return a host's message in the form in which a Linux UART reports it: its first byte has the wakeup bit."""
     return b"\xff\0" + message[:1] + message[1:].replace(b"\xff", b"\xff\xff")

@@ -26,9 +26,9 @@ _UNSENT_BYTES_MAX: Final = 1 << 20
 
 @dataclass(frozen=True, slots=True)
 class PollResult:
-    """The result of one poll of a connection: messages received, and whether it was opened or lost.
+    """The result of one :meth:`ScreenClient.poll`: messages received, and whether the connection was opened or lost.
 
-    ``error_text`` describes an error of the connection. It is empty if the server is merely not running.
+    ``error_text`` describes an error of the connection. It is "" if the server is merely not running.
     """
 
     messages: tuple[Message, ...] = ()
@@ -43,10 +43,10 @@ class ScreenClient:
     def __init__(
         self, socket_path: Path, token_path: Path, *, onlooker: bool = False, proves: bool = False
     ) -> None:
-        """Create a client that connects to the socket and authenticates itself with the token.
+        """Create a client for the socket at ``socket_path``; its token is in the file at ``token_path``.
 
-        ``onlooker``: the client only observes, and no player uses its picture. ``proves``: the client proves
-        that it is alive by sending :class:`Alive` regularly.
+        ``onlooker``: the client only observes; no player uses its picture. ``proves``: the client sends :class:`Alive`
+        regularly, so that the machine notices if it hangs.
         """
         self._proves = proves
         self._onlooker = onlooker
@@ -59,7 +59,10 @@ class ScreenClient:
         self._next_try = 0.0
 
     def send(self, message: Message) -> bool:
-        """Queue a message; return False without a connection, in which case the message is dropped."""
+        """Queue a message to the server; return False if it is dropped.
+
+        It is dropped without a connection, or if too many bytes wait to be sent.
+        """
         if self._socket is None or len(self._outbox) > _UNSENT_BYTES_MAX:
             return False
         self._outbox += encode(message)
@@ -98,7 +101,7 @@ class ScreenClient:
         self._outbox.clear()
 
     def _back_off(self, now: float) -> None:
-        """Schedule the next attempt to connect, each time after twice the last delay."""
+        """Schedule the next attempt to connect; each delay is twice the one before, up to a limit."""
         self._next_try = now + self._wait
         self._wait = min(RECONNECT_SECONDS_MAX, self._wait * 2)
 

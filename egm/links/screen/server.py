@@ -17,11 +17,11 @@ from egm.links.screen.private import is_same_token, serve_unix_socket
 _BACKLOG_BYTES_MAX = 8 * 1024 * 1024
 """The number of unread bytes at which a screen is disconnected; it may reconnect and receive everything again."""
 _QUIET_S = 10.0
-"""A screen that has announced signs of life counts as hung after this time without one."""
+"""The time in seconds without a sign of life after which a screen that sends them counts as hung."""
 
 
 class ScreenServer:
-    """Server of any number of screens.
+    """Server of the connections of any number of screens.
 
     Each screen receives every message; the requests of all screens are handled one after the other.
     """
@@ -126,6 +126,6 @@ class ScreenServer:
             writer.close()
 
     def _remove_screen(self, writer: asyncio.StreamWriter) -> None:
-        """Remove a disconnected screen from the connected ones."""
+        """Remove a disconnected screen from the list of connected screens."""
         self._writers.discard(writer)
         self._screens.pop(writer, None)

@@ -1,7 +1,7 @@
-"""Start-up progress: what the starting machine is doing, for screens before they can connect to it.
+"""Start-up progress in a file, for a screen that cannot connect yet because the machine is still starting.
 
-It is one file in the run folder: the machine writes it (:func:`write_activity`) until its socket is served,
-the screen reads it (:func:`read_activity`). It is for display only.
+The machine writes the file in the run folder (:func:`write_activity`) until its socket is served; the screen reads it
+(:func:`read_activity`). It is for display only.
 """
 
 import json
@@ -14,16 +14,16 @@ from egm.secret_files import replace_transient, share_with_screens
 
 @dataclass(frozen=True, slots=True)
 class StartUpActivity:
-    """The current activity of the starting machine: a key of the catalogue's ``boot`` texts, and its values."""
+    """What the starting machine is doing: the key of a ``boot`` text in the screen's catalogue, and its values."""
 
     activity_code: str
     values: dict[str, str | int] = field(default_factory=dict)
 
 
 def write_activity(file: Path, activity: StartUpActivity | None) -> None:
-    """Write what the starting machine is doing to the file; with None, remove it: the machine is up.
+    """Write what the starting machine is doing to ``file``; None removes the file, because the machine is up.
 
-    A full disk is ignored.
+    Errors of a full disk are ignored.
     """
     with suppress(OSError):
         if activity is None:
@@ -34,7 +34,7 @@ def write_activity(file: Path, activity: StartUpActivity | None) -> None:
 
 
 def read_activity(file: Path) -> StartUpActivity | None:
-    """Return what the starting machine is doing, as the file states; None if there is no valid file."""
+    """Return what the starting machine is doing, as ``file`` states; None if the file is missing or invalid."""
     try:
         data = json.loads(file.read_text(encoding="utf-8"))
         return StartUpActivity(

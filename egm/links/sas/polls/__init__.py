@@ -41,5 +41,8 @@ IMPLEMENTED_POLLS: Final[Mapping[int, PollImplementation]] = _build_poll_index()
 
 
 def find_available_polls(groups: frozenset[PollGroup]) -> dict[int, PollImplementation]:
-    """Return the long polls available to a host with these option groups, by command code."""
+    """Return the long polls that a host may use, by command code: those of the option groups in ``groups``.
+
+    An option group is a set of polls that the cabinet file switches on together.
+    """
     return {code: poll for code, poll in IMPLEMENTED_POLLS.items() if poll.group in groups}

@@ -166,10 +166,10 @@ def _split_amounts(body: bytes) -> tuple[bytes, ...]:
 
 
 def _build_refusal(body: bytes, status: int, *, amounts: bool = False) -> Reply:
-    """Return the reply to a refused transfer order, with the order's own identifier, type and flags.
+    """Return the reply to a transfer order that is refused or not finished, with the SAS status code ``status``.
 
-    It states that nothing has moved, or that the result is not known yet. With ``amounts``, it repeats the
-    ordered amounts.
+    It repeats the order's identifier, type and flags. The amounts are zero or, with ``amounts`` (for an accepted order
+    that is not finished), those of the order.
     """
     size = body[_HEAD - 1]
     amounts_sent = body[3:18] if amounts else bytes(3 * _AMOUNT_BYTES)
@@ -235,9 +235,9 @@ def _encode_result(host: SasHost, result: HostTransferResult) -> bytes:
 
 
 def _encode_cumulative_meters(host: SasHost, result: HostTransferResult) -> bytes:
-    """Return the cumulative meters of the credit kinds that the transfer moved.
+    """Return the cumulative meters of this kind of transfer, one for each credit kind, preceded by its length.
 
-    If the transfer moved nothing, each meter is sent as a field of length zero.
+    If the transfer moved nothing, each of the three lengths is zero and no meter follows.
     """
     if not result.status.has_moved_value:
         return bytes(3)
@@ -335,7 +335,7 @@ def answer_aft_lock(host: SasHost, poll: LongPoll) -> Reply | None:
 
 
 def _encode_available_transfers(transfers: HostTransferInterface) -> int:
-    """Return the transfers available now as bits: bit 0 to the machine, 1 from the machine, 4 bonuses."""
+    """Return the kinds of transfers possible now as bits: 0 host to machine, 1 machine to host, 4 bonuses."""
     bits = ((TransferKind.IN, 0), (TransferKind.OUT, 1), (TransferKind.BONUS, 4))
     return sum(1 << bit for kind, bit in bits if transfers.can_execute(kind))
 

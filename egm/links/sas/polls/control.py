@@ -1,7 +1,7 @@
 """Control polls: a host disables and enables the machine, its bill acceptor, games and sounds.
 
-Every effect is an event of the state table, under the host's own name: one host cannot release what another
-holds, and a repeat changes nothing.
+Every effect is an event of the state table, recorded under the host's name: a host can end only the restrictions that
+it has set itself, and a repeat changes nothing.
 """
 
 import asyncio
@@ -28,13 +28,16 @@ _DELAY_UNIT_SECONDS: Final = 0.1
 
 
 def _set_control(host: SasHost, name: str, value: JSON) -> Reply:
-    """Submit this host's request to restrict a function of the machine (``name``), and acknowledge the poll."""
+    """Submit this host's request to set the restriction of function ``name`` to ``value``; acknowledge the poll.
+
+    ``value`` None ends the restriction.
+    """
     host.submit_event(EventType.CONTROL, ControlRequested(source=host.source, name=str(name), value=value))
     return ACK
 
 
 def _build_setting_effect(control: HostControlName, value: JSON) -> PollEffectFunction:
-    """Return the effect of a poll that restricts one function of the machine, or ends the restriction.
+    """Return the effect function of a poll that restricts one function of the machine, or ends the restriction.
 
     ``control`` is the function, such as sounds; ``value`` is the restriction, or None to end it.
     """
@@ -47,9 +50,9 @@ def _build_setting_effect(control: HostControlName, value: JSON) -> PollEffectFu
 
 
 def _build_disabling_effect(suffix: str, reason: str) -> PollEffectFunction:
-    """Return the effect of the host's poll that disables the machine.
+    """Return the effect function of a poll that disables the machine.
 
-    The machine records who disabled it, as the host's name with ``suffix``, and why (``reason``).
+    The machine records the host's name with ``suffix`` as the source, and ``reason``.
     """
 
     def disable_machine(host: SasHost, _: LongPoll) -> Reply:
@@ -61,7 +64,10 @@ def _build_disabling_effect(suffix: str, reason: str) -> PollEffectFunction:
 
 
 def _build_enabling_effect(suffix: str) -> PollEffectFunction:
-    """Return the effect of a poll that ends the host's own disabling of the machine, as recorded with ``suffix``."""
+    """Return the effect function of a poll that enables the machine again.
+
+    It ends only this host's own disabling that was recorded with ``suffix``.
+    """
 
     def lift_disabling(host: SasHost, _: LongPoll) -> Reply:
         """End this host's disabling of the machine, and acknowledge the poll."""
@@ -111,7 +117,7 @@ def delay_game(host: SasHost, request: LongPoll) -> Reply:
 
 
 CLOSE_AFTER_BILL_NOTE: Final = "close_after_bill"
-"""Key in :attr:`SasHost.exchange_notes` of the flag that the next accepted bill closes the acceptor."""
+"""The key in :attr:`SasHost.exchange_notes` of a flag: the acceptor closes after the next accepted bill (poll 08)."""
 
 
 def close_acceptor_after_bill(host: SasHost) -> None:

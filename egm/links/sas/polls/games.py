@@ -51,7 +51,7 @@ def _encode_percent(hundredths: int) -> bytes:
 
 
 def _encode_paytable_id(game: GameFacts) -> bytes:
-    """Return the six characters that name a game's paytable: the beginning of its digest."""
+    """Return the six characters that identify a game's paytable: the beginning of its definition's digest."""
     return game.digest[:6].upper().encode("ascii")
 
 
@@ -217,10 +217,10 @@ _NOT_SUPPORTED, _MALFORMED, _NOT_AWARE, _NOT_A_DENOMINATION = 0x01, 0x02, 0x03, 
 
 
 def answer_for_one_denomination(request: LongPoll, readout: SasReadout) -> Reply | None:
-    """Answer poll B0: the reply to another poll, for one player denomination only.
+    """Answer poll B0: the reply to the poll that it contains, for one player denomination.
 
-    Meters of play are then those of that denomination; denomination 00 is the machine as a whole. Return an
-    error code if the other poll cannot be answered in this way.
+    The meters of play are those of that denomination; denomination 00 is the machine as a whole. If the contained poll
+    cannot be answered in this way, the reply has an error code.
     """
     from egm.links.sas.polls import IMPLEMENTED_POLLS  # noqa: PLC0415 (an import at the top would be circular)
 
@@ -229,7 +229,7 @@ def answer_for_one_denomination(request: LongPoll, readout: SasReadout) -> Reply
     code, base = request.data[1], request.data[2]
 
     def build_error_reply(reason: int) -> Reply:
-        """Return poll B0's reply with an error code in place of the other poll's data."""
+        """Return poll B0's reply with an error code in place of the contained poll's data."""
         return Reply(prepend_length(bytes((code, 0, reason))))
 
     poll = IMPLEMENTED_POLLS.get(base) if base in readout.supported_poll_codes else None

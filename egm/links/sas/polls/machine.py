@@ -49,10 +49,10 @@ def answer_time_of_day(_: LongPoll, readout: SasReadout) -> Reply:
 
 
 def receive_time(host: SasHost, request: LongPoll) -> Reply:
-    """Answer poll 7F: store the host's date and time, which 7E then returns. The machine's own clock is not changed.
+    """Answer poll 7F: store the host's date and time for this host's later polls 7E.
 
-    Every journal entry carries the machine's own time: a host must not be able to reorder a record. A date or
-    time that does not exist is answered with NACK, so that the host knows it was not accepted.
+    The machine's own clock is not changed: every journal entry carries the machine's time, and a host must not be able
+    to reorder the record. A date or time that does not exist is answered with NACK.
     """
     digits = request.data.hex()
     if not is_bcd(request.data):

@@ -59,7 +59,7 @@ _BILL_POLLS: Final[Mapping[int, int]] = dict(
 
 
 def _build_meters_answer(*codes: int) -> PollAnswerFunction:
-    """Return the function that answers a poll with the machine's meters of these SAS codes, in the given order."""
+    """Return the function that answers a poll with the machine's SAS meters of the given codes, in that order."""
 
     def answer_with_meters(_: LongPoll, readout: SasReadout) -> Reply:
         """Answer the poll with the values of its meters, four BCD bytes each; 0 for a meter that does not exist."""
@@ -97,7 +97,7 @@ def _find_requested_game(request: LongPoll, readout: SasReadout, number: bytes) 
 
 
 def _build_game_meters_answer(*codes: int) -> PollAnswerFunction:
-    """Return the function that answers a poll with a game's number and its meters of the given SAS codes."""
+    """Return the function that answers a poll with one game's number and its SAS meters of the given codes."""
 
     def answer_with_game_meters(request: LongPoll, readout: SasReadout) -> Reply | None:
         """Answer the poll with the meters of the game that it names; no reply if there is no such game."""

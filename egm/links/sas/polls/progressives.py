@@ -46,10 +46,10 @@ def receive_amounts(host: SasHost, poll: LongPoll) -> Reply | None:
 
 
 def _store_amounts(host: SasHost, poll: LongPoll, group: int, levels: bytes) -> Reply | None:
-    """Store the displayed amounts of a progressive group's levels, and acknowledge the poll.
+    """Store the broadcast amounts of a progressive group's levels, and acknowledge the poll.
 
-    Return None, which means no reply, if no game here plays for a broadcast level. Raises MalformedPollError
-    for incomplete data or an invalid level.
+    ``levels`` are the bytes of the level numbers and amounts. Return None, which means no reply, if no game here plays
+    for one of the levels. Raises MalformedPollError for incomplete data or an invalid level.
     """
     size = 1 + _AMOUNT_BYTES
     if not group or not levels or len(levels) % size:
@@ -89,7 +89,7 @@ def _encode_win(win: BroadcastWin) -> bytes:
 
 
 def _find_group(win: BroadcastWin) -> int:
-    """Return the progressive group of a level's win."""
+    """Return the number of the progressive group to which a win's level belongs."""
     return int(win.pool.split(".")[1])
 
 
@@ -108,7 +108,7 @@ def answer_queued_win(host: SasHost, request: LongPoll) -> Reply:
 
 
 def mark_win_read(host: SasHost, _: LongPoll, reply: Reply) -> None:
-    """Mark as read the progressive win that the host has received, and announce the next unread one."""
+    """Mark as read the progressive win in a reply that the host has received, and announce the next unread one."""
     _mark_oldest_wins_read(host, 1 if any(reply.data) else 0)
 
 

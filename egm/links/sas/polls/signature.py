@@ -29,14 +29,20 @@ _RUNNING_TASK_NOTE: Final = "rom_signature"
 
 
 async def compute_rom_signature(scope: Scope, seed: bytes) -> int:
-    """Return the signature of the software under ``seed`` (two bytes). Raises LocalError if it cannot be computed."""
+    """Return the two-byte signature of the software under the host's two-byte ``seed``.
+
+    Raises LocalError if it cannot be computed.
+    """
     components = tuple(sorted(find_components(scope)))
     signed = await sign_in_child_process(scope, Algorithm.SHA1_HMAC, seed, components)
     return compute_crc_kermit("".join(signed[name] for name in components).encode("ascii"))
 
 
 def send_rom_signature(host: SasHost, request: LongPoll) -> Reply:
-    """Answer poll 21: start to compute the ROM signature; a request meanwhile restarts it with the new seed."""
+    """Answer poll 21: acknowledge it and start to compute the ROM signature, which a later general poll returns.
+
+    A repeated request during the calculation restarts it with the new seed.
+    """
     running_task: asyncio.Task[None] | None = host.exchange_notes.get(_RUNNING_TASK_NOTE)
     if running_task is not None:
         running_task.cancel()

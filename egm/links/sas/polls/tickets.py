@@ -71,10 +71,10 @@ def find_tickets(host: SasHost) -> HostTicketInterface | None:
 
 # ---------------------------------------------------------------------------------------------- out
 def set_validation_id(host: SasHost, poll: LongPoll) -> Reply | None:
-    """Answer poll 4C: set identifier and first sequence number of validation numbers; identifier 0 only reads them.
+    """Answer poll 4C: store the validation identifier and first sequence number; identifier 0 only reads them.
 
-    It applies to secure enhanced validation, and where machines may number tickets while their host is silent
-    (H-09).
+    It applies to secure enhanced validation, and to machines that may number tickets themselves while the host does not
+    reply (H-09). Otherwise there is no reply.
     """
     desk = host.machine.find_installed(TicketDesk)
     tickets = find_tickets(host)
@@ -306,9 +306,10 @@ def answer_redemption(host: SasHost, poll: LongPoll) -> Reply | None:
 
 
 def _build_redemption_reply(host: SasHost, redemption: RedemptionState) -> Reply:
-    """Return the reply to poll 71 with the state of a redemption; a repeated poll gets the same bytes.
+    """Return the reply to poll 71 with the state of a redemption.
 
-    If the reply states the final result, the priority exception about it is withdrawn.
+    A repeated poll gets the same bytes. If the reply states the final result, the priority exception that announced it
+    is withdrawn.
     """
     reply = _build_status_reply(redemption)
     if reply.data[1] in _CODES_THAT_END_REDEMPTION:
@@ -367,10 +368,10 @@ _NEVER: Final = 9999
 
 
 def answer_validation_status(host: SasHost, poll: LongPoll) -> Reply | None:
-    """Answer poll 7B: set what the host allows for tickets and how long they are valid; all zeros only reads it.
+    """Answer poll 7B: set which tickets the host allows and how long they are valid; all zeros only reads this.
 
-    The bits are general knowledge. This machine obeys those for restricted tickets out and for redemption;
-    for the other bits it reports its own configuration.
+    The meaning of the bits is general knowledge. The machine obeys the bits for restricted tickets out and for
+    redemption; for the others it reports its own configuration.
     """
     tickets = find_tickets(host)
     if tickets is None or poll.data[0] != 8:
@@ -441,7 +442,7 @@ def answer_extended_ticket_data(host: SasHost, poll: LongPoll) -> Reply | None:
 
 
 def _iter_text_elements(data: bytes) -> Iterator[tuple[int, str | None]]:
-    """Yield each code of poll 7C with its text; None for a text that is cut short, too long, or unprintable."""
+    """Yield the pairs in poll 7C of text code and text; None replaces a text cut short, too long or unprintable."""
     at = 0
     while at < len(data):
         size = data[at + 1] if at + 1 < len(data) else _TEXT_MAX + 1
