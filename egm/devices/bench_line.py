@@ -1,9 +1,9 @@
 """Proof that a simulated device's serial line belongs to the running bench (the process of the simulated devices).
 
-The name of a pseudo-terminal (``/dev/pts/4``) is reused as soon as its owner is dead, so a link to it may
-lead to another program, or to another cabinet's printer. The bench therefore holds a lock, beside each link,
-while it has the line, and names the terminal in the locked file. The kernel releases the lock when the bench
-dies, however it dies. The machine writes nothing to a link without a held lock.
+The machine opens such a line by a symbolic link to a pseudo-terminal (``/dev/pts/4``). The kernel reuses that name as
+soon as its owner ends, so an old link may lead to another program, or to the printer of another cabinet. Beside each
+link the bench therefore holds the lock of a file that names its terminal. The kernel releases the lock when the bench
+ends, however it ends. The machine sends nothing over a link whose lock is not held.
 """
 
 import fcntl
@@ -18,9 +18,9 @@ _TEXT_BYTES = 256
 
 
 def find_owner_lock(link: Path) -> Path:
-    """Return the path of the lock file beside ``link``, a link to a simulated device's line.
+    """Return the path of the lock file for ``link``, the symbolic link to a simulated device's line.
 
-    The process of the simulated devices holds the lock while it runs.
+    The process of the simulated devices holds its lock while it runs.
     """
     return link.with_name(f".{link.name}.owner")
 
@@ -40,9 +40,10 @@ def lock_terminal_link(link: Path, terminal: str) -> int:
 
 
 def find_proven_terminal(link: Path) -> str | None:
-    """Return the terminal to which the symbolic link ``link`` leads, if its running owner confirms this.
+    """Return the terminal to which the symbolic link ``link`` leads, if a running process owns it.
 
-    Return None if no running process owns the link, or if the owner states another terminal.
+    The owner holds the lock file beside the link, and the file names the terminal. Return None if the lock is not held
+    or the file names another terminal.
     """
     try:
         descriptor = os.open(find_owner_lock(link), os.O_RDONLY | os.O_CLOEXEC)
@@ -60,10 +61,10 @@ def find_proven_terminal(link: Path) -> str | None:
 
 
 def open_bench_line(path: str, settings: LineSettings) -> SerialHandle:
-    """Open the serial line of a simulated device.
+    """Open the serial line of a simulated device by its link ``path``.
 
-    Raises :class:`LineLostError` if the process of the simulated devices is not running. The owner is checked
-    again once the line is open: what is open then belongs to a running owner, and remains so.
+    The owner is checked again after the line is open. Raises :class:`LineLostError` if the process of the simulated
+    devices does not run.
     """
     link = Path(path)
     terminal = find_proven_terminal(link)

@@ -1,13 +1,13 @@
-"""Common part of bill acceptor drivers: an item in escrow, the machine's decision about it, and the result.
+"""Common part of bill acceptor drivers: an item (bill or ticket) in escrow, the machine's decision, and the result.
 
 A protocol's driver translates its statuses into calls of a few methods here (``_handle_escrowed_item``,
-``_handle_stacked_item``, ``_handle_clear_path``), and :meth:`BillDriver._find_escrow_command` returns the
-next command to the device. The money rule itself is :mod:`egm.devices.escrow`.
+``_handle_stacked_item``, ``_handle_clear_path``), and :meth:`BillDriver._find_escrow_command` returns the next command
+to the device. The rule for crediting is in :mod:`egm.devices.escrow`.
 
-A stack order ends within a time limit. An acceptor that leaves the bill or ticket in escrow for
-:data:`REFUSED_SECONDS` is ordered to return it; one that has not reported the result after
-:data:`~egm.devices.driver.ORDER_SECONDS` leaves a disputed amount. A jam, a full box and every other fault
-that a person must clear stop that clock: the acceptor reports the item once the fault is cleared.
+A stack order ends within a time limit. An acceptor that leaves the item in escrow for :data:`REFUSED_SECONDS` is
+ordered to return it. If it has not reported the result after :data:`~egm.devices.driver.ORDER_SECONDS`, the item's
+value becomes a disputed amount, which staff decide. A jam, a full box and every other fault that a person must clear
+stop that clock: the acceptor reports the item once the fault is cleared.
 """
 
 import asyncio
@@ -57,7 +57,7 @@ _HOLDING_FAULTS: Final = frozenset(
 
 
 class EscrowCommand(StrEnum):
-    """Commands to the bill acceptor about the item in escrow; UNDECIDED: no command is sent yet."""
+    """The command to a bill acceptor about the item in escrow; UNDECIDED: send none yet."""
 
     UNDECIDED = "undecided"
     STACK = "stack"
@@ -67,7 +67,10 @@ class EscrowCommand(StrEnum):
 
 @dataclass(slots=True)
 class _EscrowedItem:
-    """The bill or ticket in the acceptor's escrow; ``escrow_number`` distinguishes it from all earlier ones."""
+    """The bill or ticket in the acceptor's escrow.
+
+    Each item gets its own ``escrow_number``, by which the machine refers to it.
+    """
 
     escrow_number: int
     content: Content | None
@@ -76,21 +79,18 @@ class _EscrowedItem:
     escrowed_at: float
     """The event loop's time at which the item came into escrow."""
     machine_decision: EscrowCommand = EscrowCommand.UNDECIDED
-    """The machine's decision about the item."""
+    """The machine's decision about the item; UNDECIDED until it has decided."""
     return_reason: ReturnReason = ReturnReason.DEVICE
     """The reason to report if the item is returned."""
 
 
 def parse_ticket_barcode(text: str) -> Barcode | None:
-    """Return the ticket whose bar code was read, or None if the code has other characters than digits.
-
-    An item without a valid code is returned to the player.
-    """
+    """Return the ticket with this bar code text, or None if the text is not only digits."""
     return Barcode(text) if text.isascii() and text.isdigit() else None
 
 
 class BillDriver(LineDriver[M]):
-    """Common base of the bill acceptor drivers: an item in escrow is stacked or returned as the machine decides."""
+    """Common base of the bill acceptor drivers: it stacks or returns the item in escrow as the machine decides."""
 
     def __init__(
         self,
@@ -158,7 +158,11 @@ class BillDriver(LineDriver[M]):
     def _set_answer(
         self, escrow: int, answer: EscrowCommand, reason: ReturnReason = ReturnReason.DEVICE
     ) -> None:
-        """Store the machine's decision on an item in escrow, unless the item has left or the decision is final."""
+        """Store the machine's decision about the item of this escrow number.
+
+        Do nothing if the item has left escrow or the decision is already final. ``reason`` is reported if the item is
+        returned.
+        """
         offer = self._escrowed_item or self._last_escrowed_item
         if (
             offer is None
@@ -178,7 +182,11 @@ class BillDriver(LineDriver[M]):
 
     @property
     def _note_codes_to_accept(self) -> list[int]:
-        """Return the codes of the notes to accept; empty if the device's note values differ from the cabinet file's."""
+        """Return the note codes to accept: those of the enabled values.
+
+        The list is empty if the acceptor's note values differ from the cabinet file's, because no money is then
+        accepted.
+        """
         if self._worth.has_differences:
             return []
         return [code for code, cents in self._notes.items() if cents in self._denominations]
@@ -189,12 +197,15 @@ class BillDriver(LineDriver[M]):
         return self._barcodes and not self._worth.has_differences
 
     def _store_reported_value(self, code: int, reported: ReportedValue | None) -> None:
-        """Store the value that the acceptor reports for a note code; ``reported`` is None if it gives no reply."""
+        """Store the value that the acceptor reports for a note code; None means that it gives no reply.
+
+        Report the faults that follow from it.
+        """
         self._worth.note_reported_value(code, reported)
         self._report_value_faults(self._worth)
 
     def _reset_session(self) -> None:
-        """Clear the acceptor's state when a session starts.
+        """Clear what is known of the acceptor, because its line was opened again.
 
         An item that was in escrow before counts only once the acceptor has reported it again.
         """
@@ -208,15 +219,16 @@ class BillDriver(LineDriver[M]):
         """Clear the acceptor's status and settings of the last session; implemented per protocol."""
 
     def _report_readiness(self, *, accepting: bool) -> None:
-        """Emit whether the acceptor accepts items now, if that has changed."""
+        """Emit an event if the acceptor has started or stopped accepting items."""
         if self._is_ready is not accepting:
             self._is_ready = accepting
             self._emit(AcceptorReadiness(device=self.name, accepting=accepting))
 
     def _handle_escrowed_item(self, content: Content | None, code: bytes) -> None:
-        """Handle the acceptor's report of an item in escrow; ``content`` is None for a note code without a value.
+        """Handle the acceptor's report that an item is in escrow; ``content`` is None if its value is unknown.
 
-        Nothing is decided about the item before the device has been asked for the values of its channels.
+        The machine is informed of an enabled item and decides about it; any other item is returned. Nothing happens
+        until the value of every note code has been queried.
         """
         self._in_escrow = code
         if not self._worth.is_known:
@@ -261,9 +273,9 @@ class BillDriver(LineDriver[M]):
             offer.return_reason = ReturnReason.NOT_ENABLED
 
     def _is_answer_valid_for(self, offer: _EscrowedItem) -> bool:
-        """Return whether the machine's decision on an item in escrow still applies after the session was lost.
+        """Return whether the machine's decision about ``offer``, an item in escrow, still applies after a lost line.
 
-        A decision to hold or return the item does; a decision to stack it never does.
+        A decision to hold or return the item does; a decision to stack it does not.
         """
         return (
             offer.machine_decision in {EscrowCommand.HOLD, EscrowCommand.RETURN}
@@ -273,11 +285,9 @@ class BillDriver(LineDriver[M]):
     def _find_escrow_command(self, protocol_position: int = 0) -> EscrowCommand:
         """Return the command to send for the item in escrow; UNDECIDED if none is to be sent yet.
 
-        A stack order does not identify an item: the acceptor stacks whatever is in escrow when the order
-        arrives. So the order is recorded in one cycle and sent in a later one. Before it is sent, the device
-        must report that the same item is still there, in reply to a query so recent that no other item can be
-        in its place. This holds also if the recording was slow or the process was not scheduled for a while.
-        If the machine has stopped since it decided (a door, a tilt, a hand-pay), the item is returned.
+        The acceptor stacks whatever is in escrow when a stack order arrives. The order is therefore recorded in one
+        cycle and sent in a later one, and only after a recent reply that the same item is still in escrow. If the
+        machine has stopped since its decision (a door, a tilt, a hand-pay), the item is returned.
         """
         offer = self._escrowed_item
         if offer is None or offer.reported_code != self._in_escrow:
@@ -305,7 +315,10 @@ class BillDriver(LineDriver[M]):
         return offer.machine_decision
 
     def _end_overdue_order(self) -> None:
-        """Give up a stack order that has made no progress for too long, unless a person must first clear a fault."""
+        """End a stack order without progress for too long: the item becomes a disputed amount.
+
+        While a fault that a person must clear is active, the time does not run.
+        """
         if not self._escrow.is_stacking_ordered():
             self._timer.restart()
         elif self.is_replying and not _HOLDING_FAULTS.isdisjoint(self._faults_reported_by_device):
@@ -319,7 +332,10 @@ class BillDriver(LineDriver[M]):
             self._emit(PaperDisputed(device=self.name, text=text))
 
     def _handle_stacked_item(self) -> None:
-        """Handle the acceptor's report that the item is irrevocably in the box; acknowledge it after this returns."""
+        """Handle the acceptor's report that the item is in the box for good: credit it once.
+
+        Only then may the report be acknowledged. If no stacking was ordered, a disputed amount is opened.
+        """
         if self._given_up and self._escrow.content is None:
             self._given_up = False
             self._emit(PaperDisputed(device=self.name, text="the disputed bill or ticket is in the box"))
@@ -338,9 +354,9 @@ class BillDriver(LineDriver[M]):
     def _handle_clear_path(self, reason: str, *, is_still_in_escrow: bool = False) -> None:
         """Handle the report that the bill path is clear: no item moves, and all reports are acknowledged.
 
-        The item in escrow, if any, is reported as returned, or as disputed if an ordered item's whereabouts
-        are unknown. ``reason`` is the reason, for the record. ``is_still_in_escrow``: the item of the
-        open stacking record is still in the acceptor, so no return is reported.
+        The item that was in escrow, if any, is reported as returned. If it was ordered into the box and no report says
+        where it went, it is reported as disputed. With ``is_still_in_escrow`` the item has not left the acceptor, so
+        nothing is reported. ``reason`` says how the clear path is known.
         """
         self._contradicted = self._doubted = self._given_up = False
         content = self._escrow.content

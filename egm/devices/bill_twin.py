@@ -1,8 +1,9 @@
 """Common mechanics of simulated bill acceptors: sensor head, escrow, point of no return, box, and manual actions.
 
-A protocol's simulated device encodes the :class:`ItemPhase` in its own bytes, and turns its commands into
-``stack_escrowed_item``, ``return_escrowed_item``, ``extend_escrow_time`` and ``acknowledge_stacked``. Like a real
-acceptor, it retains without power where the item is, and whether its stacking was acknowledged.
+A protocol's simulated device encodes the :class:`ItemPhase` in its own bytes, and translates the machine's commands
+into calls of ``stack_escrowed_item``, ``return_escrowed_item``, ``extend_escrow_time`` and ``acknowledge_stacked``.
+Like a real acceptor, it retains without power where the item (bill or ticket) is, and whether its stacking was
+acknowledged.
 """
 
 from abc import abstractmethod
@@ -27,7 +28,7 @@ REJECT_SECONDS: Final = 0.6
 
 
 class ItemPhase(StrEnum):
-    """A phase in which the simulated acceptor handles one bill or ticket, or the fault that stopped it."""
+    """The phases of a bill or ticket in the simulated acceptor, and the faults in which the acceptor stops."""
 
     STARTING = "starting"
     READY = "ready"
@@ -71,7 +72,7 @@ class BillTwin(Twin[M]):
     def __init__(
         self, name: str, port: SimulatedPort, cutter: Cutter[M], notes: Mapping[int, int], speed: float = 1.0
     ) -> None:
-        """Create the device. ``notes`` maps the protocol's note codes to minor units."""
+        """Create the simulated acceptor. ``notes`` has the value in minor units of each note code of the protocol."""
         super().__init__(name, port, cutter, speed)
         self._codes = {cents: code for code, cents in notes.items()}
         self._phase = ItemPhase.STARTING
@@ -96,7 +97,7 @@ class BillTwin(Twin[M]):
         """Return whether the machine has enabled the simulated acceptor for any bill or ticket."""
 
     def _handle_phase_change(self, phase: ItemPhase) -> None:
-        """Store the event of a change of phase; only protocols that report events rather than states implement this."""
+        """Do nothing; a protocol that reports events instead of states stores the event of the new phase here."""
 
     # ------------------------------------------------------------ what a protocol may order
     def stack_escrowed_item(self) -> bool:
@@ -135,7 +136,7 @@ class BillTwin(Twin[M]):
 
     # ------------------------------------------------------------ the mechanics
     def _enter_phase(self, phase: ItemPhase) -> None:
-        """Enter a phase of handling an item, and report it as the protocol requires."""
+        """Enter a phase of handling an item, and let the protocol report it."""
         self._phase = phase
         self._handle_phase_change(phase)
 
@@ -146,9 +147,9 @@ class BillTwin(Twin[M]):
         self._enter_phase(phase)
 
     def _move_into_escrow(self) -> None:
-        """Move the inserted item into escrow, or jam on it, or reject it.
+        """Move the inserted item into escrow; or jam or reject it, if it is counterfeit or not enabled.
 
-        An item in escrow is returned if no order arrives in time.
+        An item in escrow is returned if the machine decides nothing in time.
         """
         paper = self._paper
         if paper is None:

@@ -1,8 +1,8 @@
-"""Protocols available to a cabinet: each one's kind of device, line settings and simulated device.
+"""The protocols that a cabinet can use: each one's kind of device, line settings and simulated device.
 
-A cabinet file names a device, its protocol and its port; the process of the simulated devices and ``egm
-device`` look everything else up here. Drivers differ in their arguments (ledgers, note tables), so the
-machine creates those itself.
+A cabinet file names each device with its protocol and port. The process of the simulated devices and the command ``egm
+device`` find the rest here. The machine creates the drivers itself, because their arguments differ (ledgers, note
+tables).
 """
 
 from collections.abc import Callable, Mapping
@@ -41,15 +41,16 @@ class DeviceProtocol:
     first_channel: int | None = None
     """The protocol's code of the first denomination; None if the device handles no money."""
     channels: int = 0
-    """The number of denominations that the protocol can distinguish."""
+    """The number of denominations (channels) that the protocol can distinguish."""
     is_bus: bool = False
     """Whether several devices share a line, each with its own address."""
 
     def build_channel_value_table(self, name: str, values_cents: tuple[int, ...]) -> dict[int, int]:
-        """Return the device's channel codes with their values in minor units; channels of value 0 are omitted.
+        """Return the value in minor units by channel code, for ``values_cents``, the cabinet file's list of values.
 
-        Raises :class:`OperatorError` if the protocol has no channels, or too few, if a value occurs twice, or
-        if the list is empty.
+        A channel is the protocol's number of a denomination; the list has one value for each, and 0 for an unused one,
+        which is left out. Raises :class:`OperatorError` if the protocol has no channels or too few, if a value occurs
+        twice, or if the list has no value.
         """
         if self.first_channel is None:
             raise OperatorError(

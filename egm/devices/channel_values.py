@@ -1,8 +1,9 @@
-"""Channel values: what an acceptor reports for its channels, compared with the cabinet file.
+"""Channel values: the values that an acceptor reports for its channels, compared with the cabinet file.
 
-Each channel is queried, with every protocol that supports it. If one accepts another value, another currency
-or nothing, no money is accepted at all: the machine would create or lose money. A channel of unknown value is
-reported and used as the cabinet file states; it does not prevent the others from being compared.
+A channel is an acceptor's number for one kind of coin or note. With every protocol that supports it, each channel is
+queried. If one accepts another value, another currency or nothing, no money is accepted at all, because the machine
+would create or lose money. If an acceptor does not report a channel's value, a fault says so, and the cabinet file's
+value is used.
 """
 
 from collections.abc import Mapping
@@ -24,10 +25,10 @@ _TOKENS_COUNTRY: Final = "TK"
 
 @dataclass(frozen=True, slots=True)
 class ReportedValue:
-    """The value that a device reports for one of its channels.
+    """The value that a device reports for one of its channels (its numbers for coins or notes).
 
-    ``text`` is the device's own text. ``amount_cents`` is 0 if the channel accepts nothing, None if no amount
-    can be derived from the text. ``currencies`` are the possible ones, empty if not reported or not known.
+    ``text`` is the device's own text. ``amount_cents`` is 0 if the channel accepts nothing, None if the text states no
+    amount. ``currencies`` are the possible ones; empty if unknown.
     """
 
     text: str
@@ -36,10 +37,13 @@ class ReportedValue:
 
 
 class ChannelValueCheck:
-    """The values that an acceptor has reported so far for its channels."""
+    """The comparison of an acceptor's reported channel values with the cabinet file's, as far as they are queried."""
 
     def __init__(self, channels: Mapping[int, int], currencies: frozenset[str] = DOLLAR_CURRENCIES) -> None:
-        """Start without reported values. ``channels``: configured values, in minor units of one of ``currencies``."""
+        """Start without reported values.
+
+        ``channels`` has the configured value of each channel, in minor units of one of ``currencies``.
+        """
         self._channels = dict(channels)
         self._currencies = currencies
         self._unqueried_channels = list(channels)
@@ -48,12 +52,12 @@ class ChannelValueCheck:
 
     @property
     def next_channel(self) -> int | None:
-        """Return the next channel whose value is to be queried; None once all are known."""
+        """Return the next channel whose value is to be queried; None once all have been."""
         return self._unqueried_channels[0] if self._unqueried_channels else None
 
     @property
     def is_known(self) -> bool:
-        """Return whether the device has reported the value of every channel."""
+        """Return whether every channel has been queried; the device need not have replied."""
         return not self._unqueried_channels
 
     @property
@@ -63,7 +67,7 @@ class ChannelValueCheck:
 
     @property
     def channel_value_faults(self) -> dict[FaultCode, str]:
-        """Return the device faults that wrong or unknown channel values cause, with their details."""
+        """Return the faults to raise for wrong or unreported channel values, with a text that names the channels."""
         if self._difference_texts:
             return {FaultCode.WRONG_VALUES: "; ".join(self._difference_texts)}
         return (
@@ -106,7 +110,10 @@ def list_currencies_of_country(country: str) -> frozenset[str]:
 
 
 def compute_minor_units(base: int, exponent: int, currency: str = "USD") -> int | None:
-    """Return ``base`` times ten to ``exponent`` major units as minor units; None if not an integer."""
+    """Return the amount ``base`` times ten to ``exponent``, given in major units, in minor units of the currency.
+
+    Return None if it is not a whole number of them.
+    """
     places = exponent + get_currency_precision(currency)
     if places >= 0:
         return int(base * 10**places)

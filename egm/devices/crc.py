@@ -15,7 +15,7 @@ def _build_crc_table(polynomial: int) -> Table:
     """Return the table of a reflected CRC-16 with this polynomial."""
 
     def shift_byte(value: int) -> int:
-        """Return the table's entry for one byte value."""
+        """Return the CRC table's entry for one byte value."""
         for _ in range(8):
             value = (value >> 1) ^ polynomial if value & 1 else value >> 1
         return value
@@ -30,7 +30,7 @@ _MODBUS_TABLE: Final = _build_crc_table(0xA001)
 
 
 def _update_crc(table: Table, crc: int, data: bytes) -> int:
-    """Return a CRC continued over further data; ``crc`` is its value so far."""
+    """Return the CRC of all data up to and including ``data``; ``crc`` is the CRC before ``data``."""
     for byte in data:
         crc = (crc >> 8) ^ table[(crc ^ byte) & 0xFF]
     return crc

@@ -1,8 +1,8 @@
 """Common base of device drivers: a driver owns its serial line, queries the device, and detects missing replies.
 
-A driver is a loop of *cycles*. One cycle queries the device's status and moves it one step towards the state
-that the machine requests. Whatever happens to the line, the next session starts with a query, never with an
-assumption.
+A driver is a loop of *cycles*. One cycle queries the device's status and moves it one step towards the state that the
+machine requests. A session lasts from opening the line to its loss; each session starts with a query, because anything
+may have happened to the device before.
 """
 
 import asyncio
@@ -42,29 +42,32 @@ _TURN_SECONDS_MAX = 5.0
 
 @dataclass(slots=True)
 class ExchangeCounts:
-    """Counts of answered and unanswered queries to a device since the machine started, for monitoring."""
+    """Counts of a device's replies and missing replies since the machine started, for monitoring."""
 
     answered_queries: int = 0
     unanswered_queries: int = 0
     invalid_messages: int = 0
-    """The number of invalid messages from the device."""
+    """The number of times that bytes from the device were not a valid message."""
     total_reply_seconds: float = 0.0
     """The sum of the times from each query to its reply, in seconds."""
 
 
 class OrderTimer:
-    """A timer of how long an order has made no progress, without the time in which this process did not run."""
+    """A timer of the seconds for which a device's order has made no progress.
+
+    Time in which this process did not run is left out.
+    """
 
     def __init__(self) -> None:
         self.seconds = 0.0
         self._last_counted_at: float | None = None
 
     def restart(self) -> None:
-        """Restart the timer, because the device's order has made progress or there is no order."""
+        """Set the timer to zero, because the order has made progress or there is no order."""
         self.seconds, self._last_counted_at = 0.0, None
 
     def add_elapsed(self) -> float:
-        """Add the seconds since the last call, but at most _TURN_SECONDS_MAX; return the sum."""
+        """Add the seconds since the last call, at most _TURN_SECONDS_MAX, to the timer; return its value."""
         now = asyncio.get_running_loop().time()
         if self._last_counted_at is not None:
             self.seconds += min(now - self._last_counted_at, _TURN_SECONDS_MAX)
@@ -73,9 +76,9 @@ class OrderTimer:
 
 
 class LineDriver(ABC, Generic[M]):
-    """Common base of the device drivers: runs cycles on a serial line and reopens it when it is lost.
+    """Common base of the device drivers: runs cycles on a serial line, and opens it again when it is lost.
 
-    It reports ``LineRestored``, ``LineLost``, faults, and refused bytes.
+    It emits ``LineRestored`` and ``LineLost``, device faults, and an event for bytes that are no valid message.
     """
 
     #: Seconds between cycles if there is nothing to do.
@@ -118,12 +121,18 @@ class LineDriver(ABC, Generic[M]):
         return self._is_replying is True
 
     def restore_faults(self, codes: frozenset[FaultCode]) -> None:
-        """Set the faults recorded when the machine last ran; each is cleared once the device no longer reports it."""
+        """Set the faults recorded when the machine last ran; each ends once the device no longer reports it.
+
+        The communication fault is left out, because it depends on this run's line.
+        """
         self._active_faults.update(dict.fromkeys(codes - {FaultCode.COMMUNICATION}, ""))
 
     # ------------------------------------------------------------ the loop
     async def run(self) -> None:
-        """Operate the device's line until cancelled; only the error of a ledger that cannot record ends it."""
+        """Operate the device's line until cancelled; a lost line is opened again.
+
+        Only the error of a ledger that cannot store a change ends it.
+        """
         try:
             while True:
                 try:
@@ -153,16 +162,22 @@ class LineDriver(ABC, Generic[M]):
         """Run one cycle: query the device, act on its state, pause."""
 
     def _handle_missing_line(self) -> None:
-        """End what is overdue while the line cannot be opened; called repeatedly until the line is back."""
+        """Do nothing; a driver may end here what cannot wait for the line.
+
+        It is called repeatedly while the line cannot be opened.
+        """
 
     def _end_overdue_order(self) -> None:
-        """End a money order that has made no progress for too long; called after each cycle and without a line."""
+        """Do nothing; a driver of money ends here an order that has made no progress for too long.
+
+        It is called after each cycle, and repeatedly while the line cannot be opened.
+        """
 
     # ------------------------------------------------------------ the line
     async def _exchange(self, request: bytes) -> list[M]:
-        """Send ``request`` and return the messages received until the first one is complete.
+        """Send ``request`` and return the device's reply: all messages in the first bytes that complete one.
 
-        An empty list means that no reply came, which is counted; refused bytes are reported.
+        Return an empty list if no reply comes, and count it as missing. Report bytes that are no valid message.
         """
         loop = asyncio.get_running_loop()
         self._line.write(request)
@@ -173,10 +188,10 @@ class LineDriver(ABC, Generic[M]):
         return messages
 
     async def _receive_reply(self) -> list[M]:
-        """Return the messages received within ``reply_seconds``, until the first one is complete.
+        """Wait at most ``reply_seconds`` for a reply; return all messages in the first bytes that complete one.
 
-        An empty list means that no message arrived, which is counted. Before a reply is counted as missing, the
-        line is read once more, because this process may have run late.
+        Return an empty list if none comes, and count it as missing. Before that, the line is read once more, because
+        this process may have run late.
         """
         loop = asyncio.get_running_loop()
         deadline = loop.time() + self.reply_seconds
@@ -195,11 +210,11 @@ class LineDriver(ABC, Generic[M]):
         return []
 
     def _measure_time_since_query(self) -> float:
-        """Return the seconds since the last query was sent; its reply cannot be older."""
+        """Return the seconds since the last query was sent, an upper limit for the age of its reply."""
         return asyncio.get_running_loop().time() - self._queried_at
 
     def _filter_messages(self, items: list[M | ProtocolError]) -> list[M]:
-        """Return the messages addressed to this driver, and count the bytes that the codec refused."""
+        """Return the messages for this driver among ``items``; count the errors among them and report each."""
         messages: list[M] = []
         for item in items:
             if isinstance(item, ProtocolError):
@@ -218,7 +233,7 @@ class LineDriver(ABC, Generic[M]):
         self._emit(LineError(device=self._name, text=str(error)))
 
     def _parse_or_refuse(self, parse: Callable[[M], T], message: M) -> T | None:
-        """Return the message as ``parse`` decodes it, or None after counting it as refused."""
+        """Return ``message`` as ``parse`` decodes it; if it cannot be decoded, count it as invalid and return None."""
         try:
             report = parse(message)
         except ProtocolError as error:
@@ -228,7 +243,10 @@ class LineDriver(ABC, Generic[M]):
         return report
 
     def _count_invalid_message(self, error: ProtocolError) -> None:
-        """Count a complete message that cannot be parsed. If the device sends nothing else, report it as lost."""
+        """Count a complete message that cannot be decoded.
+
+        After several in a row, over some time, report the device as lost.
+        """
         now = asyncio.get_running_loop().time()
         self._count_refused(error)
         if not self._unreadable:
@@ -240,7 +258,7 @@ class LineDriver(ABC, Generic[M]):
             )
 
     def _note_valid_message(self) -> None:
-        """Reset the count of unreadable messages after a valid one, and report the device as up."""
+        """Reset the count of messages that cannot be decoded, and report that the device replies."""
         if not self._silent_questions:
             self._unreadable = 0
             self._report_line_up()
@@ -260,7 +278,10 @@ class LineDriver(ABC, Generic[M]):
         self._sink(event)
 
     def _note_reply(self) -> None:
-        """Reset the count of missing replies; if the messages are readable, report the device as up."""
+        """Reset the count of missing replies.
+
+        Report that the device replies, unless its messages cannot be decoded.
+        """
         self._silent_questions = 0
         if not self._unreadable:
             self._report_line_up()
@@ -272,7 +293,7 @@ class LineDriver(ABC, Generic[M]):
             self._emit(LineRestored(device=self._name))
 
     def _note_missing_reply(self) -> None:
-        """Count a query without a reply; report the line as lost after enough of them."""
+        """Count a query without a reply; after several in a row, over some time, report the device as lost."""
         self.exchanges.unanswered_queries += 1
         now = asyncio.get_running_loop().time()
         if self._silent_questions == 0:

@@ -45,7 +45,7 @@ from egm.devices.ledgers import EscrowLedger, EscrowPhase
 
 
 class EscrowVerdict(StrEnum):
-    """The decision that a report of the bill acceptor leads to."""
+    """The result of the escrow rule for a report of the bill acceptor, such as "credited" or "a repeat"."""
 
     CREDITED = "credited"  # this report caused the credit
     REPEAT = "repeat"  # already credited; acknowledge again
@@ -59,7 +59,10 @@ class EscrowVerdict(StrEnum):
 
 
 class EscrowRules:
-    """The escrow rule of one bill acceptor: decides what each report means. It reads the ledger each time."""
+    """The escrow rule of one bill acceptor: each report of the acceptor credits the item once, or not at all.
+
+    The state is in the ledger only.
+    """
 
     def __init__(self, ledger: EscrowLedger) -> None:
         self._ledger = ledger
@@ -72,15 +75,15 @@ class EscrowRules:
 
     @property
     def protocol_position(self) -> int | None:
-        """Return the protocol position in the open stacking record, or None without an open record.
+        """Return the driver's position in the open stacking record; None without an open record.
 
-        It is the driver's place in its protocol's exchange, such as the last event read.
+        It says how far the driver has read its protocol's exchange, for example the last event.
         """
         record = self._ledger.find_open()
         return None if record is None else record.protocol_position
 
     def may_order_stacking(self) -> bool:
-        """Return whether an order to stack the item in escrow may be recorded now."""
+        """Return whether the machine now permits an order to stack the item in escrow."""
         return self._ledger.may_order_stacking()
 
     def record_stack_order(self, content: Content, protocol_position: int = 0) -> None:
@@ -93,13 +96,20 @@ class EscrowRules:
         return record is not None and record.phase is EscrowPhase.ORDERED
 
     def record_direction(self, *, to_box: bool) -> None:
-        """Record the acceptor's report of which way an item ordered to be stacked moves: into the box or back out."""
+        """Record whether the acceptor reports that the item moves into the box (``to_box``) or back to the player.
+
+        Do nothing unless the stacking of an item is ordered.
+        """
         record = self._ledger.find_open()
         if record is not None and record.phase is EscrowPhase.ORDERED and record.is_returning is to_box:
             self._ledger.record_direction(is_returning=not to_box)
 
     def handle_stacked(self) -> EscrowVerdict:
-        """Handle the report that the note is irrevocably in the box; acknowledge after this returns."""
+        """Handle the report that the item is in the box for good: credit it, unless the report is a repeat.
+
+        After this returns, the report may be acknowledged. CONTRADICTION: no stacking was ordered, so nothing is
+        credited.
+        """
         record = self._ledger.find_open()
         if record is None:
             return EscrowVerdict.CONTRADICTION
@@ -113,13 +123,14 @@ class EscrowRules:
         self._ledger.dispute_unordered_stacking(text, largest_cents)
 
     def dispute_missing_report(self, why: str) -> None:
-        """End an ordered stacking for which no report has come for too long; a person decides about its value."""
+        """Close an ordered stacking whose result was not reported in time; a person decides about its value."""
         self._ledger.dispute_lost_paper(why)
 
     def handle_clear_path(self, why: str, *, in_escrow: bool = False) -> EscrowVerdict:
-        """Handle an acceptor's status that shows that no note is moving, with every "stacked" acknowledged.
+        """Handle the report that no item is moving and that all reports are acknowledged: close the open record.
 
-        ``in_escrow``: the ordered item is still in escrow.
+        ``in_escrow``: the ordered item is still in escrow. An ordered item that is neither there nor reported as
+        returned becomes a disputed amount.
         """
         record = self._ledger.find_open()
         if record is None:
@@ -134,9 +145,9 @@ class EscrowRules:
         return EscrowVerdict.LOST_TRACK
 
     def set_protocol_position(self, position: int) -> None:
-        """Store the driver's protocol position in the open stacking record, if it has changed.
+        """Store in the open stacking record how far the driver has read its protocol's exchange.
 
-        Do nothing without an open record.
+        Do nothing without an open record or a change.
         """
         if self.protocol_position not in {None, position}:
             self._ledger.set_protocol_position(position)

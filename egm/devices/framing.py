@@ -1,9 +1,9 @@
-"""Frame reader: splits a stream of bytes into frames, the common mechanism below every codec.
+"""Frame reader: splits a stream of bytes into messages, for every codec.
 
-A codec supplies a *cutter*: given the available bytes (never empty) it returns a :class:`FrameCut` (this many
-bytes were a message, or were refused with a :class:`ProtocolError`), or None if more bytes are needed.
-:class:`FrameReader` does the rest. Whatever arrives and however it is split, every byte ends in a message, in
-a named error, or is still waiting; nothing raises.
+A codec supplies a *cutter*: a function that is given the bytes received (never none). It returns a :class:`FrameCut`,
+which says how many of the first bytes are a message or, with a :class:`ProtocolError`, are refused. It returns None if
+more bytes are needed. :class:`FrameReader` calls it until nothing is left to cut. However the bytes are split, each one
+ends in a message or an error, or waits for more; nothing raises.
 """
 
 from collections.abc import Callable
@@ -16,9 +16,9 @@ T = TypeVar("T")
 
 
 class ProtocolError(PeerError):
-    """Bytes that are not a message of the protocol; the text states the error and quotes the bytes.
+    """Error: received bytes are not a message of the protocol; the text says why and quotes the bytes.
 
-    ``protocol`` names the codec, ``reason`` says why, ``data`` is what was refused.
+    ``protocol`` is the codec's name, ``reason`` says why, ``data`` are the refused bytes.
     """
 
     def __init__(self, protocol: str, reason: str, data: bytes) -> None:
@@ -30,7 +30,7 @@ class ProtocolError(PeerError):
 
 @dataclass(frozen=True, slots=True)
 class FrameCut(Generic[T]):
-    """The first part of the received bytes: a message or an error, and its ``byte_count`` in bytes."""
+    """The first part of the received bytes: ``byte_count`` bytes that are a message or are refused with an error."""
 
     byte_count: int
     parsed_frame: T | ProtocolError
@@ -48,9 +48,9 @@ class FrameReader(Generic[T]):
         self._buffer = b""
 
     def feed(self, data: bytes) -> list[T | ProtocolError]:
-        """Return the messages and errors that ``data`` completes, in the order received.
+        """Add ``data`` to the bytes received; return the messages and errors that are now complete, in order.
 
-        Refused bytes are reported as one error for each cut, not one for each byte.
+        Adjacent refused bytes are reported as one error.
         """
         self._buffer += data
         items: list[T | ProtocolError] = []
@@ -63,7 +63,10 @@ class FrameReader(Generic[T]):
         return items
 
     def flush(self, protocol: str) -> list[T | ProtocolError]:
-        """Return, after a pause on the line, the error for an unfinished message; empty if none exists."""
+        """Discard an unfinished message after a pause on the line.
+
+        Return one error for its bytes, or an empty list if there are none.
+        """
         unfinished, self._buffer = self._buffer, b""
         return (
             [ProtocolError(protocol, "the message ended before its last byte", unfinished)]
@@ -73,7 +76,10 @@ class FrameReader(Generic[T]):
 
 
 def skip_to_start_byte(buffer: bytes, start: int, protocol: str) -> FrameCut[Any] | None:
-    """Refuse all bytes before the first ``start`` byte; return None if the buffer begins with it."""
+    """Refuse all bytes before the first ``start`` byte.
+
+    Return None if ``buffer`` begins with it, so that nothing is to be refused.
+    """
     if buffer[0] == start:
         return None
     position = buffer.find(bytes((start,)))

@@ -1,12 +1,11 @@
 """Device interfaces: what the machine uses of its peripherals, one small interface per kind, and typed events.
 
-A driver owns its line: :meth:`Device.run` opens it, maintains it, recovers it, and ends only when cancelled.
-Commands set a desired state (``enable``, ``lamps``), which the driver establishes again after every loss of
-the line. Events go to an :data:`EventSink`, called on the loop, in the order of the line.
+A driver owns its line: :meth:`Device.run` opens it, opens it again after a loss, and ends only when cancelled. A
+command such as ``enable`` sets a desired state, which the driver restores after every loss of the line. Events are
+passed to an :data:`EventSink`, on the event loop, in the order of the line.
 
-Money is not transferred in events. Everything that must happen exactly once passes through a *ledger*
-supplied by the machine (:mod:`egm.devices.ledgers`); the events here inform screens, state table and log
-afterwards.
+Events do not credit money. Everything that must happen exactly once passes through a *ledger*, a durable record
+supplied by the machine (:mod:`egm.devices.ledgers`); the events here inform screens, state table and log afterwards.
 """
 
 from collections.abc import Callable, Mapping
@@ -85,14 +84,14 @@ class LineRestored(DeviceEvent):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LineLost(DeviceEvent):
-    """The device does not reply, or its line is gone; ``why`` says which. Raises the fault ``COMMUNICATION``."""
+    """The device does not reply, or its line is gone (``why``). This raises the fault ``COMMUNICATION``."""
 
     why: str
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DeviceIdentified(DeviceEvent):
-    """The device's own identification: the maker's free text, for the inventory and the software page."""
+    """The device has identified itself: text from its maker, for the inventory and the software page."""
 
     identity: str
 
@@ -108,7 +107,7 @@ class DeviceFault(DeviceEvent):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LineError(DeviceEvent):
-    """Bytes were refused by the codec; they are counted and logged, and the driver continues."""
+    """Bytes from the device were not a valid message; they are counted and logged, and the driver continues."""
 
     text: str
 
@@ -116,7 +115,7 @@ class LineError(DeviceEvent):
 # ---------------------------------------------------------------- bill acceptor
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AcceptorReadiness(DeviceEvent):
-    """The bill acceptor now accepts (``accepting``) or refuses what is inserted, as the machine requested."""
+    """The acceptor has started (``accepting``) or stopped accepting items, as the machine requested."""
 
     accepting: bool
 
@@ -131,7 +130,7 @@ class PaperInEscrow(DeviceEvent):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PaperStacked(DeviceEvent):
-    """The bill or ticket is irrevocably in the box, and the ledger has recorded it (this time or before)."""
+    """The bill or ticket is in the box for good, and the ledger has credited it before this event."""
 
     content: Content
 
@@ -147,7 +146,10 @@ class ReturnReason(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PaperReturned(DeviceEvent):
-    """A bill or ticket was returned to the player from escrow. ``content`` is None if the driver never saw it."""
+    """A bill or ticket was returned to the player from escrow.
+
+    ``content`` is None if its value or number is unknown.
+    """
 
     content: Content | None
     reason: ReturnReason
@@ -155,14 +157,17 @@ class PaperReturned(DeviceEvent):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PaperRejection(DeviceEvent):
-    """A bill, ticket or coin was not recognised, or refused by the device; ``reason`` in the protocol's terms."""
+    """The acceptor has rejected a bill, ticket or coin, for example because it did not recognise it.
+
+    ``reason`` is the device's own reason.
+    """
 
     reason: str
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PaperDisputed(DeviceEvent):
-    """The whereabouts of money are unknown: nothing was credited, and the ledger stores it for a person to decide."""
+    """It is unknown where money is: nothing was credited, and the ledger stores the amount for a person to decide."""
 
     text: str
 
@@ -170,7 +175,10 @@ class PaperDisputed(DeviceEvent):
 # ---------------------------------------------------------------- coins
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CoinAccepted(DeviceEvent):
-    """A coin passed the acceptor and the ledger has recorded it; ``to_hopper`` says where the diverter sent it."""
+    """A coin was accepted and the ledger has credited it.
+
+    ``to_hopper``: it fell into the hopper, otherwise into the drop box.
+    """
 
     amount_cents: int
     to_hopper: bool
@@ -178,7 +186,7 @@ class CoinAccepted(DeviceEvent):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PayoutProgress(DeviceEvent):
-    """The hopper is paying: the number of coins counted out so far, and the number ordered."""
+    """The hopper is paying: how many coins it has counted out so far, and how many were ordered."""
 
     paid_coins: int
     ordered_coins: int
@@ -186,7 +194,7 @@ class PayoutProgress(DeviceEvent):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PayoutFinished(DeviceEvent):
-    """The hopper has stopped: ``paid_coins`` left it; fewer than ordered is a short pay."""
+    """The hopper has stopped after ``paid_coins`` coins; fewer than ordered is a short payment."""
 
     payout_id: str
     paid_coins: int
@@ -197,7 +205,7 @@ class PayoutFinished(DeviceEvent):
 class PrintState(StrEnum):
     """States of one printed ticket, the same for every printer.
 
-    DISPUTED: it is unknown whether it was printed completely.
+    DISPUTED: it is unknown whether a complete ticket came out.
     """
 
     PENDING = "pending"
@@ -233,7 +241,10 @@ class TicketJob:
 # ---------------------------------------------------------------- input and output board
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DoorChanged(DeviceEvent):
-    """A door opened or closed; ``unattended`` if no machine was listening (access without power)."""
+    """A door was opened or closed.
+
+    ``unattended``: no machine was connected to the I/O board at that time, as with the power off.
+    """
 
     door: str
     open: bool
@@ -242,7 +253,10 @@ class DoorChanged(DeviceEvent):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class KeyTurned(DeviceEvent):
-    """A key switch was turned on or off; ``unattended`` if no machine was listening (turned without power)."""
+    """A key switch was turned on or off.
+
+    ``unattended``: no machine was connected to the I/O board at that time, as with the power off.
+    """
 
     key: str
     on: bool
@@ -251,7 +265,7 @@ class KeyTurned(DeviceEvent):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ButtonPressed(DeviceEvent):
-    """A button was pressed. A press while nobody was listening is never reported, because it is outdated."""
+    """A button was pressed. A press while no machine was connected is never reported, because it is outdated."""
 
     button: str
 
@@ -277,10 +291,10 @@ class WheelPhase(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class WheelTurned(DeviceEvent):
-    """A roulette wheel has entered another phase of its game ``spin``, or has a fault.
+    """A roulette wheel has entered another phase of its game ``spin``, or has reported a fault.
 
-    ``number`` is the pocket once the ball is at rest and the spin is valid. ``is_void``: this spin does not
-    count, and the ball is launched again. The wheel decides on validity: it counts the turns.
+    ``number`` is the winning number once the ball is at rest and the spin is valid, otherwise None. ``is_void``: the
+    wheel has declared the spin invalid, and the ball is launched again.
     """
 
     phase: WheelPhase
@@ -347,7 +361,7 @@ class Hopper(Device, Protocol):
     """Interface of a hopper, which pays coins of one denomination."""
 
     def pay(self, payout_id: str, coins: int) -> None:
-        """Pay ``coins`` exactly once per ``payout_id``, which the ledger stores. Refused while a payout is open."""
+        """Pay ``coins``, exactly once for each ``payout_id``. Raises ValueError while another payout is open."""
 
     def stop(self) -> None:
         """Stop paying immediately; :class:`PayoutFinished` reports what was paid."""
@@ -375,17 +389,20 @@ class IoBoard(Device, Protocol):
 
     @property
     def hard_meters_counted(self) -> tuple[int, ...] | None:
-        """Return the pulses given to each hard meter since the I/O board was fitted; None until it has reported."""
+        """Return how many pulses each hard meter has been given since the I/O board was fitted.
+
+        Return None until the board has reported this.
+        """
         ...
 
     def watch_hard_meters(self) -> None:
-        """Query from now on the positions of the hard meters that this I/O board drives."""
+        """Query from now on the pulse counts of the hard meters that this I/O board drives."""
         ...
 
     def advance_hard_meters(self, totals: tuple[int, ...]) -> None:
-        """Advance the hard meters to these totals, each pulse once; never turn them back.
+        """Give each hard meter the pulses that it lacks to reach its total in ``totals``; never turn one back.
 
-        Raises ValueError for totals that the board cannot take.
+        Raises ValueError for totals that the board cannot store.
         """
 
 

@@ -1,10 +1,10 @@
 """Device ledger interfaces: durable records by which money in a device counts exactly once.
 
-The drivers write nothing to disk. The machine passes each driver a ledger, and every method of a ledger that changes it
-**returns only when the change is durable**. If a method raises, the driver sends nothing and its ``run`` ends with that
-error: a machine that cannot record must stop.
+A driver stores nothing itself. The machine passes each driver a ledger. Every method that changes the ledger **returns
+only when the change is durable**. If a method raises, the driver sends nothing and its ``run`` ends with that error: a
+machine that cannot record must stop.
 
-If the bytes cannot decide who owes whom, the ledger opens a *disputed amount*: a person decides it, between
+If the device's reports do not show who owns an amount, the ledger opens a *disputed amount*: staff decide it, between
 the bounds that the driver knows.
 """
 
@@ -18,12 +18,12 @@ from egm.record_codec import stored_as
 
 
 class LedgerOrderError(Exception):
-    """The error that a driver reported a step to its ledger out of order; the text names the step and what is open."""
+    """Error: a driver called a method of its ledger out of order; the text names the call and the open record."""
 
 
 # ---------------------------------------------------------------- bills and tickets
 class EscrowPhase(StrEnum):
-    """What the machine knows about an ordered stacking: its phase."""
+    """The phase of an ordered stacking: ORDERED until the item is credited, then VENDED until the record is closed."""
 
     ORDERED = "ordered"  # the machine has decided to keep it; nothing is credited
     VENDED = "vended"  # it is in the box and credited; the acceptor may not have our acknowledgement
@@ -31,10 +31,10 @@ class EscrowPhase(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class EscrowRecord:
-    """A bill or ticket whose stacking is not finished.
+    """The record of a bill or ticket whose stacking is not finished.
 
-    ``protocol_position`` is the driver's place in its protocol's exchange, such as the last event read, from
-    which it continues after a restart. ``is_returning``: the acceptor has reported that it returns the item.
+    ``protocol_position`` says how far the driver has read its protocol's exchange, such as the last event; after a
+    restart it continues from there. ``is_returning``: the acceptor has reported that it returns the item.
     """
 
     content: Content
@@ -44,7 +44,7 @@ class EscrowRecord:
 
 
 class EscrowLedger(Protocol):
-    """Durable record of the bill or ticket that a bill acceptor is stacking. At most one is open."""
+    """Durable record of the bill or ticket that a bill acceptor is stacking; there is at most one at a time."""
 
     def find_open(self) -> EscrowRecord | None:
         """Return the record of the bill or ticket being stacked, also after a restart; None if none exists."""
@@ -71,18 +71,18 @@ class EscrowLedger(Protocol):
         """Open a disputed amount of up to ``largest_cents``: the acceptor has stacked an item without an order."""
 
     def record_direction(self, *, is_returning: bool) -> None:
-        """Store in the open stacking record whether the acceptor reports that the item moves out to the player."""
+        """Store in the open stacking record whether the acceptor reports that the item moves back to the player."""
 
     def set_protocol_position(self, position: int) -> None:
-        """Store the driver's place in its protocol's exchange in the open stacking record.
+        """Store in the open stacking record how far the driver has read its protocol's exchange.
 
-        The number is in the driver's own encoding, such as that of the last event read.
+        The number is in the driver's own encoding, such as that of the last event.
         """
 
 
 # ---------------------------------------------------------------- coins
 class CoinLedger(Protocol):
-    """Durable record of how far a coin acceptor's numbered events are credited; coins have no escrow."""
+    """Durable record of the last event of a coin acceptor that is credited; coins have no escrow."""
 
     def find_event_position(self) -> int | None:
         """Return the position of the last credited event, in the driver's own encoding; None before the first."""
@@ -93,15 +93,16 @@ class CoinLedger(Protocol):
         event_position: int,
         disputed: "DisputedCoins | None" = None,
     ) -> None:
-        """Credit ``(amount_cents, to_hopper)`` for each coin and store the new event position, in one transaction.
+        """Credit coins and store the new event position, in one transaction.
 
-        With ``disputed`` it also opens a disputed amount.
+        Each coin is a pair: its amount in minor units, and whether it fell into the hopper. With ``disputed``, a
+        disputed amount is opened in the same transaction.
         """
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DisputedCoins:
-    """Coins that cannot be credited: why, and the bounds of their value."""
+    """Coins that cannot be credited: the reason, and the smallest and largest value that they can have."""
 
     reason: str = field(metadata=stored_as("why"))
     smallest_cents: int = field(metadata=stored_as("least_cents"))
@@ -110,10 +111,10 @@ class DisputedCoins:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PayoutRecord:
-    """An unfinished hopper payout, and the hopper's two counters when it was ordered.
+    """The record of an unfinished hopper payout, with the hopper's two counters before the order.
 
-    ``serial`` is the hopper's serial number in hexadecimal; empty if unknown. ``paid_coins`` is the number of
-    coins known to have left it.
+    ``serial`` is the hopper's serial number in hexadecimal; "" if unknown. ``paid_coins`` is the number of coins known
+    to have left the hopper.
     """
 
     payout_id: str
@@ -127,7 +128,7 @@ class PayoutRecord:
 
 
 class PayoutLedger(Protocol):
-    """Durable record of the hopper payout in progress. At most one is open."""
+    """Durable record of the hopper payout in progress; there is at most one at a time."""
 
     def find_open(self) -> PayoutRecord | None:
         """Return the open hopper payout, also after a restart; None if none exists."""
@@ -139,9 +140,9 @@ class PayoutLedger(Protocol):
         """Record how many coins of the payout are known to have left the hopper."""
 
     def close_payout(self, payout_id: str, paid_coins: int, uncertainty: str = "") -> None:
-        """Close the payout with the number of coins that the hopper counted out, and reduce the credit meter by them.
+        """Close the payout with ``paid_coins``, and reduce the credit meter by their value.
 
-        ``uncertainty`` is why the whereabouts of the other coins are unknown; their value is then a disputed
+        ``uncertainty`` says why it is unknown whether the other coins left the hopper; their value is then a disputed
         amount.
         """
 
@@ -176,7 +177,7 @@ class PrintRecord:
 
 
 class PrintLedger(Protocol):
-    """Durable record of the ticket being printed. At most one is open."""
+    """Durable record of the ticket being printed; there is at most one at a time."""
 
     def find_open(self) -> PrintRecord | None:
         """Return the ticket being printed (PENDING, PRINTING or BARCODE_DONE), also after a restart, or None."""
@@ -187,5 +188,6 @@ class PrintLedger(Protocol):
     def record_print_state(self, job_id: str, state: PrintState, detail: str) -> None:
         """Record the next state of the ticket being printed.
 
-        From BARCODE_DONE on, the ticket itself has the value. TAKEN, FAILED and DISPUTED close the record.
+        Until BARCODE_DONE the player's credit has the value, from then on the ticket. TAKEN, FAILED and DISPUTED close
+        the record.
         """

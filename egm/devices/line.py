@@ -1,8 +1,8 @@
 """Serial line for asyncio: open a path, write bytes, read with a time limit.
 
-The path is a real port or a pseudo-terminal; nothing here or above distinguishes them. The loss of the line
-(unplugged, hung up, taken by another process) is a :class:`LineLostError`; the owner of the line closes it
-and opens it again when it is back.
+The path is a real port or a pseudo-terminal; the callers do not distinguish them. If the line is lost (unplugged, hung
+up, taken by another process), a :class:`LineLostError` is raised; the caller closes the line and opens it again when it
+is back.
 """
 
 import asyncio
@@ -25,7 +25,7 @@ _PTY_MAJORS = range(136, 144)
 
 
 class LineLostError(PeerError):
-    """The error that a line cannot be used; the text says which path, and why."""
+    """Error: a serial line cannot be used; the text names its path and the reason."""
 
     def __init__(self, path: str, why: str) -> None:
         super().__init__(f"{path}: {why}")
@@ -44,7 +44,7 @@ class LineSettings:
 
     @property
     def character_seconds(self) -> float:
-        """Return the time of one character on the wire: start, data, parity and stop bits."""
+        """Return the time in seconds of one character on the wire: start, data, parity and stop bits."""
         return (1 + self.bits + (self.parity != "N") + self.stop_bits) / self.baud
 
 
@@ -59,7 +59,7 @@ class SerialHandle(Protocol):
 
 
 Opener = Callable[[str, LineSettings], SerialHandle]
-"""Opens a port by its path. Raises :class:`LineLostError` if it is not available."""
+"""A function that opens a port by its path. It raises :class:`LineLostError` if the port is not available."""
 
 
 def is_pseudo_terminal(path: str) -> bool:
@@ -73,8 +73,8 @@ def is_pseudo_terminal(path: str) -> bool:
 def open_port(path: str, settings: LineSettings) -> SerialHandle:
     """Open a serial port for this process alone. Raises :class:`LineLostError` if it is not available.
 
-    On a pseudo-terminal, parity and character size are left unset: it has neither, and the kernel would
-    refuse (EINVAL) a request that changes only these.
+    A pseudo-terminal has neither parity nor character size, so these are not set on one: the kernel may refuse a
+    request to change them (EINVAL).
     """
     try:
         pseudo = is_pseudo_terminal(path)
@@ -92,10 +92,10 @@ def open_port(path: str, settings: LineSettings) -> SerialHandle:
 
 
 class SerialLine:
-    """A serial line that may disappear and return. One driver uses it alone, or several share it as a bus.
+    """A serial line that may be lost and opened again. One driver uses it alone, or several share it as a bus.
 
-    On a bus each driver takes its ``turn`` for one query and its reply. The driver that finds the line lost
-    closes it for all, and the first one to retry opens it again.
+    On a bus each driver holds the lock ``turn`` for one query and its reply. The driver that finds the line lost closes
+    it for all; the first one that tries again opens it.
     """
 
     def __init__(self, path: str, settings: LineSettings, opener: Opener = open_port) -> None:

@@ -1,20 +1,19 @@
 """Common part of the ticket printer drivers: the states of a printed ticket.
 
-A ticket goes from PENDING to PRINTING, BARCODE_DONE and TAKEN, or ends as FAILED or DISPUTED. The value is in
-exactly one place in each state. Until BARCODE_DONE it is the player's credit; from then on it is the ticket.
-The ledger records PRINTING **before** the print command is sent and BARCODE_DONE when the printer reports it,
-and the validation number is redeemable only from BARCODE_DONE on.
+A ticket goes from PENDING to PRINTING, BARCODE_DONE and TAKEN, or ends as FAILED or DISPUTED. In each state the value
+is in one place: until BARCODE_DONE in the player's credit, from then on in the ticket. The ledger records PRINTING
+**before** the print command is sent, and BARCODE_DONE when the printer reports it; only then can the validation number
+be redeemed.
 
-A print command is sent once and never repeated. A printer without power loses the information that a bar code
-was printed, so a status without it proves nothing unless the printer has had power since the order. FAILED is
-recorded only if all of these hold: this run of the machine gave the order, the printer has answered every
-query since, and no ticket is in its path unless a fault explains that. In every other case somebody may hold
-a complete ticket: the ticket is DISPUTED, and a person decides. States change only on two equal replies in a
-row, because printers' replies have no checksum.
+A print command is sent once and never repeated. A printer that loses power also loses its report that a bar code was
+printed, so the absence of that report proves nothing after a power loss. FAILED is recorded only if all of these hold:
+this run of the machine gave the order; the printer has answered every query since; no ticket is in its path, unless a
+fault explains that. In every other case somebody may hold a complete ticket: the ticket is DISPUTED, and a person
+decides. States change only on two equal replies in a row, because printers' replies have no checksum.
 
-While PENDING, faults that stop printing are waited for, at most :data:`PENDING_SECONDS_MAX`; a job that cannot
-start by then fails and the machine pays by other means. A printer that stays busy with a ticket for
-:data:`~egm.devices.driver.ORDER_SECONDS` leaves it DISPUTED.
+A PENDING ticket waits for faults that stop printing, at most :data:`PENDING_SECONDS_MAX`; after that it has FAILED and
+the machine pays in another way. A printer that stays busy with a ticket for :data:`~egm.devices.driver.ORDER_SECONDS`
+leaves it DISPUTED.
 """
 
 import asyncio
@@ -82,11 +81,11 @@ class PrinterDriver(LineDriver[M]):
 
     @abstractmethod
     async def _query_status(self) -> PrinterStatus | None:
-        """Query the printer's status once; return None if there is no reply or an invalid one."""
+        """Query the printer's status once; return None if there is no valid reply."""
 
     @abstractmethod
     async def _discard_printer_job(self) -> None:
-        """Discard any job in the printer, and the state of its bar code."""
+        """Discard any print job in the printer, and its report that a bar code was printed."""
 
     # ------------------------------------------------------------ the machine's side
     def print_ticket(self, job: TicketJob) -> None:
@@ -106,7 +105,7 @@ class PrinterDriver(LineDriver[M]):
 
     # ------------------------------------------------------------ the cycle
     def _reset_session(self) -> None:
-        """Do nothing: every cycle queries the printer's complete status."""
+        """Do nothing: nothing is known of the printer beyond its status, which every cycle queries."""
 
     async def _run_cycle(self) -> None:
         """Run one cycle: query the printer's status twice and, if both agree, advance the open print order."""
@@ -127,10 +126,10 @@ class PrinterDriver(LineDriver[M]):
         await self._pause_until_next_poll()
 
     def _update_uninterrupted_replies(self, *, has_replied: bool) -> None:
-        """Update the time up to which the printer has replied without a gap since the print order.
+        """Record whether the printer has replied without a gap since the print order.
 
-        ``has_replied`` is whether the printer has replied now. If replies are missing for long enough for a
-        restart of the printer, the time is cleared until the next order.
+        ``has_replied``: it has replied now. A gap long enough for a restart of the printer ends the series until the
+        next print order.
         """
         now = asyncio.get_running_loop().time()
         last = self._last_reply_at
@@ -138,7 +137,7 @@ class PrinterDriver(LineDriver[M]):
         self._last_reply_at = now if unbroken else None
 
     def _handle_missing_line(self) -> None:
-        """Treat the status of the ticket being printed as unknown while the printer's line cannot be opened."""
+        """Treat the status of the ticket being printed as unknown, because the printer's line cannot be opened."""
         self._last_reply_at = None
         record = self._ledger.find_open()
         if record is not None:
@@ -158,7 +157,10 @@ class PrinterDriver(LineDriver[M]):
         self._emit(PrintProgress(device=self.name, job_id=record.job.job_id, state=state, detail=detail))
 
     def _handle_unknown_status(self, record: PrintRecord) -> None:
-        """Wait for a printer whose status is unknown; after too long, close its open ticket."""
+        """Close the ticket if the printer's status has been unknown for too long: a pending one as FAILED.
+
+        A ticket in state PRINTING is closed as DISPUTED, because it may have been printed.
+        """
         limits = {
             PrintState.PENDING: (PENDING_SECONDS_MAX, PrintState.FAILED),
             PrintState.PRINTING: (PRINTER_SILENT_SECONDS_MAX, PrintState.DISPUTED),
@@ -204,7 +206,11 @@ class PrinterDriver(LineDriver[M]):
             self._last_reply_at = asyncio.get_running_loop().time()
 
     async def _handle_printing_ticket(self, record: PrintRecord, status: PrinterStatus) -> None:
-        """Advance a ticket that is being printed: bar code complete, failed, or disputed if it may have come out."""
+        """Record how the printing of a ticket has ended, if it has.
+
+        BARCODE_DONE: the printer reports the bar code. FAILED: certainly nothing came out. DISPUTED: a complete ticket
+        may have come out.
+        """
         waited = self._measure_wait_seconds()
         if status.barcode_done:
             self._record_state(record, PrintState.BARCODE_DONE)

@@ -5,7 +5,10 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PrinterStatus:
-    """The status that all printers report. ``barcode_done`` is set from the end of the bar code until it is cleared."""
+    """The status that all printers report.
+
+    ``barcode_done``: a ticket's bar code was printed completely; it stays set until the driver clears it.
+    """
 
     is_busy: bool = False
     ticket_in_path: bool = False
@@ -19,6 +22,6 @@ class PrinterStatus:
 
     @property
     def printing_obstacle(self) -> str:
-        """Return the fault that stops the printer from printing, as text; otherwise empty."""
+        """Return the name of a fault that stops the printer from printing; "" if there is none."""
         names = ("paper_out", "jam", "head_up", "chassis_open", "failure")
         return next((name.replace("_", " ") for name in names if getattr(self, name)), "")

@@ -1,7 +1,7 @@
 """Common mechanics of simulated ticket printers: paper, print head, bar code, path, and manual actions.
 
-A printed ticket stays in the path until somebody takes it, which happens soon unless ``hold`` is set. Without
-power a printer loses its job and the state of the bar code; paper stays where it is.
+A printed ticket stays in the path until it is taken, which a simulated person does soon unless ``hold`` is set. Without
+power a printer loses its job and the report that a bar code was printed; paper stays where it is.
 """
 
 from collections.abc import Mapping, Sequence
@@ -56,9 +56,9 @@ class PrinterTwin(Twin[M]):
 
     # ------------------------------------------------------------ the mechanics
     def _start_printing(self, lines: Sequence[str], barcode: str) -> None:
-        """Start to print a ticket; a printer that cannot print, or is printing, discards the job.
+        """Start to print a ticket; if the printer cannot print or is printing, discard the job.
 
-        ``barcode`` is the digits in its bars; empty if it has none.
+        ``barcode`` is the digits of its bar code; "" if it has none.
         """
         if self._busy or self._in_path or self._build_status().printing_obstacle:
             return
@@ -89,7 +89,7 @@ class PrinterTwin(Twin[M]):
             self._schedule_step(_TICKET_TAKEN_SECONDS, self._take_ticket)
 
     def _cancel(self) -> None:
-        """Discard the print job and the state of the bar code."""
+        """Discard the print job, and the report that a bar code was printed."""
         self._stop_timers()
         self._busy = self._barcode_done = False
         if self._in_path and not self._hold:
@@ -196,7 +196,10 @@ class PrinterTwin(Twin[M]):
         return "the next ticket will be forgotten"
 
     def describe_state(self) -> dict[str, Any]:
-        """Return the paper, the path, and the tickets that came out: lines, bar code, whether that is complete."""
+        """Return the printer's paper, path and printed tickets, for display.
+
+        Each ticket has its lines, its bar code, and whether the bar code is complete.
+        """
         status = self._build_status()
         return {
             "status": status.printing_obstacle or ("printing" if self._busy else "idle"),

@@ -1,6 +1,6 @@
 """In-memory ledgers, for a test or a service terminal that drives a device without a machine.
 
-They enforce the same order of steps as the machine's durable ledgers.
+They require the same order of calls as the machine's durable ledgers.
 """
 
 from dataclasses import replace
@@ -21,9 +21,9 @@ from egm.devices.ledgers import (
 class TransientEscrowLedger:
     """In-memory ledger of a bill acceptor's stackings.
 
-    ``credited_items`` lists the credited items in order; ``void_reasons`` the reasons why other items were
-    not credited. ``disputed_items`` lists items whose whereabouts are unknown,
-    ``unordered_stackings_cents`` the values of items stacked without an order.
+    ``credited_items`` are the credited items in order, ``void_reasons`` the reasons of those closed without credit,
+    ``disputed_items`` those of which it is unknown where they are, and ``unordered_stackings_cents`` the values of
+    items stacked without an order.
     """
 
     def __init__(self) -> None:
@@ -81,7 +81,7 @@ class TransientEscrowLedger:
         self.void_reasons.append(why)
 
     def dispute_lost_paper(self, why: str) -> None:
-        """Close the record of an ordered item as disputed. Raises LedgerOrderError if none exists."""
+        """Close the record of the ordered item as disputed. Raises LedgerOrderError if none is ordered."""
         self.disputed_items.append(self._require_record(EscrowPhase.ORDERED).content)
         self._record = None
         self.void_reasons.append(why)
@@ -103,8 +103,8 @@ class TransientEscrowLedger:
 class TransientCoinLedger:
     """In-memory ledger of a coin acceptor.
 
-    ``credited_coins`` lists the credited coins with their destinations, ``disputed_coins`` the coins that cannot be
-    credited.
+    ``credited_coins`` are pairs: the amount in minor units, and whether the coin fell into the hopper.
+    ``disputed_coins`` could not be credited.
     """
 
     def __init__(self) -> None:
@@ -128,9 +128,8 @@ class TransientCoinLedger:
 class TransientPayoutLedger:
     """In-memory ledger of a hopper's payouts.
 
-    ``paid_coins_by_payout`` is the number of coins paid by each finished payout;
-    ``disputed_coins_by_payout`` the number of coins of a payout of which it is unknown whether they left
-    the hopper.
+    ``paid_coins_by_payout`` has the number of paid coins by the id of each finished payout;
+    ``disputed_coins_by_payout`` has the number of coins of which it is unknown whether they left the hopper.
     """
 
     def __init__(self) -> None:
@@ -173,7 +172,10 @@ class TransientPayoutLedger:
             self.disputed_coins_by_payout[payout_id] = record.ordered_coins - paid_coins
 
     def close_unordered_payout(self, payout_id: str) -> None:
-        """List a payout that was never ordered as finished with no coins. Raises LedgerOrderError if one is open."""
+        """Record a payout that was never ordered as finished with no coins.
+
+        Raises LedgerOrderError if a payout is open.
+        """
         if self._record is not None:
             raise LedgerOrderError(
                 f"payout {payout_id} was never ordered and cannot be closed, because a payout is open: {self._record}"

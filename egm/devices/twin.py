@@ -1,10 +1,10 @@
 """Common base of simulated devices, each with a plug, a power switch and mechanics that run by themselves.
 
-A simulated device is a state machine on the event loop of the bench (the process of the simulated devices).
-It receives bytes, replies through its :class:`SimulatedPort`, and schedules its mechanics with
-:meth:`Twin._schedule_step`; they continue while no machine listens, as a real device's do.
+A simulated device is a state machine on the event loop of the bench (the process of the simulated devices). It receives
+bytes and replies through its :class:`SimulatedPort`. It schedules its mechanics with :meth:`Twin._schedule_step`; they
+continue while no machine is connected, as in a real device.
 
-The port is the cable: every line fault (silence, delay, corruption, split bytes, unplugged) happens there, so
+The port stands for the cable. It simulates every line fault (no reply, delay, corruption, split bytes, unplugged), so
 every simulated device has them all.
 """
 
@@ -55,11 +55,14 @@ _TEXT_BY_TYPE: Final[Mapping[type, str]] = {
 
 
 class ActionError(Exception):
-    """The error that a simulated device cannot perform a manual action; the text names the possible ones."""
+    """Error: a simulated device cannot perform a manual action; the text names the possible ones."""
 
 
 def create_terminal_pair(link: Path) -> tuple[int, int]:
-    """Create a pseudo-terminal's two ends, and the symbolic link ``link`` to the second, replacing any other link."""
+    """Create a pseudo-terminal and return the descriptors of its master and its slave end.
+
+    The symbolic link ``link`` is set to the slave, in place of any earlier link.
+    """
     master, slave = pty.openpty()
     tty.setraw(slave)
     link.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
@@ -73,12 +76,15 @@ def create_terminal_pair(link: Path) -> tuple[int, int]:
 class SimulatedPort:
     """The simulated device's end of the line: a pseudo-terminal whose slave the machine opens as its serial port.
 
-    ``link`` is the path that names the slave while the cable is plugged in. The slave is kept open here too,
-    so that the machine may disconnect and reconnect without a hang-up.
+    ``link`` is the path of the slave while the cable is plugged in. This process also keeps the slave open, so that the
+    line does not hang up when the machine disconnects.
     """
 
     def __init__(self, link: Path, character_seconds: float = 0.0) -> None:
-        """Create the port. ``character_seconds`` paces both directions like a real UART; 0 transmits at once."""
+        """Create the port, unplugged.
+
+        ``character_seconds`` is the time of one character in both directions; 0 transmits at once.
+        """
         self.link = link
         self._pace = character_seconds
         self._master = -1
@@ -120,7 +126,7 @@ class SimulatedPort:
         return pair
 
     def unplug(self) -> None:
-        """Unplug the cable: the machine's port hangs up and its name is removed."""
+        """Unplug the cable: the machine's port hangs up, and the link by which it opens the port is removed."""
         if not self.is_plugged_in:
             return
         asyncio.get_running_loop().remove_reader(self._master)
@@ -161,7 +167,7 @@ class SimulatedPort:
             listener(data)
 
     def _split_data(self, data: bytes) -> list[bytes]:
-        """Return the data as blocks to send: single bytes if replies are split, else all at once."""
+        """Return ``data`` as single bytes if bytes are to be sent one at a time, otherwise as one block."""
         return [data[i : i + 1] for i in range(len(data))] if self.split else [data]
 
     def send(self, data: bytes) -> None:
@@ -226,21 +232,21 @@ class Twin(ABC, Generic[M]):
 
     @abstractmethod
     def handle_power_loss(self) -> None:
-        """Handle the loss of power: only what the real device retains without it remains."""
+        """Handle the loss of power: delete everything that the real device does not retain without power."""
 
     @abstractmethod
     def handle_power_return(self) -> None:
         """Handle the return of power, as the real device would."""
 
     def start_autonomous_behaviour(self) -> None:
-        """Start the device's autonomous behaviour, once the process of the simulated devices runs."""
+        """Start what the device does by itself, such as a wheel's spins; the bench calls it when it starts."""
 
     def export_memory(self) -> dict[str, object]:
         """Return what the device retains without power, as JSON data."""
         return {}
 
     def restore_memory(self, memory: Mapping[str, object]) -> None:
-        """Restore the device's state that :meth:`export_memory` returned, as if the device were switched on again."""
+        """Restore the state that :meth:`export_memory` returned, as if the device were switched on again."""
 
     @abstractmethod
     def describe_state(self) -> dict[str, object]:
@@ -274,7 +280,7 @@ class Twin(ABC, Generic[M]):
             self.port.send(data)
 
     def note(self, text: str) -> None:
-        """Write a line with a time stamp in the device's log; repeated polling is omitted."""
+        """Write a line with a time stamp in the device's log, unless one of the last lines has the same text."""
         recent = (
             line.partition(" ")[2] for line in itertools.islice(reversed(self._log), _LOG_LINES_COMPARED)
         )
@@ -302,7 +308,7 @@ class Twin(ABC, Generic[M]):
 
     # ------------------------------------------------------------ for the bench
     def stop_for_good(self) -> None:
-        """Stop the device for good. It retains what it would retain after a power loss at this moment."""
+        """Stop the device finally, in the state in which a power loss would leave it."""
         self.powered = False
         self._stop_timers()
         self.on_change()

@@ -1,13 +1,12 @@
 """Driver of ccTalk bill validators.
 
-The validator reports numbered events, stores the last five, and does not wait for an acknowledgement. The
+The validator reports numbered events, stores the last five, and does not wait for an acknowledgement. The number of the
 last processed event is stored with the open escrow record (its ``protocol_position``, see
-:mod:`egm.devices.cctalk.events`), so a restarted machine reads exactly the events it has missed.
+:mod:`egm.devices.cctalk.events`), so a restarted machine reads exactly the events that it has missed.
 
-A validator that loses power loses its events, but not its lifetime accept counter: before an ordered stacking
-is closed without credit, that counter is read, and if it has advanced the bill is in the box. An order that
-was recorded and possibly not sent is sent again: the validator replies "escrow empty" if the bill is already
-on its way.
+A validator that loses power loses its events, but not its lifetime accept counter. Before an ordered stacking is closed
+without credit, that counter is read: if it has advanced, the bill is in the box. A stack order that may not have been
+sent before a restart is sent again: if the bill is already on its way, the validator replies "escrow empty".
 """
 
 import asyncio
@@ -127,7 +126,7 @@ class CctalkBillDriver(BillDriver[CctalkFrame], CctalkDriver):
         await self._pause_until_next_poll()
 
     async def _process_events(self, events: EventBuffer) -> bool:
-        """Process the validator's new events; return False if it stopped replying or was busy.
+        """Process the validator's events; return False if its replies were missing or inconsistent.
 
         If the validator has restarted, its settings are sent again and its values are queried again.
         """
@@ -163,10 +162,10 @@ class CctalkBillDriver(BillDriver[CctalkFrame], CctalkDriver):
         return True
 
     def _handle_accept_without_event(self, passed_events: int) -> None:
-        """Handle an advance of the accept counter by ``passed_events`` without an event about them.
+        """Handle an advance of the accept counter by ``passed_events`` bills, while a stacking is ordered.
 
-        It is called while a stacking is ordered: if one bill has passed, the ordered bill is in the box. Any
-        other count comes from another validator and is disputed.
+        If it is one bill, the ordered bill is in the box. Any other count must come from another validator: it is
+        reported as disputed.
         """
         if passed_events == 1:
             self._handle_stacked_item()
@@ -175,10 +174,10 @@ class CctalkBillDriver(BillDriver[CctalkFrame], CctalkDriver):
             self._emit(PaperDisputed(device=self.name, text=text))
 
     async def _read_bill_path(self, events: EventBuffer, *, is_clear: bool, has_new_events: bool) -> None:
-        """Handle the item in escrow that the validator's last event reports, or else a clear bill path.
+        """Handle the item that the validator's newest event reports in escrow or, without one, a clear bill path.
 
-        ``is_clear``: the events show that nothing moves. ``has_new_events``: there are events since the last
-        call. If a stacking is ordered and new events report an item in escrow, it is not the ordered item.
+        ``is_clear``: the events show that no bill moves. ``has_new_events``: events have come since the last call; if
+        they report an item in escrow while a stacking is ordered, it is another item than the ordered one.
         """
         newest = events.pairs[0]
         self._holds_paper = bool(_is_in_escrow(newest) and events.counter)
@@ -194,9 +193,9 @@ class CctalkBillDriver(BillDriver[CctalkFrame], CctalkDriver):
             )
 
     def _is_settled_after_restart(self, events: EventBuffer) -> bool:
-        """Return whether a restarted validator has had enough time to move a bill inside it into the box or out.
+        """Return whether a validator has restarted so long ago that a bill inside must be in the box or out again.
 
-        Return False if it has reported an event since its reset.
+        Return False if it has reported an event since its restart.
         """
         now = asyncio.get_running_loop().time()
         if events.counter:
@@ -206,7 +205,10 @@ class CctalkBillDriver(BillDriver[CctalkFrame], CctalkDriver):
         return now - self._restarted_at > _RESTART_SECONDS
 
     def _handle_event(self, pair: CctalkEvent) -> bool:
-        """Process one event of the validator; return whether it shows a clear bill path."""
+        """Process one event of the validator; return whether it shows that the bill path is clear.
+
+        ``pair`` are the event's two bytes.
+        """
         code = pair.result_b
         if pair.result_a or code == BillEvent.UNKNOWN_STACKED:
             self._present_faults.pop(FaultCode.JAM, None)
@@ -230,7 +232,10 @@ class CctalkBillDriver(BillDriver[CctalkFrame], CctalkDriver):
         return False
 
     async def _read_content(self, pair: CctalkEvent) -> Content | None:
-        """Return the bill of an escrow event, or the ticket whose code was read; None if it is unknown."""
+        """Return the bill in an escrow event, or the ticket whose bar code is read from the validator.
+
+        Return None if the bill type has no value or the bar code is not valid.
+        """
         if pair.result_a:
             cents = self._notes.get(pair.result_a)
             return None if cents is None else Banknote(cents)
@@ -239,9 +244,9 @@ class CctalkBillDriver(BillDriver[CctalkFrame], CctalkDriver):
 
     # ------------------------------------------------------------ commands to the acceptor
     async def _send_routing_order(self) -> None:
-        """Send the command for the bill in escrow: return it, stack it or extend its escrow time.
+        """Send the routing order for the item in escrow: return it, stack it or extend its escrow time.
 
-        Send nothing if the last query is too old: another item could be in escrow by now.
+        An order to stack is not sent if the last query is too old, because another item could be in escrow by now.
         """
         is_ordered = self._escrow.is_stacking_ordered()
         answer = self._find_escrow_command(self._event_position or 0)

@@ -1,4 +1,4 @@
-"""A simulated ccTalk bill validator: it reports a stacked bill and continues, with or without acknowledgement."""
+"""A simulated ccTalk bill validator: it reports a stacked bill once and does not wait for an acknowledgement."""
 
 from collections.abc import Mapping
 from typing import Any, Final
@@ -137,7 +137,7 @@ class CctalkBillTwin(CctalkTwin, BillTwin[CctalkFrame]):
         self._schedule_step(_START_UP_SECONDS, self._start_with_paper)
 
     def _start_with_paper(self) -> None:
-        """Stack an item found inside after a power loss if it can no longer be returned; return any other."""
+        """After a power loss, stack the item inside if it is past the point of no return, otherwise return it."""
         if self._paper is None:
             self._enter_phase(ItemPhase.READY)
         elif self._paper.is_past_return:

@@ -36,7 +36,7 @@ _BUFFERED_EVENTS: Final = 5
 
 
 class Header(IntEnum):
-    """The header of a ccTalk message: which command or query it is."""
+    """The header of a ccTalk message, which names the command or query."""
 
     REPLY = 0
     RESET = 1
@@ -159,9 +159,9 @@ class CctalkFrame:
 
 
 def cut_frame(buffer: bytes) -> FrameCut[CctalkFrame] | None:
-    """Separate the first ccTalk frame from the received bytes.
+    """Separate the first ccTalk frame from the received bytes; return None until it is complete.
 
-    None until it is complete (see :mod:`egm.devices.framing`).
+    See :mod:`egm.devices.framing` for the result.
     """
     if len(buffer) < _FRAME_OVERHEAD_BYTES:
         return None
@@ -179,17 +179,23 @@ def cut_frame(buffer: bytes) -> FrameCut[CctalkFrame] | None:
 # ---------------------------------------------------------------- layouts of answers
 @dataclass(frozen=True, slots=True)
 class CctalkEvent:
-    """One credit, error or status in a ccTalk event buffer: two bytes, in the specification results A and B."""
+    """One event in a ccTalk device's event buffer: a credit, an error or a status, in two bytes.
+
+    The specification calls the bytes result A and result B.
+    """
 
     result_a: int
     """The coin slot or bill type; 0 if ``result_b`` is the code of an error or a status."""
     result_b: int
-    """The path or position of the coin or bill; or the code of an error or a status."""
+    """If ``result_a`` is not 0, the path of the coin or the place of the bill; otherwise an error or status code."""
 
 
 @dataclass(frozen=True, slots=True)
 class EventBuffer:
-    """A ccTalk device's event buffer: counter (0 after a reset, then 1 to 255 cyclically) and pairs, newest first."""
+    """The event buffer of a ccTalk device: its event counter, and the stored events, newest first.
+
+    The counter is 0 after a reset, then runs from 1 to 255 and starts again at 1.
+    """
 
     counter: int
     pairs: tuple[CctalkEvent, ...]
@@ -210,9 +216,9 @@ def decode_event_buffer(data: bytes) -> EventBuffer:
 
 @dataclass(frozen=True, slots=True)
 class HopperStatus:
-    """The status of a hopper: its event counter, and how many coins of the last order are left, paid and unpaid.
+    """The status of a hopper: its event counter, and how many coins of the last order are unpaid and paid.
 
-    The counter counts dispense orders since the last reset, after which it is 0.
+    The event counter counts dispense orders since the last reset.
     """
 
     counter: int
@@ -300,10 +306,10 @@ def decode_country_scaling(data: bytes) -> tuple[int, int]:
 
 
 def decode_coin_or_bill_name(data: bytes, digits: int) -> tuple[str, int | None]:
-    """Decode the name of a coin or bill: its country, and its value in units of its country.
+    """Decode the name of a coin or bill; return its country and its value in the country's own unit.
 
-    A name is two letters, ``digits`` digits and an issue letter (``US025A``, ``EU0010B``); dots if nothing is
-    programmed, which is a value of 0. The value is None for any other name.
+    A name is two letters, ``digits`` digits and an issue letter (``US025A``, ``EU0010B``). Dots mean that nothing is
+    programmed: value 0. For any other name the value is None.
     """
     name = data.decode("ascii", "replace")
     if name and not name.strip("."):

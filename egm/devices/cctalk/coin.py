@@ -1,12 +1,12 @@
 """Driver of ccTalk coin acceptors.
 
-There is no escrow: an accepted coin cannot be returned. The acceptor counts its events and stores the last
-five. The ledger stores the number of the last event that was credited, in the same transaction as the credit, so
-that each coin is counted once whatever fails. An acceptor that lost power rejects every coin until the driver
-enables it, and the driver enables it only after it has detected the reset. So no coin is accepted unnoticed.
+There is no escrow: an accepted coin cannot be returned. The acceptor counts its events and stores the last five. The
+ledger stores the number of the last event that was credited, in the same transaction as the credit, so that each coin
+is counted once whatever fails. An acceptor that lost power rejects every coin until the driver enables it, which the
+driver does only after it has detected the reset.
 
-A coin that was accepted just before a power loss and never reported is found in the acceptor's lifetime counter.
-It becomes a disputed amount, between the values of the smallest and the largest coin that it can have been.
+A coin that was accepted just before a power loss and never reported shows only in the acceptor's lifetime counter. It
+becomes a disputed amount, between the smallest and the largest coin value.
 """
 
 import asyncio
@@ -80,7 +80,7 @@ class CctalkCoinDriver(CctalkDriver):
         *,
         currencies: frozenset[str] = DOLLAR_CURRENCIES,
     ) -> None:
-        """Create the driver. ``coins`` maps coin slots (1 to 16) to minor units of one of ``currencies``."""
+        """Create the driver. ``coins`` has the value of each coin slot (1 to 16), in minor units of ``currencies``."""
         super().__init__(name, line, sink, codec.cut_frame, codec.CCTALK)
         self._ledger = ledger
         self._coins = dict(coins)
@@ -121,7 +121,7 @@ class CctalkCoinDriver(CctalkDriver):
 
     # ------------------------------------------------------------ the cycle
     def _reset_session(self) -> None:
-        """Clear what the coin acceptor has reported in the last session."""
+        """Clear what is known of the coin acceptor, because its line was opened again."""
         self._renew_at = 0.0
         self._identified = False
         self._worth = ChannelValueCheck(self._coins, self._currencies)
@@ -162,7 +162,10 @@ class CctalkCoinDriver(CctalkDriver):
         self._report_value_faults(self._worth)
 
     async def _record_events(self, events: codec.EventBuffer) -> bool:
-        """Credit the coins of the acceptor's new events; return False if it stopped replying or was busy."""
+        """Credit the coins in the acceptor's new events; return False if its replies were missing or inconsistent.
+
+        Coins that cannot be credited are recorded as a disputed amount.
+        """
         position = self._ledger.find_event_position()
         if position is not None and is_unchanged(position, events):
             return True
@@ -209,16 +212,18 @@ class CctalkCoinDriver(CctalkDriver):
         return True
 
     def _find_coin_path(self, pair: CctalkEvent) -> int:
-        """Return the path that a coin fell into; if the acceptor does not report it, the path that it was sent to."""
+        """Return the path into which the coin of an event fell: the reported one or, if none is, the one set for it."""
         setting = self._applied_settings.get((Header.SORTER_PATH, pair.result_a))
         return pair.result_b or (self._path if setting is None else setting[1])
 
     def _build_disputed_coins(
         self, unseen_coins: int, lost_events: int, uncounted_cents: int, unknown_slots: list[int]
     ) -> DisputedCoins | None:
-        """Return why coins cannot be credited, and the bounds of their value, or None if all are credited.
+        """Return the coins that cannot be credited, with reason and bounds of their value; None if there are none.
 
-        ``unseen_coins`` coins passed without an event, and ``lost_events`` events were overwritten.
+        ``unseen_coins`` is how many more coins the accept counter shows than the events; if it is negative, the
+        reported coins worth ``uncounted_cents`` are not in the counter. ``lost_events`` events were overwritten before
+        they were read. ``unknown_slots`` are the slots of coins without a value.
         """
         values = self._coins.values()
         least_cents = most_cents = 0
@@ -243,7 +248,7 @@ class CctalkCoinDriver(CctalkDriver):
         )
 
     def _handle_other_event(self, pair: CctalkEvent) -> None:
-        """Raise the fault that an event reports, or emit that a coin was rejected; ignore events of accepted coins."""
+        """Raise the fault in an event, or emit that a coin was rejected; ignore the event of an accepted coin."""
         if pair.result_a:
             return
         if pair.result_b in _FAULT_BY_ERROR:
@@ -252,7 +257,10 @@ class CctalkCoinDriver(CctalkDriver):
             self._emit(PaperRejection(device=self.name, reason=f"coin event {pair.result_b}"))
 
     def _check_accepted_coins(self, pairs: tuple[CctalkEvent, ...]) -> None:
-        """Raise faults for coins accepted while disabled or in the wrong container; they are credited as usual."""
+        """Raise a fault for each coin accepted while its slot was disabled, or sorted into the wrong container.
+
+        The caller credits these coins as usual.
+        """
         now = asyncio.get_running_loop().time()
         for pair in pairs:
             path_sent_to = self._applied_settings.get((Header.SORTER_PATH, pair.result_a))
@@ -269,12 +277,12 @@ class CctalkCoinDriver(CctalkDriver):
                 self._raise_timed_fault(FaultCode.WRONG_LANE)
 
     def _raise_timed_fault(self, fault: FaultCode) -> None:
-        """Raise a fault whose end no device reports; it ends by itself after some seconds."""
+        """Raise a fault for some seconds: the acceptor reports its start, but never its end."""
         until = asyncio.get_running_loop().time() + _TIMED_FAULT_SECONDS
         self._faults_until |= {fault: until}
 
     def _report_timed_faults(self) -> None:
-        """Report the timed faults that are still to be shown."""
+        """Report the timed faults that are active, and clear those whose time has passed."""
         now = asyncio.get_running_loop().time()
         ended_faults = [fault for fault in FaultCode if now >= self._faults_until.get(fault, now)]
         for fault in ended_faults:

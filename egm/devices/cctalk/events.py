@@ -1,10 +1,10 @@
-"""New events of a ccTalk device: the cyclic counter, resets, and the device's short memory.
+"""New events of a ccTalk device, found in spite of its cyclic counter, its resets and its short memory.
 
-A device stores its last five events and counts them: 0 after a reset, then 1 to 255 and 1 again. A *position* is
-how far a reader has read: the counter together with the newest event at that time, packed into one integer so
-that a ledger can store it. The event is included because a counter alone cannot distinguish "nothing new"
-from "reset, and as many events again". The upper bits of a position are the device's accept counter. It is not
-reset by a power loss, so it shows coins that were accepted just before one.
+A device stores its last five events and counts them: 0 after a reset, then 1 to 255 and 1 again. A *position* is how
+far the driver has read, as one integer for a ledger: the event counter with the newest event and the device's accept
+counter. The event is included because the counter alone cannot distinguish "nothing new" from "reset, and as many
+events again". The accept counter counts accepted coins or bills; a power loss does not reset it, so it shows items that
+were accepted just before one.
 """
 
 from dataclasses import dataclass
@@ -22,8 +22,8 @@ _ACCEPT_COUNTER_MODULUS: Final = 1 << 24
 class NewEvents:
     """The events of a ccTalk device since they were last read.
 
-    ``new_events`` are the new events, oldest first. ``lost_event_count`` is how many came before them and
-    were overwritten. ``has_restarted``: the device has been reset since.
+    ``new_events`` are in order, oldest first. ``lost_event_count`` is the number of earlier events that were
+    overwritten before they were read. ``has_restarted``: the device was reset after the last reading.
     """
 
     new_events: tuple[CctalkEvent, ...]
@@ -32,31 +32,37 @@ class NewEvents:
 
 
 def compute_event_position(events: EventBuffer, accepted: int) -> int:
-    """Return the position in a ccTalk device's event stream as one number: the last event and the accept counter."""
+    """Return how far a ccTalk device's events are read, as one number to store.
+
+    It contains the newest event, the event counter and ``accepted``, the device's count of accepted coins or bills.
+    """
     newest = events.pairs[0]
     return accepted << 24 | events.counter << 16 | newest.result_a << 8 | newest.result_b
 
 
 def read_accept_counter(position: int) -> int:
-    """Return the accept counter of a ccTalk device that a stored event position (``position``) contains."""
+    """Return the count of accepted coins or bills in a stored event position of a ccTalk device."""
     return position >> 24
 
 
 def count_accepted_since(position: int, accepted: int) -> int:
-    """Return by how many coins or bills the accept counter has advanced since the stored ``position``."""
+    """Return how many coins or bills the device has accepted since the stored ``position``.
+
+    ``accepted`` is the present value of its cyclic accept counter.
+    """
     return (accepted - read_accept_counter(position)) % _ACCEPT_COUNTER_MODULUS
 
 
 def is_unchanged(position: int, events: EventBuffer) -> bool:
-    """Return whether the ccTalk device certainly has no event after the stored position ``position``.
+    """Return whether the device certainly has no event after the stored ``position``.
 
-    Return False if its event counter is 0.
+    After a reset (event counter 0) this is not certain: return False.
     """
     return events.counter != 0 and position & 0xFFFFFF == compute_event_position(events, 0)
 
 
 def list_events_since(position: int, events: EventBuffer) -> NewEvents:
-    """Return the ccTalk device's events that are newer than the stored position ``position``."""
+    """Return the events that are newer than the stored ``position``, and whether the device was reset since."""
     counter, newest = position >> 16 & 0xFF, CctalkEvent(position >> 8 & 0xFF, position & 0xFF)
     stored_count = len(events.pairs)
     if events.counter == 0:

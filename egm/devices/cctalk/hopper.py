@@ -1,24 +1,24 @@
-"""Driver of ccTalk hoppers: pays coins, and records exactly as many as were counted out.
+"""Driver of ccTalk hoppers: pays coins, and records exactly as many as the hopper counted out.
 
-A hopper counts its dispense orders (its event counter) and, permanently, its coins. Both are recorded before
-the order is sent. After any interruption:
+A hopper has two counters: an event counter of its dispense orders, which a reset sets to 0, and a lifetime counter of
+paid coins. Both are recorded before an order is sent. After any interruption:
 
-* event counter unchanged, and no coin paid: the order never arrived; it is sent (again);
-* event counter advanced: the order was accepted; wait until nothing remains;
-* event counter 0: the hopper was reset and has lost the order; what it has paid counts.
+* event counter unchanged and no coin paid: the order never arrived; it is sent again;
+* event counter advanced: the order was accepted; wait until nothing remains to be paid;
+* event counter 0: the hopper was reset and has lost the order; the coins that it has paid count.
 
-The amount paid is always the difference of the lifetime counter, so a lost or repeated reply or a reset
-cannot change it. Only another hopper in its place can, or one that has lost its counter: then it is unknown
-what the ordered hopper had paid beyond what was seen. Each coin seen to leave is recorded, so the payout ends
-with that number, even after a restart, and the rest is a disputed amount.
+The amount paid is always the difference of the lifetime counter, so a lost or repeated reply or a reset cannot change
+it. If the counter is lost or another hopper is installed, only the coins recorded so far are known: the payout ends
+with that number, and the remainder is a disputed amount, which staff decide.
 
-Every order ends within a time limit, whatever the hopper does:
+Every order ends within a time limit:
 
-* a hopper that replies and accepts no order for :data:`ORDER_REFUSED_SECONDS` is disarmed; nothing was paid, and the
-  hopper has failed until it is power-cycled or accepts an order again;
-* one that accepted the order and pays no coin for :data:`PAYOUT_STOP_SECONDS` is stopped; what it counted is paid;
-* one without a usable reply for :data:`~egm.devices.driver.ORDER_SECONDS` leaves the payout at the coins
-  seen to leave. The rest is a disputed amount, unless the hopper certainly never received the order.
+* a hopper that replies and accepts no order for :data:`ORDER_REFUSED_SECONDS` is disarmed; nothing was paid, and a
+  fault is active until it accepts an order;
+* one that accepted the order and pays no coin for :data:`PAYOUT_STOP_SECONDS` is stopped; the coins that it counted
+  are paid;
+* after :data:`~egm.devices.driver.ORDER_SECONDS` without a usable reply the payout ends with the coins recorded so
+  far. The remainder is a disputed amount, unless the hopper certainly never received the order.
 """
 
 import asyncio
@@ -86,7 +86,7 @@ class CctalkHopperDriver(CctalkDriver):
 
     # ------------------------------------------------------------ the cycle
     def _reset_session(self) -> None:
-        """Clear the hopper's serial number as read in the last session, so that it is queried again."""
+        """Clear the hopper's serial number, because the line was opened again: it may be another hopper."""
         self._serial = None
         self._next_level_query_at = 0.0
 
@@ -104,7 +104,10 @@ class CctalkHopperDriver(CctalkDriver):
         await self._pause_until_next_poll()
 
     async def _advance_payout(self) -> None:
-        """Query the hopper's status, and advance the open payout by one step; do nothing if a reply is missing."""
+        """Query the hopper's status, and take the next step of the requested or open payout.
+
+        Do nothing if a reply is missing.
+        """
         answer = await self._query(Header.HOPPER_STATUS)
         test = await self._query(Header.TEST_HOPPER)
         count = await self._query(Header.DISPENSE_COUNT)
@@ -148,7 +151,10 @@ class CctalkHopperDriver(CctalkDriver):
                 await self._advance_ordered_payout(record, status, paid_coins)
 
     def _record_strayed_coins(self, total: int, *, paying: bool) -> None:
-        """Record coins that left the hopper without an order, and report their value as disputed."""
+        """Record coins that left the hopper without an order, and report their value as disputed.
+
+        ``total`` is the hopper's lifetime counter. While a payout is open (``paying``), nothing is compared.
+        """
         extra = (
             0
             if self._paid_total_when_idle is None
@@ -161,7 +167,7 @@ class CctalkHopperDriver(CctalkDriver):
         self._paid_total_when_idle = None if paying else total
 
     async def _send_dispense_order(self, record: PayoutRecord) -> None:
-        """Enable the hopper, and if that succeeds send the order to pay the record's coins, once."""
+        """Arm the hopper and, if it acknowledges that, send the order to pay the record's coins, once."""
         if await self._send_command(Header.ENABLE_HOPPER, bytes((codec.HOPPER_ARMED,))):
             self._may_be_paying = True
             await self._query(
@@ -171,10 +177,10 @@ class CctalkHopperDriver(CctalkDriver):
     async def _advance_ordered_payout(
         self, record: PayoutRecord, status: HopperStatus, paid_coins: int
     ) -> None:
-        """Advance a payout for which the hopper has an order.
+        """Take the next step of a payout that the hopper was ordered to pay.
 
-        Order again if the order was lost, record coins that have left, close the payout when it is complete,
-        and stop it if it makes no progress.
+        Order again if the order was lost, record coins that have left, close the payout when it is complete, and stop
+        it if it makes no progress.
         """
         if status.counter == record.event_counter_before and not paid_coins and not status.remaining:
             await self._order_again(record)
@@ -194,8 +200,8 @@ class CctalkHopperDriver(CctalkDriver):
     async def _order_again(self, record: PayoutRecord) -> None:
         """Send the payout order again, because the hopper has not accepted it.
 
-        If the hopper has refused the order for too long, withdraw it. The payout is abandoned only once a
-        status read after the withdrawal confirms that nothing was paid.
+        If it has not accepted the order for too long, disarm it. The payout is closed with no coins only once a later
+        status confirms that nothing was paid.
         """
         self._may_be_paying = False
         if self._timer.seconds <= ORDER_REFUSED_SECONDS:
@@ -213,9 +219,10 @@ class CctalkHopperDriver(CctalkDriver):
         self._withdrawn = False
 
     def _end_overdue_order(self) -> None:
-        """Give up a payout that has made no progress for too long.
+        """Close the open payout if it has made no progress for too long.
 
-        It is closed as unsent, as failed, or as disputed if coins may have left the hopper.
+        If the hopper may have received the order, the coins not seen to leave become disputed; otherwise none were
+        paid.
         """
         record = self._ledger.find_open()
         if record is None and self._requested_payout is None:
@@ -230,7 +237,7 @@ class CctalkHopperDriver(CctalkDriver):
             self._finish(record, record.paid_coins)
 
     def _close_unordered_payout(self) -> None:
-        """End a payout that was never ordered, because the hopper's status could not be read."""
+        """Close a payout whose order was never sent, because the hopper's status could not be read."""
         if self._requested_payout is not None:
             (payout_id, coins), self._requested_payout = self._requested_payout, None
             self._ledger.close_unordered_payout(payout_id)
@@ -246,10 +253,10 @@ class CctalkHopperDriver(CctalkDriver):
         self._emit(PaperDisputed(device=self.name, text=text))
 
     def _finish(self, record: PayoutRecord, paid_coins: int, uncertainty: str = "") -> None:
-        """Close the payout in the ledger, then report it as finished.
+        """Close the payout in the ledger with ``paid_coins``, then report it as finished.
 
-        More or fewer coins paid than ordered raise a fault. ``uncertainty`` is why further coins may have
-        left; empty if not.
+        If more or fewer coins were paid than ordered, a fault is reported later. ``uncertainty`` says why further coins
+        may have left; "" if none can have.
         """
         self._ledger.close_payout(record.payout_id, paid_coins, uncertainty)
         self._may_be_paying = True
@@ -266,7 +273,10 @@ class CctalkHopperDriver(CctalkDriver):
         )
 
     async def _query_levels(self) -> None:
-        """Query from time to time whether the hopper is full; one without level sensors is queried once per session."""
+        """Query from time to time whether the hopper is full.
+
+        A hopper that does not reply has no level sensor; it is queried again in the next session.
+        """
         now = asyncio.get_running_loop().time()
         if self._next_level_query_at is None or now < self._next_level_query_at:
             return
@@ -278,7 +288,7 @@ class CctalkHopperDriver(CctalkDriver):
             self._is_full = codec.decode_is_hopper_full(answer)
 
     def _report_faults(self, test: codec.HopperTest) -> None:
-        """Report the faults that the hopper's self-test and level sensors show, and coins paid without an order."""
+        """Report the faults in the hopper's self-test, a full hopper, and an excess or short payment."""
         faults: dict[FaultCode, str] = {}
         if test.jammed:
             faults[FaultCode.JAM] = ""

@@ -60,7 +60,7 @@ class CctalkHopperTwin(CctalkTwin):
         return b""
 
     def _build_readings(self) -> dict[Header, bytes]:
-        """Return the data of the simulated hopper's replies, by the header of the query."""
+        """Return the reply data of all queries that only read the simulated hopper, by the query's header."""
         test = HopperTest(
             jammed=self._jammed,
             timed_out=self._timed_out,
@@ -85,7 +85,10 @@ class CctalkHopperTwin(CctalkTwin):
         return bytes((unpaid_coins,))
 
     def _start_dispensing(self, data: bytes) -> bytes | None:
-        """Start the ordered payout and reply; no reply unless the hopper is armed, idle and the one addressed."""
+        """Start the ordered payout and return the reply data.
+
+        Return None, which means no reply, unless the hopper is armed and idle and the order has its serial number.
+        """
         if not self._armed or self._remaining or len(data) != 4 or data[:3] != self.serial or not data[3]:
             return None
         self._counter = self._counter % 255 + 1
@@ -95,7 +98,7 @@ class CctalkHopperTwin(CctalkTwin):
         return bytes((self._counter,))
 
     def _turn_disc(self) -> None:
-        """Turn the hopper's disc once: pay a coin if there is one, and with the last one any simulated overpay."""
+        """Pay one coin, if the hopper has one; after the last coin also any coins of a simulated overpayment."""
         if self._jammed or not self.level_coins:
             self._schedule_step(_EMPTY_SECONDS, self._end_unpaid_order)
             return

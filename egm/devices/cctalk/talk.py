@@ -1,4 +1,7 @@
-"""ccTalk exchange: one query, one reply; the machine's own echo and replies to other devices are skipped."""
+"""ccTalk exchange: sends one query and receives its reply.
+
+The line is a single wire shared by several devices, so the driver skips its own echo and replies of other devices.
+"""
 
 from typing import Final
 
@@ -44,7 +47,7 @@ class CctalkDriver(LineDriver[CctalkFrame]):
 
     address: int = 0
     _missing_replies_by_query: dict[Header, int] | None = None
-    """For each query: how often in a row it got no reply while the device replied to other queries."""
+    """How often in a row each query got no reply while the device replied to other queries, by query header."""
 
     def _handle_lost_line(self, reason: str) -> None:
         """Report that the device or its line is lost, and reset the counts of missing replies."""
@@ -60,10 +63,10 @@ class CctalkDriver(LineDriver[CctalkFrame]):
         )
 
     async def _query(self, header: Header, data: bytes = b"", *, tries: int = _QUERY_TRIES) -> bytes | None:
-        """Send a query to the device and return the data of its reply, or None if none comes after ``tries`` attempts.
+        """Send a query to the device and return the data of its reply; None if no reply comes in ``tries`` attempts.
 
-        Use one try for a command that must not be executed twice. A reply does not name its query, so old
-        data on the line is discarded first.
+        A command that must not be executed twice needs one try. Bytes received earlier are discarded first, because a
+        reply does not name its query.
         """
         for _ in range(tries):
             async with self._line.turn:
@@ -97,11 +100,10 @@ class CctalkDriver(LineDriver[CctalkFrame]):
         return await self._query(header, data) == b""
 
     async def _read_events_with_counter(self, events: Header) -> tuple[EventBuffer, int] | None:
-        """Return the device's events and its accept counter as of the same moment, or None.
+        """Return the device's events and its accept counter as of one moment.
 
-        The counter is read between two replies about events. None means that the two replies differ (try
-        again in the next cycle) or that a reply is missing. Raises
-        :class:`~egm.devices.framing.ProtocolError`.
+        The counter is read between two queries for the events. Return None if the two replies differ or a reply is
+        missing; the caller tries again in the next cycle. Raises :class:`~egm.devices.framing.ProtocolError`.
         """
         events_before = await self._query(events)
         count = await self._query(Header.ACCEPT_COUNT)

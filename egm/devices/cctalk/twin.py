@@ -1,7 +1,7 @@
 """Common parts of simulated ccTalk devices: the single-wire line with its echo, and the event memory.
 
-What a real device holds without a battery is lost with the power: events, inhibits, the order being paid.
-Lifetime counters, coins and bills are retained.
+A power loss deletes events, inhibits and the order being paid, as in a real device. Lifetime counters, coins and bills
+remain.
 """
 
 from collections import deque

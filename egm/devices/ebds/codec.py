@@ -74,7 +74,10 @@ class IdentificationQuery(IntEnum):
 
 
 class Bits(IntFlag):
-    """The bits of the acceptor's status bytes 0 to 3; events (STACKED, RETURNED ...) are reported once."""
+    """The bits of the acceptor's status bytes 0 to 3.
+
+    Bits of events, such as STACKED and RETURNED, are set in one status only; bits of states as long as the state lasts.
+    """
 
     IDLING = 1 << 0
     ACCEPTING = 1 << 1
@@ -158,7 +161,10 @@ class EbdsPoll:
 
 @dataclass(frozen=True, slots=True)
 class NoteQuery:
-    """The query of one row of the acceptor's note table; ``poll`` holds the settings that the message also carries."""
+    """The query of one row of the acceptor's note table.
+
+    ``poll`` are the settings that this message carries like every poll.
+    """
 
     poll: EbdsPoll
     index: int
@@ -217,9 +223,10 @@ class AcceptorStatus:
 
 @dataclass(frozen=True, slots=True)
 class NoteTableRow:
-    """A row of the acceptor's note table, with its status. An empty ``currency``: the table has no such row.
+    """The acceptor's reply with one row of its note table, and its status.
 
-    The note is worth ``base`` times ten to ``exponent`` of the currency (ISO 4217).
+    The note is worth ``base`` times ten to ``exponent`` of ``currency`` (ISO 4217); if ``currency`` is empty, the table
+    has no such row.
     """
 
     status: AcceptorStatus
@@ -261,9 +268,9 @@ Message = EbdsPoll | NoteQuery | AuxiliaryCommand | AcceptorStatus | NoteTableRo
 
 
 def cut_frame(buffer: bytes) -> FrameCut[EbdsFrame] | None:
-    """Separate the first EBDS frame from the received bytes.
+    """Separate the first EBDS frame from the received bytes; return None until it is complete.
 
-    None until it is complete (see :mod:`egm.devices.framing`).
+    See :mod:`egm.devices.framing` for the result.
     """
     if (garbage := skip_to_start_byte(buffer, _START_OF_TEXT, EBDS)) is not None:
         return garbage
@@ -330,7 +337,10 @@ def decode_acceptor_message(frame: EbdsFrame) -> AcceptorStatus | NoteTableRow |
 
 
 def _decode_note_row(status: AcceptorStatus, row: bytes) -> NoteTableRow:
-    """Decode a row of the note table: index, ISO 4217 code, three digits, sign, two digits; zeros for no row."""
+    """Decode a row of the note table; zeros mean that there is no such row.
+
+    Layout: index, ISO 4217 code, three digits, sign and two digits of the exponent. ``status`` is in the same message.
+    """
     text = row[1:10].decode("ascii")
     if not text.strip("\0"):
         return NoteTableRow(status, row[0])

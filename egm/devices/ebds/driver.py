@@ -1,20 +1,20 @@
-"""Driver of EBDS bill acceptors, whose acknowledgement number survives a restart of the machine.
+"""Driver of EBDS bill acceptors, which stores the acknowledgement number so that it survives a restart.
 
-The acceptor reports "stacked" once, in a reply that it repeats until a poll arrives with the other
-acknowledgement number. A machine that restarts with the wrong number would therefore acknowledge a reply that
-it never saw.
+Each poll has an acknowledgement number, 0 or 1. The acceptor reports "stacked" in one reply, and repeats that reply
+until a poll has the other number. A machine that restarts with the wrong number would acknowledge a reply that it never
+received.
 
-So while a stacking is open, the number of each new poll is recorded (the ledger's protocol position)
-**before** the poll is sent. After a restart the poll with that number is sent first, and the acceptor answers
-it, whether it had received that poll before or not. So no reply is skipped, and none is processed twice. This
-is the sender's half of the alternating-bit protocol, with its one bit stored durably.
+While a stacking is open, the number of each new poll is therefore recorded (as the ledger's protocol position)
+**before** the poll is sent. After a restart the poll with that number is sent first. The acceptor answers it, whether
+it had received that poll before or not, so no reply is skipped and none is processed twice. This is the sender's half
+of the alternating-bit protocol, with its bit stored durably.
 
-Every complete frame is acknowledged, whether it can be parsed or not: an acceptor whose reply is never
-acknowledged repeats it and sends nothing else. If an unparsed reply was the report of a stacking, the bill
-path is then reported as clear, and a person decides the amount.
+Every complete frame is acknowledged, whether it can be decoded or not: otherwise the acceptor repeats it and sends
+nothing else. If it was the report of a stacking and could not be decoded, the next report is that the bill path is
+clear, and a person decides the amount.
 
-The first reply of a session may thus be an old one. Its *events* (stacked) are true whenever they were
-reported; its *states* (escrowed, idling) are used from the second reply on.
+The first reply of a session may be an old one. Its *events* (stacked) are used, because they are true whenever they
+were reported; its *states* (escrowed, idling) are not.
 """
 
 from collections.abc import Mapping
@@ -138,7 +138,7 @@ class EbdsDriver(BillDriver[EbdsFrame]):
             self._note_tries = _NOTE_QUERY_TRIES
 
     async def _query(self, question: EbdsPoll | NoteQuery | AuxiliaryCommand) -> None:
-        """Send a query to the acceptor and process the replies; repeats of processed replies are skipped."""
+        """Send a query to the acceptor and process the replies; a repeated reply is skipped."""
         self._escrow.set_protocol_position(self._ack)
         for frame in await self._exchange(question.encode()):
             message = self._parse_or_refuse(codec.decode_acceptor_message, frame)
@@ -197,7 +197,7 @@ class EbdsDriver(BillDriver[EbdsFrame]):
 
 
 def _compute_reported_worth(row: NoteTableRow) -> ReportedValue:
-    """Return the value reported in a row of the acceptor's note table."""
+    """Return the value in a row of the acceptor's note table, for the comparison with the cabinet file."""
     if not row.currency:
         return ReportedValue("nothing", 0)
     if not row.base:

@@ -146,7 +146,7 @@ class EbdsTwin(BillTwin[EbdsFrame]):
 
     # ------------------------------------------------------------ the mechanics
     def _handle_phase_change(self, phase: ItemPhase) -> None:
-        """Report a rejected item in the next status; end a bill's fraudulent removal after some time."""
+        """Set the report of a rejected item for the next status; end a fraudulent removal of a bill after some time."""
         if phase is ItemPhase.REJECTING:
             self._one_time_bits |= Bits.REJECTED
         elif phase is ItemPhase.CHEATED:

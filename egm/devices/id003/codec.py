@@ -152,9 +152,7 @@ class Frame:
 
 
 def cut_frame(buffer: bytes) -> FrameCut[Frame] | None:
-    """Separate the first ID-003 frame from the received bytes.
-
-    None until it is complete (see :mod:`egm.devices.framing`).
+    """Separate the first ID-003 frame from the received bytes; return None until it is complete.
 
     After a bad length or CRC only the start byte is refused, so a valid frame after it is still found.
     """
@@ -181,8 +179,8 @@ def cut_frame(buffer: bytes) -> FrameCut[Frame] | None:
 class StatusReport:
     """The acceptor's status, and the item that it is about.
 
-    In escrow, ``note`` is the code of a note, or ``barcode`` what was read from a ticket, which need not be a
-    number; without either, the item is unknown. ``reason`` is why an item is rejected.
+    In escrow, ``note`` is a note code or ``barcode`` is the text read from a ticket, which need not be digits; without
+    either, the item is unknown. ``reason`` is the acceptor's code of why it rejects an item.
     """
 
     status: Status
@@ -214,9 +212,9 @@ class SoftwareVersionReply:
 
 @dataclass(frozen=True, slots=True)
 class CurrencyTableRow:
-    """The note that a note code stands for: ``value`` times ten to ``exponent`` of a country's currency.
+    """The note of one note code: ``value`` times ten to ``exponent`` of the currency of a country.
 
-    A country of 0 is an empty channel.
+    If the country is 0, the code accepts nothing.
     """
 
     note: int

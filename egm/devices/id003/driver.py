@@ -1,12 +1,12 @@
-"""ID-003 driver: queries the status, then sends the one command that moves the acceptor on.
+"""ID-003 driver: in each cycle queries the status, then sends the one command that moves the acceptor on.
 
-Credit is given at VEND VALID (15): the ledger records it, and only then is the acknowledgement (50) sent; the
-acceptor repeats 15 until it receives it. A note found past the point of no return at power-up (42) counts as
-VEND VALID, because the acceptor will stack it and some models do not report it again; the rule of
+Credit is given at VEND VALID (15): the ledger records it, and only then is the acknowledgement (50) sent; the acceptor
+repeats 15 until it receives it. If the acceptor reports at power-up that a note is past the point of no return (42), it
+will stack the note, and some models do not report it again: 42 therefore counts as VEND VALID. The rule of
 :mod:`egm.devices.escrow` makes a second report harmless.
 
-Statuses that show a clear path are idle, disabled, accepting and a new escrow. STACKED (16) and the power-up
-statuses do not count: an acceptor that loses power at that moment may still report the same note.
+The statuses idle, disabled, accepting and a new escrow show a clear path. STACKED (16) and the power-up statuses do
+not: an acceptor that loses power at that moment may report the same note again.
 """
 
 import asyncio
@@ -205,9 +205,9 @@ class Id003Driver(BillDriver[Frame]):
         return None
 
     def _find_due_query(self) -> Frame | None:
-        """Return the next query to send before the acceptor's settings, or None when all have been sent.
+        """Return the next query that must precede the settings; None once all have been sent.
 
-        An acceptor that does not reply to the queries receives its settings nevertheless.
+        An acceptor that does not reply to these queries receives its settings nevertheless.
         """
         if self._query_counts[Command.VERSION] < _UNANSWERED_QUERIES_MAX:
             self._query_counts[Command.VERSION] += 1
@@ -225,7 +225,7 @@ class Id003Driver(BillDriver[Frame]):
         return None
 
     def _store_currency_table(self, table: Mapping[int, ReportedValue | None]) -> None:
-        """Store the reported values of all note codes; one that is omitted accepts nothing."""
+        """Store the reported values of all note codes; a code that the table omits accepts nothing."""
         for code in self._notes:
             self._store_reported_value(code, table.get(code, ReportedValue("nothing", 0)))
 
@@ -243,9 +243,9 @@ class Id003Driver(BillDriver[Frame]):
                 return None
 
     def _find_due_setting(self) -> Frame | None:
-        """Return the command for the first setting to change, or None if all are set.
+        """Return the command for the first setting that the acceptor does not have yet; None if it has all.
 
-        The inhibit ends initialisation and is last.
+        The inhibit, which lets the acceptor accept items, is the last.
         """
         accepted = sum(1 << code - codec.FIRST_NOTE_CODE for code in self._note_codes_to_accept)
         settings = {
@@ -263,7 +263,7 @@ class Id003Driver(BillDriver[Frame]):
 
 
 def _compute_reported_worth(row: CurrencyTableRow) -> ReportedValue:
-    """Return the value that a row of the acceptor's table states for its note code."""
+    """Return the value in a row of the acceptor's note table, for the comparison with the cabinet file."""
     if not row.country or not row.value:
         return ReportedValue("nothing", 0)
     currency = codec.CURRENCY_BY_COUNTRY_CODE.get(row.country)

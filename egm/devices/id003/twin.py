@@ -1,8 +1,8 @@
 """A simulated ID-003 bill acceptor.
 
-At power-up a note that can still be returned is reported by 41 and returned after the reset; one past the
-point of no return by 42 and stacked after the reset, followed by VEND VALID only if ``revend`` is set: models
-differ, and the machine must handle both.
+At power-up it reports an item inside: by 41 if it can still be returned, by 42 if it is past the point of no return.
+After the machine's reset it returns the former and stacks the latter. It reports that stacking by VEND VALID only if
+``revend`` is set: models differ, and the machine must handle both.
 """
 
 from collections.abc import Callable, Mapping
@@ -139,7 +139,7 @@ class Id003Twin(BillTwin[Frame]):
 
     # ------------------------------------------------------------ reset and power
     def _reset(self) -> None:
-        """Restart the acceptor: it stacks, returns or keeps an item inside, depending on where the item is."""
+        """Restart the acceptor at the machine's command: it stacks or returns an item inside, whichever is possible."""
         self._stop_timers()
         self._settings.clear()
         if self._phase_at_fault is not None:

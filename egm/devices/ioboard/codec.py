@@ -114,7 +114,7 @@ class IdentityQuery:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class IoBoardPoll:
-    """A command to the I/O board that sets the outputs and drops the input changes up to number ``ack``.
+    """The machine's poll of the I/O board: it sets all outputs and acknowledges input changes up to number ``ack``.
 
     The board replies within ``wait`` hundredths of a second, earlier if an input changes.
     """
@@ -147,7 +147,10 @@ class IdentityReply:
 
 @dataclass(frozen=True, slots=True)
 class HardMeterTotals:
-    """The machine's message with the pulses that each hard meter should have been given since the board was fitted."""
+    """The machine's message with the number of pulses that each hard meter should have been given in all.
+
+    The count starts when the board is fitted.
+    """
 
     pulses: tuple[int, ...]
 
@@ -213,12 +216,15 @@ Message = IdentityQuery | IoBoardPoll | HardMeterTotals | IdentityReply | InputS
 
 
 def compute_next_edge_number(number: int) -> int:
-    """Return the next number of an input edge: after 65535 comes 1."""
+    """Return the number of the input change (edge) after ``number``; after 65535 comes 1."""
     return number % 0xFFFF + 1
 
 
 def count_edges_after(number: int, later_number: int) -> int:
-    """Return how many edges ``later_number`` is ahead of ``number`` in the cycle of 65535 numbers (0 to 65534)."""
+    """Return how many input changes (edges) come after number ``number`` up to ``later_number``: 0 to 65534.
+
+    The numbers run from 1 to 65535 and start again at 1.
+    """
     return (later_number - number) % 0xFFFF
 
 
@@ -258,9 +264,9 @@ def _encode_frame(kind: FrameType, data: bytes) -> bytes:
 
 
 def cut_message(buffer: bytes) -> FrameCut[Message] | None:
-    """Separate the first message from the received bytes.
+    """Separate the first message of the I/O board's line from the received bytes; None until it is complete.
 
-    None until it is complete (see :mod:`egm.devices.framing`).
+    See :mod:`egm.devices.framing` for the result.
     """
     if (garbage := skip_to_start_byte(buffer, _SYNC_BYTE, IO_BOARD_PROTOCOL)) is not None:
         return garbage

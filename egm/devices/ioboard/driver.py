@@ -1,11 +1,11 @@
-"""Driver of the I/O board: sets outputs, and reports every edge exactly in order.
+"""Driver of the I/O board: sets the outputs, and reports every change of an input exactly once, in order.
 
-An edge of a door or key is always reported, even if it occurred while no driver was connected. A button press
-is a request of the person in front of the machine: presses from before this session's first contact with the
-board are dropped, so that a restart never plays a game that nobody requested.
+A change (edge) of a door or key is always reported, even if no driver was connected at the time. A button press is a
+request of the person in front of the machine: presses before this session's first contact with the board are dropped,
+so that a restart never plays a game that nobody requested.
 
-An edge is acknowledged in the poll after the one that delivered it, when the machine has handled its event; a
-machine killed between the two receives the same door edge again, which is harmless.
+An edge is acknowledged in the poll after the one that delivered it, when the machine has handled its event. A machine
+that is killed in between receives the same edge of a door again, which is harmless.
 """
 
 from egm.devices.driver import LineDriver
@@ -78,17 +78,21 @@ class IoBoardDriver(LineDriver[Message]):
 
     @property
     def hard_meters_counted(self) -> tuple[int, ...] | None:
-        """Return the pulses given to each hard meter since the I/O board was fitted; None until it has reported."""
+        """Return how many pulses each hard meter has been given since the I/O board was fitted.
+
+        Return None until the board has reported this.
+        """
         return self._counted_pulses
 
     def watch_hard_meters(self) -> None:
-        """Query from now on the positions of the hard meters that this I/O board drives."""
+        """Query from now on the pulse counts of the hard meters that this I/O board drives."""
         self._watched = True
 
     def advance_hard_meters(self, totals: tuple[int, ...]) -> None:
-        """Advance the hard meters to these totals, never back, each pulse once.
+        """Give each hard meter the pulses that it lacks to reach its total in ``totals``.
 
-        Raises ValueError unless there are six that the line can carry.
+        If a meter is ahead of its total or lacks too many pulses, no meter is advanced, and a fault is raised. Raises
+        ValueError unless there are six totals that fit the message.
         """
         HardMeterTotals(totals).encode()
         self._hard_meter_totals = totals
@@ -102,7 +106,7 @@ class IoBoardDriver(LineDriver[Message]):
         self._counted_pulses = None
 
     async def _run_cycle(self) -> None:
-        """Run one cycle: poll the I/O board with the lamps to light, then send the totals if hard meters are behind."""
+        """Run one cycle: poll the I/O board with all outputs, then send the hard meters' totals if one is behind."""
         if self._board_boot_number is None:
             request: IdentityQuery | IoBoardPoll = IdentityQuery()
         else:
@@ -123,7 +127,10 @@ class IoBoardDriver(LineDriver[Message]):
         await self._pause_until_next_poll()
 
     def _process_message(self, message: Message) -> None:
-        """Process one message of the I/O board; pulse counts of another boot of the board are ignored."""
+        """Process one message of the I/O board.
+
+        Pulse counts are ignored if the board has restarted with a new boot number since they were queried.
+        """
         match message:
             case IdentityReply():
                 self._board_boot_number = message.boot
@@ -139,7 +146,7 @@ class IoBoardDriver(LineDriver[Message]):
     # ------------------------------------------------------------ the hard meters
     @property
     def _are_meters_behind(self) -> bool:
-        """Return whether the I/O board's hard meters must be queried or advanced."""
+        """Return whether the watched hard meters' pulse counts are unknown or differ from the totals to reach."""
         return self._watched and (
             self._counted_pulses is None
             or self._counted_pulses != (self._hard_meter_totals or self._counted_pulses)
@@ -147,10 +154,10 @@ class IoBoardDriver(LineDriver[Message]):
 
     @property
     def _may_pulse(self) -> bool:
-        """Return whether the pulses owed to the hard meters are few enough for a running machine.
+        """Return whether the pulses that the hard meters lack are few enough to be given while the machine runs.
 
-        Return False while the totals or the counts of the board are unknown; the board is then sent totals of zero,
-        and reports its counts without a pulse.
+        Return False while totals or counts are unknown; the board is then sent totals of zero, for which it gives no
+        pulse and reports its counts.
         """
         if self._hard_meter_totals is None or self._counted_pulses is None:
             return False
@@ -190,12 +197,15 @@ class IoBoardDriver(LineDriver[Message]):
             self._report_inputs()
 
     def _are_levels_different(self, status: InputStatus) -> bool:
-        """Return whether the inputs' levels differ from the sum of the reported changes: some were lost."""
+        """Return whether the inputs' levels differ from those after all reported changes: changes were lost."""
         last = status.edges[-1].number if status.edges else self._ack
         return last == self._ack and status.levels != self._levels
 
     def _report_edge(self, edge: InputEdge) -> None:
-        """Store an input's level and report its change; of a button, only a press while the driver is connected."""
+        """Store an input's level and report its change.
+
+        Of a button, only a press is reported, and only if it happened while the driver was connected.
+        """
         group, name = codec.INPUTS[edge.input]
         bit = 1 << edge.input
         self._levels = self._levels | bit if edge.level else self._levels & ~bit
@@ -242,6 +252,9 @@ class IoBoardDriver(LineDriver[Message]):
 
 
 def count_edges_ahead(last_number: int, number: int) -> int:
-    """Return how far edge ``number`` is ahead of ``last_number`` in the cycle of numbers; zero or less if not new."""
+    """Return by how many input changes (edges) ``number`` is ahead of ``last_number``; 0 or less if it is not new.
+
+    The numbers run from 1 to 65535 and start again at 1.
+    """
     difference = codec.count_edges_after(last_number, number)
     return difference if difference < 0x8000 else difference - 0xFFFF

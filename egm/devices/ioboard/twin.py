@@ -118,7 +118,7 @@ class IoBoardTwin(Twin[Message]):
 
     # ------------------------------------------------------------ the inputs
     def _is_attended(self) -> bool:
-        """Return whether the machine has polled the I/O board recently."""
+        """Return whether a machine is connected: it has polled the I/O board within the last second."""
         now = asyncio.get_running_loop().time()
         return self._polled_at is not None and now - self._polled_at < _ATTENDED_SECONDS
 

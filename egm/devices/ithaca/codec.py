@@ -152,9 +152,9 @@ def encode_ticket(lines: Sequence[str], digits: str) -> bytes:
 
 
 def cut_command(buffer: bytes) -> FrameCut[Command] | None:
-    """Separate the machine's first command from the received bytes.
+    """Separate the machine's first command from the received bytes; return None until it is complete.
 
-    None until it is complete (:mod:`egm.devices.framing`).
+    See :mod:`egm.devices.framing` for the result.
     """
     first = buffer[0]
     if first in {_PRESENT_COMMAND, _CANCEL_COMMAND}:

@@ -1,6 +1,6 @@
-"""Driver of ESC-style ticket printers: see :mod:`egm.devices.printer_driver` for the rules.
+"""Driver of ESC-style ticket printers; the rules for a ticket's states are in :mod:`egm.devices.printer_driver`.
 
-The printer has no templates: a layout here is the lines of a ticket, with its fields in braces.
+The printer stores no templates: a template here is a list of lines with fields in braces.
 """
 
 from collections.abc import Mapping, Sequence
@@ -59,5 +59,5 @@ class IthacaDriver(PrinterDriver[StatusByte]):
         )
 
     async def _discard_printer_job(self) -> None:
-        """Discard what was sent to the printer, and the state of its bar code."""
+        """Discard the data sent to the printer, and its report that a bar code was printed."""
         self._line.write(CancelPrintJob().encode())

@@ -25,7 +25,7 @@ class IthacaTwin(PrinterTwin[Command]):
         self._digits = ""
 
     def process_message(self, message: Command) -> None:
-        """Collect a ticket, print it when it is presented, answer status queries."""
+        """Execute a command of the machine: store ticket data, print the ticket when complete, or report the status."""
         match message:
             case StatusQuery(index=status_number):
                 self._send(codec.encode_status(self._build_status())[status_number].encode())

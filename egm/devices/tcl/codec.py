@@ -49,7 +49,7 @@ class StatusQuery:
 
 @dataclass(frozen=True, slots=True)
 class ClearPrintJob:
-    """A printer command that discards the print job, and clears the state of the bar code: ``^C|a|^``."""
+    """A printer command that discards the print job, and clears the report of a printed bar code: ``^C|a|^``."""
 
     def encode(self) -> bytes:
         """Return the command to the TCL printer as the bytes to send."""
@@ -130,7 +130,11 @@ def cut_command(buffer: bytes) -> FrameCut[StatusQuery | ClearPrintJob | PrintTi
 
 
 def _cut_frame(buffer: bytes, mark: int) -> bytes | FrameCut[Any] | None:
-    """Return the bytes between two frame marks (``mark``), or the :class:`FrameCut` to return without them."""
+    """Return the first frame in the received bytes, with the frame mark (``mark``) at both ends.
+
+    Return a :class:`FrameCut` that refuses bytes before the first mark, or a frame that is too long; return None until
+    the frame is complete.
+    """
     if (garbage := skip_to_start_byte(buffer, mark, TCL)) is not None:
         return garbage
     end = buffer.find(bytes((mark,)), 1, _MESSAGE_MAX)

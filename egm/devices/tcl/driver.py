@@ -1,4 +1,4 @@
-"""Driver of TCL-style ticket printers: see :mod:`egm.devices.printer_driver` for the rules."""
+"""Driver of TCL-style ticket printers; the rules for a ticket's states are in :mod:`egm.devices.printer_driver`."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -18,7 +18,7 @@ TCL_LINE_SETTINGS: Final = LineSettings(baud=9600)
 
 @dataclass(frozen=True, slots=True)
 class TclTemplate:
-    """A template resident in the printer: its identifier there, and the names of its fields in order.
+    """A template stored in the printer: its identifier there, and the names of its fields in order.
 
     The field called ``barcode`` is filled from the job's bar code.
     """
@@ -38,7 +38,7 @@ class TclDriver(PrinterDriver[PrinterReply]):
         ledger: PrintLedger,
         templates: Mapping[str, TclTemplate],
     ) -> None:
-        """Create the driver. ``templates`` maps the names that tickets use to the printer's templates."""
+        """Create the driver. ``templates`` has the printer's template for each template name in a ticket job."""
         super().__init__(name, line, sink, cutter=codec.cut_printer_reply, protocol=codec.TCL, ledger=ledger)
         self._templates = dict(templates)
         self._identity = ""
@@ -61,7 +61,7 @@ class TclDriver(PrinterDriver[PrinterReply]):
         return PrintTicket(template.identifier, tuple(values[field] for field in template.fields)).encode()
 
     async def _query_status(self) -> PrinterStatus | None:
-        """Query the printer's status once; return None if there is no reply or an invalid one."""
+        """Query the printer's status once; return None if there is no valid reply."""
         answers = await self._exchange(StatusQuery().encode())
         if not answers:
             return None
@@ -71,5 +71,5 @@ class TclDriver(PrinterDriver[PrinterReply]):
         return answers[-1].status
 
     async def _discard_printer_job(self) -> None:
-        """Discard any job in the printer, and the state of its bar code."""
+        """Discard any print job in the printer, and its report that a bar code was printed."""
         self._line.write(ClearPrintJob().encode())

@@ -34,5 +34,8 @@ class TclTwin(PrinterTwin[StatusQuery | ClearPrintJob | PrintTicket]):
 
 
 def _find_barcode_field(fields: Sequence[str]) -> str:
-    """Return the field printed as a bar code; recognised by its form here, by the template in a real printer."""
+    """Return the field to be printed as a bar code.
+
+    It is recognised by its form, because the simulated printer has no templates.
+    """
     return next((text for text in reversed(fields) if len(text) == _BARCODE_DIGITS and text.isdigit()), "")

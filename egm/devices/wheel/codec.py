@@ -45,7 +45,7 @@ class ReaderPhase(IntEnum):
     BALL_IN_TRACK = 3
     NO_MORE_BETS = 4
     NUMBER = 5
-    """The ball is in a pocket: all sensors have detected it there, without faults."""
+    """The ball is in a pocket, as all sensors confirm."""
     CLOSED = 6
 
 
@@ -69,8 +69,7 @@ NO_WARNINGS: Final = WheelWarnings(0)
 class WheelReaderStatus:
     """A status report of a wheel's reader.
 
-    ``number`` is the winning number of ``game`` in phase NUMBER; in earlier phases it is that of the game
-    before.
+    ``number`` is the winning number of ``game`` in phase NUMBER; in earlier phases it is that of the game before.
     """
 
     phase: ReaderPhase

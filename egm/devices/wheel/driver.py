@@ -24,7 +24,7 @@ _WARNINGS_OF_VOID_SPIN: Final = WheelWarnings.NO_BALL | WheelWarnings.SAME_DIREC
 
 
 class WheelDriver(LineDriver[Report]):
-    """A :class:`~egm.devices.interface.Device` that reports each phase (:class:`WheelTurned`)."""
+    """A :class:`~egm.devices.interface.Device` that reports each phase of a wheel's game (:class:`WheelTurned`)."""
 
     #: It reports every half second; silence for this long counts as a query without a reply.
     reply_seconds = 0.75
@@ -34,7 +34,7 @@ class WheelDriver(LineDriver[Report]):
         self._last_report: WheelTurned | None = None
 
     def _reset_session(self) -> None:
-        """Clear the last report of the wheel, so that the next report is emitted in any case."""
+        """Clear the wheel's last report, so that the next one is reported to the machine even if it is equal."""
         self._last_report = None
 
     async def _run_cycle(self) -> None:
@@ -55,7 +55,10 @@ class WheelDriver(LineDriver[Report]):
             self._emit(wheel_turned)
 
     def _build_wheel_turned(self, report: WheelReaderStatus) -> WheelTurned:
-        """Build the event of a wheel's report; it has a number only if the spin is decided without a warning."""
+        """Build the event for a report of the wheel.
+
+        It has a winning number only if the ball is in a pocket and no warning is set.
+        """
         is_void = report.phase in {
             ReaderPhase.BETTING,
             ReaderPhase.BALL_IN_TRACK,

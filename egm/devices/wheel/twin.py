@@ -172,7 +172,7 @@ class WheelTwin(Twin[Report]):
         return self._hold_phase(ReaderPhase.WAITING, "open")
 
     def _hold_phase(self, phase: ReaderPhase, text: str) -> str:
-        """Enter a phase of the game and stay in it, and return ``text``."""
+        """Enter a phase of the game and stay in it; return ``text``, which describes the action."""
         self._stop_timers()
         self._has_started = True
         self._enter_phase(phase)
