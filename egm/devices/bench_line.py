@@ -42,7 +42,7 @@ def lock_terminal_link(link: Path, terminal: str) -> int:
 def find_proven_terminal(link: Path) -> str | None:
     """Return the terminal to which the symbolic link ``link`` leads, if a running process owns it.
 
-    The owner holds the lock file beside the link, and the file names the terminal. Return None if the lock is not held
+    The owner holds the lock file next to the link, and the file names the terminal. Return None if the lock is not held
     or the file names another terminal.
     """
     try:

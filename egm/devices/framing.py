@@ -65,7 +65,7 @@ class FrameReader(Generic[T]):
     def flush(self, protocol: str) -> list[T | ProtocolError]:
         """Discard an unfinished message after a pause on the line.
 
-        Return one error for its bytes, or an empty list if there are none.
+        Return one error for its bytes, or an empty list if no bytes were waiting.
         """
         unfinished, self._buffer = self._buffer, b""
         return (

@@ -167,7 +167,10 @@ class PaperRejection(DeviceEvent):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PaperDisputed(DeviceEvent):
-    """It is unknown where money is: nothing was credited, and the ledger stores the amount for a person to decide."""
+    """The machine cannot know where a bill, ticket or coin is: nothing was credited.
+
+    The ledger stores the amount for a person to decide.
+    """
 
     text: str
 

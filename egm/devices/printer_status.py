@@ -22,6 +22,6 @@ class PrinterStatus:
 
     @property
     def printing_obstacle(self) -> str:
-        """Return the name of a fault that stops the printer from printing; "" if there is none."""
+        """Return the name of a fault that stops the printer from printing; "" without such a fault."""
         names = ("paper_out", "jam", "head_up", "chassis_open", "failure")
         return next((name.replace("_", " ") for name in names if getattr(self, name)), "")

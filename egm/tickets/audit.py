@@ -27,7 +27,7 @@ COMPARED_ACCOUNTS: Final = tuple(
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LedgerAnchor:
-    """What the machine's journal stores about the ticket ledger, so that an exchanged ledger is detected.
+    """The machine's journal state about the ticket ledger, so that an exchanged ledger is detected.
 
     A move of the ledger is one recorded action on a ticket; moves are numbered from 1.
     """
@@ -46,7 +46,7 @@ class LedgerAnchor:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class EarlierLedger:
-    """What the journal before a memory clear had stored about the ticket ledger, as copied into this journal."""
+    """The state that the journal before a memory clear had stored about the ticket ledger, copied into this journal."""
 
     restoration: str = field(metadata=stored_as("begun"))
     """The text of :func:`format_restoration` for that ledger; "" if the ledger was never restored."""
@@ -175,7 +175,7 @@ def find_older_ledger_error(store: TicketStore, journal: JournalView) -> str:
 
 
 def parse_ledger_anchor(state: JSON) -> LedgerAnchor | None:
-    """Decode the journal state stored about the ticket ledger; return None if ``state`` is None.
+    """Decode the journal state stored about the ticket ledger; return None if nothing is stored.
 
     Raises RecordError if it is malformed.
     """

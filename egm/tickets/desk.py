@@ -113,7 +113,7 @@ def build_stand_alone_numbering(draw_below: numbers.Below) -> Numbering:
 def create_enrolled_number(_: TicketKind, enrolment: Enrolment | None) -> str | None:
     """Return the ticket number for the validation identifier and sequence in ``enrolment``.
 
-    A host assigns both by enrolling the machine (SAS 4C). Return None if ``enrolment`` is None.
+    A host assigns both by enrolling the machine (SAS 4C). Return None without an enrolment.
     """
     if enrolment is None:
         return None

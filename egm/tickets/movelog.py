@@ -95,7 +95,7 @@ class TicketMoveLog:
     def find_last_move_number(self) -> int:
         """Return the highest number of a ledger move in the log's readable lines; damaged lines are skipped.
 
-        Return 0 if there is none.
+        Return 0 if no line is readable.
         """
         move_numbers = [0]
         for line in self._file.read_at(0, self._file.size()).split(b"\n"):

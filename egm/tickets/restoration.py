@@ -116,9 +116,9 @@ def _redeem_accepted_tickets(
 def _find_provable_moves(folder: Path, second: Path, key: bytes) -> tuple[list[Row], str]:
     """Return the moves of the old ticket ledger to carry over, and a text that says what proves them.
 
-    They are the longest series, from the first move on, with valid digests of ``key`` in any copy. If there is none,
-    the digests of earlier versions, which used no key, count. If there is none of those either, all moves are returned
-    if the two copies are identical, otherwise none.
+    They are the longest series, from the first move on, with valid digests of ``key`` in any copy. Without such a
+    series, the digests of earlier versions, which used no key, count. Without those either, all moves are returned if
+    the two copies are identical, otherwise none.
     """
     copies = [
         _read_database_rows(folder / FILE_NAME),
@@ -198,7 +198,7 @@ def _read_log_rows(path: Path) -> list[Row]:
 def _replace_files(folder: Path, second: Path, new_folder: Path) -> None:
     """Rename the old ledger's files, so that they are kept, and put the new files in their place.
 
-    SQLite's write-ahead files are renamed first: beside the new database they would be applied to it.
+    SQLite's write-ahead files are renamed first: next to the new database they would be applied to it.
     """
     storage = DiskStorage()
     storage.make_folder(second)

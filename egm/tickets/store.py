@@ -93,7 +93,7 @@ class TicketStore:
 
         ``key`` is the machine key derived for :data:`HEAD_PURPOSE`; it authenticates every move. ``second`` is the
         folder of the second copy, by default ``folder``. Unless ``verify`` is False, every move in both copies is
-        verified; a program that runs beside the machine can omit it, because the machine has verified them. With
+        verified; a program that runs next to the machine can omit it, because the machine has verified them. With
         ``read_only``, nothing is created or repaired.
 
         Raises :class:`TicketLedgerAbsent` if the ledger is missing and may not be created;

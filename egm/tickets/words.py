@@ -1,4 +1,4 @@
-"""Amounts in words, English and French, printed on tickets beside the amount in digits (H-02).
+"""Amounts in words, English and French, printed on tickets next to the amount in digits (H-02).
 
 French follows the traditional rules: *et* before *un* and *onze* only (vingt et un, soixante et onze, but
 quatre-vingt-un). *Cent* and *quatre-vingt* take an s when multiplied and last (deux cents, quatre-vingts), but not

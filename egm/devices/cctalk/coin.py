@@ -219,11 +219,11 @@ class CctalkCoinDriver(CctalkDriver):
     def _build_disputed_coins(
         self, unseen_coins: int, lost_events: int, uncounted_cents: int, unknown_slots: list[int]
     ) -> DisputedCoins | None:
-        """Return the coins that cannot be credited, with reason and bounds of their value; None if there are none.
+        """Return the coins that cannot be credited, with the reason and the bounds of their value.
 
-        ``unseen_coins`` is how many more coins the accept counter shows than the events; if it is negative, the
-        reported coins worth ``uncounted_cents`` are not in the counter. ``lost_events`` events were overwritten before
-        they were read. ``unknown_slots`` are the slots of coins without a value.
+        Return None if all can be. ``unseen_coins`` is how many more coins the accept counter shows than the events; if
+        it is negative, the reported coins worth ``uncounted_cents`` are not in the counter. ``lost_events`` events were
+        overwritten before they were read. ``unknown_slots`` are the slots of coins without a value.
         """
         values = self._coins.values()
         least_cents = most_cents = 0

@@ -28,7 +28,7 @@ MONEY_EXCEPTION_CODES: Final = frozenset(
 ExceptionOfSubject = tuple[int, str]
 """A pair: a SAS exception code, and the id of the ticket, cash-out or transfer that the exception is about.
 
-The id is "" if there is none. If the id changes, the exception is raised again.
+Without such an id it is "". If the id changes, the exception is raised again.
 """
 
 

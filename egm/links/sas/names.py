@@ -9,7 +9,7 @@ from enum import StrEnum
 
 
 class TableConfidence(StrEnum):
-    """How certain it is that a row of a SAS table is right."""
+    """The degree of certainty that a row of a SAS table is right, by its sources."""
 
     TWO_SOURCES = "A"
     """Two or more independent public sources, or an experiment."""

@@ -14,7 +14,10 @@ from egm.secret_files import replace_transient, share_with_screens
 
 @dataclass(frozen=True, slots=True)
 class StartUpActivity:
-    """What the starting machine is doing: the key of a ``boot`` text in the screen's catalogue, and its values."""
+    """The present activity of the starting machine: the key of a ``boot`` text in the catalogue, and its values.
+
+    The catalogue is the table of the screen's texts.
+    """
 
     activity_code: str
     values: dict[str, str | int] = field(default_factory=dict)
