@@ -1,16 +1,15 @@
 """Escrow rule: turns an acceptor's reports about an item into exactly one credit or none.
 
-The problem: the acceptor reports "stacked" until it is acknowledged; the machine may be killed, and either
-may lose power, between any two steps. So a report may be new, or the repeat of one already credited, and the
-bytes are the same.
+The problem: the acceptor reports "stacked" until the machine acknowledges it, and machine or acceptor may fail
+between any two steps. A report may therefore be new, or the repeat of one that is already credited; its bytes do
+not show which.
 
-The rule: the machine stores one durable record (:class:`~egm.devices.ledgers.EscrowLedger`), written in this
-order relative to the line:
+The rule: the machine stores one durable record of the note (:class:`~egm.devices.ledgers.EscrowLedger`). Writing
+the record and sending commands have a fixed order:
 
-1. decide to keep the note -> record ORDERED, unless the machine has stopped since -> only then send the
-   stack command;
-2. "stacked" arrives -> credit and phase VENDED in one transaction -> only then acknowledge;
-3. the acceptor shows that it has the acknowledgement (any status that means a clear path) -> record closed.
+1. The machine decides to keep the note. It writes the record in phase ORDERED, then sends the stack command.
+2. "Stacked" arrives. It credits the note and sets phase VENDED in one transaction, then acknowledges the report.
+3. The acceptor shows that it has the acknowledgement (any status that means a clear path). The record is closed.
 
 Every interruption can then be resolved when the machine or the device comes back:
 
@@ -22,7 +21,7 @@ none                stacked                                        contradiction
                                                                    no credit, an attendant checks
 ORDERED             escrow, in a new session                       the order never arrived: closed without
                                                                    credit, decide again
-ORDERED             stacked (or: powered up, note past return)     ours and not yet credited: credit
+ORDERED             stacked (or: powered up, note past return)     not yet credited: credit
 ORDERED             path clear, after it reported returning        it never reached the box: closed
                     the note                                       without credit
 ORDERED             path clear, without any report of the result   disputed: closed without credit, and a
@@ -33,9 +32,8 @@ VENDED              path clear                                     acknowledged:
 
 The rule is correct because the line delivers in order, an acceptor handles one note at a time and repeats
 "stacked" until that is acknowledged, and only this machine orders it to stack. A report that the note is being
-returned is in the record too, so that it survives a restart. If an acceptor shows a clear path and has never
-reported which way the note went, its reports cannot decide: then, with every protocol, a person decides the
-amount.
+returned is stored in the record, so that it survives a restart. If an acceptor shows a clear path and has never
+reported whether the note went into the box or back out, a person decides the amount, with every protocol.
 """
 
 from enum import StrEnum

@@ -151,7 +151,7 @@ class TransientPayoutLedger:
         self._record = record
 
     def _require_record(self, payout_id: str) -> PayoutRecord:
-        """Return the open payout's record. Raises LedgerOrderError if another payout or none is open."""
+        """Return the record of the open payout. Raises LedgerOrderError unless its id is ``payout_id``."""
         if self._record is None or self._record.payout_id != payout_id:
             raise LedgerOrderError(f"payout {payout_id} is not the open payout; found {self._record}")
         return self._record
@@ -210,8 +210,7 @@ class TransientPrintLedger:
     def record_print_state(self, job_id: str, state: PrintState, detail: str) -> None:  # noqa: ARG002 (real ledgers use it)
         """Store the next state of the open ticket's print job; after a final state, no ticket is open.
 
-        Raises LedgerOrderError if another ticket or none is open, or if this state may not follow the present
-        one.
+        Raises LedgerOrderError unless the open ticket's job is ``job_id`` and may change to this state.
         """
         if self._record is None or self._record.job.job_id != job_id:
             raise LedgerOrderError(f"ticket {job_id} is not the open ticket; found {self._record}")

@@ -414,10 +414,10 @@ class Twin(ABC, Generic[M]):
 
 
 def _read_action_values(action: Action, values: Values) -> dict[str, int | str | bool]:
-    """Return the values of a command by the names of the action's parameters.
+    """Return the values of a manual action's parameters, by name, from the command ``values``.
 
-    Raises :class:`ActionError`, naming the value, for one that the action does not have, that is missing, of
-    another type, or a number above :data:`ACTION_NUMBER_MAX`. The action is not begun then.
+    Raises :class:`ActionError`, which names the value, if it belongs to no parameter, is missing, has the wrong type or
+    exceeds :data:`ACTION_NUMBER_MAX`. The action is then not started.
     """
     parameters = {
         name.rstrip("_"): parameter for name, parameter in inspect.signature(action).parameters.items()

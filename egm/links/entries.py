@@ -14,7 +14,7 @@ from egm.record_fields import Count, Positive, Time
 # ---------------------------------------------------------------------------------------------- hosts
 @dataclass(frozen=True, slots=True, kw_only=True)
 class HostLineEvent:
-    """An event on the line of a SAS host, such as a lost link or a full exception queue."""
+    """A change on the line of a SAS host: the machine waits for it, or it has stopped or started polling."""
 
     host: str
     """The name of the host: its table in the cabinet file."""

@@ -155,7 +155,7 @@ def _find_exchange_error(store: TicketStore, anchor: LedgerAnchor | EarlierLedge
 
 
 def find_older_ledger_error(store: TicketStore, journal: JournalView) -> str:
-    """Return the error text if the ticket ledger is an old copy or another machine's ledger, or "" if it is not.
+    """Return the error text if the ticket ledger is an old copy or another machine's ledger, otherwise "".
 
     It compares the ledger's moves with those that the journal and the ledger's stored head have recorded. It does not
     compare totals, so it may be called while the machine runs. The result is also "" if the journal has never recorded

@@ -284,7 +284,7 @@ class TicketDesk:
     def _enter_host_ticket(
         self, redemption_id: str, number: str, kind: TicketKind, amount_cents: int
     ) -> None:
-        """Enter a ticket into the ledger that another machine of the host issued, with the value stated by the host."""
+        """Record in the ledger a ticket issued by another machine of the host, with the value that the host states."""
         issued_at = self._read_clock()
         ticket = Ticket(
             number=number,

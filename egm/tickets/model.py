@@ -98,7 +98,7 @@ class Ticket:
     """The venue that issued the ticket."""
     template: str
     duplicate: bool = False
-    """Whether this is a reprint; it has the same number and can be redeemed only once (H-07)."""
+    """Whether this is a reprint. It has the original's number, and only one of the two can be redeemed (H-07)."""
     witness: str = ""
     """The machine's journal head (last entry and first digits of its hash) when the ticket was numbered.
 

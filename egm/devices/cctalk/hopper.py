@@ -69,7 +69,7 @@ class CctalkHopperDriver(CctalkDriver):
 
     # ------------------------------------------------------------ the machine's side
     def pay(self, payout_id: str, coins: int) -> None:
-        """Pay ``coins`` (1 to 255). Raises ValueError for another number, or while a payout is open."""
+        """Pay ``coins``. Raises ValueError for a number outside 1 to 255, or while a payout is open."""
         if not 1 <= coins <= ORDER_COINS_MAX:
             raise ValueError(
                 f"{self.name}: {coins} coins were ordered in one payout; expected 1 to {ORDER_COINS_MAX}"

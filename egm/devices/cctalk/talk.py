@@ -80,7 +80,10 @@ class CctalkDriver(LineDriver[CctalkFrame]):
         return None
 
     def _note_missing_query_reply(self, header: Header, tries: int) -> None:
-        """Count a query that gets no reply while others do; after several in a row, raise a device failure."""
+        """Count a query without a reply while the device replies to other queries.
+
+        After several in a row, raise a device failure.
+        """
         if header in _OPTIONAL_QUERIES or self._silent_questions != tries:
             return
         self._missing_replies_by_query = self._missing_replies_by_query or {}
@@ -89,7 +92,7 @@ class CctalkDriver(LineDriver[CctalkFrame]):
             self._set_driver_fault(FaultCode.FAILURE, _describe_missing_reply(header))
 
     def _note_query_reply(self, header: Header) -> None:
-        """Reset the count of missing replies to this query, and clear the fault that it raised."""
+        """Reset the count of missing replies to this query, and clear the fault raised because of them."""
         if self._missing_replies_by_query is not None:
             self._missing_replies_by_query.pop(header, None)
         if self._faults_found_by_driver.get(FaultCode.FAILURE) == _describe_missing_reply(header):

@@ -1,8 +1,8 @@
 """A simulated ID-003 bill acceptor.
 
-At power-up it reports an item inside: by 41 if it can still be returned, by 42 if it is past the point of no return.
-After the machine's reset it returns the former and stacks the latter. It reports that stacking by VEND VALID only if
-``revend`` is set: models differ, and the machine must handle both.
+At power-up it reports an item inside. Status 41: the item can still be returned, and is returned after the machine's
+reset. Status 42: the item is past the point of no return, and is stacked after the reset. That stacking is reported by
+VEND VALID only if ``revend`` is set: models differ, and the machine must handle both.
 """
 
 from collections.abc import Callable, Mapping

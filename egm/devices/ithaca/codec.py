@@ -118,7 +118,7 @@ class PresentTicket:
 
 @dataclass(frozen=True, slots=True)
 class CancelPrintJob:
-    """A printer command that discards what was sent, and clears the state of the bar code."""
+    """A printer command that discards the data sent, and the printer's report that a bar code was printed."""
 
     def encode(self) -> bytes:
         """Return the printer command as the byte to send."""

@@ -203,7 +203,7 @@ def _answer_interrogation(host: SasHost, transfers: HostTransferInterface, posit
 def _encode_result(host: SasHost, result: HostTransferResult) -> bytes:
     """Encode the result of a transfer: position in the history, status, amounts, and cumulative meters.
 
-    The meters are those of the credit kinds that the transfer moved.
+    The meters are those of this kind of transfer; they are left out if nothing moved.
     """
     identifier = result.identifier.encode("latin-1")
     at = result.result_time.astimezone(host.machine.identity.venue.zone)
