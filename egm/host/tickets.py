@@ -1,14 +1,14 @@
-"""Tickets validated by a host: the host numbers the tickets that are printed, and values those inserted.
+"""Tickets validated by a host: the host supplies the numbers of printed tickets and the values of inserted ones.
 
-Tickets out: the credits are reserved first, then the host is queried. The result (a number, a refusal or a
-timeout) is processed once and durably: a number is assigned to the reserved cash-out and printed; a refusal
-or a timeout leads to a number of the machine's own if the profile allows that (H-09), or to a hand-pay
-(F-09). A restart in between finds the cash-out without a number and queries again.
+Tickets out: the credits are reserved first, then the host is queried. The result (a number, a refusal or a timeout) is
+processed once and durably. A number is assigned to the reserved ticket, which is then printed. After a refusal or a
+timeout, the ticket gets a number of the machine's own if the profile allows that (H-09); otherwise the credits are paid
+by hand (F-09). After a restart in between, the cash-out still has no number, and the host is queried again.
 
-Tickets in: the ticket waits in escrow. After the host has replied with its value, the ticket is locked with
-that value in the machine's own ledger, then ordered into the box. From there it is handled like every bill:
-reserved, stacked, credited (:mod:`egm.money.device_ledgers`). The result stays readable for the host until
-the next ticket. A restart before the order returns the ticket and reports nothing to the host; after the
+Tickets in: the ticket waits in escrow. After the host has replied with its value, the ticket is locked with that value
+in the machine's own ledger, then the acceptor is ordered to stack it. From there it is handled like every bill:
+reserved, stacked, credited (:mod:`egm.money.device_ledgers`). The host can read the result until the next ticket is
+inserted. After a restart before the stack order, the ticket is returned and nothing is reported to the host; after the
 order, the acceptor reports where the ticket is.
 """
 

@@ -1,12 +1,12 @@
 """Electronic transfers between the credits and a host, and the lock that keeps the machine idle for them.
 
-A host orders a transfer under its own identifier. The value moved, the identifier and the result are one
-journal transaction, whose id contains the identifier. A repeat therefore moves nothing, regardless of its
-sender and after any power loss (K-09). An order that cannot be executed now is held in memory while a game
-is in progress. A restart drops it: when the host polls, it finds no such transfer and may order it again.
+A host orders a transfer under its own identifier. The value moved, the identifier and the result are one journal
+transaction, whose id contains the identifier. A repeated order therefore moves nothing, also after a power loss (K-09).
+While a game is in progress, an order is held in memory. A restart drops it: the host's next poll finds no such
+transfer, and the host may order it again.
 
-Bonuses are paid by the operator and metered as wins of a bonus system. A bonus jackpot is never added to the
-credit meter: it waits for the attendant, like every jackpot.
+Bonuses are paid by the operator and metered as wins of a bonus system. A bonus jackpot is never added to the credit
+meter: it waits for the attendant, like every jackpot.
 """
 
 from collections.abc import Mapping

@@ -1,8 +1,8 @@
 """Thread of a SAS line, which waits only for bytes on the line, so that replies are on time.
 
-It receives what it needs of the machine as immutable values: a :class:`SasReadout` after every change, and
-exceptions to send. It passes requests to the machine's event loop, and waits for a result no longer than the
-host does.
+The thread receives the machine's data as immutable values: a :class:`SasReadout` (the data for the host's polls) after
+every change, and exceptions to send. It passes requests to the machine's event loop, and waits for a result no longer
+than the host waits for its reply.
 """
 
 import os

@@ -1,7 +1,7 @@
 """Priority exceptions about tickets and transfers: each stays pending until the host has acted on it.
 
-They do not come from journal entries but from open queries and replies, so they are derived from the machine
-after each change, and again when it starts: what was pending when the power failed is pending again.
+They do not come from journal entries. They are derived from the machine's open queries and unread results after each
+change, and again when the machine starts: what was pending when the power failed is pending again.
 """
 
 from collections.abc import Iterator

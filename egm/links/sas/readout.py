@@ -1,7 +1,7 @@
 """Readout: the machine's data that one host may read, an immutable snapshot made after every change.
 
-The line's thread answers read polls from it alone, so that no poll waits for the machine and no poll reads
-the journal. Meters are summed when first requested, and cached.
+The line's thread answers read polls from the readout alone, so no poll waits for the machine or reads the journal.
+Meters are summed when they are first requested, and cached.
 """
 
 from collections.abc import Callable, Mapping
