@@ -8,7 +8,7 @@ touch never changes the machine directly; it only produces a request (:class:`eg
 from typing import Final
 
 EXIT_CODE_CLOSED_BY_PERSON: Final = 5
-"""The exit status of the screen process after a person has closed it.
+"""The exit status of the screen process if a person closed it.
 
-Any other exit status is a fault, and the screen is restarted.
+After any other exit status, the machine reports a fault and restarts the screen.
 """

@@ -97,7 +97,7 @@ def main(
     reduced_motion: bool,
     silent: bool,
 ) -> None:
-    """Run a screen of the machine whose data are in the state folder."""
+    """Run one screen, for the machine whose data are in the folder ``state``, until it is closed."""
     make_process_private()
     if mode == "web":
         os.environ["SDL_VIDEODRIVER"] = "dummy"
@@ -169,7 +169,7 @@ def _run_app(app: "ScreenApp", frames_a_second: int) -> None:
 
 
 def _find_address_file(state: Path, position: int | None, *, top: bool) -> Path:
-    """Return the path of the file in the state folder that contains a browser screen's web address."""
+    """Return the path of the file in the state folder to which a browser screen writes its web address."""
     name = "top" if top else "screen" if position in {None, 1} else f"screen-{position}"
     return state / "run" / f"{name}.url"
 
@@ -184,8 +184,8 @@ def _create_console_window(
 ) -> "Window":
     """Return a window on a display without a desktop.
 
-    With ``state`` it is the player's screen, which also starts the top screen on the next free display.
-    Without ``state`` it is the top screen itself.
+    With ``state``, it is the player's screen, which also starts the top screen on the next free display. If ``state``
+    is None, it is the top screen.
     """
     from egm.screen.displays import DisplayOutput, DrmCard, TopScreenProcess  # noqa: PLC0415 (see main)
     from egm.screen.top import TopPicture  # noqa: PLC0415
@@ -206,7 +206,10 @@ def _create_console_window(
 def _create_speakers(
     surface: "DisplaySurface", sound_store: "SoundStore", *, silent: bool
 ) -> "SoundOutput | None":
-    """Return the sound output: the browser that shows the picture, this computer's mixer, or None if silent."""
+    """Return the sound output: the browser that shows the picture, or else this computer's audio device.
+
+    None if ``silent``.
+    """
     from egm.screen.audio.mixer import SoundMixer  # noqa: PLC0415 (see main)
     from egm.screen.web import BrowserScreen  # noqa: PLC0415
 

@@ -41,14 +41,14 @@ class TouchPoint:
 
 
 class DisplaySurface(Protocol):
-    """An output for the picture: a window, a console without a desktop, or a browser."""
+    """An output on which the picture is shown: a window, a console without a desktop, or a browser."""
 
     unlocked: bool
     """Whether staff are signed in to the service menu. Only then can a person close a kiosk's screen."""
 
     @property
     def picture(self) -> Picture:
-        """Return the renderer of the picture at the surface's present size."""
+        """Return the renderer that draws the picture at the surface's present size."""
         ...
 
     def inputs(self) -> list[TouchPoint | Action] | None:
@@ -56,15 +56,15 @@ class DisplaySurface(Protocol):
         ...
 
     def frame(self) -> pygame.Surface | None:
-        """Return the surface to draw the next frame on, or None while nobody could see the frame."""
+        """Return the surface to draw the next frame on, or None if no frame would be shown now."""
         ...
 
     def show_frame(self) -> None:
-        """Show the viewer the frame that was drawn on the surface of :meth:`frame`."""
+        """Show the frame that was drawn on the surface returned by :meth:`frame`."""
         ...
 
     def set_text(self, text: str) -> None:
-        """Set the picture's text that screen readers read out."""
+        """Set the text that describes the picture to screen readers."""
         ...
 
     def close(self) -> None:
@@ -77,7 +77,7 @@ _PROGRESS_READ_SECONDS: Final = 0.2
 
 
 def report_problem(text: str) -> None:
-    """Write a problem that the screen can tolerate to the error stream, which the machine logs."""
+    """Write the text of a problem that does not stop the screen to the error stream, which the machine logs."""
     echo(f"screen: {text}", err=True)
 
 
@@ -152,7 +152,7 @@ class ScreenApp:
         return True
 
     def _take_input(self, touch_or_key: TouchPoint | Action) -> None:
-        """Apply a touch or a key press. If its handling raises an exception, report it and keep the view."""
+        """Apply a touch or a key press. If this raises an exception, report it and keep the view as it was."""
         view_before = self.view
         try:
             action = (
@@ -169,15 +169,15 @@ class ScreenApp:
             report_problem(f"{touch_or_key}: {type(error).__name__}: {error}")
 
     def apply_action(self, action: Action) -> None:
-        """Apply the action of a touch or a key to the view, and send the requests that result from it."""
+        """Apply an action to the view, and send the messages that it causes to the machine and device simulator."""
         choices = self.surface.picture.list_choices(self.view)
         self.view, messages = apply_action(self.view, action, self.theme, choices)
         self._send(messages)
 
     def _find_touch_action(self, tap: TouchPoint) -> Action | None:
-        """Return the action of a touch, whose position is first corrected by the touch calibration.
+        """Return the action of the target at a touch, or None; the position is corrected by the touch calibration.
 
-        During a calibration, return the uncorrected position as the action.
+        During a calibration, return an action with the uncorrected position.
         """
         snapshot, felt = self.view.snapshot, (round(tap.x * COORDINATE_UNIT), round(tap.y * COORDINATE_UNIT))
         if snapshot is not None and snapshot.page is not None and snapshot.page.pattern == "calibrate":
@@ -189,7 +189,10 @@ class ScreenApp:
         return self.surface.picture.find_touched_action(self.view, tap.x * width, tap.y * height)
 
     def _send(self, messages: tuple[Intent | BenchCommand, ...]) -> None:
-        """Send requests to the machine and commands to the device simulator; if only watching, send nothing."""
+        """Send requests to the machine and commands to the device simulator.
+
+        A screen that is only ``watching`` sends nothing.
+        """
         if self._watching:
             return
         for message in messages:
@@ -219,9 +222,9 @@ class ScreenApp:
             self._apply_bench_messages(self.bench, now)
 
     def _apply_bench_messages(self, bench: ScreenClient, now: float) -> None:
-        """Apply the device simulator's replies to the view.
+        """Apply the replies of the device simulator (``bench``) to the view.
 
-        While its drawer is open, query the devices' state.
+        While the drawer of simulated devices is open, also query the devices' state.
         """
         news = bench.poll(now)
         for message in news.messages:
@@ -259,9 +262,10 @@ def is_staff_signed_in(view: View) -> bool:
 def create_clients(
     state: Path, *, bench: bool, position: int = 1, onlooker: bool = False
 ) -> tuple[ScreenClient, ScreenClient | None]:
-    """Create the clients of a screen: for its player position and, if ``bench``, for the simulated devices.
+    """Return the client of a screen to its machine, and its client to the device simulator.
 
-    The second of the returned pair is None without ``bench``. ``state`` is the machine's state folder.
+    The screen belongs to the player position ``position``; ``state`` is the machine's state folder. If ``bench`` is
+    false, the second client is None.
     """
     sockets = state / "run"
     name = "screen" if position == 1 else f"screen-{position}"

@@ -1,9 +1,9 @@
 """The betting layout of a table: where its spots are drawn and touched, computed from what the spots cover.
 
-A roulette layout is measured in streets: ``u`` runs along them (the zeros are below 0, the column bets start
-at 12), ``v`` across them, 0 to 3. The lines between numbers are too close together for fingers, so only one
-kind of inside bet is open at a time, and its touch areas fill the layout. Any other table arranges its spot
-groups in rows (:mod:`egm.screen.flow`).
+A roulette layout is measured in streets (rows of three numbers). The coordinate ``u`` counts streets: the zeros lie
+below 0, and the column bets start at 12. The coordinate ``v``, 0 to 3, lies across the streets. Fingers cannot
+distinguish the lines between numbers. Only one kind of inside bet is therefore open at a time, and its touch areas fill
+the layout. The layout of any other table has rows of spots (:mod:`egm.screen.flow`).
 """
 
 from collections.abc import Sequence
@@ -55,7 +55,7 @@ class _StreetGrid:
     upright: bool
 
     def find_rect(self, u: float, v: float, du: float, dv: float) -> Rect:
-        """Return the rectangle in the picture of an area of the layout, ``du`` streets by ``dv`` numbers."""
+        """Return the rectangle in the picture of a layout area: its position (u, v) and size (du, dv)."""
         x, y, w, h = self.rect
         if self.upright:
             width, height = w / 3, h / self.count
@@ -74,10 +74,10 @@ class _StreetGrid:
 
 
 def list_inside_bet_kinds(table: Table) -> tuple[str, ...]:
-    """Return the spot groups of a roulette layout that hold inside bets or bets on two dozens.
+    """Return the groups of bet spots of a roulette layout among which the player chooses the one that is open.
 
-    They are sorted by the count of numbers that a bet covers: single numbers (straight-up bets) first. Only
-    one kind is open for bets at a time; until the player chooses one, it is the straight-up bets.
+    These are the inside bets (straight up, split, street ...) and bets on two dozens, sorted by how many numbers a bet
+    covers. Before the player chooses, the straight-up bets are open.
     """
     numbers_covered = {group: len(spots[0].covered_pockets) for group, spots in table.groups.items()}
     inside = [
@@ -91,7 +91,8 @@ def list_inside_bet_kinds(table: Table) -> tuple[str, ...]:
 def list_felt_parts(table: Table, layout: Layout) -> tuple[str, ...]:
     """Return the names of the parts of the betting layout; one part is open at a time.
 
-    The parts of a roulette layout are its kinds of bet and the racetrack; other layouts have numbered pages.
+    A roulette layout has a part for each kind of inside bet and one for the racetrack (bets in wheel order). The parts
+    of another layout are its pages "0", "1" ...; if it has one page, return nothing.
     """
     if table.felt == "roulette":
         return (
@@ -109,9 +110,9 @@ def find_open_part(table: Table, chips: ChipsOnTable, layout: Layout) -> str:
 
 
 def list_street_sheets(table: Table, layout: Layout) -> tuple[tuple[float, float], ...]:
-    """Return the first street and the number of streets on each sheet of a telephone's roulette layout.
+    """Return the streets on each sheet of a telephone's roulette layout: the first street and the number of streets.
 
-    The outside bets have a further sheet after these. Empty for other displays and other tables.
+    The outside bets have one more sheet after these. Return nothing for other displays and other tables.
     """
     if not layout.is_telephone or table.felt != "roulette":
         return ()
@@ -125,12 +126,12 @@ def list_street_sheets(table: Table, layout: Layout) -> tuple[tuple[float, float
 
 
 def _count_streets_on_telephone(layout: Layout) -> int:
-    """Return how many streets fit on a telephone, below the keys for sheets and bet kinds."""
+    """Return how many streets fit on a telephone's screen above the keys for sheets and bet kinds."""
     return max(2, int((find_felt_rect(layout)[3] - 2 * layout.finger + 0.5) // layout.finger))
 
 
 def lay_out_felt(table: Table, chips: ChipsOnTable, layout: Layout) -> FeltLayout:
-    """Return the betting layout with the part that is open now; without parts, the whole layout."""
+    """Return the part of the betting layout that is open now; the whole layout if it has no parts."""
     if table.felt == "roulette":
         return _lay_out_roulette(table, chips, layout)
     pages = lay_out_pages(table, layout)
@@ -162,7 +163,7 @@ def lay_out_tabs(table: Table, chips: ChipsOnTable, layout: Layout) -> list[tupl
 
 
 def _list_parts_that_fit(parts: Sequence[str], chips: ChipsOnTable, layout: Layout) -> list[str]:
-    """Return the layout's parts whose keys fit on a telephone, the open part among them."""
+    """Return the parts whose keys fit side by side on a telephone: the open part and those next to it."""
     room = int(find_felt_rect(layout)[2] // layout.finger)
     open_index = parts.index(chips.open_part) if chips.open_part in parts else 0
     first = max(0, min(open_index - room // 2, len(parts) - room))
@@ -188,9 +189,9 @@ def _find_zero_cell(pocket: str, zeros: Sequence[str]) -> tuple[float, float, fl
 def _place_inside_bet(
     covers: Sequence[str], zeros: Sequence[str]
 ) -> tuple[tuple[float, float, float, float], Point]:
-    """Return the touch area (u, v, du, dv) of an inside bet, and the point (u, v) where its chips lie.
+    """Return the touch area (u, v, du, dv) of a roulette inside bet, and the point (u, v) where its chips lie.
 
-    ``covers`` are the pockets of the bet.
+    ``covers`` are the pockets on which the bet wins.
     """
     at = [place for place in map(_find_pocket_centre, covers) if place is not None]
     if len(at) < len(covers):
@@ -206,9 +207,9 @@ def _place_inside_bet(
 def _place_zero_bet(
     covers: Sequence[str], zeros: Sequence[str], rows: Sequence[float]
 ) -> tuple[tuple[float, float, float, float], Point]:
-    """Return the touch area (u, v, du, dv) of a roulette bet that covers a zero, and the point of its chips.
+    """Return the touch area (u, v, du, dv) of a roulette bet on a zero, and the point (u, v) where its chips lie.
 
-    ``rows`` are the ``v`` coordinates of the other numbers that the bet covers.
+    ``covers`` are the pockets on which the bet wins; ``rows`` are the ``v`` coordinates of those that are no zeros.
     """
     if not rows:
         u, v, du, dv = _find_zero_cell(covers[0], zeros) if len(covers) == 1 else (-1.0, 0.75, 1.0, 1.5)
@@ -237,9 +238,9 @@ def _place_column_bet(spot: Spot) -> tuple[float, float, float, float] | None:
 
 
 def _place_outside_bet(spot: Spot) -> tuple[int, float, float]:
-    """Return the cell of an outside bet below the streets: its row (0 dozens, 1 even chances), start and width.
+    """Return the position of an outside bet below the streets: its row, its left edge and its width.
 
-    Start and width are in twelfths of the row.
+    Row 0 has the dozens, row 1 the even chances. Left edge and width are in twelfths of the row.
     """
     numbers = sorted(int(each) for each in spot.covered_pockets if each.isdecimal())
     if len(numbers) in {12, _DOUBLE_BET_POCKETS}:
@@ -254,7 +255,7 @@ def _place_outside_bet(spot: Spot) -> tuple[int, float, float]:
 
 
 def is_inside_bet(spot: Spot) -> bool:
-    """Return whether a roulette spot is an inside bet, which is one on at most six numbers."""
+    """Return whether a roulette bet is an inside bet: a bet on at most six numbers."""
     return bool(spot.covered_pockets) and len(spot.covered_pockets) <= 6
 
 
@@ -303,9 +304,9 @@ def _lay_out_number_cells(grid: _StreetGrid, zeros: Sequence[str]) -> list[FeltC
 
 
 def _list_zero_bets(table: Table, zeros: Sequence[str], part: str) -> list[str]:
-    """Return the ids of the splits and streets that include a zero, on a wheel with several zeros.
+    """Return the ids of the splits and streets with a zero, on a wheel with several zeros; nothing with one zero.
 
-    Their touch areas share the cells of the zeros. Empty if the wheel has one zero.
+    Their touch areas share the cells of the zeros.
     """
     spots = [
         spot
@@ -321,7 +322,7 @@ def _list_zero_bets(table: Table, zeros: Sequence[str], part: str) -> list[str]:
 def _lay_out_inside_bets(
     table: Table, grid: _StreetGrid, zeros: Sequence[str], part: str
 ) -> tuple[list[tuple[Rect, Action]], list[tuple[str, Point]]]:
-    """Return the touch areas of the inside bets of the selected kind, and the chip points of all inside bets."""
+    """Return the touch areas of the inside bets of the open kind, and the chip points of all inside bets by id."""
     touches: list[tuple[Rect, Action]] = []
     chips_at: list[tuple[str, Point]] = []
     last = grid.first_street + grid.count
@@ -397,7 +398,10 @@ def _lay_out_outside_sheet(table: Table, rect: Rect, finger: float) -> FeltLayou
 
 
 def _lay_out_racetrack(table: Table, chips: ChipsOnTable, layout: Layout) -> FeltLayout:
-    """Return the layout of the pockets in wheel order: a ring, or on a telephone rows that turn back at each end."""
+    """Return the layout of the pockets in wheel order, for bets on a pocket and its neighbours.
+
+    The pockets form a ring; on a telephone they form rows that run alternately to the right and to the left.
+    """
     x, y, w, h = find_felt_rect(layout)
     pockets: Sequence[str] = table.wheel
     if layout.is_telephone:
@@ -417,9 +421,9 @@ def _lay_out_racetrack(table: Table, chips: ChipsOnTable, layout: Layout) -> Fel
 
 
 def _count_racetrack_sheets(table: Table, layout: Layout) -> tuple[int, int]:
-    """Return how many sheets the roulette racetrack needs on a telephone, and the number of pockets on each.
+    """Return how many sheets the roulette racetrack needs on a telephone, and how many pockets a sheet shows.
 
-    Every row is at least as high as a finger needs.
+    Each row is at least as high as a touch target must be.
     """
     rows = max(1, int((find_felt_rect(layout)[3] - 2 * layout.finger + 0.5) // layout.finger))
     count = -(-len(table.wheel) // (rows * _RACETRACK_POCKETS_PER_ROW))
@@ -427,7 +431,10 @@ def _count_racetrack_sheets(table: Table, layout: Layout) -> tuple[int, int]:
 
 
 def lay_out_racetrack_keys(table: Table, chips: ChipsOnTable, layout: Layout) -> list[tuple[Rect, Action]]:
-    """Return the keys of the racetrack: number of neighbours, announced bets, and on a telephone the next sheet."""
+    """Return the keys next to the racetrack, with the action of each.
+
+    The keys choose the number of neighbours, place announced bets and, on a telephone, open the next sheet.
+    """
     x, y, w, h = find_felt_rect(layout)
     calls = [Action("call", name) for name in table.calls]
     if layout.is_telephone:

@@ -1,4 +1,4 @@
-"""Map keys to actions. A cabinet's button deck, a keyboard and a browser's keyboard have the same meanings."""
+"""Actions of the keys. A cabinet's button deck, a keyboard and a browser's keyboard use the same table."""
 
 from collections.abc import Mapping
 from typing import Final
@@ -58,9 +58,10 @@ _KEY_NAME_BY_SDL_CODE: Final[Mapping[int, str]] = {
 
 
 def find_action_by_name(name: str, char: str = "") -> Action | None:
-    """Return the action of a key, given the key's name in the browser and the character that it types.
+    """Return the action of a key, or None.
 
-    Text of more than one character, or a character that cannot be printed, is ignored.
+    ``name`` is the key's name in a browser (KeyboardEvent.key); ``char`` is the text that it types. ``char`` is ignored
+    unless it is one printable character.
     """
     char = char if len(char) == 1 and char.isprintable() else ""
     if name in DIGIT_BY_KEY_NAME:
@@ -69,5 +70,5 @@ def find_action_by_name(name: str, char: str = "") -> Action | None:
 
 
 def find_action_by_code(code: int, char: str = "") -> Action | None:
-    """Return the action of a key, given its SDL code and the character that it types."""
+    """Return the action of a key, or None. ``code`` is its SDL code, ``char`` the character that it types."""
     return find_action_by_name(_KEY_NAME_BY_SDL_CODE.get(code, ""), char)

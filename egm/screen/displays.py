@@ -284,7 +284,7 @@ class DisplayOutput:
 
 
 class TopScreenProcess:
-    """The process that draws the top screen on a display that the player's screen does not use."""
+    """The process that draws the top screen, on a display that the player's screen does not use."""
 
     def __init__(
         self,
@@ -292,9 +292,10 @@ class TopScreenProcess:
         command: Callable[[int], Sequence[str]],
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
-        """Prepare the top screen's process.
+        """Prepare the process without starting it.
 
-        ``command`` returns the command line for the descriptor of the display's lease.
+        ``command`` returns the command line that starts it. Its argument is the file descriptor of the DRM lease, which
+        gives the process the use of its display.
         """
         self._output = output
         self._clock = clock
@@ -303,9 +304,9 @@ class TopScreenProcess:
         self._again_at = clock()
 
     def start_if_possible(self) -> None:
-        """Start the top screen if a display is free and the process is not running.
+        """Start the process if a display is free and the process is not running.
 
-        After the process has ended, wait some seconds before it is started again.
+        If the process has ended, it is started again only some seconds after its last start.
         """
         if self._is_running() or not self._output.free:
             return
@@ -343,5 +344,5 @@ class TopScreenProcess:
 
 
 def _find_address(items: "array[int]") -> int:
-    """Return the memory address of an array, which a kernel call takes as an argument."""
+    """Return the memory address of an array's data, to be passed in a kernel call."""
     return items.buffer_info()[0]

@@ -1,7 +1,7 @@
 """The betting layout of every table but roulette: rows of spots on one or more pages, computed from the spots.
 
-Bets of one kind whose names differ only in their last word (totals, hops, place bets) are *titled*: they have
-rows of their own, with the common words at the left as the title. Other kinds share a row if they fit.
+The spots of one kind whose names differ only at the end (totals, hops, place bets) get *titled* rows: the words that
+their names share are the title at the left of the row. Spots of other kinds share a row if they fit.
 """
 
 import re
@@ -53,42 +53,44 @@ _CARD_TABLE_SPOT_HEIGHT: Final = 84.0
 
 @dataclass(frozen=True, slots=True)
 class FeltCell:
-    """A printed cell of the betting layout: a pocket of the wheel, a bet spot, or the title of a row."""
+    """A printed cell of the betting layout: a pocket of the wheel, a bet spot, or the title of a row.
+
+    ``pocket`` and ``spot`` are empty unless the cell shows a pocket or a spot.
+    """
 
     rect: Rect
     pocket: str = ""
     spot: str = ""
     titled_spots: tuple[str, ...] = ()
-    """The ids of the spots under the row's title, for the title's cell and the spots' cells; otherwise empty.
-    """
+    """The ids of all spots under the title of this cell's row; empty if the row has no title."""
 
 
 @dataclass(frozen=True, slots=True)
 class FeltLayout:
-    """A betting layout as drawn.
-
-    It has the printed cells, the touch areas in the order in which the keys select them, and the point of each
-    spot where its chips lie.
-    """
+    """A betting layout as drawn."""
 
     cells: tuple[FeltCell, ...] = ()
+    """The printed cells."""
     touches: tuple[tuple[Rect, Action], ...] = ()
+    """The touch areas and their actions, in the order in which the keys move the focus."""
     chip_points: tuple[tuple[str, Point], ...] = ()
+    """The id of each bet spot, and the point at which its chips are drawn."""
 
 
 @dataclass(frozen=True, slots=True)
 class SpotRow:
-    """Betting spots in one row of the layout.
-
-    ``titled_spots`` has the ids of all spots under the row's title; it is empty for a row without a title.
-    """
+    """One row of bet spots in the layout."""
 
     spots: tuple[Spot, ...]
     titled_spots: tuple[str, ...] = ()
+    """The ids of all spots under the row's title, also in further rows; empty if the row has no title."""
 
 
 def find_felt_rect(layout: Layout) -> Rect:
-    """Return the rectangle of the betting layout within the field, without the keys below it on a telephone."""
+    """Return the rectangle of the betting layout within the game field.
+
+    On a telephone it ends above two rows of keys.
+    """
     x, y, w, h = layout.field
     if layout.is_telephone:
         return (x, y, w, h - 2 * layout.finger)
@@ -96,7 +98,7 @@ def find_felt_rect(layout: Layout) -> Rect:
 
 
 def compute_height_above_spots(table: Table, layout: Layout) -> float:
-    """Return the height kept free above a table's spots: for the cards, or at craps for the point and the puck."""
+    """Return the height above a table's spots that is kept free for cards, or at craps for the point numbers."""
     _, _, w, h = find_felt_rect(layout)
     if table.felt == "cards":
         return h - _count_longest_rows(table, w, layout.finger) * max(layout.finger, _CARD_TABLE_SPOT_HEIGHT)
@@ -105,12 +107,12 @@ def compute_height_above_spots(table: Table, layout: Layout) -> float:
 
 @lru_cache(maxsize=64)
 def _count_longest_rows(table: Table, width: float, finger: float) -> int:
-    """Return the number of rows of a table's spots if each has as many spots as are permitted."""
+    """Return how many rows a table's spots need if every row holds as many spots as permitted."""
     return len(arrange_spots_in_rows(table.spots.values(), width, finger, _ROW_SPOTS_MAX))
 
 
 def place_chip_beside_label(rect: Rect) -> Point:
-    """Return where a chip lies in a cell without hiding its label: at the right, or below."""
+    """Return the point in a cell at which a chip does not hide the label: at the right of the label, or below it."""
     x, y, w, h = rect
     if is_chip_beside_label(rect):
         return (x + w - 26, y + h / 2)
@@ -128,7 +130,7 @@ def is_chip_beside_label(rect: Rect) -> bool:
 
 
 def split_label_and_odds(rect: Rect) -> tuple[Rect, Rect]:
-    """Return the rectangles of a cell's label and of its odds; neither overlaps the chips."""
+    """Return two rectangles within a cell, for its label and its odds. The chips overlap neither."""
     x, y, w, h = rect
     if is_chip_beside_label(rect):
         width = w - 10 - _CHIP_SPACE_WIDTH
@@ -142,13 +144,16 @@ def split_label_and_odds(rect: Rect) -> tuple[Rect, Rect]:
 
 
 def split_common_words(names: Sequence[str]) -> tuple[str, list[str]]:
-    """Return the first words that all names have in common, and what follows them in each name."""
+    """Return the words with which all names begin, and what follows them in each name."""
     return _split_common_words(tuple(names))
 
 
 @lru_cache(maxsize=1024)
 def _split_common_words(names: tuple[str, ...]) -> tuple[str, list[str]]:
-    """Implement :func:`split_common_words` with a cache, whose keys must be tuples."""
+    """Compute the result of :func:`split_common_words`.
+
+    It takes a tuple because the keys of its cache must be hashable.
+    """
     common = 0
     while all(name[: common + 1] == names[0][: common + 1] for name in names) and common < len(names[0]):
         common += 1
@@ -158,10 +163,10 @@ def _split_common_words(names: tuple[str, ...]) -> tuple[str, list[str]]:
 
 
 def _is_titled(spots: Sequence[Spot]) -> bool:
-    """Return whether bet spots of one kind get rows of their own with a title.
+    """Return whether the given bet spots, all of one kind, get rows of their own with a title.
 
-    They do if there are enough of them and, in every language, their names share words and differ only in a
-    short remainder.
+    They do if there are enough of them and, in every language, their names begin with the same words and end in a short
+    text of their own.
     """
     if len(spots) < _TITLED_SPOTS_MIN:
         return False
@@ -175,9 +180,10 @@ def _is_titled(spots: Sequence[Spot]) -> bool:
 def arrange_spots_in_rows(
     spots: Iterable[Spot], width: float, finger: float, row_limit: int
 ) -> list[SpotRow]:
-    """Arrange bet spots in rows of at most ``row_limit`` spots, each at least as wide as a ``finger``.
+    """Return bet spots in rows of at most ``row_limit`` spots.
 
-    Spots with a title get rows of their own; spots of other kinds share a row if they fit.
+    A row is at most ``width`` wide, and each spot in it at least ``finger``. Spots with a title get rows of their own;
+    spots of other kinds share a row if they fit.
     """
     room = min(row_limit, int(width // max(finger, _SPOT_WIDTH_MIN)))
     kinds: dict[str, list[Spot]] = {}
@@ -204,13 +210,13 @@ def arrange_spots_in_rows(
 
 
 def _divide_into_rows(spots: Sequence[Spot], room: int) -> list[tuple[Spot, ...]]:
-    """Divide bet spots into as few rows as possible, of similar length and at most ``room`` spots each."""
+    """Divide bet spots into as few rows as possible, of similar length; a row has at most ``room`` spots."""
     row_length = -(-len(spots) // -(-len(spots) // room))
     return [tuple(spots[i : i + row_length]) for i in range(0, len(spots), row_length)]
 
 
 def _find_title_width(width: float) -> float:
-    """Return the width of a row's title, for a layout of this width."""
+    """Return the width of the titles of rows in a layout that is ``width`` wide."""
     return _TITLE_WIDTHS[0] if width > 800 else _TITLE_WIDTHS[1]
 
 
@@ -227,7 +233,11 @@ def lay_out_pages(table: Table, layout: Layout) -> list[list[SpotRow]]:
 def _divide_into_pages(
     table: Table, room: tuple[float, float], finger: float, tabs_height: float
 ) -> list[list[SpotRow]]:
-    """Return the rows of bet spots on each page of size ``room``; if there are several pages, tabs stand above."""
+    """Return the rows of bet spots on each page.
+
+    ``room`` is the width and height of the layout. If there are several pages, ``tabs_height`` is subtracted from the
+    height for the tabs that change the page.
+    """
     (w, h), least_height = room, max(finger, _ROW_HEIGHTS[0])
     spots = table.spots.values()
     for row_limit in range(
@@ -254,7 +264,10 @@ def list_page_spots(table: Table, layout: Layout, page: int) -> list[Spot]:
 
 
 def find_rect_below_tabs(table: Table, layout: Layout) -> Rect:
-    """Return the rectangle of the betting layout's rows, below the tabs of its pages if it has several."""
+    """Return the rectangle in which the rows of bet spots are drawn.
+
+    If the layout has several pages, the rectangle starts below their tabs.
+    """
     x, y, w, h = find_felt_rect(layout)
     head = (
         (layout.finger if layout.is_telephone else OUTSIDE_BET_HEIGHT)
@@ -266,7 +279,7 @@ def find_rect_below_tabs(table: Table, layout: Layout) -> Rect:
 
 
 def lay_out_rows(rows: Sequence[SpotRow], rect: Rect) -> FeltLayout:
-    """Return the layout of rows of bet spots in a rectangle, centred in height if the rows do not fill it."""
+    """Return the layout of rows of bet spots in a rectangle; rows that do not fill it are centred vertically."""
     x, y, w, h = rect
     height = min(_ROW_HEIGHTS[2], h / max(1, len(rows)))
     top = y + (h - height * len(rows)) / 2

@@ -1,7 +1,7 @@
-"""Input reducer: computes the next view from touches, keys and the button deck, with the messages to send.
+"""Input reducer: compute the next view, and the messages to send, from a touch, a key or the button deck.
 
-Everything that can be touched can also be chosen with the deck: while a decision is pending or a page is
-open, the bet keys move the focus, MAX BET activates the focused target, and PLAY confirms.
+Whatever can be touched can also be selected with the keys of the deck. While a decision is pending or a page is open,
+the bet keys move the focus, MAX BET activates the focused target, and PLAY confirms.
 """
 
 from collections.abc import Sequence
@@ -68,9 +68,10 @@ _DECK_KEYS_BY_ARROW: Final = {"down": ("bet_less", "bet_more"), "up": ("bet_more
 def apply_action(
     view: View, action: Action, theme: Theme, choices: Sequence[Action] = ()
 ) -> tuple[View, Messages]:
-    """Return the view after an action, with requests for the machine and commands for the device simulator.
+    """Return the view after a player's or attendant's action, and the messages that it causes.
 
-    ``choices`` are the touch targets of the pending decision or the open page, in order.
+    The messages are requests to the machine and commands to the device simulator. ``choices`` are the actions that the
+    deck's keys can select now, in order: those of the pending decision or of the open page.
     """
     if action.char:
         action = Action("type", action.char) if is_text_field_open(view) else replace(action, char="")
@@ -109,19 +110,20 @@ def apply_action(
 
 
 def _has_unconfirmed_entries(view: View) -> bool:
-    """Return whether closing the open service page would discard what was entered on it.
+    """Return whether the open service page has entries that would be lost if the page were closed.
 
-    The machine then warns instead of closing the page, and the key must be turned again.
+    The machine then warns instead of closing the page; a second turn of the key closes it.
     """
     page = view.snapshot.page if view.snapshot is not None else None
     return page is not None and page.unconfirmed
 
 
 def _skip_ahead(view: View, theme: Theme) -> View:
-    """Handle a press of PLAY while a game is shown: stop the reels, or end the roll-up and request the next game.
+    """Shorten the presentation of a game after a press of PLAY.
 
-    After the greatest wins, PLAY only ends the roll-up, and the next game needs another press. While a wheel
-    still has to complete its minimum number of turns, PLAY does nothing.
+    While reels move, stop them. During the roll-up of a win, end it and remember to request the next game; after a win
+    of the highest celebration level, only end the roll-up. While a wheel has not completed the turns that a valid spin
+    needs, change nothing.
     """
     show, line = view.show, build_view_timeline(view, theme)
     if show is None or line is None:
@@ -142,7 +144,10 @@ def _skip_ahead(view: View, theme: Theme) -> View:
 
 
 def start_next_game(view: View) -> tuple[View, Messages]:
-    """Request the next game if PLAY was pressed for it during the last presentation and the machine accepts it now."""
+    """Request the next game if PLAY was pressed for it during the last presentation.
+
+    If the machine does not accept a game now, request nothing.
+    """
     if view.next_play_pressed_at is None or view.snapshot is None:
         return view, ()
     hidden = view.scene is not Scene.GAME or view.page is not Page.NONE or view.decision is not None
@@ -177,8 +182,8 @@ def _apply_player_action(view: View, action: Action, theme: Theme) -> tuple[View
 def _move_focus(view: View, action: Action, theme: Theme, choices: Sequence[Action]) -> View | Action:
     """Handle a key that moves the focus or activates the focused target.
 
-    Return the view with the focus moved, or the action of the focused target. Return ``action`` unchanged if
-    the key does not concern the focus.
+    If it moves the focus, return the new view; if it activates the target, return the target's action. Return any other
+    key's ``action`` unchanged.
     """
     if not choices or not is_choosing(view, theme):
         return action
@@ -195,9 +200,10 @@ def _move_focus(view: View, action: Action, theme: Theme, choices: Sequence[Acti
 
 
 def _turn_operator_key(view: View) -> tuple[BenchCommand, ...]:
-    """Return the commands that turn the operator's key of a simulated cabinet: on, or off while its menu is open.
+    """Return the commands that turn the operator's key switch of a simulated cabinet.
 
-    If the key is on but its menu is not open, turn the key off and on again.
+    They turn the key on, or off if its menu is open. If the key is on and its menu is not open, they turn it off and on
+    again.
     """
     ways: dict[tuple[bool, bool], tuple[bool, ...]] = {
         (True, True): (False,),
@@ -213,7 +219,7 @@ def _turn_operator_key(view: View) -> tuple[BenchCommand, ...]:
 
 
 def _apply_on_page(view: View, action: Action) -> tuple[View, Messages]:
-    """Apply a touch or a key while a service page is open; keys for the player have no effect."""
+    """Apply a touch or a key while a service page is open. The player's keys have no effect then."""
     page = view.snapshot.page if view.snapshot is not None else None
     if page is None:
         return view, ()
@@ -250,7 +256,7 @@ def _apply_field_action(view: View, action: Action, theme: Theme) -> tuple[View,
 
 
 def _apply_choice(view: View, action: Action) -> tuple[View, Messages]:
-    """Apply a touch on a pending decision: mark a reel or card, or send an answer to the machine."""
+    """Apply a touch on a pending decision: mark a reel or card, or send the player's answer to the machine."""
     if action.name == "hold":
         return replace(view, held_bits=view.held_bits ^ (1 << int(action.value))), ()
     if action.name == "set_as":
@@ -289,9 +295,9 @@ def _apply_keno_action(view: View, name: str, value: Any) -> tuple[View, Message
 
 
 def _build_quick_pick_slip(view: View) -> marks.KenoSlip | None:
-    """Return the numbers of the last quick-pick ticket as a slip, so that the player can edit them.
+    """Return a slip with the numbers of the last quick-pick ticket, so that the player can change them.
 
-    Return None if the player has marked numbers since, or if the ticket had several cards.
+    Return None if the player has already marked numbers, or if the ticket had several cards.
     """
     last = find_last_step(view)
     if (
@@ -305,7 +311,7 @@ def _build_quick_pick_slip(view: View) -> marks.KenoSlip | None:
 
 
 def _apply_on_table(view: View, name: str, value: Any) -> tuple[View, Messages]:
-    """Apply a touch of a table: place or remove chips, change the tool, or open another part of the layout."""
+    """Apply a touch at a table game: place or remove chips, select a tool, or open another part of the layout."""
     table, snapshot, chips = view.table, view.snapshot, view.chips
     if table is None or snapshot is None:
         return view, ()
@@ -334,7 +340,7 @@ def _apply_on_table(view: View, name: str, value: Any) -> tuple[View, Messages]:
 
 
 def _change_table_display(view: View, name: str, value: Any) -> View:
-    """Apply a touch at a table that changes no bet: it changes what is shown or which tool is selected."""
+    """Apply a touch at a table game that changes no bet, such as the choice of a tool or of a part of the layout."""
     chips = view.chips
     if name == "suits":
         return replace(view, four_colours=not view.four_colours)
@@ -357,7 +363,7 @@ def _change_table_display(view: View, name: str, value: Any) -> View:
 
 
 def _request_area_stake(view: View, area: str) -> tuple[View, Messages]:
-    """Request the next stake on a betting area of a wheel."""
+    """Request the next higher stake on a betting area of the wheel."""
     game, snapshot = view.game, view.snapshot
     if game is None or snapshot is None or not marks.is_wheel(game) or not view.accepts_request("bet"):
         return view, ()
@@ -365,7 +371,10 @@ def _request_area_stake(view: View, area: str) -> tuple[View, Messages]:
 
 
 def _request_bet_change(view: View, step: int) -> tuple[Intent, ...]:
-    """Return the request to change the bet by ``step`` levels (0: to the maximum); none at a table with spots."""
+    """Return the request to change the bet by ``step`` bet levels; 0 requests the maximum bet.
+
+    Return nothing for a table game, whose bets are chips on spots.
+    """
     options = list_available_bets(view)
     if view.snapshot is None or not options or (view.table is not None and view.table.spots):
         return ()  # At a table with spots, bets are chips, and these keys move from spot to spot.
@@ -404,7 +413,10 @@ def _list_action_requests(view: View, action: Action) -> tuple[Intent, ...] | No
 
 
 def _request_player_limit(choice: object) -> tuple[Intent, ...]:
-    """Return the request to set a player's own limit, given as a pair (kind, value); none for any other value."""
+    """Return the request to set a limit that the player chose for themselves.
+
+    ``choice`` is a pair: the kind of limit and its value. Return nothing for any other ``choice``.
+    """
     if not isinstance(choice, tuple):
         return ()
     kind, value = choice
@@ -435,18 +447,18 @@ def _apply_screen_action(view: View, name: str) -> View:
 
 
 def _toggle_page(view: View, page: Page) -> View:
-    """Open a player's page on its first sheet, or close it if it is open."""
+    """Open the given page at its first sheet; if it is open already, close it."""
     new_page = Page.NONE if view.page is page else page
     return replace(view, page=new_page, sheet=0, focus=0, focused=False)
 
 
 def _turn_sheet(view: View, sheet_count: int) -> View:
-    """Return the view with the open page ``sheet_count`` sheets further on."""
+    """Return the view with the open page turned by ``sheet_count`` sheets; a negative number turns back."""
     return replace(view, sheet=view.sheet + sheet_count)
 
 
 def _slide_drawer(view: View) -> View:
-    """Return the view with the drawer of simulated devices starting to open or to close."""
+    """Return the view in which the drawer of simulated devices starts to open or, if it is open, to close."""
     if not view.with_bench:
         return view
     if view.is_drawer_open:

@@ -1,4 +1,7 @@
-"""Layouts of the picture in layout units: one for landscape, one for portrait, one for a telephone."""
+"""Where the parts of the picture lie, in layout units: one layout each for landscape, portrait and a telephone.
+
+A layout unit is a length that is independent of the number of pixels.
+"""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
@@ -23,10 +26,7 @@ DECK_KEYS: Final = (
 
 @dataclass(frozen=True, slots=True)
 class Layout:
-    """The rectangles of the picture's parts in one orientation, in layout units.
-
-    ``left`` and ``right`` are the panels next to the game field.
-    """
+    """The rectangles of the picture's parts, in layout units."""
 
     size: tuple[int, int]
     """The width and height of the picture, in layout units."""
@@ -57,11 +57,11 @@ class Layout:
     staff: Rect
     """The rectangle of the key that opens the service menu, shown if the machine would open it."""
     drawer_width: float = 0.0
-    """The width at the right edge that the drawer of simulated devices covers when it is open."""
+    """The width of the open drawer of simulated devices, at the right edge of the picture."""
     tray: float = 0.0
-    """The height of the tray below a Keno board. A tray next to the board is as high as the field."""
+    """The height of the tray with keys below a Keno board. 0 if there is none, or if it is beside the board."""
     finger: float = 60.0
-    """The least size of a touch target, each way: 15 mm of a cabinet's display, 44 pixels of a telephone."""
+    """The least width and height of a touch target: 15 mm on a cabinet's display, 44 pixels on a telephone."""
 
     @property
     def is_portrait(self) -> bool:
@@ -70,7 +70,7 @@ class Layout:
 
     @property
     def levels(self) -> Rect | None:
-        """Return the rectangle next to the game's title in which progressive levels are shown.
+        """Return the rectangle next to the game's title in which the meters of progressive levels are drawn.
 
         None in portrait, where a side panel shows them.
         """
@@ -83,7 +83,7 @@ class Layout:
         return self.size[0] < PORTRAIT.size[0]
 
     def with_open_drawer(self) -> "Layout":
-        """Return the layout while the drawer is open: pages do not extend below it."""
+        """Return the layout while the drawer of simulated devices is open: pages end at its left edge."""
         if self.is_telephone:  # The drawer covers most of the page, so the player closes it first.
             return self
         _, y, _, h = self.sheet
@@ -101,9 +101,9 @@ class Layout:
         return self if self.is_portrait else replace(self, marquee=(x - 26, y + 6, w * 0.37, h - 12))
 
     def with_tray(self, rows: int) -> "Layout":
-        """Return the layout of a Keno board with ``rows`` rows of keys in the tray beside or below it.
+        """Return the layout of a Keno game, with a tray of ``rows`` rows of keys beside or below the board.
 
-        In portrait, the side panels give up height to the board.
+        In portrait, the side panels are lower, so that the board is higher.
         """
         if not self.is_portrait:
             return self
@@ -119,7 +119,7 @@ class Layout:
         )
 
     def with_areas(self) -> "Layout":
-        """Return the layout for a wheel game's betting areas, which span the whole width on a telephone."""
+        """Return the layout of a wheel game. On a telephone its betting areas span the whole width."""
         if not self.is_telephone:
             return self
         (lx, ly, _, _), (rx, _, rw, _) = self.left, self.right
@@ -133,14 +133,14 @@ class Layout:
 
     @property
     def strip_width(self) -> float:
-        """Return the width of the texts in a telephone's strip above a table or wheel, in units."""
+        """Return the width available for texts in a telephone's strip above a table or wheel, in layout units."""
         return self.size[0] - 56.0
 
     def for_table_game(self, *, levels: bool = False, facts: int = 1) -> "Layout":
-        """Return the layout for a table game. On a telephone, one strip replaces the side panels.
+        """Return the layout of a table game. On a telephone, a strip above the table replaces the side panels.
 
-        If the table has progressive levels, the strip is higher by the height of the levels' meters; ``facts``
-        is the number of lines that state the value of a credit and the limits of bets.
+        The strip has room for ``facts`` lines of text (the value of a credit and the limits of bets) and, if
+        ``levels``, for the meters of progressive levels.
         """
         if not self.is_telephone:
             return self
@@ -156,20 +156,23 @@ class Layout:
 
     @property
     def page(self) -> Rect:
-        """Return the rectangle of a service page: all above the meters that the device drawer leaves free."""
+        """Return the rectangle of a service page: everything above the meters but the drawer of simulated devices."""
         margin = 10.0 if self.is_telephone else 24.0 if self.is_portrait else 40.0
         return (margin, 8.0, self.size[0] - self.drawer_width - 2 * margin, self.bar[1] - 10.0)
 
     @property
     def stage(self) -> Rect:
-        """Return the rectangle above the meters, which a lock-up dims."""
+        """Return the rectangle of everything above the meters. A lock-up is drawn over it and dims it."""
         return (0, 0, self.size[0], self.bar[1])
 
 
 def _lay_out_row(
     x: float, y: float, height: float, gap: float, widths: Mapping[str, float]
 ) -> dict[str, Rect]:
-    """Return rectangles of the given widths side by side, ``gap`` apart, by name."""
+    """Return the rectangle of each part of a row, by name.
+
+    ``widths`` has the width of each part by name, from left to right; they are ``gap`` apart.
+    """
     rects: dict[str, Rect] = {}
     for name, width in widths.items():
         rects[name] = (x, y, width, height)
@@ -258,9 +261,9 @@ _TELEPHONE_HEIGHTS: Final = (1400, 1560, 20)
 
 
 def build_telephone_layout(width: float, height: float) -> Layout:
-    """Return the layout for a telephone whose browser page has this width and height.
+    """Return the layout for a telephone whose browser page is ``width`` by ``height`` layout units large.
 
-    The stage gets the height that the deck and the meters leave free.
+    The game field gets the height that the keys and the meters leave free.
     """
     least_height, most_height, step = _TELEPHONE_HEIGHTS
     picture_height = min(
@@ -308,7 +311,7 @@ def build_telephone_layout(width: float, height: float) -> Layout:
 
 
 def grow_rect(rect: Rect, margin: float) -> Rect:
-    """Return the rectangle, larger by ``margin`` on each side."""
+    """Return the rectangle enlarged by ``margin`` on each side."""
     return (rect[0] - margin, rect[1] - margin, rect[2] + 2 * margin, rect[3] + 2 * margin)
 
 

@@ -1,7 +1,7 @@
-"""The player's marks: numbers on Keno cards and stakes on a wheel, and the bet request they make.
+"""The player's marks: numbers on Keno cards and stakes on a wheel, and the bet request that they make.
 
-The machine holds the bet. The marks here are the player's unfinished input; they are sent as soon as they
-form a valid bet. This module knows no rules of a game but the counts that the game published.
+The machine holds the bet. The marks are the player's unfinished input, sent to the machine as soon as they form a valid
+bet. This module knows no game rules; it only uses the numbers and limits that the game published.
 """
 
 from collections.abc import Mapping, Sequence
@@ -19,35 +19,42 @@ _EMPTY_CARD: Card = (frozenset(),)
 
 @dataclass(frozen=True, slots=True)
 class KenoSlip:
-    """A Keno slip as marked by the player: its cards, and the index of the card being marked.
-
-    Without marks it is a quick pick. ``stakes`` has one stake per card, or none if all cards have the same
-    stake. ``draws`` and ``bonuses`` (the ids of paid bonuses) apply to the whole ticket.
-    """
+    """A Keno slip as marked by the player. Without marks, it stands for a quick pick."""
 
     cards: tuple[Card, ...] = (_EMPTY_CARD,)
+    """The cards of the slip. A card is a tuple of groups, each a set of marked numbers."""
     current_card_index: int = 0
+    """The index of the card that is being marked."""
     stakes: tuple[int, ...] = ()
+    """The stake of each card, in credits; empty if all cards have the same stake."""
     draws: int = 1
+    """For how many draws the ticket is bought."""
     bonuses: tuple[str, ...] = ()
+    """The ids of the paid bonuses, which apply to the whole ticket."""
 
     @property
     def with_first_card(self) -> "KenoSlip":
-        """Return the slip with its first card as the current one, so that slips with the same marks compare equal."""
+        """Return the slip with its first card as the current card.
+
+        Two slips with the same marks are then equal, whichever card was marked last.
+        """
         return replace(self, current_card_index=0)
 
     def list_card_stakes(self, common: int) -> tuple[int, ...]:
-        """Return the stake of each card of the slip.
+        """Return the stake of each card of the slip, in credits.
 
-        If the slip has no separate stakes, each card has the stake ``common``. A card added later has the
-        stake of the last card.
+        ``common`` is the stake of all cards if the slip has no separate stakes. A card without a stake, because it was
+        added later, has the stake of the card before it.
         """
         stakes = self.stakes[: len(self.cards)]
         last = stakes[-1] if stakes else common
         return (*stakes, *(last,) * (len(self.cards) - len(stakes)))
 
     def with_stake(self, stake: int, common: int) -> "KenoSlip":
-        """Return the slip with ``stake`` on the current card; cards without a stake of their own keep ``common``."""
+        """Return the slip with ``stake`` on the current card.
+
+        If the slip had no separate stakes, its other cards get the stake ``common``.
+        """
         stakes = list(self.list_card_stakes(common))
         stakes[self.current_card_index] = stake
         return replace(self, stakes=tuple(stakes) if len(set(stakes)) > 1 else ())
@@ -92,16 +99,18 @@ def list_permitted_stakes(game: GameView) -> tuple[int, ...]:
 
 
 def find_ticket_maximum(game: GameView, item: str) -> int:
-    """Return the maximum count of ``item`` in a Keno game.
+    """Return the highest number of ``item`` in a Keno game.
 
-    It is the maximum of ``selections`` on a ticket, of ``groups`` in a selection, or of ``draws`` for a
-    ticket.
+    ``item`` is ``selections`` (cards on a ticket), ``groups`` (in a selection) or ``draws`` (for a ticket).
     """
     return int(game.presentation["marks"][item])
 
 
 def count_ways(card: Card) -> dict[int, int]:
-    """Return how many ways (combinations of groups) of a Keno card there are, by their number of spots."""
+    """Return, by number of spots, how many ways a Keno card has.
+
+    A way is a combination of the card's groups; its spots are the numbers in these groups.
+    """
     counts = {0: 1}
     for group in card:
         for count, sets in list(counts.items()):
@@ -110,9 +119,9 @@ def count_ways(card: Card) -> dict[int, int]:
 
 
 def count_paid_ways(game: GameView, card: Card) -> dict[int, int]:
-    """Return, by number of spots, how many ways of a Keno card the game pays.
+    """Return, by number of spots, how many ways (combinations of groups) of a Keno card the game pays.
 
-    Empty if the card cannot be played.
+    Empty if the card is not valid.
     """
     if not all(card):
         return {}
@@ -125,14 +134,15 @@ def count_paid_ways(game: GameView, card: Card) -> dict[int, int]:
 
 
 def is_slip(game: GameView, slip: KenoSlip) -> bool:
-    """Return whether the player's marks make a valid Keno ticket, on which a bet can be placed."""
+    """Return whether the player's marks make a valid Keno ticket."""
     return all(count_paid_ways(game, card) for card in slip.cards)
 
 
 def toggle_number(game: GameView, slip: KenoSlip, number: int) -> KenoSlip:
-    """Return the slip with this number marked in the current card's last group, or unmarked.
+    """Return the slip with a number marked in the last group of the current card, or unmarked.
 
-    A number beyond the largest permitted group is ignored.
+    If the number is marked in any group of the card, it is unmarked there. If the last group is full, the slip is
+    unchanged.
     """
     card = slip.current_card
     if number in slip.numbers:
@@ -202,7 +212,10 @@ def compute_form_price(game: GameView, form: Mapping[str, Any], stake: int) -> i
 
 
 def list_form_prices(game: GameView, form: Mapping[str, Any]) -> tuple[int, ...]:
-    """Return the possible prices of a named ticket: one for each stake within the maximum cost of a draw."""
+    """Return the possible prices of a named ticket, in credits: one for each permitted stake.
+
+    Stakes that make a draw cost more than its maximum are left out.
+    """
     dearest = game.presentation["marks"]["cost"]
     costs = (
         (compute_form_price(game, form, stake), int(form["draws"])) for stake in list_permitted_stakes(game)
@@ -211,9 +224,9 @@ def list_form_prices(game: GameView, form: Mapping[str, Any]) -> tuple[int, ...]
 
 
 def find_current_form(game: GameView, snapshot: Snapshot) -> Mapping[str, Any]:
-    """Return the named ticket that the current bet buys: the one named in the bet, or else one of the same price.
+    """Return the named (ready-made) ticket that the current bet buys.
 
-    If there is none, return the first named ticket of the game.
+    If the bet names none, return the first named ticket with the same price, or else the first of the game.
     """
     forms = game.presentation["forms"]
     form_id = snapshot.bet_wager.get("form")
@@ -229,9 +242,9 @@ def list_forms_on_offer(game: GameView) -> list[Mapping[str, Any]]:
 
 
 def compute_current_form_price(game: GameView, form: Mapping[str, object], snapshot: Snapshot) -> int:
-    """Return the price of the named ticket ``form`` at the current stake, in credits, limited to its highest price.
+    """Return the price of the named ticket ``form`` at the stake of the current bet, in credits.
 
-    The stake stays the same when the player chooses another named ticket.
+    So a player who chooses another named ticket keeps the stake. The price is at most the ticket's highest price.
     """
     current_form = find_current_form(game, snapshot)
     stake, remainder = divmod(snapshot.bet_credits, compute_form_price(game, current_form, 1))
@@ -241,7 +254,10 @@ def compute_current_form_price(game: GameView, form: Mapping[str, object], snaps
 
 
 def choose_form(game: GameView, snapshot: Snapshot, form_id: str | None = None) -> tuple[Intent, ...]:
-    """Return the request for the named ticket ``form_id``, or else for the next named ticket, at the current stake."""
+    """Return the request to bet on the named ticket ``form_id`` at the current stake.
+
+    If the game has no such ticket, request the named ticket after the current one.
+    """
     forms = list_forms_on_offer(game)
     current_form = find_current_form(game, snapshot)["id"] if form_id is None else form_id
     index = next((n for n, form in enumerate(forms) if form["id"] == current_form), -1)
@@ -250,21 +266,21 @@ def choose_form(game: GameView, snapshot: Snapshot, form_id: str | None = None) 
 
 
 def request_form(form: Mapping[str, object], cost: int) -> Intent:
-    """Return the request to buy a named (ready-made) ticket at the given cost."""
+    """Return the request to bet ``cost`` credits on a named (ready-made) ticket."""
     return Intent(name="bet", value=cost, options={"form": form["id"]})
 
 
 def compute_slip_cost(game: GameView, slip: KenoSlip, stake: int) -> int:
-    """Return the price of the slip's ticket in credits, including the bonuses and draws it buys."""
+    """Return the price of the slip's ticket in credits: all ways of its cards, bonuses and draws."""
     staked = zip(slip.cards, slip.list_card_stakes(stake), strict=True)
     ways_cost = sum(sum(count_paid_ways(game, card).values()) * each for card, each in staked)
     return ways_cost * _compute_cost_factor(game, slip.bonuses, slip.draws)
 
 
 def request_slip_bet(game: GameView, slip: KenoSlip, stake: int) -> tuple[Intent, ...]:
-    """Return the request to the machine for a Keno ticket with the player's marks; without marks, for a quick pick.
+    """Return the request to the machine for a Keno ticket with the player's marks.
 
-    Return nothing while the marks make no valid ticket.
+    Without marks, it requests a quick pick. If the marks make no valid ticket, return nothing.
     """
     if not slip.has_marks:
         form = game.presentation["forms"][0]
@@ -288,7 +304,7 @@ def request_slip_bet(game: GameView, slip: KenoSlip, stake: int) -> tuple[Intent
 
 
 def find_current_stake(snapshot: Snapshot, game: GameView) -> int:
-    """Return the stake of the current ticket, or the lowest stake if it has none."""
+    """Return the stake of the current ticket, in credits, or the lowest stake if it has none."""
     for selection in snapshot.bet_wager.get("selections", ()):
         for stake in selection.get("stakes", {}).values():
             if stake in list_permitted_stakes(game):
@@ -322,14 +338,14 @@ def is_wheel(game: GameView | None) -> bool:
 
 
 def find_least_revolutions(game: GameView | None) -> int:
-    """Return the least number of turns of a valid spin of this game's wheel, or 0 if none is required."""
+    """Return how many turns a spin of this game's wheel needs to be valid, or 0 without a minimum."""
     return int(game.presentation.get("revolutions") or 0) if game is not None else 0
 
 
 def read_area_stakes(game: GameView, snapshot: Snapshot) -> dict[str, int]:
-    """Return the stake on each area of the current bet.
+    """Return the stake on each area of the current bet, in credits.
 
-    If the bet names no areas, use the first named form with the same cost.
+    If the bet names no areas, return the stakes of the first named bet with the same cost.
     """
     stake_by_area = snapshot.bet_wager.get("bets")
     if isinstance(stake_by_area, Mapping):
@@ -344,7 +360,7 @@ def read_area_stakes(game: GameView, snapshot: Snapshot) -> dict[str, int]:
 def request_next_area_stake(game: GameView, snapshot: Snapshot, area: str) -> tuple[Intent, ...]:
     """Return the request for the next higher stake on a betting area of the wheel; after the highest, for no stake.
 
-    Stakes that exceed a limit are skipped. The last area with a stake is not cleared.
+    Stakes that exceed a limit are skipped. If only this area has a stake, it is not cleared.
     """
     layout, current_stakes = game.presentation["layout"], read_area_stakes(game, snapshot)
     ladder = [0, *layout["stakes"]]

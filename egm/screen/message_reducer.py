@@ -1,4 +1,4 @@
-"""Message reducer: computes the next view from a message of the machine or device simulator, or from time."""
+"""Message reducer: compute the next view from a message of the machine or device simulator, or from time."""
 
 from collections.abc import Mapping
 from dataclasses import replace
@@ -53,9 +53,9 @@ def apply_message(view: View, message: Message) -> View:
 
 
 def apply_bench_reply(view: View, reply: BenchReply, devices: frozenset[str] = frozenset()) -> View:
-    """Return the view after a reply of the device simulator: all devices' states, or one command's result.
+    """Return the view after a reply of the device simulator: the states of all devices, or a command's result.
 
-    ``devices`` are those that the drawer operates; all if empty.
+    ``devices`` are the devices that the drawer operates; empty for all devices.
     """
     if reply.state and all(isinstance(device, Mapping) for device in reply.state.values()):
         return replace(view, bench={n: d for n, d in reply.state.items() if not devices or n in devices})
@@ -64,9 +64,9 @@ def apply_bench_reply(view: View, reply: BenchReply, devices: frozenset[str] = f
 
 # ---------------------------------------------------------------------- a game
 def _apply_play(view: View, play: Play) -> View:
-    """Start the presentation of a game's outcome on the screen.
+    """Start the presentation of a game's outcome.
 
-    If the outcome was already presented completely, report that to the machine again.
+    If this outcome was already presented to its end, do not repeat it: only report its end to the machine again.
     """
     old_show = view.show
     if old_show is not None and old_show.is_complete and old_show.play.play_id == play.play_id:
@@ -85,9 +85,10 @@ def _apply_play(view: View, play: Play) -> View:
 
 
 def _prepare_chips_after_round(view: View, play: Play) -> View:
-    """Prepare a table's chips after a round: store the bets of the round so that the player can repeat them.
+    """Prepare the chips on a table after a round.
 
-    At tables where bets may stay, also remove the new bets.
+    The bets of the round are stored, so that the player can repeat them. At tables where bets may stay for the next
+    round, the new bets are removed from the chips: those that are not decided are then the machine's standing bets.
     """
     table = view.tables.get(play.game_id)
     if table is None or (view.game is not None and view.game.id != play.game_id):
@@ -101,9 +102,9 @@ def _prepare_chips_after_round(view: View, play: Play) -> View:
 
 
 def _show_decision(view: View, decision: Decision) -> View:
-    """Show a pending player decision, after the game's steps that precede it.
+    """Show a pending player decision, after the steps of the game that lead to it.
 
-    A message that the machine repeats after a reconnect changes nothing.
+    The machine repeats its message after a reconnection; a decision that is already shown stays as it is.
     """
     if view.decision == decision or view.snapshot is None:
         return view
@@ -135,7 +136,7 @@ def _show_decision(view: View, decision: Decision) -> View:
 
 
 def _list_steps_before_decision(view: View, game_id: str, decision: Decision) -> tuple[Step, ...]:
-    """Return the steps before a decision, and the step in which the player must decide."""
+    """Return the steps of the game up to a decision, with the step in which the player decides as the last."""
     details: Mapping[str, Any] = decision.display
     if game_id in view.tables:
         continues = _is_round_shown(view, decision.play_id)
@@ -152,14 +153,14 @@ def _list_steps_before_decision(view: View, game_id: str, decision: Decision) ->
 
 
 def _is_round_shown(view: View, play_id: str) -> bool:
-    """Return whether a round has already been presented up to its last decision."""
+    """Return whether a table round has already been presented up to its most recent decision."""
     return view.show is not None and view.decision is not None and view.show.play.play_id == play_id
 
 
 def _build_continued_show(view: View, play: Play, steps: tuple[Step, ...]) -> GameShow:
-    """Return the presentation of a game's next steps, after a decision.
+    """Return the presentation of a game's steps after a decision.
 
-    It leaves out the steps that were already shown before an earlier decision of the same game.
+    It leaves out the steps that were already presented before an earlier decision of the same game.
     """
     old_show, decision = view.show, view.decision
     if old_show is None or decision is None or not _is_round_shown(view, play.play_id) or view.game is None:
@@ -189,9 +190,9 @@ def _build_continued_show(view: View, play: Play, steps: tuple[Step, ...]) -> Ga
 
 
 def _read_last_display_step(view: View, snapshot: Snapshot) -> Step | None:
-    """Return the last step of the outcome that the machine reported last.
+    """Return the last step of the outcome that the machine reported most recently.
 
-    None if it has reported none, or if the game of the outcome is not offered here.
+    None if there is no such outcome, or if this machine no longer offers its game.
     """
     if not snapshot.last_display or snapshot.game_id not in view.games:
         return None
@@ -235,9 +236,9 @@ def _apply_snapshot(view: View, snapshot: Snapshot) -> View:
 
 
 def _update_notice(view: View, old_snapshot: Snapshot | None, snapshot: Snapshot) -> View:
-    """Show the first new notice of a snapshot.
+    """Show the first notice of a snapshot that the previous snapshot did not have.
 
-    A refusal that is repeated after a touch is shown again; a refusal disappears when the machine's state
+    If a touch is refused again for the same reason, show the refusal again. Remove a refusal when the machine's state
     changes.
     """
     fresh = [
@@ -255,10 +256,10 @@ def _update_notice(view: View, old_snapshot: Snapshot | None, snapshot: Snapshot
 
 
 def _should_remove_shown_game(view: View, old_snapshot: Snapshot, snapshot: Snapshot) -> bool:
-    """Return whether the last game must disappear: another is selected, or its win or the credit was taken.
+    """Return whether the last game must disappear from the screen.
 
-    The win in a snapshot also becomes 0 when a game is lost after a game that was won. The lost game is then
-    on the screen, and it stays there.
+    It disappears if another game was selected, or if its win or the credit was paid out or collected. A win amount that
+    becomes 0 because a new game was lost does not count: the lost game stays on the screen.
     """
     if old_snapshot.game_id != snapshot.game_id:
         return True
@@ -271,7 +272,7 @@ def _should_remove_shown_game(view: View, old_snapshot: Snapshot, snapshot: Snap
 
 
 def _update_bet(view: View, old_snapshot: Snapshot | None, snapshot: Snapshot) -> View:
-    """Update the credit, the marks of the current bet, and its progressive levels."""
+    """Update the credit, the marks of the bet and the progressive levels from a new snapshot."""
     view = _update_chips(view, old_snapshot, snapshot)
     bet = marks.build_slip_from_wager(snapshot.bet_wager)
     let_go = (
@@ -292,7 +293,10 @@ def _update_bet(view: View, old_snapshot: Snapshot | None, snapshot: Snapshot) -
 def _find_levels_before_fall(
     view: View, old_snapshot: Snapshot | None, snapshot: Snapshot
 ) -> Mapping[str, int]:
-    """Return the amounts of progressive levels before they fell during the game in play; {} between games."""
+    """Return the amount that each progressive level had before it was won in the current game, by level id.
+
+    A level counts as won if its amount fell. Amounts are in minor units. Empty if no game is in play.
+    """
     if old_snapshot is None or snapshot.state != "playing":
         return {}
     amounts = {level.id: level.amount_cents for level in snapshot.progressives}
@@ -305,7 +309,10 @@ def _find_levels_before_fall(
 
 
 def _update_chips(view: View, old_snapshot: Snapshot | None, snapshot: Snapshot) -> View:
-    """Update the chips from the current bet, unless a bet request is still unanswered."""
+    """Update the chips on the table from the machine's bet.
+
+    They stay as they are while a bet request of the player is still unanswered.
+    """
     table = view.tables.get(snapshot.game_id or "")
     if table is None:
         return view
@@ -316,9 +323,9 @@ def _update_chips(view: View, old_snapshot: Snapshot | None, snapshot: Snapshot)
 
 
 def _update_page(view: View, snapshot: Snapshot) -> View:
-    """Update the view for a service page that was opened, changed or closed.
+    """Update the view after a service page was opened, changed or closed.
 
-    A page that asks for typed input starts without focus, so that Enter confirms the input.
+    A page with a text field opens without a focused target, so that Enter confirms the typed text.
     """
     replay = snapshot.page.replay if snapshot.page is not None else None
     desk = update_desk_for_page(view.desk, snapshot.page, view.now)
@@ -330,7 +337,10 @@ def _update_page(view: View, snapshot: Snapshot) -> View:
 
 
 def build_recall_view(view: View, now: Snapshot, replay: Replay) -> View | None:
-    """Return a view of a recalled game as the player saw it, or None if this machine cannot draw it."""
+    """Return a view that shows a recalled game as the player saw it.
+
+    None if this machine does not have the data to draw the game.
+    """
     recalled = now.model_copy(
         update={
             "game_id": replay.game_id,
@@ -379,15 +389,15 @@ def build_recall_view(view: View, now: Snapshot, replay: Replay) -> View | None:
 
 
 def mark_link_lost(view: View) -> View:
-    """Return the view after the link to the machine was lost; unchanged if that is already known."""
+    """Return the view after the connection to the machine was lost; the same view if it already shows this."""
     return replace(view, linked=False, scene_at=view.now) if view.linked else view
 
 
 def advance_time(view: View, now: float, theme: Theme) -> tuple[View, Messages]:
-    """Return the view at the later time ``now``, with the messages to send.
+    """Return the view at the time ``now``, and the messages to send.
 
-    This reports to the machine, once, that a game has been shown, and starts a game that PLAY requested
-    meanwhile.
+    The messages report, once, that a game has been shown to its end, request the next game if PLAY was pressed for it,
+    and request the removal of chips.
     """
     view, removal_requests = _remove_due_chips(replace(view, now=now))
     if removal_requests:
@@ -410,7 +420,11 @@ def advance_time(view: View, now: float, theme: Theme) -> tuple[View, Messages]:
 
 
 def _remove_due_chips(view: View) -> tuple[View, Messages]:
-    """Request the removal of the last round's chips, and reset chips whose bet request was not answered in time."""
+    """Update the chips of a table after time has passed, and return the messages that this causes.
+
+    Request the removal of the last round's chips. If a bet request was not answered in time, show the chips of the
+    machine's bet again.
+    """
     snapshot, chips, table = view.snapshot, view.chips, view.table
     if snapshot is None or table is None:
         return view, ()

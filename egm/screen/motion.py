@@ -7,49 +7,52 @@ from egm.screen.theme import Motion
 
 
 def clamp_to_unit_interval(share: float) -> float:
-    """Limit the value to the range 0 to 1."""
+    """Return the value, limited to the range 0 to 1."""
     return max(0.0, min(1.0, share))
 
 
 def ease_out(share: float) -> float:
     """Return the progress (0 to 1) of a movement that starts fast and slows down.
 
-    ``share`` is the elapsed fraction of its time.
+    ``share`` is the fraction of the movement's time that has passed.
     """
     return 1 - (1 - clamp_to_unit_interval(share)) ** 3
 
 
 def ease_in_out(share: float) -> float:
-    """Return the progress (0 to 1) of a movement that is slow at both ends.
+    """Return the progress (0 to 1) of a movement that is slow at its start and at its end.
 
-    ``share`` is the elapsed fraction of its time.
+    ``share`` is the fraction of the movement's time that has passed.
     """
     t = clamp_to_unit_interval(share)
     return t * t * (3 - 2 * t)
 
 
 def compute_pulse(now: float, hertz: float) -> float:
-    """Return the brightness of a light that pulses smoothly between 0 and 1."""
+    """Return the brightness (0 to 1) of a smoothly pulsing light at the time ``now``, in seconds."""
     return 0.5 - 0.5 * math.cos(now * hertz * math.tau)
 
 
 @dataclass(frozen=True, slots=True)
 class ReelTravel:
-    """The movement of one reel, on a strip of ``strip_length`` cells, from ``start_position`` to ``target_position``.
+    """The movement of one reel in a game.
 
-    ``stop_at`` is when it stops, in seconds from the start of the game. Symbols move down, so the strip
-    position decreases, by a whole number of cells that ends exactly on ``target_position``.
+    Positions are cells of the reel strip. Symbols move down, so the position decreases, by a whole number of cells.
     """
 
     start_position: int
+    """The strip position before the game."""
     target_position: int
+    """The strip position at which the reel stops."""
     strip_length: int
+    """The number of cells of the strip."""
     stop_at: float
+    """When the reel stops, in seconds from the start of the game."""
 
     def count_cells(self, motion: Motion) -> int:
-        """Return how many cells the reel moves before it stops on ``target``.
+        """Return how many cells the reel moves to reach ``target_position``, whole turns of the strip included.
 
-        Of the possible distances, it is the one whose speed is nearest to the theme's full speed.
+        The number of turns is chosen so that the speed is as near as possible to the theme's full speed.
         """
         full_speed_cells = motion.cells_per_second * max(0.1, self.stop_at - motion.spin_up - _RUN_UP / 2)
         base = (self.start_position - self.target_position) % self.strip_length
@@ -88,7 +91,10 @@ class ReelTravel:
 
     @staticmethod
     def _compute_overshoot(share: float) -> float:
-        """Return how many cells the reel is past its stop, at the fraction ``share`` of its settling time."""
+        """Return how many cells the reel is past its stop.
+
+        ``share`` is the fraction of its settling time that has passed.
+        """
         return 0.0 if share >= 1 else _OVERSHOOT * math.sin(share * math.pi * 1.6) * (1 - share) ** 1.5
 
 
@@ -101,9 +107,9 @@ _OVERSHOOT = 0.30
 
 
 def compute_roll_up_amount(amount: int, elapsed_seconds: float, duration_seconds: float) -> int:
-    """Return the amount, in whole units, that a roll-up to ``amount`` shows at one moment.
+    """Return the amount that a roll-up shows ``elapsed_seconds`` after its start.
 
-    ``elapsed_seconds`` is the elapsed time and ``duration_seconds`` the roll-up's duration, in seconds.
+    The roll-up counts from 0 to ``amount`` within ``duration_seconds``; the result is a whole number.
     """
     if duration_seconds <= 0 or elapsed_seconds >= duration_seconds:
         return amount

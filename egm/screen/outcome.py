@@ -1,4 +1,4 @@
-"""A game's published reel data and the results of its games, parsed for drawing the reels.
+"""Reel games as data: what a game publishes about its reels, and the results of its games.
 
 The data come from ``paytables`` as JSON. Fields that this screen does not know are ignored.
 """
@@ -24,57 +24,71 @@ _ANTICIPATION_PROBABILITY_MIN: Final = Fraction(1, 25)
 
 
 class OutcomeError(Exception):
-    """The error that a game's published data, or the data of an outcome, do not fit; the message says what."""
+    """The error that a game's published data, or the data of one of its outcomes, are invalid; the message says why."""
 
 
 @dataclass(frozen=True, slots=True)
 class WinOnReels:
-    """One win on the reels: its positions (reel, row), its line (1-based, or None), its credits, and its combination.
-
-    The combination is ``count`` of ``symbol``, or ``name`` for any other; then count and symbol are empty.
-    """
+    """One win on the reels."""
 
     positions: tuple[tuple[int, int], ...]
+    """The positions of the winning symbols, each as (reel, row) from 0."""
     credits: int
     line: int | None
+    """The pay line's number, from 1; None for a win that is not on a line."""
     name: str
+    """The name of the prize, for example ``3 loon``."""
     count: int
+    """How many of ``symbol`` won; 0 if the prize is not for one symbol."""
     symbol: str
+    """The winning symbol; empty if the prize is not for one symbol."""
 
 
 @dataclass(frozen=True, slots=True)
 class PrizeTableRow:
-    """One row of the prize table, with its values for the game's lowest bet."""
+    """One row of the prize table, with the values that hold for the game's lowest bet.
+
+    ``count`` and ``symbol`` are 0 and empty if the prize is not for one symbol.
+    """
 
     name: str
     count: int
     symbol: str
     credits: int
     additional_awards: tuple[tuple[str, int], ...] = ()
-    """What the prize awards in addition to credits, each with its count: stages (free games) or merchandise."""
+    """What the prize awards besides credits: pairs of a stage (free games) or merchandise and how many of it."""
 
 
 @dataclass(frozen=True, slots=True)
 class ReelField:
-    """The fixed data of a game's reels: strips, window heights, symbol names, pay lines (a row per reel), prizes."""
+    """The fixed data of a game's reels."""
 
     reel_strips: tuple[tuple[str, ...], ...]
+    """The symbols of each reel's strip."""
     reel_heights: tuple[int, ...]
+    """How many symbols of each reel are visible."""
     names: Mapping[str, Names]
+    """The name of each symbol, by symbol and language."""
     lines: tuple[tuple[int, ...], ...]
+    """The pay lines; each has a row for every reel."""
     prizes: tuple[PrizeTableRow, ...]
     groups: Mapping[str, tuple[str, ...]]
+    """The symbols of each symbol group, by the group's name."""
     titles: Mapping[str, Names]
-    """The names of prizes that are not won by one symbol, by prize and language."""
+    """The names of prizes that are not for one symbol, by prize and language."""
     triggers: Mapping[str, int] = field(default_factory=dict)
-    """For each scatter symbol that triggers a feature anywhere in the window, how many symbols are needed."""
+    """The scatter symbols that trigger a feature anywhere in the window, each with the number of symbols needed."""
     weights: tuple[tuple[int, ...] | None, ...] = ()
-    """Weight of each stop, by reel; None for a reel whose stops are equally likely."""
+    """The weights of each reel's stops; None for a reel whose stops are equally likely."""
     rest_stops: tuple[int, ...] = ()
-    """The stops at which the reels stand before any game; no bet wins there."""
+    """The stops that the reels show before the first game. No bet wins with them."""
 
     def list_prize_icons(self, prize: PrizeTableRow) -> tuple[str, ...]:
-        """Return the symbols that illustrate a prize; for a prize of a symbol group, the group's members in turn."""
+        """Return the symbols that illustrate a prize.
+
+        They are the prize's symbol, repeated as often as it is needed. For a prize for any symbols of a group, they are
+        the group's symbols in turn. Empty for any other prize.
+        """
         if prize.symbol:
             return (prize.symbol,) * (prize.count if prize.count <= _PRIZE_ICONS_MAX else 1)
         number, _, remainder = prize.name.partition(" ")
@@ -95,7 +109,10 @@ class ReelField:
 
 @dataclass(frozen=True, slots=True)
 class CascadeFall:
-    """One window of a cascade of reels with its wins, after new symbols replaced the winning ones before it."""
+    """One window of a cascade, and its wins.
+
+    In a cascade, winning symbols disappear and new symbols fall into the window, until there is no new win.
+    """
 
     window: Window
     wins: tuple[WinOnReels, ...]
@@ -104,29 +121,35 @@ class CascadeFall:
 
 @dataclass(frozen=True, slots=True)
 class ReelSpin:
-    """One spin of the reels: the window by reel at rest, each reel's stop, and the wins.
-
-    A stop is -1 if the strip does not show the window (a symbol was changed): the reel then stops on a
-    strip made of its window. ``first`` has the stops of a first spin before the player chose reels to hold.
-    ``cascade_falls`` are the windows of a cascade, starting with the spin itself. ``evaluated_window`` is
-    the window that was paid, if symbols expanded in it.
-    """
+    """One spin of the reels and its wins."""
 
     window: Window
+    """The visible symbols of each reel after it stopped."""
     stops: tuple[int, ...]
+    """The strip position at which each reel stopped.
+
+    It is -1 if the strip does not have the symbols of the window, because a symbol was changed. The reel is then drawn
+    with a strip made of its window.
+    """
     wins: tuple[WinOnReels, ...]
     credits: int
     stage: str = BASE_STAGE
     multiplier: int = 1
     first_stops: tuple[int, ...] = ()
+    """The stops of the first spin, before the player chose reels to hold; empty without a first spin."""
     cascade_falls: tuple[CascadeFall, ...] = ()
+    """The windows of a cascade, the first that of the spin itself; empty without a cascade."""
     evaluated_window: Window | None = None
+    """The window that was paid, if it differs from ``window`` because symbols expanded; otherwise None."""
     awaited_reels: tuple[int, ...] = ()
-    """The reels that spin longer with anticipation, after the reels before them stop (:func:`find_awaited_reels`)."""
+    """The reels that spin longer to build anticipation (:func:`find_awaited_reels`)."""
 
     @property
     def windows_to_show(self) -> tuple[tuple[Window, tuple[WinOnReels, ...]], ...]:
-        """Return the reel windows to show, each with its wins: those that won, or else only the last one."""
+        """Return the reel windows to show, each with its wins.
+
+        After a cascade they are the windows with a win or, if none won, the last window.
+        """
         if not self.cascade_falls:
             return ((self.last_window, self.wins),)
         won = tuple((fall.window, fall.wins) for fall in self.cascade_falls if fall.wins)
@@ -141,9 +164,10 @@ class ReelSpin:
 
 
 def _read_names(value: object, default: str) -> dict[str, str]:
-    """Return a name by language code from a game's data.
+    """Return a name by language code.
 
-    A plain text, or ``default`` if there is no name, counts as English.
+    ``value`` is a mapping by language, a plain text, or a mapping with either under ``name``. A plain text is taken as
+    English. If it is None, return ``default`` as English.
     """
     inner = value.get("name", value) if isinstance(value, Mapping) else value
     if isinstance(inner, Mapping):
@@ -152,7 +176,7 @@ def _read_names(value: object, default: str) -> dict[str, str]:
 
 
 def _read_additional_awards(pay: Mapping[str, Any]) -> tuple[tuple[str, int], ...]:
-    """Return the features and merchandise that a prize awards, each with its count."""
+    """Return the stages (features) and merchandise that a prize awards, each with how many of it."""
     return tuple(
         (str(a["name"]), int(a.get("times", 1)))
         for a in pay.get("gives", ())
@@ -167,9 +191,9 @@ def _parse_counted_symbol(name: str, symbols: Mapping[str, object]) -> tuple[int
 
 
 def _list_pays(data: Mapping[str, Any]) -> list[Mapping[str, Any]]:
-    """Return the rows of a game's prize table, each prize once, with the values for the cheapest bet.
+    """Return the rows of a game's prize table, one for each prize, with the values for the cheapest bet.
 
-    A prize that only a higher bet can win has 0 credits.
+    A prize that only a more expensive bet can win has the value 0 credits.
     """
     pays_by_name = {str(pay["name"]): pay for pay in data.get("pays", ()) if isinstance(pay, Mapping)}
     for entry in data.get("bets", ()):
@@ -216,7 +240,10 @@ def read_field(game: GameView, stage: str = BASE_STAGE) -> ReelField:
 
 
 def compute_bet_multiple(game: GameView, bet_credits: int) -> int:
-    """Return how many times a bet buys the game's lowest bet of its kind; the stated prizes are for that lowest bet."""
+    """Return by which factor the stated prizes are multiplied at a bet of ``bet_credits``.
+
+    Prizes are stated for the lowest bet of each kind. The factor is how many times the bet contains that lowest bet.
+    """
     bets = [entry for entry in game.presentation.get("bets", ()) if isinstance(entry, Mapping)]
     costs = [int(entry.get("cost", 0)) for entry in bets]
     levels = game.presentation.get("levels", ())
@@ -227,7 +254,7 @@ def compute_bet_multiple(game: GameView, bet_credits: int) -> int:
 def compute_prize_at_bet(game: GameView, name: str, lowest: int, bet_credits: int) -> int:
     """Return the value of a prize at a bet, in credits; ``lowest`` is its value at the lowest bet.
 
-    A bet that buys more of the pay table has its own values (C-22).
+    A bet that buys more of the pay table (C-22) has stated values of its own, which are used instead of ``lowest``.
     """
     levels = game.presentation.get("levels", ())
     for entry in game.presentation.get("bets", ()):
@@ -248,7 +275,7 @@ def list_reel_stages(game: GameView) -> tuple[str, ...]:
 def _find_trigger_counts(
     prizes: Sequence[PrizeTableRow], anywhere: Sequence[str], stages: Sequence[str]
 ) -> dict[str, int]:
-    """Return, for each scatter symbol that triggers a feature, the least count of symbols that does."""
+    """Return the scatter symbols that trigger a feature, each with the lowest count of symbols that triggers it."""
     least_counts: dict[str, int] = {}
     for prize in prizes:
         if prize.symbol in anywhere and any(given in stages for given, _ in prize.additional_awards):
@@ -257,10 +284,11 @@ def _find_trigger_counts(
 
 
 def find_awaited_reels(field: ReelField, window: Window) -> tuple[int, ...]:
-    """Return the reels to spin with anticipation: one more symbol on them would trigger a feature.
+    """Return the reels that spin longer to build anticipation.
 
-    This depends only on the symbols to their left and on the true odds, never on the reel's own result, so it
-    reveals nothing about that result (B-17). Reels that would rarely complete the trigger are left out.
+    They are the reels on which one more scatter symbol would trigger a feature. They are found from the symbols on the
+    reels to their left and the true odds, never from the reel's own result, so that they reveal nothing about it
+    (B-17). A reel on which the symbol is unlikely is left out.
     """
     awaited = set()
     for symbol, needed in field.triggers.items():
@@ -276,7 +304,7 @@ def find_awaited_reels(field: ReelField, window: Window) -> tuple[int, ...]:
 
 
 def _compute_symbol_probability(field: ReelField, reel: int, symbol: str) -> Fraction:
-    """Return the probability that a reel shows a symbol."""
+    """Return the probability that a reel stops with at least one of the symbol in its window."""
     strip, height = field.reel_strips[reel], field.reel_heights[reel]
     stop_weights = field.weights[reel] if reel < len(field.weights) else None
     weights = stop_weights or (1,) * len(strip)
@@ -287,7 +315,10 @@ def _compute_symbol_probability(field: ReelField, reel: int, symbol: str) -> Fra
 
 
 def _find_stop(strip: Sequence[str], window: Sequence[str], hint: int) -> int:
-    """Return the stop at which a strip shows the window, the nearest to ``hint``; -1 if no stop does."""
+    """Return the position on a strip at which it shows the symbols of ``window``; -1 if there is none.
+
+    If there are several, return the one nearest to the position ``hint``.
+    """
     count = len(strip)
     fits = [
         i
@@ -300,7 +331,7 @@ def _find_stop(strip: Sequence[str], window: Sequence[str], hint: int) -> int:
 def read_result(field: ReelField, display: Mapping[str, Any]) -> ReelSpin:
     """Return one spin of the reels from an outcome's display data.
 
-    Raises OutcomeError if they do not fit the field.
+    Raises OutcomeError if the data do not fit ``field``.
     """
     try:
         stops = [int(s) for s in display.get("stops") or [0] * field.reel_count]
@@ -333,9 +364,9 @@ def read_result(field: ReelField, display: Mapping[str, Any]) -> ReelSpin:
 
 
 def _read_window(data: Any, field: ReelField) -> Window:
-    """Return the window of symbols by reel from an outcome's data.
+    """Return the symbols that each reel shows, from an outcome's data.
 
-    Raises OutcomeError if it does not fit the field.
+    Raises OutcomeError if they do not fit the heights of the reels.
     """
     window = tuple(tuple(str(s) for s in column) for column in data)
     if [len(c) for c in window] != list(field.reel_heights):
@@ -350,8 +381,8 @@ def _match_paid_wins(
 ) -> tuple[WinOnReels, ...]:
     """Return the wins of one window of a cascade, each with the credits that were paid for it.
 
-    ``of_fall`` has the wins of the window with their credits at the lowest bet. ``of_step`` has the wins of
-    the whole step with their credits at the bet made.
+    ``of_fall`` has the wins of that window, with their values at the lowest bet. ``of_step`` has all wins of the
+    cascade, with the credits paid at the bet made.
     """
     return tuple(
         next((win for win in of_step if (win.name, win.positions) == (one.name, one.positions)), one)

@@ -1,8 +1,8 @@
-"""The painter: draws text, art and panels on one surface, in logical units, with a cache of drawn surfaces.
+"""The painter: draws text, art and panels on one surface, in layout units, with a cache of drawn surfaces.
 
-Every method takes positions and sizes in the layout's units and multiplies by ``scale`` itself, so the
-picture is as sharp in a small window as on a 4K screen. Whatever is slow to draw is drawn once and cached;
-the least recently used entry is dropped first.
+Every method takes positions and sizes in layout units and multiplies them by ``scale`` itself, so the picture is as
+sharp in a small window as on a 4K screen. What is slow to draw is drawn once and cached. If the cache is full, the
+entry that was used least recently is removed.
 """
 
 import math
@@ -47,7 +47,8 @@ _TEXT_WIDTH_CACHE: Final[dict[tuple[str, int, str | None], int]] = {}
 class TextStyle(NamedTuple):
     """The style of a text: face (a font role of the theme), size, paint, and an optional dark edge.
 
-    It is a part of the key of every cached text, and a named tuple is hashed and compared much faster than a dataclass.
+    A style is part of the cache key of every text. It is a named tuple because hashing and comparing a dataclass is
+    much slower.
     """
 
     face: str = "text"
@@ -58,16 +59,16 @@ class TextStyle(NamedTuple):
 
 
 def _measure_accent_drop(font: pygame.font.Font, text: str) -> int:
-    """Return by how many pixels an accent above the font's box moves the text down in its rendered line."""
+    """Return how many pixels lower a text is rendered because an accent rises above the font's box."""
     highest = max((glyph[3] for glyph in font.metrics(text) if glyph is not None), default=0)
     return max(0, highest - font.get_ascent())
 
 
 def _centre_line_on_capitals(font: pygame.font.Font, text: str, line: pygame.Surface) -> pygame.Surface:
-    """Return a rendered line, padded above or below, so that its middle is the middle of its capital letters.
+    """Return a rendered line of text, padded so that the middle of its capital letters is the middle of its height.
 
-    A font's own box leaves unequal room for accents and descenders, and an accent that rises above the box
-    lowers the whole line.
+    Without padding, lines are not centred: a font's box has unequal room above and below the capitals, and an accent
+    that rises above the box lowers the whole line.
     """
     capital = font.render("H", True, (255, 255, 255)).get_bounding_rect()
     capital.y += _measure_accent_drop(font, text)
@@ -82,7 +83,7 @@ _REMEMBERED_MAX: Final = 24
 
 
 class Painter:
-    """A painter on ``surface`` (``scale`` pixels a unit) with the styles of ``theme``."""
+    """A painter that draws on ``surface`` in the styles of ``theme``; one layout unit is ``scale`` pixels."""
 
     #: Maximum size of the cache of drawn surfaces, in bytes.
     cache_bytes_max = 320 * 1024 * 1024
@@ -106,14 +107,14 @@ class Painter:
         return round(length * self.scale)
 
     def scale_rect(self, rect: Rect) -> pygame.Rect:
-        """Return a rectangle in pixels. Rectangles that touch in units also touch in pixels."""
+        """Return a rectangle in pixels. Rectangles that share an edge in layout units share it in pixels, too."""
         x, y, w, h = rect
         scale = self.scale
         left, top = round(x * scale), round(y * scale)
         return pygame.Rect(left, top, round((x + w) * scale) - left, round((y + h) * scale) - top)
 
     def find_or_create(self, key: Hashable, make: Callable[[], pygame.Surface]) -> pygame.Surface:
-        """Return the cached surface of ``key``; create it if absent."""
+        """Return the surface cached under ``key``. If there is none, create it with ``make`` and cache it."""
         key = (self._drawn_for, key)
         surface = self._cache.get(key)
         if surface is None:
@@ -127,10 +128,10 @@ class Painter:
         return surface
 
     def cache_result(self, name: Hashable, key: tuple[object, ...], make: Callable[[], _T]) -> _T:
-        """Return the value stored under ``name`` if its ``key`` is unchanged; otherwise make, store and return it.
+        """Return the value cached under ``name``, or make and cache it if its ``key`` has changed.
 
-        The key contains every object on which the value depends. The objects need not be hashable, unlike the
-        keys of :meth:`find_or_create`, and comparing an object with itself is fast.
+        The key contains every object on which the value depends. Unlike the keys of :meth:`find_or_create`, it need not
+        be hashable: keys are compared, which is fast if they have the same objects.
         """
         remembered = self._remembered.get(name)
         if remembered is None or remembered[0] != key:
@@ -142,9 +143,10 @@ class Painter:
     def draw_over_opaque(
         self, name: Hashable, key: tuple[object, ...], rect: Rect, draw: Callable[[], None]
     ) -> None:
-        """Draw in a rectangle and cache the resulting pixels, to be copied as long as ``key`` is unchanged.
+        """Draw in an opaque rectangle with ``draw``, and cache the resulting pixels under ``name``.
 
-        ``key`` contains every object on which the pixels in the rectangle depend, also those drawn below it.
+        While ``key`` is unchanged, later calls copy the cached pixels. The key must contain every object on which the
+        pixels in the rectangle depend, also those drawn there earlier.
         """
         if self.surface.get_flags() & pygame.SRCALPHA:
             draw()
@@ -161,7 +163,7 @@ class Painter:
         surface.blit(drawn, box)
 
     def draw_for(self, game: GameView | None) -> None:
-        """Draw symbols with the given game's own pictures from now on; with None, with the built-in pictures."""
+        """Draw symbols with the pictures that ``game`` supplies from now on; if it is None, with the built-in ones."""
         self._pictures = {} if game is None else game.art.pictures
         self._drawn_for = game.digest if game is not None and self._pictures else ""
 
@@ -170,11 +172,11 @@ class Painter:
         return draw_symbol(symbol, name, size, self._pictures)
 
     def resolve_paint(self, paint: Paint | str) -> Paint:
-        """Return the paint itself, or the theme's colour of that name."""
+        """Return the theme's colour if the paint is a colour name; otherwise return the paint itself."""
         return self.theme.colour(paint) if isinstance(paint, str) else paint
 
     def get_faded_colour(self, name: str, alpha: float = 1.0) -> Colour:
-        """Return a theme colour by name, with its opacity scaled."""
+        """Return a theme colour by name, with its opacity multiplied by ``alpha`` (0 to 1)."""
         r, g, b, a = self.theme.colour(name)
         return (r, g, b, round(a * alpha))
 
@@ -187,9 +189,9 @@ class Painter:
         return self._fonts[key]
 
     def _measure_word_space(self, face: str, pixels: int) -> int:
-        """Return the least width of a word space, in pixels, as the font's designer intended it.
+        """Return the least width of the space between words in pixels, as the font's designer intended it.
 
-        At small sizes, rounding and kerning would make the font's own word space too narrow.
+        At small sizes, rounding and kerning make the space of the font narrower than that.
         """
         key = (self._files[face], pixels, None)
         if key not in _TEXT_WIDTH_CACHE:
@@ -200,7 +202,7 @@ class Painter:
         return _TEXT_WIDTH_CACHE[key]
 
     def _measure_line(self, face: str, pixels: int, text: str) -> int:
-        """Return the width of a line in pixels, with at least a word space between words."""
+        """Return the width of a line of text in pixels, with spaces between words of at least the intended width."""
         pixels = max(_LETTER_PIXELS_MIN, pixels)
         key = (self._files[face], pixels, text)
         width = _TEXT_WIDTH_CACHE.get(key)
@@ -215,7 +217,10 @@ class Painter:
         return width
 
     def _render_line(self, face: str, pixels: int, text: str) -> pygame.Surface:
-        """Return the text in white; where the font would run words together, each word is set separately."""
+        """Return a line of text rendered in white.
+
+        If the font's spaces are too narrow, each word is rendered separately.
+        """
         font = self.find_font(face, pixels)
         width = self._measure_line(face, pixels, text)
         if font.size(text)[0] >= width:
@@ -241,11 +246,11 @@ class Painter:
         )
 
     def _fit_font(self, text: str, style: TextStyle, width: float | None) -> pygame.font.Font:
-        """Return the font at the style's size, or smaller so that the text fits ``width`` units."""
+        """Return the font in the style's size, or in a smaller size if the text would exceed ``width`` layout units."""
         return self.find_font(style.face, self._fit_font_pixels(text, style, width))
 
     def _fit_font_pixels(self, text: str, style: TextStyle, width: float | None) -> int:
-        """Return the size in pixels at which the text fits ``width`` units, at most the style's own."""
+        """Return the largest font size in pixels at which the text fits in ``width`` units, at most the style's."""
         pixels = self.scale_length(self.theme.sizes[style.size])
         if width is not None:
             most_pixels = self.scale_length(width)
@@ -254,9 +259,9 @@ class Painter:
         return pixels
 
     def render_text(self, text: str, style: TextStyle, width: float | None = None) -> pygame.Surface:
-        """Return the text as a premultiplied surface, at most ``width`` units wide.
+        """Return the text drawn on a premultiplied surface, made smaller to fit in ``width`` units.
 
-        The middle of its height is the middle of its capitals.
+        The middle of the surface's height is the middle of the capital letters.
         """
 
         def render_words() -> pygame.Surface:
@@ -300,9 +305,10 @@ class Painter:
         width: float | None = None,
         alpha: float = 1.0,
     ) -> pygame.Rect:
-        """Write one line of text; return its box.
+        """Draw one line of text; return the rectangle that it covers, in pixels.
 
-        ``at`` is the middle of its height and, depending on ``align``, its left end, centre or right end.
+        ``at`` is the middle of its height and, depending on ``align``, its left end, centre or right end. ``width`` is
+        the greatest width in layout units: a longer text is drawn smaller.
         """
         surface = self.render_text(text, style, width)
         x, y = self.scale_length(at[0]), self.scale_length(at[1])
@@ -320,10 +326,11 @@ class Painter:
         align: Align = "centre",
         smallest_size: str = "caption",
     ) -> None:
-        """Write a text centred vertically in a rectangle, on one line if possible.
+        """Draw a text vertically centred in a rectangle, on one line if it fits.
 
-        A text that is too long is written smaller, but not smaller than ``smallest_size``: it is then broken into
-        lines. If the rectangle cannot hold the lines, the smallest letters are used.
+        A text that is too wide is broken into lines of the theme size ``smallest_size`` or, if the rectangle is too low
+        for these lines, of the size ``tiny``. If the lines do not fit either, the text is drawn on one line, as small
+        as necessary.
         """
         x, y, w, h = rect
         at = {"left": x, "centre": x + w / 2, "right": x + w}[align]
@@ -342,7 +349,7 @@ class Painter:
     def write_paragraph(
         self, text: str, rect: Rect, style: TextStyle, *, align: Align = "left", leading: float = 1.3
     ) -> float:
-        """Write text wrapped to the rectangle's width, from its top. Return the height used, in units."""
+        """Draw a text from the top of a rectangle, wrapped to its width. Return the height used, in layout units."""
         line_height = self.theme.sizes[style.size] * leading
         x = {"left": rect[0], "centre": rect[0] + rect[2] / 2, "right": rect[0] + rect[2]}[align]
         y = rect[1] + line_height / 2
@@ -353,7 +360,7 @@ class Painter:
         return y - line_height / 2 - rect[1]
 
     def wrap_text(self, text: str, width: float, style: TextStyle) -> list[str]:
-        """Return a text in lines of at most ``width`` units. A line never ends at a no-break space."""
+        """Return a text as lines of at most ``width`` layout units. No line ends at a no-break space."""
         lines: list[str] = []
         for block in text.split("\n"):
             line = ""
@@ -378,7 +385,10 @@ class Painter:
         return list(lines)
 
     def _wrap_evenly(self, text: str, width: float, style: TextStyle) -> list[str]:
-        """Return the text wrapped into lines of about equal width, as few as the full width allows."""
+        """Return the text as lines of about equal width.
+
+        There are as few lines as a wrap to ``width`` layout units needs.
+        """
         lines = self.wrap_text(text, width, style)
         low, high = width / 2, width
         while len(lines) > 1 and high - low > 8:
@@ -392,7 +402,7 @@ class Painter:
 
     # ------------------------------------------------------------------ pictures
     def draw_surface(self, surface: pygame.Surface, at: tuple[int, int], alpha: float = 1.0) -> None:
-        """Draw a premultiplied surface at a position in pixels, with its opacity scaled by ``alpha``."""
+        """Draw a premultiplied surface at a position in pixels, with its opacity multiplied by ``alpha`` (0 to 1)."""
         if alpha >= 0.996:
             self.surface.blit(surface, at, special_flags=PREMULTIPLIED)
         elif alpha > 0.004:
@@ -409,7 +419,10 @@ class Painter:
         *,
         alpha: float = 1.0,
     ) -> None:
-        """Draw a picture from the cache in a rectangle; ``make`` draws it once, given the size in pixels."""
+        """Draw a picture in a rectangle, cached under ``key``.
+
+        If it is not cached yet, ``make`` draws it; its argument is the size in pixels.
+        """
         box = self.scale_rect(rect)
         if box.width > 0 and box.height > 0:
             self.draw_surface(
@@ -422,10 +435,10 @@ class Painter:
         side: float,
         make: Callable[[Hashable, tuple[int, int]], pygame.Surface],
     ) -> None:
-        """Draw many small square pieces of cached art.
+        """Draw many small square pictures of ``side`` layout units.
 
-        Each piece is its cache key and its left and top in pixels. ``make`` draws a piece from its key and
-        size in pixels.
+        ``pieces`` has the cache key of each picture, and its left and top in pixels. If a picture is not cached yet,
+        ``make`` draws it, from its key and its size in pixels.
         """
         size = (self.scale_length(side), self.scale_length(side))
         surfaces: dict[Hashable, pygame.Surface] = {}
@@ -438,7 +451,7 @@ class Painter:
         self.surface.fblits(placed, PREMULTIPLIED)
 
     def draw_shade(self, rect: Rect, paint: Paint | str, radius: float = 0) -> None:
-        """Fill a rectangle with rounded corners; the paint may be transparent."""
+        """Fill a rectangle that has rounded corners with a paint, which may be partly transparent."""
         box = self.scale_rect(rect)
         colour = self.resolve_paint(paint)
 
@@ -479,7 +492,7 @@ class Painter:
         edge: Paint | str = "panel_edge",
         line: float = 2,
     ) -> None:
-        """Draw a filled panel with an edge ``line`` units wide."""
+        """Draw a panel filled with ``fill``, with rounded corners and an edge that is ``line`` layout units wide."""
         self.draw_shade(rect, edge, radius)
         self.draw_shade(
             (rect[0] + line, rect[1] + line, rect[2] - 2 * line, rect[3] - 2 * line),

@@ -62,7 +62,7 @@ class TouchTarget:
 
 
 class Picture:
-    """The renderer of views with one theme at one size. It has no state but caches."""
+    """The renderer of views, for one theme and one picture size. It has no state but caches."""
 
     def __init__(
         self, theme: Theme, *, scale: float = 1.0, layout: Layout = LANDSCAPE, timezone: tzinfo | None = None
@@ -118,10 +118,10 @@ class Picture:
             draw_background(replace(stage, has_feature_colours=True))
 
     def read_aloud(self, view: View) -> str:
-        """Return the picture's text for screen readers.
+        """Return the text that screen readers read for the picture.
 
-        For a service page or the game menu: its list and the focused target. Otherwise: why play has stopped,
-        or the status line, and the meters.
+        On a service page or the game menu it is the page's list and the focused target. Otherwise it is the reason why
+        play has stopped, or else the status line, followed by the meters.
         """
         stage, snapshot = self._build_stage(view), view.snapshot
         if snapshot is None or view.scene in {Scene.BOOT, Scene.LOST}:
@@ -155,7 +155,7 @@ class Picture:
         return _join_sentences(lines)
 
     def _find_focused_action(self, stage: Stage) -> Action | None:
-        """Return the action of the focused target, or None if the keys have no focus."""
+        """Return the action of the focused target, or None if no target has the focus."""
         touches = (
             self._list_content_touches(stage)
             if stage.view.focused and is_choosing(stage.view, self.theme)
@@ -164,11 +164,14 @@ class Picture:
         return touches[stage.view.focus % len(touches)].action if touches else None
 
     def list_choices(self, view: View) -> tuple[Action, ...]:
-        """Return the actions that the deck's keys can choose, in order: those of the decision or the open page."""
+        """Return the actions that the deck's keys can select now, in order.
+
+        They are those of the pending decision or of the open page.
+        """
         return tuple(touch.action for touch in self._list_content_touches(self._build_stage(view)))
 
     def _build_stage(self, view: View) -> Stage:
-        """Return the drawing context of the scenes: the layout for the game on the screen, and the view."""
+        """Return the drawing context for the scenes: the view, and the layout that suits its game."""
         self.painter.draw_for(view.game)
         levels = view.snapshot is not None and view.snapshot.progressives
         layout = self.layout.with_levels() if levels else self.layout
@@ -186,7 +189,10 @@ class Picture:
         return Stage(self.painter, self.find_texts(view), layout, self._hide_drawer_behind_page(view))
 
     def _hide_drawer_behind_page(self, view: View) -> View:
-        """Return the view with the drawer hidden if a player's page is open in portrait, where it has no room."""
+        """Return the view, in portrait with the drawer of simulated devices hidden while a player's page is open.
+
+        In portrait there is no room for both.
+        """
         shows_page_alone = (
             self.layout.is_portrait and view.page is not Page.NONE and view.scene is not Scene.SERVICE
         )
@@ -257,7 +263,10 @@ class Picture:
 
 
 def _can_delay_frame(view: View) -> bool:
-    """Return whether a late frame would not be noticed: a game with several stages has been idle for some time."""
+    """Return whether nobody would notice if the next frame were drawn late.
+
+    This is so if a game with several stages has been idle for some time.
+    """
     waits = (
         view.scene in {Scene.GAME, Scene.ATTRACT} and view.now - view.active_at > _SECONDS_WITHOUT_INPUT_MIN
     )
@@ -271,7 +280,7 @@ def _is_game_visible(view: View) -> bool:
 
 
 def _is_round_moving(view: View, theme: Theme) -> bool:
-    """Return whether a round of a table game is being shown, with no page in front of it."""
+    """Return whether a round of a table game is being presented and no page covers it."""
     line = build_view_timeline(view, theme)
     if view.show is None or line is None or not _is_game_visible(view):
         return False
@@ -279,7 +288,10 @@ def _is_round_moving(view: View, theme: Theme) -> bool:
 
 
 def _can_give_up_residual_credit(view: View) -> bool:
-    """Return whether the player may give up residual credit now, and no other decision is pending."""
+    """Return whether the player may give up residual credit now.
+
+    Not while another decision is pending.
+    """
     rests = (
         view.snapshot is not None and view.snapshot.residual is not None and view.accepts_request("residual")
     )
@@ -287,7 +299,7 @@ def _can_give_up_residual_credit(view: View) -> bool:
 
 
 def _draw_player_area(stage: Stage, scene: Scene) -> None:
-    """Draw the area above the meters: the game, then overlays such as celebrations, then the player's open page."""
+    """Draw everything above the meters: the game, then overlays such as celebrations, then the open page."""
     view = stage.view
     if view.snapshot is not None and scene is not Scene.BOOT:
         draw_board(stage)
@@ -311,7 +323,7 @@ def _draw_player_area(stage: Stage, scene: Scene) -> None:
 
 
 def _choose_lamp_pattern(stage: Stage, scene: Scene) -> str:
-    """Return the name of the light pattern for the lamps of the frame."""
+    """Return the name of the pattern in which the lamps around the picture light up."""
     if scene is Scene.ATTRACT:
         return "chase"
     line, show = build_view_timeline(stage.view, stage.theme), stage.view.show
@@ -323,7 +335,7 @@ def _choose_lamp_pattern(stage: Stage, scene: Scene) -> str:
 
 
 def _join_sentences(texts: Iterable[str]) -> str:
-    """Join texts into one, with a full stop added after each text, except the last, that does not end in one."""
+    """Join texts to one. Every text but the last gets a full stop, unless it ends in an end mark."""
     *other_texts, last = [text for text in texts if text] or [""]
     return (
         "".join(f"{text} " if text.endswith(_SENTENCE_ENDINGS) else f"{text}. " for text in other_texts)

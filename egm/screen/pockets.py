@@ -4,7 +4,7 @@ from egm.screen.table import Table
 
 
 def list_neighbour_spots(table: Table, pocket: str, each_side: int) -> tuple[str, ...]:
-    """Return the spots that bet on a pocket and on ``each_side`` pockets on either side of it, in wheel order."""
+    """Return the straight-up spots of a pocket and of ``each_side`` pockets on either side of it on the wheel."""
     if pocket not in table.wheel:
         return ()
     pocket_index, count = table.wheel.index(pocket), len(table.wheel)
@@ -14,7 +14,10 @@ def list_neighbour_spots(table: Table, pocket: str, each_side: int) -> tuple[str
 
 
 def map_pockets_to_straights(table: Table) -> dict[str, str]:
-    """Return, by pocket, the spot of its straight-up bet, from the first group with spots that cover one pocket."""
+    """Return the id of each pocket's straight-up spot (a bet on this pocket only), by pocket.
+
+    The spots are those of the first group of spots that cover one pocket each.
+    """
     straight_spots = [spot for spot in table.spots.values() if len(spot.covered_pockets) == 1]
     return {
         spot.covered_pockets[0]: spot.id for spot in straight_spots if spot.group == straight_spots[0].group

@@ -1,7 +1,7 @@
 """Scoreboards as data: the roads of baccarat, and the most and least frequent numbers.
 
-They only report past results. A result is a win of one of two sides, or else a tie. A road is read in
-columns; when drawn, a column of more than six marks turns to the right.
+They only show past results. A result of baccarat is a win of one of two sides, or a tie. A road is a list of columns of
+marks. When drawn, a column of more than six marks continues to the right.
 """
 
 from collections import Counter
@@ -13,7 +13,7 @@ from typing import Final, Literal
 ROAD_HEIGHT_CELLS: Final = 6
 
 GridCell = tuple[int, int]
-"""The position of a mark on a scoreboard: its column and row, from 0."""
+"""The position of a mark on a scoreboard: its column and its row, both from 0."""
 #: The colour of a mark on a road.
 Colour = Literal["red", "blue"]
 SignCount = tuple[str, int]
@@ -22,7 +22,7 @@ SignCount = tuple[str, int]
 
 @dataclass(frozen=True, slots=True)
 class RoadWin:
-    """A mark of baccarat's big road: the winning side, and the number of ties marked on it."""
+    """A mark of baccarat's big road: the side that won, and the number of ties drawn on the mark."""
 
     side: str
     ties: int = 0
@@ -34,9 +34,9 @@ def place_bead_plate(results: Sequence[str]) -> dict[GridCell, str]:
 
 
 def build_big_road(results: Sequence[str], sides: Sequence[str]) -> list[list[RoadWin]]:
-    """Return the columns of the big road: one for each run of wins of the same side.
+    """Return the columns of baccarat's big road: each column is a run of wins of the same side.
 
-    A tie is marked on the preceding win; ties before the first win are marked on that win.
+    A tie is added to the mark of the win before it. Ties before the first win are added to the first win.
     """
     columns: list[list[RoadWin]] = []
     early = 0
@@ -56,12 +56,13 @@ def build_big_road(results: Sequence[str], sides: Sequence[str]) -> list[list[Ro
 
 
 def derive_road_marks(columns: Sequence[Sequence[RoadWin]], column_distance: int) -> list[Colour]:
-    """Return the marks of a derived road: big eye boy (``column_distance`` 1), small road (2) or cockroach pig (3).
+    """Return the marks of one of baccarat's derived roads, in order, each red or blue.
 
-    Marks start at the second mark of column ``column_distance`` + 1 of the big road, or else at the next column; from
-    there each mark of the big road makes one. The first mark of a column is red if the previous column is as
-    long as the one ``column_distance`` before that. Any other mark is red unless the column
-    ``column_distance`` before ends just above it.
+    ``column_distance`` is 1 for the big eye boy, 2 for the small road, 3 for the cockroach pig. ``columns`` are those
+    of the big road; each of its marks gives one derived mark, from the second mark of column ``column_distance`` + 1 on
+    or, if there is none, from the next column on.
+    The first mark of a column is red if the column before it is as long as the one ``column_distance`` before that.
+    Another mark is blue if the column ``column_distance`` to the left ends exactly one row higher, otherwise red.
     """
     lengths = [len(column) for column in columns]
     marks: list[Colour] = []
@@ -88,9 +89,10 @@ def arrange_in_columns(marks: Sequence[Colour]) -> list[list[Colour]]:
 def count_most_and_least_frequent_signs(
     results: Sequence[str], signs: Sequence[str], count: int
 ) -> tuple[list[SignCount], list[SignCount]]:
-    """Return the ``count`` most and the ``count`` least frequent signs, with their number of occurrences.
+    """Return the most frequent and the least frequent signs, each with its number of occurrences.
 
-    A result may consist of several signs, joined by ``-``. Signs of equal frequency keep their given order.
+    A sign is a number of the wheel or a total of the dice; each list has ``count`` signs. A result may have several
+    signs, joined by ``-``. Signs of equal frequency keep the order of ``signs``.
     """
     counts = Counter(part for result in results for part in result.split("-"))
     order = sorted(signs, key=lambda sign: -counts[sign])
@@ -99,7 +101,10 @@ def count_most_and_least_frequent_signs(
 
 
 def place_road_marks(lengths: Sequence[int]) -> list[list[GridCell]]:
-    """Return the position of each mark in a road's columns: down as far as there is room, then to the right."""
+    """Return the position of each mark of a road, by column.
+
+    ``lengths`` are the numbers of marks of the columns. A column goes down as far as there is room, then to the right.
+    """
     occupied: set[GridCell] = set()
     positions_by_column: list[list[GridCell]] = []
     first = -1

@@ -1,4 +1,4 @@
-"""The result of a round at a table, created once, when the end of the round is reported.
+"""The result of a table round, created once, when the machine reports the end of the round.
 
 The status line, the WIN meter and the text for screen readers use the same object, so they cannot disagree.
 """
@@ -13,18 +13,19 @@ from egm.screen.table import is_table
 
 @dataclass(frozen=True, slots=True)
 class RoundResult:
-    """The result of a table round: what it staked and returned, in minor units, and how it ended.
-
-    ``staked_cents`` and ``returned_cents`` count the bets that the round has decided. If ``pays_by_table``,
-    cards are held and drawn, and the return is a prize of a pay table, as with reels: it does not include the
-    stake.
-    """
+    """The result of a table round: the total stake and return of the bets that it decided, and how it ended."""
 
     staked_cents: int
+    """The total stake of the bets that the round decided, in minor units."""
     returned_cents: int
+    """What these bets returned, in minor units.
+
+    Stakes are included, except if ``pays_by_table``.
+    """
     is_push: bool
     """Whether every decided bet returned exactly its stake."""
     pays_by_table: bool
+    """Whether the return is the prize of a pay table, as on reels (for example, video poker)."""
     display: Mapping[str, Any]
     """The published state of the table at the end of the round, as JSON: ``result``, and the game's own details."""
     point_before: int | None
@@ -32,14 +33,17 @@ class RoundResult:
 
     @property
     def is_loss(self) -> bool:
-        """Return whether bets were decided and nothing was returned. A hand without a prize does not count as lost."""
+        """Return whether bets were decided and nothing was returned.
+
+        A hand without a prize in a game that ``pays_by_table`` does not count as lost.
+        """
         return self.staked_cents > 0 and not self.returned_cents and not self.pays_by_table
 
 
 def build_round_result(play: Play, game: GameView | None, snapshot: Snapshot | None) -> RoundResult | None:
     """Return the result of a table round that has ended, or None if the game is not a table game.
 
-    ``snapshot`` is the last snapshot before the end, which has the table's state during the round.
+    ``snapshot`` is the machine's last snapshot before the end, which has the state of the table during the round.
     """
     if game is None or snapshot is None or not is_table(game):
         return None

@@ -1,4 +1,4 @@
-"""Service input: text typed on a service page, and the answers sent from it."""
+"""Input on service pages: the text typed on a page, and the answers sent from it to the machine."""
 
 import string
 from collections.abc import Callable
@@ -36,7 +36,7 @@ _PERMITTED_CHARACTERS_BY_PROMPT_KIND: Final = {
 
 @dataclass(frozen=True, slots=True)
 class ServicePageInput:
-    """The attendant's unfinished input on the open service page."""
+    """What the attendant has entered on the open service page and not yet sent."""
 
     page_id: str = ""
     """The id of the service page that the input is for."""
@@ -45,25 +45,29 @@ class ServicePageInput:
     is_shift_on: bool = False
     """Whether the shift key applies to the next letter."""
     sheets: tuple[int, ...] = (0,)
-    """Which sheet of tables is shown, on the open service page and on each page on the path to it."""
+    """The index of the sheet of tables shown on each page, from the first menu page to the open service page."""
     since: float = 0.0
     """When the page was opened, in monotonic seconds."""
     touched_targets: frozenset[int] = field(default_factory=frozenset)
-    """The indices of the targets of a touch test that were touched so far."""
+    """In a touch test: the indices of the targets touched so far."""
     calibration_touches: tuple[TouchPoint, ...] = ()
-    """The positions touched so far in a touch calibration."""
+    """In a touch calibration: the positions touched so far."""
     playing_tone: str = ""
-    """The last tone of the speaker test; ``toned_at`` is when it was played."""
+    """The last tone played in the speaker test."""
     toned_at: float = -10.0
+    """When this tone was played, in monotonic seconds."""
 
     @property
     def sheet(self) -> int:
-        """Return the index of the sheet of tables that is shown of the open page."""
+        """Return the index of the sheet of tables shown on the open page."""
         return self.sheets[-1]
 
 
 def update_desk_for_page(desk: ServicePageInput, page: ServicePage | None, now: float) -> ServicePageInput:
-    """Return the input state for the open page: unchanged if it is still the same page, or else new."""
+    """Return the input for the open service page.
+
+    It is ``desk`` if the same page is still open; otherwise it is new, with the prompt's initial text.
+    """
     if page is None:
         return ServicePageInput()
     if page.id == desk.page_id:
@@ -76,7 +80,10 @@ def update_desk_for_page(desk: ServicePageInput, page: ServicePage | None, now: 
 
 
 def append_character(desk: ServicePageInput, page: ServicePage, char: str) -> ServicePageInput:
-    """Append one character to the page's input, if its prompt accepts the character and has room."""
+    """Append one character to the text typed on the page.
+
+    Return the input unchanged if the page's prompt does not accept the character or the text is full.
+    """
     prompt = page.prompt
     if prompt is None or prompt.kind == "choice" or len(desk.typed_text) >= prompt.length_max:
         return desk
@@ -96,7 +103,10 @@ def append_character(desk: ServicePageInput, page: ServicePage, char: str) -> Se
 def apply_page_action(
     desk: ServicePageInput, page: ServicePage, name: str, value: Any, now: float = 0.0
 ) -> tuple[ServicePageInput, tuple[Intent, ...]]:
-    """Apply a touch or a key to a page; return the new input state and the answers to send."""
+    """Apply a touch or a key to a service page.
+
+    Return the new input, and the requests to the machine that answer the page.
+    """
     if name == "enter" and page.prompt is not None and page.prompt.kind == "find":
         return desk, ()
     if name == "enter" and page.prompt is not None:
@@ -125,11 +135,11 @@ def apply_page_action(
 
 
 def _build_answer(page: ServicePage, action: str, text: str | None) -> tuple[Intent, ...]:
-    """Return the request that answers a service page with an action and, if given, the typed text."""
+    """Return the request that answers a service page: the chosen action and the typed ``text``, if there is one."""
     options = {"page": page.id} if text is None else {"page": page.id, "input": text}
     return (Intent(name="answer", value=action, options=options),)
 
 
 def format_shown_input(prompt: Prompt, desk: ServicePageInput) -> str:
-    """Return the text of the prompt's field; a PIN is shown as dots."""
+    """Return the typed text as the prompt's field shows it: a PIN is shown as dots."""
     return "\u2022" * len(desk.typed_text) if prompt.kind == "pin" else desk.typed_text

@@ -27,10 +27,9 @@ _REEL_TURN_SECONDS_MIN: Final = 0.55
 
 @dataclass(frozen=True, slots=True)
 class GameShow:
-    """The presentation of a game's outcome on the screen ("show" in this module).
+    """The presentation of a game's outcome on the screen.
 
-    A game with decisions is presented in parts, each up to a decision or the end of the game; each part is a
-    show.
+    A game with decisions is presented in parts. A part ends with a decision or with the game, and has its own show.
     """
 
     play: Play
@@ -38,23 +37,23 @@ class GameShow:
     """When the presentation began, in monotonic seconds."""
     steps: tuple[Step, ...]
     reels_before: ReelSpin | None = None
-    """The reels' windows and stops before the game."""
+    """What the reels showed before the game; None if unknown."""
     shortened_at: tuple[float, ...] = ()
-    """The times at which PLAY ended a movement, in seconds from the start of the presentation."""
+    """When the player pressed PLAY to shorten the presentation, in seconds from its start."""
     is_reported: bool = False
-    """Whether the machine was informed that the presentation has ended."""
+    """Whether the screen has reported to the machine that the presentation has ended."""
     is_complete: bool = True
-    """Whether the game ends with this part of the presentation, and not with a decision."""
+    """Whether this part ends with the end of the game, and not with a decision."""
     steps_seen: int = 0
     """How many of the game's steps were presented in an earlier part."""
     boxes_opened: int = 0
-    """How many boxes of the next pick were opened in an earlier part of the game."""
+    """How many boxes of the next pick feature were opened in earlier parts."""
     seen_credits: int = 0
     """The credits that the game had won in earlier parts."""
     seen_cents: int = 0
     """The amount that the game had won in earlier parts, in minor units."""
     result: RoundResult | None = None
-    """The result of a table round that has ended, or None."""
+    """The result of the table round, or None if the round has not ended or the game is not a table game."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,7 +63,7 @@ class StepTime:
     title_card_begin: float
     """When the title card of a feature appears, if the step begins one; the card disappears at ``begin``."""
     begin: float
-    """When the movement of the step begins."""
+    """When the step's movement begins."""
     stops: tuple[float, ...]
     """When each moving part of the step, such as a reel, stops."""
     last_stop: float
@@ -81,11 +80,11 @@ class Timeline:
     last_stop: float
     """When all moving parts of the last step have stopped."""
     roll_up_end: float
-    """When the win on the WIN meter has been counted up."""
+    """When the WIN meter has counted up to the win."""
     end: float
     """When the presentation is over, so that the game may be closed."""
     level: int
-    """The celebration level of the win."""
+    """The celebration level of the win, from 0 (no celebration)."""
 
     def find_step_index(self, elapsed_seconds: float) -> int:
         """Return the index of the step that is on the screen ``elapsed_seconds`` after the presentation began."""
@@ -95,13 +94,16 @@ class Timeline:
 
 
 def find_step_stage(show: GameShow, index: int) -> str:
-    """Return the stage (such as the base game or a feature) in which a step is played; empty for a Keno draw."""
+    """Return the name of the stage in which a step is played, such as the base game or a feature.
+
+    Empty for a Keno draw.
+    """
     step = show.steps[index]
     return "" if isinstance(step, KenoStep) else step.stage
 
 
 def is_feature(show: GameShow, index: int) -> bool:
-    """Return whether a presented step is played in another stage than the first step, which makes it a feature.
+    """Return whether a step of a presentation belongs to a feature: its stage differs from that of the first step.
 
     Double-up is not a feature.
     """
@@ -112,7 +114,7 @@ def is_feature(show: GameShow, index: int) -> bool:
 
 
 def find_feature_steps(show: GameShow, index: int) -> range:
-    """Return the indices of the adjacent steps that are played in the same stage: the base game or one feature."""
+    """Return the indices of the adjacent steps with the same stage as step ``index``, which is included."""
     stage, first, end_index = find_step_stage(show, index), index, index + 1
     while first and find_step_stage(show, first - 1) == stage:
         first -= 1
@@ -122,10 +124,10 @@ def find_feature_steps(show: GameShow, index: int) -> range:
 
 
 def count_games_awarded(show: GameShow, index: int, *, has_stopped: bool) -> tuple[int, int]:
-    """Return the number of a free game within its stage, and how many have been awarded so far.
+    """Return the number of a free game within its feature, from 1, and how many free games were awarded so far.
 
-    ``has_stopped`` means that the reels of the step have stopped. A later retrigger is not counted, so that
-    it stays a surprise.
+    ``has_stopped`` says whether the reels of the step have stopped. Free games that this step or a later one awards by
+    a retrigger are counted only after its reels have stopped, so that they stay a surprise.
     """
     steps, stage = show.play.display.get("steps") or (), find_step_stage(show, index)
     step_indexes = [i for i in range(len(show.steps)) if find_step_stage(show, i) == stage]
@@ -143,9 +145,9 @@ def count_games_awarded(show: GameShow, index: int, *, has_stopped: bool) -> tup
 
 
 def has_title(show: GameShow, index: int) -> bool:
-    """Return whether a presented step begins a feature, whose title card is to be shown before it.
+    """Return whether a title card is shown before a step, because the step begins a feature.
 
-    False if the title was shown in an earlier part of the game.
+    False if the title card was shown in an earlier part of the presentation.
     """
     begins_stage = index > show.steps_seen and find_step_stage(show, index - 1) != find_step_stage(
         show, index
@@ -154,7 +156,7 @@ def has_title(show: GameShow, index: int) -> bool:
 
 
 def find_anticipated_reel(step: Step, step_time: StepTime, elapsed_seconds: float) -> int | None:
-    """Return the reel that is spinning with anticipation at this time, or None."""
+    """Return the reel that spins longer to build anticipation at this time, or None."""
     if not isinstance(step, ReelSpin) or elapsed_seconds < step_time.begin:
         return None
     turning = [reel for reel, stop in enumerate(step_time.stops) if elapsed_seconds < stop]
@@ -162,18 +164,18 @@ def find_anticipated_reel(step: Step, step_time: StepTime, elapsed_seconds: floa
 
 
 def build_timeline(show: GameShow, motion: Motion, level: int, *, calm: bool = False) -> Timeline:
-    """Return the times of a presentation: when the reels stop, when the roll-up ends, when the game may be closed.
+    """Return when the steps, the roll-up of the win and the whole presentation end.
 
-    ``calm`` is reduced motion, in which anticipation is left out.
+    ``calm`` is the player's setting for reduced motion: reels then do not spin longer to build anticipation.
     """
     return _build_timeline(_TimelineKey(show, motion, id(show), id(motion), level, calm))
 
 
 @dataclass(frozen=True, slots=True)
 class _TimelineKey:
-    """The arguments of :func:`build_timeline` as a cache key, because every frame requests the same timeline.
+    """A cache key with the arguments of :func:`build_timeline`, which every frame calls with the same arguments.
 
-    Two keys are equal if they have the same ``GameShow`` and ``Motion`` objects (compared by identity).
+    Two keys are equal if they have the very same ``GameShow`` and ``Motion`` objects, level and motion setting.
     """
 
     show: GameShow = field(compare=False)
@@ -186,7 +188,7 @@ class _TimelineKey:
 
 @lru_cache(maxsize=4)
 def _build_timeline(key: _TimelineKey) -> Timeline:
-    """Compute the result of :func:`build_timeline` for the key of a cache entry."""
+    """Compute the timeline for the arguments of :func:`build_timeline` in ``key``."""
     show, motion, level, calm = key.show, key.motion, key.level, key.calm
     steps = _build_step_times(replace(show, shortened_at=()), motion, 1.0, calm=calm)
     pace = 1.0 if steps[-1].last_stop <= LONGEST else max(QUICKEST, LONGEST / steps[-1].last_stop)
@@ -200,7 +202,10 @@ def _build_timeline(key: _TimelineKey) -> Timeline:
 
 
 def _build_step_times(show: GameShow, motion: Motion, pace: float, *, calm: bool) -> list[StepTime]:
-    """Return the times of a presentation's steps in sequence, each shortened by presses of PLAY."""
+    """Return the times of the steps of a presentation, one after the other.
+
+    All durations are multiplied by ``pace``; presses of PLAY shorten a step. Steps of earlier parts take no time.
+    """
     steps: list[StepTime] = []
     begin = 0.0
     for index, step in enumerate(show.steps):
@@ -222,17 +227,17 @@ def _build_step_times(show: GameShow, motion: Motion, pace: float, *, calm: bool
 
 
 def _scale_step_time(step_time: StepTime, pace: float, begin: float) -> StepTime:
-    """Return the times of a step that starts at ``begin``, with all of its durations multiplied by ``pace``."""
+    """Return the times of a step that starts at ``begin`` seconds, with all of its durations multiplied by ``pace``."""
     stops = tuple(begin + stop * pace for stop in step_time.stops)
     spun = begin + step_time.last_stop * pace
     return StepTime(begin, begin + step_time.begin * pace, stops, spun, spun)
 
 
 def _shorten_step(step_time: StepTime, step: Step, play_pressed_at: float) -> StepTime:
-    """Return the times of a step after PLAY was pressed at ``play_pressed_at``.
+    """Return the times of a step that is shortened by a press of PLAY at ``play_pressed_at`` seconds.
 
-    The press skips the title card, stops the moving parts, or ends a step at rest. In a hold feature it skips
-    one spin, in a pick feature the opening of one box.
+    The press skips the title card, or stops the moving parts. If no part moves, it ends the step. In a hold-and-spin
+    feature it skips one spin; in a pick feature it skips the opening of one box.
     """
     if play_pressed_at < step_time.begin:
         return _advance_step(step_time, step_time.begin - play_pressed_at, 0, begin=play_pressed_at)
@@ -263,7 +268,10 @@ def _shorten_step(step_time: StepTime, step: Step, play_pressed_at: float) -> St
 
 
 def _advance_step(step_time: StepTime, seconds: float, first: int, *, begin: float | None = None) -> StepTime:
-    """Return the times of a step in which everything from part ``first`` on happens ``seconds`` earlier."""
+    """Return the times of a step with its parts from number ``first`` on, and its end, ``seconds`` earlier.
+
+    If ``begin`` is given, it is the new start of the movement.
+    """
     stops = tuple(stop if i < first else stop - seconds for i, stop in enumerate(step_time.stops))
     return StepTime(
         step_time.title_card_begin,
@@ -275,7 +283,7 @@ def _advance_step(step_time: StepTime, seconds: float, first: int, *, begin: flo
 
 
 def count_step_parts(step: Step) -> int:
-    """Return how many parts of a step are presented in sequence: its reels, spins, boxes or balls."""
+    """Return how many parts of a step are presented one after the other: its reels, spins, boxes, balls or cues."""
     if isinstance(step, ReelSpin):
         return len(step.window)
     if isinstance(step, HoldStep):
@@ -288,7 +296,7 @@ def count_step_parts(step: Step) -> int:
 
 
 def _read_cue_durations(motion: Motion) -> Mapping[str, float]:
-    """Return the duration in seconds of each animation cue of a table game; unknown cues take no time."""
+    """Return the duration in seconds of each animation of a table game, by the name of its cue."""
     return {
         "ball": motion.wheel,
         "wheel": motion.wheel,
@@ -301,7 +309,10 @@ def _read_cue_durations(motion: Motion) -> Mapping[str, float]:
 
 
 def _build_step_time(step: Step, begin: float, motion: Motion, boxes_opened: int, *, calm: bool) -> StepTime:
-    """Return when the parts of one step are presented; the first ``boxes_opened`` parts were presented before."""
+    """Return when the parts of one step are presented, in seconds, if its movement starts at ``begin``.
+
+    The first ``boxes_opened`` boxes of a pick feature were presented in an earlier part and take no time.
+    """
     if isinstance(step, ReelSpin):
         held_reels = {i for i, (a, b) in enumerate(zip(step.first_stops, step.stops, strict=False)) if a == b}
         stops, at = [], begin + motion.first_stop - motion.stop_step

@@ -1,6 +1,6 @@
-"""Steps of an outcome that are not played on reels: hold-and-spin, picks, wheels, Keno draws, tables.
+"""Steps of an outcome that are not played on reels: hold-and-spin, picks, wheels, Keno draws, double-up, tables.
 
-Each is read from the display data of the outcome (JSON made by ``paytables``), and has the credits it won.
+They are read from the display data of the outcome (JSON made by ``paytables``).
 """
 
 from collections.abc import Mapping, Sequence
@@ -12,7 +12,7 @@ from egm.screen.outcome import OutcomeError, ReelField, ReelSpin, read_result
 
 @dataclass(frozen=True, slots=True)
 class BonusItem:
-    """One award of a feature: that of a coin, a box or a wheel segment."""
+    """What one coin, box or wheel segment of a feature awards."""
 
     name: str
     credits: int
@@ -20,13 +20,13 @@ class BonusItem:
 
 @dataclass(frozen=True, slots=True)
 class HoldStep:
-    """A hold-and-spin feature: which coins landed in which spin, and what they award."""
+    """A hold-and-spin feature: the coins that landed in each spin, and what they award."""
 
     stage: str
     coins: tuple[BonusItem, ...]
     """The award of each coin that landed."""
     spins: tuple[tuple[int | None, ...], ...]
-    """For each spin, the index of the coin in each cell, column by column; None for an empty cell."""
+    """The cells after each spin, column by column: the index of the coin in ``coins``, or None for an empty cell."""
     spins_left: tuple[int, ...]
     """How many spins were left after each spin."""
     credits: int
@@ -34,54 +34,67 @@ class HoldStep:
 
 @dataclass(frozen=True, slots=True)
 class PickStep:
-    """A pick feature: its boxes, and the boxes opened so far, in order, with their contents."""
+    """A pick feature: its boxes, and those that the player has opened so far."""
 
     stage: str
     boxes: int
     opened_boxes: tuple[tuple[int, BonusItem], ...]
+    """The boxes opened so far, in order: the index of each box and its content."""
     credits: int
 
 
 @dataclass(frozen=True, slots=True)
 class WheelStep:
-    """A spin of a bonus wheel: its segments in order, and the winning one."""
+    """A spin of a bonus wheel."""
 
     stage: str
     parts: tuple[BonusItem, ...]
+    """The segments of the wheel, in order."""
     winning_index: int
+    """The index of the winning segment."""
     credits: int
 
 
 @dataclass(frozen=True, slots=True)
 class KenoCard:
-    """One way of a Keno ticket (a combination of its groups): its numbers, those that were drawn, and its pay."""
+    """One way (a combination of groups) of a Keno ticket in one draw."""
 
     numbers: tuple[int, ...]
+    """The numbers of the way."""
     hits: tuple[int, ...]
+    """Those of its numbers that were drawn."""
     credits: int
+    """The pay of the way in this draw, in credits."""
 
 
 @dataclass(frozen=True, slots=True)
 class KenoStep:
-    """One Keno draw, number ``number`` of the ticket's ``draws``: the balls in their order, and every way."""
+    """One Keno draw."""
 
     balls: tuple[int, ...]
+    """The numbers drawn, in order."""
     cards: tuple[KenoCard, ...]
+    """The result of every way of the ticket."""
     number: int
+    """The number of this draw, from 1."""
     draws: int
+    """For how many draws the ticket was bought."""
     multipliers: tuple[tuple[str, int], ...]
     credits: int
 
 
 @dataclass(frozen=True, slots=True)
 class GambleStep:
-    """One round of double-up: the call, the card drawn, the resulting credits, and the previous cards."""
+    """One round of double-up."""
 
     stage: str
     call: str
+    """What the player called, such as a colour."""
     drawn_card: str
     credits: int
+    """The credits after the round."""
     previous_cards: tuple[str, ...]
+    """The cards drawn in the rounds before it."""
 
 
 #: A part of a published display, as JSON.
@@ -90,15 +103,14 @@ Data = Mapping[str, Any]
 
 @dataclass(frozen=True, slots=True)
 class TableStep:
-    """A part of a round at a table, up to a decision or the end of the round (:file:`paytables/FELTS.md`).
-
-    ``display`` is the table's state at the end of the part, ``cues`` are the animations that lead to it, and
-    ``settlements`` are the bets that the part decides.
-    """
+    """A part of a table round, up to a decision or the end of the round (:file:`paytables/FELTS.md`)."""
 
     display: Data
+    """The table's state at the end of the part, as JSON."""
     cues: tuple[Data, ...]
+    """The animations that lead to this state, in order."""
     settlements: tuple[Data, ...]
+    """The bets that this part decides, with their results."""
     credits: int
     stage: str = "table"
 
@@ -117,7 +129,7 @@ def read_steps(
 ) -> tuple[Step, ...]:
     """Return every step of an outcome in order, at least one. Raises :class:`OutcomeError`.
 
-    ``continues`` means that earlier steps of the same table round are already on the screen.
+    ``continues`` says that earlier steps of the same table round were already presented.
     """
     try:
         if display.get("kind") == "table":
@@ -137,7 +149,7 @@ def read_steps(
 
 
 def _read_table_step(display: Data, cues: tuple[Data, ...], settlements: tuple[Data, ...]) -> TableStep:
-    """Return a part of a round at a table, from its display data, animation cues and settlements."""
+    """Return a part of a table round, from its display data, animation cues and settled bets."""
     for hand in display.get("hands", ()):
         str(hand["id"]), [str(card) for card in hand["cards"]]
     [int(die) for die in display.get("dice", ())]
@@ -146,7 +158,10 @@ def _read_table_step(display: Data, cues: tuple[Data, ...], settlements: tuple[D
 
 
 def _build_default_cues(display: Data) -> list[Data]:
-    """Return cues for the end of a recalled round at a table: the ball to its pocket, the dice, or every card dealt."""
+    """Return the animation cues for a table round that is recalled with its final state only.
+
+    They roll the ball into its pocket, throw the dice, or deal every card.
+    """
     if "pocket" in display:
         return [{"cue": "ball", "pocket": str(display["pocket"])}]
     if "dice" in display:
@@ -159,7 +174,7 @@ def _build_default_cues(display: Data) -> list[Data]:
 
 
 def _read_step(fields: Mapping[str, ReelField], data: Mapping[str, Any]) -> Step:
-    """Read one step from an outcome's display data; the keys in it tell the kind of stage."""
+    """Return one step from an outcome's display data. The keys of the data determine the kind of step."""
     stage, credits_ = str(data.get("stage", "base")), int(data.get("credits", 0))
     times = int(data.get("level", 1)) * int(data.get("multiplier", 1))
     if "spins" in data:
@@ -185,7 +200,7 @@ def _read_step(fields: Mapping[str, ReelField], data: Mapping[str, Any]) -> Step
 
 
 def _read_gamble_steps(data: Any) -> list[Step]:
-    """Return the double-ups in an outcome's display data, each with the cards shown before it."""
+    """Return the double-up rounds in an outcome's display data, each with the cards of the rounds before it."""
     rounds = [(str(r["called"]), str(r["shown"]), int(r["credits"])) for r in data]
     cards = tuple(shown for _, shown, _ in rounds)
     return [
@@ -195,17 +210,17 @@ def _read_gamble_steps(data: Any) -> list[Step]:
 
 
 def _read_items(data: Any, times: int) -> tuple[BonusItem, ...]:
-    """Return the items of a hold, pick or wheel feature, with their published pays multiplied by ``times``."""
+    """Return the awards of a feature's coins, boxes or segments, their published pays multiplied by ``times``."""
     return tuple(_read_item(entry, times) for entry in data)
 
 
 def _read_item(data: Mapping[str, Any], times: int) -> BonusItem:
-    """Return an item of a feature with its pay at the bet made: its published pay, multiplied by ``times``."""
+    """Return the award of one coin, box or segment, its published pay multiplied by ``times`` for the bet made."""
     return BonusItem(str(data["item"]), int(data["credits"]) * times)
 
 
 def _read_keno_step(data: Mapping[str, Any], draws: int) -> KenoStep:
-    """Return one Keno draw from an outcome's display data."""
+    """Return one of the ticket's ``draws`` Keno draws, from an outcome's display data."""
     cards = tuple(
         KenoCard(tuple(map(int, way["numbers"])), tuple(map(int, way["hits"])), int(way["credits"]))
         for way in data["ways"]

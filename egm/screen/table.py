@@ -1,7 +1,7 @@
-"""Bets on a table as data: the spots a game offers, chips placed on them, and the bet request.
+"""Bets on a table as data: the spots that a game offers, the chips on them, and the bet request.
 
-The machine holds the bet. The chips here are the player's input, sent to the machine as soon as they form a
-bet. Standing bets from earlier rounds belong to the machine and are never among them.
+The machine holds the bet. The chips are the player's input, sent to the machine as soon as they form a valid bet.
+Standing bets from earlier rounds are held by the machine only; chips do not include them.
 """
 
 from collections.abc import Mapping
@@ -38,7 +38,7 @@ TABLE_ACTIONS: Final = CHIP_CHANGING_ACTIONS | {
 #: The credits on each spot, by the spot's id.
 Bets = Mapping[str, int]
 Tool = Literal["chip", "take", "ask", "plays"]
-"""The selected tool: a touch of a spot places a chip, removes the bet, shows its odds, or switches it on or off."""
+"""What a touch of a spot does: place a chip, remove the bet, show the spot's odds, or switch its bet on or off."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,45 +60,52 @@ class Spot:
     excluded_spots: tuple[str, ...]
     """The ids of the spots that cannot hold a bet together with this one."""
     covered_pockets: tuple[str, ...]
-    """The results on which the spot's bet wins."""
+    """The results (such as pockets of the wheel) with which a bet on the spot wins."""
     share: int | None = None
-    """If set, the bet is the bet on the spot ``needs`` divided by this number; None if the amount is free."""
+    """If set, the only permitted bet is the bet on the spot ``needs``, divided by this number.
+
+    If None, the player chooses the amount.
+    """
     times: int | None = None
     """If set, the bet is this multiple of the bet on the spot ``needs``.
 
     The two bets are made together: a chip on either spot places both.
     """
     most_times: int | None = None
-    """The maximum bet, as a multiple of the bet on the spot ``needs``; None without such a limit."""
+    """The highest bet, as a multiple of the bet on the spot ``needs``; None if there is no such limit."""
     reserve: Fraction = Fraction(0)
-    """The most that the player may still add during the round for each credit bet here, in credits.
+    """How many credits the player may have to add during the round for each credit bet on the spot, at most.
 
-    The player's credit and the limits must cover it as well when the bet is placed.
+    When the bet is placed, the player's credit and the limits must cover this amount too.
     """
     added_bet_multiples: tuple[str, ...] = ()
-    """For a bet made only during a round: its possible amounts, as multiples of the bet on ``needs``."""
-    terms: Mapping[str, str] = field(default_factory=dict)
-    """The spot's pay as text, by language, if the odds alone do not describe it."""
-    cycle_spots: tuple[str, ...] = ()
-    """The other spots of a group in which a bet on each needs bets on the others.
+    """The permitted amounts of a bet that is made during a round, as multiples of the bet on the spot ``needs``.
 
-    A chip on one of them places the minimum bet on all.
+    Empty for a bet that is made before the round.
+    """
+    terms: Mapping[str, str] = field(default_factory=dict)
+    """Text about what the spot pays, by language, if its odds alone do not say it."""
+    cycle_spots: tuple[str, ...] = ()
+    """The other spots of a cycle: a group of spots of which each needs a bet on the next.
+
+    A chip on one of them places the lowest bet on all. Empty if the spot is in no cycle.
     """
 
 
 @dataclass(frozen=True, slots=True)
 class AnnouncedBet:
-    """A named (announced) bet at a table, placed by one touch: the number of chips on each bet spot."""
+    """An announced (call) bet at a table: one touch places a given number of chips on each of several spots."""
 
     names: Mapping[str, str]
     chips: Bets
+    """The number of chips on each spot."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Table:
-    """A table game's published data: its picture, its spots in layout order, and the bets it offers.
+    """What a table game has published for its screen: the layout, the spots in layout order, and the bets on offer.
 
-    It is parsed once. Values derived from it are cached, with the object's identity as the key.
+    It is parsed once. Values derived from it are cached under the object's identity.
     """
 
     felt: str
@@ -113,21 +120,24 @@ class Table:
     colours: Mapping[str, str]
     """The colour of each pocket."""
     names: Mapping[str, Mapping[str, str]]
-    """The name of each group of spots, by language."""
+    """The name of each group of spots, by group and language."""
     off_on_come_out: frozenset[str] = frozenset()
-    """The spots whose bets are off on a come-out roll (craps), unless the player switches them on."""
+    """Craps: the spots whose bets are off on a come-out roll, unless the player switches them on."""
     player_decides: frozenset[str] = frozenset()
-    """The spots for which the player decides whether a bet is on or off for the next throw (craps)."""
+    """Craps: the spots for which the player decides whether a bet is on or off for the next throw."""
     calls: Mapping[str, AnnouncedBet] = field(default_factory=dict)
     """The announced bets, by id."""
     roads: tuple[str, ...] = ()
-    """The two results that have columns on a scoreboard, such as player and banker; empty without a scoreboard."""
+    """The two results that have columns on a scoreboard, such as player and banker; empty if there is no scoreboard."""
     has_suits: bool = False
-    """Whether what is dealt has suits: cards have, pai gow tiles have not."""
+    """Whether the game is played with cards that have suits; False for pai gow tiles and for games without cards."""
 
     @property
     def chips(self) -> tuple[int, ...]:
-        """Return the values of the chips on offer, ascending: from the smallest bet to at most the largest bet."""
+        """Return the values of the chips on offer in credits, ascending; none exceeds the highest bet on a spot.
+
+        The lowest chip is the smallest increment of a bet. The value of every other chip is a multiple of it.
+        """
         spots = self.spots.values()
         smallest_step = min((spot.step for spot in spots), default=1)
         largest_bet = max((spot.most for spot in spots), default=1)
@@ -148,21 +158,21 @@ class Table:
 
     @property
     def groups(self) -> Mapping[str, tuple[Spot, ...]]:
-        """Return the bet spots of each group of bets, in layout order."""
+        """Return the bet spots of each group, by the group's id, in layout order."""
         return _group_spots(self)
 
     @property
     def can_bets_stay(self) -> bool:
-        """Return whether bets may stay on the table after a round (craps).
+        """Return whether bets may stay on the table after a round, as at craps.
 
-        New chips are then removed after a round.
+        At such a table, the chips of new bets are removed from the player's chips after each round.
         """
         return self.felt == "craps"
 
 
 @lru_cache(maxsize=64)
 def _group_spots(table: Table) -> Mapping[str, tuple[Spot, ...]]:
-    """Return the spots of a table by group, from the cache."""
+    """Return the spots of a table by group. Results are cached for each table."""
     spots_by_group: dict[str, list[Spot]] = {}
     for spot in table.spots.values():
         spots_by_group.setdefault(spot.group, []).append(spot)
@@ -171,7 +181,10 @@ def _group_spots(table: Table) -> Mapping[str, tuple[Spot, ...]]:
 
 @lru_cache(maxsize=64)
 def _compute_lowest_bet(table: Table) -> int:
-    """Return the minimum that starts a round, in credits, including all bets that must be placed together."""
+    """Return the lowest bet that starts a round, in credits.
+
+    It includes the lowest bets on all spots that must be bet together.
+    """
     return min(
         sum(table.spots[each].least for each in (spot.id, *spot.cycle_spots))
         + sum(
@@ -190,7 +203,7 @@ def is_table(game: GameView | None) -> bool:
 
 
 def read_table(game: GameView) -> Table:
-    """Parse what a table game states for its screen: spots, limits and odds. Raises :class:`OutcomeError`."""
+    """Parse what a table game has published for its screen: spots, limits and odds. Raises :class:`OutcomeError`."""
     data = game.presentation
     try:
         spots = [
@@ -238,10 +251,13 @@ def read_table(game: GameView) -> Table:
 
 
 def _group_spots_needing_each_other(spots: Mapping[str, Spot]) -> dict[str, Spot]:
-    """Return the betting spots; spots that require bets on each other list the others in ``cycle_spots``."""
+    """Return the bet spots by id, with ``cycle_spots`` set.
+
+    Spots form a cycle if each needs a bet on the next; every spot then lists the others.
+    """
 
     def list_cycle(spot: Spot) -> tuple[str, ...]:
-        """Return the other spots of the group in which bets require each other, or nothing without such a group."""
+        """Return the other spots of the cycle to which a spot belongs; empty if it is in no cycle."""
         cycle = [spot.id]
         while (needs := spots[cycle[-1]].needs) is not None and needs not in cycle:
             cycle.append(needs)
@@ -251,59 +267,59 @@ def _group_spots_needing_each_other(spots: Mapping[str, Spot]) -> dict[str, Spot
 
 
 def _read_bets(data: Mapping[str, Any]) -> dict[str, int]:
-    """Return the credits on each spot from a game's published data."""
+    """Return the credits (or numbers of chips) on each spot, by the spot's id, from a game's published data."""
     return {str(spot): int(credits_) for spot, credits_ in data.items()}
 
 
 # ---------------------------------------------------------------------- chips
 @dataclass(frozen=True, slots=True)
 class ChipsOnTable:
-    """The player's chips on a table: the new bets, their undo history, and the selected tool.
-
-    ``open_part`` and ``sheet`` say which part of the layout is open.
-    """
+    """The player's chips on a table: the new bets, their undo history, and the selected tool."""
 
     bets: Bets = field(default_factory=dict)
-    """The new credits on each spot; negative if the standing bet there is to be taken down."""
+    """The new bet on each spot, in credits. A negative amount takes down a standing bet of this amount."""
     plays: Mapping[str, bool] = field(default_factory=dict)
-    """The player's new decisions whether the bet on a spot is on (True) or off, by spot (craps)."""
+    """Craps: whether the bet on a spot is on for the next throw, for the spots that the player has switched."""
     undo_bets: tuple[Bets, ...] = ()
-    """The bets before each change that can be undone, the latest last."""
+    """The bets before each change that can be undone, the latest change last."""
     value: int = 0
-    """The value of the selected chip, in credits; 0 selects the lowest chip."""
+    """The value of the selected chip, in credits; 0 means the lowest chip."""
     tool: Tool = "chip"
     """The selected tool, which decides what a touch of a spot does."""
     last_round_bets: Bets = field(default_factory=dict)
     """The bets staked in the last round, which the player can repeat."""
     open_part: str = ""
-    """The part of the layout that is open on a small screen."""
+    """The name of the part of the layout that the player has opened; empty for the first."""
     sheet: int = 0
-    """The index of the sheet shown of the open part of the layout (on a telephone)."""
+    """On a telephone: the index of the sheet shown of the open part of the layout."""
     neighbours: int = NEIGHBOUR_COUNT_CHOICES[0]
-    """How many pockets on each side a bet on the racetrack includes."""
+    """How many pockets on each side of the touched pocket a bet on the racetrack includes."""
     explained_spot: str = ""
-    """The spot touched last, which the side panel explains."""
+    """The id of the spot touched last, which the side panel explains."""
     refusal_key: str = ""
-    """The catalogue key of the reason why the last touch changed nothing, or empty."""
+    """The catalogue key of the text why the last touch changed nothing; empty if it changed something."""
     must_report_clearing: bool = False
-    """Whether the machine must still be informed that the last round's chips are off the table."""
+    """Whether the last round's chips were removed here and the machine has not been informed yet."""
     is_clearing_unanswered: bool = False
-    """Whether the machine was sent the message that the last round's chips are removed, but has not replied.
+    """Whether the machine was informed that the last round's chips were removed, but has not replied yet.
 
-    Until it replies, those chips are not counted as a bet for the next round.
+    Until it replies, its bet is still that of the last round, and is not shown as a bet for the next round.
     """
     requested: Bets | None = None
-    """The requested bet, until the machine answers; None if no request is pending."""
+    """The bets requested from the machine, until it answers; None if no request is pending."""
     requested_at: float = -10.0
     """When the bet was requested, in monotonic seconds."""
 
     @property
     def credits(self) -> int:
-        """Return the total of the newly staked credits, without standing bets."""
+        """Return the total of the new bets in credits, without standing bets."""
         return sum(each for each in self.bets.values() if each > 0)
 
     def with_bets(self, bets: Bets, touched: str = "") -> "ChipsOnTable":
-        """Return the chips with ``bets`` in place of the present bets, which undo can restore."""
+        """Return the chips with ``bets`` instead of the present bets; an undo restores the present bets.
+
+        ``touched`` is the spot that the side panel then explains; if empty, it explains the same spot as before.
+        """
         laid_bets = {spot: each for spot, each in bets.items() if each}
         undo_history = (*self.undo_bets, self.bets)[-_UNDO_STEPS_MAX:]
         return replace(
@@ -318,44 +334,45 @@ class ChipsOnTable:
 
 @dataclass(frozen=True, slots=True)
 class BetLimits:
-    """The bet limits in a table's current state, in addition to the limits of each bet spot.
-
-    These are the player's credit, the standing bets, the closed spots, and the venue's minimum and maximum.
-    """
+    """What limits the bets in the table's current state, in addition to the limits of each bet spot."""
 
     credits: int
     """The player's credit, in credits of the denomination."""
     standing_bets: Bets
-    """The bets that stay on the table from earlier rounds."""
+    """The bets that stay on the table from earlier rounds, in credits by spot."""
     closed_spots: frozenset[str]
     """The ids of the spots that take no bet now."""
     table_state: Felt
     """The table's state as the machine reports it."""
     bet_min_here: int = 0
-    """The venue's minimum total stake of a round, in credits."""
+    """The lowest total stake of a round that the venue permits, in credits."""
     bet_max_here: int | None = None
-    """The venue's maximum stake, standing bets included, in credits; None if only the table's maximum applies."""
+    """The highest total stake that the venue permits, with standing bets, in credits.
+
+    None if only the table's own maximum applies.
+    """
 
     def limit_spot(self, spot: Spot) -> Spot:
-        """Return a bet spot whose limits are replaced by those that apply in the table's current state."""
+        """Return a bet spot with the limits that apply to it in the table's current state."""
         current_limits = self.table_state.spots.get(spot.id)
         return spot if current_limits is None else replace(spot, **current_limits.model_dump())
 
     def find_bet(self, bets: Bets, spot: str | None) -> int:
-        """Return the total bet on a spot in credits, new and standing together; 0 if ``spot`` is None."""
+        """Return the total bet on a spot in credits, from ``bets`` and the standing bets; 0 if ``spot`` is None."""
         return 0 if spot is None else bets.get(spot, 0) + self.standing_bets.get(spot, 0)
 
     def find_spot_maximum(self, spot: Spot) -> int:
-        """Return the maximum bet on a spot, in credits, without regard to other bets.
+        """Return the highest bet on a spot in credits, if no other bet limits it.
 
-        It is the spot's own limit or, if lower, the venue's.
+        It is the spot's own maximum or, if lower, the venue's.
         """
         return spot.most if self.bet_max_here is None else min(spot.most, self.bet_max_here)
 
     def find_maximum(self, spot: Spot, bets: Bets) -> int:
-        """Return the maximum bet on a spot, in credits, given the other ``bets``.
+        """Return the highest bet on a spot in credits, given the other ``bets``.
 
-        It may be a multiple of the bet on which the spot depends.
+        It is at most :meth:`find_spot_maximum`. If the spot has ``most_times``, it is also at most that multiple of the
+        bet on the spot ``needs``.
         """
         times = spot.most_times
         return (
@@ -365,9 +382,9 @@ class BetLimits:
         )
 
     def compute_room(self, bets: Bets) -> int | None:
-        """Return how many credits may be newly staked within the venue's maximum, or None without a maximum.
+        """Return the highest permitted total of new bets in credits: the venue's maximum less the standing bets.
 
-        Standing bets count towards the maximum, except those that ``bets`` takes down.
+        Standing bets that ``bets`` takes down are not subtracted. None if the venue has no maximum.
         """
         if self.bet_max_here is None:
             return None
@@ -389,9 +406,9 @@ def build_bet_limits(snapshot: Snapshot) -> BetLimits:
 
 
 def find_closed_reason(spot: Spot, bets: Bets, limits: BetLimits) -> tuple[str, tuple[str, ...]]:
-    """Return why a spot takes no bet in addition to ``bets``, and the spots on which to bet first.
+    """Return why a spot takes no bet now, and the spots on which a bet must be placed first.
 
-    The reason is a catalogue key, or "" if the spot takes a bet.
+    The reason is a catalogue key, or "" if the spot takes a bet. ``bets`` are the bets already placed.
     """
     if (
         spot.needs is not None
@@ -417,7 +434,7 @@ def place_chips(
 ) -> ChipsOnTable:
     """Return the chips after a touch of bet spots with the selected tool.
 
-    All of ``spots`` change, or none. ``times`` is the number of chips on each spot; by default one.
+    Either all of ``spots`` change, or none. ``times`` is the number of chips for each spot; by default, one.
     """
     if chips.tool == "ask":
         return replace(chips, explained_spot=spots[0], refusal_key="")
@@ -449,19 +466,19 @@ def place_chips(
 
 
 def _find_lead_spot(table: Table, spot: str) -> str:
-    """Return the spot on which a chip placed on ``spot`` is recorded.
+    """Return the spot whose bet is recorded when a chip is placed on ``spot``; usually ``spot`` itself.
 
-    A spot that is always bet together with the spot on which it depends gives its chip to that other spot.
+    A spot with ``times`` is always bet together with the spot that it needs. The chip is then recorded on that spot.
     """
     needs = table.spots[spot].needs
     return spot if needs is None or table.spots[spot].times is None else _find_lead_spot(table, needs)
 
 
 def _find_exceeded_limit(table: Table, bets: Bets, limits: BetLimits) -> str:
-    """Return the limit that the bets exceed, as a catalogue key, or "" if they exceed none.
+    """Return the catalogue key of the limit that the bets exceed, or "" if they exceed none.
 
-    The keys are ``credit`` (the player's credit), ``table`` (the table's maximum), ``here`` (the venue's
-    maximum) and ``raise`` (the credit needed for later raises).
+    The keys are ``credit`` (the player's credit), ``table`` (the table's maximum), ``here`` (the venue's maximum) and
+    ``raise`` (the credit needed for later raises).
     """
     total, room = sum(each for each in bets.values() if each > 0), limits.compute_room(bets)
     reserve_credits = sum(
@@ -477,7 +494,10 @@ def _find_exceeded_limit(table: Table, bets: Bets, limits: BetLimits) -> str:
 
 
 def list_chip_values(table: Table, limits: BetLimits) -> tuple[int, ...]:
-    """Return the chip values, ascending; all but the lowest are within the venue's maximum."""
+    """Return the chip values in credits, ascending.
+
+    Chips above the venue's maximum are left out, except the lowest chip.
+    """
     lowest, *higher = table.chips
     return (
         lowest,
@@ -492,10 +512,10 @@ def find_chip_value(table: Table, chips: ChipsOnTable, limits: BetLimits) -> int
 
 
 def _add_chip(table: Table, spot: Spot, bets: Bets, value: int, limits: BetLimits) -> tuple[int, str]:
-    """Return the new bet on a spot after adding ``value``, and why no more can be added, or "".
+    """Return the bet on a spot after a chip of ``value`` credits was added, and why no more can be added, or "".
 
-    The bet is rounded up to the spot's minimum and step, and lowered to its maximum. A bet that is a share of
-    another ignores ``value``.
+    The bet is raised to the spot's minimum, rounded up to its increment, and lowered to its maximum. If the spot has a
+    ``share``, its bet follows from another bet, and ``value`` is ignored.
     """
     standing_credits, current_credits = limits.standing_bets.get(spot.id, 0), max(0, bets.get(spot.id, 0))
     reason, _ = find_closed_reason(spot, bets, limits)
@@ -516,9 +536,9 @@ def _add_chip(table: Table, spot: Spot, bets: Bets, value: int, limits: BetLimit
 
 
 def _find_needed_bet(spot: Spot, bets: Bets, limits: BetLimits) -> int:
-    """Return the bet on the spot on which this spot's bet depends, in credits; 1 if it depends on none.
+    """Return the bet in credits on the spot that ``spot`` needs; 1 if it needs none.
 
-    If this spot's bet must be a fixed share of the other bet, standing bets are not counted.
+    If the spot has a ``share``, the standing bet on the needed spot is not counted.
     """
     if spot.needs is None:
         return 1
@@ -526,10 +546,10 @@ def _find_needed_bet(spot: Spot, bets: Bets, limits: BetLimits) -> int:
 
 
 def _update_dependent_bets(table: Table, bets: Bets, limits: BetLimits) -> dict[str, int]:
-    """Return the bets after a change, with the bets that depend on others adjusted.
+    """Return the bets after one was changed, with the bets that depend on it adjusted.
 
-    A bet is removed if the bet on which it depends is gone. A bet that is a fixed share or multiple of
-    another bet gets the corresponding amount.
+    If the bet that a spot needs is gone, the bet on the spot is removed. A bet that is a fixed share or multiple of the
+    changed bet gets the corresponding amount.
     """
     result = dict(bets)
     for spot in table.spots.values():
@@ -544,9 +564,10 @@ def _update_dependent_bets(table: Table, bets: Bets, limits: BetLimits) -> dict[
 
 
 def _remove_bet(table: Table, chips: ChipsOnTable, spot: str, limits: BetLimits) -> ChipsOnTable:
-    """Remove the new bet from a spot; if it has none, mark its standing bet to be taken down, or unmark it.
+    """Return the chips after a touch of a spot with the tool that removes bets.
 
-    If there is no bet, or if another bet depends on it, return the chips with the reason in ``refused``.
+    A new bet on the spot is removed. If there is none, its standing bet is marked to be taken down, or unmarked. If
+    there is no bet at all, or if another bet depends on it, only ``refusal_key`` changes.
     """
     spot = _find_lead_spot(table, spot)
     current_credits, standing_credits = chips.bets.get(spot, 0), limits.standing_bets.get(spot, 0)
@@ -568,7 +589,10 @@ def _remove_bet(table: Table, chips: ChipsOnTable, spot: str, limits: BetLimits)
 
 
 def is_bet_playing(table: Table, chips: ChipsOnTable, spot: str, limits: BetLimits) -> bool | None:
-    """Return whether the bet on a spot is on for the next throw, or None if the player cannot decide this."""
+    """Return whether the bet on a spot is on for the next throw (craps).
+
+    None if the player cannot decide this for the spot.
+    """
     if spot not in table.player_decides:
         return None
     default = limits.table_state.plays.get(spot, spot not in table.off_on_come_out)
@@ -576,7 +600,7 @@ def is_bet_playing(table: Table, chips: ChipsOnTable, spot: str, limits: BetLimi
 
 
 def _toggle_plays(table: Table, chips: ChipsOnTable, spot: str, limits: BetLimits) -> ChipsOnTable:
-    """Switch the bet on a spot on or off for the next throw (craps)."""
+    """Return the chips with the bet on a spot switched on or off for the next throw (craps)."""
     is_playing = is_bet_playing(table, chips, spot, limits)
     if is_playing is None or limits.find_bet(chips.bets, spot) <= 0:
         return replace(chips, explained_spot=spot, refusal_key="always" if is_playing is None else "nothing")
@@ -584,7 +608,7 @@ def _toggle_plays(table: Table, chips: ChipsOnTable, spot: str, limits: BetLimit
 
 
 def undo_chips(chips: ChipsOnTable) -> ChipsOnTable:
-    """Return the chips without the last change made by the player."""
+    """Return the chips as they were before the player's last change of a bet."""
     if not chips.undo_bets:
         return replace(chips, refusal_key="nothing")
     return replace(
@@ -597,26 +621,32 @@ def undo_chips(chips: ChipsOnTable) -> ChipsOnTable:
 
 
 def clear_chips(chips: ChipsOnTable) -> ChipsOnTable:
-    """Return the chips without any new bet; standing bets remain."""
+    """Return the chips without any new bet. Standing bets remain."""
     return chips.with_bets({}) if chips.bets else replace(chips, refusal_key="nothing")
 
 
 def repeat_last_bets(table: Table, chips: ChipsOnTable, limits: BetLimits) -> ChipsOnTable:
-    """Place the bets of the last round again; change nothing if credit or a limit does not cover them all."""
+    """Return the chips with the bets of the last round.
+
+    If the credit or a limit does not cover all of them, the bets do not change.
+    """
     return _replace_bets(table, chips, chips.last_round_bets, limits)
 
 
 def double_bets(table: Table, chips: ChipsOnTable, limits: BetLimits) -> ChipsOnTable:
-    """Double every new bet, up to its maximum; change nothing if credit or a limit does not cover them all."""
+    """Return the chips with every new bet doubled, up to its maximum.
+
+    If the credit or a limit does not cover all of them, the bets do not change.
+    """
     return _replace_bets(
         table, chips, {spot: 2 * each for spot, each in chips.bets.items() if each > 0}, limits
     )
 
 
 def _replace_bets(table: Table, chips: ChipsOnTable, target_bets: Bets, limits: BetLimits) -> ChipsOnTable:
-    """Return the chips with the bets ``target_bets``, each limited to its maximum.
+    """Return the chips with the bets ``target_bets``, each lowered to its maximum.
 
-    If credit or a limit does not cover all of them, return the previous bets, with the reason in ``refusal_key``.
+    If the credit or a limit does not cover all of them, the bets do not change and ``refusal_key`` has the reason.
     """
     bets: dict[str, int] = {spot: each for spot, each in chips.bets.items() if each < 0}
     refusal_reason = "" if target_bets else "nothing"
@@ -633,9 +663,9 @@ def _replace_bets(table: Table, chips: ChipsOnTable, target_bets: Bets, limits: 
 
 # ---------------------------------------------------------------------- the bet in force
 def read_bets_in_force(table: Table, snapshot: Snapshot) -> Bets:
-    """Return the new bets that the machine currently holds for the table, as credits by spot.
+    """Return the new bets that the machine holds for the table, in credits by spot.
 
-    If the machine's bet does not name spots, return the first ready-made bet of the same cost.
+    If the machine states only the cost of the bet, return the first ready-made bet of that cost.
     """
     placed = snapshot.bet_wager.get("bets")
     if isinstance(placed, Mapping):
@@ -644,16 +674,16 @@ def read_bets_in_force(table: Table, snapshot: Snapshot) -> Bets:
 
 
 def is_under_minimum(chips: ChipsOnTable, snapshot: Snapshot) -> bool:
-    """Return whether the chips total less than the venue's minimum, so that they do not make a valid bet."""
+    """Return whether the player's bets total less than the venue's minimum. They are then no valid bet."""
     return 0 < chips.credits < build_bet_limits(snapshot).bet_min_here
 
 
 def request_bet(
     chips: ChipsOnTable, snapshot: Snapshot, now: float
 ) -> tuple[ChipsOnTable, tuple[Intent, ...]]:
-    """Return the chips with a pending request, and the request for their bets.
+    """Return the chips with a pending request, and the request to the machine to make their bets.
 
-    Chips below the venue's minimum request an empty bet.
+    If the bets total less than the venue's minimum, an empty bet is requested.
     """
     limits = build_bet_limits(snapshot)
     changes = {spot: now for spot, now in chips.plays.items() if limits.find_bet(chips.bets, spot) > 0}
@@ -669,9 +699,11 @@ def request_bet(
 def apply_machine_answer(
     table: Table, chips: ChipsOnTable, snapshot: Snapshot, *, waits: bool
 ) -> ChipsOnTable:
-    """Return the chips of the machine's current bet, or unchanged chips while a bet request is unanswered.
+    """Return the chips after a snapshot from the machine.
 
-    ``waits`` means that a request may still be in transit, so that an older bet is not taken for its answer.
+    If the machine has answered the last bet request, or none is pending, they show the machine's bet. Otherwise they
+    are unchanged. ``waits`` says that the request may not have reached the machine yet: a snapshot with an older bet is
+    then not taken for its answer.
     """
     current = read_bets_in_force(table, snapshot)
     is_bet_refused = any(notice.code.startswith("refused.bet") for notice in snapshot.notices)

@@ -69,11 +69,11 @@ _GROUPED_NUMBER_PATTERN: Final = re.compile(
 
 @lru_cache(maxsize=4096)
 def apply_typography(text: str, language: str) -> str:
-    """Return a text as printed: curved apostrophes, digit groups of the language, Canadian French spaces.
+    """Return a text as it is drawn: with curved apostrophes, digit groups of the language and, in French, spaces.
 
-    In French, a no-break space precedes a colon, a percent sign, a dollar sign and a closing guillemet, and
-    follows an opening one; semicolon, exclamation and question mark have no space before them (Office
-    québécois de la langue française). So catalogues and games need not contain no-break spaces.
+    A no-break space precedes a colon, a percent sign, a dollar sign and a closing guillemet, and follows an opening
+    guillemet. No space precedes a semicolon, an exclamation or a question mark (Office québécois de la langue
+    française). So catalogues and games need not contain no-break spaces.
     """
     text = re.sub(r"(?<=\d) (?=\d{3}\b)", "\u00a0", text.replace("'", "\u2019"))
     if language == "en":
@@ -85,13 +85,16 @@ def apply_typography(text: str, language: str) -> str:
 
 
 def language_from_code(code: str) -> str:
-    """Return the catalogue language for a code such as ``fr`` or ``fr_CA``."""
+    """Return the language of the catalogue for a language code such as ``fr`` or ``fr_CA``."""
     language = code.replace("-", "_").split("_", maxsplit=1)[0].lower()
     return language if language in LOCALE_BY_LANGUAGE else FALLBACK_LANGUAGE
 
 
 def _format_amounts(values: Mapping[str, int | str], money: Callable[[int], str]) -> dict[str, str]:
-    """Return each value named ``x_cents`` as formatted money, under the name ``x``."""
+    """Return each value that is named like ``x_cents`` as formatted money, under the name ``x``.
+
+    Values with other names are left out.
+    """
     return {
         name.removesuffix("_cents"): money(value)
         for name, value in values.items()
@@ -102,7 +105,7 @@ def _format_amounts(values: Mapping[str, int | str], money: Callable[[int], str]
 class Texts:
     """The texts, and the formats of numbers, money and times, of one language.
 
-    The texts are those of the catalogue, and those that ``brought`` adds by language and key.
+    ``brought`` has texts by language and key that are added to those of the catalogue.
     """
 
     def __init__(
@@ -125,16 +128,16 @@ class Texts:
         self._money: dict[tuple[int, str], str] = {}
         self._numbers: dict[int, str] = {}
         self._clock = ("", "")
-        """Cache: the last time formatted by :meth:`clock`, and its text, which all frames of a second use."""
+        """Cache: the last time that :meth:`clock` has formatted, and the result, which every frame requests."""
 
     def has_text(self, key: str) -> bool:
         """Return whether the catalogue has a text with this key."""
         return key in self._texts
 
     def say(self, key: str, **values: object) -> str:
-        """Return the catalogue's text of ``key`` with ``values`` filled in.
+        """Return the catalogue's text of ``key``, with ``values`` in place of its placeholders.
 
-        Raises :class:`CatalogueError` if the text or a value that it needs is missing.
+        Raises :class:`CatalogueError` if the text does not exist or one of its placeholders has no value.
         """
         if key not in self._texts:
             raise CatalogueError(f"{self.language}.toml: {key}: no such text")
@@ -148,11 +151,11 @@ class Texts:
             ) from error
 
     def is_singular(self, count: int) -> bool:
-        """Return whether this language uses the singular for a count; French does so for 0 as well as for 1."""
+        """Return whether this language uses the singular for ``count`` things: 1 in English, 0 and 1 in French."""
         return count == 1 or (count == 0 and self.language == "fr")
 
     def format_code_text(self, section: str, code: str) -> str:
-        """Return the text for a machine's code from a section of the catalogue, or the code itself without a text.
+        """Return the text for a code of the machine, from a section of the catalogue; the code itself if it has none.
 
         Dots in the code are written as _ in the catalogue.
         """
@@ -162,7 +165,7 @@ class Texts:
         return self.say(key) if self.has_text(key) else code
 
     def format_page_text(self, words: PageText, money: Callable[[int], str]) -> str:
-        """Return a text of a service page, with amounts formatted by ``money``. Raises CatalogueError."""
+        """Return a text of a service page in this language; ``money`` formats its amounts. Raises CatalogueError."""
         value, values = words.value, words.values
         kinds: Mapping[str, Callable[[], str]] = {
             "say": lambda: self.format_text_by_count(
@@ -180,16 +183,19 @@ class Texts:
         return kinds[words.kind]() if words.kind in kinds else str(value)
 
     def format_decimal(self, figure: str) -> str:
-        """Return a figure such as ``12.5%`` with the decimal mark of this language."""
+        """Return a number written with a decimal point, such as ``12.5%``, with the decimal mark of this language."""
         plain = figure.rstrip("%").strip()
         return plain.replace(".", ",") if self.language == "fr" else plain
 
     def _format_shares(self, values: Mapping[str, int | str]) -> dict[str, str]:
-        """Return the value named ``percent``, if it is among ``values``, with the decimal mark of this language."""
+        """Return the value named ``percent`` with the decimal mark of this language.
+
+        Return an empty mapping if no value has this name.
+        """
         return {"percent": self.format_decimal(str(values["percent"]))} if "percent" in values else {}
 
     def format_text_by_count(self, key: str, values: Mapping[str, object]) -> str:
-        """Return the catalogue's text of a key: its singular form, if it has one and ``count`` is one."""
+        """Return the catalogue's text of a key; its singular form if it has one and the value ``count`` is singular."""
         if "count" not in values or not self.has_text(f"{key}_one"):
             return self.say(key, **values)
         other_values = {name: value for name, value in values.items() if name != "count"}
@@ -204,7 +210,10 @@ class Texts:
         )
 
     def choose_translation(self, names: Mapping[str, str], default: str = "") -> str:
-        """Return the text in this language from ``names`` (texts by language code), or else the first text."""
+        """Return the text in this language from ``names``, which has texts by language code.
+
+        If there is none in this language, return the first text, or ``default`` if there is none at all.
+        """
         for code, text in names.items():
             if language_from_code(code) == self.language:
                 return apply_typography(text, self.language)
@@ -213,7 +222,7 @@ class Texts:
     def money(self, amount_cents: int, currency: str) -> str:
         """Return an amount of minor units in the language's currency format: ``$1,234.50``, ``1 234,50 $``.
 
-        If the currency is not known yet (on a first start), the amount has none.
+        If ``currency`` is empty (on a first start), the amount has no currency sign.
         """
         if not currency:
             return self.format_amount(amount_cents)
@@ -238,7 +247,7 @@ class Texts:
         return self._numbers[value]
 
     def clock(self, time_utc: str) -> str:
-        """Return the time of day in the language's short format, from an ISO 8601 UTC time."""
+        """Return the time of day of an ISO 8601 UTC time, in the venue's time zone and the language's short format."""
         if self._clock[0] != time_utc:
             self._clock = (
                 time_utc,
@@ -247,7 +256,7 @@ class Texts:
         return self._clock[1]
 
     def format_time(self, time_utc: str) -> str:
-        """Return date and time as text that can only be broken into lines between the date and the time."""
+        """Return a UTC time as date and time of the venue. A line can break only between the date and the time."""
         local_time = self._parse_local_time(time_utc)
         parts = (form(local_time, "medium", locale=self.locale) for form in (format_date, format_time))
         return ", ".join(part.replace(" ", "\u00a0") for part in parts)
@@ -262,7 +271,10 @@ class Texts:
 
 
 def format_fault(texts: Texts, code: str) -> str:
-    """Return the text of a fault code, or else of a failure of the fault's device, or else a general text."""
+    """Return the text of a fault code.
+
+    If it has none, return the text of any failure of the code's device, or else a general text.
+    """
     device = code.partition(".")[0]
     keys = (f"tilt.text.{code}", f"tilt.text.{device}.failure", "tilt.text.other")
     return texts.say(next(key for key in keys if texts.has_text(key)))

@@ -19,7 +19,7 @@ class ThemeError(Exception):
 
 
 def parse_colour(text: str) -> Colour:
-    """Return ``#rrggbb`` or ``#rrggbbaa`` as four bytes. Raises :class:`ThemeError`."""
+    """Return the colour ``#rrggbb`` or ``#rrggbbaa`` as four numbers from 0 to 255. Raises :class:`ThemeError`."""
     digits = text.removeprefix("#")
     try:
         values = bytes.fromhex(digits)
@@ -42,7 +42,7 @@ def mix(first: Colour, second: Colour, share: float) -> Colour:
 
 
 def fade(colour: Colour, alpha: float) -> Colour:
-    """Return the colour with its opacity scaled by ``alpha`` (0 to 1)."""
+    """Return the colour with its opacity multiplied by ``alpha`` (0 to 1)."""
     return (colour[0], colour[1], colour[2], round(colour[3] * max(0.0, min(1.0, alpha))))
 
 
@@ -51,19 +51,19 @@ class Motion:
     """Speeds and durations of the screen's movements, in seconds unless stated otherwise."""
 
     spin_up: float
-    """Seconds from the start of a spin until the reels run forward; before that they draw back."""
+    """Seconds from the start of a spin until the reels run forward; until then they draw back a little."""
     first_stop: float
     """Seconds from the start of the game to the stop of the first reel."""
     stop_step: float
     """Seconds from the stop of one reel to the stop of the next."""
     settle: float
-    """Seconds in which a stopped reel overshoots and comes to rest."""
+    """Seconds in which a reel goes past its stop and swings back."""
     cells_per_second: float
     """The full speed of a reel, in cells per second."""
     rollup_per_level: float
     """Seconds that each celebration level adds to the roll-up of a win."""
     line_cycle: float
-    """Seconds for which each winning line is shown by itself."""
+    """Seconds for which each winning line is shown alone."""
     result_hold: float
     """The least time that a losing result is shown before the game ends, in seconds (C-24)."""
     flash_hz: float
@@ -73,7 +73,7 @@ class Motion:
     title: float
     """Seconds for which a feature's title card is shown."""
     anticipation: float
-    """How many seconds longer a reel turns if it may trigger a feature."""
+    """How many seconds longer a reel spins if its next symbol may trigger a feature."""
     hold_spin: float
     """Seconds of one spin in a hold-and-spin feature."""
     box: float
@@ -87,7 +87,7 @@ class Motion:
     dice: float
     """Seconds of a throw of dice."""
     ball: float
-    """Seconds between two Keno balls."""
+    """Seconds from one drawn Keno ball to the next."""
     fall: float
     """Seconds of one step of a cascade, in which new symbols fall into the window."""
     overlay: float
@@ -133,7 +133,7 @@ def _read_look(name: str, data: Mapping[str, Any]) -> Look:
 
 @dataclass(frozen=True, slots=True)
 class Theme:
-    """The theme as read: ``colours`` and ``sizes`` by name, ``fonts`` as files by role."""
+    """The theme as read from its file."""
 
     fonts: Mapping[str, Path]
     colours: Mapping[str, Colour]
@@ -146,8 +146,9 @@ class Theme:
     def look(self, game_id: str, family: str, requested: str = "") -> Look:
         """Return a game's look.
 
-        It is the requested look, or else the look with the longest name that the game's id begins with, or
-        else the family's. If none of these exists, it is chosen by the id alone, and so is always the same.
+        It is the look named ``requested``. If there is none, it is the look with the longest name with which the game's
+        id begins, or else the look of the game's family. If there is none either, the id determines one of all looks,
+        always the same.
         """
         if requested in self.looks:
             return self.looks[requested]

@@ -1,7 +1,7 @@
 """The top screen above a machine, visible from the gaming floor. It takes no touches and sends no requests.
 
-It draws the same view as the player's screen in another way: the game's title, its progressive levels on
-drums or its highest prizes, a win worth a celebration, and, if play has stopped, the reason.
+It draws the view of the player's screen in its own way: the game's title, its progressive levels (as drums with digits)
+or its highest prizes, great wins and, if play has stopped, the reason.
 """
 
 from dataclasses import dataclass, replace
@@ -73,15 +73,15 @@ class TopPicture(Picture):
         return ()
 
     def _use_board_as_field(self, stage: Stage) -> Stage:
-        """Return the drawing context with the top screen's board in place of the game field.
+        """Return the drawing context with the top screen's board as its game field.
 
-        Celebrations, which are drawn over the field, then fill the board.
+        Celebrations are drawn over the game field, and so fill the board.
         """
         return replace(stage, layout=replace(stage.layout, field=find_board_rect(stage.layout)))
 
 
 def find_board_rect(layout: Layout) -> Rect:
-    """Return the rectangle of the lit frame below the title."""
+    """Return the rectangle of the top screen's board: the lit frame below the game's title."""
     w, h = float(layout.size[0]), float(layout.size[1])
     top = h * 0.215 if not layout.is_portrait else h * 0.17
     margin = 150.0 if not layout.is_portrait else 70.0
@@ -96,7 +96,7 @@ def find_title_rect(layout: Layout) -> Rect:
 
 
 def draw_backdrop(stage: Stage, title: str) -> pygame.Surface:
-    """Return the top screen's background: hall, lit title and empty board; drawn once for each size."""
+    """Return the top screen's background: the hall, the lit title and the empty board. It is drawn once per size."""
     p, layout, look = stage.painter, stage.layout, stage.look
 
     def render_backdrop() -> pygame.Surface:
@@ -115,7 +115,7 @@ def draw_backdrop(stage: Stage, title: str) -> pygame.Surface:
 
 
 def _draw_board(stage: Stage) -> None:
-    """Draw the progressive levels that the bet plays for, or else the highest prizes of the game."""
+    """Draw the progressive levels that the current bet plays for; if there are none, the game's highest prizes."""
     rect = find_board_rect(stage.layout)
     draw_frame_lamps(stage, rect, "chase" if stage.view.scene is Scene.ATTRACT else "idle")
     snapshot = stage.view.snapshot
@@ -136,7 +136,7 @@ def _draw_board(stage: Stage) -> None:
 
 @dataclass(frozen=True, slots=True)
 class _PrizeRow:
-    """A row of the top screen's prize list: a prize's symbols or text, and its pay."""
+    """One row of the top screen's prize list: a prize's symbols or text, and its pay."""
 
     icons: tuple[str, ...]
     words: str
@@ -144,7 +144,7 @@ class _PrizeRow:
 
 
 def _list_highest_prizes(stage: Stage) -> tuple[str, list[_PrizeRow]]:
-    """Return the heading and the highest prizes of the current bet."""
+    """Return the heading of the prize list, and the highest prizes that the current bet can win."""
     texts, view = stage.texts, stage.view
     field, game = find_base_field(stage), view.game
     if field is not None:
@@ -221,7 +221,10 @@ def _draw_foot(stage: Stage) -> None:
 
 
 def _draw_stop_reason(stage: Stage, scene: Scene) -> None:
-    """Draw why play has stopped; while staff use the service menu, show the machine as out of service."""
+    """Draw why play has stopped.
+
+    While staff use the service menu, it says that the machine is out of service.
+    """
     shown_scene = Scene.OUT if scene is Scene.SERVICE else scene
     screen = (0.0, 0.0, *map(float, stage.layout.size))
     bar: Rect = (0.0, screen[3], screen[2], 0.0)

@@ -1,8 +1,7 @@
 """The view: everything that is drawn, as one immutable value.
 
-:mod:`egm.screen.message_reducer` computes the next view from a message or from time,
-:mod:`egm.screen.input_reducer` from a person's input. The scenes draw it. Nothing here reads a clock or
-draws.
+:mod:`egm.screen.message_reducer` computes the next view from a message or from time, :mod:`egm.screen.input_reducer`
+from a person's input. The scenes draw it. This module reads no clock and draws nothing.
 """
 
 from collections.abc import Mapping
@@ -24,7 +23,7 @@ from egm.screen.theme import Motion, Theme
 
 
 class Page(StrEnum):
-    """The player's page that covers the game field: none, help, the game menu, or a telephone's Keno slip."""
+    """The page that a player has opened over the game: none, help, the game menu, or a telephone's Keno slip."""
 
     NONE = "none"
     HELP = "help"
@@ -33,7 +32,10 @@ class Page(StrEnum):
 
 
 class Scene(StrEnum):
-    """The scenes of the picture. If several apply, the most urgent one is drawn."""
+    """What the picture shows as a whole, such as the game, a hand-pay or an open door.
+
+    If several apply, the most urgent is drawn.
+    """
 
     BOOT = "boot"
     LOST = "lost"
@@ -50,12 +52,15 @@ class Scene(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Action:
-    """An action of a player or staff: the meaning of a touch, a key or a button."""
+    """What a touch, a key or a button means: an action of a player or of staff, and its value."""
 
     name: str
     value: Any = None
     char: str = ""
-    """The character that the key types, if any. While a text field is open, it is typed there instead."""
+    """The character that the key types, or empty.
+
+    While a text field is open, the key types this character and has no other effect.
+    """
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -71,27 +76,27 @@ class View:
     snapshot: Snapshot | None = None
     """The machine's latest snapshot; None until the first arrives."""
     starting: StartUpActivity | None = None
-    """The progress of a machine that is starting and has not answered yet."""
+    """The start-up progress of a machine that has not sent a message yet, or None."""
     games: Mapping[str, GameView] = field(default_factory=dict)
-    """The offered games, by id."""
+    """The games on offer, by id."""
     fields: Mapping[str, Mapping[str, ReelField]] = field(default_factory=dict)
-    """The reel data of each stage that a game plays on reels, by the game's id and the stage."""
+    """The reel data of each game stage played on reels, by game id and then by stage."""
     words: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
-    """Texts that the machine supplies in addition to the catalogues, by language."""
+    """Texts that the machine adds to the catalogues, by language and then by key."""
     tables: Mapping[str, Table] = field(default_factory=dict)
     """The table data of each table game, by the game's id."""
     last_display_step: Step | None = None
-    """The last step of the outcome that the machine reported last; it is drawn while no game is presented."""
+    """The last step of the outcome that the machine reported most recently. It is drawn while no game is presented."""
     held_bits: int = 0
-    """The reels or cards that the player has marked in a decision, one bit each."""
+    """The reels or cards that the player has marked in a decision, as a bit mask."""
     focus: int = 0
-    """Index of the touch target that is selected with the keys."""
+    """The index of the touch target that the keys have selected."""
     focused: bool = False
-    """Whether the keys are being used to choose a target. Only then is the target highlighted."""
+    """Whether the player is selecting targets with the keys. Only then is the selected target highlighted."""
     show: GameShow | None = None
     """The presentation of the current or last game, or None before the first game."""
     next_play_pressed_at: float | None = None
-    """When PLAY was pressed for the next game during the presentation of this one, or None."""
+    """When PLAY was pressed during the presentation to start the next game after it; None if it was not."""
     decision: Decision | None = None
     """The player's pending decision, or None."""
     page: Page = Page.NONE
@@ -102,27 +107,29 @@ class View:
     drawer_since: float | None = None
     """When the drawer of simulated devices began to open; None while it is closed."""
     drawer_until: float = -10.0
-    """When the drawer of simulated devices began to close."""
+    """When the drawer of simulated devices last began to close."""
     bench: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
-    """The state of each simulated device, by its name."""
+    """The state of each simulated device (door, bill acceptor ...), by its name."""
     bench_commands: tuple[BenchCommand, ...] = ()
-    """The drawer's last commands to the device simulator; ``bench_reply`` is its reply to them."""
+    """The commands that the drawer last sent to the device simulator."""
     bench_reply: BenchReply | None = None
+    """The simulator's reply to these commands, or None."""
     bench_reply_at: float = -10.0
     bench_linked: bool = False
     """Whether the device simulator is connected."""
     key_turn_pending: bool = False
-    """Whether to turn the operator's key as soon as the device simulator has reported its position."""
+    """Whether the operator's key is to be turned once the device simulator has reported the key's position."""
     pressed: str = ""
-    """The name of the key pressed last."""
+    """The name of the key on the screen that was pressed last."""
     pressed_at: float = -10.0
     active_at: float = 0.0
     """When a person last used the machine, or a game or the credit changed."""
     scene_at: float = 0.0
     """When the scene that is drawn now appeared."""
     latest_notice: Notice | None = None
-    """The machine's latest notice while it still applies, or None; it arrived at ``notices_at``."""
+    """The latest notice of the machine to the player that still applies, or None."""
     notices_at: float = -10.0
+    """When this notice arrived."""
     snapshot_received_at: float = 0.0
     """When the last message of the machine arrived."""
     levels_before: Mapping[str, int] = field(default_factory=dict)
@@ -130,39 +137,42 @@ class View:
     levels_at: float = -10.0
     """When the progressive levels last changed."""
     levels_before_fall: Mapping[str, int] = field(default_factory=dict)
-    """The amounts of progressive levels before they fell during the current game, in minor units."""
+    """The amount that each progressive level had before it was won in the current game, in minor units, by id."""
     credit_before: int = 0
     """The credit before its last change, in minor units."""
     credit_at: float = -10.0
+    """When the credit last changed."""
     volume: int = 2
-    """The volume step, from 0."""
+    """The volume step, from 0 (silent) to 3."""
     reduced_motion: bool = False
+    """Whether the player wants less movement on the screen."""
     slip: marks.KenoSlip = field(default_factory=marks.KenoSlip)
     """The player's marks in a Keno game."""
     marked_at: float = -10.0
     """When the player last changed the marks."""
     chips: ChipsOnTable = field(default_factory=ChipsOnTable)
-    """The player's chips at a table game: new bets, undo history and tool."""
+    """The player's chips at a table game: new bets, undo history and selected tool."""
     board: bool = True
-    """Whether the player wants a table's scoreboard shown; they chose this at ``board_at``."""
+    """Whether the player wants to see a table's scoreboard."""
     board_at: float = -10.0
+    """When the player last opened or closed the scoreboard."""
     four_colours: bool = False
-    """Whether each suit of the cards has a different colour, at the player's request."""
+    """Whether each suit of the cards is drawn in a colour of its own, as the player chose."""
     desk: ServicePageInput = field(default_factory=ServicePageInput)
     """The unfinished input on the open service page."""
     recall: "View | None" = None
-    """The game that the open service page recalls, as the player saw it."""
+    """A view of the past game that the open service page recalls, as the player saw it; None on other pages."""
 
     @property
     def game(self) -> GameView | None:
-        """Return the game on the screen, or None."""
+        """Return the game that is selected on the machine, or None."""
         if self.snapshot is None or self.snapshot.game_id is None:
             return None
         return self.games.get(self.snapshot.game_id)
 
     @property
     def table(self) -> Table | None:
-        """Return the table of the game on the screen, or None."""
+        """Return the table data of the selected game, or None if it is not a table game."""
         return None if self.game is None else self.tables.get(self.game.id)
 
     @property
@@ -193,7 +203,7 @@ class View:
 
     @property
     def time_utc(self) -> str:
-        """Return the time of day (UTC, ISO 8601): the last message's time plus the time elapsed since then."""
+        """Return the present time (UTC, ISO 8601): that of the machine's last message plus the time since then."""
         if self.snapshot is None:
             return "1970-01-01T00:00:00+00:00"
         reported = datetime.fromisoformat(self.snapshot.time_utc)
@@ -205,7 +215,7 @@ class View:
         return self.drawer_since is not None
 
     def accepts_request(self, name: str) -> bool:
-        """Return whether the machine would accept this request now; if so, the lamp of the request's key is lit."""
+        """Return whether the machine would accept the request ``name`` now. If so, the key of the request is lit."""
         return self.linked and self.snapshot is not None and name in self.snapshot.accepts
 
 
@@ -214,7 +224,7 @@ ATTRACT_AFTER = 20.0
 
 
 def build_view_timeline(view: View, theme: Theme) -> Timeline | None:
-    """Return the times of the presentation in the view, or None if the view has none."""
+    """Return the times of the presentation of a game's outcome, or None if there is no presentation."""
     if view.show is None:
         return None
     play = view.show.play
@@ -226,13 +236,13 @@ def build_view_timeline(view: View, theme: Theme) -> Timeline | None:
 
 
 def is_show_running(view: View, theme: Theme) -> bool:
-    """Return whether the steps of the game are still being shown."""
+    """Return whether the steps of a game's outcome are still being presented."""
     line = build_view_timeline(view, theme)
     return line is not None and view.show is not None and view.now - view.show.began < line.roll_up_end
 
 
 def is_decision_due(view: View, theme: Theme) -> bool:
-    """Return whether a decision is pending and the steps before it have been shown."""
+    """Return whether a player decision is pending and the steps that lead to it have been presented."""
     line = build_view_timeline(view, theme)
     if view.decision is None or view.show is None or line is None:
         return view.decision is not None
@@ -241,24 +251,24 @@ def is_decision_due(view: View, theme: Theme) -> bool:
 
 
 def is_marking_decision(view: View) -> bool:
-    """Return whether the pending decision is made by marking reels or cards one by one and confirming with PLAY."""
+    """Return whether the player makes the pending decision by marking reels or cards and confirming with PLAY."""
     return view.decision is not None and bool(view.decision.options) and view.decision.kind in {"hold", "set"}
 
 
 def is_text_field_open(view: View) -> bool:
-    """Return whether a text field is open, which receives the keyboard's characters."""
+    """Return whether a text field is open. Characters typed on a keyboard then go into it."""
     page = view.snapshot.page if view.scene is Scene.SERVICE and view.snapshot is not None else None
     return page is not None and page.prompt is not None and page.prompt.kind in KEYBOARD_PROMPT_KINDS
 
 
 def may_answer(view: View) -> bool:
-    """Return whether the reels or cards now marked are a permitted answer to the pending decision."""
+    """Return whether the marked reels or cards are a permitted answer to the pending decision."""
     decision = view.decision
     return decision is not None and (decision.kind != "set" or view.held_bits in decision.options)
 
 
 def is_choosing(view: View, theme: Theme) -> bool:
-    """Return whether the deck's keys now move the focus among touch targets: on an open page, or in a decision."""
+    """Return whether the deck's keys now select touch targets: those of an open page or of a decision."""
     if view.scene is Scene.SERVICE:
         return True
     if can_place_chips(view, theme):
@@ -291,14 +301,14 @@ def is_dismissible_reminder_shown(view: View) -> bool:
 
 
 def compute_seconds_since(view: View, then_utc: str) -> float:
-    """Return the seconds from a moment (ISO 8601, UTC) to the view's time."""
+    """Return the seconds from the time ``then_utc`` (ISO 8601, UTC) to the present time of the view."""
     return (datetime.fromisoformat(view.time_utc) - datetime.fromisoformat(then_utc)).total_seconds()
 
 
 def find_last_step(view: View) -> Step | None:
-    """Return the last step that was shown of the game on the screen.
+    """Return the last step of the selected game that was presented.
 
-    If nothing was shown, return the last step of the outcome that the machine reported last.
+    If none was presented, return the last step of the outcome that the machine reported most recently.
     """
     if view.show is not None and view.game is not None and view.show.play.game_id == view.game.id:
         return view.show.steps[-1]
@@ -306,14 +316,18 @@ def find_last_step(view: View) -> Step | None:
 
 
 def has_changed_marks_since_game(view: View) -> bool:
-    """Return whether the player has changed the Keno marks since the last game: the board then shows the marks."""
+    """Return whether the player has changed the Keno marks since the last game.
+
+    The board then shows these marks instead of the last draw.
+    """
     return view.marked_at > (view.show.began if view.show is not None else -9.0)
 
 
 def should_show_scoreboard(view: View) -> bool:
-    """Return whether to show a scoreboard.
+    """Return whether to show a table's scoreboard.
 
-    After a round its cards are shown instead, until the next bet or until the player opens the scoreboard.
+    After a round, the cards of the round are shown instead, until the next bet or until the player opens the
+    scoreboard.
     """
     began = view.show.began if view.show is not None else -9.0
     lie = view.show is not None and not has_changed_marks_since_game(view) and view.board_at <= began
@@ -321,7 +335,7 @@ def should_show_scoreboard(view: View) -> bool:
 
 
 def find_standing_result(view: View) -> ReelSpin | None:
-    """Return the last reel spin of the game on the screen, whose symbols the reels show, or None."""
+    """Return the reel spin whose symbols the reels show now, or None."""
     steps: tuple[Step, ...] = (view.last_display_step,) if view.last_display_step is not None else ()
     if view.show is not None and view.game is not None and view.show.play.game_id == view.game.id:
         steps = view.show.steps
@@ -331,7 +345,7 @@ def find_standing_result(view: View) -> ReelSpin | None:
 def list_available_bets(view: View) -> tuple[int, ...]:
     """Return the bets that the player can choose in the game, in credits.
 
-    For a marked Keno card these are its stakes; for a named ticket, its prices.
+    If a Keno card is marked, these are its possible stakes; for a named ticket, its possible prices.
     """
     game, snapshot = view.game, view.snapshot
     if game is None or snapshot is None:
@@ -352,21 +366,21 @@ def list_available_bets(view: View) -> tuple[int, ...]:
 
 
 def list_offered_costs(view: View) -> tuple[int, ...]:
-    """Return the costs in credits of the game's bets that are within the venue's limits."""
+    """Return the costs of the bets on offer, in credits, without those outside the venue's limits."""
     if view.game is None or view.snapshot is None:
         return ()
     return tuple(bet for bet in view.game.bet_options if is_cost_within_limits(view.snapshot, bet))
 
 
 def is_cost_within_limits(snapshot: Snapshot, credits_: int) -> bool:
-    """Return whether the cost of a bet is within the venue's limits."""
+    """Return whether a bet that costs ``credits_`` credits is within the venue's limits."""
     cents = credits_ * snapshot.denomination_cents
     most_cents = snapshot.bet_most_cents
     return snapshot.bet_least_cents <= cents and (most_cents is None or cents <= most_cents)
 
 
 def has_unsent_bet(view: View) -> bool:
-    """Return whether the player sees marks or chips that differ from the bet that the machine holds."""
+    """Return whether the marks or chips on the screen differ from the bet that the machine holds."""
     table = view.table
     if table is not None and table.spots and view.snapshot is not None:
         return dict(view.chips.bets) != dict(read_bets_in_force(table, view.snapshot))
@@ -376,10 +390,10 @@ def has_unsent_bet(view: View) -> bool:
 
 
 def compute_bet_credits(view: View) -> int:
-    """Return what PLAY stakes, in credits.
+    """Return how many credits a press of PLAY would stake.
 
-    It is the machine's bet, or the price of the player's marks until the machine has taken them. It is 0
-    while the marks make no valid ticket: PLAY then does nothing. For an open game, it is the stake so far.
+    It is the machine's bet, or the price of the player's marks while the machine does not hold them yet. It is 0 if the
+    marks make no valid ticket; PLAY then does nothing. While a game is open, it is the stake of this game so far.
     """
     if view.snapshot is None:
         return 0

@@ -1,10 +1,10 @@
-"""The screen's picture in a browser on this computer, sent as JPEG pieces; taps and keys are received.
+"""The screen's picture in a browser on this computer: sends the picture as JPEG pieces, receives taps and keys.
 
-The latest browser is served; the previous one is notified that the picture has moved. Only the changes since
-the last shown frame are sent, and only after the browser has confirmed that frame, so a slow browser gets
-fewer frames, never old ones. The browser reports its window size, and the picture is drawn for it: in
-portrait if the window is, and in as many pixels as it can show. :mod:`egm.screen.web_auth` decides who may
-connect.
+Only the newest browser is served; the one before it gets a message that the picture is now shown elsewhere. Only the
+rows that have changed since the last frame are sent, and only after the browser has confirmed that frame. A slow
+browser therefore gets fewer frames, but never outdated ones. The picture is drawn for the window size that the browser
+reports: in portrait if the window is, and with as many pixels as it can show. :mod:`egm.screen.web_auth` decides who
+may connect.
 """
 
 import asyncio
@@ -88,10 +88,10 @@ def find_changed_bands(old_frame: bytes, new_frame: bytes, width: int, height: i
 
 
 def encode_bands(surface: pygame.Surface, bands: list[tuple[int, int]]) -> bytes:
-    """Return the message with the given rows of a frame as JPEG pictures; ``page.html`` decodes its format.
+    """Return the binary message that sends the given rows of a frame as JPEG pictures; ``page.html`` decodes it.
 
-    The surface has the display's pixel format (32 bits, blue first). pygame's own JPEG writer is not used,
-    because it never releases the file objects it has written to, which would leak one for each picture.
+    ``bands`` are pairs (first row, number of rows). The surface has the display's pixel format (32 bits, blue first).
+    pygame's own JPEG writer is not used because it leaks a file object for each picture.
     """
     width, height = surface.get_size()
     parts = [struct.pack(">HHH", width, height, len(bands))]
@@ -107,12 +107,12 @@ def encode_bands(surface: pygame.Surface, bands: list[tuple[int, int]]) -> bytes
 
 @dataclass(frozen=True, slots=True)
 class BrowserMessage:
-    """A decoded message of the browser: whether it has shown a frame, its input, and its window size in pixels."""
+    """A decoded message from the browser."""
 
     has_shown_frame: bool = False
     """Whether the browser confirms that it has shown a frame."""
     input_action: TouchPoint | Action | None = None
-    """The person's touch or key press, or None if the message has none."""
+    """The person's touch or key press, or None."""
     room: tuple[int, int] | None = None
     """The size of the browser's window in pixels, or None if the message does not state it."""
     pixel_ratio: float = 1.0
@@ -128,7 +128,7 @@ _Density = Annotated[float, Field(gt=0.1, lt=10, allow_inf_nan=False)]
 
 
 class _PageMessage(BaseModel):
-    """A message of the page as JSON: the frame it has shown, a touch, a key, or its size in pixels."""
+    """A message from the browser's page, as JSON: it confirms a frame, or reports a touch, a key or the window size."""
 
     model_config = ConfigDict(defer_build=True, frozen=True, strict=True)
 
@@ -141,7 +141,7 @@ class _PageMessage(BaseModel):
 
 
 class _Session(BaseModel):
-    """The first message of a browser's connection: the session it belongs to."""
+    """The first message on a browser's connection: the session with which the browser authenticates itself."""
 
     model_config = ConfigDict(defer_build=True, frozen=True, strict=True)
 
@@ -149,7 +149,10 @@ class _Session(BaseModel):
 
 
 def read_input(line: str | bytes) -> BrowserMessage:
-    """Return a browser's message, decoded. A message with an invalid field is decoded as an empty one."""
+    """Return a decoded message from the browser.
+
+    If any field is invalid, the whole message is treated as empty.
+    """
     try:
         message = _PageMessage.model_validate_json(line)
     except ValueError:
@@ -164,7 +167,7 @@ def read_input(line: str | bytes) -> BrowserMessage:
 
 
 def read_session(line: str | bytes) -> str:
-    """Return the browser session of a connection's first message, or "" if it has none."""
+    """Return the session in the first message of a connection, or "" if the message has no valid session."""
     try:
         return _Session.model_validate_json(line).session
     except ValueError:
@@ -174,10 +177,10 @@ def read_session(line: str | bytes) -> str:
 def choose_fitting_layout(
     room: tuple[int, int], *, portrait: bool, pixel_ratio: float = 1.0
 ) -> tuple[Layout, float]:
-    """Return the layout and its scale for a browser window of the size ``room`` in pixels.
+    """Return the layout for a browser window, and its scale in pixels per layout unit.
 
-    The scale changes in steps, so that resizing a window seldom redraws everything. ``pixel_ratio`` is the
-    number of device pixels per CSS pixel; 3 on many telephones.
+    ``room`` is the window's size in pixels. The scale changes in steps, so that resizing a window seldom redraws
+    everything. ``pixel_ratio`` is the number of device pixels per CSS pixel; it is 3 on many telephones.
     """
     width, height = (min(max(n, 1), 1 << 14) for n in room)
     layout = PORTRAIT if portrait or height > width else LANDSCAPE
@@ -188,7 +191,10 @@ def choose_fitting_layout(
 
 
 class _BrowserConnection(ServerConnection):
-    """A browser's connection, listed in ``handshaking_connections`` until it ends or its session is accepted."""
+    """A browser's connection.
+
+    Until its session is accepted, it is listed in ``handshaking_connections``, which limits how many browsers can wait.
+    """
 
     handshaking_connections: "deque[_BrowserConnection]"
 
@@ -200,7 +206,7 @@ class _BrowserConnection(ServerConnection):
             self.handshaking_connections.popleft().transport.abort()
 
     def connection_lost(self, exc: Exception | None) -> None:
-        """Remove the closed connection from ``handshaking_connections``, if its session was not accepted yet."""
+        """Remove the closed connection from ``handshaking_connections``."""
         self.leave_handshaking()
         super().connection_lost(exc)
 
@@ -227,8 +233,8 @@ class BrowserScreen:
     ) -> None:
         """Start the server.
 
-        ``open_descriptors`` has the descriptors of a listening socket and, if any, of the file with the
-        browser sessions.
+        ``open_descriptors`` are inherited file descriptors: that of a listening socket and that of the file that keeps
+        the browser sessions. Either may be missing.
         """
         pygame.display.init()
         pygame.display.set_mode((8, 8))  # surfaces need a display's pixel format to convert to
@@ -265,12 +271,15 @@ class BrowserScreen:
 
     @property
     def address(self) -> str:
-        """Return the address of the browser screen's page, with the one-time token."""
+        """Return the web address of the screen's page. It contains the one-time token for access."""
         return self._access.address
 
     # ------------------------------------------------------------------ the frame loop's side
     def inputs(self) -> list[TouchPoint | Action] | None:
-        """Return the browser's taps and keys; without any, adapt the picture to a new window size."""
+        """Return the browser's taps and keys since the last call.
+
+        If there are none and the browser's window has a new size, fit the picture to it.
+        """
         with self._lock:
             did = list(self._waiting_inputs)
             self._waiting_inputs.clear()
@@ -280,7 +289,7 @@ class BrowserScreen:
         return did
 
     def _fit_picture(self, layout: Layout, scale: float) -> None:
-        """Use another layout and scale for the picture from now on; the next frame is then sent completely."""
+        """Draw the picture with another layout and scale from now on. The next frame is then sent completely."""
         self._fitted = (layout, scale)
         self.picture = self._make(self._theme, scale=scale, layout=layout)
         surface = pygame.Surface(self.picture.size_pixels).convert()
@@ -288,12 +297,15 @@ class BrowserScreen:
             self._surface, self._shown = surface, _NO_FRAME
 
     def frame(self) -> pygame.Surface | None:
-        """Return the frame to draw on, or None until the browser has shown the last one."""
+        """Return the surface for the next frame.
+
+        None if no browser is connected, or if the browser has not confirmed the last frame yet.
+        """
         with self._lock:
             return self._surface if self._viewer is not None and self._ready else None
 
     def show_frame(self) -> None:
-        """Send the browser the rows of the frame that have changed since the last frame it was sent."""
+        """Send the browser the rows of the frame that differ from the frame sent before it."""
         new_frame = self._surface.get_buffer().raw
         width, height = self._surface.get_size()
         with self._lock:
@@ -316,7 +328,7 @@ class BrowserScreen:
             self._queue_message(json.dumps({"words": text}))
 
     def play(self, cue: str, family: str, channel: str, level: float) -> None:
-        """Play a sound in the browser; without a browser, there is no sound."""
+        """Play a sound in the browser. If no browser is connected, play nothing."""
         loop = SOUND_CUES[cue].loop
         message = json.dumps({"sound": f"{family}/{cue}", "channel": channel, "level": level, "loop": loop})
         self._queue_message(message)
@@ -338,7 +350,7 @@ class BrowserScreen:
         self._queue_message(json.dumps({"channel": channel, "level": level}))
 
     def _queue_message(self, message: str) -> None:
-        """Queue a message to the browser; disconnect a browser that leaves too many messages unacknowledged."""
+        """Queue a message to the browser; if too many messages are queued, disconnect the browser instead."""
         with self._lock:
             viewer = self._viewer
             is_too_slow = self._unsent_messages >= _UNSENT_MESSAGES_MAX
@@ -353,7 +365,7 @@ class BrowserScreen:
         )
 
     async def _push_message(self, viewer: ServerConnection, message: str) -> None:
-        """Send a queued message to the browser, and count it as sent."""
+        """Send a queued message to the browser, and take it off the count of queued messages."""
         try:
             await self._push(viewer, message)
         finally:
@@ -361,7 +373,7 @@ class BrowserScreen:
                 self._unsent_messages -= 1
 
     def close(self) -> None:
-        """Stop the web server of the screen."""
+        """Stop the web server."""
 
         async def stop_server() -> None:
             self._server.close()
@@ -380,7 +392,10 @@ class BrowserScreen:
     async def _listen(
         self, port: int, address_file: Path | None, held_socket: tuple[int, int | None] | None
     ) -> tuple[Server, WebAccess]:
-        """Start the web server of the screen on the given port or inherited socket; write the address file."""
+        """Start the web server and write the address file.
+
+        It listens on ``held_socket`` if one is inherited, otherwise on ``port``.
+        """
         access = WebAccess(
             address_file,
             sound_of=self._sound_store.find_sound,
@@ -395,7 +410,7 @@ class BrowserScreen:
         access.write_address()
 
         class Visitor(_BrowserConnection):
-            """A browser's connection to this server."""
+            """A browser's connection to this screen's server."""
 
             handshaking_connections = self._handshaking_visitors
 
@@ -413,12 +428,15 @@ class BrowserScreen:
 
     @staticmethod
     async def _push(viewer: ServerConnection, message: bytes | str) -> None:
-        """Send a message to the connected browser; do nothing if its connection is closed."""
+        """Send a message to a browser; do nothing if its connection is closed."""
         with contextlib.suppress(ConnectionClosed):
             await viewer.send(message)
 
     async def _serve(self, viewer: ServerConnection) -> None:
-        """Serve one browser connection: the newest one with a valid session replaces the older viewer."""
+        """Serve one browser connection until it closes.
+
+        A connection with a valid session replaces the browser that was served until now.
+        """
         try:
             async with asyncio.timeout(_HANDSHAKE_SECONDS_MAX):
                 session = read_session(await viewer.recv())
@@ -456,7 +474,10 @@ class BrowserScreen:
             self._access.is_authenticated(session)
 
     def _handle_message(self, viewer: ServerConnection, line: str | bytes) -> None:
-        """Store what the browser's message reports; ignore messages of a browser that was replaced."""
+        """Record what a message of the browser reports.
+
+        Ignore the message if another browser has replaced this one.
+        """
         message = read_input(line)
         with self._lock:
             if self._viewer is not viewer:

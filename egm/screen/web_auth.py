@@ -1,15 +1,13 @@
 """Access control of the browser screen: only a browser on this computer that presents the token sees the picture.
 
-The printed address carries a one-time token. The page that it opens holds a session, and sends the session as
-the first message on its connection and with each sound request. There is no cookie: a browser sends cookies
-to every port of this computer, so another user's server would receive the session. When a token has been used,
-a new one is written to a file of the state folder that only its owner can read. A session is valid for one run
-of the cabinet, as long as its browser sends messages regularly.
-
-The process that starts the screen has the listening socket and, only in memory, the digests of the sessions. A
-restarted screen therefore recognizes its browsers, and no other process can take the port meanwhile. Requests
-under another host name (DNS rebinding) and connections from another origin (a page elsewhere that knows the
-port) are refused.
+The printed address contains a one-time token. The page opened with it has a session, a random secret, and sends it as
+the first message on its connection and with each request for a sound. Sessions are not cookies, because a browser sends
+a cookie to every port of this computer, also to a server of another user. After a token has been used, a new one is
+written to a file in the state folder that only its owner can read. A session is valid during one run of the cabinet, as
+long as its browser sends messages regularly.
+The process that starts the screen holds the listening socket and, in memory only, the digests of the sessions. A
+restarted screen therefore accepts the browsers of before, and no other process can take the port meanwhile. Requests
+for another host name (DNS rebinding) and connections from a page of another origin are refused.
 """
 
 import hashlib
@@ -34,11 +32,11 @@ from egm.secret_files import replace_private
 SESSION_IDLE_SECONDS_MAX: Final = 30 * 60.0
 """Seconds without a message after which a browser's session ends, so that it needs a new token."""
 SESSIONS_MAX: Final = 8
-"""The most browser sessions at once; a further session removes the oldest."""
+"""The maximum number of browser sessions. One more session ends the oldest session."""
 _MEMORY_BYTES: Final = 1024
-"""Size of the record of :data:`SESSIONS_MAX` session digests with the time of each browser's last message."""
+"""The size in bytes of the saved sessions: :data:`SESSIONS_MAX` digests, each with its last message's time."""
 _SESSION_PREFIX: Final = "Bearer "
-"""Prefix of the session in a request's Authorization header (RFC 6750)."""
+"""The text before the session in the Authorization header of a request (RFC 6750)."""
 #: The page that shows the picture.
 _PAGE_HTML: Final = Path(__file__).resolve().parent / "page.html"
 #: The text for a browser whose address is not valid, or no longer.
@@ -52,28 +50,28 @@ _USED = (
 
 
 def create_token() -> str:
-    """Return a random token for the browser screen, long enough that it cannot be guessed."""
+    """Return a random text for access to the browser screen, long enough that it cannot be guessed."""
     return os.urandom(24).hex()  # noqa: TID251 (it makes a token)
 
 
 @dataclass(slots=True)
 class _Session:
-    """An authenticated browser: the SHA-256 of its session, in hex, and its last message in monotonic seconds."""
+    """An authenticated browser.
+
+    It has the SHA-256 of its session (in hexadecimal) and the time of its last message (monotonic seconds).
+    """
 
     digest: str
     last_message_at: float
 
 
 def _digest_session(session: str) -> str:
-    """Return the SHA-256 of a session, in hexadecimal."""
+    """Return the SHA-256 digest of a session, in hexadecimal."""
     return hashlib.sha256(session.encode("utf-8", "surrogatepass")).hexdigest()
 
 
 class WebAccess:
-    """The access control of the browser screen: it answers the browser's requests and checks its session.
-
-    ``port`` is set once the server listens.
-    """
+    """The access control of the browser screen: answers the browser's requests and checks its session."""
 
     def __init__(
         self,
@@ -82,12 +80,12 @@ class WebAccess:
         sound_of: Callable[[str, str], bytes | None] = lambda _cue, _family: None,
         memory: int | None = None,
     ) -> None:
-        """Create the access control of the browser screen, and restore its sessions from ``memory``.
+        """Create the access control, and restore the browser sessions from ``memory``.
 
         Args:
             clock: Returns monotonic seconds.
-            sound_of: Returns the samples of a cue and family, or None if they are not made.
-            memory: Descriptor of a file with the sessions, which survives this process but not a reboot.
+            sound_of: Returns the samples of a cue in a sound family, or None if they are not synthesised yet.
+            memory: Descriptor of a file with the sessions; the file outlives this process but not a reboot.
         """
         self._sound_of = sound_of
         self.port = 0
@@ -99,7 +97,7 @@ class WebAccess:
 
     @property
     def address(self) -> str:
-        """Return the address of the browser screen's page, with the one-time token."""
+        """Return the web address of the screen's page. It contains the one-time token for access."""
         return f"http://{LOOPBACK_ADDRESS}:{self.port}/?token={self._token}"
 
     def handle_request(self, _: ServerConnection, request: Request) -> Response | None:
@@ -131,8 +129,9 @@ class WebAccess:
     def _answer_page_request(self, query: str) -> Response:
         """Return the response to a request for the page.
 
-        With the valid token it is the page in a new session; with another token, a refusal; without a query,
-        as after a reload, the page without a session.
+        ``query`` is the part of the address after the question mark. With the valid token in it, the response is the
+        page with a new session; with another token, it refuses access. Without a query, as after a reload, it is the
+        page without a session.
         """
         if not query:
             return build_page_response("")
@@ -141,7 +140,7 @@ class WebAccess:
         return build_response(HTTPStatus.FORBIDDEN, _USED)
 
     def is_authenticated(self, session: str) -> bool:
-        """Return whether this session belongs to an authenticated browser, and renew it."""
+        """Return whether the session belongs to an authenticated browser; if so, record the time of its message."""
         now = self._clock()
         self._sessions = [
             known_session
@@ -156,7 +155,7 @@ class WebAccess:
         return False
 
     def _open_session(self) -> str:
-        """Replace the used token, and return a new session for this browser."""
+        """Replace the token that a browser has used, and return a new session for this browser."""
         session, self._token = create_token(), create_token()
         self._sessions.append(_Session(_digest_session(session), self._clock()))
         del self._sessions[:-SESSIONS_MAX]
@@ -170,14 +169,14 @@ class WebAccess:
             replace_private(self._address_file, self.address + "\n")
 
     def _save_sessions(self) -> None:
-        """Save the browser sessions in the memory that survives a restart of the screen's process."""
+        """Save the browser sessions in the file that outlives the screen's process."""
         if self._memory is not None:
             data = json.dumps([[each.digest, each.last_message_at] for each in self._sessions]).encode()
             os.pwrite(self._memory, data.ljust(_MEMORY_BYTES), 0)
 
 
 def _read_saved_sessions(memory: int) -> list[_Session]:
-    """Return the saved browser sessions; none if the record is damaged."""
+    """Return the browser sessions saved in ``memory``; none if the record is damaged."""
     try:
         return [
             _Session(str(digest), float(renewed_at))
@@ -188,16 +187,16 @@ def _read_saved_sessions(memory: int) -> list[_Session]:
 
 
 def _read_session(request: Request) -> str:
-    """Return the browser session in a request's header, or ""."""
+    """Return the session in a request's Authorization header, or "" if it has none."""
     header = request.headers.get("Authorization", "")
     return header.removeprefix(_SESSION_PREFIX) if header.startswith(_SESSION_PREFIX) else ""
 
 
 def build_page_response(session: str) -> Response:
-    """Return the browser screen's page; its content policy permits only its own script and its own origin.
+    """Return the browser screen's page; it may load only its own script, and connect only to its own server.
 
-    ``session`` is empty for a reloaded page: its tab still has the session, or else the page reports that a
-    new address is needed.
+    ``session`` is empty if the page was reloaded. The browser tab then still has its session; if not, the page says
+    that a new address is needed.
     """
     nonce = create_token()
     text = _PAGE_HTML.read_text("utf-8").replace("%NONCE%", nonce)
@@ -217,7 +216,7 @@ def build_page_response(session: str) -> Response:
 
 
 def build_sound_response(samples: bytes) -> Response:
-    """Return a sound of the machine, for an authenticated browser."""
+    """Return the response with the samples of a sound."""
     data = encode_wave_file(samples)
     fields = {"Content-Type": "audio/wav", "Content-Length": str(len(data)), "Connection": "close"}
     headers = Headers(
@@ -227,7 +226,7 @@ def build_sound_response(samples: bytes) -> Response:
 
 
 def build_response(status: HTTPStatus, body: str, extra: Mapping[str, str] | None = None) -> Response:
-    """Return a complete HTTP response that is not cached, framed or content-sniffed."""
+    """Return a complete HTTP response whose headers forbid caching, framing and content sniffing."""
     data = body.encode()
     fields = {
         "Content-Type": "text/plain; charset=utf-8",

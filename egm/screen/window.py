@@ -18,7 +18,10 @@ _INVISIBLE_DRIVERS: Final = frozenset({"dummy", "offscreen", "evdev"})
 
 
 def _read_typed_character(event: pygame.event.Event) -> str:
-    """Return the character that a key types; a console without a keyboard layout uses the plain key."""
+    """Return the character that a key event types, or "".
+
+    On a console without a keyboard layout, it is the character of the unmodified key.
+    """
     modifiers = event.dict.get("mod", 0)
     if modifiers & (pygame.KMOD_CTRL | pygame.KMOD_META | pygame.KMOD_LALT):
         return ""
@@ -28,23 +31,23 @@ def _read_typed_character(event: pygame.event.Event) -> str:
 
 
 class WindowError(Exception):
-    """The error that no window or console could be opened; the message has SDL's reason."""
+    """The error that no window or console could be opened. The message has the reason that SDL states."""
 
 
 def _refuse_no_display() -> None:
-    """Raise pygame.error if SDL has chosen, by itself, a driver that shows nothing.
+    """Raise pygame.error if SDL, without being told to, has chosen a video driver that shows nothing.
 
-    A driver of this kind is allowed if it was named explicitly.
+    Such a driver is permitted if the environment names it explicitly.
     """
     if "SDL_VIDEODRIVER" not in os.environ and pygame.display.get_driver() in _INVISIBLE_DRIVERS:
         raise pygame.error("no display answers; --screen web shows the picture in a browser")
 
 
 class Window:
-    """A pygame display.
+    """A display opened with pygame.
 
-    A kiosk (full screen or console) grabs keyboard and mouse, and a player cannot close it: it closes only
-    while staff are signed in to the service menu.
+    A kiosk (full screen or console) grabs keyboard and mouse. A person can close it only while staff are signed in to
+    the service menu.
     """
 
     def __init__(
@@ -62,9 +65,9 @@ class Window:
         """Open the display. Raises WindowError.
 
         Args:
-            output: The display of a console without a desktop.
-            above: The process of the top screen.
-            ignores_touches: Whether touches are ignored.
+            output: The display of a console without a desktop; None for a window on a desktop.
+            top_screen: The process of the top screen, which ends with this window.
+            make: The class that draws the picture.
         """
         self._output, self._top_screen = output, top_screen
         if output is not None:  # SDL draws into memory, and reads touch screens.
@@ -135,10 +138,11 @@ class Window:
         return did
 
     def _find_touch_point(self, event: pygame.event.Event) -> tuple[float, float] | None:
-        """Return where on the display a finger or a mouse click came down, or None if the event is neither.
+        """Return the point on the display that a finger or a mouse click touched, or None for any other event.
 
-        Finger events are used directly. SDL also translates fingers into mouse events, but only one finger at
-        a time: it ignores a second finger, and every finger after a panel was unplugged while touched.
+        Finger events are used themselves. The mouse events into which SDL translates them are not, because SDL
+        translates one finger at a time: it ignores a second finger, and every finger after a panel was unplugged while
+        touched.
         """
         if event.type == pygame.FINGERDOWN:
             width, height = self._display.get_size()
@@ -148,9 +152,9 @@ class Window:
         return self._find_click_point(*event.pos)
 
     def _find_click_point(self, x: float, y: float) -> tuple[float, float]:
-        """Return where on the display a mouse click came down.
+        """Return the point on the display of a mouse click at (x, y).
 
-        SDL's driver without a display has a size of its own, and reports pointer positions in that size.
+        If SDL draws without a display, it reports positions within a size of its own, which are converted.
         """
         if self._output is None:
             return x, y
@@ -161,7 +165,7 @@ class Window:
         return x * here_width / width, y * here_height / height
 
     def frame(self) -> pygame.Surface | None:
-        """Return the part of the display that the picture covers."""
+        """Return the part of the display's surface on which the picture is drawn."""
         return self._target
 
     def show_frame(self) -> None:
@@ -174,7 +178,7 @@ class Window:
             self._top_screen.start_if_possible()
 
     def set_text(self, text: str) -> None:
-        """Ignore the text: a window has no screen reader."""
+        """Do nothing: a window has no screen reader."""
 
     def close(self) -> None:
         """Close the display, and the top screen with it."""

@@ -1,9 +1,8 @@
 """Draw a game's pictures in a separate process: ``python -m egm.screen.art SECONDS``.
 
-It reads the pictures from the standard input and writes for each its pixels or an error. The first input line
-is JSON, the name and length of each picture; the bytes of all pictures follow. Each is drawn by a separate
-child process with resource limits, so a picture that crashes the decoder affects no other picture. SECONDS is
-the processor time for all of them.
+The first line of the standard input is JSON: the name and length of each picture. The bytes of the pictures follow. The
+output is the pixels of each picture, or an error. Each picture is drawn by a child process with resource limits, so a
+picture that crashes the decoder does not affect the others. SECONDS is the processor time for all of them together.
 """
 
 import json
@@ -46,9 +45,10 @@ def main() -> None:
 
 
 def _draw_in_child_process(name: str, data: bytes, all_seconds: float) -> bytes:
-    """Draw a picture in a child process; return a line feed and its pixels, or the reason for a failure.
+    """Draw one picture in a child process.
 
-    If the pictures before it took more than ``all_seconds`` of processor time, return that reason at once.
+    Return a line feed and the pixels, or a line with the reason why it cannot be drawn. If earlier pictures have used
+    up ``all_seconds`` of processor time, do not draw it, and return that reason.
     """
     usage = resource.getrusage(resource.RUSAGE_CHILDREN)
     if usage.ru_utime + usage.ru_stime > all_seconds:
@@ -71,9 +71,10 @@ def _draw_in_child_process(name: str, data: bytes, all_seconds: float) -> bytes:
 
 
 def _draw(name: str, data: bytes, output: IO[bytes]) -> int:
-    """Draw one picture with limited memory and time; write its pixels, or the reason for a failure, to ``output``.
+    """Draw one picture with limited memory and time.
 
-    Return the exit status of the child process: 0 if the picture can be used.
+    Write its pixels, or the reason for a failure, to the descriptor ``output``. Return the exit status for the child
+    process: 0 if the picture was drawn.
     """
     pages = int(Path("/proc/self/statm").read_text(encoding="ascii").split()[0])
     memory = pages * resource.getpagesize() + DRAW_MEMORY_BYTES_MAX

@@ -1,10 +1,10 @@
-"""Picture files at any requested size: the screen's own drawings, and pictures supplied by a game.
+"""Picture files drawn at any size: the screen's own drawings, and pictures supplied by a game.
 
-The screen's own pictures are SVG. The decoder supports shapes, strokes and gradients (positions in per cent
-of the shape, ``xlink:href`` for shared stops), but no text, filters, clips, ``use`` or colours with alpha:
-text is drawn as outlines, glows as strokes that get fainter. A game's files are not trusted. Their format and
-size are limited when the game is loaded (:mod:`paytables.assets`), bytes that differ from those that the
-machine read are not decoded, and decoding does not happen in the screen process (:mod:`egm.screen.art.own`).
+The screen's own drawings are SVG. The decoder supports shapes, strokes and gradients (positions in per cent of the
+shape, ``xlink:href`` for shared stops), but no text, filters, clips, ``use`` or transparent colours. Text is therefore
+drawn as outlines, and a glow as several strokes that get fainter. A game's files are not trusted: their format and size
+are limited when the game is loaded (:mod:`paytables.assets`), files that were changed since then are not decoded, and
+decoding happens outside the screen process (:mod:`egm.screen.art.own`).
 """
 
 import hashlib
@@ -34,9 +34,9 @@ class PictureError(LocalError):
 
 @lru_cache(maxsize=256)
 def read_unchanged_file(file: ArtFile) -> bytes | None:
-    """Return a file's bytes, or None if they are not those that the machine read when it loaded the game.
+    """Return a file's bytes, or None if it has changed since the machine loaded the game or cannot be read.
 
-    None is also returned if the file cannot be read. Either problem is reported only once.
+    Either problem is reported, but only once for each file.
     """
     try:
         with Path(file.path).open("rb") as open_file:
@@ -51,9 +51,10 @@ def read_unchanged_file(file: ArtFile) -> bytes | None:
 
 
 def rasterise_picture(data: bytes, path: str, size: tuple[int, int]) -> pygame.Surface:
-    """Return an SVG or PNG picture as a premultiplied surface of ``size`` pixels, complete and centred.
+    """Return an SVG or PNG picture as a premultiplied surface of ``size`` pixels.
 
-    Raises :class:`PictureError`, which names ``path``, if the data are no valid SVG or PNG picture.
+    The picture is as large as fits in it, and centred. Raises :class:`PictureError`, with ``path`` in its message, if
+    the data are no valid SVG or PNG picture.
     """
     try:
         if path.endswith(".svg"):
@@ -76,7 +77,7 @@ def rasterise_picture(data: bytes, path: str, size: tuple[int, int]) -> pygame.S
 
 
 def render_own_drawing(path: Path, size: tuple[int, int]) -> pygame.Surface:
-    """Return one of the screen's own drawings (see :func:`rasterise_picture`). Raises :class:`PictureError`."""
+    """Return one of the screen's own drawings as a surface of ``size`` pixels. Raises :class:`PictureError`."""
     try:
         return rasterise_picture(path.read_bytes(), str(path), size)
     except OSError as error:
@@ -84,7 +85,10 @@ def render_own_drawing(path: Path, size: tuple[int, int]) -> pygame.Surface:
 
 
 def render_own_picture(name: str, size: tuple[int, int], colour: Colour | None = None) -> pygame.Surface:
-    """Return a picture of the folder ``pictures`` as a surface, with its white replaced by ``colour``."""
+    """Return a picture of the folder ``pictures`` as a surface of ``size`` pixels.
+
+    If ``colour`` is given, it replaces the white of the picture.
+    """
     surface = render_own_drawing(_SCENE_PICTURES_FOLDER / f"{name}.svg", size)
     if colour is not None:
         surface.fill(premultiply_colour(colour), special_flags=pygame.BLEND_RGBA_MULT)

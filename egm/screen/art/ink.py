@@ -1,7 +1,7 @@
-"""A vector canvas: outlines filled with flat, linear or radial paint, drawn large and scaled down smoothly.
+"""A vector canvas: outlines filled with flat, linear or radial paint, drawn enlarged and scaled down smoothly.
 
-Every art surface is *premultiplied*: scaling never darkens an edge, and the frame loop draws it with
-``BLEND_PREMULTIPLIED``, which is also pygame's fastest blend.
+Every surface is *premultiplied*: its colours are multiplied by their opacity. Scaling such a surface never darkens an
+edge, and pygame's fastest blend, ``BLEND_PREMULTIPLIED``, draws it.
 """
 
 import math
@@ -23,7 +23,10 @@ _RAMP = 128
 
 @dataclass(frozen=True, slots=True)
 class LinearGradient:
-    """A linear gradient through ``stops`` (offset 0 to 1, colour); from the left if ``is_horizontal``, else the top."""
+    """A linear gradient through the colours ``stops``, each at an offset from 0 (start) to 1 (end).
+
+    It runs from left to right if ``is_horizontal``, otherwise from top to bottom.
+    """
 
     stops: tuple[tuple[float, Colour], ...]
     is_horizontal: bool = False
@@ -31,15 +34,15 @@ class LinearGradient:
 
 @dataclass(frozen=True, slots=True)
 class RadialGradient:
-    """A radial gradient from ``centre`` outwards through the colours ``stops``.
+    """A radial gradient from ``centre`` outwards, through the colours ``stops``, each at an offset from 0 to 1.
 
-    ``centre`` is given as fractions of the width and height of the box that is filled.
+    ``centre`` is given as fractions of the width and height of the filled box.
     """
 
     stops: tuple[tuple[float, Colour], ...]
     centre: tuple[float, float] = (0.5, 0.5)
     reach: float = 0.75
-    """Distance from the centre to the last colour, as a share of the box's larger side."""
+    """The distance from the centre to the last colour, as a fraction of the box's longer side."""
 
 
 #: What an outline is filled with: one colour or a gradient.
@@ -66,7 +69,7 @@ def premultiply_colour(colour: Colour) -> Colour:
 
 
 def create_painted_surface(size: tuple[int, int], paint: Paint) -> pygame.Surface:
-    """Return a surface of ``size`` pixels filled with ``paint``, premultiplied."""
+    """Return a premultiplied surface of ``size`` pixels filled with ``paint``."""
     size = (max(1, size[0]), max(1, size[1]))
     if not isinstance(paint, tuple):
         return pygame.transform.smoothscale(_draw_small_gradient(paint), size)
@@ -77,7 +80,7 @@ def create_painted_surface(size: tuple[int, int], paint: Paint) -> pygame.Surfac
 
 @lru_cache(maxsize=256)
 def _draw_small_gradient(paint: LinearGradient | RadialGradient) -> pygame.Surface:
-    """Return a gradient drawn on a few pixels, which the caller stretches to the size needed."""
+    """Return a gradient on a surface of a few pixels, which the caller stretches to the size that it needs."""
     if isinstance(paint, LinearGradient):
         strip = pygame.Surface((_RAMP, 1) if paint.is_horizontal else (1, _RAMP), pygame.SRCALPHA)
         for i in range(_RAMP):
@@ -100,7 +103,7 @@ def _draw_small_gradient(paint: LinearGradient | RadialGradient) -> pygame.Surfa
 
 
 class VectorCanvas:
-    """A vector canvas of ``units`` (width, height) that becomes a surface of ``size`` pixels."""
+    """A canvas to draw outlines on, ``units`` wide and high, that becomes a surface of ``size`` pixels."""
 
     def __init__(
         self, size: tuple[int, int], units: tuple[float, float] = (100.0, 100.0), oversample: int = OVERSAMPLE
@@ -117,14 +120,17 @@ class VectorCanvas:
     def _paint_through_mask(
         self, mask: pygame.Surface, at: tuple[int, int], paint: Paint, box: pygame.Rect | None = None
     ) -> None:
-        """Draw a shape at ``at``: a white mask, coloured with a paint that spans ``box``."""
+        """Draw a shape, given as a white mask, at the pixel ``at``.
+
+        It is coloured with ``paint``; a gradient spans the rectangle ``box``.
+        """
         span = box or mask.get_rect()
         colour = create_painted_surface(span.size, paint)
         mask.blit(colour, span.topleft, special_flags=pygame.BLEND_RGBA_MULT)
         self.surface.blit(mask, at, special_flags=pygame.BLEND_PREMULTIPLIED)
 
     def fill_path(self, path: Sequence[Point], paint: Paint) -> None:
-        """Fill an outline with a paint; a gradient spans the outline's box."""
+        """Fill an outline with a paint. A gradient spans the outline's bounding box."""
         points = self._to_pixels(path)
         left, top = math.floor(min(p[0] for p in points)), math.floor(min(p[1] for p in points))
         width = math.ceil(max(p[0] for p in points)) - left + 1
@@ -136,7 +142,7 @@ class VectorCanvas:
     def stroke_path(
         self, path: Sequence[Point], width: float, paint: Paint, *, is_closed: bool = True
     ) -> None:
-        """Draw along the outline with a round pen ``width`` units wide, half of it on either side."""
+        """Draw a line ``width`` units wide along an outline."""
         points = self._to_pixels(path)
         radius = max(0.5, width * self.kx / 2)
         pad = math.ceil(radius) + 1
@@ -160,7 +166,7 @@ class VectorCanvas:
         self._paint_through_mask(mask, (left, top), paint)
 
     def fill_inside(self, shape: Sequence[Point], path: Sequence[Point], paint: Paint) -> None:
-        """Fill ``path`` only inside ``shape``, as for a highlight, a band or a facet."""
+        """Fill the part of the outline ``path`` that lies inside the outline ``shape``, as for a highlight."""
         layer = pygame.Surface(self.surface.get_size(), pygame.SRCALPHA)
         pygame.draw.polygon(layer, (255, 255, 255, 255), self._to_pixels(path))
         inside = pygame.Surface(self.surface.get_size(), pygame.SRCALPHA)
@@ -172,9 +178,9 @@ class VectorCanvas:
             self._paint_through_mask(cut, box.topleft, paint)
 
     def draw_glow(self, path: Sequence[Point], spread: float, colour: Colour, dy: float = 0.0) -> None:
-        """Draw a soft glow (or a shadow, if the colour is dark) around the outline.
+        """Draw a soft glow around an outline, or a shadow if the colour is dark.
 
-        It is ``spread`` units wide and lies ``dy`` units below the outline.
+        It is ``spread`` units wide, and moved down by ``dy`` units.
         """
         shrink = 4
         small_surface = pygame.Surface(
@@ -203,7 +209,11 @@ class VectorCanvas:
         edge_paint: Paint = (0, 0, 0, 255),
         width: float | None = None,
     ) -> None:
-        """Draw text ``height`` units high, centred on ``centre``, at most ``width`` wide, outlined by ``edge``."""
+        """Draw a text ``height`` units high, with its middle at ``centre``.
+
+        If it is wider than ``width``, it is scaled down. ``edge`` is the width of an outline around the text in the
+        colour ``edge_paint``, in units.
+        """
         font = pygame.font.Font(font_file, max(4, round(height * self.ky)))
         mask = font.render(text, True, (255, 255, 255)).premul_alpha()
         mask = mask.subsurface(mask.get_bounding_rect()).copy()
@@ -221,7 +231,7 @@ class VectorCanvas:
         self._paint_through_mask(mask, at, paint)
 
     def _draw_text_edge(self, mask: pygame.Surface, at: tuple[int, int], radius: int, paint: Paint) -> None:
-        """Draw the edge of a text: the text's mask, grown by ``radius`` pixels."""
+        """Draw the edge around a text. Its shape is the text's mask, enlarged by ``radius`` pixels."""
         grown_surface = pygame.Surface(
             (mask.get_width() + 2 * radius, mask.get_height() + 2 * radius), pygame.SRCALPHA
         )
@@ -236,5 +246,5 @@ class VectorCanvas:
         self._paint_through_mask(grown_surface, (at[0] - radius, at[1] - radius), paint)
 
     def finish_surface(self) -> pygame.Surface:
-        """Return the drawing scaled to its final size, with premultiplied alpha."""
+        """Return the drawing as a premultiplied surface of the size that the canvas was created for."""
         return pygame.transform.smoothscale(self.surface, self.size) if self.over > 1 else self.surface

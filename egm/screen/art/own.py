@@ -1,8 +1,8 @@
 """Pictures supplied by a game, drawn in a separate process, so that no picture file can stop the screen.
 
-The format of the files is limited when the game is loaded (:mod:`paytables.assets`), but a decoder may still
-crash or hang on a file. So each is drawn once outside the screen process, with limited processor time and
-memory; the screen receives the pixels, or the reason why there are none. ``egm game check`` does the same.
+The format of the files is limited when the game is loaded (:mod:`paytables.assets`), but a decoder can still crash or
+hang on a file. Each picture is therefore drawn once by a separate process with limited processor time and memory. The
+screen receives its pixels, or the reason why it cannot be drawn. ``egm game check`` does the same.
 """
 
 import asyncio
@@ -40,9 +40,10 @@ _cache: dict[ArtFile, Image.Image | None] = {}
 
 
 def draw_in_child_process(pictures: Sequence[tuple[str, bytes]]) -> list[bytes | str]:
-    """Draw pictures in a child process; return each one's pixels, or the reason why it cannot be drawn.
+    """Draw pictures in a child process; return the pixels of each, or the reason why it cannot be drawn.
 
-    ``pictures`` are the name and the bytes of each file. Pixels are ``PICTURE_SIDE_PIXELS`` rows of premultiplied RGBA.
+    ``pictures`` are pairs of a file's name and its bytes. The pixels are premultiplied RGBA: ``PICTURE_SIDE_PIXELS``
+    rows of as many pixels.
     """
     head = json.dumps([(name, len(data)) for name, data in pictures]).encode() + b"\n"
     try:
@@ -53,7 +54,10 @@ def draw_in_child_process(pictures: Sequence[tuple[str, bytes]]) -> list[bytes |
 
 
 async def _run_drawing_process(request: bytes) -> bytes:
-    """Run the drawing process and return its output; after a timeout the output is incomplete. Raises OSError."""
+    """Run the drawing process with the input ``request``, and return its output.
+
+    If it takes too long, return the output so far. Raises OSError.
+    """
     process = await asyncio.create_subprocess_exec(
         *build_python_command("egm.screen.art", f"{_all_seconds:g}"),
         stdin=asyncio.subprocess.PIPE,
@@ -75,7 +79,7 @@ async def _run_drawing_process(request: bytes) -> bytes:
 
 
 def _read_answer(output: IO[bytes]) -> bytes | str:
-    """Read the next answer of the drawing process: a picture's pixels, or why it could not be drawn."""
+    """Read one picture from the drawing process's output: its pixels, or the reason why it could not be drawn."""
     reason = output.readline().decode("utf-8", "replace").strip()
     if reason:
         return reason
@@ -84,10 +88,10 @@ def _read_answer(output: IO[bytes]) -> bytes | str:
 
 
 def get_game_picture(requested: ArtFile, side: int, others: Iterable[ArtFile] = ()) -> pygame.Surface | None:
-    """Return the game's picture ``requested`` as a premultiplied square of ``side`` pixels, or None if it is unusable.
+    """Return a picture that a game supplies as a premultiplied square of ``side`` pixels, or None if it is unusable.
 
-    The reason is reported once. The pictures ``others`` of the same game are drawn and cached with it,
-    because they will be needed too.
+    Report once why it is unusable. Also draw and cache the game's other pictures, ``others``, because they will soon be
+    needed.
     """
     if requested not in _cache:
         _draw_into_cache(requested, others)
@@ -100,7 +104,10 @@ def get_game_picture(requested: ArtFile, side: int, others: Iterable[ArtFile] = 
 
 
 def _draw_into_cache(picture: ArtFile, other_pictures: Iterable[ArtFile]) -> None:
-    """Draw the pictures that are not cached yet and cache them; remove the oldest if the cache is too large."""
+    """Draw the given pictures that are not cached yet, and cache them.
+
+    If the cache is full, remove the oldest pictures.
+    """
     uncached_files = [file for file in dict.fromkeys((*other_pictures, picture)) if file not in _cache]
     files = {file: data for file in uncached_files if (data := read_unchanged_file(file)) is not None}
     _cache.update(dict.fromkeys(uncached_files))

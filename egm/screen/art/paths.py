@@ -1,4 +1,4 @@
-"""Closed outlines as lists of points, in a drawing's own units: ellipses, rounded boxes, polygons."""
+"""Outlines for drawings, as lists of points in the drawing's units: ellipses, rounded boxes, polygons."""
 
 import math
 from collections.abc import Iterable, Sequence
@@ -10,7 +10,7 @@ Path = list[Point]
 
 
 def build_ellipse(cx: float, cy: float, rx: float, ry: float | None = None, turn: float = 0.0) -> Path:
-    """Return the path of an ellipse, turned clockwise by ``turn`` degrees; without ``ry`` it is a circle."""
+    """Return the outline of an ellipse, turned clockwise by ``turn`` degrees. Without ``ry`` it is a circle."""
     ry = rx if ry is None else ry
     c, s = math.cos(math.radians(turn)), math.sin(math.radians(turn))
     points = [(rx * math.cos(i * math.tau / 72), ry * math.sin(i * math.tau / 72)) for i in range(72)]
@@ -18,7 +18,10 @@ def build_ellipse(cx: float, cy: float, rx: float, ry: float | None = None, turn
 
 
 def build_polygon_path(cx: float, cy: float, radius: float, sides: int, turn: float = -90.0) -> Path:
-    """Return the path of a regular polygon; ``turn`` rotates it."""
+    """Return the outline of a regular polygon.
+
+    Its first corner lies at the angle ``turn`` in degrees; -90 is at the top.
+    """
     return [
         (
             cx + radius * math.cos(math.radians(turn + i * 360 / sides)),
@@ -29,7 +32,7 @@ def build_polygon_path(cx: float, cy: float, radius: float, sides: int, turn: fl
 
 
 def build_rounded_box(x: float, y: float, w: float, h: float, r: float = 0.0) -> Path:
-    """Return the path of a rectangle with corners of radius ``r``."""
+    """Return the outline of a rectangle with corners of radius ``r``."""
     if r <= 0:
         return [(x, y), (x + w, y), (x + w, y + h), (x, y + h)]
     r = min(r, w / 2, h / 2)

@@ -1,6 +1,6 @@
 """The drawing of each game symbol, chosen by the symbol's identifier or by the words in it.
 
-A drawing is a file of the folder ``svg`` on 100 x 100 units, named like the symbol.
+A drawing is a file of the folder ``svg``, 100 by 100 units, named like the symbol.
 """
 
 import hashlib
@@ -73,7 +73,10 @@ _TOKEN_SHADES: Final = (
 
 
 def _build_gradient(*stops: tuple[float, str]) -> LinearGradient:
-    """Return a linear gradient from colours written as hexadecimal text, each with its offset."""
+    """Return a linear gradient through the given colours.
+
+    Each stop is an offset (0 to 1) and a colour as hexadecimal text.
+    """
     return LinearGradient(tuple((place, parse_colour(colour)) for place, colour in stops))
 
 
@@ -93,7 +96,7 @@ def is_blank(symbol: str) -> bool:
 
 
 def find_drawing_name(symbol: str) -> str | None:
-    """Return the name of the drawing for a symbol's identifier, or None."""
+    """Return the name of the drawing for a symbol, or None if no drawing suits its identifier."""
     name = re.sub(r"[^a-z0-9]+", "_", symbol.lower()).strip("_")
     name = _DRAWING_BY_SHORT_CARD_NAME.get(name, name).replace("7", "seven").replace("sevens", "seven")
     if name in DRAWINGS:
@@ -111,10 +114,10 @@ def render_drawing(name: str, side: int) -> pygame.Surface:
 def draw_symbol(
     symbol: str, name: str, size: tuple[int, int], pictures: Mapping[str, ArtFile] = MappingProxyType({})
 ) -> pygame.Surface:
-    """Return a symbol as a premultiplied surface of ``size`` pixels; a symbol without a drawing shows its ``name``.
+    """Return a game symbol as a premultiplied surface of ``size`` pixels.
 
-    ``pictures`` are the picture files that the game supplies, by symbol. A picture that cannot be used is
-    reported and ignored.
+    It is the picture that the game supplies for it in ``pictures``, or else the built-in drawing, or else a token with
+    the symbol's ``name``. A supplied picture that cannot be used is reported and ignored.
     """
     side = min(size)
     file = pictures.get(symbol)
@@ -127,7 +130,7 @@ def draw_symbol(
 
 
 def _draw_name_token(symbol: str, text: str, side: int) -> pygame.Surface:
-    """Return the drawing of a token that shows a name, for a symbol without a drawing of its own."""
+    """Return a token with the name ``text``, for a symbol that has no drawing."""
     light, base, deep = map(
         parse_colour, _TOKEN_SHADES[hashlib.sha256(symbol.encode()).digest()[0] % len(_TOKEN_SHADES)]
     )

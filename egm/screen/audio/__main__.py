@@ -10,7 +10,7 @@ from egm.screen.audio.scores import read_sound_table
 
 
 def main() -> None:
-    """Compute the game sounds in this process, at low priority."""
+    """Compute the sounds of the family named on the command line, at low priority, and write them out."""
     make_process_private()
     family = sys.argv[1] if len(sys.argv) == 2 else ""
     if family != COMMON_FAMILY and family not in read_sound_table().families:

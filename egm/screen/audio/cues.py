@@ -1,8 +1,8 @@
-"""Derivation of sound cues from two successive views: sounds of events, and loops that last as long as a state.
+"""The sound cues to play when one view follows another: sounds of events, and loops that last as long as a state.
 
-A scene that shows something new triggers its sound by the cue's name alone
-(:data:`egm.screen.audio.scores.SOUND_CUES`). Loops are not started and stopped by events; each view determines
-which of them play, so a feature's music cannot outlast the feature.
+A scene that shows something new determines its sound by the cue's name alone
+(:data:`egm.screen.audio.scores.SOUND_CUES`). Loops are not started and stopped by events. Each view determines which of
+them play, so a feature's music cannot outlast the feature.
 """
 
 from collections.abc import Mapping
@@ -29,23 +29,27 @@ _LEVEL_CHANGE_MIN: Final = 1e-3
 
 
 def compute_loudness(cue: str, volume: int, most_percent: int = 100) -> float:
-    """Return the loudness of a sound cue at a volume step, limited to the venue's maximum.
+    """Return the loudness (0 to 1) of a sound cue at a volume step.
 
-    Alarms and test tones have a minimum loudness, which no limit lowers.
+    It is multiplied by ``most_percent``, the venue's maximum. Alarms and test tones have a minimum loudness, which
+    neither lowers.
     """
     level = LOUDNESS_BY_VOLUME_STEP[volume] * most_percent / 100
     return max(level, ALARM_LOUDNESS_MIN) if cue in ALARM_CUES or cue in TEST_TONES_HZ else level
 
 
 def is_allowed(cue: str, view: View) -> bool:
-    """Return whether a host permits a sound cue. Alarms (J-17) and test tones are always permitted."""
+    """Return whether a sound cue may be played.
+
+    A host can forbid the sounds of game play, but not alarms (J-17) or test tones.
+    """
     level = "on" if view.snapshot is None else view.snapshot.sound
     silenced = cue not in SOUND_CUES or SOUND_CUES[cue].is_of_game_play
     return cue in ALARM_CUES or cue in TEST_TONES_HZ or level == "on" or (level == "no_play" and not silenced)
 
 
 class SoundPlayer:
-    """The player of the sounds that a change between two successive views causes; silent without speakers."""
+    """The player of the sounds that a change from one view to the next causes. It is silent without speakers."""
 
     def __init__(
         self, theme: Theme, speakers: SoundOutput | None = None, sound_store: SoundStore | None = None
@@ -58,7 +62,7 @@ class SoundPlayer:
         self._touches = 0
 
     def play_changes(self, previous: View, current: View) -> None:
-        """Play the sounds of the events between two successive views, and update the looped sounds."""
+        """Play the sounds of what has happened between two successive views, and start or stop looped sounds."""
         if self._speakers is None:
             return
         family = find_sound_family(current, self._theme)
@@ -71,7 +75,10 @@ class SoundPlayer:
             self._play_once(cue, self._choose_sound_family(cue, family, current), current, self._speakers)
 
     def _request_sounds(self, sound_store: SoundStore, family: str, view: View) -> None:
-        """Request the sounds of all offered games, first those of ``family``, the family of the game on the screen."""
+        """Request the synthesis of the sounds of all offered games.
+
+        The sounds of ``family``, which is that of the game on the screen, come first.
+        """
         looks = (self._theme.look(game.id, game.family, game.art.look) for game in view.games.values())
         sound_store.request_families(family, *(look.name for look in looks))
         for game in view.games.values():
@@ -83,7 +90,11 @@ class SoundPlayer:
         return compute_loudness(cue, view.volume, most_percent) if is_allowed(cue, view) else 0.0
 
     def _choose_sound_family(self, cue: str, family: str, view: View) -> str:
-        """Return the sound family for a cue: the game's own if it has a usable sound for it, or else its look's."""
+        """Return the family whose sound is played for a cue.
+
+        It is the game's own family if the game supplies a usable sound for the cue; otherwise ``family``, that of the
+        game's look.
+        """
         game = view.game
         own_family = "" if game is None or cue not in game.art.sounds else build_own_family_name(game)
         return (
@@ -95,11 +106,11 @@ class SoundPlayer:
         )
 
     def _is_made(self, cue: str, family: str) -> bool:
-        """Return whether a sound has been synthesised and stored; without a sound store, always True."""
+        """Return whether the sound of a cue in a family has been synthesised. Without a sound store, return True."""
         return self._sound_store is None or self._sound_store.find_sound(cue, family) is not None
 
     def _update_loops(self, view: View, family: str, speakers: SoundOutput) -> None:
-        """Stop the looped sounds that no longer apply, start new ones, and set the level of the others."""
+        """Stop looped sounds that no longer apply, start new ones, and set the loudness of those that continue."""
         loops_to_play = list_loops_to_play(view, self._theme)
         for channel, (cue, sound_family, level) in list(self._loops.items()):
             if loops_to_play.get(channel) != cue or sound_family != self._choose_sound_family(
@@ -122,7 +133,7 @@ class SoundPlayer:
             speakers.play(cue, sound_family, channel, level)
 
     def _play_once(self, cue: str, family: str, view: View, speakers: SoundOutput) -> None:
-        """Play a sound cue unless it is silent now or an alarm is sounding on its channel."""
+        """Play a sound cue, unless it is silent now or an alarm sounds on its channel."""
         level, channel = self._compute_level(cue, view), SOUND_CUES[cue].channel
         if level <= 0:
             return
@@ -137,7 +148,7 @@ class SoundPlayer:
 
 
 def find_sound_family(view: View, theme: Theme) -> str:
-    """Return the sound family of the game on the screen, which is that of its look."""
+    """Return the name of the sound family of the game on the screen: that of the game's look."""
     game = view.game or next(iter(view.games.values()), None)
     return next(iter(theme.looks)) if game is None else theme.look(game.id, game.family, game.art.look).name
 
@@ -166,7 +177,7 @@ def list_loops_to_play(view: View, theme: Theme) -> Mapping[str, str]:
 def is_in_feature(view: View, line: Timeline, now: float) -> bool:
     """Return whether a feature of the game is on the screen ``now`` seconds after its presentation began.
 
-    The time of ``line`` after the roll-up of the win does not count, unless the player must decide something.
+    ``line`` has the presentation's times. After the roll-up of the win, return False unless the player must decide.
     """
     show = view.show
     if show is None or not is_feature(show, _find_step_index(line, now)):
@@ -175,13 +186,13 @@ def is_in_feature(view: View, line: Timeline, now: float) -> bool:
 
 
 def _find_step_index(line: Timeline, now: float) -> int:
-    """Return the index of the game step on the screen ``now`` seconds after the presentation began."""
+    """Return the index of the game step that is on the screen ``now`` seconds after the presentation began."""
     return max((i for i, time in enumerate(line.steps) if time.title_card_begin <= now), default=0)
 
 
 # ---------------------------------------------------------------------- what happens
 def list_cues_between(previous: View, current: View, theme: Theme) -> list[str]:
-    """Return the sound cues of the events between two successive views."""
+    """Return the sound cues of what has happened between two successive views, in order."""
     names: list[str] = []
     old_snapshot, new_snapshot = previous.snapshot, current.snapshot
     if current.volume != previous.volume:
@@ -216,13 +227,13 @@ def list_cues_between(previous: View, current: View, theme: Theme) -> list[str]:
 
 
 def _count_attract_tunes_due(view: View) -> int:
-    """Return how many attract tunes were due since the last activity."""
+    """Return how many times an idle machine should have played its attract tune since the last activity."""
     since = view.now - view.active_at - ATTRACT_AFTER
     return 0 if view.scene is not Scene.ATTRACT or since < 0 else 1 + int(since // ATTRACT_INTERVAL_SECONDS)
 
 
 def _list_value_cues(previous: View, current: View) -> list[str]:
-    """Return the sound cues for credit that was inserted, and for tickets and coins that are paid out."""
+    """Return the sound cues for money that was inserted, and for tickets and coins that were paid out."""
     old_snapshot, new_snapshot = previous.snapshot, current.snapshot
     if old_snapshot is None or new_snapshot is None or new_snapshot is old_snapshot:
         return []
@@ -242,7 +253,7 @@ def _list_value_cues(previous: View, current: View) -> list[str]:
 
 
 def _list_game_cues(previous: View, current: View, theme: Theme) -> list[str]:
-    """Return the sound cues of stopping reels, of features, and of wins by their level.
+    """Return the sound cues of a game's events: reels stop, features begin and end, wins by their level.
 
     A win below the stake has no sound (N-10).
     """
@@ -269,7 +280,10 @@ def _list_game_cues(previous: View, current: View, theme: Theme) -> list[str]:
 
 
 def _find_stop_cue(step: object, part: int) -> str:
-    """Return the cue to play when part ``part`` of a step (a reel, a ball, a card or a box) has stopped."""
+    """Return the sound cue for the moment at which part number ``part`` of a step stops.
+
+    A part is a reel, a ball, a card or a box.
+    """
     if isinstance(step, GambleStep | PickStep):
         return "card"
     if isinstance(step, KenoStep):

@@ -1,4 +1,4 @@
-"""Sound synthesis in a separate process, for the games installed here, so that no frame waits for a sound."""
+"""Sound synthesis in a separate process, so that no frame waits for a sound."""
 
 import asyncio
 import contextlib
@@ -24,9 +24,10 @@ _PROCESS_RETRY_SECONDS: Final = 5.0
 
 
 def write_family_sounds(family: str, output: IO[bytes]) -> None:
-    """Write every sound of a family to ``output``; for the family COMMON, the sounds that all games share.
+    """Write every sound of a family to ``output``.
 
-    Each sound is a line with its name and its length in bytes, followed by its samples.
+    The family COMMON has the sounds that all games share. Each sound is a line with its name and its length in bytes,
+    followed by its samples.
     """
     for cue in list_common_cues() if family == COMMON_FAMILY else list_own_cues():
         data = synthesise_cue(cue, family)
@@ -55,7 +56,7 @@ def build_own_family_name(game: GameView) -> str:
 
 
 class SoundStore:
-    """A store of sounds by cue and family, which a thread synthesises on request.
+    """A store of synthesised sounds, by cue and family; a thread synthesises families on request.
 
     A sound that has not been synthesised yet is silent.
     """
@@ -73,7 +74,7 @@ class SoundStore:
     def request_families(self, *families: str) -> None:
         """Request the synthesis of sound families, in the given order.
 
-        They precede earlier requests that are not started yet.
+        They are synthesised before families that were requested earlier and not started yet.
         """
         new_families = [
             family
@@ -91,7 +92,7 @@ class SoundStore:
             self._thread.start()
 
     def store_game_sounds(self, game: GameView) -> None:
-        """Store the sounds supplied by a game; reduce the volume of a sound that exceeds its channel's peak."""
+        """Store the sounds that a game supplies. A sound louder than its channel's peak is made softer."""
         for cue, file in game.art.sounds.items():
             key = (cue, build_own_family_name(game))
             if key in self._attempted_game_sounds or cue not in SOUND_CUES:
@@ -103,7 +104,7 @@ class SoundStore:
                 )
 
     def find_sound(self, cue: str, family: str) -> bytes | None:
-        """Return a sound's samples, or None if it has not been synthesised yet or does not exist."""
+        """Return the samples of a cue in a family, or None if they are not synthesised yet or do not exist."""
         sound_cue = SOUND_CUES.get(cue)
         return (
             None
@@ -123,7 +124,7 @@ class SoundStore:
                     self._process.kill()
 
     def _synthesise_requested(self) -> None:
-        """Synthesise one requested family after another until closed (runs in a thread)."""
+        """Synthesise the requested families one after another until the store is closed (runs in a thread)."""
         while True:
             with self._call:
                 while not self._waiting_families and not self._closed:

@@ -16,9 +16,9 @@ _FADE_MS: Final = 120
 
 
 class SoundOutput(Protocol):
-    """A sound output that plays cues on channels.
+    """A sound output that plays cues on channels, one sound at a time on each.
 
-    Its methods never block, and never fail for want of a device.
+    Its methods never block, and do nothing if there is no audio device.
     """
 
     def play(self, cue: str, family: str, channel: str, level: float) -> None:
@@ -35,7 +35,7 @@ class SoundOutput(Protocol):
 
 
 class SoundMixer:
-    """This computer's audio device, through SDL; without a device the machine is silent."""
+    """A sound output that uses this computer's audio device through SDL. Without a device it is silent."""
 
     def __init__(self, sound_store: SoundStore) -> None:
         self._sound_store = sound_store

@@ -1,8 +1,8 @@
-"""Scores of the sound cues: ``sounds.toml`` as read, and the notes of every sound of a family.
+"""What each sound consists of: the contents of ``sounds.toml``, and the notes of every sound of a family.
 
-A **cue** is the name of something that can be heard; scenes and :mod:`egm.screen.audio.cues` use only that
-name. Each cue has a **channel**; a new sound on a channel replaces the previous one. The peaks of all
-channels add up to less than full scale, so no mix of sounds can clip.
+A **cue** is the name of something that can be heard; scenes and :mod:`egm.screen.audio.cues` use only that name. Each
+cue has a **channel**; a new sound on a channel replaces the previous one. The peaks of all channels add up to less than
+full scale, so no mix of sounds can clip.
 """
 
 import tomllib
@@ -34,7 +34,7 @@ ALARM_CUES: Final = frozenset({"alarm", "jackpot"})
 
 
 class SoundError(Exception):
-    """The error that the sound table, or a game's own sound, is unusable; the message says which, where and why."""
+    """The error that ``sounds.toml``, or a sound supplied by a game, is unusable; the message says where and why."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,14 +45,19 @@ class SoundCue:
     loop: bool = False
     """Whether the cue's sound repeats until it is stopped."""
     is_of_game_play: bool = False
-    """Whether the cue belongs to game play: a host may then silence it, and a game may supply its sound."""
-    has_sound_per_game_family: bool = False
-    """Whether each sound family has its own sound for this cue; otherwise all games share one sound."""
-    drive: float = 1.0
-    """How much the loudest parts of the sound are compressed (:func:`egm.screen.audio.synthesis.mix_notes`).
+    """Whether the cue belongs to game play.
+
+    A host may silence such a cue, and a game may supply a sound for it.
     """
+    has_sound_per_game_family: bool = False
+    """Whether each sound family has a sound of its own for this cue.
+
+    If not, all games share one sound.
+    """
+    drive: float = 1.0
+    """How strongly loud parts are compressed (:func:`egm.screen.audio.synthesis.mix_notes`)."""
     share: float = 1.0
-    """The peak level of the cue's sound, as a share of its channel's peak level."""
+    """The peak level of the cue's sound, as a fraction of its channel's peak level."""
 
 
 #: The loudness of each grade of win, as a share of the lead channel's peak.
@@ -97,12 +102,15 @@ SOUND_CUES: Final[Mapping[str, SoundCue]] = {
 
 @dataclass(frozen=True, slots=True)
 class SoundFamily:
-    """A sound family: the music of one look, as in ``sounds.toml``. Chords, melodies and figures are scale degrees."""
+    """A sound family, as in ``sounds.toml``: the music of the games with one look.
+
+    Chords, melodies and figures are given as degrees of its scale.
+    """
 
     root: int
-    """The MIDI number of the scale's first degree."""
+    """The MIDI note number of the scale's first degree."""
     scale: tuple[int, ...]
-    """The semitones of each degree of the family's scale above its root."""
+    """How many semitones each degree of the scale is above the first."""
     eighth: float
     """The duration of an eighth note in the family's music, in seconds."""
     lead: Instrument
@@ -116,9 +124,9 @@ class SoundFamily:
     melody: tuple[str, ...]
     figure: tuple[str, ...]
     beats: Mapping[str, str]
-    """The pattern of each percussion instrument, one character for each eighth."""
+    """The rhythm of each percussion instrument: one character for each eighth note."""
     instrument_names: tuple[str, str]
-    """The names of the family's leading and second instruments."""
+    """The names of the family's first (melody) and second instruments."""
 
     def pitch(self, degree: int) -> float:
         """Return the pitch of a degree of the scale, in Hz."""
@@ -126,15 +134,15 @@ class SoundFamily:
         return compute_hertz_of_midi_note(self.root + 12 * octave + self.scale[step])
 
     def list_triad_pitches(self, degree: int) -> tuple[float, ...]:
-        """Return the pitches of the triad on a scale degree (root, third and fifth), in Hz.
+        """Return the pitches in Hz of the triad on a scale degree.
 
-        In a scale of five degrees, the triad takes every second degree.
+        The triad takes every second degree; in a scale of five degrees it is therefore wider than a third and a fifth.
         """
         return tuple(self.pitch(degree + above) for above in (0, 2, 4))
 
     @property
     def octave(self) -> int:
-        """Return the scale degree that is one octave above the root."""
+        """Return the scale degree that is one octave above the first."""
         return len(self.scale)
 
 
@@ -144,7 +152,7 @@ class SoundTable:
 
     instruments: Mapping[str, Instrument]
     common: Mapping[str, tuple[Note, ...]]
-    """The notes of each sound that all games share."""
+    """The notes of each sound that all games share, by cue."""
     families: Mapping[str, SoundFamily]
 
 
@@ -186,7 +194,10 @@ def _parse_instrument(entry: Mapping[str, Any]) -> Instrument:
 
 
 def _parse_family(entry: Mapping[str, Any], instruments: Mapping[str, Instrument]) -> SoundFamily:
-    """Return a sound family from its table in ``sounds.toml``. Raises ValueError for patterns of the wrong length."""
+    """Return a sound family from its table in ``sounds.toml``.
+
+    Raises ValueError if a pattern has the wrong length.
+    """
     family = SoundFamily(
         int(entry["root"]),
         tuple(map(int, entry["scale"])),
@@ -215,7 +226,10 @@ Notes = list[Note]
 def _build_melody(
     family: SoundFamily, tokens: tuple[str, ...], instrument: Instrument, strength: float
 ) -> Notes:
-    """Return a melody's notes: each token is an eighth; ``-`` extends the previous note."""
+    """Return the notes of a melody.
+
+    Each of ``tokens`` is an eighth note, given as a scale degree; ``-`` extends the note before it.
+    """
     notes: Notes = []
     for index, mark in enumerate(tokens):
         if mark not in {".", "-"}:
@@ -235,7 +249,7 @@ def _build_melody(
 
 
 def _build_accompaniment(family: SoundFamily, bars: int) -> Notes:
-    """Return the accompaniment of a melody: bass, chords, figure and beats."""
+    """Return the notes of an accompaniment for the given number of bars: bass, chords, figure and percussion."""
     instruments = read_sound_table().instruments
     notes: Notes = []
     for bar in range(bars):
@@ -261,14 +275,17 @@ def _build_accompaniment(family: SoundFamily, bars: int) -> Notes:
 
 
 def _build_run(family: SoundFamily, degrees: tuple[int, ...], step: float, start: float = 0.0) -> Notes:
-    """Return the notes of scale degrees played in sequence on the leading instrument, ``step`` seconds apart."""
+    """Return the notes of ``degrees`` played one after another on the melody instrument.
+
+    The first note starts at ``start`` seconds; the notes are ``step`` seconds apart.
+    """
     return [
         Note(family.lead, start + i * step, family.pitch(d), step * 1.6, 0.8) for i, d in enumerate(degrees)
     ]
 
 
 def _build_chord(family: SoundFamily, degree: int, at: float, seconds: float) -> Notes:
-    """Return the notes of a chord with a drum, starting at ``at`` seconds."""
+    """Return the notes of a chord on a scale degree with a drum beat, starting at ``at`` seconds."""
     instruments = read_sound_table().instruments
     pitches = (*family.list_triad_pitches(degree), family.pitch(degree + family.octave))
     return [
@@ -279,7 +296,10 @@ def _build_chord(family: SoundFamily, degree: int, at: float, seconds: float) ->
 
 
 def _build_spin_loop(family: SoundFamily) -> tuple[Notes, float]:
-    """Return the looped sound of spinning reels and its length in seconds: a whirr under a moving figure of notes."""
+    """Return the notes of the sound of spinning reels, a whirr with a moving figure, and its length in seconds.
+
+    It is played as a loop.
+    """
     instruments, step = read_sound_table().instruments, family.eighth / 2
     notes: Notes = [Note(instruments["whirr"], 0, 98, 16 * step - 0.02, 0.5)]
     for index in range(16):
@@ -297,7 +317,10 @@ def _build_spin_loop(family: SoundFamily) -> tuple[Notes, float]:
 
 
 def _build_anticipation(family: SoundFamily) -> tuple[Notes, float]:
-    """Return a trill over a drum roll, which is looped until the reel stops, and its length in seconds."""
+    """Return the notes of the sound of anticipation, a trill over a drum roll, and its length in seconds.
+
+    It is played as a loop until the reel stops.
+    """
     instruments, step = read_sound_table().instruments, 0.085
     top = family.octave
     notes = [
@@ -308,7 +331,10 @@ def _build_anticipation(family: SoundFamily) -> tuple[Notes, float]:
 
 
 def _build_count_up_loop(family: SoundFamily) -> tuple[Notes, float]:
-    """Return the looped sound of a win being counted up, a run of short notes, and its length in seconds."""
+    """Return the notes of the sound of a win being counted up, a run of short notes, and its length in seconds.
+
+    It is played as a loop.
+    """
     instruments, step, top = read_sound_table().instruments, 0.07, family.octave
     degrees = (0, 2, 4, 2, 0, 4, 2, 4)
     notes = [Note(instruments["tick"], i * step, 2400.0, 0.03, 0.5) for i in range(8)]
@@ -320,9 +346,9 @@ def _build_count_up_loop(family: SoundFamily) -> tuple[Notes, float]:
 
 
 def _build_win_music(family: SoundFamily, grade: int) -> Notes:
-    """Return the music of a win by its grade.
+    """Return the notes of the music for a win of grade 1 to 4.
 
-    Grade 1 is three notes, grade 2 a fanfare, grade 3 one bar of the theme, and grade 4 two bars with bells.
+    Grade 1 has three notes, grade 2 is a fanfare, grade 3 is one bar of melody, grade 4 is two bars with bells.
     """
     top, e = family.octave, min(family.eighth, 0.2)
     if grade == 1:
@@ -348,19 +374,19 @@ def _build_win_music(family: SoundFamily, grade: int) -> Notes:
 
 
 def _delay_note(note: Note, seconds: float) -> Note:
-    """Return the note, starting ``seconds`` later."""
+    """Return the note with its start moved by ``seconds``."""
     return Note(note.instrument, note.start + seconds, note.pitch, note.seconds, note.strength)
 
 
 def _build_reel_stop(family: SoundFamily, number: int) -> Notes:
-    """Return the sound of a stopping reel: a knock, and a note that is higher for each further reel."""
+    """Return the notes of the sound of a stopping reel: a knock, and a note that is higher for each reel ``number``."""
     degree = (0, 2, 4, family.octave, family.octave + 2, family.octave + 4)[number - 1]
     knock = read_sound_table().instruments["knock"]
     return [Note(knock, 0, 92.0, 0.2, 1.0), Note(family.lead, 0.01, family.pitch(degree), 0.16, 0.7)]
 
 
 def _build_title_fanfare(family: SoundFamily) -> Notes:
-    """Return the fanfare that announces a feature."""
+    """Return the notes of the fanfare that announces a feature."""
     top, drum = family.octave, read_sound_table().instruments["drum"]
     roll = [Note(drum, i * 0.07, 74.0, 0.1, 0.2 + 0.05 * i) for i in range(10)]
     rising_notes = _build_run(family, (0, 2, 4, top, top + 2, top + 4, 2 * top), 0.1)
@@ -368,7 +394,7 @@ def _build_title_fanfare(family: SoundFamily) -> Notes:
 
 
 def _build_closing_tune(family: SoundFamily) -> Notes:
-    """Return the tune that closes a feature."""
+    """Return the notes of the tune that ends a feature."""
     return [
         *_build_chord(family, 3, 0, 0.28),
         *_build_chord(family, 4, 0.32, 0.28),
@@ -380,7 +406,7 @@ def _build_closing_tune(family: SoundFamily) -> Notes:
 
 
 def _build_attract_tune(family: SoundFamily) -> Notes:
-    """Return the tune of an idle machine that attracts players."""
+    """Return the notes of the tune that an idle machine plays to attract players."""
     tune_seconds = 16 * family.eighth
     return [
         *_build_accompaniment(family, 2),
@@ -410,7 +436,7 @@ _LOOP_FUNCTION_BY_CUE: Final[Mapping[str, Callable[[SoundFamily], tuple[Notes, f
 
 
 def build_cue_notes(cue: str, family: str) -> tuple[list[Note], float]:
-    """Return the notes of a sound cue in a family, and the seconds after which they repeat (0: never)."""
+    """Return the notes of a sound cue in a family, and the loop's length in seconds (0: the sound is not a loop)."""
     if not SOUND_CUES[cue].has_sound_per_game_family:
         return list(read_sound_table().common[cue]), 0.0
     plays = read_sound_table().families[family]
@@ -423,7 +449,7 @@ def build_cue_notes(cue: str, family: str) -> tuple[list[Note], float]:
 
 
 def synthesise_cue(cue: str, family: str) -> bytes:
-    """Return the sound of a cue in a family as 16-bit mono samples, at its channel's peak level."""
+    """Return the samples (16 bits, mono) of a cue in a family, at the peak level of its channel."""
     sound_cue = SOUND_CUES[cue]
     notes, loop = build_cue_notes(cue, family)
     return mix_notes(
@@ -432,10 +458,10 @@ def synthesise_cue(cue: str, family: str) -> bytes:
 
 
 def list_own_cues() -> tuple[str, ...]:
-    """Return the cues for which each family has its own sound."""
+    """Return the cues for which each sound family has a sound of its own."""
     return tuple(name for name, cue in SOUND_CUES.items() if cue.has_sound_per_game_family)
 
 
 def list_common_cues() -> tuple[str, ...]:
-    """Return the cues that all games share."""
+    """Return the cues whose sounds all games share."""
     return tuple(name for name, cue in SOUND_CUES.items() if not cue.has_sound_per_game_family)

@@ -1,7 +1,7 @@
-"""Notes of struck, plucked and blown instruments as samples, each the sum of a few damped vibrations.
+"""Sounds of struck, plucked and blown instruments as samples: each note is a sum of a few damped vibrations.
 
-A vibration is a two-pole resonator, one multiplication and one subtraction for each sample. The same score
-always gives the same samples: even the noise of a drum comes from a fixed shift register.
+A vibration is a two-pole resonator: one multiplication and one subtraction for each sample. The same notes always give
+the same samples; even the noise of a drum comes from a fixed shift register.
 """
 
 import array
@@ -27,19 +27,20 @@ _CUT_FADE_SECONDS: Final = 0.012
 
 @dataclass(frozen=True, slots=True)
 class Instrument:
-    """An instrument's vibration modes: pitch as a multiple of the note's, strength, and decay per second.
-
-    ``attack`` is the time to full strength, in seconds. ``ring`` is how long a struck note sounds at most, in
-    seconds; if 0, the note is held for its length, and ends within ``release``. ``noise`` is the strength and
-    decay per second of its breath, stick or shaker; ``dull`` how many times the noise is smoothed.
-    """
+    """An instrument, described by how it vibrates."""
 
     modes: tuple[tuple[float, float, float], ...]
+    """Its vibrations: the pitch as a multiple of the note's pitch, the strength, and the decay per second."""
     attack: float = 0.002
+    """The time until a note has full strength, in seconds."""
     ring: float = 1.2
+    """How long a struck note sounds at most, in seconds. If 0, a note is held for its length."""
     release: float = 0.08
+    """The time in which a held note fades out at its end, in seconds."""
     noise: tuple[float, float] = (0.0, 1.0)
+    """The strength and the decay per second of its noise (breath, stick or shaker)."""
     dull: int = 0
+    """How many times the noise is smoothed."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,7 +52,7 @@ class Note:
     pitch: float
     seconds: float = 0.2
     strength: float = 1.0
-    """The loudness of the note, as a share of the loudest note's."""
+    """The loudness of the note, as a fraction of full loudness."""
 
 
 def compute_hertz_of_midi_note(number: float) -> float:
@@ -74,7 +75,10 @@ def _compute_decaying_sine(pitch: float, strength: float, decay: float, count: i
 
 @lru_cache(maxsize=64)
 def _generate_noise(count: int, dull: int) -> "array.array[float]":
-    """Return ``count`` samples of noise from a 23-bit shift register, smoothed ``dull`` times; always the same."""
+    """Return ``count`` samples of noise, always the same.
+
+    They come from a 23-bit shift register and are smoothed ``dull`` times.
+    """
     register, samples = 0x2F5A17, []
     for _ in range(count):
         for _ in range(3):
@@ -87,7 +91,10 @@ def _generate_noise(count: int, dull: int) -> "array.array[float]":
 
 @lru_cache(maxsize=512)
 def _synthesise_note(instrument: Instrument, pitch: float, seconds: float) -> "array.array[float]":
-    """Return the samples of a note at full strength, packed in 8 bytes each because hundreds of notes are cached."""
+    """Return the samples of a note at full loudness.
+
+    They are packed in arrays of 8-byte numbers, because hundreds of notes are cached.
+    """
     count = max(1, round(SAMPLES_PER_SECOND * (instrument.ring or seconds + instrument.release)))
     total = [0.0] * count
     full_strength = sum(strength for _, strength, _ in instrument.modes) + instrument.noise[0]
@@ -123,11 +130,11 @@ def _fade_in_and_out(samples: list[float], attack: float, release: float) -> Non
 
 
 def mix_notes(notes: Iterable[Note], peak: float, *, loop: float = 0.0, drive: float = 1.0) -> bytes:
-    """Return the sum of the notes as 16-bit samples whose maximum is ``peak`` of full scale.
+    """Return the sum of the notes as 16-bit samples whose maximum is ``peak`` of full scale (0 to 1).
 
-    ``loop`` is the time in seconds after which the sound repeats; what still rings then is added to its
-    beginning, so that the transition is inaudible. ``drive`` is how much the loudest parts are compressed,
-    which makes the sound louder at the same peak.
+    ``loop`` is the length in seconds of a sound that is played as a loop: what still rings at its end is added to its
+    beginning, so that no gap is heard. ``drive`` is how strongly loud parts are compressed, which makes the sound
+    louder at the same peak.
     """
     placed = [(round(note.start * SAMPLES_PER_SECOND), note) for note in notes]
     rung = [
@@ -148,7 +155,10 @@ def mix_notes(notes: Iterable[Note], peak: float, *, loop: float = 0.0, drive: f
 
 
 def _add_note_samples(total: list[float], at: int, data: Sequence[float], strength: float) -> None:
-    """Add the samples of a note to ``total`` from an offset; what exceeds the end is added at the beginning."""
+    """Add the samples of a note, multiplied by ``strength``, to ``total`` from the index ``at`` on.
+
+    Samples that go beyond the end are added at the beginning.
+    """
     added_count = 0
     while added_count < len(data):
         room = min(len(data) - added_count, len(total) - at)
@@ -158,7 +168,7 @@ def _add_note_samples(total: list[float], at: int, data: Sequence[float], streng
 
 
 def limit_peak(data: bytes, peak: float) -> bytes:
-    """Return samples whose maximum is at most ``peak`` of full scale; softer ones are unchanged."""
+    """Return samples whose maximum is at most ``peak`` of full scale; softer samples are returned unchanged."""
     samples = array.array("h", data)
     maximum = max(map(abs, samples), default=0)
     if maximum <= peak * _SAMPLE_MAX:
@@ -167,7 +177,7 @@ def limit_peak(data: bytes, peak: float) -> bytes:
 
 
 def encode_wave_file(data: bytes) -> bytes:
-    """Return samples as a WAV file."""
+    """Return 16-bit mono samples as the bytes of a WAV file."""
     file = io.BytesIO()
     with wave.open(file, "wb") as wave_file:
         wave_file.setnchannels(1)

@@ -37,7 +37,7 @@ _FIELD_VEIL_PAINT: Final = LinearGradient(
 
 
 def draw_attract(stage: Stage) -> None:
-    """Draw the welcome plate of an idle machine over the field, which says how to start."""
+    """Draw the welcome plate over the game field of an idle machine. It says how to start a game."""
     p, view = stage.painter, stage.view
     x, y, w, h = stage.layout.field
     beat = 0.0 if view.reduced_motion else math.sin(view.now * 1.6)
@@ -68,7 +68,7 @@ def draw_attract(stage: Stage) -> None:
 
 
 def draw_celebration(stage: Stage) -> None:
-    """Draw the celebration of a win of the second celebration level or a higher one.
+    """Draw the celebration of a win of celebration level 2 or higher.
 
     It shows the level's name, the amount rolling up, and coins in proportion to the win.
     """
@@ -136,7 +136,7 @@ def draw_celebration(stage: Stage) -> None:
 
 
 def _format_win_name(stage: Stage, play: Play, level: int) -> str:
-    """Return the name of the merchandise or progressive that was won, or else of the celebration level (from 2 on)."""
+    """Return the heading of a celebration: the merchandise or progressive won, or else the level's name."""
     if play.prizes:
         return format_prizes_won(stage, play.prizes)
     if not play.progressives:
@@ -151,8 +151,7 @@ def _format_win_name(stage: Stage, play: Play, level: int) -> str:
 def _format_win_amount(stage: Stage, play: Play, win_cents: int) -> str:
     """Return the amount of a win as text.
 
-    For merchandise alone it is the stated value; for a progressive whose amount is not known yet, a text
-    saying so.
+    For merchandise alone, it is the stated value. For a progressive whose amount is not known yet, it says so.
     """
     if play.prizes and not play.win_cents:
         value_cents = sum(prize.value_cents for prize in play.prizes)
@@ -163,7 +162,7 @@ def _format_win_amount(stage: Stage, play: Play, win_cents: int) -> str:
 
 
 def _draw_rays(stage: Stage, centre: tuple[float, float], strength: float) -> None:
-    """Draw rays of light that turn slowly around a point."""
+    """Draw slowly turning rays of light around the point ``centre``; ``strength`` is their opacity."""
     p = stage.painter
     side = 900.0
     step = int(stage.view.now * 6) % 15 * 2
@@ -200,7 +199,7 @@ def _draw_rays(stage: Stage, centre: tuple[float, float], strength: float) -> No
 
 
 def _find_closing_title(stage: Stage, show: GameShow) -> str:
-    """Return the title of the title card that closes a feature, or "" if the game does not end with a feature."""
+    """Return the title of the card that is shown after a feature, or "" if the game does not end with a feature."""
     last = len(show.steps) - 1
     if not show.is_complete or not is_feature(show, last):
         return ""
@@ -208,7 +207,10 @@ def _find_closing_title(stage: Stage, show: GameShow) -> str:
 
 
 def _draw_celebration_items(stage: Stage, elapsed_seconds: float, count: int, length: float) -> None:
-    """Draw coins and the game's highest symbol, moving in the celebration pattern of the game's look."""
+    """Draw the moving items of a celebration: coins and the game's highest symbol.
+
+    They move as the look of the game requires: thrown up, raining, bursting or streaming.
+    """
     p, symbol = stage.painter, _find_highest_prize_symbol(stage)
     x, y, w, h = stage.layout.field
     place_item = _ITEM_POSITION_BY_ANIMATION[stage.look.cheer]
@@ -237,7 +239,7 @@ def _draw_celebration_items(stage: Stage, elapsed_seconds: float, count: int, le
 
 
 def _find_highest_prize_symbol(stage: Stage) -> str:
-    """Return the symbol of the game's highest prize, or "" if it has none."""
+    """Return the symbol of the game's highest prize, or "" if no symbol wins it."""
     game = stage.view.game
     fields = stage.view.fields.get(game.id, {}) if game else {}
     prizes = [prize for field in fields.values() for prize in field.prizes if prize.symbol]
@@ -245,25 +247,25 @@ def _find_highest_prize_symbol(stage: Stage) -> str:
 
 
 def _compute_item_fraction(i: int, factor: float) -> float:
-    """Return a number from 0 to 1 that differs from item to item, to scatter the items of a celebration."""
+    """Return a number from 0 to 1 for item ``i``, which looks random, to scatter the items of a celebration."""
     return i * factor % 1.0
 
 
 def _place_in_fountain(i: int, t: float) -> tuple[float, float]:
-    """Return the position of a celebration's item that is thrown up from below the field."""
+    """Return the position at the time ``t`` of item ``i`` of a celebration, which is thrown up from below the field."""
     drift = (_compute_item_fraction(i, 0.754878) - 0.5) * 0.62
     return 0.5 + drift * (t + 0.15), 1 - (1.8 + 0.5 * _compute_item_fraction(i, 0.381966)) * t + 2.3 * t * t
 
 
 def _place_in_rain(i: int, t: float) -> tuple[float, float]:
-    """Return the position of a celebration's item that sways down like a leaf."""
+    """Return the position at the time ``t`` of item ``i`` of a celebration, which sways down like a leaf."""
     return _compute_item_fraction(i, 0.754878) + 0.03 * math.sin(t * 5 + i), -0.12 + (
         0.6 + 0.3 * _compute_item_fraction(i, 0.381966)
     ) * t
 
 
 def _place_in_burst(i: int, t: float) -> tuple[float, float]:
-    """Return the position of a celebration's item that flies outwards from the middle."""
+    """Return the position at the time ``t`` of item ``i`` of a celebration, which flies out from the middle."""
     turn, reach = (
         math.tau * _compute_item_fraction(i, 0.381966),
         (0.35 + 0.3 * _compute_item_fraction(i, 0.754878)) * t,
@@ -272,7 +274,7 @@ def _place_in_burst(i: int, t: float) -> tuple[float, float]:
 
 
 def _place_in_stream(i: int, t: float) -> tuple[float, float]:
-    """Return the position of a celebration's item that crosses the field on a wave, like a flock of birds."""
+    """Return the position at the time ``t`` of item ``i`` of a celebration, which crosses the field on a wave."""
     height = 0.2 + 0.6 * _compute_item_fraction(i, 0.754878)
     return -0.05 + 0.72 * t, height + 0.08 * math.sin(t * 4 + i)
 

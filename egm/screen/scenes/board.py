@@ -1,4 +1,4 @@
-"""The content of the game field: a step of the game being shown, a decision, or the last result."""
+"""What is drawn in the game field: a step of the game being presented, a decision, or the last result."""
 
 from egm.screen.marks import is_keno
 from egm.screen.outcome import ReelSpin
@@ -24,7 +24,7 @@ from egm.screen.view import (
 
 
 def draw_board(stage: Stage) -> None:
-    """Draw the content of the game field: the table, a decision, a step of the game, or the last result."""
+    """Draw the content of the game field: a table, a decision, a step of the game, or the last result."""
     view = stage.view
     if view.game is None:
         return
@@ -58,7 +58,7 @@ def draw_board(stage: Stage) -> None:
 
 
 def _draw_idle(stage: Stage) -> None:
-    """Draw the field between games: the last result, or the game at rest."""
+    """Draw the game field between games: the last result or, if there is none, the game as it is before any play."""
     view = stage.view
     game = view.game
     fields = view.fields.get(game.id, {}) if game else {}
@@ -83,7 +83,7 @@ def _draw_idle(stage: Stage) -> None:
 
 
 def _draw_step(stage: Stage, show: GameShow, index: int, step_time: StepTime, elapsed_seconds: float) -> None:
-    """Draw one step of the game being presented, on reels or of any other kind."""
+    """Draw step ``index`` of the game being presented, ``elapsed_seconds`` after the presentation began."""
     step: Step = show.steps[index]
     if isinstance(step, ReelSpin):
         _draw_reels(stage, show, index, step_time, elapsed_seconds)
@@ -108,7 +108,7 @@ def _draw_step_without_reels(stage: Stage, step: Step, step_time: StepTime, elap
 def _draw_reels(
     stage: Stage, show: GameShow, index: int, step_time: StepTime, elapsed_seconds: float
 ) -> None:
-    """Draw a step on reels: they spin, then each window of a cascade and its wins are shown in turn."""
+    """Draw a step on reels. They spin; then each window of a cascade and its wins are shown in turn."""
     step = show.steps[index]
     game = stage.view.game
     assert isinstance(step, ReelSpin)

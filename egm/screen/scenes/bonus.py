@@ -29,7 +29,7 @@ _WHEEL_SEGMENT_COLOURS: Final = tuple(
 
 
 def draw_board_background(stage: Stage) -> None:
-    """Draw the dark, patterned background of a feature's board."""
+    """Draw the dark, patterned background on which features are drawn."""
 
     def render_board(size: tuple[int, int]) -> pygame.Surface:
         _, _, w, h = stage.layout.field
@@ -53,7 +53,7 @@ def draw_board_background(stage: Stage) -> None:
 
 
 def format_item_award(stage: Stage, item: BonusItem) -> str:
-    """Return the award of an item (a wheel segment or a pick) as text: its credits, or its name."""
+    """Return the award of a wheel segment, box or coin as text: its credits, or else its name."""
     if item.credits:
         return stage.texts.number(item.credits)
     data = stage.view.game.presentation if stage.view.game else {}
@@ -66,9 +66,9 @@ def format_item_award(stage: Stage, item: BonusItem) -> str:
 
 # ---------------------------------------------------------------------- hold and spin
 def draw_hold(stage: Stage, step: HoldStep, step_time: StepTime, elapsed_seconds: float) -> None:
-    """Draw the cells of a hold-and-spin feature after the spins so far.
+    """Draw the cells of a hold-and-spin feature at this moment.
 
-    Landed coins stay; empty cells shimmer while the feature spins.
+    Coins that have landed stay in their cells; empty cells shimmer while the feature spins.
     """
     draw_board_background(stage)
     spin = next((i for i, stop in enumerate(step_time.stops) if elapsed_seconds < stop), len(step.spins))
@@ -116,7 +116,10 @@ def draw_hold(stage: Stage, step: HoldStep, step_time: StepTime, elapsed_seconds
 def _draw_hold_cell(
     stage: Stage, cell: Rect, coin: BonusItem | None, *, spinning: bool, cell_index: int
 ) -> None:
-    """Draw one cell of hold-and-spin: a held coin, or an empty cell, which may be spinning."""
+    """Draw one cell of hold-and-spin.
+
+    ``coin`` is the coin that it holds; if None, the cell is empty and, if ``spinning``, shimmers.
+    """
     p, (x, y, w, h) = stage.painter, cell
     p.draw_panel(cell, radius=18, fill=(10, 6, 22, 220), edge=(*stage.look.accent[:3], 120), line=3)
     if coin is None:
@@ -137,13 +140,13 @@ def _draw_hold_cell(
 
 
 def _draw_blank_coin(size: tuple[int, int]) -> pygame.Surface:
-    """Draw the blank coin on which a bonus prize is written."""
+    """Return the drawing of a coin without a value. Its award is written on it later."""
     return render_drawing("blank_coin", min(size))
 
 
 # ---------------------------------------------------------------------- picks
 def lay_out_pick_boxes(field: Rect, count: int) -> list[Rect]:
-    """Return the rectangle of each box of a pick."""
+    """Return the rectangle of each box of a pick feature with ``count`` boxes."""
     x, y, w, h = field
     columns = max(1, min(count, round(math.sqrt(count * w / h))))
     rows = -(-count // columns)
@@ -155,15 +158,15 @@ def lay_out_pick_boxes(field: Rect, count: int) -> list[Rect]:
 
 
 def draw_picks(stage: Stage, step: PickStep, step_time: StepTime, elapsed_seconds: float) -> None:
-    """Draw the boxes of a pick, opened one after another as time passes."""
+    """Draw the boxes of a pick feature, opened one after another as time passes."""
     opened_count = sum(1 for stop in step_time.stops if elapsed_seconds >= stop)
     draw_boxes(stage, step.boxes, dict(step.opened_boxes[:opened_count]), asks_player=False)
 
 
 def draw_boxes(stage: Stage, count: int, opened: dict[int, BonusItem], *, asks_player: bool) -> None:
-    """Draw closed boxes with a number, and opened ones with their contents.
+    """Draw the boxes of a pick feature: closed ones with a number, opened ones with their contents.
 
-    If ``asks_player``, ask the player to open one; otherwise show the credits won so far.
+    If ``asks_player``, also draw a text that asks the player to open one; otherwise the credits won so far.
     """
     draw_board_background(stage)
     p = stage.painter
@@ -227,9 +230,9 @@ def _draw_gift(stage: Stage, size: tuple[int, int], rect: Rect) -> pygame.Surfac
 def compute_wheel_angle(
     step: WheelStep, elapsed_seconds: float, length: float, revolutions: int = _WHEEL_TURNS_MIN
 ) -> float:
-    """Return how far the wheel has turned, in degrees: complete turns, slowing, to the winning segment.
+    """Return how many degrees the wheel has turned after ``elapsed_seconds`` of a spin of ``length`` seconds.
 
-    ``revolutions`` is the game's least number of turns for a spin.
+    It slows down and stops on the winning segment. ``revolutions`` is the least number of whole turns.
     """
     part = 360.0 / len(step.parts)
     end = 360.0 * max(_WHEEL_TURNS_MIN, revolutions) + (step.winning_index + 0.5) * part
@@ -237,12 +240,15 @@ def compute_wheel_angle(
 
 
 def _compute_wheel_width(field: Rect) -> float:
-    """Return the width of a bonus wheel: the field's height, or less to leave room for the text beside it."""
+    """Return the width of a bonus wheel.
+
+    It is the field's height, or less if text beside the wheel needs room.
+    """
     return min(field[2] - _WIDTH_BESIDE_WHEEL_MIN, field[3]) - 24
 
 
 def find_rect_beside_wheel(field: Rect) -> Rect:
-    """Return the free rectangle beside a wheel."""
+    """Return the rectangle of the field beside a wheel, which is free for text."""
     x, y, w, h = field
     side = _compute_wheel_width(field)
     left = x + w / 2 - (w - side) / 4 + side / 2 + 26
@@ -257,9 +263,10 @@ def draw_wheel(
     *,
     shows_result: bool = True,
 ) -> None:
-    """Draw a bonus wheel under its pointer, turning, or at rest on the segment it won if ``step_time`` is None.
+    """Draw a bonus wheel under its pointer.
 
-    If ``shows_result``, the award is written next to the wheel once it has stopped.
+    It turns; if ``step_time`` is None, it rests on the segment that it won. If ``shows_result``, its award is written
+    next to it once it has stopped.
     """
     draw_board_background(stage)
     p = stage.painter
@@ -286,10 +293,10 @@ def draw_wheel(
 
 
 def _put_disc(painter: Painter, rotated_disc: pygame.Surface, centre: tuple[int, int], diameter: int) -> None:
-    """Draw a rotated disc around a point in pixels, without most of the transparent margin that the rotation added.
+    """Draw a rotated picture of a disc around a point in pixels, without the transparent margin of the rotation.
 
-    The margin is cut by whole groups of pixels that are drawn at once, because a pixel at the end of a row is
-    rounded differently.
+    Only whole groups of pixels are cut from the margin. The pixels of a group are drawn together, and rounded
+    differently if the group is not complete.
     """
     width, height = rotated_disc.get_size()
     left, top = (max(0, (side - diameter) // 2 // _GROUP - 2) * _GROUP for side in (width, height))
@@ -298,7 +305,7 @@ def _put_disc(painter: Painter, rotated_disc: pygame.Surface, centre: tuple[int,
 
 
 def _draw_wheel_result(stage: Stage, item: BonusItem, rect: Rect) -> None:
-    """Draw the winning segment's award next to the wheel."""
+    """Draw the award of the winning segment in the rectangle next to the wheel."""
     p, (x, y, w, h) = stage.painter, rect
     p.draw_panel(rect, radius=24, fill=(10, 6, 22, 235), edge=stage.look.accent, line=4)
     game = stage.view.game
@@ -333,7 +340,7 @@ def _draw_wheel_result(stage: Stage, item: BonusItem, rect: Rect) -> None:
 
 
 def _draw_wheel_face(stage: Stage, step: WheelStep, pixels: int) -> pygame.Surface:
-    """Return a wheel's face: coloured segments, each with its pay, or with its symbol if the game has one."""
+    """Return the drawing of a wheel: coloured segments, each with its symbol or, if it has none, its award."""
     ink = VectorCanvas((pixels, pixels), (100, 100), 2)
     ink.fill_path(build_ellipse(50, 50, 50), BLACK)
     ink.fill_path(build_ellipse(50, 50, 49.4), build_metal_gradient(stage.theme, stage.look.rim))
@@ -367,13 +374,13 @@ def _draw_wheel_face(stage: Stage, step: WheelStep, pixels: int) -> pygame.Surfa
 
 
 def _render_label(stage: Stage, item: BonusItem, pixels: int) -> pygame.Surface:
-    """Return an item's award as text for a segment of a bonus wheel."""
+    """Return the text of a segment's award, for a picture of the wheel that is ``pixels`` wide."""
     font = pygame.font.Font(str(stage.theme.fonts["numbers"]), max(8, round(pixels * 0.07)))
     return font.render(format_item_award(stage, item), True, (255, 255, 255)).premul_alpha()
 
 
 def _draw_hub(stage: Stage, size: tuple[int, int]) -> pygame.Surface:
-    """Draw the middle of a bonus wheel."""
+    """Return the drawing of the middle of a bonus wheel."""
     ink = VectorCanvas(size)
     ink.fill_path(build_ellipse(50, 50, 49), BLACK)
     ink.fill_path(build_ellipse(50, 50, 46), build_metal_gradient(stage.theme, stage.look.rim))

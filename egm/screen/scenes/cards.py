@@ -61,7 +61,7 @@ _SMALL_HANDS_HEIGHT_SHARE: Final = 0.58
 
 # ---------------------------------------------------------------------- where
 def find_cards_rect(stage: Stage, table: Table) -> Rect:
-    """Return the part of the field where cards lie."""
+    """Return the part of the game field in which cards lie."""
     x, y, w, h = find_felt_rect(stage.layout)
     if not table.spots:
         low = _HOLD_KEY_HEIGHT + 12 if _can_hold_cards(stage) else 0.0
@@ -79,9 +79,9 @@ def find_cards_rect(stage: Stage, table: Table) -> Rect:
 
 
 def find_suits_rect(layout: Layout) -> Rect:
-    """Return the rectangle of the legend of the four suit colours, for a table without betting spots.
+    """Return the rectangle of the key that switches the suits between two and four colours.
 
-    On a telephone it is at the upper right, next to the pay table.
+    It is for a table without betting spots. On a telephone it is at the upper right, next to the pay table.
     """
     x, y, w, _ = find_felt_rect(layout)
     return (
@@ -93,22 +93,25 @@ def find_suits_rect(layout: Layout) -> Rect:
 
 
 def _can_hold_cards(stage: Stage) -> bool:
-    """Return whether cards of the game can be held and drawn to, as in video poker."""
+    """Return whether the player of this game holds cards and draws others, as in video poker."""
     game = stage.view.game
     return game is not None and bool(game.presentation.get("hold"))
 
 
 def _read_published_count(stage: Stage, hand: str, entry: str) -> int:
-    """Return a number that the game publishes for a hand, such as its maximum of ``cards``; 0 if it publishes none."""
+    """Return a number that the game publishes for a hand under the name ``entry``; 0 if it publishes none.
+
+    An example is ``cards``, the highest number of cards of the hand.
+    """
     game = stage.view.game
     data = game.presentation.get("hands", ()) if game is not None else ()
     return next((int(hand_data.get(entry, 0)) for hand_data in data if hand_data["id"] == hand), 0)
 
 
 def _list_hands_on_table(stage: Stage, hands: Sequence[DealtHand]) -> list[DealtHand]:
-    """Return the hands that have an area on the table, dealt or expected, in the game's order.
+    """Return the hands for which the table has an area, dealt or not yet dealt, in the game's order.
 
-    A telephone has no room for the hands of other seats.
+    On a telephone, hands of other seats are left out.
     """
     order = ["", *_read_hand_names(stage)]
     excluded_ids = {hand.id for hand in hands} | _find_hands_without_bets(stage, is_dealt=bool(hands))
@@ -126,7 +129,7 @@ def _list_hands_on_table(stage: Stage, hands: Sequence[DealtHand]) -> list[Dealt
 
 
 def _list_additional_hands(stage: Stage, *, is_dealt: bool) -> list[str]:
-    """Return the ids of the additional hands of a multi-hand bet, which are all played from one deal.
+    """Return the ids of the hands after the first one in a multi-hand bet, which are all drawn from one deal.
 
     Return none after the round, or if the hands would be too small to see.
     """
@@ -146,14 +149,14 @@ def _list_additional_hands(stage: Stage, *, is_dealt: bool) -> list[str]:
 
 
 def _compute_small_hands_share(count: int) -> float:
-    """Return the share of the field's height that the small hands of a multi-hand bet take."""
+    """Return the fraction of the field's height for ``count`` small hands of a multi-hand bet."""
     return _SMALL_HANDS_HEIGHT_SHARE if count > _MANY_HANDS_MIN else 0.5
 
 
 def _compute_small_hands_height(stage: Stage, table: Table, count: int) -> float:
-    """Return the height for the small hands of a multi-hand bet, which leaves room to hold cards of the first hand.
+    """Return the height for the small hands of a multi-hand bet; 0 if they would be too small to see.
 
-    Return 0 if the small hands would be too small to see.
+    It leaves enough room for the first hand, whose cards the player can hold.
     """
     x, y, w, h = find_cards_rect(stage, table)
     height = min(
@@ -168,16 +171,16 @@ def _compute_small_hands_height(stage: Stage, table: Table, count: int) -> float
 
 
 def _parse_split_number(hand: str, base: str) -> int:
-    """Return the number of a hand among the hands that were split from hand ``base``.
+    """Return the number of a hand among those that were split from the hand ``base``.
 
-    It is the number at the end of the hand's id, or 1, and does not change when another hand is split.
+    It is the number at the end of the hand's id, or 1. It does not change when another hand is split.
     """
     number = hand.removeprefix(base).lstrip("-")
     return int(number) if number.isdecimal() else 1
 
 
 def _find_hands_without_bets(stage: Stage, *, is_dealt: bool) -> set[str]:
-    """Return the ids of hands that need a bet to be dealt and have none, in this round or the last one."""
+    """Return the ids of the hands that are dealt only with a bet, if neither this nor the last round had that bet."""
     table, snapshot = stage.view.table, stage.view.snapshot
     if table is None or snapshot is None:
         return set()
@@ -188,7 +191,7 @@ def _find_hands_without_bets(stage: Stage, *, is_dealt: bool) -> set[str]:
 
 
 def _map_hands_to_bets(stage: Stage) -> dict[str, list[str]]:
-    """Return, for each hand that is dealt only with a bet, the spots that such a bet may be on."""
+    """Return the hands that are dealt only with a bet, each with the ids of the spots on which the bet may be."""
     game = stage.view.game
     data = game.presentation.get("hands", ()) if game is not None else ()
     return {str(hand["id"]): hand["with"] for hand in data if "with" in hand}
@@ -202,13 +205,13 @@ def _read_hand_names(stage: Stage) -> dict[str, Mapping[str, str]]:
 
 
 def _find_base_hand(stage: Stage, hand: str) -> tuple[str, Mapping[str, Mapping[str, str]]]:
-    """Return the id of the hand before the split that ``hand`` comes from, and the names of all hands."""
+    """Return the id of the hand from which ``hand`` was split (or its own), and the names of all hands."""
     names = _read_hand_names(stage)
     return max((each for each in names if hand.startswith(each)), key=len, default=""), names
 
 
 def _find_split_number(stage: Stage, hand: str, hands: Sequence[str]) -> int:
-    """Return the number of a hand among the hands that were split from the same hand; 0 if it was not split."""
+    """Return the number of a hand among those that were split from the same hand; 0 if it was not split."""
     base, names = _find_base_hand(stage, hand)
     split = [each for each in hands if each == base or (each.startswith(f"{base}-") and each not in names)]
     return _parse_split_number(hand, base) if len(split) > 1 and hand in split else 0
@@ -217,7 +220,7 @@ def _find_split_number(stage: Stage, hand: str, hands: Sequence[str]) -> int:
 def format_hand_name(stage: Stage, hand: str, hands: Sequence[str]) -> str:
     """Return the name of a hand on the table.
 
-    If all hands but the bank's were split from one, this is only the number of the hand.
+    If all hands but the bank's were split from one hand, it is only the number of the hand.
     """
     base, names = _find_base_hand(stage, hand)
     name, number = (
@@ -233,7 +236,7 @@ def format_hand_name(stage: Stage, hand: str, hands: Sequence[str]) -> str:
 
 
 def add_split_number(stage: Stage, name: str, step: TableStep, hand: str) -> str:
-    """Return the name of a bet, followed by the number of its hand if the hand was split."""
+    """Return the name of a bet and, if its hand was split, the number of the hand."""
     number = (
         _find_split_number(stage, hand, [each.id for each in read_final_hands(step.display)]) if hand else 0
     )
@@ -241,10 +244,9 @@ def add_split_number(stage: Stage, name: str, step: TableStep, hand: str) -> str
 
 
 def _count_hands_in_rows(hands: Sequence[str], upper_hands: Collection[str]) -> list[int]:
-    """Return the number of hands in each row of the table.
+    """Return the number of hands in each row of the table, from the top.
 
-    The bank's hands and ``upper_hands`` are in the upper row; the players' hands follow in one or two
-    rows.
+    The bank's hands and those in ``upper_hands`` are in the first row, the players' hands in one or two more rows.
     """
     banks = max(1, sum(hand.startswith("bank") or hand in upper_hands for hand in hands))
     player_hand_count = len(hands) - banks
@@ -258,11 +260,11 @@ def _count_hands_in_rows(hands: Sequence[str], upper_hands: Collection[str]) -> 
 def _lay_out_hand_areas(
     stage: Stage, rect: Rect, hands: Sequence[str], own_hands: Collection[str]
 ) -> list[Rect]:
-    """Return an area for each hand: the bank's above, the player's below, in rows.
+    """Return the area of each hand: the bank's above, the players' in rows below.
 
-    Two hands with many cards are stacked. If the game publishes the number of cards of every hand, the widths
-    in a row follow from it. If there are many hands, the player's own (``own_hands``) have a row below the others,
-    and the shared board is next to the bank's.
+    Two hands with many cards lie one above the other. If the game publishes the number of cards of every hand, the
+    areas are as wide as their cards need. If there are many hands, those of this machine's player (``own_hands``) have
+    a row below the others, and the community cards lie next to the bank's hand.
     """
     x, y, w, h = rect
     if len(hands) <= 1:
@@ -285,14 +287,14 @@ def _lay_out_hand_areas(
 
 
 def _is_multi_hand_deal(hands: Sequence[DealtHand]) -> bool:
-    """Return whether several hands are played from one deal, so that all but the first are drawn small."""
+    """Return whether several hands are played from one deal. All but the first are then drawn small."""
     return (
         len(hands) > 2 and hands[0].id == "player" and not any(hand.id.startswith("bank") for hand in hands)
     )
 
 
 def _place_hands(stage: Stage, table: Table, hands: Sequence[DealtHand]) -> list[HandLayout]:
-    """Return the layout of each hand's cards; split hands share the area of the hand they come from."""
+    """Return the layout of each hand's cards. Hands that were split from one hand share its area."""
     x, y, w, h = find_cards_rect(stage, table)
     if _is_multi_hand_deal(hands):  # Draw the first hand large, the others small above it.
         small_height = _compute_small_hands_height(stage, table, len(hands))
@@ -328,7 +330,7 @@ def _place_hands(stage: Stage, table: Table, hands: Sequence[DealtHand]) -> list
 
 
 def _find_hand_room(stage: Stage, hand: str, hands: int) -> HandRoomNeeds:
-    """Return the room to keep for the cards of a hand, at a table with ``hands`` hands."""
+    """Return how much room the cards of a hand need, at a table with the given hands."""
     card_count = _read_published_count(stage, hand, "cards")
     cards = card_count or _DRAWN_TO[hands > _FEW_HANDS_MAX]
     return HandRoomNeeds(
@@ -340,10 +342,9 @@ def _find_hand_room(stage: Stage, hand: str, hands: int) -> HandRoomNeeds:
 
 
 def lay_out_card_touches(stage: Stage) -> list[Rect]:
-    """Return the touch targets of the cards in the hand that the player decides about.
+    """Return the touch target of each card in the hand about which the player decides.
 
-    Each includes the hold key below its card; if the player sets a hand (as at pai gow), it is the card
-    alone.
+    It is the card and the hold key below it. If the player divides a hand in two (as at pai gow), it is the card.
     """
     table, step = stage.view.table, find_last_step(stage.view)
     if table is None or not isinstance(step, TableStep):
@@ -360,7 +361,7 @@ def lay_out_card_touches(stage: Stage) -> list[Rect]:
 
 
 def _find_decision_hand(hands: Sequence[DealtHand], decision: Decision) -> int:
-    """Return the index of the hand that a decision concerns; 0 if the decision names no hand."""
+    """Return the index in ``hands`` of the hand that a decision is about; 0 if the decision names no hand."""
     return next((n for n, hand in enumerate(hands) if hand.id == decision.display.get("hand")), 0)
 
 
@@ -372,7 +373,10 @@ def draw_cards(
     step_time: StepTime | None,
     elapsed_seconds: float,
 ) -> None:
-    """Draw the hands, and on a telephone the pay table above them if the game has no spots."""
+    """Draw the hands of a table.
+
+    On a telephone, also draw the pay table above them if the game has no betting spots.
+    """
     table = stage.view.table
     assert table is not None
     if stage.layout.is_telephone and not table.spots and list_pays(stage):
@@ -415,7 +419,10 @@ def draw_cards(
 def _draw_hand_cards(
     stage: Stage, hand: DealtHand, rects: Sequence[Rect], marked_card_bits: int, *, holding: bool
 ) -> None:
-    """Draw a hand's cards, the held ones raised; if cards cannot be held, draw a frame around the marked ones."""
+    """Draw the cards of a hand at the given rectangles.
+
+    If ``holding``, the marked cards are raised, because they are held; otherwise a frame is drawn around them.
+    """
     for i, (card, rect) in enumerate(zip(hand.cards, rects, strict=False)):
         x, y, w, h = rect
         if marked_card_bits >> i & 1 and holding:
@@ -428,7 +435,7 @@ def _draw_hand_cards(
 
 
 def _draw_small_hand(stage: Stage, place: HandLayout, hand: DealtHand) -> None:
-    """Draw one of many small hands: the ranks of its cards, lit from behind if it wins."""
+    """Draw one of the small hands of a multi-hand bet: the ranks of its cards, on a lit background if it wins."""
     x, y, w, h = place.area
     if hand.won_sign:
         stage.painter.draw_panel((x + 1, y + 1, w - 2, h - 2), radius=5, fill=(122, 66, 8, 255), edge="meter")
@@ -448,8 +455,8 @@ def _draw_small_hand(stage: Stage, place: HandLayout, hand: DealtHand) -> None:
 def _format_hand_label(stage: Stage, hand: DealtHand, hands: Sequence[DealtHand]) -> str:
     """Return the label of a hand, with its number if it was split.
 
-    At a shared table it says whether the hand is the player's own ("You") or which player holds it. A tableau, or
-    a bank that a player may hold, shows its name first and the holder in parentheses: "Bank (Player 3)".
+    At a shared table it is "You" or the player who has the hand. For a tableau, or for a bank that a player may have,
+    it is the hand's name with the player in parentheses: "Bank (Player 3)".
     """
     ids = [each.id for each in hands]
     if hand.seat is None:
@@ -465,7 +472,7 @@ def _format_hand_label(stage: Stage, hand: DealtHand, hands: Sequence[DealtHand]
 def _format_hand_texts(
     stage: Stage, hand: DealtHand, hands: Sequence[DealtHand], *, is_deal_finished: bool
 ) -> list[str]:
-    """Return the texts below a hand: its label, its value, and its bet or how the bet was settled."""
+    """Return the texts below a hand: its label, its value, and its bet or, after the round, the bet's result."""
     texts = [_format_hand_label(stage, hand, hands)] if len(hands) > 1 else []
     if is_deal_finished and hand.value_texts:
         texts.append(stage.texts.choose_translation(hand.value_texts))
@@ -492,7 +499,7 @@ def _format_hand_texts(
 
 
 def format_settlement(stage: Stage, name: str) -> str:
-    """Return the text of a bet's settlement: won, lost, push, or the game's own text for a pay."""
+    """Return the text for the result of a bet: won, lost, push, or the game's own text for a pay."""
     key = f"felt.as_{name.replace(' ', '_')}"
     if stage.texts.has_text(key):
         return stage.texts.say(key)
@@ -501,14 +508,14 @@ def format_settlement(stage: Stage, name: str) -> str:
 
 
 def _format_set_hands(stage: Stage, decision: Decision) -> str:
-    """Return the values of the pai gow hands that the marked cards would make; "" if the rules forbid that split."""
+    """Return the values of the two pai gow hands that the marked cards would make; "" if the rules forbid them."""
     ways: Mapping[str, Mapping[str, str]] = decision.display.get("ways", {})
     values = ways.get(str(stage.view.held_bits))
     return "" if values is None else stage.texts.choose_translation(values)
 
 
 def _draw_waiting_hands(stage: Stage, table: Table) -> None:
-    """Draw the outlines of the hands before the deal, or the card backs of a hand that is held and drawn to."""
+    """Draw the empty outlines of the hands before the deal; in video poker, the backs of the cards."""
     hands = _list_hands_on_table(stage, ())
     for hand, place in zip(hands, _place_hands(stage, table, hands), strict=True):
         if _can_hold_cards(stage):
@@ -522,14 +529,14 @@ def _draw_waiting_hands(stage: Stage, table: Table) -> None:
 
 
 def _draw_hand_outline(stage: Stage, place: HandLayout) -> None:
-    """Draw the printed outline of a hand, as wide as the cards for which it has room."""
+    """Draw the printed outline of a hand's area, as wide as its cards need."""
     stage.painter.draw_shade(grow_rect(place.printed_outline, 5), _HAND_SHADE_COLOUR, 12)
 
 
 def _draw_flying_card(
     stage: Stage, rects: Sequence[Rect], flying: tuple[str, int, str, float], next_card_index: int
 ) -> None:
-    """Draw a card moving from the shoe at the upper right to where it will lie."""
+    """Draw a card on its way from the shoe at the upper right to its position in the hand."""
     _, card_index, card, share = flying
     card_index = next_card_index if card_index < 0 else card_index
     if card_index >= len(rects):
@@ -544,7 +551,7 @@ def _draw_flying_card(
 
 
 def _draw_hand_text(stage: Stage, place: HandLayout, text: str, *, is_lit: bool) -> None:
-    """Draw a hand's texts below it, on a plate if its cards extend beyond its area."""
+    """Draw the texts below a hand. If its cards reach beyond its area, the texts have a plate behind them."""
     (x, _, w, _), (_, y, _, h) = place.area, place.printed_outline
     top = y - CARD_TEXT_GAP - HAND_TEXT_HEIGHT if _can_hold_cards(stage) else y + h + CARD_TEXT_GAP
     free = place.area[1] + place.area[3] - top  # A long text takes several lines if there is room.

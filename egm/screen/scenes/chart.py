@@ -25,7 +25,7 @@ _HAND_NAMES_WIDTH_SHARE: Final = 0.3
 class StrategyChart:
     """A strategy chart: a column for each first card of the dealer, and a row for each hand of the player.
 
-    A row has the hand's names by language, and one letter for each column: the advised answer.
+    A row has the hand's names by language, and a letter for each column: the advised decision.
     """
 
     columns: tuple[str, ...]
@@ -79,6 +79,6 @@ def draw_chart(stage: Stage, rect: Rect) -> None:
 
 
 def _format_letter(stage: Stage, letter: str) -> str:
-    """Return the letter that stands for an answer in the player's language; D, E and P are the same in all."""
+    """Return the letter for a decision in the player's language. D, E and P are the same in all languages."""
     key = f"chart.{letter}"
     return stage.texts.say(key) if stage.texts.has_text(key) else letter

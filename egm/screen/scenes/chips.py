@@ -1,4 +1,4 @@
-"""Drawing of chips: discs with their values, and the amount that a spot has returned in place of its chip."""
+"""Drawing of chips: discs with their values, and the amount that a bet has returned in place of its chip."""
 
 from functools import partial
 from typing import Final
@@ -23,7 +23,7 @@ _RETURNED_AMOUNT_WIDTH: Final = 44.0
 
 
 def draw_chip_art(size: tuple[int, int], colour: Colour) -> pygame.Surface:
-    """Draw a chip: a coloured disc with light marks at its rim, and a pale middle for its value."""
+    """Return the drawing of a chip: a coloured disc with light marks at its rim, and a pale middle for its value."""
     ink = VectorCanvas(size)
     ink.fill_path(build_ellipse(50, 52, 48), (0, 0, 0, 150))
     ink.fill_path(build_ellipse(50, 49, 47), mix(colour, BLACK, 0.35))
@@ -37,7 +37,7 @@ def draw_chip_art(size: tuple[int, int], colour: Colour) -> pygame.Surface:
 
 
 def draw_chip(stage: Stage, at: tuple[float, float], credits_: int, colour: Colour, side: float) -> None:
-    """Draw a chip with its value on it, centred at ``at``."""
+    """Draw a chip ``side`` units wide around the point ``at``, with its value on it."""
     x, y = at
     rect: Rect = (x - side / 2, y - side / 2, side, side)
     stage.painter.draw_cached_picture(("chip", colour), rect, partial(draw_chip_art, colour=colour))
@@ -48,22 +48,22 @@ def draw_chip(stage: Stage, at: tuple[float, float], credits_: int, colour: Colo
 
 
 def _format_short_credits(stage: Stage, credits_: int) -> str:
-    """Return credits as text for a chip: whole thousands as ``1k``, because a chip has room for few digits."""
+    """Return credits as text for a chip, which has room for few digits: whole thousands as ``1k``."""
     if credits_ >= 1000 and credits_ % 1000 == 0:
         return f"{stage.texts.number(credits_ // 1000)}k"
     return stage.texts.number(credits_)
 
 
 def find_chip_colour(table: Table, credits_: int) -> Colour:
-    """Return the colour of the largest chip whose value does not exceed the amount."""
+    """Return the colour for a chip that stands for an amount: that of the largest chip up to the amount."""
     chip_index = sum(value <= credits_ for value in table.chips) - 1
     return CHIP_COLOURS[max(0, min(chip_index, len(CHIP_COLOURS) - 1))]
 
 
 def draw_returned_amount(stage: Stage, at: tuple[float, float], credits_: int) -> None:
-    """Draw what a spot has returned, stake included, centred on ``at`` in place of its chip.
+    """Draw how many credits a bet has returned, with its stake, around the point ``at`` in place of its chip.
 
-    The amount is shortened like a chip's value; the list next to the layout has it in full.
+    The amount is shortened like a chip's value. The list next to the layout has it in full.
     """
     p, text = stage.painter, str(credits_) if credits_ < 10_000 else _format_short_credits(stage, credits_)
     p.draw_cached_picture(
@@ -80,7 +80,7 @@ def draw_returned_amount(stage: Stage, at: tuple[float, float], credits_: int) -
 
 
 def _draw_return_plate(size: tuple[int, int]) -> pygame.Surface:
-    """Draw the plate on which a returned amount is written."""
+    """Return the drawing of the plate on which a returned amount is written."""
     ink = VectorCanvas(size, (_RETURNED_AMOUNT_WIDTH, 32.0), 2)
     ink.fill_path(build_rounded_box(0, 0, _RETURNED_AMOUNT_WIDTH, 32, 14), parse_colour("#7dffb2"))
     ink.fill_path(build_rounded_box(2, 2, _RETURNED_AMOUNT_WIDTH - 4, 28, 12), (8, 30, 20, 255))

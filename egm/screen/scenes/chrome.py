@@ -1,4 +1,4 @@
-"""The static background behind the scenes: hall, marquee, frame, wells and deck, drawn once for each size."""
+"""The static background of the picture: hall, title sign, frame, recesses and key bar, drawn once for each size."""
 
 import math
 
@@ -13,7 +13,7 @@ from egm.screen.theme import Look, fade, mix
 
 
 def draw_hall(size: tuple[int, int], look: Look, centre: tuple[float, float]) -> pygame.Surface:
-    """Draw the hall behind the machine: sky, sunburst from the field's centre, blurred lights, vignette."""
+    """Return the drawing of the hall behind the machine: sky, sunburst around ``centre``, lights, dark edges."""
     width, height = size
     surface = pygame.Surface(size)
     surface.blit(
@@ -82,7 +82,7 @@ def _draw_blurred_lights(surface: pygame.Surface, look: Look) -> None:
 
 
 def draw_marquee(stage: Stage, surface: pygame.Surface, title: str) -> None:
-    """Draw the game's name on the lit sign at the top of the picture."""
+    """Draw the game's title on the lit sign at the top of the picture."""
     p, look, rect = stage.painter, stage.look, stage.layout.marquee
     area = p.scale_rect(rect)
     ink = VectorCanvas(area.size, (rect[2], rect[3]), 2)
@@ -133,7 +133,7 @@ def _draw_field_well(stage: Stage, size: tuple[int, int]) -> pygame.Surface:
 
 
 def draw_background(stage: Stage) -> pygame.Surface:
-    """Return the static background, opaque, drawn once for each game, language and size."""
+    """Return the static, opaque background. It is drawn once for each game, language and size."""
     p, layout, look, title = stage.painter, stage.layout, stage.look, stage.title
 
     def render_background() -> pygame.Surface:
@@ -174,7 +174,7 @@ def draw_background(stage: Stage) -> pygame.Surface:
 
 
 def _draw_meter_bar(stage: Stage, surface: pygame.Surface) -> None:
-    """Draw the bar of meters and the deck below it."""
+    """Draw the bar behind the meters and the bar behind the keys below it."""
     p, layout, look = stage.painter, stage.layout, stage.look
     top, bottom = layout.bar[1], layout.size[1]
     area = p.scale_rect((0, top, layout.size[0], bottom - top))

@@ -1,4 +1,4 @@
-"""The hands of cards on a table as data, as they are at the end of a step or while its cards are being dealt."""
+"""The hands of cards on a table as data: at the end of a step, or while cards are being dealt."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -11,35 +11,39 @@ from egm.screen.steps import TableStep
 
 @dataclass(frozen=True, slots=True)
 class DealtHand:
-    """A hand of cards as shown on the table: its cards, its value, its bet, and at a shared table its player."""
+    """A hand of cards as it is shown on a table."""
 
     id: str
     cards: tuple[str, ...]
-    """The cards of the hand by their signs; ``??`` for a card face down, empty for a removed card."""
+    """The cards of the hand by their short names. ``??`` is a card face down, an empty name a removed card."""
     value_texts: Mapping[str, str]
     """The value of the hand as text, by language."""
     staked: int = 0
-    """The undecided bet on the hand, in credits."""
+    """The bet on the hand that is not decided yet, in credits."""
     settlements: tuple[str, ...] = ()
-    """How each bet on the hand was settled, such as ``won`` or ``push``."""
+    """The result of each bet on the hand, such as ``won`` or ``push``."""
     won_sign: str = ""
-    """The id of the pay table row that the hand wins; empty if it wins none."""
+    """The id of the row of the pay table that the hand wins; empty if it wins nothing."""
     seat: int | None = None
-    """At a shared table, the seat of the player who holds the hand."""
+    """At a shared table, the seat of the player who has the hand."""
     is_own: bool = False
-    """Whether the player at this machine holds the hand."""
+    """Whether the player at this machine has the hand."""
     remaining_credits: int | None = None
-    """The credits that the hand's player can still bet in this game; None if the game has no such limit."""
+    """How many credits the hand's player can still bet in this game; None if the game sets no such limit."""
     received_credits: int = 0
-    """The credits that the hand's player receives from the pots."""
+    """How many credits the hand's player receives from the pots."""
     pots: tuple[int, ...] = ()
-    """The credits of the main pot and of each side pot; empty if there is only one pot."""
+    """The credits in the main pot and in each side pot; empty if there is only one pot."""
 
 
 def build_current_hands(
     step: TableStep, previous_step: TableStep | None, step_time: StepTime | None, elapsed_seconds: float
 ) -> list[DealtHand]:
-    """Return the hands of cards as shown now: at the end of the step, or as its cues have changed them so far."""
+    """Return the hands of cards as they are shown ``elapsed_seconds`` after the presentation began.
+
+    While cards are dealt, these are the hands of the previous step, changed by the cues shown so far; afterwards, the
+    hands at the end of the step.
+    """
     end = read_final_hands(step.display)
     if step_time is None:
         return end
@@ -60,7 +64,7 @@ def build_current_hands(
 
 
 def _prepare_hands_drawn_to(hands: Sequence[DealtHand], step: TableStep) -> dict[str, list[str]]:
-    """Return the hands of a draw poker game as before the draw: the held cards, and backs for the others."""
+    """Return the cards of each hand in a draw poker game before the draw: those held, and card backs for the others."""
     drawn_indices: dict[str, set[int]] = {}
     for cue in step.cues:
         if cue.get("cue") == "draw":
@@ -96,12 +100,15 @@ def read_final_hands(display: Mapping[str, Any]) -> list[DealtHand]:
 
 
 def _read_translations(value: object) -> Mapping[str, str]:
-    """Return a hand's value as text by language; a value that is no text, such as points, is the same in all."""
+    """Return the value of a hand as text by language.
+
+    A value that is not text, such as a number of points, is the same in every language.
+    """
     return value if isinstance(value, Mapping) else {"en": str(value)} if value else {}
 
 
 def _apply_card_cue(cards: dict[str, list[str]], cue: Mapping[str, Any]) -> None:
-    """Apply a cue to the cards. A shuffle or a burnt card affects no hand."""
+    """Change the cards of each hand as an animation cue says. A shuffle or a burnt card changes no hand."""
     if "hand" not in cue:
         return
     hand, kind = cards.setdefault(str(cue["hand"]), []), cue.get("cue")
@@ -117,7 +124,10 @@ def _apply_card_cue(cards: dict[str, list[str]], cue: Mapping[str, Any]) -> None
 def find_flying_card(
     step: TableStep, step_time: StepTime | None, elapsed_seconds: float
 ) -> tuple[str, int, str, float] | None:
-    """Return the card that is moving now: its hand, its index (-1: after the last), its face, its progress 0 to 1."""
+    """Return the card that is moving to a hand now, or None.
+
+    The result has the hand's id, the card's index in it (-1: after the last), its face, and its progress from 0 to 1.
+    """
     if step_time is None:
         return None
     for number, (cue, stop) in enumerate(zip(step.cues, step_time.stops, strict=True)):

@@ -1,6 +1,6 @@
 """Player decisions: which reels to hold, which box to open, whether to double.
 
-No decision has a time limit, unless others at a table are waiting for it. The steps before a decision are
+A decision has no time limit, unless other players at a table wait for it. The steps that lead to a decision are
 presented first (:mod:`egm.screen.message_reducer`); this module draws the decision itself.
 """
 
@@ -27,7 +27,7 @@ _SUITS = frozenset({"red", "black"})
 
 
 def _find_decision_field(view: View) -> ReelField | None:
-    """Return the reel data (field) of the stage that a decision is about, or None."""
+    """Return the reel data of the stage to which a pending decision belongs, or None."""
     game, decision = view.game, view.decision
     if game is None or decision is None:
         return None
@@ -35,7 +35,7 @@ def _find_decision_field(view: View) -> ReelField | None:
 
 
 def lay_out_answers(stage: Stage) -> list[tuple[Rect, Action]]:
-    """Return every touch target that answers the decision, once it is pending."""
+    """Return every touch target that answers the pending decision, with its action."""
     view = stage.view
     decision = view.decision
     if decision is None or not decision.options or not is_decision_due(view, stage.theme):
@@ -63,7 +63,7 @@ def lay_out_answers(stage: Stage) -> list[tuple[Rect, Action]]:
 
 
 def _lay_out_buttons(layout: Layout, decision: Decision) -> list[tuple[Rect, Action]]:
-    """Return a button for each answer of a decision that has no picture."""
+    """Return a button for each answer of a decision that is not made on a picture of reels, cards or boxes."""
     x, y, w, h = layout.field
     count = len(decision.options)
     width = min(320.0, (w - 60) / max(1, count) - 20)
@@ -75,13 +75,13 @@ def _lay_out_buttons(layout: Layout, decision: Decision) -> list[tuple[Rect, Act
 
 
 def _find_hold_key_rect(grid: ReelGrid, reel: int, height: float) -> Rect:
-    """Return the rectangle of the key that holds a reel."""
+    """Return the rectangle of the key below a reel that holds the reel."""
     x, y, w, h = grid.find_reel_rect(reel)
     return (x + 14, y + h - height - 8, w - 28, height)
 
 
 def _build_pick_step(view: View) -> PickStep:
-    """Return a step with the boxes of the pick feature that the player is deciding, for drawing."""
+    """Return the pending pick decision as a step, so that its boxes can be drawn."""
     last = view.show.steps[-1] if view.show is not None else None
     if isinstance(last, PickStep):
         return last
@@ -90,7 +90,7 @@ def _build_pick_step(view: View) -> PickStep:
 
 
 def draw_decision(stage: Stage, decision: Decision) -> None:
-    """Draw the player's pending decision, with its options, on the field."""
+    """Draw the player's pending decision with its answers in the game field."""
     if decision.kind == "hold":
         _draw_held_reels(stage)
     elif decision.kind == "pick":
@@ -107,7 +107,7 @@ def draw_decision(stage: Stage, decision: Decision) -> None:
 
 
 def _draw_held_reels(stage: Stage) -> None:
-    """Draw the reels at rest, and on each a key that holds it, lit while the reel is held."""
+    """Draw the reels at rest, each with the key that holds it, which is lit while the reel is held."""
     view = stage.view
     field, last = _find_decision_field(view), view.show.steps[-1] if view.show is not None else None
     if field is None or not isinstance(last, ReelSpin):
@@ -121,7 +121,7 @@ def _draw_held_reels(stage: Stage) -> None:
 
 
 def _draw_question(stage: Stage, decision: Decision) -> None:
-    """Draw a decision that has no picture: its name, and a button for each answer."""
+    """Draw a decision that is not made on a picture: its name, and a button for each answer."""
     draw_board_background(stage)
     x, y, w, _ = stage.layout.field
     title = format_question(stage, decision)
@@ -132,7 +132,7 @@ def _draw_question(stage: Stage, decision: Decision) -> None:
 
 
 def _draw_answers(stage: Stage) -> None:
-    """Draw a button for each answer; a card colour shows its suit with the text."""
+    """Draw a button for each answer to a decision. An answer that is a card colour shows its suit, too."""
     for rect, action in lay_out_answers(stage):
         word = f"decide.{action.value}"
         text = stage.texts.say(word) if stage.texts.has_text(word) else str(action.value)

@@ -13,7 +13,7 @@ _TURN_NOTICE_CODES: Final = frozenset({"answer_within", "answer_within_bank", "s
 
 
 def format_answer(stage: Stage, decision: Decision, option: str) -> str:
-    """Return the text of a decision's option, with the amount that it adds to the stake, if any."""
+    """Return the text of an answer to a decision, with the amount that it adds to the stake, if any."""
     text = format_option(stage, option)
     cost = decision.costs.get(option, 0)
     unit_cents = stage.view.snapshot.denomination_cents if stage.view.snapshot else 1
@@ -21,7 +21,10 @@ def format_answer(stage: Stage, decision: Decision, option: str) -> str:
 
 
 def format_option(stage: Stage, option: str) -> str:
-    """Return the text of an option that a decision offers; ``raise-3`` is three times ``raise``."""
+    """Return the text of an answer from its id ``option``.
+
+    For ``raise-3`` it is the text of ``raise`` with the number 3. Without a text, it is the id in capital letters.
+    """
     name, _, count = option.rpartition("-")
     if stage.texts.has_text(f"decide.{option}"):
         return stage.texts.say(f"decide.{option}")
@@ -31,7 +34,7 @@ def format_option(stage: Stage, option: str) -> str:
 
 
 def format_question(stage: Stage, decision: Decision) -> str:
-    """Return the question of a decision; if its kind has no question text, the list of its options."""
+    """Return the question of a decision. If there is no text for its kind, return a list of its answers."""
     key, kinds = f"decide.{decision.kind}", {str(option).rstrip("-0123456789") for option in decision.options}
     if not decision.options and not stage.texts.has_text(key):
         return stage.texts.say("decide.waits")
@@ -42,9 +45,9 @@ def format_question(stage: Stage, decision: Decision) -> str:
 
 
 def format_turn(stage: Stage, decision: Decision) -> str:
-    """Return the question of a decision, with the time left if others at the table are waiting.
+    """Return the question of a decision, with the time left if other players at the table wait for it.
 
-    If another player is deciding, return a text that says so.
+    If it is another player's decision, return a text that says so.
     """
     text, snapshot = format_question(stage, decision), stage.view.snapshot
     turn = (
@@ -59,20 +62,23 @@ def format_turn(stage: Stage, decision: Decision) -> str:
 
 
 def describe_decision_before_play(stage: Stage, decision: Decision) -> str:
-    """Return the text that says which decision must be made before PLAY has an effect."""
+    """Return the text that says which decision the player must make before PLAY has an effect."""
     listed = _format_answer_list(stage, decision)
     return stage.texts.say("decide.first", options=listed) if listed else format_question(stage, decision)
 
 
 def describe_offered_choices(stage: Stage, decision: Decision) -> str:
-    """Return the text for a refused choice: the choices offered, or that the one made is not among them."""
+    """Return the text for an answer that was refused.
+
+    It lists the answers on offer, or says that the player's answer is not among them.
+    """
     listed = _format_answer_list(stage, decision)
     key = "decide.not_offered" if listed else "notice.refused.choice_is_offered"
     return stage.texts.say(key, options=listed)
 
 
 def _format_answer_list(stage: Stage, decision: Decision) -> str:
-    """Return the answers joined in a line, or "" if there are too many or not all have texts."""
+    """Return the answers to a decision as one line of text; "" if there are too many or one has no text."""
     options = [option for option in decision.options if isinstance(option, str)]
     if not options or len(options) < len(decision.options) or len(options) > _LISTED_ANSWERS_MAX:
         return ""

@@ -57,9 +57,9 @@ _KEY_COLOURS: Final[dict[str, tuple[str, str]]] = {
 
 @dataclass(frozen=True, slots=True)
 class MeterFigures:
-    """The amounts shown now on the meters CREDIT, BET and WIN.
+    """The amounts that the meters CREDIT, BET and WIN show now.
 
-    An amount may still be rolling to its new value, which is stored at once: rolling is display only.
+    A changed amount is stored at once, but the meter counts to it step by step.
     """
 
     credit_cents: int
@@ -70,7 +70,7 @@ class MeterFigures:
 def compute_meter_figures(stage: Stage) -> MeterFigures:
     """Return the amounts to show on the meters.
 
-    The credit rolls to its new value; the win rolls up while the outcome is presented.
+    CREDIT counts to its new value. WIN counts up while the outcome is presented.
     """
     view, snapshot = stage.view, stage.view.snapshot
     if snapshot is None:
@@ -96,7 +96,7 @@ def compute_meter_figures(stage: Stage) -> MeterFigures:
 
 
 def draw_meters(stage: Stage) -> None:
-    """Draw CREDIT, BET and WIN, in currency and in credits."""
+    """Draw the meters CREDIT, BET and WIN, each in currency and in credits."""
     snapshot = stage.view.snapshot
     figures = compute_meter_figures(stage)
     unit = snapshot.denomination_cents if snapshot else 1
@@ -124,9 +124,9 @@ def draw_meters(stage: Stage) -> None:
 
 
 def choose_win_meter(stage: Stage) -> str:
-    """Return the text key of the WIN meter's label: a win, or an amount that a table game returned.
+    """Return the catalogue key of the WIN meter's label.
 
-    A returned amount includes stakes.
+    At a table game the label may say that the amount was returned: it then includes stakes.
     """
     game = stage.view.game
     if game is None or not is_table(game) or game.presentation.get("hold"):
@@ -135,7 +135,7 @@ def choose_win_meter(stage: Stage) -> str:
 
 
 def _has_profit(stage: Stage) -> bool:
-    """Return whether the amount on the WIN meter is a win. At a table it must exceed what was staked."""
+    """Return whether the amount on the WIN meter is a win. At a table it must be more than was staked."""
     result = find_settled_result(stage)
     if result is None or result.pays_by_table:
         return choose_win_meter(stage) == "meter.win"
@@ -143,7 +143,10 @@ def _has_profit(stage: Stage) -> bool:
 
 
 def format_promotional_credit(stage: Stage) -> str:
-    """Return the promotional part of the credit by kind, so that playable-only credit is not taken for money."""
+    """Return a text with the promotional part of the credit by kind.
+
+    It prevents a player from taking credit that can only be played for money.
+    """
     snapshot, say = stage.view.snapshot, stage.texts.say
     if snapshot is None:
         return ""
@@ -157,7 +160,7 @@ def format_promotional_credit(stage: Stage) -> str:
 def _draw_meter(
     stage: Stage, name: str, label: str, cents: int, credits_: int, colour: str, note: str = ""
 ) -> None:
-    """Draw one meter; ``note`` is written under its amount, using the width it needs.
+    """Draw one meter. ``note`` is written below the amount.
 
     In a tournament the amount is a number of points, not money.
     """
@@ -193,7 +196,7 @@ def _draw_meter(
 
 
 def is_key_lit(stage: Stage, name: str) -> bool:
-    """Return whether a key's lamp is on, which means that the key has an effect now."""
+    """Return whether the lamp of a key is on. It is on if the key has an effect now."""
     view = stage.view
     if name in {"help", "games", "volume"}:
         shut = view.scene is Scene.SERVICE and name != "volume"
@@ -213,7 +216,7 @@ def is_key_lit(stage: Stage, name: str) -> bool:
 
 
 def _is_play_lit(stage: Stage) -> bool:
-    """Return whether PLAY has an effect: answer a decision, dismiss a reminder, skip a roll-up, or play."""
+    """Return whether PLAY has an effect now: answer a decision, dismiss a reminder, end a roll-up, or start a game."""
     view = stage.view
     if is_choosing(view, stage.theme) and not can_place_chips(view, stage.theme):
         answers = (
@@ -227,7 +230,7 @@ def _is_play_lit(stage: Stage) -> bool:
 
 
 def format_key_label(stage: Stage, name: str) -> str:
-    """Return the label of a key for its current function."""
+    """Return the label of a key, which depends on what the key does now."""
     say, view = stage.texts.say, stage.view
     if name == "language":
         return say("language.other")
@@ -239,7 +242,7 @@ def format_key_label(stage: Stage, name: str) -> str:
 
 
 def _choose_play_label(stage: Stage) -> str:
-    """Return the text key of the PLAY key's current function."""
+    """Return the catalogue key of the PLAY key's label, which depends on what PLAY does now."""
     view = stage.view
     if view.scene is Scene.GAME and view.page is not Page.NONE and not view.focused:
         return "key.close"
@@ -262,13 +265,16 @@ def _choose_play_label(stage: Stage) -> str:
 
 
 def _open_prompt(view: View) -> Prompt | None:
-    """Return the input prompt of the open service page, or None if it has none or no page is open."""
+    """Return the text field of the open service page, or None if there is no page or it has no field."""
     page = view.snapshot.page if view.snapshot is not None else None
     return page.prompt if page is not None else None
 
 
 def _is_focus_activated(stage: Stage) -> bool:
-    """Return whether PLAY activates the focused target. While reels or cards are marked, PLAY confirms them instead."""
+    """Return whether PLAY activates the focused target.
+
+    While the player marks reels or cards, PLAY confirms the marks instead.
+    """
     if can_place_chips(stage.view, stage.theme):
         return False
     return is_choosing(stage.view, stage.theme) and not is_marking_decision(stage.view)
@@ -322,12 +328,18 @@ def _draw_deck_key(stage: Stage, name: str, rect: Rect) -> None:
 
 
 def draw_residual_key(stage: Stage) -> None:
-    """Draw, in place of the status line, the key to give up or gamble residual credit that buys no game here."""
+    """Draw the key that gives up or gambles residual credit, which is too small for any game on this machine.
+
+    It is drawn in place of the status line.
+    """
     draw_button(stage, stage.layout.message, describe_residual_credit(stage), is_active=True)
 
 
 def describe_residual_credit(stage: Stage) -> str:
-    """Return what happens to the residual credit; if it is gambled, its odds and prize before the bet (C-12)."""
+    """Return a text that says what happens to residual credit.
+
+    If it is gambled, the text states the odds and the prize before the bet (C-12).
+    """
     snapshot, say = stage.view.snapshot, stage.texts.say
     residual = snapshot.residual if snapshot is not None else None
     if residual is None:
@@ -345,7 +357,7 @@ def describe_residual_credit(stage: Stage) -> str:
 
 
 def draw_staff_key(stage: Stage, rect: Rect) -> None:
-    """Draw the small key of the service menu: a person's head and shoulders, for staff."""
+    """Draw the small key that opens the service menu for staff: a person's head and shoulders."""
     x, y, w, h = rect
     stage.painter.draw_panel(rect, radius=14, fill=(30, 38, 56, 245), edge=(150, 170, 220, 255), line=2)
 
@@ -362,7 +374,7 @@ def _draw_key_cap(
     is_lit: bool,
     is_pressed: bool,
 ) -> pygame.Surface:
-    """Draw a key cap: a dark seat, a coloured rim with the lamp, a domed face."""
+    """Return the drawing of a key cap: a dark seat, a coloured rim with the lamp, a domed face."""
     w, h = units
     ink = VectorCanvas(size, units)
     black = (0, 0, 0, 255)
@@ -396,7 +408,7 @@ def _draw_key_cap(
 
 
 def _draw_key_glow(size: tuple[int, int], units: tuple[float, float]) -> pygame.Surface:
-    """Return the light around a lit key."""
+    """Return the drawing of the light around a key whose lamp is on."""
     ink = VectorCanvas(size, units)
     w, h = units
     ink.fill_path(build_rounded_box(7, 7, w - 14, h - 16, 17), (190, 255, 214, 110))

@@ -68,9 +68,9 @@ def draw_resting_dice(stage: Stage, dice: Sequence[int], rect: Rect) -> None:
 def draw_dice(
     stage: Stage, dice: Sequence[int], total: int | None, times: tuple[float, float], elapsed_seconds: float
 ) -> None:
-    """Draw the throw: dice enter from the right, tumble and stop; then show ``total`` if the game counts it.
+    """Draw a throw: dice enter from the right, tumble and stop. Then show ``total``, if the game uses it.
 
-    ``times`` are the start and the end of the throw.
+    ``times`` are the start and the end of the movement, in seconds from the start of the presentation.
     """
     begin, stop = times
     p, (x, y, w, h) = stage.painter, stage.layout.field
@@ -111,9 +111,10 @@ def _draw_turned_die(size: tuple[int, int], face: int, turn: int) -> pygame.Surf
 
 
 def draw_point(stage: Stage, step: TableStep | None, *, moving: bool) -> None:
-    """Draw the possible point numbers, the puck on the current point (or off), and the last throw.
+    """Draw craps's point numbers, the puck on the current point (or off), and the last throw.
 
-    Between throws the point comes from the machine: the last throw may be another player's, or missing.
+    While dice move (``moving``), the point is that of the step. Between throws it is the machine's, because the last
+    throw may be another player's, or missing.
     """
     p, (x, y, w, _) = stage.painter, find_felt_rect(stage.layout)
     display = step.display if step is not None else {}
@@ -141,7 +142,7 @@ def draw_point(stage: Stage, step: TableStep | None, *, moving: bool) -> None:
 
 
 def _draw_puck(stage: Stage, at: tuple[float, float], *, is_on: bool) -> None:
-    """Draw the puck that marks the point, showing ON or OFF."""
+    """Draw the puck, which marks the point at craps and shows ON or OFF."""
     x, y = at
     stage.painter.draw_cached_picture(
         ("puck", is_on), (x - 26, y - 26, 52, 52), partial(_draw_puck_art, is_on=is_on)
@@ -157,7 +158,7 @@ def _draw_puck(stage: Stage, at: tuple[float, float], *, is_on: bool) -> None:
 
 
 def _draw_puck_art(size: tuple[int, int], *, is_on: bool) -> pygame.Surface:
-    """Return the drawing of the puck: white and ON, or black and OFF."""
+    """Return the drawing of the puck of craps: white with ON, or black with OFF."""
     ink = VectorCanvas(size)
     ink.fill_path(build_ellipse(50, 53, 47), (0, 0, 0, 160))
     ink.fill_path(build_ellipse(50, 49, 46), WHITE if is_on else (24, 24, 30, 255))

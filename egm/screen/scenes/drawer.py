@@ -1,6 +1,6 @@
 """The drawer of a simulated cabinet: insert bills, coins and tickets; open doors; turn keys; cause faults.
 
-It exists only if the screen was started with the device simulator (the bench). It sends commands to the
+It exists only if the screen was started with the device simulator (the bench). Its controls send commands to the
 simulator, never to the machine.
 """
 
@@ -52,14 +52,14 @@ _BILL_CONTROLS_MAX: Final = 6
 #: its row.
 FindRect = Callable[..., Rect]
 RESULT_SECONDS: Final = 6.0
-"""Seconds for which the drawer shows the result of the control that was used last."""
+"""How many seconds the drawer shows the result of the last command."""
 
 
 @dataclass(frozen=True, slots=True)
 class DrawerControl:
     """One control in the drawer of simulated devices.
 
-    It has a rectangle, a text, the commands for the device simulator, and whether it is switched on.
+    It has a rectangle, a text, its commands for the device simulator, and whether it is switched on.
     """
 
     rect: Rect
@@ -69,17 +69,17 @@ class DrawerControl:
 
 
 def _find_simulated_device(view: View, field: str) -> str | None:
-    """Return the name of the first simulated device whose state has the given field, or None."""
+    """Return the name of the first simulated device whose state has the entry ``field``, or None."""
     return next((name for name, state in view.bench.items() if field in state), None)
 
 
 def _compute_enlargement(rect: Rect) -> float:
-    """Return the enlargement factor for the controls of simulated devices; in portrait there is more height."""
+    """Return the factor by which the drawer's controls are enlarged. It is higher in portrait."""
     return min(1.6, max(1.0, rect[3] / 830.0))
 
 
 def _find_section_tops(layout: Layout) -> dict[str, float]:
-    """Return the top of the first row of each section in the drawer of simulated devices, in units from its top."""
+    """Return the top of each section's first row, by the section's name, in units from the top of the drawer."""
     tops, y = {}, _FIRST_SECTION_TOP
     for part, (_, rows) in (
         _CONTROL_GRID_ON_TELEPHONE if layout.is_telephone else _CONTROL_GRID_BY_SECTION
@@ -94,7 +94,10 @@ def _find_section_tops(layout: Layout) -> dict[str, float]:
 
 
 def lay_out_controls(layout: Layout, view: View, texts: Texts, slide: float = 0.0) -> list[DrawerControl]:
-    """Return every control of the simulated devices, with the drawer shifted by ``slide`` units."""
+    """Return every control of the drawer of simulated devices.
+
+    ``slide`` is how far the drawer is moved to the right, in units, while it opens or closes.
+    """
     left, width, tops = layout.drawer[0] + slide + 26, layout.drawer[2] - 52, _find_section_tops(layout)
     height = (
         layout.finger
@@ -104,7 +107,10 @@ def lay_out_controls(layout: Layout, view: View, texts: Texts, slide: float = 0.
     step = height + 7 * (1.0 if layout.is_telephone else _compute_enlargement(layout.drawer))
 
     def find_control_rect(part: str, index: int, columns: int = 0, row: int = 0) -> Rect:
-        """Return the rectangle of a control by its index in its section of the drawer."""
+        """Return the rectangle of a control.
+
+        ``part`` is its section of the drawer, ``index`` its number in a row of ``columns`` controls.
+        """
         columns = (
             columns
             or (_CONTROL_GRID_ON_TELEPHONE if layout.is_telephone else _CONTROL_GRID_BY_SECTION)[part][0]
@@ -114,7 +120,7 @@ def lay_out_controls(layout: Layout, view: View, texts: Texts, slide: float = 0.
         return (left + (index % columns) * (column_width + 10), y, column_width, height)
 
     def build_money_control(device: str | None, cents: int, at: Rect) -> DrawerControl:
-        """Return the control that inserts a bill or a coin of this value."""
+        """Return the control that inserts a bill or coin of ``cents`` minor units into ``device``."""
         command = BenchCommand(device=device or "", action="insert", values={"amount_cents": cents})
         return DrawerControl(at, texts.format_amount(cents), (command,))
 
@@ -161,9 +167,9 @@ def find_last_ticket(view: View) -> str:
 def _lay_out_board_controls(
     board: str, view: View, texts: Texts, find_control_rect: FindRect
 ) -> list[DrawerControl]:
-    """Return the drawer's controls of doors and key switches.
+    """Return the controls of doors and key switches, which are inputs of the I/O board.
 
-    The attendant's key springs back when released; the other keys stay where they were turned.
+    The attendant's key springs back when released. The other keys stay as they were turned.
     """
     open_doors = view.bench[board]["doors_open"]
     controls = []
@@ -185,7 +191,10 @@ def _lay_out_board_controls(
 def _lay_out_fault_controls(
     acceptor: str, view: View, texts: Texts, find_control_rect: FindRect
 ) -> list[DrawerControl]:
-    """Return the controls of an acceptor's simulated faults: a jam, or its repair, and its power."""
+    """Return the controls that simulate faults of a bill or coin acceptor.
+
+    One jams it or, if it is jammed, clears the jam; one switches its power.
+    """
     powered = bool(view.bench[acceptor].get("powered", True))
     stuck, jams_next = (bool(view.bench[acceptor].get(word)) for word in ("stuck", "jams_next"))
     mend = ("clear", True) if stuck or jams_next else ("jam", False)
@@ -199,7 +208,7 @@ def _lay_out_fault_controls(
 
 
 def draw_drawer(stage: Stage) -> None:
-    """Draw the drawer's tab, and the open part of the drawer."""
+    """Draw the tab of the drawer of simulated devices, and the part of the drawer that is open."""
     view = stage.view
     if not view.with_bench:
         return
@@ -263,7 +272,7 @@ def draw_drawer(stage: Stage) -> None:
 
 
 def describe_last_commands(stage: Stage) -> str:
-    """Return the text about the drawer's last commands to the device simulator and their result."""
+    """Return a text about the last commands to the device simulator and their result."""
     say, command = stage.texts.say, stage.view.bench_commands[0]
     cents, name = command.values.get("amount_cents"), str(command.values.get("name", ""))
     match command.action:
@@ -302,5 +311,8 @@ def _draw_tower_light(stage: Stage, rect: Rect) -> None:
 
 
 def find_tab_rect(tab: Rect, drawer: Rect, share: float) -> Rect:
-    """Return the rectangle of the tab that opens the drawer; the tab moves with the edge of the drawer."""
+    """Return the rectangle of the tab that opens the drawer.
+
+    It moves with the edge of the drawer; ``share`` is the fraction of the drawer that is open.
+    """
     return (tab[0] - drawer[2] * share, tab[1], tab[2], tab[3])

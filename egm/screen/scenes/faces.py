@@ -1,4 +1,4 @@
-"""Drawing of card faces: suits in two colours or, at the player's request, in four."""
+"""Drawing of card faces, with the suits in two colours or, if the player chooses, in four."""
 
 from functools import partial
 from typing import Final
@@ -36,7 +36,10 @@ _TWO_SUIT_COLOURS: Final = {
 
 
 def draw_card(stage: Stage, rect: Rect, card: str, *, small: bool = False) -> None:
-    """Draw a card's face or its back; draw nothing for a removed card."""
+    """Draw a card's face or back in a rectangle. Draw nothing for a removed card.
+
+    A ``small`` card shows its rank only once.
+    """
     if not card:
         return
     four = stage.view.four_colours
@@ -47,7 +50,10 @@ def draw_card(stage: Stage, rect: Rect, card: str, *, small: bool = False) -> No
 def draw_card_art(
     stage: Stage, size: tuple[int, int], *, card: str, four: bool, small: bool = False
 ) -> pygame.Surface:
-    """Return a card's face: a large rank above its suit, both repeated in the corner unless it is small."""
+    """Return a drawing of a card's face: a large rank above its suit, both repeated in the corner unless ``small``.
+
+    If ``four``, each suit has a colour of its own.
+    """
     if is_tile(card):
         return draw_tile_art(size, card)
     if card == FACE_DOWN_SIGN:
@@ -75,7 +81,10 @@ def draw_card_art(
 
 
 def draw_suits_art(size: tuple[int, int], *, four: bool) -> pygame.Surface:
-    """Return a picture of the four suits side by side, in two colours, or if ``four`` each in its own."""
+    """Return a drawing of the four suits side by side.
+
+    If ``four``, each suit has a colour of its own; otherwise there are two colours.
+    """
     ink = VectorCanvas(size, (108.0, 36.0))
     ink.fill_path(
         build_rounded_box(0, 0, 108, 36, 7), LinearGradient(((0, WHITE), (1, (232, 230, 222, 255))))
@@ -92,7 +101,7 @@ def draw_suits_art(size: tuple[int, int], *, four: bool) -> pygame.Surface:
 
 
 def draw_suits(stage: Stage, rect: Rect) -> None:
-    """Draw the suits on the key that switches between four and two colours."""
+    """Draw the four suits on the key that switches between two and four suit colours."""
     x, y, w, h = rect
     width = min(w - 10, (h - 10) * 3)
     suits_rect = (x + (w - width) / 2, y + (h - width / 3) / 2, width, width / 3)
@@ -108,7 +117,7 @@ def _build_star_path(cx: float, cy: float, radius: float) -> Path:
 
 
 def _draw_suit(ink: VectorCanvas, suit: str, at: tuple[float, float], r: float, colour: Colour) -> None:
-    """Draw a suit around a point; ``r`` is half its height."""
+    """Draw the sign of a suit around the point ``at``; ``r`` is half its height."""
     x, y = at
     if suit == "d":
         ink.fill_path([(x, y - r), (x + 0.78 * r, y), (x, y + r), (x - 0.78 * r, y)], colour)

@@ -1,4 +1,4 @@
-"""The presentation of a feature: its title card, its own colours and light, and its win so far."""
+"""The presentation of a feature: its title card, its colours and light, and what it has won so far."""
 
 import math
 from dataclasses import replace
@@ -20,7 +20,7 @@ _BEAM_STEPS: Final = 15
 
 
 def find_shown_feature_step(view: View, line: Timeline | None) -> int | None:
-    """Return the index of the feature step shown at this moment, or None."""
+    """Return the index of the step that is shown now if it belongs to a feature, otherwise None."""
     show = view.show
     if show is None or line is None or view.game is None or show.play.game_id != view.game.id:
         return None
@@ -31,13 +31,13 @@ def find_shown_feature_step(view: View, line: Timeline | None) -> int | None:
 
 
 def light_stage_for_feature(stage: Stage) -> Stage:
-    """Return the drawing context in a feature's colours while a feature is shown; otherwise unchanged."""
+    """Return the drawing context in a feature's colours if a feature is shown, otherwise unchanged."""
     index = find_shown_feature_step(stage.view, build_view_timeline(stage.view, stage.theme))
     return stage if index is None else replace(stage, has_feature_colours=True)
 
 
 def sum_credits_so_far(show: GameShow, line: Timeline, elapsed_seconds: float, first: int = 0) -> int:
-    """Return the credits won by the finished steps from step ``first`` on."""
+    """Return the credits won by steps from number ``first`` on that have ended by ``elapsed_seconds``."""
     return sum(
         step.credits
         for i, (step, time) in enumerate(zip(show.steps, line.steps, strict=True))
@@ -48,7 +48,7 @@ def sum_credits_so_far(show: GameShow, line: Timeline, elapsed_seconds: float, f
 
 
 def draw_title(stage: Stage, show: GameShow, index: int, step_time: StepTime, elapsed_seconds: float) -> None:
-    """Draw the title card of a feature: its name, and its number of games."""
+    """Draw the title card of the feature that step ``index`` begins: its name, and its number of games."""
     p, view = stage.painter, stage.view
     x, y, w, h = stage.layout.field
     share = clamp_to_unit_interval(
@@ -73,7 +73,10 @@ def draw_title(stage: Stage, show: GameShow, index: int, step_time: StepTime, el
 
 
 def _draw_searchlights(stage: Stage, strength: float) -> None:
-    """Draw slowly turning searchlights behind the title card, at a few cached angles."""
+    """Draw slowly turning searchlights behind the title card.
+
+    They are drawn at a few angles only, so that the pictures can be cached.
+    """
     p, (_, _, w, h) = stage.painter, stage.layout.field
     step = int(stage.view.now * 9) % _BEAM_STEPS
 
@@ -97,7 +100,7 @@ def _draw_searchlights(stage: Stage, strength: float) -> None:
 
 
 def draw_awaited(stage: Stage, rect: tuple[float, float, float, float]) -> None:
-    """Draw the light around a reel that spins with anticipation."""
+    """Draw the light around a reel that spins longer to build anticipation."""
     beat = round(4 * stage.compute_flash_brightness())
     x, y, w, h = rect
 

@@ -88,9 +88,9 @@ _CLOSED_SPOT_TEXT_COLOUR: Final = (166, 178, 170, 255)
 
 
 def lay_out_felt_answers(stage: Stage, decision: Decision) -> list[tuple[Rect, Action]]:
-    """Return the touch targets for a decision at a table: cards to hold, or a key for each option.
+    """Return the touch targets for a decision at a table: cards to hold, or a key for each answer.
 
-    There are none if another seat decides.
+    Return none if the decision is another seat's.
     """
     if not decision.options:
         return []
@@ -105,7 +105,7 @@ def lay_out_felt_answers(stage: Stage, decision: Decision) -> list[tuple[Rect, A
 
 
 def _lay_out_key_rows(stage: Stage, actions: list[Action]) -> list[tuple[Rect, Action]]:
-    """Return the rectangles of the given actions' keys, in rows at the lower edge of the field."""
+    """Return the rectangle of a key for each of the given actions, in rows at the lower edge of the field."""
     x, y, w, h = stage.layout.field
     keys_a_row = 3 if stage.layout.is_telephone else 6
     rows = [actions[i : i + keys_a_row] for i in range(0, len(actions), keys_a_row)]
@@ -122,7 +122,7 @@ def _lay_out_key_rows(stage: Stage, actions: list[Action]) -> list[tuple[Rect, A
 
 
 def draw_felt(stage: Stage) -> None:
-    """Draw a table game at the current time of its presentation: layout, chips, cards and moving parts."""
+    """Draw a table game at this moment of its presentation: layout, chips, cards and moving parts."""
     view, table = stage.view, stage.view.table
     assert table is not None
     p, show, line = stage.painter, view.show, build_view_timeline(view, stage.theme)
@@ -162,7 +162,7 @@ def draw_felt(stage: Stage) -> None:
 def _draw_wheel_or_dice(
     stage: Stage, table: Table, step: TableStep, step_time: StepTime, elapsed_seconds: float
 ) -> bool:
-    """Draw the wheel next to the layout, or the dice on it, while they move; return False if neither moves."""
+    """Draw the moving wheel next to the layout, or the moving dice on it. Return False if neither moves."""
     for number, (cue, stop) in enumerate(zip(step.cues, step_time.stops, strict=True)):
         kind, begin = cue.get("cue"), step_time.stops[number - 1] if number else step_time.begin
         if elapsed_seconds >= stop and number < len(step.cues) - 1:
@@ -189,9 +189,9 @@ def _draw_wheel_or_dice(
 
 
 def _split_off_wheel(stage: Stage) -> tuple[Stage, Rect]:
-    """Return the drawing context for the part of the field beside a wheel, and the wheel's rectangle.
+    """Return the drawing context with the field narrowed by the wheel beside it, and the wheel's rectangle.
 
-    On a telephone the wheel takes the whole field.
+    On a telephone the wheel covers the whole field.
     """
     layout = stage.layout
     x, y, w, h = layout.field
@@ -207,7 +207,7 @@ def _split_off_wheel(stage: Stage) -> tuple[Stage, Rect]:
 
 
 def _draw_felt_background(stage: Stage, size: tuple[int, int]) -> pygame.Surface:
-    """Return the cloth of the table: green, with a light from above."""
+    """Return the drawing of the table's green cloth, with a light from above."""
     _, _, w, h = stage.layout.field
     ink = VectorCanvas(size, (w, h), 1)
     base = mix(_CLOTH_COLOUR, stage.look.sky[1], 0.2)
@@ -223,7 +223,7 @@ def _draw_felt_background(stage: Stage, size: tuple[int, int]) -> pygame.Surface
 def _draw_felt(stage: Stage, table: Table, settled_step: TableStep | None) -> None:
     """Draw the betting layout with every chip on it.
 
-    ``settled_step`` is the last step of a round that has just been settled, or None.
+    ``settled_step`` is the last step of a round whose results are to be shown on the layout, or None.
     """
     view, chips = stage.view, stage.view.chips
     felt_layout = lay_out_felt(table, chips, stage.layout)
@@ -279,7 +279,7 @@ def _format_racetrack_key(stage: Stage, table: Table, action: Action) -> str:
 def _draw_cell(
     stage: Stage, table: Table, cell: FeltCell, *, is_hit: bool, is_closed: bool, chip: bool
 ) -> None:
-    """Draw a printed cell of the layout, dark if it takes no bet now; a row's title has no edge."""
+    """Draw a printed cell of the layout, dark if ``is_closed`` to bets. The title of a row has no edge."""
     p, (x, y, w, h) = stage.painter, cell.rect
     spot = table.spots.get(cell.spot)
     fill = mix(_CLOTH_COLOUR, BLACK, 0.25)
@@ -320,7 +320,7 @@ def _draw_cell(
 
 
 def _draw_row_title(stage: Stage, table: Table, cell: FeltCell) -> None:
-    """Draw the title of a row of bets, and the odds of the bets if all of them have the same."""
+    """Draw the title of a row of bets and, if all of the bets have the same odds, these odds."""
     p, (x, y, w, h) = stage.painter, cell.rect
     spots = [table.spots[each] for each in cell.titled_spots]
     name, _ = split_common_words([stage.texts.choose_translation(spot.names) for spot in spots])
@@ -341,7 +341,10 @@ def _draw_row_title(stage: Stage, table: Table, cell: FeltCell) -> None:
 def _draw_spot(
     stage: Stage, table: Table, cell: FeltCell, ink: Colour, *, is_on_plain_cell: bool, chip: bool
 ) -> None:
-    """Draw a spot's label, and below it the odds, unless the title of its row states them."""
+    """Draw the label of a bet spot.
+
+    Below it, draw the odds, unless the title of the row states them.
+    """
     p, (x, y, w, h), spot = stage.painter, cell.rect, table.spots[cell.spot]
     sign = _format_spot_label(stage, table, spot)
     row = [table.spots[each] for each in cell.titled_spots]
@@ -378,14 +381,17 @@ def _draw_spot(
 
 
 def _can_fit(stage: Stage, text: str, rect: Rect, style: TextStyle) -> bool:
-    """Return whether a text is readable in a rectangle, on several lines if necessary."""
+    """Return whether a text fits into a rectangle at a readable size, on several lines if necessary."""
     p, lines = stage.painter, stage.painter.wrap_text(text, rect[2], style)
     height = len(lines) * stage.theme.sizes[style.size] * 1.16
     return height <= rect[3] and all(p.measure_text(line, style) <= rect[2] for line in lines)
 
 
 def _format_spot_odds(stage: Stage, spot: Spot, style: TextStyle, room: float) -> str:
-    """Return the odds to print on a spot: complete, or a hint that INFO has more, or "" if there is no room."""
+    """Return the odds to print on a bet spot.
+
+    If they do not fit into ``room``, return a hint that the tool INFO shows them, or "" if the hint does not fit.
+    """
     odds = spot.odds.replace(" / ", "/")
     terms = (
         stage.texts.choose_translation(spot.terms)
@@ -402,7 +408,10 @@ def _choose_smallest_text_size(stage: Stage) -> str:
 
 
 def _format_spot_label(stage: Stage, table: Table, spot: Spot) -> str:
-    """Return the label of a spot: the result it covers if it covers a single one and that is clear, or its name."""
+    """Return the label of a bet spot.
+
+    It is the result on which the bet wins, if there is a single one and it says enough; otherwise the spot's name.
+    """
     if (
         len(spot.covered_pockets) == 1
         and table.felt == "wheel"
@@ -439,9 +448,9 @@ def _draw_tab(stage: Stage, table: Table, rect: Rect, action: Action) -> None:
 
 
 def _list_bets_to_draw(stage: Stage, table: Table, settled_step: TableStep | None) -> Bets:
-    """Return the new bets to draw.
+    """Return the new bets to draw as chips.
 
-    During a round at a table where bets stay, these are the bets in the round that are not settled yet.
+    During a round at a table where bets stay (craps), they are the bets of the round that are not decided yet.
     """
     chips, snapshot = stage.view.chips, stage.view.snapshot
     if snapshot is None or not chips.must_report_clearing or snapshot.state != "playing":
@@ -459,7 +468,7 @@ def _list_bets_to_draw(stage: Stage, table: Table, settled_step: TableStep | Non
 def _draw_bets(
     stage: Stage, table: Table, felt_layout: FeltLayout, now: Bets, settled_step: TableStep | None
 ) -> None:
-    """Draw every bet: standing bets in violet, new bets, and the settlements of the last round."""
+    """Draw the chips of all bets: standing bets in violet, new bets, and the results of the last round's bets."""
     view = stage.view
     standing_bets = view.snapshot.standing if view.snapshot is not None else {}
     returned: dict[str, int] = {}
@@ -487,9 +496,9 @@ def _draw_bets(
 def _draw_plays_ring(
     stage: Stage, table: Table, spot: str, at: tuple[float, float], limits: BetLimits
 ) -> None:
-    """Draw a ring around a craps bet that is off for the next throw, or that is on for a come-out throw.
+    """Draw a ring around a craps bet that is off for the next throw, or on for a come-out throw.
 
-    Draw nothing around a bet whose state is the usual one of its kind.
+    Bets that are on or off as usual have no ring.
     """
     now = is_bet_playing(table, stage.view.chips, spot, limits)
     come_out = limits.table_state.point is None
@@ -505,7 +514,7 @@ def _draw_plays_ring(
 
 
 def _draw_ring(size: tuple[int, int], colour: Colour) -> pygame.Surface:
-    """Return the ring around a chip: dark if the bet is off, in the colour of wins if it plays."""
+    """Return the drawing of the ring around a chip: dark if the bet is off, in the colour of wins if it is on."""
     ink = VectorCanvas(size)
     ink.stroke_path(build_ellipse(50, 49, 44), 11, WHITE)
     ink.stroke_path(build_ellipse(50, 49, 44), 7, colour)
@@ -513,9 +522,9 @@ def _draw_ring(size: tuple[int, int], colour: Colour) -> pygame.Surface:
 
 
 def _draw_question(stage: Stage, table: Table, decision: Decision) -> None:
-    """Draw a table decision: a key with its cost for each answer, and above the keys the stake in question.
+    """Draw a decision at a table: a key with its cost for each answer, and above the keys the stake that it is about.
 
-    At a game without cards, also draw the question and the dice that it is about.
+    At a game without cards, also draw the question and the dice that have been thrown.
     """
     x, y, w, _ = stage.layout.field
     unit = stage.view.snapshot.denomination_cents if stage.view.snapshot else 1

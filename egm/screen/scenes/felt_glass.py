@@ -1,4 +1,4 @@
-"""The side panels of a table game (last results, odds and limits of a spot, settlements), and its help pages."""
+"""The side panels of a table game (last results, odds and limits of a spot, settled bets), and its help pages."""
 
 from collections import Counter
 from typing import Final
@@ -48,9 +48,10 @@ _FREQUENCY_ROW_HEIGHT: Final = 78.0
 
 
 def draw_felt_glasses(stage: Stage, right: Rect) -> None:
-    """Draw the player's chips and tools on the left panel; last results, selected spot and wins on the right.
+    """Draw the side panels of a table game.
 
-    ``right`` is the part of that panel below the progressive meters.
+    The left one has the player's chips and tools, the right one the last results, the selected spot and wins. ``right``
+    is the part of the right panel below the meters of progressive levels.
     """
     view, table = stage.view, stage.view.table
     assert table is not None
@@ -99,7 +100,7 @@ def draw_felt_glasses(stage: Stage, right: Rect) -> None:
 
 
 def find_settled_step(stage: Stage) -> TableStep | None:
-    """Return the last step of a table round that is settled and completely shown, or None."""
+    """Return the last step of a table round that was presented to its end, or None."""
     view, line = stage.view, build_view_timeline(stage.view, stage.theme)
     if view.show is None or line is None or view.now - view.show.began < line.last_stop:
         return None
@@ -108,7 +109,7 @@ def find_settled_step(stage: Stage) -> TableStep | None:
 
 
 def find_settled_result(stage: Stage) -> RoundResult | None:
-    """Return the result of the round on the table, once it has been shown to its end."""
+    """Return the result of the round on the table if it was presented to its end, otherwise None."""
     view, line = stage.view, build_view_timeline(stage.view, stage.theme)
     show, game = view.show, view.game
     if show is None or line is None or game is None or show.play.game_id != game.id:
@@ -117,7 +118,10 @@ def find_settled_result(stage: Stage) -> RoundResult | None:
 
 
 def describe_outcome(stage: Stage, result: RoundResult) -> str:
-    """Return how a table round ended: the number, the dice, or the winning side; empty if the cards show it."""
+    """Return how a table round ended: the number, the dice or the winning side.
+
+    Empty if the cards show it.
+    """
     view, say, display = stage.view, stage.texts.say, result.display
     table, code = view.table, str(display.get("result", ""))
     if table is None or not code:
@@ -151,7 +155,7 @@ def _format_throw(stage: Stage, result: RoundResult) -> str:
 
 
 def _describe_winner(stage: Stage, result: RoundResult) -> str:
-    """Return a text on which of two sides won a round, with the points of both sides."""
+    """Return a text that says which of two sides has won a round, and the points of each."""
     game, table, say = stage.view.game, stage.view.table, stage.texts.say
     assert game is not None
     assert table is not None
@@ -173,7 +177,7 @@ def _describe_winner(stage: Stage, result: RoundResult) -> str:
 
 
 def find_selected_spot(stage: Stage, table: Table) -> Spot | None:
-    """Return the spot that was touched last, or that is selected with the keys, or None."""
+    """Return the bet spot that was touched last or is selected with the keys, or None."""
     view = stage.view
     if view.focused and can_place_chips(view, stage.theme):
         touches = list_felt_touches(view, stage.layout)
@@ -184,12 +188,15 @@ def find_selected_spot(stage: Stage, table: Table) -> Spot | None:
 
 
 def list_shown_results(stage: Stage) -> tuple[str, ...]:
-    """Return the table's last results as the machine last reported them; empty before its first report."""
+    """Return the table's past results in the machine's last snapshot; empty before the first snapshot."""
     return stage.view.snapshot.results if stage.view.snapshot is not None else ()
 
 
 def _draw_results(stage: Stage, table: Table, rect: Rect) -> float:
-    """Draw the last results and the note that they do not affect later ones; return the lower end of the drawing."""
+    """Draw the past results, and the note that they do not affect later ones.
+
+    Return the lower end of the drawing, in units.
+    """
     p, (x, y, w, _) = stage.painter, rect
     if table.felt == "cards":
         return y + 6
@@ -207,7 +214,7 @@ def _draw_results(stage: Stage, table: Table, rect: Rect) -> float:
 
 
 def _draw_frequencies(stage: Stage, table: Table, rect: Rect) -> None:
-    """Draw the most and the least frequent of the recorded results."""
+    """Draw the most and the least frequent results among those that the table has recorded."""
     p, (x, y, w, h), results = stage.painter, rect, list_shown_results(stage)
     signs = tuple(map(str, range(1, 7))) if table.felt == "dice" else tuple(dict.fromkeys(table.wheel))
     is_side_by_side = h < 2 * _FREQUENCY_ROW_HEIGHT
@@ -234,7 +241,7 @@ def _draw_frequencies(stage: Stage, table: Table, rect: Rect) -> None:
 
 
 def _draw_result(stage: Stage, table: Table, result: str, cell: Rect, *, newest: bool = False) -> None:
-    """Draw the sign of a past result in the colour that it has on the wheel."""
+    """Draw a past result in the colour that it has on the wheel; the ``newest`` one has a white frame."""
     p = stage.painter
     fill = POCKET_COLOURS.get(table.colours.get(result, ""), (30, 24, 56, 255))
     p.draw_panel(cell, radius=10, fill=fill, edge=WHITE if newest else _PRINTED_LINE_COLOUR)
@@ -249,13 +256,16 @@ def _draw_result(stage: Stage, table: Table, result: str, cell: Rect, *, newest:
 
 
 def _format_result_sign(stage: Stage, table: Table, result: str) -> str:
-    """Return the sign of a result, as printed on the wheel."""
+    """Return a result as it is printed on the wheel or the scoreboard."""
     name = stage.texts.choose_translation(table.names.get(result, {}), result)
     return format_short_sign(name) if result in table.colours else name
 
 
 def _draw_spot_details(stage: Stage, spot: Spot, rect: Rect) -> float:
-    """Draw a spot's name, pay and limits, and why the last touch did nothing; return the height."""
+    """Draw a bet spot's name, pay and limits, and why the last touch of it had no effect.
+
+    Return the height used, in units.
+    """
     p, view, (x, y, w, h) = stage.painter, stage.view, rect
     unit = view.snapshot.denomination_cents if view.snapshot else 1
     head = TextStyle("heavy", "body", stage.look.accent)
@@ -280,7 +290,10 @@ def _draw_spot_details(stage: Stage, spot: Spot, rect: Rect) -> float:
 
 
 def _draw_question_details(stage: Stage, table: Table, decision: Decision, rect: Rect) -> float:
-    """Draw what a decision is about: the bet, its stake and the cost of the answers; return the height."""
+    """Draw what a decision is about: the bet, its stake, and the cost of each answer.
+
+    Return the height used, in units.
+    """
     p, (x, y, w, h) = stage.painter, rect
     top = y
     for text, cost, style in format_question_lines(stage, table, decision):
@@ -295,7 +308,10 @@ def _draw_question_details(stage: Stage, table: Table, decision: Decision, rect:
 
 
 def format_question_lines(stage: Stage, table: Table, decision: Decision) -> list[tuple[str, str, TextStyle]]:
-    """Return the lines that describe a decision, each with text, amount and style; none if another seat decides."""
+    """Return the lines that describe a player decision: each has a text, an amount and a text style.
+
+    Empty if the decision is another seat's.
+    """
     if not decision.options:
         return []
     unit = stage.view.snapshot.denomination_cents if stage.view.snapshot else 1
@@ -321,9 +337,9 @@ def format_question_lines(stage: Stage, table: Table, decision: Decision) -> lis
 def _draw_pay_lists(
     stage: Stage, table: Table, rect: Rect, first: Spot | None, settled_step: TableStep | None
 ) -> None:
-    """Draw the pay lists of the spots that have one, as many as there is room for, with ``first`` at the top.
+    """Draw the pay tables of those bet spots that have one, as many as fit, the spot ``first`` at the top.
 
-    Rows that were won in the round just settled are lit.
+    The rows that the last round has won are lit.
     """
     p, (x, y, w, h) = stage.painter, rect
     spots = sorted(table.spots.values(), key=lambda spot: spot is not first)
@@ -358,15 +374,18 @@ def _draw_pay_lists(
 
 
 def _format_spot_pay(stage: Stage, spot: Spot) -> str:
-    """Return the pay of a spot as text: the terms that the game states for it, or else its odds.
+    """Return what a bet on a spot pays, as text: the game's own text for it, or else its odds.
 
-    Of several odds, the text has the spot's own and the maximum.
+    If it can win at several odds, the text has the spot's own odds and the highest.
     """
     return stage.texts.choose_translation(spot.terms) if spot.terms else format_spot_odds(stage, spot)
 
 
 def format_spot_lines(stage: Stage, spot: Spot, unit_cents: int) -> list[tuple[str, str]]:
-    """Return lines about a spot: its odds, its limits, its bets, and why it takes no bet now."""
+    """Return lines about a bet spot, each with a text and a value.
+
+    They are its odds, its limits, the bet on it, and why it takes no bet now.
+    """
     say, view, table = stage.texts.say, stage.view, stage.view.table
     if view.snapshot is None or table is None:
         return []
@@ -408,7 +427,10 @@ def format_spot_lines(stage: Stage, spot: Spot, unit_cents: int) -> list[tuple[s
 
 
 def describe_needed_credit(stage: Stage, needs_cents: int, bet_cents: int) -> str:
-    """Return a text about the credit that a bet needs: how much, why, and what there is; empty if there is enough."""
+    """Return a text with the credit that a bet needs, why, and the player's credit; empty if there is enough.
+
+    ``needs_cents`` is the credit that must be available to place the bet of ``bet_cents``.
+    """
     snapshot = stage.view.snapshot
     if snapshot is None or needs_cents <= snapshot.credit_cents:
         return ""
@@ -418,7 +440,10 @@ def describe_needed_credit(stage: Stage, needs_cents: int, bet_cents: int) -> st
 
 
 def describe_refusal(stage: Stage, spot: Spot | None, why: str) -> str:
-    """Return the text that explains why a touch of a spot changed nothing, naming spots that need a bet first."""
+    """Return the text why a touch of a bet spot changed nothing, with the spots that need a bet first.
+
+    ``why`` is the catalogue key of the reason.
+    """
     table, snapshot = stage.view.table, stage.view.snapshot
     names: list[str] = []
     if spot is not None and table is not None and snapshot is not None:
@@ -429,7 +454,7 @@ def describe_refusal(stage: Stage, spot: Spot | None, why: str) -> str:
 
 
 def _draw_settlements(stage: Stage, table: Table, settled_step: TableStep, rect: Rect) -> float:
-    """Draw how each spot's bet was settled, first the bets with a return; return the height used."""
+    """Draw the result of each spot's bet, first the bets with a return. Return the height used, in units."""
     p, (x, y, w, h) = stage.painter, rect
     unit = stage.view.snapshot.denomination_cents if stage.view.snapshot else 1
     rows = sorted(settled_step.settlements, key=lambda settlement: -int(settlement["credits"]))
@@ -466,7 +491,7 @@ def _draw_settlements(stage: Stage, table: Table, settled_step: TableStep, rect:
 
 
 def _draw_strip(stage: Stage, table: Table) -> None:
-    """Draw a telephone's strip above the layout: the selected spot, or else the last results."""
+    """Draw the strip above the layout on a telephone: the selected bet spot, or else the last results."""
     p, view, (x, y, w, _) = stage.painter, stage.view, stage.layout.left
     spot = find_selected_spot(stage, table)
     settled_step = find_settled_step(stage)
@@ -511,7 +536,7 @@ def _draw_strip(stage: Stage, table: Table) -> None:
 
 
 def describe_felt_status(stage: Stage) -> str:
-    """Return what PLAY would stake: the amount and the number of spots, or that no bet is placed yet."""
+    """Return what PLAY would stake now: the amount and the number of spots, or that there is no bet yet."""
     view, table = stage.view, stage.view.table
     is_round_shown = is_show_running(view, stage.theme) or view.decision is not None
     if table is None or view.snapshot is None or not table.spots or is_round_shown:
@@ -531,9 +556,9 @@ def describe_felt_status(stage: Stage) -> str:
 
 
 def _describe_empty_layout(stage: Stage, snapshot: Snapshot) -> str:
-    """Return what to do before any bet is placed.
+    """Return what the player must do while there is no bet on the layout.
 
-    If players play against each other, also return who has the bank or the dealer button.
+    If players play against each other, the text also says who has the bank or the dealer button.
     """
     felt = snapshot.felt
     if felt.button is not None:
@@ -548,9 +573,9 @@ def _describe_empty_layout(stage: Stage, snapshot: Snapshot) -> str:
 
 
 def _format_bets_in_round(stage: Stage, spot: Spot) -> str:
-    """Return the possible amounts of a bet that is only made during a round, as multiples of the bet it depends on.
+    """Return the permitted amounts of a bet that is made during a round, as multiples of the bet that it depends on.
 
-    Return an empty string for any other bet.
+    Empty for any other bet.
     """
     table = stage.view.table
     if not spot.added_bet_multiples or spot.needs is None or table is None:
@@ -560,7 +585,7 @@ def _format_bets_in_round(stage: Stage, spot: Spot) -> str:
 
 
 def draw_felt_prizes(stage: Stage, rect: Rect, groups: tuple[str, ...]) -> None:
-    """Draw the pays of the bets in the given groups of spots, and the limits of a single bet."""
+    """Draw a help page with the pays and limits of the bets in the given groups of spots."""
     table, snapshot = stage.view.table, stage.view.snapshot
     if table is None or snapshot is None:
         return
@@ -604,7 +629,7 @@ def draw_felt_prizes(stage: Stage, rect: Rect, groups: tuple[str, ...]) -> None:
 
 
 def list_prize_pages(stage: Stage) -> list[tuple[str, ...]]:
-    """Return the groups of bets on each help page of odds."""
+    """Return the groups of bet spots on each help page with pays."""
     table = stage.view.table
     groups = tuple(table.groups) if table is not None else ()
     groups_a_page = 10 if not stage.layout.is_portrait else 16 if not stage.layout.is_telephone else 9

@@ -1,4 +1,4 @@
-"""Building blocks of service pages: texts, keys and icons."""
+"""Parts from which service pages are drawn: texts, keys and icons."""
 
 from functools import partial
 from typing import Final
@@ -30,14 +30,14 @@ _PICTURE_AND_COLOUR_BY_ICON: Final = {
 
 
 def format_page_text(stage: Stage, text: PageText) -> str:
-    """Return a text of a service page in the language of the person who reads the page."""
+    """Return a text of a service page in the language of the attendant or operator who reads it."""
     if text.kind == "say":
         return format_message(stage, str(text.value), text.values)
     return stage.texts.format_page_text(text, stage.money)
 
 
 def draw_action(stage: Stage, rect: Rect, action: PageAction) -> None:
-    """Draw a key of a service page; sign and colour distinguish ordinary, irreversible and navigation keys."""
+    """Draw a key of a service page. A sign and a colour mark a key that cannot be undone, or that changes the page."""
     p, (x, y, w, h) = stage.painter, rect
     fill, edge = (
         _KEY_COLOURS_BY_STYLE[action.style] if action.enabled else ((26, 28, 36, 255), (60, 62, 76, 255))
@@ -60,7 +60,7 @@ def draw_action(stage: Stage, rect: Rect, action: PageAction) -> None:
 
 
 def draw_page_key(stage: Stage, rect: Rect, text: str) -> None:
-    """Draw one of the screen's own keys on a page, such as the key for more rows."""
+    """Draw a key that the screen adds to a service page, such as the key for more rows."""
     fill, edge = _KEY_COLOURS_BY_STYLE["go"]
     stage.painter.draw_panel(rect, radius=14, fill=fill, edge=edge, line=2.5)
     style = TextStyle("heavy", "lead" if len(text) == 1 else "small", WHITE)

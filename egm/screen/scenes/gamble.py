@@ -37,7 +37,7 @@ def draw_table(stage: Stage, at_stake: int, to_win: int, previous_cards: tuple[s
 
 
 def draw_gamble(stage: Stage, step: GambleStep, step_time: StepTime, elapsed_seconds: float) -> None:
-    """Draw the double-up card turning over, and whether the stake was won or lost."""
+    """Draw the card of a double-up being turned over, and then whether the player has won or lost."""
     share = clamp_to_unit_interval(
         (elapsed_seconds - step_time.begin) / max(0.01, step_time.last_stop - step_time.begin)
     )
@@ -62,7 +62,7 @@ def draw_gamble(stage: Stage, step: GambleStep, step_time: StepTime, elapsed_sec
 
 
 def _draw_gamble_table(stage: Stage, previous_cards: tuple[str, ...]) -> None:
-    """Draw the cloth of the double-up, with the previous cards."""
+    """Draw the cloth of a double-up, with the cards of the previous rounds."""
     draw_board_background(stage)
     p, (x, y, w, h) = stage.painter, stage.layout.field
     inner: Rect = (x + 18, y + 18, w - 36, h - 36)
@@ -75,7 +75,7 @@ def _draw_gamble_table(stage: Stage, previous_cards: tuple[str, ...]) -> None:
 
 
 def _draw_felt(stage: Stage, size: tuple[int, int]) -> pygame.Surface:
-    """Return the drawing of the double-up's cloth."""
+    """Return the drawing of a double-up's cloth."""
     ink = VectorCanvas(size, (100.0, 100.0 * size[1] / size[0]), 2)
     height = 100.0 * size[1] / size[0]
     base = mix(parse_colour("#0f5a3c"), stage.look.sky[1], 0.25)
@@ -95,13 +95,19 @@ def _draw_felt(stage: Stage, size: tuple[int, int]) -> pygame.Surface:
 
 
 def _choose_card_scale(stage: Stage) -> float:
-    """Return the scale of the gamble card: smaller on a telephone, whose field also holds the answers."""
+    """Return the scale of the double-up card.
+
+    It is smaller on a telephone, where the keys for the answers need room in the field.
+    """
     room = stage.layout.field[3] - _HEIGHT_AROUND_CARD_ON_TELEPHONE
     return 1.0 if not stage.layout.is_telephone else min(0.7, room / _CARD_SIZE[1])
 
 
 def _draw_turning_card(stage: Stage, face: str, turn: float) -> None:
-    """Draw the double-up card in the middle, turned by ``turn``: it narrows and then widens again."""
+    """Draw the double-up card in the middle of the field while it is turned over.
+
+    ``turn`` is the progress: the card gets narrower and then wider again.
+    """
     x, y, w, _ = stage.layout.field
     full_width, height = (length * _choose_card_scale(stage) for length in _CARD_SIZE)
     frame = round(abs(math.cos(turn * math.pi)) * 12)
@@ -111,7 +117,7 @@ def _draw_turning_card(stage: Stage, face: str, turn: float) -> None:
 
 
 def _draw_stake_and_possible_win(stage: Stage, *sums: tuple[str, int, str]) -> None:
-    """Draw the two amounts of a double-up, stake and possible win, next to the card, and the note on its odds."""
+    """Draw the stake and the possible win of a double-up beside the card, and a note on its odds."""
     x, y, w, _ = stage.layout.field
     for side, (key, credits_, colour) in zip((-1, 1), sums, strict=True):
         middle = x + w / 2 + side * (w / 4 + 36)
@@ -127,7 +133,7 @@ def _draw_stake_and_possible_win(stage: Stage, *sums: tuple[str, int, str]) -> N
 
 
 def _draw_card_face(size: tuple[int, int], *, face: str) -> pygame.Surface:
-    """Return a card's face in a colour, or its back."""
+    """Return the drawing of a double-up card: its face, or its back."""
     full = (max(size[0], round(size[1] * _CARD_SIZE[0] / _CARD_SIZE[1])), size[1])
     surface = render_own_picture(f"card_{face or 'back'}", full)
     return surface if full == size else pygame.transform.smoothscale(surface, size)

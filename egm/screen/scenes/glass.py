@@ -29,14 +29,14 @@ _STRIP_BOTTOM_MARGIN: Final = 6.0
 
 
 def find_base_field(stage: Stage) -> ReelField | None:
-    """Return the reel field of the game's first stage, or None if it is not played on reels."""
+    """Return the reel data of the game's first stage, or None if it is not played on reels."""
     game = stage.view.game
     fields = stage.view.fields.get(game.id, {}) if game else {}
     return next(iter(fields.values()), None)
 
 
 def list_current_prizes(stage: Stage, field: ReelField) -> list[tuple[PrizeTableRow, int]]:
-    """Return every prize of the current bet with its credits, the highest first (C-22)."""
+    """Return every prize of the current bet with its value in credits, the highest first (C-22)."""
     game, snapshot = stage.view.game, stage.view.snapshot
     if game is None or snapshot is None:
         return []
@@ -70,7 +70,7 @@ def format_prize_name(texts: Texts, field: ReelField, count: int, symbol: str, n
 
 
 def draw_glasses(stage: Stage) -> None:
-    """Draw the prizes of the current bet on both panels, the high ones on the left."""
+    """Draw the prizes of the current bet on the two side panels, the higher prizes on the left one."""
     field = find_base_field(stage)
     if stage.view.snapshot is None:
         return
@@ -115,7 +115,10 @@ def draw_glasses(stage: Stage) -> None:
 
 
 def _draw_keno_glasses(stage: Stage, right: Rect) -> None:
-    """Draw the prizes of a Keno card by catch for one credit staked, and the kinds of ticket."""
+    """Draw the side panels of a Keno game.
+
+    The left one has the prize for each catch (number of hits) for one credit staked, the right one the kinds of ticket.
+    """
     p, texts, game = stage.painter, stage.texts, stage.view.game
     if game is None:
         return
@@ -145,7 +148,7 @@ def _draw_keno_glasses(stage: Stage, right: Rect) -> None:
 
 
 def _draw_ticket_kinds(stage: Stage, game: GameView, right: Rect) -> None:
-    """Draw the kinds of ticket that a game sells, on the right panel."""
+    """Draw the ready-made tickets of a Keno game on the right panel."""
     texts = stage.texts
     x, y, w, h = right
     if stage.layout.is_portrait and list_levels_beside_field(stage):
@@ -165,7 +168,10 @@ def _draw_ticket_kinds(stage: Stage, game: GameView, right: Rect) -> None:
 
 
 def _write_close_lines(stage: Stage, texts: Sequence[str], rect: Rect) -> None:
-    """Write each text in one line, closer together if there are many, as many as are readable in the rectangle."""
+    """Draw each text as one line in a rectangle.
+
+    If there are many, the lines are closer together; those that do not fit at a readable size are left out.
+    """
     x, y, w, h = rect
     style, least = TextStyle("strong", "caption", "text"), stage.theme.sizes["caption"]
     count = max(1, min(len(texts), int(h / least)))
@@ -175,7 +181,7 @@ def _write_close_lines(stage: Stage, texts: Sequence[str], rect: Rect) -> None:
 
 
 def _write_paragraphs(stage: Stage, texts: Sequence[str], rect: Rect) -> None:
-    """Write paragraphs from the top of a rectangle, as many as begin in it."""
+    """Draw paragraphs from the top of a rectangle. A paragraph that would begin below the rectangle is left out."""
     x, top, w, h = rect
     low, is_portrait = top + h, stage.layout.is_portrait
     for text in texts:
@@ -187,7 +193,7 @@ def _write_paragraphs(stage: Stage, texts: Sequence[str], rect: Rect) -> None:
 
 
 def _draw_form_row(stage: Stage, game: GameView, rect: Rect, form_id: str) -> None:
-    """Draw one of the tickets that a Keno game offers by name, with its price; it is lit if PLAY buys it."""
+    """Draw one ready-made ticket of a Keno game with its price. It is lit if PLAY would buy it."""
     view, p, (x, y, w, h) = stage.view, stage.painter, rect
     assert view.snapshot is not None  # Rows exist only with a snapshot.
     form = next(form for form in game.presentation["forms"] if form["id"] == form_id)
@@ -241,7 +247,7 @@ def _draw_prizes(
 
 
 def _draw_prize(stage: Stage, field: ReelField, prize: PrizeTableRow, rect: Rect, credits_: int) -> None:
-    """Draw one prize on a panel: its symbols, or else its name, and its pay in credits."""
+    """Draw one prize on a side panel: its symbols, or else its name, and its pay in credits."""
     p, (x, y, w, h) = stage.painter, rect
     icons = field.list_prize_icons(prize)
     side = min(h - 6, 68.0, (w * 0.66) / max(1, len(icons)))
@@ -270,12 +276,12 @@ def _draw_prize(stage: Stage, field: ReelField, prize: PrizeTableRow, rect: Rect
 
 
 def _find_small_print_height(layout: Layout, lines: int = 1) -> float:
-    """Return the height that a panel needs for this many lines of small print; it has room for at least two."""
+    """Return the height for ``lines`` lines of small print on a side panel, but at least for two."""
     return (62.0 if not layout.is_telephone else 50.0) + max(0, lines - 2) * SMALL_PRINT_LINE_HEIGHT
 
 
 def _draw_small_print(stage: Stage, rect: Rect) -> None:
-    """Draw the small print at the foot of the panels: the value of a credit, and the malfunction clause."""
+    """Draw the small print below the panels: the value of a credit, and that a malfunction voids all pays."""
     game, snapshot = stage.view.game, stage.view.snapshot
     if game is None or snapshot is None:
         return
@@ -298,7 +304,7 @@ def _draw_small_print(stage: Stage, rect: Rect) -> None:
 
 
 def _draw_strip_print(stage: Stage, defect: str) -> None:
-    """Draw the small print of a telephone's strip: the malfunction clause, and below it credit value and limits."""
+    """Draw the small print on a telephone: the malfunction clause ``defect``, credit value and bet limits."""
     p, (x, y, w, h) = stage.painter, stage.layout.left
     lines = [
         (defect, TextStyle("text", "caption", "text_dim")),

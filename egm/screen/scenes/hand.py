@@ -34,7 +34,10 @@ _NAMED_SPOTS_MAX: Final = 6
 
 
 def _list_key_rows(view: View, table: Table, layout: Layout) -> list[list[Action]]:
-    """Return the keys in rows: chips and tools, actions on all chips, parts of the layout."""
+    """Return the actions of a table game's keys, row by row.
+
+    The rows have chips and tools, actions on all chips (such as undo), and the parts of the layout.
+    """
     values = (
         table.chips if view.snapshot is None else list_chip_values(table, build_bet_limits(view.snapshot))
     )
@@ -61,7 +64,10 @@ def _list_key_rows(view: View, table: Table, layout: Layout) -> list[list[Action
 
 
 def lay_out_hand_keys(view: View, layout: Layout) -> list[tuple[Rect, Action]]:
-    """Return the keys of a table game: on the left panel, or on a telephone below the bet layout."""
+    """Return the keys of a table game with their rectangles.
+
+    They are on the left panel, or on a telephone below the betting layout.
+    """
     table = view.table
     if table is None:
         return []
@@ -85,10 +91,10 @@ def lay_out_hand_keys(view: View, layout: Layout) -> list[tuple[Rect, Action]]:
 
 
 def _count_key_letters(table: Table, action: Action) -> int:
-    """Return how many letters wide a key of the table must be.
+    """Return how wide a key must be for its label, in letters.
 
-    If the key's label is the name of a kind of bet, it is written on two lines. Half of the name, and its longest
-    word, must then fit into one line.
+    A label that is the name of a kind of bet is written on two lines: the key must hold half of it, and its longest
+    word.
     """
     spots = table.groups.get(str(action.value), ()) if action.name == "cloth" else ()
     names = [name for spot in spots[:1] for name in spot.names.values()]
@@ -99,7 +105,7 @@ def _count_key_letters(table: Table, action: Action) -> int:
 
 
 def list_felt_touches(view: View, layout: Layout) -> list[tuple[Rect, Action]]:
-    """Return the touch targets of a table while the machine takes bets."""
+    """Return the touch targets of a table: bet spots and keys. Return none while the machine takes no bets."""
     table = view.table
     if table is None or not table.spots or not view.accepts_request("bet") or view.page is not Page.NONE:
         return []
@@ -108,7 +114,7 @@ def list_felt_touches(view: View, layout: Layout) -> list[tuple[Rect, Action]]:
 
 
 def draw_hand_key(stage: Stage, table: Table, rect: Rect, action: Action) -> None:
-    """Draw one of the chip keys of the table, such as undo or clear."""
+    """Draw one key of a table game, such as a chip, a tool or undo."""
     x, y, w, h = rect
     inner: Rect = (x + 3, y + 3, w - 6, h - 6)
     chips, say, snapshot = stage.view.chips, stage.texts.say, stage.view.snapshot
@@ -138,7 +144,7 @@ def draw_hand_key(stage: Stage, table: Table, rect: Rect, action: Action) -> Non
 
 
 def _has_effect(chips: ChipsOnTable, name: str) -> bool:
-    """Return whether the chip key of this name (undo, clear, repeat, double) would change the chips now."""
+    """Return whether the key ``name`` (undo, clear, repeat, double) would change the chips now."""
     have: dict[str, bool] = {
         "undo": bool(chips.undo_bets),
         "clear": bool(chips.bets),
@@ -151,7 +157,7 @@ def _has_effect(chips: ChipsOnTable, name: str) -> bool:
 def draw_text_key(
     stage: Stage, rect: Rect, text: str, *, is_active: bool = False, is_enabled: bool = True
 ) -> None:
-    """Draw a button of a table game. Its text may fill it, because many such buttons are side by side."""
+    """Draw a key of a table game that has a text. The text may be as wide as the key, because the keys are narrow."""
     x, y, w, h = rect
     draw_button(stage, rect, "", is_active=is_active, is_enabled=is_enabled)
     style = TextStyle("strong", "caption", "text" if is_enabled else "text_dim")
@@ -159,12 +165,12 @@ def draw_text_key(
 
 
 def draw_layout_part_key(stage: Stage, table: Table, rect: Rect, part: str, *, is_active: bool) -> None:
-    """Draw a button that selects a part of the bet layout, with the part's name, or on a telephone a short sign."""
+    """Draw a key that opens a part of the betting layout, with the part's name (on a telephone, a short sign)."""
     draw_text_key(stage, rect, format_part_name(stage, table, part), is_active=is_active)
 
 
 def format_part_name(stage: Stage, table: Table, part: str) -> str:
-    """Return the name of a part of the betting layout; on a telephone a short sign."""
+    """Return the name of a part of the betting layout; on a telephone, a short sign."""
     if part == RACETRACK_PART:
         return stage.texts.say("felt.race") if not stage.layout.is_telephone else "\u25cb"
     if table.felt != "roulette" and stage.layout.is_telephone:
@@ -184,10 +190,10 @@ def format_part_name(stage: Stage, table: Table, part: str) -> str:
 
 
 def list_group_names(stage: Stage, spots: tuple[Spot, ...]) -> list[str]:
-    """Return the names for the key of a group of bets.
+    """Return the names to print on the key of a group of bets.
 
-    This is the beginning that the names of all its bets have in common, without a number, or else the names
-    of the first bets.
+    It is one name: the words with which the names of all its bets begin. If they share no words, return the names of
+    the first bets.
     """
     names = [stage.texts.choose_translation(spot.names) for spot in spots]
     if len(names) == 1:
@@ -197,5 +203,5 @@ def list_group_names(stage: Stage, spots: tuple[Spot, ...]) -> list[str]:
 
 
 def format_group_name(stage: Stage, spots: tuple[Spot, ...]) -> str:
-    """Return the name of a group of bets (:func:`list_group_names`) as one text."""
+    """Return the name of a group of bets as one text; see :func:`list_group_names`."""
     return ", ".join(list_group_names(stage, spots))

@@ -1,4 +1,4 @@
-"""The help and prize pages, generated from the game's definition.
+"""The help pages, generated from the game's definition.
 
 They say what a player may want to know before a bet: rules, prizes, odds and limits.
 """
@@ -54,7 +54,7 @@ class HelpPage:
 
 
 def list_help_sheets(stage: Stage) -> list[HelpPage]:
-    """Return the help pages of the game on the screen."""
+    """Return the help pages of the game on the screen, in order."""
     say = stage.texts.say
     pages = [*_list_tournament_sheets(stage), HelpPage(say("help.rules"), _draw_rules)]
     pages += _list_departure_sheets(stage)
@@ -106,7 +106,7 @@ def _compute_highest_pay(stage: Stage, prize: PrizeTableRow) -> int:
 
 
 def draw_help(stage: Stage) -> None:
-    """Draw the current page, with its heading and the keys that turn the page."""
+    """Draw the help page that is open, with its heading and the keys that turn the page."""
     game = stage.view.game
     if game is None:
         return
@@ -138,7 +138,7 @@ def draw_help(stage: Stage) -> None:
 
 
 def list_sheet_touches(stage: Stage) -> list[tuple[Rect, Action]]:
-    """Return the touch targets of the open page, other than the keys that turn it."""
+    """Return the touch targets on the open help page, without the keys that turn or close it."""
     pages = list_help_sheets(stage)
     if stage.view.game is None or pages[stage.view.sheet % len(pages)].draw is not draw_limits:
         return []
@@ -146,7 +146,10 @@ def list_sheet_touches(stage: Stage) -> list[tuple[Rect, Action]]:
 
 
 def _find_content_rect(sheet: Rect) -> Rect:
-    """Return the page's area within its frame, between heading and keys."""
+    """Return the rectangle for the content of a help page, between its heading and its keys.
+
+    ``sheet`` is the rectangle of the whole page.
+    """
     x, y, w, h = sheet
     side = 48.0 if w > _TELEPHONE_PAGE_WIDTH_MAX else 30.0
     return (x + side, y + 108, w - 2 * side, h - 108 - 26 - lay_out_page_keys(sheet)["next"][3] - 12)
@@ -166,7 +169,7 @@ def lay_out_page_keys(rect: Rect) -> dict[str, Rect]:
 
 
 def _draw_rules(stage: Stage, rect: Rect) -> None:
-    """Draw the game's own rules, as large as the page allows, and the pictures that they mention."""
+    """Draw the game's rules, as large as the page allows, and the pictures that the rules mention."""
     game = stage.view.game
     if game is None:
         return
@@ -177,7 +180,7 @@ def _draw_rules(stage: Stage, rect: Rect) -> None:
 
 
 def _list_tournament_sheets(stage: Stage) -> list[HelpPage]:
-    """Return the pages with the published rules of a tournament, one for each section."""
+    """Return the help pages with the published rules of a tournament, one for each section of the rules."""
     snapshot = stage.view.snapshot
     tournament = None if snapshot is None else snapshot.tournament
     if tournament is None:
@@ -191,14 +194,14 @@ def _list_tournament_sheets(stage: Stage) -> list[HelpPage]:
 
 
 def _draw_tournament_section(stage: Stage, rect: Rect, heading: str, sentences: Sequence[str]) -> None:
-    """Draw one section of a tournament's rules: its heading, and one paragraph for each sentence."""
+    """Draw one section of a tournament's rules: its heading, and a paragraph for each sentence."""
     language = stage.texts.language
     paragraphs = [stage.texts.choose_translation({language: text}) for text in (heading, *sentences)]
     _write_fitting(stage, paragraphs, rect)
 
 
 def _list_departure_sheets(stage: Stage) -> list[HelpPage]:
-    """Return the help pages that list how the game differs from the usual rules of a game of its name."""
+    """Return the help pages that say how the game differs from the usual rules of the game of this name."""
     departures = () if stage.view.game is None else stage.view.game.departures
     return [
         HelpPage(
@@ -210,12 +213,12 @@ def _list_departure_sheets(stage: Stage) -> list[HelpPage]:
 
 
 def _draw_departures(stage: Stage, rect: Rect, departures: Sequence[Mapping[str, str]]) -> None:
-    """Draw the game's differences from the standard rules of its name, one paragraph for each."""
+    """Draw how the game differs from the usual rules, one paragraph for each difference."""
     _write_fitting(stage, [stage.texts.choose_translation(text) for text in departures], rect)
 
 
 def _write_fitting(stage: Stage, paragraphs: Sequence[str], rect: Rect) -> None:
-    """Write paragraphs in the largest size that fits into a part of the page."""
+    """Draw paragraphs in a rectangle, in the largest text size in which all of them fit."""
     p, (x, y, w, h) = stage.painter, rect
     ways = [("\n".join(paragraphs), size) for size in ("body", "small", "caption")]
     for text, size in (*ways, (FACT_SEPARATOR.join(paragraphs), "caption")):
@@ -226,9 +229,9 @@ def _write_fitting(stage: Stage, paragraphs: Sequence[str], rect: Rect) -> None:
 
 
 def _draw_rule_pictures(stage: Stage, rect: Rect) -> float:
-    """Draw, at the foot of the rules page, the symbols that trigger features and the first pay lines.
+    """Draw pictures below the rules: the symbols that trigger features, and the first pay lines.
 
-    Return the height used.
+    Return the height used, in units.
     """
     field = find_base_field(stage)
     if field is None:
@@ -268,7 +271,10 @@ def _draw_rule_pictures(stage: Stage, rect: Rect) -> float:
 
 
 def _describe_prize_award(stage: Stage, field: ReelField, prize: PrizeTableRow) -> str:
-    """Return what a prize awards, preceded by the prize's name if its picture does not show all of its symbols."""
+    """Return what a prize awards.
+
+    If the picture of the prize does not show all of its symbols, the prize's name comes first.
+    """
     if len(field.list_prize_icons(prize)) == prize.count:
         return _format_additional_awards(stage, prize)
     name = format_prize_name(stage.texts, field, prize.count, prize.symbol, prize.name)
@@ -276,7 +282,7 @@ def _describe_prize_award(stage: Stage, field: ReelField, prize: PrizeTableRow) 
 
 
 def _format_additional_awards(stage: Stage, prize: PrizeTableRow) -> str:
-    """Return the text of what a prize awards in addition to credits."""
+    """Return the text of what a prize awards besides credits, such as free games."""
     kinds = {
         str(prize_data["id"]): stage.texts.choose_translation(prize_data["name"])
         for prize_data in read_merchandise_prizes(stage)
@@ -291,7 +297,7 @@ def _format_additional_awards(stage: Stage, prize: PrizeTableRow) -> str:
 
 
 def describe_bet_limits(stage: Stage) -> str:
-    """Return the value of a credit and the permitted bets, or the limits of a table's spots."""
+    """Return a text with the value of a credit and the permitted bets; for a table, the limits of its spots."""
     view, say, snapshot = stage.view, stage.texts.say, stage.view.snapshot
     if snapshot is None:
         return ""
@@ -329,7 +335,7 @@ def _draw_game_facts(stage: Stage, rect: Rect) -> None:
 
 
 def _draw_prize_table(stage: Stage, rect: Rect, field: ReelField, prizes: list[PrizeTableRow]) -> None:
-    """Draw the table of the game's prizes, with the credits of each prize for each bet (C-22)."""
+    """Draw a help page with the game's prizes: a row for each prize, with its credits at each bet (C-22)."""
     game = stage.view.game
     if game is None:
         return
@@ -395,7 +401,7 @@ def _draw_prize_table(stage: Stage, rect: Rect, field: ReelField, prizes: list[P
 def _draw_prize_name(
     stage: Stage, field: ReelField, prize: PrizeTableRow, at: tuple[float, float], width: float
 ) -> None:
-    """Draw a prize's name and what it awards in addition to credits, on a separate line if the column is narrow."""
+    """Draw a prize's name, and what it awards besides credits; in a narrow column, on two lines."""
     name = format_prize_name(stage.texts, field, prize.count, prize.symbol, prize.name)
     awards = _format_additional_awards(stage, prize)
     has_two_lines = bool(awards) and stage.layout.is_portrait
@@ -410,7 +416,7 @@ def _draw_prize_name(
 
 
 def read_merchandise_prizes(stage: Stage) -> Sequence[Mapping[str, Any]]:
-    """Return the merchandise prizes of the game on the screen, as its definition describes them."""
+    """Return the merchandise prizes of the game on the screen, as the game's definition states them."""
     game = stage.view.game
     prizes: Sequence[Mapping[str, Any]] = game.presentation.get("merchandise", ()) if game else ()
     return prizes
@@ -438,7 +444,7 @@ def _draw_merchandise_prizes(stage: Stage, rect: Rect) -> None:
 
 
 def _draw_keno_table(stage: Stage, rect: Rect) -> None:
-    """Draw the prize of each catch for each number of spots, for one credit staked (M-01)."""
+    """Draw what each catch (number of hits) pays for each number of spots, for one credit staked (M-01)."""
     game = stage.view.game
     tables: dict[str, dict[str, int]] = game.presentation.get("tables", {}) if game else {}
     p, (x, y, w, h) = stage.painter, rect
@@ -477,7 +483,7 @@ def _draw_keno_table(stage: Stage, rect: Rect) -> None:
 
 
 def _draw_lines(stage: Stage, rect: Rect, field: ReelField) -> None:
-    """Draw each pay line as a small grid with its number."""
+    """Draw each pay line of the game as a small grid, with the line's number."""
     p, (x, y, w, h) = stage.painter, rect
     used_height = p.write_paragraph(
         stage.texts.say("help.lines_rule"), (x, y, w, 90), TextStyle("text", "small", "text")
@@ -505,7 +511,7 @@ def _draw_lines(stage: Stage, rect: Rect, field: ReelField) -> None:
 def _draw_line_grid(
     size: tuple[int, int], field: ReelField, line: tuple[int, ...], colour: tuple[int, int, int, int]
 ) -> pygame.Surface:
-    """Return a small picture of the reels' cells, in which a pay line's cells are coloured."""
+    """Return a small drawing of the reels' cells, in which the cells of a pay line are coloured."""
     ink = VectorCanvas(size)
     cell_width, cell_height = 100 / field.reel_count, 100 / max(field.reel_heights)
     for reel, height in enumerate(field.reel_heights):
@@ -521,7 +527,7 @@ def _draw_line_grid(
 
 
 def _draw_responsible_gambling(stage: Stage, rect: Rect) -> None:
-    """Draw the page of responsible gambling, with the jurisdiction's help line."""
+    """Draw the help page on responsible gambling, with the jurisdiction's help line."""
     p, (x, y, w, h) = stage.painter, grow_rect(rect, -10)
     size = "lead" if not stage.layout.is_telephone else "body"
     chance, limits = stage.texts.say("help.chance"), stage.texts.say("help.limits")

@@ -48,7 +48,7 @@ _TICKET_ROW_HEIGHT_MAX: Final = 104.0
 def draw_keno(stage: Stage, step: Step | None, step_time: StepTime | None, elapsed_seconds: float) -> None:
     """Draw the Keno board with the balls drawn so far.
 
-    Without ``step_time``, draw the last complete draw, or the player's marks.
+    If ``step_time`` is None, draw the complete last draw, or the player's marks.
     """
     draw_board_background(stage)
     view, game = stage.view, stage.view.game
@@ -94,12 +94,15 @@ def draw_keno(stage: Stage, step: Step | None, step_time: StepTime | None, elaps
 
 
 def _should_show_marks(view: View) -> bool:
-    """Return whether the Keno board shows the player's marks, not a draw."""
+    """Return whether the Keno board shows the player's marks and not the last draw."""
     return view.show is None or has_changed_marks_since_game(view)
 
 
 def list_keno_touches(view: View, layout: Layout) -> list[tuple[Rect, Action]]:
-    """Return the touch targets while the machine takes bets: numbers, quick pick, cards and groups."""
+    """Return the touch targets of a Keno game: numbers, quick pick, cards and groups.
+
+    Return none while the machine takes no bets.
+    """
     game = view.game
     if not is_keno(game) or game is None or not view.accepts_request("bet"):
         return []
@@ -127,7 +130,10 @@ def list_keno_touches(view: View, layout: Layout) -> list[tuple[Rect, Action]]:
 
 
 def lay_out_form_rows(view: View, layout: Layout) -> list[tuple[Rect, Action]]:
-    """Return the targets of named tickets on the right panel; in portrait, one key that cycles through them."""
+    """Return the touch target of each ready-made ticket on the right panel.
+
+    In portrait, return one key, which selects the next ticket.
+    """
     game, snapshot = view.game, view.snapshot
     if game is None or not is_keno(game) or snapshot is None or layout.is_portrait:
         return []
@@ -139,7 +145,7 @@ def lay_out_form_rows(view: View, layout: Layout) -> list[tuple[Rect, Action]]:
 
 
 def _find_slip_key_rect(layout: Layout) -> Rect:
-    """Return the rectangle of the key that opens the slip on a telephone."""
+    """Return the rectangle of the key that opens the Keno slip on a telephone."""
     x, y, w, h = _find_quick_pick_rect(layout)
     return (x - w - 12, y, w, h)
 
@@ -157,7 +163,7 @@ def _find_quick_pick_rect(layout: Layout) -> Rect:
 
 
 def _lay_out_slip_keys(view: View, layout: Layout) -> list[tuple[Rect, Action]]:
-    """Return the keys of a Keno slip for cards and groups; none while the board shows a draw."""
+    """Return the keys for the cards and groups of a Keno slip. Return none while the board shows a draw."""
     game, slip = view.game, view.slip
     if game is None:
         return []
@@ -205,13 +211,19 @@ def _lay_out_slip_keys(view: View, layout: Layout) -> list[tuple[Rect, Action]]:
 
 
 def _choose_cards_that_fit(card: int, cards: int, room: int) -> range:
-    """Return the Keno cards whose keys fit a row with room for ``room`` keys, the current card among them."""
+    """Return the indices of the Keno cards whose keys are shown in a row for ``room`` keys.
+
+    They include the current card, whose index is ``card``, of ``cards`` cards.
+    """
     first = min(max(0, card - room // 2), max(0, cards - room))
     return range(first, min(cards, first + room))
 
 
 def count_tray_rows(game: GameView) -> int:
-    """Return how many rows of keys a Keno game's tray may need, for cards, for draws and bonuses, and for others."""
+    """Return how many rows of keys a Keno game needs in its tray.
+
+    Cards, draws with bonuses, and the remaining keys each have rows of their own.
+    """
     return (
         1
         + (find_ticket_maximum(game, "selections") > 1)
@@ -220,7 +232,7 @@ def count_tray_rows(game: GameView) -> int:
 
 
 def _draw_marking_keys(stage: Stage) -> None:
-    """Draw the keys for marking a Keno slip: quick pick, cards and groups."""
+    """Draw the keys with which the player fills in a Keno slip: quick pick, cards and groups."""
     view, game, say = stage.view, stage.view.game, stage.texts.say
     if game is None or not view.accepts_request("bet") or not is_keno(game):
         return
@@ -249,7 +261,7 @@ def _draw_marking_keys(stage: Stage) -> None:
 
 
 def format_slip_key(stage: Stage, action: Action) -> str:
-    """Return the text of a slip's key: its name, the number of draws, or the bonus with its fee."""
+    """Return the text of a key of a Keno slip: its name, the number of draws, or a bonus with its fee."""
     view, game, texts = stage.view, stage.view.game, stage.texts
     assert game is not None
     assert view.snapshot is not None
@@ -262,7 +274,10 @@ def format_slip_key(stage: Stage, action: Action) -> str:
 
 
 def format_slip_legal_text(view: View, texts: Texts) -> str:
-    """Return the mandatory texts of a slip (Québec by-law, s.77): number of selections, maximum prize, rules."""
+    """Return the mandatory texts of a Keno slip (Québec by-law, s.77).
+
+    They state how many numbers may be selected, the highest prize, and where the rules are.
+    """
     game = view.game
     if game is None:
         return ""
@@ -280,7 +295,7 @@ def format_slip_legal_text(view: View, texts: Texts) -> str:
 
 
 def describe_purchase(stage: Stage) -> tuple[str, int]:
-    """Return a text about what PLAY buys, and its price in minor units.
+    """Return a text about the Keno ticket that PLAY buys, and its price in minor units.
 
     The text is empty while the player's marks make no valid ticket.
     """
@@ -303,7 +318,10 @@ def describe_purchase(stage: Stage) -> tuple[str, int]:
 
 
 def _draw_purchase(stage: Stage) -> None:
-    """Draw the ticket bought without marks and its price in large type, then the slip's mandatory texts."""
+    """Draw, in large type, the ticket that PLAY buys while there are no marks, with its price.
+
+    Below it, draw the mandatory texts of a Keno slip.
+    """
     x, y, w, h = _split_board_and_tray(stage.layout)[1]
     p, (text, price_cents) = stage.painter, describe_purchase(stage)
     style, price = TextStyle("strong", "small", "text"), stage.money(price_cents)
@@ -332,7 +350,10 @@ def _draw_purchase(stage: Stage) -> None:
 
 
 def describe_slip(stage: Stage) -> str:
-    """Return the cost of the Keno ticket, or the count of marked numbers while the marks make no valid ticket."""
+    """Return the cost of the Keno ticket as text.
+
+    While the marks make no valid ticket, return how many numbers are marked.
+    """
     text, price_cents = describe_purchase(stage)
     if not stage.view.slip.has_marks:
         return stage.texts.say("keno.buys_now")
@@ -341,12 +362,12 @@ def describe_slip(stage: Stage) -> str:
 
 
 def map_numbers_to_group_letters(slip: KenoSlip) -> dict[int, str]:
-    """Return the group letter of each number marked on the current card."""
+    """Return the marked numbers of the current card, each with the letter of its group."""
     return {n: "ABCDEFGHIJ"[i] for i, group in enumerate(slip.current_card) for n in group}
 
 
 def draw_letters(stage: Stage, cells: Sequence[tuple[Rect, int]], letters: Mapping[int, str]) -> None:
-    """Draw the group letter of each marked number in the corner of its cell."""
+    """Draw, in the corner of each marked number's cell, the letter of its group."""
     style = TextStyle("heavy", "tiny" if not stage.layout.is_telephone else "caption", (58, 38, 0, 255))
     for (x, y, _, _), number in cells:
         if number in letters:
@@ -363,12 +384,15 @@ def find_number_rect(board: Rect, size: tuple[int, int], number: int) -> Rect:
 
 
 def find_best_card(step: KenoStep) -> KenoCard | None:
-    """Return the Keno card to show on the board: the one with the highest pay, or else with the most catches."""
+    """Return the Keno card whose result is shown on the board: the one with the highest pay.
+
+    If none pays, return the one with the most hits; None if the draw has no card.
+    """
     return max(step.cards, key=lambda card: (card.credits, len(card.hits)), default=None)
 
 
 def _split_board_and_tray(layout: Layout) -> tuple[Rect, Rect]:
-    """Return the rectangles of the Keno board and of the tray beside it, or in portrait below it."""
+    """Return the rectangles of the Keno board and of the tray, which is beside the board or, in portrait, below it."""
     x, y, w, h = layout.field
     if layout.is_portrait:
         edge = 16.0 if not layout.is_telephone else 6.0
@@ -390,7 +414,10 @@ def _draw_board(
     marked_numbers: frozenset[int],
     flash_progress: float,
 ) -> None:
-    """Draw the Keno board with every number: marked, drawn, and drawn last (``flash_progress``)."""
+    """Draw the Keno board with every number, whether marked or drawn.
+
+    ``flash_progress`` (0 to 1) is the progress of the flash with which the last ball appears.
+    """
     board = _split_board_and_tray(stage.layout)[0]
     cells = [(find_number_rect(board, size, n), n) for n in range(1, size[0] + 1)]
     draw_keno_numbers(stage, cells, marked_numbers, balls, flash_progress)
@@ -403,7 +430,10 @@ def draw_keno_numbers(
     balls: tuple[int, ...] = (),
     flash_progress: float = 1.0,
 ) -> None:
-    """Draw Keno numbers in their cells as marked, drawn or hit; the last ball flashes until ``flash_progress`` is 1."""
+    """Draw Keno numbers in their cells as marked, drawn, or hit (both).
+
+    The last ball flashes; ``flash_progress`` is the progress of the flash, from 0 to 1.
+    """
     p, drawn_numbers = stage.painter, set(balls)
     for cell, number in cells:
         state = (
@@ -431,7 +461,10 @@ def draw_keno_numbers(
 
 
 def _draw_cell(stage: Stage, size: tuple[int, int], state: str) -> pygame.Surface:
-    """Return a cell of the Keno board: marked, drawn (a disc) and hit (framed) differ in shape as well as colour."""
+    """Return the drawing of a cell of the Keno board.
+
+    Marked, drawn (a disc) and hit (a frame) numbers differ in shape as well as in colour.
+    """
     ink = VectorCanvas(size)
     base = mix(stage.look.sky[1], (10, 16, 34, 255), 0.62)
     ink.fill_path(build_rounded_box(0, 0, 100, 100, 14), (0, 0, 0, 150))
@@ -468,7 +501,10 @@ def _draw_cell(stage: Stage, size: tuple[int, int], state: str) -> pygame.Surfac
 
 
 def _format_draw_pay(stage: Stage, step: KenoStep) -> str:
-    """Return what a finished Keno draw has paid, if a telephone's tray has room for it."""
+    """Return a text that says what a finished Keno draw has paid.
+
+    Empty if a telephone's tray has no room for it.
+    """
     return (
         "  ·  " + stage.texts.format_count("keno.pays", step.credits)
         if stage.layout.is_telephone and step.credits
@@ -479,7 +515,10 @@ def _format_draw_pay(stage: Stage, step: KenoStep) -> str:
 def _draw_tray(
     stage: Stage, balls: tuple[int, ...], marked_numbers: frozenset[int], ball_count: int, pay_text: str
 ) -> None:
-    """Draw the Keno balls drawn so far, of ``ball_count``, in their order; ``pay_text`` is what the draw has paid."""
+    """Draw the Keno balls in the order in which they were drawn.
+
+    The tray has room for ``ball_count`` balls. ``pay_text`` says what the draw has paid.
+    """
     x, y, w, h = _split_board_and_tray(stage.layout)[1]
     text = stage.texts.say(
         "keno.count", drawn=len(balls), total=ball_count, hits=len(marked_numbers & set(balls))
@@ -508,14 +547,14 @@ def _draw_tray(
 
 
 def _draw_tray_background(stage: Stage, text: str) -> None:
-    """Draw the empty tray of balls with its heading."""
+    """Draw the tray for the Keno balls, empty, with its heading."""
     (x, y, w, h), p = _split_board_and_tray(stage.layout)[1], stage.painter
     p.draw_panel((x, y, w, h), radius=22, fill=(6, 10, 24, 200), edge=(*stage.look.accent[:3], 110))
     p.draw_text(text, (x + w / 2, y + 24), TextStyle("strong", "caption", stage.look.accent), width=w - 20)
 
 
 def draw_ball(stage: Stage, rect: Rect, number: int, *, is_hit: bool) -> None:
-    """Draw a ball with its number; coloured if the player has marked it."""
+    """Draw a Keno ball with its number. It is coloured if ``is_hit``: the player has marked the number."""
     x, y, w, h = rect
     stage.painter.draw_cached_picture(("ball", is_hit), rect, partial(_draw_ball, is_hit=is_hit))
     style = TextStyle("heavy", "caption" if w < 62 else "small", (20, 16, 30, 255))
@@ -523,7 +562,7 @@ def draw_ball(stage: Stage, rect: Rect, number: int, *, is_hit: bool) -> None:
 
 
 def _draw_ball(size: tuple[int, int], *, is_hit: bool) -> pygame.Surface:
-    """Return the drawing of a ball; coloured if its number was marked."""
+    """Return the drawing of a Keno ball. It is coloured if ``is_hit``: the player has marked its number."""
     colour = _HIT_COLOUR if is_hit else (236, 240, 250, 255)
     ink = VectorCanvas(size)
     ink.fill_path(build_ellipse(50, 50, 49), (0, 0, 0, 160))
@@ -536,7 +575,7 @@ def _draw_ball(size: tuple[int, int], *, is_hit: bool) -> pygame.Surface:
 
 
 def _draw_card_catches(stage: Stage, step: KenoStep, balls: tuple[int, ...]) -> None:
-    """Draw the number of Keno cards and their catches at the tray's foot."""
+    """Draw, at the foot of the tray, the numbers of the player's Keno cards and how many hits each has."""
     (x, y, w, h), p = _split_board_and_tray(stage.layout)[1], stage.painter
     drawn_numbers = set(balls)
     caught = [len(drawn_numbers & set(card.numbers)) for card in step.cards]
@@ -552,9 +591,10 @@ def _draw_card_catches(stage: Stage, step: KenoStep, balls: tuple[int, ...]) -> 
 
 
 def list_keno_prizes(stage: Stage) -> tuple[int, list[tuple[int, str]]]:
-    """Return the number of spots and the prizes (catch, text) of a Keno ticket.
+    """Return the number of spots of a Keno ticket, and its prizes as pairs of catch (number of hits) and text.
 
-    It is the last card played, or else the ticket that PLAY buys.
+    The ticket is the one that the player has marked. Without marks it is the last one played or, before any game, the
+    one that PLAY buys.
     """
     game, show = stage.view.game, stage.view.show
     if game is None:
@@ -581,7 +621,10 @@ def _list_levels_of_card(game: GameView, spots: int) -> list[Mapping[str, Any]]:
 
 
 def format_catch_award(stage: Stage, spots: int, catch: int) -> str:
-    """Return what a catch wins for one credit staked: credits, a named level, both, or nothing."""
+    """Return what a catch (number of hits) wins for one credit staked, as text.
+
+    It is an amount of credits, the name of a progressive level, both, or nothing.
+    """
     game = stage.view.game
     if game is None:
         return ""

@@ -1,4 +1,4 @@
-"""The prompt of a service page: its input field, and its keys (digits, letters, choices)."""
+"""The input on a service page: its text field, and its keys (digits, letters, choices)."""
 
 from typing import Final
 
@@ -29,7 +29,7 @@ _NARROW_KEYBOARD_WIDTH_MAX: Final = 800.0
 
 
 def _find_keys_rect(rect: Rect) -> Rect:
-    """Return the area for the keys, below label and field."""
+    """Return the rectangle for the keys, below the label and the text field of an input prompt."""
     x, y, w, h = rect
     return (
         x,
@@ -40,7 +40,7 @@ def _find_keys_rect(rect: Rect) -> Rect:
 
 
 def lay_out_keypad(stage: Stage, prompt: Prompt, rect: Rect) -> list[tuple[Rect, Action]]:
-    """Return the touch targets of every key of the prompt; the last one sends the input."""
+    """Return a touch target for every key of an input prompt. The last one sends the input."""
     if prompt.kind == "choice":
         return _lay_out_choices(prompt, rect, stage.layout.finger)
     below, serial = _find_keys_rect(rect), prompt.kind == "serial"
@@ -55,7 +55,10 @@ def lay_out_keypad(stage: Stage, prompt: Prompt, rect: Rect) -> list[tuple[Rect,
 
 
 def _lay_out_choices(prompt: Prompt, rect: Rect, finger: float) -> list[tuple[Rect, Action]]:
-    """Return a touch target for each choice, in as many columns as necessary."""
+    """Return a touch target for each choice of an input prompt.
+
+    There are more columns if the choices do not fit into fewer.
+    """
     x, y, w, h = rect
     top, room = y + _PROMPT_LABEL_HEIGHT + 8, h - _PROMPT_LABEL_HEIGHT - 8
     columns, step = 1, max(74.0, finger + _KEY_GAP)
@@ -91,7 +94,10 @@ def _lay_out_digits(rect: Rect) -> list[tuple[Rect, Action]]:
 
 
 def _lay_out_letters(stage: Stage, rect: Rect, *, serial: bool) -> list[tuple[Rect, Action]]:
-    """Return the keys of the letters on the screen's keyboard; ``serial``: only capitals, as in serial numbers."""
+    """Return the keys with letters.
+
+    If ``serial``, there are only capital letters, as used in serial numbers.
+    """
     x, y, w, h = rect
     shift = 1 if stage.view.desk.is_shift_on else 0
     rows = (
@@ -120,7 +126,7 @@ def _lay_out_letters(stage: Stage, rect: Rect, *, serial: bool) -> list[tuple[Re
 
 
 def draw_keypad(stage: Stage, prompt: Prompt, rect: Rect) -> None:
-    """Draw the prompt: its label, the typed text, the keys."""
+    """Draw an input prompt of a service page: its label, the typed text, and the keys."""
     p, (x, y, w, _) = stage.painter, rect
     label = TextStyle("strong", "body", "text")
     p.draw_label(format_page_text(stage, prompt.label), (x + 10, y, w - 20, _PROMPT_LABEL_HEIGHT), label)
@@ -152,7 +158,7 @@ def draw_keypad(stage: Stage, prompt: Prompt, rect: Rect) -> None:
 
 
 def _draw_keypad_key(stage: Stage, rect: Rect, action: Action, prompt: Prompt) -> None:
-    """Draw one key of the prompt's keypad with its letter, digit or sign."""
+    """Draw one key of an input prompt, with its letter, digit or sign."""
     p, (x, y, w, h) = stage.painter, rect
     fills: dict[str, tuple[Colour, Colour]] = {
         "enter": ((14, 88, 54, 255), (96, 220, 150, 255)),

@@ -1,9 +1,9 @@
 """The minimum and maximum bet of a table, always readable at the table (by-law ss. 9, 72 and 95.5).
 
-On a landscape screen the small print names the lowest and the highest bet of the whole table, and a sign lists the
-limits of each group of bets. On other screens the small print names the limits of each kind of bet: at roulette
-those of inside and of outside bets. Craps has too many kinds: there it names the lowest and the highest bet of the
-table (s. 95.5).
+On a landscape screen, a sign lists the limits of each group of bets, and the small print has the lowest and the highest
+bet of the whole table. Other screens have no sign; their small print has the limits of each kind of bet, at roulette
+inside and outside bets. Craps has too many kinds: its small print has the lowest and the highest bet of the table (s.
+95.5).
 """
 
 from typing import Final
@@ -31,7 +31,10 @@ LIMITS_STYLE: Final = TextStyle("strong", "caption", "text")
 
 
 def format_table_limits(stage: Stage) -> tuple[str, str] | None:
-    """Return the lowest and the highest bet that a spot of the table accepts, as amounts; None without spots."""
+    """Return the lowest and the highest bet on a spot of the table as amounts of money.
+
+    None if the table has no spots.
+    """
     snapshot, table = stage.view.snapshot, stage.view.table
     if snapshot is None or table is None or not table.spots:
         return None
@@ -45,7 +48,10 @@ def format_table_limits(stage: Stage) -> tuple[str, str] | None:
 
 
 def list_kind_limits(stage: Stage) -> list[str]:
-    """Return the limits of each kind of bet, one text each; empty if the table has only one kind, or too many."""
+    """Return a text with the limits for each kind of bet of a table.
+
+    Empty if the table has only one kind of bet, or too many.
+    """
     snapshot, table = stage.view.snapshot, stage.view.table
     if snapshot is None or table is None:
         return []
@@ -68,10 +74,10 @@ def list_kind_limits(stage: Stage) -> list[str]:
 
 
 def lay_out_small_print(stage: Stage, width: float) -> list[str]:
-    """Return the lines that state the value of a credit and the limits of the table's bets, for a width in units.
+    """Return the lines of small print that state the value of a credit and the limits of the table's bets.
 
-    On a portrait screen and a telephone, which have no sign, the limits of each kind of bet replace those of
-    the whole table. No lines before the machine's first snapshot.
+    They fit into ``width`` units. On screens without the sign, they have the limits of each kind of bet instead of
+    those of the whole table. Before the machine's first snapshot, there are none.
     """
     if stage.view.snapshot is None:
         return []
@@ -89,7 +95,7 @@ def lay_out_small_print(stage: Stage, width: float) -> list[str]:
 
 
 def _break_lines(stage: Stage, facts: list[str], width: float) -> list[str]:
-    """Return the facts in lines, each with as many of them as fit into the width."""
+    """Return texts joined to lines, each line with as many of the ``facts`` as fit into ``width`` units."""
     lines = facts[:1]
     for fact in facts[1:]:
         longer = FACT_SEPARATOR.join((lines[-1], fact))
@@ -101,12 +107,12 @@ def _break_lines(stage: Stage, facts: list[str], width: float) -> list[str]:
 
 
 def _find_extremes(limits: BetLimits, spots: list[Spot]) -> tuple[int, int]:
-    """Return the lowest and the highest bet of several spots, in credits."""
+    """Return the lowest and the highest bet, in credits, over several spots."""
     return min(spot.least for spot in spots), max(map(limits.find_spot_maximum, spots))
 
 
 def list_limit_rows(stage: Stage) -> list[tuple[list[str], str]]:
-    """Return the limits of the table's bets as rows: the names of the bets that share limits, and the limits."""
+    """Return the rows of the limits sign: the names of bets that have the same limits, and these limits as text."""
     snapshot, table = stage.view.snapshot, stage.view.table
     if snapshot is None or table is None:
         return []
@@ -126,7 +132,10 @@ def list_limit_rows(stage: Stage) -> list[tuple[list[str], str]]:
 
 
 def _join_names(stage: Stage, names: list[str], width: float) -> str:
-    """Return as many of the names as fit into the width, at least the first; an ellipsis stands for the others."""
+    """Return names joined to one text that fits into ``width`` units.
+
+    Names that do not fit are replaced by an ellipsis, but never the first.
+    """
     text = ", ".join(names)
     for count in range(len(names) - 1, 0, -1):
         if stage.painter.measure_text(text, LIMITS_STYLE) <= width:
@@ -136,18 +145,18 @@ def _join_names(stage: Stage, names: list[str], width: float) -> str:
 
 
 def _format_amounts(stage: Stage, amounts: tuple[int, int]) -> str:
-    """Return the lowest and the highest bet as one text."""
+    """Return the lowest and the highest bet (``amounts``) as one text."""
     assert stage.view.snapshot is not None  # Rows exist only with a snapshot.
     least, most = (stage.money(each * stage.view.snapshot.denomination_cents) for each in amounts)
     return least if least == most else f"{least}\u2013{most}"
 
 
 def draw_limits_sign(stage: Stage, right: Rect, foot: float) -> Rect:
-    """Draw the limits of each group of bets, and return the part of the right panel that remains free.
+    """Draw the sign with the limits of each group of bets, and return the free part of the right panel.
 
-    The sign stands below the chip keys, or at the foot of the right panel if there is too little room below
-    them. ``foot`` is the height of the panels' small print. A portrait screen and a telephone have no room
-    for the sign.
+    The sign is below the chip keys on the left panel. If there is too little room, it is at the foot of the right
+    panel, whose rectangle is ``right``. ``foot`` is the height of the small print on the panels. In portrait and on a
+    telephone there is no sign.
     """
     rows = list_limit_rows(stage)
     if not rows or stage.layout.is_portrait:
@@ -168,9 +177,9 @@ def draw_limits_sign(stage: Stage, right: Rect, foot: float) -> Rect:
 
 
 def _keep_first_lines(stage: Stage, lines: list[tuple[str, str]], room: int) -> list[tuple[str, str]]:
-    """Return at most ``room`` of the sign's lines.
+    """Return the first lines of the limits sign, at most ``room``.
 
-    If lines are left out, the last line says how to see the other limits.
+    If lines are left out, the last line says where the other limits can be seen.
     """
     if len(lines) <= room:
         return lines
@@ -181,7 +190,10 @@ def _keep_first_lines(stage: Stage, lines: list[tuple[str, str]], room: int) -> 
 
 
 def _lay_out_lines(stage: Stage, rows: list[tuple[list[str], str]], width: float) -> list[tuple[str, str]]:
-    """Return the lines of the sign, its heading first. A name that does not fit beside its limits has its own line."""
+    """Return the lines of the limits sign, each as a name and limits; the heading is the first.
+
+    A name that is too wide to stand beside its limits has a line of its own.
+    """
     p, lines = stage.painter, [(stage.texts.say("felt.limits_sign"), "")]
     for names, amounts in rows:
         room = width - p.measure_text(amounts, LIMITS_STYLE) - _SIGN_SPACE
@@ -194,7 +206,7 @@ def _lay_out_lines(stage: Stage, rows: list[tuple[list[str], str]], width: float
 
 
 def _draw_lines(stage: Stage, lines: list[tuple[str, str]], rect: Rect) -> None:
-    """Draw the lines of the sign in a rectangle."""
+    """Draw the lines of the limits sign in a rectangle."""
     p, (x, y, w, _) = stage.painter, rect
     for i, (text, amounts) in enumerate(lines):
         middle = y + (i + 0.5) * _SIGN_LINE_HEIGHT

@@ -1,4 +1,4 @@
-"""Tables of a service page, laid out in the available room and divided into sheets if there are too many rows."""
+"""The tables of a service page: laid out in the room that there is, on several sheets if they have too many rows."""
 
 import math
 import unicodedata
@@ -30,7 +30,10 @@ _NARROW_TABLE_COLUMNS_MAX: Final = 3
 
 @dataclass(frozen=True, slots=True)
 class ListingLine:
-    """One line of a service page: a title, column heads or a row, with each column's share of the width."""
+    """One line of a service page's tables: a title, the column heads, or a row.
+
+    It has the fraction of the width that each column takes.
+    """
 
     kind: Literal["title", "head", "row"]
     cells: tuple[str, ...]
@@ -40,12 +43,12 @@ class ListingLine:
     action: str = ""
     icon: str = ""
     top_inset: float = 0.0
-    """The width left free at the left of column heads, above the icons of the table's rows."""
+    """For column heads: the free width at their left, which is as wide as the icons of the rows."""
 
 
 @dataclass(frozen=True, slots=True)
 class PlacedListing:
-    """The lines of a service page's tables with their rectangles, divided into sheets."""
+    """The lines of a service page's tables, each with its rectangle, by sheet."""
 
     lines_by_sheet: tuple[tuple[tuple[Rect, ListingLine], ...], ...]
 
@@ -55,11 +58,14 @@ class PlacedListing:
         return len(self.lines_by_sheet)
 
     def get_sheet_lines(self, number: int) -> tuple[tuple[Rect, ListingLine], ...]:
-        """Return the lines of a sheet; a number beyond the last sheet continues from the first one."""
+        """Return the lines of sheet ``number`` with their rectangles.
+
+        A number beyond the last sheet starts again with the first sheet.
+        """
         return self.lines_by_sheet[number % len(self.lines_by_sheet)] if self.lines_by_sheet else ()
 
     def list_touches(self, number: int) -> list[tuple[Rect, Action]]:
-        """Return the touchable rows of the sheet with this number."""
+        """Return the touch targets on a sheet: the rows that can be touched."""
         return [
             (rect, Action("answer", line.action))
             for rect, line in self.get_sheet_lines(number)
@@ -68,7 +74,10 @@ class PlacedListing:
 
 
 def lay_out_listing(stage: Stage, page: ServicePage, body: Rect) -> PlacedListing:
-    """Lay out the tables of a page, in two columns if all are narrow and the body is wide."""
+    """Return the tables of a service page, laid out in the rectangle ``body``.
+
+    If the rectangle is wide and all tables are narrow, there are two columns of tables.
+    """
     snapshot = stage.view.snapshot
     currency = None if snapshot is None else snapshot.currency
     key = (page, stage.texts, currency, stage.view.desk.typed_text, stage.layout, stage.painter.scale)
@@ -76,13 +85,13 @@ def lay_out_listing(stage: Stage, page: ServicePage, body: Rect) -> PlacedListin
 
 
 def measure_listing(stage: Stage, page: ServicePage, body: Rect) -> float:
-    """Return the height of a page's tables in a body of this width, in units, if nothing limits it."""
+    """Return the height that a page's tables need at the width of ``body``, in units, even if ``body`` is lower."""
     lines = lay_out_listing(stage, page, (*body[:3], math.inf)).get_sheet_lines(0)
     return max((rect[1] + rect[3] for rect, _ in lines), default=body[1]) - body[1]
 
 
 def _lay_out_tables(stage: Stage, page: ServicePage, body: Rect) -> PlacedListing:
-    """Lay out the tables of a page; see :func:`lay_out_listing`."""
+    """Compute the result of :func:`lay_out_listing`."""
     tables = _list_matching_tables(stage, page)
     narrow = all(_count_columns(table) <= _NARROW_TABLE_COLUMNS_MAX for table in tables)
     lines = sum(len(table.rows) for table in tables)
@@ -98,7 +107,7 @@ def _lay_out_tables(stage: Stage, page: ServicePage, body: Rect) -> PlacedListin
 def _list_matching_tables(stage: Stage, page: ServicePage) -> tuple[PageTable, ...]:
     """Return the tables of a service page.
 
-    On a search page they have only the rows that contain the typed text, regardless of accents.
+    On a search page they have only the rows that contain the typed text; case and accents do not matter.
     """
     typed = _normalise_for_search(stage.view.desk.typed_text)
     if page.prompt is None or page.prompt.kind != "find" or not typed:
@@ -130,7 +139,7 @@ def _count_columns(table: PageTable) -> int:
 
 
 def _build_lines(stage: Stage, table: PageTable, width: float, touched: float) -> list[ListingLine]:
-    """Return the lines of a service page's table: its title, column heads and rows, with their heights."""
+    """Return the lines of a service page's table with their heights: its title, column heads and rows."""
     count = _count_columns(table)
     rows = [tuple(format_page_text(stage, cell) for cell in row.cells) for row in table.rows]
     heads = tuple(format_page_text(stage, text) for text in table.columns)
@@ -157,9 +166,10 @@ def _build_lines(stage: Stage, table: PageTable, width: float, touched: float) -
 
 
 def _choose_alignment(rows: Sequence[PageRow], column: int, count: int) -> Align:
-    """Return the alignment of a table column: numbers to the right, except in the first column.
+    """Return how the cells of a column are aligned.
 
-    The second of two columns is aligned to the right as well.
+    Numbers are aligned to the right, except in the first column. In a table of two columns, the second is always
+    aligned to the right.
     """
     kinds = {row.cells[column].kind for row in rows if column < len(row.cells)}
     if column and kinds and kinds <= {"money", "number"}:
@@ -170,7 +180,10 @@ def _choose_alignment(rows: Sequence[PageRow], column: int, count: int) -> Align
 def _compute_column_shares(
     stage: Stage, lines: Sequence[tuple[str, ...]], count: int, width: float
 ) -> tuple[float, ...]:
-    """Return each column's share of the width, from its longest cell, wide enough for its longest word."""
+    """Return the fraction of the width for each column of a table.
+
+    It depends on the column's longest cell, and has room for its longest word.
+    """
     style = TextStyle("strong", "small")
     p = stage.painter
     cells = [[line[i] for line in lines if i < len(line)] for i in range(count)]
@@ -193,7 +206,10 @@ def _compute_column_shares(
 def _compute_row_height(
     stage: Stage, cells: tuple[str, ...], shares: tuple[float, ...], width: float
 ) -> float:
-    """Return the height of a table row: as many lines as its longest cell needs, in bold or in normal type."""
+    """Return the height of a table row, in units.
+
+    It has room for the lines of its longest cell, whether that is drawn in bold or in normal type.
+    """
     p = stage.painter
     rooms = [width * share - _CELL_PADDING for share in shares]
     lines = max(
@@ -210,17 +226,18 @@ def _compute_row_height(
 def _arrange_lines(
     blocks: list[list[ListingLine]], body: Rect, width: float, *, double: bool
 ) -> tuple[tuple[tuple[Rect, ListingLine], ...], ...]:
-    """Arrange lines from the top, then in the second column, then on further sheets.
+    """Return the lines of all tables on each sheet, with their rectangles.
 
-    A table is moved to the next column as a whole if it fits there. A table that continues repeats its column
-    heads, and on another sheet its title too.
+    A sheet is filled from the top, then, if ``double``, its second column. A table that does not fit into the rest of a
+    column starts in the next column, if it fits there as a whole. Otherwise it is continued there: the column heads are
+    repeated and, on another sheet, also the title.
     """
     x, y, _, h = body
     sheets: list[list[tuple[Rect, ListingLine]]] = [[]]
     column, top = 0, y
 
     def start_column() -> None:
-        """Start the next column at the top, on a further sheet if it is a first column."""
+        """Start at the top of the next column; if the sheet has no further column, on a new sheet."""
         nonlocal column, top
         top = y
         column = 1 - column if double else 0
@@ -252,7 +269,10 @@ def _arrange_lines(
 
 
 def draw_listing(stage: Stage, listing: PlacedListing, number: int, body: Rect) -> None:
-    """Draw one sheet of a service page's tables in ``body``; nothing but the page's plate is below it."""
+    """Draw sheet ``number`` of a service page's tables in the rectangle ``body``.
+
+    Only the plain background of the page may have been drawn there before, because the result is cached.
+    """
     x, y, w, h = body
     room: Rect = (x - _EDGE, y - _EDGE, w + 2 * _EDGE, h + 2 * _EDGE)
     lines = listing.get_sheet_lines(number)
@@ -287,7 +307,7 @@ def _draw_lines(stage: Stage, listing: PlacedListing, number: int) -> None:
 
 
 def _draw_cells(stage: Stage, line: ListingLine, rect: Rect) -> None:
-    """Draw the cells of a line of a service page's table in their columns."""
+    """Draw the cells of one line of a service page's table, each in its column."""
     x, y, w, h = rect
     face = "strong" if line.kind == "head" or line.action else "text"
     left = x

@@ -1,6 +1,6 @@
-"""The screens of lock-ups: door, tilt, hand-pay, paying, a host's lock, out of service, link lost.
+"""The screens of lock-ups: door, tilt, hand-pay, paying, a host's lock, out of service, connection lost.
 
-Each shows what happened, what to do, and who can clear it. The credit stays visible below.
+Each says what happened, what to do, and who can clear it. The credit stays visible below.
 """
 
 import math
@@ -53,7 +53,7 @@ _CLEARING_AUTHORITY_ORDER: Final = ("self", "attendant", "technician", "ruling",
 
 
 def draw_lockup(stage: Stage, scene: Scene) -> None:
-    """Dim the background and show the scene's panel, sliding in from above."""
+    """Dim the picture above the meters, and draw the panel of a lock-up over it, sliding in from above."""
     share = (
         1.0
         if stage.view.reduced_motion
@@ -69,7 +69,10 @@ def draw_lockup(stage: Stage, scene: Scene) -> None:
 
 
 def _find_plate_top(stage: Stage, height: float) -> float:
-    """Return the top of a lock-up's plate: centred, or lower if its sign would cover the marquee."""
+    """Return the top of a lock-up's plate, which is ``height`` units high.
+
+    It is centred, or lower if the sign above it would cover the game's title.
+    """
     layout = stage.layout
     _, y, _, h = layout.marquee
     low = min(y + h + _SIGN_HEIGHT * _SIGN_SHARE_ABOVE_PLATE, layout.stage[3] - height - 20)
@@ -77,7 +80,7 @@ def _find_plate_top(stage: Stage, height: float) -> float:
 
 
 def _compute_needed_height(stage: Stage, scene: Scene, text: "LockupText", width: float) -> float:
-    """Return the height of a lock-up's plate that has room for all its texts."""
+    """Return the height of a lock-up's plate that has room for all of its texts."""
     style = TextStyle("text", "body", "text")
     rows = sum(len(stage.painter.wrap_text(line, width - 160, style)) for line in text.lines)
     head = 210 + (0 if not text.headline else 126 if text.is_about_money else 84)
@@ -87,7 +90,7 @@ def _compute_needed_height(stage: Stage, scene: Scene, text: "LockupText", width
 
 
 def _format_who_can_help(stage: Stage, text: "LockupText", width: float) -> list[str]:
-    """Return the text that says who can clear the lock-up, in lines that fit the plate."""
+    """Return the text that says who can clear the lock-up, in lines that fit into ``width`` units."""
     return (
         stage.painter.wrap_evenly(text.who_can_help, width - 80, TextStyle("strong", "body"))
         if text.who_can_help
@@ -97,7 +100,7 @@ def _format_who_can_help(stage: Stage, text: "LockupText", width: float) -> list
 
 @dataclass(frozen=True, slots=True)
 class LockupText:
-    """The texts of a lock-up: its title, one large line (an amount or text), the explanation, and who can clear it."""
+    """The texts of a lock-up: title, one large line (an amount or a text), explanation, and who can clear it."""
 
     title: str
     headline: str = ""
@@ -105,11 +108,14 @@ class LockupText:
     who_can_help: str = ""
     is_about_money: bool = False
     sign_name: str = ""
-    """The name of the sign above the plate; empty for the usual sign of the scene."""
+    """The name of the drawing above the plate; empty for the one that belongs to the scene."""
 
 
 def describe_scene_with_journal_head(stage: Stage, scene: Scene) -> LockupText:
-    """Return the texts of a scene, with the journal head if staff should note it."""
+    """Return the texts of a lock-up.
+
+    If staff should note the journal head (the number and hash of the last journal entry), it is among them.
+    """
     text, snapshot = describe_scene(stage, scene), stage.view.snapshot
     if snapshot is None or not snapshot.journal_head or scene not in _NOTED:
         return text
@@ -118,7 +124,7 @@ def describe_scene_with_journal_head(stage: Stage, scene: Scene) -> LockupText:
 
 
 def describe_scene(stage: Stage, scene: Scene) -> LockupText:
-    """Return the texts that explain a lock-up scene and what to do."""
+    """Return the texts that say what a lock-up is about and what to do."""
     say, snapshot = stage.texts.say, stage.view.snapshot
     if scene is Scene.HANDPAY and snapshot is not None and snapshot.handpay is not None:
         return _describe_handpay(stage, snapshot.handpay)
@@ -148,13 +154,16 @@ def describe_scene(stage: Stage, scene: Scene) -> LockupText:
 
 
 def _format_door_remedy(snapshot: Snapshot | None) -> str:
-    """Return how to end a door lock-up: close the door, and inspect the logic board if its door was open."""
+    """Return a text that says how to end a door lock-up: close the door.
+
+    If the door of the logic board was open, the logic board must also be inspected.
+    """
     examined = snapshot is not None and any(tilt.code == "logic_access" for tilt in snapshot.tilts)
     return "door.examined" if examined else "door.attendant"
 
 
 def _describe_lost_machine(stage: Stage) -> LockupText:
-    """Return the texts for a machine that does not answer: please wait, and after a while call an attendant."""
+    """Return the texts while the machine sends nothing: please wait and, after some time, call an attendant."""
     say = stage.texts.say
     if stage.view.now - stage.view.scene_at < LINK_LOST_SECONDS_UNTIL_CALL:
         return LockupText(say("lost.title"), "", (say("lost.say"),))
@@ -165,12 +174,15 @@ def _describe_lost_machine(stage: Stage) -> LockupText:
 
 @cache
 def _load_catalogue(language: str) -> Texts:
-    """Return the texts of a language, from the cache."""
+    """Return the texts of a language. Each catalogue is loaded once."""
     return Texts(language)
 
 
 def _describe_start_up(activity: StartUpActivity) -> LockupText:
-    """Return the start-up progress as text in every language: the machine has not reported its language yet."""
+    """Return the texts about the progress of the machine's start, in every language.
+
+    The machine has not reported its language yet.
+    """
     catalogues = [_load_catalogue(language) for language in LOCALE_BY_LANGUAGE]
     key = (
         f"boot.{activity.activity_code}"
@@ -233,7 +245,10 @@ def _describe_handpay(stage: Stage, handpay: Handpay) -> LockupText:
 
 
 def _format_handpay_facts(stage: Stage, handpay: Handpay) -> str:
-    """Return what an attendant notes about a hand-pay: which payment, since when, and on which machine and site."""
+    """Return what an attendant notes about a hand-pay.
+
+    It says which payment it is, since when it is pending, and at which machine and site.
+    """
     say, snapshot = stage.texts.say, stage.view.snapshot
     facts = [say("handpay.number", number=handpay.number)] if handpay.number else []
     if handpay.since:
@@ -246,7 +261,7 @@ def _format_handpay_facts(stage: Stage, handpay: Handpay) -> str:
 
 
 def _describe_host_lock(stage: Stage, lock: HostLock) -> LockupText:
-    """Return the texts of a lock by a host: why, by which host, and that the machine resumes without anyone's help."""
+    """Return the texts of a lock by a host: the reason, the host, and that the machine will continue by itself."""
     say = stage.texts.say
     seconds = max(0, math.ceil(-compute_seconds_since(stage.view, lock.until_utc)))
     text_key = "locked.cash_out" if lock.cash_out else "locked.transfer"
@@ -261,7 +276,10 @@ def _format_door(stage: Stage, door: str) -> str:
 
 
 def _describe_tilts(stage: Stage, tilts: tuple[Tilt, ...]) -> LockupText:
-    """Return the texts of active tilts: the last one large, the others below, and who may clear all of them."""
+    """Return the texts of active tilts.
+
+    The last one is large, the others are below; a text says who may clear all of them.
+    """
     say, last = stage.texts.say, tilts[-1]
     facts = say("tilt.since", time=stage.texts.format_time(last.since))
     if not stage.texts.has_text(
@@ -289,7 +307,7 @@ def _describe_tilts(stage: Stage, tilts: tuple[Tilt, ...]) -> LockupText:
 
 
 def _describe_out_of_service(stage: Stage, snapshot: Snapshot) -> LockupText:
-    """Return why the machine is out of service, what the player can still do, and who puts it back."""
+    """Return the texts of a machine that is out of service: why, what the player can do, and who can help."""
     say, texts = stage.texts.say, stage.texts
     causes = [
         notice
@@ -305,7 +323,7 @@ def _describe_out_of_service(stage: Stage, snapshot: Snapshot) -> LockupText:
 
 
 def _draw_plate(stage: Stage, rect: Rect, scene: Scene, text: LockupText) -> None:
-    """Draw the plate of a lock-up scene: its sign, texts and picture, and who can end the lock-up."""
+    """Draw the plate of a lock-up with its sign, texts and picture."""
     p, (x, y, w, h) = stage.painter, rect
     colour = stage.theme.colour(_COLOUR_AND_SIGN_BY_SCENE[scene][0])
     p.draw_cached_picture(
@@ -371,13 +389,13 @@ def _draw_plate(stage: Stage, rect: Rect, scene: Scene, text: LockupText) -> Non
 
 
 def _choose_payout_picture(stage: Stage) -> str:
-    """Return the kind of payout to picture (a ticket or coins), or "" for none."""
+    """Return the name of the picture of what is being paid out (a ticket or coins); "" for none."""
     paying = stage.view.snapshot.paying if stage.view.snapshot is not None else None
     return paying.way if paying is not None and paying.way in {"ticket", "coins"} else ""
 
 
 def _draw_progress_beads(stage: Stage, rect: Rect, colour: Colour) -> None:
-    """Draw five beads, lit in turn, as a sign of progress."""
+    """Draw five beads, lit one after another, as a sign that the machine is working."""
     x, y, w, h = rect
     lit = 2 if stage.view.reduced_motion else int(stage.view.now * 2) % 5
     for i in range(5):
@@ -398,7 +416,7 @@ def _draw_progress_beads(stage: Stage, rect: Rect, colour: Colour) -> None:
 def _draw_plate_background(
     size: tuple[int, int], units: tuple[float, float], colour: Colour
 ) -> pygame.Surface:
-    """Return the background of a lock-up's plate, with an edge in the scene's colour."""
+    """Return the drawing of a lock-up's empty plate, with an edge in ``colour``."""
     w, h = units
     ink = VectorCanvas(size, units, 2)
     ink.fill_path(build_rounded_box(0, 0, w, h, 34), (0, 0, 0, 200))
@@ -419,7 +437,10 @@ def _draw_plate_background(
 
 
 def _draw_sign(size: tuple[int, int], kind: str, colour: Colour) -> pygame.Surface:
-    """Return the drawing of a lock-up's sign; signs differ in outline and content, not only in colour."""
+    """Return the drawing above a lock-up's plate.
+
+    Lock-ups can be told apart by its outline and content, not only by its colour.
+    """
     ink = VectorCanvas(size)
     body: Callable[[float], list[tuple[float, float]]] = {
         "warning": lambda r: build_polygon_path(50, 56, r * 1.12, 3),

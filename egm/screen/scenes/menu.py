@@ -1,6 +1,6 @@
-"""The game menu by kinds of game: each game as a tile in its own look, and the selected game's denominations.
+"""The game menu: the games by kind, each on a tile in its own look, and the selected game's denominations.
 
-It opens at the page of the game on the screen: ``view.sheet`` counts pages from there.
+The menu opens at the page with the game on the screen. ``view.sheet`` counts pages from that page.
 """
 
 from functools import partial
@@ -48,7 +48,7 @@ def _count_rows(layout: Layout) -> int:
 
 
 def find_game_kind(game: GameView) -> str:
-    """Return the kind under which a game is listed (a key of the catalogue's ``menu`` texts)."""
+    """Return the kind under which the menu lists a game, as a key of the catalogue's ``menu`` texts."""
     data = game.presentation
     if is_table(game):
         return "poker" if data.get("hold") else "tables"
@@ -56,7 +56,7 @@ def find_game_kind(game: GameView) -> str:
 
 
 def _list_pages(view: View, layout: Layout) -> list[list[GameView]]:
-    """Return the games of each page, by kind. Each kind starts a new page."""
+    """Return the games on each page of the menu. Games are sorted by kind; each kind starts a new page."""
     kinds: dict[str, list[GameView]] = {}
     for game in view.games.values():
         if game.offered:
@@ -68,14 +68,14 @@ def _list_pages(view: View, layout: Layout) -> list[list[GameView]]:
 
 
 def _find_page_indices(view: View, layout: Layout) -> tuple[int, int]:
-    """Return the index of the page shown, and that of the page with the game on the screen."""
+    """Return the index of the page that the menu shows, and that of the page with the game on the screen."""
     pages = _list_pages(view, layout)
     own_page = next((number for number, games in enumerate(pages) if view.game in games), 0)
     return (own_page + view.sheet) % len(pages), own_page
 
 
 def lay_out_kind_tabs(view: View, layout: Layout) -> list[tuple[Rect, str, Action]]:
-    """Return a tab for each kind of game: its rectangle, the kind, and the action that turns to its first page.
+    """Return a tab for each kind of game: its rectangle, the kind, and the action that opens its first page.
 
     Empty if there is only one kind.
     """
@@ -95,7 +95,7 @@ def lay_out_kind_tabs(view: View, layout: Layout) -> list[tuple[Rect, str, Actio
 
 
 def lay_out_game_tiles(view: View, layout: Layout) -> list[tuple[Rect, GameView]]:
-    """Return the rectangle and the game of each tile on the current page of the menu."""
+    """Return the tiles on the page that the menu shows: the rectangle and the game of each."""
     x, y, w, h = layout.sheet
     pages = _list_pages(view, layout)
     games = pages[_find_page_indices(view, layout)[0]]
@@ -140,12 +140,12 @@ def list_menu_touches(view: View, layout: Layout) -> list[tuple[Rect, Action]]:
 
 
 def format_menu_lines(stage: Stage) -> list[str]:
-    """Return the text of the menu for screen readers: every choice of the page shown."""
+    """Return the text of the menu for screen readers: every choice on the page that it shows."""
     return [format_menu_choice(stage, action) for _, action in list_menu_touches(stage.view, stage.layout)]
 
 
 def format_menu_choice(stage: Stage, action: Action) -> str:
-    """Return the text of one choice of the game menu, such as a game or a denomination."""
+    """Return the text of one choice in the game menu, such as a game or a denomination."""
     say = stage.texts.say
     match action.name:
         case "game":
@@ -163,7 +163,7 @@ def format_menu_choice(stage: Stage, action: Action) -> str:
 
 
 def draw_menu(stage: Stage) -> None:
-    """Draw the menu of games over the current scene."""
+    """Draw the game menu over the current scene."""
     p, rect, view = stage.painter, stage.layout.sheet, stage.view
     x, y, w, _ = rect
     p.draw_shade(stage.layout.stage, (4, 2, 10, 170))
@@ -206,7 +206,7 @@ def draw_menu(stage: Stage) -> None:
 
 
 def _draw_tile(stage: Stage, rect: Rect, game: GameView) -> None:
-    """Draw a game's tile in the menu, in the game's own look: its title and facts, and a picture."""
+    """Draw a game's tile in the menu, in the look of the game: its title, facts about it, and a picture."""
     p, (x, y, w, h) = stage.painter, rect
     look = stage.theme.look(game.id, game.family, game.art.look)
     is_chosen = stage.view.game is game
@@ -259,9 +259,9 @@ def _draw_tile(stage: Stage, rect: Rect, game: GameView) -> None:
 
 
 def _format_game_facts(stage: Stage, game: GameView, width: float, room: float) -> list[tuple[str, float]]:
-    """Return the texts about a game on its menu tile, each with its height.
+    """Return the facts on a game's menu tile, each as a text and its height.
 
-    Fewer texts are returned if the tile would have no room for a picture.
+    If the tile has no room for all of them and a picture, some are left out.
     """
     p, line = stage.painter, stage.theme.sizes["caption"] * 1.2
     versions = [(each, format_return(stage, game)) for each in format_bet_range(stage, game)]
@@ -277,7 +277,7 @@ def _format_game_facts(stage: Stage, game: GameView, width: float, room: float) 
 
 
 def format_bet_range(stage: Stage, game: GameView) -> tuple[str, str]:
-    """Return the range of a game's bets as text, in two versions: with the value of a credit, and without."""
+    """Return the lowest and highest bet of a game as text, with the value of a credit, and the same without it."""
     snapshot, table, units = stage.view.snapshot, stage.view.tables.get(game.id), game.denominations_cents
     lowest_bet, highest_bet = min(game.bet_options), max(game.bet_options)
     if table is not None and table.spots:
@@ -296,7 +296,7 @@ def format_bet_range(stage: Stage, game: GameView) -> tuple[str, str]:
 
 
 def _draw_prize_symbols(stage: Stage, rect: Rect, game: GameView) -> None:
-    """Draw the symbols of the game's four highest prizes, or Keno balls, chips or cards."""
+    """Draw a picture of the game: the symbols of its four highest prizes, or else Keno balls, chips or cards."""
     x, y, w, h = rect
     fields = stage.view.fields.get(game.id, {})
     field: ReelField | None = next(iter(fields.values()), None)
@@ -324,7 +324,7 @@ def _draw_prize_symbols(stage: Stage, rect: Rect, game: GameView) -> None:
 
 
 def _draw_table_picture(stage: Stage, rect: Rect, game: GameView) -> None:
-    """Draw cards for a card game, or else chips."""
+    """Draw a picture of a table game: cards if it is a card game, otherwise chips."""
     x, y, w, h = rect
     side = min(h, w / 4 - 10)
     left = x + (w - 4 * (side + 10) + 10) / 2

@@ -1,6 +1,6 @@
-"""The help pages of a game's odds: how often each bet wins, and awards with very long odds.
+"""The help pages with a game's odds: how often each bet wins, and awards with very long odds.
 
-The jurisdiction requires the odds of an award to be shown if they are longer than its limit (C-23).
+The jurisdiction requires the odds of an award to be shown if they are longer than a limit (C-23).
 """
 
 import re
@@ -26,14 +26,14 @@ _WAYS = 3
 
 
 def list_long_odds_pages(stage: Stage) -> list[tuple[LongOdds, ...]]:
-    """Return the awards with very long odds, divided into help pages; empty if the game has none."""
+    """Return the awards with very long odds on each help page; empty if the game has none."""
     game = stage.view.game
     awards = game.long_odds if game else ()
     return [awards[at : at + PAGE] for at in range(0, len(awards), PAGE)]
 
 
 def list_chance_pages(stage: Stage) -> list[tuple[Chances, ...]]:
-    """Return the win frequencies of the game's bets, divided into help pages."""
+    """Return the bets of the game on each help page, with how often each wins."""
     game = stage.view.game
     chances = game.chances if game else ()
     bets_a_page = _WAYS if len(chances) > 1 else 1
@@ -41,7 +41,7 @@ def list_chance_pages(stage: Stage) -> list[tuple[Chances, ...]]:
 
 
 def draw_chances(stage: Stage, rect: Rect, entries: tuple[Chances, ...]) -> None:
-    """Draw the chances of each bet: how often it wins and starts each feature, and its highest prize with its odds."""
+    """Draw how often each bet wins and starts each feature, and its highest prize with its odds."""
     p, texts, (x, y, w, h) = stage.painter, stage.texts, rect
     y0 = y
     y += (
@@ -67,7 +67,7 @@ def draw_chances(stage: Stage, rect: Rect, entries: tuple[Chances, ...]) -> None
 
 
 def _format_chance_lines(stage: Stage, chances: Chances) -> list[tuple[str, str]]:
-    """Return the lines that describe one bet's chances, each as a text and a figure."""
+    """Return the lines about the chances of one bet, each as a text and a number."""
     texts = stage.texts
     lines = []
     if chances.hit_percent:
@@ -100,7 +100,7 @@ def _format_chance_lines(stage: Stage, chances: Chances) -> list[tuple[str, str]
 
 
 def _describe_bet(stage: Stage, chances: Chances) -> str:
-    """Return a bet as the player knows it: its spots, its count of Keno numbers, its wheel area, or its cost."""
+    """Return a text that names a bet: its spots, its number of Keno numbers, its wheel area, or its cost."""
     game, texts = stage.view.game, stage.texts
     if game is not None and _is_table_bet(stage, chances):
         kinds = [_format_bet_kind(stage, credits_a_hand) for credits_a_hand in game.chances]
@@ -119,12 +119,18 @@ def _describe_bet(stage: Stage, chances: Chances) -> str:
 
 
 def _is_table_bet(stage: Stage, chances: Chances) -> bool:
-    """Return whether the bet is on spots of a table, not on areas of a wheel, whose bets are named differently."""
+    """Return whether a bet is on spots of a table.
+
+    Bets on the areas of a wheel, which have other names, are not.
+    """
     return bool(chances.spots) and stage.view.table is not None
 
 
 def _format_bet_kind(stage: Stage, chances: Chances) -> str:
-    """Return the name of the kind of bet, with its odds if bets of this kind have different odds."""
+    """Return the name of a kind of bet.
+
+    If bets of this kind have different odds, the name includes the odds.
+    """
     table = stage.view.table
     assert table is not None
     spots = [table.spots[spot] for spot in chances.spots if spot in table.spots]
@@ -133,7 +139,7 @@ def _format_bet_kind(stage: Stage, chances: Chances) -> str:
 
 
 def _format_spot_names(stage: Stage, chances: Chances) -> str:
-    """Return the names of the betting spots of a bet, as text."""
+    """Return the names of the spots of a bet as one text."""
     table = stage.view.table
     assert table is not None
     names = [
@@ -145,16 +151,16 @@ def _format_spot_names(stage: Stage, chances: Chances) -> str:
 
 
 def _find_odds_suffix(chances: Chances) -> str:
-    """Return the odds at the end of a bet's id, preceded by a space, such as `` 2:1``; "" if it has none.
+    """Return the odds at the end of a bet's id, with a space before them, such as `` 2:1``; "" if there are none.
 
-    A bet whose pay depends on the craps point has a separate id for each of its odds.
+    A craps bet whose pay depends on the point has an id for each of its possible odds.
     """
     odds = chances.bet.rpartition(" ")[2]
     return f" {odds}" if re.fullmatch(r"\d+:\d+", odds) else ""
 
 
 def draw_odds(stage: Stage, rect: Rect, entries: tuple[LongOdds, ...]) -> None:
-    """Draw each award, where and at which bets it is won, and its odds: 1 in how many games."""
+    """Draw each award, where and with which bets it can be won, and its odds: one in how many games."""
     p, (x, y, w, h) = stage.painter, rect
     used_height = (
         p.write_paragraph(stage.texts.say("odds.say"), (x, y, w, h), TextStyle("text", "small", "text")) + 16
@@ -173,7 +179,10 @@ def draw_odds(stage: Stage, rect: Rect, entries: tuple[LongOdds, ...]) -> None:
 
 
 def format_award_text(stage: Stage, award: LongOdds) -> str:
-    """Return an award's name in the player's language, with its stage and bets if they matter."""
+    """Return an award's name in the player's language.
+
+    If the award can be won only in some stages or with some bets, the text says which.
+    """
     game, texts = stage.view.game, stage.texts
     if game is None:
         return award.name
@@ -208,7 +217,10 @@ def _format_award(stage: Stage, award: LongOdds) -> str:
 
 
 def _format_level_name(stage: Stage, level: str) -> str:
-    """Return a progressive level's name, or its kind if the current bet does not play for it."""
+    """Return the name of a progressive level.
+
+    If the current bet does not play for it, the machine has not reported its name: return its kind.
+    """
     snapshot = stage.view.snapshot
     names = (
         next((progressive.names for progressive in snapshot.progressives if progressive.level == level), {})
@@ -219,12 +231,12 @@ def _format_level_name(stage: Stage, level: str) -> str:
 
 
 def _find_award_spot(stage: Stage, award: LongOdds) -> Spot | None:
-    """Return the table spot on which an award is won, or None for any other award."""
+    """Return the bet spot of the table on which an award is won, or None if it is not won on a spot."""
     return None if stage.view.table is None else stage.view.table.spots.get(award.stage)
 
 
 def _format_award_name(stage: Stage, game: GameView, award: LongOdds) -> str:
-    """Return the name of a prize of reels, of a wheel or of Keno."""
+    """Return the name of an award that is a prize of reels, of a wheel or of Keno."""
     texts = stage.texts
     field = stage.view.fields.get(game.id, {}).get(award.stage)
     if field is not None:

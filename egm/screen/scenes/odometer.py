@@ -1,8 +1,8 @@
-"""A progressive's value on turning drums, for the machine's field, its top screen and the floor sign.
+"""A progressive's value on turning drums, for the machine's screen, its top screen and the sign on the floor.
 
-The displayed value approaches the reported value and never exceeds it (:func:`compute_displayed_cents`). A
-drum turns while those to its right pass nine, as on any odometer. The module needs a painter and texts, but
-no machine.
+The displayed value moves towards the reported value and never exceeds it (:func:`compute_displayed_cents`). As on any
+odometer, a drum turns while the drums to its right go from 9 to 0. This module needs a painter and texts, but no
+machine.
 """
 
 from typing import Final
@@ -20,16 +20,16 @@ WHITE: Final[Colour] = (255, 255, 255, 255)
 #: Seconds in which the displayed value reaches a newly reported one.
 AMOUNT_ROLL_SECONDS: Final = 1.6
 _DRUM_WIDTH: Final = 0.62
-"""A drum's width, relative to its height."""
+"""The width of a drum, as a multiple of its height."""
 _SIGN_WIDTH: Final = 0.42
-"""The width of a sign between drums (separators, currency), relative to the height."""
+"""The width of a sign between drums (separator, currency), as a multiple of the drums' height."""
 
 
 def compute_displayed_cents(before_cents: int, now_cents: int, elapsed_seconds: float) -> int:
-    """Return the value to display ``elapsed_seconds`` after it changed from ``before_cents`` to ``now_cents``.
+    """Return the value to display while it changes from ``before_cents`` to ``now_cents``.
 
-    The result is in thousandths of a minor unit. A value that fell (it was won and restarted) is shown at
-    once.
+    The result is in thousandths of a minor unit. ``elapsed_seconds`` is the time since the change. A value that fell,
+    because it was won and reset, is displayed at once.
     """
     if now_cents <= before_cents or elapsed_seconds >= AMOUNT_ROLL_SECONDS:
         return now_cents * 1000
@@ -38,9 +38,10 @@ def compute_displayed_cents(before_cents: int, now_cents: int, elapsed_seconds: 
 
 
 def compute_drum_turns(text: str, thousandths: int) -> tuple[float, ...]:
-    """Return, for each character, how far its drum has turned to the next digit (0 to 1).
+    """Return how far each character's drum has turned to the next digit, from 0 to 1.
 
-    It is 0 for a sign (such as a decimal point) and for a drum at rest.
+    It is 0 for a drum at rest and for a sign, such as the decimal point. ``thousandths`` of a minor unit are how far
+    the last drum has turned.
     """
     turns = [0.0] * len(text)
     carry = thousandths / 1000
@@ -55,10 +56,10 @@ def compute_drum_turns(text: str, thousandths: int) -> tuple[float, ...]:
 def draw_odometer(
     painter: Painter, text: str, rect: Rect, *, thousandths: int = 0, is_dim: bool = False
 ) -> None:
-    """Draw a formatted amount (``$1,234.56``) on drums, centred and as large as ``rect`` allows.
+    """Draw a formatted amount (``$1,234.56``) on drums, centred and as large as fits in ``rect``.
 
-    ``thousandths`` (0 to 999) of a minor unit are added to the amount: the last drum has turned that far.
-    ``is_dim`` means that the value is not current: the drums are grey, and the caller must say so in text.
+    ``thousandths`` (0 to 999) of a minor unit are added: the last drum has turned that far towards the next digit. If
+    the amount may not be current, ``is_dim`` draws grey drums; the caller must then also say so in a text.
     """
     x, y, w, h = rect
     shares = [_DRUM_WIDTH if c.isdigit() else 0.2 if c in "\u00a0\u202f " else _SIGN_WIDTH for c in text]
@@ -74,7 +75,7 @@ def draw_odometer(
 
 
 def _choose_digit_colour(*, is_dim: bool) -> Colour:
-    """Return the paint of a digit: gold, or grey if the value is not current."""
+    """Return the colour of a digit: gold, or grey if the amount may not be current (``is_dim``)."""
     return (150, 146, 166, 255) if is_dim else (255, 232, 150, 255)
 
 
@@ -94,7 +95,7 @@ def _render_digit(painter: Painter, digit: int, height: float, *, is_dim: bool) 
 
 
 def _tint_mask(mask: pygame.Surface, paint: LinearGradient) -> pygame.Surface:
-    """Return a white picture coloured with a gradient."""
+    """Return a white picture coloured with the paint."""
     ink = VectorCanvas(mask.get_size(), (100.0, 100.0), 1)
     ink.fill_path(build_rounded_box(0, 0, 100, 100), paint)
     colour = ink.finish_surface()
@@ -103,7 +104,7 @@ def _tint_mask(mask: pygame.Surface, paint: LinearGradient) -> pygame.Surface:
 
 
 def _draw_drum(painter: Painter, cell: Rect, digit: int, turn: float, *, is_dim: bool) -> None:
-    """Draw one drum of a counter between two digits: turned by the fraction ``turn`` from ``digit`` to the next."""
+    """Draw one drum, turned by the fraction ``turn`` (0 to 1) from ``digit`` to the next digit."""
     x, y, w, h = cell
     window: Rect = (x + w * 0.04, y, w * 0.92, h)
     painter.draw_cached_picture(("odometer drum",), window, _draw_drum_window)
@@ -121,7 +122,7 @@ def _draw_drum(painter: Painter, cell: Rect, digit: int, turn: float, *, is_dim:
 
 
 def _draw_sign(painter: Painter, cell: Rect, char: str, *, is_dim: bool) -> None:
-    """Draw a character of an amount that is no digit, such as the currency sign or the decimal point."""
+    """Draw a character of an amount that is not a digit, such as the currency sign or the decimal point."""
     x, y, w, h = cell
     low = char in ".,"
     pixels = painter.scale_length(h * 0.86)
@@ -144,7 +145,7 @@ def _draw_sign(painter: Painter, cell: Rect, char: str, *, is_dim: bool) -> None
 
 
 def _draw_drum_window(size: tuple[int, int]) -> pygame.Surface:
-    """Return a drum's window: dark, sunk into a gold rim."""
+    """Return the drawing of the window of a drum: dark, in a gold rim."""
     ink = VectorCanvas(size)
     ink.fill_path(
         build_rounded_box(0, 0, 100, 100, 9),
@@ -158,7 +159,7 @@ def _draw_drum_window(size: tuple[int, int]) -> pygame.Surface:
 
 
 def _draw_glass_shading(size: tuple[int, int]) -> pygame.Surface:
-    """Return the shading of a round drum behind glass."""
+    """Return the drawing of the shading that makes a drum look round and behind glass."""
     ink = VectorCanvas(size)
     dark = LinearGradient(
         (

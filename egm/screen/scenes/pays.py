@@ -36,13 +36,13 @@ class PayTableEntry:
     odds: str
     credits: int
     by_credits: Mapping[str, int]
-    """The row's pay in credits at each bet (in credits), if it is not proportional to the bet."""
+    """The row's pay for each bet, both in credits; empty if the pay is proportional to the bet."""
     spot: str
-    """The spot whose bet the row pays; empty if the game has one bet."""
+    """The id of the spot whose bet the row pays; empty if the game has a single bet."""
 
 
 def list_pays(stage: Stage) -> list[PayTableEntry]:
-    """Return the rows of the game's pay table, the highest first."""
+    """Return the rows of the game's pay table, the row with the highest pay first."""
     game = stage.view.game
     return [
         PayTableEntry(
@@ -59,7 +59,7 @@ def list_pays(stage: Stage) -> list[PayTableEntry]:
 
 @dataclass(frozen=True, slots=True)
 class PayRow:
-    """A row of a pay table as text: the combination, its pay, and whether it was just won."""
+    """A row of a pay table as text: the combination of cards, its pay, and whether it was just won."""
 
     name_text: str
     pay_text: str
@@ -67,13 +67,16 @@ class PayRow:
 
 
 def list_pay_rows(stage: Stage, spot: Spot) -> list[PayTableEntry]:
-    """Return the rows of a spot's pay table; none if the spot's odds already say everything."""
+    """Return the rows of a bet spot's pay table; none if the odds printed on the spot say the same."""
     rows = [pay for pay in list_pays(stage) if pay.spot == spot.id]
     return rows if len(rows) > 1 or any(format_pay(stage, pay) != spot.odds for pay in rows) else []
 
 
 def format_spot_odds(stage: Stage, spot: Spot) -> str:
-    """Return the odds of a spot as text; if it has several pays, its own odds and the maximum."""
+    """Return the odds of a bet spot as text.
+
+    If it can win at several odds, the text has the spot's own odds and the highest.
+    """
     rows = [format_pay(stage, pay) for pay in list_pay_rows(stage, spot)]
     if set(rows) <= {spot.odds}:
         return spot.odds
@@ -84,7 +87,7 @@ def format_spot_odds(stage: Stage, spot: Spot) -> str:
 
 @lru_cache(maxsize=1024)
 def _compute_odds_order(odds: str) -> tuple[bool, Fraction]:
-    """Return the sort order of odds: a share of a progressive level ranks above any amount."""
+    """Return a sort key for odds, ascending: amounts by size, then shares of a progressive level."""
     if odds.endswith("%"):
         return True, Fraction(odds.rstrip("% "))
     if odds.startswith("x"):
@@ -94,12 +97,12 @@ def _compute_odds_order(odds: str) -> tuple[bool, Fraction]:
 
 
 def draw_pays(stage: Stage, rect: Rect, rows: Sequence[PayTableEntry]) -> None:
-    """Draw the given rows of the pay table, with their pays at the current bet; light the row that was won."""
+    """Draw rows of the pay table with their pays at the current bet. The row that was won is lit."""
     draw_rows(stage, rect, _format_pay_rows(stage, rows))
 
 
 def _format_pay_rows(stage: Stage, rows: Sequence[PayTableEntry]) -> list[PayRow]:
-    """Return the rows of a hand game's pay table as text, the pay that was won marked."""
+    """Return rows of a pay table as text; the pay that was won is marked."""
     won, times = _find_won_pay(stage), _count_hands_by_pay(stage)
     pay_rows: list[PayRow] = []
     for pay in rows:
@@ -110,7 +113,7 @@ def _format_pay_rows(stage: Stage, rows: Sequence[PayTableEntry]) -> list[PayRow
 
 
 def _wrap_row_names(stage: Stage, rows: Sequence[PayRow], width: float, size: str) -> list[list[str]]:
-    """Return the name of each row, wrapped to the width beside its pay."""
+    """Return the name of each row as lines that fit into the width beside the row's pay."""
     p, style, pays = (
         stage.painter,
         TextStyle("strong", size, "text"),
@@ -126,14 +129,14 @@ def _wrap_row_names(stage: Stage, rows: Sequence[PayRow], width: float, size: st
 
 
 def _compute_lines_height(stage: Stage, lines: Sequence[str], size: str) -> float:
-    """Return the height of a pay-table row whose name is written on the given lines."""
+    """Return the height of a pay-table row whose name has the given lines, in units."""
     return len(lines) * stage.theme.sizes[size] * _LINE_HEIGHT_FACTOR + _ROW_GAP
 
 
 def compute_rows_height(
     stage: Stage, rows: Sequence[PayRow], width: float, size: str = _NAME_TEXT_SIZES[-1]
 ) -> float:
-    """Return the least height of pay-table rows at the given width and text size.
+    """Return the least height of rows of a pay table, in units, at this width and text size.
 
     By default, the text size is the smallest readable one.
     """
@@ -143,7 +146,10 @@ def compute_rows_height(
 
 
 def draw_rows(stage: Stage, rect: Rect, rows: Sequence[PayRow], most: float = _ROW_HEIGHT_MAX) -> float:
-    """Draw pay-table rows as large as fit, none higher than ``most``, with long names wrapped; return the height."""
+    """Draw rows of a pay table as large as fits; long names have several lines. Return the height used.
+
+    No row is higher than ``most``. All lengths are in units.
+    """
     p, (x, y, w, h) = stage.painter, rect
     size = next(
         (each for each in _NAME_TEXT_SIZES if compute_rows_height(stage, rows, w, each) <= h),
@@ -172,7 +178,11 @@ def draw_rows(stage: Stage, rect: Rect, rows: Sequence[PayRow], most: float = _R
 
 
 def lay_out_pay_columns(stage: Stage, rect: Rect, key: Rect) -> list[tuple[Rect, list[PayTableEntry]]]:
-    """Return a telephone's pay table as two columns of the least height, the right one below the key ``key``."""
+    """Return a telephone's pay table as two columns: the rectangle and the rows of each.
+
+    The right column begins below the key whose rectangle is ``key``. The rows are divided so that the higher column is
+    as low as possible.
+    """
     x, y, w, _ = rect
     width, rows = (w - _ROW_END_MARGIN) / 2, list_pays(stage)
     heights = [
@@ -188,7 +198,7 @@ def lay_out_pay_columns(stage: Stage, rect: Rect, key: Rect) -> list[tuple[Rect,
 
 
 def draw_pay_columns(stage: Stage, rect: Rect, key: Rect) -> None:
-    """Draw a telephone's pay table in two columns, with its heading next to the key ``key``."""
+    """Draw a telephone's pay table in two columns, with its heading beside the key whose rectangle is ``key``."""
     columns = lay_out_pay_columns(stage, rect, key)
     for column_rect, rows in columns:
         draw_pays(stage, column_rect, rows)
@@ -202,7 +212,10 @@ def draw_pay_columns(stage: Stage, rect: Rect, key: Rect) -> None:
 
 
 def _find_won_pay(stage: Stage) -> str:
-    """Return the name of the pay that the hand on the table has won, or would win with the cards it has; else ""."""
+    """Return the id of the pay-table row that the hand on the table has won.
+
+    During a round, it is the row that the present cards would win. "" if there is none.
+    """
     step, view = find_last_step(stage.view), stage.view
     if not isinstance(step, TableStep) or view.snapshot is None:
         return ""
@@ -211,7 +224,10 @@ def _find_won_pay(stage: Stage) -> str:
 
 
 def _count_hands_by_pay(stage: Stage) -> Counter[str]:
-    """Return, for a bet on several hands, how many of the hands won each pay; empty for one hand."""
+    """Return how many hands have won each row of the pay table, for a bet on several hands.
+
+    Empty for one hand.
+    """
     step = find_last_step(stage.view)
     if not _find_won_pay(stage) or not isinstance(step, TableStep):
         return Counter()
@@ -220,7 +236,7 @@ def _count_hands_by_pay(stage: Stage) -> Counter[str]:
 
 
 def format_pay(stage: Stage, pay: PayTableEntry) -> str:
-    """Return the pay of a row as text; if the game publishes pays by bet, the one at the current bet."""
+    """Return the pay of a pay-table row at the current bet as text, or its odds if it has odds."""
     if pay.odds:
         return pay.odds
     snapshot = stage.view.snapshot
@@ -233,7 +249,7 @@ def format_pay(stage: Stage, pay: PayTableEntry) -> str:
 def _count_hands_bought(stage: Stage) -> int:
     """Return how many hands the current bet buys.
 
-    It is the number that the player chose, or else the least number of hands whose price fits the bet.
+    It is the number that the player chose; otherwise, the least number of hands that costs as much as the bet.
     """
     snapshot, game = stage.view.snapshot, stage.view.game
     if snapshot is None or game is None:
@@ -249,7 +265,7 @@ def _count_hands_bought(stage: Stage) -> int:
 
 
 def format_pay_heading(stage: Stage) -> str:
-    """Return the heading of the pay table; with several hands, their number and the bet on each."""
+    """Return the heading of the pay table. For several hands, it has their number and the bet on each."""
     hands, snapshot = _count_hands_bought(stage), stage.view.snapshot
     if hands == 1 or snapshot is None:
         return stage.texts.say("felt.pays")
@@ -260,7 +276,7 @@ def format_pay_heading(stage: Stage) -> str:
 def draw_pay_panels(stage: Stage) -> bool:
     """Draw the pay table on the left panel, or on both panels if one is too small.
 
-    Return False if the game has no pay table. On a telephone, draw nothing: the field shows the table.
+    On a telephone, draw nothing, because the field shows the table. Return False if the game has no pay table.
     """
     rows, layout = list_pays(stage), stage.layout
     if not rows or layout.is_telephone:

@@ -1,7 +1,7 @@
-"""Positions of cards: an area for each hand of a game, and in it one rectangle for each card.
+"""The positions of cards: an area for each hand of a game, and in it one rectangle for each card.
 
-A card's position depends only on its index in its hand, never on the number of cards, so cards on the table
-do not move when others are dealt. Pure geometry, in units.
+A card's position depends only on its index in the hand, never on the number of cards. Cards on the table therefore do
+not move when others are dealt. All lengths are in layout units.
 """
 
 from collections.abc import Sequence
@@ -38,24 +38,24 @@ _LOWER_ROW_VISIBLE_SHARE: Final = 0.46
 
 @dataclass(frozen=True, slots=True)
 class HandRoomNeeds:
-    """The room that a hand of cards needs: the number of its cards and their arrangement.
-
-    The first ``low_hand_cards`` cards lie apart from the others, and if ``in_rows`` the cards are stacked in rows. If
-    ``has_hold_keys``, each card has a hold key below it and cards do not overlap.
-    """
+    """How much room a hand of cards needs."""
 
     cards: int
+    """The number of its cards."""
     low_hand_cards: int = 0
+    """How many of the first cards lie apart from the others, as the low hand of pai gow."""
     in_rows: bool = False
+    """Whether the cards may lie in several rows, which overlap."""
     has_hold_keys: bool = False
+    """Whether each card has a hold key below it. Cards then do not overlap."""
 
     @property
     def gap(self) -> float:
-        """Return the width of the gap after the low hand, in card widths."""
+        """Return the width of the gap between the low hand and the other cards, in card widths."""
         return _LOW_HIGH_HAND_GAP_IN_CARDS if self.low_hand_cards else 0.0
 
     def fit_cards(self, area: Rect) -> tuple[int, float]:
-        """Return the number of columns for the largest cards in an area, and their height."""
+        """Return the number of columns with which the cards are largest in an area, and the cards' height."""
         _, _, w, h = area
         visible_share = (
             _HOLD_CARD_DISTANCE_SHARE
@@ -77,7 +77,7 @@ class HandRoomNeeds:
 
 @dataclass(frozen=True, slots=True)
 class HandLayout:
-    """The position of a hand of cards: its area, its printed outline, and the rectangle of each card."""
+    """Where a hand of cards lies: its area, its printed outline, and the rectangle of each card."""
 
     area: Rect
     printed_outline: Rect
@@ -85,17 +85,17 @@ class HandLayout:
 
 
 def _compute_text_height(width: float) -> float:
-    """Return the height below a hand's cards for its text."""
+    """Return the height for the texts below the cards of a hand whose area is ``width`` wide."""
     return CARD_TEXT_GAP + (HAND_TEXT_HEIGHT if width > _NARROW_AREA_WIDTH_MAX else NARROW_HAND_TEXT_HEIGHT)
 
 
 def place_hand(
     area: Rect, room: HandRoomNeeds, card_count: int = 0, highest: float = CARD_HEIGHT_MAX
 ) -> HandLayout:
-    """Return the positions of a hand's cards, as large as the area allows, but no higher than ``highest``.
+    """Return where the cards of a hand lie, as large as the area allows, but at most ``highest`` high.
 
-    If ``card_count`` exceeds the cards that ``room`` provides for, the further cards lie below. The hand's text
-    stands below its cards, or above them if cards can be held.
+    If the hand has more cards than ``room`` provides for, the additional cards lie below. The hand's text is below its
+    cards or, if cards can be held, above them.
     """
     x, y, w, h = area
     columns, height = room.fit_cards(area)
@@ -117,7 +117,10 @@ def place_hand(
 
 
 def place_split_hands(area: Rect, count: int, room: HandRoomNeeds) -> list[Rect]:
-    """Return the areas of split hands within a hand's area, in the number of columns that makes cards largest."""
+    """Return an area for each hand that was split from one hand, within the area of that hand.
+
+    The number of columns is the one with which the cards are largest.
+    """
     x, y, w, h = area
     ways: list[tuple[float, int]] = []
     for columns in range(1, count + 1):
@@ -129,9 +132,9 @@ def place_split_hands(area: Rect, count: int, room: HandRoomNeeds) -> list[Rect]
 
 
 def place_hands_in_rows(rect: Rect, counts: Sequence[int], shares: Sequence[float]) -> list[Rect]:
-    """Return an area for each hand.
+    """Return the area of each hand.
 
-    ``counts`` is the number of hands per row, ``shares`` each hand's part of its row.
+    ``counts`` has the number of hands in each row, ``shares`` the fraction of its row that each hand takes.
     """
     x, y, w, h = rect
     row_height, areas = h / len(counts), list[Rect]()
@@ -145,7 +148,10 @@ def place_hands_in_rows(rect: Rect, counts: Sequence[int], shares: Sequence[floa
 
 
 def place_small_hands(rect: Rect, count: int) -> list[Rect]:
-    """Return ``count`` areas in rows, with the number of columns that makes five cards largest in each."""
+    """Return areas for ``count`` small hands in rows.
+
+    The number of columns is the one with which five cards are largest in each area.
+    """
     x, y, w, h = rect
     columns = max(
         range(1, count + 1),
@@ -158,7 +164,10 @@ def place_small_hands(rect: Rect, count: int) -> list[Rect]:
 
 
 def compute_first_hand_height(finger: float) -> float:
-    """Return the height of the first hand at which its cards, and the keys below them, are as wide as a finger."""
+    """Return the least height of the first hand's area, in units.
+
+    At this height, its cards and the keys below them are as wide as a touch target (``finger``) must be.
+    """
     return (
         finger / _CARD_WIDTH_PER_HEIGHT
         + _compute_text_height(finger * _SMALL_HAND_CARDS_SIDE_BY_SIDE)
@@ -168,7 +177,7 @@ def compute_first_hand_height(finger: float) -> float:
 
 
 def place_small_hand_cards(area: Rect, count: int) -> HandLayout:
-    """Return the cards of a small hand, side by side, with room below for a text if that would be readable."""
+    """Return where the cards of a small hand lie: side by side, with room for a text below if it is readable."""
     x, y, w, h = area
     room = h - HAND_TEXT_HEIGHT if h > 3 * HAND_TEXT_HEIGHT else h
     height = min(0.86 * room, 0.92 * w / count / _CARD_WIDTH_PER_HEIGHT)

@@ -1,4 +1,4 @@
-"""The texts of merchandise prizes, used wherever a win is named."""
+"""The texts about merchandise prizes, used wherever a win is named."""
 
 from collections.abc import Sequence
 
@@ -7,7 +7,7 @@ from egm.screen.scenes.stage import Stage
 
 
 def format_prize_names(stage: Stage, prizes: Sequence[PrizeInKind]) -> str:
-    """Return the names of merchandise prizes as text, each name once with its count."""
+    """Return the names of merchandise prizes as one text. A prize that was won several times has its count."""
     names = [stage.texts.choose_translation(prize.names, prize.id) for prize in prizes]
     count_by_name = {name: names.count(name) for name in names}
     return "  ·  ".join(

@@ -21,9 +21,10 @@ def format_level_name(stage: Stage, level: ProgressiveView) -> str:
 
 
 def draw_level(stage: Stage, level: ProgressiveView, rect: Rect, size: str = "small") -> None:
-    """Draw one progressive level: its name above its amount on drums, and a text if the amount may not be current.
+    """Draw one progressive level: its name, and below it its amount on drums.
 
-    The level is reset when its win is drawn. Until the game shown has stopped, it looks as before (C-13).
+    If the amount may not be current, a text says so. A level that was won is reset at once; until the reels or balls of
+    the game have stopped, its old amount is drawn (C-13).
     """
     p, (x, y, w, h) = stage.painter, rect
     view = stage.view
@@ -53,21 +54,21 @@ def draw_level(stage: Stage, level: ProgressiveView, rect: Rect, size: str = "sm
 
 
 def _has_game_stopped(stage: Stage) -> bool:
-    """Return whether all reels or balls of the game shown have stopped, so that its progressive win may be seen."""
+    """Return whether all reels or balls of the presented game have stopped, so that its win may be seen."""
     view, line = stage.view, build_view_timeline(stage.view, stage.theme)
     return view.show is None or line is None or view.now - view.show.began >= line.last_stop
 
 
 def list_levels_beside_field(stage: Stage) -> tuple[ProgressiveView, ...]:
-    """Return the progressive levels that the bet plays for, as many as fit next to the game field."""
+    """Return the progressive levels that the current bet plays for, as many as fit beside the game field."""
     snapshot = stage.view.snapshot
     return snapshot.progressives[:LEVELS_BESIDE_FIELD_MAX] if snapshot is not None else ()
 
 
 def draw_levels(stage: Stage, glass: Rect) -> Rect:
-    """Draw the progressive levels next to the game's title, or in portrait on the side panel ``glass``.
+    """Draw the progressive levels beside the game's title, or in portrait on the side panel ``glass``.
 
-    Return the part of the panel that remains free.
+    Return the part of the panel that is still free.
     """
     levels, above = list_levels_beside_field(stage), stage.layout.levels
     if not levels:

@@ -1,4 +1,4 @@
-"""Drawing of an open service page, or of the replay of a recalled game under a clear RECALL mark."""
+"""Drawing of an open service page. On a recall page, it replays a past game under the word RECALL."""
 
 from dataclasses import replace
 from functools import partial
@@ -31,7 +31,7 @@ _RECALL_MARK_COLOUR: Final[Colour] = (255, 214, 64, 255)
 
 
 def draw_page(stage: Stage) -> None:
-    """Draw the open service page; a replay page has the replayed game on the field."""
+    """Draw the open service page. If it recalls a past game, draw the replay of that game in the field."""
     snapshot = stage.view.snapshot
     page = snapshot.page if snapshot is not None else None
     if page is None:
@@ -56,7 +56,7 @@ def list_page_touches(stage: Stage) -> list[tuple[Rect, Action]]:
 
 
 def _lay_out_action_keys(stage: Stage, page: ServicePage) -> list[tuple[Rect, PageAction]]:
-    """Return the keys of the page's actions, in a row below the field."""
+    """Return the keys for the actions of a recall page, in a row below the field."""
     left, low, most_width, height = find_back_key_rect(stage.layout)
     width = min(
         most_width,
@@ -66,7 +66,7 @@ def _lay_out_action_keys(stage: Stage, page: ServicePage) -> list[tuple[Rect, Pa
 
 
 def _draw_recall(stage: Stage, page: ServicePage, replay: Replay) -> None:
-    """Draw a recalled game on the field as the player saw it, under the RECALL mark, with the page's keys."""
+    """Draw a past game as the player saw it, under the word RECALL, and the keys of the recall page."""
     view = stage.view
     assert view.recall is not None
     recall_stage = replace(stage, view=replace(view.recall, now=view.now, pressed=view.pressed))
@@ -85,7 +85,10 @@ def _draw_recall(stage: Stage, page: ServicePage, replay: Replay) -> None:
 
 
 def _draw_recall_frame(stage: Stage) -> None:
-    """Draw hatching around the field and the word RECALL, so that nobody mistakes it for a game in progress."""
+    """Draw a hatched frame and the word RECALL around the field.
+
+    Nobody can then mistake the recalled game for a game in progress.
+    """
     p, (x, y, w, h) = stage.painter, stage.layout.field
     for rect in (
         (x - 30, y - 30, w + 60, 30),
@@ -103,7 +106,7 @@ def _draw_recall_frame(stage: Stage) -> None:
 
 
 def _draw_hatching(size: tuple[int, int], *, units: tuple[float, float]) -> pygame.Surface:
-    """Return the yellow and black hatching of a replay's frame."""
+    """Return the drawing of the yellow and black hatching around a recalled game."""
     width, height = units
     ink = VectorCanvas(size, units, 1)
     ink.fill_path([(0, 0), (width, 0), (width, height), (0, height)], BLACK)
@@ -118,7 +121,7 @@ def _draw_hatching(size: tuple[int, int], *, units: tuple[float, float]) -> pyga
 
 
 def _draw_recall_facts(stage: Stage, page: ServicePage, replay: Replay) -> None:
-    """Draw what was bet and won, when, and at which point of the game, on the two panels."""
+    """Draw facts about the recalled game on the side panels: bet, win, time, and the moment of the game shown."""
     texts, money = stage.texts, stage.money
     won = texts.say("page.open_game") if replay.win_cents is None else money(replay.win_cents)
     left_facts = [
@@ -149,7 +152,7 @@ def _draw_recall_facts(stage: Stage, page: ServicePage, replay: Replay) -> None:
 
 
 def _draw_fact_column(stage: Stage, rect: Rect, facts: list[tuple[str, str]]) -> None:
-    """Draw facts about the replayed game on a panel, one below another."""
+    """Draw facts about a recalled game on a side panel, one below another."""
     p, (x, y, w, h) = stage.painter, rect
     dark: Colour = mix(stage.look.sky[2], BLACK, 0.4)
     p.draw_panel(rect, radius=22, fill=(*dark[:3], 255), edge=_RECALL_MARK_COLOUR, line=3)

@@ -50,7 +50,10 @@ LINE_COLOURS: Final = tuple(
 
 @dataclass(frozen=True, slots=True)
 class ReelGrid:
-    """The positions of the reel cells, in units: reels no wider than their symbols need, with bezels between them."""
+    """Where the cells of the reels lie, in units.
+
+    Reels are only as wide as their symbols need; bezels separate them.
+    """
 
     field: Rect
     heights: tuple[int, ...]
@@ -66,14 +69,14 @@ class ReelGrid:
 
     @property
     def gap(self) -> float:
-        """Return the width between reels, and between the outer reels and the margins."""
+        """Return the width between two reels, which is also that between an outer reel and the margin."""
         count = len(self.heights)
         return (self.field[2] - 2 * LINE_TAB_MARGIN - count * self.width) / max(
             1, count - 1 if count > 1 else 2
         )
 
     def find_reel_rect(self, reel: int) -> Rect:
-        """Return one reel's window; shorter reels are centred vertically."""
+        """Return the window of a reel. A reel with fewer rows than others is centred vertically."""
         full_height = self.field[3] - 2 * _REEL_GAP
         height = full_height * self.heights[reel] / max(self.heights)
         first = self.field[0] + LINE_TAB_MARGIN + (self.gap if len(self.heights) == 1 else 0.0)
@@ -92,7 +95,10 @@ class ReelGrid:
 
 
 def draw_still(stage: Stage, field: ReelField, window: Window | None) -> None:
-    """Draw the reels at rest: a window, or before any game the stops at which no bet wins (A-20)."""
+    """Draw the reels at rest with the symbols of ``window``.
+
+    If it is None, because no game was played yet, draw stops at which no bet wins (A-20).
+    """
     grid = ReelGrid(stage.layout.field, field.reel_heights)
     _draw_bezels(stage, grid)
     _draw_line_tabs(stage, field, grid)
@@ -111,7 +117,7 @@ def draw_still(stage: Stage, field: ReelField, window: Window | None) -> None:
 
 
 def draw_fall(stage: Stage, field: ReelField, fall: Window, previous: Window, elapsed_seconds: float) -> None:
-    """Draw the next window of a cascade, into which the new symbols drop from above."""
+    """Draw the next window of a cascade (``fall``): new symbols drop into the window ``previous`` from above."""
     grid = ReelGrid(stage.layout.field, field.reel_heights)
     _draw_bezels(stage, grid)
     _draw_line_tabs(stage, field, grid)
@@ -136,7 +142,7 @@ def draw_fall(stage: Stage, field: ReelField, fall: Window, previous: Window, el
 
 
 def _draw_bezels(stage: Stage, grid: ReelGrid) -> None:
-    """Draw brushed metal where there is no reel, with each window sunk into it."""
+    """Draw brushed metal where there is no reel; the window of each reel is sunk into it."""
     rim = build_metal_gradient(stage.theme, stage.look.rim).stops
 
     def render_bezels(size: tuple[int, int]) -> pygame.Surface:
@@ -159,7 +165,7 @@ def _draw_bezels(stage: Stage, grid: ReelGrid) -> None:
 
 
 def _draw_line_tabs(stage: Stage, field: ReelField, grid: ReelGrid) -> None:
-    """Draw the number of each pay line in play, on both sides of the reels, where the line enters and leaves."""
+    """Draw the number of each pay line in play at the left and right of the reels, where the line begins and ends."""
     p = stage.painter
     for side, reel in ((0, 0), (1, field.reel_count - 1)):
         rows: dict[int, list[int]] = {}
@@ -186,7 +192,7 @@ def _draw_line_tabs(stage: Stage, field: ReelField, grid: ReelGrid) -> None:
 
 
 def _draw_line_tab(size: tuple[int, int], colour: Colour, side: int) -> pygame.Surface:
-    """Return the drawing of a line's tab at the left (0) or right (1) of the reels."""
+    """Return the drawing of a pay line's tab at the left (``side`` 0) or right (1) of the reels."""
     ink = VectorCanvas(size)
     shape = [(4.0, 4.0), (76.0, 4.0), (98.0, 50.0), (76.0, 96.0), (4.0, 96.0)]
     if side:
@@ -199,7 +205,7 @@ def _draw_line_tab(size: tuple[int, int], colour: Colour, side: int) -> pygame.S
 
 
 def _find_strip_symbol(strip: tuple[str, ...], position: int) -> str:
-    """Return the symbol at a position of a reel strip, which is circular."""
+    """Return the symbol at a position of a reel strip. The strip's last symbol is followed by its first."""
     return strip[position % len(strip)]
 
 
@@ -249,9 +255,9 @@ def draw_running(
 def _choose_strip(
     field: ReelField, result: ReelSpin, previous: ReelSpin | None, reel: int
 ) -> tuple[tuple[str, ...], int, int]:
-    """Return the strip on which a reel spins, and the stops at which it starts and ends.
+    """Return the strip with which a reel spins, and the stops at which it starts and ends.
 
-    If the true strip cannot show the result's window, a strip with the window inserted at its start is used.
+    If the real strip cannot show the window of the result, return a copy with this window inserted at its start.
     """
     strip, stop = field.reel_strips[reel], result.stops[reel]
     has_previous = previous is not None and len(previous.stops) == field.reel_count
@@ -268,7 +274,10 @@ def _choose_strip(
 
 
 def draw_reel_paper(size: tuple[int, int], colours: tuple[Colour, Colour, Colour]) -> pygame.Surface:
-    """Return the face of a reel, uniform from top to bottom, so that cells join without a seam."""
+    """Return the drawing of a reel's face.
+
+    It does not change from top to bottom, so no seam is seen between cells.
+    """
     left, middle, right = colours
     surface = pygame.Surface(size)
     surface.blit(
@@ -291,7 +300,7 @@ def draw_reel_paper(size: tuple[int, int], colours: tuple[Colour, Colour, Colour
 
 
 def render_symbol(stage: Stage, field: ReelField, symbol: str, size: tuple[int, int]) -> pygame.Surface:
-    """Return a symbol's drawing at a size in pixels, from the cache."""
+    """Return the drawing of a symbol, ``size`` pixels large, from the cache."""
     name = stage.texts.choose_translation(field.names.get(symbol, {}), symbol)
     p = stage.painter
     return p.find_or_create(("symbol", symbol, name, size), lambda: p.render_symbol(symbol, name, size))
@@ -307,7 +316,7 @@ def _draw_cell(
     *,
     blurred: bool = False,
 ) -> None:
-    """Draw the symbol of one cell, with its shadow, sharp or blurred by motion."""
+    """Draw the symbol of one cell with its shadow. It is sharp or, while the reel moves fast, blurred."""
     p, look = stage.painter, stage.look
     area = p.scale_rect(grid.find_cell_rect(reel, row))
     cell = p.scale_rect(grid.find_cell_rect(reel, 0))
@@ -337,7 +346,7 @@ def _draw_cell(
 
 
 def _draw_shadow(art: pygame.Surface, *, is_dark: bool) -> pygame.Surface:
-    """Return the soft shadow of a symbol's picture, premultiplied."""
+    """Return the soft shadow of a symbol's drawing, premultiplied."""
     level = 150 if is_dark else 80
     shadow = art.copy()
     shadow.fill((0, 0, 0, level), special_flags=pygame.BLEND_RGBA_MULT)
@@ -345,7 +354,10 @@ def _draw_shadow(art: pygame.Surface, *, is_dark: bool) -> pygame.Surface:
 
 
 def _draw_reel_glass(stage: Stage, grid: ReelGrid, reel: int) -> None:
-    """Draw the shading of a round reel behind glass: dark above and below, a faint reflection across."""
+    """Draw the shading that makes a reel look round and behind glass.
+
+    It is dark at the top and bottom, with a faint reflection across.
+    """
 
     def render_glass(size: tuple[int, int]) -> pygame.Surface:
         dark: Colour = (10, 4, 20, 255)

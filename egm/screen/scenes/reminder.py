@@ -1,7 +1,8 @@
-"""Player protection on the screen: reminders between games, and the player's own limits.
+"""Player protection on the screen: reminders between games, and limits that players set for themselves.
 
-A reminder shows how long and how much was played, and waits. A limit that is reached pauses play and shows
-until when. Nothing here hurries the player, warns of lost chances, or hides the way to cash out.
+A reminder says how long and for how much the player has played, and waits for an answer. If a limit is reached, play
+pauses, and the screen says until when. Nothing here hurries the player, warns of lost chances, or hides how to cash
+out.
 """
 
 from typing import Final
@@ -21,7 +22,10 @@ MONEY_LIMIT_CHOICES_CENTS: Final = (0, 20_00, 50_00, 100_00)
 
 
 def find_due_reminder(stage: Stage) -> Reminder | None:
-    """Return the player-protection reminder to show now, or None. It never covers a game being shown."""
+    """Return the reminder that the player must see now, or None.
+
+    It is never shown while a game is being presented.
+    """
     snapshot = stage.view.snapshot
     if snapshot is None or snapshot.reminder is None or is_show_running(stage.view, stage.theme):
         return None
@@ -29,14 +33,14 @@ def find_due_reminder(stage: Stage) -> Reminder | None:
 
 
 def _find_plate_rect(layout: Layout) -> Rect:
-    """Return the rectangle of the reminder's plate over the field."""
+    """Return the rectangle of the reminder, within the game field."""
     x, y, w, h = layout.field
     width, height = min(w, 940.0), 480.0
     return (x + (w - width) / 2, y + (h - height) / 2, width, height)
 
 
 def lay_out_reminder_keys(stage: Stage) -> list[tuple[Rect, Action]]:
-    """Return the keys of a reminder: cash out, and, if the reminder may be dismissed, continue.
+    """Return the keys of a reminder: cash out and, if the player may go on, continue.
 
     A single key is centred.
     """
@@ -56,7 +60,7 @@ def lay_out_reminder_keys(stage: Stage) -> list[tuple[Rect, Action]]:
 
 
 def draw_reminder(stage: Stage) -> None:
-    """Draw the reminder's plate over the field."""
+    """Draw the player-protection reminder over the game field."""
     reminder = find_due_reminder(stage)
     if reminder is None:
         return
@@ -91,7 +95,7 @@ def draw_reminder(stage: Stage) -> None:
 
 
 def format_minutes(stage: Stage, minutes: int) -> str:
-    """Return minutes as text, such as ``1 h 05 min``."""
+    """Return a number of minutes as text, such as ``1 h 05 min``."""
     hours, remainder = divmod(minutes, 60)
     if not hours:
         return stage.texts.say("reminder.minutes", minutes=remainder)
@@ -100,7 +104,10 @@ def format_minutes(stage: Stage, minutes: int) -> str:
 
 # ---------------------------------------------------------------------- the player's own limits
 def lay_out_limit_keys(view: View, rect: Rect) -> list[tuple[Rect, Action]]:
-    """Return the keys of the limits that a player may choose, time above money; no key relaxes a limit."""
+    """Return the keys with which a player sets limits of their own: limits of time above limits of money.
+
+    A key that would relax a limit is left out.
+    """
     if not view.accepts_request("limit"):
         return []
     now = _read_player_limits(view)
@@ -112,7 +119,10 @@ def lay_out_limit_keys(view: View, rect: Rect) -> list[tuple[Rect, Action]]:
 
 
 def _lay_out_limit_choices(rect: Rect) -> list[tuple[str, int, Rect]]:
-    """Return the time and money limits offered to the player: what is limited, the value, and its key's rectangle."""
+    """Return the limits that a player can choose.
+
+    Each has its kind (time or money), its value, and the rectangle of its key.
+    """
     x, y, w, h = rect
     width, height = (w - 36) / 4, 68.0 if w > _TELEPHONE_PAGE_WIDTH_MAX else TOUCH_TARGET_MIN
     return [
@@ -125,14 +135,17 @@ def _lay_out_limit_choices(rect: Rect) -> list[tuple[str, int, Rect]]:
 
 
 def _read_player_limits(view: View) -> dict[str, int]:
-    """Return the limits that the player has set, in minutes of play and in cents; 0 is no limit."""
+    """Return the limits that the player has set, by kind, in minutes of play or in cents; 0 means no limit."""
     session = view.snapshot.session if view.snapshot is not None else None
     minutes, cents = (session.limit_minutes, session.limit_cents) if session is not None else (0, 0)
     return {"minutes": minutes, "cents": cents}
 
 
 def draw_limits(stage: Stage, rect: Rect) -> None:
-    """Draw the time and money played so far, and the limits that the player may choose; the current one is lit."""
+    """Draw how long and for how much the player has played, and the limits that the player can choose.
+
+    The present limits are lit.
+    """
     p, say, snapshot = stage.painter, stage.texts.say, stage.view.snapshot
     x, y, w, h = rect
     session = snapshot.session if snapshot is not None else None

@@ -1,4 +1,4 @@
-"""Drawing of a roulette wheel with its ball, which runs against it and stops in the drawn pocket."""
+"""Drawing of a roulette wheel and of its ball, which runs against the wheel and stops in the drawn pocket."""
 
 import math
 from functools import partial
@@ -47,12 +47,12 @@ def draw_rotor(
     *,
     pin: bool,
 ) -> None:
-    """Draw the roulette wheel ``elapsed_seconds`` after the presentation began.
+    """Draw a turning roulette wheel, ``elapsed_seconds`` after the presentation began.
 
     Args:
-        drawn_pocket: The pocket, and its index on the wheel if several pockets have the same sign.
-        lasts: When the wheel's cue begins and ends, in seconds.
-        pin: Whether the wheel turns under a pin at its top; otherwise a ball runs against it.
+        drawn_pocket: The pocket that was drawn, and its index on the wheel if several pockets have the same sign.
+        lasts: When the wheel starts and stops, in seconds after the presentation began.
+        pin: Whether the wheel turns under a pin at its top. If not, a ball runs against it.
     """
     begin, stop = lasts
     p, (x, y, w, h) = stage.painter, rect
@@ -104,10 +104,9 @@ def draw_rotor(
 
 
 def find_pocket_index(table: Table, pocket: str, part: object) -> int:
-    """Return the index on the wheel of the pocket in which a spin ended.
+    """Return the index on the wheel of the pocket in which a spin has ended.
 
-    ``part`` is the index that was drawn, if the game states it; otherwise the first pocket with that sign is
-    used.
+    It is ``part``, if the game states it; otherwise that of the first pocket with the sign ``pocket``.
     """
     if isinstance(part, int) and 0 <= part < len(table.wheel) and table.wheel[part] == pocket:
         return part
@@ -122,9 +121,9 @@ def _run_ball(
     turns: float,
     progress: float,
 ) -> None:
-    """Draw the roulette ball ``turns`` turns before its pocket, which is at ``final_degrees`` degrees.
+    """Draw the roulette ball on its way: first it runs around the rim, then it falls towards the pockets.
 
-    It first runs around the rim and then falls towards the pockets.
+    It still has ``turns`` turns to go to its pocket, which is at ``final_degrees`` degrees.
     """
     angle = math.radians(final_degrees + 360.0 * turns)
     reach, ball = side / 2 * (0.93 - 0.20 * clamp_to_unit_interval((progress - 0.8) / 0.2)), side * 0.026
@@ -135,12 +134,12 @@ def _run_ball(
 
 
 def format_short_sign(pocket: str) -> str:
-    """Return the sign of a pocket, shortened where there is only room for a number."""
+    """Return the sign of a pocket, shortened for cells that have room for a number only."""
     return pocket if len(pocket) <= _NUMBER_SIGN_LENGTH_MAX else pocket[0].upper()
 
 
 def _draw_wheel_face(stage: Stage, table: Table, pixels: int) -> pygame.Surface:
-    """Return the wheel: pockets in their colours with their signs, the rim outside and the cone within."""
+    """Return the drawing of a roulette wheel: the rim, the pockets in their colours with their signs, the cone."""
     ink = VectorCanvas((pixels, pixels), (100, 100), 2)
     ink.fill_path(build_ellipse(50, 50, 50), BLACK)
     ink.fill_path(build_ellipse(50, 50, 49.4), build_metal_gradient(stage.theme, stage.look.rim))

@@ -1,4 +1,4 @@
-"""The scoreboard of a table: bead plate, big road, derived roads, and the note that they predict nothing."""
+"""The scoreboard of a table: bead plate, big road, derived roads, and a note that they predict nothing."""
 
 from collections.abc import Sequence
 from typing import Final
@@ -44,9 +44,9 @@ _UPPER: Final = 0.58
 
 
 def should_show_board(stage: Stage, table: Table) -> bool:
-    """Return whether to show the scoreboard in place of cards.
+    """Return whether to show the scoreboard instead of cards.
 
-    It is shown if there are past results, no round is being played or shown, and the player wants it.
+    It is shown if there are past results, no round is in progress or being presented, and the player wants it.
     """
     view = stage.view
     if not (table.roads and view.scene is Scene.GAME and view.snapshot and view.snapshot.results):
@@ -57,7 +57,7 @@ def should_show_board(stage: Stage, table: Table) -> bool:
 
 
 def draw_board(stage: Stage, table: Table) -> None:
-    """Draw the scoreboard's roads, each with its newest results visible."""
+    """Draw the roads of the scoreboard. If a road is too long, its newest results are shown."""
     x, y, w, h = find_cards_rect(stage, table)
     say, snapshot = stage.texts.say, stage.view.snapshot
     results = snapshot.results[::-1] if snapshot is not None else ()
@@ -88,7 +88,7 @@ def draw_board(stage: Stage, table: Table) -> None:
 
 
 def _choose_mark_paint(mark: Colour) -> Paint:
-    """Return the paint of a derived road's mark."""
+    """Return the colour in which a mark of a derived road is drawn."""
     return _RED_MARK_COLOUR if mark == "red" else _BLUE_MARK_COLOUR
 
 
@@ -98,7 +98,10 @@ def _choose_text_size(stage: Stage) -> str:
 
 
 def _draw_ruled_sheet(stage: Stage, rect: Rect, title: str) -> tuple[float, float, float, int]:
-    """Draw ruled paper under its title; return its left, its top, its cell size and its number of columns."""
+    """Draw squared paper with a title above it.
+
+    Return the left and the top of its first cell, the size of a cell, and the number of columns.
+    """
     p, (x, y, w, h) = stage.painter, rect
     p.draw_label(
         stage.texts.say(title), (x, y, w, _BOARD_TITLE_HEIGHT), TextStyle("strong", "caption", "text")
@@ -120,7 +123,7 @@ def _draw_ruled_sheet(stage: Stage, rect: Rect, title: str) -> tuple[float, floa
 
 
 def _draw_bead_plate(stage: Stage, table: Table, rect: Rect, results: Sequence[str]) -> None:
-    """Draw the bead plate: every past result by its letter, column by column."""
+    """Draw the bead plate: the letter of every past result, column by column."""
     left, top, side, columns = _draw_ruled_sheet(stage, rect, "felt.bead_plate")
     game = stage.view.game
     hands = game.presentation.get("hands", ()) if game is not None else ()
@@ -142,7 +145,7 @@ def _draw_bead_plate(stage: Stage, table: Table, rect: Rect, results: Sequence[s
 def _draw_road(
     stage: Stage, rect: Rect, title: str, columns: Sequence[Sequence[tuple[Paint, int]]], shape: str
 ) -> None:
-    """Draw a road's marks, each with its paint and its ties."""
+    """Draw the marks of a road; each has a colour and its number of ties. ``shape`` is a disc, ring or stroke."""
     left, top, side, count = _draw_ruled_sheet(stage, rect, title)
     positions = place_road_marks([len(column) for column in columns])
     last = max((column for each in positions for column, _ in each), default=0)
@@ -162,7 +165,7 @@ def _draw_road(
 def _draw_mark(
     stage: Stage, at: GridCell | tuple[float, float], side: float, paint: Paint, shape: str
 ) -> None:
-    """Draw one mark of a road: a disc, a ring or a stroke."""
+    """Draw one mark of a road as a disc, a ring or a diagonal stroke."""
     if shape == "stroke":
         _draw_stroke(stage, at, side * 0.34, paint)
     elif shape == "disc":
@@ -179,7 +182,7 @@ def _draw_mark(
 
 
 def _draw_disc(stage: Stage, at: tuple[float, float], radius: float, paint: Paint) -> None:
-    """Draw a disc."""
+    """Draw a filled circle."""
     p = stage.painter
     pygame.draw.circle(
         p.surface, paint, (p.scale_length(at[0]), p.scale_length(at[1])), p.scale_length(radius)
@@ -187,7 +190,7 @@ def _draw_disc(stage: Stage, at: tuple[float, float], radius: float, paint: Pain
 
 
 def _draw_stroke(stage: Stage, at: tuple[float, float], reach: float, paint: Paint) -> None:
-    """Draw a diagonal stroke: the mark of a road, or the sign of a tie."""
+    """Draw a diagonal stroke, which is a mark of a road or the sign of a tie."""
     p, (x, y) = stage.painter, at
     start, end = (
         (p.scale_length(x - reach), p.scale_length(y + reach)),

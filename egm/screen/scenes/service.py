@@ -1,7 +1,7 @@
-"""The service menu: draws any page that the machine sends, from its structure alone.
+"""The service menu: draws any page that the machine sends, from the page's structure alone.
 
-A page has a head (title, signed-in person), a notice, tables that are paged if they are long, one prompt with
-keys to answer it, and actions. Editable content has keys; read-only content has none.
+A page has a head (title, signed-in person), a notice, tables on several sheets if they are long, one input prompt with
+its keys, and actions.
 """
 
 from dataclasses import dataclass
@@ -56,7 +56,7 @@ _SEVERITY: Final = {"info": "info", "warning": "amber", "alarm": "alarm"}
 
 @dataclass(frozen=True, slots=True)
 class ServicePageLayout:
-    """The areas of a service page: tables, the prompt beside or below them, tiles, and the foot."""
+    """The rectangles of a service page: tables, the input prompt beside or below them, action tiles, and the foot."""
 
     page_rect: Rect
     body: Rect
@@ -67,7 +67,7 @@ class ServicePageLayout:
 
 
 def find_back_key_rect(layout: Layout) -> Rect:
-    """Return the rectangle of the BACK key, at the same place on every service page."""
+    """Return the rectangle of the BACK key, which is the same on every service page."""
     (x, _, w, _), inset, per_row = layout.page, _find_page_margin(layout), _count_keys_per_row(layout)
     width, height = (w - 2 * inset - (per_row - 1) * _GAP) / per_row, _find_key_height(layout)
     return (x + inset, layout.bar[1] - 10 - height, width, height)
@@ -79,7 +79,7 @@ def _find_page_margin(layout: Layout) -> float:
 
 
 def _count_keys_per_row(layout: Layout) -> int:
-    """Return how many of a page's keys fit in a row."""
+    """Return how many keys of a service page fit side by side."""
     return 5 if not layout.is_portrait else 3 if layout.page[2] > _NARROW else 2
 
 
@@ -89,7 +89,7 @@ def _find_key_height(layout: Layout) -> float:
 
 
 def lay_out_page(stage: Stage, page: ServicePage) -> ServicePageLayout:
-    """Lay out the parts of a service page for the picture's orientation."""
+    """Return the layout of a service page, for a picture in landscape or portrait."""
     layout = stage.layout
     page_rect = layout.page
     (x, y, w, _), inset, key = page_rect, _find_page_margin(layout), _find_key_height(layout)
@@ -139,7 +139,10 @@ def lay_out_page(stage: Stage, page: ServicePage) -> ServicePageLayout:
 def _split_tables_and_prompt(
     stage: Stage, page: ServicePage, prompt: Prompt, body: Rect
 ) -> tuple[Rect, Rect]:
-    """Divide the body between tables and prompt: side by side, or in portrait with the tables above."""
+    """Return the parts of the rectangle ``body`` for the tables and for the input prompt.
+
+    They are side by side; in portrait, the tables are above.
+    """
     x, y, w, h = body
     if not page.tables:
         return (x, y, w, 0.0), body
@@ -158,7 +161,7 @@ def _split_tables_and_prompt(
 def _lay_out_action_tiles(
     body: Rect, actions: list[PageAction], *, portrait: bool
 ) -> tuple[tuple[Rect, PageAction], ...]:
-    """Return a tile for each action, in as many columns as fit the body."""
+    """Return a tile for each action of a service page, in as many columns as fit."""
     x, y, w, h = body
     columns = 2 if portrait else 3 if len(actions) > 4 else 2
     rows = max(1, -(-len(actions) // columns))
@@ -201,9 +204,10 @@ def list_service_touches(stage: Stage) -> list[tuple[Rect, Action]]:
 
 
 def format_page_lines(page: ServicePage, stage: Stage) -> list[str]:
-    """Return the text of a page for screen readers: title, notice, tables, question and keys, in this order.
+    """Return the text of a service page for screen readers.
 
-    What is typed into the prompt is not part of it: it may be a PIN.
+    It has the title, the notice, the tables, the question and the keys, in this order. Typed text is left out: it may
+    be a PIN.
     """
     words = [page.title, *(each for each in (page.notice,) if each is not None)]
     lines = [format_page_text(stage, each) for each in words]
@@ -219,7 +223,10 @@ def format_page_lines(page: ServicePage, stage: Stage) -> list[str]:
 
 
 def format_action(page: ServicePage, action: Action, stage: Stage) -> str:
-    """Return the text of the touch target whose action is ``action``; empty for a key of the keypad."""
+    """Return the text of the touch target with the given action.
+
+    Empty for a digit or letter key of an input prompt.
+    """
     for table in page.tables:
         for row in table.rows:
             if row.action and row.action == action.value:
@@ -259,7 +266,7 @@ def draw_service(stage: Stage) -> None:
 
 
 def _draw_sheet_number(stage: Stage, page: ServicePage, page_layout: ServicePageLayout) -> None:
-    """Draw the page number between the keys that turn pages."""
+    """Draw the number of the sheet that is shown, between the keys that turn sheets."""
     if page_layout.pager:
         sheets = lay_out_listing(stage, page, page_layout.body).sheet_count
         text = stage.texts.say("page.sheet", number=stage.view.desk.sheet % sheets + 1, of=sheets)
@@ -269,7 +276,10 @@ def _draw_sheet_number(stage: Stage, page: ServicePage, page_layout: ServicePage
 
 
 def _draw_screen_test(stage: Stage, page: ServicePage, body: Rect) -> None:
-    """Draw the screen test of a page; do nothing if the page has none."""
+    """Draw the test picture of a service page that tests the screen, touch or speaker.
+
+    Do nothing for other pages.
+    """
     if page.pattern == "display":
         _draw_colour_bars(stage, body)
     elif page.pattern == "calibrate":
@@ -282,7 +292,7 @@ def _draw_screen_test(stage: Stage, page: ServicePage, body: Rect) -> None:
 
 
 def _draw_page_background(stage: Stage, page_rect: Rect) -> None:
-    """Draw a plain plate over everything, so that the service menu cannot be mistaken for a game."""
+    """Draw a plain background over the whole picture, so that the service menu cannot be mistaken for a game."""
     p, layout = stage.painter, stage.layout
     p.draw_shade(layout.stage, (6, 9, 16, 255))
     paint = LinearGradient(((0, (30, 38, 56, 255)), (0.12, (20, 26, 40, 255)), (1, (12, 16, 26, 255))))
@@ -323,7 +333,10 @@ def _draw_page_head(stage: Stage, page: ServicePage, page_rect: Rect) -> None:
 
 
 def describe_standing_faults(stage: Stage) -> tuple[str, str]:
-    """Return severity and text of the line about open doors and active faults that every service page has."""
+    """Return the severity and the text of the line about open doors and active faults.
+
+    Every service page has this line; the text is empty if there are none.
+    """
     snapshot = stage.view.snapshot
     if snapshot is None:
         return "info", ""
@@ -336,7 +349,10 @@ def describe_standing_faults(stage: Stage) -> tuple[str, str]:
 
 
 def draw_band(stage: Stage, rect: Rect, severity: str, text: str) -> None:
-    """Draw a line across a service page with an icon: the result of the last action, or open doors and faults."""
+    """Draw a line of text with an icon across a service page.
+
+    It is the result of the last action, or says which doors are open and which faults are active.
+    """
     colour = stage.theme.colour(_SEVERITY[severity])
     stage.painter.draw_shade(rect, (*mix(colour, BLACK, 0.7)[:3], 255), 10)
     draw_icon(stage, severity, (rect[0] + 12, rect[1] + (rect[3] - 28) / 2, 28, 28))
@@ -369,9 +385,9 @@ def _draw_colour_bars(stage: Stage, rect: Rect) -> None:
 
 
 def _lay_out_tone_keys(rect: Rect) -> dict[str, Rect]:
-    """Return the rectangle of each key of the speaker test, by tone.
+    """Return the rectangle of each key of the speaker test, by the name of its tone.
 
-    The alarm is last, because it is loud enough to be heard across the floor.
+    The alarm is the last, because it is heard across the floor.
     """
     x, y, w, h = rect
     names = (*TEST_TONES_HZ, "alarm")
@@ -381,7 +397,7 @@ def _lay_out_tone_keys(rect: Rect) -> dict[str, Rect]:
 
 
 def _draw_tone_keys(stage: Stage, rect: Rect) -> None:
-    """Draw a key for each tone; the one that is playing is lit."""
+    """Draw a key for each tone of the speaker test. The key of the tone that is playing is lit."""
     desk, now = stage.view.desk, stage.view.now
     for name, key_rect in _lay_out_tone_keys(rect).items():
         hertz = stage.texts.number(round(TEST_TONES_HZ.get(name, 0)))
@@ -396,7 +412,7 @@ def _draw_tone_keys(stage: Stage, rect: Rect) -> None:
 
 
 def _lay_out_touch_targets(rect: Rect) -> list[Rect]:
-    """Return the rectangles that the touch test shows, side by side over the whole page."""
+    """Return the rectangles that must be touched in the touch test. Together they cover the whole page."""
     x, y, w, h = rect
     columns, rows = max(4, int(w // 120)), max(3, int(h // 90))
     width, height = w / columns, h / rows
@@ -407,7 +423,7 @@ def _lay_out_touch_targets(rect: Rect) -> list[Rect]:
 
 
 def _draw_calibration_cross(stage: Stage) -> None:
-    """Draw the next cross to touch for calibration, and its number, such as "2 of 4"."""
+    """Draw the cross that must be touched next in a touch calibration, with its number, such as "2 of 4"."""
     number, (w, h) = len(stage.view.desk.calibration_touches), stage.layout.size
     x, y = (
         cross * side / COORDINATE_UNIT
@@ -420,7 +436,7 @@ def _draw_calibration_cross(stage: Stage) -> None:
 
 
 def _draw_touch_target(stage: Stage, rect: Rect, *, is_touched: bool) -> None:
-    """Draw one rectangle of the touch test, green once it was touched."""
+    """Draw one rectangle of the touch test. It is green after it was touched."""
     fill: Colour = (14, 88, 54, 255) if is_touched else (30, 36, 52, 255)
     stage.painter.draw_panel(rect, radius=10, fill=fill, edge=(120, 150, 220, 255), line=2)
     if is_touched:

@@ -1,4 +1,7 @@
-"""A Keno slip that covers the whole stage on a telephone, whose board is too small for marking with a finger."""
+"""A Keno slip on a telephone, which covers everything above the meters.
+
+The Keno board of a telephone is too small to mark numbers with a finger.
+"""
 
 from typing import Final
 
@@ -34,7 +37,7 @@ def _find_slip_rect(layout: Layout) -> Rect:
 
 
 def _divide_numbers_into_parts(view: View) -> tuple[list[range], range]:
-    """Divide a Keno slip's numbers into parts that fit on a telephone; return all parts, and the part shown."""
+    """Return the parts of a Keno slip's numbers that fit on a telephone one at a time, and the part that is shown."""
     count = int(view.game.presentation.get("numbers", 80)) if view.game else 0
     numbers_a_part = _COLUMNS * _ROWS
     parts = [
@@ -44,13 +47,13 @@ def _divide_numbers_into_parts(view: View) -> tuple[list[range], range]:
 
 
 def _find_board_rect(layout: Layout) -> Rect:
-    """Return the rectangle of the slip's board of numbers on a telephone."""
+    """Return the rectangle of the numbers on a telephone's Keno slip."""
     x, y, w, h = _find_slip_rect(layout)
     return (x + 8, y + _HEAD, w - 16, h - _HEAD - 3 * (TOUCH_TARGET_MIN + _GAP) - 12)
 
 
 def list_slip_touches(view: View, layout: Layout) -> list[tuple[Rect, Action]]:
-    """Return all touch targets of the slip: numbers, ticket options, parts, and the closing key."""
+    """Return all touch targets of a Keno slip: numbers, ticket options, parts, and the key that closes it."""
     game, slip = view.game, view.slip
     rows: list[list[Action]] = [[], [], []]
     touches: list[tuple[Rect, Action]] = []
@@ -85,7 +88,7 @@ def list_slip_touches(view: View, layout: Layout) -> list[tuple[Rect, Action]]:
 
 
 def draw_slip(stage: Stage) -> None:
-    """Draw the slip: marks and cost, mandatory texts, the numbers and their keys."""
+    """Draw the Keno slip on a telephone: its marks and cost, the mandatory texts, the numbers and the keys."""
     p, view, rect = stage.painter, stage.view, _find_slip_rect(stage.layout)
     x, y, w, _ = rect
     p.draw_cached_picture(

@@ -1,4 +1,4 @@
-"""The drawing context of every scene, and the small elements that scenes share."""
+"""What all scenes share: the drawing context, and the small elements that they draw."""
 
 import math
 from collections.abc import Hashable, Iterable, Mapping
@@ -26,7 +26,7 @@ _LIT_STAGE_BRIGHTNESS: Final = 0.42
 
 @cache
 def build_feature_look(look: Look) -> Look:
-    """Return a game's look as changed during a feature: glowing sky, dark reel paper, lamps in the accent colour."""
+    """Return a game's look during a feature: glowing sky, dark reel paper, lamps in the accent colour."""
     sky = (
         mix(look.sky[0], look.glow, _LIT_STAGE_BRIGHTNESS),
         mix(mix(look.sky[1], look.accent, 0.3), look.glow, _LIT_STAGE_BRIGHTNESS),
@@ -52,7 +52,7 @@ class Stage:
     layout: Layout
     view: View
     has_feature_colours: bool = False
-    """Whether everything is drawn in a feature's colours."""
+    """Whether the scenes draw in the colours of a feature."""
 
     @property
     def theme(self) -> Theme:
@@ -61,25 +61,25 @@ class Stage:
 
     @property
     def look(self) -> Look:
-        """Return the look of the game on the screen."""
+        """Return the look of the game on the screen; during a feature, its feature look."""
         return self.painter.cache_result("look", (self.view.game, self.has_feature_colours), self._find_look)
 
     def _find_look(self) -> Look:
-        """Return the look of the game on the screen; see :attr:`look`."""
+        """Compute the result of :attr:`look`."""
         game = self.view.game
         look = self.theme.look(game.id, game.family, game.art.look) if game else self.theme.looks["midnight"]
         return build_feature_look(look) if self.has_feature_colours else look
 
     @property
     def title(self) -> str:
-        """Return the text for the lit sign at the top: the game's name, or that the machine is in a tournament."""
+        """Return the text for the lit sign at the top: the game's name or, in a tournament, a text that says so."""
         game, snapshot = self.view.game, self.view.snapshot
         if snapshot is not None and snapshot.current_tournament is not None:
             return self.texts.say("tournament.banner")
         return self.texts.choose_translation(game.title, game.id) if game else "Open EGM"
 
     def money(self, amount_cents: int) -> str:
-        """Return an amount in the player's language: money in the machine's currency, or points in a tournament.
+        """Return an amount of minor units as text: money in the machine's currency, or points in a tournament.
 
         On a service page every amount is money.
         """
@@ -91,14 +91,17 @@ class Stage:
         return self.texts.money(amount_cents, snapshot.currency if snapshot else "CAD")
 
     def compute_flash_brightness(self) -> float:
-        """Return the brightness of a flashing light, 0 to 1, at the theme's rate; constant if motion is reduced."""
+        """Return the present brightness (0 to 1) of a flashing light.
+
+        It flashes at the theme's rate. With reduced motion, it is constant.
+        """
         if self.view.reduced_motion:
             return 1.0
         return 0.5 - 0.5 * math.cos(self.view.now * self.theme.motion.flash_hz * math.tau)
 
 
 def build_metal_gradient(theme: Theme, rim: str) -> LinearGradient:
-    """Return the gradient of a gold or silver rim."""
+    """Return the gradient that makes a rim look like gold or silver."""
     if rim == "silver":
         return LinearGradient(
             (
@@ -130,7 +133,7 @@ def draw_rim_panel(
     rim: float,
     fill: LinearGradient | RadialGradient | Colour,
 ) -> pygame.Surface:
-    """Return a plate in a bevelled metal rim with a dark lip, as a premultiplied surface."""
+    """Return the drawing of a plate in a bevelled metal rim with a dark lip, premultiplied."""
     w, h = size[0] / scale, size[1] / scale
     ink = VectorCanvas(size, (w, h), 2)
     ink.fill_path(build_rounded_box(0, 0, w, h, radius), fade(BLACK, 0.75))
@@ -161,7 +164,10 @@ _LAMP: Final = 44.0
 
 
 def draw_frame_lamps(stage: Stage, rect: Rect, mode: str) -> None:
-    """Draw the lamps of the frame: ``idle`` pulses, ``chase`` runs around, ``win`` flashes slowly."""
+    """Draw the lamps around the picture.
+
+    ``mode`` is their pattern: ``idle`` (they pulse), ``chase`` (light runs around) or ``win`` (they flash slowly).
+    """
     p, now = stage.painter, stage.view.now
     places = _list_lamp_places(grow_rect(rect, FRAME / 2 - 1), _LAMP, p.scale)
     levels: Iterable[int]
@@ -180,7 +186,10 @@ def draw_frame_lamps(stage: Stage, rect: Rect, mode: str) -> None:
 
 
 def _render_lamp(key: Hashable, size: tuple[int, int]) -> pygame.Surface:
-    """Return a lamp, ``("bulb", level)``, from 0, dark, to 3, bright."""
+    """Return the drawing of a lamp.
+
+    ``key`` is ``("bulb", level)``; the level is from 0 (dark) to 3 (bright).
+    """
     assert isinstance(key, tuple)
     level = int(key[1])
     ink = VectorCanvas(size)
@@ -209,13 +218,13 @@ def _render_lamp(key: Hashable, size: tuple[int, int]) -> pygame.Surface:
 
 @lru_cache(maxsize=16)
 def _list_lamp_places(rect: Rect, side: float, scale: float) -> tuple[tuple[int, int], ...]:
-    """Return the left and top in pixels of each lamp around a rectangle, in order."""
+    """Return the left and the top, in pixels, of each lamp around a rectangle, in order."""
     points = _list_points_around(rect, 46)
     return tuple((round((x - side / 2) * scale), round((y - side / 2) * scale)) for x, y in points)
 
 
 def _list_points_around(rect: Rect, gap: float) -> list[tuple[float, float]]:
-    """Return points around a rectangle, about ``gap`` apart, in order."""
+    """Return points on the edge of a rectangle, about ``gap`` apart, in order."""
     x, y, w, h = rect
     across, down = max(2, round(w / gap)), max(2, round(h / gap))
     points = [(x + w * i / across, y) for i in range(across)]
@@ -225,10 +234,10 @@ def _list_points_around(rect: Rect, gap: float) -> list[tuple[float, float]]:
 
 
 def format_message(stage: Stage, key: str, values: Mapping[str, object]) -> str:
-    """Return the catalogue text ``key`` with the values of a message filled in.
+    """Return the catalogue's text ``key``, with ``values`` filled in.
 
-    A value named ``x_cents`` is formatted as money, and fills ``{x}`` as well. If no catalogue has the key,
-    return the key itself, so that an attendant can report it.
+    A value named ``x_cents`` is formatted as money and also fills ``{x}``. If no catalogue has the key, return the key
+    itself, so that an attendant can report it.
     """
     if not stage.texts.has_text(key):
         return key
@@ -247,7 +256,7 @@ def draw_caption(stage: Stage, text: str, rect: Rect, size: str = "small") -> No
 
 
 def format_stage_name(stage: Stage, name: str) -> str:
-    """Return a stage's name in the player's language; empty for the base game."""
+    """Return the name of a game's stage (such as a feature) in the player's language; empty for the base game."""
     game = stage.view.game
     names = game.presentation.get("stages", {}).get(name, {}).get("name") if game else None
     return stage.texts.choose_translation(names) if isinstance(names, dict) else ""
@@ -262,7 +271,10 @@ def draw_button(
     is_active: bool = False,
     size: str = "small",
 ) -> None:
-    """Draw a flat button with text, as on pages and in the drawer; ``is_active`` if its option is active."""
+    """Draw a flat key with a text, as on pages and in the drawer of simulated devices.
+
+    ``is_active`` lights it, because the option for which it stands is selected.
+    """
     p = stage.painter
     fill = (122, 66, 8, 255) if is_active else (58, 48, 96, 255) if is_enabled else (34, 30, 50, 255)
     edge = (255, 200, 110, 255) if is_active else (136, 120, 190, 255) if is_enabled else (66, 60, 90, 255)
@@ -275,7 +287,7 @@ def draw_button(
 
 
 def draw_focus(stage: Stage, rect: Rect) -> None:
-    """Draw the frame around the focused target; its corners make it recognizable without colour."""
+    """Draw a frame around the focused target. Its corners can be recognized without colour."""
     x, y, w, h = rect
     width, height = w + 20, h + 20
 

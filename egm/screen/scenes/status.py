@@ -1,4 +1,4 @@
-"""The status line below the field, the clock, the machine's identity, and the permanent notes."""
+"""The status line below the game field, the clock, the machine's identity, and the permanent notes."""
 
 from decimal import Decimal
 from typing import Final
@@ -62,9 +62,9 @@ _DESCRIPTION_BY_REFUSAL: Final = {
 
 
 def _compute_notice_seconds(snapshot: Snapshot, notice: Notice) -> float:
-    """Return how long a notice is shown, in seconds.
+    """Return how many seconds a notice is shown.
 
-    A notice about the player's money stays until the next notice.
+    A notice about the player's money stays until the next one.
     """
     if notice.code in _PAID_OUT and not snapshot.credit_cents:
         return _PAID_OUT_SECONDS
@@ -72,7 +72,7 @@ def _compute_notice_seconds(snapshot: Snapshot, notice: Notice) -> float:
 
 
 def format_notice(stage: Stage, notice: Notice) -> str:
-    """Return the text of a notice of the machine."""
+    """Return the text of one of the machine's notices to the player."""
     texts, code = stage.texts, notice.code
     snapshot = stage.view.snapshot
     credit_cents = 0 if snapshot is None else snapshot.credit_cents
@@ -104,13 +104,16 @@ def format_notice(stage: Stage, notice: Notice) -> str:
 
 
 def _format_fault_for_player(texts: Texts, code: str) -> str:
-    """Return a fault's text for players; a neutral text for faults whose nature does not concern them (G-06)."""
+    """Return the text of a fault for players; a general text if the fault does not concern players (G-06)."""
     neutral = f"tilt.neutral.{code}"
     return texts.say(neutral) if texts.has_text(neutral) else format_fault(texts, code)
 
 
 def choose_status(stage: Stage) -> tuple[str, str]:
-    """Return the status line's text and colour: a new notice first, then the game, then what to do next."""
+    """Return the text of the status line and its colour.
+
+    It is a new notice, or else what happens in the game, or else what the player can do next.
+    """
     view = stage.view
     snapshot = view.snapshot
     if snapshot is None:
@@ -133,10 +136,10 @@ def choose_status(stage: Stage) -> tuple[str, str]:
 
 
 def _find_lasting_notice(stage: Stage, snapshot: Snapshot) -> Notice | None:
-    """Return the lasting condition to name in the status line now, or None if it is to say what to do next.
+    """Return the notice of a lasting condition that the status line shows now, or None.
 
-    While conditions last, the line alternates every few seconds between them and what to do next. While a
-    device holds the player's money, only that is shown. While the bill acceptor has a fault and there is no
+    The status line alternates every few seconds between such notices and what the player can do next. While a device
+    holds the player's money, only the notice about it is shown. While the bill acceptor has a fault and there is no
     credit, nobody is asked to insert a bill.
     """
     turn = int(stage.view.now / _TURN_SECONDS)
@@ -156,7 +159,10 @@ def _format_notice_status(stage: Stage, notice: Notice) -> tuple[str, str]:
 
 
 def _choose_idle_status(stage: Stage, snapshot: Snapshot) -> tuple[str, str]:
-    """Return the status line between games and its colour: a purchase, the last win, or what to do."""
+    """Return the text and colour of the status line between games.
+
+    It says what PLAY would buy, or what was won, or what the player can do next.
+    """
     say, win = stage.texts.say, find_lit_win(stage)
     tournament = snapshot.current_tournament
     if tournament is not None:
@@ -187,9 +193,9 @@ def _choose_idle_status(stage: Stage, snapshot: Snapshot) -> tuple[str, str]:
 
 
 def _describe_tournament(stage: Stage, tournament: TournamentView) -> str:
-    """Return the status line of a tournament between two games.
+    """Return the text of the status line in a tournament, between two games.
 
-    Depending on the round, it says when it starts, how many games or minutes are left, or the points won.
+    Depending on the round, it says when the round starts, how many games or minutes are left, or the points won.
     """
     say = stage.texts.say
     values = {"entry": tournament.entry, "round": tournament.round}
@@ -205,9 +211,9 @@ def _describe_tournament(stage: Stage, tournament: TournamentView) -> str:
 
 
 def _has_bet_changed(view: View) -> bool:
-    """Return whether the last key pressed changes the bet and was pressed after the shown game began.
+    """Return whether the player has pressed a key that changes the bet since the presented game began.
 
-    The times are compared, because a round shared by several positions begins without a press of PLAY.
+    Times are compared, because a round that several positions play together begins without a press of PLAY.
     """
     began = view.show.began if view.show is not None else view.pressed_at - 1
     return view.pressed in _BET_CHANGING_ACTIONS and view.pressed_at > began
@@ -229,9 +235,9 @@ _BET_CHANGING_ACTIONS: Final = CHIP_CHANGING_ACTIONS | {
 
 
 def _describe_lost_round(stage: Stage) -> str:
-    """Return how the last table round ended and what it cost, if it paid nothing.
+    """Return a text that says how the last table round ended and what it cost, if it paid nothing.
 
-    For a Keno ticket of several draws, return its total. Return "" once the player has changed the bet.
+    For a Keno ticket of several draws, it has the ticket's total. Return "" after the player has changed the bet.
     """
     if has_changed_marks_since_game(stage.view):
         return ""
@@ -245,7 +251,7 @@ def _describe_lost_round(stage: Stage) -> str:
 
 
 def _describe_keno_ticket(stage: Stage) -> tuple[str, str] | None:
-    """Return a text about a Keno ticket of several draws (its cost and total win), and the text's colour.
+    """Return a text about a finished Keno ticket of several draws, its cost and total win, and the text's colour.
 
     Return None for any other game.
     """
@@ -264,10 +270,10 @@ def _describe_keno_ticket(stage: Stage) -> tuple[str, str] | None:
 
 
 def _add_round_ending(stage: Stage, money: tuple[str, str]) -> tuple[str, str]:
-    """Add to the text of a round's money how the round ended and which bets stay on the table.
+    """Return the status text about a round's money, with how the round ended and which bets stay added to it.
 
-    ``money`` is the text and its colour. It is returned unchanged if no round has just ended. If the next
-    round is the last that is dealt from the shoe, the text announces it.
+    ``money`` is that text and its colour; it is unchanged if no round has just ended. If the next round is the last
+    that is dealt from the shoe, the text says so.
     """
     result, snapshot = find_settled_result(stage), stage.view.snapshot
     if (
@@ -291,7 +297,10 @@ def _add_round_ending(stage: Stage, money: tuple[str, str]) -> tuple[str, str]:
 
 
 def _describe_missing_credit(stage: Stage) -> str:
-    """Return a text about the credit that the current bet needs; empty if there is enough, or the bet is changing."""
+    """Return a text about the credit that the current bet needs.
+
+    Empty if the credit is enough, or while the player is changing the bet.
+    """
     view, snapshot = stage.view, stage.view.snapshot
     if snapshot is None or has_unsent_bet(view) or view.chips.refusal_key:
         return ""
@@ -301,9 +310,10 @@ def _describe_missing_credit(stage: Stage) -> str:
 
 
 def _describe_purchase(stage: Stage, snapshot: Snapshot) -> str:
-    """Return a text about what PLAY buys and its price, for bets that the BET meter does not describe.
+    """Return a text about what PLAY buys and its price.
 
-    These are Keno tickets and stakes on the areas of a wheel.
+    It is for bets that the BET meter cannot describe: Keno tickets, and stakes on the areas of a wheel. Otherwise it is
+    empty.
     """
     game, say = stage.view.game, stage.texts.say
     if is_keno(game):
@@ -319,7 +329,7 @@ def _describe_purchase(stage: Stage, snapshot: Snapshot) -> str:
 
 
 def _choose_game_status(stage: Stage, show: GameShow, line: Timeline) -> tuple[str, str]:
-    """Return the text and colour of the status line while a game is shown, depending on the step being shown."""
+    """Return the text and colour of the status line while a game is presented. They depend on the step shown."""
     say, since = stage.texts.say, stage.view.now - show.began
     if since < line.last_stop:
         index = line.find_step_index(since)
@@ -345,11 +355,10 @@ def _choose_game_status(stage: Stage, show: GameShow, line: Timeline) -> tuple[s
 
 
 def _describe_total_win(stage: Stage, cents: int) -> tuple[str, str]:
-    """Return the text of what a game has paid in total, and the text's colour.
+    """Return a text about what a game has paid in total, and the text's colour.
 
-    A table returns stakes as well: its text names the amount received and the stake, and an amount that does
-    not exceed the stake is called returned, not won. Video poker wins by a pay table, as a game of reels
-    does.
+    At a table, payments include stakes: the text names the amount received and the stake. An amount that does not
+    exceed the stake is called returned, not won. Video poker pays by a pay table, and its text is that of a reel game.
     """
     ticket = _describe_keno_ticket(stage)
     if ticket is not None:
@@ -369,12 +378,12 @@ def _describe_total_win(stage: Stage, cents: int) -> tuple[str, str]:
 
 
 def _read_denomination_cents(stage: Stage) -> int:
-    """Return the denomination of the game on the screen, in minor units."""
+    """Return the value of one credit of the game on the screen, in minor units."""
     return stage.view.snapshot.denomination_cents if stage.view.snapshot else 1
 
 
 def _format_win(stage: Stage, win: WinOnReels) -> str:
-    """Return the text of one win: its line, the name of its combination and its amount."""
+    """Return the text of one win: its pay line, the name of its combination and its amount."""
     field = find_base_field(stage)
     amount = stage.money(win.credits * _read_denomination_cents(stage))
     name = format_prize_name(stage.texts, field, win.count, win.symbol, win.name) if field else win.name
@@ -415,7 +424,7 @@ def draw_status(stage: Stage) -> None:
 
 
 def _draw_permanent_notes(stage: Stage) -> None:
-    """Draw the theoretical return, and if the jurisdiction names one, the help line. Both are always visible."""
+    """Draw the theoretical return and, if the jurisdiction requires one, the help line. Both are always visible."""
     p, layout, game = stage.painter, stage.layout, stage.view.game
     line = format_help_line(stage)
     if line:
@@ -449,12 +458,15 @@ def _draw_permanent_notes(stage: Stage) -> None:
 
 
 def _compute_title_left_width(layout: Layout) -> float:
-    """Return the width left of the game's title, which is smaller in a game with progressive levels."""
+    """Return the width to the left of the game's title.
+
+    It is smaller if the game has progressive levels.
+    """
     return min(330.0, layout.marquee[0] - 30)
 
 
 def format_help_line(stage: Stage) -> str:
-    """Return the help line that the jurisdiction requires, or "" if it names none."""
+    """Return the text of the jurisdiction's help line for players, or "" if it has none."""
     snapshot = stage.view.snapshot
     lines = snapshot.protection.help_line if snapshot is not None else {}
     return stage.texts.choose_translation(lines) if lines else ""
@@ -463,8 +475,8 @@ def format_help_line(stage: Stage) -> str:
 def format_return(stage: Stage, game: GameView) -> str:
     """Return a text with the theoretical return of a game.
 
-    For a table it names its main bet and its worst bet. If players play against each other, it is the levy
-    instead.
+    For a table it is that of its main bet and that of its worst bet. If players play against each other, it is the
+    levy.
     """
     if game.levy_percent:
         return stage.texts.say("panel.levy", percent=stage.texts.format_decimal(game.levy_percent))

@@ -1,6 +1,6 @@
-"""The tiles of pai gow, drawn from their pips: two faces of a die, one above the other, on black.
+"""The tiles of pai gow: two faces of a die, one above the other, on black.
 
-A one and a four are red. Each half of the double six has one red column and one white.
+Ones and fours are red. Each half of the double six has one red column and one white column.
 """
 
 from typing import Final
@@ -29,18 +29,18 @@ _TILE_EDGE_COLOUR: Final = parse_colour("#8d8d9c")
 
 
 def is_tile(name: str) -> bool:
-    """Return whether the name is that of a tile (two numbers of pips), not of a card."""
+    """Return whether a name is that of a tile (two numbers of pips) and not that of a card."""
     return "-" in name
 
 
 def find_tile_rect(rect: Rect) -> Rect:
-    """Return the part of a card's rectangle that a tile fills."""
+    """Return the part of a card's rectangle in which a tile is drawn."""
     x, y, w, h = rect
     return (x + w * (1 - _TILE_WIDTH_PER_CARD_WIDTH) / 2, y, w * _TILE_WIDTH_PER_CARD_WIDTH, h)
 
 
 def draw_tile_art(size: tuple[int, int], name: str) -> pygame.Surface:
-    """Return the picture of a Pai Gow tile (domino), in the rectangle of a card."""
+    """Return the drawing of a pai gow tile, of the same size as a card."""
     ink = VectorCanvas(size, (100.0, 140.0))
     width = 100.0 * _TILE_WIDTH_PER_CARD_WIDTH
     left = (100.0 - width) / 2

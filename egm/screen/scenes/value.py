@@ -1,7 +1,6 @@
 """Animations of money that goes in or out: bills, coins and tickets, each with its amount.
 
-An animation is a pure function of time. A notice of the machine names the event, and the animation starts
-when the notice is received.
+An animation starts when the machine's notice of the event arrives. What is drawn depends only on the time since then.
 """
 
 import math
@@ -32,7 +31,7 @@ _MOVING_VALUE_BY_NOTICE: Final = {
 
 
 def find_moving_value_notice(stage: Stage) -> Notice | None:
-    """Return the last notice if it is about money that moves in or out and is still being shown, or None."""
+    """Return the machine's last notice if its animation of money is still running, otherwise None."""
     view, snapshot = stage.view, stage.view.snapshot
     notice = view.latest_notice
     if snapshot is None or notice is None or snapshot.state not in {"idle", "out_of_service"}:
@@ -46,7 +45,10 @@ def find_moving_value_notice(stage: Stage) -> Notice | None:
 
 
 def find_value_plate_rect(stage: Stage) -> Rect | None:
-    """Return the rectangle of the plate that shows money moving, or None. Touch targets below it cannot be touched."""
+    """Return the rectangle in which an animation of money is drawn, or None while there is none.
+
+    Touch targets that it covers cannot be touched.
+    """
     if find_moving_value_notice(stage) is None:
         return None
     x, y, w, h = stage.layout.field
@@ -61,7 +63,7 @@ def find_value_plate_rect(stage: Stage) -> Rect | None:
 
 
 def draw_moving_value(stage: Stage) -> None:
-    """Draw a plate over the lower field with the bill, ticket or coin that moves, and its amount."""
+    """Draw a plate over the lower part of the field with the moving bill, ticket or coin, and its amount."""
     notice, plate_rect = find_moving_value_notice(stage), find_value_plate_rect(stage)
     if notice is None or plate_rect is None:
         return
@@ -105,7 +107,7 @@ def draw_moving_value(stage: Stage) -> None:
 def draw_value_in_motion(
     stage: Stage, kind: str, rect: Rect, elapsed_seconds: float, *, leaving: bool
 ) -> None:
-    """Draw a slot in the machine's front, and the item that enters or leaves it."""
+    """Draw a slot of the machine, and the bill, ticket or coin that enters or (``leaving``) leaves it."""
     p, (x, y, w, h) = stage.painter, rect
     share = (
         1.0 if stage.view.reduced_motion else ease_out(clamp_to_unit_interval((elapsed_seconds - 0.25) / 1.1))
@@ -127,7 +129,7 @@ def draw_value_in_motion(
 
 
 def _draw_falling_coins(stage: Stage, rect: Rect, elapsed_seconds: float) -> None:
-    """Draw coins that fall into the coin tray."""
+    """Draw coins that fall into the machine's coin tray."""
     x, y, w, h = rect
     for i in range(7):
         t = 0.8 if stage.view.reduced_motion else (elapsed_seconds * 1.3 - i * 0.14) % 1.2

@@ -1,4 +1,7 @@
-"""Games played on a wheel with betting areas: the wheel at rest, and the areas' pays on the panels and in the help."""
+"""Games that are played on a wheel with betting areas.
+
+It draws the wheel at rest, and the pays of the areas on the panels and in the help.
+"""
 
 from functools import partial
 from typing import Any, Final
@@ -18,14 +21,17 @@ _ROOM_FOR_PRIZES: Final = 300.0
 
 
 def is_wheel(stage: Stage) -> bool:
-    """Return whether the game on the screen is played on a wheel alone, not with a wheel as a feature of reels."""
+    """Return whether the game on the screen is a wheel game.
+
+    A reel game that has a wheel as a feature is not.
+    """
     return is_wheel_game(stage.view.game)
 
 
 def draw_idle_wheel(stage: Stage) -> None:
-    """Draw the wheel of a wheel game at rest, as the last game left it.
+    """Draw the wheel of a wheel game at rest where the last game stopped it.
 
-    Before any game, each segment shows its pay for one credit staked.
+    Before any game, each segment shows what it pays for one credit staked.
     """
     view, step = stage.view, find_last_step(stage.view)
     has_won = isinstance(step, WheelStep) and view.snapshot is not None and bool(view.snapshot.win_cents)
@@ -46,7 +52,7 @@ def draw_idle_wheel(stage: Stage) -> None:
 
 
 def _draw_bet(stage: Stage) -> None:
-    """Draw, next to the wheel, the stake on each betting area with its possible prize, and the price of PLAY."""
+    """Draw, beside the wheel, the stake on each betting area with its possible prize, and the cost of the bet."""
     view, (x, y, w, h) = stage.view, find_rect_beside_wheel(stage.layout.field)
     if view.game is None or view.snapshot is None:
         return
@@ -89,7 +95,7 @@ def _draw_bet(stage: Stage) -> None:
 
 
 def _lay_out_area_rows(layout: Layout, count: int) -> list[Rect]:
-    """Return a row of the left panel for each betting area of a wheel game, with its pay and its stake."""
+    """Return a row on the left panel for each of the ``count`` betting areas of a wheel game."""
     x, y, w, h = layout.left
     step = min(86.0, (h - 124) / max(1, count))
     if layout.is_telephone:
@@ -106,7 +112,10 @@ def _lay_out_area_rows(layout: Layout, count: int) -> list[Rect]:
 
 
 def list_area_touches(view: View, layout: Layout) -> list[tuple[Rect, Action]]:
-    """Return the touch targets of a wheel game's betting areas while bets are taken; a touch sets that area's stake."""
+    """Return the touch targets of a wheel game's betting areas; a touch selects the area's next stake.
+
+    Return none while the machine takes no bets.
+    """
     game = view.game
     if game is None or not is_wheel_game(game) or not view.accepts_request("bet"):
         return []
@@ -116,7 +125,7 @@ def list_area_touches(view: View, layout: Layout) -> list[tuple[Rect, Action]]:
 
 
 def draw_wheel_glasses(stage: Stage) -> None:
-    """Draw the betting areas on the side panels, with pay per credit and current stake, and the named bets."""
+    """Draw the side panels of a wheel game: the betting areas with their pays and stakes, and the named bets."""
     x, y, w, _ = stage.layout.left
     draw_caption(stage, stage.texts.say("wheel.prizes"), (x + 10, y + 10, w - 20, 40))
     view = stage.view
@@ -142,7 +151,7 @@ def draw_wheel_glasses(stage: Stage) -> None:
 
 
 def _draw_area(stage: Stage, rect: Rect, area: dict[str, Any], stake: int) -> None:
-    """Draw a betting area of the wheel: its animal, name and prize, and its chip."""
+    """Draw a betting area of a wheel game: its picture, name and prize, and the chip for its stake."""
     p, (x, y, w, h) = stage.painter, rect
     is_enabled = stage.view.accepts_request("bet")
     edge = stage.look.accent if stake else (*stage.look.accent[:3], 80)
@@ -174,7 +183,7 @@ def _draw_area(stage: Stage, rect: Rect, area: dict[str, Any], stake: int) -> No
 
 
 def draw_wheel_prizes(stage: Stage, rect: Rect) -> None:
-    """Draw each betting area of a wheel game with its prizes, for one credit staked (Québec s. 120)."""
+    """Draw the help page with each betting area's prizes, for one credit staked (Québec s. 120)."""
     x, y, w, h = rect
     draw_caption(stage, stage.texts.say("keno.table"), (x, y - 8, w, 44))
     y, h = y + 44, h - 44
@@ -199,7 +208,7 @@ def draw_wheel_prizes(stage: Stage, rect: Rect) -> None:
 
 
 def _read_areas(stage: Stage) -> list[dict[str, Any]]:
-    """Return the betting areas that a wheel game publishes; none for any other game."""
+    """Return the betting areas that a wheel game has published; none for any other game."""
     game = stage.view.game
     areas: list[dict[str, Any]] = game.presentation.get("areas", []) if game else []
     return areas

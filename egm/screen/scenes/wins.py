@@ -22,7 +22,7 @@ _AMOUNTS_MAX = 3
 def draw_wins(
     stage: Stage, field: ReelField, window: Window, wins: tuple[WinOnReels, ...], elapsed_seconds: float
 ) -> None:
-    """Draw all winning lines together, then each in turn; other symbols are darkened."""
+    """Draw all winning lines together, then each one alone. Symbols that do not win are darkened."""
     paid_wins = [win for win in wins if win.credits > 0 and win.positions]
     if not paid_wins:
         return
@@ -48,7 +48,10 @@ def draw_wins(
 def choose_win_in_turn(
     wins: tuple[WinOnReels, ...], elapsed_seconds: float, cycle: float
 ) -> WinOnReels | None:
-    """Return the win that is highlighted alone now, or None if all are shown together or nothing won."""
+    """Return the win that is highlighted alone now.
+
+    None if all wins are highlighted together, or if there is none. ``cycle`` is how many seconds each is shown.
+    """
     paid_wins = [win for win in wins if win.credits > 0 and win.positions]
     if len(paid_wins) <= 1:
         return paid_wins[0] if paid_wins else None
@@ -59,9 +62,10 @@ def choose_win_in_turn(
 def find_current_window(
     result: ReelSpin, elapsed_seconds: float, cycle: float
 ) -> tuple[Window, tuple[WinOnReels, ...]]:
-    """Return the winning window of a cascade that is shown now, with its wins.
+    """Return the window of a cascade that is shown now, with its wins.
 
-    The winning windows are shown in turn, each long enough for all of its winning lines.
+    The winning windows are shown one after another, each long enough to show all of its wins. ``cycle`` is how many
+    seconds a win is shown.
     """
     pictures = result.windows_to_show
     lengths = [cycle * (len(wins) + 1) for _, wins in pictures]
@@ -74,7 +78,10 @@ def find_current_window(
 
 
 def find_lit_win(stage: Stage) -> WinOnReels | None:
-    """Return the win that is shown by itself now, after the last reels of a game have stopped, or None."""
+    """Return the win that is highlighted alone now, or None.
+
+    None until the reels have stopped.
+    """
     view, motion = stage.view, stage.theme.motion
     line, show, last, since = (
         build_view_timeline(view, stage.theme),
@@ -100,12 +107,12 @@ def find_lit_win(stage: Stage) -> WinOnReels | None:
 
 
 def find_reels_stop_time(step_time: StepTime, motion: Motion) -> float:
-    """Return when the reels of a step have stopped, in seconds from the start of the game's presentation."""
+    """Return when the reels of a step have stopped, in seconds from the start of the presentation."""
     return max(step_time.stops) + motion.settle * 0.6
 
 
 def _choose_line_colour(win: WinOnReels, index: int) -> Colour:
-    """Return the colour of a win's pay line; a win without a line has a colour that depends on its index."""
+    """Return the colour in which a win is drawn: that of its pay line, or one that depends on ``index``."""
     return LINE_COLOURS[((win.line or index + 1) - 1) % len(LINE_COLOURS)]
 
 
@@ -118,7 +125,10 @@ def _draw_winning_symbol(
     beat: float,
     colour: Colour,
 ) -> None:
-    """Draw a winning symbol: its cell lit and framed, the symbol pulsing in size."""
+    """Draw the symbol of a winning cell, pulsing in size, in a lit frame.
+
+    ``beat`` is the brightness of the pulse, from 0 to 1.
+    """
     p = stage.painter
     rect = grid.find_cell_rect(*cell_position)
     x, y, w, h = rect
@@ -155,9 +165,9 @@ def _draw_winning_symbol(
 
 
 def _build_line_path(grid: ReelGrid, field: ReelField, win: WinOnReels) -> list[tuple[float, float]]:
-    """Return the path of a win line through the centres of its cells, from edge to edge of the reels.
+    """Return the points of the line that shows a win: through its cells, from edge to edge of the reels.
 
-    For a win without a line, return a path that joins the winning cells.
+    For a win that is not on a pay line, the path joins the winning cells.
     """
     if win.line is not None and 0 < win.line <= len(field.lines):
         rows = field.lines[win.line - 1]
@@ -175,7 +185,7 @@ def _build_line_path(grid: ReelGrid, field: ReelField, win: WinOnReels) -> list[
 
 
 def _draw_win_line(stage: Stage, field: ReelField, grid: ReelGrid, win: WinOnReels, index: int) -> None:
-    """Draw the line of a win through its cells, in its colour; draw nothing for a win without a line."""
+    """Draw the pay line of a win in its colour. Draw nothing for a win that is not on a pay line."""
     points = _build_line_path(grid, field, win)
     if win.line is None or len(points) < 2:
         return
@@ -196,7 +206,7 @@ def _draw_win_line(stage: Stage, field: ReelField, grid: ReelGrid, win: WinOnRee
 
 
 def _draw_line_badge(stage: Stage, grid: ReelGrid, win: WinOnReels, index: int, *, amount: bool) -> None:
-    """Draw a line's number at its left end, and its pay on its last cell."""
+    """Draw the number of a win's pay line at the left, and the pay on the last winning cell."""
     p, colour = stage.painter, _choose_line_colour(win, index)
     dark: Paint = mix(colour, (0, 0, 0, 255), 0.82)
     if win.line is not None:
