@@ -184,8 +184,8 @@ def _create_console_window(
 ) -> "Window":
     """Return a window on a display without a desktop.
 
-    With ``state``, it is the player's screen, which also starts the top screen on the next free display. If ``state``
-    is None, it is the top screen.
+    With ``state``, it is the player's screen, which also starts the top screen on the next free display. Without
+    ``state``, it is the top screen.
     """
     from egm.screen.displays import DisplayOutput, DrmCard, TopScreenProcess  # noqa: PLC0415 (see main)
     from egm.screen.top import TopPicture  # noqa: PLC0415

@@ -1,4 +1,4 @@
-"""Where the parts of the picture lie, in layout units: one layout each for landscape, portrait and a telephone.
+"""Layouts of the picture, in layout units: one each for landscape, portrait and a telephone.
 
 A layout unit is a length that is independent of the number of pixels.
 """
@@ -59,7 +59,7 @@ class Layout:
     drawer_width: float = 0.0
     """The width of the open drawer of simulated devices, at the right edge of the picture."""
     tray: float = 0.0
-    """The height of the tray with keys below a Keno board. 0 if there is none, or if it is beside the board."""
+    """The height of the tray with keys below a Keno board. 0 without a tray, or if it is next to the board."""
     finger: float = 60.0
     """The least width and height of a touch target: 15 mm on a cabinet's display, 44 pixels on a telephone."""
 

@@ -104,7 +104,7 @@ def _prepare_chips_after_round(view: View, play: Play) -> View:
 def _show_decision(view: View, decision: Decision) -> View:
     """Show a pending player decision, after the steps of the game that lead to it.
 
-    The machine repeats its message after a reconnection; a decision that is already shown stays as it is.
+    The machine repeats its message after a reconnection; a decision that is already shown does not change.
     """
     if view.decision == decision or view.snapshot is None:
         return view

@@ -56,7 +56,7 @@ class PrizeTableRow:
     symbol: str
     credits: int
     additional_awards: tuple[tuple[str, int], ...] = ()
-    """What the prize awards besides credits: pairs of a stage (free games) or merchandise and how many of it."""
+    """What the prize awards in addition to credits: pairs of a stage (free games) or merchandise and its count."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,7 +86,7 @@ class ReelField:
     def list_prize_icons(self, prize: PrizeTableRow) -> tuple[str, ...]:
         """Return the symbols that illustrate a prize.
 
-        They are the prize's symbol, repeated as often as it is needed. For a prize for any symbols of a group, they are
+        They are the prize's symbol, once for each symbol needed. For a prize for any symbols of a group, they are
         the group's symbols in turn. Empty for any other prize.
         """
         if prize.symbol:
@@ -167,7 +167,7 @@ def _read_names(value: object, default: str) -> dict[str, str]:
     """Return a name by language code.
 
     ``value`` is a mapping by language, a plain text, or a mapping with either under ``name``. A plain text is taken as
-    English. If it is None, return ``default`` as English.
+    English. For None, return ``default`` as English.
     """
     inner = value.get("name", value) if isinstance(value, Mapping) else value
     if isinstance(inner, Mapping):
@@ -254,7 +254,7 @@ def compute_bet_multiple(game: GameView, bet_credits: int) -> int:
 def compute_prize_at_bet(game: GameView, name: str, lowest: int, bet_credits: int) -> int:
     """Return the value of a prize at a bet, in credits; ``lowest`` is its value at the lowest bet.
 
-    A bet that buys more of the pay table (C-22) has stated values of its own, which are used instead of ``lowest``.
+    A bet that buys more of the pay table (C-22) has its own stated values, which are used instead of ``lowest``.
     """
     levels = game.presentation.get("levels", ())
     for entry in game.presentation.get("bets", ()):
@@ -315,7 +315,7 @@ def _compute_symbol_probability(field: ReelField, reel: int, symbol: str) -> Fra
 
 
 def _find_stop(strip: Sequence[str], window: Sequence[str], hint: int) -> int:
-    """Return the position on a strip at which it shows the symbols of ``window``; -1 if there is none.
+    """Return the position on a strip at which it shows the symbols of ``window``; -1 without such a position.
 
     If there are several, return the one nearest to the position ``hint``.
     """

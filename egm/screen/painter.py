@@ -114,7 +114,7 @@ class Painter:
         return pygame.Rect(left, top, round((x + w) * scale) - left, round((y + h) * scale) - top)
 
     def find_or_create(self, key: Hashable, make: Callable[[], pygame.Surface]) -> pygame.Surface:
-        """Return the surface cached under ``key``. If there is none, create it with ``make`` and cache it."""
+        """Return the surface cached under ``key``. If absent, create it with ``make`` and cache it."""
         key = (self._drawn_for, key)
         surface = self._cache.get(key)
         if surface is None:
@@ -163,7 +163,7 @@ class Painter:
         surface.blit(drawn, box)
 
     def draw_for(self, game: GameView | None) -> None:
-        """Draw symbols with the pictures that ``game`` supplies from now on; if it is None, with the built-in ones."""
+        """Draw symbols with the pictures that ``game`` supplies from now on; without a game, with the built-in ones."""
         self._pictures = {} if game is None else game.art.pictures
         self._drawn_for = game.digest if game is not None and self._pictures else ""
 

@@ -36,7 +36,7 @@ _PERMITTED_CHARACTERS_BY_PROMPT_KIND: Final = {
 
 @dataclass(frozen=True, slots=True)
 class ServicePageInput:
-    """What the attendant has entered on the open service page and not yet sent."""
+    """The attendant's input on the open service page that was not sent yet."""
 
     page_id: str = ""
     """The id of the service page that the input is for."""

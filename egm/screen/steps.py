@@ -12,7 +12,7 @@ from egm.screen.outcome import OutcomeError, ReelField, ReelSpin, read_result
 
 @dataclass(frozen=True, slots=True)
 class BonusItem:
-    """What one coin, box or wheel segment of a feature awards."""
+    """The award of one coin, box or wheel segment of a feature."""
 
     name: str
     credits: int

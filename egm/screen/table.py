@@ -103,7 +103,7 @@ class AnnouncedBet:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Table:
-    """What a table game has published for its screen: the layout, the spots in layout order, and the bets on offer.
+    """The data of a table game for its screen: the layout, the spots in layout order, and the bets on offer.
 
     It is parsed once. Values derived from it are cached under the object's identity.
     """
@@ -334,7 +334,7 @@ class ChipsOnTable:
 
 @dataclass(frozen=True, slots=True)
 class BetLimits:
-    """What limits the bets in the table's current state, in addition to the limits of each bet spot."""
+    """The limits of bets in the table's current state, in addition to the limits of each bet spot."""
 
     credits: int
     """The player's credit, in credits of the denomination."""
@@ -358,7 +358,7 @@ class BetLimits:
         return spot if current_limits is None else replace(spot, **current_limits.model_dump())
 
     def find_bet(self, bets: Bets, spot: str | None) -> int:
-        """Return the total bet on a spot in credits, from ``bets`` and the standing bets; 0 if ``spot`` is None."""
+        """Return the total bet on a spot in credits, from ``bets`` and the standing bets; 0 without a spot."""
         return 0 if spot is None else bets.get(spot, 0) + self.standing_bets.get(spot, 0)
 
     def find_spot_maximum(self, spot: Spot) -> int:
@@ -566,7 +566,7 @@ def _update_dependent_bets(table: Table, bets: Bets, limits: BetLimits) -> dict[
 def _remove_bet(table: Table, chips: ChipsOnTable, spot: str, limits: BetLimits) -> ChipsOnTable:
     """Return the chips after a touch of a spot with the tool that removes bets.
 
-    A new bet on the spot is removed. If there is none, its standing bet is marked to be taken down, or unmarked. If
+    A new bet on the spot is removed. If it has no new bet, its standing bet is marked to be taken down, or unmarked. If
     there is no bet at all, or if another bet depends on it, only ``refusal_key`` changes.
     """
     spot = _find_lead_spot(table, spot)

@@ -69,10 +69,10 @@ _GROUPED_NUMBER_PATTERN: Final = re.compile(
 
 @lru_cache(maxsize=4096)
 def apply_typography(text: str, language: str) -> str:
-    """Return a text as it is drawn: with curved apostrophes, digit groups of the language and, in French, spaces.
+    """Return a text with printed typography: curved apostrophes, digit groups of the language, French spaces.
 
-    A no-break space precedes a colon, a percent sign, a dollar sign and a closing guillemet, and follows an opening
-    guillemet. No space precedes a semicolon, an exclamation or a question mark (Office québécois de la langue
+    In French, a no-break space precedes a colon, a percent sign, a dollar sign and a closing guillemet, and follows an
+    opening guillemet. No space precedes a semicolon, an exclamation or a question mark (Office québécois de la langue
     française). So catalogues and games need not contain no-break spaces.
     """
     text = re.sub(r"(?<=\d) (?=\d{3}\b)", "\u00a0", text.replace("'", "\u2019"))
@@ -212,7 +212,7 @@ class Texts:
     def choose_translation(self, names: Mapping[str, str], default: str = "") -> str:
         """Return the text in this language from ``names``, which has texts by language code.
 
-        If there is none in this language, return the first text, or ``default`` if there is none at all.
+        If this language has no text, return the first text; if ``names`` is empty, return ``default``.
         """
         for code, text in names.items():
             if language_from_code(code) == self.language:

@@ -146,8 +146,8 @@ class Theme:
     def look(self, game_id: str, family: str, requested: str = "") -> Look:
         """Return a game's look.
 
-        It is the look named ``requested``. If there is none, it is the look with the longest name with which the game's
-        id begins, or else the look of the game's family. If there is none either, the id determines one of all looks,
+        It is the look named ``requested``. If that does not exist, it is the look with the longest name with which the
+        game's id begins, or else the look of the game's family. If neither exists, the id determines one of all looks,
         always the same.
         """
         if requested in self.looks:

@@ -115,7 +115,7 @@ def draw_backdrop(stage: Stage, title: str) -> pygame.Surface:
 
 
 def _draw_board(stage: Stage) -> None:
-    """Draw the progressive levels that the current bet plays for; if there are none, the game's highest prizes."""
+    """Draw the progressive levels that the current bet plays for; without any, the game's highest prizes."""
     rect = find_board_rect(stage.layout)
     draw_frame_lamps(stage, rect, "chase" if stage.view.scene is Scene.ATTRACT else "idle")
     snapshot = stage.view.snapshot

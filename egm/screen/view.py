@@ -32,7 +32,7 @@ class Page(StrEnum):
 
 
 class Scene(StrEnum):
-    """What the picture shows as a whole, such as the game, a hand-pay or an open door.
+    """The subject of the whole picture, such as the game, a hand-pay or an open door.
 
     If several apply, the most urgent is drawn.
     """
@@ -52,7 +52,7 @@ class Scene(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Action:
-    """What a touch, a key or a button means: an action of a player or of staff, and its value."""
+    """The meaning of a touch, a key or a button: the name of an action, and its value."""
 
     name: str
     value: Any = None
@@ -157,7 +157,7 @@ class View:
     board_at: float = -10.0
     """When the player last opened or closed the scoreboard."""
     four_colours: bool = False
-    """Whether each suit of the cards is drawn in a colour of its own, as the player chose."""
+    """Whether each suit of the cards is drawn in its own colour, as the player chose."""
     desk: ServicePageInput = field(default_factory=ServicePageInput)
     """The unfinished input on the open service page."""
     recall: "View | None" = None

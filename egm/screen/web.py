@@ -278,7 +278,7 @@ class BrowserScreen:
     def inputs(self) -> list[TouchPoint | Action] | None:
         """Return the browser's taps and keys since the last call.
 
-        If there are none and the browser's window has a new size, fit the picture to it.
+        Without any, if the browser's window has a new size, fit the picture to it.
         """
         with self._lock:
             did = list(self._waiting_inputs)

@@ -6,8 +6,8 @@ a cookie to every port of this computer, also to a server of another user. After
 written to a file in the state folder that only its owner can read. A session is valid during one run of the cabinet, as
 long as its browser sends messages regularly.
 The process that starts the screen holds the listening socket and, in memory only, the digests of the sessions. A
-restarted screen therefore accepts the browsers of before, and no other process can take the port meanwhile. Requests
-for another host name (DNS rebinding) and connections from a page of another origin are refused.
+restarted screen therefore accepts the browsers that it served before, and no other process can take the port meanwhile.
+Requests for another host name (DNS rebinding) and connections from a page of another origin are refused.
 """
 
 import hashlib

@@ -35,7 +35,7 @@ class WindowError(Exception):
 
 
 def _refuse_no_display() -> None:
-    """Raise pygame.error if SDL, without being told to, has chosen a video driver that shows nothing.
+    """Raise pygame.error if SDL has chosen, by default, a video driver that shows nothing.
 
     Such a driver is permitted if the environment names it explicitly.
     """
@@ -154,7 +154,7 @@ class Window:
     def _find_click_point(self, x: float, y: float) -> tuple[float, float]:
         """Return the point on the display of a mouse click at (x, y).
 
-        If SDL draws without a display, it reports positions within a size of its own, which are converted.
+        If SDL draws without a display, it reports positions within its own size, which are converted.
         """
         if self._output is None:
             return x, y

@@ -1,4 +1,4 @@
-"""What each sound consists of: the contents of ``sounds.toml``, and the notes of every sound of a family.
+"""The sounds as data: the contents of ``sounds.toml``, and the notes of every sound of a family.
 
 A **cue** is the name of something that can be heard; scenes and :mod:`egm.screen.audio.cues` use only that name. Each
 cue has a **channel**; a new sound on a channel replaces the previous one. The peaks of all channels add up to less than
@@ -39,7 +39,7 @@ class SoundError(Exception):
 
 @dataclass(frozen=True, slots=True)
 class SoundCue:
-    """How a sound cue is played: its channel, whether it repeats, its loudness, and who supplies its sound."""
+    """The properties of a sound cue: its channel, whether it repeats, its loudness, and who supplies its sound."""
 
     channel: str
     loop: bool = False
@@ -50,7 +50,7 @@ class SoundCue:
     A host may silence such a cue, and a game may supply a sound for it.
     """
     has_sound_per_game_family: bool = False
-    """Whether each sound family has a sound of its own for this cue.
+    """Whether each sound family has its own sound for this cue.
 
     If not, all games share one sound.
     """
@@ -458,7 +458,7 @@ def synthesise_cue(cue: str, family: str) -> bytes:
 
 
 def list_own_cues() -> tuple[str, ...]:
-    """Return the cues for which each sound family has a sound of its own."""
+    """Return the cues for which each sound family has its own sound."""
     return tuple(name for name, cue in SOUND_CUES.items() if cue.has_sound_per_game_family)
 
 

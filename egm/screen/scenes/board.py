@@ -1,4 +1,4 @@
-"""What is drawn in the game field: a step of the game being presented, a decision, or the last result."""
+"""The content of the game field: a step of the game being presented, a decision, or the last result."""
 
 from egm.screen.marks import is_keno
 from egm.screen.outcome import ReelSpin
@@ -58,7 +58,7 @@ def draw_board(stage: Stage) -> None:
 
 
 def _draw_idle(stage: Stage) -> None:
-    """Draw the game field between games: the last result or, if there is none, the game as it is before any play."""
+    """Draw the game field between games: the last result or, before any game, the idle game."""
     view = stage.view
     game = view.game
     fields = view.fields.get(game.id, {}) if game else {}

@@ -242,7 +242,7 @@ def compute_wheel_angle(
 def _compute_wheel_width(field: Rect) -> float:
     """Return the width of a bonus wheel.
 
-    It is the field's height, or less if text beside the wheel needs room.
+    It is the field's height, or less if text next to the wheel needs room.
     """
     return min(field[2] - _WIDTH_BESIDE_WHEEL_MIN, field[3]) - 24
 
@@ -265,7 +265,7 @@ def draw_wheel(
 ) -> None:
     """Draw a bonus wheel under its pointer.
 
-    It turns; if ``step_time`` is None, it rests on the segment that it won. If ``shows_result``, its award is written
+    It turns or, without ``step_time``, rests on the segment that it won. If ``shows_result``, its award is written
     next to it once it has stopped.
     """
     draw_board_background(stage)

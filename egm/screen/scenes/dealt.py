@@ -11,7 +11,7 @@ from egm.screen.steps import TableStep
 
 @dataclass(frozen=True, slots=True)
 class DealtHand:
-    """A hand of cards as it is shown on a table."""
+    """A hand of cards as shown on a table."""
 
     id: str
     cards: tuple[str, ...]

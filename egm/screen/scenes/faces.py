@@ -52,7 +52,7 @@ def draw_card_art(
 ) -> pygame.Surface:
     """Return a drawing of a card's face: a large rank above its suit, both repeated in the corner unless ``small``.
 
-    If ``four``, each suit has a colour of its own.
+    If ``four``, each suit has its own colour.
     """
     if is_tile(card):
         return draw_tile_art(size, card)
@@ -83,7 +83,7 @@ def draw_card_art(
 def draw_suits_art(size: tuple[int, int], *, four: bool) -> pygame.Surface:
     """Return a drawing of the four suits side by side.
 
-    If ``four``, each suit has a colour of its own; otherwise there are two colours.
+    If ``four``, each suit has its own colour; otherwise there are two colours.
     """
     ink = VectorCanvas(size, (108.0, 36.0))
     ink.fill_path(

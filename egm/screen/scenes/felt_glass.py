@@ -256,7 +256,7 @@ def _draw_result(stage: Stage, table: Table, result: str, cell: Rect, *, newest:
 
 
 def _format_result_sign(stage: Stage, table: Table, result: str) -> str:
-    """Return a result as it is printed on the wheel or the scoreboard."""
+    """Return the text of a result as printed on the wheel or the scoreboard."""
     name = stage.texts.choose_translation(table.names.get(result, {}), result)
     return format_short_sign(name) if result in table.colours else name
 

@@ -117,7 +117,7 @@ def _draw_turning_card(stage: Stage, face: str, turn: float) -> None:
 
 
 def _draw_stake_and_possible_win(stage: Stage, *sums: tuple[str, int, str]) -> None:
-    """Draw the stake and the possible win of a double-up beside the card, and a note on its odds."""
+    """Draw the stake and the possible win of a double-up next to the card, and a note on its odds."""
     x, y, w, _ = stage.layout.field
     for side, (key, credits_, colour) in zip((-1, 1), sums, strict=True):
         middle = x + w / 2 + side * (w / 4 + 36)

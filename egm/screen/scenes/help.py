@@ -282,7 +282,7 @@ def _describe_prize_award(stage: Stage, field: ReelField, prize: PrizeTableRow) 
 
 
 def _format_additional_awards(stage: Stage, prize: PrizeTableRow) -> str:
-    """Return the text of what a prize awards besides credits, such as free games."""
+    """Return the text of what a prize awards in addition to credits, such as free games."""
     kinds = {
         str(prize_data["id"]): stage.texts.choose_translation(prize_data["name"])
         for prize_data in read_merchandise_prizes(stage)
@@ -401,7 +401,7 @@ def _draw_prize_table(stage: Stage, rect: Rect, field: ReelField, prizes: list[P
 def _draw_prize_name(
     stage: Stage, field: ReelField, prize: PrizeTableRow, at: tuple[float, float], width: float
 ) -> None:
-    """Draw a prize's name, and what it awards besides credits; in a narrow column, on two lines."""
+    """Draw a prize's name, and what it awards in addition to credits; in a narrow column, on two lines."""
     name = format_prize_name(stage.texts, field, prize.count, prize.symbol, prize.name)
     awards = _format_additional_awards(stage, prize)
     has_two_lines = bool(awards) and stage.layout.is_portrait

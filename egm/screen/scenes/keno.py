@@ -48,7 +48,7 @@ _TICKET_ROW_HEIGHT_MAX: Final = 104.0
 def draw_keno(stage: Stage, step: Step | None, step_time: StepTime | None, elapsed_seconds: float) -> None:
     """Draw the Keno board with the balls drawn so far.
 
-    If ``step_time`` is None, draw the complete last draw, or the player's marks.
+    Without ``step_time``, draw the complete last draw, or the player's marks.
     """
     draw_board_background(stage)
     view, game = stage.view, stage.view.game
@@ -392,7 +392,7 @@ def find_best_card(step: KenoStep) -> KenoCard | None:
 
 
 def _split_board_and_tray(layout: Layout) -> tuple[Rect, Rect]:
-    """Return the rectangles of the Keno board and of the tray, which is beside the board or, in portrait, below it."""
+    """Return the rectangles of the Keno board and of the tray, which is next to the board or, in portrait, below it."""
     x, y, w, h = layout.field
     if layout.is_portrait:
         edge = 16.0 if not layout.is_telephone else 6.0

@@ -77,7 +77,7 @@ def lay_out_small_print(stage: Stage, width: float) -> list[str]:
     """Return the lines of small print that state the value of a credit and the limits of the table's bets.
 
     They fit into ``width`` units. On screens without the sign, they have the limits of each kind of bet instead of
-    those of the whole table. Before the machine's first snapshot, there are none.
+    those of the whole table. Before the machine's first snapshot, return nothing.
     """
     if stage.view.snapshot is None:
         return []
@@ -192,7 +192,7 @@ def _keep_first_lines(stage: Stage, lines: list[tuple[str, str]], room: int) -> 
 def _lay_out_lines(stage: Stage, rows: list[tuple[list[str], str]], width: float) -> list[tuple[str, str]]:
     """Return the lines of the limits sign, each as a name and limits; the heading is the first.
 
-    A name that is too wide to stand beside its limits has a line of its own.
+    A name that is too wide to stand beside its limits has its own line.
     """
     p, lines = stage.painter, [(stage.texts.say("felt.limits_sign"), "")]
     for names, amounts in rows:

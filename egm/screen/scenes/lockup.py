@@ -439,7 +439,7 @@ def _draw_plate_background(
 def _draw_sign(size: tuple[int, int], kind: str, colour: Colour) -> pygame.Surface:
     """Return the drawing above a lock-up's plate.
 
-    Lock-ups can be told apart by its outline and content, not only by its colour.
+    Lock-ups differ in its outline and content, not only in its colour.
     """
     ink = VectorCanvas(size)
     body: Callable[[float], list[tuple[float, float]]] = {

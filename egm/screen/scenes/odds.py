@@ -151,7 +151,7 @@ def _format_spot_names(stage: Stage, chances: Chances) -> str:
 
 
 def _find_odds_suffix(chances: Chances) -> str:
-    """Return the odds at the end of a bet's id, with a space before them, such as `` 2:1``; "" if there are none.
+    """Return the odds at the end of a bet's id, with a space before them, such as `` 2:1``; "" without odds.
 
     A craps bet whose pay depends on the point has an id for each of its possible odds.
     """

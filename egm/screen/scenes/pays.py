@@ -113,7 +113,7 @@ def _format_pay_rows(stage: Stage, rows: Sequence[PayTableEntry]) -> list[PayRow
 
 
 def _wrap_row_names(stage: Stage, rows: Sequence[PayRow], width: float, size: str) -> list[list[str]]:
-    """Return the name of each row as lines that fit into the width beside the row's pay."""
+    """Return the name of each row as lines that fit into the width next to the row's pay."""
     p, style, pays = (
         stage.painter,
         TextStyle("strong", size, "text"),
@@ -198,7 +198,7 @@ def lay_out_pay_columns(stage: Stage, rect: Rect, key: Rect) -> list[tuple[Rect,
 
 
 def draw_pay_columns(stage: Stage, rect: Rect, key: Rect) -> None:
-    """Draw a telephone's pay table in two columns, with its heading beside the key whose rectangle is ``key``."""
+    """Draw a telephone's pay table in two columns, with its heading next to the key whose rectangle is ``key``."""
     columns = lay_out_pay_columns(stage, rect, key)
     for column_rect, rows in columns:
         draw_pays(stage, column_rect, rows)
@@ -214,7 +214,7 @@ def draw_pay_columns(stage: Stage, rect: Rect, key: Rect) -> None:
 def _find_won_pay(stage: Stage) -> str:
     """Return the id of the pay-table row that the hand on the table has won.
 
-    During a round, it is the row that the present cards would win. "" if there is none.
+    During a round, it is the row that the present cards would win. "" without such a row.
     """
     step, view = find_last_step(stage.view), stage.view
     if not isinstance(step, TableStep) or view.snapshot is None:
@@ -249,7 +249,7 @@ def format_pay(stage: Stage, pay: PayTableEntry) -> str:
 def _count_hands_bought(stage: Stage) -> int:
     """Return how many hands the current bet buys.
 
-    It is the number that the player chose; otherwise, the least number of hands that costs as much as the bet.
+    It is the number that the player chose; otherwise, the least number of hands whose price is the bet.
     """
     snapshot, game = stage.view.snapshot, stage.view.game
     if snapshot is None or game is None:

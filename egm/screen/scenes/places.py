@@ -38,7 +38,7 @@ _LOWER_ROW_VISIBLE_SHARE: Final = 0.46
 
 @dataclass(frozen=True, slots=True)
 class HandRoomNeeds:
-    """How much room a hand of cards needs."""
+    """The room that a hand of cards needs."""
 
     cards: int
     """The number of its cards."""
@@ -77,7 +77,7 @@ class HandRoomNeeds:
 
 @dataclass(frozen=True, slots=True)
 class HandLayout:
-    """Where a hand of cards lies: its area, its printed outline, and the rectangle of each card."""
+    """The position of a hand of cards: its area, its printed outline, and the rectangle of each card."""
 
     area: Rect
     printed_outline: Rect

@@ -60,13 +60,13 @@ def _has_game_stopped(stage: Stage) -> bool:
 
 
 def list_levels_beside_field(stage: Stage) -> tuple[ProgressiveView, ...]:
-    """Return the progressive levels that the current bet plays for, as many as fit beside the game field."""
+    """Return the progressive levels that the current bet plays for, as many as fit next to the game field."""
     snapshot = stage.view.snapshot
     return snapshot.progressives[:LEVELS_BESIDE_FIELD_MAX] if snapshot is not None else ()
 
 
 def draw_levels(stage: Stage, glass: Rect) -> Rect:
-    """Draw the progressive levels beside the game's title, or in portrait on the side panel ``glass``.
+    """Draw the progressive levels next to the game's title, or in portrait on the side panel ``glass``.
 
     Return the part of the panel that is still free.
     """

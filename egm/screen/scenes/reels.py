@@ -50,7 +50,7 @@ LINE_COLOURS: Final = tuple(
 
 @dataclass(frozen=True, slots=True)
 class ReelGrid:
-    """Where the cells of the reels lie, in units.
+    """The positions of the cells of the reels, in units.
 
     Reels are only as wide as their symbols need; bezels separate them.
     """
@@ -97,7 +97,7 @@ class ReelGrid:
 def draw_still(stage: Stage, field: ReelField, window: Window | None) -> None:
     """Draw the reels at rest with the symbols of ``window``.
 
-    If it is None, because no game was played yet, draw stops at which no bet wins (A-20).
+    Without a window, because no game was played yet, draw stops at which no bet wins (A-20).
     """
     grid = ReelGrid(stage.layout.field, field.reel_heights)
     _draw_bezels(stage, grid)

@@ -335,7 +335,7 @@ def _draw_page_head(stage: Stage, page: ServicePage, page_rect: Rect) -> None:
 def describe_standing_faults(stage: Stage) -> tuple[str, str]:
     """Return the severity and the text of the line about open doors and active faults.
 
-    Every service page has this line; the text is empty if there are none.
+    Every service page has this line; the text is empty without any.
     """
     snapshot = stage.view.snapshot
     if snapshot is None:

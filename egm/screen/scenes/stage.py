@@ -1,4 +1,4 @@
-"""What all scenes share: the drawing context, and the small elements that they draw."""
+"""The drawing context of every scene, and the small elements that all scenes share."""
 
 import math
 from collections.abc import Hashable, Iterable, Mapping

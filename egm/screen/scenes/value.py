@@ -45,7 +45,7 @@ def find_moving_value_notice(stage: Stage) -> Notice | None:
 
 
 def find_value_plate_rect(stage: Stage) -> Rect | None:
-    """Return the rectangle in which an animation of money is drawn, or None while there is none.
+    """Return the rectangle in which an animation of money is drawn, or None if no money is moving.
 
     Touch targets that it covers cannot be touched.
     """

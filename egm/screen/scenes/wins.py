@@ -50,7 +50,7 @@ def choose_win_in_turn(
 ) -> WinOnReels | None:
     """Return the win that is highlighted alone now.
 
-    None if all wins are highlighted together, or if there is none. ``cycle`` is how many seconds each is shown.
+    None if all wins are highlighted together, or without a win. ``cycle`` is how many seconds each is shown.
     """
     paid_wins = [win for win in wins if win.credits > 0 and win.positions]
     if len(paid_wins) <= 1:
