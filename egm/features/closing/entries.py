@@ -1,4 +1,4 @@
-"""The journal entries of the closing of the tables: announced, moved or revoked by staff."""
+"""The journal entries about the closing of the tables: staff announced, moved or revoked it."""
 
 from dataclasses import dataclass, field
 from typing import Final

@@ -1,4 +1,4 @@
-"""Events of the tables' closing: announced by staff, and the tables opened again."""
+"""Events of the closing of the tables: staff announce it, or open the tables again."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -16,12 +16,12 @@ class ClosingEvent(EventName):
     #: Staff open the tables again.
     OPEN_TABLES = "open_tables"
     TABLES_DUE = "tables_due"
-    """The message to players about the closing must be updated, because time has passed."""
+    """Time has passed: the message to players about the closing must be updated."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ClosingForm(FilledForm):
-    """Form: the minutes until the last rounds of the tables begin."""
+    """The form with which staff announce the closing: the minutes until the last rounds of the tables begin."""
 
     minutes: int = 0
 

@@ -1,4 +1,4 @@
-"""The closing feature: its forms, rules, notices, and the clock that keeps the notices up to date."""
+"""The feature for the closing of tables: its forms, rules and notices, and the clock that updates the notices."""
 
 from collections.abc import Iterable
 from datetime import timedelta
@@ -32,12 +32,15 @@ _ADVANCE_MINUTES_MAX: Final = 24 * 60
 
 # ---------------------------------------------------------------------------------------------- guards, effects
 def closing_is_announced(machine: Machine, _: Event) -> bool:
-    """Return whether the closing of the tables is announced, or its time has come."""
+    """Return whether staff have announced the closing of the tables.
+
+    It is still announced after the closing time, until staff open the tables again.
+    """
     return read_closing_time(machine) is not None
 
 
 def announce_closing(machine: Machine, event: Event) -> None:
-    """Record when the last rounds of the tables begin."""
+    """Record in the journal when the last rounds of the tables begin, as staff stated in the form."""
     at = machine.clock.now().replace(microsecond=0) + timedelta(
         minutes=event.read_payload(ClosingForm).minutes
     )
@@ -48,7 +51,7 @@ def announce_closing(machine: Machine, event: Event) -> None:
 
 
 def open_tables(machine: Machine, event: Event) -> None:
-    """Record that the tables take bets again."""
+    """Record in the journal that the tables are open again and take bets."""
     record = TablesOpened(persons=tuple(list_event_persons(machine, event)))
     machine.post(TABLES_OPENED, record, state={ClosingKey.TABLES: None})
 
@@ -72,13 +75,17 @@ _FORMS: Final = (
 
 
 class ClosingClock(DueEventService):
-    """Service that updates the notices of the closing, each minute of its last half hour."""
+    """The service that updates the notices to players each minute in the last half hour before the closing."""
 
     name = "closing"
     due_event = ClosingEvent.TABLES_DUE
 
     def compute_seconds_to_wait(self) -> float | None:
-        """Return the seconds until the next minute of the closing's last half hour, or None if there is none."""
+        """Return the seconds until the next update of the notices.
+
+        This is when the last half hour before the closing begins and, in it, each time the whole minutes left change.
+        None if no closing is announced, or its time has passed.
+        """
         at = read_closing_time(self._context.engine.machine)
         seconds = None if at is None else (at - self._context.clock.now()).total_seconds()
         if seconds is None or seconds < 0:
@@ -88,7 +95,7 @@ class ClosingClock(DueEventService):
 
 
 def create_closing_clock(context: MachineContext) -> Iterable[BackgroundService]:
-    """Return the service that updates the closing notices of one player position."""
+    """Return the service that updates the notices about the closing at one player position."""
     return (ClosingClock(context),)
 
 

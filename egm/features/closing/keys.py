@@ -1,10 +1,10 @@
-"""The storage key of the tables' closing."""
+"""The storage key for the closing of the tables."""
 
 from egm.kernel.keys import ClearAction, Key, KeyOwner
 
 
 class ClosingKey(Key):
-    """Storage key of the tables' closing."""
+    """The storage key for the closing of the tables."""
 
     TABLES = "tables_closing", ClearAction.IDENTITY, KeyOwner.MACHINE
-    """When the last rounds of the tables begin; absent while no closing is announced."""
+    """The time at which the last rounds of the tables begin; absent if no closing is announced."""

@@ -1,8 +1,9 @@
 """The last rounds before the tables close: how many each table still plays, and the message that players read.
 
-The last half hour is announced, then the last three rounds of each table (Monaco arts. 5.1, 8.4, 9 and 13.4; the
-French casino hold'em). Each position that plays alone has its own table; positions that play one round share
-one. After its last round a table takes no new bets, but bets that stand on it are played on until they are decided.
+Players are informed during the last half hour before the closing, and then of the last three rounds of each table
+(Monaco arts. 5.1, 8.4, 9 and 13.4; the French casino hold'em). A position that plays alone has its own table; positions
+that play the same round share one. After its last round a table takes no new bets. Bets that still stand on it (as at
+craps) are played until they are decided.
 """
 
 from collections.abc import Iterator
@@ -28,7 +29,7 @@ CLOSING_ANNOUNCEMENT_LEAD: Final = timedelta(minutes=30)
 
 @dataclass(slots=True)
 class RoundsSinceClosing:
-    """Cache of the rounds that each table has started since ``closing_time``, read from the journal."""
+    """A cache of the rounds that each table has started since ``closing_time``, read from the journal."""
 
     closing_time: str = ""
     sequence: int = 0
@@ -36,8 +37,8 @@ class RoundsSinceClosing:
     round_ids_by_game: dict[str, set[str]] = field(default_factory=dict)
     """The ids of the rounds that each table has started since the closing time.
 
-    The key of a table is the digest of its game's definition, with the position's number for a position that
-    plays alone.
+    The key is the digest of the game's definition. For a position that plays alone, ``/`` and the position's number
+    follow it.
     """
 
 
@@ -48,7 +49,10 @@ def read_closing_time(machine: Machine) -> datetime | None:
 
 
 def count_rounds_left(machine: Machine) -> int | None:
-    """Return how many rounds the selected table still plays; None for other games, and before the closing time."""
+    """Return how many rounds the table of the selected game still plays.
+
+    None if the selected game has no table, or before the closing time.
+    """
     game, at = machine.games.get(machine.selection.game_id), read_closing_time(machine)
     if game is None or at is None or not is_table(game) or machine.clock.now() < at:
         return None
@@ -64,7 +68,10 @@ def is_table(game: Game) -> bool:
 
 
 def _read_rounds(machine: Machine, at: datetime) -> RoundsSinceClosing:
-    """Return the rounds started since the closing time, after reading the journal's new entries."""
+    """Return the rounds that each table has started since the closing time ``at``.
+
+    Journal entries added since the last call are read first.
+    """
     rounds_since = machine.component(RoundsSinceClosing)
     if rounds_since.closing_time != at.isoformat():
         last = next(machine.journal.entries(CLOSING_ANNOUNCED.kind, newest_first=True, limit=1), None)
@@ -79,7 +86,10 @@ def _read_rounds(machine: Machine, at: datetime) -> RoundsSinceClosing:
 
 
 def find_table_and_round_id(entry: StoredEntry) -> tuple[str, str]:
-    """Return the table and the round id of the game that a journal entry starts."""
+    """Return the table and the id of the round that a journal entry starts.
+
+    The table is the digest of its game's definition; for a position that plays alone, ``/`` and its number follow.
+    """
     record = read_details(entry)
     digest, round_id = str(record["game"]["digest"]), str(record.get("round_id", ""))
     position = entry.transaction.dims.get("position", 1)
@@ -87,7 +97,7 @@ def find_table_and_round_id(entry: StoredEntry) -> tuple[str, str]:
 
 
 def table_is_closed(machine: Machine, _: Event) -> bool:
-    """Return whether the selected table has played its last round, and no bets stand on it."""
+    """Return whether the table of the selected game has played its last round and no bets stand on it."""
     if count_rounds_left(machine) != 0:
         return False
     table = read_table(machine, machine.games[machine.selection.game_id].digest)
@@ -100,7 +110,11 @@ def notify_table_closed(machine: Machine, _: Event) -> None:
 
 
 def iter_closing_notices(machine: Machine) -> Iterator[Notice]:
-    """Yield the message to the player at a table about its closing: the minutes left, the last rounds, or the end."""
+    """Yield the message about the closing of the table to the player who has selected a table game.
+
+    It states the minutes left, the last rounds, or that the table is closed. Yield nothing more than half an hour
+    before.
+    """
     game, at = machine.games.get(machine.selection.game_id), read_closing_time(machine)
     if game is None or at is None or not is_table(game):
         return

@@ -1,1 +1,1 @@
-"""Authorised memory clear: what the old memory owes, as a list of claims, and what happens to each claim."""
+"""Authorised memory clear: lists what the old memory owes as claims, and settles or carries over each claim."""

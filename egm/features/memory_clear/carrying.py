@@ -1,10 +1,10 @@
-"""Authorised memory clear: the persons' decision on each claim of the old memory, and its execution.
+"""Authorised memory clear: the decision on each claim (an amount or item that the old memory owes), and its effect.
 
-If the copies prove one history, its last state is owed. If the copies contradict each other, the larger claim
-is proposed, and the persons choose the copy whose claim is right. If acknowledged entries are missing after the
-last readable one, each claim says so, because it may have been paid since; then the persons may also decide
-that nothing is owed. The new journal's first entry records every claim, what each copy says about it and the
-decision; its next entries execute the decisions.
+The memory has two copies. If together they prove one history, what its last state owes is claimed. If they contradict
+each other, the larger amount is proposed, and the two people who clear the memory choose the copy that is right. If
+acknowledged entries are missing after the last readable one, each claim says so, because it may have been paid in them;
+these people may then also decide that nothing is owed. The first entry of the new journal records every claim, its
+amount in each copy, and the decision. The entries after it carry out the decisions.
 """
 
 from collections.abc import Iterable, Mapping
@@ -46,17 +46,19 @@ _LATER_ENTRIES_TEXTS: Final = {
 
 @dataclass(frozen=True, slots=True)
 class ProposedClaim:
-    """One claim as proposed to the persons who clear the memory, with what each copy of the memory says about it.
-
-    ``is_proved`` says that the two copies together prove the claim as of the last entry that could be read.
-    ``later_entries`` says whether later entries are known to be ``missing``, or ``unknown`` because no
-    journal head can be read.
-    """
+    """One claim (an amount or item that the old memory owes) on which the people who clear the memory must decide."""
 
     claim: ClearanceClaim
+    """The claim as proposed; if the copies of the memory disagree, the one with the larger amount."""
     claim_by_copy: Mapping[str, ClearanceClaim]
+    """The claim as each copy of the memory (``first``, ``second``) has it. A copy without the claim is absent."""
     is_proved: bool
+    """Whether the two copies together prove that it was owed at the last entry that could be read."""
     later_entries: LaterEntries
+    """Whether journal entries after the last readable one are missing.
+
+    It is ``unknown`` if no journal head can be read that would show it.
+    """
 
     @property
     def id(self) -> str:
@@ -65,7 +67,7 @@ class ProposedClaim:
 
     @property
     def describe_agreement_of_copies(self) -> str:
-        """Return whether both copies of the old memory have the claim, as text, or that its record cannot be read."""
+        """Return a text that says whether the copies of the memory agree on the claim, or that it cannot be read."""
         if not self.claim.is_readable:
             return "cannot be read"
         first_claim, second_claim = self.claim_by_copy.get("first"), self.claim_by_copy.get("second")
@@ -81,10 +83,10 @@ class ProposedClaim:
 
     @property
     def possible_decisions(self) -> tuple[str, ...]:
-        """Return the decisions that are possible on the claim: carried, paid or ended (nothing is owed).
+        """Return which decisions on the claim are possible: carried, paid by hand, or ended (nothing is owed).
 
-        Ended is possible if only one copy has the claim and it is not proved, or if the amount may have been
-        paid in an entry that cannot be read.
+        A claim can be ended if only one copy has it and it is not proved, or if it may have been paid in an entry that
+        cannot be read.
         """
         is_in_one_copy = not self.is_proved and len(self.claim_by_copy) == 1
         may_be_paid = self.later_entries != "none" and self.claim.amount > 0
@@ -98,7 +100,7 @@ class ProposedClaim:
         )
 
     def to_json(self) -> dict[str, JSON]:
-        """Return the claim and its support by the copies of the old memory, as JSON for scripts."""
+        """Return the claim, and its amount in each copy of the old memory, as JSON for scripts."""
         described: dict[str, JSON] = {
             "id": self.id,
             "amount": str(self.claim.amount),
@@ -111,37 +113,37 @@ class ProposedClaim:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ClaimDecision:
-    """What the persons who clear the memory decided about one claim."""
+    """The decision on one claim by the people who clear the memory."""
 
     decision: str
     """``carried``, ``paid`` or ``ended``."""
     amount_cents: int | None = None
-    """The amount paid by hand, if the claim was paid."""
+    """The amount that was paid by hand, in minor units; None if the claim was not paid."""
     payer: str = ""
-    """Who paid by hand, if the claim was paid."""
+    """The person who paid by hand; empty if the claim was not paid."""
     followed_copy: str = ""
-    """The copy whose version of the claim counts, ``first`` or ``second``; empty if the copies agree on it."""
+    """The copy of the memory whose amount counts, ``first`` or ``second``; empty if the copies agree."""
 
 
 @dataclass(frozen=True, slots=True)
 class ClaimInspection:
-    """The result of inspecting a memory before it is cleared: the claims on it, with what each copy says.
-
-    ``carried_state`` is the entry of the new journal for state that is part of no claim.
-    """
+    """The result of inspecting a memory before it is cleared."""
 
     inspection: JournalInspection[MemoryEvidence]
+    """What could be read of the journal in each copy of the memory."""
     proposals: tuple[ProposedClaim, ...]
+    """The claims on which a decision is needed."""
     carried_state: Transaction | None
+    """The entry for the new journal that carries over stored state that is part of no claim, or None."""
 
     @property
     def is_readable(self) -> bool:
-        """Return whether any journal entry of the old memory can be read."""
+        """Return whether at least one journal entry of the old memory can be read."""
         return bool(self.inspection.first_copy.sequence or self.inspection.second_copy.sequence)
 
     @property
     def staff_recorded(self) -> RecordedRoster:
-        """Return the last readable change of the staff roster in the old memory."""
+        """Return the newest staff roster that is recorded in either copy of the old memory."""
         copies = (self.inspection.first_copy, self.inspection.second_copy, self.inspection.both_copies)
         recorded_rosters = (
             RecordedRoster.from_json(copy.ledger.state.get(StaffKey.ROSTER_CHANGE)) for copy in copies
@@ -152,9 +154,10 @@ class ClaimInspection:
 def inspect_claims(
     state_dir: Path, features: Features, *, second_dir: Path | None = None, storage: Storage | None = None
 ) -> ClaimInspection:
-    """Inspect a memory that is to be cleared, and derive the claims on it; change nothing.
+    """Inspect a memory that is to be cleared, and return what it owes as claims. Change nothing.
 
-    ``features`` are the features of the machine that wrote the memory.
+    ``features`` are the features of the machine that wrote the memory. ``second_dir`` has the second copy, if that is
+    not at its usual place.
     """
     inspection = inspect_journal(state_dir, second_dir=second_dir, storage=storage, visitor=MemoryEvidence)
     claims_by_copy = {
@@ -179,7 +182,10 @@ def inspect_claims(
 def _collect_claims(
     history: SalvagedJournal[MemoryEvidence], features: Features
 ) -> tuple[dict[str, ClearanceClaim], Transaction | None]:
-    """Return the memory-clear claims of one copy of the old memory, by id, and the entry that carries over the rest."""
+    """Return what one copy of the old memory owes, and the entry that carries over its other state, or None.
+
+    The claims are returned by id.
+    """
     claims, carried_state = list_claims(history, features)
     return {claim.id: claim for claim in claims}, carried_state
 
@@ -187,19 +193,25 @@ def _collect_claims(
 def _list_copies_with_claim(
     claims_by_copy: Mapping[str, Mapping[str, ClearanceClaim]], claim: str
 ) -> dict[str, ClearanceClaim]:
-    """Return the versions of a memory-clear claim in the copies of the old memory that have it, by the copy's name."""
+    """Return one claim as each copy of the old memory has it, by the name of the copy.
+
+    ``claim`` is the claim's id. A copy that does not have the claim is left out.
+    """
     return {name: copy[claim] for name, copy in claims_by_copy.items() if claim in copy}
 
 
 def _find_later_entries(inspection: JournalInspection[MemoryEvidence]) -> LaterEntries:
-    """Return whether the machine had acknowledged journal entries after the last one that can be read."""
+    """Return whether the machine had acknowledged journal entries after the last one that can be read.
+
+    ``unknown`` if it cannot be determined what the machine had acknowledged.
+    """
     if not inspection.acknowledged_sequence:
         return "unknown"
     return "missing" if inspection.acknowledged_sequence > inspection.both_copies.sequence else "none"
 
 
 def _propose_larger_copy(copies: dict[str, ClearanceClaim], later_entries: LaterEntries) -> ProposedClaim:
-    """Return the proposal for a memory-clear claim about which the copies disagree: the larger amount."""
+    """Return a claim on which the copies of the memory disagree, with the larger amount proposed."""
     return ProposedClaim(max(copies.values(), key=lambda claim: claim.amount), copies, False, later_entries)
 
 
@@ -213,10 +225,10 @@ def prepare_clearance(
     challenge: str,
     roster: str = "",
 ) -> Clearance:
-    """Return the memory clear that carries out the persons' decision on each claim.
+    """Return the memory clear that carries out the decision on each claim.
 
-    ``roster`` states how the persons were authenticated. Raises :class:`ClearRefused` naming the claims
-    without a decision, or with one that is not possible.
+    ``decisions`` are those of ``person`` and ``second_person``, by claim id. ``roster`` says how they were
+    authenticated. Raises :class:`ClearRefused`, which names the claims, if a decision is missing or not possible.
     """
     unknown_ids = sorted(decisions.keys() - {proposal.id for proposal in claim_inspection.proposals})
     if unknown_ids:
@@ -251,9 +263,9 @@ def prepare_clearance(
 
 
 def _choose_copy(proposal: ProposedClaim, decision: ClaimDecision) -> ClearanceClaim:
-    """Return the version of a memory-clear claim that the persons follow.
+    """Return the claim as the copy of the memory has it that the decision names, or else as proposed.
 
-    Raises :class:`ClearRefused` if they have to name a copy of the memory and have not.
+    Raises :class:`ClearRefused` if the decision must name a copy and does not, or names one that cannot be chosen.
     """
     if not decision.followed_copy:
         if proposal.describe_agreement_of_copies == "they disagree":
@@ -270,9 +282,9 @@ def _choose_copy(proposal: ProposedClaim, decision: ClaimDecision) -> ClearanceC
 def _list_opening_entries(
     claim: ClearanceClaim, proposal: ProposedClaim, decision: ClaimDecision
 ) -> tuple[Transaction, ...]:
-    """Return the new journal's entries that carry over, end or pay a memory-clear claim, as decided.
+    """Return the entries for the new journal that carry out the decision on a claim.
 
-    Raises :class:`ClearRefused` if the decision is not possible.
+    They carry the claim over, pay it or end it. Raises :class:`ClearRefused` if the decision is not possible.
     """
     if decision.decision not in proposal.possible_decisions:
         raise ClearRefused(
@@ -294,7 +306,10 @@ def _list_opening_entries(
 def _describe_decision(
     proposal: ProposedClaim, decision: ClaimDecision, entries: Iterable[Transaction]
 ) -> DecidedClaim:
-    """Return what the first entry of the new journal records about a memory-clear claim and its decision."""
+    """Return the part of the new journal's first entry that records a claim and the decision on it.
+
+    ``entries`` are the entries that carry out the decision.
+    """
     is_paid = decision.decision == DECISION_PAID
     return DecidedClaim(
         id=proposal.id,
@@ -313,7 +328,7 @@ def _describe_decision(
 def _build_transfer_block(claim_inspection: ClaimInspection) -> tuple[Transaction, ...]:
     """Return the new journal's entry that blocks host transfers until the host registers the machine again.
 
-    Empty if it is proved that no transfer is missing.
+    Empty if it is proved that the old memory lacks no journal entry.
     """
     if claim_inspection.inspection.is_complete:
         return ()

@@ -1,7 +1,7 @@
-"""One claim on a memory to be cleared, and the claim book, which collects the claims that one copy of it supports.
+"""The claim book: all claims (amounts or items that are owed) that one copy of a memory to be cleared supports.
 
-The book tracks which parts of the memory the claims account for, so that nothing is claimed twice and
-everything else is either carried over or shown.
+The book tracks which parts of the memory its claims cover. So nothing is claimed twice, and everything else is either
+carried over or shown.
 """
 
 from collections import Counter
@@ -38,27 +38,34 @@ _NOTHING: Final[Mapping[str, str]] = {}
 
 @dataclass(frozen=True, slots=True)
 class ClearanceClaim:
-    """One thing owed according to a memory to be cleared, with the new journal's entries for each possible decision.
+    """One amount or item that a memory to be cleared owes.
 
-    ``amount`` is in minor units, exact; ``details`` has the details for the person who decides. ``carry_entries``,
-    ``build_paid_entries`` and ``end_entries`` are the new journal's entries if the claim is carried over, paid by
-    hand (at least ``smallest_cents`` and at most ``amount``), or no longer owed; None if that decision is not possible.
+    It has the entries for the new journal that each possible decision on it would need.
     """
 
     id: str
     amount: Fraction | int
+    """The exact amount in minor units; 0 if the claim is not an amount."""
     details: Mapping[str, JSON]
+    """Details for the people who decide, as JSON."""
     _: KW_ONLY
     carry_entries: tuple[Transaction, ...]
+    """The new journal's entries that carry the claim over; empty if this is not possible."""
     build_paid_entries: Callable[[int], tuple[Transaction, ...]] | None = None
+    """Returns the new journal's entries if the given amount was paid by hand; None if this is not possible."""
     end_entries: tuple[Transaction, ...] | None = None
+    """The new journal's entries if nothing is owed any more; None if this is not possible."""
     smallest_cents: int | None = None
+    """The least amount that may be paid by hand; None if the whole amount must be paid."""
     is_readable: bool = True
-    """Whether the claim's record is well-formed. If not, the amount is unknown, and it cannot be carried over."""
+    """Whether the claim's record is well-formed.
+
+    If not, its amount is unknown, and it can only be ended.
+    """
 
     @property
     def possible_decisions(self) -> tuple[str, ...]:
-        """Return the possible decisions on the memory-clear claim: carried, paid or ended."""
+        """Return which decisions on the claim are possible: carried, paid by hand, or ended (nothing is owed)."""
         acts = (
             ("carried", self.carry_entries or None),
             ("paid", self.build_paid_entries),
@@ -67,7 +74,10 @@ class ClearanceClaim:
         return tuple(act for act, possible in acts if possible is not None)
 
     def is_same_claim(self, other_claim: "ClearanceClaim | None") -> bool:
-        """Return whether a claim found in the memory's other copy (or None) has the same amount and details."""
+        """Return whether the same claim in the memory's second copy has the same amount and details.
+
+        False if the second copy does not have the claim.
+        """
         return other_claim is not None and (self.amount, self.details) == (
             other_claim.amount,
             other_claim.details,
@@ -75,7 +85,7 @@ class ClearanceClaim:
 
 
 class ClaimBook:
-    """The claims that one copy of the old memory supports, and the parts of its state that they account for."""
+    """The claims that one copy of the old memory supports, and the parts of the memory that they cover."""
 
     def __init__(self, history: SalvagedJournal[MemoryEvidence], keys: StorageKeys) -> None:
         self.keys: Final = keys
@@ -87,7 +97,10 @@ class ClaimBook:
         self.accounted_names: set[str] = set()
         self.unclaimed_reservations = dict(history.ledger.pending)
         self.claimed_credit_cents: Counter[str] = Counter()
-        """The players' credit that is part of claims other than the claim for credit, by account."""
+        """How many minor units of each credit account are part of another claim, such as that for an open game.
+
+        Only the remaining credit is claimed as credit.
+        """
 
     # ------------------------------------------------------------------ making entries
     def build_entry(
@@ -104,10 +117,10 @@ class ClaimBook:
         state: Mapping[str, JSON] = _NOTHING,
         record: Mapping[str, JSON] = _NOTHING,
     ) -> Transaction:
-        """Return an entry of the new journal about a memory-clear claim.
+        """Return an entry for the new journal about the claim with the id ``claim``.
 
-        Without ``id``, the entry's id ends with the first digits of the hash of the old journal's last entry.
-        ``kind`` is the entry's kind unless ``entry_kind`` names another; ``number`` distinguishes several
+        Its id is ``id`` or, without it, made of ``kind``, ``claim``, ``number`` and the first digits of the hash of the
+        old journal's last entry. Its kind is ``entry_kind`` or, without it, ``kind``. ``number`` distinguishes several
         entries of one claim.
         """
         return Transaction(
@@ -121,7 +134,7 @@ class ClaimBook:
         )
 
     def build_funding_transfers(self, flows: Iterable[Transfer]) -> tuple[Transfer, ...]:
-        """Return the transfers that provide the credit that ``flows`` take, for the new journal."""
+        """Return transfers that put the credit into the new journal's accounts that ``flows`` take out of them."""
         needed: Counter[str] = Counter()
         for flow in flows:
             if is_credit(flow.source):
@@ -129,11 +142,14 @@ class ClaimBook:
         return tuple(Transfer(CARRIED_OVER_ACCOUNT, name, cents) for name, cents in needed.items())
 
     def read_record(self, kind: type[R], name: str) -> R:
-        """Return the record that the old memory stores under a name."""
+        """Return the value that the old memory stores under ``name``, as a record of the type ``kind``."""
         return from_json(kind, self.old_state[name], f"the memory's {name!r}")
 
     def take_values(self, *names: str) -> dict[str, JSON]:
-        """Return the values that the old memory stores under these names, and mark them as part of a claim."""
+        """Return the values that the old memory stores under the given names, and mark them as part of a claim.
+
+        Names that are not stored are left out.
+        """
         values = {name: self.old_state[name] for name in names if name in self.old_state}
         self.accounted_names |= values.keys()
         return values
@@ -141,10 +157,9 @@ class ClaimBook:
     def build_reservation_entries(
         self, claim: str, reservations_held: Iterable[Reservation], state: Mapping[str, JSON], **record: JSON
     ) -> tuple[Transaction, ...]:
-        """Return the entries that repeat the old journal's reservations in the new one, with the same ids.
+        """Return the entries that make the old journal's reservations again in the new journal, with the same ids.
 
-        Before each reservation there is an entry that provides the credit it reserves. ``state`` is stored
-        with the last one.
+        The entry before each reservation provides the credit that it reserves. ``state`` is stored with the last entry.
         """
         entries: list[Transaction] = []
         for number, reservation in enumerate(reservations := list(reservations_held), start=1):
@@ -164,17 +179,20 @@ class ClaimBook:
         return tuple(entries)
 
     def _find_original_kind(self, reservation: Reservation) -> str:
-        """Return the kind of the journal entry that first made a reservation, before any memory clear."""
+        """Return the kind of the entry that first made a reservation.
+
+        If a memory clear has carried the reservation over, this is not the kind of its entry in the old journal.
+        """
         return self.evidence.original_kind_by_reservation.get(reservation.id, reservation.kind)
 
     def add_claim(self, claim: ClearanceClaim) -> None:
-        """Add a memory-clear claim to the book."""
+        """Add a claim to the book."""
         self.claims.append(claim)
 
     def add_claim_for_value(self, make: "Callable[[ClaimBook, str], None]", name: str) -> None:
-        """Add the claim for a stored value by calling ``make``.
+        """Add the claims for the value stored under ``name``, by calling ``make``.
 
-        If the value is malformed, add a claim about which persons must decide.
+        If this fails because the value is malformed, add an unreadable claim instead, on which people must decide.
         """
         snapshot = (
             self.unclaimed_reservations.copy(),
@@ -199,7 +217,7 @@ class ClaimBook:
 
     # ------------------------------------------------------------------ what no key names
     def claim_keyless_reservations(self) -> None:
-        """Add a claim for each pending reservation of money that belongs to no storage key."""
+        """Add a claim for each pending reservation of money that no stored value accounts for."""
         for reservation in list(self.unclaimed_reservations.values()):
             name = f"reservation:{reservation.id}"
             self.add_claim(
@@ -216,12 +234,15 @@ class ClaimBook:
             )
 
     def _return_to_credit(self, claim: str, reservation: Reservation) -> tuple[Transaction, ...]:
-        """Return the new journal's entries that put a cancelled reservation's amount on the credit meter."""
+        """Return the new journal's entries that put the amount of a cancelled reservation on the credit meter."""
         funds = self.build_funding_transfers(reservation.transfers)
         return (self.build_entry(claim, CLAIM_ENDED, transfers=funds),)
 
     def claim_remaining_credits(self) -> None:
-        """Add claims for the players' credit that no other claim includes, by kind of credit and position."""
+        """Add a claim for the credit in each account that is not part of another claim.
+
+        There is an account for each kind of credit at each player position.
+        """
         for name in sorted(self.old_ledger.list_accounts()):
             cents = (
                 self.old_ledger.available_cents(name) - self.claimed_credit_cents[name]
@@ -251,14 +272,14 @@ class ClaimBook:
     def _build_paid_entries(
         self, claim: str, flows: tuple[Transfer, ...]
     ) -> Callable[[int], tuple[Transaction, ...]]:
-        """Return the function that builds the new journal's entries for a claim that was paid by hand in full."""
+        """Return a function that returns the new journal's entry for a claim that was paid by hand in full.
+
+        ``flows`` are the transfers of this entry.
+        """
         return lambda _: (self.build_entry(claim, CLAIM_PAID, transfers=flows),)
 
     def carry_transfer_identifiers(self) -> None:
-        """Add a memory-clear claim that carries over the ids of past host transfers.
-
-        So the host cannot move the same money again.
-        """
+        """Add a claim with the ids of past host transfers, so that the host cannot move the same money again."""
         identifiers = sorted(self.evidence.transfer_identifiers)
         if not identifiers:
             return
@@ -288,9 +309,9 @@ class ClaimBook:
         )
 
     def build_carried_state_entry(self) -> Transaction | None:
-        """Return the entry that carries over the stored state that is part of no memory-clear claim, or None.
+        """Return the entry for the new journal with the stored state that is part of no claim.
 
-        State that is specific to the old journal is left out.
+        State that concerned only the old journal is left out. None if there is no state to carry over.
         """
         keep = {
             name: value
@@ -307,16 +328,19 @@ class ClaimBook:
         return self.build_entry("", CARRIED_STATE, state=keep, record=to_json(record))
 
     def _is_specific_to_journal(self, name: str) -> bool:
-        """Return whether a memory clear drops a stored value, because it only concerned the old journal."""
+        """Return whether the value stored under ``name`` concerned only the old journal.
+
+        A memory clear drops such a value.
+        """
         key = self.keys.find_key(name)
         return name.startswith("journal.") if key is None else key.clear_action is ClearAction.TRANSIENT
 
 
 @dataclass(frozen=True, slots=True)
 class ClaimMaker:
-    """The function that adds the memory-clear claim for the values of one storage key.
+    """A function of a feature that adds the claims for the values of one storage key to the claim book.
 
-    A feature offers one for each of its keys with the clear action OWED.
+    Each key with the clear action OWED needs one.
     """
 
     key: Key
@@ -325,26 +349,26 @@ class ClaimMaker:
 
 # ---------------------------------------------------------------------------------------------- names
 def parse_position(name: str) -> int:
-    """Return the number of the player position whose value the journal's state has under a name."""
+    """Return the player position's number in the name of a stored value; 1 if the name has none."""
     number, slash, _ = name.partition("/")
     return int(number) if slash and number.isdecimal() else 1
 
 
 def format_state_name(position: int, key: Key) -> str:
-    """Return the name under which the journal stores a player position's value of a key."""
+    """Return the name under which the journal stores the value of a key at a player position."""
     return f"{position}/{key}" if position > 1 else str(key)
 
 
 def is_credit(name: str) -> bool:
-    """Return whether the account with this name holds a player's credit."""
+    """Return whether the account ``name`` holds credit of a player."""
     return find_account(name).role is Role.CREDIT and find_account(name).book is Book.LIVE
 
 
 def is_restricted(name: str) -> bool:
-    """Return whether the account with this name holds restricted credit."""
+    """Return whether the account ``name`` holds restricted credit."""
     return name.rpartition(":")[2] == CreditKind.RESTRICTED
 
 
 def encode_flows(flows: Iterable[Transfer]) -> list[list[JSON]]:
-    """Return transfers as JSON for the description of a memory-clear claim: source, target and amount of each."""
+    """Return transfers as JSON for the details of a claim: a list of source, target and amount (minor units) each."""
     return [[flow.source, flow.target, flow.amount_cents] for flow in flows]

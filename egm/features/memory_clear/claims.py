@@ -1,9 +1,9 @@
-"""Claims: everything a machine owes, item by item, derived from what is left of its memory.
+"""Claims: what a machine owes, item by item, derived from what can be read of its memory.
 
-An authorised clear settles or carries over each of them by name (:mod:`egm.features.memory_clear.carrying`). The keys
-declare which of them are part of a claim (:class:`egm.kernel.keys.ClearAction`); this module interprets their
-values. Carrying a claim over makes the same reservation under the same id, and the same state, in the new
-journal, so that the device, host or attendant continues where it was.
+An authorised memory clear settles each claim or carries it over (:mod:`egm.features.memory_clear.carrying`). The
+storage keys declare whether their values are owed (:class:`egm.kernel.keys.ClearAction`); this module interprets the
+values. A claim that is carried over has the same reservation, under the same id, and the same state in the new journal,
+so the device, host or attendant continues where it was.
 """
 
 from collections.abc import Callable, Mapping
@@ -64,9 +64,9 @@ _LEVEL_AMOUNT_FIELDS: Final = ("current", "hidden", "overflow", "won")
 def list_claims(
     history: SalvagedJournal[MemoryEvidence], features: Features
 ) -> tuple[tuple[ClearanceClaim, ...], Transaction | None]:
-    """Return every memory-clear claim that one copy of the old memory supports, and the entry with the remaining state.
+    """Return everything that one copy of the old memory owes, as claims, and the entry with its remaining state.
 
-    The entry is None if nothing else is stored.
+    Without other state, there is no such entry.
     """
     book = ClaimBook(history, features.storage_keys)
     for key, describe in list_claim_makers(features).items():
@@ -81,7 +81,7 @@ def list_claims(
 
 # ---------------------------------------------------------------------------------------------- paper
 def _claim_paper(book: ClaimBook, name: str) -> None:
-    """Add the memory-clear claim for a bill or ticket that was sent to the box and neither credited nor returned."""
+    """Add a claim for a bill or ticket that was sent to the cash box and neither credited nor returned."""
     paper = book.read_record(PaperRecord, name)
     reservation = book.unclaimed_reservations.pop(paper.id, None)
     if reservation is None:  # it is already credited: only the driver has not finished
@@ -115,7 +115,7 @@ def _claim_paper(book: ClaimBook, name: str) -> None:
 
 # ---------------------------------------------------------------------------------------------- payouts
 def _claim_pay_out(book: ClaimBook, name: str) -> None:
-    """Add the memory-clear claim for credit that is being paid out as a ticket or in coins."""
+    """Add a claim for credit that was being paid out as a ticket or in coins."""
     pay_out, position = book.read_record(CashOutRecord, name), parse_position(name)
     reservation = book.unclaimed_reservations.pop(pay_out.id, None)
     if reservation is None:
@@ -135,9 +135,9 @@ def _claim_pay_out(book: ClaimBook, name: str) -> None:
     restricted = is_restricted(source)
 
     def build_paid_entries(amount_cents: int) -> tuple[Transaction, ...]:
-        """Return the new journal's entries for a payout; staff paid ``amount_cents`` of it by hand.
+        """Return the new journal's entries for the payout if staff paid ``amount_cents`` of it by hand.
 
-        The remainder had already left the machine.
+        The rest had already left the machine.
         """
         already_paid = [Transfer(source, way_out, cents - amount_cents)] if amount_cents < cents else []
         by_hand = [Transfer(source, PAID_BY_HAND_ACCOUNT, amount_cents)] if amount_cents else []
@@ -158,7 +158,7 @@ def _claim_pay_out(book: ClaimBook, name: str) -> None:
 
 
 def _claim_coins_paid(book: ClaimBook, name: str) -> None:
-    """Add the memory-clear claim for coins that the hopper has paid and that are not deducted from the credit yet."""
+    """Add a claim for coins that the hopper has paid and that are not deducted from the credit yet."""
     record, position = book.read_record(DispensedCoins, name), parse_position(name)
     claim, credit = f"coins_gone:{position}", f"credit:{position}:cashable"
     cents = record.paid_cents
@@ -173,7 +173,7 @@ def _claim_coins_paid(book: ClaimBook, name: str) -> None:
 
 # ---------------------------------------------------------------------------------------------- in dispute
 def _claim_dispute(book: ClaimBook, name: str) -> None:
-    """Add the memory-clear claim for a dispute, which is carried over and decided on the new machine."""
+    """Add a claim for a dispute that is not decided. It is carried over and decided on the new machine."""
     disputed, state = book.read_record(DisputedAmount, name), book.take_values(name)
     reservation = book.unclaimed_reservations.pop(f"{disputed.id}.disputed", None)
     claim = f"disputed:{disputed.id}"
@@ -194,9 +194,9 @@ def _claim_dispute(book: ClaimBook, name: str) -> None:
 
 
 def _claim_ruling(book: ClaimBook, name: str) -> None:
-    """Add the memory-clear claim for a dispute whose ruling is not posted yet.
+    """Add a claim for a dispute that is decided but whose ruling was not posted.
 
-    It is carried over, to be posted from the credit that is reserved for it.
+    It is carried over, and then posted from the credit that is reserved for it.
     """
     ruling, position = book.read_record(DisputeRuling, name), parse_position(name)
     credit, held_cents = f"credit:{position}:cashable", ruling.disputed_amount.set_aside_cents
@@ -218,7 +218,7 @@ def _claim_ruling(book: ClaimBook, name: str) -> None:
 
 # ---------------------------------------------------------------------------------------------- by hand
 def _claim_handpay(book: ClaimBook, name: str) -> None:
-    """Add the memory-clear claim for money and merchandise prizes that wait for an attendant."""
+    """Add a claim for money and merchandise prizes that wait to be handed over by an attendant."""
     handpay, position = book.read_record(HandpayRecord, name), parse_position(name)
     ids = (handpay.replaced_reservation_id, handpay.id)
     reservation = [
@@ -246,7 +246,7 @@ def _claim_handpay(book: ClaimBook, name: str) -> None:
 
 
 def _claim_orphaned_handpay(book: ClaimBook, name: str) -> None:
-    """Add the memory-clear claim for a hand-pay that is being moved into the register of unclaimed money."""
+    """Add a claim for a hand-pay that was being moved into the register of unclaimed money."""
     unclaimed, claim = book.read_record(UnclaimedRecord, name), f"unclaimed:{parse_position(name)}"
     flows = unclaimed.transfers
     funds = book.build_funding_transfers(flows)
@@ -263,10 +263,10 @@ def _claim_orphaned_handpay(book: ClaimBook, name: str) -> None:
 
 # ---------------------------------------------------------------------------------------------- games
 def _claim_game(book: ClaimBook, name: str) -> None:
-    """Add the memory-clear claim for an open game, which the new machine shows again and ends as recorded.
+    """Add a claim for an open game, which the new machine shows again and ends with the recorded outcome.
 
-    An undecided game in which players win each other's stakes is carried over with the other games of its
-    round. If one of them was declared void, it is paid by hand, as the void game was.
+    An undecided game in which players win each other's stakes is carried over with the other games of its round. If one
+    of these games was declared void, this game's stakes are paid by hand, as those of the void game were.
     """
     position, play_id = parse_position(name), book.read_record(GamePointer, name).play_id
     game = book.evidence.games.get(play_id)
@@ -333,7 +333,7 @@ def _claim_game(book: ClaimBook, name: str) -> None:
 
 
 def _claim_table(book: ClaimBook, name: str) -> None:
-    """Add the memory-clear claim for a table between two games and the bets left on it."""
+    """Add a claim for a table between two games and the bets that stand on it."""
     table, state = book.read_record(TableRecord, name), book.take_values(name)
     claim, cents = name, table.standing_cents
     by_hand = (
@@ -360,7 +360,7 @@ def _claim_table(book: ClaimBook, name: str) -> None:
 def _build_game_entry(
     book: ClaimBook, claim: str, play_id: str, game: GameRecord, state: Mapping[str, JSON]
 ) -> Transaction:
-    """Return the new journal's entry that carries over a game with its record."""
+    """Return the new journal's entry that carries over a game with its record, for the claim ``claim``."""
     start_id = f"{play_id}.start"
     dims = book.evidence.dims_by_play_id.get(play_id, {})
     return book.build_entry(
@@ -375,7 +375,7 @@ def _build_game_entry(
 
 
 def _list_open_hits(book: ClaimBook) -> dict[str, ClaimRecord]:
-    """Return the old memory's hits of linked progressive levels that their controller has not closed, by key."""
+    """Return the hits of linked progressive levels that their controller has not confirmed, by storage name."""
     return {
         key: book.read_record(ClaimRecord, key)
         for key in book.old_state
@@ -384,14 +384,17 @@ def _list_open_hits(book: ClaimBook) -> dict[str, ClaimRecord]:
 
 
 def _find_award_cents(hit: LevelHitRecord, wins: Mapping[str, ClaimRecord]) -> int | None:
-    """Return the amount of a progressive hit: the controller's award if there is one, otherwise the recorded amount."""
+    """Return the amount of a progressive hit in minor units, or None if it is not known yet.
+
+    It is what the level's controller has awarded according to ``wins``, or else the recorded amount.
+    """
     record = wins.get(f"{ProgressiveKey.CLAIM}{hit.claim_id}")
     return hit.amount_cents if record is None else record.amount_cents
 
 
 # ---------------------------------------------------------------------------------------------- levels
 def _claim_level(book: ClaimBook, name: str) -> None:
-    """Add the memory-clear claim for a stand-alone progressive level, carried over exactly as a fraction."""
+    """Add a claim for the value of a stand-alone progressive level. It is carried over exactly, as a fraction."""
     pool = name.removeprefix(ProgressiveKey.LEVEL)
     state = book.take_values(name)
     level = book.read_record(Level, name)
@@ -416,7 +419,7 @@ def _claim_level(book: ClaimBook, name: str) -> None:
 
 
 def _claim_contributions(book: ClaimBook, name: str) -> None:
-    """Add the memory-clear claim for contributions to a linked level that its controller may not have counted."""
+    """Add a claim for contributions to a linked progressive level that its controller may not have counted yet."""
     pool, link = name.removeprefix(ProgressiveKey.LINK), book.read_record(LinkProgress, name)
     book.take_values(name)
     fed = {
@@ -458,7 +461,11 @@ def _claim_contributions(book: ClaimBook, name: str) -> None:
 
 
 def _is_uncounted(share: LevelContribution, pool: str, last_counted: int) -> bool:
-    """Return whether a contribution is to this pool and comes after the last one that its controller has counted."""
+    """Return whether a contribution belongs to ``pool`` and its controller has not counted it yet.
+
+    A pool is the accounts with the money of one progressive level. The controller has counted up to the contribution
+    number ``last_counted``.
+    """
     return (
         share.pool == pool
         and share.contribution_number is not None
@@ -467,7 +474,7 @@ def _is_uncounted(share: LevelContribution, pool: str, last_counted: int) -> boo
 
 
 def _claim_linked_hit(book: ClaimBook, name: str) -> None:
-    """Add the memory-clear claim for a linked level's hit in an ended game that its controller has not closed."""
+    """Add a claim for a linked progressive level that an ended game has won and its controller has not confirmed."""
     state = book.take_values(name)
     hit = book.read_record(ClaimRecord, name)
     details = {"pool": hit.pool, "way": hit.payment_method, "amount_cents": hit.amount_cents}
@@ -477,7 +484,10 @@ def _claim_linked_hit(book: ClaimBook, name: str) -> None:
 
 
 def _claim_held_prize(book: ClaimBook, name: str) -> None:
-    """Add the memory-clear claim for a progressive prize that cannot be proved; it is carried over with its game."""
+    """Add a claim for a progressive prize that is withheld because it cannot be proved.
+
+    It is carried over together with its game.
+    """
     state = book.take_values(name)
     prize = book.read_record(HeldPrize, name)
     game = book.evidence.games.get(prize.play_id)
@@ -491,7 +501,7 @@ def _claim_held_prize(book: ClaimBook, name: str) -> None:
 
 
 def _carry_registration(book: ClaimBook, name: str) -> None:
-    """Add the memory-clear claim for the machine's registration for host transfers, which is carried over."""
+    """Add a claim for the machine's registration for host transfers, so that it is carried over."""
     state = book.take_values(name)
     book.add_claim(
         ClearanceClaim(
@@ -505,7 +515,7 @@ def _carry_registration(book: ClaimBook, name: str) -> None:
 
 
 def list_claim_makers(features: Features) -> Mapping[Key, Callable[[ClaimBook, str], None]]:
-    """Return, for each storage key with the clear action OWED, the function that adds its memory-clear claims.
+    """Return the function that adds the claims for the values of each storage key with the clear action OWED.
 
     The keys of added features are included.
     """
@@ -543,8 +553,8 @@ KEY_SETTLED_WITH: Final[Mapping[Key, Key | None]] = {
 
 
 def _list_credit_transfers(reservation: Reservation) -> tuple[Transfer, ...]:
-    """Return the transfers of a reservation that take the player's credit, without transfers of coin stocks.
+    """Return the transfers of a reservation that take a player's credit.
 
-    A memory clear does not carry over a stock of coins.
+    Transfers of the stock of coins are left out, because a memory clear does not carry the stock over.
     """
     return tuple(flow for flow in reservation.transfers if is_credit(flow.source))

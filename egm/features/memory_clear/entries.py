@@ -1,8 +1,9 @@
-"""The journal entries of an authorised memory clear that have one shape.
+"""The journal entries of an authorised memory clear whose record always has the same fields.
 
-``clear.carried``, ``clear.paid``, ``clear.ended`` and ``clear.kept`` are not declared: they store whatever the
-old memory held, also under the keys of added features, whose claim makers decide what they contain
-(:class:`egm.features.memory_clear.claim_book.ClaimMaker`). The audit compares each with the digest in the first entry.
+The entries ``clear.carried``, ``clear.paid``, ``clear.ended`` and ``clear.kept`` are not declared here: they store
+whatever the old memory held, also under the keys of added features, whose claim makers determine the content
+(:class:`egm.features.memory_clear.claim_book.ClaimMaker`). The audit compares each of them with the digest in the
+journal's first entry.
 """
 
 from collections.abc import Mapping
@@ -21,26 +22,26 @@ from meters.transaction import JSON
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DecidedClaim:
-    """One memory-clear claim, and the decision on it."""
+    """One claim (an amount or item that a cleared memory owed), and the decision on it."""
 
     id: str
     """The id of the claim."""
     amount: str
     """The amount of the claim in minor units, exact."""
     details: Mapping[str, JSON] = field(metadata=stored_as("says"))
-    """Details for the people who decide, which depend on the kind of claim."""
+    """Details for the people who decide; they depend on the kind of claim."""
     evidence_status: str = field(metadata=stored_as("standing"))
-    """How well the copies of the memory support the claim, and whether entries after the last read one are missing."""
+    """Whether the copies of the memory agree, and whether entries after the last readable one are missing."""
     amount_by_copy: Mapping[str, str] = field(metadata=stored_as("copies"))
-    """The amount according to each copy of the memory."""
+    """The amount in each copy of the memory that has the claim."""
     decision: Literal["carried", "paid", "ended"] = field(metadata=stored_as("act"))
     """The decision: the new memory carries the claim, it was paid by hand, or nothing is owed."""
     followed_copy: str = field(metadata=stored_as("copy"))
-    """The copy that the people follow, if the copies disagree."""
+    """The copy of the memory whose amount counts, if the copies disagree; otherwise empty."""
     paid_cents: Count | None = omit_if_default(None)
-    """The amount paid by hand, or null."""
+    """The amount paid by hand, or null if the claim was not paid."""
     payer: str = omit_if_default("", key="by")
-    """The person who paid the claim by hand."""
+    """The person who paid the claim by hand; empty if the claim was not paid."""
     entry_ids: tuple[str, ...] = field(metadata=stored_as("entries"))
     """The ids of the entries that carry the decision out."""
 
@@ -51,7 +52,7 @@ class MemoryCleared:
 
     person: NonBlankText
     second_person: NonBlankText
-    """The second person, whose authorisation a memory clear also needs."""
+    """The second person who authorised the memory clear."""
     reason: NonBlankText
     evidence_folder_name: str = field(metadata=stored_as("evidence"))
     """The name of the folder with the old memory."""
@@ -60,11 +61,11 @@ class MemoryCleared:
     claims: tuple[DecidedClaim, ...] = omit_if_default(())
     """The claims that the old memory owed, with the decision on each."""
     opening_entry_digests: tuple[tuple[str, Digest], ...] = field(metadata=stored_as("opening"))
-    """The id and the digest of each entry that follows the first one of the new journal."""
+    """The id and the digest of each entry that the memory clear wrote after the journal's first entry."""
     authentication_method: str = omit_if_default("", key="roster")
     """The method by which the people were authenticated."""
     is_proved_complete: bool = omit_if_default(False, key="complete")
-    """Whether it is proved that the readable journal lacks no entry that the machine had acknowledged."""
+    """Whether it is proved that no journal entry that the machine had acknowledged is missing."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -86,9 +87,9 @@ class TransfersUnproved:
     """Host transfers may be missing in a cleared memory, so none is executed until the host registers the machine."""
 
     last_acknowledged_sequence: Count = field(metadata=stored_as("acknowledged"))
-    """The last entry that the machine is known to have acknowledged."""
+    """The sequence number of the last entry that the machine is known to have acknowledged."""
     last_read_sequence: Count = field(metadata=stored_as("read"))
-    """The last entry that was read."""
+    """The sequence number of the last entry that could be read."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -96,7 +97,7 @@ class TransferIdentifiers:
     """Identifiers of host transfers that moved money before a memory clear, so that they cannot move it again."""
 
     claim: Literal["transfers"] = "transfers"
-    """The memory-clear claim by which the identifiers are carried over."""
+    """The id of the claim by which the identifiers are carried over."""
     identifier_digests: tuple[str, ...] = field(metadata=stored_as("sha256"))
     """The short digests of the transfers' identifiers."""
 

@@ -1,8 +1,7 @@
-"""Evidence for claims: facts in the entries of a journal that its stored state does not show.
+"""Facts from the entries of a journal that support claims and that its stored state does not show.
 
-This covers: open games, and games whose contribution to a linked level may not be counted; how levels were
-opened; which transfers have moved value; which tickets may have ended unknown to the ticket ledger, and the
-ledger's end.
+They are: open games, and games whose contribution to a linked level may not be counted; how levels were opened; which
+transfers have moved value; which tickets may have ended without the ticket ledger knowing; the ledger's end.
 """
 
 from collections import deque
@@ -49,31 +48,40 @@ _REPORTABLE_CONTRIBUTIONS: Final = 64
 class MemoryEvidence:
     """Facts about games, rounds and transfers from the entries of one copy of a memory to be cleared.
 
-    The entries are added one by one, in order.
+    The entries are visited one by one, in order.
     """
 
     def __init__(self) -> None:
         self.games: dict[str, GameRecord] = {}
         self.dims_by_play_id: dict[str, dict[str, str | int]] = {}
         self.steps_by_round: dict[str, tuple[RecordedStep, ...]] = {}
-        """By round id, the steps of the longest game of each shared round that has an open game."""
+        """For each shared round with an open game: the most steps recorded for any of its games, by round id."""
         self.void_rounds: set[str] = set()
-        """The ids of rounds between players that are over, because one of their games was declared void."""
+        """The ids of rounds that ended because a game was declared void.
+
+        In these rounds players win each other's stakes.
+        """
         self.levels: dict[str, JSON] = {}
         self.transfer_identifiers: set[str] = set()
         self.ended_ids: deque[str] = deque(maxlen=_ENDED_TICKETS_MAX)
         self.ticket_ledger: EarlierLedger | None = None
-        """The end of the ticket ledger, and all ledgers known to be this machine's (:mod:`egm.tickets.audit`)."""
+        """The last state of the ticket ledger that the journal records; None without one.
+
+        It also names all ledgers known to be this machine's (:mod:`egm.tickets.audit`).
+        """
         self.original_kind_by_reservation: dict[str, str] = {}
-        """The original kind of each reservation that an earlier memory clear has carried over, by reservation id."""
+        """The kind of the entry that first made a reservation, by reservation id.
+
+        It has the reservations that an earlier memory clear has carried over.
+        """
         self.cabinet_text = ""
-        """The text of the cabinet file that persons signed last; empty if none was ever signed."""
+        """The text of the cabinet file that was signed last; empty if none was ever signed."""
         self.rules = ""
-        """The profile that was in force at the last power-up, as its journal entry names it."""
+        """The name of the profile that was in force at the last power-up."""
         self._counted_contributions: dict[str, int] = {}
 
     def visit(self, entry: StoredEntry) -> None:
-        """Add one journal entry of the old memory to the evidence."""
+        """Add the facts in one journal entry of the old memory."""
         record: Mapping[str, object] = entry.record if isinstance(entry.record, Mapping) else {}
         if entry.kind == POWER_UP.kind:
             self.rules = str(record.get("profile", ""))
@@ -91,7 +99,7 @@ class MemoryEvidence:
         self._update_from_kind(entry, record)
 
     def _note_ticket_ledger(self, anchor: LedgerAnchor | None) -> None:
-        """Update the end of the ticket ledger from the anchor that a journal entry records."""
+        """Update the last known state of the ticket ledger from the one that a journal entry records."""
         if anchor is None:
             return
         known_ledgers = () if self.ticket_ledger is None else self.ticket_ledger.accepted_restorations
@@ -105,7 +113,7 @@ class MemoryEvidence:
         )
 
     def _update_from_kind(self, entry: StoredEntry, record: Mapping[str, Any]) -> None:
-        """Add an entry about games, levels or an earlier memory clear to the evidence."""
+        """Add the facts in a journal entry about a game, a level, a cabinet file or an earlier memory clear."""
         kind = entry.kind
         if kind in {PLAY_START, CARRIED_GAME, GAME_CHOICE_KIND, _PUSH_KIND, MYSTERY_WON}:
             with suppress(RecordError):  # an unreadable game is decided by persons
@@ -131,7 +139,7 @@ class MemoryEvidence:
             )
 
     def _add_game_entry(self, entry: StoredEntry) -> None:
-        """Add a journal entry about a game to the evidence."""
+        """Add the facts in a journal entry about a game that is not its end."""
         where = f"entry {entry.sequence}, {entry.kind}"
         if entry.kind == GAME_CHOICE_KIND:
             choice = from_json(GameChoice, entry.record, where)
@@ -157,14 +165,17 @@ class MemoryEvidence:
         self.dims_by_play_id[game.play_id] = dict(entry.transaction.dims)
 
     def _store_game(self, game: GameRecord) -> None:
-        """Store a game, and the longest known list of steps of its shared round."""
+        """Store a game. If it is part of a shared round, also store its steps if they are the most known."""
         self.games[game.play_id] = game
         if game.wager.seat is not None and game.round_id:
             known_steps = self.steps_by_round.get(game.round_id, ())
             self.steps_by_round[game.round_id] = max(known_steps, game.steps, game.round_steps, key=len)
 
     def _store_game_end(self, game: GameRecord) -> None:
-        """Store that a game has ended. If it was declared void, its shared round may have ended too."""
+        """Store that a game has ended.
+
+        If it was declared void and players win each other's stakes in it, its round has ended too.
+        """
         self.games[game.play_id] = game
         steps = self.steps_by_round.get(game.round_id, ())
         if (
@@ -175,7 +186,7 @@ class MemoryEvidence:
             self.void_rounds.add(game.round_id)
 
     def _drop_settled_games(self) -> None:
-        """Drop the ended games about which no progressive controller can send a report any more."""
+        """Remove ended games for which no progressive controller can report a hit any more."""
         for play_id, game in list(self.games.items()):
             waits = any(
                 share.contribution_number is not None
@@ -192,5 +203,5 @@ class MemoryEvidence:
 
 
 def _list_stakes(entry: StoredEntry) -> tuple[tuple[str, int], ...]:
-    """Return the credit that a journal entry stakes: account and cents."""
+    """Return the credit that a journal entry stakes, as pairs of account and minor units."""
     return tuple((t.source, t.amount_cents) for t in entry.transfers if t.target == WAGER_ACCOUNT)

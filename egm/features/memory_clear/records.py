@@ -1,7 +1,7 @@
-"""Facts from earlier journals that must survive an authorised memory clear.
+"""Facts from earlier journals that must survive a memory clear.
 
-The first entries after the clear list which transfers have moved value, which tickets have ended, and the
-commitments to mystery prizes, so that nothing is paid or drawn twice.
+The first entries after the clear state which transfers have moved value, which tickets have ended, and the commitments
+to mystery prizes. So nothing is paid or drawn twice.
 """
 
 import hashlib
@@ -24,13 +24,13 @@ CARRIED_STATE: Final = "clear.kept"
 def compute_short_digest(identifier: str) -> str:
     """Return a short digest of a host transfer's identifier: 16 hexadecimal digits of its SHA-256.
 
-    This is long enough that two identifiers never have the same.
+    It is long enough that no two identifiers of a machine have the same digest.
     """
     return hashlib.sha256(identifier.encode()).hexdigest()[:16]
 
 
 def has_ended(journal: JournalView, entry_id: str) -> bool:
-    """Return whether the entry that ended a ticket is in this journal, or was in the one before a memory clear."""
+    """Return whether the entry that ended a ticket is in this journal, or was in the journal before a memory clear."""
     if journal.has_transaction(entry_id):
         return True
     carried = next(journal.entries(CARRIED_STATE, limit=1), None)
@@ -40,12 +40,15 @@ def has_ended(journal: JournalView, entry_id: str) -> bool:
 
 
 def list_entries_paid_at_clear(journal: JournalView) -> list[str]:
-    """Return the ids of the entries that record what people paid by hand at a memory clear."""
+    """Return the ids of the entries that record what was paid by hand at a memory clear."""
     return [entry.id for entry in journal.entries(CLAIM_PAID)]
 
 
 def find_earlier_commitment(journal: JournalView, level: str, prize: int) -> str | None:
-    """Return the commitment to a mystery prize of a level that was received before a memory clear, or None."""
+    """Return the commitment to prize number ``prize`` of a mystery level that was received before a memory clear.
+
+    None if there was none.
+    """
     carried = next(journal.entries(CARRIED_STATE, limit=1), None)
     commitment: Any = (
         None if carried is None else carried.state.get(f"{ProgressiveKey.PRIZE_COMMITMENT}{level}")
@@ -54,7 +57,7 @@ def find_earlier_commitment(journal: JournalView, level: str, prize: int) -> str
 
 
 def list_earlier_transfers(journal: JournalView) -> frozenset[str]:
-    """Return the short digests of the host transfers that moved value in journals before a memory clear."""
+    """Return the short digests of host transfers that moved value before a memory clear."""
     digests: set[str] = set()
     for entry in journal.entries("clear.identifiers"):
         if isinstance(entry.record, Mapping):

@@ -35,9 +35,9 @@ class TournamentEvent(EventName):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class EntryForm(FilledForm):
-    """Form: an entry is sold to a participant, and the fee was received.
+    """The form with which an attendant sells an entry to a participant, and has received the fee.
 
-    ``start``: whether its first round starts at this position now (``here``) or ``later``.
+    ``start`` says whether its first round starts at this position now (``here``) or ``later``.
     """
 
     entry: int = 0
@@ -48,9 +48,9 @@ class EntryForm(FilledForm):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RoundForm(FilledForm):
-    """Form: an attendant gives this player position the points for a round of an entry.
+    """The form with which an attendant gives this player position the points for a round of an entry.
 
-    The round is the entry's next one, or an interrupted one that is repeated.
+    The round is the entry's next one, or one that was interrupted and is repeated.
     """
 
     entry: int = 0
@@ -60,7 +60,7 @@ class RoundForm(FilledForm):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RoundEndForm(FilledForm):
-    """Form: staff end the round at this player position early, and give the reason."""
+    """The form with which staff end the round at this player position early, with the reason."""
 
     status: Literal["interrupted", "failed"] | None = None
     reason: str = ""
@@ -68,14 +68,14 @@ class RoundEndForm(FilledForm):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class VoidForm(RulingForm):
-    """Form: staff declare an entry void, and its fee is refunded."""
+    """The form with which staff declare an entry void, so that its fee is refunded."""
 
     entry: int = 0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PrizeForm(FilledForm):
-    """Form: staff hand over the prize of an entry to its participant."""
+    """The form with which staff record that they have handed over the prize of an entry to its participant."""
 
     entry: int = 0
     participant: str = ""

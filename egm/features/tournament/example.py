@@ -1,4 +1,4 @@
-"""An example of a tournament's rules file, as a starting point, with a comment on the meaning of each key."""
+"""An example of a tournament's rules file, as a starting point, with a comment on each key."""
 
 import re
 import textwrap
@@ -36,7 +36,7 @@ def format_example() -> str:
 
 
 def _iter_commented_lines(lines: list[str]) -> Iterator[str]:
-    """Yield the lines of the example rules file, with comments before the keys."""
+    """Yield the lines of the example rules file, with comments on a key before its first occurrence."""
     model: type[BaseModel] = Tournament
     commented: set[tuple[type[BaseModel], str]] = set()
     yield "# The rules of a tournament. Check them: egm tournament check FILE"

@@ -363,15 +363,16 @@ _RULES: Final[tuple[Rule[Machine], ...]] = (
 
 
 class RoundClock(DueEventService):
-    """Service that ends a position's round when its time is over, and updates the minutes left on the screen."""
+    """The service that ends a position's round when its time is over, and updates the minutes left on the screen."""
 
     name = "tournament"
     due_event = TournamentEvent.ROUND_TIME
 
     def compute_seconds_to_wait(self) -> float | None:
-        """Return the seconds until the round's next clock event: the tournament's start, or a full minute left.
+        """Return the seconds until the next clock event.
 
-        None if no round has a running time limit, or its time is over.
+        The tournament starts, or the minutes left in the round change. None if there is nothing to wait for: no round
+        with a time limit is running, or its time is over.
         """
         machine = self._context.engine.machine
         purse = find_open_purse(machine)
@@ -386,16 +387,16 @@ class RoundClock(DueEventService):
 
 
 def create_round_clock(context: MachineContext) -> Iterable[BackgroundService]:
-    """Return the round clock of one player position; install the path of the tournament's rules file."""
+    """Return the clock of the tournament rounds at one player position.
+
+    This also sets the path of the tournament's rules file, which depends on the state folder.
+    """
     context.engine.machine.install(RulesFile(context.state_folder.root / RULES_FILE_NAME))
     return (RoundClock(context),)
 
 
 def iter_tournament_notices(machine: Machine) -> Iterator[Notice]:
-    """Yield the notice that a tournament is announced, with its name.
-
-    Players find its rules in the help.
-    """
+    """Yield the notice that a tournament will take place, with its name; players can read its rules in the help."""
     if read_installed_rules(machine) is not None and not is_in_tournament(machine):
         yield Notice(code="tournament_announced", lasting=True)
 

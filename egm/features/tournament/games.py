@@ -1,8 +1,7 @@
-"""Games played with tournament points (the purse): rules, random numbers and steps are those of games for money.
+"""Games played with the points of a tournament; rules, random numbers and steps are those of games for money.
 
-Stakes and wins are booked on the accounts of the tournament; credits, meters and the last game played with
-credits do not change. The open game is stored under :attr:`PlayKey.PURSE_GAME` and is resumed after a restart
-as every game is.
+Stakes and wins are booked on the accounts of the tournament. Credits, meters and the last game played with credits do
+not change. The open game is stored under :attr:`PlayKey.PURSE_GAME`. It is resumed after a restart like any other game.
 """
 
 from dataclasses import dataclass, replace
@@ -56,33 +55,33 @@ _SHARED_TABLE_OPTIONS: Final = frozenset({"seat", "others", "seats"})
 
 @dataclass(slots=True)
 class PurseBet:
-    """Cache of the last valid bet with tournament points.
+    """A cache of the last valid bet with tournament points.
 
-    ``selection``, ``game`` and ``table_state`` are the input for which ``bet`` was computed.
+    ``selection``, ``game`` and ``table_state`` are what ``bet`` was computed from.
     """
 
     selection: Selection | None = None
     game: Game | None = None
     table_state: JSON = None
-    """The table state for which the bet was computed."""
+    """The state of the table from which the bet was computed; None for games without one."""
     bet: AcceptedBet | None = None
 
 
 # ---------------------------------------------------------------------------------------------- guards
 def purse_is_open(machine: Machine, _: Event) -> bool:
-    """Return whether a tournament entry is playing a round at this position."""
+    """Return whether a round of a tournament entry is being played at this position."""
     return find_open_purse(machine) is not None
 
 
 def tournament_has_started(machine: Machine, _: Event) -> bool:
-    """Return whether the starting time stated in the tournament's rules has passed."""
+    """Return whether the start of the tournament, as its rules state it, has passed."""
     rules = read_installed_rules(machine)
     return rules is not None and has_started(machine, rules)
 
 
 @refusal_code("bet_is_the_tournaments")
 def selected_bet_is_tournament_wager(machine: Machine, _: Event) -> bool:
-    """Return whether the selected bet equals the wager fixed by the tournament, and the game accepts it."""
+    """Return whether the selected bet is the wager that the tournament prescribes, and the game accepts it."""
     return find_purse_bet(machine) is not None
 
 
@@ -90,8 +89,8 @@ def selected_bet_is_tournament_wager(machine: Machine, _: Event) -> bool:
 def requested_bet_fits_tournament_wager(machine: Machine, event: Event) -> bool:
     """Return whether the player may select the requested bet in the tournament.
 
-    It must equal the wager fixed by the tournament. At a table, where chips are laid one after the other, it
-    may be less. The game must accept it.
+    It must be the wager that the tournament prescribes, and the game must accept it. At a table, where the player
+    places one chip after the other, it may be less.
     """
     request, purse = event.read_payload(BetRequest), find_open_purse(machine)
     credits_, options = request.value, dict(request.options or {})
@@ -118,7 +117,10 @@ def purse_game_is_closed(machine: Machine, _: Event) -> bool:
 
 # ---------------------------------------------------------------------------------------------- the bet
 def find_purse_bet(machine: Machine) -> AcceptedBet | None:
-    """Return the bet to be played with points, or None if the selected bet is not the tournament's wager."""
+    """Return the bet to be played with tournament points.
+
+    None if the selected bet is not the wager that the tournament prescribes, or the game does not accept it.
+    """
     purse, selection = find_open_purse(machine), machine.selection
     if purse is None or selection.bet_credits != purse.bet_credits:
         return None
@@ -130,7 +132,10 @@ def find_purse_bet(machine: Machine) -> AcceptedBet | None:
 
 
 def _build_bet(machine: Machine, selection: Selection, purse: Purse) -> AcceptedBet | None:
-    """Return the bet of a selection at the table state stored in the purse, or None if the game does not accept it."""
+    """Return the selected bet for the table state stored in ``purse``; None if the game does not accept it.
+
+    The purse holds the points and the progress of a round.
+    """
     game, cents = machine.games.get(selection.game_id), selection.denomination_cents
     if game is None or not _SHARED_TABLE_OPTIONS.isdisjoint(selection.options):
         return None
@@ -145,14 +150,17 @@ def _build_bet(machine: Machine, selection: Selection, purse: Purse) -> Accepted
 
 
 def _compute_needed_points(bet: AcceptedBet) -> int:
-    """Return the points that a bet can cost in all: its wager, and later stakes by the certified strategy."""
+    """Return how many points a game with this bet can cost: its wager, and the stakes that it may need later.
+
+    Later stakes are those of the strategy with which the game was certified.
+    """
     return bet.wager.credits + bet.game.rules.compute_reserve(bet.wager)
 
 
 def are_points_used_up(machine: Machine, purse: Purse) -> bool:
-    """Return whether the remaining points are too few for one more game.
+    """Return whether the remaining points are too few for another game.
 
-    A game needs the wager and the stakes that it may require later.
+    They must cover the wager and the stakes that the game may need later.
     """
     bet = find_purse_bet(machine)
     return read_points(machine) < (purse.bet_credits if bet is None else _compute_needed_points(bet))
@@ -160,7 +168,10 @@ def are_points_used_up(machine: Machine, purse: Purse) -> bool:
 
 # ---------------------------------------------------------------------------------------------- effects
 def start_purse_game(machine: Machine, _: Event) -> None:
-    """Start a game with points: draw its first step, record stake and result in the journal, then show the result."""
+    """Start a game with tournament points.
+
+    Draw its first step, record the stake and the result in the journal, then show the result.
+    """
     machine.journal.check()  # do not play on a journal that has just gone bad (A-03)
     bet, purse = find_purse_bet(machine), find_open_purse(machine)
     if bet is None or purse is None:
@@ -198,9 +209,9 @@ def start_purse_game(machine: Machine, _: Event) -> None:
 
 
 def _build_clock_state(machine: Machine, purse: Purse) -> dict[str, object]:
-    """Return the state change that starts the time limit of a round at its first game.
+    """Return the state to store so that the time limit of a round begins with its first game.
 
-    It is empty if the round has no time limit or its time already runs.
+    Empty if the round has no time limit, or its time is already running.
     """
     if purse.round_end or not purse.round_minutes:
         return {}
@@ -208,12 +219,15 @@ def _build_clock_state(machine: Machine, purse: Purse) -> dict[str, object]:
 
 
 def compute_round_end(machine: Machine, purse: Purse) -> str:
-    """Return the time at which a round ends that starts now (ISO 8601)."""
+    """Return when a round that starts now will reach its time limit (ISO 8601)."""
     return (machine.timekeeper.read_steady_time() + timedelta(minutes=purse.round_minutes)).isoformat()
 
 
 def continue_purse_game(machine: Machine, event: Event) -> None:
-    """Continue the open game: record the choice, its stake in points and the next step, then show the result."""
+    """Continue the open game with the player's choice.
+
+    Record the choice, its stake in points and the next step in the journal, then show the result.
+    """
     choice, game = event.read_payload(ChoiceRequest).value, require_open_game(machine)
     conversation = machine.component(GameInProgress).conversation
     staked = conversation.decision.get_added_credits(choice)
@@ -237,7 +251,7 @@ def continue_purse_game(machine: Machine, event: Event) -> None:
 
 
 def end_purse_game(machine: Machine, _: Event) -> None:
-    """Close the open game: count its win, and add returned stakes to the points that can be played."""
+    """Close the open game: add its win to the points won, and returned stakes to the points that can be played."""
     game, purse = require_open_game(machine), find_purse(machine)
     if purse is None or game.outcome is None:
         raise InvariantError(
@@ -269,18 +283,24 @@ def end_purse_game(machine: Machine, _: Event) -> None:
 
 
 def refund_purse_game(machine: Machine, event: Event) -> None:
-    """Declare the open game void without fault of the player: it does not count, and its stakes can be played again."""
+    """Declare the open game void without fault of the player.
+
+    It does not count, and its stakes can be played again.
+    """
     game = require_open_game(machine)
     _void_purse_game(machine, event, game, game.bet_credits + game.raised_credits)
 
 
 def forfeit_purse_game(machine: Machine, event: Event) -> None:
-    """Declare the open game void because the player disrupted it: its stakes are lost."""
+    """Declare the open game void because the player has disrupted it. Its stakes are lost."""
     _void_purse_game(machine, event, require_open_game(machine), 0)
 
 
 def _void_purse_game(machine: Machine, event: Event, game: GameRecord, refund_points: int) -> None:
-    """Record that the open game is void; ``refund_points`` of its stakes can be played again."""
+    """Record in the journal that the open game is void.
+
+    ``refund_points`` points of its stakes can be played again.
+    """
     refund = Transfer("tournament:push", name_points_account(machine.position.number), refund_points)
     machine.post(
         PURSE_GAME_VOID,
@@ -295,5 +315,5 @@ def _void_purse_game(machine: Machine, event: Event, game: GameRecord, refund_po
 
 
 def _list_stake_transfers(machine: Machine, points: int) -> tuple[Transfer, ...]:
-    """Return the transfer that books points of this position as a stake; empty if ``points`` is 0."""
+    """Return the transfer that stakes ``points`` points of this position; nothing if ``points`` is 0."""
     return (Transfer(name_points_account(machine.position.number), _WAGER_ACCOUNT, points),) if points else ()

@@ -1,4 +1,4 @@
-"""The rules of a tournament on the machine: read from the state folder, checked against the machine, and installed."""
+"""The rules of a tournament on the machine: read from the state folder, checked against the machine, installed."""
 
 import hashlib
 from dataclasses import dataclass
@@ -36,13 +36,13 @@ class RulesFile:
 
     path: Path | None = None
     accepted_text: str = ""
-    """The file's text as the form for installing it has checked it.
+    """The text that the installation form has checked.
 
-    This text is installed even if the file changes in the meantime.
+    It is installed even if the file has changed since then.
     """
 
     def read(self) -> str | None:
-        """Return the text of the rules file, or None if there is no readable file."""
+        """Return the text of the rules file, or None if it does not exist or cannot be read."""
         try:
             return None if self.path is None else read_contents(self.path).decode()
         except (OSError, UnicodeDecodeError):
@@ -50,16 +50,19 @@ class RulesFile:
 
 
 def read_installed_rules(machine: Machine) -> Tournament | None:
-    """Return the rules installed on this machine, or None if there are none or this software version refuses them."""
+    """Return the rules that are installed on this machine.
+
+    None if no rules are installed, or this version of the software does not accept them.
+    """
     installed = machine.memory.read(InstalledRules, TournamentKey.RULES)
     return None if installed is None else parse_rules_or_none(installed.text)
 
 
 @lru_cache(maxsize=4)
 def parse_rules_or_none(text: str) -> Tournament | None:
-    """Return the rules in a text that was accepted when it was installed.
+    """Return the rules from the text that was installed.
 
-    None if this version of the software refuses them: it may check more, or lack the game.
+    None if this version of the software does not accept them, because it checks more or lacks the game.
     """
     try:
         return parse_rules(text)
@@ -73,9 +76,9 @@ def read_installed_digest(machine: Machine) -> str:
 
 
 def require_installed_rules(machine: Machine) -> tuple[str, Tournament]:
-    """Return the SHA-256 and the content of the installed rules.
+    """Return the SHA-256 of the installed rules file, and the rules.
 
-    Raises InvariantError if none are installed, or this version of the software refuses them.
+    Raises InvariantError if no rules are installed, or this version of the software does not accept them.
     """
     rules = read_installed_rules(machine)
     if rules is None:
@@ -89,26 +92,29 @@ def is_in_tournament(machine: Machine) -> bool:
 
 
 def read_local_time(machine: Machine) -> datetime:
-    """Return the date and time at the venue, without a time zone, as the rules state them."""
+    """Return the present date and time at the venue, without a time zone, as dates in the rules are written."""
     return machine.timekeeper.now().astimezone(machine.identity.venue.zone).replace(tzinfo=None)
 
 
 def find_instant(machine: Machine, local_time: datetime) -> datetime:
-    """Return the instant (UTC) of a date and time at the venue, as the rules state them.
+    """Return, in UTC, a date and time at the venue that the rules state.
 
-    Local times must not be compared with each other: on the night in which summer time ends, an hour occurs
-    twice. The first one is meant. A time that is skipped when summer time begins is an hour later by the new time.
+    Compare only the results, not local times: on the night on which summer time ends, an hour occurs twice. The first
+    of the two is meant. A local time that is skipped when summer time begins is taken as one hour later.
     """
     return local_time.replace(tzinfo=machine.identity.venue.zone).astimezone(UTC)
 
 
 def has_started(machine: Machine, rules: Tournament) -> bool:
-    """Return whether the starting time stated in a tournament's rules has passed."""
+    """Return whether the start of a tournament, as its rules state it, has passed."""
     return machine.timekeeper.now() >= find_instant(machine, rules.starts)
 
 
 def find_future_start(machine: Machine) -> datetime | None:
-    """Return the tournament's start, with its time zone; None if no rules are installed or it has started."""
+    """Return the start of the tournament, with its time zone.
+
+    None if no rules are installed or the tournament has started.
+    """
     rules = read_installed_rules(machine)
     if rules is None or has_started(machine, rules):
         return None
@@ -116,15 +122,15 @@ def find_future_start(machine: Machine) -> datetime | None:
 
 
 def has_ended(machine: Machine, rules: Tournament) -> bool:
-    """Return whether the stated length of a tournament has passed since its start."""
+    """Return whether the duration that the rules state has passed since the start of the tournament."""
     end = find_instant(machine, rules.starts) + timedelta(minutes=rules.duration_minutes)
     return machine.timekeeper.now() >= end
 
 
 def find_machine_in_rules(machine: Machine, rules: Tournament) -> tuple[ListedMachine, Game] | None:
-    """Return this machine's line in the rules and its game.
+    """Return this machine's entry in the list of machines in the rules, and the game that it plays.
 
-    None if the machine is not listed or does not offer the game.
+    None if the rules do not list the machine, or it does not offer the game.
     """
     listed_machine = find_machine(rules, machine.identity.operator_number)
     game = None if listed_machine is None else machine.games.get(listed_machine.game or rules.game)
@@ -132,9 +138,9 @@ def find_machine_in_rules(machine: Machine, rules: Tournament) -> tuple[ListedMa
 
 
 def reason_machine_is_unsuitable(machine: Machine, rules: Tournament) -> str | None:
-    """Return why this machine may not be used for a tournament by its rules, or None if it may.
+    """Return why this machine may not be used for a tournament with these rules, or None if it may.
 
-    The rules must list it with a game, denomination and wager that it offers.
+    The rules must list it with a game, a denomination and a wager that it offers.
     """
     number = machine.identity.operator_number
     listed_machine = find_machine(rules, number)
@@ -155,7 +161,10 @@ def reason_machine_is_unsuitable(machine: Machine, rules: Tournament) -> str | N
 
 
 def _find_terms_fault(machine: Machine, listed_machine: ListedMachine, game_id: str) -> str | None:
-    """Return why the wager in the rules is not allowed here or the game has a linked level, or None."""
+    """Return why the tournament's game or wager is not permitted on this machine, or None.
+
+    The wager must be within the machine's limits, and the game must not have a linked progressive level.
+    """
     bet_cents, play = listed_machine.bet * listed_machine.denomination_cents, machine.profile.play
     if not play.bet_minimum_cents <= bet_cents <= play.bet_limit_cents:
         return f"a wager of {bet_cents} is outside the limits of this machine"
@@ -166,10 +175,9 @@ def _find_terms_fault(machine: Machine, listed_machine: ListedMachine, game_id: 
 
 @lru_cache(maxsize=4)
 def list_file_faults(text: str, today: date) -> tuple[str, ...]:
-    """Return all reasons why a rules file may not be installed.
+    """Return all reasons why a rules file with this text may not be installed.
 
-    These are faults of its form, violations of the by-law, and a day of publication that is missing or too
-    late.
+    They are errors in its form, violations of the by-law, and a publication day that is missing or too late.
     """
     try:
         rules = parse_rules(text)
@@ -189,7 +197,7 @@ def rules_file_is_readable(machine: Machine, _: Event) -> bool:
 
 
 def rules_are_lawful(machine: Machine, _: Event) -> bool:
-    """Return whether the rules file is complete, is made public in time, and complies with the by-law."""
+    """Return whether the rules file is complete, published in time, and complies with the by-law."""
     text = machine.component(RulesFile).read()
     return text is not None and not list_file_faults(text, machine.local_date)
 
@@ -198,8 +206,8 @@ def rules_are_lawful(machine: Machine, _: Event) -> bool:
 def rules_file_describes_machine(machine: Machine, _: Event) -> bool:
     """Return whether this machine may be used for the tournament of the rules file.
 
-    The rules must list it with a game, denomination and wager that it offers, and the game may not have a
-    linked progressive level.
+    The rules must list it with a game, a denomination and a wager that it offers, and the game must not have a linked
+    progressive level.
     """
     file = machine.component(RulesFile)
     text = file.read()
@@ -215,18 +223,21 @@ def rules_are_installed(machine: Machine, _: Event) -> bool:
 
 
 def tournament_is_on(machine: Machine, _: Event) -> bool:
-    """Return whether the machine has been put into a tournament."""
+    """Return whether staff have put the machine into a tournament."""
     return is_in_tournament(machine)
 
 
 def tournament_is_off(machine: Machine, _: Event) -> bool:
-    """Return whether the machine is outside any tournament, so that it is played with credits."""
+    """Return whether the machine is in no tournament, so that it is played with credits."""
     return not is_in_tournament(machine)
 
 
 # ---------------------------------------------------------------------------------------------- effects
 def install_rules(machine: Machine, event: Event) -> None:
-    """Install the rules file that the form has checked, and record it; players can read it from now on."""
+    """Install the rules file that the form has checked, and record this in the journal.
+
+    Players can then read the rules.
+    """
     text = machine.component(RulesFile).accepted_text
     digest = hashlib.sha256(text.encode()).hexdigest()
     machine.post(
@@ -243,14 +254,14 @@ def install_rules(machine: Machine, event: Event) -> None:
 
 
 def remove_rules(machine: Machine, event: Event) -> None:
-    """Remove the installed rules and record it in the journal; the machine no longer shows them."""
+    """Remove the installed rules, and record this in the journal. The machine then does not show them any more."""
     installed = machine.memory.require(InstalledRules, TournamentKey.RULES)
     record = RulesRemoved(digest=installed.digest, persons=tuple(list_event_persons(machine, event)))
     machine.post(RULES_REMOVED, record, state={TournamentKey.RULES: None})
 
 
 def build_mode(machine: Machine) -> TournamentMode:
-    """Return the record that puts the machine into the tournament of the installed rules from now on."""
+    """Return the record, to be stored, that puts the machine into the tournament of the installed rules now."""
     installed = machine.memory.require(InstalledRules, TournamentKey.RULES)
     return TournamentMode(
         digest=installed.digest, since=machine.timekeeper.now().isoformat(timespec="seconds")

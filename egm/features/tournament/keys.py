@@ -7,6 +7,6 @@ class TournamentKey(Key):
     """Storage keys of tournaments: the installed rules, and whether the machine is in the tournament."""
 
     RULES = "tournament_rules", ClearAction.IDENTITY, KeyOwner.MACHINE
-    """The rules of the tournament for which the machine will be used; players can read them once installed."""
+    """The installed rules: those of the tournament for which the machine will be used."""
     MODE = "tournament", ClearAction.TRANSIENT, KeyOwner.MACHINE
-    """The record of the tournament that the machine is in; absent outside a tournament."""
+    """The tournament that the machine is in; absent outside a tournament."""

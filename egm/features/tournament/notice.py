@@ -165,7 +165,7 @@ def build_notice(rules: Tournament, language: str) -> str:
 
 
 def list_sections(rules: Tournament, language: str) -> tuple[tuple[str, tuple[str, ...]], ...]:
-    """Return the sections of a tournament's public notice: the heading and the sentences of each."""
+    """Return the sections of a tournament's public notice: each has a heading and its sentences."""
     notice = _NoticeWriter(rules, language)
     sections: dict[str, Callable[[], Iterator[str]]] = {
         "event": notice.iter_event_lines,
@@ -180,24 +180,24 @@ def list_sections(rules: Tournament, language: str) -> tuple[tuple[str, tuple[st
 
 
 def _wrap_lines(text: str, indent: str = "") -> list[str]:
-    """Return the text's lines after wrapping, each with this indent."""
+    """Return a text as lines of limited length, each with ``indent`` before it."""
     return textwrap.wrap(
         text, _LINE_WIDTH, initial_indent=indent, subsequent_indent=indent * 2, break_on_hyphens=False
     )
 
 
 class _NoticeWriter:
-    """The sentences of a notice in one language."""
+    """The writer of the sentences of a notice in one language."""
 
     def __init__(self, rules: Tournament, language: str) -> None:
         self._rules, self._language, self._locale = rules, language, _LOCALE_BY_LANGUAGE[language]
 
     def format_text(self, key: str, **values: object) -> str:
-        """Return the notice's text for a key, with ``values`` filled in."""
+        """Return the text of the notice with this key, with ``values`` in place of its placeholders."""
         return TEXTS[self._language][key].format(**values)
 
     def choose_language(self, text: BilingualText) -> str:
-        """Return a bilingual text of the rules file in the notice's language."""
+        """Return the text in the notice's language from a bilingual text of the rules file."""
         return str(getattr(text, self._language))
 
     def format_day(self, day: date) -> str:
@@ -206,7 +206,7 @@ class _NoticeWriter:
         return text.replace(" 1 ", " 1er ") if self._language == "fr" else text
 
     def _format_moment(self, key: str, moment: datetime) -> str:
-        """Return the text of a key with a date and time."""
+        """Return the text of the notice with this key, with a date and time filled in."""
         return self.format_text(
             key,
             day=self.format_day(moment.date()),
@@ -223,7 +223,10 @@ class _NoticeWriter:
         return str(format_decimal(value, locale=self._locale))
 
     def _format_share(self, share: Fraction) -> str:
-        """Return a share as a percentage if two decimals suffice for the exact value, else as a fraction."""
+        """Return a fraction as text.
+
+        It is a percentage if two decimals state it exactly, otherwise a fraction.
+        """
         hundredths = share * 10_000
         if hundredths.denominator != 1:
             return str(share)
@@ -231,7 +234,7 @@ class _NoticeWriter:
         return f"{percent}\N{NO-BREAK SPACE}%"
 
     def iter_event_lines(self) -> Iterator[str]:
-        """Yield the sentences about date, place, length, game and machines."""
+        """Yield the sentences about date, venue, length, game and machines."""
         rules = self._rules
         title = load_game(rules.game).title
         first = rules.machines[0]
@@ -263,7 +266,7 @@ class _NoticeWriter:
         yield self.format_text("more_entries" if several else "one_entry", count=entries.per_participant)
 
     def iter_round_lines(self) -> Iterator[str]:
-        """Yield the sentences about each round with its points and length, and about what counts."""
+        """Yield the sentences about the points and the length of each round, and about what counts for the rank."""
         for n, each in enumerate(self._rules.rounds, 1):
             is_last = each.advance is None
             yield self.format_text(
@@ -280,7 +283,7 @@ class _NoticeWriter:
             yield self.format_text("carry.yes" if self._rules.carry_points else "carry.no")
 
     def iter_incident_lines(self) -> Iterator[str]:
-        """Yield the sentences about entries that are interrupted or fail."""
+        """Yield the sentences about what happens if a round is interrupted or not finished."""
         yield self.format_text(f"interrupted.{self._rules.interrupted}")
         yield self.format_text(f"failed.{self._rules.failed}")
         if self._rules.can_void_entries:
@@ -297,7 +300,7 @@ class _NoticeWriter:
                 )
 
     def iter_method_lines(self) -> Iterator[str]:
-        """Yield the sentences about how amounts are shared that do not divide to the cent."""
+        """Yield the sentences about how amounts are divided that do not divide into whole cents."""
         rules = self._rules
         yield self.format_text("return")
         yield self.format_text("sold")

@@ -1,4 +1,4 @@
-"""The tournament page of the service menu: the installed rules, the rounds played, and the rules file's faults."""
+"""The tournament page of the service menu: the installed rules, the rounds played, and errors in the rules file."""
 
 import hashlib
 from collections.abc import Iterator
@@ -34,10 +34,10 @@ from egm.staff.words import (
 
 @dataclass(slots=True)
 class TournamentPage(MenuPage):
-    """The service page of the tournament: the installed rules, the rounds played here, the rules file's faults."""
+    """The tournament page of the service menu."""
 
     def build_page(self, machine: Machine) -> ServicePage:
-        """Return the page with the installed rules, the rounds played at this machine and the rules file's faults."""
+        """Return the page with the installed rules, the rounds played at this machine, and errors in the rules file."""
         tables = [build_pair_table(_iter_rows(machine))]
         if standings := _list_standings(machine):
             columns = build_column_titles("entry", "participant", "round", "points", "state")
@@ -58,7 +58,10 @@ class TournamentPage(MenuPage):
 
 
 def _list_standings(machine: Machine) -> tuple[PageRow, ...]:
-    """Return one table row for each round played at this machine: latest round first, then by points won."""
+    """Return a table row for each round of an entry played at this machine.
+
+    The latest round number comes first; within a round, entries are sorted by points won.
+    """
     if read_installed_rules(machine) is None:
         return ()
     rounds: list[tuple[int, int, int, str, str]] = [
@@ -94,7 +97,10 @@ def _list_faults(machine: Machine) -> tuple[str, ...]:
 
 
 def _list_text_faults(machine: Machine, text: str | None) -> tuple[str, ...]:
-    """Return the faults of a rules file's text, or else why it does not fit this machine; empty without a text."""
+    """Return the errors in the text of a rules file or, if it has none, why it does not fit this machine.
+
+    Empty without a text.
+    """
     if text is None:
         return ()
     faults = list_file_faults(text, machine.local_date)
@@ -105,7 +111,7 @@ def _list_text_faults(machine: Machine, text: str | None) -> tuple[str, ...]:
 
 
 def _iter_rows(machine: Machine) -> Iterator[tuple[str | PageText, PageText]]:
-    """Yield a row (label and value) for each statement about the installed rules."""
+    """Yield table rows, each with a label and a value, for the statements of the installed rules."""
     text = machine.component(RulesFile).read()
     digest = "-" if text is None else hashlib.sha256(text.encode()).hexdigest()[:16]
     yield "tournament.file", build_plain_text(digest)

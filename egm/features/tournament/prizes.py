@@ -18,38 +18,41 @@ Unclaimed = Literal["shared", "not-awarded"]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PrizePlan:
-    """The prizes by rank: an exact share of the fees and a fixed amount for each rank, one of the two being 0."""
+    """The plan from which prizes are computed.
+
+    Each rank has an exact share of the fees and a fixed amount, one of which is 0.
+    """
 
     shares: tuple[Fraction, ...]
     amounts_cents: tuple[int, ...]
     unclaimed: Unclaimed
-    """What happens to the prizes of ranks that nobody has."""
+    """What happens to the prizes of ranks that no participant has."""
     remainders: Remainders
-    """Who gets the cents left after a division."""
+    """Who gets the cents that are left over after a division."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PrizeShortfall:
-    """The smallest number of entries for which the prizes may be less than 30 % of the fees, and the missing amount."""
+    """A number of entries at which the prizes may be less than 30 % of the fees, and the amount that they lack."""
 
     entry_count: int
     ranked_count: int
-    """The number of participants assumed to have a rank."""
+    """How many participants are assumed to have a rank."""
     prizes_cents: int
     missing_cents: int
-    """The amount that the prizes lack to return 30 % of the fees."""
+    """The amount that must be added so that the prizes are 30 % of the fees, in minor units."""
 
 
 def find_missing_cents(sold_cents: int, prizes_cents: int) -> int:
-    """Return the cents that must be added to the prizes so that they return 30 % of the fees sold."""
+    """Return the amount that must be added to the prizes so that they are 30 % of the fees sold, in cents."""
     return max(0, ceil(RETURN_MIN * sold_cents) - prizes_cents)
 
 
 def split_cents(total_cents: int, weights: Sequence[Fraction], remainders: Remainders) -> list[int]:
-    """Divide an amount in proportion to ``weights``, each part rounded down, and distribute the cents left over.
+    """Return an amount divided in proportion to ``weights``, in whole cents.
 
-    ``remainders``: with ``best-rank`` the first part gets all of them; with ``in-order`` each part gets one
-    cent, from the first on, until none is left.
+    Each part is rounded down. With the ``remainders`` rule ``best-rank``, the first part gets all cents left over; with
+    ``in-order``, each part from the first on gets one cent until none is left.
     """
     weight_sum = sum(weights, Fraction(0))
     parts = [floor(total_cents * weight / weight_sum) for weight in weights]
@@ -63,10 +66,10 @@ def split_cents(total_cents: int, weights: Sequence[Fraction], remainders: Remai
 
 
 def compute_prizes(plan: PrizePlan, sold_cents: int, ranked: int) -> list[int]:
-    """Return the prize of each ranked participant, best rank first, before ties share their prizes.
+    """Return the prize in cents of each participant with a rank, the best rank first, as if there were no ties.
 
-    ``ranked`` is the number of participants with a rank. The sum of the shares that are awarded is rounded up
-    to a whole cent, so that rounding never lowers the total returned.
+    ``ranked`` is the number of participants with a rank. The total of the shares that are paid is rounded up to a whole
+    cent, so that rounding does not reduce what is returned.
     """
     if not ranked:
         return []
@@ -87,11 +90,11 @@ def compute_prizes(plan: PrizePlan, sold_cents: int, ranked: int) -> list[int]:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PrizeInversion:
-    """A number of entries at which a rank wins more than the one above it."""
+    """A number of entries at which a rank wins more than the next better rank."""
 
     entry_count: int
     rank: int
-    """The rank whose prize is higher than that of the rank above it."""
+    """The rank that wins more than the next better rank."""
     prize_cents: int
     prize_above_cents: int
 
@@ -99,10 +102,10 @@ class PrizeInversion:
 def find_inversion(
     plan: PrizePlan, fee_cents: int, *, entries_min: int, entries_max: int
 ) -> PrizeInversion | None:
-    """Return the first rank whose prize is higher than that of the rank above it, or None.
+    """Return the first rank that would win more than the next better rank, or None.
 
-    Only two numbers of entries are checked: the smallest, at which fixed amounts are highest compared with
-    shares, and the largest, at which shares are highest compared with fixed amounts.
+    Only the smallest and the largest number of entries are checked. With few entries, fixed amounts are highest
+    compared with shares of the fees; with many, shares are highest.
     """
     ranks = len(plan.shares)
     for entries in sorted({max(entries_min, min(ranks, entries_max)), entries_max}):
@@ -116,15 +119,15 @@ def find_inversion(
 
 
 def _count_awarded(plan: PrizePlan, ranked: int) -> int:
-    """Return the number of ranks whose prizes are paid if ``ranked`` participants have a rank."""
+    """Return how many ranks have a prize that is paid, if ``ranked`` participants have a rank."""
     return len(plan.shares) if plan.unclaimed == "shared" else min(ranked, len(plan.shares))
 
 
 def divide_prizes_of_ties(prizes: Sequence[int], ranks: Sequence[int], remainders: Remainders) -> list[int]:
-    """Return the prize of each participant in rank order; participants with equal rank share their prizes equally.
+    """Return the prize in cents of each participant, in rank order, with the prizes of ties divided equally.
 
-    ``ranks`` has the rank of each participant, for example 1, 2, 2, 4. Cents left over are distributed as
-    ``remainders`` says (:func:`split_cents`).
+    ``prizes`` has the prizes without regard to ties, and ``ranks`` the rank of each participant, such as 1, 2, 2, 4.
+    ``remainders`` says who gets the cents left over (:func:`split_cents`).
     """
     shared: list[int] = []
     for _, group in groupby(ranks):
@@ -142,11 +145,10 @@ def find_shortfall(
     per_participant: int,
     one_ranked: bool,
 ) -> PrizeShortfall | None:
-    """Return the smallest number of entries whose prizes may be less than 30 % of the fees, or None.
+    """Return the smallest number of entries at which the prizes may be less than 30 % of the fees, or None.
 
-    For each number of entries, the smallest possible number of participants is assumed to be ranked: the
-    fewest who can have bought these entries. With ``one_ranked`` it is one participant, for rules under which
-    entries can lose their rank.
+    It assumes that as few participants have a rank as possible: the fewest who can have bought these entries. If
+    ``one_ranked``, it assumes a single one, because by the rules entries can lose their rank.
     """
     fixed_sums, share_sums = [*accumulate(plan.amounts_cents)], [*accumulate(plan.shares)]
     for entries in range(entries_min, participants_max * per_participant + 1):

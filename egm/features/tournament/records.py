@@ -1,4 +1,4 @@
-"""Records of a tournament in the machine's memory: the installed rules, and the tournament in progress."""
+"""Records of tournaments in the machine's memory: the installed rules, and the tournament that the machine is in."""
 
 from dataclasses import dataclass
 

@@ -1,4 +1,7 @@
-"""The results of a tournament for :mod:`egm.features.tournament.settlement`, derived from its machines' journals."""
+"""The results of a tournament, derived from the journals of its machines.
+
+:mod:`egm.features.tournament.settlement` computes the prizes from them.
+"""
 
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
@@ -20,7 +23,7 @@ _REPEATABLE_ENDINGS: Final = frozenset({"", "interrupted"})
 
 @dataclass(frozen=True, slots=True)
 class _RoundAttempt:
-    """The last attempt at a round of an entry at one machine: its stored result, and the time of its last change."""
+    """The last attempt at a round of an entry at one machine: its points and result, and when they last changed."""
 
     machine: str
     purse: Purse
@@ -32,13 +35,13 @@ class _CollectedRecords:
     """The sales and rounds of one tournament, collected from the journals of its machines."""
 
     sold_entries: dict[int, tuple[str, str]] = field(default_factory=dict)
-    """The participant of each valid (not void) entry, and the machine that sold it, by entry number."""
+    """For each entry that was sold and is not void, by its number: the participant and the machine that sold it."""
     void_entries: set[tuple[int, str]] = field(default_factory=set)
-    """The entries that were declared void, each with its participant."""
+    """The entries that were declared void: pairs of the entry's number and its participant."""
     round_attempts: dict[tuple[int, int, str, str], _RoundAttempt] = field(default_factory=dict)
-    """The last attempt at each round, by entry, round, participant and machine."""
+    """The last attempt at each round at each machine, by entry, round, participant and machine."""
     machines: dict[str, tuple[str, str]] = field(default_factory=dict)
-    """The serial number and the journal's name of each machine that had the rules installed, by operator's number."""
+    """The machines on which the rules were installed: serial number and journal's name, by operator's number."""
 
 
 def derive_results(
@@ -54,19 +57,20 @@ def derive_results(
 ) -> Results:
     """Return a tournament's results, derived from the journals of its machines.
 
-    ``rules`` are the tournament's rules; ``digest`` is the SHA-256 of their file. ``journals`` are the
-    entries of each machine by the name to use in errors; every machine of the rules has one, except those
-    with the operator's numbers ``absent_machines``. A round that never ended counts as interrupted. An
-    entry that never played has failed its first round.
+    Args:
+        rules: The tournament's rules.
+        digest: The SHA-256 of the rules file.
+        journals: The entries of each machine's journal, by the name to use in error messages.
+        absent_machines: Operator's numbers of the machines in the rules that have no journal here.
+        renamed_entries: Numbers of entries that were played under another participant's number than sold to.
+        ignored_rounds: Rounds (entry, round, journal) that were started by mistake and do not count.
+        absent_rounds: Rounds (entry, round) that were not played and count as failed.
+        unused_entries: Entry numbers that were skipped at the sale.
 
-    ``renamed_entries``: entries that were played under another participant's name than they were sold to.
-    ``ignored_rounds``: rounds (entry, round, journal) that were given by mistake and do not count.
-    ``absent_rounds``: rounds (entry, round) that were not played and count as failed. ``unused_entries``:
-    entry numbers that were skipped when entries were sold.
-
-    Raises :class:`ResultsError` if a journal is missing, if two machines have the same number, if an entry or a
-    round occurs at two machines, if an entry was not sold or was played under another name or without the
-    round before, if the series of entries has a gap, or if a correction changes nothing.
+    A round without a recorded end counts as interrupted. An entry that never played has failed its first round.
+    Raises :class:`ResultsError` if a journal is missing, if two machines have the same number, if two machines recorded
+    the same entry or round, if an entry was not sold, or was played under another participant's number or without its
+    round before, if an entry number is missing, or if an argument corrects nothing.
     """
     collected = _CollectedRecords()
     for machine, entries in journals.items():
@@ -112,7 +116,10 @@ def derive_results(
 def iter_paid_prizes(
     digest: str, journals: Mapping[str, Iterable[StoredEntry]]
 ) -> Iterator[tuple[str, PrizePaid]]:
-    """Yield each prize paid in the tournament whose rules file has this SHA-256, with the journal's name."""
+    """Yield each prize that was paid in the tournament with the rules file ``digest`` (its SHA-256).
+
+    The name of the journal that records it comes first.
+    """
     for journal, entries in journals.items():
         for entry in entries:
             if entry.kind == PRIZE_PAID.kind:
@@ -126,7 +133,10 @@ def _check_rounds(
     attempts: Mapping[tuple[int, int], _RoundAttempt],
     absent_rounds: Collection[tuple[int, int]],
 ) -> None:
-    """Raise ResultsError if an entry skipped a round, or a round stated as absent was played or cannot be absent."""
+    """Raise ResultsError if an entry has a round without the round before it.
+
+    Also raise it if a round in ``absent_rounds`` was played after all, or its entry was not sold.
+    """
     for number, round_number in sorted(absent_rounds):
         if number not in collected.sold_entries:
             raise ResultsError(f"entry {number}: its sale is in none of the journals, or it is void")
@@ -155,9 +165,9 @@ def _check_rounds(
 
 
 def _check_series(collected: _CollectedRecords, unused_entries: Collection[int]) -> None:
-    """Raise ResultsError if the entry numbers have a gap.
+    """Raise ResultsError if an entry number is missing.
 
-    Every number below the greatest entry sold must be sold, void or stated as unused.
+    Every number below the highest one sold must be sold, void, or in ``unused_entries``.
     """
     last = max(collected.sold_entries, default=0)
     used_entries = {*collected.sold_entries, *(number for number, _ in collected.void_entries)}
@@ -179,7 +189,7 @@ def _check_series(collected: _CollectedRecords, unused_entries: Collection[int])
 def _require_all_machines(
     rules: Tournament, collected: _CollectedRecords, absent_machines: Collection[str]
 ) -> None:
-    """Raise ResultsError if a machine listed in the rules has no journal and is not named in ``absent_machines``."""
+    """Raise ResultsError if a machine in the rules has no journal and is not in ``absent_machines``."""
     listed = [machine.number for machine in rules.machines]
     if unlisted_machines := sorted({*absent_machines} - {*listed}):
         raise ResultsError(f"machine {unlisted_machines[0]}: it is not in the rules")
@@ -199,7 +209,7 @@ def _require_all_machines(
 def _collect_records(
     collected: _CollectedRecords, digest: str, machine: str, entries: Iterable[StoredEntry]
 ) -> None:
-    """Add the tournament's sales and rounds from one machine's journal to the collected data."""
+    """Add the tournament's sales and rounds in one machine's journal to ``collected``."""
     is_this_tournament = False
     sold: dict[int, str] = {}
     for entry in entries:
@@ -229,9 +239,9 @@ def _collect_records(
 
 
 def _note_machine(collected: _CollectedRecords, number: str, serial: str, journal: str) -> None:
-    """Store the machine with an operator's number.
+    """Store which machine has an operator's number.
 
-    Raises ResultsError if another machine has the same number.
+    Raises ResultsError if a machine with another serial number has the same operator's number.
     """
     other_serial, other_journal = collected.machines.setdefault(number, (serial, journal))
     if other_serial != serial:
@@ -244,9 +254,9 @@ def _note_machine(collected: _CollectedRecords, number: str, serial: str, journa
 def _drop_ignored_rounds(
     collected: _CollectedRecords, ignored_rounds: Collection[tuple[int, int, str]]
 ) -> None:
-    """Remove the rounds (entry, round, journal) that staff declare as given by mistake.
+    """Remove the rounds (entry, round, journal) that were started by mistake.
 
-    Raises ResultsError for an unknown one.
+    Raises ResultsError if no journal records such a round.
     """
     for number, round_number, machine in ignored_rounds:
         keys = [
@@ -261,16 +271,16 @@ def _drop_ignored_rounds(
 
 
 def _iter_purses(entry: StoredEntry) -> Iterable[Purse]:
-    """Yield the stored points and results of a tournament round that a journal entry contains, if any."""
+    """Yield the purse (points and progress of a tournament round) that a journal entry stores, if any."""
     for key, value in entry.state.items():
         if key.rpartition("/")[2] == PlayKey.PURSE and value is not None:
             yield from_json(Purse, value, f"entry {entry.sequence}, state.{key}")
 
 
 def _choose_attempt(first: _RoundAttempt, second: _RoundAttempt) -> _RoundAttempt:
-    """Return which of two attempts at a round counts: the uninterrupted one; if both were interrupted, the later one.
+    """Return the attempt at a round that counts, of two: the one that was not interrupted.
 
-    Raises ResultsError if neither was interrupted.
+    If both were interrupted, it is the later one. Raises ResultsError if neither was interrupted.
     """
     endings = {first.purse.ending, second.purse.ending}
     if endings <= _REPEATABLE_ENDINGS:
@@ -304,7 +314,7 @@ def _build_entry(
 
 
 def _build_round(purse: Purse) -> RoundResult:
-    """Return the result of a round from the purse stored at its end."""
+    """Return the result of a round from the purse (its points and progress) that was stored at its end."""
     return RoundResult(
         points=purse.won_points, best_game=purse.best_points, status=purse.ending or "interrupted"
     )

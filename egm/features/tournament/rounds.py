@@ -1,9 +1,9 @@
 """Entries and rounds of a tournament at a machine: sold, started, ended and voided.
 
-Staff enter the tournament at a form, sell entries and give each its points. A round ends by itself with its last
-game, with its time, or when the points cover no wager any more; a game that is open then is played to its end.
-Staff may end a round before that as interrupted or failed. What that means for the entry is decided by the rules
-when the tournament is settled (:mod:`egm.features.tournament.standings`).
+With forms, staff put the machine into the tournament, sell entries, and give a position the points for a round of an
+entry. A round ends by itself after its last game, when its time is over, or when the points do not cover another wager;
+an open game is played to its end first. Staff may end a round earlier, as interrupted or failed. What this means for
+the entry is decided when the tournament is settled (:mod:`egm.features.tournament.standings`).
 """
 
 from collections.abc import Iterator, Mapping
@@ -83,18 +83,18 @@ _RECORD_CLASS_BY_KIND: Final[Mapping[str, type[_Record]]] = {
 # ---------------------------------------------------------------------------------------------- what was before
 @dataclass(slots=True)
 class FirstInstallations:
-    """Cache: for each rules file, the number of the journal entry that first installed it.
+    """A cache of the sequence number of the journal entry that first installed a rules file, by the file's SHA-256.
 
-    The number is 0 if that was before a memory clear.
+    The number is 0 if the rules were first installed before a memory clear.
     """
 
     sequence_by_digest: dict[str, int] = field(default_factory=dict)
 
 
 def iter_tournament_records(machine: Machine) -> Iterator[_Record]:
-    """Yield the records of this machine's journal entries about the tournament's entries and rounds, in order.
+    """Yield the records of this machine's journal about entries and rounds of the tournament, in order.
 
-    They start at the first installation of the rules, which may have been removed and installed again.
+    They begin with the first installation of the rules, even if the rules were removed and installed again since.
     """
     digest = read_installed_digest(machine)
     sequence_by_digest = machine.component(FirstInstallations).sequence_by_digest
@@ -113,7 +113,7 @@ def iter_tournament_records(machine: Machine) -> Iterator[_Record]:
 
 
 def read_sold_entries(machine: Machine) -> dict[int, EntrySold]:
-    """Return the sales of the valid (not void) tournament entries sold at this machine, by entry number."""
+    """Return the tournament entries that this machine has sold and that are not void, by entry number."""
     sold: dict[int, EntrySold] = {}
     for record in iter_tournament_records(machine):
         if isinstance(record, EntrySold):
@@ -124,7 +124,7 @@ def read_sold_entries(machine: Machine) -> dict[int, EntrySold]:
 
 
 def _read_round_endings(machine: Machine, entry: int) -> dict[int, str]:
-    """Return how each round of an entry ended at this machine, by round number."""
+    """Return how each round of an entry has ended at this machine (complete, interrupted, failed), by round number."""
     return {
         record.round_number: record.status
         for record in iter_tournament_records(machine)
@@ -133,7 +133,10 @@ def _read_round_endings(machine: Machine, entry: int) -> dict[int, str]:
 
 
 def list_open_purses(machine: Machine) -> tuple[Purse, ...]:
-    """Return the purses (points and progress) of all rounds that are being played, at all positions."""
+    """Return the purse of each position at which a round is being played.
+
+    A purse has the points and the progress of a round.
+    """
     machines = (
         replace(machine.position, number=number) for number in range(1, machine.position.position_count + 1)
     )
@@ -145,7 +148,7 @@ def list_open_purses(machine: Machine) -> tuple[Purse, ...]:
 
 # ---------------------------------------------------------------------------------------------- guards
 def no_transfer_waits(machine: Machine, event: Event) -> bool:
-    """Return whether no position has a pending money transfer of a host or a pending ticket query."""
+    """Return whether no position of the machine waits for a money transfer of a host or a reply about a ticket."""
     positions = [
         position.engine.machine
         for position in machine.component(RunningPositions).position_by_number.values()
@@ -154,7 +157,7 @@ def no_transfer_waits(machine: Machine, event: Event) -> bool:
 
 
 def _has_no_transfer(machine: Machine, event: Event) -> bool:
-    """Return whether this position has no pending money transfer of a host and no pending ticket query."""
+    """Return whether this position does not wait for a money transfer of a host or a reply about a ticket."""
     money = machine.component(HostMoney)
     return (
         money.transfer_order is None and money.transfer_lock is None and no_ticket_query_waits(machine, event)
@@ -162,7 +165,7 @@ def _has_no_transfer(machine: Machine, event: Event) -> bool:
 
 
 def tournament_is_today(machine: Machine, _: Event) -> bool:
-    """Return whether the tournament's day has begun, and its stated end has not passed."""
+    """Return whether the day of the tournament has started, and its stated end has not passed."""
     rules = read_installed_rules(machine)
     if rules is None:
         return False
@@ -172,9 +175,9 @@ def tournament_is_today(machine: Machine, _: Event) -> bool:
 def tournament_is_over_or_unsold(machine: Machine, _: Event) -> bool:
     """Return whether the installed rules may be removed.
 
-    They may if the tournament is over, or this machine has no valid entry. Rules that this version of the
-    software refuses can be removed too: no round of them can be played. The rules of a tournament are public
-    until it ends (s. 125), and those who bought an entry play by them.
+    They may be removed if the tournament is over, or if this machine has no valid entry. Until the tournament ends, its
+    rules are public (s. 125), and participants play by them. Rules that this version of the software does not accept
+    may always be removed: no round can be played by them.
     """
     rules = read_installed_rules(machine)
     return rules is None or has_ended(machine, rules) or not read_sold_entries(machine)
@@ -182,26 +185,26 @@ def tournament_is_over_or_unsold(machine: Machine, _: Event) -> bool:
 
 @refusal_code("machine_fits_the_rules")
 def installed_rules_describe_machine(machine: Machine, _: Event) -> bool:
-    """Return whether this machine still fits the installed rules (game, denomination and wager)."""
+    """Return whether this machine still offers the game, the denomination and the wager in the installed rules."""
     rules = read_installed_rules(machine)
     return rules is not None and reason_machine_is_unsuitable(machine, rules) is None
 
 
 def no_round_is_played(machine: Machine, _: Event) -> bool:
-    """Return whether no position of the machine is playing a tournament round."""
+    """Return whether no tournament round is being played at any position of the machine."""
     return not list_open_purses(machine)
 
 
 def position_is_free(machine: Machine, _: Event) -> bool:
-    """Return whether no tournament entry is playing a round at this position."""
+    """Return whether no tournament round is being played at this position."""
     return find_open_purse(machine) is None
 
 
 def first_round_may_start(machine: Machine, event: Event) -> bool:
-    """Return whether the first round of a sold entry may start as the form says.
+    """Return whether the first round of an entry may start at the time that the sale's form states.
 
-    It may always start later; to start here, the machine must be in the tournament and fit its rules, and
-    this position must be free.
+    It may always start later. To start now, the machine must be in the tournament and fit its rules, and this position
+    must be free.
     """
     match event.read_payload(EntryForm).start:
         case "later":
@@ -213,29 +216,29 @@ def first_round_may_start(machine: Machine, event: Event) -> bool:
 
 
 def entries_are_open(machine: Machine, _: Event) -> bool:
-    """Return whether the rules allow participants to register now."""
+    """Return whether participants can still register, by the rules."""
     rules = read_installed_rules(machine)
     return rules is not None and machine.timekeeper.now() <= find_instant(machine, rules.entries.closes)
 
 
 @refusal_code("fee_is_the_published")
 def fee_matches_rules(machine: Machine, event: Event) -> bool:
-    """Return whether the fee that the form states as received equals the fee in the rules."""
+    """Return whether the fee that the attendant states as received equals the fee in the rules."""
     rules = read_installed_rules(machine)
     return rules is not None and event.read_payload(EntryForm).fee_cents == rules.entries.fee_cents
 
 
 def entry_is_new(machine: Machine, event: Event) -> bool:
-    """Return whether the form names a participant and an entry number that was never sold at this machine."""
+    """Return whether the form states a participant, and an entry number that this machine has not sold yet."""
     form = event.read_payload(EntryForm)
     used_entries = {record.entry for record in iter_tournament_records(machine)}
     return form.entry > 0 and are_texts_filled_in(form.participant) and form.entry not in used_entries
 
 
 def participant_may_enter(machine: Machine, event: Event) -> bool:
-    """Return whether the rules allow the participant one more entry.
+    """Return whether the rules permit the participant another entry.
 
-    Only the entries sold at this machine are known.
+    Entries that other machines have sold are unknown here.
     """
     rules, participant = read_installed_rules(machine), event.read_payload(EntryForm).participant.strip()
     if rules is None:
@@ -246,10 +249,10 @@ def participant_may_enter(machine: Machine, event: Event) -> bool:
 
 
 def round_may_begin(machine: Machine, event: Event) -> bool:
-    """Return whether the form's participant may play this round of the entry at this machine now.
+    """Return whether the round of the entry in the form may be played at this machine now.
 
-    The entry must not be another participant's, and the round must be its next one. An interrupted round may
-    be repeated if the rules say so. Rounds played at other machines are unknown here.
+    The entry must belong to the participant in the form, and the round must be its next one. An interrupted round may
+    be repeated if the rules say so. Rounds that were played at other machines are unknown here.
     """
     rules, form = read_installed_rules(machine), event.read_payload(RoundForm)
     if rules is None or not are_texts_filled_in(form.participant) or not 1 <= form.round <= len(rules.rounds):
@@ -275,20 +278,23 @@ def _list_void_entries(machine: Machine) -> set[int]:
 
 @refusal_code("ending_is_stated")
 def ending_and_reason_are_stated(_: Machine, event: Event) -> bool:
-    """Return whether the form says how the round ends (interrupted or failed) and why."""
+    """Return whether the form states how the round ends (interrupted or failed), and the reason."""
     form = event.read_payload(RoundEndForm)
     return form.status is not None and are_texts_filled_in(form.reason)
 
 
 def entry_may_be_void(machine: Machine, event: Event) -> bool:
-    """Return whether the entry was sold at this machine, is not void yet and is not being played."""
+    """Return whether the entry in the form was sold at this machine, is not void, and is not being played."""
     form = event.read_payload(VoidForm)
     is_played = any(purse.entry_number == form.entry for purse in list_open_purses(machine))
     return are_texts_filled_in(form.reason) and form.entry in read_sold_entries(machine) and not is_played
 
 
 def prize_may_be_paid(machine: Machine, event: Event) -> bool:
-    """Return whether the form names an entry, its participant and an amount, and no prize was paid here for it."""
+    """Return whether the form states an entry, its participant and an amount.
+
+    False if this machine has already recorded the prize of that entry as paid.
+    """
     form = event.read_payload(PrizeForm)
     if form.entry <= 0 or form.amount_cents <= 0 or not are_texts_filled_in(form.participant):
         return False
@@ -298,9 +304,9 @@ def prize_may_be_paid(machine: Machine, event: Event) -> bool:
 
 
 def round_is_over(machine: Machine, event: Event) -> bool:
-    """Return whether the round at this position has ended: by its last game, its time, or too few points.
+    """Return whether the round at this position has ended by itself.
 
-    While a game is open, the round has not ended.
+    It ends after its last game, when its time is over, or with too few points; but not while a game is open.
     """
     purse = find_open_purse(machine)
     if purse is None or not purse_game_is_closed(machine, event):
@@ -313,35 +319,38 @@ def round_is_over(machine: Machine, event: Event) -> bool:
 
 
 def is_time_over(machine: Machine, purse: Purse) -> bool:
-    """Return whether the time limit of a round has passed."""
+    """Return whether the time limit of the round has passed. False if it has none."""
     return bool(purse.round_end) and machine.timekeeper.read_steady_time() >= datetime.fromisoformat(
         purse.round_end
     )
 
 
 def time_is_left(machine: Machine, _: Event) -> bool:
-    """Return whether the round at this position has no time limit, or some of its time is left."""
+    """Return whether the time limit of the round at this position has not passed. True if it has none."""
     purse = find_open_purse(machine)
     return purse is not None and not is_time_over(machine, purse)
 
 
 # ---------------------------------------------------------------------------------------------- effects
 def enter_tournament(machine: Machine, event: Event) -> None:
-    """Put the machine into the tournament and record it."""
+    """Put the machine into the tournament, and record this in the journal."""
     mode = build_mode(machine)
     entered = TournamentEntered(digest=mode.digest, persons=tuple(list_event_persons(machine, event)))
     machine.post(TOURNAMENT_ENTERED, entered, state={TournamentKey.MODE: mode})
 
 
 def leave_tournament(machine: Machine, event: Event) -> None:
-    """Take the machine out of the tournament and record it."""
+    """Take the machine out of the tournament, and record this in the journal."""
     digest = read_installed_digest(machine)
     left = TournamentLeft(digest=digest, persons=tuple(list_event_persons(machine, event)))
     machine.post(TOURNAMENT_LEFT, left, state={TournamentKey.MODE: None})
 
 
 def sell_entry(machine: Machine, event: Event) -> None:
-    """Record the sale of an entry and its fee; if it starts here, give the position the points for its first round."""
+    """Record the sale of an entry and its fee in the journal.
+
+    If its first round starts here now, also give the position the points for it.
+    """
     form, (digest, rules) = event.read_payload(EntryForm), require_installed_rules(machine)
     persons, participant = tuple(list_event_persons(machine, event)), form.participant.strip()
     machine.post(
@@ -360,7 +369,7 @@ def sell_entry(machine: Machine, event: Event) -> None:
 
 
 def begin_round(machine: Machine, event: Event) -> None:
-    """Give the position the points for a round of an entry, as the form says."""
+    """Give the position the points for the round of an entry that the form states."""
     form, persons = event.read_payload(RoundForm), tuple(list_event_persons(machine, event))
     _post_round(machine, form.entry, form.participant.strip(), form.round, persons)
 
@@ -368,7 +377,10 @@ def begin_round(machine: Machine, event: Event) -> None:
 def _post_round(
     machine: Machine, entry: int, participant: str, number: int, persons: tuple[str, ...]
 ) -> None:
-    """Record the start of a round: give the position its points, and select the tournament's game."""
+    """Record in the journal that a round starts: give the position its points, and select the tournament's game.
+
+    ``number`` is the number of the round; ``persons`` are the people who started it.
+    """
     digest, rules = require_installed_rules(machine)
     terms, named_game = rules.rounds[number - 1], find_machine_in_rules(machine, rules)
     if named_game is None:
@@ -406,19 +418,19 @@ def _post_round(
 
 
 def end_finished_round(machine: Machine, _: Event) -> None:
-    """Record the result of a round that has ended by itself."""
+    """Record in the journal the result of a round that has ended by itself."""
     _post_round_end(machine, "complete", "", ())
 
 
 def end_round(machine: Machine, event: Event) -> None:
-    """End the round early, as interrupted or failed, and record its result."""
+    """End the round early, as interrupted or failed, and record its result in the journal."""
     form = event.read_payload(RoundEndForm)
     persons = tuple(list_event_persons(machine, event))
     _post_round_end(machine, form.status or "interrupted", form.reason, persons)
 
 
 def _post_round_end(machine: Machine, status: Ending, reason: str, persons: tuple[str, ...]) -> None:
-    """Record the end of a round: remove its unplayed points, and store its result in the purse."""
+    """Record in the journal that a round ends: remove its unplayed points, and store its result in the purse."""
     purse, digest = find_purse(machine), read_installed_digest(machine)
     if purse is None:
         raise InvariantError("a tournament round ended, but its purse is missing")
@@ -449,7 +461,7 @@ def _post_round_end(machine: Machine, status: Ending, reason: str, persons: tupl
 
 
 def void_entry(machine: Machine, event: Event) -> None:
-    """Record that an entry is void and its fee refunded at the desk."""
+    """Record in the journal that an entry is void. Its fee is refunded at the desk."""
     form = event.read_payload(VoidForm)
     sale = read_sold_entries(machine)[form.entry]
     machine.post(
@@ -466,7 +478,7 @@ def void_entry(machine: Machine, event: Event) -> None:
 
 
 def pay_prize(machine: Machine, event: Event) -> None:
-    """Record that the prize of an entry was handed over."""
+    """Record in the journal that staff have handed over the prize of an entry."""
     form = event.read_payload(PrizeForm)
     machine.post(
         PRIZE_PAID,

@@ -1,9 +1,9 @@
 """The rules file of a tournament: its form, and the checks of the by-law on what it states.
 
-:func:`read_rules` refuses a file that is incomplete or contradicts itself. :func:`list_violations` returns
-what complete rules violate of the by-law or of equal conditions for all participants: the week of publication
-(s. 125), the return of 30 % at every number of entries that can be sold (s. 127), the fee of Let It Ride (s.
-124) and unequal machines.
+:func:`read_rules` refuses a file that is incomplete or contradicts itself. :func:`list_violations` lists where complete
+rules violate the by-law or treat participants unequally. It checks the week of publication (s. 125), the return of 30 %
+of the fees at every possible number of entries (s. 127), the fee of Let It Ride (s. 124), and whether the machines are
+equal.
 """
 
 import hashlib
@@ -63,21 +63,21 @@ _Text = Annotated[str, Field(min_length=1, max_length=500)]
 
 
 def _check_date(value: object) -> object:
-    """Raise unless a value of the rules file is written as a TOML date."""
+    """Return the value unchanged if it is a TOML date; otherwise raise."""
     if type(value) is not date:
         raise ValueError("must be a date without a time, such as 2027-03-01")
     return value
 
 
 def _check_local_time(value: object) -> object:
-    """Raise unless a value of the rules file is written as a TOML local date and time."""
+    """Return the value unchanged if it is a TOML local date and time; otherwise raise."""
     if not isinstance(value, datetime) or value.tzinfo is not None:
         raise ValueError("must be a date and a time at the venue, such as 2027-03-01T19:00:00")
     return value
 
 
 class _RulesTable(DocumentedFieldsMixin, BaseModel):
-    """Base class of the tables of a tournament's rules; an unknown key is refused."""
+    """Base class of the tables in a rules file. A table with an unknown key is refused."""
 
     model_config = ConfigDict(frozen=True, extra="forbid", defer_build=True)
 
@@ -109,7 +109,7 @@ class EntryTerms(_RulesTable):
 
     @model_validator(mode="after")
     def check_places(self) -> "EntryTerms":
-        """Refuse rules whose maximum of participants is below the minimum."""
+        """Refuse rules with a maximum of participants that is below the minimum."""
         if self.participants_min > self.participants_max:
             raise build_rule_error(
                 build_fault(
@@ -195,7 +195,7 @@ class Tournament(_RulesTable):
 
     @model_validator(mode="after")
     def check_parts(self) -> "Tournament":
-        """Refuse rules whose parts contradict each other; all contradictions are reported together."""
+        """Refuse rules whose parts contradict each other. All contradictions are reported together."""
         faults = [
             *self._iter_errors_in_rounds(),
             *self._iter_errors_in_prizes(),
@@ -215,7 +215,7 @@ class Tournament(_RulesTable):
         return self
 
     def _iter_errors_in_rounds(self) -> Iterator[Fault]:
-        """Yield a fault for each error in the tournament's rules about its rounds."""
+        """Yield a fault for each error in what the rules state about rounds."""
         qualified = self.entries.participants_max
         for n, each in enumerate(self.rounds, 1):
             where, is_last = f"rounds[{n}]", n == len(self.rounds)
@@ -247,7 +247,7 @@ class Tournament(_RulesTable):
             )
 
     def _iter_errors_in_prizes(self) -> Iterator[Fault]:
-        """Yield a fault for each error in the tournament's rules about its prizes."""
+        """Yield a fault for each error in what the rules state about prizes."""
         for n, prize in enumerate(self.prizes, 1):
             where = f"prizes[{n}]"
             if prize.rank != n:
@@ -266,7 +266,7 @@ class Tournament(_RulesTable):
             yield build_fault("prizes", f"the shares make {format_percent(total)} % of the fees sold")
 
     def _iter_errors_in_machines(self) -> Iterator[Fault]:
-        """Yield a fault for each error in the tournament's list of machines."""
+        """Yield a fault for each error in the rules' list of machines."""
         seen_numbers: set[str] = set()
         for n, machine in enumerate(self.machines, 1):
             if machine.number in seen_numbers:
@@ -282,7 +282,7 @@ class Tournament(_RulesTable):
 
     @property
     def prize_plan(self) -> PrizePlan:
-        """Return the prizes by rank, with the rules for unclaimed prizes and leftover cents."""
+        """Return the shares and amounts of the prizes by rank, with the rules on unclaimed prizes and spare cents."""
         return PrizePlan(
             shares=tuple(prize.share or Fraction(0) for prize in self.prizes),
             amounts_cents=tuple(prize.amount_cents or 0 for prize in self.prizes),
@@ -292,17 +292,23 @@ class Tournament(_RulesTable):
 
     @property
     def is_fee_from_side_bet(self) -> bool:
-        """Return whether the game is Let It Ride, whose fee is taken from its supplemental wager (s. 124)."""
+        """Return whether the game is Let It Ride.
+
+        By s. 124 its fee is taken from the supplemental wager.
+        """
         return self.game == _LET_IT_RIDE_GAME_ID
 
     @property
     def can_void_entries(self) -> bool:
-        """Return whether, by the rules, an entry can lose its rank by being refunded or excluded."""
+        """Return whether, by these rules, an entry can lose its rank because it is refunded or excluded."""
         return self.interrupted == "refund" or self.failed == "excluded"
 
 
 def read_rules(path: Path) -> Tournament:
-    """Read the rules file of a tournament. Raises OperatorError with every fault: line, key and reason."""
+    """Return the rules of a tournament from their file.
+
+    Raises OperatorError, which states every error in the file with its line, key and reason.
+    """
     rules, text = read_toml_file(path, "tournament rules", Tournament)
     rules._text = text  # noqa: SLF001 (this function creates the object)
     if faults := _add_line_numbers(rules, _iter_errors_in_games(rules)):
@@ -312,9 +318,9 @@ def read_rules(path: Path) -> Tournament:
 
 @lru_cache(maxsize=4)
 def parse_rules(text: str) -> Tournament:
-    """Return the rules of a tournament from the text of their file; cached.
+    """Return the rules of a tournament from the text of their file; results are cached.
 
-    Raises OperatorError with every fault: line, key and reason.
+    Raises OperatorError, which states every error in the text with its line, key and reason.
     """
     rules, faults = read_toml(text, Tournament)
     if rules is not None:
@@ -326,9 +332,9 @@ def parse_rules(text: str) -> Tournament:
 
 
 def list_violations(rules: Tournament, today: date) -> list[Fault]:
-    """Return the by-law violations in complete rules, with the lines of their keys.
+    """Return how complete rules violate the by-law; each violation states its key and line.
 
-    ``today`` is the day on which rules that are not public yet are checked.
+    ``today`` is taken as the day of publication if the rules state none.
     """
     faults = (
         *_iter_publication_faults(rules, today),
@@ -341,25 +347,28 @@ def list_violations(rules: Tournament, today: date) -> list[Fault]:
 
 
 def _add_line_numbers(rules: Tournament, faults: Iterable[Fault]) -> list[Fault]:
-    """Return the faults with the lines of their keys in the rules file."""
+    """Return the faults, each with the line of its key in the rules file."""
     lines = TomlLineNumbers(rules._text)  # noqa: SLF001 (this function creates the object)
     return [replace(fault, line=lines.find_line(parse_location(fault.key))) for fault in faults]
 
 
 def find_latest_publication(rules: Tournament) -> date:
-    """Return the last day on which the rules can be made public (s. 125)."""
+    """Return the last day on which the rules can be published in time (s. 125)."""
     return rules.starts.date() - PUBLICATION_LEAD
 
 
 def _load_library_game(name: str) -> Game:
-    """Return a game of the library. Raises PaytableError, also for the path of a file."""
+    """Return the game ``name`` of the library.
+
+    Raises PaytableError if the library has no such game, or ``name`` is the path of a file.
+    """
     if is_path(name):
         raise PaytableError(f"{name} is a file, not the id of a game of the library")
     return load_game(name)
 
 
 def _iter_errors_in_games(rules: Tournament) -> Iterator[Fault]:
-    """Yield a fault for each game named in the rules that the library does not have."""
+    """Yield a fault for each game in the rules that the library does not have."""
     named_games = [
         ("game", rules.game),
         *((f"machines[{n}].game", m.game) for n, m in enumerate(rules.machines, 1)),
@@ -373,7 +382,7 @@ def _iter_errors_in_games(rules: Tournament) -> Iterator[Fault]:
 
 
 def _iter_publication_faults(rules: Tournament, today: date) -> Iterator[Fault]:
-    """Yield a fault if the rules are not made public at least a week before the start (s. 125)."""
+    """Yield a fault if the rules are not published at least a week before the tournament starts (s. 125)."""
     latest = find_latest_publication(rules)
     start = rules.starts.date()
     if rules.published is None:
@@ -391,7 +400,7 @@ def _iter_publication_faults(rules: Tournament, today: date) -> Iterator[Fault]:
 
 
 def _iter_fee_faults(rules: Tournament) -> Iterator[Fault]:
-    """Yield a fault if the fee breaks the by-law: that of Let It Ride is 30 % to 100 % of its side bet (s. 124)."""
+    """Yield a fault if the fee of Let It Ride is not from 30 % to 100 % of its side bet, as s. 124 requires."""
     fee_cents = rules.entries.fee_cents
     if not rules.is_fee_from_side_bet:
         return
@@ -429,9 +438,9 @@ def _iter_return_faults(rules: Tournament) -> Iterator[Fault]:
 
 
 def _iter_inequalities(rules: Tournament) -> Iterator[Fault]:
-    """Yield a fault for each machine whose conditions are not equal to those of the others.
+    """Yield a fault for each machine whose conditions differ from those of the first machine.
 
-    Denomination and wager must equal those of the first machine; the games' returns must be nearly equal.
+    Denomination and wager must be equal; the returns of the games must be nearly equal.
     """
     first = rules.machines[0]
     games: dict[str, Game] = {}
@@ -458,7 +467,7 @@ def _iter_inequalities(rules: Tournament) -> Iterator[Fault]:
 
 
 def _iter_unsuitable_games(rules: Tournament) -> Iterator[Fault]:
-    """Yield a fault for each machine whose game does not accept the wager or cannot be played in a tournament."""
+    """Yield a fault for each machine whose game does not accept the wager, or cannot be played in a tournament."""
     for n, machine in enumerate(rules.machines, 1):
         game = _load_library_game(machine.game or rules.game)
         if not _has_wager(game, machine.bet):
@@ -470,7 +479,7 @@ def _iter_unsuitable_games(rules: Tournament) -> Iterator[Fault]:
 
 
 def _has_wager(game: Game, credits_: int) -> bool:
-    """Return whether a player can stake exactly ``credits_``: as a bet option, or on the spots of a table layout."""
+    """Return whether a player can stake exactly ``credits_`` in a game: as one bet, or on spots of a table."""
     spots = {spot.id: spot for spot in game.rules.list_spots()}
     if not spots:
         return credits_ in game.bet_options
@@ -484,12 +493,12 @@ def _has_wager(game: Game, credits_: int) -> bool:
 
 
 def find_machine(rules: Tournament, number: str) -> ListedMachine | None:
-    """Return the machine with this number among those of the tournament, or None."""
+    """Return the machine with this operator's number in the rules, or None."""
     return next((machine for machine in rules.machines if machine.number == number), None)
 
 
 def _compare_returns(game: Game, first: Game) -> str:
-    """Return why two games differ in their bets or by more than 1 % in their returns, or "" if they do not."""
+    """Return a text on how two games differ in their bets, or by more than 1 % in their returns; "" if they do not."""
     returns, expected = (
         {bet.bet: bet.rtp for bet in analyse(each, Depth.RETURN).bets} for each in (game, first)
     )

@@ -1,4 +1,4 @@
-"""The settlement of a tournament: its standings with the prizes, refunds and the share returned (s. 127)."""
+"""The settlement of a tournament: final ranks with prizes, refunds, and the share of the fees returned (s. 127)."""
 
 from dataclasses import dataclass
 from fractions import Fraction
@@ -15,32 +15,32 @@ from egm.features.tournament.standings import ParticipantStanding, Results, Stan
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TournamentSettlement:
-    """The money of a finished tournament, in minor units: fees, prizes and refunds, with its standings."""
+    """The money of a finished tournament, in minor units, and its final ranks."""
 
     standings: Standings
     prizes_cents: tuple[int, ...]
-    """The prize of each standing, in order."""
+    """The prize of each participant with a rank, in rank order."""
     entries: int
     sold_fees_cents: int
-    """The fees of all entries that were not refunded."""
+    """The total fee of all entries that were not refunded."""
     refunded_cents: int
     added_cents: int
-    """The amount that the venue adds to the prizes."""
+    """The amount that the venue has added to the prizes."""
     missing_cents: int
-    """The amount that must be added so that the prizes reach the legal minimum."""
+    """The amount that must still be added so that the prizes are 30 % of the fees, the legal minimum."""
 
     @property
     def total_cents(self) -> int:
-        """Return the sum of the prizes."""
+        """Return the sum of all prizes."""
         return sum(self.prizes_cents)
 
     @property
     def returned_share(self) -> Fraction | None:
-        """Return the part of the fees sold that the prizes return, or None if all fees were refunded."""
+        """Return the sum of the prizes as a fraction of the fees; None if all fees were refunded."""
         return Fraction(self.total_cents, self.sold_fees_cents) if self.sold_fees_cents else None
 
     def list_paid(self) -> list[tuple[ParticipantStanding, int]]:
-        """Return every final standing with its prize in minor units."""
+        """Return each final rank with its prize in minor units."""
         return [*zip(self.standings.ranked_standings, self.prizes_cents, strict=True)]
 
 
@@ -49,8 +49,9 @@ def compute_tournament_settlement(
 ) -> TournamentSettlement:
     """Return the settlement of a tournament by its rules.
 
-    ``added_cents`` is an amount that the venue adds, shared equally by all ranks. If the prizes are less than
-    30 % of the fees sold, ``missing_cents`` of the result is what must be added. Raises ResultsError.
+    ``added_cents`` is an amount that the venue adds, divided equally among all ranks. If the prizes are less than 30 %
+    of the fees sold, ``missing_cents`` of the result is what must still be added. Raises ResultsError if the results do
+    not fit the rules.
     """
     standings = rank_participants(rules, results)
     fee_cents = rules.entries.fee_cents

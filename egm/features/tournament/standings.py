@@ -1,8 +1,8 @@
-"""The standings of a tournament from its results: rounds, re-entries, ties, interrupted and failed entries.
+"""The standings (ranks) of a tournament from its results: rounds, re-entries, ties, interrupted and failed entries.
 
-The results file is JSON: ``{"entries": [{"entry": 1, "participant": "P-07", "rounds": [{"points": 120}]}]}``.
-Entries are numbered in the order of their sale. A round also has ``best_game``, the most points won in one
-game, if ties are decided by it, and ``status`` if it is not complete: ``interrupted`` or ``failed``.
+The results file is JSON: ``{"entries": [{"entry": 1, "participant": "P-07", "rounds": [{"points": 120}]}]}``. Entries
+are numbered in the order in which they were sold. A round also has ``best_game``, the most points won in one game, if
+ties are decided by it. If a round is not complete, its ``status`` is ``interrupted`` or ``failed``.
 """
 
 import json
@@ -24,11 +24,11 @@ _Points = Annotated[int, Field(ge=0, le=10**15, strict=True)]
 
 
 class ResultsError(OperatorError):
-    """The results of a tournament do not fit its rules; the text names the entry and the round."""
+    """The error that the results of a tournament do not fit its rules; the message names the entry and the round."""
 
 
 class _ResultsItem(BaseModel):
-    """Base class of the objects of a results file; an unknown key is refused."""
+    """Base class of the objects in a results file. An object with an unknown key is refused."""
 
     model_config = ConfigDict(frozen=True, extra="forbid", defer_build=True)
 
@@ -54,23 +54,26 @@ class Results(_ResultsItem):
     """The whole content of a results file."""
 
     rules_sha256: str | None = None
-    """The SHA-256 of the rules file for which the results were derived from journals; None if entered by hand."""
+    """The SHA-256 of the rules file, if the results were derived from journals; None if people entered them."""
     entries: tuple[EntryResult, ...]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ParticipantStanding:
-    """One participant's final rank, with the entry that decided it and the last round and points of that entry."""
+    """The final rank of one participant.
+
+    A participant with several entries is ranked by the best of them.
+    """
 
     rank: int
     participant: str
     entry: int
-    """The number of the entry that decided the rank."""
+    """The number of the entry by which the participant is ranked."""
     round: int
-    """The last round that the entry played."""
+    """The number of the last round that this entry played."""
     points: int
     best_game: int | None
-    """The most points won in one game of that round; None if it was not recorded."""
+    """The most points won in one game of that round; None if this was not recorded."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -83,21 +86,28 @@ class Standings:
     excluded_entries: tuple[int, ...]
     """The numbers of the entries that are excluded and have no rank."""
     is_cancelled: bool = False
-    """Whether the tournament is cancelled because too few participants took part."""
+    """Whether the tournament is cancelled because it had too few participants."""
 
 
 @dataclass(slots=True)
 class _RankingOutcome:
-    """Intermediate result of the ranking: points and last round of each entry, and the entries that lost their rank."""
+    """The intermediate result of the ranking. Entries are given by their numbers."""
 
     points: dict[int, int] = field(default_factory=dict)
+    """The points of each entry that count."""
     rounds: dict[int, int] = field(default_factory=dict)
+    """The number of the last round that each entry played."""
     refunded: list[int] = field(default_factory=list)
+    """The entries without a rank because they are refunded."""
     excluded: list[int] = field(default_factory=list)
+    """The entries without a rank because they are excluded."""
 
 
 def read_results(path: Path) -> Results:
-    """Return the content of a results file. Raises OperatorError with its first faults: key and reason."""
+    """Return the content of a results file.
+
+    Raises OperatorError, which states its first errors with key and reason.
+    """
     try:
         data = json.loads(
             read_contents(path).decode(), object_pairs_hook=_refuse_duplicate_keys, parse_float=str
@@ -128,7 +138,7 @@ def _refuse_duplicate_keys(pairs: list[tuple[str, object]]) -> dict[str, object]
 
 
 def rank_participants(rules: Tournament, results: Results) -> Standings:
-    """Return the final standings. Raises :class:`ResultsError` if the results do not fit the rules."""
+    """Return the final ranks. Raises :class:`ResultsError` if the results do not fit the rules."""
     if results.rules_sha256 not in {None, rules.digest}:
         raise ResultsError(
             f"rules_sha256: the results were derived with the rules file {results.rules_sha256}; this one is"
@@ -172,9 +182,10 @@ def rank_participants(rules: Tournament, results: Results) -> Standings:
 def _iter_rounds(
     rules: Tournament, results: Results, outcome: _RankingOutcome
 ) -> Iterator[tuple[list[EntryResult], list[ParticipantStanding], list[ParticipantStanding]]]:
-    """Yield three lists for each round: the ranked entries, the standings, and the standings that qualify.
+    """Yield three lists for each round.
 
-    Qualified participants play the next round.
+    They are: the entries that have a rank in it, the ranks of their participants, and those of these ranks that qualify
+    for the next round. ``outcome`` is updated.
     """
     entries = {each.entry: each for each in results.entries}
     playing = sorted(entries)
@@ -189,10 +200,10 @@ def _iter_rounds(
 def rank_round(
     rules: Tournament, results: Results, number: int
 ) -> tuple[list[ParticipantStanding], list[ParticipantStanding]]:
-    """Return the standings of one round, and the standings that qualify for the next round.
+    """Return the ranks of the participants in one round, and those of these ranks that qualify for the next round.
 
-    Entries with equal results qualify together. Raises :class:`ResultsError` if the results up to this round
-    do not fit the rules, or there is no such round.
+    Participants with the same rank qualify together. Raises :class:`ResultsError` if the results up to this round do
+    not fit the rules, or the rules have no such round.
     """
     if number > len(rules.rounds):
         raise ResultsError(f"round {number}: the rules have only {len(rules.rounds)} rounds")
@@ -208,10 +219,11 @@ def _restore_other_entries(
     scored_entries: Sequence[Sequence[EntryResult]],
     outcome: _RankingOutcome,
 ) -> None:
-    """Rank a participant's other entry if their better entry has lost its rank in a later round.
+    """Give participants a rank by a second entry if their better entry was refunded or excluded in a later round.
 
-    The other entry counts in the round that it reached. Otherwise an interruption of the better entry would
-    leave the participant without a rank, although the fee of the other one is kept.
+    The second entry counts in the last round that it played. Otherwise these participants would have no rank, although
+    the fee of the second entry is not refunded. ``groups`` has the ranks of those who left after each round; it is
+    updated.
     """
     unranked_entries = {*outcome.refunded, *outcome.excluded}
     for n in range(len(groups), 0, -1):
@@ -228,7 +240,7 @@ def _restore_other_entries(
 
 
 def _check_entries(rules: Tournament, results: Results) -> None:
-    """Raise ResultsError if there are entries that the rules do not allow."""
+    """Raise ResultsError if the results have entries that the rules do not permit."""
     counts: dict[str, int] = {}
     seen_entries: set[int] = set()
     for each in results.entries:
@@ -248,9 +260,9 @@ def _check_entries(rules: Tournament, results: Results) -> None:
 
 
 def _score_entry(rules: Tournament, result: EntryResult, n: int, outcome: _RankingOutcome) -> bool:
-    """Add an entry's result of round ``n`` to the outcome; return whether the entry keeps its rank.
+    """Add the result of an entry in round ``n`` to ``outcome``; return False if the entry is refunded or excluded.
 
-    Raises :class:`ResultsError` if the result is missing or the rules do not allow it.
+    Raises :class:`ResultsError` if the result is missing, or if the rules do not permit it.
     """
     where = f"entry {result.entry}: round {n}"
     if len(result.rounds) < n:
@@ -286,7 +298,10 @@ def _score_entry(rules: Tournament, result: EntryResult, n: int, outcome: _Ranki
 def _list_best_entries(
     rules: Tournament, results: Sequence[EntryResult], n: int, points: dict[int, int]
 ) -> list[ParticipantStanding]:
-    """Return the standings of round ``n`` in rank order, with the best entry of each participant."""
+    """Return the ranks of the participants in round ``n``, in rank order; the best entry of each participant counts.
+
+    ``points`` has the points of each entry by its number.
+    """
     rows = sorted((_build_ranking_key(rules, result, n, points), result.entry, result) for result in results)
     best: list[ParticipantStanding] = []
     seen_participants: set[str] = set()
@@ -313,7 +328,10 @@ def _list_best_entries(
 def _build_ranking_key(
     rules: Tournament, result: EntryResult, n: int, points: dict[int, int]
 ) -> tuple[int, ...]:
-    """Return the sort key of an entry's result in a round, the best first; entries with equal keys are tied."""
+    """Return the sort key of an entry's result in round ``n``; the best result has the lowest key.
+
+    Results with equal keys are ties.
+    """
     round_result = result.rounds[n - 1]
     if rules.ties == "earlier-entry":
         return (-points[result.entry], result.entry)
@@ -324,7 +342,10 @@ def _build_ranking_key(
 
 
 def _number_ranks(groups: Sequence[Sequence[ParticipantStanding]]) -> Iterator[ParticipantStanding]:
-    """Yield all standings with their final ranks; participants who reached a later round rank higher."""
+    """Yield all participants with their final ranks, from 1.
+
+    ``groups`` has the participants who left after each round; those who left later rank higher.
+    """
     ranked_count = 0
     for group in reversed(groups):
         first = group[0].rank if group else 1

@@ -1,4 +1,4 @@
-"""Build the screen's view of a tournament: its rules, and the round played at this position."""
+"""The view of a tournament for the screen: its rules, and the round played at this position."""
 
 from datetime import UTC, datetime
 from functools import lru_cache
@@ -15,9 +15,9 @@ from egm.play.records.purse import Purse, find_purse, read_points
 
 
 def build_tournament_view(machine: Machine) -> TournamentView | None:
-    """Return the view of the tournament that is announced or in progress, or None without installed rules.
+    """Return the view, for the screen, of the tournament that is announced or in progress.
 
-    Rules that this version of the software refuses are not shown.
+    None if no rules are installed, or this version of the software does not accept them.
     """
     installed = machine.memory.read(InstalledRules, TournamentKey.RULES)
     if installed is None:
@@ -46,7 +46,10 @@ def build_tournament_view(machine: Machine) -> TournamentView | None:
 
 @lru_cache(maxsize=2)
 def _build_rules_view(text: str) -> TournamentView:
-    """Return the view of an announced tournament's rules; cached, because each screen update contains it."""
+    """Return the view, for the screen, of the rules of an announced tournament.
+
+    The result is cached, because every update of the screen contains it.
+    """
     rules = parse_rules_or_none(text)
     if rules is None:
         return TournamentView(name={"en": ""}, rules=dict.fromkeys(LANGUAGES, ()), is_on=False)
@@ -58,7 +61,7 @@ def _build_rules_view(text: str) -> TournamentView:
 
 
 def _compute_minutes_left(machine: Machine, purse: Purse) -> int:
-    """Return the minutes left in the round at this position, rounded up."""
+    """Return the minutes until the round at this position reaches its time limit, rounded up."""
     if not purse.round_end:
         return purse.round_minutes
     left = datetime.fromisoformat(purse.round_end) - machine.timekeeper.read_steady_time()
@@ -66,7 +69,7 @@ def _compute_minutes_left(machine: Machine, purse: Purse) -> int:
 
 
 def find_last_purse_game(machine: Machine) -> tuple[GameRecord, LastGame] | None:
-    """Return the last game played with tournament points at this position and its win, or None."""
+    """Return the last game played with tournament points at this position, and its result; None without one."""
     purse = find_purse(machine)
     last = None if purse is None else purse.last_game
     return None if last is None else (read_cached_game(machine, last.play_id), last)
