@@ -121,7 +121,9 @@ class ScreenApp:
         self._ask_bench_at = 0.0
         self._alive_at = now
         self._is_started = False
-        self.view = View(now=now, active_at=now, with_bench=bench is not None, reduced_motion=reduced_motion)
+        self.view = View(
+            now=now, last_activity_at=now, has_device_drawer=bench is not None, reduced_motion=reduced_motion
+        )
 
     def run_frame(self) -> bool:
         """Run one frame. Return False if the surface was closed."""
@@ -205,7 +207,7 @@ class ScreenApp:
         news = self.machine.poll(now)
         if self.view.snapshot is None and self._starting is not None and now >= self._look_at:
             self._look_at = now + _PROGRESS_READ_SECONDS
-            self.view = replace(self.view, starting=read_activity(self._starting))
+            self.view = replace(self.view, start_up_activity=read_activity(self._starting))
         for message in news.messages:
             if isinstance(message, Pressed):
                 self._take_input(Action(message.button))
@@ -229,13 +231,15 @@ class ScreenApp:
         news = bench.poll(now)
         for message in news.messages:
             if isinstance(message, BenchReply):
-                bench_before = self.view.bench
+                bench_before = self.view.device_states
                 self.view = apply_bench_reply(self.view, message, self._devices)
-                if self.view.key_turn_pending and self.view.bench is not bench_before:
-                    self.view = replace(self.view, key_turn_pending=False)
+                if self.view.is_key_turn_pending and self.view.device_states is not bench_before:
+                    self.view = replace(self.view, is_key_turn_pending=False)
                     self.apply_action(REPEATED_MENU_KEY_ACTION)
         if news.has_link_opened or news.has_link_been_lost:
-            self.view = replace(self.view, bench_linked=not news.has_link_been_lost, key_turn_pending=False)
+            self.view = replace(
+                self.view, is_bench_linked=not news.has_link_been_lost, is_key_turn_pending=False
+            )
         if self.view.is_drawer_open and now >= self._ask_bench_at:
             self._ask_bench_at = now + BENCH_QUERY_INTERVAL_SECONDS
             bench.send(BenchCommand(device="bench", action="state"))
@@ -256,7 +260,7 @@ class ScreenApp:
 def is_staff_signed_in(view: View) -> bool:
     """Return whether a staff member has signed in to the service menu."""
     page = view.snapshot.page if view.snapshot is not None else None
-    return view.linked and page is not None and page.person is not None
+    return view.is_linked and page is not None and page.person is not None
 
 
 def create_clients(

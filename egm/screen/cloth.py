@@ -127,7 +127,7 @@ def list_street_sheets(table: Table, layout: Layout) -> tuple[tuple[float, float
 
 def _count_streets_on_telephone(layout: Layout) -> int:
     """Return how many streets fit on a telephone's screen above the keys for sheets and bet kinds."""
-    return max(2, int((find_felt_rect(layout)[3] - 2 * layout.finger + 0.5) // layout.finger))
+    return max(2, int((find_felt_rect(layout)[3] - 2 * layout.touch_size_min + 0.5) // layout.touch_size_min))
 
 
 def lay_out_felt(table: Table, chips: ChipsOnTable, layout: Layout) -> FeltLayout:
@@ -144,7 +144,7 @@ def lay_out_felt(table: Table, chips: ChipsOnTable, layout: Layout) -> FeltLayou
 def lay_out_tabs(table: Table, chips: ChipsOnTable, layout: Layout) -> list[tuple[Rect, Action]]:
     """Return the keys (tabs) that open another part of the betting layout, and on a telephone its next sheet."""
     x, y, w, _ = find_felt_rect(layout)
-    height, rows = layout.finger if layout.is_telephone else OUTSIDE_BET_HEIGHT, list[list[Action]]()
+    height, rows = layout.touch_size_min if layout.is_telephone else OUTSIDE_BET_HEIGHT, list[list[Action]]()
     parts = list_felt_parts(table, layout)
     if table.felt != "roulette":
         y += compute_height_above_spots(table, layout)
@@ -164,7 +164,7 @@ def lay_out_tabs(table: Table, chips: ChipsOnTable, layout: Layout) -> list[tupl
 
 def _list_parts_that_fit(parts: Sequence[str], chips: ChipsOnTable, layout: Layout) -> list[str]:
     """Return the parts whose keys fit side by side on a telephone: the open part and those next to it."""
-    room = int(find_felt_rect(layout)[2] // layout.finger)
+    room = int(find_felt_rect(layout)[2] // layout.touch_size_min)
     open_index = parts.index(chips.open_part) if chips.open_part in parts else 0
     first = max(0, min(open_index - room // 2, len(parts) - room))
     return list(parts[first : first + room])
@@ -265,13 +265,13 @@ def _lay_out_roulette(table: Table, chips: ChipsOnTable, layout: Layout) -> Felt
     if part == RACETRACK_PART:
         return _lay_out_racetrack(table, chips, layout)
     x, y, w, h = find_felt_rect(layout)
-    zeros = [pocket for pocket in sorted(table.wheel) if _find_pocket_centre(pocket) is None]
+    zeros = [pocket for pocket in sorted(table.wheel_pockets) if _find_pocket_centre(pocket) is None]
     if layout.is_telephone:
         windows = list_street_sheets(table, layout)
         sheet = chips.sheet % (len(windows) + 1)
-        y, h = y + 2 * layout.finger, h - 2 * layout.finger
+        y, h = y + 2 * layout.touch_size_min, h - 2 * layout.touch_size_min
         if sheet == len(windows):
-            return _lay_out_outside_sheet(table, (x, y, w, h), layout.finger)
+            return _lay_out_outside_sheet(table, (x, y, w, h), layout.touch_size_min)
         first, count = windows[sheet]
         grid = _StreetGrid(
             first, count, (x, y, w, min(h, count * h / _count_streets_on_telephone(layout))), upright=True
@@ -403,14 +403,16 @@ def _lay_out_racetrack(table: Table, chips: ChipsOnTable, layout: Layout) -> Fel
     The pockets form a ring; on a telephone they form rows that run alternately to the right and to the left.
     """
     x, y, w, h = find_felt_rect(layout)
-    pockets: Sequence[str] = table.wheel
+    pockets: Sequence[str] = table.wheel_pockets
     if layout.is_telephone:
         count, pockets_a_sheet = _count_racetrack_sheets(table, layout)
         first = chips.sheet % count * pockets_a_sheet
         pockets = pockets[first : first + pockets_a_sheet]
-        rects = _lay_out_alternating_rows((x, y + 2 * layout.finger, w, h - 2 * layout.finger), len(pockets))
+        rects = _lay_out_alternating_rows(
+            (x, y + 2 * layout.touch_size_min, w, h - 2 * layout.touch_size_min), len(pockets)
+        )
     else:
-        rects = _lay_out_ring((x, y, w, h), layout.finger, len(pockets))
+        rects = _lay_out_ring((x, y, w, h), layout.touch_size_min, len(pockets))
     cells = tuple(FeltCell(rect, pocket=pocket) for rect, pocket in zip(rects, pockets, strict=False))
     straight = map_pockets_to_straights(table)
     touches = [(cell.rect, Action("pocket", cell.pocket)) for cell in cells if cell.pocket in straight]
@@ -425,9 +427,9 @@ def _count_racetrack_sheets(table: Table, layout: Layout) -> tuple[int, int]:
 
     Each row is at least as high as a touch target must be.
     """
-    rows = max(1, int((find_felt_rect(layout)[3] - 2 * layout.finger + 0.5) // layout.finger))
-    count = -(-len(table.wheel) // (rows * _RACETRACK_POCKETS_PER_ROW))
-    return count, -(-len(table.wheel) // count)
+    rows = max(1, int((find_felt_rect(layout)[3] - 2 * layout.touch_size_min + 0.5) // layout.touch_size_min))
+    count = -(-len(table.wheel_pockets) // (rows * _RACETRACK_POCKETS_PER_ROW))
+    return count, -(-len(table.wheel_pockets) // count)
 
 
 def lay_out_racetrack_keys(table: Table, chips: ChipsOnTable, layout: Layout) -> list[tuple[Rect, Action]]:
@@ -436,12 +438,12 @@ def lay_out_racetrack_keys(table: Table, chips: ChipsOnTable, layout: Layout) ->
     The keys choose the number of neighbours, place announced bets and, on a telephone, open the next sheet.
     """
     x, y, w, h = find_felt_rect(layout)
-    calls = [Action("call", name) for name in table.calls]
+    calls = [Action("call", name) for name in table.announced_bets]
     if layout.is_telephone:
         count, _ = _count_racetrack_sheets(table, layout)
         row = [Action("neighbours"), *calls]
         row += [Action("sheet", (chips.sheet + 1) % count)] if count > 1 else []
-        width, height = w / len(row), layout.finger
+        width, height = w / len(row), layout.touch_size_min
         return [((x + i * width, y + height, width, height), action) for i, action in enumerate(row)]
     width, top = min(380.0, w / 2), y + h / 2 - (90 if calls else 40)
     keys: list[tuple[Rect, Action]] = [((x + (w - width) / 2, top, width, 80.0), Action("neighbours"))]

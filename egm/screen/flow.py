@@ -93,7 +93,7 @@ def find_felt_rect(layout: Layout) -> Rect:
     """
     x, y, w, h = layout.field
     if layout.is_telephone:
-        return (x, y, w, h - 2 * layout.finger)
+        return (x, y, w, h - 2 * layout.touch_size_min)
     return (x + 14, y + 14, w - 28, h - 28)
 
 
@@ -101,7 +101,9 @@ def compute_height_above_spots(table: Table, layout: Layout) -> float:
     """Return the height above a table's spots that is kept free for cards, or at craps for the point numbers."""
     _, _, w, h = find_felt_rect(layout)
     if table.felt == "cards":
-        return h - _count_longest_rows(table, w, layout.finger) * max(layout.finger, _CARD_TABLE_SPOT_HEIGHT)
+        return h - _count_longest_rows(table, w, layout.touch_size_min) * max(
+            layout.touch_size_min, _CARD_TABLE_SPOT_HEIGHT
+        )
     return _POINT_HEIGHT if table.felt == "craps" else 0.0
 
 
@@ -201,7 +203,7 @@ def arrange_spots_in_rows(
             rows
             and not rows[-1].titled_spots
             and len(rows[-1].spots) + len(kind) <= room
-            and not kind[0].share
+            and not kind[0].required_bet_divisor
         ):
             rows[-1] = SpotRow((*rows[-1].spots, *kind))
         else:
@@ -223,9 +225,9 @@ def _find_title_width(width: float) -> float:
 def lay_out_pages(table: Table, layout: Layout) -> list[list[SpotRow]]:
     """Return the rows of bet spots on each page of the layout; there is only one page if all rows fit on it."""
     _, _, w, h = find_felt_rect(layout)
-    height = layout.finger if layout.is_telephone else OUTSIDE_BET_HEIGHT
+    height = layout.touch_size_min if layout.is_telephone else OUTSIDE_BET_HEIGHT
     return _divide_into_pages(
-        table, (w, h - compute_height_above_spots(table, layout)), layout.finger, height
+        table, (w, h - compute_height_above_spots(table, layout)), layout.touch_size_min, height
     )
 
 
@@ -270,7 +272,7 @@ def find_rect_below_tabs(table: Table, layout: Layout) -> Rect:
     """
     x, y, w, h = find_felt_rect(layout)
     head = (
-        (layout.finger if layout.is_telephone else OUTSIDE_BET_HEIGHT)
+        (layout.touch_size_min if layout.is_telephone else OUTSIDE_BET_HEIGHT)
         if len(lay_out_pages(table, layout)) > 1
         else 0.0
     )

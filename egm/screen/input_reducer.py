@@ -77,16 +77,20 @@ def apply_action(
         action = Action("type", action.char) if is_text_field_open(view) else replace(action, char="")
         if action.name == "type" and view.scene is Scene.SERVICE:
             # The next Enter confirms the typed text, not the focused target.
-            view = replace(view, focused=False)
+            view = replace(view, is_focus_shown=False)
     if action.name in _DECK_KEYS_BY_ARROW:
         action = Action(_DECK_KEYS_BY_ARROW[action.name][bool(choices) and is_choosing(view, theme)])
     # A key that only types a character does not cancel the requested game.
     next_game_at = None if action.name else view.next_play_pressed_at
     view = replace(
-        view, pressed=action.name, pressed_at=view.now, active_at=view.now, next_play_pressed_at=next_game_at
+        view,
+        pressed_key=action.name,
+        pressed_at=view.now,
+        last_activity_at=view.now,
+        next_play_pressed_at=next_game_at,
     )
     if action.name == "play" and view.scene is Scene.GAME and not is_decision_due(view, theme):
-        if view.page is not Page.NONE and not view.focused:
+        if view.page is not Page.NONE and not view.is_focus_shown:
             return replace(
                 view, page=Page.NONE
             ), ()  # PLAY stakes nothing on a game that is covered by a page.
@@ -94,10 +98,10 @@ def apply_action(
             return _skip_ahead(view, theme), ()
     turns = action.name == "menu" and not _has_unconfirmed_entries(view)
     # Query the key's position first: others turn it, too.
-    asks = turns and action == MENU_KEY_ACTION and view.bench_linked
+    asks = turns and action == MENU_KEY_ACTION and view.is_bench_linked
     key_commands = _turn_operator_key(view) if turns and not asks else ()
     if asks or key_commands:
-        return replace(view, key_turn_pending=asks), key_commands or (
+        return replace(view, is_key_turn_pending=asks), key_commands or (
             BenchCommand(device="bench", action="state"),
         )
     view_or_action = _move_focus(view, action, theme, choices)
@@ -128,7 +132,7 @@ def _skip_ahead(view: View, theme: Theme) -> View:
     show, line = view.show, build_view_timeline(view, theme)
     if show is None or line is None:
         return view
-    since = view.now - show.began
+    since = view.now - show.began_at
     if marks.find_least_revolutions(view.game) and since < line.last_stop:
         return view  # A wheel must complete its turns (Québec by-law, ss. 74 and 121).
     ends = (
@@ -190,13 +194,13 @@ def _move_focus(view: View, action: Action, theme: Theme, choices: Sequence[Acti
     holding = is_marking_decision(view)
     if action.name in {"bet_less", "bet_more"}:
         step = 1 if action.name == "bet_more" else -1
-        target_index = view.focus + step if view.focused else 0
-        return replace(view, focus=target_index % len(choices), focused=True)
+        target_index = view.focus + step if view.is_focus_shown else 0
+        return replace(view, focus=target_index % len(choices), is_focus_shown=True)
     plays = holding or can_place_chips(view, theme)
     activates_target = action.name == "bet_max" or (action.name == "play" and not plays)
-    if activates_target and view.focused:
+    if activates_target and view.is_focus_shown:
         return choices[view.focus % len(choices)]
-    return replace(view, focused=True) if action.name == "bet_max" and not holding else action
+    return replace(view, is_focus_shown=True) if action.name == "bet_max" and not holding else action
 
 
 def _turn_operator_key(view: View) -> tuple[BenchCommand, ...]:
@@ -212,7 +216,7 @@ def _turn_operator_key(view: View) -> tuple[BenchCommand, ...]:
     }
     return tuple(
         BenchCommand(device=board, action="key", values={"name": "operator", "on": on})
-        for board, state in view.bench.items()
+        for board, state in view.device_states.items()
         if "keys_on" in state
         for on in ways.get(("operator" in state["keys_on"], view.scene is Scene.SERVICE), ())
     )
@@ -232,8 +236,8 @@ def _apply_on_page(view: View, action: Action) -> tuple[View, Messages]:
         name, value = "rows", 1 if name == "next" else -1
     elif name in _ANSWER_BY_LEAVING_KEY:
         name, value = "answer", _ANSWER_BY_LEAVING_KEY[name]
-    desk, requests = apply_page_action(view.desk, page, name, value, view.now)
-    return replace(view, desk=desk), requests
+    desk, requests = apply_page_action(view.page_input, page, name, value, view.now)
+    return replace(view, page_input=desk), requests
 
 
 def _apply_field_action(view: View, action: Action, theme: Theme) -> tuple[View, Messages] | None:
@@ -323,10 +327,10 @@ def _apply_on_table(view: View, name: str, value: Any) -> tuple[View, Messages]:
     changed_chips = {
         "spot": lambda: place_chips(table, chips, (str(value),), limits),
         "pocket": lambda: place_chips(
-            table, chips, list_neighbour_spots(table, str(value), chips.neighbours), limits
+            table, chips, list_neighbour_spots(table, str(value), chips.neighbour_count), limits
         ),
         "call": lambda: place_chips(
-            table, chips, tuple(table.calls[value].chips), limits, table.calls[value].chips
+            table, chips, tuple(table.announced_bets[value].chips), limits, table.announced_bets[value].chips
         ),
         "undo": lambda: undo_chips(chips),
         "clear": lambda: clear_chips(chips),
@@ -334,7 +338,7 @@ def _apply_on_table(view: View, name: str, value: Any) -> tuple[View, Messages]:
         "double": lambda: double_bets(table, chips, limits),
     }[name]()
     requests: Messages = ()
-    if changed_chips.bets != chips.bets or changed_chips.plays != chips.plays:
+    if changed_chips.bets != chips.bets or changed_chips.is_on_by_spot != chips.is_on_by_spot:
         changed_chips, requests = request_bet(changed_chips, snapshot, view.now)
     return replace(view, chips=changed_chips, marked_at=view.now), requests
 
@@ -343,16 +347,18 @@ def _change_table_display(view: View, name: str, value: Any) -> View:
     """Apply a touch at a table game that changes no bet, such as the choice of a tool or of a part of the layout."""
     chips = view.chips
     if name == "suits":
-        return replace(view, four_colours=not view.four_colours)
+        return replace(view, has_four_suit_colours=not view.has_four_suit_colours)
     if name == "board":
-        return replace(view, board=not should_show_scoreboard(view), board_at=view.now)
+        return replace(
+            view, is_scoreboard_wanted=not should_show_scoreboard(view), scoreboard_chosen_at=view.now
+        )
     if name == "neighbours":
-        index = NEIGHBOUR_COUNT_CHOICES.index(chips.neighbours)
+        index = NEIGHBOUR_COUNT_CHOICES.index(chips.neighbour_count)
         changed_chips = replace(
-            chips, neighbours=NEIGHBOUR_COUNT_CHOICES[(index + 1) % len(NEIGHBOUR_COUNT_CHOICES)]
+            chips, neighbour_count=NEIGHBOUR_COUNT_CHOICES[(index + 1) % len(NEIGHBOUR_COUNT_CHOICES)]
         )
     elif name == "chip":
-        changed_chips = replace(chips, value=int(value), tool="chip")
+        changed_chips = replace(chips, chip_value=int(value), tool="chip")
     elif name == "tool":
         changed_chips = replace(chips, tool="chip" if chips.tool == value else value)
     else:
@@ -449,7 +455,7 @@ def _apply_screen_action(view: View, name: str) -> View:
 def _toggle_page(view: View, page: Page) -> View:
     """Open the given page at its first sheet; if it is open already, close it."""
     new_page = Page.NONE if view.page is page else page
-    return replace(view, page=new_page, sheet=0, focus=0, focused=False)
+    return replace(view, page=new_page, sheet=0, focus=0, is_focus_shown=False)
 
 
 def _turn_sheet(view: View, sheet_count: int) -> View:
@@ -459,8 +465,8 @@ def _turn_sheet(view: View, sheet_count: int) -> View:
 
 def _slide_drawer(view: View) -> View:
     """Return the view in which the drawer of simulated devices starts to open or, if it is open, to close."""
-    if not view.with_bench:
+    if not view.has_device_drawer:
         return view
     if view.is_drawer_open:
-        return replace(view, drawer_since=None, drawer_until=view.now)
-    return replace(view, drawer_since=view.now)
+        return replace(view, drawer_opened_at=None, drawer_closed_at=view.now)
+    return replace(view, drawer_opened_at=view.now)

@@ -34,13 +34,13 @@ class Layout:
     """The rectangle of the sign with the game's title."""
     field: Rect
     """The rectangle in which the game is shown."""
-    left: Rect
+    left_panel: Rect
     """The rectangle of the panel at the left of the game field."""
-    right: Rect
+    right_panel: Rect
     """The rectangle of the panel at the right of the game field."""
-    message: Rect
+    status_line: Rect
     """The rectangle of the status line."""
-    bar: Rect
+    meter_bar: Rect
     """The rectangle of the bar with the meters."""
     meters: Mapping[str, Rect]
     """The rectangle of each meter, by its name."""
@@ -48,19 +48,19 @@ class Layout:
     """The rectangle of the bar with the keys (the button deck)."""
     keys: Mapping[str, Rect]
     """The rectangle of each key, by its name."""
-    sheet: Rect
+    player_page: Rect
     """The rectangle of a player's page, such as help or the game menu."""
     drawer: Rect
     """The rectangle of the drawer of simulated devices when it is open."""
-    tab: Rect
+    drawer_tab: Rect
     """The rectangle of the tab that opens the drawer of simulated devices."""
-    staff: Rect
+    staff_key: Rect
     """The rectangle of the key that opens the service menu, shown if the machine would open it."""
     drawer_width: float = 0.0
     """The width of the open drawer of simulated devices, at the right edge of the picture."""
-    tray: float = 0.0
+    tray_height: float = 0.0
     """The height of the tray with keys below a Keno board. 0 without a tray, or if it is next to the board."""
-    finger: float = 60.0
+    touch_size_min: float = 60.0
     """The least width and height of a touch target: 15 mm on a cabinet's display, 44 pixels on a telephone."""
 
     @property
@@ -86,13 +86,13 @@ class Layout:
         """Return the layout while the drawer of simulated devices is open: pages end at its left edge."""
         if self.is_telephone:  # The drawer covers most of the page, so the player closes it first.
             return self
-        _, y, _, h = self.sheet
-        drawer_width = self.drawer[2] + self.size[0] - self.tab[0]
+        _, y, _, h = self.player_page
+        drawer_width = self.drawer[2] + self.size[0] - self.drawer_tab[0]
         layout = replace(self, drawer_width=drawer_width)
         return (
             layout
             if self.is_portrait
-            else replace(layout, sheet=(24.0, y, self.size[0] - drawer_width - 40, h))
+            else replace(layout, player_page=(24.0, y, self.size[0] - drawer_width - 40, h))
         )
 
     def with_levels(self) -> "Layout":
@@ -108,26 +108,26 @@ class Layout:
         if not self.is_portrait:
             return self
         least_height = 180.0 if self.is_telephone else 236.0
-        tray_height = max(0.0, self.left[3] - least_height)
-        (lx, ly, lw, lh), (rx, ry, rw, rh), (x, y, w, h) = self.left, self.right, self.field
+        tray_height = max(0.0, self.left_panel[3] - least_height)
+        (lx, ly, lw, lh), (rx, ry, rw, rh), (x, y, w, h) = self.left_panel, self.right_panel, self.field
         return replace(
             self,
-            left=(lx, ly, lw, lh - tray_height),
-            right=(rx, ry, rw, rh - tray_height),
+            left_panel=(lx, ly, lw, lh - tray_height),
+            right_panel=(rx, ry, rw, rh - tray_height),
             field=(x, y - tray_height, w, h + tray_height),
-            tray=202.0 if self.is_telephone else 44.0 + max(2, rows) * 70,
+            tray_height=202.0 if self.is_telephone else 44.0 + max(2, rows) * 70,
         )
 
     def with_areas(self) -> "Layout":
         """Return the layout of a wheel game. On a telephone its betting areas span the whole width."""
         if not self.is_telephone:
             return self
-        (lx, ly, _, _), (rx, _, rw, _) = self.left, self.right
+        (lx, ly, _, _), (rx, _, rw, _) = self.left_panel, self.right_panel
         x, y, w, h = self.field
         return replace(
             self,
-            left=(lx, ly, rx + rw - lx, _BETTING_AREAS_HEIGHT),
-            right=(rx, ly, 0.0, 0.0),
+            left_panel=(lx, ly, rx + rw - lx, _BETTING_AREAS_HEIGHT),
+            right_panel=(rx, ly, 0.0, 0.0),
             field=(x, ly + _BETTING_AREAS_HEIGHT + 68, w, y + h - ly - _BETTING_AREAS_HEIGHT - 68),
         )
 
@@ -149,21 +149,21 @@ class Layout:
         return replace(
             self,
             marquee=(16.0, 4.0, self.size[0] - 32.0, 42.0),
-            left=(16.0, 50.0, self.size[0] - 32.0, height),
-            right=(16.0, 50.0, 0.0, height),
-            field=(46.0, top, self.size[0] - 92.0, self.bar[1] - 154 - top),
+            left_panel=(16.0, 50.0, self.size[0] - 32.0, height),
+            right_panel=(16.0, 50.0, 0.0, height),
+            field=(46.0, top, self.size[0] - 92.0, self.meter_bar[1] - 154 - top),
         )
 
     @property
     def page(self) -> Rect:
         """Return the rectangle of a service page: everything above the meters but the drawer of simulated devices."""
         margin = 10.0 if self.is_telephone else 24.0 if self.is_portrait else 40.0
-        return (margin, 8.0, self.size[0] - self.drawer_width - 2 * margin, self.bar[1] - 10.0)
+        return (margin, 8.0, self.size[0] - self.drawer_width - 2 * margin, self.meter_bar[1] - 10.0)
 
     @property
     def stage(self) -> Rect:
         """Return the rectangle of everything above the meters. A lock-up is drawn over it and dims it."""
-        return (0, 0, self.size[0], self.bar[1])
+        return (0, 0, self.size[0], self.meter_bar[1])
 
 
 def _lay_out_row(
@@ -184,10 +184,10 @@ LANDSCAPE: Final = Layout(
     size=(1920, 1080),
     marquee=(360, 8, 1200, 128),
     field=(400, 168, 1120, 540),
-    left=(28, 150, 316, 588),
-    right=(1576, 150, 316, 588),
-    message=(372, 752, 1176, 56),
-    bar=(0, 816, 1920, 118),
+    left_panel=(28, 150, 316, 588),
+    right_panel=(1576, 150, 316, 588),
+    status_line=(372, 752, 1176, 56),
+    meter_bar=(0, 816, 1920, 118),
     meters=_lay_out_row(28, 828, 100, 20, {"credit": 660, "bet": 480, "win": 684}),
     deck=(0, 934, 1920, 146),
     keys=_lay_out_row(
@@ -208,20 +208,20 @@ LANDSCAPE: Final = Layout(
             "play": 418,
         },
     ),
-    sheet=(160, 60, 1600, 730),
+    player_page=(160, 60, 1600, 730),
     drawer=(1536, 0, 384, 816),
-    tab=(1880, 330, 40, 160),
-    staff=(1832, 748, 60, 60),
+    drawer_tab=(1880, 330, 40, 160),
+    staff_key=(1832, 748, 60, 60),
 )
 
 PORTRAIT: Final = Layout(
     size=(1080, 1920),
     marquee=(40, 12, 1000, 150),
     field=(70, 560, 940, 640),
-    left=(40, 180, 490, 320),
-    right=(550, 180, 490, 320),
-    message=(40, 1240, 926, 58),
-    bar=(0, 1340, 1080, 250),
+    left_panel=(40, 180, 490, 320),
+    right_panel=(550, 180, 490, 320),
+    status_line=(40, 1240, 926, 58),
+    meter_bar=(0, 1340, 1080, 250),
     meters={"credit": (24, 1352, 508, 108), "bet": (548, 1352, 508, 108), "win": (24, 1472, 1032, 108)},
     deck=(0, 1600, 1080, 320),
     keys={
@@ -236,10 +236,10 @@ PORTRAIT: Final = Layout(
             {"cash_out": 200, "bet_less": 130, "bet_more": 130, "bet_max": 170, "play": 338},
         ),
     },
-    sheet=(40, 180, 1000, 1130),
+    player_page=(40, 180, 1000, 1130),
     drawer=(696, 0, 384, 1340),
-    tab=(1040, 500, 40, 160),
-    staff=(980, 1239, 60, 60),
+    drawer_tab=(1040, 500, 40, 160),
+    staff_key=(980, 1239, 60, 60),
 )
 
 
@@ -276,10 +276,10 @@ def build_telephone_layout(width: float, height: float) -> Layout:
         size=(_TELEPHONE_WIDTH, picture_height),
         marquee=(16, 6, 688, 98),
         field=(46, top, 628, bar - 156 - top),
-        left=(16, 112, 340, glass),
-        right=(364, 112, 340, glass),
-        message=(16, bar - 116, 592, TOUCH_TARGET_MIN),
-        bar=(0, bar, _TELEPHONE_WIDTH, 206),
+        left_panel=(16, 112, 340, glass),
+        right_panel=(364, 112, 340, glass),
+        status_line=(16, bar - 116, 592, TOUCH_TARGET_MIN),
+        meter_bar=(0, bar, _TELEPHONE_WIDTH, 206),
         meters={
             "credit": (16, bar + 8, 688, 92),
             "bet": (16, bar + 106, 328, 92),
@@ -302,11 +302,11 @@ def build_telephone_layout(width: float, height: float) -> Layout:
                 {"cash_out": 156, "bet_less": 92, "bet_more": 92, "bet_max": 116, "play": 200},
             ),
         },
-        sheet=(12, 112, 696, bar - 124),
+        player_page=(12, 112, 696, bar - 124),
         drawer=(56, 0, 664, bar),
-        tab=(664, 360, 56, 150),
-        staff=(616, bar - 116, 88, TOUCH_TARGET_MIN),
-        finger=TOUCH_TARGET_MIN,
+        drawer_tab=(664, 360, 56, 150),
+        staff_key=(616, bar - 116, 88, TOUCH_TARGET_MIN),
+        touch_size_min=TOUCH_TARGET_MIN,
     )
 
 

@@ -42,7 +42,7 @@ def apply_message(view: View, message: Message) -> View:
         games = {game.id: game for game in message.games}
         tables = {game.id: read_table(game) for game in message.games if is_table(game)}
         view = replace(view, games=games, fields=fields, tables=tables)
-        return replace(view, linked=True, words=message.words)
+        return replace(view, is_linked=True, machine_texts=message.words)
     if isinstance(message, Play):
         return _apply_play(view, message)
     if isinstance(message, Decision):
@@ -58,7 +58,9 @@ def apply_bench_reply(view: View, reply: BenchReply, devices: frozenset[str] = f
     ``devices`` are the devices that the drawer operates; empty for all devices.
     """
     if reply.state and all(isinstance(device, Mapping) for device in reply.state.values()):
-        return replace(view, bench={n: d for n, d in reply.state.items() if not devices or n in devices})
+        return replace(
+            view, device_states={n: d for n, d in reply.state.items() if not devices or n in devices}
+        )
     return replace(view, bench_reply=reply, bench_reply_at=view.now)
 
 
@@ -81,7 +83,7 @@ def _apply_play(view: View, play: Play) -> View:
     result = build_round_result(play, view.games.get(play.game_id), view.snapshot)
     show = replace(_build_continued_show(view, play, steps), result=result)
     view = _prepare_chips_after_round(view, play)
-    return replace(view, show=show, decision=None, page=Page.NONE, active_at=view.now)
+    return replace(view, show=show, decision=None, page=Page.NONE, last_activity_at=view.now)
 
 
 def _prepare_chips_after_round(view: View, play: Play) -> View:
@@ -97,7 +99,7 @@ def _prepare_chips_after_round(view: View, play: Play) -> View:
     last = {spot: each for spot, each in chips.bets.items() if each > 0} or chips.last_round_bets
     chips = replace(chips, last_round_bets=last, undo_bets=(), refusal_key="")
     if table.can_bets_stay:
-        chips = replace(chips, bets={}, plays={}, must_report_clearing=True)
+        chips = replace(chips, bets={}, is_on_by_spot={}, must_report_clearing=True)
     return replace(view, chips=chips)
 
 
@@ -115,9 +117,9 @@ def _show_decision(view: View, decision: Decision) -> View:
         decision=decision,
         held_bits=advised_marks,
         focus=0,
-        focused=False,
+        is_focus_shown=False,
         page=Page.NONE,
-        active_at=view.now,
+        last_activity_at=view.now,
     )
     game_id = view.snapshot.game_id or ""
     steps = _list_steps_before_decision(view, game_id, decision)
@@ -171,9 +173,9 @@ def _build_continued_show(view: View, play: Play, steps: tuple[Step, ...]) -> Ga
             play,
             view.now,
             (*old_show.steps, *steps),
-            steps_seen=len(old_show.steps),
-            seen_credits=old_show.play.win_credits,
-            seen_cents=old_show.play.win_cents,
+            presented_step_count=len(old_show.steps),
+            presented_credits=old_show.play.win_credits,
+            presented_cents=old_show.play.win_cents,
         )
     boxes_opened = len(last.opened_boxes) if isinstance(last, PickStep) and decision.kind == "pick" else 0
     seen_count = len(old_show.steps) - (1 if decision.kind in {"pick", "hold"} else 0)
@@ -182,10 +184,10 @@ def _build_continued_show(view: View, play: Play, steps: tuple[Step, ...]) -> Ga
         view.now,
         steps,
         old_show.reels_before,
-        steps_seen=seen_count,
+        presented_step_count=seen_count,
         boxes_opened=boxes_opened,
-        seen_credits=old_show.play.win_credits,
-        seen_cents=old_show.play.win_cents,
+        presented_credits=old_show.play.win_credits,
+        presented_cents=old_show.play.win_cents,
     )
 
 
@@ -209,7 +211,7 @@ def _apply_snapshot(view: View, snapshot: Snapshot) -> View:
     This updates the bet, the service page and the notice, and removes a decision or game that is over.
     """
     old_snapshot = view.snapshot
-    changed_view = replace(view, snapshot=snapshot, linked=True, snapshot_received_at=view.now)
+    changed_view = replace(view, snapshot=snapshot, is_linked=True, snapshot_received_at=view.now)
     if (
         old_snapshot is None
         or old_snapshot.last_display != snapshot.last_display
@@ -220,7 +222,7 @@ def _apply_snapshot(view: View, snapshot: Snapshot) -> View:
     if old_snapshot is None or old_snapshot.page != snapshot.page:
         changed_view = _update_page(changed_view, snapshot)
     if old_snapshot is None or old_snapshot.state != snapshot.state:
-        changed_view = replace(changed_view, scene_at=view.now)
+        changed_view = replace(changed_view, scene_began_at=view.now)
     changed_view = _update_notice(changed_view, old_snapshot, snapshot)
     if (
         old_snapshot is not None
@@ -248,7 +250,7 @@ def _update_notice(view: View, old_snapshot: Snapshot | None, snapshot: Snapshot
     refusals = [notice for notice in snapshot.notices[:1] if notice.code.startswith("refused")]
     notices = fresh or (refusals if is_answered else [])
     if notices:
-        return replace(view, latest_notice=notices[0], notices_at=view.now)
+        return replace(view, latest_notice=notices[0], notice_received_at=view.now)
     has_state_changed = old_snapshot is not None and old_snapshot.state != snapshot.state
     if view.latest_notice not in snapshot.notices or (has_state_changed and view.latest_notice in refusals):
         return replace(view, latest_notice=None)
@@ -283,11 +285,16 @@ def _update_bet(view: View, old_snapshot: Snapshot | None, snapshot: Snapshot) -
     if old_snapshot is None or old_snapshot.game_id != snapshot.game_id or let_go:
         view = replace(view, slip=bet, marked_at=-10.0)
     if old_snapshot is not None and old_snapshot.credit_cents != snapshot.credit_cents:
-        view = replace(view, credit_before=old_snapshot.credit_cents, credit_at=view.now, active_at=view.now)
+        view = replace(
+            view,
+            previous_credit_cents=old_snapshot.credit_cents,
+            credit_changed_at=view.now,
+            last_activity_at=view.now,
+        )
     if old_snapshot is not None and old_snapshot.progressives != snapshot.progressives:
         amounts_before = {level.id: level.amount_cents for level in old_snapshot.progressives}
-        view = replace(view, levels_before=amounts_before, levels_at=view.now)
-    return replace(view, levels_before_fall=_find_levels_before_fall(view, old_snapshot, snapshot))
+        view = replace(view, previous_level_cents=amounts_before, levels_changed_at=view.now)
+    return replace(view, level_cents_before_win=_find_levels_before_fall(view, old_snapshot, snapshot))
 
 
 def _find_levels_before_fall(
@@ -305,7 +312,7 @@ def _find_levels_before_fall(
         for level in old_snapshot.progressives
         if amounts.get(level.id, level.amount_cents) < level.amount_cents
     }
-    return {**amounts_before_fall, **view.levels_before_fall}
+    return {**amounts_before_fall, **view.level_cents_before_win}
 
 
 def _update_chips(view: View, old_snapshot: Snapshot | None, snapshot: Snapshot) -> View:
@@ -328,12 +335,14 @@ def _update_page(view: View, snapshot: Snapshot) -> View:
     A page with a text field opens without a focused target, so that Enter confirms the typed text.
     """
     replay = snapshot.page.replay if snapshot.page is not None else None
-    desk = update_desk_for_page(view.desk, snapshot.page, view.now)
+    desk = update_desk_for_page(view.page_input, snapshot.page, view.now)
     recall = None if replay is None else build_recall_view(view, snapshot, replay)
-    if desk.page_id == view.desk.page_id:
-        return replace(view, desk=desk, recall=recall)
+    if desk.page_id == view.page_input.page_id:
+        return replace(view, page_input=desk, recalled_view=recall)
     chooses = snapshot.page is not None and snapshot.page.prompt is None
-    return replace(view, desk=desk, recall=recall, focus=0, focused=view.focused and chooses)
+    return replace(
+        view, page_input=desk, recalled_view=recall, focus=0, is_focus_shown=view.is_focus_shown and chooses
+    )
 
 
 def build_recall_view(view: View, now: Snapshot, replay: Replay) -> View | None:
@@ -362,7 +371,7 @@ def build_recall_view(view: View, now: Snapshot, replay: Replay) -> View | None:
     )
     if replay.game_id not in view.games:
         return None
-    start = View(now=view.now, linked=True, games=view.games, fields=view.fields, tables=view.tables)
+    start = View(now=view.now, is_linked=True, games=view.games, fields=view.fields, tables=view.tables)
     message: Decision | Play
     if replay.decision_kind:
         message = Decision(
@@ -390,7 +399,7 @@ def build_recall_view(view: View, now: Snapshot, replay: Replay) -> View | None:
 
 def mark_link_lost(view: View) -> View:
     """Return the view after the connection to the machine was lost; the same view if it already shows this."""
-    return replace(view, linked=False, scene_at=view.now) if view.linked else view
+    return replace(view, is_linked=False, scene_began_at=view.now) if view.is_linked else view
 
 
 def advance_time(view: View, now: float, theme: Theme) -> tuple[View, Messages]:
@@ -409,7 +418,7 @@ def advance_time(view: View, now: float, theme: Theme) -> tuple[View, Messages]:
         or line is None
         or show.is_reported
         or not show.is_complete
-        or now - show.began < line.end
+        or now - show.began_at < line.end
     ):
         return start_next_game(view)
     if view.snapshot is None or view.snapshot.state != "playing":
@@ -432,6 +441,6 @@ def _remove_due_chips(view: View) -> tuple[View, Messages]:
     if chips.must_report_clearing and not waits and snapshot.is_between_games and view.accepts_request("bet"):
         chips, removal_requests = request_bet(chips, snapshot, view.now)
         return replace(view, chips=chips), removal_requests
-    if chips.requested is not None and view.now - chips.requested_at > MACHINE_ANSWER_SECONDS_MAX:
+    if chips.requested_bets is not None and view.now - chips.requested_at > MACHINE_ANSWER_SECONDS_MAX:
         return replace(view, chips=apply_machine_answer(table, chips, snapshot, waits=False)), ()
     return view, ()

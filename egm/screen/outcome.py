@@ -74,11 +74,11 @@ class ReelField:
     prizes: tuple[PrizeTableRow, ...]
     groups: Mapping[str, tuple[str, ...]]
     """The symbols of each symbol group, by the group's name."""
-    titles: Mapping[str, Names]
+    prize_names: Mapping[str, Names]
     """The names of prizes that are not for one symbol, by prize and language."""
-    triggers: Mapping[str, int] = field(default_factory=dict)
+    trigger_counts: Mapping[str, int] = field(default_factory=dict)
     """The scatter symbols that trigger a feature anywhere in the window, each with the number of symbols needed."""
-    weights: tuple[tuple[int, ...] | None, ...] = ()
+    stop_weights: tuple[tuple[int, ...] | None, ...] = ()
     """The weights of each reel's stops; None for a reel whose stops are equally likely."""
     rest_stops: tuple[int, ...] = ()
     """The stops that the reels show before the first game. No bet wins with them."""
@@ -291,7 +291,7 @@ def find_awaited_reels(field: ReelField, window: Window) -> tuple[int, ...]:
     (B-17). A reel on which the symbol is unlikely is left out.
     """
     awaited = set()
-    for symbol, needed in field.triggers.items():
+    for symbol, needed in field.trigger_counts.items():
         symbols_seen = 0
         for reel, column in enumerate(window):
             if (
@@ -306,7 +306,7 @@ def find_awaited_reels(field: ReelField, window: Window) -> tuple[int, ...]:
 def _compute_symbol_probability(field: ReelField, reel: int, symbol: str) -> Fraction:
     """Return the probability that a reel stops with at least one of the symbol in its window."""
     strip, height = field.reel_strips[reel], field.reel_heights[reel]
-    stop_weights = field.weights[reel] if reel < len(field.weights) else None
+    stop_weights = field.stop_weights[reel] if reel < len(field.stop_weights) else None
     weights = stop_weights or (1,) * len(strip)
     shows = [
         symbol in (strip[(stop + row) % len(strip)] for row in range(height)) for stop in range(len(strip))

@@ -86,11 +86,11 @@ class Picture:
         """Return the texts of the view's language."""
         code = view.snapshot.language if view.snapshot else "en"
         zone = view.snapshot.time_zone if view.snapshot else ""
-        if self._brought is not view.words:
-            self._brought, self._texts = view.words, {}
+        if self._brought is not view.machine_texts:
+            self._brought, self._texts = view.machine_texts, {}
         if (code, zone) not in self._texts:
             local_zone = self._timezone or (ZoneInfo(zone) if zone else None)
-            self._texts[code, zone] = Texts(code, local_zone, brought=view.words)
+            self._texts[code, zone] = Texts(code, local_zone, brought=view.machine_texts)
         return self._texts[code, zone]
 
     def draw_view(self, surface: pygame.Surface, view: View) -> None:
@@ -103,10 +103,10 @@ class Picture:
         else:
             _draw_player_area(stage, view.scene)
         if view.accepts_request("menu"):
-            draw_staff_key(stage, self.layout.staff)
+            draw_staff_key(stage, self.layout.staff_key)
         if _can_give_up_residual_credit(view):
             draw_residual_key(stage)
-        if view.focused and is_choosing(view, self.theme):
+        if view.is_focus_shown and is_choosing(view, self.theme):
             touches = self._list_content_touches(stage)
             if touches:
                 draw_focus(stage, touches[view.focus % len(touches)].rect)
@@ -158,7 +158,7 @@ class Picture:
         """Return the action of the focused target, or None if no target has the focus."""
         touches = (
             self._list_content_touches(stage)
-            if stage.view.focused and is_choosing(stage.view, self.theme)
+            if stage.view.is_focus_shown and is_choosing(stage.view, self.theme)
             else []
         )
         return touches[stage.view.focus % len(touches)].action if touches else None
@@ -196,7 +196,7 @@ class Picture:
         shows_page_alone = (
             self.layout.is_portrait and view.page is not Page.NONE and view.scene is not Scene.SERVICE
         )
-        return replace(view, with_bench=False) if shows_page_alone else view
+        return replace(view, has_device_drawer=False) if shows_page_alone else view
 
     def _list_content_touches(self, stage: Stage) -> list[TouchTarget]:
         """Return the touch targets of the open page, the pending decision, or the field."""
@@ -206,7 +206,7 @@ class Picture:
             targets = list_page_touches(stage)
         elif view.page is Page.HELP:
             targets = list_sheet_touches(stage)
-            targets += [(rect, Action(name)) for name, rect in lay_out_page_keys(layout.sheet).items()]
+            targets += [(rect, Action(name)) for name, rect in lay_out_page_keys(layout.player_page).items()]
         elif view.page is Page.GAMES:
             targets = list_menu_touches(view, layout)
         elif view.page is Page.SLIP:
@@ -224,11 +224,13 @@ class Picture:
     def list_touches(self, view: View) -> list[TouchTarget]:
         """Return all touch targets, the topmost first."""
         touches: list[TouchTarget] = []
-        if self._hide_drawer_behind_page(view).with_bench:
+        if self._hide_drawer_behind_page(view).has_device_drawer:
             share = compute_drawer_share(view, self.theme.motion)
             touches.append(
                 TouchTarget(
-                    find_tab_rect(self.layout.tab, self.layout.drawer, 1.0 if view.is_drawer_open else share),
+                    find_tab_rect(
+                        self.layout.drawer_tab, self.layout.drawer, 1.0 if view.is_drawer_open else share
+                    ),
                     Action("drawer"),
                 )
             )
@@ -248,9 +250,9 @@ class Picture:
         if view.table is not None and _is_round_moving(view, self.theme) and find_due_reminder(stage) is None:
             touches.append(TouchTarget(stage.layout.field, Action("skip")))
         if view.accepts_request("menu"):
-            touches.append(TouchTarget(self.layout.staff, Action("menu")))
+            touches.append(TouchTarget(self.layout.staff_key, Action("menu")))
         if _can_give_up_residual_credit(view):
-            touches.append(TouchTarget(self.layout.message, Action("residual")))
+            touches.append(TouchTarget(self.layout.status_line, Action("residual")))
         touches += [TouchTarget(self.layout.keys[name], Action(name)) for name in DECK_KEYS]
         return touches
 
@@ -268,7 +270,8 @@ def _can_delay_frame(view: View) -> bool:
     This is so if a game with several stages has been idle for some time.
     """
     waits = (
-        view.scene in {Scene.GAME, Scene.ATTRACT} and view.now - view.active_at > _SECONDS_WITHOUT_INPUT_MIN
+        view.scene in {Scene.GAME, Scene.ATTRACT}
+        and view.now - view.last_activity_at > _SECONDS_WITHOUT_INPUT_MIN
     )
     idle = view.snapshot is not None and view.snapshot.is_between_games
     return waits and idle and view.game is not None and len(view.game.presentation.get("stages", ())) > 1
@@ -284,7 +287,7 @@ def _is_round_moving(view: View, theme: Theme) -> bool:
     line = build_view_timeline(view, theme)
     if view.show is None or line is None or not _is_game_visible(view):
         return False
-    return view.now - view.show.began < line.last_stop
+    return view.now - view.show.began_at < line.last_stop
 
 
 def _can_give_up_residual_credit(view: View) -> bool:
@@ -328,7 +331,7 @@ def _choose_lamp_pattern(stage: Stage, scene: Scene) -> str:
         return "chase"
     line, show = build_view_timeline(stage.view, stage.theme), stage.view.show
     if show is not None and line is not None and line.level >= 1 and scene is Scene.GAME:
-        since = stage.view.now - show.began
+        since = stage.view.now - show.began_at
         if line.last_stop <= since < line.roll_up_end + 1.5:
             return "win"
     return "chase" if is_show_running(stage.view, stage.theme) else "idle"

@@ -5,11 +5,13 @@ from egm.screen.table import Table
 
 def list_neighbour_spots(table: Table, pocket: str, each_side: int) -> tuple[str, ...]:
     """Return the straight-up spots of a pocket and of ``each_side`` pockets on either side of it on the wheel."""
-    if pocket not in table.wheel:
+    if pocket not in table.wheel_pockets:
         return ()
-    pocket_index, count = table.wheel.index(pocket), len(table.wheel)
+    pocket_index, count = table.wheel_pockets.index(pocket), len(table.wheel_pockets)
     straight = map_pockets_to_straights(table)
-    neighbours = (table.wheel[(pocket_index + step) % count] for step in range(-each_side, each_side + 1))
+    neighbours = (
+        table.wheel_pockets[(pocket_index + step) % count] for step in range(-each_side, each_side + 1)
+    )
     return tuple(straight[each] for each in neighbours if each in straight)
 
 

@@ -46,7 +46,7 @@ class ServicePageInput:
     """Whether the shift key applies to the next letter."""
     sheets: tuple[int, ...] = (0,)
     """The index of the sheet of tables shown on each page, from the first menu page to the open service page."""
-    since: float = 0.0
+    opened_at: float = 0.0
     """When the page was opened, in monotonic seconds."""
     touched_targets: frozenset[int] = field(default_factory=frozenset)
     """In a touch test: the indices of the targets touched so far."""
@@ -54,7 +54,7 @@ class ServicePageInput:
     """In a touch calibration: the positions touched so far."""
     playing_tone: str = ""
     """The last tone played in the speaker test."""
-    toned_at: float = -10.0
+    tone_played_at: float = -10.0
     """When this tone was played, in monotonic seconds."""
 
     @property
@@ -75,7 +75,7 @@ def update_desk_for_page(desk: ServicePageInput, page: ServicePage | None, now: 
     sheets_above = desk.sheets[: max(1, page.depth)]
     sheets = (*sheets_above, *(0 for _ in range(max(1, page.depth) - len(sheets_above))))
     return ServicePageInput(
-        page.id, page.prompt.value if page.prompt is not None else "", sheets=sheets, since=now
+        page.id, page.prompt.value if page.prompt is not None else "", sheets=sheets, opened_at=now
     )
 
 
@@ -128,7 +128,7 @@ def apply_page_action(
         "clear": lambda: replace(desk, typed_text=""),
         "shift": lambda: replace(desk, is_shift_on=not desk.is_shift_on),
         "rows": lambda: replace(desk, sheets=(*desk.sheets[:-1], desk.sheet + int(value))),
-        "tone": lambda: replace(desk, playing_tone=str(value), toned_at=now),
+        "tone": lambda: replace(desk, playing_tone=str(value), tone_played_at=now),
         "target": lambda: replace(desk, touched_targets=desk.touched_targets ^ {int(value)}),
     }
     return changes.get(name, lambda: desk)(), ()

@@ -33,7 +33,7 @@ class GameShow:
     """
 
     play: Play
-    began: float
+    began_at: float
     """When the presentation began, in monotonic seconds."""
     steps: tuple[Step, ...]
     reels_before: ReelSpin | None = None
@@ -44,13 +44,13 @@ class GameShow:
     """Whether the screen has reported to the machine that the presentation has ended."""
     is_complete: bool = True
     """Whether this part ends with the end of the game, and not with a decision."""
-    steps_seen: int = 0
+    presented_step_count: int = 0
     """How many of the game's steps were presented in an earlier part."""
     boxes_opened: int = 0
     """How many boxes of the next pick feature were opened in earlier parts."""
-    seen_credits: int = 0
+    presented_credits: int = 0
     """The credits that the game had won in earlier parts."""
-    seen_cents: int = 0
+    presented_cents: int = 0
     """The amount that the game had won in earlier parts, in minor units."""
     result: RoundResult | None = None
     """The result of the table round, or None if the round has not ended or the game is not a table game."""
@@ -149,7 +149,7 @@ def has_title(show: GameShow, index: int) -> bool:
 
     False if the title card was shown in an earlier part of the presentation.
     """
-    begins_stage = index > show.steps_seen and find_step_stage(show, index - 1) != find_step_stage(
+    begins_stage = index > show.presented_step_count and find_step_stage(show, index - 1) != find_step_stage(
         show, index
     )
     return begins_stage and is_feature(show, index)
@@ -195,7 +195,7 @@ def _build_timeline(key: _TimelineKey) -> Timeline:
     if pace < 1 or show.shortened_at:
         steps = _build_step_times(show, motion, pace, calm=calm)
     spun = steps[-1].last_stop
-    grows = show.play.win_cents > show.seen_cents or bool(show.play.prizes)
+    grows = show.play.win_cents > show.presented_cents or bool(show.play.prizes)
     length = 0.45 + motion.rollup_per_level * level if grows else 0.0
     rolled = min([spun + length, *(cut for cut in show.shortened_at if cut >= spun)])
     return Timeline(tuple(steps), spun, rolled, rolled + motion.result_hold, level)
@@ -209,11 +209,11 @@ def _build_step_times(show: GameShow, motion: Motion, pace: float, *, calm: bool
     steps: list[StepTime] = []
     begin = 0.0
     for index, step in enumerate(show.steps):
-        if index < show.steps_seen:
+        if index < show.presented_step_count:
             steps.append(StepTime(0.0, 0.0, (0.0,) * count_step_parts(step), 0.0, 0.0))
             continue
         card = motion.title if has_title(show, index) else 0.0
-        boxes_opened = show.boxes_opened if index == show.steps_seen else 0
+        boxes_opened = show.boxes_opened if index == show.presented_step_count else 0
         time = _scale_step_time(_build_step_time(step, card, motion, boxes_opened, calm=calm), pace, begin)
         if index < len(show.steps) - 1:
             pause = motion.line_cycle if step.credits else motion.result_hold

@@ -48,7 +48,7 @@ class WheelStep:
     """A spin of a bonus wheel."""
 
     stage: str
-    parts: tuple[BonusItem, ...]
+    segments: tuple[BonusItem, ...]
     """The segments of the wheel, in order."""
     winning_index: int
     """The index of the winning segment."""
@@ -75,9 +75,9 @@ class KenoStep:
     """The numbers drawn, in order."""
     cards: tuple[KenoCard, ...]
     """The result of every way of the ticket."""
-    number: int
+    draw_number: int
     """The number of this draw, from 1."""
-    draws: int
+    draw_count: int
     """For how many draws the ticket was bought."""
     multipliers: tuple[tuple[str, int], ...]
     credits: int

@@ -10,7 +10,7 @@ from fractions import Fraction
 from functools import lru_cache
 from typing import Any, Final, Literal
 
-from egm.kernel.messages import Felt, GameView, Intent, Snapshot
+from egm.kernel.messages import Felt, GameView, Intent, Snapshot, SpotNow
 from egm.screen.outcome import OutcomeError
 
 #: The possible values of chips, in credits.
@@ -49,41 +49,41 @@ class Spot:
     group: str
     names: Mapping[str, str]
     odds: str
-    least: int
+    bet_min: int
     """The lowest bet on the spot, in credits."""
-    most: int
+    bet_max: int
     """The highest bet on the spot, in credits."""
-    step: int
+    bet_step: int
     """The increment of bets, in credits: a bet on the spot is a multiple of it."""
-    needs: str | None
+    required_spot: str | None
     """The id of another spot on which a bet must be placed first, or None."""
     excluded_spots: tuple[str, ...]
     """The ids of the spots that cannot hold a bet together with this one."""
     covered_pockets: tuple[str, ...]
     """The results (such as pockets of the wheel) with which a bet on the spot wins."""
-    share: int | None = None
-    """If set, the only permitted bet is the bet on the spot ``needs``, divided by this number.
+    required_bet_divisor: int | None = None
+    """If set, the only permitted bet is the bet on ``required_spot``, divided by this number.
 
     If None, the player chooses the amount.
     """
-    times: int | None = None
-    """If set, the bet is this multiple of the bet on the spot ``needs``.
+    required_bet_multiple: int | None = None
+    """If set, the bet is this multiple of the bet on ``required_spot``.
 
     The two bets are made together: a chip on either spot places both.
     """
-    most_times: int | None = None
-    """The highest bet, as a multiple of the bet on the spot ``needs``; None if there is no such limit."""
-    reserve: Fraction = Fraction(0)
+    required_bet_multiple_max: int | None = None
+    """The highest bet, as a multiple of the bet on ``required_spot``; None if there is no such limit."""
+    raise_reserve: Fraction = Fraction(0)
     """How many credits the player may have to add during the round for each credit bet on the spot, at most.
 
     When the bet is placed, the player's credit and the limits must cover this amount too.
     """
     added_bet_multiples: tuple[str, ...] = ()
-    """The permitted amounts of a bet that is made during a round, as multiples of the bet on the spot ``needs``.
+    """The permitted amounts of a bet that is made during a round, as multiples of the bet on ``required_spot``.
 
     Empty for a bet that is made before the round.
     """
-    terms: Mapping[str, str] = field(default_factory=dict)
+    pay_texts: Mapping[str, str] = field(default_factory=dict)
     """Text about what the spot pays, by language, if its odds alone do not say it."""
     cycle_spots: tuple[str, ...] = ()
     """The other spots of a cycle: a group of spots of which each needs a bet on the next.
@@ -115,19 +115,19 @@ class Table:
     """The complete bets that the game offers by name, each as the credits on its spots."""
     total_bet_max: int | None
     """The highest total of all bets, in credits; None if there is no maximum."""
-    wheel: tuple[str, ...]
+    wheel_pockets: tuple[str, ...]
     """The pockets in wheel order; empty without a wheel."""
-    colours: Mapping[str, str]
+    pocket_colours: Mapping[str, str]
     """The colour of each pocket."""
     names: Mapping[str, Mapping[str, str]]
     """The name of each group of spots, by group and language."""
     off_on_come_out: frozenset[str] = frozenset()
     """Craps: the spots whose bets are off on a come-out roll, unless the player switches them on."""
-    player_decides: frozenset[str] = frozenset()
+    switchable_spots: frozenset[str] = frozenset()
     """Craps: the spots for which the player decides whether a bet is on or off for the next throw."""
-    calls: Mapping[str, AnnouncedBet] = field(default_factory=dict)
+    announced_bets: Mapping[str, AnnouncedBet] = field(default_factory=dict)
     """The announced bets, by id."""
-    roads: tuple[str, ...] = ()
+    scoreboard_sides: tuple[str, ...] = ()
     """The two results that have columns on a scoreboard, such as player and banker; empty if there is no scoreboard."""
     has_suits: bool = False
     """Whether the game is played with cards that have suits; False for pai gow tiles and for games without cards."""
@@ -139,8 +139,8 @@ class Table:
         The lowest chip is the smallest increment of a bet. The value of every other chip is a multiple of it.
         """
         spots = self.spots.values()
-        smallest_step = min((spot.step for spot in spots), default=1)
-        largest_bet = max((spot.most for spot in spots), default=1)
+        smallest_step = min((spot.bet_step for spot in spots), default=1)
+        largest_bet = max((spot.bet_max for spot in spots), default=1)
         fit = [
             value
             for value in _CHIP_VALUES_CREDITS
@@ -186,14 +186,14 @@ def _compute_lowest_bet(table: Table) -> int:
     It includes the lowest bets on all spots that must be bet together.
     """
     return min(
-        sum(table.spots[each].least for each in (spot.id, *spot.cycle_spots))
+        sum(table.spots[each].bet_min for each in (spot.id, *spot.cycle_spots))
         + sum(
-            max(each.least, each.times * spot.least)
+            max(each.bet_min, each.required_bet_multiple * spot.bet_min)
             for each in table.spots.values()
-            if each.needs == spot.id and each.times is not None
+            if each.required_spot == spot.id and each.required_bet_multiple is not None
         )
         for spot in table.spots.values()
-        if spot.needs is None or spot.cycle_spots
+        if spot.required_spot is None or spot.cycle_spots
     )
 
 
@@ -212,18 +212,20 @@ def read_table(game: GameView) -> Table:
                 group=str(data_spot["group"]),
                 names={str(code): str(words) for code, words in data_spot["names"].items()},
                 odds=str(data_spot["odds"]),
-                least=int(data_spot["least"]),
-                most=int(data_spot["most"]),
-                step=int(data_spot.get("step", 1)),
-                needs=None if data_spot.get("needs") is None else str(data_spot["needs"]),
+                bet_min=int(data_spot["least"]),
+                bet_max=int(data_spot["most"]),
+                bet_step=int(data_spot.get("step", 1)),
+                required_spot=None if data_spot.get("needs") is None else str(data_spot["needs"]),
                 excluded_spots=tuple(map(str, data_spot.get("excludes", ()))),
                 covered_pockets=tuple(map(str, data_spot.get("covers", ()))),
-                share=None if data_spot.get("share") is None else int(data_spot["share"]),
-                most_times=None if data_spot.get("most_times") is None else int(data_spot["most_times"]),
-                reserve=Fraction(data_spot.get("reserve", 0)),
+                required_bet_divisor=None if data_spot.get("share") is None else int(data_spot["share"]),
+                required_bet_multiple_max=None
+                if data_spot.get("most_times") is None
+                else int(data_spot["most_times"]),
+                raise_reserve=Fraction(data_spot.get("reserve", 0)),
                 added_bet_multiples=tuple(map(str, data_spot.get("added", ()))),
-                terms={str(code): str(words) for code, words in data_spot.get("terms", {}).items()},
-                times=None if data_spot.get("times") is None else int(data_spot["times"]),
+                pay_texts={str(code): str(words) for code, words in data_spot.get("terms", {}).items()},
+                required_bet_multiple=None if data_spot.get("times") is None else int(data_spot["times"]),
             )
             for data_spot in data.get("spots", ())
         ]
@@ -233,16 +235,16 @@ def read_table(game: GameView) -> Table:
             spots=_group_spots_needing_each_other({spot.id: spot for spot in spots}),
             combined_bets=tuple(_read_bets(form.get("bets", {})) for form in data.get("forms", ())),
             total_bet_max=None if limit is None else int(limit),
-            wheel=tuple(map(str, data.get("wheel", ()))),
-            colours={str(name): str(colour) for name, colour in data.get("colours", {}).items()},
+            wheel_pockets=tuple(map(str, data.get("wheel", ()))),
+            pocket_colours={str(name): str(colour) for name, colour in data.get("colours", {}).items()},
             names=data.get("names", {}),
             off_on_come_out=frozenset(map(str, data.get("off", ()))),
-            player_decides=frozenset(map(str, data.get("says", ()))),
-            calls={
+            switchable_spots=frozenset(map(str, data.get("says", ()))),
+            announced_bets={
                 str(call["id"]): AnnouncedBet(call["names"], _read_bets(call["bets"]))
                 for call in data.get("calls", ())
             },
-            roads=tuple(map(str, data.get("roads", ()))),
+            scoreboard_sides=tuple(map(str, data.get("roads", ()))),
             has_suits=data["felt"] == "cards"
             and not any("-" in hand.get("back", "") for hand in data.get("hands", ())),
         )
@@ -259,7 +261,7 @@ def _group_spots_needing_each_other(spots: Mapping[str, Spot]) -> dict[str, Spot
     def list_cycle(spot: Spot) -> tuple[str, ...]:
         """Return the other spots of the cycle to which a spot belongs; empty if it is in no cycle."""
         cycle = [spot.id]
-        while (needs := spots[cycle[-1]].needs) is not None and needs not in cycle:
+        while (needs := spots[cycle[-1]].required_spot) is not None and needs not in cycle:
             cycle.append(needs)
         return tuple(cycle[1:]) if needs == spot.id else ()
 
@@ -278,11 +280,11 @@ class ChipsOnTable:
 
     bets: Bets = field(default_factory=dict)
     """The new bet on each spot, in credits. A negative amount takes down a standing bet of this amount."""
-    plays: Mapping[str, bool] = field(default_factory=dict)
+    is_on_by_spot: Mapping[str, bool] = field(default_factory=dict)
     """Craps: whether the bet on a spot is on for the next throw, for the spots that the player has switched."""
     undo_bets: tuple[Bets, ...] = ()
     """The bets before each change that can be undone, the latest change last."""
-    value: int = 0
+    chip_value: int = 0
     """The value of the selected chip, in credits; 0 means the lowest chip."""
     tool: Tool = "chip"
     """The selected tool, which decides what a touch of a spot does."""
@@ -292,7 +294,7 @@ class ChipsOnTable:
     """The name of the part of the layout that the player has opened; empty for the first."""
     sheet: int = 0
     """On a telephone: the index of the sheet shown of the open part of the layout."""
-    neighbours: int = NEIGHBOUR_COUNT_CHOICES[0]
+    neighbour_count: int = NEIGHBOUR_COUNT_CHOICES[0]
     """How many pockets on each side of the touched pocket a bet on the racetrack includes."""
     explained_spot: str = ""
     """The id of the spot touched last, which the side panel explains."""
@@ -305,7 +307,7 @@ class ChipsOnTable:
 
     Until it replies, its bet is still that of the last round, and is not shown as a bet for the next round.
     """
-    requested: Bets | None = None
+    requested_bets: Bets | None = None
     """The bets requested from the machine, until it answers; None if no request is pending."""
     requested_at: float = -10.0
     """When the bet was requested, in monotonic seconds."""
@@ -344,9 +346,9 @@ class BetLimits:
     """The ids of the spots that take no bet now."""
     table_state: Felt
     """The table's state as the machine reports it."""
-    bet_min_here: int = 0
+    venue_bet_min: int = 0
     """The lowest total stake of a round that the venue permits, in credits."""
-    bet_max_here: int | None = None
+    venue_bet_max: int | None = None
     """The highest total stake that the venue permits, with standing bets, in credits.
 
     None if only the table's own maximum applies.
@@ -354,8 +356,7 @@ class BetLimits:
 
     def limit_spot(self, spot: Spot) -> Spot:
         """Return a bet spot with the limits that apply to it in the table's current state."""
-        current_limits = self.table_state.spots.get(spot.id)
-        return spot if current_limits is None else replace(spot, **current_limits.model_dump())
+        return apply_current_limits(spot, self.table_state.spots.get(spot.id))
 
     def find_bet(self, bets: Bets, spot: str | None) -> int:
         """Return the total bet on a spot in credits, from ``bets`` and the standing bets; 0 without a spot."""
@@ -366,19 +367,19 @@ class BetLimits:
 
         It is the spot's own maximum or, if lower, the venue's.
         """
-        return spot.most if self.bet_max_here is None else min(spot.most, self.bet_max_here)
+        return spot.bet_max if self.venue_bet_max is None else min(spot.bet_max, self.venue_bet_max)
 
     def find_maximum(self, spot: Spot, bets: Bets) -> int:
         """Return the highest bet on a spot in credits, given the other ``bets``.
 
-        It is at most :meth:`find_spot_maximum`. If the spot has ``most_times``, it is also at most that multiple of the
-        bet on the spot ``needs``.
+        It is at most :meth:`find_spot_maximum`. If the spot has ``required_bet_multiple_max``, it is also at most that
+        multiple of the bet on ``required_spot``.
         """
-        times = spot.most_times
+        times = spot.required_bet_multiple_max
         return (
             self.find_spot_maximum(spot)
             if times is None
-            else min(self.find_spot_maximum(spot), times * self.find_bet(bets, spot.needs))
+            else min(self.find_spot_maximum(spot), times * self.find_bet(bets, spot.required_spot))
         )
 
     def compute_room(self, bets: Bets) -> int | None:
@@ -386,10 +387,24 @@ class BetLimits:
 
         Standing bets that ``bets`` takes down are not subtracted. None if the venue has no maximum.
         """
-        if self.bet_max_here is None:
+        if self.venue_bet_max is None:
             return None
         taken_down = -sum(each for each in bets.values() if each < 0)
-        return self.bet_max_here - sum(self.standing_bets.values()) + taken_down
+        return self.venue_bet_max - sum(self.standing_bets.values()) + taken_down
+
+
+def apply_current_limits(spot: Spot, current: SpotNow | None) -> Spot:
+    """Return the bet spot with its current odds and limits; unchanged without ``current``."""
+    if current is None:
+        return spot
+    return replace(
+        spot,
+        odds=current.odds,
+        bet_min=current.least,
+        bet_max=current.most,
+        bet_step=current.step,
+        required_bet_multiple_max=current.most_times,
+    )
 
 
 def build_bet_limits(snapshot: Snapshot) -> BetLimits:
@@ -411,12 +426,12 @@ def find_closed_reason(spot: Spot, bets: Bets, limits: BetLimits) -> tuple[str, 
     The reason is a catalogue key, or "" if the spot takes a bet. ``bets`` are the bets already placed.
     """
     if (
-        spot.needs is not None
+        spot.required_spot is not None
         and not spot.cycle_spots
-        and spot.times is None
+        and spot.required_bet_multiple is None
         and _find_needed_bet(spot, bets, limits) <= 0
     ):
-        return "needs", (spot.needs,)
+        return "needs", (spot.required_spot,)
     if spot.id in limits.closed_spots:
         return "shut", ()
     if any(bets.get(other, 0) > 0 for other in spot.excluded_spots):
@@ -425,7 +440,9 @@ def find_closed_reason(spot: Spot, bets: Bets, limits: BetLimits) -> tuple[str, 
     if first and spot.id not in first and not any(bets.get(each, 0) > 0 for each in first):
         return "first", first
     needed = _find_needed_bet(spot, bets, limits)
-    breaks_share = spot.share is not None and (needed % spot.share or needed // spot.share < spot.least)
+    breaks_share = spot.required_bet_divisor is not None and (
+        needed % spot.required_bet_divisor or needed // spot.required_bet_divisor < spot.bet_min
+    )
     return ("share", ()) if breaks_share else ("", ())
 
 
@@ -446,7 +463,7 @@ def place_chips(
     for name in dict.fromkeys(_find_lead_spot(table, spot) for spot in spots):
         spot = table.spots[name]
         bets |= {
-            each: limits.limit_spot(table.spots[each]).least
+            each: limits.limit_spot(table.spots[each]).bet_min
             for each in spot.cycle_spots
             if not bets.get(each)
         }
@@ -468,10 +485,15 @@ def place_chips(
 def _find_lead_spot(table: Table, spot: str) -> str:
     """Return the spot whose bet is recorded when a chip is placed on ``spot``; usually ``spot`` itself.
 
-    A spot with ``times`` is always bet together with the spot that it needs. The chip is then recorded on that spot.
+    A spot with ``required_bet_multiple`` is always bet together with the spot that it requires. The chip is then
+    recorded on that spot.
     """
-    needs = table.spots[spot].needs
-    return spot if needs is None or table.spots[spot].times is None else _find_lead_spot(table, needs)
+    needs = table.spots[spot].required_spot
+    return (
+        spot
+        if needs is None or table.spots[spot].required_bet_multiple is None
+        else _find_lead_spot(table, needs)
+    )
 
 
 def _find_exceeded_limit(table: Table, bets: Bets, limits: BetLimits) -> str:
@@ -482,7 +504,7 @@ def _find_exceeded_limit(table: Table, bets: Bets, limits: BetLimits) -> str:
     """
     total, room = sum(each for each in bets.values() if each > 0), limits.compute_room(bets)
     reserve_credits = sum(
-        (table.spots[name].reserve * each for name, each in bets.items() if each > 0), Fraction(0)
+        (table.spots[name].raise_reserve * each for name, each in bets.items() if each > 0), Fraction(0)
     )
     if total > limits.credits:
         return "credit"
@@ -501,48 +523,54 @@ def list_chip_values(table: Table, limits: BetLimits) -> tuple[int, ...]:
     lowest, *higher = table.chips
     return (
         lowest,
-        *(value for value in higher if limits.bet_max_here is None or value <= limits.bet_max_here),
+        *(value for value in higher if limits.venue_bet_max is None or value <= limits.venue_bet_max),
     )
 
 
 def find_chip_value(table: Table, chips: ChipsOnTable, limits: BetLimits) -> int:
     """Return the value of the selected chip, in credits."""
     values = list_chip_values(table, limits)
-    return chips.value if chips.value in values else values[0]
+    return chips.chip_value if chips.chip_value in values else values[0]
 
 
 def _add_chip(table: Table, spot: Spot, bets: Bets, value: int, limits: BetLimits) -> tuple[int, str]:
     """Return the bet on a spot after a chip of ``value`` credits was added, and why no more can be added, or "".
 
     The bet is raised to the spot's minimum, rounded up to its increment, and lowered to its maximum. If the spot has a
-    ``share``, its bet follows from another bet, and ``value`` is ignored.
+    ``required_bet_divisor``, its bet follows from another bet, and ``value`` is ignored.
     """
     standing_credits, current_credits = limits.standing_bets.get(spot.id, 0), max(0, bets.get(spot.id, 0))
     reason, _ = find_closed_reason(spot, bets, limits)
     if reason:
         return current_credits, reason
     spot = limits.limit_spot(spot)
-    if spot.share is not None:
-        value = _find_needed_bet(spot, bets, limits) // spot.share - standing_credits - current_credits
-    new_credits = max(standing_credits + current_credits + value, spot.least) - standing_credits
-    new_credits = -(-new_credits // spot.step) * spot.step
+    if spot.required_bet_divisor is not None:
+        value = (
+            _find_needed_bet(spot, bets, limits) // spot.required_bet_divisor
+            - standing_credits
+            - current_credits
+        )
+    new_credits = max(standing_credits + current_credits + value, spot.bet_min) - standing_credits
+    new_credits = -(-new_credits // spot.bet_step) * spot.bet_step
     new_credits = min(
-        new_credits, (limits.find_maximum(spot, bets) - standing_credits) // spot.step * spot.step
+        new_credits, (limits.find_maximum(spot, bets) - standing_credits) // spot.bet_step * spot.bet_step
     )
-    if new_credits <= current_credits or standing_credits + new_credits < spot.least:
+    if new_credits <= current_credits or standing_credits + new_credits < spot.bet_min:
         return current_credits, "most"
     reason = _find_exceeded_limit(table, {**bets, spot.id: new_credits}, limits)
     return (current_credits, reason) if reason else (new_credits, "")
 
 
 def _find_needed_bet(spot: Spot, bets: Bets, limits: BetLimits) -> int:
-    """Return the bet in credits on the spot that ``spot`` needs; 1 if it needs none.
+    """Return the bet in credits on the spot that ``spot`` requires; 1 if it requires none.
 
-    If the spot has a ``share``, the standing bet on the needed spot is not counted.
+    If the spot has a ``required_bet_divisor``, the standing bet on the required spot is not counted.
     """
-    if spot.needs is None:
+    if spot.required_spot is None:
         return 1
-    return bets.get(spot.needs, 0) + (limits.standing_bets.get(spot.needs, 0) if spot.share is None else 0)
+    return bets.get(spot.required_spot, 0) + (
+        limits.standing_bets.get(spot.required_spot, 0) if spot.required_bet_divisor is None else 0
+    )
 
 
 def _update_dependent_bets(table: Table, bets: Bets, limits: BetLimits) -> dict[str, int]:
@@ -554,10 +582,14 @@ def _update_dependent_bets(table: Table, bets: Bets, limits: BetLimits) -> dict[
     result = dict(bets)
     for spot in table.spots.values():
         needed, current_credits = _find_needed_bet(spot, result, limits), result.get(spot.id, 0)
-        if current_credits > 0 and spot.share is not None:
-            result[spot.id] = 0 if needed % spot.share else min(needed // spot.share, spot.most)
-        if spot.times is not None and spot.needs is not None:
-            result[spot.id] = spot.times * result.get(spot.needs, 0)
+        if current_credits > 0 and spot.required_bet_divisor is not None:
+            result[spot.id] = (
+                0
+                if needed % spot.required_bet_divisor
+                else min(needed // spot.required_bet_divisor, spot.bet_max)
+            )
+        if spot.required_bet_multiple is not None and spot.required_spot is not None:
+            result[spot.id] = spot.required_bet_multiple * result.get(spot.required_spot, 0)
         elif current_credits > 0 and needed <= 0:
             result[spot.id] = 0
     return result if result == bets else _update_dependent_bets(table, result, limits)
@@ -593,10 +625,10 @@ def is_bet_playing(table: Table, chips: ChipsOnTable, spot: str, limits: BetLimi
 
     None if the player cannot decide this for the spot.
     """
-    if spot not in table.player_decides:
+    if spot not in table.switchable_spots:
         return None
     default = limits.table_state.plays.get(spot, spot not in table.off_on_come_out)
-    return chips.plays.get(spot, default)
+    return chips.is_on_by_spot.get(spot, default)
 
 
 def _toggle_plays(table: Table, chips: ChipsOnTable, spot: str, limits: BetLimits) -> ChipsOnTable:
@@ -604,7 +636,12 @@ def _toggle_plays(table: Table, chips: ChipsOnTable, spot: str, limits: BetLimit
     is_playing = is_bet_playing(table, chips, spot, limits)
     if is_playing is None or limits.find_bet(chips.bets, spot) <= 0:
         return replace(chips, explained_spot=spot, refusal_key="always" if is_playing is None else "nothing")
-    return replace(chips, explained_spot=spot, refusal_key="", plays={**chips.plays, spot: not is_playing})
+    return replace(
+        chips,
+        explained_spot=spot,
+        refusal_key="",
+        is_on_by_spot={**chips.is_on_by_spot, spot: not is_playing},
+    )
 
 
 def undo_chips(chips: ChipsOnTable) -> ChipsOnTable:
@@ -675,7 +712,7 @@ def read_bets_in_force(table: Table, snapshot: Snapshot) -> Bets:
 
 def is_under_minimum(chips: ChipsOnTable, snapshot: Snapshot) -> bool:
     """Return whether the player's bets total less than the venue's minimum. They are then no valid bet."""
-    return 0 < chips.credits < build_bet_limits(snapshot).bet_min_here
+    return 0 < chips.credits < build_bet_limits(snapshot).venue_bet_min
 
 
 def request_bet(
@@ -686,14 +723,16 @@ def request_bet(
     If the bets total less than the venue's minimum, an empty bet is requested.
     """
     limits = build_bet_limits(snapshot)
-    changes = {spot: now for spot, now in chips.plays.items() if limits.find_bet(chips.bets, spot) > 0}
+    changes = {
+        spot: now for spot, now in chips.is_on_by_spot.items() if limits.find_bet(chips.bets, spot) > 0
+    }
     chips = replace(chips, is_clearing_unanswered=chips.must_report_clearing)
     if is_under_minimum(chips, snapshot):
         request = Intent(name="bet", value=0, options={"bets": {}})
-        return replace(chips, must_report_clearing=False, requested={}, requested_at=now), (request,)
+        return replace(chips, must_report_clearing=False, requested_bets={}, requested_at=now), (request,)
     working: dict[str, object] = {"working": changes} if changes else {}
     request = Intent(name="bet", value=chips.credits, options={"bets": dict(chips.bets), **working})
-    return replace(chips, must_report_clearing=False, requested=chips.bets, requested_at=now), (request,)
+    return replace(chips, must_report_clearing=False, requested_bets=chips.bets, requested_at=now), (request,)
 
 
 def apply_machine_answer(
@@ -708,14 +747,14 @@ def apply_machine_answer(
     current = read_bets_in_force(table, snapshot)
     is_bet_refused = any(notice.code.startswith("refused.bet") for notice in snapshot.notices)
     if chips.must_report_clearing or (
-        waits and chips.requested is not None and current != chips.requested and not is_bet_refused
+        waits and chips.requested_bets is not None and current != chips.requested_bets and not is_bet_refused
     ):
         return chips
     if (
         chips.is_clearing_unanswered and current and not chips.bets
     ):  # The request was refused or lost: send it again.
-        return replace(chips, requested=None, must_report_clearing=True)
-    chips = replace(chips, requested=None, is_clearing_unanswered=False)
+        return replace(chips, requested_bets=None, must_report_clearing=True)
+    chips = replace(chips, requested_bets=None, is_clearing_unanswered=False)
     if current == chips.bets or (not current and is_under_minimum(chips, snapshot)):
         return chips
-    return replace(chips, bets=current, plays=snapshot.bet_wager.get("working", {}), undo_bets=())
+    return replace(chips, bets=current, is_on_by_spot=snapshot.bet_wager.get("working", {}), undo_bets=())

@@ -228,4 +228,4 @@ def _draw_stop_reason(stage: Stage, scene: Scene) -> None:
     shown_scene = Scene.OUT if scene is Scene.SERVICE else scene
     screen = (0.0, 0.0, *map(float, stage.layout.size))
     bar: Rect = (0.0, screen[3], screen[2], 0.0)
-    draw_lockup(replace(stage, layout=replace(stage.layout, bar=bar)), shown_scene)
+    draw_lockup(replace(stage, layout=replace(stage.layout, meter_bar=bar)), shown_scene)

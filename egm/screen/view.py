@@ -71,17 +71,17 @@ class View:
     """
 
     now: float = 0.0
-    linked: bool = False
+    is_linked: bool = False
     """Whether the screen is connected to the machine."""
     snapshot: Snapshot | None = None
     """The machine's latest snapshot; None until the first arrives."""
-    starting: StartUpActivity | None = None
+    start_up_activity: StartUpActivity | None = None
     """The start-up progress of a machine that has not sent a message yet, or None."""
     games: Mapping[str, GameView] = field(default_factory=dict)
     """The games on offer, by id."""
     fields: Mapping[str, Mapping[str, ReelField]] = field(default_factory=dict)
     """The reel data of each game stage played on reels, by game id and then by stage."""
-    words: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
+    machine_texts: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
     """Texts that the machine adds to the catalogues, by language and then by key."""
     tables: Mapping[str, Table] = field(default_factory=dict)
     """The table data of each table game, by the game's id."""
@@ -91,7 +91,7 @@ class View:
     """The reels or cards that the player has marked in a decision, as a bit mask."""
     focus: int = 0
     """The index of the touch target that the keys have selected."""
-    focused: bool = False
+    is_focus_shown: bool = False
     """Whether the player is selecting targets with the keys. Only then is the selected target highlighted."""
     show: GameShow | None = None
     """The presentation of the current or last game, or None before the first game."""
@@ -102,45 +102,45 @@ class View:
     page: Page = Page.NONE
     sheet: int = 0
     """The index of the sheet shown of the open page."""
-    with_bench: bool = False
+    has_device_drawer: bool = False
     """Whether the screen was started with the drawer of simulated devices."""
-    drawer_since: float | None = None
+    drawer_opened_at: float | None = None
     """When the drawer of simulated devices began to open; None while it is closed."""
-    drawer_until: float = -10.0
+    drawer_closed_at: float = -10.0
     """When the drawer of simulated devices last began to close."""
-    bench: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
+    device_states: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
     """The state of each simulated device (door, bill acceptor ...), by its name."""
     bench_commands: tuple[BenchCommand, ...] = ()
     """The commands that the drawer last sent to the device simulator."""
     bench_reply: BenchReply | None = None
     """The simulator's reply to these commands, or None."""
     bench_reply_at: float = -10.0
-    bench_linked: bool = False
+    is_bench_linked: bool = False
     """Whether the device simulator is connected."""
-    key_turn_pending: bool = False
+    is_key_turn_pending: bool = False
     """Whether the operator's key is to be turned once the device simulator has reported the key's position."""
-    pressed: str = ""
+    pressed_key: str = ""
     """The name of the key on the screen that was pressed last."""
     pressed_at: float = -10.0
-    active_at: float = 0.0
+    last_activity_at: float = 0.0
     """When a person last used the machine, or a game or the credit changed."""
-    scene_at: float = 0.0
+    scene_began_at: float = 0.0
     """When the scene that is drawn now appeared."""
     latest_notice: Notice | None = None
     """The latest notice of the machine to the player that still applies, or None."""
-    notices_at: float = -10.0
+    notice_received_at: float = -10.0
     """When this notice arrived."""
     snapshot_received_at: float = 0.0
     """When the last message of the machine arrived."""
-    levels_before: Mapping[str, int] = field(default_factory=dict)
+    previous_level_cents: Mapping[str, int] = field(default_factory=dict)
     """The amount of each progressive level before its last change, in minor units, by level id."""
-    levels_at: float = -10.0
+    levels_changed_at: float = -10.0
     """When the progressive levels last changed."""
-    levels_before_fall: Mapping[str, int] = field(default_factory=dict)
+    level_cents_before_win: Mapping[str, int] = field(default_factory=dict)
     """The amount that each progressive level had before it was won in the current game, in minor units, by id."""
-    credit_before: int = 0
+    previous_credit_cents: int = 0
     """The credit before its last change, in minor units."""
-    credit_at: float = -10.0
+    credit_changed_at: float = -10.0
     """When the credit last changed."""
     volume: int = 2
     """The volume step, from 0 (silent) to 3."""
@@ -152,15 +152,15 @@ class View:
     """When the player last changed the marks."""
     chips: ChipsOnTable = field(default_factory=ChipsOnTable)
     """The player's chips at a table game: new bets, undo history and selected tool."""
-    board: bool = True
+    is_scoreboard_wanted: bool = True
     """Whether the player wants to see a table's scoreboard."""
-    board_at: float = -10.0
+    scoreboard_chosen_at: float = -10.0
     """When the player last opened or closed the scoreboard."""
-    four_colours: bool = False
+    has_four_suit_colours: bool = False
     """Whether each suit of the cards is drawn in its own colour, as the player chose."""
-    desk: ServicePageInput = field(default_factory=ServicePageInput)
+    page_input: ServicePageInput = field(default_factory=ServicePageInput)
     """The unfinished input on the open service page."""
-    recall: "View | None" = None
+    recalled_view: "View | None" = None
     """A view of the past game that the open service page recalls, as the player saw it; None on other pages."""
 
     @property
@@ -181,7 +181,7 @@ class View:
         snapshot = self.snapshot
         if snapshot is None:
             return Scene.BOOT
-        if not self.linked:
+        if not self.is_linked:
             return Scene.LOST
         if snapshot.page is not None:
             return Scene.SERVICE
@@ -199,7 +199,7 @@ class View:
             return scenes_by_state[snapshot.state]
         empty = snapshot.credit_cents == 0 and not snapshot.standing
         quiet = snapshot.state == "idle" and empty and self.page is Page.NONE
-        return Scene.ATTRACT if quiet and self.now - self.active_at > ATTRACT_AFTER else Scene.GAME
+        return Scene.ATTRACT if quiet and self.now - self.last_activity_at > ATTRACT_AFTER else Scene.GAME
 
     @property
     def time_utc(self) -> str:
@@ -212,11 +212,11 @@ class View:
     @property
     def is_drawer_open(self) -> bool:
         """Return whether the drawer of simulated peripherals is open."""
-        return self.drawer_since is not None
+        return self.drawer_opened_at is not None
 
     def accepts_request(self, name: str) -> bool:
         """Return whether the machine would accept the request ``name`` now. If so, the key of the request is lit."""
-        return self.linked and self.snapshot is not None and name in self.snapshot.accepts
+        return self.is_linked and self.snapshot is not None and name in self.snapshot.accepts
 
 
 #: Seconds without a touch, a credit, a change of the bet or a game before the attract scene.
@@ -228,7 +228,7 @@ def build_view_timeline(view: View, theme: Theme) -> Timeline | None:
     if view.show is None:
         return None
     play = view.show.play
-    fresh = play.win_credits - view.show.seen_credits
+    fresh = play.win_credits - view.show.presented_credits
     level = theme.find_celebration_level(fresh, play.bet_credits)
     if play.progressives or play.prizes:
         level = len(theme.celebration_levels) - 1
@@ -238,7 +238,7 @@ def build_view_timeline(view: View, theme: Theme) -> Timeline | None:
 def is_show_running(view: View, theme: Theme) -> bool:
     """Return whether the steps of a game's outcome are still being presented."""
     line = build_view_timeline(view, theme)
-    return line is not None and view.show is not None and view.now - view.show.began < line.roll_up_end
+    return line is not None and view.show is not None and view.now - view.show.began_at < line.roll_up_end
 
 
 def is_decision_due(view: View, theme: Theme) -> bool:
@@ -247,7 +247,7 @@ def is_decision_due(view: View, theme: Theme) -> bool:
     if view.decision is None or view.show is None or line is None:
         return view.decision is not None
     shown_at = line.roll_up_end if view.decision.kind == "double_up" else line.last_stop
-    return view.now - view.show.began >= shown_at
+    return view.now - view.show.began_at >= shown_at
 
 
 def is_marking_decision(view: View) -> bool:
@@ -320,7 +320,7 @@ def has_changed_marks_since_game(view: View) -> bool:
 
     The board then shows these marks instead of the last draw.
     """
-    return view.marked_at > (view.show.began if view.show is not None else -9.0)
+    return view.marked_at > (view.show.began_at if view.show is not None else -9.0)
 
 
 def should_show_scoreboard(view: View) -> bool:
@@ -329,9 +329,13 @@ def should_show_scoreboard(view: View) -> bool:
     After a round, the cards of the round are shown instead, until the next bet or until the player opens the
     scoreboard.
     """
-    began = view.show.began if view.show is not None else -9.0
-    lie = view.show is not None and not has_changed_marks_since_game(view) and view.board_at <= began
-    return view.board and not lie
+    began = view.show.began_at if view.show is not None else -9.0
+    lie = (
+        view.show is not None
+        and not has_changed_marks_since_game(view)
+        and view.scoreboard_chosen_at <= began
+    )
+    return view.is_scoreboard_wanted and not lie
 
 
 def find_standing_result(view: View) -> ReelSpin | None:
@@ -410,6 +414,6 @@ def compute_bet_credits(view: View) -> int:
 
 def compute_drawer_share(view: View, motion: Motion) -> float:
     """Return how far the drawer of simulated devices is open, 0 to 1."""
-    if view.drawer_since is not None:
-        return clamp_to_unit_interval((view.now - view.drawer_since) / motion.drawer)
-    return 1 - clamp_to_unit_interval((view.now - view.drawer_until) / motion.drawer)
+    if view.drawer_opened_at is not None:
+        return clamp_to_unit_interval((view.now - view.drawer_opened_at) / motion.drawer)
+    return 1 - clamp_to_unit_interval((view.now - view.drawer_closed_at) / motion.drawer)

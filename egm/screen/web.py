@@ -113,7 +113,7 @@ class BrowserMessage:
     """Whether the browser confirms that it has shown a frame."""
     input_action: TouchPoint | Action | None = None
     """The person's touch or key press, or None."""
-    room: tuple[int, int] | None = None
+    window_size_pixels: tuple[int, int] | None = None
     """The size of the browser's window in pixels, or None if the message does not state it."""
     pixel_ratio: float = 1.0
     """Device pixels per CSS pixel."""
@@ -329,7 +329,7 @@ class BrowserScreen:
 
     def play(self, cue: str, family: str, channel: str, level: float) -> None:
         """Play a sound in the browser. If no browser is connected, play nothing."""
-        loop = SOUND_CUES[cue].loop
+        loop = SOUND_CUES[cue].is_loop
         message = json.dumps({"sound": f"{family}/{cue}", "channel": channel, "level": level, "loop": loop})
         self._queue_message(message)
         self._playing_loops.pop(channel, None)
@@ -485,7 +485,7 @@ class BrowserScreen:
             self._ready = self._ready or message.has_shown_frame
             if message.input_action is not None:
                 self._waiting_inputs.append(message.input_action)
-            if message.room is not None:
+            if message.window_size_pixels is not None:
                 self._wanted = choose_fitting_layout(
-                    message.room, portrait=self._portrait, pixel_ratio=message.pixel_ratio
+                    message.window_size_pixels, portrait=self._portrait, pixel_ratio=message.pixel_ratio
                 )

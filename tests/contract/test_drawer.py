@@ -18,7 +18,7 @@ PROTOCOLS = ("cctalk_bill", "ebds", "id003")
 
 def offered(rig):
     """What the drawer offers to do to the acceptor as it is now: action -> its control."""
-    view = View(bench={"bill": rig.twin.describe()})
+    view = View(device_states={"bill": rig.twin.describe()})
     found = lay_out_controls(LANDSCAPE, view, Texts("en"))
     return {command.action: control for control in found for command in control.commands}
 
@@ -29,7 +29,7 @@ def press(rig, action):
 
 
 def notes(rig):
-    view = View(bench={"bill": rig.twin.describe()})
+    view = View(device_states={"bill": rig.twin.describe()})
     return [
         command.values["amount_cents"]
         for control in lay_out_controls(LANDSCAPE, view, Texts("en"))

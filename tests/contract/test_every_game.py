@@ -343,7 +343,7 @@ def stage_of(machine, theme, language):
         for name, game in machine.machine.games.items()
     )
     view = apply_message(
-        apply_message(View(now=100.0, active_at=100.0), Hello(games=views)),
+        apply_message(View(now=100.0, last_activity_at=100.0), Hello(games=views)),
         build_snapshot(machine.engine),
     )
     return Stage(Painter(theme), Texts(language), LANDSCAPE, view)

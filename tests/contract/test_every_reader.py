@@ -270,9 +270,14 @@ def browser(count, _):
         text = data.decode("utf-8", "replace")
         said = read_input(text)
         did += [] if said.input_action is None else [said.input_action]
-        refused += said.input_action is None and said.room is None and not said.has_shown_frame
-        if said.room is not None:
-            assert choose_fitting_layout(said.room, portrait=False, pixel_ratio=said.pixel_ratio)[1] > 0
+        refused += said.input_action is None and said.window_size_pixels is None and not said.has_shown_frame
+        if said.window_size_pixels is not None:
+            assert (
+                choose_fitting_layout(said.window_size_pixels, portrait=False, pixel_ratio=said.pixel_ratio)[
+                    1
+                ]
+                > 0
+            )
         assert isinstance(read_session(text), str)
     faults = []
     picture = SimpleNamespace(

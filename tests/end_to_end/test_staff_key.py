@@ -101,7 +101,7 @@ def test_every_f10_opens_or_closes_the_menu_although_no_drawer_was_opened(tmp_pa
             at = Person(app)
             try:
                 await at.sees("idle")
-                await at.until(lambda v: v.bench_linked and v.snapshot.accepts)
+                await at.until(lambda v: v.is_bench_linked and v.snapshot.accepts)
                 for _ in range(2):
                     await at.f10_opens_and_closes()
                 await at.hand("io", "key", name="operator", on=True)  # by somebody else, at the switch itself

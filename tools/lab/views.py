@@ -97,7 +97,9 @@ def build_idle_view(games: tuple[GameView, ...], game: GameView, language: str, 
     """Return the screen's view after it has received the games and the state of an idle machine."""
     view = _build_offer_view(_Offer(games, tuple(map(id, games))))
     return replace(
-        apply_message(view, build_snapshot(game, language, **changes)), scene_at=0.0, notices_at=100.0
+        apply_message(view, build_snapshot(game, language, **changes)),
+        scene_began_at=0.0,
+        notice_received_at=100.0,
     )
 
 
@@ -115,4 +117,6 @@ def _build_offer_view(offer: _Offer) -> View:
 
     The result is cached, because loading presentations is slow.
     """
-    return apply_message(View(now=100.0, active_at=100.0, with_bench=False), Hello(games=offer.games))
+    return apply_message(
+        View(now=100.0, last_activity_at=100.0, has_device_drawer=False), Hello(games=offer.games)
+    )

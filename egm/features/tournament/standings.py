@@ -93,13 +93,13 @@ class Standings:
 class _RankingOutcome:
     """The intermediate result of the ranking. Entries are given by their numbers."""
 
-    points: dict[int, int] = field(default_factory=dict)
+    points_by_entry: dict[int, int] = field(default_factory=dict)
     """The points of each entry that count."""
-    rounds: dict[int, int] = field(default_factory=dict)
+    last_round_by_entry: dict[int, int] = field(default_factory=dict)
     """The number of the last round that each entry played."""
-    refunded: list[int] = field(default_factory=list)
+    refunded_entries: list[int] = field(default_factory=list)
     """The entries without a rank because they are refunded."""
-    excluded: list[int] = field(default_factory=list)
+    excluded_entries: list[int] = field(default_factory=list)
     """The entries without a rank because they are excluded."""
 
 
@@ -161,7 +161,7 @@ def rank_participants(rules: Tournament, results: Results) -> Standings:
         groups.append(standings[len(qualified) :])
     for result in sorted(results.entries, key=lambda each: each.entry):
         entry = result.entry
-        if len(result.rounds) > (rounds_played := outcome.rounds[entry]):
+        if len(result.rounds) > (rounds_played := outcome.last_round_by_entry[entry]):
             raise ResultsError(
                 f"entry {entry}: round {rounds_played + 1}: it did not qualify for this round; if it was given"
                 f" by mistake, derive the results again with --ignore {entry}:{rounds_played + 1}:EXPORT"
@@ -174,8 +174,8 @@ def rank_participants(rules: Tournament, results: Results) -> Standings:
         )
     return Standings(
         ranked_standings=tuple(ranked),
-        refunded_entries=tuple(sorted(outcome.refunded)),
-        excluded_entries=tuple(sorted(outcome.excluded)),
+        refunded_entries=tuple(sorted(outcome.refunded_entries)),
+        excluded_entries=tuple(sorted(outcome.excluded_entries)),
     )
 
 
@@ -191,7 +191,7 @@ def _iter_rounds(
     playing = sorted(entries)
     for n, terms in enumerate(rules.rounds, 1):
         scored = [entries[entry] for entry in playing if _score_entry(rules, entries[entry], n, outcome)]
-        standings = _list_best_entries(rules, scored, n, outcome.points)
+        standings = _list_best_entries(rules, scored, n, outcome.points_by_entry)
         qualified = [each for each in standings if terms.advance is not None and each.rank <= terms.advance]
         yield scored, standings, qualified
         playing = sorted(each.entry for each in qualified)
@@ -225,7 +225,7 @@ def _restore_other_entries(
     the fee of the second entry is not refunded. ``groups`` has the ranks of those who left after each round; it is
     updated.
     """
-    unranked_entries = {*outcome.refunded, *outcome.excluded}
+    unranked_entries = {*outcome.refunded_entries, *outcome.excluded_entries}
     for n in range(len(groups), 0, -1):
         ranked = {each.participant for group in groups for each in group}
         added_results = [
@@ -236,7 +236,7 @@ def _restore_other_entries(
         if added_results:
             entries = {each.entry: each for each in scored_entries[n - 1]}
             stayed = [entries[each.entry] for each in groups[n - 1]]
-            groups[n - 1] = _list_best_entries(rules, [*stayed, *added_results], n, outcome.points)
+            groups[n - 1] = _list_best_entries(rules, [*stayed, *added_results], n, outcome.points_by_entry)
 
 
 def _check_entries(rules: Tournament, results: Results) -> None:
@@ -271,17 +271,17 @@ def _score_entry(rules: Tournament, result: EntryResult, n: int, outcome: _Ranki
             f" --absent {result.entry}:{n}"
         )
     round_result = result.rounds[n - 1]
-    outcome.rounds[result.entry] = n
+    outcome.last_round_by_entry[result.entry] = n
     if round_result.status == "interrupted" and rules.interrupted == "replay":
         raise ResultsError(
             f"{where}: it was interrupted: by the rules it is replayed; give the result of the replay, or, if there was"
             f" none, derive the results again with --ignore {result.entry}:{n}:EXPORT and --absent {result.entry}:{n}"
         )
     if round_result.status == "interrupted" and rules.interrupted == "refund":
-        outcome.refunded.append(result.entry)
+        outcome.refunded_entries.append(result.entry)
         return False
     if round_result.status == "failed" and rules.failed == "excluded":
-        outcome.excluded.append(result.entry)
+        outcome.excluded_entries.append(result.entry)
         return False
     counts_nothing = round_result.status == "failed" and rules.failed == "zero-points"
     if rules.ties == "best-game" and round_result.best_game is None and not counts_nothing:
@@ -290,8 +290,8 @@ def _score_entry(rules: Tournament, result: EntryResult, n: int, outcome: _Ranki
         raise ResultsError(
             f"{where}: best_game {round_result.best_game} is more than its {round_result.points} points"
         )
-    carried = outcome.points.get(result.entry, 0) if rules.carry_points else 0
-    outcome.points[result.entry] = carried + (0 if counts_nothing else round_result.points)
+    carried = outcome.points_by_entry.get(result.entry, 0) if rules.carry_points else 0
+    outcome.points_by_entry[result.entry] = carried + (0 if counts_nothing else round_result.points)
     return True
 
 

@@ -159,7 +159,7 @@ def list_loops_to_play(view: View, theme: Theme) -> Mapping[str, str]:
     show, line = view.show, build_view_timeline(view, theme)
     if view.scene is not Scene.GAME or show is None or line is None:
         return {}
-    now = view.now - show.began
+    now = view.now - show.began_at
     cues_by_channel: dict[str, str] = {}
     if is_in_feature(view, line, now):
         cues_by_channel["music"] = "feature"
@@ -197,16 +197,16 @@ def list_cues_between(previous: View, current: View, theme: Theme) -> list[str]:
     old_snapshot, new_snapshot = previous.snapshot, current.snapshot
     if current.volume != previous.volume:
         names.append("coin")  # Plays at the new volume.
-    elif current.pressed_at > previous.pressed_at and current.pressed:
+    elif current.pressed_at > previous.pressed_at and current.pressed_key:
         names.append("key")
     if (
-        current.notices_at > previous.notices_at
+        current.notice_received_at > previous.notice_received_at
         and new_snapshot
         and any(n.severity != "info" for n in new_snapshot.notices)
     ):
         names.append("refused")
-    if current.desk.toned_at > previous.desk.toned_at:
-        names = [current.desk.playing_tone]  # Only the tone: a key's click could be mistaken for it.
+    if current.page_input.tone_played_at > previous.page_input.tone_played_at:
+        names = [current.page_input.playing_tone]  # Only the tone: a key's click could be mistaken for it.
     names += _list_value_cues(previous, current)
     if (
         new_snapshot
@@ -228,7 +228,7 @@ def list_cues_between(previous: View, current: View, theme: Theme) -> list[str]:
 
 def _count_attract_tunes_due(view: View) -> int:
     """Return how many times an idle machine should have played its attract tune since the last activity."""
-    since = view.now - view.active_at - ATTRACT_AFTER
+    since = view.now - view.last_activity_at - ATTRACT_AFTER
     return 0 if view.scene is not Scene.ATTRACT or since < 0 else 1 + int(since // ATTRACT_INTERVAL_SECONDS)
 
 
@@ -239,7 +239,7 @@ def _list_value_cues(previous: View, current: View) -> list[str]:
         return []
     code = (
         new_snapshot.notices[0].code
-        if new_snapshot.notices and current.notices_at > previous.notices_at
+        if new_snapshot.notices and current.notice_received_at > previous.notice_received_at
         else ""
     )
     if code == "ticket_printed" or (new_snapshot.paying is not None and old_snapshot.paying is None):
@@ -260,7 +260,7 @@ def _list_game_cues(previous: View, current: View, theme: Theme) -> list[str]:
     show, line = current.show, build_view_timeline(current, theme)
     if show is None or line is None or current.scene is not Scene.GAME:
         return []
-    previous_time, current_time = previous.now - show.began, current.now - show.began
+    previous_time, current_time = previous.now - show.began_at, current.now - show.began_at
     names: list[str] = []
     for index, (step, time) in enumerate(zip(show.steps, line.steps, strict=True)):
         if previous_time <= time.title_card_begin < current_time and has_title(show, index):

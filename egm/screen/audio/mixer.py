@@ -58,7 +58,7 @@ class SoundMixer:
                 self._sounds[data] = pygame.mixer.Sound(buffer=data)
             at = pygame.mixer.Channel(self._numbers[channel])
             at.set_volume(level)
-            at.play(self._sounds[data], loops=-1 if SOUND_CUES[cue].loop else 0)
+            at.play(self._sounds[data], loops=-1 if SOUND_CUES[cue].is_loop else 0)
 
     def stop(self, channel: str) -> None:
         """Fade out the sound on the channel."""

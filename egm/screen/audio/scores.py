@@ -42,7 +42,7 @@ class SoundCue:
     """The properties of a sound cue: its channel, whether it repeats, its loudness, and who supplies its sound."""
 
     channel: str
-    loop: bool = False
+    is_loop: bool = False
     """Whether the cue's sound repeats until it is stopped."""
     is_of_game_play: bool = False
     """Whether the cue belongs to game play.
@@ -54,9 +54,9 @@ class SoundCue:
 
     If not, all games share one sound.
     """
-    drive: float = 1.0
+    compression: float = 1.0
     """How strongly loud parts are compressed (:func:`egm.screen.audio.synthesis.mix_notes`)."""
-    share: float = 1.0
+    peak_share: float = 1.0
     """The peak level of the cue's sound, as a fraction of its channel's peak level."""
 
 
@@ -70,33 +70,44 @@ SOUND_CUES: Final[Mapping[str, SoundCue]] = {
     "card": SoundCue("touch"),
     "ball": SoundCue("touch", is_of_game_play=True),
     "refused": SoundCue("touch"),
-    "reminder": SoundCue("lead", share=0.5),
-    "alarm": SoundCue("lead", drive=2.0),
-    "jackpot": SoundCue("lead", drive=1.6),
+    "reminder": SoundCue("lead", peak_share=0.5),
+    "alarm": SoundCue("lead", compression=2.0),
+    "jackpot": SoundCue("lead", compression=1.6),
     **dict.fromkeys(TEST_TONES_HZ, SoundCue("lead")),
-    "credit": SoundCue("lead", has_sound_per_game_family=True, share=0.5),
-    "attract": SoundCue("music", has_sound_per_game_family=True, drive=1.6),
-    "turn": SoundCue("turn", loop=True, is_of_game_play=True, has_sound_per_game_family=True, drive=1.4),
+    "credit": SoundCue("lead", has_sound_per_game_family=True, peak_share=0.5),
+    "attract": SoundCue("music", has_sound_per_game_family=True, compression=1.6),
+    "turn": SoundCue(
+        "turn", is_loop=True, is_of_game_play=True, has_sound_per_game_family=True, compression=1.4
+    ),
     **{
-        f"stop_{n}": SoundCue("touch", is_of_game_play=True, has_sound_per_game_family=True, drive=1.4)
+        f"stop_{n}": SoundCue("touch", is_of_game_play=True, has_sound_per_game_family=True, compression=1.4)
         for n in range(1, REEL_STOP_SOUNDS + 1)
     },
     "anticipation": SoundCue(
-        "lead", loop=True, is_of_game_play=True, has_sound_per_game_family=True, drive=1.4, share=0.55
+        "lead",
+        is_loop=True,
+        is_of_game_play=True,
+        has_sound_per_game_family=True,
+        compression=1.4,
+        peak_share=0.55,
     ),
-    "count": SoundCue("turn", loop=True, is_of_game_play=True, has_sound_per_game_family=True, drive=1.4),
+    "count": SoundCue(
+        "turn", is_loop=True, is_of_game_play=True, has_sound_per_game_family=True, compression=1.4
+    ),
     "count_end": SoundCue(
-        "lead", is_of_game_play=True, has_sound_per_game_family=True, drive=1.4, share=0.55
+        "lead", is_of_game_play=True, has_sound_per_game_family=True, compression=1.4, peak_share=0.55
     ),
     **{
         f"win_{n}": SoundCue(
-            "lead", is_of_game_play=True, has_sound_per_game_family=True, drive=1.6, share=share
+            "lead", is_of_game_play=True, has_sound_per_game_family=True, compression=1.6, peak_share=share
         )
         for n, share in enumerate(_LOUDNESS_BY_WIN_GRADE, 1)
     },
-    "title": SoundCue("lead", is_of_game_play=True, has_sound_per_game_family=True, drive=1.6),
-    "feature": SoundCue("music", loop=True, is_of_game_play=True, has_sound_per_game_family=True, drive=1.6),
-    "closing": SoundCue("lead", is_of_game_play=True, has_sound_per_game_family=True, drive=1.6),
+    "title": SoundCue("lead", is_of_game_play=True, has_sound_per_game_family=True, compression=1.6),
+    "feature": SoundCue(
+        "music", is_loop=True, is_of_game_play=True, has_sound_per_game_family=True, compression=1.6
+    ),
+    "closing": SoundCue("lead", is_of_game_play=True, has_sound_per_game_family=True, compression=1.6),
 }
 
 
@@ -107,31 +118,31 @@ class SoundFamily:
     Chords, melodies and figures are given as degrees of its scale.
     """
 
-    root: int
+    root_midi_note: int
     """The MIDI note number of the scale's first degree."""
-    scale: tuple[int, ...]
+    scale_semitones: tuple[int, ...]
     """How many semitones each degree of the scale is above the first."""
-    eighth: float
+    eighth_seconds: float
     """The duration of an eighth note in the family's music, in seconds."""
-    lead: Instrument
+    melody_instrument: Instrument
     """The instrument of the melody."""
     second_instrument: Instrument
     """The instrument that accompanies the melody."""
-    pad: Instrument
+    chord_instrument: Instrument
     """The instrument of the chords."""
     chords: tuple[int, ...]
     """The scale degree of the chord in each bar."""
     melody: tuple[str, ...]
     figure: tuple[str, ...]
-    beats: Mapping[str, str]
+    percussion_patterns: Mapping[str, str]
     """The rhythm of each percussion instrument: one character for each eighth note."""
     instrument_names: tuple[str, str]
     """The names of the family's first (melody) and second instruments."""
 
     def pitch(self, degree: int) -> float:
         """Return the pitch of a degree of the scale, in Hz."""
-        octave, step = divmod(degree, len(self.scale))
-        return compute_hertz_of_midi_note(self.root + 12 * octave + self.scale[step])
+        octave, step = divmod(degree, len(self.scale_semitones))
+        return compute_hertz_of_midi_note(self.root_midi_note + 12 * octave + self.scale_semitones[step])
 
     def list_triad_pitches(self, degree: int) -> tuple[float, ...]:
         """Return the pitches in Hz of the triad on a scale degree.
@@ -143,7 +154,7 @@ class SoundFamily:
     @property
     def octave(self) -> int:
         """Return the scale degree that is one octave above the first."""
-        return len(self.scale)
+        return len(self.scale_semitones)
 
 
 @dataclass(frozen=True, slots=True)
@@ -187,9 +198,17 @@ def _parse_instrument(entry: Mapping[str, Any]) -> Instrument:
     noise = entry.get("noise", (0.0, 1.0))
     return Instrument(
         tuple((float(a), float(b), float(c)) for a, b, c in entry["modes"]),
-        **{key: float(entry[key]) for key in ("attack", "ring", "release") if key in entry},
+        **{
+            field: float(entry[key])
+            for key, field in (
+                ("attack", "attack_seconds"),
+                ("ring", "ring_seconds_max"),
+                ("release", "release_seconds"),
+            )
+            if key in entry
+        },
         noise=(float(noise[0]), float(noise[1])),
-        dull=int(entry.get("dull", 0)),
+        noise_smoothing_count=int(entry.get("dull", 0)),
     )
 
 
@@ -211,7 +230,12 @@ def _parse_family(entry: Mapping[str, Any], instruments: Mapping[str, Instrument
         {str(instrument): str(pattern) for instrument, pattern in entry["beats"].items()},
         (str(entry["lead"]), str(entry["second"])),
     )
-    shape = (len(family.chords), len(family.melody), len(family.figure), *map(len, family.beats.values()))
+    shape = (
+        len(family.chords),
+        len(family.melody),
+        len(family.figure),
+        *map(len, family.percussion_patterns.values()),
+    )
     if shape[:3] != (4, 32, 8) or set(shape[3:]) != {8}:
         raise ValueError(
             f"expected 4 chords, 32 tokens of melody, 8 of figure and of each beat; found {shape}"
@@ -239,9 +263,9 @@ def _build_melody(
             notes.append(
                 Note(
                     instrument,
-                    index * family.eighth,
+                    index * family.eighth_seconds,
                     family.pitch(int(mark)),
-                    eighths * family.eighth * 0.9,
+                    eighths * family.eighth_seconds * 0.9,
                     strength,
                 )
             )
@@ -253,21 +277,25 @@ def _build_accompaniment(family: SoundFamily, bars: int) -> Notes:
     instruments = read_sound_table().instruments
     notes: Notes = []
     for bar in range(bars):
-        at, chord = bar * 8 * family.eighth, family.chords[bar % len(family.chords)]
+        at, chord = bar * 8 * family.eighth_seconds, family.chords[bar % len(family.chords)]
         for pitch in family.list_triad_pitches(chord):
-            notes.append(Note(family.pad, at, pitch, 7.6 * family.eighth, 0.16))
+            notes.append(Note(family.chord_instrument, at, pitch, 7.6 * family.eighth_seconds, 0.16))
         for half in (0, 4):
             notes.append(
-                Note(instruments["bass"], at + half * family.eighth, family.pitch(chord) / 2, 0.3, 0.6)
+                Note(
+                    instruments["bass"], at + half * family.eighth_seconds, family.pitch(chord) / 2, 0.3, 0.6
+                )
             )
         for index, above in enumerate(family.figure):
             if above != ".":
                 pitch = family.pitch(chord + int(above))
-                notes.append(Note(family.second_instrument, at + index * family.eighth, pitch, 0.12, 0.3))
-        for name, pattern in family.beats.items():
+                notes.append(
+                    Note(family.second_instrument, at + index * family.eighth_seconds, pitch, 0.12, 0.3)
+                )
+        for name, pattern in family.percussion_patterns.items():
             struck = instruments[name]
             notes += [
-                Note(struck, at + index * family.eighth, 90.0, 0.1, 0.3)
+                Note(struck, at + index * family.eighth_seconds, 90.0, 0.1, 0.3)
                 for index, mark in enumerate(pattern)
                 if mark == "x"
             ]
@@ -280,7 +308,8 @@ def _build_run(family: SoundFamily, degrees: tuple[int, ...], step: float, start
     The first note starts at ``start`` seconds; the notes are ``step`` seconds apart.
     """
     return [
-        Note(family.lead, start + i * step, family.pitch(d), step * 1.6, 0.8) for i, d in enumerate(degrees)
+        Note(family.melody_instrument, start + i * step, family.pitch(d), step * 1.6, 0.8)
+        for i, d in enumerate(degrees)
     ]
 
 
@@ -289,7 +318,11 @@ def _build_chord(family: SoundFamily, degree: int, at: float, seconds: float) ->
     instruments = read_sound_table().instruments
     pitches = (*family.list_triad_pitches(degree), family.pitch(degree + family.octave))
     return [
-        *(Note(instrument, at, p, seconds, 0.4) for p in pitches for instrument in (family.lead, family.pad)),
+        *(
+            Note(instrument, at, p, seconds, 0.4)
+            for p in pitches
+            for instrument in (family.melody_instrument, family.chord_instrument)
+        ),
         Note(instruments["bass"], at, family.pitch(degree) / 2, seconds, 0.8),
         Note(instruments["drum"], at, 82.0, 0.3, 0.8),
     ]
@@ -300,7 +333,7 @@ def _build_spin_loop(family: SoundFamily) -> tuple[Notes, float]:
 
     It is played as a loop.
     """
-    instruments, step = read_sound_table().instruments, family.eighth / 2
+    instruments, step = read_sound_table().instruments, family.eighth_seconds / 2
     notes: Notes = [Note(instruments["whirr"], 0, 98, 16 * step - 0.02, 0.5)]
     for index in range(16):
         chord = family.chords[0] if index < 8 else family.chords[2]
@@ -324,7 +357,8 @@ def _build_anticipation(family: SoundFamily) -> tuple[Notes, float]:
     instruments, step = read_sound_table().instruments, 0.085
     top = family.octave
     notes = [
-        Note(family.lead, i * step, family.pitch(top + (4 if i % 2 else 5)), step, 0.6) for i in range(12)
+        Note(family.melody_instrument, i * step, family.pitch(top + (4 if i % 2 else 5)), step, 0.6)
+        for i in range(12)
     ]
     notes += [Note(instruments["drum"], i * step, 70.0, 0.1, 0.3 + 0.03 * (i % 4)) for i in range(12)]
     return notes, 12 * step
@@ -350,7 +384,7 @@ def _build_win_music(family: SoundFamily, grade: int) -> Notes:
 
     Grade 1 has three notes, grade 2 is a fanfare, grade 3 is one bar of melody, grade 4 is two bars with bells.
     """
-    top, e = family.octave, min(family.eighth, 0.2)
+    top, e = family.octave, min(family.eighth_seconds, 0.2)
     if grade == 1:
         return _build_run(family, (top, top + 2, top + 4), 0.1)
     if grade == 2:
@@ -361,9 +395,9 @@ def _build_win_music(family: SoundFamily, grade: int) -> Notes:
     accompaniment = [_delay_note(note, start) for note in _build_accompaniment(family, bars)]
     theme = [
         _delay_note(note, start)
-        for note in _build_melody(family, family.melody[: bars * 8], family.lead, 1.0)
+        for note in _build_melody(family, family.melody[: bars * 8], family.melody_instrument, 1.0)
     ]
-    end = start + bars * 8 * family.eighth
+    end = start + bars * 8 * family.eighth_seconds
     notes = [*opening, *accompaniment, *theme, *_build_chord(family, 0, end, 1.4)]
     if grade == 4:
         bell = read_sound_table().instruments["bell"]
@@ -382,7 +416,10 @@ def _build_reel_stop(family: SoundFamily, number: int) -> Notes:
     """Return the notes of the sound of a stopping reel: a knock, and a note that is higher for each reel ``number``."""
     degree = (0, 2, 4, family.octave, family.octave + 2, family.octave + 4)[number - 1]
     knock = read_sound_table().instruments["knock"]
-    return [Note(knock, 0, 92.0, 0.2, 1.0), Note(family.lead, 0.01, family.pitch(degree), 0.16, 0.7)]
+    return [
+        Note(knock, 0, 92.0, 0.2, 1.0),
+        Note(family.melody_instrument, 0.01, family.pitch(degree), 0.16, 0.7),
+    ]
 
 
 def _build_title_fanfare(family: SoundFamily) -> Notes:
@@ -407,10 +444,10 @@ def _build_closing_tune(family: SoundFamily) -> Notes:
 
 def _build_attract_tune(family: SoundFamily) -> Notes:
     """Return the notes of the tune that an idle machine plays to attract players."""
-    tune_seconds = 16 * family.eighth
+    tune_seconds = 16 * family.eighth_seconds
     return [
         *_build_accompaniment(family, 2),
-        *_build_melody(family, family.melody[:16], family.lead, 0.9),
+        *_build_melody(family, family.melody[:16], family.melody_instrument, 0.9),
         *_build_chord(family, 0, tune_seconds, 1.6),
     ]
 
@@ -429,8 +466,8 @@ _LOOP_FUNCTION_BY_CUE: Final[Mapping[str, Callable[[SoundFamily], tuple[Notes, f
     "anticipation": _build_anticipation,
     "count": _build_count_up_loop,
     "feature": lambda f: (
-        [*_build_accompaniment(f, 4), *_build_melody(f, f.melody, f.lead, 0.9)],
-        32 * f.eighth,
+        [*_build_accompaniment(f, 4), *_build_melody(f, f.melody, f.melody_instrument, 0.9)],
+        32 * f.eighth_seconds,
     ),
 }
 
@@ -453,7 +490,7 @@ def synthesise_cue(cue: str, family: str) -> bytes:
     sound_cue = SOUND_CUES[cue]
     notes, loop = build_cue_notes(cue, family)
     return mix_notes(
-        notes, CHANNEL_PEAKS[sound_cue.channel] * sound_cue.share, loop=loop, drive=sound_cue.drive
+        notes, CHANNEL_PEAKS[sound_cue.channel] * sound_cue.peak_share, loop=loop, drive=sound_cue.compression
     )
 
 

@@ -31,15 +31,15 @@ class Instrument:
 
     modes: tuple[tuple[float, float, float], ...]
     """Its vibrations: the pitch as a multiple of the note's pitch, the strength, and the decay per second."""
-    attack: float = 0.002
+    attack_seconds: float = 0.002
     """The time until a note has full strength, in seconds."""
-    ring: float = 1.2
+    ring_seconds_max: float = 1.2
     """How long a struck note sounds at most, in seconds. If 0, a note is held for its length."""
-    release: float = 0.08
+    release_seconds: float = 0.08
     """The time in which a held note fades out at its end, in seconds."""
     noise: tuple[float, float] = (0.0, 1.0)
     """The strength and the decay per second of its noise (breath, stick or shaker)."""
-    dull: int = 0
+    noise_smoothing_count: int = 0
     """How many times the noise is smoothed."""
 
 
@@ -95,7 +95,9 @@ def _synthesise_note(instrument: Instrument, pitch: float, seconds: float) -> "a
 
     They are packed in arrays of 8-byte numbers, because hundreds of notes are cached.
     """
-    count = max(1, round(SAMPLES_PER_SECOND * (instrument.ring or seconds + instrument.release)))
+    count = max(
+        1, round(SAMPLES_PER_SECOND * (instrument.ring_seconds_max or seconds + instrument.release_seconds))
+    )
     total = [0.0] * count
     full_strength = sum(strength for _, strength, _ in instrument.modes) + instrument.noise[0]
     for ratio, strength, decay in instrument.modes:
@@ -113,9 +115,13 @@ def _synthesise_note(instrument: Instrument, pitch: float, seconds: float) -> "a
             levels.append(level)
             level *= fall
         total[:audible_samples] = map(
-            add, total, map(mul, _generate_noise(audible_samples, instrument.dull), levels)
+            add, total, map(mul, _generate_noise(audible_samples, instrument.noise_smoothing_count), levels)
         )
-    _fade_in_and_out(total, instrument.attack, _CUT_FADE_SECONDS if instrument.ring else instrument.release)
+    _fade_in_and_out(
+        total,
+        instrument.attack_seconds,
+        _CUT_FADE_SECONDS if instrument.ring_seconds_max else instrument.release_seconds,
+    )
     return array.array("d", total)
 
 

@@ -80,7 +80,7 @@ def draw_celebration(stage: Stage) -> None:
         return
     if view.decision is not None and is_decision_due(view, stage.theme):
         return  # Do not hide the answers.
-    since = view.now - view.show.began - line.last_stop
+    since = view.now - view.show.began_at - line.last_stop
     length = line.roll_up_end - line.last_stop
     if since < 0 or since > length + 1.2 or view.snapshot.state not in {"playing", "idle"}:
         return

@@ -38,7 +38,7 @@ def draw_board(stage: Stage) -> None:
     if show is None or line is None or show.play.game_id != view.game.id:
         _draw_idle(stage)
         return
-    since = view.now - show.began
+    since = view.now - show.began_at
     if is_keno(view.game) and view.accepts_request("bet") and not is_show_running(view, stage.theme):
         draw_keno(stage, show.steps[-1], None, 0.0)  # The draw is over: the next card may be marked.
         return

@@ -234,7 +234,7 @@ def compute_wheel_angle(
 
     It slows down and stops on the winning segment. ``revolutions`` is the least number of whole turns.
     """
-    part = 360.0 / len(step.parts)
+    part = 360.0 / len(step.segments)
     end = 360.0 * max(_WHEEL_TURNS_MIN, revolutions) + (step.winning_index + 0.5) * part
     return end * ease_out(clamp_to_unit_interval(elapsed_seconds / length))
 
@@ -277,7 +277,7 @@ def draw_wheel(
     turning = elapsed_seconds - step_time.begin if step_time is not None else length
     game = stage.view.game
     angle = compute_wheel_angle(step, turning, length, find_least_revolutions(game))
-    key = ("wheel", step.parts, p.scale_length(side), stage.look.name)
+    key = ("wheel", step.segments, p.scale_length(side), stage.look.name)
     face = p.find_or_create(key, lambda: _draw_wheel_face(stage, step, p.scale_length(side)))
     rotated_face = p.cache_result("wheel", (face, angle), lambda: pygame.transform.rotozoom(face, angle, 1.0))
     _put_disc(p, rotated_face, (p.scale_length(cx), p.scale_length(cy)), face.get_width())
@@ -289,7 +289,7 @@ def draw_wheel(
     )
     if shows_result and turning >= length:
         left, _, width, _ = find_rect_beside_wheel(stage.layout.field)
-        _draw_wheel_result(stage, step.parts[step.winning_index], (left, cy - 130, width, 260))
+        _draw_wheel_result(stage, step.segments[step.winning_index], (left, cy - 130, width, 260))
 
 
 def _put_disc(painter: Painter, rotated_disc: pygame.Surface, centre: tuple[int, int], diameter: int) -> None:
@@ -344,9 +344,9 @@ def _draw_wheel_face(stage: Stage, step: WheelStep, pixels: int) -> pygame.Surfa
     ink = VectorCanvas((pixels, pixels), (100, 100), 2)
     ink.fill_path(build_ellipse(50, 50, 50), BLACK)
     ink.fill_path(build_ellipse(50, 50, 49.4), build_metal_gradient(stage.theme, stage.look.rim))
-    part = 360.0 / len(step.parts)
-    kinds = list(dict.fromkeys(item.name for item in step.parts))
-    for i, item in enumerate(step.parts):
+    part = 360.0 / len(step.segments)
+    kinds = list(dict.fromkeys(item.name for item in step.segments))
+    for i, item in enumerate(step.segments):
         angles = [math.radians(part * (i + k / 12)) for k in range(13)]
         arc = [(50 + 47 * math.sin(a), 50 - 47 * math.cos(a)) for a in angles]
         ink.fill_path(
@@ -356,8 +356,8 @@ def _draw_wheel_face(stage: Stage, step: WheelStep, pixels: int) -> pygame.Surfa
     face = ink.finish_surface()
     game = stage.view.game
     symbols = game.presentation.get("symbols", {}) if game else {}
-    side = min(pixels * 0.12, pixels * math.tau * 0.42 / len(step.parts) * 0.95)
-    for i, item in enumerate(step.parts):
+    side = min(pixels * 0.12, pixels * math.tau * 0.42 / len(step.segments) * 0.95)
+    for i, item in enumerate(step.segments):
         sign = (
             stage.painter.render_symbol(item.name, "", (round(side), round(side)))
             if item.name in symbols

@@ -69,7 +69,7 @@ def find_cards_rect(stage: Stage, table: Table) -> Rect:
         top = key[1] + key[3] - y
         if stage.layout.is_telephone and list_pays(stage):
             top = max(py + ph - y for (_, py, _, ph), _ in lay_out_pay_columns(stage, (x, y, w, h), key))
-        full = h + (2 * stage.layout.finger if stage.layout.is_telephone else 0)
+        full = h + (2 * stage.layout.touch_size_min if stage.layout.is_telephone else 0)
         return (x, y + top, w, full - low - top)
     decision = stage.view.decision
     is_setting = decision is not None and decision.kind == "set" and is_decision_due(stage.view, stage.theme)
@@ -88,7 +88,7 @@ def find_suits_rect(layout: Layout) -> Rect:
         x + w - _SUITS_KEY_WIDTH if layout.is_telephone else x,
         y,
         _SUITS_KEY_WIDTH,
-        max(layout.finger, 52.0),
+        max(layout.touch_size_min, 52.0),
     )
 
 
@@ -161,7 +161,7 @@ def _compute_small_hands_height(stage: Stage, table: Table, count: int) -> float
     x, y, w, h = find_cards_rect(stage, table)
     height = min(
         h * _compute_small_hands_share(count),
-        h - compute_first_hand_height(max(stage.layout.finger, _HOLD_KEY_WIDTH_MIN)),
+        h - compute_first_hand_height(max(stage.layout.touch_size_min, _HOLD_KEY_WIDTH_MIN)),
     )
     return (
         height
@@ -336,7 +336,7 @@ def _find_hand_room(stage: Stage, hand: str, hands: int) -> HandRoomNeeds:
     return HandRoomNeeds(
         cards,
         _read_published_count(stage, hand, "low"),
-        in_rows=not card_count,
+        can_stack_rows=not card_count,
         has_hold_keys=_can_hold_cards(stage),
     )
 
@@ -437,12 +437,12 @@ def _draw_hand_cards(
 def _draw_small_hand(stage: Stage, place: HandLayout, hand: DealtHand) -> None:
     """Draw one of the small hands of a multi-hand bet: the ranks of its cards, on a lit background if it wins."""
     x, y, w, h = place.area
-    if hand.won_sign:
+    if hand.won_pay_id:
         stage.painter.draw_panel((x + 1, y + 1, w - 2, h - 2), radius=5, fill=(122, 66, 8, 255), edge="meter")
     for card, rect in zip(hand.cards or (FACE_DOWN_SIGN,) * len(place.cards), place.cards, strict=False):
         draw_card(stage, rect, card, small=True)
     low = y + h - place.printed_outline[1] - place.printed_outline[3]
-    if hand.won_sign and low > 0.8 * HAND_TEXT_HEIGHT:
+    if hand.won_pay_id and low > 0.8 * HAND_TEXT_HEIGHT:
         style = TextStyle("strong", "small", "text")
         stage.painter.draw_text(
             stage.texts.choose_translation(hand.value_texts),

@@ -145,7 +145,7 @@ def draw_background(stage: Stage) -> pygame.Surface:
         glass = LinearGradient(
             ((0, fade(mix(look.sky[1], BLACK, 0.5), 0.88)), (1, fade(mix(look.sky[2], BLACK, 0.4), 0.92)))
         )
-        for rect in (rect for rect in (layout.left, layout.right) if rect[2] > 0):
+        for rect in (rect for rect in (layout.left_panel, layout.right_panel) if rect[2] > 0):
             area = p.scale_rect(rect)
             surface.blit(
                 draw_rim_panel(area.size, p.scale, p.theme, look, radius=22, rim=7, fill=glass),
@@ -158,7 +158,7 @@ def draw_background(stage: Stage) -> pygame.Surface:
             area.topleft,
             special_flags=PREMULTIPLIED,
         )
-        area = p.scale_rect(layout.message)
+        area = p.scale_rect(layout.status_line)
         plate = LinearGradient(((0, (6, 4, 14, 235)), (1, (24, 17, 44, 235))))
         surface.blit(
             draw_rim_panel(area.size, p.scale, p.theme, look, radius=26, rim=3, fill=plate),
@@ -176,7 +176,7 @@ def draw_background(stage: Stage) -> pygame.Surface:
 def _draw_meter_bar(stage: Stage, surface: pygame.Surface) -> None:
     """Draw the bar behind the meters and the bar behind the keys below it."""
     p, layout, look = stage.painter, stage.layout, stage.look
-    top, bottom = layout.bar[1], layout.size[1]
+    top, bottom = layout.meter_bar[1], layout.size[1]
     area = p.scale_rect((0, top, layout.size[0], bottom - top))
     metal_plate = LinearGradient(
         (

@@ -22,7 +22,7 @@ class DealtHand:
     """The bet on the hand that is not decided yet, in credits."""
     settlements: tuple[str, ...] = ()
     """The result of each bet on the hand, such as ``won`` or ``push``."""
-    won_sign: str = ""
+    won_pay_id: str = ""
     """The id of the row of the pay table that the hand wins; empty if it wins nothing."""
     seat: int | None = None
     """At a shared table, the seat of the player who has the hand."""

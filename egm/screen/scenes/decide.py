@@ -47,7 +47,7 @@ def lay_out_answers(stage: Stage) -> list[tuple[Rect, Action]]:
         if field is None:
             return []
         grid = ReelGrid(stage.layout.field, field.reel_heights)
-        height = max(66.0, stage.layout.finger)
+        height = max(66.0, stage.layout.touch_size_min)
         return [
             (_find_hold_key_rect(grid, reel, height), Action("hold", reel))
             for reel in range(len(grid.heights))

@@ -75,18 +75,18 @@ def compute_meter_figures(stage: Stage) -> MeterFigures:
     view, snapshot = stage.view, stage.view.snapshot
     if snapshot is None:
         return MeterFigures(0, 0, 0)
-    share = clamp_to_unit_interval((view.now - view.credit_at) / _CREDIT_ROLL_SECONDS)
+    share = clamp_to_unit_interval((view.now - view.credit_changed_at) / _CREDIT_ROLL_SECONDS)
     shown_cents = int(share * 1000)
     credit = snapshot.credit_cents
-    if shown_cents < 1000 and credit > view.credit_before:
-        credit = view.credit_before + (credit - view.credit_before) * shown_cents // 1000
+    if shown_cents < 1000 and credit > view.previous_credit_cents:
+        credit = view.previous_credit_cents + (credit - view.previous_credit_cents) * shown_cents // 1000
     win = snapshot.win_cents
     line = build_view_timeline(view, stage.theme)
     if view.show is not None and line is not None and snapshot.state == "playing":
-        since, show = view.now - view.show.began, view.show
+        since, show = view.now - view.show.began_at, view.show
         before_credits = sum_credits_so_far(show, line, min(since, line.last_stop - _JUST))
         cents_before = min(
-            show.play.win_cents, show.seen_cents + before_credits * snapshot.denomination_cents
+            show.play.win_cents, show.presented_cents + before_credits * snapshot.denomination_cents
         )
         shown_cents = compute_roll_up_amount(
             show.play.win_cents - cents_before, since - line.last_stop, line.roll_up_end - line.last_stop
@@ -210,7 +210,7 @@ def is_key_lit(stage: Stage, name: str) -> bool:
     if name == "play":
         return _is_play_lit(stage)
     if name.startswith("bet_"):
-        choose = view.linked and is_choosing(view, stage.theme)
+        choose = view.is_linked and is_choosing(view, stage.theme)
         return choose or (view.accepts_request("bet") and not is_show_running(view, stage.theme))
     return view.accepts_request(name)
 
@@ -220,12 +220,14 @@ def _is_play_lit(stage: Stage) -> bool:
     view = stage.view
     if is_choosing(view, stage.theme) and not can_place_chips(view, stage.theme):
         answers = (
-            (is_marking_decision(view) and may_answer(view)) or view.focused or _open_prompt(view) is not None
+            (is_marking_decision(view) and may_answer(view))
+            or view.is_focus_shown
+            or _open_prompt(view) is not None
         )
         on_page = view.scene is not Scene.SERVICE and view.decision is None
-        return view.linked and (answers or on_page)
+        return view.is_linked and (answers or on_page)
     if view.snapshot is not None and view.snapshot.state == "playing":
-        return view.linked and view.show is not None
+        return view.is_linked and view.show is not None
     return is_dismissible_reminder_shown(view) or (view.accepts_request("play") and view.decision is None)
 
 
@@ -244,10 +246,10 @@ def format_key_label(stage: Stage, name: str) -> str:
 def _choose_play_label(stage: Stage) -> str:
     """Return the catalogue key of the PLAY key's label, which depends on what PLAY does now."""
     view = stage.view
-    if view.scene is Scene.GAME and view.page is not Page.NONE and not view.focused:
+    if view.scene is Scene.GAME and view.page is not Page.NONE and not view.is_focus_shown:
         return "key.close"
-    if _is_focus_activated(stage) and (view.focused or _open_prompt(view)):
-        return "key.choose_max" if view.focused else "service.confirm"
+    if _is_focus_activated(stage) and (view.is_focus_shown or _open_prompt(view)):
+        return "key.choose_max" if view.is_focus_shown else "service.confirm"
     if is_dismissible_reminder_shown(view):
         return "reminder.go_on"
     line, show = build_view_timeline(view, stage.theme), view.show
@@ -258,7 +260,7 @@ def _choose_play_label(stage: Stage) -> str:
         or not is_key_lit(stage, "play")
     ):
         return "key.play"
-    since = view.now - show.began
+    since = view.now - show.began_at
     if since >= line.last_stop:
         return "key.skip" if line.level > 1 else "key.play"
     return "key.skip" if since < line.steps[line.find_step_index(since)].begin else "key.stop"
@@ -290,7 +292,7 @@ def _draw_deck_key(stage: Stage, name: str, rect: Rect) -> None:
     """Draw one key of the deck with its lamp and label."""
     view, p = stage.view, stage.painter
     is_lit = is_key_lit(stage, name)
-    down = view.pressed == name and view.now - view.pressed_at < 0.14
+    down = view.pressed_key == name and view.now - view.pressed_at < 0.14
     x, y, w, h = rect
     bright, deep = (stage.theme.colour(c) for c in _KEY_COLOURS[name])
     p.draw_cached_picture(
@@ -332,7 +334,7 @@ def draw_residual_key(stage: Stage) -> None:
 
     It is drawn in place of the status line.
     """
-    draw_button(stage, stage.layout.message, describe_residual_credit(stage), is_active=True)
+    draw_button(stage, stage.layout.status_line, describe_residual_credit(stage), is_active=True)
 
 
 def describe_residual_credit(stage: Stage) -> str:

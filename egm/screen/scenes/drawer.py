@@ -70,7 +70,7 @@ class DrawerControl:
 
 def _find_simulated_device(view: View, field: str) -> str | None:
     """Return the name of the first simulated device whose state has the entry ``field``, or None."""
-    return next((name for name, state in view.bench.items() if field in state), None)
+    return next((name for name, state in view.device_states.items() if field in state), None)
 
 
 def _compute_enlargement(rect: Rect) -> float:
@@ -86,7 +86,7 @@ def _find_section_tops(layout: Layout) -> dict[str, float]:
     ).items():
         tops[part] = y
         y += (
-            rows * (_CONTROL_ROW_HEIGHT if not layout.is_telephone else layout.finger + 7)
+            rows * (_CONTROL_ROW_HEIGHT if not layout.is_telephone else layout.touch_size_min + 7)
             + _SECTION_HEADING_HEIGHT
         )
     grow = 1.0 if layout.is_telephone else _compute_enlargement(layout.drawer)
@@ -100,7 +100,7 @@ def lay_out_controls(layout: Layout, view: View, texts: Texts, slide: float = 0.
     """
     left, width, tops = layout.drawer[0] + slide + 26, layout.drawer[2] - 52, _find_section_tops(layout)
     height = (
-        layout.finger
+        layout.touch_size_min
         if layout.is_telephone
         else _compute_enlargement(layout.drawer) * (_CONTROL_ROW_HEIGHT - 7)
     )
@@ -131,13 +131,13 @@ def lay_out_controls(layout: Layout, view: View, texts: Texts, slide: float = 0.
     coins = _find_simulated_device(view, "coins_cents")
     controls: list[DrawerControl] = []
     if acceptor is not None:
-        bills = list(view.bench[acceptor].get("notes_cents", ()))[:_BILL_CONTROLS_MAX]
+        bills = list(view.device_states[acceptor].get("notes_cents", ()))[:_BILL_CONTROLS_MAX]
         controls += [
             build_money_control(acceptor, cents, find_control_rect("bills", i))
             for i, cents in enumerate(bills)
         ]
     if coins is not None:
-        coin_values = list(view.bench[coins]["coins_cents"])[:4]
+        coin_values = list(view.device_states[coins]["coins_cents"])[:4]
         controls += [
             build_money_control(coins, cents, find_control_rect("coins", i, len(coin_values)))
             for i, cents in enumerate(coin_values)
@@ -158,7 +158,7 @@ def lay_out_controls(layout: Layout, view: View, texts: Texts, slide: float = 0.
 def find_last_ticket(view: View) -> str:
     """Return the bar code of the last complete ticket from the simulated printer, or ""."""
     printer = _find_simulated_device(view, "ticket_in_path")
-    for job in reversed(view.bench[printer].get("printed", [])) if printer is not None else []:
+    for job in reversed(view.device_states[printer].get("printed", [])) if printer is not None else []:
         if job.get("barcode_complete") and job.get("barcode"):
             return str(job["barcode"])
     return ""
@@ -171,7 +171,7 @@ def _lay_out_board_controls(
 
     The attendant's key springs back when released. The other keys stay as they were turned.
     """
-    open_doors = view.bench[board]["doors_open"]
+    open_doors = view.device_states[board]["doors_open"]
     controls = []
     for i, door in enumerate(DRAWER_DOORS):
         values: dict[str, int | str | bool] = {"name": door, "open": door not in open_doors}
@@ -179,7 +179,7 @@ def _lay_out_board_controls(
         text = texts.say(f"drawer.door_{door}")
         controls.append(DrawerControl(find_control_rect("doors", i), text, (command,), door in open_doors))
     for i, key in enumerate(DRAWER_KEY_SWITCHES):
-        is_turned = key in view.bench[board].get("keys_on", ())
+        is_turned = key in view.device_states[board].get("keys_on", ())
         ways = (True, False) if key == DRAWER_KEY_SWITCHES[0] else (not is_turned,)
         turn = tuple(BenchCommand(device=board, action="key", values={"name": key, "on": on}) for on in ways)
         controls.append(
@@ -195,8 +195,8 @@ def _lay_out_fault_controls(
 
     One jams it or, if it is jammed, clears the jam; one switches its power.
     """
-    powered = bool(view.bench[acceptor].get("powered", True))
-    stuck, jams_next = (bool(view.bench[acceptor].get(word)) for word in ("stuck", "jams_next"))
+    powered = bool(view.device_states[acceptor].get("powered", True))
+    stuck, jams_next = (bool(view.device_states[acceptor].get(word)) for word in ("stuck", "jams_next"))
     mend = ("clear", True) if stuck or jams_next else ("jam", False)
     controls = []
     for i, (action, on) in enumerate((mend, ("power_off" if powered else "power_on", not powered))):
@@ -210,12 +210,12 @@ def _lay_out_fault_controls(
 def draw_drawer(stage: Stage) -> None:
     """Draw the tab of the drawer of simulated devices, and the part of the drawer that is open."""
     view = stage.view
-    if not view.with_bench:
+    if not view.has_device_drawer:
         return
     p, layout, say = stage.painter, stage.layout, stage.texts.say
     share = compute_drawer_share(view, stage.theme.motion)
     slide = layout.drawer[2] * (1 - share)
-    tab = find_tab_rect(stage.layout.tab, layout.drawer, share)
+    tab = find_tab_rect(stage.layout.drawer_tab, layout.drawer, share)
     p.draw_panel(
         (tab[0], tab[1], tab[2] + 20, tab[3]), radius=16, fill=(44, 40, 66, 240), edge=(140, 130, 180, 255)
     )
@@ -236,7 +236,7 @@ def draw_drawer(stage: Stage) -> None:
     )
     board = _find_simulated_device(view, "doors_open")
     for part, top in _find_section_tops(layout).items():
-        if view.bench and board is None and part in {"doors", "keys"}:
+        if view.device_states and board is None and part in {"doors", "keys"}:
             continue  # A second player position has none.
         p.draw_text(
             say(f"drawer.{part}"),
@@ -246,9 +246,11 @@ def draw_drawer(stage: Stage) -> None:
             width=w - 52,
         )
     for control in lay_out_controls(layout, view, stage.texts, slide):
-        draw_button(stage, control.rect, control.label, is_enabled=view.bench_linked, is_active=control.is_on)
+        draw_button(
+            stage, control.rect, control.label, is_enabled=view.is_bench_linked, is_active=control.is_on
+        )
     _draw_tower_light(stage, (x + w - 118, y + 18, 96, 52))
-    if not view.bench_linked:
+    if not view.is_bench_linked:
         p.draw_text(
             say("drawer.closed_bench"),
             (x + 26, y + 86),
@@ -291,7 +293,7 @@ def describe_last_commands(stage: Stage) -> str:
 def _draw_tower_light(stage: Stage, rect: Rect) -> None:
     """Draw the tower light: its lamps and the bell, as the I/O board reports them."""
     board = _find_simulated_device(stage.view, "doors_open")
-    tower = stage.view.bench[board].get("tower", []) if board is not None else []
+    tower = stage.view.device_states[board].get("tower", []) if board is not None else []
     x, y, w, h = rect
     for i, (name, colour) in enumerate(_TOWER_LAMP_COLOURS):
         is_lit = name in tower

@@ -42,7 +42,7 @@ def draw_card(stage: Stage, rect: Rect, card: str, *, small: bool = False) -> No
     """
     if not card:
         return
-    four = stage.view.four_colours
+    four = stage.view.has_four_suit_colours
     draw = partial(draw_card_art, stage, card=card, four=four, small=small)
     stage.painter.draw_cached_picture(("playing card", card, four, small), rect, draw)
 
@@ -105,7 +105,7 @@ def draw_suits(stage: Stage, rect: Rect) -> None:
     x, y, w, h = rect
     width = min(w - 10, (h - 10) * 3)
     suits_rect = (x + (w - width) / 2, y + (h - width / 3) / 2, width, width / 3)
-    four = stage.view.four_colours
+    four = stage.view.has_four_suit_colours
     stage.painter.draw_cached_picture(("suits", four), suits_rect, partial(draw_suits_art, four=four))
 
 

@@ -24,7 +24,7 @@ def find_shown_feature_step(view: View, line: Timeline | None) -> int | None:
     show = view.show
     if show is None or line is None or view.game is None or show.play.game_id != view.game.id:
         return None
-    since = view.now - show.began
+    since = view.now - show.began_at
     index = line.find_step_index(since)
     has_ended = show.is_complete and since >= line.roll_up_end + 1.2
     return index if is_feature(show, index) and not has_ended else None
@@ -41,7 +41,7 @@ def sum_credits_so_far(show: GameShow, line: Timeline, elapsed_seconds: float, f
     return sum(
         step.credits
         for i, (step, time) in enumerate(zip(show.steps, line.steps, strict=True))
-        if i >= max(first, show.steps_seen)
+        if i >= max(first, show.presented_step_count)
         and time.last_stop <= elapsed_seconds
         and not isinstance(step, GambleStep)
     )

@@ -109,7 +109,7 @@ def _lay_out_key_rows(stage: Stage, actions: list[Action]) -> list[tuple[Rect, A
     x, y, w, h = stage.layout.field
     keys_a_row = 3 if stage.layout.is_telephone else 6
     rows = [actions[i : i + keys_a_row] for i in range(0, len(actions), keys_a_row)]
-    height = max(stage.layout.finger, 76.0) + 10
+    height = max(stage.layout.touch_size_min, 76.0) + 10
     keys: list[tuple[Rect, Action]] = []
     for n, row in enumerate(rows):
         top = y + h - 16 - (len(rows) - n) * height
@@ -133,7 +133,7 @@ def draw_felt(stage: Stage) -> None:
     step, time, since = find_last_step(view), None, 0.0
     previous_step: TableStep | None = None
     if show is not None and line is not None and view.game is not None and show.play.game_id == view.game.id:
-        since = view.now - show.began
+        since = view.now - show.began_at
         index = line.find_step_index(since)
         step, time = show.steps[index], line.steps[index] if since < line.steps[index].last_stop else None
         last = show.steps[index - 1] if index else None
@@ -167,7 +167,7 @@ def _draw_wheel_or_dice(
         kind, begin = cue.get("cue"), step_time.stops[number - 1] if number else step_time.begin
         if elapsed_seconds >= stop and number < len(step.cues) - 1:
             continue
-        if kind in {"ball", "wheel"} and table.wheel:
+        if kind in {"ball", "wheel"} and table.wheel_pockets:
             layout_stage, rect = _split_off_wheel(stage)
             if not stage.layout.is_telephone:
                 _draw_felt(layout_stage, table, None)
@@ -270,10 +270,10 @@ def _draw_felt(stage: Stage, table: Table, settled_step: TableStep | None) -> No
 def _format_racetrack_key(stage: Stage, table: Table, action: Action) -> str:
     """Return the text of a key of the racetrack: the number of neighbours, an announced bet, or an arrow."""
     if action.name == "call":
-        return stage.texts.choose_translation(table.calls[str(action.value)].names)
+        return stage.texts.choose_translation(table.announced_bets[str(action.value)].names)
     if action.name == "sheet":
         return "\u203a"
-    return stage.texts.say("felt.neighbours", count=stage.view.chips.neighbours)
+    return stage.texts.say("felt.neighbours", count=stage.view.chips.neighbour_count)
 
 
 def _draw_cell(
@@ -288,11 +288,15 @@ def _draw_cell(
         _draw_row_title(stage, table, cell)
         return
     if cell.pocket:
-        fill = POCKET_COLOURS.get(table.colours.get(cell.pocket, ""), fill)
-    elif spot is not None and len(spot.covered_pockets) == 1 and spot.covered_pockets[0] in table.colours:
-        fill = POCKET_COLOURS.get(table.colours[spot.covered_pockets[0]], fill)
+        fill = POCKET_COLOURS.get(table.pocket_colours.get(cell.pocket, ""), fill)
+    elif (
+        spot is not None
+        and len(spot.covered_pockets) == 1
+        and spot.covered_pockets[0] in table.pocket_colours
+    ):
+        fill = POCKET_COLOURS.get(table.pocket_colours[spot.covered_pockets[0]], fill)
     elif spot is not None and len(spot.covered_pockets) == 18:
-        colours = {table.colours.get(each) for each in spot.covered_pockets}
+        colours = {table.pocket_colours.get(each) for each in spot.covered_pockets}
         fill = (
             POCKET_COLOURS[colours.pop() or "green"]
             if len(colours) == 1 and colours <= set(POCKET_COLOURS)
@@ -394,8 +398,8 @@ def _format_spot_odds(stage: Stage, spot: Spot, style: TextStyle, room: float) -
     """
     odds = spot.odds.replace(" / ", "/")
     terms = (
-        stage.texts.choose_translation(spot.terms)
-        if spot.terms
+        stage.texts.choose_translation(spot.pay_texts)
+        if spot.pay_texts
         else format_spot_odds(stage, spot).replace(" / ", "/")
     )
     ways = (terms, f"{odds} *", odds) if terms != odds else (odds,)

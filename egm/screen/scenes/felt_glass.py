@@ -102,7 +102,7 @@ def draw_felt_glasses(stage: Stage, right: Rect) -> None:
 def find_settled_step(stage: Stage) -> TableStep | None:
     """Return the last step of a table round that was presented to its end, or None."""
     view, line = stage.view, build_view_timeline(stage.view, stage.theme)
-    if view.show is None or line is None or view.now - view.show.began < line.last_stop:
+    if view.show is None or line is None or view.now - view.show.began_at < line.last_stop:
         return None
     step = find_last_step(view)
     return step if isinstance(step, TableStep) and step.settlements else None
@@ -114,7 +114,7 @@ def find_settled_result(stage: Stage) -> RoundResult | None:
     show, game = view.show, view.game
     if show is None or line is None or game is None or show.play.game_id != game.id:
         return None
-    return show.result if view.now - show.began >= line.last_stop else None
+    return show.result if view.now - show.began_at >= line.last_stop else None
 
 
 def describe_outcome(stage: Stage, result: RoundResult) -> str:
@@ -135,12 +135,12 @@ def describe_outcome(stage: Stage, result: RoundResult) -> str:
     if "pocket" in display:
         name, colour = (
             stage.texts.choose_translation(table.names.get(code, {}), code),
-            table.colours.get(code, ""),
+            table.pocket_colours.get(code, ""),
         )
         if felt == "roulette" and stage.texts.has_text(f"felt.colour_{colour}"):
             return say("felt.ended_colour", result=name, colour=say(f"felt.colour_{colour}"))
         return say("felt.ended", result=name)
-    return _describe_winner(stage, result) if table.roads else ""
+    return _describe_winner(stage, result) if table.scoreboard_sides else ""
 
 
 def _format_throw(stage: Stage, result: RoundResult) -> str:
@@ -166,7 +166,7 @@ def _describe_winner(stage: Stage, result: RoundResult) -> str:
     points = {str(hand["id"]): str(hand.get("says", "")) for hand in result.display.get("hands", ())}
     winner = str(result.display["result"])
     if winner in names:
-        other_points = [points.get(side, "") for side in table.roads if side != winner]
+        other_points = [points.get(side, "") for side in table.scoreboard_sides if side != winner]
         return say(
             "felt.winner",
             side=names[winner],
@@ -179,7 +179,7 @@ def _describe_winner(stage: Stage, result: RoundResult) -> str:
 def find_selected_spot(stage: Stage, table: Table) -> Spot | None:
     """Return the bet spot that was touched last or is selected with the keys, or None."""
     view = stage.view
-    if view.focused and can_place_chips(view, stage.theme):
+    if view.is_focus_shown and can_place_chips(view, stage.theme):
         touches = list_felt_touches(view, stage.layout)
         action = touches[view.focus % len(touches)][1]
         if action.name == "spot":
@@ -216,7 +216,9 @@ def _draw_results(stage: Stage, table: Table, rect: Rect) -> float:
 def _draw_frequencies(stage: Stage, table: Table, rect: Rect) -> None:
     """Draw the most and the least frequent results among those that the table has recorded."""
     p, (x, y, w, h), results = stage.painter, rect, list_shown_results(stage)
-    signs = tuple(map(str, range(1, 7))) if table.felt == "dice" else tuple(dict.fromkeys(table.wheel))
+    signs = (
+        tuple(map(str, range(1, 7))) if table.felt == "dice" else tuple(dict.fromkeys(table.wheel_pockets))
+    )
     is_side_by_side = h < 2 * _FREQUENCY_ROW_HEIGHT
     across, height = ((w - 10) / 2, h) if is_side_by_side else (w, h / 2)
     count = max(1, min(5, len(signs) // 2, int(across // 64)))
@@ -243,7 +245,7 @@ def _draw_frequencies(stage: Stage, table: Table, rect: Rect) -> None:
 def _draw_result(stage: Stage, table: Table, result: str, cell: Rect, *, newest: bool = False) -> None:
     """Draw a past result in the colour that it has on the wheel; the ``newest`` one has a white frame."""
     p = stage.painter
-    fill = POCKET_COLOURS.get(table.colours.get(result, ""), (30, 24, 56, 255))
+    fill = POCKET_COLOURS.get(table.pocket_colours.get(result, ""), (30, 24, 56, 255))
     p.draw_panel(cell, radius=10, fill=fill, edge=WHITE if newest else _PRINTED_LINE_COLOUR)
     ink = BLACK if fill in {POCKET_COLOURS["white"], POCKET_COLOURS["yellow"]} else WHITE
     size = "small" if cell[3] > 40 else "caption"
@@ -258,7 +260,7 @@ def _draw_result(stage: Stage, table: Table, result: str, cell: Rect, *, newest:
 def _format_result_sign(stage: Stage, table: Table, result: str) -> str:
     """Return the text of a result as printed on the wheel or the scoreboard."""
     name = stage.texts.choose_translation(table.names.get(result, {}), result)
-    return format_short_sign(name) if result in table.colours else name
+    return format_short_sign(name) if result in table.pocket_colours else name
 
 
 def _draw_spot_details(stage: Stage, spot: Spot, rect: Rect) -> float:
@@ -378,7 +380,7 @@ def _format_spot_pay(stage: Stage, spot: Spot) -> str:
 
     If it can win at several odds, the text has the spot's own odds and the highest.
     """
-    return stage.texts.choose_translation(spot.terms) if spot.terms else format_spot_odds(stage, spot)
+    return stage.texts.choose_translation(spot.pay_texts) if spot.pay_texts else format_spot_odds(stage, spot)
 
 
 def format_spot_lines(stage: Stage, spot: Spot, unit_cents: int) -> list[tuple[str, str]]:
@@ -392,20 +394,22 @@ def format_spot_lines(stage: Stage, spot: Spot, unit_cents: int) -> list[tuple[s
     limits = build_bet_limits(view.snapshot)
     spot = limits.limit_spot(spot)
     odds = _format_spot_pay(stage, spot)
-    lines = [(say("felt.odds" if spot.share is None else "felt.share", odds=odds), "meter")]
-    highest = limits.find_maximum(spot, view.chips.bets) or spot.most
-    highest -= highest % spot.step
-    lowest, maximum, step = (stage.money(each * unit_cents) for each in (spot.least, highest, spot.step))
-    key = "felt.only" if lowest == maximum else "felt.steps" if spot.step > 1 else "felt.limits"
+    lines = [(say("felt.odds" if spot.required_bet_divisor is None else "felt.share", odds=odds), "meter")]
+    highest = limits.find_maximum(spot, view.chips.bets) or spot.bet_max
+    highest -= highest % spot.bet_step
+    lowest, maximum, step = (
+        stage.money(each * unit_cents) for each in (spot.bet_min, highest, spot.bet_step)
+    )
+    key = "felt.only" if lowest == maximum else "felt.steps" if spot.bet_step > 1 else "felt.limits"
     lines.append(
         (
             _format_bets_in_round(stage, spot) or say(key, least=lowest, most=maximum, step=step),
             "text",
         )
     )
-    if spot.times is not None and spot.needs is not None:
-        lead = stage.texts.choose_translation(table.spots[spot.needs].names)
-        lines.append((say("felt.goes_with", spot=lead, times=spot.times), "text"))
+    if spot.required_bet_multiple is not None and spot.required_spot is not None:
+        lead = stage.texts.choose_translation(table.spots[spot.required_spot].names)
+        lines.append((say("felt.goes_with", spot=lead, times=spot.required_bet_multiple), "text"))
     standing_credits, new_credits = limits.standing_bets.get(spot.id, 0), view.chips.bets.get(spot.id, 0)
     if standing_credits:
         lines.append((say("felt.standing", amount=stage.money(standing_credits * unit_cents)), "text"))
@@ -492,7 +496,7 @@ def _draw_settlements(stage: Stage, table: Table, settled_step: TableStep, rect:
 
 def _draw_strip(stage: Stage, table: Table) -> None:
     """Draw the strip above the layout on a telephone: the selected bet spot, or else the last results."""
-    p, view, (x, y, w, _) = stage.painter, stage.view, stage.layout.left
+    p, view, (x, y, w, _) = stage.painter, stage.view, stage.layout.left_panel
     spot = find_selected_spot(stage, table)
     settled_step = find_settled_step(stage)
     decision = view.decision if view.decision is not None and is_decision_due(view, stage.theme) else None
@@ -549,7 +553,7 @@ def describe_felt_status(stage: Stage) -> str:
     spots = sum(each > 0 for each in chips.bets.values())
     if not spots:
         return _describe_empty_layout(stage, view.snapshot)
-    if chips.credits < build_bet_limits(view.snapshot).bet_min_here:
+    if chips.credits < build_bet_limits(view.snapshot).venue_bet_min:
         return stage.texts.say("felt.least_here", amount=stage.money(view.snapshot.bet_least_cents))
     price = stage.money(chips.credits * unit)
     return stage.texts.format_count("felt.buys", spots, price=price)
@@ -578,9 +582,9 @@ def _format_bets_in_round(stage: Stage, spot: Spot) -> str:
     Empty for any other bet.
     """
     table = stage.view.table
-    if not spot.added_bet_multiples or spot.needs is None or table is None:
+    if not spot.added_bet_multiples or spot.required_spot is None or table is None:
         return ""
-    bet = stage.texts.choose_translation(table.spots[spot.needs].names)
+    bet = stage.texts.choose_translation(table.spots[spot.required_spot].names)
     return stage.texts.say("felt.added", spot=bet, times=", ".join(spot.added_bet_multiples))
 
 
@@ -596,7 +600,7 @@ def draw_felt_prizes(stage: Stage, rect: Rect, groups: tuple[str, ...]) -> None:
         spots = table.groups[group]
         odds = " / ".join(dict.fromkeys(spot.odds for spot in spots))
         lowest, maximum = (
-            stage.money(each * unit) for each in (spots[0].least, limits.find_spot_maximum(spots[0]))
+            stage.money(each * unit) for each in (spots[0].bet_min, limits.find_spot_maximum(spots[0]))
         )
         at = y + (i + (0.5 if not slim else 0.3)) * step
         style = TextStyle("strong", "small" if step > 40 else "caption", "text")

@@ -57,14 +57,14 @@ def format_prize_name(texts: Texts, field: ReelField, count: int, symbol: str, n
     is_counted = number.isdigit() and bool(remainder)
     word = remainder if is_counted else name
     text = (
-        texts.choose_translation(field.titles[word], word)
-        if word in field.titles
+        texts.choose_translation(field.prize_names[word], word)
+        if word in field.prize_names
         else word.replace("-", " ").capitalize()
     )
     is_only_prize = sum(1 for prize in field.prizes if prize.name.partition(" ")[2] == remainder) <= 1
     return (
         text
-        if not is_counted or (is_only_prize and word in field.titles)
+        if not is_counted or (is_only_prize and word in field.prize_names)
         else texts.say("help.kind", count=number, name=text)
     )
 
@@ -75,7 +75,7 @@ def draw_glasses(stage: Stage) -> None:
     if stage.view.snapshot is None:
         return
     on_strip = stage.layout.is_telephone and stage.view.table is not None
-    right = stage.layout.right if on_strip else draw_levels(stage, stage.layout.right)
+    right = stage.layout.right_panel if on_strip else draw_levels(stage, stage.layout.right_panel)
     if is_wheel(stage) or stage.view.table is not None:
         if is_wheel(stage):
             draw_wheel_glasses(stage)
@@ -85,7 +85,7 @@ def draw_glasses(stage: Stage) -> None:
             foot = _find_small_print_height(stage.layout)
             x, y, w, h = draw_limits_sign(stage, right, foot)
             draw_felt_glasses(stage, (x, y, w, h - _find_small_print_height(stage.layout, lines) + foot))
-        _draw_small_print(stage, stage.layout.right)
+        _draw_small_print(stage, stage.layout.right_panel)
         return
     if field is None:
         _draw_keno_glasses(stage, right)
@@ -93,14 +93,14 @@ def draw_glasses(stage: Stage) -> None:
     prizes = list_current_prizes(stage, field)
     layout = stage.layout
     rows = 6 if not layout.is_portrait else 4 if not layout.is_telephone else 3
-    other_rows = max(1, int((right[3] - 126) / (layout.right[3] - 126) * (rows - 1) + 0.5))
+    other_rows = max(1, int((right[3] - 126) / (layout.right_panel[3] - 126) * (rows - 1) + 0.5))
     top, other_prizes = prizes[:rows], prizes[rows : rows + other_rows]
     if len(prizes) <= rows:
         half = (len(prizes) + 1) // 2
         top, other_prizes = prizes[:half], prizes[half:]
-    _draw_prizes(stage, field, top, layout.left, stage.texts.say("panel.top_prizes"))
+    _draw_prizes(stage, field, top, layout.left_panel, stage.texts.say("panel.top_prizes"))
     if layout.is_portrait and list_levels_beside_field(stage):
-        _draw_small_print(stage, layout.right)
+        _draw_small_print(stage, layout.right_panel)
         return
     lines = len(field.lines)
     key = "panel.all_lines_one" if lines == 1 else "panel.all_lines"
@@ -111,7 +111,7 @@ def draw_glasses(stage: Stage) -> None:
         right,
         stage.texts.say(key, count=lines) if lines else stage.texts.say("key.pays"),
     )
-    _draw_small_print(stage, layout.right)
+    _draw_small_print(stage, layout.right_panel)
 
 
 def _draw_keno_glasses(stage: Stage, right: Rect) -> None:
@@ -123,7 +123,7 @@ def _draw_keno_glasses(stage: Stage, right: Rect) -> None:
     if game is None:
         return
     spots, prizes = list_keno_prizes(stage)
-    x, y, w, h = stage.layout.left
+    x, y, w, h = stage.layout.left_panel
     draw_caption(stage, texts.format_count("keno.spots", spots), (x + 10, y + 12, w - 20, 40))
     columns = 1 if not stage.layout.is_portrait or len(prizes) < _PRIZES_FOR_TWO_COLUMNS_MIN else 2
     head = 66.0 if not stage.layout.is_portrait else 54.0
@@ -152,7 +152,7 @@ def _draw_ticket_kinds(stage: Stage, game: GameView, right: Rect) -> None:
     texts = stage.texts
     x, y, w, h = right
     if stage.layout.is_portrait and list_levels_beside_field(stage):
-        _draw_small_print(stage, stage.layout.right)
+        _draw_small_print(stage, stage.layout.right_panel)
         return
     draw_caption(stage, texts.say("keno.tickets"), (x + 10, y + 12, w - 20, 40))
     rows = lay_out_form_rows(stage.view, stage.layout)
@@ -164,7 +164,7 @@ def _draw_ticket_kinds(stage: Stage, game: GameView, right: Rect) -> None:
         room: Rect = (x + 26, y + head, w - 52, h - head - _find_small_print_height(stage.layout))
         write = _write_close_lines if stage.layout.is_telephone else _write_paragraphs
         write(stage, names, room)
-    _draw_small_print(stage, stage.layout.right)
+    _draw_small_print(stage, stage.layout.right_panel)
 
 
 def _write_close_lines(stage: Stage, texts: Sequence[str], rect: Rect) -> None:
@@ -293,7 +293,7 @@ def _draw_small_print(stage: Stage, rect: Rect) -> None:
     facts = lay_out_small_print(stage, rect[2] - 36)
     for (x, y, w, h), lines, style in (
         (rect, facts, LIMITS_STYLE),
-        (stage.layout.left, [defect], TextStyle("text", "caption", "text_dim")),
+        (stage.layout.left_panel, [defect], TextStyle("text", "caption", "text_dim")),
     ):
         foot = _find_small_print_height(stage.layout, len(lines))
         line = y + h - foot + 4
@@ -305,7 +305,7 @@ def _draw_small_print(stage: Stage, rect: Rect) -> None:
 
 def _draw_strip_print(stage: Stage, defect: str) -> None:
     """Draw the small print on a telephone: the malfunction clause ``defect``, credit value and bet limits."""
-    p, (x, y, w, h) = stage.painter, stage.layout.left
+    p, (x, y, w, h) = stage.painter, stage.layout.left_panel
     lines = [
         (defect, TextStyle("text", "caption", "text_dim")),
         *((line, LIMITS_STYLE) for line in lay_out_small_print(stage, stage.layout.strip_width)),

@@ -44,8 +44,8 @@ def _list_key_rows(view: View, table: Table, layout: Layout) -> list[list[Action
     chip_keys = [Action("chip", value) for value in values]
     chip_keys += [Action("tool", "take"), Action("tool", "ask")]
     change_keys = [Action(name) for name in ("undo", "clear", "repeat", "double")]
-    option_keys = [Action("tool", "plays")] if table.player_decides else []
-    option_keys += [Action("board")] if table.roads else []
+    option_keys = [Action("tool", "plays")] if table.switchable_spots else []
+    option_keys += [Action("board")] if table.scoreboard_sides else []
     option_keys += [Action("suits")] if table.has_suits else []
     if layout.is_telephone:
         return [chip_keys, [*change_keys, *option_keys]]
@@ -58,7 +58,7 @@ def _list_key_rows(view: View, table: Table, layout: Layout) -> list[list[Action
         else [chip_keys[:4], chip_keys[4:], change_keys[:2], change_keys[2:]]
     )
     rows += [option_keys] if option_keys else []
-    room = int((layout.left[3] - _SMALL_PRINT_HEIGHT) // layout.finger) - len(rows)
+    room = int((layout.left_panel[3] - _SMALL_PRINT_HEIGHT) // layout.touch_size_min) - len(rows)
     kinds_a_row = max(4 if layout.is_portrait else 2, -(-len(kinds) // max(1, room)))
     return [*rows, *(kinds[i : i + kinds_a_row] for i in range(0, len(kinds), kinds_a_row))]
 
@@ -76,9 +76,9 @@ def lay_out_hand_keys(view: View, layout: Layout) -> list[tuple[Rect, Action]]:
     rows = _list_key_rows(view, table, layout)
     if layout.is_telephone:
         x, y, w, h = layout.field
-        height, top, left, width = layout.finger, y + h - len(rows) * layout.finger, x, w
+        height, top, left, width = layout.touch_size_min, y + h - len(rows) * layout.touch_size_min, x, w
     else:
-        x, y, w, h = layout.left
+        x, y, w, h = layout.left_panel
         height = min(70.0, (h - _SMALL_PRINT_HEIGHT) / len(rows))
         top, left, width = y + 10, x + 10, w - 20
     keys: list[tuple[Rect, Action]] = []
@@ -134,7 +134,7 @@ def draw_hand_key(stage: Stage, table: Table, rect: Rect, action: Action) -> Non
         size = "caption" if w > _KEY_WIDTH_FOR_TEXT_MIN else "lead"
         draw_button(stage, inner, text, is_active=chips.tool == action.value, size=size)
     elif action.name == "suits":
-        draw_button(stage, inner, "", is_active=stage.view.four_colours)
+        draw_button(stage, inner, "", is_active=stage.view.has_four_suit_colours)
         draw_suits(stage, inner)
     elif action.name == "board":
         draw_text_key(stage, inner, say("felt.board"), is_active=should_show_scoreboard(stage.view))

@@ -110,7 +110,7 @@ def draw_help(stage: Stage) -> None:
     game = stage.view.game
     if game is None:
         return
-    p, rect = stage.painter, stage.layout.sheet
+    p, rect = stage.painter, stage.layout.player_page
     x, y, w, _ = rect
     p.draw_shade(stage.layout.stage, (4, 2, 10, 170))
     p.draw_cached_picture(
@@ -133,7 +133,7 @@ def draw_help(stage: Stage) -> None:
         p.draw_text(where, (x + 30, y + 70), dim, align="left", width=w - 60)
     p.draw_shade((x + 40, y + 88, w - 80, 2), (*stage.look.accent[:3], 120))
     pages[index].draw(stage, _find_content_rect(rect))
-    for name, key_rect in lay_out_page_keys(stage.layout.sheet).items():
+    for name, key_rect in lay_out_page_keys(stage.layout.player_page).items():
         draw_button(stage, key_rect, stage.texts.say(f"key.{name}"))
 
 
@@ -142,7 +142,7 @@ def list_sheet_touches(stage: Stage) -> list[tuple[Rect, Action]]:
     pages = list_help_sheets(stage)
     if stage.view.game is None or pages[stage.view.sheet % len(pages)].draw is not draw_limits:
         return []
-    return lay_out_limit_keys(stage.view, _find_content_rect(stage.layout.sheet))
+    return lay_out_limit_keys(stage.view, _find_content_rect(stage.layout.player_page))
 
 
 def _find_content_rect(sheet: Rect) -> Rect:

@@ -137,7 +137,7 @@ def lay_out_form_rows(view: View, layout: Layout) -> list[tuple[Rect, Action]]:
     game, snapshot = view.game, view.snapshot
     if game is None or not is_keno(game) or snapshot is None or layout.is_portrait:
         return []
-    x, y, w, h = layout.right
+    x, y, w, h = layout.right_panel
     forms = list_forms_on_offer(game)
     step = min(_TICKET_ROW_HEIGHT_MAX, (h - 130) / max(1, len(forms)))
     rects = [(x + 14, y + 60 + i * step, w - 28, step - 8) for i in range(len(forms))]
@@ -192,7 +192,7 @@ def _lay_out_slip_keys(view: View, layout: Layout) -> list[tuple[Rect, Action]]:
     if slip.current_card[-1] and len(slip.current_card) < find_ticket_maximum(game, "groups"):
         keys.append(((left + width + 12, low, width, _KEY_HEIGHT), Action("new_group")))
     room, top = w - 16, y + 40
-    columns = 4 if not layout.is_portrait else int(room // (layout.finger + 4))
+    columns = 4 if not layout.is_portrait else int(room // (layout.touch_size_min + 4))
     side, height = room / columns, 60.0
     shown_cards = (
         range(len(slip.cards))
@@ -396,12 +396,12 @@ def _split_board_and_tray(layout: Layout) -> tuple[Rect, Rect]:
     x, y, w, h = layout.field
     if layout.is_portrait:
         edge = 16.0 if not layout.is_telephone else 6.0
-        height = h - layout.tray - 2 * edge - 8
+        height = h - layout.tray_height - 2 * edge - 8
         return (x + edge, y + edge, w - 2 * edge, height), (
             x + edge,
             y + edge + height + 8,
             w - 2 * edge,
-            layout.tray,
+            layout.tray_height,
         )
     left = w * (1 - _TRAY_WIDTH_SHARE)
     return (x + 16, y + 16, left - 24, h - 32), (x + left + 4, y + 16, w * _TRAY_WIDTH_SHARE - 20, h - 32)
@@ -579,7 +579,7 @@ def _draw_card_catches(stage: Stage, step: KenoStep, balls: tuple[int, ...]) -> 
     (x, y, w, h), p = _split_board_and_tray(stage.layout)[1], stage.painter
     drawn_numbers = set(balls)
     caught = [len(drawn_numbers & set(card.numbers)) for card in step.cards]
-    text = stage.texts.say("keno.draw", number=step.number, draws=step.draws)
+    text = stage.texts.say("keno.draw", number=step.draw_number, draws=step.draw_count)
     if len(step.cards) > 1:
         text += "  ·  " + stage.texts.say("keno.best", count=len(step.cards), hits=max(caught, default=0))
     # Leave room for the key.

@@ -42,7 +42,7 @@ def _find_keys_rect(rect: Rect) -> Rect:
 def lay_out_keypad(stage: Stage, prompt: Prompt, rect: Rect) -> list[tuple[Rect, Action]]:
     """Return a touch target for every key of an input prompt. The last one sends the input."""
     if prompt.kind == "choice":
-        return _lay_out_choices(prompt, rect, stage.layout.finger)
+        return _lay_out_choices(prompt, rect, stage.layout.touch_size_min)
     below, serial = _find_keys_rect(rect), prompt.kind == "serial"
     keys = (
         _lay_out_letters(stage, below, serial=serial)
@@ -51,7 +51,7 @@ def lay_out_keypad(stage: Stage, prompt: Prompt, rect: Rect) -> list[tuple[Rect,
     )
     if prompt.kind == "find":
         keys = [key for key in keys if key[1].name != "enter"]
-    return [key for key in keys if stage.view.desk.typed_text or key[1].name not in {"erase", "clear"}]
+    return [key for key in keys if stage.view.page_input.typed_text or key[1].name not in {"erase", "clear"}]
 
 
 def _lay_out_choices(prompt: Prompt, rect: Rect, finger: float) -> list[tuple[Rect, Action]]:
@@ -99,13 +99,13 @@ def _lay_out_letters(stage: Stage, rect: Rect, *, serial: bool) -> list[tuple[Re
     If ``serial``, there are only capital letters, as used in serial numbers.
     """
     x, y, w, h = rect
-    shift = 1 if stage.view.desk.is_shift_on else 0
+    shift = 1 if stage.view.page_input.is_shift_on else 0
     rows = (
         SERIAL_NUMBER_ROWS
         if serial
         else [pair[shift] for pair in (*LETTER_ROWS, LAST_LETTER_ROW, ACCENT_ROW)]
     )
-    height = min(max(78.0, stage.layout.finger), (h - 5 * _KEY_GAP) / 6)
+    height = min(max(78.0, stage.layout.touch_size_min), (h - 5 * _KEY_GAP) / 6)
     gap = _KEY_GAP if w > _NARROW_KEYBOARD_WIDTH_MAX else _KEY_GAP / 2
     width = (min(w, 1240.0) - 9 * gap) / 10
     left = x + (w - 10 * width - 9 * gap) / 2
@@ -142,7 +142,7 @@ def draw_keypad(stage: Stage, prompt: Prompt, rect: Rect) -> None:
         _PROMPT_FIELD_HEIGHT,
     )
     p.draw_panel(field, radius=14, fill=(4, 7, 14, 255), edge=(124, 196, 255, 255), line=3)
-    text = format_shown_input(prompt, stage.view.desk)
+    text = format_shown_input(prompt, stage.view.page_input)
     if prompt.kind == "amount":
         text = stage.money(int(text or "0"))
     face = "numbers" if prompt.kind in {"amount", "digits"} else "strong"
@@ -166,7 +166,7 @@ def _draw_keypad_key(stage: Stage, rect: Rect, action: Action, prompt: Prompt) -
         "clear": ((78, 52, 20, 255), (255, 190, 110, 255)),
     }
     fill, edge = fills.get(action.name, ((40, 50, 78, 255), (110, 136, 200, 255)))
-    down = stage.view.pressed == action.name and stage.view.now - stage.view.pressed_at < 0.12
+    down = stage.view.pressed_key == action.name and stage.view.now - stage.view.pressed_at < 0.12
     p.draw_panel(rect, radius=14, fill=fill, edge=WHITE if down and action.name != "type" else edge, line=2.5)
     if action.name == "type":
         text = str(action.value) if action.value != " " else stage.texts.say("page.space")

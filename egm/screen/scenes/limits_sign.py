@@ -40,9 +40,9 @@ def format_table_limits(stage: Stage) -> tuple[str, str] | None:
         return None
     limits, unit_cents = build_bet_limits(snapshot), snapshot.denomination_cents
     spots = [limits.limit_spot(spot) for spot in table.spots.values() if not spot.added_bet_multiples]
-    lowest, highest = min(spot.least for spot in spots), max(map(limits.find_spot_maximum, spots))
+    lowest, highest = min(spot.bet_min for spot in spots), max(map(limits.find_spot_maximum, spots))
     return (
-        stage.money(max(lowest, limits.bet_min_here) * unit_cents),
+        stage.money(max(lowest, limits.venue_bet_min) * unit_cents),
         stage.money(highest * unit_cents),
     )
 
@@ -108,7 +108,7 @@ def _break_lines(stage: Stage, facts: list[str], width: float) -> list[str]:
 
 def _find_extremes(limits: BetLimits, spots: list[Spot]) -> tuple[int, int]:
     """Return the lowest and the highest bet, in credits, over several spots."""
-    return min(spot.least for spot in spots), max(map(limits.find_spot_maximum, spots))
+    return min(spot.bet_min for spot in spots), max(map(limits.find_spot_maximum, spots))
 
 
 def list_limit_rows(stage: Stage) -> list[tuple[list[str], str]]:
@@ -123,7 +123,7 @@ def list_limit_rows(stage: Stage) -> list[tuple[list[str], str]]:
         for spot in map(limits.limit_spot, spots):
             if not spot.added_bet_multiples:
                 maximum = limits.find_spot_maximum(spot)
-                by_limits.setdefault((spot.least, maximum - maximum % spot.step), []).append(spot)
+                by_limits.setdefault((spot.bet_min, maximum - maximum % spot.bet_step), []).append(spot)
         for amounts, spots_of_limits in by_limits.items():
             groups.setdefault(amounts, []).extend(list_group_names(stage, tuple(spots_of_limits)))
     return [
@@ -161,7 +161,7 @@ def draw_limits_sign(stage: Stage, right: Rect, foot: float) -> Rect:
     rows = list_limit_rows(stage)
     if not rows or stage.layout.is_portrait:
         return right
-    x, y, w, h = stage.layout.left
+    x, y, w, h = stage.layout.left_panel
     bottom = max((rect[1] + rect[3] for rect, _ in lay_out_hand_keys(stage.view, stage.layout)), default=y)
     below_keys: Rect = (x + 18, bottom + _SIGN_SPACE, w - 36, y + h - foot - bottom - _SIGN_SPACE)
     lines = _lay_out_lines(stage, rows, w - 36)

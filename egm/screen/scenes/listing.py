@@ -80,7 +80,7 @@ def lay_out_listing(stage: Stage, page: ServicePage, body: Rect) -> PlacedListin
     """
     snapshot = stage.view.snapshot
     currency = None if snapshot is None else snapshot.currency
-    key = (page, stage.texts, currency, stage.view.desk.typed_text, stage.layout, stage.painter.scale)
+    key = (page, stage.texts, currency, stage.view.page_input.typed_text, stage.layout, stage.painter.scale)
     return stage.painter.cache_result(("listing", body), key, lambda: _lay_out_tables(stage, page, body))
 
 
@@ -99,7 +99,7 @@ def _lay_out_tables(stage: Stage, page: ServicePage, body: Rect) -> PlacedListin
     width = (body[2] - _TABLE_COLUMN_GAP) / 2 if double else body[2]
     # Search results are listed above the keyboard.
     finds = page.prompt is not None and page.prompt.kind == "find"
-    touched = _TOUCHABLE_ROW_HEIGHT if finds else max(_TOUCHABLE_ROW_HEIGHT, stage.layout.finger)
+    touched = _TOUCHABLE_ROW_HEIGHT if finds else max(_TOUCHABLE_ROW_HEIGHT, stage.layout.touch_size_min)
     blocks = [_build_lines(stage, table, width, touched) for table in tables]
     return PlacedListing(_arrange_lines(blocks, body, width, double=double))
 
@@ -109,7 +109,7 @@ def _list_matching_tables(stage: Stage, page: ServicePage) -> tuple[PageTable, .
 
     On a search page they have only the rows that contain the typed text; case and accents do not matter.
     """
-    typed = _normalise_for_search(stage.view.desk.typed_text)
+    typed = _normalise_for_search(stage.view.page_input.typed_text)
     if page.prompt is None or page.prompt.kind != "find" or not typed:
         return page.tables
     matching_tables = (

@@ -57,7 +57,7 @@ def draw_lockup(stage: Stage, scene: Scene) -> None:
     share = (
         1.0
         if stage.view.reduced_motion
-        else ease_out((stage.view.now - stage.view.scene_at) / stage.theme.motion.overlay)
+        else ease_out((stage.view.now - stage.view.scene_began_at) / stage.theme.motion.overlay)
     )
     stage.painter.draw_shade(stage.layout.stage, (4, 2, 10, round(190 * share)))
     text = describe_scene_with_journal_head(stage, scene)
@@ -141,7 +141,7 @@ def describe_scene(stage: Stage, scene: Scene) -> LockupText:
         f"paying.{paying.way}" if paying and stage.texts.has_text(f"paying.{paying.way}") else "paying.other"
     )
     if scene is Scene.BOOT and snapshot is None:
-        return _describe_start_up(stage.view.starting or StartUpActivity("link"))
+        return _describe_start_up(stage.view.start_up_activity or StartUpActivity("link"))
     return {
         Scene.DOOR: LockupText(
             say("door.title"), doors, (say("door.say"),), say(_format_door_remedy(snapshot))
@@ -165,7 +165,7 @@ def _format_door_remedy(snapshot: Snapshot | None) -> str:
 def _describe_lost_machine(stage: Stage) -> LockupText:
     """Return the texts while the machine sends nothing: please wait and, after some time, call an attendant."""
     say = stage.texts.say
-    if stage.view.now - stage.view.scene_at < LINK_LOST_SECONDS_UNTIL_CALL:
+    if stage.view.now - stage.view.scene_began_at < LINK_LOST_SECONDS_UNTIL_CALL:
         return LockupText(say("lost.title"), "", (say("lost.say"),))
     return LockupText(
         say("lost.title_long"), "", (say("lost.say_long"),), say("lost.attendant"), sign_name="warning"
@@ -376,7 +376,7 @@ def _draw_plate(stage: Stage, rect: Rect, scene: Scene, text: LockupText) -> Non
             middle = y + h - 12 - height / 2 + (i - (len(rows) - 1) / 2) * 36
             p.draw_text(row, (x + w / 2, middle), style, width=w - 80)
     elif scene is Scene.PAYING and _choose_payout_picture(stage):
-        since = stage.view.now - stage.view.scene_at
+        since = stage.view.now - stage.view.scene_began_at
         draw_value_in_motion(
             stage,
             _choose_payout_picture(stage),

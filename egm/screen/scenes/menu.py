@@ -86,24 +86,28 @@ def lay_out_kind_tabs(view: View, layout: Layout) -> list[tuple[Rect, str, Actio
             first.setdefault(find_game_kind(game), number)
     if len(first) < 2:
         return []
-    x, y, w, _ = layout.sheet
+    x, y, w, _ = layout.player_page
     width = (w - 96 + 16) / len(first)
     return [
-        ((x + 48 + i * width, y + 20, width - 16, layout.finger), kind, Action("part", number - own_page))
+        (
+            (x + 48 + i * width, y + 20, width - 16, layout.touch_size_min),
+            kind,
+            Action("part", number - own_page),
+        )
         for i, (kind, number) in enumerate(first.items())
     ]
 
 
 def lay_out_game_tiles(view: View, layout: Layout) -> list[tuple[Rect, GameView]]:
     """Return the tiles on the page that the menu shows: the rectangle and the game of each."""
-    x, y, w, h = layout.sheet
+    x, y, w, h = layout.player_page
     pages = _list_pages(view, layout)
     games = pages[_find_page_indices(view, layout)[0]]
     columns = _count_columns(layout)
     rows = max(1, min(_count_rows(layout), -(-len(games) // columns)))
     width = (w - 96 - 24 * (columns - 1)) / columns
-    head = max(108.0, layout.finger + 56)
-    foot = h - (lay_out_page_keys(layout.sheet)["next"][1] - max(62.0, layout.finger) - 68 - y)
+    head = max(108.0, layout.touch_size_min + 56)
+    foot = h - (lay_out_page_keys(layout.player_page)["next"][1] - max(62.0, layout.touch_size_min) - 68 - y)
     height = min(300.0, (h - head - foot - 24 * (rows - 1)) / rows)
     return [
         (
@@ -116,16 +120,16 @@ def lay_out_game_tiles(view: View, layout: Layout) -> list[tuple[Rect, GameView]
 
 def list_menu_touches(view: View, layout: Layout) -> list[tuple[Rect, Action]]:
     """Return all touch targets of the menu: games, denominations, and the keys that turn and close it."""
-    x, _, w, _ = layout.sheet
+    x, _, w, _ = layout.player_page
     touches = [(rect, Action("game", game.id)) for rect, game in lay_out_game_tiles(view, layout)]
     units = view.game.denominations_cents if view.game else ()
     width = min(180.0, (w - 96) / max(1, len(units)) - 16)
-    left, height = x + (w - len(units) * (width + 16) + 16) / 2, max(62.0, layout.finger)
+    left, height = x + (w - len(units) * (width + 16) + 16) / 2, max(62.0, layout.touch_size_min)
     touches += [
         (
             (
                 left + i * (width + 16),
-                lay_out_page_keys(layout.sheet)["next"][1] - height - 22,
+                lay_out_page_keys(layout.player_page)["next"][1] - height - 22,
                 width,
                 height,
             ),
@@ -134,7 +138,7 @@ def list_menu_touches(view: View, layout: Layout) -> list[tuple[Rect, Action]]:
         for i, cents in enumerate(units)
     ]
     turning = len(_list_pages(view, layout)) > 1
-    keys = lay_out_page_keys(layout.sheet)
+    keys = lay_out_page_keys(layout.player_page)
     touches += [(keys[name], Action(name)) for name in ("close", *(("back", "next") if turning else ()))]
     return touches + [(place, action) for place, _, action in lay_out_kind_tabs(view, layout)]
 
@@ -164,7 +168,7 @@ def format_menu_choice(stage: Stage, action: Action) -> str:
 
 def draw_menu(stage: Stage) -> None:
     """Draw the game menu over the current scene."""
-    p, rect, view = stage.painter, stage.layout.sheet, stage.view
+    p, rect, view = stage.painter, stage.layout.player_page, stage.view
     x, y, w, _ = rect
     p.draw_shade(stage.layout.stage, (4, 2, 10, 170))
     p.draw_cached_picture(
@@ -187,7 +191,7 @@ def draw_menu(stage: Stage) -> None:
         stage.texts.say("menu.denomination", game=stage.texts.choose_translation(view.game.title))
         if view.game
         else "",
-        (x + w / 2, lay_out_page_keys(rect)["next"][1] - max(62.0, stage.layout.finger) - 46),
+        (x + w / 2, lay_out_page_keys(rect)["next"][1] - max(62.0, stage.layout.touch_size_min) - 46),
         TextStyle("strong", "caption", "text_dim"),
         width=w - 100,
     )
@@ -283,7 +287,7 @@ def format_bet_range(stage: Stage, game: GameView) -> tuple[str, str]:
     if table is not None and table.spots:
         lowest_bet, highest_bet = (
             table.lowest_round_credits,
-            table.total_bet_max or max(spot.most for spot in table.spots.values()),
+            table.total_bet_max or max(spot.bet_max for spot in table.spots.values()),
         )
     least_cents, most_cents = lowest_bet * min(units), highest_bet * max(units)
     if snapshot is not None:

@@ -281,10 +281,13 @@ def draw_pay_panels(stage: Stage) -> bool:
     rows, layout = list_pays(stage), stage.layout
     if not rows or layout.is_telephone:
         return bool(rows)
-    heading, room = format_pay_heading(stage), layout.left[3] - 54 - 62
-    fits = compute_rows_height(stage, _format_pay_rows(stage, rows), layout.left[2] - 24, "caption") <= room
+    heading, room = format_pay_heading(stage), layout.left_panel[3] - 54 - 62
+    fits = (
+        compute_rows_height(stage, _format_pay_rows(stage, rows), layout.left_panel[2] - 24, "caption")
+        <= room
+    )
     half = len(rows) if fits else -(-len(rows) // 2)
-    for (gx, gy, gw, _), part in ((layout.left, rows[:half]), (layout.right, rows[half:])):
+    for (gx, gy, gw, _), part in ((layout.left_panel, rows[:half]), (layout.right_panel, rows[half:])):
         if part:
             draw_caption(stage, heading, (gx + 10, gy + 10, gw - 20, 40))
             draw_pays(stage, (gx + 12, gy + 54, gw - 24, room), part)

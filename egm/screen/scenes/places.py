@@ -44,7 +44,7 @@ class HandRoomNeeds:
     """The number of its cards."""
     low_hand_cards: int = 0
     """How many of the first cards lie apart from the others, as the low hand of pai gow."""
-    in_rows: bool = False
+    can_stack_rows: bool = False
     """Whether the cards may lie in several rows, which overlap."""
     has_hold_keys: bool = False
     """Whether each card has a hold key below it. Cards then do not overlap."""
@@ -65,7 +65,7 @@ class HandRoomNeeds:
             else _OVERLAPPED_CARD_VISIBLE_SHARE
         )
         fits: list[tuple[float, int]] = []
-        for columns in range(2 if self.in_rows else self.cards, self.cards + 1):
+        for columns in range(2 if self.can_stack_rows else self.cards, self.cards + 1):
             width = (w - 20) / ((columns - 1 + self.gap) * visible_share + 1)
             deep = (h - CARD_TEXT_GAP - _compute_text_height(w)) / (
                 1 + (-(-self.cards // columns) - 1) * _LOWER_ROW_VISIBLE_SHARE

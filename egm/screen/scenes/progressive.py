@@ -42,12 +42,12 @@ def draw_level(stage: Stage, level: ProgressiveView, rect: Rect, size: str = "sm
         p.draw_label(text, (x + 4, y, w * 0.3, h), TextStyle("heavy", size, paint, 1.5), align="left")
     else:
         p.draw_text(text, (x + w / 2, y + head / 2), TextStyle("heavy", size, paint, 1.5), width=w - 8)
-    cents_before = view.levels_before.get(level.id, level.amount_cents)
-    thousandths = compute_displayed_cents(cents_before, level.amount_cents, view.now - view.levels_at)
+    cents_before = view.previous_level_cents.get(level.id, level.amount_cents)
+    thousandths = compute_displayed_cents(cents_before, level.amount_cents, view.now - view.levels_changed_at)
     if view.reduced_motion:
         thousandths = level.amount_cents * 1000
-    if not has_stopped and level.id in view.levels_before_fall:
-        thousandths = view.levels_before_fall[level.id] * 1000
+    if not has_stopped and level.id in view.level_cents_before_win:
+        thousandths = view.level_cents_before_win[level.id] * 1000
     drums: Rect = (x + w * 0.32, y, w * 0.68 - 4, h) if low else (x + 4, y + head, w - 8, h - head)
     amount = stage.money(thousandths // 1000)
     draw_odometer(p, amount, drums, thousandths=thousandths % 1000, is_dim=not current)
@@ -56,7 +56,7 @@ def draw_level(stage: Stage, level: ProgressiveView, rect: Rect, size: str = "sm
 def _has_game_stopped(stage: Stage) -> bool:
     """Return whether all reels or balls of the presented game have stopped, so that its win may be seen."""
     view, line = stage.view, build_view_timeline(stage.view, stage.theme)
-    return view.show is None or line is None or view.now - view.show.began >= line.last_stop
+    return view.show is None or line is None or view.now - view.show.began_at >= line.last_stop
 
 
 def list_levels_beside_field(stage: Stage) -> tuple[ProgressiveView, ...]:

@@ -36,7 +36,7 @@ def draw_page(stage: Stage) -> None:
     page = snapshot.page if snapshot is not None else None
     if page is None:
         return
-    if page.replay is None or stage.view.recall is None:
+    if page.replay is None or stage.view.recalled_view is None:
         draw_service(stage)
     else:
         _draw_recall(stage, page, page.replay)
@@ -46,7 +46,7 @@ def list_page_touches(stage: Stage) -> list[tuple[Rect, Action]]:
     """Return all touch targets of the open service page."""
     snapshot = stage.view.snapshot
     page = snapshot.page if snapshot is not None else None
-    if page is None or page.replay is None or stage.view.recall is None:
+    if page is None or page.replay is None or stage.view.recalled_view is None:
         return list_service_touches(stage)
     return [
         (rect, Action("answer", action.id))
@@ -68,8 +68,10 @@ def _lay_out_action_keys(stage: Stage, page: ServicePage) -> list[tuple[Rect, Pa
 def _draw_recall(stage: Stage, page: ServicePage, replay: Replay) -> None:
     """Draw a past game as the player saw it, under the word RECALL, and the keys of the recall page."""
     view = stage.view
-    assert view.recall is not None
-    recall_stage = replace(stage, view=replace(view.recall, now=view.now, pressed=view.pressed))
+    assert view.recalled_view is not None
+    recall_stage = replace(
+        stage, view=replace(view.recalled_view, now=view.now, pressed_key=view.pressed_key)
+    )
     stage.painter.surface.blit(draw_background(recall_stage), (0, 0))
     draw_board(recall_stage)
     for target_rect, action in lay_out_answers(recall_stage):
@@ -143,7 +145,7 @@ def _draw_recall_facts(stage: Stage, page: ServicePage, replay: Replay) -> None:
         for row in table.rows
         if row.cells
     ]
-    left, right = stage.layout.left, stage.layout.right
+    left, right = stage.layout.left_panel, stage.layout.right_panel
     if right[2] <= 0:
         x, y, w, h = left
         left, right = (x, y, w / 2 - 4, h), (x + w / 2 + 4, y, w / 2 - 4, h)

@@ -64,9 +64,9 @@ def draw_rotor(
     if stage.view.reduced_motion:
         share = 1.0 if share >= 1 else 0.0
     progress = ease_out(share)
-    key = ("rotor", table.wheel, p.scale_length(side), stage.look.name, stage.texts.language)
+    key = ("rotor", table.wheel_pockets, p.scale_length(side), stage.look.name, stage.texts.language)
     face = p.find_or_create(key, lambda: _draw_wheel_face(stage, table, p.scale_length(side)))
-    part, pocket_index = 360.0 / len(table.wheel), find_pocket_index(table, *drawn_pocket)
+    part, pocket_index = 360.0 / len(table.wheel_pockets), find_pocket_index(table, *drawn_pocket)
     least_turns = find_least_revolutions(stage.view.game)
     turned_by = (
         360.0 * max(_PIN_WHEEL_TURNS, least_turns) + (pocket_index + 0.5) * part
@@ -93,7 +93,7 @@ def draw_rotor(
     if share < 1:
         return
     pocket = drawn_pocket[0]
-    fill = POCKET_COLOURS.get(table.colours.get(pocket, ""), (20, 20, 30, 255))
+    fill = POCKET_COLOURS.get(table.pocket_colours.get(pocket, ""), (20, 20, 30, 255))
     height = min(140.0, side * 0.34)
     plate: Rect = (cx - height * 0.64, cy - height / 2, height * 1.28, height)
     p.draw_panel(plate, radius=26, fill=fill, edge=WHITE, line=4)
@@ -108,9 +108,9 @@ def find_pocket_index(table: Table, pocket: str, part: object) -> int:
 
     It is ``part``, if the game states it; otherwise that of the first pocket with the sign ``pocket``.
     """
-    if isinstance(part, int) and 0 <= part < len(table.wheel) and table.wheel[part] == pocket:
+    if isinstance(part, int) and 0 <= part < len(table.wheel_pockets) and table.wheel_pockets[part] == pocket:
         return part
-    return table.wheel.index(pocket) if pocket in table.wheel else 0
+    return table.wheel_pockets.index(pocket) if pocket in table.wheel_pockets else 0
 
 
 def _run_ball(
@@ -147,13 +147,13 @@ def _draw_wheel_face(stage: Stage, table: Table, pixels: int) -> pygame.Surface:
         build_ellipse(50, 50, 48),
         RadialGradient(((0, (92, 48, 20, 255)), (1, (40, 18, 8, 255))), (0.5, 0.5), 0.5),
     )
-    part = 360.0 / len(table.wheel)
+    part = 360.0 / len(table.wheel_pockets)
     gold = stage.theme.colour("gold_light")
-    for i, pocket in enumerate(table.wheel):
+    for i, pocket in enumerate(table.wheel_pockets):
         angles = [math.radians(part * (i + k / 6)) for k in range(7)]
         ring = [(50 + 43 * math.sin(a), 50 - 43 * math.cos(a)) for a in angles]
         ring += [(50 + 27 * math.sin(a), 50 - 27 * math.cos(a)) for a in reversed(angles)]
-        ink.fill_path(ring, POCKET_COLOURS.get(table.colours.get(pocket, ""), (40, 40, 60, 255)))
+        ink.fill_path(ring, POCKET_COLOURS.get(table.pocket_colours.get(pocket, ""), (40, 40, 60, 255)))
         ink.stroke_path([ring[0], ring[-1]], 0.35, gold, is_closed=False)
     ink.stroke_path(build_ellipse(50, 50, 43), 0.5, gold)
     ink.stroke_path(build_ellipse(50, 50, 34.5), 0.3, gold)
@@ -163,10 +163,10 @@ def _draw_wheel_face(stage: Stage, table: Table, pixels: int) -> pygame.Surface:
     )
     ink.fill_path(build_ellipse(50, 50, 9), build_metal_gradient(stage.theme, stage.look.rim))
     face = ink.finish_surface()
-    height = min(pixels * 0.052, pixels * math.tau * 0.38 / len(table.wheel) * 0.82)
+    height = min(pixels * 0.052, pixels * math.tau * 0.38 / len(table.wheel_pockets) * 0.82)
     font = pygame.font.Font(str(stage.theme.fonts["heavy"]), max(6, round(height)))
-    for i, pocket in enumerate(table.wheel):
-        pale = table.colours.get(pocket) in {"white", "yellow"}
+    for i, pocket in enumerate(table.wheel_pockets):
+        pale = table.pocket_colours.get(pocket) in {"white", "yellow"}
         text = format_short_sign(stage.texts.choose_translation(table.names.get(pocket, {}), pocket))
         sign = font.render(text, True, (0, 0, 0) if pale else (255, 255, 255)).premul_alpha()
         rotated_sign = pygame.transform.rotozoom(sign, -part * (i + 0.5), 1.0)

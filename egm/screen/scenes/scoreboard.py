@@ -49,7 +49,7 @@ def should_show_board(stage: Stage, table: Table) -> bool:
     It is shown if there are past results, no round is in progress or being presented, and the player wants it.
     """
     view = stage.view
-    if not (table.roads and view.scene is Scene.GAME and view.snapshot and view.snapshot.results):
+    if not (table.scoreboard_sides and view.scene is Scene.GAME and view.snapshot and view.snapshot.results):
         return False
     if view.decision is not None or not view.snapshot.is_between_games or is_show_running(view, stage.theme):
         return False
@@ -66,10 +66,10 @@ def draw_board(stage: Stage, table: Table) -> None:
     upper, lower = room * _UPPER, room * (1 - _UPPER)
     low_cells = (lower - _GAP - _BOARD_TITLE_HEIGHT) / ROAD_HEIGHT_CELLS < _CELL_MIN
     upper = room if low_cells else upper
-    road = build_big_road(results, table.roads)
+    road = build_big_road(results, table.scoreboard_sides)
     left: Rect = (x, y, w * 0.3, upper)
     _draw_bead_plate(stage, table, left, results)
-    paints = dict(zip(table.roads, (_RED_MARK_COLOUR, _BLUE_MARK_COLOUR), strict=True))
+    paints = dict(zip(table.scoreboard_sides, (_RED_MARK_COLOUR, _BLUE_MARK_COLOUR), strict=True))
     columns = [[(paints[win.side], win.ties) for win in column] for column in road]
     right: Rect = (x + w * 0.3 + _GAP, y, w * 0.7 - _GAP, upper)
     _draw_road(stage, right, "felt.big_road", columns, "ring")
@@ -128,7 +128,7 @@ def _draw_bead_plate(stage: Stage, table: Table, rect: Rect, results: Sequence[s
     game = stage.view.game
     hands = game.presentation.get("hands", ()) if game is not None else ()
     letters = {str(hand["id"]): stage.texts.choose_translation(hand["names"])[:1] for hand in hands}
-    paints = dict(zip(table.roads, (_RED_MARK_COLOUR, _BLUE_MARK_COLOUR), strict=True))
+    paints = dict(zip(table.scoreboard_sides, (_RED_MARK_COLOUR, _BLUE_MARK_COLOUR), strict=True))
     plate = place_bead_plate(results)
     first = max(0, max((column for column, _ in plate), default=0) + 1 - columns)
     for (column, row), result in plate.items():

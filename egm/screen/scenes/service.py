@@ -70,7 +70,7 @@ def find_back_key_rect(layout: Layout) -> Rect:
     """Return the rectangle of the BACK key, which is the same on every service page."""
     (x, _, w, _), inset, per_row = layout.page, _find_page_margin(layout), _count_keys_per_row(layout)
     width, height = (w - 2 * inset - (per_row - 1) * _GAP) / per_row, _find_key_height(layout)
-    return (x + inset, layout.bar[1] - 10 - height, width, height)
+    return (x + inset, layout.meter_bar[1] - 10 - height, width, height)
 
 
 def _find_page_margin(layout: Layout) -> float:
@@ -85,7 +85,7 @@ def _count_keys_per_row(layout: Layout) -> int:
 
 def _find_key_height(layout: Layout) -> float:
     """Return the height of a page's keys."""
-    return max(_KEY, layout.finger)
+    return max(_KEY, layout.touch_size_min)
 
 
 def lay_out_page(stage: Stage, page: ServicePage) -> ServicePageLayout:
@@ -189,7 +189,7 @@ def list_service_touches(stage: Stage) -> list[tuple[Rect, Action]]:
     ]
     touches += page_layout.pager
     if page.tables:
-        touches += lay_out_listing(stage, page, page_layout.body).list_touches(stage.view.desk.sheet)
+        touches += lay_out_listing(stage, page, page_layout.body).list_touches(stage.view.page_input.sheet)
     if page.prompt is not None and page_layout.prompt is not None:
         touches += lay_out_keypad(stage, page.prompt, page_layout.prompt)
     if page.pattern == "sound":
@@ -255,7 +255,10 @@ def draw_service(stage: Stage) -> None:
         draw_action(stage, rect, page_action)
     if page.tables:
         draw_listing(
-            stage, lay_out_listing(stage, page, page_layout.body), stage.view.desk.sheet, page_layout.body
+            stage,
+            lay_out_listing(stage, page, page_layout.body),
+            stage.view.page_input.sheet,
+            page_layout.body,
         )
     for rect, action in page_layout.pager:
         draw_page_key(stage, rect, stage.texts.say("page.rows_back" if action.value < 0 else "page.rows_on"))
@@ -269,7 +272,7 @@ def _draw_sheet_number(stage: Stage, page: ServicePage, page_layout: ServicePage
     """Draw the number of the sheet that is shown, between the keys that turn sheets."""
     if page_layout.pager:
         sheets = lay_out_listing(stage, page, page_layout.body).sheet_count
-        text = stage.texts.say("page.sheet", number=stage.view.desk.sheet % sheets + 1, of=sheets)
+        text = stage.texts.say("page.sheet", number=stage.view.page_input.sheet % sheets + 1, of=sheets)
         (left, low, width, height), _ = page_layout.pager[0]
         at = (left + width + _BETWEEN / 2, low + height / 2)
         stage.painter.draw_text(text, at, TextStyle("strong", "small", WHITE), width=_BETWEEN - 16)
@@ -288,7 +291,7 @@ def _draw_screen_test(stage: Stage, page: ServicePage, body: Rect) -> None:
         _draw_tone_keys(stage, body)
     elif page.pattern == "touch":
         for i, rect in enumerate(_lay_out_touch_targets(body)):
-            _draw_touch_target(stage, rect, is_touched=i in stage.view.desk.touched_targets)
+            _draw_touch_target(stage, rect, is_touched=i in stage.view.page_input.touched_targets)
 
 
 def _draw_page_background(stage: Stage, page_rect: Rect) -> None:
@@ -398,7 +401,7 @@ def _lay_out_tone_keys(rect: Rect) -> dict[str, Rect]:
 
 def _draw_tone_keys(stage: Stage, rect: Rect) -> None:
     """Draw a key for each tone of the speaker test. The key of the tone that is playing is lit."""
-    desk, now = stage.view.desk, stage.view.now
+    desk, now = stage.view.page_input, stage.view.now
     for name, key_rect in _lay_out_tone_keys(rect).items():
         hertz = stage.texts.number(round(TEST_TONES_HZ.get(name, 0)))
         text = stage.texts.say(f"page.{name}", hertz=hertz)
@@ -406,7 +409,7 @@ def _draw_tone_keys(stage: Stage, rect: Rect) -> None:
             stage,
             key_rect,
             text,
-            is_active=desk.playing_tone == name and now - desk.toned_at < _TONE_SECONDS,
+            is_active=desk.playing_tone == name and now - desk.tone_played_at < _TONE_SECONDS,
             size="body",
         )
 
@@ -424,7 +427,7 @@ def _lay_out_touch_targets(rect: Rect) -> list[Rect]:
 
 def _draw_calibration_cross(stage: Stage) -> None:
     """Draw the cross that must be touched next in a touch calibration, with its number, such as "2 of 4"."""
-    number, (w, h) = len(stage.view.desk.calibration_touches), stage.layout.size
+    number, (w, h) = len(stage.view.page_input.calibration_touches), stage.layout.size
     x, y = (
         cross * side / COORDINATE_UNIT
         for cross, side in zip(CALIBRATION_CROSSES[number], (w, h), strict=True)

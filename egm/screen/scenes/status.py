@@ -118,7 +118,7 @@ def choose_status(stage: Stage) -> tuple[str, str]:
     snapshot = view.snapshot
     if snapshot is None:
         return stage.texts.say("boot.link"), "text"
-    if view.latest_notice is not None and view.now - view.notices_at < _compute_notice_seconds(
+    if view.latest_notice is not None and view.now - view.notice_received_at < _compute_notice_seconds(
         snapshot, view.latest_notice
     ):
         return _format_notice_status(stage, view.latest_notice)
@@ -215,8 +215,8 @@ def _has_bet_changed(view: View) -> bool:
 
     Times are compared, because a round that several positions play together begins without a press of PLAY.
     """
-    began = view.show.began if view.show is not None else view.pressed_at - 1
-    return view.pressed in _BET_CHANGING_ACTIONS and view.pressed_at > began
+    began = view.show.began_at if view.show is not None else view.pressed_at - 1
+    return view.pressed_key in _BET_CHANGING_ACTIONS and view.pressed_at > began
 
 
 #: Actions that change the bet. The status line then shows the bet instead of the last win.
@@ -330,7 +330,7 @@ def _describe_purchase(stage: Stage, snapshot: Snapshot) -> str:
 
 def _choose_game_status(stage: Stage, show: GameShow, line: Timeline) -> tuple[str, str]:
     """Return the text and colour of the status line while a game is presented. They depend on the step shown."""
-    say, since = stage.texts.say, stage.view.now - show.began
+    say, since = stage.texts.say, stage.view.now - show.began_at
     if since < line.last_stop:
         index = line.find_step_index(since)
         step = show.steps[index]
@@ -395,7 +395,7 @@ def _format_win(stage: Stage, win: WinOnReels) -> str:
 def draw_status(stage: Stage) -> None:
     """Draw the status line, the clock and the machine's identity."""
     p, layout, view = stage.painter, stage.layout, stage.view
-    x, y, w, h = layout.message
+    x, y, w, h = layout.status_line
     if view.scene in {Scene.GAME, Scene.ATTRACT}:  # In other scenes a plate covers it.
         text, colour = choose_status(stage)
         p.draw_label(text, (x + 24, y, w - 48, h), TextStyle("strong", "body", colour))
@@ -403,7 +403,11 @@ def draw_status(stage: Stage) -> None:
     if snapshot is None:
         return
     clock = stage.texts.clock(view.time_utc)
-    where = (layout.size[0] - 30, 52) if not layout.is_portrait else (layout.size[0] - 24, layout.bar[1] - 22)
+    where = (
+        (layout.size[0] - 30, 52)
+        if not layout.is_portrait
+        else (layout.size[0] - 24, layout.meter_bar[1] - 22)
+    )
     p.draw_text(
         clock,
         where,
@@ -412,7 +416,7 @@ def draw_status(stage: Stage) -> None:
         width=310,
     )
     identity = stage.texts.say("status.machine", serial=snapshot.serial, site=snapshot.site)
-    clock_at = (30, 40) if not layout.is_portrait else (24, layout.bar[1] - 22)
+    clock_at = (30, 40) if not layout.is_portrait else (24, layout.meter_bar[1] - 22)
     p.draw_text(
         identity,
         clock_at,
@@ -431,7 +435,7 @@ def _draw_permanent_notes(stage: Stage) -> None:
         note_rect = (
             (30, 104)
             if not layout.is_portrait
-            else (layout.size[0] * (0.4 if not layout.is_telephone else 0.53), layout.bar[1] - 22)
+            else (layout.size[0] * (0.4 if not layout.is_telephone else 0.53), layout.meter_bar[1] - 22)
         )
         style = TextStyle("strong", "caption", "text", 1.5, (0, 0, 0, 140))
         p.draw_text(
@@ -447,7 +451,7 @@ def _draw_permanent_notes(stage: Stage) -> None:
         text = format_return(stage, game)
         style = TextStyle("text", "caption", "text", 1.5, (0, 0, 0, 140))
         if layout.is_portrait:
-            low = layout.left[1] + layout.left[3] + 16
+            low = layout.left_panel[1] + layout.left_panel[3] + 16
             p.draw_text(text, (layout.size[0] / 2, low), style, width=layout.size[0] - 80)
         else:
             width = _compute_title_left_width(layout)

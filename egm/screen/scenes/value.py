@@ -38,7 +38,7 @@ def find_moving_value_notice(stage: Stage) -> Notice | None:
         return None
     if (
         notice.code not in _MOVING_VALUE_BY_NOTICE
-        or view.now - view.notices_at > _MOVING_VALUE_BY_NOTICE[notice.code][2]
+        or view.now - view.notice_received_at > _MOVING_VALUE_BY_NOTICE[notice.code][2]
     ):
         return None
     return notice
@@ -53,7 +53,7 @@ def find_value_plate_rect(stage: Stage) -> Rect | None:
         return None
     x, y, w, h = stage.layout.field
     width, height, low = min(760.0, w - 40), 168.0, y + h - 186
-    tray, slim = stage.layout.tray, stage.layout.is_telephone
+    tray, slim = stage.layout.tray_height, stage.layout.is_telephone
     if tray:  # Below a board, the plate covers all texts of the tray.
         width, height, low = (
             (w - 12, tray + 2, y + h - tray - 7) if slim else (w - 40, 190.0, y + h - tray - 20)
@@ -68,7 +68,7 @@ def draw_moving_value(stage: Stage) -> None:
     if notice is None or plate_rect is None:
         return
     kind, leaving, seconds = _MOVING_VALUE_BY_NOTICE[notice.code]
-    since = stage.view.now - stage.view.notices_at
+    since = stage.view.now - stage.view.notice_received_at
     still = stage.view.reduced_motion
     arrive = 1.0 if still else ease_out(since / 0.3)
     leave = 1.0 if still else 1 - clamp_to_unit_interval((since - seconds + 0.3) / 0.3)

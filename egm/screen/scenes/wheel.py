@@ -96,7 +96,7 @@ def _draw_bet(stage: Stage) -> None:
 
 def _lay_out_area_rows(layout: Layout, count: int) -> list[Rect]:
     """Return a row on the left panel for each of the ``count`` betting areas of a wheel game."""
-    x, y, w, h = layout.left
+    x, y, w, h = layout.left_panel
     step = min(86.0, (h - 124) / max(1, count))
     if layout.is_telephone:
         width, step = (w - 36) / 3, (h - 46 - SMALL_PRINT_HEIGHT) / -(-count // 3)
@@ -126,7 +126,7 @@ def list_area_touches(view: View, layout: Layout) -> list[tuple[Rect, Action]]:
 
 def draw_wheel_glasses(stage: Stage) -> None:
     """Draw the side panels of a wheel game: the betting areas with their pays and stakes, and the named bets."""
-    x, y, w, _ = stage.layout.left
+    x, y, w, _ = stage.layout.left_panel
     draw_caption(stage, stage.texts.say("wheel.prizes"), (x + 10, y + 10, w - 20, 40))
     view = stage.view
     stake_by_area = read_area_stakes(view.game, view.snapshot) if view.game and view.snapshot else {}
@@ -135,7 +135,7 @@ def draw_wheel_glasses(stage: Stage) -> None:
         _draw_area(stage, rect, area, stake_by_area.get(str(area["id"]), 0))
     if stage.layout.is_telephone:
         return  # The help shows the possible bets.
-    x, y, w, _ = stage.layout.right
+    x, y, w, _ = stage.layout.right_panel
     draw_caption(stage, stage.texts.say("wheel.bets"), (x + 10, y + 10, w - 20, 40))
     top, game = y + 66, stage.view.game
     style = TextStyle("strong", "small", "text")

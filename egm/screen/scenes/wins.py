@@ -93,7 +93,9 @@ def find_lit_win(stage: Stage) -> WinOnReels | None:
         return None
     if show is not None and line is not None and view.game is not None and show.play.game_id == view.game.id:
         since -= (
-            show.began + find_reels_stop_time(line.steps[-1], motion) + len(last.cascade_falls) * motion.fall
+            show.began_at
+            + find_reels_stop_time(line.steps[-1], motion)
+            + len(last.cascade_falls) * motion.fall
         )
     elif not view.snapshot.win_cents:
         return None

@@ -173,7 +173,7 @@ def test_the_focused_target_can_be_seen_without_colour(published, theme):
     view = apply_action(build_idle_view(published, published[0], "en"), Action("games"), theme)[0]
     picture.draw_view(surface, view)
     before = pygame.transform.grayscale(surface)
-    picture.draw_view(surface, replace(view, focused=True, focus=1))
+    picture.draw_view(surface, replace(view, is_focus_shown=True, focus=1))
     after = pygame.transform.grayscale(surface)
     changed = pygame.surfarray.array3d(before).astype(int) - pygame.surfarray.array3d(after)
     assert (abs(changed) > 60).sum() > 500

@@ -146,7 +146,7 @@ def test_odds_are_worded_in_the_players_language(published, theme, game_id):
     scribe = Scribe(theme)
     scribe.surface = pygame.Surface(LANDSCAPE.size)
     stage = Stage(scribe, Texts("fr"), LANDSCAPE, build_idle_view(published, game, "fr"))
-    draw_chances(replace(stage, painter=scribe), LANDSCAPE.sheet, game.chances)
+    draw_chances(replace(stage, painter=scribe), LANDSCAPE.player_page, game.chances)
     told = {words.replace("\u00a0", " ") for words, _ in scribe.written}
     expected = {
         "river-wheel": {

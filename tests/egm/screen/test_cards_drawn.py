@@ -70,9 +70,9 @@ def test_only_card_games_have_the_key_for_four_suit_colours(theme):
 )
 def test_a_spot_with_one_possible_bet_shows_it_once(theme, language, said):
     _, stage = staged("quebec-blackjack-options", theme, language)
-    spot = next(spot for spot in stage.view.table.spots.values() if spot.least == spot.most)
+    spot = next(spot for spot in stage.view.table.spots.values() if spot.bet_min == spot.bet_max)
     lines = [words for words, _ in format_spot_lines(stage, spot, UNIT_CENTS)]
-    assert said.format(stage.money(spot.most * UNIT_CENTS)) in lines
+    assert said.format(stage.money(spot.bet_max * UNIT_CENTS)) in lines
 
 
 @pytest.mark.requirement("E-01")

@@ -41,13 +41,13 @@ def test_a_touch_or_play_completes_the_deal_without_changing_the_round(theme, by
     assert cut.show.play == view.show.play
     assert cut.next_play_pressed_at is None
     ends = build_view_timeline(cut, theme).steps[-1]
-    assert len({stop for stop in ends.stops if cut.show.began + stop > view.now}) == 1
+    assert len({stop for stop in ends.stops if cut.show.began_at + stop > view.now}) == 1
     assert (
-        cut.show.began + ends.last_stop - view.now
+        cut.show.began_at + ends.last_stop - view.now
         < 0.6
         < build_view_timeline(view, theme).steps[-1].last_stop
     )
-    later = replace(cut, now=cut.show.began + build_view_timeline(cut, theme).end)
+    later = replace(cut, now=cut.show.began_at + build_view_timeline(cut, theme).end)
     assert picture.find_touched_action(later, left + width / 2, top + 40) is None or action.name == "play"
 
 
@@ -80,7 +80,7 @@ def test_the_scoreboard_appears_after_the_deal_and_its_key_hides_it(theme):
     assert wishes == ()
     assert not should_show_board(stage(hidden), view.table)
     settled = dict(felt_scenes(game, told, "en", theme, LANDSCAPE))["settled"]
-    done = settled.show.began + build_view_timeline(settled, theme).end
+    done = settled.show.began_at + build_view_timeline(settled, theme).end
     later = replace(settled, now=done + 60)  # the cards are there as long as nothing is laid
     assert not should_show_board(stage(later), later.table)
     laid, _ = apply_action(later, Action("spot", next(iter(later.table.spots))), theme)
@@ -101,7 +101,7 @@ def test_a_touch_switches_the_cards_to_four_suit_colours(theme, name, layout):
     ((x, y, w, h),) = places
     action = picture.find_touched_action(view, x + w / 2, y + h / 2)
     asked, wishes = apply_action(view, action, theme)
-    assert (asked.four_colours, wishes) == (True, ())
+    assert (asked.has_four_suit_colours, wishes) == (True, ())
     faces = {}
     for suit in "shdc":
         two, four = (

@@ -38,7 +38,7 @@ def test_a_feature_ends_with_its_summary_whatever_it_won(name, language, publish
         assert line.level == level
         seen = []
         for play in (closing, replace(closing, show=replace(closing.show, is_complete=False))):
-            picture.draw_view(surface, replace(play, now=play.show.began + line.last_stop + 0.6))
+            picture.draw_view(surface, replace(play, now=play.show.began_at + line.last_stop + 0.6))
             seen.append(surface.get_view("2").raw)
         assert seen[0] != seen[1], "the card is there"
 

@@ -63,7 +63,10 @@ def test_promotional_credit_is_never_shown_as_money(published, game, theme, layo
 @pytest.mark.parametrize("layout", [LANDSCAPE, PORTRAIT], ids=["landscape", "portrait"])
 def test_residual_credit_can_be_given_up_only_where_the_machine_accepts_it(published, game, theme, layout):
     picture = Picture(theme, layout=layout)
-    middle = (layout.message[0] + layout.message[2] / 2, layout.message[1] + layout.message[3] / 2)
+    middle = (
+        layout.status_line[0] + layout.status_line[2] / 2,
+        layout.status_line[1] + layout.status_line[3] / 2,
+    )
     rest = Residual(amount_cents=3)
     for state in ("idle", "out_of_service"):
         view = build_idle_view(
@@ -130,7 +133,7 @@ def test_a_prize_in_kind_is_described_before_a_bet(published, game, theme, langu
     on.painter.write_paragraph = lambda words, *rest_, **more: (
         heard_words.append(words) or paragraph(words, *rest_, **more)
     )
-    page.draw(on, LANDSCAPE.sheet)
+    page.draw(on, LANDSCAPE.player_page)
     del (
         on.painter.write_paragraph
     )  # it would hold the painter, and all it has drawn, until the next collection

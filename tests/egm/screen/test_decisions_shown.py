@@ -76,9 +76,9 @@ def test_events_before_a_decision_are_shown_once_and_first(games, published, the
             assert apply_action(view, Action("choose", question.options[0]), theme)[1] == ()
             line = build_view_timeline(view, theme)
             fresh = [i for i, time in enumerate(line.steps) if time.end > 0]
-            assert all(i >= view.show.steps_seen for i in fresh), "what was seen is not shown again"
+            assert all(i >= view.show.presented_step_count for i in fresh), "what was seen is not shown again"
             assert len(view.show.steps) >= seen
-            seen = view.show.steps_seen
+            seen = view.show.presented_step_count
             view = replace(view, now=view.now + line.roll_up_end + 0.01)
             assert is_decision_due(view, theme)
             assert advance_time(view, view.now + 600, theme)[1] == (), "no answer is timed, no end is told"
@@ -131,7 +131,7 @@ def test_any_decision_can_be_answered_with_the_deck_alone(games, published, them
     places = picture.list_choices(view)
     assert [place.value for place in places] == list(question.options)
     marked, wishes = apply_action(view, Action("play"), theme, places)
-    assert (wishes, marked.focused) == ((), False)
+    assert (wishes, marked.is_focus_shown) == ((), False)
     for _ in range(4):
         marked, _ = apply_action(marked, Action("bet_more"), theme, places)
     _, (wish,) = apply_action(marked, Action("play"), theme, places)
@@ -157,5 +157,5 @@ def test_after_an_open_door_a_decision_is_shown_again_from_the_start(games, publ
     )
     assert shut.decision is None
     again = apply_message(apply_message(shut, build_snapshot(game, "en", state="playing")), question)
-    assert (again.show.began, again.show.steps_seen) == (150, 0)
+    assert (again.show.began_at, again.show.presented_step_count) == (150, 0)
     assert again.decision == question

@@ -17,7 +17,7 @@ SMALLEST = build_telephone_layout(360, 640)
 def test_the_smallest_telephone_lists_every_kind_of_ticket_and_no_texts_touch(theme, language):
     view = build_game_view(load_game("aurora-keno"))
     found = written(Picture(theme, layout=SMALLEST), build_idle_view((view,), view, language))
-    panels = [pygame.Rect(SMALLEST.left), pygame.Rect(SMALLEST.right)]
+    panels = [pygame.Rect(SMALLEST.left_panel), pygame.Rect(SMALLEST.right_panel)]
     texts = [(words, place) for words, place in found if place.collidelist(panels) >= 0]
     kinds = [form["name"][language] for form in view.presentation["forms"]]
     assert [words for words, _ in texts if words in kinds] == kinds

@@ -42,7 +42,8 @@ def test_the_sign_has_the_limits_of_every_spot_that_takes_a_bet_before_the_deal(
     for spot in stage.view.table.spots.values():
         if not spot.added_bet_multiples:
             least, most = (
-                stage.money(each * cents) for each in (spot.least, spot.most - spot.most % spot.step)
+                stage.money(each * cents)
+                for each in (spot.bet_min, spot.bet_max - spot.bet_max % spot.bet_step)
             )
             assert any(amounts in {least, f"{least}\u2013{most}"} for _, amounts in rows), spot.id
     assert all(names for names, _ in rows)
@@ -128,9 +129,7 @@ def test_without_a_sign_roulette_shows_the_limits_of_inside_and_outside_bets(the
     for kind, least, most in zip(
         kinds, ("straight-7", "column-1"), ("six-line-31-32-33-34-35-36", "red"), strict=True
     ):
-        limits = (
-            f"{kind} {stage.money(spots[least].least * cents)}\u2013{stage.money(spots[most].most * cents)}"
-        )
+        limits = f"{kind} {stage.money(spots[least].bet_min * cents)}\u2013{stage.money(spots[most].bet_max * cents)}"
         assert any(limits in words for words in painter.texts), limits
 
 

@@ -189,7 +189,7 @@ def test_a_manager_signs_in_reads_the_meters_and_leaves(tmp_path, browser):
         picture = Picture(theme)
 
         def touch(action):
-            view = apply_message(View(linked=True), cabinet.last)
+            view = apply_message(View(is_linked=True), cabinet.last)
             found = next(t for t in picture.list_touches(view) if t.action == Action("answer", action))
             browser.tap(found.rect[0] + found.rect[2] / 2, found.rect[1] + found.rect[3] / 2)
 

@@ -65,7 +65,7 @@ def test_every_game_is_reached_by_its_kind_or_by_turning_pages(on_offer, theme, 
     heads = lay_out_kind_tabs(view, layout)
     assert [kind for _, kind, _ in heads] == ["reels", "keno", "tables", "poker"]
     for (_, y, w, h), kind, action in heads:
-        assert min(w, h) >= layout.finger
+        assert min(w, h) >= layout.touch_size_min
         shown, sent = apply_action(view, action, theme)
         assert not sent
         assert {find_game_kind(game) for _, game in lay_out_game_tiles(shown, layout)} == {kind}
@@ -78,7 +78,7 @@ def test_every_game_is_reached_by_its_kind_or_by_turning_pages(on_offer, theme, 
     ]
     assert set(found) == {game.id for game in on_offer}
     assert all(
-        min(rect[2:]) >= min(layout.finger, 60)
+        min(rect[2:]) >= min(layout.touch_size_min, 60)
         for rect, action in list_menu_touches(view, layout)
         if action.name != "game"
     )
@@ -174,7 +174,7 @@ def test_the_minimum_on_a_tile_is_the_minimum_of_the_rules(name):
     taken = []
     several = range(1, 4 if len(table.spots) < 12 else 2)
     for spots in (each for count in several for each in combinations(table.spots.values(), count)):
-        bets = {spot.id: spot.least for spot in spots}
+        bets = {spot.id: spot.bet_min for spot in spots}
         with suppress(WagerError):
             taken.append(game.build_wager(sum(bets.values()), bets=bets).credits)
     assert table.lowest_round_credits == min(taken)

@@ -196,7 +196,7 @@ def test_cards_to_hold_are_as_wide_as_a_finger_and_the_pay_table_is_visible(them
         touch.rect for touch in picture.list_touches(scenes["asks-hold-1"]) if touch.action.name == "hold"
     ]
     assert len(held) == 5
-    assert min(length for _, _, *size in held for length in size) >= layout.finger
+    assert min(length for _, _, *size in held for length in size) >= layout.touch_size_min
     assert all(left[0] + left[2] <= right[0] for left, right in pairwise(held))
     words = " ".join(words for words, _, _ in watcher.written)
     for pay in felt(name)[1].presentation["pays"]:
@@ -334,14 +334,16 @@ def test_no_scene_hides_or_covers_a_touch_target(published, outcomes, theme, lay
 
 def test_in_portrait_the_drawer_covers_no_players_page(published, theme):
     """Upright there is no room beside a page: the drawer waits, unseen and untouched, until it is closed."""
-    rest = replace(build_idle_view(published, published[0], "en"), with_bench=True, drawer_since=90.0)
+    rest = replace(
+        build_idle_view(published, published[0], "en"), has_device_drawer=True, drawer_opened_at=90.0
+    )
     picture = Picture(theme, layout=PORTRAIT, scale=0.5)
     assert "drawer" in {touch.action.name for touch in picture.list_touches(rest)}
     for name in ("help", "games"):
         page = apply_action(rest, Action(name), theme)[0]
         assert "drawer" not in {touch.action.name for touch in picture.list_touches(page)}
         seen = []
-        for view in (page, replace(page, with_bench=False)):
+        for view in (page, replace(page, has_device_drawer=False)):
             surface = pygame.Surface(picture.size_pixels)
             picture.draw_view(surface, view)
             seen.append(surface.get_buffer().raw)

@@ -478,18 +478,18 @@ def test_picture_and_sound_are_the_same_with_and_without_a_progressive_win_until
     surface, stopped = pygame.Surface(picture.size_pixels), build_view_timeline(won, theme).last_stop
 
     def draw(view, since):
-        picture.draw_view(surface, replace(view, now=view.show.began + since))
+        picture.draw_view(surface, replace(view, now=view.show.began_at + since))
         return surface.get_view("2").raw
 
     def hear(view):
-        at = [replace(view, now=view.show.began + (stopped - 0.05) * i / 20) for i in range(21)]
+        at = [replace(view, now=view.show.began_at + (stopped - 0.05) * i / 20) for i in range(21)]
         return [list(list_cues_between(one, two, theme)) for one, two in pairwise(at)]
 
     assert hear(won) == hear(without)
     for since in (0.1, stopped - 0.05):
         assert draw(won, since) == draw(without, since), since
     assert draw(won, stopped + 0.05) != draw(without, stopped + 0.05)
-    assert apply_message(won, idle.snapshot).levels_before_fall == {}
+    assert apply_message(won, idle.snapshot).level_cents_before_win == {}
 
 
 @pytest.mark.requirement("C-14:a")
@@ -976,7 +976,7 @@ def test_the_board_says_how_many_numbers_hit_and_what_a_keno_draw_pays_once_it_i
     paid = texts.format_count("keno.pays", outcome.win_credits)
     hits = texts.say("keno.count", drawn=20, total=20, hits=len(draw["ways"][0]["hits"]))
     stops = build_view_timeline(view, theme).steps[0].stops
-    moments = [replace(view, now=view.show.began + stop + 0.001) for stop in stops[-2:]]
+    moments = [replace(view, now=view.show.began_at + stop + 0.001) for stop in stops[-2:]]
     moments.append(replace(view, show=None, last_display_step=view.show.steps[-1]))
     on_board = [" ".join(words_on(moment, layout)) for moment in moments]
     assert [paid in words for words in on_board] == [False, True, True]

@@ -47,7 +47,7 @@ def settled(theme, name, rows, language="en", state="idle", stays=None):
     update = {"state": state, "win_cents": play.win_cents, "standing": stays or {}}
     after = view.snapshot.model_copy(update=update)
     view = replace(apply_message(view, play), snapshot=after)
-    view = replace(view, now=view.show.began + build_view_timeline(view, theme).end)
+    view = replace(view, now=view.show.began_at + build_view_timeline(view, theme).end)
     return Stage(Painter(theme), Texts(language), LANDSCAPE, view)
 
 
@@ -142,7 +142,7 @@ def ended(theme, name, *, display=None, rows=((0, 20),), before_cents=0, languag
         settlements=tuple({"name": "any", "credits": back, "staked": staked} for back, staked in rows),
     )
     view = apply_message(apply_message(view, rest.model_copy(update={"state": "playing"})), play)
-    view = replace(view, now=view.show.began + build_view_timeline(view, theme).end)
+    view = replace(view, now=view.show.began_at + build_view_timeline(view, theme).end)
     shown = Stage(Painter(theme), Texts(language), LANDSCAPE, view)
     view = apply_message(view, rest.model_copy(update={"win_cents": 0, "state": "idle", **after}))
     return shown, Stage(Painter(theme), Texts(language), LANDSCAPE, view)
@@ -173,9 +173,9 @@ def test_a_round_that_began_without_play_is_reported_though_chips_were_touched_l
     """In a common round the betting time ends: the last touch before it was on the cloth."""
     _, stage = ended(theme, LAID)
     chips = replace(stage.view.chips, bets={next(iter(stage.view.table.spots)): 20})
-    began = stage.view.show.began
+    began = stage.view.show.began_at
     for pressed_at, told_ in ((began - 1, True), (began + 1, False)):
-        view = replace(stage.view, pressed="spot", pressed_at=pressed_at, chips=chips)
+        view = replace(stage.view, pressed_key="spot", pressed_at=pressed_at, chips=chips)
         assert ("Lost" in choose_status(replace(stage, view=view))[0]) is told_
 
 
@@ -312,7 +312,7 @@ def test_a_keno_ticket_of_several_draws_is_summed_up(theme, won, said, colour):
         display=dict(played.outcome.display),
     )
     view = apply_message(apply_message(view, view.snapshot.model_copy(update={"state": "playing"})), play)
-    view = replace(view, now=view.show.began + build_view_timeline(view, theme).end)
+    view = replace(view, now=view.show.began_at + build_view_timeline(view, theme).end)
     stage = Stage(Painter(theme), Texts("en"), LANDSCAPE, view)
     assert choose_status(stage) == (said, colour)
     after = view.snapshot.model_copy(update={"state": "idle", "win_cents": play.win_cents})

@@ -60,7 +60,7 @@ def test_a_pin_is_shown_as_dots_sent_once_and_stored_nowhere(rest, theme, layout
         assert wishes == ()
     view, (wish,) = touch(picture, view, theme, "enter")
     assert wish == Intent(name="answer", value="enter", options={"page": "sign-in", "input": "2468"})
-    assert view.desk.typed_text == ""
+    assert view.page_input.typed_text == ""
 
 
 def test_only_enabled_actions_have_an_effect(rest, theme):
@@ -111,7 +111,7 @@ def test_an_amount_field_takes_only_digits_of_minor_units(rest, theme):
     view = opened(rest, pages.amount().model_copy(update={"prompt": Prompt(label=PageText(), kind="amount")}))
     for char in ("0", "1", "x", "2", "."):
         view, _ = apply_action(view, Action("type", char), theme)
-    assert view.desk.typed_text == "12"
+    assert view.page_input.typed_text == "12"
     view, _ = apply_action(view, Action("erase"), theme)
     _, (wish,) = apply_action(view, Action("enter"), theme)
     assert wish.options == {"page": "amount", "input": "1"}
@@ -147,7 +147,7 @@ def test_a_text_field_has_the_letters_of_both_languages_and_a_maximum_length(res
         if not any(t.action == Action("type", char) for t in picture.list_touches(view)):
             view, _ = touch(picture, view, theme, "shift")
         view, _ = touch(picture, view, theme, "type", char)
-    assert view.desk.typed_text == "écùA"
+    assert view.page_input.typed_text == "écùA"
 
 
 def test_a_choice_is_answered_with_its_id(rest, theme):
@@ -161,17 +161,17 @@ def test_typed_text_remains_until_the_page_closes(rest, theme):
     view = opened(rest, pages.text())
     view, _ = apply_action(view, Action("type", "x"), theme)
     again = opened(view, pages.text().model_copy(update={"notice": PageText(kind="plain", value="live")}))
-    assert again.desk.typed_text.endswith("x")
+    assert again.page_input.typed_text.endswith("x")
     other = opened(again, pages.text().model_copy(update={"id": "another"}))
-    assert not other.desk.typed_text.endswith("x")
-    assert apply_message(again, rest.snapshot).desk.typed_text == ""
+    assert not other.page_input.typed_text.endswith("x")
+    assert apply_message(again, rest.snapshot).page_input.typed_text == ""
 
 
 def test_touched_targets_of_the_touch_test_light_up(rest, theme):
     picture = Picture(theme)
     view = opened(rest, pages.pattern("touch"))
     view, wishes = touch(picture, view, theme, "target", 5)
-    assert (view.desk.touched_targets, wishes) == ({5}, ())
+    assert (view.page_input.touched_targets, wishes) == ({5}, ())
 
 
 def test_each_tone_of_the_sound_test_is_audible_at_every_volume(rest, theme):
@@ -218,7 +218,7 @@ def test_a_recalled_game_is_shown_as_recorded_and_marked_as_recall(published, ou
     for game in published:
         outcome = outcomes[game.id].little or outcomes[game.id].feature
         view = opened(build_idle_view(published, published[0], "en"), pages.recall(game, outcome, 1))
-        then = view.recall
+        then = view.recalled_view
         assert then.show.play.display == outcome.to_json()["display"]
         assert then.snapshot.credit_cents == 123_450
         assert then.game.id == game.id
@@ -232,7 +232,7 @@ def test_a_recalled_game_that_is_not_installed_is_described_in_words(published, 
     page = pages.recall(game, outcomes[game.id].little, 1)
     gone = page.model_copy(update={"replay": page.replay.model_copy(update={"game_id": "gone"})})
     view = opened(build_idle_view(published, game, "en"), gone)
-    assert view.recall is None
+    assert view.recalled_view is None
     picture = Picture(theme, scale=0.4)
     picture.draw_view(pygame.Surface(picture.size_pixels), view)
 
@@ -248,17 +248,17 @@ def test_typed_characters_are_entered_even_after_arrow_keys(rest, theme, arrows_
     view = rest
     if arrows_on != "this page":
         view, _ = press(opened(view, pages.menu()), "ArrowDown")
-        assert view.focused
+        assert view.is_focus_shown
     if arrows_on == "the visit before":
         view = opened(view, None)
-        assert not view.focused
+        assert not view.is_focus_shown
     view = opened(view, pages.sign_in())
     if arrows_on == "this page":
         view, _ = press(view, "ArrowDown")
     for digit in "4711":
         view, _ = press(view, f"Digit{digit}", digit)
     _, (wish,) = press(view, "Enter")
-    assert (wish.value, wish.options["input"]) == ("enter", view.desk.typed_text)
+    assert (wish.value, wish.options["input"]) == ("enter", view.page_input.typed_text)
 
 
 def test_arrow_keys_move_from_one_list_to_the_next(rest, theme):
@@ -266,7 +266,7 @@ def test_arrow_keys_move_from_one_list_to_the_next(rest, theme):
     view = opened(rest, pages.menu())
     view, _ = apply_action(view, find_action_by_name("ArrowDown"), theme, picture.list_choices(view))
     view = opened(view, pages.meters())
-    assert view.focused
+    assert view.is_focus_shown
 
 
 def test_a_page_with_only_a_title_is_drawn(rest, theme):
@@ -290,7 +290,7 @@ def test_a_screen_reader_gets_the_lists_of_a_page_and_never_typed_text(rest, the
     view = before = opened(rest, pages.sign_in())
     for digit in "4711":
         view, _ = apply_action(view, Action("type", digit), theme)
-    assert view.desk.typed_text.endswith("4711")
+    assert view.page_input.typed_text.endswith("4711")
     assert picture.read_aloud(view) == picture.read_aloud(before)
 
 
@@ -335,7 +335,7 @@ def test_f10_on_an_unconfirmed_form_requests_the_warning_first(rest, theme):
     """The simulated key was turned back at once, and the entries of the form were lost."""
     bench = {"io": {"doors_open": [], "keys_on": ["operator"]}}
     for linked in (False, True):
-        cabinet = replace(rest, with_bench=True, bench=bench, bench_linked=linked)
+        cabinet = replace(rest, has_device_drawer=True, device_states=bench, is_bench_linked=linked)
         form = opened(cabinet, pages.text().model_copy(update={"unconfirmed": True}))
         _, (sent,) = apply_action(form, find_action_by_name("F10"), theme)
         assert isinstance(sent, Intent)
@@ -350,7 +350,9 @@ def test_f10_turns_the_operators_key_of_a_simulated_cabinet(rest, theme):
 
     def turns(view, *keys_on):
         bench = {"io": {"doors_open": [], "keys_on": list(keys_on)}}
-        _, sent = apply_action(replace(view, with_bench=True, bench=bench), find_action_by_name("F10"), theme)
+        _, sent = apply_action(
+            replace(view, has_device_drawer=True, device_states=bench), find_action_by_name("F10"), theme
+        )
         return [(command.device, command.values) for command in sent if isinstance(command, BenchCommand)]
 
     on, off = (("io", {"name": "operator", "on": way}) for way in (True, False))
@@ -381,9 +383,9 @@ def test_returning_to_a_page_restores_its_scroll_position(rest, theme):
     for _ in range(2):
         view, _ = apply_action(view, Action("rows", 1), theme)
     deeper = opened(view, rows_page(3, "one"))
-    assert (view.desk.sheet, deeper.desk.sheet) == (2, 0)
+    assert (view.page_input.sheet, deeper.page_input.sheet) == (2, 0)
     again = rows_page(2, "list").model_copy(update={"id": "list-again"})
-    assert opened(deeper, again).desk.sheet == 2
+    assert opened(deeper, again).page_input.sheet == 2
 
 
 @pytest.mark.parametrize("layout", [LANDSCAPE, PORTRAIT], ids=["landscape", "portrait"])
@@ -448,11 +450,11 @@ def test_the_drawer_describes_its_last_action(published, theme, language):
     picture = Picture(theme)
     view = replace(
         build_idle_view(published, published[0], language),
-        with_bench=True,
-        bench_linked=True,
-        drawer_since=-10.0,
+        has_device_drawer=True,
+        is_bench_linked=True,
+        drawer_opened_at=-10.0,
     )
-    view = replace(view, bench={"io": {"doors_open": [], "keys_on": []}, "bill": {"inside_cents": 0}})
+    view = replace(view, device_states={"io": {"doors_open": [], "keys_on": []}, "bill": {"inside_cents": 0}})
     orders = (
         ("insert", {"amount_cents": 2000}, {"en": "Done: $20.00 inserted", "fr": "Fait : 20,00 $ inséré"}),
         (
@@ -483,7 +485,7 @@ def typing(rest, theme, kind, *keys):
     for name, char in keys:
         view, wishes = apply_action(view, find_action_by_name(name, char), theme)
         sent += wishes
-    return view.desk.typed_text, [wish.name for wish in sent]
+    return view.page_input.typed_text, [wish.name for wish in sent]
 
 
 def test_letters_of_a_keyboard_go_into_the_text_field_that_is_open(rest, theme):

@@ -120,18 +120,18 @@ def test_the_time_at_which_a_reel_stops_reveals_nothing(name):
             before = line.steps[0].stops[reel - 1] if reel else 0.0
             show_outcome = tuple(
                 sum(column.count(symbol) for column in first.window[:reel])
-                for symbol in sorted(field.triggers)
+                for symbol in sorted(field.trigger_counts)
             )
             paused.setdefault((reel, show_outcome), set()).add(round(stop - before, 6))
             if reel in first.awaited_reels:
-                seen = dict(zip(sorted(field.triggers), show_outcome, strict=True))
-                assert any(needed - seen[symbol] == 1 for symbol, needed in field.triggers.items())
+                seen = dict(zip(sorted(field.trigger_counts), show_outcome, strict=True))
+                assert any(needed - seen[symbol] == 1 for symbol, needed in field.trigger_counts.items())
                 windows = [
                     [strip[(stop + row) % len(strip)] for row in range(field.reel_heights[reel])]
                     for strip in [field.reel_strips[reel]]
                     for stop in range(len(strip))
                 ]
-                brings = sum(any(symbol in column for symbol in field.triggers) for column in windows)
+                brings = sum(any(symbol in column for symbol in field.trigger_counts) for column in windows)
                 assert brings * 25 >= len(windows)  # no light is thrown on what hardly ever comes
     assert paused
     assert all(len(pauses) == 1 for pauses in paused.values())

@@ -142,7 +142,7 @@ def test_the_pitch_of_reel_stops_rises_from_reel_to_reel():
         assert pitches == sorted(set(pitches))
 
 
-@pytest.mark.parametrize("cue", [name for name, how in SOUND_CUES.items() if how.loop])
+@pytest.mark.parametrize("cue", [name for name, how in SOUND_CUES.items() if how.is_loop])
 def test_a_loop_repeats_without_a_click(cue):
     """Where the end meets the beginning the samples step no more than they do elsewhere."""
     data = array.array("h", synthesise_cue(cue, "aurora"))
@@ -241,7 +241,9 @@ def test_the_venues_volume_limit_is_applied(rest, game, theme):
         ears = Ears()
         told = apply_message(rest, build_snapshot(game, "en", loudness_percent=percent))
         told = replace(told, volume=3)
-        SoundPlayer(theme, ears).play_changes(told, replace(told, pressed="help", pressed_at=told.now + 1))
+        SoundPlayer(theme, ears).play_changes(
+            told, replace(told, pressed_key="help", pressed_at=told.now + 1)
+        )
         assert [level for _, level in ears.on.values()] == ([percent / 100] if percent else [])
 
 
@@ -260,7 +262,7 @@ def test_a_host_can_mute_all_sounds_but_alarms(rest, game, theme, outcomes):
     for level, expected in (("on", ["key", "alarm"]), ("no_play", ["key", "alarm"]), ("off", ["alarm"])):
         ears = Ears()
         told = apply_message(rest, build_snapshot(game, "en", sound=level))
-        pressed_key = replace(told, pressed="help", pressed_at=told.now + 1, now=told.now + 1)
+        pressed_key = replace(told, pressed_key="help", pressed_at=told.now + 1, now=told.now + 1)
         door = apply_message(pressed_key, build_snapshot(game, "en", state="door_open", sound=level))
         SoundPlayer(theme, ears).play_changes(told, door)
         assert ears.names == expected
@@ -445,6 +447,6 @@ def test_the_screens_program_sounds_the_alarm_of_a_door_that_opens(rest, theme):
         sounds=SoundPlayer(theme, ears),
         clock=lambda: next(clock),
     )
-    app.view = replace(rest, linked=True)
+    app.view = replace(rest, is_linked=True)
     assert app.run_frame()
     assert "alarm" in ears.names

@@ -59,10 +59,10 @@ def test_every_step_of_the_start_has_a_text(language):
 def test_the_first_picture_names_the_step_of_the_start():
     pygame.font.init()
     picture = Picture(load_theme())
-    waiting = View(starting=StartUpActivity("game", {"number": 3, "count": 12, "game": "icebreak"}))
+    waiting = View(start_up_activity=StartUpActivity("game", {"number": 3, "count": 12, "game": "icebreak"}))
     assert waiting.scene is Scene.BOOT
     drawn = []
-    for view in (waiting, View(), View(starting=StartUpActivity("unheard-of"))):
+    for view in (waiting, View(), View(start_up_activity=StartUpActivity("unheard-of"))):
         surface = pygame.Surface(picture.size_pixels)
         picture.draw_view(surface, view)
         drawn.append(pygame.image.tobytes(surface, "RGB"))

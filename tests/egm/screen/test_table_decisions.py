@@ -90,7 +90,7 @@ def test_during_a_decision_only_lit_keys_have_an_effect(visit, layout):
         before = at.view
         assert not is_key_lit(at.stage, "play")
         at.view, wishes = apply_action(at.view, Action("play"), at.theme, picture.list_choices(at.view))
-        assert (wishes, at.view.focused, at.view.decision) == ((), False, before.decision)
+        assert (wishes, at.view.is_focus_shown, at.view.decision) == ((), False, before.decision)
     at.view, _ = apply_action(at.view, Action("bet_more"), at.theme, picture.list_choices(at.view))
     assert is_key_lit(at.stage, "play")
     assert format_key_label(at.stage, "play") == format_key_label(at.stage, "bet_max") == "SELECT"
@@ -123,7 +123,7 @@ def written(at):
     picture = Picture(at.theme)
     painter = picture.painter = Scribe(at.theme)
     picture.draw_view(pygame.Surface(picture.size_pixels), at.view)
-    x, y, w, h = picture.layout.right
+    x, y, w, h = picture.layout.right_panel
     return [words for words, place in painter.written if pygame.Rect(x, y, w, h).contains(place)]
 
 
@@ -183,6 +183,6 @@ def test_no_card_is_dealt_again_after_a_decision_that_deals_none(theme, name):
             most, end = count_shown_cards(view, theme)
             assert most == end, played.decision
             checked += not played.cues
-            view = replace(view, now=view.show.began + build_view_timeline(view, theme).end)
+            view = replace(view, now=view.show.began_at + build_view_timeline(view, theme).end)
         played.advance(choose_answer(played.decision))
     assert checked, "no decision without a card before it"

@@ -75,7 +75,7 @@ def spots_of(player):
     """The spots that take a bet, the first of all and then those that do beside it."""
     spots, held = player.view.table.spots.values(), build_bet_limits(player.view.snapshot)
     first = next(spot for spot in spots if not find_closed_reason(spot, {}, held)[0])
-    laid = {first.id: first.least}
+    laid = {first.id: first.bet_min}
     return [first, *(spot for spot in spots if spot != first and not find_closed_reason(spot, laid, held)[0])]
 
 
@@ -85,12 +85,12 @@ def test_a_chip_is_placed_doubled_undone_cleared_and_repeated(player):
     chip = player.view.table.chips[0]
     player.does("chip", chip)
     (wish,) = player.does("spot", first.id)
-    least = max(first.least, chip)
+    least = max(first.bet_min, chip)
     assert (wish.name, wish.value, wish.options) == ("bet", least, {"bets": {first.id: least}})
     player.does("spot", second.id)
-    assert player.bets == {first.id: least, second.id: max(second.least, chip)}
+    assert player.bets == {first.id: least, second.id: max(second.bet_min, chip)}
     player.does("double")
-    assert player.bets == {first.id: 2 * least, second.id: 2 * max(second.least, chip)}
+    assert player.bets == {first.id: 2 * least, second.id: 2 * max(second.bet_min, chip)}
     player.does("undo")
     player.does("undo")
     assert player.bets == {first.id: least}
@@ -160,7 +160,7 @@ def test_a_refused_touch_says_why_and_changes_no_bet(player):
     player.does("chip", player.view.table.chips[-1])
     for _ in range(200):
         player.does("spot", spot.id)
-    assert player.bets[spot.id] <= spot.most
+    assert player.bets[spot.id] <= spot.bet_max
     assert player.view.chips.refusal_key in {"most", "credit", "table"}
     before, sent = player.bets, len(player.sent)
     player.does("spot", spot.id)
@@ -190,7 +190,9 @@ def test_info_explains_a_spot_without_a_bet_and_take_removes_its_bet(player):
     player.does("tool", "take")
     player.does("spot", spot.id)
     beside = spots_of(player)[1]
-    assert set(player.bets) == ({beside.id} if beside.needs is None else set())  # what needs it goes with it
+    assert set(player.bets) == (
+        {beside.id} if beside.required_spot is None else set()
+    )  # what needs it goes with it
 
 
 def test_a_standing_bet_is_shown_apart_and_taken_down_by_a_negative_bet(player):
@@ -241,9 +243,11 @@ def test_any_chips_on_the_layout_are_a_bet_that_the_rules_accept(player):
             "spot": lambda: spots[walk.below(len(spots))],
             "chip": lambda: table.chips[walk.below(len(table.chips))],
             "tool": lambda: ("take", "ask")[walk.below(2)],
-            "pocket": lambda: table.wheel[walk.below(len(table.wheel))] if table.wheel else "",
+            "pocket": lambda: (
+                table.wheel_pockets[walk.below(len(table.wheel_pockets))] if table.wheel_pockets else ""
+            ),
         }.get(name, lambda: None)()
-        if name == "pocket" and not table.wheel:
+        if name == "pocket" and not table.wheel_pockets:
             continue
         try:
             player.does(name, value)
@@ -303,12 +307,12 @@ def test_every_spot_can_be_touched_in_every_layout(name, theme, layout):
                 continue
             x, y, w, h = touch.rect
             assert picture.find_touched_action(open_, x + w / 2, y + h / 2) == touch.action
-            least = layout.finger - 0.5
+            least = layout.touch_size_min - 0.5
             assert min(w, h) >= least, (touch.action, touch.rect)
             found.add(touch.action)
     assert {action.value for action in found if action.name == "spot"} == set(view.table.spots)
     if "roulette" in view.game.id:
-        assert {action.value for action in found if action.name == "pocket"} == set(view.table.wheel)
+        assert {action.value for action in found if action.name == "pocket"} == set(view.table.wheel_pockets)
 
 
 @pytest.mark.parametrize("layout", [LANDSCAPE, PORTRAIT], ids=["landscape", "portrait"])
@@ -340,9 +344,9 @@ def test_a_neighbours_bet_places_a_chip_on_each_adjacent_pocket_of_the_wheel(the
     game, told = felt(FELTS[0])
     at = Player(game, build_idle_view((told,), told, "en"), theme)
     at.does("clear")
-    at.does("pocket", at.view.table.wheel[0])
+    at.does("pocket", at.view.table.wheel_pockets[0])
     covered = {at.view.table.spots[spot].covered_pockets[0] for spot in at.bets}
-    wheel = at.view.table.wheel
+    wheel = at.view.table.wheel_pockets
     assert covered == {wheel[i] for i in (-2, -1, 0, 1, 2)}
     at.does("undo")
     assert at.bets == {}
@@ -433,7 +437,7 @@ def test_a_named_section_of_a_wheel_is_labelled_in_the_players_language(theme):
     for code, sign in (("en", "Sun"), ("fr", "S")):
         view = build_idle_view((told,), told, code)
         stage = Picture(theme)._build_stage(view)
-        assert view.table.wheel[0] == "sun"
+        assert view.table.wheel_pockets[0] == "sun"
         assert [_format_result_sign(stage, view.table, result) for result in ("sun", "")] == [sign, ""]
 
 
@@ -539,7 +543,7 @@ def test_announced_bets_of_a_single_zero_wheel_are_placed_by_one_touch(theme, na
         "tiers": 12,
         "orphelins": 8,
     }
-    assert set.union(*covered.values()) == set(at.view.table.wheel)
+    assert set.union(*covered.values()) == set(at.view.table.wheel_pockets)
     assert not felt(FELTS[0])[1].presentation["calls"]  # with two zeros there are none
 
 
@@ -554,7 +558,7 @@ def test_every_part_of_the_racetrack_and_its_keys_can_be_touched(theme, layout):
         for touch in picture.list_touches(open_):
             if touch.action.name in {"pocket", "call", "neighbours"}:
                 x, y, w, h = touch.rect
-                assert min(w, h) >= layout.finger - 0.5, touch
+                assert min(w, h) >= layout.touch_size_min - 0.5, touch
                 assert picture.find_touched_action(open_, x + w / 2, y + h / 2) == touch.action
                 found.add((touch.action.name, touch.action.value))
     assert len([one for one in found if one[0] == "pocket"]) == 37

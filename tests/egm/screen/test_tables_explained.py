@@ -301,14 +301,14 @@ def test_a_wheel_with_repeated_signs_stops_on_the_drawn_section():
 
     game, told = felt("quebec-wheel-of-fortune")
     table = build_idle_view((told,), told, "en").table
-    for part, sign in enumerate(table.wheel):
+    for part, sign in enumerate(table.wheel_pockets):
         played = Round(
             game.play(game.build_wager(game.bet_options[0]), At(part)), game.build_wager(game.bet_options[0])
         )
         played.advance()
         (cue,) = (cue.to_json() for cue in played.cues)
         assert (cue["pocket"], find_pocket_index(table, cue["pocket"], cue["part"])) == (sign, part)
-    assert len(set(table.wheel)) < len(table.wheel)
+    assert len(set(table.wheel_pockets)) < len(table.wheel_pockets)
 
 
 # ---------------------------------------------------------------------- what comes back

@@ -45,7 +45,7 @@ def test_the_attract_scene_never_covers_a_standing_bet(rest, game):
     for standing, scene in (({}, Scene.ATTRACT), ({"pass": 20}, Scene.GAME)):
         told = build_snapshot(game, "en", credit_cents=0).model_copy(update={"standing": standing})
         view = apply_message(rest, told)
-        assert replace(view, now=view.active_at + 60).scene is scene
+        assert replace(view, now=view.last_activity_at + 60).scene is scene
 
 
 @pytest.mark.requirement("C-17", "C-24")
@@ -181,7 +181,9 @@ def test_a_lost_connection_is_shown_until_the_machine_answers(rest, game):
     gone = mark_link_lost(rest)
     assert gone.scene is Scene.LOST
     assert not gone.accepts_request("play")
-    assert mark_link_lost(replace(gone, now=90)).scene_at == gone.scene_at, "still since the same moment"
+    assert mark_link_lost(replace(gone, now=90)).scene_began_at == gone.scene_began_at, (
+        "still since the same moment"
+    )
     assert apply_message(gone, build_snapshot(game, "en")).scene is Scene.GAME
 
 
@@ -189,14 +191,16 @@ def test_the_same_refusal_twice_is_shown_twice(rest, game, theme):
     refusal = build_snapshot(game, "en", notices=(Notice(code="refused.playing"),))
     first = apply_message(replace(rest, now=10), refusal)
     again, _ = apply_action(replace(first, now=30), Action("play"), theme)
-    assert apply_message(again, refusal).notices_at == 30
-    assert apply_message(replace(first, now=60), refusal).notices_at == 10
+    assert apply_message(again, refusal).notice_received_at == 30
+    assert apply_message(replace(first, now=60), refusal).notice_received_at == 10
 
 
 def test_a_screen_restarted_in_mid_game_shows_the_same_game_again(rest, game, outcomes):
     view = show_outcome(rest, game, outcomes[game.id].little)
     again = apply_message(replace(view, now=101), view.show.play)
-    assert again.show.began == view.show.began, "a repeat of the game being shown does not start it anew"
+    assert again.show.began_at == view.show.began_at, (
+        "a repeat of the game being shown does not start it anew"
+    )
 
 
 def test_an_outcome_that_does_not_fit_its_game_is_named(rest, game, outcomes):
@@ -222,10 +226,10 @@ def test_the_clock_advances_between_snapshots(rest):
 
 
 def test_the_drawer_shows_only_the_device_simulators_replies(rest, theme):
-    view, _ = apply_action(replace(rest, with_bench=True), Action("drawer"), theme)
+    view, _ = apply_action(replace(rest, has_device_drawer=True), Action("drawer"), theme)
     assert view.is_drawer_open
     told = apply_bench_reply(view, BenchReply(ok=True, state={"io": {"doors_open": ["main"]}}))
-    assert told.bench["io"]["doors_open"] == ["main"]
+    assert told.device_states["io"]["doors_open"] == ["main"]
     answered = apply_bench_reply(told, BenchReply(ok=False, text="no"))
     assert answered.bench_reply.text == "no"
     assert answered.bench_reply_at == told.now
@@ -297,7 +301,9 @@ def test_a_very_long_game_is_shown_faster(rest, game, outcomes, theme):
 def test_the_drawers_message_disappears_after_a_while(rest, theme):
     """A bill of minutes ago is not taken for one that has just gone in."""
     did = (BenchCommand(device="bill", action="insert", values={"amount_cents": 2000}),)
-    out = replace(rest, with_bench=True, bench_linked=True, drawer_since=rest.now - 60, bench_commands=did)
+    out = replace(
+        rest, has_device_drawer=True, is_bench_linked=True, drawer_opened_at=rest.now - 60, bench_commands=did
+    )
     told = apply_bench_reply(out, BenchReply(ok=True))
 
     def drawn(view):

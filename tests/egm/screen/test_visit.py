@@ -74,7 +74,7 @@ class Visit:
             folder, chance=ScriptedChance(*draws) if draws else Turning(), games=games, devices=devices
         )
         self.heard = 0
-        self.view = View(now=100.0, active_at=100.0)
+        self.view = View(now=100.0, last_activity_at=100.0)
         self.room.boot()
         self.greet()
 
@@ -187,7 +187,7 @@ def test_the_last_bet_result_and_win_stay_visible_until_the_player_acts(visit):
         assert find_last_step(at.view).stops == MAPLES
         assert "6.00" in at.bar
         at.wait(10)
-    at.view = View(now=at.view.now, active_at=at.view.now)
+    at.view = View(now=at.view.now, last_activity_at=at.view.now)
     at.greet()  # a screen that starts again shows them too
     figures = compute_meter_figures(at.stage)
     assert (figures.bet_credits, figures.win_cents) == (2, 600)
@@ -200,7 +200,7 @@ def test_the_last_bet_result_and_win_stay_visible_until_the_player_acts(visit):
 def test_a_restarted_screen_shows_the_last_result_and_its_winning_line(visit):
     at = visit(*MAPLES)
     at.do(at.room.insert, 2000).play_out()
-    at.view, at.heard = View(now=300.0, active_at=300.0), len(at.room.hands.messages)
+    at.view, at.heard = View(now=300.0, last_activity_at=300.0), len(at.room.hands.messages)
     at.greet()
     assert at.view.show is None
     assert find_last_step(at.view).stops == MAPLES
@@ -602,7 +602,7 @@ def test_pressing_play_does_not_shorten_the_wheels_minimum_turns(visit, revoluti
     turned_by = bonus.compute_wheel_angle
     monkeypatch.setattr(bonus, "compute_wheel_angle", lambda *of: angles.append(turned_by(*of)) or angles[-1])
     line = build_view_timeline(at.view, at.theme)
-    begun, step = at.view.show.began, at.view.show.steps[0]
+    begun, step = at.view.show.began_at, at.view.show.steps[0]
     while (since := at.view.now - begun) < line.last_stop:
         at.press("play")
         bonus.draw_wheel(at.stage, step, build_view_timeline(at.view, at.theme).steps[0], since)

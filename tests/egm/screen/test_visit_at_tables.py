@@ -201,7 +201,7 @@ def test_pressing_play_does_not_shorten_the_balls_minimum_turns(
     monkeypatch.setattr(View, "game", property(lambda _: turning))
     step, table = visit.view.show.steps[0], visit.view.table
     turns = [cue["cue"] for cue in step.cues].index("ball")
-    pocket, begun = str(step.cues[turns]["pocket"]), visit.view.show.began
+    pocket, begun = str(step.cues[turns]["pocket"]), visit.view.show.began_at
     while (since := visit.view.now - begun) < (line := build_view_timeline(visit.view, theme)).last_stop:
         if len(angles) % 20 == 10:
             visit.press("play")

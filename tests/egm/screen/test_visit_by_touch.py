@@ -28,7 +28,7 @@ class Hand(Cabinet):
     """A cabinet and a finger on its picture in a browser's window of one size."""
 
     def __init__(self, folder, browser, theme, size):
-        self.view = View(with_bench=True)
+        self.view = View(has_device_drawer=True)
         super().__init__(folder, "--silent")
         run = folder / "state" / "run"
         self.drawer = ScreenClient(run / "bench.sock", run / "bench.token")
@@ -76,7 +76,7 @@ class Hand(Cabinet):
             if isinstance(message, BenchReply):
                 self.view = apply_bench_reply(self.view, message)
         self.drawer.send(BenchCommand(device="bench", action="state"))
-        return self.view.bench
+        return self.view.device_states
 
     def insert(self, amount_cents):
         """Touch the drawer's bill of so much."""
@@ -130,7 +130,7 @@ def test_a_visit_by_touch_alone(tmp_path, browser, theme, size):
 
         at.touch(Action("drawer"))
         at.after(lambda: at.insert(2000), lambda s: s.credit_cents == 2000, "a bill to be credited")
-        at.touch(Action("drawer"), drawer_since=-1.0)
+        at.touch(Action("drawer"), drawer_opened_at=-1.0)
         at.until_said("$20.00")
 
         at.touch(Action("help"))

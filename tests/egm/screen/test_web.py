@@ -288,7 +288,10 @@ def test_no_message_of_a_browser_breaks_the_screen(line):
     said = read_input(line)
     assert isinstance(said.has_shown_frame, bool)
     assert said.input_action is None or isinstance(said.input_action, TouchPoint | Action)
-    assert said.room is None or choose_fitting_layout(said.room, portrait=False)[1] > 0
+    assert (
+        said.window_size_pixels is None
+        or choose_fitting_layout(said.window_size_pixels, portrait=False)[1] > 0
+    )
 
 
 @pytest.mark.parametrize(
@@ -511,7 +514,7 @@ def test_a_silent_browser_does_not_prevent_closing(theme, tmp_path):
     with socket.create_connection(("127.0.0.1", port), timeout=PATIENCE_SECONDS) as quiet:
         quiet.sendall(upgrade.encode() + said_first(enter(web)))
         assert quiet.recv(65536).startswith(b"HTTP/1.1 101")
-        draw(web, View(now=0.0, active_at=0.0))
+        draw(web, View(now=0.0, last_activity_at=0.0))
         web.close()  # a close that is never answered: TimeoutError where it is waited for
     assert not web._thread.is_alive()
 

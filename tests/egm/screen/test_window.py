@@ -252,4 +252,4 @@ def test_a_misaligned_touch_panel_can_be_calibrated(theme, window, tmp_path, pub
         found = next(t for t in window.picture.list_touches(app.view) if t.action == Action("target", number))
         x, y, w, h = found.rect
         finger((x + w / 2) / width, (y + h / 2) / height)
-    assert app.view.desk.touched_targets == {0, 5}
+    assert app.view.page_input.touched_targets == {0, 5}

@@ -44,7 +44,7 @@ def read_notice(rig, language):
         Hello(games=list_game_views(rig.machine.selection.game_id)),
         build_snapshot(rig.engine),
     )
-    view = View(now=100.0, active_at=100.0)
+    view = View(now=100.0, last_activity_at=100.0)
     for message in (*messages, *rig.hands.messages):
         view = apply_message(view, message)
     return format_notice(Stage(create_painter(), Texts(language), LANDSCAPE, view), rig.machine.notice)

@@ -109,5 +109,5 @@ def test_each_of_several_positions_has_a_screen_address_that_names_it(tmp_path):
 def test_a_positions_drawer_shows_only_that_positions_bench_devices():
     """The first bill acceptor belongs to position 1; the drawer of position 2 must not operate it."""
     reply = BenchReply(ok=True, state={"bill": {"inside_cents": 0}, "bill-2": {"inside_cents": 0}})
-    assert list(apply_bench_reply(View(), reply).bench) == ["bill", "bill-2"]
-    assert list(apply_bench_reply(View(), reply, frozenset({"bill-2"})).bench) == ["bill-2"]
+    assert list(apply_bench_reply(View(), reply).device_states) == ["bill", "bill-2"]
+    assert list(apply_bench_reply(View(), reply, frozenset({"bill-2"})).device_states) == ["bill-2"]

@@ -115,7 +115,7 @@ def _seated_shows(picture: Picture) -> Iterator[_Show]:
             line = build_view_timeline(scene, theme)
             assert line is not None
             assert scene.show is not None
-            shown.append((replace(scene, now=scene.show.began), line.end))
+            shown.append((replace(scene, now=scene.show.began_at), line.end))
         yield f"seven hands or more: {name}", picture, tuple(shown), 10
 
 

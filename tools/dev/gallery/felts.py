@@ -117,7 +117,7 @@ def _seat_wager(game: Game, wager: Wager) -> Wager:
 
 def _past(table: Table, walk: Walk) -> tuple[str, ...]:
     """Return sixty possible past results."""
-    ends = (*table.roads * 9, "tie") if table.roads else table.wheel
+    ends = (*table.scoreboard_sides * 9, "tie") if table.scoreboard_sides else table.wheel_pockets
     if table.felt == "dice":
         return tuple("-".join(str(1 + walk.below(6)) for _ in range(3)) for _ in range(60))
     return tuple(ends[walk.below(len(ends))] for _ in range(60)) if ends else ()
@@ -202,7 +202,7 @@ def _round(
         view = apply_message(view, question)
         line = build_view_timeline(view, theme)
         assert line is not None
-        began = view.show.began if view.show is not None else view.now
+        began = view.show.began_at if view.show is not None else view.now
         view = replace(view, now=began + line.roll_up_end + 0.1)
         if not is_own:
             waited.add(question.kind)
@@ -229,8 +229,8 @@ def _round(
     assert view.show is not None
     last = line.steps[-1]
     for name, share in (("moving", 0.35), ("landed", 0.93)):
-        yield name, replace(view, now=view.show.began + last.begin + (last.last_stop - last.begin) * share)
-    over = replace(view, now=view.show.began + line.end)
+        yield name, replace(view, now=view.show.began_at + last.begin + (last.last_stop - last.begin) * share)
+    over = replace(view, now=view.show.began_at + line.end)
     after = game.with_table_state(outcome.table).rules
     standing = {bet.spot: bet.credits for bet in after.list_standing_bets()}
     shut = tuple(spot.id for spot in after.list_spots() if not spot.accepts_bets)

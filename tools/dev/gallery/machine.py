@@ -119,13 +119,13 @@ def machine_scenes(games: tuple[GameView, ...], language: str, theme: Theme) -> 
         yield f"handpay-prize-{name}", stopped(state="handpay", handpay=Handpay.model_validate(told))
     for way in ("ticket", "coins", "aft"):
         paying = stopped(state="paying", paying=PayOut(way=way, amount_cents=4725))
-        yield f"paying-{way}", replace(paying, now=101.5, scene_at=100.0)
+        yield f"paying-{way}", replace(paying, now=101.5, scene_began_at=100.0)
     yield from _locked(stopped)
     yield from _credit(games, game, language)
     yield from _money(games, game, language)
     for name, cash_out in (("transfer", False), ("cash-out", True)):
         lock = HostLock(host="main", cash_out=cash_out, until_utc="2026-11-21T17:05:08+00:00")
-        yield f"locked-{name}", replace(stopped(state="locked", lock=lock), now=101.5, scene_at=100.0)
+        yield f"locked-{name}", replace(stopped(state="locked", lock=lock), now=101.5, scene_began_at=100.0)
     yield from _protected(games, language, theme)
     yield from _tournament(games, language, theme)
     yield from page_scenes(stopped(), every_page(), theme)
@@ -220,5 +220,12 @@ def _drawer(idle_view: View) -> View:
         },
         "io": {"doors_open": ["belly"], "keys_on": ["operator"], "tower": ["service"]},
     }
-    out = replace(idle_view, with_bench=True, drawer_since=90.0, bench_linked=True, bench=bench, now=101.0)
+    out = replace(
+        idle_view,
+        has_device_drawer=True,
+        drawer_opened_at=90.0,
+        is_bench_linked=True,
+        device_states=bench,
+        now=101.0,
+    )
     return apply_bench_reply(out, BenchReply(ok=True, text="2000 cents goes in"))

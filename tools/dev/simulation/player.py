@@ -23,7 +23,7 @@ from egm.kernel.messages import (
     encode,
 )
 from egm.kernel.service_pages import ServicePage
-from egm.screen.table import Spot, is_table, read_table
+from egm.screen.table import Spot, apply_current_limits, is_table, read_table
 from egm.unix_sockets import open_socket_address
 from tools.dev.simulation.world import ROLES, STAFF, World
 
@@ -481,9 +481,9 @@ def _choose_chips(spots: Mapping[str, Spot], dice: random.Random) -> dict[str, i
         spot_to_bet = spots.get(spot)
         while spot_to_bet is not None and spot_to_bet.id not in bets:
             bets[spot_to_bet.id] = min(
-                spot_to_bet.most, spot_to_bet.least + spot_to_bet.step * dice.choice((0, 0, 0, 1, 2))
+                spot_to_bet.bet_max, spot_to_bet.bet_min + spot_to_bet.bet_step * dice.choice((0, 0, 0, 1, 2))
             )
-            spot_to_bet = spots.get(spot_to_bet.needs or "")
+            spot_to_bet = spots.get(spot_to_bet.required_spot or "")
     return bets
 
 
@@ -497,15 +497,17 @@ def _choose_bets(
         spot = spots.get(chosen)
         while spot is not None and spot.id not in bets and spot not in chain:
             chain.append(spot)
-            spot = spots.get(spot.needs or "")
-        views = {spot.id: limits.get(spot.id, spot) for spot in chain}
-        spare_credits = credits_ - sum(bets.values()) - sum(view.least for view in views.values())
+            spot = spots.get(spot.required_spot or "")
+        views = {spot.id: apply_current_limits(spot, limits.get(spot.id)) for spot in chain}
+        spare_credits = credits_ - sum(bets.values()) - sum(view.bet_min for view in views.values())
         for name, view in views.items():
-            steps = max(0, min(view.most - view.least, spare_credits)) // view.step
-            raised_credits = view.step * dice.choice((0, dice.randint(0, steps)))
-            bets[name] = view.least + raised_credits
+            steps = max(0, min(view.bet_max - view.bet_min, spare_credits)) // view.bet_step
+            raised_credits = view.bet_step * dice.choice((0, dice.randint(0, steps)))
+            bets[name] = view.bet_min + raised_credits
             spare_credits -= raised_credits
     for name in bets:
-        if (share := spots[name].share) is not None and (needed := spots[name].needs) is not None:
+        if (share := spots[name].required_bet_divisor) is not None and (
+            needed := spots[name].required_spot
+        ) is not None:
             bets[name] = bets[needed] // share
     return bets
