@@ -1,9 +1,9 @@
 """The betting layout of a table: where its spots are drawn and touched, computed from what the spots cover.
 
 A roulette layout is measured in streets (rows of three numbers). The coordinate ``u`` counts streets: the zeros lie
-below 0, and the column bets start at 12. The coordinate ``v``, 0 to 3, lies across the streets. Fingers cannot
-distinguish the lines between numbers. Only one kind of inside bet is therefore open at a time, and its touch areas fill
-the layout. The layout of any other table has rows of spots (:mod:`egm.screen.flow`).
+below 0, and the column bets start at 12. The coordinate ``v``, 0 to 3, lies across the streets. The lines between
+numbers are too close together to be touched reliably. Only one kind of inside bet is therefore open at a time, and its
+touch areas fill the layout. The layout of any other table has rows of spots (:mod:`egm.screen.flow`).
 """
 
 from collections.abc import Sequence
@@ -386,14 +386,17 @@ def _lay_out_outside_bets(table: Table, grid: _StreetGrid, part: str) -> FeltLay
     return FeltLayout(tuple(cells), tuple(touches), tuple(at))
 
 
-def _lay_out_outside_sheet(table: Table, rect: Rect, finger: float) -> FeltLayout:
+def _lay_out_outside_sheet(table: Table, rect: Rect, touch_size_min: float) -> FeltLayout:
     """Return the layout of the outside bets on their separate sheet, on a telephone."""
     spots = [spot for spot in table.spots.values() if len(spot.covered_pockets) > 6]
     arrangements = (
         [SpotRow(tuple(spots[i : i + count])) for i in range(0, len(spots), count)] for count in (3, 4, 6)
     )
     return lay_out_rows(
-        next((rows for rows in arrangements if len(rows) * finger <= rect[3]), [SpotRow(tuple(spots))]), rect
+        next(
+            (rows for rows in arrangements if len(rows) * touch_size_min <= rect[3]), [SpotRow(tuple(spots))]
+        ),
+        rect,
     )
 
 
@@ -454,11 +457,11 @@ def lay_out_racetrack_keys(table: Table, chips: ChipsOnTable, layout: Layout) ->
     ]
 
 
-def _lay_out_ring(rect: Rect, finger: float, count: int) -> list[Rect]:
+def _lay_out_ring(rect: Rect, touch_size_min: float, count: int) -> list[Rect]:
     """Return ``count`` cells around a rectangle, clockwise from the upper left."""
     x, y, w, h = rect
     half = -(-count // 2)
-    across = next(n for n in range(2, half + 1) if (half - n) * finger <= h - 200 or n == half)
+    across = next(n for n in range(2, half + 1) if (half - n) * touch_size_min <= h - 200 or n == half)
     down = half - across
     width, low = w / across, min(100.0, h / 4)
     height = (h - 2 * low) / max(1, down)

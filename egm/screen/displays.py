@@ -34,7 +34,7 @@ _GRAPHICS_CARDS_FOLDER: Final = Path("/dev/dri")
 
 
 class IoctlCall(Enum):
-    """The kernel's mode-setting calls (DRM ioctls): the number of each, and the format of its structure."""
+    """One of the kernel's mode-setting calls (DRM ioctls): its number, and the format of its structure."""
 
     GETRESOURCES = (0xA0, "4Q8I")
     SETCRTC = (0xA2, "Q7I68s")
@@ -66,7 +66,7 @@ _TOP_SCREEN_RETRY_SECONDS: Final = 10.0
 
 
 class DisplayError(OSError):
-    """The error that no display is connected, or another display than before; the message says which of the two."""
+    """The error that no display is connected, or a different display than before. The message says which."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,10 +92,13 @@ class DisplayConnector:
 
 
 class DrmCard:
-    """A graphics card that this process controls, or the part of a card that was leased to it."""
+    """A graphics card that this process controls, or the part of a card that was leased to it (DRM lease)."""
 
     def __init__(self, descriptor: int) -> None:
-        """Open the hot-plug event socket. ``descriptor`` is that of the card or of a lease."""
+        """Take control of the card with this file descriptor, and open the socket for hot-plug events.
+
+        The descriptor may also be that of a lease, which is a part of a card.
+        """
         self.descriptor = descriptor
         self._news = socket.socket(
             socket.AF_NETLINK, socket.SOCK_DGRAM | socket.SOCK_NONBLOCK, _NETLINK_DEVICE_EVENTS
@@ -105,7 +108,7 @@ class DrmCard:
     def has_changed(self) -> bool:
         """Return whether a display was connected or disconnected since the last call.
 
-        To find out which, query the connectors.
+        The connectors must be queried to find out which display it was.
         """
         has_event = False
         while True:
@@ -118,7 +121,10 @@ class DrmCard:
 
     @classmethod
     def open(cls, folder: Path = _GRAPHICS_CARDS_FOLDER) -> "DrmCard":
-        """Return the first card with a display. Raises DisplayError if no card has one."""
+        """Return the first graphics card in the device folder ``folder`` that has a display.
+
+        Raises DisplayError if no card has one.
+        """
         trouble = DisplayError(f"{folder}: no card has a display that answers")
         for path in sorted(folder.glob("card*")):
             card = cls(os.open(path, os.O_RDWR | os.O_CLOEXEC))
@@ -137,7 +143,10 @@ class DrmCard:
         self._news.close()
 
     def execute_ioctl(self, call: IoctlCall, *values: int | bytes) -> tuple[int, ...]:
-        """Make one kernel call and return the structure's values afterwards. Raises DisplayError."""
+        """Make one kernel call (ioctl) on the card, and return the values in its structure after the call.
+
+        Raises DisplayError if the call fails.
+        """
         number, layout = call.value
         data = bytearray(struct.pack(layout, *values))
         try:
@@ -147,7 +156,10 @@ class DrmCard:
         return struct.unpack(layout, data)
 
     def read_resources(self) -> tuple[tuple[int, ...], tuple[int, ...]]:
-        """Return the CRTCs (which read a buffer out to a display) and the connectors, in the kernel's order."""
+        """Return the ids of the card's CRTCs and of its connectors, in the kernel's order.
+
+        A CRTC is the part of the card that sends the contents of a buffer to a display.
+        """
         counts = self.execute_ioctl(IoctlCall.GETRESOURCES, *(0,) * 12)[4:8]
         _, crtcs, connectors, _ = lists = [array("I", bytes(4 * count)) for count in counts]
         structure = self.execute_ioctl(
@@ -163,13 +175,16 @@ class DrmCard:
         return tuple(crtcs[: structure[5]]), tuple(connectors[: structure[6]])
 
     def list_connected(self) -> list[DisplayConnector]:
-        """Return the connectors that have a display, in the kernel's order. This may take tenths of a second."""
+        """Return the connectors to which a display is connected, in the kernel's order.
+
+        This may take tenths of a second.
+        """
         return [
             connector for connector in map(self._read_connector, self.read_resources()[1]) if connector.modes
         ]
 
     def _read_connector(self, number: int) -> DisplayConnector:
-        """Return a connector with its encoders and modes; this queries its display."""
+        """Return the connector with the id ``number``, with its encoders and modes. This queries its display."""
         counts = self.execute_ioctl(IoctlCall.GETCONNECTOR, *(0,) * 8, number, *(0,) * 7)
         modes, encoders = array("B", bytes(_MODE_STRUCT.size * counts[4])), array("I", bytes(4 * counts[6]))
         room = (counts[4], 0, counts[6], 0, number)
@@ -184,7 +199,10 @@ class DrmCard:
         )
 
     def find_crtc(self, connector: DisplayConnector, taken_crtcs: Sequence[int] = ()) -> int:
-        """Return a CRTC that can serve this connector and is not in ``taken_crtcs``. Raises DisplayError."""
+        """Return the id of a CRTC (which sends a buffer to a display) that can serve the connector and is not taken.
+
+        Raises DisplayError if there is no such CRTC.
+        """
         crtcs, _ = self.read_resources()
         for encoder in connector.encoders:
             *_, possible, _ = self.execute_ioctl(IoctlCall.GETENCODER, encoder, 0, 0, 0, 0)
@@ -194,7 +212,10 @@ class DrmCard:
         raise DisplayError(f"connector {connector.number}: the card can drive no more displays at once")
 
     def lease_display(self, connector: int, crtc: int) -> int:
-        """Return a descriptor that may set this connector and CRTC and nothing else. Raises OSError."""
+        """Return a file descriptor that gives another process control of this connector and CRTC only.
+
+        Raises OSError.
+        """
         objects = array("I", (connector, crtc))
         return self.execute_ioctl(
             IoctlCall.CREATE_LEASE, _find_address(objects), len(objects), os.O_CLOEXEC, 0, 0
@@ -202,13 +223,13 @@ class DrmCard:
 
 
 class DisplayOutput:
-    """The output of frames to one display by the kernel's mode setting; ``size`` is in pixels."""
+    """The output of frames to one display, with the kernel's mode setting. ``size`` is its size in pixels."""
 
     def __init__(self, card: DrmCard, display: int = 0) -> None:
-        """Choose a display and create its buffers.
+        """Choose a display of the card and create the two frame buffers for it.
 
-        ``display`` is the index among the connected displays in the kernel's order; the last if there are
-        fewer. Raises DisplayError.
+        ``display`` is its index among the connected displays, in the kernel's order. If fewer displays are connected,
+        the last one is chosen. Raises DisplayError if none is connected.
         """
         self.card, self._display = card, display
         connectors = card.list_connected()
@@ -225,11 +246,11 @@ class DisplayOutput:
         self._waits = False
 
     def _choose_connector(self, connectors: list[DisplayConnector]) -> DisplayConnector:
-        """Return the connector of the configured display, or the last one if fewer are connected."""
+        """Return the connector of the display with the configured index; of the last display if there are fewer."""
         return connectors[min(self._display, len(connectors) - 1)]
 
     def _create_buffer(self) -> tuple[int, pygame.Surface]:
-        """Create a frame buffer on the card. Return its number, and a surface on its memory."""
+        """Create a frame buffer on the card. Return its id, and a surface that draws into its memory."""
         (width, height), call = self.size, self.card.execute_ioctl
         *_, handle, stride, length = call(IoctlCall.CREATE_DUMB, height, width, 32, 0, 0, 0, 0)
         number = call(IoctlCall.ADDFB, 0, width, height, stride, 32, 24, handle)[0]
@@ -238,7 +259,7 @@ class DisplayOutput:
         return number, pygame.image.frombuffer(lines, self.size, "BGRA", stride)
 
     def _turn_on(self) -> None:
-        """Set the display's mode, which turns it on and shows the current buffer."""
+        """Set the display's mode. This turns the display on and shows the current buffer."""
         connectors = array("I", (self.number,))
         page = self._pages[0][0]
         self.card.execute_ioctl(
@@ -246,11 +267,11 @@ class DisplayOutput:
         )
 
     def show_frame(self, frame: pygame.Surface) -> None:
-        """Show a frame of :attr:`size` after the previous one has been shown.
+        """Show a frame, which has the size :attr:`size`, once the frame before it has been shown.
 
-        An unplugged display shows nothing, and is turned on again once it is reconnected. Raises DisplayError if
-        a different display is connected, if the configured display is connected only now, or if the card is
-        gone.
+        A display that was unplugged shows nothing; when it is plugged in again, it is turned on. Raises DisplayError if
+        a different display was plugged in, if the display with the configured index was plugged in only now, or if the
+        card is gone.
         """
         if self._waits and select.select([self.card.descriptor], [], [], _FRAME_SHOWN_SECONDS_MAX)[0]:
             os.read(self.card.descriptor, 1024)
@@ -268,7 +289,10 @@ class DisplayOutput:
                 self._turn_on()
 
     def _update_connected_displays(self) -> None:
-        """Detect which displays are connected, and turn this display on if it was reconnected. Raises DisplayError."""
+        """Detect which displays are connected. If this display was plugged in again, turn it on.
+
+        Raises DisplayError if a different display was plugged in.
+        """
         connectors = self.card.list_connected()
         own_connector = next((connector for connector in connectors if connector.number == self.number), None)
         self.free = [connector for connector in connectors if connector is not own_connector]

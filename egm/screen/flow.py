@@ -108,9 +108,9 @@ def compute_height_above_spots(table: Table, layout: Layout) -> float:
 
 
 @lru_cache(maxsize=64)
-def _count_longest_rows(table: Table, width: float, finger: float) -> int:
+def _count_longest_rows(table: Table, width: float, touch_size_min: float) -> int:
     """Return how many rows a table's spots need if every row holds as many spots as permitted."""
-    return len(arrange_spots_in_rows(table.spots.values(), width, finger, _ROW_SPOTS_MAX))
+    return len(arrange_spots_in_rows(table.spots.values(), width, touch_size_min, _ROW_SPOTS_MAX))
 
 
 def place_chip_beside_label(rect: Rect) -> Point:
@@ -180,14 +180,14 @@ def _is_titled(spots: Sequence[Spot]) -> bool:
 
 
 def arrange_spots_in_rows(
-    spots: Iterable[Spot], width: float, finger: float, row_limit: int
+    spots: Iterable[Spot], width: float, touch_size_min: float, row_limit: int
 ) -> list[SpotRow]:
     """Return bet spots in rows of at most ``row_limit`` spots.
 
-    A row is at most ``width`` wide, and each spot in it at least ``finger``. Spots with a title get rows of their own;
-    spots of other kinds share a row if they fit.
+    A row is at most ``width`` wide, and each spot in it at least ``touch_size_min``. Spots with a title get rows of
+    their own; spots of other kinds share a row if they fit.
     """
-    room = min(row_limit, int(width // max(finger, _SPOT_WIDTH_MIN)))
+    room = min(row_limit, int(width // max(touch_size_min, _SPOT_WIDTH_MIN)))
     kinds: dict[str, list[Spot]] = {}
     for spot in spots:
         kinds.setdefault(_ODDS_SUFFIX_PATTERN.sub("", spot.group), []).append(spot)
@@ -197,7 +197,7 @@ def arrange_spots_in_rows(
             spot_ids = tuple(spot.id for spot in kind)
             rows += [
                 SpotRow(part, spot_ids)
-                for part in _divide_into_rows(kind, int((width - _find_title_width(width)) // finger))
+                for part in _divide_into_rows(kind, int((width - _find_title_width(width)) // touch_size_min))
             ]
         elif (
             rows
@@ -233,25 +233,25 @@ def lay_out_pages(table: Table, layout: Layout) -> list[list[SpotRow]]:
 
 @lru_cache(maxsize=64)
 def _divide_into_pages(
-    table: Table, room: tuple[float, float], finger: float, tabs_height: float
+    table: Table, room: tuple[float, float], touch_size_min: float, tabs_height: float
 ) -> list[list[SpotRow]]:
     """Return the rows of bet spots on each page.
 
     ``room`` is the width and height of the layout. If there are several pages, ``tabs_height`` is subtracted from the
     height for the tabs that change the page.
     """
-    (w, h), least_height = room, max(finger, _ROW_HEIGHTS[0])
+    (w, h), least_height = room, max(touch_size_min, _ROW_HEIGHTS[0])
     spots = table.spots.values()
     for row_limit in range(
         _TITLED_SPOTS_MIN, _ROW_SPOTS_MAX + 1
     ):  # use the shortest rows that still fit in height
-        rows = arrange_spots_in_rows(spots, w, finger, row_limit)
+        rows = arrange_spots_in_rows(spots, w, touch_size_min, row_limit)
         if len(rows) * max(least_height, _ROW_HEIGHTS[1]) <= h:
             return [rows] if rows else []
-    rows = arrange_spots_in_rows(spots, w, finger, _ROW_SPOTS_MAX)
+    rows = arrange_spots_in_rows(spots, w, touch_size_min, _ROW_SPOTS_MAX)
     if len(rows) * least_height <= h + 1:
         narrower = (
-            arrange_spots_in_rows(spots, w, finger, row_limit)
+            arrange_spots_in_rows(spots, w, touch_size_min, row_limit)
             for row_limit in range(_TITLED_SPOTS_MIN, _ROW_SPOTS_MAX + 1)
         )
         return [next(rows_a_page for rows_a_page in narrower if len(rows_a_page) == len(rows))]

@@ -36,14 +36,14 @@ from egm.screen.view import (
     find_last_step,
     has_changed_marks_since_game,
     has_unsent_bet,
-    is_choosing,
     is_decision_due,
     is_dismissible_reminder_shown,
+    is_marked_answer_permitted,
     is_marking_decision,
+    is_selecting_targets,
     is_show_running,
     is_text_field_open,
     list_available_bets,
-    may_answer,
     should_show_scoreboard,
 )
 
@@ -79,7 +79,7 @@ def apply_action(
             # The next Enter confirms the typed text, not the focused target.
             view = replace(view, is_focus_shown=False)
     if action.name in _DECK_KEYS_BY_ARROW:
-        action = Action(_DECK_KEYS_BY_ARROW[action.name][bool(choices) and is_choosing(view, theme)])
+        action = Action(_DECK_KEYS_BY_ARROW[action.name][bool(choices) and is_selecting_targets(view, theme)])
     # A key that only types a character does not cancel the requested game.
     next_game_at = None if action.name else view.next_play_pressed_at
     view = replace(
@@ -95,7 +95,7 @@ def apply_action(
                 view, page=Page.NONE
             ), ()  # PLAY stakes nothing on a game that is covered by a page.
         if view.snapshot is not None and view.snapshot.state == "playing":
-            return _skip_ahead(view, theme), ()
+            return _shorten_presentation(view, theme), ()
     turns = action.name == "menu" and not _has_unconfirmed_entries(view)
     # Query the key's position first: others turn it, too.
     asks = turns and action == MENU_KEY_ACTION and view.is_bench_linked
@@ -122,7 +122,7 @@ def _has_unconfirmed_entries(view: View) -> bool:
     return page is not None and page.unconfirmed
 
 
-def _skip_ahead(view: View, theme: Theme) -> View:
+def _shorten_presentation(view: View, theme: Theme) -> View:
     """Shorten the presentation of a game after a press of PLAY.
 
     While reels move, stop them. During the roll-up of a win, end it and remember to request the next game; after a win
@@ -171,7 +171,7 @@ def _apply_player_action(view: View, action: Action, theme: Theme) -> tuple[View
     if action.name == "play" and is_dismissible_reminder_shown(view):
         action = Action("acknowledge")  # The player has seen the reminder; the next PLAY starts a game.
     if action.name == "skip":
-        return replace(_skip_ahead(view, theme), next_play_pressed_at=None), ()
+        return replace(_shorten_presentation(view, theme), next_play_pressed_at=None), ()
     field_result = _apply_field_action(view, action, theme)
     if field_result is not None:
         return field_result
@@ -189,7 +189,7 @@ def _move_focus(view: View, action: Action, theme: Theme, choices: Sequence[Acti
     If it moves the focus, return the new view; if it activates the target, return the target's action. Return any other
     key's ``action`` unchanged.
     """
-    if not choices or not is_choosing(view, theme):
+    if not choices or not is_selecting_targets(view, theme):
         return action
     holding = is_marking_decision(view)
     if action.name in {"bet_less", "bet_more"}:
@@ -236,8 +236,8 @@ def _apply_on_page(view: View, action: Action) -> tuple[View, Messages]:
         name, value = "rows", 1 if name == "next" else -1
     elif name in _ANSWER_BY_LEAVING_KEY:
         name, value = "answer", _ANSWER_BY_LEAVING_KEY[name]
-    desk, requests = apply_page_action(view.page_input, page, name, value, view.now)
-    return replace(view, page_input=desk), requests
+    page_input, requests = apply_page_action(view.page_input, page, name, value, view.now)
+    return replace(view, page_input=page_input), requests
 
 
 def _apply_field_action(view: View, action: Action, theme: Theme) -> tuple[View, Messages] | None:
@@ -267,7 +267,7 @@ def _apply_choice(view: View, action: Action) -> tuple[View, Messages]:
         return replace(view, held_bits=int(action.value)), ()
     if action.name == "choose":
         return view, (Intent(name="choose", value=action.value),)
-    answers = is_marking_decision(view) and may_answer(view)
+    answers = is_marking_decision(view) and is_marked_answer_permitted(view)
     return view, (Intent(name="choose", value=view.held_bits),) if answers else ()
 
 
@@ -448,7 +448,7 @@ def _apply_screen_action(view: View, name: str) -> View:
         "next": lambda: _turn_sheet(view, 1),
         "back": lambda: _turn_sheet(view, -1),
         "volume": lambda: replace(view, volume=(view.volume + 1) % 4),
-        "drawer": lambda: _slide_drawer(view),
+        "drawer": lambda: _toggle_drawer(view),
     }.get(name, lambda: view)()
 
 
@@ -463,7 +463,7 @@ def _turn_sheet(view: View, sheet_count: int) -> View:
     return replace(view, sheet=view.sheet + sheet_count)
 
 
-def _slide_drawer(view: View) -> View:
+def _toggle_drawer(view: View) -> View:
     """Return the view in which the drawer of simulated devices starts to open or, if it is open, to close."""
     if not view.has_device_drawer:
         return view

@@ -133,7 +133,7 @@ def count_paid_ways(game: GameView, card: Card) -> dict[int, int]:
     return counts if fits else {}
 
 
-def is_slip(game: GameView, slip: KenoSlip) -> bool:
+def is_valid_slip(game: GameView, slip: KenoSlip) -> bool:
     """Return whether the player's marks make a valid Keno ticket."""
     return all(count_paid_ways(game, card) for card in slip.cards)
 
@@ -171,7 +171,7 @@ def add_card(game: GameView, slip: KenoSlip) -> KenoSlip:
 
     Return it unchanged if one of its cards is not playable yet, or if the game allows no more cards.
     """
-    if not is_slip(game, slip) or len(slip.cards) >= find_ticket_maximum(game, "selections"):
+    if not is_valid_slip(game, slip) or len(slip.cards) >= find_ticket_maximum(game, "selections"):
         return slip
     return replace(slip, cards=(*slip.cards, _EMPTY_CARD), current_card_index=len(slip.cards))
 
@@ -285,7 +285,7 @@ def request_slip_bet(game: GameView, slip: KenoSlip, stake: int) -> tuple[Intent
     if not slip.has_marks:
         form = game.presentation["forms"][0]
         return (request_form(form, min(list_form_prices(game, form))),)
-    if not is_slip(game, slip):
+    if not is_valid_slip(game, slip):
         return ()
     options: dict[str, object] = {
         "selections": [

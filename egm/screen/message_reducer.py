@@ -10,7 +10,7 @@ from egm.screen import marks
 from egm.screen.input_reducer import Messages, start_next_game
 from egm.screen.outcome import OutcomeError, list_reel_stages, read_field
 from egm.screen.round_result import build_round_result
-from egm.screen.service_input import update_desk_for_page
+from egm.screen.service_input import update_input_for_page
 from egm.screen.show import GameShow
 from egm.screen.steps import PickStep, Step, TableStep, read_steps
 from egm.screen.table import (
@@ -22,7 +22,7 @@ from egm.screen.table import (
     request_bet,
 )
 from egm.screen.theme import Theme
-from egm.screen.view import Page, View, build_view_timeline, find_standing_result
+from egm.screen.view import Page, View, build_view_timeline, find_shown_reel_spin
 
 #: A refusal within this time of a touch is shown as the answer to it, even if its text is unchanged
 #: (seconds).
@@ -44,7 +44,7 @@ def apply_message(view: View, message: Message) -> View:
         view = replace(view, games=games, fields=fields, tables=tables)
         return replace(view, is_linked=True, machine_texts=message.words)
     if isinstance(message, Play):
-        return _apply_play(view, message)
+        return _start_presentation(view, message)
     if isinstance(message, Decision):
         return _show_decision(view, message)
     if isinstance(message, Snapshot):
@@ -65,7 +65,7 @@ def apply_bench_reply(view: View, reply: BenchReply, devices: frozenset[str] = f
 
 
 # ---------------------------------------------------------------------- a game
-def _apply_play(view: View, play: Play) -> View:
+def _start_presentation(view: View, play: Play) -> View:
     """Start the presentation of a game's outcome.
 
     If this outcome was already presented to its end, do not repeat it: only report its end to the machine again.
@@ -166,7 +166,7 @@ def _build_continued_show(view: View, play: Play, steps: tuple[Step, ...]) -> Ga
     """
     old_show, decision = view.show, view.decision
     if old_show is None or decision is None or not _is_round_shown(view, play.play_id) or view.game is None:
-        return GameShow(play, view.now, steps, find_standing_result(view))
+        return GameShow(play, view.now, steps, find_shown_reel_spin(view))
     last = old_show.steps[-1]
     if isinstance(last, TableStep):
         return GameShow(
@@ -335,13 +335,17 @@ def _update_page(view: View, snapshot: Snapshot) -> View:
     A page with a text field opens without a focused target, so that Enter confirms the typed text.
     """
     replay = snapshot.page.replay if snapshot.page is not None else None
-    desk = update_desk_for_page(view.page_input, snapshot.page, view.now)
+    page_input = update_input_for_page(view.page_input, snapshot.page, view.now)
     recall = None if replay is None else build_recall_view(view, snapshot, replay)
-    if desk.page_id == view.page_input.page_id:
-        return replace(view, page_input=desk, recalled_view=recall)
+    if page_input.page_id == view.page_input.page_id:
+        return replace(view, page_input=page_input, recalled_view=recall)
     chooses = snapshot.page is not None and snapshot.page.prompt is None
     return replace(
-        view, page_input=desk, recalled_view=recall, focus=0, is_focus_shown=view.is_focus_shown and chooses
+        view,
+        page_input=page_input,
+        recalled_view=recall,
+        focus=0,
+        is_focus_shown=view.is_focus_shown and chooses,
     )
 
 

@@ -162,7 +162,7 @@ class Painter:
         )
         surface.blit(drawn, box)
 
-    def draw_for(self, game: GameView | None) -> None:
+    def use_pictures_of(self, game: GameView | None) -> None:
         """Draw symbols with the pictures that ``game`` supplies from now on; without a game, with the built-in ones."""
         self._pictures = {} if game is None else game.art.pictures
         self._drawn_for = game.digest if game is not None and self._pictures else ""

@@ -18,7 +18,7 @@ from egm.screen.scenes.decide import lay_out_answers
 from egm.screen.scenes.deck import choose_win_meter, draw_deck, draw_meters, draw_residual_key, draw_staff_key
 from egm.screen.scenes.drawer import draw_drawer, find_tab_rect, lay_out_controls
 from egm.screen.scenes.feature import light_stage_for_feature
-from egm.screen.scenes.glass import draw_glasses
+from egm.screen.scenes.glass import draw_side_panels
 from egm.screen.scenes.hand import lay_out_hand_keys, list_felt_touches
 from egm.screen.scenes.help import draw_help, lay_out_page_keys, list_sheet_touches
 from egm.screen.scenes.keno import count_tray_rows, list_keno_touches
@@ -29,7 +29,7 @@ from egm.screen.scenes.recall import draw_page, list_page_touches
 from egm.screen.scenes.reminder import draw_reminder, find_due_reminder, lay_out_reminder_keys
 from egm.screen.scenes.service import format_action, format_page_lines
 from egm.screen.scenes.slip import draw_slip, list_slip_touches
-from egm.screen.scenes.stage import Stage, draw_focus, draw_frame_lamps
+from egm.screen.scenes.stage import Stage, draw_focus_frame, draw_frame_lamps
 from egm.screen.scenes.status import choose_status, draw_status
 from egm.screen.scenes.value import draw_moving_value, find_value_plate_rect
 from egm.screen.scenes.wheel import list_area_touches
@@ -43,7 +43,7 @@ from egm.screen.view import (
     build_view_timeline,
     compute_bet_credits,
     compute_drawer_share,
-    is_choosing,
+    is_selecting_targets,
     is_show_running,
 )
 
@@ -106,10 +106,10 @@ class Picture:
             draw_staff_key(stage, self.layout.staff_key)
         if _can_give_up_residual_credit(view):
             draw_residual_key(stage)
-        if view.is_focus_shown and is_choosing(view, self.theme):
+        if view.is_focus_shown and is_selecting_targets(view, self.theme):
             touches = self._list_content_touches(stage)
             if touches:
-                draw_focus(stage, touches[view.focus % len(touches)].rect)
+                draw_focus_frame(stage, touches[view.focus % len(touches)].rect)
         draw_meters(stage)
         draw_deck(stage)
         draw_drawer(stage)
@@ -158,7 +158,7 @@ class Picture:
         """Return the action of the focused target, or None if no target has the focus."""
         touches = (
             self._list_content_touches(stage)
-            if stage.view.is_focus_shown and is_choosing(stage.view, self.theme)
+            if stage.view.is_focus_shown and is_selecting_targets(stage.view, self.theme)
             else []
         )
         return touches[stage.view.focus % len(touches)].action if touches else None
@@ -172,7 +172,7 @@ class Picture:
 
     def _build_stage(self, view: View) -> Stage:
         """Return the drawing context for the scenes: the view, and the layout that suits its game."""
-        self.painter.draw_for(view.game)
+        self.painter.use_pictures_of(view.game)
         levels = view.snapshot is not None and view.snapshot.progressives
         layout = self.layout.with_levels() if levels else self.layout
         layout = layout.with_open_drawer() if view.is_drawer_open else layout
@@ -306,7 +306,7 @@ def _draw_player_area(stage: Stage, scene: Scene) -> None:
     view = stage.view
     if view.snapshot is not None and scene is not Scene.BOOT:
         draw_board(stage)
-        draw_glasses(stage)
+        draw_side_panels(stage)
         draw_status(stage)
         draw_frame_lamps(stage, stage.layout.field, _choose_lamp_pattern(stage, scene))
     if scene is Scene.ATTRACT:

@@ -18,9 +18,9 @@ class RoundResult:
     staked_cents: int
     """The total stake of the bets that the round decided, in minor units."""
     returned_cents: int
-    """What these bets returned, in minor units.
+    """What the bets that the round decided have returned, in minor units.
 
-    Stakes are included, except if ``pays_by_table``.
+    It includes the stakes, except if ``pays_by_table``.
     """
     is_push: bool
     """Whether every decided bet returned exactly its stake."""

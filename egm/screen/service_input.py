@@ -55,7 +55,7 @@ class ServicePageInput:
     playing_tone: str = ""
     """The last tone played in the speaker test."""
     tone_played_at: float = -10.0
-    """When this tone was played, in monotonic seconds."""
+    """When ``playing_tone`` was played, in monotonic seconds."""
 
     @property
     def sheet(self) -> int:
@@ -63,75 +63,79 @@ class ServicePageInput:
         return self.sheets[-1]
 
 
-def update_desk_for_page(desk: ServicePageInput, page: ServicePage | None, now: float) -> ServicePageInput:
+def update_input_for_page(
+    page_input: ServicePageInput, page: ServicePage | None, now: float
+) -> ServicePageInput:
     """Return the input for the open service page.
 
-    It is ``desk`` if the same page is still open; otherwise it is new, with the prompt's initial text.
+    It is ``page_input`` if the same page is still open; otherwise it is new, with the prompt's initial text.
     """
     if page is None:
         return ServicePageInput()
-    if page.id == desk.page_id:
-        return desk
-    sheets_above = desk.sheets[: max(1, page.depth)]
+    if page.id == page_input.page_id:
+        return page_input
+    sheets_above = page_input.sheets[: max(1, page.depth)]
     sheets = (*sheets_above, *(0 for _ in range(max(1, page.depth) - len(sheets_above))))
     return ServicePageInput(
         page.id, page.prompt.value if page.prompt is not None else "", sheets=sheets, opened_at=now
     )
 
 
-def append_character(desk: ServicePageInput, page: ServicePage, char: str) -> ServicePageInput:
+def append_character(page_input: ServicePageInput, page: ServicePage, char: str) -> ServicePageInput:
     """Append one character to the text typed on the page.
 
     Return the input unchanged if the page's prompt does not accept the character or the text is full.
     """
     prompt = page.prompt
-    if prompt is None or prompt.kind == "choice" or len(desk.typed_text) >= prompt.length_max:
-        return desk
+    if prompt is None or prompt.kind == "choice" or len(page_input.typed_text) >= prompt.length_max:
+        return page_input
     char = char.upper() if prompt.kind == "serial" else char
     if (
         prompt.kind in _PERMITTED_CHARACTERS_BY_PROMPT_KIND
         and char not in _PERMITTED_CHARACTERS_BY_PROMPT_KIND[prompt.kind]
     ):
-        return desk
-    text = desk.typed_text + char
-    searched_desk = replace(desk, sheets=(*desk.sheets[:-1], 0)) if prompt.kind == "find" else desk
+        return page_input
+    text = page_input.typed_text + char
+    searched_input = (
+        replace(page_input, sheets=(*page_input.sheets[:-1], 0)) if prompt.kind == "find" else page_input
+    )
     return replace(
-        searched_desk, typed_text=text.lstrip("0") if prompt.kind == "amount" else text, is_shift_on=False
+        searched_input, typed_text=text.lstrip("0") if prompt.kind == "amount" else text, is_shift_on=False
     )
 
 
 def apply_page_action(
-    desk: ServicePageInput, page: ServicePage, name: str, value: Any, now: float = 0.0
+    page_input: ServicePageInput, page: ServicePage, name: str, value: Any, now: float = 0.0
 ) -> tuple[ServicePageInput, tuple[Intent, ...]]:
     """Apply a touch or a key to a service page.
 
     Return the new input, and the requests to the machine that answer the page.
     """
     if name == "enter" and page.prompt is not None and page.prompt.kind == "find":
-        return desk, ()
+        return page_input, ()
     if name == "enter" and page.prompt is not None:
-        text = "" if page.prompt.kind == "pin" else desk.typed_text
-        answer = str(value) if value is not None else desk.typed_text
-        return replace(desk, typed_text=text), _build_answer(page, "enter", answer)
+        text = "" if page.prompt.kind == "pin" else page_input.typed_text
+        answer = str(value) if value is not None else page_input.typed_text
+        return replace(page_input, typed_text=text), _build_answer(page, "enter", answer)
     if name == "felt":
-        felt = (*desk.calibration_touches, value)
+        felt = (*page_input.calibration_touches, value)
         if len(felt) < len(CALIBRATION_CROSSES):
-            return replace(desk, calibration_touches=felt), ()
+            return replace(page_input, calibration_touches=felt), ()
         answer = " ".join(str(number) for place in felt for number in place)
-        return replace(desk, calibration_touches=()), _build_answer(page, "crosses", answer)
+        return replace(page_input, calibration_touches=()), _build_answer(page, "crosses", answer)
     if name == "answer":
         asks = page.prompt is not None and page.prompt.kind != "find"
-        return desk, _build_answer(page, str(value), desk.typed_text if asks else None)
+        return page_input, _build_answer(page, str(value), page_input.typed_text if asks else None)
     changes: dict[str, Callable[[], ServicePageInput]] = {
-        "type": lambda: append_character(desk, page, str(value)),
-        "erase": lambda: replace(desk, typed_text=desk.typed_text[:-1]),
-        "clear": lambda: replace(desk, typed_text=""),
-        "shift": lambda: replace(desk, is_shift_on=not desk.is_shift_on),
-        "rows": lambda: replace(desk, sheets=(*desk.sheets[:-1], desk.sheet + int(value))),
-        "tone": lambda: replace(desk, playing_tone=str(value), tone_played_at=now),
-        "target": lambda: replace(desk, touched_targets=desk.touched_targets ^ {int(value)}),
+        "type": lambda: append_character(page_input, page, str(value)),
+        "erase": lambda: replace(page_input, typed_text=page_input.typed_text[:-1]),
+        "clear": lambda: replace(page_input, typed_text=""),
+        "shift": lambda: replace(page_input, is_shift_on=not page_input.is_shift_on),
+        "rows": lambda: replace(page_input, sheets=(*page_input.sheets[:-1], page_input.sheet + int(value))),
+        "tone": lambda: replace(page_input, playing_tone=str(value), tone_played_at=now),
+        "target": lambda: replace(page_input, touched_targets=page_input.touched_targets ^ {int(value)}),
     }
-    return changes.get(name, lambda: desk)(), ()
+    return changes.get(name, lambda: page_input)(), ()
 
 
 def _build_answer(page: ServicePage, action: str, text: str | None) -> tuple[Intent, ...]:
@@ -140,6 +144,6 @@ def _build_answer(page: ServicePage, action: str, text: str | None) -> tuple[Int
     return (Intent(name="answer", value=action, options=options),)
 
 
-def format_shown_input(prompt: Prompt, desk: ServicePageInput) -> str:
+def format_shown_input(prompt: Prompt, page_input: ServicePageInput) -> str:
     """Return the typed text as the prompt's field shows it: a PIN is shown as dots."""
-    return "\u2022" * len(desk.typed_text) if prompt.kind == "pin" else desk.typed_text
+    return "\u2022" * len(page_input.typed_text) if prompt.kind == "pin" else page_input.typed_text

@@ -76,7 +76,7 @@ class KenoStep:
     cards: tuple[KenoCard, ...]
     """The result of every way of the ticket."""
     draw_number: int
-    """The number of this draw, from 1."""
+    """The number of the draw within the ticket, from 1."""
     draw_count: int
     """For how many draws the ticket was bought."""
     multipliers: tuple[tuple[str, int], ...]
@@ -108,7 +108,7 @@ class TableStep:
     display: Data
     """The table's state at the end of the part, as JSON."""
     cues: tuple[Data, ...]
-    """The animations that lead to this state, in order."""
+    """The animations that lead to the state ``display``, in order."""
     settlements: tuple[Data, ...]
     """The bets that this part decides, with their results."""
     credits: int

@@ -113,7 +113,7 @@ class View:
     bench_commands: tuple[BenchCommand, ...] = ()
     """The commands that the drawer last sent to the device simulator."""
     bench_reply: BenchReply | None = None
-    """The simulator's reply to these commands, or None."""
+    """The device simulator's reply to ``bench_commands``, or None."""
     bench_reply_at: float = -10.0
     is_bench_linked: bool = False
     """Whether the device simulator is connected."""
@@ -129,7 +129,7 @@ class View:
     latest_notice: Notice | None = None
     """The latest notice of the machine to the player that still applies, or None."""
     notice_received_at: float = -10.0
-    """When this notice arrived."""
+    """When ``latest_notice`` arrived."""
     snapshot_received_at: float = 0.0
     """When the last message of the machine arrived."""
     previous_level_cents: Mapping[str, int] = field(default_factory=dict)
@@ -261,13 +261,13 @@ def is_text_field_open(view: View) -> bool:
     return page is not None and page.prompt is not None and page.prompt.kind in KEYBOARD_PROMPT_KINDS
 
 
-def may_answer(view: View) -> bool:
+def is_marked_answer_permitted(view: View) -> bool:
     """Return whether the marked reels or cards are a permitted answer to the pending decision."""
     decision = view.decision
     return decision is not None and (decision.kind != "set" or view.held_bits in decision.options)
 
 
-def is_choosing(view: View, theme: Theme) -> bool:
+def is_selecting_targets(view: View, theme: Theme) -> bool:
     """Return whether the deck's keys now select touch targets: those of an open page or of a decision."""
     if view.scene is Scene.SERVICE:
         return True
@@ -338,7 +338,7 @@ def should_show_scoreboard(view: View) -> bool:
     return view.is_scoreboard_wanted and not lie
 
 
-def find_standing_result(view: View) -> ReelSpin | None:
+def find_shown_reel_spin(view: View) -> ReelSpin | None:
     """Return the reel spin whose symbols the reels show now, or None."""
     steps: tuple[Step, ...] = (view.last_display_step,) if view.last_display_step is not None else ()
     if view.show is not None and view.game is not None and view.show.play.game_id == view.game.id:
@@ -407,7 +407,7 @@ def compute_bet_credits(view: View) -> int:
         return view.snapshot.bet_credits
     if view.table is not None:
         return view.chips.credits
-    if not marks.is_slip(view.game, view.slip):
+    if not marks.is_valid_slip(view.game, view.slip):
         return 0
     return marks.compute_slip_cost(view.game, view.slip, marks.find_current_stake(view.snapshot, view.game))
 

@@ -319,7 +319,7 @@ class BrowserScreen:
                 return
             self._shown, self._ready = new_frame, False
             self.bytes_sent += len(message)
-        asyncio.run_coroutine_threadsafe(self._push(viewer, message), self._loop)
+        asyncio.run_coroutine_threadsafe(self._send_to_browser(viewer, message), self._loop)
 
     def set_text(self, text: str) -> None:
         """Send the picture's text for screen readers to the page, if it has changed."""
@@ -361,13 +361,13 @@ class BrowserScreen:
             else:
                 self._unsent_messages += 1
         asyncio.run_coroutine_threadsafe(
-            viewer.close() if is_too_slow else self._push_message(viewer, message), self._loop
+            viewer.close() if is_too_slow else self._send_queued_message(viewer, message), self._loop
         )
 
-    async def _push_message(self, viewer: ServerConnection, message: str) -> None:
+    async def _send_queued_message(self, viewer: ServerConnection, message: str) -> None:
         """Send a queued message to the browser, and take it off the count of queued messages."""
         try:
-            await self._push(viewer, message)
+            await self._send_to_browser(viewer, message)
         finally:
             with self._lock:
                 self._unsent_messages -= 1
@@ -427,7 +427,7 @@ class BrowserScreen:
         return server, access
 
     @staticmethod
-    async def _push(viewer: ServerConnection, message: bytes | str) -> None:
+    async def _send_to_browser(viewer: ServerConnection, message: bytes | str) -> None:
         """Send a message to a browser; do nothing if its connection is closed."""
         with contextlib.suppress(ConnectionClosed):
             await viewer.send(message)
@@ -457,7 +457,7 @@ class BrowserScreen:
                 await older.close()
         words = [json.dumps({"words": self._words})] if self._words else []
         for message in [*words, *self._playing_loops.values()]:
-            await self._push(viewer, message)
+            await self._send_to_browser(viewer, message)
         with contextlib.suppress(ConnectionClosed):
             async for line in viewer:
                 self._handle_message(viewer, line)

@@ -112,8 +112,8 @@ def notify_table_closed(machine: Machine, _: Event) -> None:
 def iter_closing_notices(machine: Machine) -> Iterator[Notice]:
     """Yield the message about the closing of the table to the player who has selected a table game.
 
-    It states the minutes left, the last rounds, or that the table is closed. Yield nothing more than half an hour
-    before.
+    It states the minutes left, the last rounds, or that the table is closed. There is no message until half an hour
+    before the closing.
     """
     game, at = machine.games.get(machine.selection.game_id), read_closing_time(machine)
     if game is None or at is None or not is_table(game):

@@ -142,7 +142,7 @@ class ClaimInspection:
         return bool(self.inspection.first_copy.sequence or self.inspection.second_copy.sequence)
 
     @property
-    def staff_recorded(self) -> RecordedRoster:
+    def newest_recorded_roster(self) -> RecordedRoster:
         """Return the newest staff roster that is recorded in either copy of the old memory."""
         copies = (self.inspection.first_copy, self.inspection.second_copy, self.inspection.both_copies)
         recorded_rosters = (

@@ -91,14 +91,14 @@ class MemoryEvidence:
                     str(value["counted"])
                 )
         if MoneyKey.TICKET_LEDGER_ANCHOR in entry.state:
-            self._note_ticket_ledger(parse_ledger_anchor(entry.state[MoneyKey.TICKET_LEDGER_ANCHOR]))
+            self._update_ticket_ledger(parse_ledger_anchor(entry.state[MoneyKey.TICKET_LEDGER_ANCHOR]))
         if entry.id.startswith(_TRANSFER_PREFIX):
             self.transfer_identifiers.add(compute_short_digest(entry.id.removeprefix(_TRANSFER_PREFIX)))
         elif entry.id.endswith((".printed", ".in")):
             self.ended_ids.append(entry.id)
         self._update_from_kind(entry, record)
 
-    def _note_ticket_ledger(self, anchor: LedgerAnchor | None) -> None:
+    def _update_ticket_ledger(self, anchor: LedgerAnchor | None) -> None:
         """Update the last known state of the ticket ledger from the one that a journal entry records."""
         if anchor is None:
             return

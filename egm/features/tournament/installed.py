@@ -96,7 +96,7 @@ def read_local_time(machine: Machine) -> datetime:
     return machine.timekeeper.now().astimezone(machine.identity.venue.zone).replace(tzinfo=None)
 
 
-def find_instant(machine: Machine, local_time: datetime) -> datetime:
+def convert_venue_time_to_utc(machine: Machine, local_time: datetime) -> datetime:
     """Return, in UTC, a date and time at the venue that the rules state.
 
     Compare only the results, not local times: on the night on which summer time ends, an hour occurs twice. The first
@@ -107,7 +107,7 @@ def find_instant(machine: Machine, local_time: datetime) -> datetime:
 
 def has_started(machine: Machine, rules: Tournament) -> bool:
     """Return whether the start of a tournament, as its rules state it, has passed."""
-    return machine.timekeeper.now() >= find_instant(machine, rules.starts)
+    return machine.timekeeper.now() >= convert_venue_time_to_utc(machine, rules.starts)
 
 
 def find_future_start(machine: Machine) -> datetime | None:
@@ -123,7 +123,7 @@ def find_future_start(machine: Machine) -> datetime | None:
 
 def has_ended(machine: Machine, rules: Tournament) -> bool:
     """Return whether the duration that the rules state has passed since the start of the tournament."""
-    end = find_instant(machine, rules.starts) + timedelta(minutes=rules.duration_minutes)
+    end = convert_venue_time_to_utc(machine, rules.starts) + timedelta(minutes=rules.duration_minutes)
     return machine.timekeeper.now() >= end
 
 
@@ -157,10 +157,10 @@ def reason_machine_is_unsuitable(machine: Machine, rules: Tournament) -> str | N
         return str(error)
     if listed_machine.denomination_cents not in machine.denominations_cents[game_id]:
         return f"{game_id} is not offered at {listed_machine.denomination_cents} minor units a credit on this machine"
-    return _find_terms_fault(machine, listed_machine, game_id)
+    return _reason_wager_is_not_allowed(machine, listed_machine, game_id)
 
 
-def _find_terms_fault(machine: Machine, listed_machine: ListedMachine, game_id: str) -> str | None:
+def _reason_wager_is_not_allowed(machine: Machine, listed_machine: ListedMachine, game_id: str) -> str | None:
     """Return why the tournament's game or wager is not permitted on this machine, or None.
 
     The wager must be within the machine's limits, and the game must not have a linked progressive level.
@@ -260,7 +260,7 @@ def remove_rules(machine: Machine, event: Event) -> None:
     machine.post(RULES_REMOVED, record, state={TournamentKey.RULES: None})
 
 
-def build_mode(machine: Machine) -> TournamentMode:
+def build_tournament_mode(machine: Machine) -> TournamentMode:
     """Return the record, to be stored, that puts the machine into the tournament of the installed rules now."""
     installed = machine.memory.require(InstalledRules, TournamentKey.RULES)
     return TournamentMode(

@@ -99,7 +99,7 @@ class PrizeInversion:
     prize_above_cents: int
 
 
-def find_inversion(
+def find_prize_inversion(
     plan: PrizePlan, fee_cents: int, *, entries_min: int, entries_max: int
 ) -> PrizeInversion | None:
     """Return the first rank that would win more than the next better rank, or None.
@@ -136,7 +136,7 @@ def divide_prizes_of_ties(prizes: Sequence[int], ranks: Sequence[int], remainder
     return shared
 
 
-def find_shortfall(
+def find_prize_shortfall(
     plan: PrizePlan,
     fee_cents: int,
     *,

@@ -220,7 +220,7 @@ def _collect_records(
         if not is_this_tournament:
             continue
         if entry.kind == RULES_INSTALLED.kind:
-            _note_machine(collected, record.get("number", ""), str(record["machine"]), machine)
+            _store_machine(collected, record.get("number", ""), str(record["machine"]), machine)
         elif entry.kind == ENTRY_SOLD.kind:
             sold[record["entry"]] = record["participant"]
         elif entry.kind == ENTRY_VOIDED.kind:
@@ -238,7 +238,7 @@ def _collect_records(
         collected.sold_entries[number] = participant, machine
 
 
-def _note_machine(collected: _CollectedRecords, number: str, serial: str, journal: str) -> None:
+def _store_machine(collected: _CollectedRecords, number: str, serial: str, journal: str) -> None:
     """Store which machine has an operator's number.
 
     Raises ResultsError if a machine with another serial number has the same operator's number.

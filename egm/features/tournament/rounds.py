@@ -32,8 +32,8 @@ from egm.features.tournament.entries import (
 from egm.features.tournament.events import EntryForm, PrizeForm, RoundEndForm, RoundForm, VoidForm
 from egm.features.tournament.games import are_points_used_up, purse_game_is_closed
 from egm.features.tournament.installed import (
-    build_mode,
-    find_instant,
+    build_tournament_mode,
+    convert_venue_time_to_utc,
     find_machine_in_rules,
     has_ended,
     is_in_tournament,
@@ -218,7 +218,9 @@ def first_round_may_start(machine: Machine, event: Event) -> bool:
 def entries_are_open(machine: Machine, _: Event) -> bool:
     """Return whether participants can still register, by the rules."""
     rules = read_installed_rules(machine)
-    return rules is not None and machine.timekeeper.now() <= find_instant(machine, rules.entries.closes)
+    return rules is not None and machine.timekeeper.now() <= convert_venue_time_to_utc(
+        machine, rules.entries.closes
+    )
 
 
 @refusal_code("fee_is_the_published")
@@ -334,7 +336,7 @@ def time_is_left(machine: Machine, _: Event) -> bool:
 # ---------------------------------------------------------------------------------------------- effects
 def enter_tournament(machine: Machine, event: Event) -> None:
     """Put the machine into the tournament, and record this in the journal."""
-    mode = build_mode(machine)
+    mode = build_tournament_mode(machine)
     entered = TournamentEntered(digest=mode.digest, persons=tuple(list_event_persons(machine, event)))
     machine.post(TOURNAMENT_ENTERED, entered, state={TournamentKey.MODE: mode})
 

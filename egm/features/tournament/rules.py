@@ -29,7 +29,7 @@ from egm.config.faults import (
 )
 from egm.errors import OperatorError
 from egm.exact import Rational
-from egm.features.tournament.prizes import PrizePlan, Remainders, Unclaimed, find_shortfall
+from egm.features.tournament.prizes import PrizePlan, Remainders, Unclaimed, find_prize_shortfall
 from paytables import Depth, Game, PaytableError, analyse, load_game
 from paytables.companions import find_first_stakes
 from paytables.source import is_path
@@ -124,13 +124,13 @@ class TournamentRound(_RulesTable):
     """One round: its length, by games or by time, its points and the participants who qualify."""
 
     games: _Count | None = None
-    """The number of games of each entry; or give minutes."""
+    """How many games each entry plays in the round. Give either this or minutes."""
     minutes: _Count | None = None
-    """The time that each entry may play; or give games."""
+    """How many minutes each entry plays in the round. Give either this or games."""
     points: _Count
     """The points that an entry receives to play with in this round."""
     advance: _Count | None = None
-    """How many participants qualify for the next round; not in the last round."""
+    """How many participants qualify for the next round; not given in the last round."""
 
 
 class ListedMachine(_RulesTable):
@@ -152,9 +152,9 @@ class TournamentPrize(_RulesTable):
     rank: Annotated[int, Field(gt=0, le=1000, strict=True)]
     """The rank that wins the prize: 1, 2, 3 ..."""
     share: Rational | None = None
-    """An exact part of the fees sold, such as "3/10"; or give amount_cents."""
+    """An exact part of the fees sold, such as "3/10". Give either this or amount_cents."""
     amount_cents: _Cents | None = None
-    """A fixed amount, minor units; or give share."""
+    """A fixed amount, minor units. Give either this or share."""
 
 
 class Tournament(_RulesTable):
@@ -419,7 +419,7 @@ def _iter_fee_faults(rules: Tournament) -> Iterator[Fault]:
 def _iter_return_faults(rules: Tournament) -> Iterator[Fault]:
     """Yield a fault if the prizes may return less than 30 % of the fees (s. 127)."""
     entries = rules.entries
-    shortfall = find_shortfall(
+    shortfall = find_prize_shortfall(
         rules.prize_plan,
         entries.fee_cents,
         entries_min=1 if rules.interrupted == "refund" else entries.participants_min,

@@ -197,7 +197,7 @@ def _iter_rounds(
         playing = sorted(each.entry for each in qualified)
 
 
-def rank_round(
+def rank_participants_of_round(
     rules: Tournament, results: Results, number: int
 ) -> tuple[list[ParticipantStanding], list[ParticipantStanding]]:
     """Return the ranks of the participants in one round, and those of these ranks that qualify for the next round.

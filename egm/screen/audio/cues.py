@@ -105,7 +105,7 @@ class SoundPlayer:
             else family
         )
 
-    def _is_made(self, cue: str, family: str) -> bool:
+    def _is_synthesised(self, cue: str, family: str) -> bool:
         """Return whether the sound of a cue in a family has been synthesised. Without a sound store, return True."""
         return self._sound_store is None or self._sound_store.find_sound(cue, family) is not None
 
@@ -123,7 +123,7 @@ class SoundPlayer:
                 speakers.set_level(channel, self._loops[channel][2])
         for channel, cue in loops_to_play.items():
             level, sound_family = self._compute_level(cue, view), self._choose_sound_family(cue, family, view)
-            if channel in self._loops or level <= 0 or not self._is_made(cue, sound_family):
+            if channel in self._loops or level <= 0 or not self._is_synthesised(cue, sound_family):
                 continue
             if channel == "lead" and view.now < self._alarm_until:
                 continue

@@ -2,13 +2,13 @@
 
 from egm.screen.marks import is_keno
 from egm.screen.outcome import ReelSpin
-from egm.screen.scenes.bonus import draw_hold, draw_picks, draw_wheel
+from egm.screen.scenes.bonus import draw_hold_and_spin, draw_pick_boxes, draw_wheel
 from egm.screen.scenes.decide import draw_decision
 from egm.screen.scenes.feature import draw_title
 from egm.screen.scenes.felt import draw_felt
 from egm.screen.scenes.gamble import draw_gamble
 from egm.screen.scenes.keno import draw_keno
-from egm.screen.scenes.reels import draw_fall, draw_running, draw_still
+from egm.screen.scenes.reels import draw_cascade_window, draw_spinning_reels, draw_stopped_reels
 from egm.screen.scenes.stage import Stage
 from egm.screen.scenes.wheel import draw_idle_wheel, is_wheel
 from egm.screen.scenes.wins import draw_wins, find_current_window, find_reels_stop_time
@@ -17,7 +17,7 @@ from egm.screen.steps import GambleStep, HoldStep, KenoStep, PickStep, Step, Whe
 from egm.screen.view import (
     build_view_timeline,
     find_last_step,
-    find_standing_result,
+    find_shown_reel_spin,
     is_decision_due,
     is_show_running,
 )
@@ -68,17 +68,17 @@ def _draw_idle(stage: Stage) -> None:
     if not fields:
         draw_keno(stage, find_last_step(view), None, 0.0)
         return
-    last, result = find_last_step(view), find_standing_result(view)
+    last, result = find_last_step(view), find_shown_reel_spin(view)
     if last is not None and not isinstance(last, ReelSpin):
         ended_time = StepTime(0.0, 0.0, (0.0,) * count_step_parts(last), 0.0, 0.0)
         _draw_step_without_reels(stage, last, ended_time, LONGEST)
         return
     field = fields[result.stage] if result else next(iter(fields.values()))
     if result is None or view.snapshot is None or not view.snapshot.win_cents:
-        draw_still(stage, field, result.last_window if result else None)
+        draw_stopped_reels(stage, field, result.last_window if result else None)
         return
     window, wins = find_current_window(result, view.now, stage.theme.motion.line_cycle)
-    draw_still(stage, field, window)
+    draw_stopped_reels(stage, field, window)
     draw_wins(stage, field, window, wins, view.now)
 
 
@@ -94,9 +94,9 @@ def _draw_step(stage: Stage, show: GameShow, index: int, step_time: StepTime, el
 def _draw_step_without_reels(stage: Stage, step: Step, step_time: StepTime, elapsed_seconds: float) -> None:
     """Draw a step that is not played on reels."""
     if isinstance(step, HoldStep):
-        draw_hold(stage, step, step_time, elapsed_seconds)
+        draw_hold_and_spin(stage, step, step_time, elapsed_seconds)
     elif isinstance(step, PickStep):
-        draw_picks(stage, step, step_time, elapsed_seconds)
+        draw_pick_boxes(stage, step, step_time, elapsed_seconds)
     elif isinstance(step, WheelStep):
         draw_wheel(stage, step, step_time, elapsed_seconds)
     elif isinstance(step, GambleStep):
@@ -118,26 +118,26 @@ def _draw_reels(
     field = stage.view.fields[game.id][step.stage]
     reels_stop_time = find_reels_stop_time(step_time, stage.theme.motion)
     if elapsed_seconds < reels_stop_time:
-        draw_running(stage, field, step, previous, step_time, elapsed_seconds)
+        draw_spinning_reels(stage, field, step, previous, step_time, elapsed_seconds)
         return
     since_stop = elapsed_seconds - reels_stop_time
     if not step.cascade_falls:
-        draw_still(stage, field, step.last_window)
+        draw_stopped_reels(stage, field, step.last_window)
         draw_wins(stage, field, step.last_window, step.wins, since_stop)
         return
     since_last_fall = since_stop - len(step.cascade_falls) * stage.theme.motion.fall
     if since_last_fall >= 0:
         window, wins = find_current_window(step, since_last_fall, stage.theme.motion.line_cycle)
-        draw_still(stage, field, window)
+        draw_stopped_reels(stage, field, window)
         draw_wins(stage, field, window, wins, since_last_fall)
         return
     number = int(since_stop / stage.theme.motion.fall)
     fall = step.cascade_falls[number]
     into = since_stop - number * stage.theme.motion.fall
     if number and into < _DROP_SECONDS:
-        draw_fall(stage, field, fall.window, step.cascade_falls[number - 1].window, into)
+        draw_cascade_window(stage, field, fall.window, step.cascade_falls[number - 1].window, into)
         return
-    draw_still(stage, field, fall.window)
+    draw_stopped_reels(stage, field, fall.window)
     draw_wins(stage, field, fall.window, fall.wins, into)
 
 

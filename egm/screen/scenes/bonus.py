@@ -65,7 +65,7 @@ def format_item_award(stage: Stage, item: BonusItem) -> str:
 
 
 # ---------------------------------------------------------------------- hold and spin
-def draw_hold(stage: Stage, step: HoldStep, step_time: StepTime, elapsed_seconds: float) -> None:
+def draw_hold_and_spin(stage: Stage, step: HoldStep, step_time: StepTime, elapsed_seconds: float) -> None:
     """Draw the cells of a hold-and-spin feature at this moment.
 
     Coins that have landed stay in their cells; empty cells shimmer while the feature spins.
@@ -157,7 +157,7 @@ def lay_out_pick_boxes(field: Rect, count: int) -> list[Rect]:
     ]
 
 
-def draw_picks(stage: Stage, step: PickStep, step_time: StepTime, elapsed_seconds: float) -> None:
+def draw_pick_boxes(stage: Stage, step: PickStep, step_time: StepTime, elapsed_seconds: float) -> None:
     """Draw the boxes of a pick feature, opened one after another as time passes."""
     opened_count = sum(1 for stop in step_time.stops if elapsed_seconds >= stop)
     draw_boxes(stage, step.boxes, dict(step.opened_boxes[:opened_count]), asks_player=False)
@@ -280,7 +280,7 @@ def draw_wheel(
     key = ("wheel", step.segments, p.scale_length(side), stage.look.name)
     face = p.find_or_create(key, lambda: _draw_wheel_face(stage, step, p.scale_length(side)))
     rotated_face = p.cache_result("wheel", (face, angle), lambda: pygame.transform.rotozoom(face, angle, 1.0))
-    _put_disc(p, rotated_face, (p.scale_length(cx), p.scale_length(cy)), face.get_width())
+    _draw_rotated_disc(p, rotated_face, (p.scale_length(cx), p.scale_length(cy)), face.get_width())
     p.draw_cached_picture(
         ("hub", stage.look.name), (cx - 46, cy - 46, 92, 92), lambda size: _draw_hub(stage, size)
     )
@@ -292,7 +292,9 @@ def draw_wheel(
         _draw_wheel_result(stage, step.segments[step.winning_index], (left, cy - 130, width, 260))
 
 
-def _put_disc(painter: Painter, rotated_disc: pygame.Surface, centre: tuple[int, int], diameter: int) -> None:
+def _draw_rotated_disc(
+    painter: Painter, rotated_disc: pygame.Surface, centre: tuple[int, int], diameter: int
+) -> None:
     """Draw a rotated picture of a disc around a point in pixels, without the transparent margin of the rotation.
 
     Only whole groups of pixels are cut from the margin. The pixels of a group are drawn together, and rounded

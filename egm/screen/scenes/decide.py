@@ -15,7 +15,7 @@ from egm.screen.scenes.bonus import draw_board_background, draw_boxes, lay_out_p
 from egm.screen.scenes.decision_text import format_question
 from egm.screen.scenes.felt import lay_out_felt_answers
 from egm.screen.scenes.gamble import draw_table
-from egm.screen.scenes.reels import ReelGrid, draw_still
+from egm.screen.scenes.reels import ReelGrid, draw_stopped_reels
 from egm.screen.scenes.stage import Stage, draw_button
 from egm.screen.steps import BonusItem, PickStep
 from egm.screen.view import Action, View, is_decision_due
@@ -112,7 +112,7 @@ def _draw_held_reels(stage: Stage) -> None:
     field, last = _find_decision_field(view), view.show.steps[-1] if view.show is not None else None
     if field is None or not isinstance(last, ReelSpin):
         return
-    draw_still(stage, field, last.window)
+    draw_stopped_reels(stage, field, last.window)
     for rect, action in lay_out_answers(stage):
         is_held = bool(view.held_bits >> int(action.value) & 1)
         draw_button(

@@ -26,11 +26,11 @@ from egm.screen.view import (
     build_view_timeline,
     can_place_chips,
     compute_bet_credits,
-    is_choosing,
     is_dismissible_reminder_shown,
+    is_marked_answer_permitted,
     is_marking_decision,
+    is_selecting_targets,
     is_show_running,
-    may_answer,
 )
 
 #: Seconds in which the credit rolls to its new value.
@@ -210,7 +210,7 @@ def is_key_lit(stage: Stage, name: str) -> bool:
     if name == "play":
         return _is_play_lit(stage)
     if name.startswith("bet_"):
-        choose = view.is_linked and is_choosing(view, stage.theme)
+        choose = view.is_linked and is_selecting_targets(view, stage.theme)
         return choose or (view.accepts_request("bet") and not is_show_running(view, stage.theme))
     return view.accepts_request(name)
 
@@ -218,11 +218,11 @@ def is_key_lit(stage: Stage, name: str) -> bool:
 def _is_play_lit(stage: Stage) -> bool:
     """Return whether PLAY has an effect now: answer a decision, dismiss a reminder, end a roll-up, or start a game."""
     view = stage.view
-    if is_choosing(view, stage.theme) and not can_place_chips(view, stage.theme):
+    if is_selecting_targets(view, stage.theme) and not can_place_chips(view, stage.theme):
         answers = (
-            (is_marking_decision(view) and may_answer(view))
+            (is_marking_decision(view) and is_marked_answer_permitted(view))
             or view.is_focus_shown
-            or _open_prompt(view) is not None
+            or _find_open_prompt(view) is not None
         )
         on_page = view.scene is not Scene.SERVICE and view.decision is None
         return view.is_linked and (answers or on_page)
@@ -238,7 +238,7 @@ def format_key_label(stage: Stage, name: str) -> str:
         return say("language.other")
     if name == "play":
         return say(_choose_play_label(stage))
-    if name in {"bet_less", "bet_more", "bet_max"} and is_choosing(view, stage.theme):
+    if name in {"bet_less", "bet_more", "bet_max"} and is_selecting_targets(view, stage.theme):
         return say(f"key.choose_{name.removeprefix('bet_')}")
     return say(f"key.{name}")
 
@@ -248,7 +248,7 @@ def _choose_play_label(stage: Stage) -> str:
     view = stage.view
     if view.scene is Scene.GAME and view.page is not Page.NONE and not view.is_focus_shown:
         return "key.close"
-    if _is_focus_activated(stage) and (view.is_focus_shown or _open_prompt(view)):
+    if _is_focus_activated(stage) and (view.is_focus_shown or _find_open_prompt(view)):
         return "key.choose_max" if view.is_focus_shown else "service.confirm"
     if is_dismissible_reminder_shown(view):
         return "reminder.go_on"
@@ -266,7 +266,7 @@ def _choose_play_label(stage: Stage) -> str:
     return "key.skip" if since < line.steps[line.find_step_index(since)].begin else "key.stop"
 
 
-def _open_prompt(view: View) -> Prompt | None:
+def _find_open_prompt(view: View) -> Prompt | None:
     """Return the text field of the open service page, or None if there is no page or it has no field."""
     page = view.snapshot.page if view.snapshot is not None else None
     return page.prompt if page is not None else None
@@ -279,7 +279,7 @@ def _is_focus_activated(stage: Stage) -> bool:
     """
     if can_place_chips(stage.view, stage.theme):
         return False
-    return is_choosing(stage.view, stage.theme) and not is_marking_decision(stage.view)
+    return is_selecting_targets(stage.view, stage.theme) and not is_marking_decision(stage.view)
 
 
 def draw_deck(stage: Stage) -> None:

@@ -110,7 +110,7 @@ def _draw_turned_die(size: tuple[int, int], face: int, turn: int) -> pygame.Surf
     return pygame.transform.rotozoom(draw_die_art(size, face), turn, 1.0)
 
 
-def draw_point(stage: Stage, step: TableStep | None, *, moving: bool) -> None:
+def draw_craps_point(stage: Stage, step: TableStep | None, *, moving: bool) -> None:
     """Draw craps's point numbers, the puck on the current point (or off), and the last throw.
 
     While dice move (``moving``), the point is that of the step. Between throws it is the machine's, because the last

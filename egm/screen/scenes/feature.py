@@ -99,7 +99,7 @@ def _draw_searchlights(stage: Stage, strength: float) -> None:
     p.draw_cached_picture(("beams", step, stage.look.name), stage.layout.field, render_beams, alpha=strength)
 
 
-def draw_awaited(stage: Stage, rect: tuple[float, float, float, float]) -> None:
+def draw_anticipation_light(stage: Stage, rect: tuple[float, float, float, float]) -> None:
     """Draw the light around a reel that spins longer to build anticipation."""
     beat = round(4 * stage.compute_flash_brightness())
     x, y, w, h = rect

@@ -35,11 +35,11 @@ from egm.screen.scenes.chips import (
     find_chip_colour,
 )
 from egm.screen.scenes.decision_text import format_answer, format_question
-from egm.screen.scenes.dice import draw_dice, draw_point, draw_resting_dice
+from egm.screen.scenes.dice import draw_craps_point, draw_dice, draw_resting_dice
 from egm.screen.scenes.felt_glass import find_settled_step
 from egm.screen.scenes.hand import draw_hand_key, draw_layout_part_key, draw_text_key, lay_out_hand_keys
 from egm.screen.scenes.pays import format_spot_odds
-from egm.screen.scenes.rotor import POCKET_COLOURS, draw_rotor
+from egm.screen.scenes.rotor import POCKET_COLOURS, draw_roulette_wheel
 from egm.screen.scenes.scoreboard import draw_board, should_show_board
 from egm.screen.scenes.stage import BLACK, WHITE, Stage, draw_button
 from egm.screen.show import StepTime
@@ -62,7 +62,7 @@ from egm.screen.view import (
     find_last_step,
     has_changed_marks_since_game,
     is_decision_due,
-    may_answer,
+    is_marked_answer_permitted,
 )
 
 #: A sign longer than this is not a number; the spot's name is printed instead.
@@ -152,7 +152,7 @@ def draw_felt(stage: Stage) -> None:
         for rect, action in lay_out_hand_keys(view, stage.layout) if not table.spots else ():
             draw_hand_key(stage, table, rect, action)
     elif table.felt == "craps":
-        draw_point(stage, last_round, moving=time is not None)
+        draw_craps_point(stage, last_round, moving=time is not None)
     if decision is None and table.spots:
         _draw_felt(stage, table, last_round if time is None else None)
     elif decision is not None and decision.kind != "hold":
@@ -172,13 +172,13 @@ def _draw_wheel_or_dice(
             if not stage.layout.is_telephone:
                 _draw_felt(layout_stage, table, None)
             pocket, part = str(cue["pocket"]), cue.get("part")
-            draw_rotor(
+            draw_roulette_wheel(
                 stage, table, rect, (pocket, part), (begin, stop), elapsed_seconds, pin=kind == "wheel"
             )
             return True
         if kind == "dice":
             if table.felt == "craps":
-                draw_point(stage, None, moving=True)
+                draw_craps_point(stage, None, moving=True)
             _draw_felt(stage, table, None)
             stage.painter.draw_shade(stage.layout.field, (0, 12, 8, 90))
             total = step.display.get("total")
@@ -553,7 +553,7 @@ def _draw_question(stage: Stage, table: Table, decision: Decision) -> None:
         if action.name == "choose":
             draw_button(stage, rect, format_answer(stage, decision, str(action.value)), size="body")
         elif action.name != "hold":
-            is_enabled = action.name != "play" or may_answer(stage.view)
+            is_enabled = action.name != "play" or is_marked_answer_permitted(stage.view)
             draw_button(
                 stage,
                 rect,

@@ -47,7 +47,7 @@ _RESULTS_FOR_FREQUENCIES_MIN: Final = 10
 _FREQUENCY_ROW_HEIGHT: Final = 78.0
 
 
-def draw_felt_glasses(stage: Stage, right: Rect) -> None:
+def draw_table_side_panels(stage: Stage, right: Rect) -> None:
     """Draw the side panels of a table game.
 
     The left one has the player's chips and tools, the right one the last results, the selected spot and wins. ``right``

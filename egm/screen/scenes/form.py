@@ -36,7 +36,7 @@ def format_page_text(stage: Stage, text: PageText) -> str:
     return stage.texts.format_page_text(text, stage.money)
 
 
-def draw_action(stage: Stage, rect: Rect, action: PageAction) -> None:
+def draw_action_key(stage: Stage, rect: Rect, action: PageAction) -> None:
     """Draw a key of a service page. A sign and a colour mark a key that cannot be undone, or that changes the page."""
     p, (x, y, w, h) = stage.painter, rect
     fill, edge = (

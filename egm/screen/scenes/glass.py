@@ -8,13 +8,13 @@ from egm.screen.layout import SMALL_PRINT_LINE_HEIGHT, Layout
 from egm.screen.marks import compute_current_form_price, find_current_form
 from egm.screen.outcome import PrizeTableRow, ReelField, compute_prize_at_bet
 from egm.screen.painter import Rect, TextStyle
-from egm.screen.scenes.felt_glass import draw_felt_glasses
+from egm.screen.scenes.felt_glass import draw_table_side_panels
 from egm.screen.scenes.keno import lay_out_form_rows, list_keno_prizes
 from egm.screen.scenes.limits_sign import LIMITS_STYLE, draw_limits_sign, lay_out_small_print
 from egm.screen.scenes.progressive import draw_levels, list_levels_beside_field
 from egm.screen.scenes.reels import render_symbol
 from egm.screen.scenes.stage import Stage, draw_caption
-from egm.screen.scenes.wheel import draw_wheel_glasses, is_wheel
+from egm.screen.scenes.wheel import draw_wheel_side_panels, is_wheel
 from egm.screen.scenes.wins import find_lit_win
 from egm.screen.text import Texts
 
@@ -69,7 +69,7 @@ def format_prize_name(texts: Texts, field: ReelField, count: int, symbol: str, n
     )
 
 
-def draw_glasses(stage: Stage) -> None:
+def draw_side_panels(stage: Stage) -> None:
     """Draw the prizes of the current bet on the two side panels, the higher prizes on the left one."""
     field = find_base_field(stage)
     if stage.view.snapshot is None:
@@ -78,17 +78,17 @@ def draw_glasses(stage: Stage) -> None:
     right = stage.layout.right_panel if on_strip else draw_levels(stage, stage.layout.right_panel)
     if is_wheel(stage) or stage.view.table is not None:
         if is_wheel(stage):
-            draw_wheel_glasses(stage)
+            draw_wheel_side_panels(stage)
         else:
             has_long_print = stage.layout.is_portrait and not on_strip  # elsewhere it has two lines at most
             lines = len(lay_out_small_print(stage, right[2] - 36)) if has_long_print else 1
             foot = _find_small_print_height(stage.layout)
             x, y, w, h = draw_limits_sign(stage, right, foot)
-            draw_felt_glasses(stage, (x, y, w, h - _find_small_print_height(stage.layout, lines) + foot))
+            draw_table_side_panels(stage, (x, y, w, h - _find_small_print_height(stage.layout, lines) + foot))
         _draw_small_print(stage, stage.layout.right_panel)
         return
     if field is None:
-        _draw_keno_glasses(stage, right)
+        _draw_keno_side_panels(stage, right)
         return
     prizes = list_current_prizes(stage, field)
     layout = stage.layout
@@ -114,7 +114,7 @@ def draw_glasses(stage: Stage) -> None:
     _draw_small_print(stage, layout.right_panel)
 
 
-def _draw_keno_glasses(stage: Stage, right: Rect) -> None:
+def _draw_keno_side_panels(stage: Stage, right: Rect) -> None:
     """Draw the side panels of a Keno game.
 
     The left one has the prize for each catch (number of hits) for one credit staked, the right one the kinds of ticket.

@@ -16,7 +16,7 @@ from egm.screen.marks import (
     find_current_form,
     find_ticket_maximum,
     is_keno,
-    is_slip,
+    is_valid_slip,
     list_bonuses_with_fee,
     list_forms_on_offer,
     list_permitted_spot_counts,
@@ -61,7 +61,7 @@ def draw_keno(stage: Stage, step: Step | None, step_time: StepTime | None, elaps
         if len(slip.current_card) > 1 and not stage.layout.is_telephone:
             board = _split_board_and_tray(stage.layout)[0]
             cells = [(find_number_rect(board, (numbers, columns), n), n) for n in range(1, numbers + 1)]
-            draw_letters(stage, cells, map_numbers_to_group_letters(slip))
+            draw_group_letters(stage, cells, map_numbers_to_group_letters(slip))
         if view.scene is not Scene.ATTRACT:  # The welcome would cover half of it.
             _draw_tray_background(stage, describe_slip(stage))
             if not slip.has_marks and is_keno(game):
@@ -187,7 +187,7 @@ def _lay_out_slip_keys(view: View, layout: Layout) -> list[tuple[Rect, Action]]:
         else ((left, upper - n * 66, w - 24, _KEY_HEIGHT), action)
         for n, action in enumerate(choice_actions)
     ]
-    if is_slip(game, slip) and len(slip.cards) < find_ticket_maximum(game, "selections"):
+    if is_valid_slip(game, slip) and len(slip.cards) < find_ticket_maximum(game, "selections"):
         keys.append(((left, low, width, _KEY_HEIGHT), Action("new_card")))
     if slip.current_card[-1] and len(slip.current_card) < find_ticket_maximum(game, "groups"):
         keys.append(((left + width + 12, low, width, _KEY_HEIGHT), Action("new_group")))
@@ -306,7 +306,7 @@ def describe_purchase(stage: Stage) -> tuple[str, int]:
     if not slip.has_marks:
         name = texts.choose_translation(find_current_form(game, view.snapshot)["name"])
         return texts.say("keno.picked", name=name), view.snapshot.bet_credits * unit_cents
-    if not is_slip(game, slip):
+    if not is_valid_slip(game, slip):
         return "", 0
     ways = sum(sum(count_paid_ways(game, card).values()) for card in slip.cards)
     kind = "numbers" if ways == 1 else "cards" if ways == len(slip.cards) else "ways"
@@ -366,7 +366,7 @@ def map_numbers_to_group_letters(slip: KenoSlip) -> dict[int, str]:
     return {n: "ABCDEFGHIJ"[i] for i, group in enumerate(slip.current_card) for n in group}
 
 
-def draw_letters(stage: Stage, cells: Sequence[tuple[Rect, int]], letters: Mapping[int, str]) -> None:
+def draw_group_letters(stage: Stage, cells: Sequence[tuple[Rect, int]], letters: Mapping[int, str]) -> None:
     """Draw, in the corner of each marked number's cell, the letter of its group."""
     style = TextStyle("heavy", "tiny" if not stage.layout.is_telephone else "caption", (58, 38, 0, 255))
     for (x, y, _, _), number in cells:

@@ -4,7 +4,7 @@ from typing import Final
 
 from egm.kernel.service_pages import Prompt
 from egm.screen.painter import Rect, TextStyle
-from egm.screen.scenes.form import draw_action, format_page_text
+from egm.screen.scenes.form import draw_action_key, format_page_text
 from egm.screen.scenes.stage import WHITE, Stage
 from egm.screen.service_input import (
     ACCENT_ROW,
@@ -54,14 +54,14 @@ def lay_out_keypad(stage: Stage, prompt: Prompt, rect: Rect) -> list[tuple[Rect,
     return [key for key in keys if stage.view.page_input.typed_text or key[1].name not in {"erase", "clear"}]
 
 
-def _lay_out_choices(prompt: Prompt, rect: Rect, finger: float) -> list[tuple[Rect, Action]]:
+def _lay_out_choices(prompt: Prompt, rect: Rect, touch_size_min: float) -> list[tuple[Rect, Action]]:
     """Return a touch target for each choice of an input prompt.
 
     There are more columns if the choices do not fit into fewer.
     """
     x, y, w, h = rect
     top, room = y + _PROMPT_LABEL_HEIGHT + 8, h - _PROMPT_LABEL_HEIGHT - 8
-    columns, step = 1, max(74.0, finger + _KEY_GAP)
+    columns, step = 1, max(74.0, touch_size_min + _KEY_GAP)
     while -(-len(prompt.choices) // columns) * step > room and columns < 4:
         columns += 1
     rows = max(1, -(-len(prompt.choices) // columns))
@@ -133,7 +133,7 @@ def draw_keypad(stage: Stage, prompt: Prompt, rect: Rect) -> None:
     if prompt.kind == "choice":
         choice_by_id = {choice.id: choice for choice in prompt.choices}
         for key_rect, action in lay_out_keypad(stage, prompt, rect):
-            draw_action(stage, key_rect, choice_by_id[str(action.value)])
+            draw_action_key(stage, key_rect, choice_by_id[str(action.value)])
         return
     field: Rect = (
         x + w / 2 - min(w, 620.0) / 2,

@@ -163,14 +163,14 @@ def place_small_hands(rect: Rect, count: int) -> list[Rect]:
     return [(x + i % columns * width, y + i // columns * height, width, height) for i in range(count)]
 
 
-def compute_first_hand_height(finger: float) -> float:
+def compute_first_hand_height(touch_size_min: float) -> float:
     """Return the least height of the first hand's area, in units.
 
-    At this height, its cards and the keys below them are as wide as a touch target (``finger``) must be.
+    At this height, its cards and the keys below them are as wide as a touch target (``touch_size_min``) must be.
     """
     return (
-        finger / _CARD_WIDTH_PER_HEIGHT
-        + _compute_text_height(finger * _SMALL_HAND_CARDS_SIDE_BY_SIDE)
+        touch_size_min / _CARD_WIDTH_PER_HEIGHT
+        + _compute_text_height(touch_size_min * _SMALL_HAND_CARDS_SIDE_BY_SIDE)
         + CARD_TEXT_GAP
         + 1
     )

@@ -12,15 +12,15 @@ from egm.screen.painter import Rect, TextStyle
 from egm.screen.scenes.board import draw_board
 from egm.screen.scenes.chrome import draw_background
 from egm.screen.scenes.decide import lay_out_answers
-from egm.screen.scenes.form import draw_action, format_page_text
+from egm.screen.scenes.form import draw_action_key, format_page_text
 from egm.screen.scenes.service import (
     describe_standing_faults,
-    draw_band,
+    draw_notice_line,
     draw_service,
     find_back_key_rect,
     list_service_touches,
 )
-from egm.screen.scenes.stage import BLACK, Stage, draw_focus
+from egm.screen.scenes.stage import BLACK, Stage, draw_focus_frame
 from egm.screen.theme import Colour, mix
 from egm.screen.view import Action
 
@@ -76,14 +76,14 @@ def _draw_recall(stage: Stage, page: ServicePage, replay: Replay) -> None:
     draw_board(recall_stage)
     for target_rect, action in lay_out_answers(recall_stage):
         if replay.answer is not None and action == Action("choose", replay.answer):
-            draw_focus(stage, target_rect)
+            draw_focus_frame(stage, target_rect)
     _draw_recall_frame(stage)
     _draw_recall_facts(stage, page, replay)
     severity, text = describe_standing_faults(stage)
     if text:
-        draw_band(stage, (28, 8, stage.layout.size[0] - 56, 46), severity, text)
+        draw_notice_line(stage, (28, 8, stage.layout.size[0] - 56, 46), severity, text)
     for rect, page_action in _lay_out_action_keys(stage, page):
-        draw_action(stage, rect, page_action)
+        draw_action_key(stage, rect, page_action)
 
 
 def _draw_recall_frame(stage: Stage) -> None:

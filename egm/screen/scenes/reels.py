@@ -13,7 +13,7 @@ from egm.screen.art.symbols import is_blank
 from egm.screen.motion import ReelTravel, ease_out
 from egm.screen.outcome import ReelField, ReelSpin, Window
 from egm.screen.painter import PREMULTIPLIED, Rect, TextStyle
-from egm.screen.scenes.feature import draw_awaited
+from egm.screen.scenes.feature import draw_anticipation_light
 from egm.screen.scenes.stage import Stage, build_metal_gradient
 from egm.screen.show import StepTime, find_anticipated_reel
 from egm.screen.theme import Colour, fade, mix, parse_colour
@@ -94,7 +94,7 @@ class ReelGrid:
         return (x, y + row * cell_height, w, cell_height)
 
 
-def draw_still(stage: Stage, field: ReelField, window: Window | None) -> None:
+def draw_stopped_reels(stage: Stage, field: ReelField, window: Window | None) -> None:
     """Draw the reels at rest with the symbols of ``window``.
 
     Without a window, because no game was played yet, draw stops at which no bet wins (A-20).
@@ -116,7 +116,9 @@ def draw_still(stage: Stage, field: ReelField, window: Window | None) -> None:
         _draw_reel_glass(stage, grid, reel)
 
 
-def draw_fall(stage: Stage, field: ReelField, fall: Window, previous: Window, elapsed_seconds: float) -> None:
+def draw_cascade_window(
+    stage: Stage, field: ReelField, fall: Window, previous: Window, elapsed_seconds: float
+) -> None:
     """Draw the next window of a cascade (``fall``): new symbols drop into the window ``previous`` from above."""
     grid = ReelGrid(stage.layout.field, field.reel_heights)
     _draw_bezels(stage, grid)
@@ -209,7 +211,7 @@ def _find_strip_symbol(strip: tuple[str, ...], position: int) -> str:
     return strip[position % len(strip)]
 
 
-def draw_running(
+def draw_spinning_reels(
     stage: Stage,
     field: ReelField,
     result: ReelSpin,
@@ -249,7 +251,7 @@ def draw_running(
         stage.painter.surface.set_clip(clip)
         _draw_reel_glass(stage, grid, reel)
         if reel == find_anticipated_reel(result, step_time, elapsed_seconds):
-            draw_awaited(stage, grid.find_reel_rect(reel))
+            draw_anticipation_light(stage, grid.find_reel_rect(reel))
 
 
 def _choose_strip(

@@ -37,7 +37,7 @@ _PIN_WHEEL_TURNS: Final = 7
 _NUMBER_SIGN_LENGTH_MAX: Final = 3
 
 
-def draw_rotor(
+def draw_roulette_wheel(
     stage: Stage,
     table: Table,
     rect: Rect,
@@ -87,7 +87,7 @@ def draw_rotor(
         )
     else:
         turns = max(_BALL_TURNS, least_turns)
-        _run_ball(
+        _draw_running_ball(
             stage, (cx, cy), side, (pocket_index + 0.5) * part - turned_by, (1 - progress) * turns, progress
         )
     if share < 1:
@@ -113,7 +113,7 @@ def find_pocket_index(table: Table, pocket: str, part: object) -> int:
     return table.wheel_pockets.index(pocket) if pocket in table.wheel_pockets else 0
 
 
-def _run_ball(
+def _draw_running_ball(
     stage: Stage,
     centre: tuple[float, float],
     side: float,

@@ -13,7 +13,7 @@ from egm.screen.art.ink import LinearGradient
 from egm.screen.audio.scores import TEST_TONES_HZ
 from egm.screen.layout import Layout
 from egm.screen.painter import FACT_SEPARATOR, Rect, TextStyle
-from egm.screen.scenes.form import draw_action, draw_icon, draw_page_key, format_page_text
+from egm.screen.scenes.form import draw_action_key, draw_icon, draw_page_key, format_page_text
 from egm.screen.scenes.keypad import draw_keypad, lay_out_keypad
 from egm.screen.scenes.listing import draw_listing, lay_out_listing, measure_listing
 from egm.screen.scenes.stage import BLACK, WHITE, Stage, draw_button
@@ -252,7 +252,7 @@ def draw_service(stage: Stage) -> None:
     _draw_page_background(stage, page_layout.page_rect)
     _draw_page_head(stage, page, page_layout.page_rect)
     for rect, page_action in (*page_layout.tiles, *page_layout.foot):
-        draw_action(stage, rect, page_action)
+        draw_action_key(stage, rect, page_action)
     if page.tables:
         draw_listing(
             stage,
@@ -332,7 +332,7 @@ def _draw_page_head(stage: Stage, page: ServicePage, page_rect: Rect) -> None:
     if page.notice is not None:
         bands.append((page.notice_severity, format_page_text(stage, page.notice)))
     for i, (severity, text) in enumerate(band for band in bands if band[1]):
-        draw_band(stage, (x + 24, y + _HEAD + 8 + i * _NOTICE, w - 48, _NOTICE - 8), severity, text)
+        draw_notice_line(stage, (x + 24, y + _HEAD + 8 + i * _NOTICE, w - 48, _NOTICE - 8), severity, text)
 
 
 def describe_standing_faults(stage: Stage) -> tuple[str, str]:
@@ -351,7 +351,7 @@ def describe_standing_faults(stage: Stage) -> tuple[str, str]:
     return "alarm" if grave else "warning", FACT_SEPARATOR.join([*open_doors_text, *dict.fromkeys(faults)])
 
 
-def draw_band(stage: Stage, rect: Rect, severity: str, text: str) -> None:
+def draw_notice_line(stage: Stage, rect: Rect, severity: str, text: str) -> None:
     """Draw a line of text with an icon across a service page.
 
     It is the result of the last action, or says which doors are open and which faults are active.
@@ -401,7 +401,7 @@ def _lay_out_tone_keys(rect: Rect) -> dict[str, Rect]:
 
 def _draw_tone_keys(stage: Stage, rect: Rect) -> None:
     """Draw a key for each tone of the speaker test. The key of the tone that is playing is lit."""
-    desk, now = stage.view.page_input, stage.view.now
+    page_input, now = stage.view.page_input, stage.view.now
     for name, key_rect in _lay_out_tone_keys(rect).items():
         hertz = stage.texts.number(round(TEST_TONES_HZ.get(name, 0)))
         text = stage.texts.say(f"page.{name}", hertz=hertz)
@@ -409,7 +409,7 @@ def _draw_tone_keys(stage: Stage, rect: Rect) -> None:
             stage,
             key_rect,
             text,
-            is_active=desk.playing_tone == name and now - desk.tone_played_at < _TONE_SECONDS,
+            is_active=page_input.playing_tone == name and now - page_input.tone_played_at < _TONE_SECONDS,
             size="body",
         )
 

@@ -6,12 +6,12 @@ The Keno board of a telephone is too small to mark numbers with a finger.
 from typing import Final
 
 from egm.screen.layout import TOUCH_TARGET_MIN, Layout
-from egm.screen.marks import find_ticket_maximum, is_keno, is_slip, list_bonuses_with_fee
+from egm.screen.marks import find_ticket_maximum, is_keno, is_valid_slip, list_bonuses_with_fee
 from egm.screen.painter import Rect, TextStyle
 from egm.screen.scenes.keno import (
     describe_slip,
+    draw_group_letters,
     draw_keno_numbers,
-    draw_letters,
     find_number_rect,
     format_slip_key,
     format_slip_legal_text,
@@ -70,7 +70,7 @@ def list_slip_touches(view: View, layout: Layout) -> list[tuple[Rect, Action]]:
             rows[0] += [Action("draws")] if find_ticket_maximum(game, "draws") > 1 else []
             rows[0] += [Action("bonus", bonus) for bonus in list_bonuses_with_fee(game)]
             rows[1] += [Action("quick_pick")]
-        if is_slip(game, slip) and len(slip.cards) < find_ticket_maximum(game, "selections"):
+        if is_valid_slip(game, slip) and len(slip.cards) < find_ticket_maximum(game, "selections"):
             rows[1].append(Action("new_card"))
         if slip.current_card[-1] and len(slip.current_card) < find_ticket_maximum(game, "groups"):
             rows[1].append(Action("new_group"))
@@ -111,7 +111,7 @@ def draw_slip(stage: Stage) -> None:
     marks = [(key_rect, int(action.value)) for key_rect, action in touches if action.name == "mark"]
     draw_keno_numbers(stage, marks, view.slip.numbers)
     if len(view.slip.current_card) > 1:
-        draw_letters(stage, marks, map_numbers_to_group_letters(view.slip))
+        draw_group_letters(stage, marks, map_numbers_to_group_letters(view.slip))
     parts, shown_numbers = _divide_numbers_into_parts(view)
     for key_rect, action in touches:
         if action.name in {"mark", "close"}:

@@ -286,7 +286,7 @@ def draw_button(
     )
 
 
-def draw_focus(stage: Stage, rect: Rect) -> None:
+def draw_focus_frame(stage: Stage, rect: Rect) -> None:
     """Draw a frame around the focused target. Its corners can be recognized without colour."""
     x, y, w, h = rect
     width, height = w + 20, h + 20

@@ -5,7 +5,7 @@ from typing import Final
 
 from egm.kernel.messages import GameView, Notice, Snapshot, TournamentView
 from egm.screen.layout import Layout
-from egm.screen.marks import is_keno, is_slip, list_permitted_spot_counts, read_area_stakes
+from egm.screen.marks import is_keno, is_valid_slip, list_permitted_spot_counts, read_area_stakes
 from egm.screen.outcome import WinOnReels
 from egm.screen.painter import FACT_SEPARATOR, TextStyle
 from egm.screen.scenes.decision_text import (
@@ -182,7 +182,7 @@ def _choose_idle_status(stage: Stage, snapshot: Snapshot) -> tuple[str, str]:
         return _add_round_ending(stage, _describe_total_win(stage, snapshot.win_cents))
     game = stage.view.game
     slip = stage.view.slip
-    if game is not None and is_keno(game) and slip.has_marks and not is_slip(game, slip):
+    if game is not None and is_keno(game) and slip.has_marks and not is_valid_slip(game, slip):
         return say(
             "keno.mark",
             least=min(list_permitted_spot_counts(game)),

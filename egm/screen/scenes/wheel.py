@@ -124,7 +124,7 @@ def list_area_touches(view: View, layout: Layout) -> list[tuple[Rect, Action]]:
     return [(rect, Action("area", area)) for rect, area in zip(rects, areas, strict=True)]
 
 
-def draw_wheel_glasses(stage: Stage) -> None:
+def draw_wheel_side_panels(stage: Stage) -> None:
     """Draw the side panels of a wheel game: the betting areas with their pays and stakes, and the named bets."""
     x, y, w, _ = stage.layout.left_panel
     draw_caption(stage, stage.texts.say("wheel.prizes"), (x + 10, y + 10, w - 20, 40))

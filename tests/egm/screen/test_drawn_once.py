@@ -12,7 +12,7 @@ from egm.screen.layout import LANDSCAPE
 from egm.screen.message_reducer import apply_message
 from egm.screen.painter import Painter
 from egm.screen.picture import Picture
-from egm.screen.scenes.bonus import _put_disc
+from egm.screen.scenes.bonus import _draw_rotated_disc
 from egm.screen.theme import load_theme
 from egm.screen.view import Action
 from egm.staff.words import build_text
@@ -63,7 +63,7 @@ def test_a_rotated_disc_is_drawn_like_its_whole_surface(angle):
     turned = pygame.transform.rotozoom(face.premul_alpha(), angle, 1.0)
     painter, surfaces = Painter(load_theme()), []
     for draw_disc in (
-        lambda: _put_disc(painter, turned, (170, 160), 203),
+        lambda: _draw_rotated_disc(painter, turned, (170, 160), 203),
         lambda: painter.draw_surface(turned, (170 - turned.get_width() // 2, 160 - turned.get_height() // 2)),
     ):
         painter.surface = pygame.Surface((340, 320))

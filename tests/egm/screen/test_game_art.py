@@ -241,11 +241,11 @@ def test_symbols_and_sounds_that_a_game_may_supply_are_listed(tmp_path):
 def test_a_games_pictures_are_drawn_only_for_that_game(mine, theme):
     game = build_game_view(load_game(mine))
     painter = Painter(theme)
-    painter.draw_for(game)
+    painter.use_pictures_of(game)
     seven = painter.find_or_create("seven", lambda: painter.render_symbol("seven", "Seven", (90, 90)))
     assert seven.get_at((45, 45))[:3] == (0xE0, 0x10, 0xF0)
     assert painter.render_symbol("bell", "Bell", (90, 90)).get_at((45, 45))[:3] == (10, 200, 30)
-    painter.draw_for(None)
+    painter.use_pictures_of(None)
     other = painter.find_or_create("seven", lambda: painter.render_symbol("seven", "Seven", (90, 90)))
     assert other.get_at((45, 45))[:3] != (0xE0, 0x10, 0xF0)
     assert theme.look(game.id, game.family, game.art.look).name == "comet"
@@ -265,7 +265,7 @@ def test_a_changed_art_file_is_not_decoded(mine, theme, capfd):
     game = build_game_view(load_game(mine))
     (mine.parent / "bell.png").write_bytes(png(colour=(255, 0, 0, 255)))
     painter = Painter(theme)
-    painter.draw_for(game)
+    painter.use_pictures_of(game)
     assert painter.render_symbol("bell", "Bell", (90, 90)).get_at((45, 45))[:3] not in {
         (255, 0, 0),
         (10, 200, 30),

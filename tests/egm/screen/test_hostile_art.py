@@ -104,7 +104,7 @@ def test_a_game_with_hostile_pictures_shows_the_screens_drawings(mine, theme, ca
     (mine.parent / "seven.svg").write_bytes(data)
     game = build_game_view(load_game(mine))
     painter = Painter(theme)
-    painter.draw_for(game)
+    painter.use_pictures_of(game)
     for _ in range(3):
         drawn = painter.render_symbol("seven", "Seven", (90, 90))
         assert drawn.get_bounding_rect().width > 40

@@ -64,7 +64,7 @@ def test_before_the_first_game_the_reels_show_a_losing_window(name, monkeypatch)
     monkeypatch.setattr(reels, "_draw_cell", lambda *cell: drawn.append(cell[3:]))
     view, _ = next(shows(name))
     field = view.fields[name]["base"]
-    reels.draw_still(Picture(THEME)._build_stage(view), field, None)
+    reels.draw_stopped_reels(Picture(THEME)._build_stage(view), field, None)
     rest = load_game(name).build_presentation()["rest"]
     assert drawn == [
         (reel, row, field.reel_strips[reel][(stop + row) % len(field.reel_strips[reel])])

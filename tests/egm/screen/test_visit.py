@@ -27,7 +27,7 @@ from egm.screen.scenes.deck import compute_meter_figures
 from egm.screen.scenes.lockup import describe_scene
 from egm.screen.scenes.stage import Stage
 from egm.screen.scenes.status import choose_status, format_notice
-from egm.screen.scenes.wheel import draw_wheel_glasses
+from egm.screen.scenes.wheel import draw_wheel_side_panels
 from egm.screen.scenes.wins import find_lit_win
 from egm.screen.text import Texts
 from egm.screen.view import Action, Scene, View, build_view_timeline, is_show_running
@@ -527,7 +527,7 @@ def test_wheel_bets_keep_their_chips_until_the_wheel_stops(visit, theme, monkeyp
         "draw_text",
         lambda self, words, *rest, **more: chips.append(words) or text(self, words, *rest, **more),
     )
-    draw_wheel_glasses(at.stage)
+    draw_wheel_side_panels(at.stage)
     lying = read_area_stakes(at.view.game, at.view.snapshot)
     names = {
         area["id"]: at.stage.texts.choose_translation(area["name"])

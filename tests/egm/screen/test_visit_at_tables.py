@@ -13,7 +13,7 @@ from egm.screen.input_reducer import apply_action
 from egm.screen.message_reducer import apply_message
 from egm.screen.painter import Painter
 from egm.screen.picture import Picture
-from egm.screen.scenes.rotor import draw_rotor
+from egm.screen.scenes.rotor import draw_roulette_wheel
 from egm.screen.table import TABLE_ACTIONS, read_bets_in_force
 from egm.screen.view import Action, View, build_view_timeline
 
@@ -208,6 +208,6 @@ def test_pressing_play_does_not_shorten_the_balls_minimum_turns(
         time = line.steps[0]
         lasts = (time.stops[turns - 1] if turns else time.begin, time.stops[turns])
         stage = replace(visit.stage, painter=painter)
-        draw_rotor(stage, table, (0, 0, 1000, 1000), (pocket, None), lasts, since, pin=False)
+        draw_roulette_wheel(stage, table, (0, 0, 1000, 1000), (pocket, None), lasts, since, pin=False)
         visit.wait(0.02, step=0.02)
     assert turned(angles) >= revolutions

@@ -425,7 +425,7 @@ def _load_roster(folder: Path, second: Path | None, result: ClaimInspection) -> 
     path = StateFolder(folder).staff
     spare = (second or folder / SECOND_FOLDER) / path.name
     try:
-        roster, _ = load_recorded_roster(path, spare, result.staff_recorded)
+        roster, _ = load_recorded_roster(path, spare, result.newest_recorded_roster)
     except OperatorError as error:
         return Roster(), str(error)
     if not roster.people and not result.is_readable:

@@ -13,11 +13,11 @@ from egm.errors import OperatorError
 from egm.features.tournament.entries import PrizePaid
 from egm.features.tournament.example import format_example
 from egm.features.tournament.notice import LANGUAGES, build_notice
-from egm.features.tournament.prizes import compute_prizes, find_inversion
+from egm.features.tournament.prizes import compute_prizes, find_prize_inversion
 from egm.features.tournament.results import derive_results, iter_paid_prizes
 from egm.features.tournament.rules import Tournament, list_violations, read_rules
 from egm.features.tournament.settlement import TournamentSettlement, compute_tournament_settlement
-from egm.features.tournament.standings import Results, rank_round, read_results
+from egm.features.tournament.standings import Results, rank_participants_of_round, read_results
 from meters import JournalError, StoredEntry
 from meters.export import ExportReader
 from paytables.source import open_regular_file
@@ -112,7 +112,7 @@ def check(rules_file: Path, today: datetime | None) -> None:
 def _iter_prize_remarks(rules: Tournament, entries_min: int, entries_max: int) -> Iterator[str]:
     """Yield a sentence for each term of the prizes that is lawful but may be a mistake."""
     plan, fee_cents = rules.prize_plan, rules.entries.fee_cents
-    inversion = find_inversion(plan, fee_cents, entries_min=entries_min, entries_max=entries_max)
+    inversion = find_prize_inversion(plan, fee_cents, entries_min=entries_min, entries_max=entries_max)
     if inversion is not None:
         yield (
             f"Remark: with {format_count(inversion.entry_count, 'entry', 'entries')}, rank {inversion.rank} wins"
@@ -254,7 +254,7 @@ def standings_(
     rules = _read_rules(rules_file)
     derived = _derive(rules, rules_file, exports, corrections)
     try:
-        ranked, qualified = rank_round(rules, derived, number)
+        ranked, qualified = rank_participants_of_round(rules, derived, number)
     except OperatorError as error:
         raise click.ClickException(str(error)) from None
     names = {standing.participant for standing in qualified}

@@ -13,7 +13,7 @@ from rigs.tournament import FEE_CENTS, Hall, describe_machine
 
 from egm.features.tournament.results import derive_results
 from egm.features.tournament.rules import parse_rules
-from egm.features.tournament.standings import ResultsError, rank_round
+from egm.features.tournament.standings import ResultsError, rank_participants_of_round
 from egm.kernel.events import EventType, State
 from egm.testing.machine import ScriptedChance
 from tools.audit import point
@@ -771,9 +771,9 @@ def test_an_interrupted_round_that_was_never_replayed_can_be_settled(tmp_path):
     hall.room.close()
     rules = parse_rules(ONE_MACHINE)
     with pytest.raises(ResultsError, match=r"--ignore 3:1:EXPORT and --absent 3:1$"):
-        rank_round(rules, derive(digest, journals), 1)
+        rank_participants_of_round(rules, derive(digest, journals), 1)
     corrected = derive(digest, journals, ignored_rounds=[(3, 1, "a")], absent_rounds=[(3, 1)])
-    standings, _ = rank_round(rules, corrected, 1)
+    standings, _ = rank_participants_of_round(rules, corrected, 1)
     assert {each.participant for each in standings} == {"P-1", "P-2", "P-3"}
 
 

@@ -11,7 +11,7 @@ from egm.features.tournament.prizes import (
     PrizePlan,
     compute_prizes,
     divide_prizes_of_ties,
-    find_shortfall,
+    find_prize_shortfall,
     split_cents,
 )
 from egm.features.tournament.rules import Tournament
@@ -187,7 +187,7 @@ def test_random_tournaments_are_settled_as_computed_independently(block):
 
 def find_rules_shortfall(rules):
     terms = rules.entries
-    return find_shortfall(
+    return find_prize_shortfall(
         rules.prize_plan,
         terms.fee_cents,
         entries_min=1 if rules.interrupted == "refund" else terms.participants_min,
