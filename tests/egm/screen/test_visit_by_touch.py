@@ -81,7 +81,7 @@ class Hand(Cabinet):
     def insert(self, amount_cents):
         """Touch the drawer's bill of so much."""
         self.until(lambda _: bool(self.bench_told()), "the bench's devices")
-        out = {"drawer_since": -1.0, "bench_linked": True}
+        out = {"drawer_opened_at": -1.0, "is_bench_linked": True}
         bills = [
             touch.action
             for touch in self.picture.list_touches(replace(self.view, **out))
