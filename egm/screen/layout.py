@@ -83,7 +83,11 @@ class Layout:
         return self.size[0] < PORTRAIT.size[0]
 
     def with_open_drawer(self) -> "Layout":
-        """Return the layout while the drawer of simulated devices is open: pages end at its left edge."""
+        """Return the layout while the drawer of simulated devices is open.
+
+        In landscape, the player's pages are narrower, so that they do not overlap it. On a telephone, the layout is
+        unchanged.
+        """
         if self.is_telephone:  # The drawer covers most of the page, so the player closes it first.
             return self
         _, y, _, h = self.player_page

@@ -256,7 +256,7 @@ def compute_current_form_price(game: GameView, form: Mapping[str, object], snaps
 def choose_form(game: GameView, snapshot: Snapshot, form_id: str | None = None) -> tuple[Intent, ...]:
     """Return the request to bet on the named ticket ``form_id`` at the current stake.
 
-    If the game has no such ticket, request the named ticket after the current one.
+    Without ``form_id``, request the named ticket after the current one.
     """
     forms = list_forms_on_offer(game)
     current_form = find_current_form(game, snapshot)["id"] if form_id is None else form_id

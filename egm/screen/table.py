@@ -711,7 +711,10 @@ def read_bets_in_force(table: Table, snapshot: Snapshot) -> Bets:
 
 
 def is_under_minimum(chips: ChipsOnTable, snapshot: Snapshot) -> bool:
-    """Return whether the player's bets total less than the venue's minimum. They are then no valid bet."""
+    """Return whether the player's bets total less than the venue's minimum, so that they are no valid bet.
+
+    False without any bet.
+    """
     return 0 < chips.credits < build_bet_limits(snapshot).venue_bet_min
 
 

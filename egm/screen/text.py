@@ -183,7 +183,7 @@ class Texts:
         return kinds[words.kind]() if words.kind in kinds else str(value)
 
     def format_decimal(self, figure: str) -> str:
-        """Return a number written with a decimal point, such as ``12.5%``, with the decimal mark of this language."""
+        """Return a number such as ``12.5%`` without its percent sign, with the decimal mark of this language."""
         plain = figure.rstrip("%").strip()
         return plain.replace(".", ",") if self.language == "fr" else plain
 
