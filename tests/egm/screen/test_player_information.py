@@ -991,7 +991,7 @@ def test_help_states_the_hit_frequency_of_the_exact_analysis(analyses, published
     for game in published:
         seen = help_words(build_idle_view(published, game, language))
         assert game.chances
-        bets = [bet for bet in analyses[game.id].bets if any(award.top for award in list_awards(bet))]
+        bets = [bet for bet in analyses[game.id].bets if any(award.is_top for award in list_awards(bet))]
         ways = {bet.bet.partition(" at ")[0]: bet for bet in reversed(bets)}
         assert {one.bet for one in game.chances} == set(ways)
         for one in game.chances:
@@ -1001,7 +1001,7 @@ def test_help_states_the_hit_frequency_of_the_exact_analysis(analyses, published
             assert abs(Fraction(told) - share) <= Fraction(1, 20)
             show_outcome = told.replace(".", ",") if language == "fr" else told
             assert any(words.startswith(show_outcome) for words in seen), (game.id, one.bet)
-            rates = [award.rate for award in list_awards(bet) if award.name == one.top and award.top]
+            rates = [award.rate for award in list_awards(bet) if award.name == one.top and award.is_top]
             assert one.top_one_in == round(1 / sum(rates))
             odds = [one.top_one_in, *(one_in for _, one_in in one.features)]
             assert all(texts.say("odds.one_in", games=texts.number(n)) in seen for n in odds)

@@ -271,7 +271,7 @@ def test_held_reels_start_as_advised_and_the_player_can_change_them(published, g
     """Advice may be overridden; PLAY answers with the reels held; a new question asks anew."""
     game = next(one for one in published if one.id == "hold-fast")
     source = next(one for one in games if one.id == "hold-fast")
-    asked = next(source.play(source.build_wager(1), Walk("hold")))
+    asked = next(source.play(source.build_wager(1), Walk("hold"))).with_built_prompt()
     rest = build_idle_view(published, game, "en", state="playing", accepts=("language",))
     question = Decision(play_id="p", kind=asked.kind, options=asked.options, display=dict(asked.prompt))
     view = apply_message(rest, question)
