@@ -80,14 +80,14 @@ def _print_message(text: str) -> None:
 def _run_until_stopped(
     folder: StateFolder, file: CabinetFile, clock: Clock, patience_s: float, stick: Path, *, watched: bool
 ) -> bool:
-    """Run the machine until it is asked to stop; return whether it must be restarted.
+    """Run the machine until it stops; return True if the process must be started again, False after a signal.
 
-    If a storage medium or the stored data fail during operation, the error is printed and the machine
-    restarts: the memory is examined when it is opened again. Any other error is raised.
+    If a storage medium fails or stored data become unreadable during operation, print the error and return
+    True: the next start examines the memory. Raise any other error.
     """
 
     async def run_machine(allows_single_medium: bool) -> None:  # noqa: FBT001 (the signature that come_up expects)
-        """Run the machine until it stops; ``allows_single_medium`` allows it to run with only one storage medium."""
+        """Run the machine until it stops; ``allows_single_medium``: one of its two storage media may be missing."""
         process = MachineProcess(
             folder,
             file,
@@ -126,10 +126,14 @@ def _run_until_stopped(
 def _run_first_start(
     folder: StateFolder, cabinet: Path, seed: Path, clock: Clock, ports: tuple[str, ...], stick: Path
 ) -> None:
-    """Ask the staff for a cabinet file on the screen (the first start), then restart the machine with it."""
+    """Ask the staff for a cabinet file on the screen (the first start), then exit the process.
+
+    The exit status makes the supervisor start the machine with the new file, unless a signal ended the first
+    start.
+    """
 
     async def ask_for_settings(_: bool) -> None:  # noqa: FBT001 (the signature that come_up expects)
-        """Ask the staff on the screen for a cabinet file, while this process locks the state folder."""
+        """Ask the staff on the screen for a cabinet file; lock the state folder meanwhile."""
         lock = FolderLock(folder.root)
         try:
             await ask_on_screen(folder, cabinet, seed, clock, partial(find_serial_ports, ports), stick)
@@ -137,7 +141,7 @@ def _run_first_start(
             lock.release()
 
     async def show_tilt(reason: str, code: str) -> None:
-        """Show the fault on the screen until the cabinet file is changed."""
+        """Show on the screen, as tilt ``code``, why a storage medium fails, until the cabinet file is changed."""
         _print_message(f"waiting: {reason}")
         await wait_for_file(folder, cabinet, clock, reason, code=code)
 
@@ -155,7 +159,7 @@ def _run_first_start(
 
 
 def _is_absent(file: Path) -> bool:
-    """Return whether the file does not exist; a file that a failing medium cannot return counts as existing."""
+    """Return whether a file does not exist; return False if a failing medium prevents the check."""
     try:
         file.stat()
     except FileNotFoundError:
@@ -219,7 +223,7 @@ def main(
     watched: bool,
     first_start: bool,
 ) -> None:
-    """Run the machine on the memory in STATE until asked to stop."""
+    """Run the machine, with its memory in the state folder STATE, until a signal stops it."""
     make_process_private()
     gc.freeze()  # what was imported stays: no later collection searches it
     folder, clock = StateFolder(state), SystemClock()

@@ -1,8 +1,7 @@
-"""Folder of the journal archive on a storage medium, or the symbolic link to it.
+"""The folder ``archive`` of a storage medium, which holds the journal archive or is a symbolic link to it.
 
-The archive is a subfolder of the medium. If the cabinet file names another folder, the subfolder is a
-symbolic link to that folder. Readers follow the link, so no command needs the cabinet file to find the
-archive.
+If the cabinet file names another folder for the archive, ``archive`` is a symbolic link to that folder.
+Readers follow the link, so no command needs the cabinet file to find the archive.
 """
 
 from pathlib import Path
@@ -13,10 +12,11 @@ from meters.archive import ARCHIVE_FOLDER
 
 
 def link_archive(medium: Path, archive: Path | None) -> None:
-    """Create a symbolic link in the folder ``medium``, so that the journal archive is stored in ``archive``.
+    """Make the folder ``archive`` of a storage medium a symbolic link to the folder that stores the archive.
 
-    If ``archive`` is None, change nothing. Raises :class:`OperatorError` if the archive already exists
-    elsewhere: a person must move its files, then remove the link.
+    ``medium`` is the medium's folder. If ``archive`` is None, change nothing. Raises :class:`OperatorError`
+    if the medium already has an archive that is not in ``archive``: a person must move its files and remove
+    the link.
     """
     link = medium / ARCHIVE_FOLDER
     if archive is None or not medium.is_dir():

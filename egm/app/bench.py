@@ -120,7 +120,7 @@ class DeviceSimulator:
 
     # ------------------------------------------------------------ what devices keep without power
     def _restore_retained_state(self, name: str, twin: Twin[object]) -> None:
-        """Restore what a simulated device has retained, and store it from now on whenever it changes."""
+        """Restore the state that a simulated device retains without power; store it whenever it changes."""
         path = self._memory / f"{name}.json"
         stored = {"kind": twin.kind, **twin.export_memory()}
         with suppress(FileNotFoundError):
@@ -132,7 +132,7 @@ class DeviceSimulator:
                 raise DeviceSimulatorError(f"{path}: not the memory of a {twin.kind}: {error!r}") from error
 
         def store_retained_state() -> None:
-            """Store what the simulated device retains, if it has changed."""
+            """Store the state that the simulated device retains without power, if it has changed."""
             nonlocal stored
             retained = {"kind": twin.kind, **twin.export_memory()}
             if retained != stored:
@@ -150,9 +150,9 @@ class DeviceSimulator:
             raise DeviceSimulatorError(f"{self.socket_path}: another bench is running on this state folder")
 
     async def stop(self) -> None:
-        """Stop the bench and remove its socket and lines; what devices retain stays stored.
+        """Stop the bench, and remove its socket and the links to its devices; stored device states stay.
 
-        A bench that was refused at its start has nothing to remove.
+        If the bench could not start, there is nothing to remove.
         """
         if not self._owns_folder:
             return

@@ -31,10 +31,10 @@ class ScreenRefused:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TicketLedgerMended:
-    """One copy of the ticket ledger was restored from the other."""
+    """One of the two copies of the ticket ledger was damaged, and was restored from the intact copy."""
 
     repair: str = field(metadata=stored_as("what"))
-    """The copy that was restored, and why."""
+    """Text that names the restored copy and the reason."""
 
 
 GAME_REFUSED: Final = EntryDeclaration(kind="game.refused", record=GameRefused)
@@ -49,7 +49,7 @@ TICKETS_MENDED: Final = EntryDeclaration(
 # ---------------------------------------------------------------------------------------------- the generator
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GeneratorStarted:
-    """The random number generator started; its mechanism, entropy sources, and self-tests passed."""
+    """The random number generator started and passed its self-tests."""
 
     mechanism: MechanismName
     """The deterministic random bit generator (NIST SP 800-90A)."""
@@ -67,13 +67,13 @@ class GeneratorStarted:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GeneratorReseeded:
-    """The random number generator was reseeded, after a number of requests."""
+    """The random number generator received fresh entropy, because a limit on requests since the last was reached."""
 
     reason: str
     reseeds: Count
     """The number of reseeds since the generator started."""
     generates: Count
-    """The number of requests for random bytes that were served between the previous seeding and this one."""
+    """The number of requests for random bytes that were served since the previous seeding."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -95,7 +95,7 @@ class GeneratorStopped:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CarryOverDamaged:
-    """The random output that the last run stored for this start is damaged, and was not used."""
+    """The random output that the last run stored as seed input for this start is damaged, and was not used."""
 
     reason: str
 

@@ -82,8 +82,9 @@ def build_menu(features: Features) -> ServiceMenu:
 def check_claims_cover_owed_values(features: Features) -> None:
     """Check that an authorised memory clear accounts for every stored amount that is owed to a player.
 
-    A claim is the record of an owed amount that is to be paid or carried over. Raises InvariantError if a storage
-    key can have an owed amount, but no function makes a claim of it.
+    At a memory clear, each amount owed becomes a claim: a record that it is to be paid or carried over to the
+    new journal. Raises InvariantError for a storage key that can hold an owed amount but has no function that
+    makes a claim of it.
     """
     claim_makers = list_claim_makers(features)
     for key in features.storage_keys:

@@ -1,4 +1,4 @@
-"""Rules of the whole machine: power-up, self-test, a closed door, a change at another position, idle events."""
+"""State rules of the whole machine: power-up, self-test, open doors, changes at another position, idle events."""
 
 from typing import Final
 

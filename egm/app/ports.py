@@ -54,7 +54,7 @@ class DriverArguments:
 
 
 def _load_resident_templates() -> dict[str, TclTemplate]:
-    """Return the templates for a ticket printer that stores them: one per jurisdiction, with fields and bar code."""
+    """Return the templates to store in a ticket printer, by jurisdiction: each has the ticket's fields and bar code."""
     return {
         place: TclTemplate(str(number), (*load_template(place).field_names, "barcode"))
         for number, place in enumerate(list_template_ids())
@@ -127,7 +127,7 @@ _PORTS_FIELD_BY_KIND: Final[Mapping[str, str]] = {
 
 @dataclass(frozen=True, slots=True)
 class PositionDevices:
-    """The drivers of the devices of one player position. A driver that the cabinet lacks is None."""
+    """The drivers of the devices of one player position; the driver of a device that it does not have is None."""
 
     drivers: tuple[Device, ...]
     """All drivers to run."""
@@ -153,9 +153,10 @@ def build_ports(
 ) -> PositionDevices:
     """Create the drivers of a position's devices.
 
-    ``opener`` opens the ports of real devices; the lines of simulated devices are opened by their own rules.
-    ``currency`` is the currency for which the devices must be programmed, ISO 4217. The file has at most one
-    device of a kind at each position, with known protocols (:class:`CabinetFile`).
+    ``opener`` opens the ports of real devices; simulated devices are reached through the bench's
+    pseudo-terminals. ``currency`` is the currency for which the devices must be programmed, ISO 4217.
+    :class:`CabinetFile` has checked that a position has at most one device of each kind, and that all
+    protocols are known.
     """
     kinds: dict[str, str] = {}
     drivers: list[Device] = []

@@ -41,7 +41,7 @@ def iter_preflight_faults(
 ) -> Iterator[Fault]:
     """Yield a fault for everything that would keep the machine from starting or from offering a game.
 
-    A fault that :attr:`~egm.config.faults.Fault.is_fatal` keeps the machine from starting at all.
+    If :attr:`~egm.config.faults.Fault.is_fatal` is True, the fault keeps the machine from starting at all.
     ``on_progress`` receives each game before it is analysed, which takes some time. ``check_game`` is called
     for each game that can be checked against the jurisdiction's rules.
     """
@@ -60,7 +60,10 @@ def iter_preflight_faults(
 
 
 def iter_unknown_profiles_and_games(data: Mapping[str, object]) -> Iterator[Fault]:
-    """Yield a fault for each profile and game of an invalid cabinet file that does not exist: ``data`` is its TOML."""
+    """Yield a fault for each profile and game that a cabinet file names and that does not exist.
+
+    ``data`` is the TOML of a file that failed its own check, so it may have any shape.
+    """
     profile = _get_table_or_empty(data.get("machine")).get("profile")
     if isinstance(profile, str):
         yield from _load_profile_or_fault(profile)[1]
@@ -164,7 +167,10 @@ def _iter_venue_data_faults(file: CabinetFile, profile: Profile) -> Iterator[Fau
 def _iter_game_faults(
     file: CabinetFile, profile: Profile, on_progress: Callable[[str], None], check_game: GameCheck
 ) -> Generator[Fault, None, dict[str, set[str]]]:
-    """Yield a fault for each game that the machine would leave out; return each other game's levels, by its id."""
+    """Yield a fault for each game that the machine would not offer; return the progressive levels of the others.
+
+    The result maps each offered game's id to the ids of its levels.
+    """
     certified = bool(file.real_ports) and profile.inventory.certified
     first_slots: dict[str, int] = {}
     levels: dict[str, set[str]] = {}
@@ -205,7 +211,10 @@ def _iter_game_faults(
 
 
 def _iter_level_faults(file: CabinetFile, games: dict[str, set[str]]) -> Iterator[Fault]:
-    """Yield a fault for each level whose game is not offered or lacks it, and for a missing progressive link."""
+    """Yield a fault for each level in the file whose game is not offered or does not have it.
+
+    Another fault is yielded if a level needs a progressive link and the file has none.
+    """
     for i, slot in enumerate(file.progressives):
         key = f"progressives[{i + 1}]"
         levels = games.get(slot.game)

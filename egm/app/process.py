@@ -96,7 +96,10 @@ _DISCARD_CHECK_SECONDS: Final = 5.0
 
 
 class MachineProcess:
-    """One machine on one event loop. :meth:`run` ends when cancelled, or with the error that stopped the machine."""
+    """One machine on one event loop.
+
+    :meth:`run` runs it until it is cancelled or an error stops it; the error is raised.
+    """
 
     def __init__(
         self,
@@ -117,11 +120,12 @@ class MachineProcess:
         """Create the machine process.
 
         ``opener`` opens the devices' ports; ``sources`` are entropy sources, or None for all of this
-        computer. ``print_message`` prints errors in the input for the person who started the machine.
-        ``allows_single_medium``: run with one of the two storage media if the other is missing; nothing new
-        is started then. ``watched``: raise a fault while no screen is shown, so that nothing new is started.
-        ``stick`` is the device path of a memory stick. ``storage`` are the media of its memory, whose random
-        bytes also make keys and salts. ``release`` is recorded at each power-up.
+        computer. ``print_message`` prints a text, such as an error in the cabinet file, for the person who
+        started the machine. ``allows_single_medium``: if one of the two storage media is missing, run all the
+        same, but start no game and accept no money. ``watched``: while no screen is connected, raise a fault,
+        so that no game is started and no money accepted. ``stick`` is the device path of a memory stick.
+        ``storage`` are the media of its memory, whose random bytes also make keys and salts. ``release`` is
+        recorded at each power-up.
         """
         self._features = features
         self._folder = folder
@@ -146,7 +150,10 @@ class MachineProcess:
         self._attachments: tuple[tuple[PlayerStation, BackgroundService], ...] = ()
 
     async def run(self) -> None:
-        """Start up, and work until cancelled. Raises OperatorError for unusable input."""
+        """Start the machine and run it until cancelled.
+
+        Raises OperatorError if the cabinet file or a game cannot be used.
+        """
         refuse_demonstration(self._file, self._folder)
         with contextlib.ExitStack() as cleanup:
             cleanup.callback(starting.write_activity, self._folder.starting, None)
@@ -256,7 +263,7 @@ class MachineProcess:
         return INITIAL_COINS * sum(kind == "hopper" for kind in kinds)
 
     def _build_machine(self, journal: Journal, store: TicketStore | None, reason: str) -> None:
-        """Create the machine of the first position, install its features, and record what start-up found."""
+        """Create the machine of the first position, install its features, and record what was found at start-up."""
         cabinet = self._file.machine
         first = self._create_machine(journal, Position(position_count=cabinet.positions))
         record_clock_trust(first)  # before anything is recorded with an untrusted time
@@ -314,7 +321,7 @@ class MachineProcess:
             station.settle_absent(list_host_disabling_names(self._file))
 
     def _open_ticket_desk(self, first: Machine, store: TicketStore | None) -> TicketDesk | None:
-        """Return the desk that numbers and redeems tickets, or None without a ticket store."""
+        """Return the desk that numbers and redeems tickets; None if the machine has no ticket store."""
         if store is None:
             return None
         return open_ticket_desk(
@@ -392,7 +399,7 @@ class MachineProcess:
         return station
 
     def _create_host_money(self) -> HostMoney:
-        """Create the state of the hosts' money functions from the cabinet file."""
+        """Return the state of the hosts' money functions (such as credit transfers), from the cabinet file."""
         host = self._file.host
         return HostMoney(
             validation=host.tickets,
@@ -424,7 +431,10 @@ class MachineProcess:
     def _report_games(
         self, installed: Mapping[str, InstalledGame], refused_games: tuple[RefusedGame, ...]
     ) -> None:
-        """Report the games not offered to journal, operator and service menu. Raises LocalError if none is left."""
+        """Report each game that is not offered, with the reason, to the journal, the operator and the service menu.
+
+        Raises LocalError if no game is offered.
+        """
         for refusal in refused_games:
             if installed:
                 self._print_message(f"game refused: {refusal.reason}")
@@ -465,7 +475,7 @@ class MachineProcess:
 
     # ------------------------------------------------------------------ working
     async def _run_until_stopped(self) -> None:
-        """Run drivers, attachments and services together until the machine is stopped."""
+        """Run device drivers, host connections and background services together until the machine is stopped."""
         self._stop_future = asyncio.get_running_loop().create_future()
         for station in self._stations:
             await station.server.start()
@@ -503,7 +513,7 @@ class MachineProcess:
         self._submit_position_event(self._stations[0], event)
 
     def _submit_position_event(self, station: PlayerStation, event: Event) -> None:
-        """Submit an event at a position; if it changes memory that the positions share, update the other positions.
+        """Submit an event at a position; if the event changes memory that all positions share, update the others too.
 
         If the machine cannot execute or record the event, it stops and restarts. Events of timers that expire
         after the machine has stopped are ignored: its memory is closed.
@@ -530,7 +540,7 @@ class MachineProcess:
             raise
 
     async def _discard_random_numbers(self) -> None:
-        """Draw and discard random numbers in the background between games, at random intervals (NJ, OK, NZ)."""
+        """Draw random numbers between games, at random intervals, and discard them (background cycling: NJ, OK, NZ)."""
         while True:
             pause_ns = 0
             if (
@@ -548,8 +558,8 @@ class MachineProcess:
     def _schedule_update_after_entry(self, station: PlayerStation) -> None:
         """Schedule an update of a position after a journal entry, unless the entry is part of an event.
 
-        An event updates the position itself. A driver's ledger, a host's line or a link writes outside of
-        events, and screen, hosts and metrics must not continue to show outdated data.
+        After an event, the position is updated anyway. But drivers, hosts and links also write entries
+        outside of events, and then screens, hosts and metrics would show outdated data.
         """
         number = station.machine.position.number
         if self._stop_future is None or station.engine.is_busy or number in self._stations_to_update:

@@ -1,11 +1,10 @@
 """Devices and hosts that the cabinet file no longer names: their unfinished operations are passed to staff.
 
-A driver completes its own unfinished operations in the journal, and a host releases its own hold. Once either
-is removed from the cabinet file (taken away, or broken and given up), nothing else does so. Therefore each
-start passes these operations to staff. A bill or ticket in transit and coins of a payout become disputed
-amounts, for a ruling. Holds and restrictions of an absent host (on the machine, a game, bills or sounds) are
-lifted and replaced by a fault that a technician must clear. Faults that only an absent device could clear
-end.
+A driver completes its unfinished operations in the journal, and a host lifts the restrictions that it has
+set. Once a device or host is removed from the cabinet file, nothing does this any more. Therefore each start
+passes these operations to staff. A bill or ticket in transit and coins of a payout become disputed amounts,
+for a ruling. Holds and restrictions of an absent host (on the machine, a game, bills or sounds) are lifted
+and replaced by a fault that a technician must clear. Faults that only an absent device could clear end.
 """
 
 from collections.abc import Callable, Collection, Mapping
@@ -74,11 +73,11 @@ def settle_removed_devices_and_hosts(
     kinds: Collection[str],
     holders: Collection[str] = (),
 ) -> None:
-    """Complete or dispute what a device or host that the cabinet file no longer names has left unfinished.
+    """Complete or dispute the unfinished operations of devices and hosts that the cabinet file no longer names.
 
-    A credited bill or ticket is confirmed; any other one in transit and unpaid coins become disputed amounts.
-    Calling it again changes nothing. ``handle`` submits an event; ``kinds`` are the device kinds of this
-    position; ``holders``: see :func:`list_host_disabling_names`.
+    A credited bill or ticket is confirmed. A bill or ticket in transit and unpaid coins become disputed
+    amounts, on which staff decide. Calling it again changes nothing. ``handle`` submits an event; ``kinds``
+    are the device kinds of this position; ``holders``: see :func:`list_host_disabling_names`.
     """
     paper = machine.memory.read(PaperRecord, MoneyKey.PAPER)
     ordered_payout = machine.memory.read(PayoutRecord, MoneyKey.HOPPER)
@@ -102,9 +101,10 @@ def settle_removed_devices_and_hosts(
 def refuse_removed_positions_with_money(
     journal: JournalView, positions: int, keys: StorageKeys, currency: str
 ) -> None:
-    """Raise :class:`OperatorError` if a player position with money or an open round is missing from the cabinet file.
+    """Raise :class:`OperatorError` if the cabinet file omits a position that still has credit or an open round.
 
-    ``currency`` is the jurisdiction's, ISO 4217.
+    ``positions`` is the number of positions in the cabinet file. ``currency`` is the jurisdiction's, ISO
+    4217.
     """
     for number in range(positions + 1, POSITIONS_MAX + 1):
         cents = sum(
@@ -127,14 +127,14 @@ def refuse_removed_positions_with_money(
 
 
 def _is_owed_or_open(key: Key, state: JSON, name: str) -> bool:
-    """Return whether a stored journal value of a player position is owed to its player, or is an open round."""
+    """Return whether a stored value of a player position is an amount owed to its player or an open round."""
     if key is PlayKey.PURSE:
         return not from_json(Purse, state, name).ending
     return key.clear_action is ClearAction.OWED
 
 
 def _describe_amounts_left(key: Key, state: JSON, name: str, currency: str) -> str:
-    """Return as text what a player position still has in one stored journal value, in addition to its credit."""
+    """Return as text what one stored value of a player position still owes, such as bets on a table."""
     if key is not TableKey.TABLE:
         return _TEXTS_OF_OPEN_ITEMS.get(key, str(key))
     table = from_json(TableRecord, state, name)

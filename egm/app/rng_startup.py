@@ -1,8 +1,8 @@
-"""Start of this machine's random number generator, and its carry-over from one boot to the next.
+"""Start of the machine's random number generator, and the random output stored from one boot for the next.
 
-The carry-over is a reserved output of the last run, used once as additional input beside fresh entropy (NZ
-1.27.10: the sequence after a power loss depends on the one before it). It is never counted as entropy, and
-losing it does no harm, so it is a plain file and not in the journal.
+The output that the last run stored (the carry-over) is used once as additional input, beside fresh entropy
+(NZ 1.27.10: the sequence after a power loss depends on the sequence before it). It is never counted as
+entropy, and losing it does no harm; so it is in a plain file and not in the journal.
 """
 
 import contextlib
@@ -30,9 +30,10 @@ def start_random_service(
     sources: Sequence[EntropySource] | None = None,
     fresh_input: Callable[[int], bytes] = os.getrandom,  # noqa: TID251 (it feeds the random number generator)
 ) -> RandomService:
-    """Instantiate the random number generator from fresh entropy of ``sources``, or of all sources of this machine.
+    """Instantiate the generator from fresh entropy and the last run's stored output, if there is any.
 
-    Raises :class:`rng.RngError` if any part fails.
+    ``sources`` are the entropy sources; all sources of this machine by default. Raises :class:`rng.RngError`
+    if any part fails.
     """
     start = partial(
         RandomService.start,
@@ -59,7 +60,7 @@ def start_random_service(
 
 
 def _take_stored_random_output(path: Path) -> bytes | None:
-    """Return the random output stored by the last run and remove its file, because it is used once; None if absent."""
+    """Return the random output that the last run stored, and remove its file; None if there is none."""
     try:
         data = path.read_bytes()
     except OSError:
@@ -70,13 +71,13 @@ def _take_stored_random_output(path: Path) -> bytes | None:
 
 
 def store_random_output_for_next_start(path: Path, service: RandomService) -> None:
-    """Store random output of the generator for the next start; a failed generator stores none."""
+    """Store random output for the next start in ``path``; store nothing if the generator has failed."""
     with contextlib.suppress(RngError):
         _write_random_output(path, service.carry_over())
 
 
 def _write_random_output(path: Path, data: bytes) -> None:
-    """Write random output for the next start to a private file."""
+    """Write random output to a file that only its owner can read."""
     with contextlib.suppress(OSError):
         descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_NOFOLLOW, 0o600)
         with os.fdopen(descriptor, "wb") as file:

@@ -53,7 +53,7 @@ class ScreenWatch:
             await asyncio.sleep(_CHECK_SECONDS)
 
     def update_fault(self) -> None:
-        """Raise the fault of a missing screen if it applies, and clear it if it no longer does."""
+        """Raise the fault of a missing screen once one has been missing for too long; clear it once all are back."""
         now_s = self._read_monotonic_seconds()
         passed_s, self._looked_s = now_s - self._looked_s, now_s
         if not all(self._audiences()):

@@ -1,7 +1,7 @@
 """One player position at work: its engine, its devices and its screens.
 
-A machine with one position has one station. What the positions share (journal, random number generator,
-games, service menu, doors) belongs to the machine (:mod:`egm.app.process`), as do the background services.
+A machine with one position has one station. The machine (:mod:`egm.app.process`) owns the background services
+and everything that its positions share: journal, random number generator, games, service menu, doors.
 """
 
 import asyncio
@@ -63,9 +63,10 @@ class DroppingOutbox:
 
 
 class PlayerStation:
-    """One player position with its engine, devices and screens; it is open once it has its devices' drivers.
+    """One player position with its engine, devices and screens.
 
-    ``handle`` submits an event at this position; ``on_change`` is called after every change.
+    ``handle`` submits an event at this position; ``on_change`` is called after every change. The station
+    works once :meth:`open` has received its device drivers.
     """
 
     devices: PositionDevices
@@ -129,14 +130,14 @@ class PlayerStation:
             driver.restore_faults(self._find_device_faults(devices.kind_by_device_name[driver.name]))
 
     def settle_absent(self, holders: Collection[str]) -> None:
-        """Complete or dispute what a device or host missing from the cabinet file has left unfinished."""
+        """Complete or dispute the unfinished operations of devices and hosts that the cabinet file no longer names."""
         kinds = frozenset(self.devices.kind_by_device_name.values())
         settle_removed_devices_and_hosts(self.machine, self.ledgers, self.engine.submit, kinds, holders)
 
     def _find_device_faults(self, kind: str) -> frozenset[FaultCode]:
-        """Return the active faults of this player position's device of a kind.
+        """Return the active faults of this position's device of a kind, such as ``hopper``.
 
-        A device that serves all positions belongs to the first.
+        The faults of a device that serves all positions are returned only at the first position.
         """
         codes = {f"{kind}.{code}": code for code in FaultCode}
         concerns_position = self.machine.position.number == 1 or is_position_fault(kind)
@@ -163,7 +164,10 @@ class PlayerStation:
             self.process_change()
 
     def _handle_intent(self, intent: Intent) -> None:
-        """Submit a person's request at the screen as an event; a report that an outcome was shown ends the game."""
+        """Submit a person's request at the screen as an event.
+
+        The request "outcome shown" is no event here: it ends the game whose outcome was shown.
+        """
         event = build_event_from_intent(intent, self.engine.rules.payloads)
         if event.type is EventType.SHOWN:
             self._note_outcome_shown(event.read_payload(OutcomeShown).value)
@@ -201,7 +205,7 @@ class PlayerStation:
         self._schedule_end_of_show(max(0.0, self._read_game_seconds() - elapsed), play_id)
 
     def _schedule_end_of_show(self, seconds: float, play_id: str | None) -> None:
-        """Schedule the end of the game that is shown in ``seconds``, replacing any earlier such timer."""
+        """Schedule the end of the game ``play_id`` in ``seconds``, and cancel the previous schedule."""
         if self._show_timer is not None:
             self._show_timer.cancel()
         self._show_timer = asyncio.get_running_loop().call_later(
@@ -235,7 +239,7 @@ class PlayerStation:
         )
 
     def _build_withdrawn_game_view(self) -> GameView | None:
-        """Return the view of the open game for the screen if it is no longer offered, or None."""
+        """Return the screen's view of the open game if that game is no longer offered; None in all other cases."""
         game = find_open_game(self.machine)
         if game is None:
             return None

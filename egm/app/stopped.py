@@ -49,8 +49,9 @@ async def run_once_media_respond(
 ) -> None:
     """Run ``machine``; while its storage media do not respond or are full, show the reason and try again.
 
-    ``show_tilt`` shows the reason on the screen, under the given code. ``machine`` receives whether it may
-    run with only one of its two media, which is true only after ``patience_s``. Any other error is raised.
+    ``show_tilt`` receives the reason and a tilt code to show on the screen. ``machine`` receives True if one
+    of the two storage media may be missing; this is allowed once ``patience_s`` have passed. Any other error
+    is raised.
     """
     began_ns = clock.monotonic_ns()
     while True:
@@ -127,10 +128,9 @@ def build_bare_snapshot(identity: Machine, profile: Profile, now: str) -> Snapsh
 
 
 def read_system_fault(file: Path | None) -> tuple[str, str] | None:
-    """Return code and detail of a fault of the underlying system that ``file`` reports, or None.
+    """Return the (code, detail) of a fault that this computer reports in ``file``, or None if the file is missing.
 
-    The first line of the file is the fault's code, a space, and the detail. A missing file means that all is
-    well.
+    The first line of the file is the fault's code, a space, and the detail.
     """
     with suppress(FileNotFoundError):
         if file is not None and (lines := file.read_text("utf-8").splitlines()):
@@ -148,9 +148,10 @@ async def wait_for_file(
     code: str = CABINET_FILE_FAULT,
     until: Path | None = None,
 ) -> None:
-    """Show on the screen that the cabinet file ``file`` cannot be used, and why, until it is changed.
+    """Show on the screen why the cabinet file ``file`` cannot be used, until it is changed.
 
-    With another ``code``, show that fault instead, until the file ``until`` is changed.
+    ``why`` is the reason, ``code`` the tilt code. If ``until`` is given, wait until that file is changed
+    instead.
     """
     serving = asyncio.create_task(serve_tilt_screen(folder, _read_identity(file), clock, why, code=code))
     watched = until or file
@@ -176,7 +177,7 @@ def _read_file_stamp(file: Path) -> tuple[int, int] | None:
 
 
 def _read_identity(file: Path) -> Machine:
-    """Return the machine's identity, as far as an invalid cabinet file states it; "-" for missing numbers."""
+    """Return the machine's identity from a cabinet file that may be invalid; missing numbers are "-"."""
     identity: dict[str, Any] = {"serial": "-", "operator_number": "-", "profile": "", "site": ""}
     with suppress(OSError, ValueError, KeyError, AttributeError):
         table = parse_toml(read_contents(file).decode())["machine"]
@@ -185,7 +186,7 @@ def _read_identity(file: Path) -> Machine:
 
 
 def _load_profile_or_generic(identity: Machine) -> Profile:
-    """Return the profile that the identity names, or the generic one if it cannot be loaded."""
+    """Return the jurisdiction profile that the machine's identity names, or the generic one if it cannot be loaded."""
     try:
         return load_profile(identity.profile)
     except OperatorError:  # the fault that stopped the machine; its texts and money do not matter now

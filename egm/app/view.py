@@ -61,7 +61,7 @@ _LAMPS = (
 
 
 def build_snapshot(engine: StateMachineEngine[Machine]) -> Snapshot:
-    """Return the complete snapshot of the machine for a screen, as of the journal's last transaction."""
+    """Return the complete machine snapshot for a screen; it shows the state after the journal's last transaction."""
     machine = engine.machine
     selection = machine.selection
     in_tournament = is_in_tournament(machine)
@@ -142,7 +142,7 @@ def build_snapshot(engine: StateMachineEngine[Machine]) -> Snapshot:
 
 
 def _build_handpay_view(machine: Machine, handpay: HandpayRecord) -> Handpay:
-    """Return the hand-pay for the screen: what is owed, why and since when, and what must be done first."""
+    """Return the hand-pay for the screen: the amount, its reason and time, and whether a form must come first."""
     reserved, request = machine.journal.get(handpay.id), Event(EventType.CASH_OUT, CashOut())
     ticket: Literal["", "offered", "asked"] = ""
     if ticket_instead.ticket_may_replace_handpay(machine, request):
@@ -166,7 +166,10 @@ def _build_handpay_view(machine: Machine, handpay: HandpayRecord) -> Handpay:
 
 
 def _has_other_handpay(machine: Machine) -> bool:
-    """Return whether another position has a hand-pay too; the one paid first then gets the next slip number."""
+    """Return whether another position has a hand-pay too, so that the next slip number is not known yet.
+
+    Slip numbers follow the order of payment.
+    """
     position_number, count = machine.position.number, machine.position.position_count
     other_positions = (Position(number, count) for number in range(1, count + 1) if number != position_number)
     return any(
@@ -176,7 +179,7 @@ def _has_other_handpay(machine: Machine) -> bool:
 
 
 def _find_host_lock(machine: Machine) -> HostLock | None:
-    """Return the host that has locked the machine for a transfer, and until when at most; None if none has."""
+    """Return the host that has locked the machine for a transfer and the latest end of the lock; None if not locked."""
     money = machine.component(HostMoney)
     lock = money.transfer_lock
     if lock is None or not lock.is_granted:
@@ -229,7 +232,7 @@ def build_game_view(installed_game: InstalledGame, *, advice: bool = True) -> Ga
 
 
 def build_withdrawn_game_view(game: Game, denomination_cents: int) -> GameView:
-    """Return the view of a game that is no longer offered but still open, to be shown to its end."""
+    """Return the screen's view of an open game that is no longer offered, so that it can be played to its end."""
     lowest_return = min(bet.rtp for bet in analyse(game, Depth.RETURN).bets)
     return build_game_view(InstalledGame(game, (denomination_cents,), lowest_return, Pools())).model_copy(
         update={"offered": False}
@@ -243,9 +246,9 @@ def _find_highest_round_stake_cents(machine: Machine) -> int | None:
 
 
 def _find_highest_bet_cents(machine: Machine) -> int:
-    """Return the highest permitted bet in minor units.
+    """Return the highest bet that the player may place, in minor units.
 
-    In a tournament it is the bet of the tournament round played here; otherwise the jurisdiction's limit.
+    In a tournament it is the fixed bet of the tournament; otherwise the jurisdiction's limit.
     """
     purse = find_open_purse(machine)
     if purse is None:

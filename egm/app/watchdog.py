@@ -17,7 +17,7 @@ _UNWATCHED_REPORT_SECONDS: Final = 60.0
 async def send_watchdog_heartbeats(progress: Callable[[], bool] = lambda: True) -> None:
     """Report to systemd that the machine is up; then, four times per watchdog interval, that it makes progress.
 
-    ``progress`` is called on the loop each time; while it returns False, nothing is reported.
+    ``progress`` is called before each progress report; if it returns False, that report is omitted.
     """
     notify_systemd(READY_STATE)
     interval = int(os.environ.get(_INTERVAL_VARIABLE) or 0) / 1e6 / 4
@@ -35,7 +35,7 @@ class DriverProgressCheck:
         self._last_cycle_counts: list[int] = []
 
     def __call__(self) -> bool:
-        """Return whether every driver has made an attempt since the last call; reopening a lost line is an attempt."""
+        """Return whether every driver has run a cycle since the last call; trying to reopen a lost line counts."""
         turns = [line.turns for line in self._lines]
         has_progress = not self._last_cycle_counts or all(
             a > b for a, b in zip(turns, self._last_cycle_counts, strict=True)

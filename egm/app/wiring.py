@@ -1,6 +1,6 @@
 """Mapping of device reports and screen requests to events, and of the state to lamps, tower light and bell.
 
-No decisions are made here: each report becomes exactly one event, or none if it contains nothing new.
+No decisions are made here: a report is only translated into events, or into none if it contains nothing new.
 """
 
 from collections.abc import Iterator, Mapping
@@ -25,7 +25,11 @@ _EVENT_BY_BUTTON: Final[Mapping[str, Event]] = {
 def iter_reported_events(  # noqa: C901, PLR0912 (one branch for each kind of report)
     report: device.DeviceEvent, kind: str, doors_known_open: tuple[str, ...]
 ) -> Iterator[Event]:
-    """Yield the events that a device's report means; ``kind`` is the kind of the device."""
+    """Yield the events into which a device report is translated.
+
+    ``kind`` is the kind of the device; ``doors_known_open`` are the doors that the machine already knows to
+    be open.
+    """
     match report:
         case device.PaperInEscrow(escrow=escrow, content=device.Banknote(amount_cents=amount)):
             yield Event(EventType.BILL_ESCROWED, BillEscrowed(escrow=escrow, amount_cents=amount))
@@ -72,8 +76,8 @@ def iter_reported_events(  # noqa: C901, PLR0912 (one branch for each kind of re
 def build_event_from_intent(intent: Intent, payloads: PayloadClasses) -> Event:
     """Return a person's request at the screen as an event.
 
-    A value that the request cannot have is left out. The state table then refuses the event like one with a
-    value that is not offered.
+    If the request's value or options are not valid for the event, the event has none, and the state table
+    refuses it.
     """
     event, values = EventType(intent.name), {"value": intent.value, "options": intent.options}
     try:
@@ -83,12 +87,15 @@ def build_event_from_intent(intent: Intent, payloads: PayloadClasses) -> Event:
 
 
 def select_tested_outputs(outputs: frozenset[str], group: str) -> frozenset[str]:
-    """Return the outputs of a group that an output test has switched on, without the group (``lamp:play``)."""
+    """Return the outputs of ``group`` that an output test has switched on, without the group's name.
+
+    For example, ``lamp:play`` becomes ``play`` for the group ``lamp``.
+    """
     return frozenset(name.removeprefix(f"{group}:") for name in outputs if name.startswith(f"{group}:"))
 
 
 def find_lit_lamps(snapshot: Snapshot) -> frozenset[str]:
-    """Return the button lamps to light: a lit button would be accepted now."""
+    """Return the button lamps to light: those of the buttons that the machine accepts now."""
     return frozenset(snapshot.accepts) & frozenset(_EVENT_BY_BUTTON)
 
 
@@ -104,7 +111,7 @@ def find_lit_tower_lights(snapshot: Snapshot) -> frozenset[str]:
 
 
 def _needs_attendant(notice: Notice) -> bool:
-    """Return whether a notice calls for a person: the player has called one, or a device holds the player's money."""
+    """Return whether a notice calls the attendant: a player's call, or a device fault that holds the player's money."""
     return notice.code == "service_called" or (notice.code.startswith("fault.") and bool(notice.values))
 
 

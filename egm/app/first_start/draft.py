@@ -39,7 +39,7 @@ class CabinetFileDraft:
     builder_tables: Mapping[str, Any] = field(default_factory=dict)
     """The cabinet file tables preset by the machine's builder, which the first start does not ask for."""
     machine_answers: dict[str, str] = field(default_factory=dict)
-    """The answers for the machine's table: serial number, operator's number, venue data."""
+    """The answers for the cabinet file's ``machine`` table by key: serial number, operator's number, venue data."""
     profile: Profile = field(default_factory=lambda: load_profile("generic"))
     """The profile (rules) of the chosen jurisdiction."""
     is_jurisdiction_chosen: bool = False
@@ -47,7 +47,7 @@ class CabinetFileDraft:
     devices: tuple[FoundDevice, ...] = ()
     """The devices that replied to the probing of the serial ports."""
     admitted_games: dict[str, Game] = field(default_factory=dict)
-    """The games that the jurisdiction admits, by their names in the file."""
+    """The loaded games that the jurisdiction admits, by their names in the cabinet file."""
     chosen_game_names: list[str] = field(default_factory=list)
     """The names of the games to be offered."""
     denominations_cents: list[int] = field(default_factory=list)
@@ -66,14 +66,15 @@ class CabinetFileDraft:
 
     @property
     def required_venue_fields(self) -> tuple[str, ...]:
-        """Return the venue data that the jurisdiction's tickets must print, in addition to its name."""
+        """Return the venue data that the jurisdiction's tickets must print, except the venue's name."""
         must = MANDATORY_FIELDS_BY_CLASS[load_template(self.profile.id).ticket]
         return ("site", *(name for name in ("address", "licence_holder") if name in must))
 
     def examine_games(self) -> Iterator[str]:
-        """Load the games and keep those that the jurisdiction admits; yield each game's name before examining it.
+        """Load the games and store those that the jurisdiction admits in ``admitted_games``.
 
-        If the builder has given a list of games, only those are examined; otherwise the whole library.
+        Yield each game's name before the game is loaded. If the machine's builder has listed games, only
+        those are examined; otherwise all games of the library.
         """
         self.admitted_games = {}
         slots = [GameSlot(**slot) for slot in self.builder_tables.get("games", ())]
@@ -96,10 +97,7 @@ class CabinetFileDraft:
         )
 
     def list_game_denominations(self, name: str) -> list[int]:
-        """Return those of the chosen denominations that the game offers, in minor units.
-
-        A game without any of them would not be offered.
-        """
+        """Return the chosen denominations that the game has, in minor units; a game that has none is not offered."""
         return [
             cents
             for cents in self.admitted_games[name].denominations_cents
@@ -140,7 +138,7 @@ class CabinetFileDraft:
         return {name: value for name, value in {**self.builder_tables, **drafted}.items() if value}
 
     def _build_denominations_entry(self, name: str) -> dict[str, list[int]]:
-        """Return the table entry of the game's chosen denominations; empty if all that it offers are chosen."""
+        """Return the ``denominations_cents`` entry of a game's table; empty if all its denominations are chosen."""
         denominations = self.list_game_denominations(name)
         return (
             {}
@@ -153,7 +151,7 @@ class CabinetFileDraft:
         return "\n".join(_iter_toml_lines(self.build_tables())) + "\n"
 
     def parse_cabinet_file(self) -> tuple[CabinetFile | None, list[Fault]]:
-        """Return the drafted cabinet file, parsed, or None and the faults of the file."""
+        """Return the drafted cabinet file, parsed, and its faults; the file is None if it cannot be parsed."""
         return read_toml(self.format_cabinet_file(), CabinetFile)
 
 
@@ -164,7 +162,7 @@ def list_game_levels(game: Game) -> tuple[LevelSlot, ...]:
 
 
 def _iter_toml_lines(tables: Mapping[str, object], at: str = "") -> Iterator[str]:
-    """Yield tables as TOML lines: plain values first, then subtables, then lists of tables."""
+    """Yield tables as TOML lines: plain values, then subtables, then lists of tables; ``at`` prefixes their names."""
     for name, value in tables.items():
         if not isinstance(value, Mapping) and not _list_subtables(value):
             yield f"{name} = {value.isoformat() if isinstance(value, date) else format_toml(value)}"

@@ -10,7 +10,13 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from egm.app.first_start.draft import CabinetFileDraft
-from egm.app.first_start.steps import Move, NextStep, SetupStep, build_failure_text, build_refusal_text
+from egm.app.first_start.steps import (
+    NextStep,
+    NextStepOrRefusal,
+    SetupStep,
+    build_failure_text,
+    build_refusal_text,
+)
 from egm.errors import OperatorError
 from egm.kernel.service_pages import PageAction, PageRow, PageTable, PageText, ServicePage
 from egm.progressive.enrolling import build_error_table, build_fact_table
@@ -33,7 +39,7 @@ class LinkEnrolmentStep(SetupStep):
     get_time: Callable[[], datetime]
     id: str = "link"
     stick_result: PageText | None = None
-    """The result of the last action on the memory stick, shown on the page; None before the first."""
+    """Text on the last action with the memory stick, shown on the page; None before the first action."""
 
     def open_step(self) -> None:
         """Start the first-start step of the progressive link, without a certificate request or answer so far."""
@@ -65,11 +71,11 @@ class LinkEnrolmentStep(SetupStep):
         )
         return self._build_page(*tables, actions=actions)
 
-    def handle_input(self, draft: CabinetFileDraft, action: str, text: str) -> Move:  # noqa: ARG002 (signature of a step)
+    def handle_input(self, draft: CabinetFileDraft, action: str, text: str) -> NextStepOrRefusal:  # noqa: ARG002 (signature of a step)
         """Process a touched action: write the certificate request, read the controller's answer, or continue.
 
-        The machine may continue with or without a progressive link. Return what follows: another first-start
-        step, the same one, or a refusal.
+        Continuing is possible with or without a progressive link. Return the step to show next, or the text
+        of a refusal.
         """
         ways = {
             "request": self._send_enrolment_again,
@@ -87,15 +93,15 @@ class LinkEnrolmentStep(SetupStep):
         except (OperatorError, OSError) as error:
             return build_failure_text(error)
 
-    def _send_enrolment_again(self, draft: CabinetFileDraft) -> Move:
+    def _send_enrolment_again(self, draft: CabinetFileDraft) -> NextStepOrRefusal:
         """Write the machine's certificate request to the controller's memory stick; stay on this first-start step."""
         key = self.certificate_folder.get_or_create_request_key()
         self.memory_stick.write_request(create_request(key, draft.machine_answers["serial"]))
         self.stick_result = build_text("first.link.asked")
         return NextStep.STAY
 
-    def _read_answer(self, draft: CabinetFileDraft) -> Move:
-        """Read the answer from the controller's memory stick, check it and use its certificate; stay on this step."""
+    def _read_answer(self, draft: CabinetFileDraft) -> NextStepOrRefusal:
+        """Read the controller's answer from its memory stick, check it and use its certificate; stay on this step."""
         answer, key = self.memory_stick.read_answer(), self.certificate_folder.read_request_key()
         digest = "" if key is None else compute_key_digest(key.public_key())
         answer.read_facts().check_holder_and_validity(
@@ -104,7 +110,7 @@ class LinkEnrolmentStep(SetupStep):
         self.certificate_folder.put_into_use(self.certificate_folder.store_answer(answer))
         return NextStep.STAY
 
-    def _adopt_enrolment(self, draft: CabinetFileDraft) -> Move:
+    def _adopt_enrolment(self, draft: CabinetFileDraft) -> NextStepOrRefusal:
         """Add the progressive link, with the certificate in use, to the drafted cabinet file, and go to the next step.
 
         Refuse if no link certificate is in use.
@@ -118,15 +124,15 @@ class LinkEnrolmentStep(SetupStep):
         )
         return NextStep.ON
 
-    def _skip_enrolment(self, draft: CabinetFileDraft) -> Move:
+    def _skip_enrolment(self, draft: CabinetFileDraft) -> NextStepOrRefusal:
         """Remove the progressive link from the drafted cabinet file, and go to the next first-start step."""
         draft.link, draft.link_table = None, {}
         return NextStep.ON
 
     def _find_valid_enrolment(self, draft: CabinetFileDraft) -> CertificateFacts | None:
-        """Return the facts of the link certificate in use if it is for this machine, or None.
+        """Return the facts of the link certificate in use; None if there is none or it is for another machine.
 
-        Raises EnrolmentError if it is not valid now.
+        Raises EnrolmentError if the certificate has expired or is not valid yet.
         """
         facts = self.certificate_folder.read_facts()
         if facts is None or facts.serial != draft.machine_answers.get("serial"):

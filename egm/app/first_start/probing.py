@@ -1,7 +1,7 @@
 """Probing of serial ports: which device replies on which port, queried with the drivers' own protocols.
 
-A driver with in-memory ledgers sends the queries of its start-up; a device that identifies itself has
-replied, and nothing is accepted, paid or printed. Buses are probed first: a single-wire bus echoes every
+A probe runs a driver's start-up queries; its ledgers exist only in memory, so nothing is accepted, paid or
+printed. A device that identifies itself is found. Buses are probed first: a single-wire bus echoes every
 query, which other protocols would take for a reply (an idle ID-003 acceptor replies with the very byte of the
 query). Printers, whose replies have no checksum, are probed last.
 """
@@ -60,8 +60,8 @@ async def probe_serial_ports(
 ) -> list[FoundDevice]:
     """Probe every port with every protocol, and return the devices that replied.
 
-    On a bus several devices may reply; any other port has one. ``on_progress`` receives each port and
-    protocol before it is probed.
+    If the port is a bus, several devices may reply; any other port has at most one. ``on_progress`` receives
+    each port and protocol before it is probed.
     """
     answers: list[FoundDevice] = []
     kinds: set[str] = set()
@@ -81,7 +81,10 @@ async def probe_serial_ports(
 
 
 async def _query_identity(port: str, protocol: str) -> str | None:
-    """Return how the device on a port identifies itself, "" if it only replies; None if nothing replies."""
+    """Query a port with a protocol; return the identity that the device replies, or None without a reply.
+
+    The result is "" if a device replies without an identity.
+    """
     reply_event = asyncio.Event()
     line_lost = asyncio.Event()
     identity = ""

@@ -1,4 +1,4 @@
-"""Last steps of a first start: the cabinet file's faults are shown, two people sign the file, it is written.
+"""Last steps of a first start: show the drafted cabinet file's faults, let two people sign it, write it.
 
 If the memory already has a signed file (a board was exchanged, or the file was lost), two people restore that
 file instead, and the journal records who did it.
@@ -15,8 +15,8 @@ from typing import Final
 from egm.app.first_start.draft import CabinetFileDraft
 from egm.app.first_start.steps import (
     REQUIRED_SIGNERS,
-    Move,
     NextStep,
+    NextStepOrRefusal,
     SetupStep,
     build_failure_text,
     build_refusal_text,
@@ -67,7 +67,7 @@ class SignersStep(SetupStep):
 
     id: str
     wrong_pins_folder: Path
-    """The state folder, whose file of wrong PINs counts them for every terminal of the machine."""
+    """The state folder; its file of wrong PINs is shared by all terminals of the machine."""
     get_time: Callable[[], datetime]
     required_permission: Permission
     """The permission that each signer must have."""
@@ -76,7 +76,7 @@ class SignersStep(SetupStep):
     entered_staff_number: str | None = None
     """The staff number entered by the next signer, whose PIN is still missing."""
     is_asking_for_signers: bool = False
-    """Whether the page asks for signers; otherwise it shows what is to be signed."""
+    """Whether the page asks for staff numbers and PINs; if False, it shows the facts to be signed."""
 
     def read_roster(self, draft: CabinetFileDraft) -> Roster:
         """Return the roster of the persons who may sign in this first-start step.
@@ -119,7 +119,7 @@ class SignersStep(SetupStep):
         )
         return self._build_page(PageTable(rows=(missing_row, *rows)), prompt=prompt)
 
-    def handle_input(self, draft: CabinetFileDraft, action: str, text: str) -> Move:  # noqa: PLR0911 (one return for each reason of refusal)
+    def handle_input(self, draft: CabinetFileDraft, action: str, text: str) -> NextStepOrRefusal:  # noqa: PLR0911 (one return for each reason of refusal)
         """Accept a signer's number, then the PIN; after the last signer, execute what was signed."""
         if action == "back":
             return self._go_back()
@@ -140,7 +140,7 @@ class SignersStep(SetupStep):
         return self._check_signer_pin(draft, self.entered_staff_number, text)
 
     def _go_back(self) -> NextStep:
-        """Undo the last input: the signer's number; without one, all PINs; without any, go to the previous step."""
+        """Undo one input: the entered staff number, else all accepted PINs; without either, go to the previous step."""
         if self.entered_staff_number is not None:
             self.entered_staff_number = None
         elif self.is_asking_for_signers:
@@ -149,8 +149,12 @@ class SignersStep(SetupStep):
             return NextStep.BACK
         return NextStep.STAY
 
-    def _check_signer_pin(self, draft: CabinetFileDraft, number: str, pin: str) -> Move:  # noqa: PLR0911 (one return for each reason of refusal)
-        """Check the PIN of one signer; record a wrong one, and refuse a locked number or the same person twice."""
+    def _check_signer_pin(self, draft: CabinetFileDraft, number: str, pin: str) -> NextStepOrRefusal:  # noqa: PLR0911 (one return for each reason of refusal)
+        """Check the PIN of one signer; after the last required signer, execute the signed action.
+
+        A wrong PIN is recorded. Refuse a locked staff number, a person without permission, and a person who
+        has signed already.
+        """
         try:
             with edit_wrong_pins(self.wrong_pins_folder, wait=True) as noted:
                 attempts = (attempt for attempt in noted if attempt.number == find_counted_number(number))
@@ -279,9 +283,9 @@ class SignCabinetFileStep(SignersStep):
         )
 
     def execute_signed_action(self, draft: CabinetFileDraft) -> None:
-        """Write the roster and the signature, and the cabinet file last.
+        """Write the roster, then the signature, then the cabinet file.
 
-        After a power loss before that, the first start begins anew.
+        After a power loss before the last write, the first start begins again.
         """
         text = draft.format_cabinet_file()
         for path in (self.state.staff, self.state.root / SECOND_FOLDER / self.state.staff.name):
@@ -312,7 +316,7 @@ class RestoreCabinetFileStep(SignersStep):
     signed_text: str
     """The text of the cabinet file that was signed last; empty if none was signed."""
     known_facts: tuple[tuple[str, str], ...]
-    """What is known of the machine and of the file to restore: (name, value) pairs to show."""
+    """Facts on the machine and the file to restore, as (name, value) pairs to show."""
 
     def read_roster(self, draft: CabinetFileDraft) -> Roster:  # noqa: ARG002 (signature of a step)
         """Return the roster of staff that the journal of the existing memory records."""
@@ -329,7 +333,7 @@ class RestoreCabinetFileStep(SignersStep):
         return (build_pair_table(rows), PageTable(rows=(PageRow(cells=(build_text("first.memory.about"),)),)))
 
     def build_page(self, draft: CabinetFileDraft) -> ServicePage:
-        """Return the service page to restore the cabinet file, without a way back, because it is the first."""
+        """Return the service page to restore the cabinet file; it has no back button, because it is the first page."""
         page = SignersStep.build_page(self, draft)
         actions = (
             page.actions
@@ -339,7 +343,7 @@ class RestoreCabinetFileStep(SignersStep):
         return page.model_copy(update={"actions": actions})
 
     def execute_signed_action(self, draft: CabinetFileDraft) -> None:  # noqa: ARG002 (signature of a step)
-        """Store the signature on the machine, then write the restored cabinet file."""
+        """Store the signatures of the persons who restore the file, then write the restored cabinet file."""
         self.build_signature(self.signed_text, RESTORED_REASON).write(self.state.root / SIGNATURE_FILE_NAME)
         replace_private(self.file, self.signed_text)
 

@@ -1,6 +1,7 @@
-"""Steps of the first start: each creates a service page from the draft, and applies answers to the draft.
+"""Steps of the first start: each shows a service page built from the draft, and stores answers in the draft.
 
-Texts: ``first.<id>.title``, ``first.<id>.about``, and for a field ``first.<id>.<field>``.
+Catalogue keys of the texts: ``first.<id>.title``, ``first.<id>.about``, and for a field
+``first.<id>.<field>``.
 """
 
 import asyncio
@@ -38,15 +39,15 @@ _NEXT_ACTION: Final = PageAction(id="next", label=build_text("first.next"), styl
 
 
 class NextStep(Enum):
-    """The step that follows an answer in the first start: the same (STAY), the next (ON) or the previous (BACK)."""
+    """Which first-start step to show after an input: the current one (STAY), the next (ON) or the previous (BACK)."""
 
     STAY = auto()
     ON = auto()
     BACK = auto()
 
 
-#: Where an answer leads, or why it was refused.
-Move = NextStep | PageText
+#: The result of an input on a step's page: which step to show next, or the text of a refusal.
+NextStepOrRefusal = NextStep | PageText
 
 
 def build_refusal_text(reason: str) -> PageText:
@@ -55,7 +56,7 @@ def build_refusal_text(reason: str) -> PageText:
 
 
 def build_failure_text(error: Exception) -> PageText:
-    """Return the text of an error for the person at the screen; an OSError concerns the machine's memory."""
+    """Return an error as text for the person at the screen; an OSError is shown as a fault of the machine's memory."""
     if isinstance(error, OSError):
         return build_text(f"notice.refused.{find_medium_failure_code(error)}", why=str(error))
     if isinstance(error, EnrolmentError):
@@ -64,15 +65,15 @@ def build_failure_text(error: Exception) -> PageText:
 
 
 class SetupStep:
-    """One step of the first start. ``open_step`` is called when it is reached; then ``start_task`` runs as a task."""
+    """One step of the first start.
+
+    When the step is reached, ``open_step`` is called, and then ``start_task`` runs in the background.
+    """
 
     id: str
 
     def open_step(self) -> None:
-        """Prepare the first-start step when it is reached, such as by showing that ``begin`` is working.
-
-        By default, do nothing.
-        """
+        """Reset the step when it is reached, before its background task starts; do nothing by default."""
 
     async def start_task(self, draft: CabinetFileDraft, on_change: Callable[[], None]) -> None:
         """Gather the data for the step's page, and call ``on_change`` whenever it changes. By default, do nothing."""
@@ -81,8 +82,8 @@ class SetupStep:
         """Return the service page of the first-start step in its current state."""
         raise NotImplementedError
 
-    def handle_input(self, draft: CabinetFileDraft, action: str, text: str) -> Move:
-        """Process a touched action or an entered text; return which first-start step or refusal follows."""
+    def handle_input(self, draft: CabinetFileDraft, action: str, text: str) -> NextStepOrRefusal:
+        """Process a touched action or an entered text; return the step to show next, or the text of a refusal."""
         raise NotImplementedError
 
     def _build_page(
@@ -125,17 +126,14 @@ class WelcomeStep(SetupStep):
             actions=(_NEXT_ACTION,),
         )
 
-    def handle_input(self, draft: CabinetFileDraft, action: str, text: str) -> Move:  # noqa: ARG002 (signature of a step)
+    def handle_input(self, draft: CabinetFileDraft, action: str, text: str) -> NextStepOrRefusal:  # noqa: ARG002 (signature of a step)
         """Continue with the next first-start step if its key was touched."""
         return NextStep.ON if action == "next" else build_refusal_text("not_offered")
 
 
 @dataclass(slots=True)
 class FieldsStep(SetupStep):
-    """A step of the first start with fields to fill in one after the other.
-
-    ``list_fields`` returns the fields, ``take`` stores their values in the draft.
-    """
+    """A first-start step in which several fields are filled in, one after the other."""
 
     id: str
     list_fields: Callable[[CabinetFileDraft], tuple[FormField, ...]]
@@ -167,8 +165,8 @@ class FieldsStep(SetupStep):
         actions = () if next_field is not None else (_NEXT_ACTION,)
         return self._build_page(*([PageTable(rows=rows)] if rows else []), prompt=prompt, actions=actions)
 
-    def handle_input(self, draft: CabinetFileDraft, action: str, text: str) -> Move:  # noqa: PLR0911 (one return for each reason of refusal)
-        """Store the text of the first-start step's next field, or return to the previous field."""
+    def handle_input(self, draft: CabinetFileDraft, action: str, text: str) -> NextStepOrRefusal:  # noqa: PLR0911 (one return for each reason of refusal)
+        """Store the entered field, or remove the last one; once all are entered, store them in the draft."""
         next_field = self._find_next_field(draft)
         if action == "back":
             if not self.values:
@@ -207,7 +205,7 @@ _UPPERCASE_FIELDS: Final = frozenset({"serial", "operator_number"})
 
 @dataclass(slots=True)
 class PickOneStep(SetupStep):
-    """A step of the first start in which one item is chosen, with a search if not all fit on the screen."""
+    """A first-start step in which one item of a list is chosen; the list has a search if it exceeds the screen."""
 
     id: str
     list_options: Callable[[], list[tuple[str, PageText]]]
@@ -228,7 +226,7 @@ class PickOneStep(SetupStep):
         )
         return self._build_page(PageTable(rows=rows), prompt=prompt)
 
-    def handle_input(self, draft: CabinetFileDraft, action: str, text: str) -> Move:  # noqa: ARG002 (signature of a step)
+    def handle_input(self, draft: CabinetFileDraft, action: str, text: str) -> NextStepOrRefusal:  # noqa: ARG002 (signature of a step)
         """Store the touched item in the drafted cabinet file, and continue with the next first-start step."""
         _, _, place = action.partition("pick:")
         options = self.list_options()
@@ -302,7 +300,7 @@ class ProbeDevicesStep(SetupStep):
         )
         return self._build_page(PageTable(rows=rows), actions=(retry_action, simulated, _NEXT_ACTION))
 
-    def handle_input(self, draft: CabinetFileDraft, action: str, text: str) -> Move:  # noqa: ARG002 (signature of a step)
+    def handle_input(self, draft: CabinetFileDraft, action: str, text: str) -> NextStepOrRefusal:  # noqa: ARG002 (signature of a step)
         """Continue the first start with the devices that replied; or with simulated ones if none did."""
         if self.probed_port_and_protocol is not None:
             return build_refusal_text("not_offered")
@@ -329,20 +327,20 @@ class PickSeveralStep(SetupStep):
     list_options: Callable[[CabinetFileDraft], list[tuple[str, PageText]]]
     """A function that returns the items to choose from, each with its text."""
     list_selected: Callable[[CabinetFileDraft], list[str]]
-    """A function that returns the items chosen in the draft."""
+    """A function that returns the ids of the items chosen in the draft."""
     store_choices: Callable[[CabinetFileDraft, list[str]], None]
     """A function that stores the chosen items in the draft."""
     examine_items: Callable[[CabinetFileDraft, Callable[[str], None]], None] = lambda _draft, _report: None
-    """A function that examines the items, in a thread of its own, and reports each before it does."""
+    """A function that examines the items in a thread of its own; it reports each item's name before examining it."""
     examined_item: str | None = None
-    """The item being examined, or None once all have been examined."""
+    """The name of the item being examined; empty before the first, None once all have been examined."""
 
     def open_step(self) -> None:
         """Start the first-start step: show that the items to choose from are being examined."""
         self.examined_item = ""
 
     async def start_task(self, draft: CabinetFileDraft, on_change: Callable[[], None]) -> None:
-        """Gather the items to choose from, without blocking the event loop."""
+        """Examine the items to choose from in a thread; choose all of them if none is chosen yet."""
         loop = asyncio.get_running_loop()
 
         def on_progress(name: str) -> None:
@@ -377,7 +375,7 @@ class PickSeveralStep(SetupStep):
             PageTable(rows=rows), actions=(_NEXT_ACTION.model_copy(update={"enabled": bool(chosen_ids)}),)
         )
 
-    def handle_input(self, draft: CabinetFileDraft, action: str, text: str) -> Move:  # noqa: ARG002 (signature of a step)
+    def handle_input(self, draft: CabinetFileDraft, action: str, text: str) -> NextStepOrRefusal:  # noqa: ARG002 (signature of a step)
         """Choose the touched item, or undo its choice; continue once the list is confirmed."""
         _, _, place = action.partition("toggle:")
         options, chosen_ids = self.list_options(draft), self.list_selected(draft)
@@ -399,7 +397,7 @@ class EnrolStaffStep(SetupStep):
     compute_pin_digest: Callable[[str], PinDigest] = PinDigest.from_pin
     id: str = "staff"
     new_person_fields: list[str] | None = None
-    """The fields entered so far for a new person (number, name, role, PIN); None if nobody is being added."""
+    """The fields entered so far for a new person, in order: number, name, role, PIN; None if nobody is being added."""
     earlier_rosters: list[Roster] = field(default_factory=list)
     """The roster before each person was added, oldest first; used to remove the last person again."""
 
@@ -429,7 +427,7 @@ class EnrolStaffStep(SetupStep):
         )
 
     def _list_missing_staff(self, draft: CabinetFileDraft) -> tuple[PageTable, ...]:
-        """Return tables of how many members of staff must still be enrolled, and of the roles they may have."""
+        """Return a table of how many more signers must be enrolled, and of the roles they may have; empty if none."""
         missing_count = REQUIRED_SIGNERS - self._count_signers(draft)
         if missing_count <= 0:
             return ()
@@ -462,7 +460,7 @@ class EnrolStaffStep(SetupStep):
         )
         return self._build_page(*([PageTable(rows=rows)] if rows else []), prompt=prompt)
 
-    def handle_input(self, draft: CabinetFileDraft, action: str, text: str) -> Move:
+    def handle_input(self, draft: CabinetFileDraft, action: str, text: str) -> NextStepOrRefusal:
         """Process one field of a new person; the last one enrols the person."""
         if action == "back":
             if self.new_person_fields is None:
@@ -477,7 +475,7 @@ class EnrolStaffStep(SetupStep):
             else build_refusal_text("not_offered")
         )
 
-    def _handle_list_action(self, draft: CabinetFileDraft, action: str) -> Move:
+    def _handle_list_action(self, draft: CabinetFileDraft, action: str) -> NextStepOrRefusal:
         """Process an action on the list of staff: add a person, remove the last one, or continue."""
         if action == "add":
             self.new_person_fields = []
@@ -491,7 +489,7 @@ class EnrolStaffStep(SetupStep):
             )
         return NextStep.STAY
 
-    def _take_typed_answer(self, draft: CabinetFileDraft, entry: list[str], text: str) -> Move:
+    def _take_typed_answer(self, draft: CabinetFileDraft, entry: list[str], text: str) -> NextStepOrRefusal:
         """Check and store the next field of a new person; after the repeated PIN, enrol the person.
 
         If the two PINs differ, ask for both again.
@@ -527,7 +525,7 @@ class EnrolStaffStep(SetupStep):
 
 
 def _find_answer_error(roster: Roster, field_index: int, text: str) -> PageText | None:  # noqa: PLR0911 (one return for each reason of refusal)
-    """Return why ``text`` is not a valid field of a new person, or None if it is.
+    """Return why ``text`` is not valid for a field of a new person, or None if it is valid.
 
     ``field_index``: 0 the number, 1 the name, 2 the role, 3 the PIN.
     """

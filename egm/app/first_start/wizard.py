@@ -87,7 +87,7 @@ class FirstStartWizard:
         )
 
     def process_answer(self, intent: Intent) -> None:
-        """Process a person's answer to the open page; ignore an answer to any other."""
+        """Process a person's input on the current service page; ignore an input on an earlier page."""
         options = intent.options or {}
         if intent.name != "answer" or options.get("page") != f"first-{self._turn}" or self.done.is_set():
             return
@@ -106,12 +106,12 @@ class FirstStartWizard:
         self._notify_change()
 
     def close(self) -> None:
-        """Cancel the work of the current first-start step."""
+        """Cancel the background task of the current first-start step."""
         if self._step_task is not None:
             self._step_task.cancel()
 
     def _go_to_step(self, at: int) -> None:
-        """Go to the first-start step with index ``at``, and start its work if it has any."""
+        """Show the first-start step with index ``at``, and start its background task if it has one."""
         self.close()
         self._at = at
         step = self._steps[at]
@@ -120,7 +120,7 @@ class FirstStartWizard:
             self._step_task = asyncio.ensure_future(self._begin_step(step))
 
     async def _begin_step(self, step: SetupStep) -> None:
-        """Do the work of a first-start step; if it fails, show the reason on the page."""
+        """Run the background task of a first-start step; if it fails, show the reason on the page."""
         try:
             await step.start_task(self._draft, self._notify_change)
         except (OperatorError, OSError, ValueError) as error:
@@ -128,7 +128,7 @@ class FirstStartWizard:
         self._notify_change()
 
     def _notify_change(self) -> None:
-        """Give the first start's service page a new id, and report the change to the screens' server."""
+        """Give the service page a new id, and call ``on_change``."""
         self._turn += 1
         self._on_change()
 
@@ -225,9 +225,9 @@ async def run_first_start(
     """Ask for a cabinet file on the screen; return once ``file`` is written and signed.
 
     ``seed`` is the file with the tables decided by the machine's builder, if it exists. ``stick`` is the
-    device of a memory stick of the controller's staff. If the state folder already has a memory, two of its
-    enrolled persons restore the file signed last instead. Raises OperatorError for an invalid builder's file,
-    JournalError for a memory that cannot be read.
+    device of a memory stick of the controller's staff. If the state folder already has a memory, two persons
+    on its staff roster restore the last signed file instead. Raises OperatorError for an invalid builder's
+    file, JournalError for a memory that cannot be read.
     """
     draft = CabinetFileDraft(builder_tables=_read_builder_tables(seed))
     restore_step = create_restore_step(state, file, clock.now)
@@ -245,7 +245,7 @@ async def run_first_start(
     identity = Machine.model_construct(serial="-", operator_number="-", profile="generic", site="")
 
     def build_snapshot() -> Snapshot:
-        """Return the snapshot of a machine without money or games that shows the wizard's page."""
+        """Return the machine snapshot for the screen: no money, no games, only the wizard's page."""
         now = clock.now().isoformat(timespec="seconds")
         bare_snapshot = build_bare_snapshot(identity, load_profile("generic"), now)
         return bare_snapshot.model_copy(
