@@ -104,7 +104,7 @@ def describe_type(hint: Any) -> str:
 
 
 def _describe_optional(words: str) -> str:
-    """Return the description of a record field that may also be null: ``words`` with "null" added.
+    """Return the description of a field that may also be null: the description ``words`` with "null" added.
 
     "null" comes first if the description has several clauses.
     """
@@ -112,7 +112,10 @@ def _describe_optional(words: str) -> str:
 
 
 def _describe_structure(hint: Any, origin: Any, inner: tuple[Any, ...]) -> str:
-    """Return a description in words of what a field that is a list, an object or an enumeration may contain."""
+    """Return a description in words of what a field with a list, object or enumeration type may contain.
+
+    ``hint`` is the type hint, ``origin`` its generic class and ``inner`` its type arguments.
+    """
     if origin is tuple:
         return _describe_list(inner)
     if isinstance(origin, type) and issubclass(origin, Mapping):
@@ -150,7 +153,7 @@ def _describe_unit(name: str) -> str:
 
 
 def _iter_field_rows(record: Any) -> Iterator[list[str]]:
-    """Yield a table row for each field of a record, including the fields of records merged into it."""
+    """Yield a table row for each field of a record; if a field's object is merged into the record, its fields too."""
     meanings = read_field_meanings(record)
     for field in dataclasses.fields(record):
         if field.metadata.get("inline"):
@@ -181,7 +184,7 @@ def _find_records(hint: Any) -> Iterator[Any]:
 
 
 def _describe_entry(entry: AnyEntryDeclaration, texts: Mapping[str, Texts]) -> str:
-    """Return the section of the journal reference about one declared form of a kind of entry."""
+    """Return the section of the journal reference about one form of a journal entry."""
     facts = [format_meaning(entry.meaning)]
     key = f"entry.{entry.kind.replace('.', '_')}"
     names = [

@@ -71,7 +71,7 @@ class _Sheet:
         self.y = _TOP
 
     def put(self, *inks: _Ink) -> None:
-        """Add elements (text or coloured bands) to the current page of the manual."""
+        """Add texts or coloured bands to the current page of the manual."""
         self.pages[-1].extend(inks)
 
 

@@ -9,7 +9,7 @@ from tools.lab.tuning import parse_key
 
 
 def path_or_id_from_text(text: str) -> str | Path:
-    """Return a path if the name ends in ``.toml``, otherwise the name unchanged, which is a game id."""
+    """Return a name from the command line as a path if it ends in ``.toml``, else unchanged (a game id)."""
     return Path(text) if text.endswith(".toml") else text
 
 

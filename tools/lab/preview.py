@@ -43,9 +43,10 @@ class PreviewSettings:
 
 
 def find_game_worth_showing(game: Game, draw: Draw, theme: Theme, film: PreviewSettings) -> Outcome:
-    """Play games at the largest bet; return the first that wins enough and is short enough to show.
+    """Play games at the largest bet; return the outcome of the first that wins enough for a short film.
 
-    Raises :class:`PreviewError` if none is found.
+    The film may not exceed the length that ``film`` allows. Raises :class:`PreviewError` if no such game
+    occurs.
     """
     bet = max(game.bet_options)
     view_of = build_game_view(game)
@@ -64,7 +65,7 @@ def find_game_worth_showing(game: Game, draw: Draw, theme: Theme, film: PreviewS
 
 
 def view_after_outcome(view: View, game: GameView, outcome: Outcome) -> View:
-    """Return the screen view after a machine has sent the outcome of the game played at its largest bet."""
+    """Return ``view`` after the screen has received the outcome of a game played at its largest bet."""
     bet = max(game.bet_options)
     unit = choose_unit_cents(game)
     playing = build_snapshot(
@@ -87,7 +88,10 @@ def view_after_outcome(view: View, game: GameView, outcome: Outcome) -> View:
 
 
 def choose_unit_cents(game: GameView) -> int:
-    """Return the value of a credit in a preview: the usual one if the game offers it, else the lowest offered."""
+    """Return the value of a credit in a preview, in minor units.
+
+    It is the usual denomination if the game offers it, else the game's lowest one.
+    """
     offered_cents = game.denominations_cents
     return UNIT_CENTS if UNIT_CENTS in offered_cents else min(offered_cents)
 

@@ -54,9 +54,10 @@ def _collapse_blanks(value: Any) -> Any:
 
 
 def _find_written_prefix(text: str, key: Path) -> Path:
-    """Return the longest prefix of a key path whose value is written in the definition file as ``key = value``.
+    """Return the longest prefix of a key path that the file writes as ``key = value``.
 
-    Raises RewriteError if none exists.
+    A value inside an inline table or list has no line of its own. Raises RewriteError if no prefix is written
+    so.
     """
     for length in range(len(key), 0, -1):
         if _find_value_span(text, key[:length]) is not None:
@@ -65,7 +66,7 @@ def _find_written_prefix(text: str, key: Path) -> Path:
 
 
 def find_line(text: str, key: Path) -> int | None:
-    """Return the line number (from 1) of a key, or of the innermost table that contains it; None without either."""
+    """Return the line number (from 1) of a key, or of the innermost table around it; None if neither is written."""
     for length in range(len(key), 0, -1):
         span = _find_value_span(text, key[:length])
         at = span[0] if span is not None else _find_header_offset(text, key[:length])
@@ -107,7 +108,7 @@ def _find_value_span(text: str, key: Path) -> tuple[int, int] | None:
 def _find_value_end(text: str, value_offset: int) -> int:
     """Return the end offset of the value that starts at ``value_offset``.
 
-    Brackets are followed to their end; strings and comments are skipped.
+    The value ends where all its brackets are closed; brackets in strings and comments do not count.
     """
     open_brackets: list[str] = []
     offset = value_offset
@@ -144,7 +145,7 @@ def _replace_value(text: str, key: Path, value: Any, key_name: str) -> str:
 
 
 def _format_toml_value(value: Any) -> str:
-    """Return a value as TOML text; it may be a whole number, a text, or lists and tables of them."""
+    """Return a whole number, a text, a list or a table as TOML text."""
     if isinstance(value, Mapping):
         return "{ " + ", ".join(f"{k} = {_format_toml_value(v)}" for k, v in value.items()) + " }"
     if isinstance(value, list):

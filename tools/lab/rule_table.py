@@ -39,7 +39,7 @@ _INTERRUPTIONS: Final = (
 
 
 class NoSuchRuleError(Exception):
-    """Error: the documents describe a transition of the machine's state for which no rule exists."""
+    """Error: a document describes a transition between machine states that no rule of the state table makes."""
 
 
 def format_player_diagram() -> str:
@@ -64,7 +64,7 @@ def format_interruption_table() -> str:
 
 
 def _check_rule_leads(source: State, event: EventName, target: State) -> None:
-    """Raise NoSuchRuleError unless a rule leads from the state ``source`` to ``target`` on ``event``."""
+    """Raise NoSuchRuleError unless a rule of the state table leads from ``source`` to ``target`` on ``event``."""
     ways = (NextState.DERIVED, NextState.DERIVED_ONCE_TESTED, target)
     if not any(rule.next_state in ways for rule in FEATURES.state_table.list_rules(source, event)):
         raise NoSuchRuleError(f"no rule leads from {source} by {event} to {target}")
@@ -102,5 +102,5 @@ def _format_names(names: Sequence[str]) -> str:
 
 
 def _format_next(next_state: State | NextState) -> str:
-    """Return the next machine state of a rule as text, or in words what decides it."""
+    """Return the next machine state of a rule as text; if it is not fixed, say what decides it."""
     return f"`{next_state.value}`" if isinstance(next_state, State) else next_state.value.replace("_", " ")

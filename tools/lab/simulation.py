@@ -1,6 +1,6 @@
 """The simulation of a game, and its comparison with the exact figures.
 
-There are two paths: the *production* path plays every game as the cabinet does (RNG, decisions and all) with
+There are two paths: the *production* path plays every game as the cabinet does (with RNG and decisions) with
 draws of the certified generator; the *compiled* path plays the same tables with numba, for numbers of games
 that the interpreter cannot handle.
 """
@@ -32,7 +32,7 @@ class SimulationError(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Tally:
-    """Sums over simulated games, in credits; ``wins`` counts the games by amount won, if that is recorded."""
+    """Sums over simulated games, in credits."""
 
     games: int = 0
     credits: int = 0
@@ -58,7 +58,7 @@ class Tally:
 
 @dataclass(frozen=True, slots=True)
 class ReturnVerdict:
-    """The comparison of a simulated return and its interval with the exact return; returns are shares of the bet."""
+    """The comparison of a simulated return with the exact return; all returns are shares of the bet."""
 
     games: int
     rtp: float
@@ -103,7 +103,7 @@ class Share:
 
 
 def judge_share(times: int, games: int, exact: Fraction) -> Share:
-    """Compare how often an event happened in ``games`` with its exact probability."""
+    """Compare how often an event happened (``times`` in ``games``) with its exact probability."""
     error = math.sqrt(float(exact * (1 - exact)) / games)
     difference = times / games - float(exact)
     z = difference / error if error else math.copysign(math.inf, difference) if difference else 0.0
@@ -172,7 +172,7 @@ def compute_chi_square_z(chi_square: float, degrees_of_freedom: int) -> float:
 
 @dataclass(frozen=True, slots=True)
 class Estimate:
-    """A bet's return known only from simulation, with an interval from the sample's own standard deviation."""
+    """The simulated return of a bet that has no exact one, with an interval from the sample's standard deviation."""
 
     games: int
     rtp: float
@@ -195,10 +195,10 @@ def estimate_return(tally: Tally, cost: int) -> Estimate:
 
 
 def choose_as_player(decision: Decision, picker: Draw) -> Choice:
-    """Return a simulated player's choice: the advised option if there is one, no double-up, else a random option.
+    """Return a simulated player's choice: the advised option if there is one, never a double-up, else a random option.
 
-    If players win each other's stakes, no option is advised; the choice is then the option named
-    ``reference``, for which the figures of the game are stated.
+    If players play for each other's stakes, no option is advised. The choice is then the option named
+    ``reference``, on which the game's stated figures are based.
     """
     for name in ("advice", "reference"):
         if name in decision.prompt:
@@ -215,10 +215,11 @@ def _play_round(
     excluded: Container[tuple[int, str]] = (),
     counted_bets: Container[tuple[int, str]] | None = None,
 ) -> tuple[int, Game]:
-    """Play one round; return its win less the stakes added during it, and the game with the table left by it.
+    """Play one round; return its net win, and the game with the state that the round leaves on the table.
 
-    The returns of bets in ``excluded`` (seat, spot) are not counted. With ``counted_bets``, only what these
-    return is counted, and added stakes are not subtracted.
+    The net win is the win less the stakes added during the round; the returns of the bets in ``excluded``
+    (seat, spot) do not count. With ``counted_bets``, only the returns of these bets count, and added stakes
+    are not subtracted.
     """
     played_round = Round(game.play(wager, draw), wager)
     played_round.advance()
@@ -249,12 +250,12 @@ def play_batch(
 ) -> Tally:
     """Play games with the production code and return their totals.
 
-    A win above ``most_counted`` counts as ``most_counted``. A bet that outlasts its round is played on until
-    it is decided: the win counts for its game, and stakes added during the round are subtracted from the win.
-    State that is not a bet (such as a shoe) is carried to the next game. With ``table``, each game starts
-    from that table, and the bets standing on it do not count; nor do ``additional_bets``. If the
-    bet is one seat's in a round of several seats, the other seats' bets are played too, with the advised
-    decisions.
+    A win above ``most_counted`` counts as ``most_counted``. A bet that is not decided in its round is played
+    on until it is; its win counts for the game in which it was placed. Stakes added during a round are
+    subtracted from the win. State that is not a bet (such as a shoe) is carried to the next game. With
+    ``table``, each game starts from that table state. The bets standing there and ``additional_bets`` are
+    played but do not count. If the round has several seats, the other seats' bets are played too, with the
+    advised decisions.
     """
     total = squares = hits = largest_win = 0
     wins: Counter[int] = Counter()

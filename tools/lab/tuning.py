@@ -43,7 +43,7 @@ def parse_key(key: str) -> Path:
 
 
 def _resolve_key_part(container: Any, key_part: str | int) -> str | int:
-    """Return one part of a key path: a list index if ``container`` is a list, otherwise a table key."""
+    """Return one part of a key path as an index if ``container`` is a list, otherwise as a table key."""
     return int(key_part) if isinstance(container, list) else str(key_part)
 
 
@@ -101,9 +101,10 @@ def compute_bet_returns(data: Mapping[str, Any]) -> dict[str, Fraction]:
 
 
 def find_pays_of_single_bets(data: Mapping[str, Any], keys: Iterable[Path]) -> dict[str, list[Path]]:
-    """Return, by bet, the pays at ``keys`` that change the return of this bet and of no other.
+    """Return, by bet, those of the pays at ``keys`` that change the return of this bet only.
 
-    Bets without such pays are left out. Games with separate pays for every number of coins have them.
+    Bets without such pays are left out. Such pays exist in games with a separate pay table per number of
+    coins.
     """
     returns_before = compute_bet_returns(data)
     pays_by_bet: dict[str, list[Path]] = {bet: [] for bet in returns_before}
@@ -224,7 +225,7 @@ def refine_pays(
 
 
 def _compute_return_gap(data: Mapping[str, Any], target: Fraction, bet: str | None) -> Fraction | None:
-    """Return how far the return is from ``target``, or None for an invalid definition."""
+    """Return the distance of the definition's return from ``target``, or None for an invalid definition."""
     try:
         return target - compute_rtp(data, bet)
     except PaytableError:
@@ -238,9 +239,9 @@ def _iter_pay_changes(
     slopes: Mapping[Path, Fraction],
     missing_return: Fraction,
 ) -> Iterator[tuple[Fraction, int, tuple[tuple[Path, int], ...]]]:
-    """Yield possible changes of one or two pays: remaining gap, total change in credits, and new values by path.
+    """Yield possible changes of one or two pays as (gap, total change in credits, new pays by path).
 
-    The gap is the distance to the wanted return after the change.
+    The gap is the remaining distance to the wanted return after the change.
     """
     keys = [key for key, slope in slopes.items() if slope > 0]
     current_pays = {key: int(get_value_at(data, key)) for key in keys}
@@ -250,7 +251,7 @@ def _iter_pay_changes(
     highest_change = {key: int(get_value_at(start, key)) + limits[key] - current_pays[key] for key in keys}
 
     def find_nearest_pay(key: Path, need: Fraction) -> int:
-        """Return the change of a pay, within its limits, that comes nearest to the needed change of the return."""
+        """Return by how many credits to change a pay so that the return changes most nearly by ``need``."""
         return max(lowest_change[key], min(highest_change[key], round(need / slopes[key])))
 
     for key in keys:
@@ -309,9 +310,9 @@ def tune_strips(
     """
 
     def compute_distance(candidate: Mapping[str, Any]) -> Fraction:
-        """Return how far a candidate's return and hit frequency are from the wanted values, beyond the tolerances.
+        """Return how far a candidate's return and hit frequency are from the wanted values.
 
-        The two differences are added; each counts only as far as it exceeds its tolerance.
+        The result is the sum of both distances, each reduced by its tolerance and at least 0.
         """
         try:
             difference = max(abs(compute_rtp(candidate) - target) - NEAR_DISTANCE, Fraction(0))
@@ -363,9 +364,9 @@ def tune_strips(
 def _list_untried_definitions(
     beam: Iterable[Mapping[str, Any]], stage: str, tried_strips: set[str]
 ) -> list[dict[str, Any]]:
-    """Return every definition not tried yet that differs from one in ``beam`` by one symbol replacement.
+    """Return the definitions that differ from one in ``beam`` by one symbol and were not tried yet.
 
-    Their strips are added to ``tried_strips``.
+    ``tried_strips`` has the strips of all definitions tried; those of the returned ones are added to it.
     """
     definitions = []
     for definition in beam:

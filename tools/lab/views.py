@@ -1,6 +1,6 @@
 """Screen messages for a game without a running machine, for previews and design sheets.
 
-They are the messages that a machine with the game would send.
+They equal the messages of a machine that offers the game.
 """
 
 from dataclasses import dataclass, field, replace
@@ -31,7 +31,7 @@ _ALL_INPUTS: Final = ("play", "bet", "game", "denomination", "cash_out", "langua
 
 
 def build_game_view(game: Game, analysis: Analysis | None = None) -> GameView:
-    """Return the message about a game that a machine sends to the screen.
+    """Return the message with which a machine describes a game to its screen.
 
     ``analysis`` must be at least :attr:`Depth.PRIZES` deep.
     """
@@ -105,7 +105,7 @@ def build_idle_view(games: tuple[GameView, ...], game: GameView, language: str, 
 
 @dataclass(frozen=True, slots=True)
 class _Offer:
-    """A set of offered games that can be used as a cache key; sets are equal if they contain the same game objects."""
+    """A set of offered games, usable as a cache key: two sets are equal if they hold the same game objects."""
 
     games: tuple[GameView, ...] = field(compare=False)
     ids: tuple[int, ...]
@@ -113,7 +113,7 @@ class _Offer:
 
 @lru_cache(maxsize=8)
 def _build_offer_view(offer: _Offer) -> View:
-    """Return the screen's view after it has received the offered games.
+    """Return the screen's view after it has received the messages about the offered games.
 
     The result is cached, because loading presentations is slow.
     """

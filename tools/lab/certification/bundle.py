@@ -44,8 +44,8 @@ _KEY_NAME: Final = "laboratory.key"
 def find_key_path(key_option: Path | None, out: Path) -> Path:
     """Return the path of the laboratory's signing key: ``key_option``, or the default next to the state folder.
 
-    ``out`` is handed over to others, so it must not contain a private key. Raises BundleError if the path is
-    in ``out``, or if ``out`` holds a key.
+    ``out`` is the folder of bundles, which is given to others. Raises BundleError if the path is in ``out``,
+    or if ``out`` already contains a private key.
     """
     path = key_option or default_state_dir().with_name(f"open-egm-{_KEY_NAME}")
     for inside in (path, out / _KEY_NAME):
@@ -90,7 +90,7 @@ def list_bundles(folder: Path) -> tuple[Path, ...]:
 
 
 def check_all_files_signed(folder: Path, facts: Mapping[str, object]) -> None:
-    """Raise BundleError, naming the files, if a verified bundle has files that its manifest does not list."""
+    """Raise BundleError if a verified bundle has files that its manifest does not list; the error names them."""
     listed = facts.get("files")
     signed_names = {
         BUNDLE_MANIFEST_NAME,

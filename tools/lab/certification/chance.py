@@ -1,4 +1,4 @@
-"""Certification rules about chance: it decides the result, displayed odds are real, every prize can be won."""
+"""Certification rules about chance: chance decides the result, displayed odds are real, every prize can be won."""
 
 from collections.abc import Callable, Iterator, Mapping
 from typing import Final
@@ -42,7 +42,7 @@ def chance_decides(case: Case) -> Iterator[Finding]:
 
 
 def draw_on_every_path(case: Case) -> Iterator[Finding]:
-    """Check that every game draws a random number before its result, for all decisions of the player."""
+    """Check that every game draws a random number before its result, whatever the player decides."""
     bets = [bet for bet in case.analysis.bets if bet.options]
     for name, option in OPTION_BY_POLICY.items() if bets else ():
         decisions = 0
@@ -68,16 +68,16 @@ def draw_on_every_path(case: Case) -> Iterator[Finding]:
 def _play_game(
     case: Case, bet: BetAnalysis, option: Callable[[int, int], int], earlier_decisions: int
 ) -> tuple[int, bool]:
-    """Play a game, with decisions taken by ``option``.
+    """Play a game in which each decision takes the option that ``option`` selects.
 
-    Return the number of decisions, and whether any draw had more than one possible result.
+    Return the number of decisions, and whether any draw could have had more than one result.
     """
     draw = RecordingDraw(case.draw)
     game, decision_count = case.game.with_table_state(bet.table), 0
     wager = build_wager(game, bet)
 
     def take_tested_option(decision: Decision) -> Choice:
-        """Take the option of the decision policy under test, and count the decision."""
+        """Return the option that ``option`` selects for the decision, and count the decision."""
         nonlocal decision_count
         decision_count += 1
         return Choice(decision.options[option(earlier_decisions + decision_count - 1, len(decision.options))])
@@ -120,10 +120,10 @@ def strategy(case: Case) -> Iterator[Finding]:
 
 
 def prizes_at_every_bet(case: Case) -> Iterator[Finding]:
-    """Check that each bet can win, and can win every prize of its pay table that the bet buys.
+    """Check that each bet can win, and can win every prize of the pay table that the bet covers.
 
-    A displayed pay table without known frequencies fails. If a bet has neither frequencies nor a distribution
-    of wins, games are played until one wins.
+    A displayed pay table without known frequencies fails. If the analysis has neither frequencies nor a
+    distribution of wins for a bet, games are played until one wins.
     """
     requirements = ("B-12", "B-17", "C-22")
     not_bought = case.analysis.list_prizes_not_bought()

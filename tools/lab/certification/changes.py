@@ -1,7 +1,7 @@
-"""The approval a changed game needs: none, a theme approval, a notice, or full approval again (AGC 2.1).
+"""The approval that a changed game needs: none, a theme approval, a notice, or full approval again (AGC 2.1).
 
-The two definitions are compared leaf by leaf, as data. This module lists which leaves are texts and pictures;
-every leaf that is not listed counts as a rule.
+The approved and the changed definition are compared value by value. This module lists which values are texts
+and pictures; every other value counts as a rule.
 """
 
 import json
@@ -38,7 +38,10 @@ _NOTICE_KEYS: Final = frozenset({("game", "version"), ("game", "date"), ("game",
 
 @dataclass(frozen=True, slots=True)
 class Change:
-    """One changed value of a game definition, with its path; ``before`` or ``after`` is None if missing there."""
+    """One value that differs between two game definitions.
+
+    ``path`` is its key path. ``before`` or ``after`` is None if that definition does not have the value.
+    """
 
     path: str
     before: Any
@@ -50,8 +53,8 @@ class Change:
 def classify_changes(old: Game, new: Game) -> tuple[Class, tuple[Change, ...]]:
     """Return the approval that a game's new definition needs, and every changed value.
 
-    Symbol ids are matched by their order, so a theme that renames them consistently is recognised. The exact
-    return of every bet is compared too: a changed return always needs full approval.
+    Symbol ids are matched by their order, so consistent renaming counts as a theme. The exact return of every
+    bet is compared too: a changed return always needs full approval.
     """
     old_data, new_data = json.loads(old.text), json.loads(new.text)
     renamed = _match_renamed_symbols(old_data, new_data)

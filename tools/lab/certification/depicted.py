@@ -1,9 +1,9 @@
 """The check that depicted objects have their real odds: cards, balls, dice, wheels, reels.
 
-A round is replayed with scripted draws. At each draw every possible number is tried in turn, and the
-displays that follow are compared: numbers with the same display represent the same piece (one card, one
-ball, one pocket). The pieces found are compared with those of the real object. So a card that no number
-deals, or that two numbers deal, is found wherever the mistake is, also in a game with its own drawing code.
+A round is replayed with scripted draws. At each draw every possible number is tried in turn, and the displays
+that follow are compared: numbers with the same display represent the same piece (one card, one ball, one
+pocket). The number of numbers for each piece is compared with the real object. So a card that no number
+deals, or that two numbers deal, is detected, also in a game with its own drawing code.
 """
 
 import re
@@ -44,20 +44,20 @@ _FIRST_POSITION: Final = "first position"
 
 @dataclass(frozen=True, slots=True)
 class RealObject:
-    """The real object that a random draw depicts (deck, die, wheel): its number of equal pieces of each kind."""
+    """The real object that a random draw depicts, such as a deck, a die or a wheel."""
 
     pieces: Collection[int]
-    """The number of equal pieces of each kind."""
+    """The number of equal pieces of each kind: 52 times 1 for a deck of cards."""
     is_replaced: bool = False
     """Whether a drawn piece can be drawn again, as with a die or a wheel."""
     may_be_several_packs: bool = False
     """Whether the object may be several packs of cards mixed together."""
 
     def can_draw_from(self, bound: int, earlier_piece_counts: Collection[int]) -> bool:
-        """Return whether a draw can be from ``bound`` pieces of this object, given the earlier draws.
+        """Return whether a draw below ``bound`` can take one piece of this object, given the earlier draws.
 
-        ``earlier_piece_counts`` has the numbers of pieces from which earlier draws were made. A deck has one
-        piece fewer after each draw; a die or a wheel always has the same number.
+        ``earlier_piece_counts`` has the bounds of the earlier draws. A deck has one piece fewer after each
+        draw; a die or a wheel always has the same number.
         """
         total = sum(self.pieces)
         if bound == total or (self.may_be_several_packs and bound % total == 0):
@@ -65,10 +65,10 @@ class RealObject:
         return not self.is_replaced and bound + 1 in earlier_piece_counts
 
     def can_have_piece_counts(self, counts: Collection[int]) -> bool:
-        """Return whether drawn pieces with these ``counts`` of equal pieces, one per kind, can come from this object.
+        """Return whether this object can have pieces of these kinds, given how many equal pieces each kind has.
 
-        Several packs mixed together have as many equal pieces as packs. For example, no two of the 52 cards
-        of a single deck are equal.
+        ``counts`` has one number per kind. Several packs mixed together have each card once per pack; a
+        single deck has no two equal cards.
         """
         packs = -(-sum(counts) // sum(self.pieces))
         count_pairs = zip(sorted(counts, reverse=True), sorted(self.pieces, reverse=True), strict=False)
@@ -92,9 +92,9 @@ def build_real_object(game: Game, purpose: str) -> RealObject:
 
 
 def _count_equal_parts(rules: Rules) -> int | None:
-    """Return the number of equal parts of the object that a game shows: pockets, faces of a die, table positions.
+    """Return the number of equal parts of the displayed object: pockets, faces of a die, table positions.
 
-    The presentation says which object the screen draws. None for any other object.
+    The result is None if the game's presentation has neither dice nor a wheel.
     """
     if isinstance(rules, TwoHandsRules):
         return POSITIONS_DEALT
@@ -108,11 +108,11 @@ def _count_equal_parts(rules: Rules) -> int | None:
 # ------------------------------------------------------------------ a round with scripted draws
 @dataclass(slots=True)
 class _ScriptedDraws:
-    """A source of random numbers that returns ``values`` in order, and then always the first or the last result."""
+    """A source of random numbers that returns ``values`` in order; then it always returns an extreme value."""
 
     values: list[int]
     ends_with_highest: bool
-    """Whether draws after the script return the last possible result, not the first."""
+    """The value returned after ``values``: True for the highest possible number, False for 0."""
     draw_count: int = 0
     """The number of draws made."""
 
@@ -125,7 +125,10 @@ class _ScriptedDraws:
 
 
 class _SteppedRound:
-    """A round replayed step by step; ``displayed_steps`` collects the steps displayed after the last scripted draw."""
+    """A round that is replayed step by step.
+
+    ``displayed_steps`` collects the steps displayed since the last scripted draw.
+    """
 
     def __init__(
         self, game: Game, wager: Wager, draw: _ScriptedDraws, policy: Callable[[int, int], int]
@@ -135,11 +138,11 @@ class _SteppedRound:
         self._draw = draw
         self._play: Play = game.play(wager, draw)
         self._answer: Choice | None = None
-        """The answer to the last decision, or None."""
+        """The choice to send at the next step if the last step was a decision, else None."""
         self._policy, self._decision_count = policy, 0
 
     def play_step(self) -> None:
-        """Play the next step; on the first call, all steps up to the last scripted draw."""
+        """Play the next step that follows the last scripted draw, and add it to ``displayed_steps``."""
         scripted_count = len(self._draw.values)
         while not self.ended:
             try:
@@ -159,20 +162,20 @@ class _SteppedRound:
 
 @dataclass(frozen=True, slots=True)
 class _PlayedRound:
-    """A round as it was played: the game before it, the wager, the decision policy, and the draws."""
+    """A round that was played: the game at its start, the wager, the decision policy, and the draws."""
 
     game: Game
     wager: Wager
     policy: Callable[[int, int], int]
-    """The decision policy: the index of the option, from the decision's index and number of options."""
+    """The decision policy: a function of the decision's index and number of options; it returns an option's index."""
     draws: list[tuple[int, int, str]] = field(default_factory=list)
     """The random numbers drawn, as (bound, value, purpose)."""
 
     def count_numbers_by_display(self, draw_index: int, real_object: RealObject) -> Collection[int]:
-        """Return how many numbers of the draw number ``draw_index`` lead to each display that can be distinguished.
+        """Return, for each distinguishable display, how many numbers of the draw at ``draw_index`` lead to it.
 
-        For each number the round is replayed, all in parallel, until the displays differ: a piece dealt face
-        down is only identified by later steps.
+        The round is replayed once for each number, all replays step by step together, until their displays
+        differ as the real object's pieces do: a piece dealt face down is only identified by later steps.
         """
         earlier_values = [value for _, value, _ in self.draws[:draw_index]]
         runs = [
@@ -214,10 +217,10 @@ def _iter_played_rounds(case: Case) -> Iterator[_PlayedRound]:
 
 
 def build_wager(game: Game, bet: BetAnalysis) -> Wager:
-    """Return the wager of a bet, including the other bets that it requires.
+    """Return the wager that places a bet and the other bets that it requires.
 
-    If players play against each other, the wager includes the bets of all seats of the round, which shows
-    every card.
+    If players play against each other, the wager has the bets of all seats, so that the round shows every
+    card.
     """
     own_bets = {**bet.options.get("bets", {}), **bet.required_bets}
     if "others" in bet.options:
@@ -307,7 +310,7 @@ def _check_reels(case: Case, rules: ReelRules) -> Iterator[Finding]:
 
 
 def _find_reel_error(reels: ReelSet, reel: int) -> str:
-    """Return a text on the first stop of a reel that is not drawn as often as its weight says, or "".
+    """Return a text on the first reel stop that is not drawn as often as its weight says, or "" without one.
 
     Every number of the draw is tried.
     """

@@ -1,4 +1,4 @@
-"""The types of a certification: the case, the status, the finding."""
+"""The types of a certification: case, status and finding."""
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
@@ -18,7 +18,7 @@ class Status(StrEnum):
     FAIL = "fail"
     """The rule is not met."""
     NOTED = "noted"
-    """The rule states a figure or fact that neither passes nor fails."""
+    """The rule reports a figure or fact for the laboratory to read; the game neither passes nor fails."""
     NOTHING = "n/a"
     """Not applicable: the game has nothing that the rule covers."""
 
@@ -46,7 +46,7 @@ class Finding:
 
 @dataclass(frozen=True, slots=True)
 class Case:
-    """A game under certification: its definition, its analysis, the jurisdiction profile, and a source of draws."""
+    """A game under certification, with everything that the rules need to check it."""
 
     game: Game
     path: str | Path
@@ -64,5 +64,5 @@ Rule: TypeAlias = Callable[[Case], Iterator[Finding]]
 
 
 def status_from_check(*, ok: bool) -> Status:
-    """Return PASS if ``ok``, the result of a certification check, is true, else FAIL."""
+    """Return PASS if the certification check succeeded (``ok``), else FAIL."""
     return Status.PASS if ok else Status.FAIL

@@ -1,8 +1,7 @@
-"""The reproduction of a certification bundle by the software installed here, to compare it with the signed one.
+"""The contents of a certification bundle are made again with the installed software and compared.
 
-The build is made again from its source, and the figures and tables are computed again. Results that depend on
-chance (the simulation's figures) differ from run to run; for a game's findings, only the verdicts of its
-rules are compared.
+The build is made again from its source, and the figures and tables are computed again. Simulated figures
+differ from run to run; so for a game's findings only the verdict of each rule is compared.
 """
 
 import hashlib
@@ -49,7 +48,7 @@ _NAMED_FILES_MAX: Final = 3
 
 @dataclass(frozen=True, slots=True)
 class ReproducedItem:
-    """One item of a bundle that was made again, and how it differs from the signed item."""
+    """One item of a certification bundle that was made again and compared with the signed item."""
 
     what: str
     differs: str = ""
@@ -193,7 +192,10 @@ def _read_wheel_digests(data: bytes) -> dict[str, str]:
 
 
 def _describe_wheel_differences(wheel_digests: Mapping[str, str], listed_digests: Mapping[str, str]) -> str:
-    """Return the names of the files in which a Python wheel differs from the digests listed for it."""
+    """Return the names of the files of a Python wheel whose SHA-256 differs from the listed one, as text.
+
+    ``wheel_digests`` and ``listed_digests`` have the SHA-256 by file name.
+    """
     return _format_some_names(sorted(name for name, _ in wheel_digests.items() ^ listed_digests.items()))
 
 

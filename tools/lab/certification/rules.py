@@ -63,8 +63,9 @@ METER_CENTS_MAX = 9_999_999_999
 def return_floor(case: Case) -> Iterator[Finding]:
     """Check every bet against the minimum return for the game's family, without merchandise.
 
-    The profile says what counts of progressive levels: nothing, the reset values, or also the contributions.
-    If the profile requires the minimum return only of some bets, the others below it are noted.
+    The profile says which part of the progressive levels counts: nothing, the reset values, or also the
+    contributions. If the profile requires the minimum only of some bets, a lower return of another bet is
+    noted.
     """
     floor = case.profile.returns.find_minimum(case.game.family)
     counted_part = case.profile.progressives.counted
@@ -88,7 +89,7 @@ def return_floor(case: Case) -> Iterator[Finding]:
 
 
 def levy(case: Case) -> Iterator[Finding]:
-    """State the levy, the certified figure of a game that players play against each other (Monaco art. 19.3)."""
+    """State the levy (the venue's share) of a game in which players play against each other (Monaco art. 19.3)."""
     share = case.game.rules.levy
     if share is not None:
         introduction = "players play against each other: the certified figure is the levy of"
@@ -128,10 +129,10 @@ def return_ceiling(case: Case) -> Iterator[Finding]:
 
 
 def largest_win(case: Case) -> Iterator[Finding]:
-    """Check that the largest win of any bet, also after doubling up, fits a meter and the jurisdiction's limit.
+    """Check that the largest win of any bet, after doubling up, fits a meter and the jurisdiction's limit.
 
-    The machine does not offer a denomination at which a game could win more than the limit; the game fails
-    only if no denomination is left.
+    At a denomination where a win could exceed the limit, the machine does not offer the game. The game fails
+    only if this excludes all denominations.
     """
     rules = case.profile.play
     limit = rules.win_limit_cents
@@ -180,7 +181,7 @@ def _format_short(value: Fraction) -> str:
 def progressive_levels(case: Case) -> Iterator[Finding]:
     """State every level's odds and returns, and check that bets of one stake have equal chances (s.92).
 
-    A level that makes the game profitable for the player already at its reset value fails.
+    A level fails if the game is profitable for the player while the level is at its reset value.
     """
     for bet in case.analysis.bets:
         for share in bet.progressives:
@@ -220,12 +221,15 @@ def progressive_levels(case: Case) -> Iterator[Finding]:
 
 
 def _iter_bets_of_prescribed_amounts(game: Game, cents: int) -> Iterator[int]:
-    """Yield the game's total bets that have exactly the prescribed amounts at this denomination."""
+    """Yield the game's total bets, in credits, whose single bets have the amounts that its rules prescribe.
+
+    ``cents`` is the denomination, in minor units.
+    """
     return (n for n in game.bet_options if has_prescribed_amounts(game, game.build_wager(n), cents))
 
 
 def _find_unequal_chances(case: Case) -> str:
-    """Return a text that names a progressive level for which two bets of one stake have different chances, or ""."""
+    """Return a text on a progressive level whose chance differs between two bets of equal stake, or ""."""
     rates: dict[tuple[str, int], tuple[str, Fraction]] = {}
     for bet in case.analysis.bets:
         for share in bet.progressives:
@@ -286,7 +290,7 @@ def languages(case: Case) -> Iterator[Finding]:
 
 
 def void_rule(case: Case) -> Iterator[Finding]:
-    """Check that a game's help states no rule on malfunctions, because the profile's own rule is displayed there."""
+    """Check that a game's help has no malfunction rule of its own: the screen displays the jurisdiction's rule."""
     malfunction_words = {"en": "malfunction", "fr": "défectuosité"}
     for code in case.profile.languages:
         if code not in malfunction_words:
@@ -382,9 +386,9 @@ def return_by_stake(case: Case) -> Iterator[Finding]:
 
 
 def bet_limit(case: Case) -> Iterator[Finding]:
-    """Check that every denomination has a bet whose round, raises included, costs at most the jurisdiction's limit.
+    """Check that at every denomination a bet exists whose round, with all raises, is within the jurisdiction's limit.
 
-    A betting spot on which the highest bet is lower for this reason is noted.
+    If the limit reduces the highest bet of a betting spot, this is noted.
     """
     limit, layout = case.profile.play.bet_limit_cents, case.game.rules.list_spots()
     for cents in case.game.denominations_cents:
@@ -432,10 +436,10 @@ def double_up(case: Case) -> Iterator[Finding]:
 def simulation(case: Case) -> Iterator[Finding]:
     """Check that games played with the production code return the exact figures, within the interval.
 
-    A z-score is only meaningful if no single win dominates it. If the exact distribution is known, wins are
-    therefore limited, both in the simulation and in the exact figures, to the largest win that is expected ten
-    times in this number of games. The bets are judged singly and together. If the games are too few to show
-    anything about a bet, the check fails.
+    A z-score is only meaningful if no single win dominates it. So, if the exact distribution is known, higher
+    wins count only as the largest win that is expected ten times in this number of games, both in the
+    simulation and in the exact figures. The bets are judged singly and together. If the games are too few to
+    show anything about a bet, the check fails.
     """
     verdicts: list[ReturnVerdict] = []
     untestable_count = 0
@@ -498,7 +502,7 @@ def simulation(case: Case) -> Iterator[Finding]:
 
 
 def _judge_bets_together(verdicts: Sequence[ReturnVerdict]) -> Finding:
-    """Judge from all bets of a game together whether they deviate in one direction, or vary too much for chance."""
+    """Judge the simulations of all bets of a game together: too far in one direction, or varying too much, fails."""
     bets = len(verdicts)
     sum_z = sum(v.z for v in verdicts) / math.sqrt(bets)
     squares_z = compute_chi_square_z(sum(v.z**2 for v in verdicts), bets)
@@ -551,7 +555,7 @@ def replay(case: Case) -> Iterator[Finding]:
 
 
 def same_file(case: Case) -> Iterator[Finding]:
-    """Check that the definition file on disk is the one that was analysed."""
+    """Check that the definition file on disk still has the content that was analysed."""
     is_same = load_game(case.path).digest == case.game.digest
     yield Finding(
         "same-file", ("C-26", "R-05"), status_from_check(ok=is_same), f"definition SHA-256 {case.game.digest}"

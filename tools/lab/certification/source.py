@@ -54,10 +54,10 @@ def export(root: Path, commit: str, folder: Path) -> None:
 
 
 def extract_files(archive: tarfile.TarFile, folder: Path) -> None:
-    """Extract a tar archive of files and folders; they belong to the user of this process.
+    """Extract a tar archive of files and folders; the extracted files belong to the user of this process.
 
-    Raises OperatorError for a member of another kind, or outside ``folder``. The filters of tarfile are not used,
-    because the Python of Debian 12 (3.11.2) does not have them.
+    Raises OperatorError for a member of another kind, or outside ``folder``. The filters of tarfile are not
+    used, because the Python of Debian 12 (3.11.2) does not have them.
     """
     members = archive.getmembers()
     for member in members:
@@ -75,7 +75,7 @@ def _archive_commit(root: Path, commit: str) -> bytes:
 
 
 def _run_git(root: Path, *arguments: str) -> bytes:
-    """Return the output of a git command in the checkout. Raises OperatorError if it fails."""
+    """Run a git command in the checkout at ``root`` and return its output. Raises OperatorError if it fails."""
     try:
         completed = subprocess.run(["git", "-C", str(root), *arguments], capture_output=True, check=False)
     except OSError as error:
@@ -86,13 +86,16 @@ def _run_git(root: Path, *arguments: str) -> bytes:
 
 
 def check_source(root: Path, out: Path, key: Ed25519PrivateKey) -> None:
-    """Raise OperatorError if ``root`` is not a clean checkout of one commit, or contains the private key."""
+    """Raise OperatorError if ``root`` is not a clean checkout of one commit, or contains the signing key.
+
+    Files in ``out``, the folder of the bundle, are ignored.
+    """
     commit = find_commit(root, out)
     check_key_absent({f"{commit[:12]}.tar": _archive_commit(root, commit)}, key)
 
 
 def check_key_absent(files: Mapping[str, bytes], key: Ed25519PrivateKey) -> None:
-    """Raise OperatorError if one of the files, or a file in an archive among them, contains the private key."""
+    """Raise OperatorError if one of the files, or a file in an archive among them, contains the signing key."""
     seed = key.private_bytes_raw()
     forms = (seed, seed.hex().encode(), seed.hex().upper().encode())
     for name, data in _iter_nested_files(files):
@@ -103,7 +106,10 @@ def check_key_absent(files: Mapping[str, bytes], key: Ed25519PrivateKey) -> None
 
 
 def _iter_nested_files(files: Mapping[str, bytes]) -> Iterator[tuple[str, bytes]]:
-    """Yield the files inside each archive before the archive itself, so that errors name the inner file."""
+    """Yield each file as (name, bytes); before an archive, yield the files inside it.
+
+    So an error names the file inside the archive rather than the archive.
+    """
     for name, data in files.items():
         if name.endswith((".tar", ".tar.gz")):
             with tarfile.open(fileobj=io.BytesIO(data)) as archive:

@@ -1,7 +1,7 @@
 """The bundle a manufacturer submits to a laboratory: source and build, software manifest, games, and all tables.
 
-Everything except the source and the build is derived from the machine's own data, so that anybody with the
-same software can write it again (:mod:`tools.lab.certification.reproduction`).
+Everything except the source and the build is generated from the software itself, so that anybody with the
+same software can generate it again (:mod:`tools.lab.certification.reproduction`).
 """
 
 import inspect

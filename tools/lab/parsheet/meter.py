@@ -1,7 +1,7 @@
-"""The return of a game at the present values of its progressive levels.
+"""The return of a game at the present amounts of its progressive levels.
 
-The return of a level is its odds times its meter, divided by the stake. For a machine the meters are read
-from its journal, level by level and stake by stake; otherwise any value in credits can be given.
+A level returns its odds times its meter (present amount), divided by the stake. On a machine the meters are
+read from its journal, level by level and stake by stake; otherwise any amount in credits can be given.
 """
 
 from collections.abc import Mapping
@@ -22,11 +22,11 @@ class MeterError(Exception):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LevelReturn:
-    """The return of one progressive level for one bet at the level's present meter.
+    """The return of one progressive level for one bet, at the level's present amount.
 
-    ``stake`` and ``shown`` (the meter) have the same unit: minor units on a machine, or credits for meters
-    given by hand. ``returned`` is the level's own return, and ``bet_return`` that of the bet with this level
-    and without the other levels.
+    ``stake`` and ``shown`` (the present amount) are both in minor units if they come from a machine, or both
+    in credits. ``returned`` is the return from this level alone, ``bet_return`` that of the bet including
+    this level but no other level.
     """
 
     bet: str

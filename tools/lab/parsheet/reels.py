@@ -68,7 +68,7 @@ def describe_double_up(rules: ReelRules) -> dict[str, Any] | None:
 
 
 def _build_stage_sheet(stages: ModeStages, name: str, table: Any) -> Sheet:
-    """Return the PAR sheet's part about one bonus stage of a reel game."""
+    """Return the PAR sheet's part about one bonus stage of a reel game; ``table`` is the stage's definition."""
     memory = stages.memory[name]
     if isinstance(table, ReelsStage):
         facts: Facts = [
@@ -147,7 +147,7 @@ def _format_title(name: str, table: Any) -> str:
 
 
 def _format_item_worth(stages: ModeStages, item: Item, unit: str) -> str:
-    """Return the value of an item of a bonus stage at level 1 of the smallest bet, as text."""
+    """Return as text what an item of a bonus stage is worth at level 1 of the smallest bet."""
     words = []
     if item.credits:
         words.append(format_count(item.credits * (stages.mode.cost if unit == "bet" else 1), "credit"))
@@ -217,7 +217,10 @@ def _build_double_up_sheet(table: DoubleUp, analysis: Analysis) -> Sheet:
 
 
 def _compute_double_up_chance(bet: BetAnalysis, highest_credits: int) -> Fraction:
-    """Return the probability of a win of at least one credit whose double is at most ``highest_credits``."""
+    """Return the probability that a game wins an amount that may be doubled.
+
+    This is a win of at least one credit whose double is at most ``highest_credits``.
+    """
     assert bet.distribution is not None  # checked by the caller
     counts = bet.distribution.counts
     return Fraction(

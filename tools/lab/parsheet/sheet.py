@@ -158,7 +158,7 @@ def _describe_level(p: ProgressiveShare) -> dict[str, Any]:
 
 
 def _build_always_doubled_figures(bet: BetAnalysis) -> dict[str, Any]:
-    """Return a bet's figures if the player doubles up every win as often as the rules allow."""
+    """Return a bet's figures for a player who doubles up every win as often as the rules allow."""
     doubled = bet.doubled
     return {
         "most_credits_after_double_up": None if doubled is None else bet.win_max_credits,
@@ -172,7 +172,10 @@ def _build_always_doubled_figures(bet: BetAnalysis) -> dict[str, Any]:
 
 
 def build_award_sheet(bet: BetAnalysis, limits: OddsLimits) -> dict[str, Any]:
-    """Return a bet's rarest award, its top awards, and the awards whose odds must be displayed (Ontario 10.1)."""
+    """Return a bet's rarest award, its top awards, and the awards with such odds that the player must be informed.
+
+    ``limits`` are the odds beyond which an award must be displayed (Ontario 10.1).
+    """
     awards = list_awards(bet)
     long_odds = list_longer_awards(awards, limits)
 
@@ -212,7 +215,7 @@ def build_volatility_rows(bet: BetAnalysis) -> list[dict[str, Any]]:
 
 
 def build_win_classes(distribution: WinDistribution, cost: int) -> dict[str, Any]:
-    """Return the chance and the return of each class of wins; classes are in multiples of the bet."""
+    """Return the chance and the return of each class of wins; class limits are multiples of the bet ``cost``."""
     rows: list[dict[str, Any]] = []
     low: Fraction | None = None
     wins = sorted(win for win in distribution.counts if win)

@@ -1,8 +1,8 @@
 """The data format of a PAR sheet's feature sheets, and the sheets of progressive levels.
 
-Every sheet is data of one shape, ``{"sheet", "facts", "columns", "rows"}``, so that every output format
-handles all of them alike. Cells are texts, whole numbers, or an exact figure as :func:`to_exact_data` makes
-it.
+Every sheet is data of one shape, ``{"sheet", "facts", "columns", "rows"}``, so that an output format handles
+all sheets alike. A cell is a text, a whole number, or the data that :func:`to_exact_data` returns for an
+exact figure.
 """
 
 from collections.abc import Sequence
@@ -20,7 +20,7 @@ Facts = list[tuple[str, Any]]
 def build_sheet_data(
     name: str, facts: Facts, columns: Sequence[str] = (), rows: Sequence[Sequence[Any]] = ()
 ) -> Sheet:
-    """Return one sheet of a PAR sheet as JSON data, without facts that have no value."""
+    """Return one sheet of a PAR sheet as JSON data; facts without a value are left out."""
     shown_facts = [[label, value] for label, value in facts if value not in (None, "", ())]
     return {
         "sheet": name,

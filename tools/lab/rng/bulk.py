@@ -1,9 +1,9 @@
-"""Bulk draws for laboratories: numpy arrays of exactly the numbers that the scalar path draws.
+"""Bulk draws for laboratories: numpy arrays of the same numbers that the cabinet draws one by one.
 
-From the same stream of bytes, :class:`BulkDraws` gives draw for draw what :class:`rng.draws.WordDraws` and
-the games' dealing functions give: the same words, the same shares, the same rejected words, the same pieces.
-It reads no byte more than the draws need, so calls may follow each other on one stream as scalar draws do. No
-cabinet code imports this module.
+From the same stream of bytes, :class:`BulkDraws` gives the same results as :class:`rng.draws.WordDraws` and
+the games' dealing functions: the same words, the same rejected words, the same outcomes. It reads no byte
+more than the draws need, so several calls can use one stream, one after the other. No cabinet code imports
+this module.
 """
 
 from collections.abc import Callable, Sequence
@@ -39,7 +39,7 @@ def find_smallest_type(bound: int) -> np.dtype[np.unsignedinteger]:
 
 
 def _plan_draw(bound: int) -> tuple[int, int]:
-    """Return the size of a word and the words per outcome for a draw below ``bound``.
+    """Return, for a draw below ``bound``, the word's size in bytes and the number of words per outcome.
 
     Raises :class:`InvalidRange` if the bound is too large.
     """
@@ -133,8 +133,8 @@ class BulkDraws:
     ) -> Array:
         """Return ``rows`` selections at once: each draw is an index into the remaining pieces, in their order.
 
-        To find the piece from its index, the pieces dealt before it are put back, the last one first. Each
-        piece put back at or before the index increases the index by one.
+        To find the piece from its index, the pieces dealt before it are put back, the last dealt first. A
+        piece that is put back at or before the index increases the index by one.
         """
         indices = [offset.astype(dtype) for offset in self._draw_rows(bounds, rows)]
         dealt_values = np.empty((len(indices), rows), dtype=dtype)
@@ -203,7 +203,10 @@ def _check_count(count: int) -> None:
 
 
 class _Pattern:
-    """The layout of the words of one row's draws in 16-bit units, the most significant unit last."""
+    """The layout of one row's draws in 16-bit units: which units form the word of which draw.
+
+    The most significant unit of a word is the last.
+    """
 
     __slots__ = ("_word_by_last_unit", "lowest_thrown_away", "units", "words")
 
@@ -231,9 +234,9 @@ class _Pattern:
                 self.lowest_thrown_away = min(self.lowest_thrown_away, top)
 
     def count_rejected_units(self, units: NDArray[np.uint16], end: int, accepted_units: int) -> int:
-        """Return the number of units of the word that ends at ``end`` if the word is rejected, else 0.
+        """Return the size of the rejected word that ends at ``end``, in 16-bit units; 0 if no rejected word ends there.
 
-        ``accepted_units`` is the number of accepted units before it.
+        ``accepted_units`` is the number of accepted units before this one.
         """
         width, bound, share = self._word_by_last_unit.get(accepted_units % self.units, (0, 0, 0))
         if not width:

@@ -1,7 +1,7 @@
 """Raw output for laboratories: the bytes that the generator in service produces, before scaling to outcomes.
 
-The service, mechanism, seeding and policy are those of a cabinet; the one difference is that a request asks
-for as many bytes as one request may give, while a game asks for a few. No cabinet code imports this module.
+The service, mechanism, seeding and policy are those of a cabinet; the one difference is that each Generate
+request is for the maximum number of bytes, while a game requests a few. No cabinet code imports this module.
 """
 
 from collections.abc import Callable, Iterator

@@ -1,4 +1,4 @@
-"""Errors for a laboratory's requests for draws that are not possible."""
+"""Errors of a laboratory's requests for random draws that cannot be made."""
 
 from rng.errors import RngError
 

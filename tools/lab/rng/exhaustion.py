@@ -16,7 +16,7 @@ EXHAUSTED_BOUNDS: Final = range(2, 257)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Exhaustion:
-    """The result of scaling every word once for one range: the number of words per outcome, and of rejected words."""
+    """The result of scaling every possible word once to one range."""
 
     bound: int
     """The number of possible outcomes."""
@@ -53,7 +53,7 @@ def create_reader(stream: bytes) -> Callable[[int], bytes]:
 
 
 def exhaust_range(bound: int) -> Exhaustion:
-    """Draw below ``bound`` from each of the 65,536 words once.
+    """Scale each of the 65,536 words of 16 bits once to the range below ``bound``, and count the outcomes.
 
     Raises SelfTestFailed if the outcomes are not equally frequent.
     """

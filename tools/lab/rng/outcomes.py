@@ -2,8 +2,8 @@
 
 A selection of ``k`` from ``n`` pieces takes ``k`` draws. Each draw is below the number of remaining pieces,
 and takes the piece at that index; the remaining pieces keep their order (:func:`paytables.contract.deal_one`,
-and :meth:`paytables.cards.Shoe.deal` for cards that are counted). ``draw_many`` is a second, compiled
-implementation of this rule: the battery compares each play of a game with it. No cabinet code imports this
+and :meth:`paytables.cards.Shoe.deal` for cards that are counted). ``draw_many`` implements this rule a second
+time, compiled for speed: the battery compares each play of a game with it. No cabinet code imports this
 module.
 """
 
@@ -29,7 +29,7 @@ from tools.lab.rng.errors import InvalidSample, InvalidWeights
 _PLAYS_AT_ONCE: Final = 10_000
 
 Deal: TypeAlias = Callable[[Draw], Sequence[int]]
-"""A function that draws the numbers of one play of a game."""
+"""The type of a game's own function that draws the numbers of one play."""
 
 
 @dataclass(frozen=True, slots=True)

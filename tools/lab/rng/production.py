@@ -1,7 +1,7 @@
 """Final outcomes drawn by the objects that a machine uses: the random number service, one step per play.
 
 The code compiled for speed (:class:`~tools.lab.rng.bulk.BulkDraws`) alone proves nothing about a machine. So
-the battery's data are plays drawn by the machine's own code. Each play is compared, draw for draw, with the
+the battery tests plays that the machine's own code draws. Each play is compared, draw for draw, with the
 result of the compiled code for the same random bytes. :func:`exhaust_production_range` gives every word to
 the code that scales the machine's draws.
 """
@@ -101,7 +101,7 @@ class Production:
 
 
 def _draw_compiled(game: Numbers | Selection, output: bytes, plays: int) -> list[list[int]]:
-    """Return what the bulk code draws from these bytes, or an empty list if there are too few."""
+    """Return the plays that the bulk code draws from these bytes; an empty list if there are too few bytes."""
     try:
         plays_drawn: list[list[int]] = game.draw_many(BulkDraws(create_reader(output)), plays).tolist()
     except EOFError:
@@ -110,7 +110,7 @@ def _draw_compiled(game: Numbers | Selection, output: bytes, plays: int) -> list
 
 
 def exhaust_production_range(bound: int) -> Exhaustion:
-    """Draw below ``bound`` from each of the 65,536 words once, with the code a machine uses.
+    """Scale each of the 65,536 words of 16 bits once to the range below ``bound``, with the machine's own code.
 
     Raises :class:`~rng.errors.SelfTestFailed` if the outcomes are not equally frequent.
     """

@@ -61,10 +61,10 @@ class Dieharder:
         return sum(line.assessment == assessment for line in self.lines)
 
     def list_changed_sources(self, root: Path = _SOURCE_ROOT) -> tuple[str, ...]:
-        """Return the source files that produced the tested bytes and whose code has changed since.
+        """Return the source files that produced the tested bytes and whose code has changed since then.
 
-        The stored provenance has two digests of each file: of its bytes, and of its code without comments
-        (:func:`compute_code_digest`). The files are looked up in ``root``.
+        The stored result has two digests of each file: of its bytes, and of its code without comments
+        (:func:`compute_code_digest`). The present files are read below ``root``.
         """
         source_digests = [
             line.removeprefix(_SOURCE_FILE_PREFIX).split()
@@ -88,7 +88,7 @@ def compute_code_digest(source: str) -> str:
 
 
 def _is_text(statement: ast.stmt) -> bool:
-    """Return whether a statement is only a text, such as a docstring."""
+    """Return whether a statement is only a string, such as a docstring."""
     return (
         isinstance(statement, ast.Expr)
         and isinstance(statement.value, ast.Constant)
@@ -97,7 +97,7 @@ def _is_text(statement: ast.stmt) -> bool:
 
 
 def read_dieharder(path: Path = DIEHARDER_FILE) -> Dieharder:
-    """Parse dieharder's table. Raises ValueError, naming the line, if it is not a valid one."""
+    """Parse the stored output of dieharder. Raises ValueError, naming the line, if it has another form."""
     provenance, lines = [], []
     for number, text in enumerate(path.read_text(encoding="utf-8").splitlines(), 1):
         cells = [cell.strip() for cell in text.split("|")]

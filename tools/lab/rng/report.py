@@ -61,7 +61,7 @@ Report = dict[str, Any]
 
 
 def estimate_min_entropy(samples: bytes) -> float:
-    """Return the min-entropy per sample from the most common value, at its upper 99 % bound.
+    """Return the min-entropy per sample in bits, from the most common value at its upper 99 % bound.
 
     Source: SP 800-90B 6.3.1.
     """
@@ -188,7 +188,7 @@ def _check_scaling(verdicts: Sequence[GameVerdict]) -> list[Report]:
 
 
 def _judge_all_games(verdicts: Sequence[GameVerdict], alpha: float) -> Report:
-    """Return, over all games, the p-values expected and found below each level, and the findings."""
+    """Return, for all games together, the findings and the p-values expected and observed below each level."""
     p_values = [r.p_value for verdict in verdicts for run in verdict.runs for r in run.results]
     return {
         "p_values": len(p_values),

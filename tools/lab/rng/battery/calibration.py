@@ -53,13 +53,13 @@ class Calibration:
     replications: int
     tests: tuple[FalseAlarms, ...]
     family_alarms: tuple[int, ...]
-    """The number of data sets that the joint judgement rejects, at each significance level."""
+    """The number of data sets that the joint judgement of all tests rejects, at each significance level."""
 
 
 def compute_false_alarm_range(replications: int, level: float, outside: float) -> tuple[int, int]:
-    """Return the least and the greatest plausible number of false alarms of a test with that significance level.
+    """Return the lowest and the highest plausible number of false alarms at that significance level.
 
-    A correct test is outside this range with the probability ``outside``.
+    A correct test gives a number outside this range with the probability ``outside``.
     """
     low, high = stats.binom.interval(1 - outside, replications, level)
     return int(low), int(high)
@@ -102,9 +102,9 @@ _DISCRETE_TEST: Final = "duplicates"
 
 
 def list_off_level_tests(calibration: Calibration) -> list[str]:
-    """Return a sentence for each test whose rate of false alarms differs from its significance level.
+    """Return a sentence for each test whose rate of false alarms is not plausible for its significance level.
 
-    A single test may deviate either way; the tests judged together only by rejecting too often.
+    For the joint judgement of all tests, only too many false alarms count.
     """
     sentences = []
     for i, level in enumerate(SIGNIFICANCE_LEVELS):

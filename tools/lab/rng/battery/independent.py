@@ -45,10 +45,10 @@ def run_distribution_test(data: Ints, bound: int) -> Iterator[StatisticalResult]
 
 
 def run_overlaps_test(data: Ints, bound: int) -> Iterator[StatisticalResult]:
-    """Test overlapping pairs of consecutive numbers with the difference of Good's statistics.
+    """Test whether each number is independent of the number before it, by overlapping pairs.
 
-    Source: I. J. Good, The serial test for sampling numbers (1953). The statistic of overlapping pairs itself
-    does not follow chi-square; its excess over the statistic of single numbers does.
+    Source: I. J. Good, The serial test for sampling numbers (1953). The chi-square statistic of overlapping
+    pairs does not follow chi-square itself; its difference from the statistic of single numbers does.
     """
     flat = data.ravel()
     count = len(flat)
@@ -65,10 +65,10 @@ def run_overlaps_test(data: Ints, bound: int) -> Iterator[StatisticalResult]:
 
 
 def compute_coupon_lengths(bound: int) -> Floats:
-    """Return the probability that draw number 0, 1, 2, ... is the one that completes the set of all numbers.
+    """Return the probability that draw number 0, 1, 2, ... completes the set of all numbers below ``bound``.
 
-    The last element is the remaining probability. The computation goes draw by draw over the count of
-    different numbers seen, which avoids cancellation errors.
+    The last element is the probability that more draws are needed. The computation follows, draw by draw, the
+    count of different numbers seen, which avoids cancellation errors.
     """
     chance_by_seen = np.zeros(bound + 1)
     chance_by_seen[0] = 1.0
@@ -85,9 +85,9 @@ def compute_coupon_lengths(bound: int) -> Floats:
 
 
 def list_collection_lengths(plays: Iterable[Iterable[int]], outcomes: int, collections: int) -> list[int]:
-    """Return how many plays each of the first ``collections`` complete sets of all outcomes took.
+    """Return the number of plays in which all ``outcomes`` occurred, for the first ``collections`` sets of plays.
 
-    A set that never completes, because an outcome is missing, gets the number of all plays.
+    Each set starts after the previous one is complete. A set that is never complete counts all plays.
     """
     finished: list[int] = []
     numbers_seen: set[int] = set()
@@ -136,7 +136,10 @@ def run_low_high_runs_test(data: Ints, bound: int) -> Iterator[StatisticalResult
 def compute_contingency_result(
     test: str, detail: str, first: Ints, second: Ints, bound: int
 ) -> StatisticalResult:
-    """Return the chi-square result of the test whether two series are independent, from the table of their pairs."""
+    """Return the chi-square result of the test that ``first`` and ``second`` are independent series.
+
+    It compares how often each pair of values below ``bound`` occurs.
+    """
     count = len(first)
     groups = compute_group_count(bound, count)
     table = np.bincount(
@@ -161,7 +164,7 @@ def run_interplay_test(data: Ints, bound: int) -> Iterator[StatisticalResult]:
 
 
 def run_serial_test(data: Ints, bound: int) -> Iterator[StatisticalResult]:
-    """Test that each position is independent of the same position a few plays earlier."""
+    """Test that each position (such as a reel) is independent of its own values a few plays earlier."""
     for i in range(data.shape[1]):
         for lag in SERIAL_TEST_LAGS:
             detail = f"position {i + 1}, {lag} later"
@@ -171,7 +174,7 @@ def run_serial_test(data: Ints, bound: int) -> Iterator[StatisticalResult]:
 
 
 def run_repeated_plays_test(data: Ints, bound: int) -> Iterator[StatisticalResult]:
-    """Test how often complete plays repeat; several short plays are joined and compared together."""
+    """Test how often complete plays repeat; if plays are short, several are joined to one before comparing."""
     flat, positions = data.ravel(), data.shape[1]
     joined = positions
     while bound**joined < 10 * (len(flat) // joined):
@@ -186,7 +189,7 @@ def run_repeated_plays_test(data: Ints, bound: int) -> Iterator[StatisticalResul
 
 
 def run_gap_test(data: Ints, bound: int) -> Iterator[StatisticalResult]:
-    """Test the lengths of the gaps between two numbers from the lowest part of the range."""
+    """Test how many numbers lie between two numbers from the lowest eighth of the range."""
     flat = data.ravel()
     marked = max(1, bound // 8)
     chance = marked / bound
@@ -228,7 +231,7 @@ def run_poker_test(data: Ints, bound: int) -> Iterator[StatisticalResult]:
 
 
 def encode_order_patterns(rows: Ints) -> Ints:
-    """Return, for each row of four different numbers, which of the 24 possible orders they have."""
+    """Return, for each row of four different numbers, which of the 24 possible orders it has (0 to 23)."""
     code = np.zeros(len(rows), dtype=np.int64)
     for i in range(4):
         smaller = np.zeros(len(rows), dtype=np.int64)

@@ -1,9 +1,9 @@
 """The joint judgement of all test results of a game, by rules that are fixed before any result is seen.
 
-A perfect generator fails one test in a hundred at 99 %, so tests are never judged alone. Every p-value enters
-the family as itself and, except for tests with fewer than three degrees of freedom, also as its complement, because
-a fit that is too good is a finding as well. The uniformity of all p-values enters once. Holm's step-down procedure
-keeps the chance of any false alarm in the family below ``alpha``.
+A perfect generator fails one test in a hundred at 99 %, so tests are never judged alone. Each p-value is
+judged and also its complement, because a fit that is too good is a finding as well (not for tests with fewer
+than three degrees of freedom). One more test judges whether all p-values are uniform. Holm's step-down
+procedure keeps the chance of any false alarm in the family below ``alpha``.
 """
 
 from collections.abc import Sequence
@@ -21,7 +21,7 @@ _TWO_SIDED_DOF_MIN: Final = 3
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Finding:
-    """A test result that Holm's method rejects: its name, its direction, and its adjusted p-value."""
+    """A test result that Holm's method rejects."""
 
     what: str
     """The name and direction of the rejected test result."""
@@ -33,8 +33,9 @@ class Finding:
 class Judgement:
     """The joint judgement of all test results of a game at significance level ``alpha``.
 
-    ``below_alpha`` counts the single p-values under ``alpha``; chance alone explains ``below_alpha_expected``
-    of them. ``evenness`` is the p-value of the Kolmogorov-Smirnov test that all p-values are uniform.
+    ``below_alpha`` is the number of single p-values under ``alpha``, ``below_alpha_expected`` the number
+    expected by chance. ``evenness`` is the p-value of the Kolmogorov-Smirnov test that all p-values are
+    uniform.
     """
 
     alpha: float

@@ -18,7 +18,7 @@ Defect = Callable[[BulkDraws, Game, int], Ints]
 
 
 def plant_modulo_bias(draws: BulkDraws, game: Game, plays: int) -> Ints:
-    """Return plays with a planted defect: the remainder of a byte is used instead of rejecting words."""
+    """Return plays with a planted defect: numbers are remainders of a byte, so low numbers occur too often."""
     if not isinstance(game, Numbers):
         raise InvalidSample("modulo bias can only be planted in independent numbers")
     words = draws.below(256, plays * game.positions)
@@ -49,9 +49,9 @@ def plant_correlated_pair(draws: BulkDraws, game: Game, plays: int) -> Ints:
 
 
 def plant_biased_shuffle(draws: BulkDraws, game: Game, plays: int) -> Ints:
-    """Return plays with a planted defect: a shuffle swaps each card with any card.
+    """Return plays with a planted defect: each card is swapped with any card of the deck.
 
-    A correct shuffle only swaps it with one of the positions not yet filled.
+    A correct shuffle swaps it only with a card at a position not yet filled.
     """
     if not isinstance(game, Selection):
         raise InvalidSample("a biased shuffle can only be planted in selections")

@@ -28,9 +28,9 @@ class StatisticalResult:
     """The result of one statistical test of the RNG: its statistic and p-value.
 
     A small p-value means that values fit badly, cluster, or repeat too often. A p-value close to 1 means that
-    they fit too well, alternate, or do not repeat. Both ends are judged. ``test`` is the laboratory's name
-    for the test, ``detail`` what it was applied to; ``dof`` is None if the statistic is not a chi-square;
-    ``outcomes`` is the number of observations.
+    they fit too well, alternate, or do not repeat. Both ends are judged. ``test`` is the test's name,
+    ``detail`` the numbers it was applied to, ``outcomes`` the number of observations; ``dof`` (degrees of
+    freedom) is None if the statistic is not a chi-square.
     """
 
     test: str
@@ -46,7 +46,10 @@ class StatisticalResult:
 def merge_small_cells(
     observed: Sequence[float] | Ints, expected: Sequence[float] | Floats
 ) -> tuple[Floats, Floats]:
-    """Return both series with neighbouring cells merged until each is expected :data:`CELL_EXPECTATION_MIN` times."""
+    """Return observed and expected counts after merging neighbouring cells.
+
+    Each merged cell has an expected count of at least :data:`CELL_EXPECTATION_MIN`.
+    """
     cells: list[tuple[float, float]] = []
     observed_sum = expected_sum = 0.0
     for o, e in zip(observed, expected, strict=True):
@@ -128,9 +131,9 @@ def compute_runs_result(test: str, detail: str, values: Ints, bound: int) -> Sta
 def compute_duplicates_result(test: str, detail: str, codes: Ints, cells: int) -> StatisticalResult:
     """Return the result of the test of repeated outcomes.
 
-    Pairs of equal codes follow a Poisson distribution while they are few; therefore only a tenth of ``cells``
-    plays is used. The p-value is small if there are many pairs; half of the probability of the observed count
-    itself is added to each tail.
+    ``codes`` has a number below ``cells`` for each play. The number of pairs of equal codes follows a Poisson
+    distribution only while it is small; therefore at most a tenth of ``cells`` plays is used. The p-value is
+    small if there are many pairs; half of the probability of the observed count itself is added to each tail.
     """
     used_codes = codes[: max(2, cells // 10)]
     counts = np.unique(used_codes, return_counts=True)[1].astype(np.int64)
@@ -143,16 +146,19 @@ def compute_duplicates_result(test: str, detail: str, codes: Ints, cells: int) -
 
 
 def group_values(values: Ints, bound: int, groups: int) -> tuple[Ints, Floats]:
-    """Return ``values`` sorted into ``groups`` groups of neighbouring values, and the number of values per group.
+    """Return the group of each value, and the number of different values in each group.
 
-    The values are below ``bound``.
+    The range below ``bound`` is divided into ``groups`` groups of neighbouring values.
     """
     table = np.arange(bound) * groups // bound
     return table[values], np.bincount(table, minlength=groups).astype(float)
 
 
 def compute_group_count(bound: int, outcomes: int) -> int:
-    """Return the largest number of groups, at most ``bound``, with ten observations for each pair of groups."""
+    """Return into how many groups, at most ``bound``, to divide the values.
+
+    It is the largest number with which each pair of groups has ten observations.
+    """
     groups = min(bound, int((outcomes / 10) ** 0.5))
     if groups < 2:
         raise TooFewOutcomes(f"{outcomes} observations are too few for a table of pairs")
@@ -160,14 +166,19 @@ def compute_group_count(bound: int, outcomes: int) -> int:
 
 
 def count_completions(lengths_pmf: Floats, finished: Sequence[int]) -> tuple[Ints, Floats]:
-    """Return observed and expected counts of gap or collection lengths; the last cell has all longer ones."""
+    """Return the observed and the expected number of gaps (or collections) of each length.
+
+    ``lengths_pmf`` has the probability of each length and ``finished`` the observed lengths; the last element
+    of both results counts all longer ones.
+    """
     observed = np.bincount(np.minimum(finished, len(lengths_pmf) - 1), minlength=len(lengths_pmf))
     return observed, lengths_pmf * len(finished)
 
 
 def estimate_certain_lengths(mean: float, variance: float, available: int) -> int:
-    """Return how many gaps or collections will almost certainly end within ``available`` observations.
+    """Return how many gaps or collections almost certainly end within ``available`` observations.
 
-    The number is fixed in advance, because using all that happen to fit would favour short ones.
+    ``mean`` and ``variance`` are those of one length. The number is fixed in advance, because to use all that
+    happen to end would favour short ones.
     """
     return int(available / mean - 6 * (variance * available / mean**3) ** 0.5) - 1

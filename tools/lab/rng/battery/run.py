@@ -1,8 +1,8 @@
 """The complete test battery: games, data from the production path, judgement, and the retest rule.
 
-The rule, fixed beforehand: a game whose results have a finding is tested once more, with a fresh instance of
-the generator and ten times the plays. Both runs are reported; the game fails only if the second has a finding
-too.
+The retest rule, fixed beforehand: a game whose results have a finding is tested once more, with a fresh
+instance of the generator and ten times the plays. Both runs are reported; the game fails only if the second
+has a finding too.
 """
 
 from collections.abc import Callable, Mapping
@@ -33,7 +33,7 @@ RETEST_FACTOR: Final = 10
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BatteryRun:
-    """One run of all tests on a game's data: their results, the judgement, and the digest of the data."""
+    """One run of all tests on a game's data."""
 
     game: str
     plays: int
@@ -86,10 +86,10 @@ def run_game(
 ) -> GameVerdict:
     """Test whether a game's outcomes have the expected distribution, at significance level ``alpha``.
 
-    If the test has a finding, it is repeated once with more plays, and that run decides. ``create_source`` returns a
-    new source for each run. If the source plays with the machine's own objects (:class:`Production`), their
-    outcomes are the data. If it only gives raw output, ``outcomes`` draws the data from it; tests of the
-    battery replace ``outcomes`` by a function with a planted defect.
+    If the test has a finding, it is repeated once with more plays, and that run decides. ``create_source``
+    returns a new source for each run. If it is a :class:`Production`, the plays of the machine's own objects
+    are tested. If it only gives raw output, ``outcomes`` draws the plays from it; to test the battery,
+    ``outcomes`` is a function with a planted defect.
     """
     check_level(alpha)
     if plays < 1:

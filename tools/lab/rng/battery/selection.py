@@ -36,13 +36,13 @@ _PLAYS_AT_ONCE = 100_000
 
 
 def _iter_overlapping_parts(data: Ints, shared: int = 0) -> Iterator[Ints]:
-    """Yield the plays in parts; each part begins with the last ``shared`` plays of the previous one."""
+    """Yield the array of plays in parts; each part repeats the last ``shared`` plays of the part before it."""
     for first in range(0, max(1, len(data) - shared), _PLAYS_AT_ONCE):
         yield data[first : first + _PLAYS_AT_ONCE + shared]
 
 
 def _count_values(data: Ints, cells: int, offsets: Ints | int = 0) -> Ints:
-    """Return how often each value below ``cells`` occurs in the data, after ``offsets`` were added to its columns."""
+    """Return how often each value below ``cells`` occurs, after adding ``offsets`` to the data's columns."""
     counts: Ints = np.zeros(cells, dtype=np.int64)
     for part in _iter_overlapping_parts(data):
         counts += np.bincount((part + offsets).ravel(), minlength=cells)
@@ -88,7 +88,7 @@ def run_distribution_test(data: Ints, population: int) -> Iterator[StatisticalRe
 
 
 def run_overlaps_test(data: Ints, population: int) -> Iterator[StatisticalResult]:
-    """Test ordered pairs of neighbouring numbers: one pair per play, at each position in turn."""
+    """Test pairs of neighbouring numbers of a play, in order; each play contributes one pair, position by position."""
     plays, picks = data.shape
     cells = population * (population - 1)
     if plays < CELL_EXPECTATION_MIN * cells:
@@ -106,9 +106,9 @@ def run_overlaps_test(data: Ints, population: int) -> Iterator[StatisticalResult
 
 
 def compute_coupon_lengths(population: int, picks: int) -> Floats:
-    """Return the probability that play number 0, 1, 2, ... is the one that completes the set of all numbers.
+    """Return the probability that play number 0, 1, 2, ... completes the set of all numbers.
 
-    The last element is the remaining probability.
+    The last element is the probability that more plays are needed.
     """
     chance_by_seen = np.zeros(population + 1)
     chance_by_seen[0] = 1.0
@@ -130,7 +130,7 @@ def compute_coupon_lengths(population: int, picks: int) -> Floats:
 def run_coupon_collector_test(data: Ints, population: int) -> Iterator[StatisticalResult]:
     """Test how many plays it takes until every number was drawn.
 
-    If a play draws the full deck, it is tested how many plays it takes until every card was on top.
+    If a play deals the full deck, test how many plays it takes until every card was on top.
     """
     plays, picks = data.shape
     if picks == population:
@@ -161,7 +161,7 @@ def run_low_high_runs_test(data: Ints, population: int) -> Iterator[StatisticalR
 
 
 def run_interplay_test(data: Ints, population: int) -> Iterator[StatisticalResult]:
-    """Test pairs of neighbouring positions, and first with last, against the exact chance of each pair."""
+    """Test pairs of neighbouring positions of a play, and the first with the last, against exact chances."""
     plays, picks = data.shape
     groups = compute_group_count(population, plays)
     _, sizes = group_values(data[:1, 0], population, groups)
@@ -175,10 +175,10 @@ def run_interplay_test(data: Ints, population: int) -> Iterator[StatisticalResul
 
 
 def count_common_numbers(data: Ints, population: int) -> tuple[Ints, Floats]:
-    """Return how often consecutive plays have 0, 1, 2, ... numbers in common, and the exact chances.
+    """Return how often consecutive plays have 0, 1, 2, ... numbers in common, and the exact probabilities.
 
-    For full decks, it is the number of cards at the same position: the fixed points of a permutation. For
-    other selections the distribution is hypergeometric.
+    For full decks, cards at the same position are counted: fixed points of a permutation. For other
+    selections the distribution is hypergeometric.
     """
     picks = data.shape[1]
     if picks == population:
@@ -224,7 +224,7 @@ def run_repeated_hands_test(data: Ints, population: int) -> Iterator[Statistical
 
 
 def run_permutation_test(data: Ints, _population: int) -> Iterator[StatisticalResult]:
-    """Test that the first four numbers are drawn in every order equally often."""
+    """Test that the order of the first four numbers of a play is equally often each of the 24 orders."""
     if data.shape[1] < _ORDER_TEST_NUMBERS:
         return
     codes = independent.encode_order_patterns(data[:, :_ORDER_TEST_NUMBERS].astype(np.int64))
