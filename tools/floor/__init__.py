@@ -1,1 +1,1 @@
-"""The server programs of a gaming floor: the controller of linked levels, the venue's registers, monitoring."""
+"""Programs for a venue's servers: the controller of linked levels, the register of machines, the Keno office."""

@@ -1,8 +1,8 @@
 """The venue's register of machines and cabinet stands (bases), from all machines' journals (Monaco 19.2, 19.3).
 
 The register is not stored: it is derived from what the machines recorded, and so is always up to date. It
-checks that identifiers are unique: a base number (assigned once for all), a serial number, the operator's
-number.
+checks that no two machines have the same base number (which is never assigned again), serial number or
+operator's number.
 """
 
 from collections import defaultdict
@@ -36,13 +36,13 @@ _WITHDRAWN, _RETURNED = BASE_WITHDRAWN.kind, BASE_RETURNED.kind
 
 @dataclass(slots=True)
 class Machine:
-    """One machine in the venue's register: its inventory ``entry``, and where its cabinet stand (``base``) is."""
+    """One machine in the venue's register; ``entry`` is its inventory entry from the journal."""
 
     source: str
-    """The state folder or export that it was read from, for messages."""
+    """The path of the state folder or export from which the machine was read, for messages."""
     entry: Mapping[str, Any] = field(default_factory=dict)
     base: str = _BASE_IN_PLACE
-    """Whether the machine's cabinet stand (base) is in place, withdrawn or returned."""
+    """The state of the machine's cabinet stand (base): in place, withdrawn or returned."""
 
     def to_json(self) -> dict[str, Any]:
         """Return the machine's row in the venue's register of machines."""
@@ -60,7 +60,7 @@ class Machine:
 
 
 def read_machine(source: str, entries: Iterable[StoredEntry]) -> Machine:
-    """Return the description of a machine for the register, read from its journal."""
+    """Return a machine for the venue's register, as its journal ``entries`` describe it."""
     machine, day = Machine(source), GamingDay()
     for entry in entries:
         record: Any = entry.record
@@ -77,7 +77,7 @@ def read_machine(source: str, entries: Iterable[StoredEntry]) -> Machine:
 
 
 def list_duplicate_identifiers(machines: Iterable[Machine]) -> list[str]:
-    """Return a sentence for each identifier that more than one machine of the venue states."""
+    """Return a sentence for each base, serial or operator's number that more than one machine has."""
     holders: dict[tuple[str, str], list[str]] = defaultdict(list)
     for machine in machines:
         for name in _UNIQUE_FIELDS:

@@ -1,6 +1,6 @@
 """The journal entries of a Keno office: the record and the kind of each.
 
-``at`` is the local time, in ISO 8601.
+The field ``at`` of a record is the local time of the action, in ISO 8601.
 """
 
 from collections.abc import Mapping
@@ -27,7 +27,7 @@ class OfficeOpened:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TicketSold:
-    """A ticket was recorded; the entry's state has its selections, draws and control number."""
+    """A ticket was recorded; the state that the entry stores has its selections, draws and control number."""
 
     at: str
     number: int
@@ -51,12 +51,12 @@ class TicketCancelled:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SalesClosed:
-    """The sales for a draw were closed for these tickets."""
+    """The sales of tickets for a draw were closed."""
 
     draw: int
     tickets: tuple[int, ...]
     void: tuple[int, ...]
-    """The tickets of the draw that were not paid for and became void."""
+    """The numbers of the tickets that became void because they were not paid for."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -68,7 +68,7 @@ class DrawHeld:
     balls: tuple[int, ...]
     """The drawn numbers in order."""
     factors: Mapping[str, int]
-    """The drawn factor of each bonus, by bonus."""
+    """The drawn multiplication factor of each bonus, by the bonus's id."""
     draws: tuple[tuple[int, int, str], ...]
     """The random numbers as (bound, value, purpose)."""
     prizes: Mapping[str, int]
@@ -77,7 +77,7 @@ class DrawHeld:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DrawFailed:
-    """A draw could not be held; its stakes are owed to the holders of the tickets."""
+    """A draw could not be held; its stakes are to be returned to the holders of the tickets."""
 
     at: str
     draw: int
@@ -86,7 +86,7 @@ class DrawFailed:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TicketClaimed:
-    """A ticket was presented and paid for these draws."""
+    """The holder of a ticket presented it and was paid for the draws listed."""
 
     at: str
     number: int
@@ -101,7 +101,7 @@ class TicketClaimed:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TicketExpired:
-    """A ticket was closed because its claim period was over or it was void; its record was removed from the state."""
+    """A ticket was closed because its claim period was over or it was void; its record was removed."""
 
     at: str
     number: int

@@ -1,9 +1,9 @@
 """The Keno office: tickets recorded before their draw, draws held for all of them, and claims paid once.
 
-Clauses are of the Québec By-law respecting casino games (S-13.1 r.3). Everything is written to a journal
-(:mod:`meters`) with two copies, a chain of hashes and a signature, so that damage is found and a power cut loses
-nothing: each step is one entry, which is durable or absent. Amounts of tickets are credits; the journal's accounts
-are in minor units.
+Clauses are of the Québec By-law respecting casino games (S-13.1 r.3). Each action is one entry of a journal
+(:mod:`meters`) with two copies, a chain of hashes and a signature. So damage is detected, and after a power
+loss an action is either recorded completely or not at all. Amounts of tickets are credits; the journal's
+accounts are in minor units.
 """
 
 import re
@@ -64,7 +64,7 @@ TICKET_KEY_PREFIX: Final = "keno:ticket:"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Counters:
-    """The office's counters: the next draw, whether its sales are closed, and the last ticket."""
+    """The office's counters, as stored in its journal."""
 
     next_draw: int = 1
     is_closed: bool = False
@@ -74,7 +74,7 @@ class Counters:
 
 @dataclass(frozen=True, slots=True)
 class DrawResult:
-    """A Keno draw that was held: its number, the drawn numbers, and the prize in credits of each winning ticket."""
+    """A Keno draw that was held; ``prizes`` has the prize in credits by ticket number."""
 
     number: int
     drawn_balls: DrawnBalls
@@ -83,16 +83,16 @@ class DrawResult:
 
 @dataclass(frozen=True, slots=True)
 class OfficeTotals:
-    """The totals of a Keno office; each ticket is counted once. Amounts are in minor units."""
+    """The totals of a Keno office since it was opened; amounts are in minor units."""
 
     tickets: int
     draws: int
     desk_cents: int
     """The money taken at the desk, less the money paid there."""
     staked_cents: int
-    """The stakes of draws that have not been held."""
+    """The stakes that tickets have paid for draws not held yet."""
     owed_cents: int
-    """The prizes and returned stakes that have not been paid."""
+    """The prizes, and stakes to be returned, that have not been paid out."""
     house_cents: int
     """The amount that the venue keeps."""
 
@@ -101,9 +101,9 @@ class KenoOffice:
     """A Keno office with one game and its journal; ``now`` returns the local time with its time zone."""
 
     def __init__(self, journal: Journal, game: Game, now: Callable[[], datetime]) -> None:
-        """Continue the office whose journal this is.
+        """Continue the office that was opened in the journal.
 
-        Raises OperatorError if the journal was opened for another game or version.
+        Raises OperatorError if it was opened for another game or version.
         """
         self.journal = journal
         self.game, self.rules = game, find_keno_rules(game)
@@ -131,8 +131,9 @@ class KenoOffice:
         """Open a new office in an empty journal.
 
         ``source`` is the library id or file from which the game is loaded; ``unit_cents`` is the value of a
-        credit. Raises OperatorError if there is an office already, or the game has no terms of tickets, has
-        levels, or no such credit, or if ``currency`` is not a code of three letters.
+        credit. Raises OperatorError if the journal has an office already, if ``currency`` is not three
+        capital letters, or if the game has no terms for tickets, has progressive levels, or does not offer
+        this value of a credit.
         """
         definition = find_keno_rules(game).definition
         if journal.state(_OFFICE_KEY) is not None:
@@ -176,10 +177,11 @@ class KenoOffice:
     def sell(
         self, request: Mapping[str, Json], draw: Draw, *, station: str, is_paid: bool = True
     ) -> TicketRecord:
-        """Record the selections of a slip, and return the ticket to print (ss. 80 to 82).
+        """Record the selections of a slip as a ticket, and return the ticket to print (ss. 80 to 82).
 
-        Quick picks are drawn from ``draw``. A ticket takes part in the next draws whose sales are open. Raises
-        WagerError naming the field of the request, and OperatorError while a draw is closed and not held.
+        ``draw`` chooses the numbers of quick picks. A ticket takes part in the next draws. Raises WagerError
+        naming the invalid field of the request, and OperatorError after sales of a draw were closed until it
+        is held.
         """
         counters = self._read_counters()
         self._require_open_sales(counters)
@@ -227,7 +229,7 @@ class KenoOffice:
     def find_ticket(self, number: int) -> TicketRecord:
         """Return the central record of a ticket.
 
-        Raises TicketRefused if none was recorded or its claim period is over.
+        Raises TicketRefused if no such ticket was recorded or its claim period is over.
         """
         stored_ticket: Json = self.journal.state(f"{TICKET_KEY_PREFIX}{number}")
         if stored_ticket is None:
@@ -244,7 +246,10 @@ class KenoOffice:
 
     # ------------------------------------------------------------------ draws
     def close_sales(self) -> int:
-        """Close the sales for the next draw, and return its number; unpaid tickets of that draw become void (s. 83)."""
+        """Close the sales for the next draw, and return its number.
+
+        Tickets for this draw that were not paid for become void (s. 83).
+        """
         counters = self._read_counters()
         self._require_open_sales(counters)
         number = counters.next_draw
@@ -263,10 +268,10 @@ class KenoOffice:
         return number
 
     def hold_draw(self, draw: Draw) -> DrawResult:
-        """Draw the numbers of the closed draw, and settle every ticket of it.
+        """Draw the numbers of the draw whose sales are closed, and settle its tickets.
 
         If the prizes exceed the draw's limit, they are reduced so that all tickets share the limit. Raises
-        OperatorError if sales are open.
+        OperatorError if no sales are closed.
         """
         number, tickets = self._list_tickets_of_draw()
         definition = self.rules.definition
@@ -306,7 +311,7 @@ class KenoOffice:
     def fail_draw(self, reason: str) -> int:
         """Record that the draw whose sales are closed cannot be held; return its number.
 
-        The stakes are owed to the holders of the tickets.
+        Its stakes are then owed to the holders of the tickets.
         """
         number, tickets = self._list_tickets_of_draw()
         at = self._now()
@@ -323,9 +328,9 @@ class KenoOffice:
 
     # ------------------------------------------------------------------ claims
     def claim(self, presented: PresentedTicket, *, place: str) -> ClaimPayment:
-        """Pay the holder of a ticket everything that is decided and not paid yet (s. 86).
+        """Pay the holder of a ticket everything that its draws have won and that is not paid yet (s. 86).
 
-        The control number identifies the ticket. Raises TicketRefused with the first reason for refusal.
+        The control number identifies the ticket. Raises TicketRefused with the first reason for a refusal.
         """
         given_number = presented.control_number or ""
         tickets = self.list_tickets().values() if is_well_formed_control_number(given_number) else ()
@@ -356,7 +361,10 @@ class KenoOffice:
         return payment
 
     def expire(self) -> dict[int, int]:
-        """Close tickets that are void or whose claim period is over; return their unclaimed credits by number."""
+        """Close the tickets that are void or whose claim period is over.
+
+        Return, by ticket number, the credits that were not claimed.
+        """
         unclaimed: dict[int, int] = {}
         for number in self.list_tickets():
             with suppress(TicketRefused):  # it is not over yet
@@ -410,7 +418,7 @@ class KenoOffice:
         return from_json(Counters, self.journal.state(_COUNTERS_KEY), _COUNTERS_KEY)
 
     def _require_open_sales(self, counters: Counters) -> None:
-        """Raise OperatorError if the sales of a draw are closed, and it has been neither held nor declared failed."""
+        """Raise OperatorError if the sales of a draw are closed and the draw has not been held or declared failed."""
         if counters.is_closed:
             raise OperatorError(f"draw {counters.next_draw} is closed: hold it, or record that it failed")
 
@@ -431,7 +439,7 @@ class KenoOffice:
         }
 
     def _begin_next_draw(self) -> Counters:
-        """Return the counters for the next draw, with its sales open."""
+        """Return the counters that open the sales of the draw after the present one; store nothing."""
         counters = self._read_counters()
         return replace(counters, next_draw=counters.next_draw + 1, is_closed=False)
 
@@ -467,7 +475,10 @@ class KenoOffice:
         transfers: tuple[Transfer, ...] = (),
         counters: Counters | None = None,
     ) -> None:
-        """Append one entry to the journal, with the new records of tickets; None removes a ticket's record."""
+        """Append one entry to the journal, with the changed records of tickets.
+
+        ``tickets`` maps ticket numbers to records; None removes a ticket's record.
+        """
         state: dict[str, Json] = {
             f"{TICKET_KEY_PREFIX}{n}": None if each is None else each.to_json() for n, each in tickets.items()
         }
@@ -491,7 +502,7 @@ def check_journal_is_unused(journal: Journal) -> None:
 
 
 def read_opened_office(journal: Journal) -> OfficeOpened:
-    """Return the terms of a journal's office, as stated when it was opened. Raises OperatorError if none was opened."""
+    """Return the record with which a journal's office was opened. Raises OperatorError if no office was opened."""
     office_state = journal.state(_OFFICE_KEY)
     if office_state is None:
         raise OperatorError(f"{journal.media[0]}: no Keno office was opened here: `egm keno-office open`")
@@ -499,5 +510,8 @@ def read_opened_office(journal: Journal) -> OfficeOpened:
 
 
 def open_journal(folder: Path, now: Callable[[], datetime], second: Path | None = None) -> Journal:
-    """Open the journal of a Keno office; only one process may have it open."""
+    """Open and return the journal of a Keno office; only one process at a time can have it open.
+
+    ``now`` returns the time for entries; ``second`` is the folder of the second copy.
+    """
     return Journal.open(folder, now=now, second_dir=second, machine_id="keno-office")

@@ -1,7 +1,8 @@
-"""Verification of a Keno office's journal: each entry must equal the one recomputed from those before it.
+"""Verification of a Keno office's journal: each entry is recomputed from the entries before it and compared.
 
-The journal itself proves that no entry was changed later (:mod:`meters`). This shows that each entry was correct: the
-tickets of a draw, the balls from the recorded numbers, every prize, every payment, and all transfers between accounts.
+The journal itself proves that no entry was changed later (:mod:`meters`). This module checks that each entry
+is correct: the tickets of a draw, the balls from the recorded numbers, every prize, every payment, and all
+transfers between accounts.
 """
 
 from collections.abc import Iterator, Mapping
@@ -34,7 +35,7 @@ _RECORD_CLASS_BY_KIND: Final[Mapping[str, type]] = {
 
 
 class _JournalInMemory:
-    """A substitute for the journal in memory: the state after the entries recomputed so far; the last transaction."""
+    """A substitute for the journal: it holds the office's state in memory, and the transaction appended last."""
 
     def __init__(self, journal: Journal) -> None:
         self.media, self.derive = journal.media, journal.derive
@@ -42,15 +43,15 @@ class _JournalInMemory:
         self._state: dict[str, Json] = {}
 
     def state(self, key: str) -> Json:
-        """Return the value that the state in memory has under a key, or None."""
+        """Return the value stored in memory under a key, or None."""
         return self._state.get(key)
 
     def states(self, prefix: str) -> dict[str, Json]:
-        """Return all values of the state in memory whose keys begin with ``prefix``, by key."""
+        """Return all values stored in memory whose keys begin with ``prefix``, by key."""
         return {key: value for key, value in self._state.items() if key.startswith(prefix)}
 
     def append(self, transaction: Transaction) -> None:
-        """Apply a transaction to the state in memory."""
+        """Store the state of a transaction in memory, and the transaction as the last one."""
         self.last = transaction
         for key, value in transaction.state.items():
             if value is None:
@@ -87,7 +88,10 @@ class _Verifier:
         return self._copy.last
 
     def _recompute_in_office(self, office: KenoOffice, record: object, state: Mapping[str, Json]) -> None:
-        """Repeat a recorded action in an opened office; ``state`` is the entry's state, which has a sold ticket."""
+        """Repeat a recorded action in an opened office.
+
+        ``state`` is the state that the entry stores; a sale's has the sold ticket.
+        """
         match record:
             case TicketSold():
                 sold = TicketRecord.from_json(state[f"{TICKET_KEY_PREFIX}{record.number}"])
@@ -119,7 +123,7 @@ class _Verifier:
 
 
 def iter_findings(journal: Journal, game: Game) -> Iterator[str]:
-    """Yield a sentence for each part of a journal entry that differs from the recomputed one.
+    """Yield a sentence for each part of a journal entry that differs from the recomputed entry.
 
     After an entry that cannot be recomputed, nothing more is checked.
     """
@@ -139,7 +143,7 @@ def iter_findings(journal: Journal, game: Game) -> Iterator[str]:
 
 
 def _convert_tuples(value: Json) -> Json:
-    """Return a JSON value with lists in place of tuples."""
+    """Return a JSON value with tuples converted to lists, so that it can be compared."""
     if isinstance(value, Mapping):
         return {key: _convert_tuples(each) for key, each in value.items()}
     return [_convert_tuples(each) for each in value] if isinstance(value, list | tuple) else value

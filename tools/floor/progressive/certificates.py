@@ -1,10 +1,10 @@
-"""Certificates for a link, and the broker configuration that accepts no others.
+"""Certificates for a progressive link, and a broker configuration that accepts only these.
 
-One authority signs one certificate each for the broker, the controller, every machine and every sign. The
+One authority signs a certificate each for the broker, the controller, every machine and every sign. The
 broker identifies a client by the name in its certificate, which is the only client id that it may use: the
-holder of another certificate cannot disconnect a client by using its id. Keys are Ed25519. They leave the
-folder in which they are created only when a person carries them to their machine; a machine that creates its
-own key sends a certificate request.
+holder of another certificate cannot disconnect a client by using its id. Keys are Ed25519. A key stays in the
+folder in which it is created until a person carries it to its machine; a machine that creates its own key
+sends only a certificate request.
 """
 
 import contextlib
@@ -47,12 +47,12 @@ _ARCHIVE_SEPARATOR: Final = ".revoked-"
 
 
 def format_sign_name(name: str) -> str:
-    """Return the name of a sign in its certificate and in the names of its MQTT topics."""
+    """Return a sign's name as its certificate and its MQTT topics have it (``sign-`` and ``name``)."""
     return f"{SIGN_CERTIFICATE_PREFIX}-{name}"
 
 
 def _require_machine(name: str) -> None:
-    """Raise OperatorError if the name is reserved for the broker, the controller, the authority or a sign."""
+    """Raise OperatorError if a machine's name is reserved for the broker, the controller, the authority or a sign."""
     if name in {
         CONTROLLER_CERTIFICATE_NAME,
         SIGN_CERTIFICATE_PREFIX,
@@ -125,9 +125,9 @@ def make_authority(folder: Path, now: datetime) -> None:
 
 
 def make_certificate(folder: Path, name: str, now: datetime, hosts: Iterable[str] = ()) -> None:
-    """Sign and store a certificate for a member of the progressive link, such as a machine, a sign or the broker.
+    """Sign and store a certificate for one member of the progressive link: a machine, a sign, the broker ...
 
-    ``hosts``: the broker's host names. Raises OperatorError if the member has a certificate.
+    ``hosts``: the broker's host names. Raises OperatorError if the member has a certificate already.
     """
     _require_no_certificate(folder, name)
     key = _load_key(folder, name)
@@ -137,12 +137,13 @@ def make_certificate(folder: Path, name: str, now: datetime, hosts: Iterable[str
 def answer_request(
     folder: Path, request: str, key: str, now: datetime, broker: tuple[str, int]
 ) -> EnrolmentAnswer:
-    """Sign the certificate that a machine requests; return the reply to be taken back to the machine.
+    """Sign the certificate that a machine requests; return the answer, which a person carries to the machine.
 
     ``request`` is a PKCS #10 request (PEM), ``key`` the digest of its key as shown on the machine's screen,
-    and ``broker`` the broker's host and port. The certificate is stored with the others. A request with the
-    key of a valid certificate gets that certificate again; a request with another key gets a new certificate,
-    and the machine's old one is revoked. Raises OperatorError.
+    and ``broker`` the broker's host and port. The certificate is stored with the others. If the machine has a
+    certificate of this key, that certificate is returned again, or replaced if it is not valid now. Raises
+    OperatorError if the request is invalid, or if the machine has a certificate of another key, which must be
+    revoked first.
     """
     if not is_host_name_or_address(broker[0]):
         raise OperatorError(f"{broker[0]!r} is neither a host name nor an address")
@@ -173,7 +174,7 @@ def answer_request(
 def _sign_certificate(
     folder: Path, name: str, key: Ed25519PublicKey, now: datetime, hosts: tuple[str, ...] = ()
 ) -> x509.Certificate:
-    """Return a certificate for ``name`` that expires no later than the authority's own."""
+    """Sign a certificate for ``name`` and ``key`` and return it; it expires no later than the authority's own."""
     authority, signer = _load_authority(folder, now)
     use = ExtendedKeyUsageOID.SERVER_AUTH if hosts else ExtendedKeyUsageOID.CLIENT_AUTH
     builder = (
@@ -194,7 +195,8 @@ def _sign_certificate(
 def revoke_certificate(folder: Path, name: str, now: datetime) -> None:
     """Revoke the certificate of ``name`` and archive it, so that a new one may be made.
 
-    The broker rejects the certificate from the broker's next start on. Raises OperatorError if none exists.
+    The broker reads the revocation list at its start, and rejects the certificate from then on. Raises
+    OperatorError if ``name`` has no certificate.
     """
     certificate = folder / f"{name}.crt"
     if certificate.parent != folder:
@@ -209,10 +211,10 @@ def revoke_certificate(folder: Path, name: str, now: datetime) -> None:
 
 
 def write_revocations(folder: Path, now: datetime, serial: int | None = None) -> None:
-    """Sign the list of revoked certificates again, adding ``serial`` if it is given.
+    """Sign the list of revoked certificates again; if ``serial`` is given, add this certificate.
 
-    The list contains every archived certificate, even if the previous list was lost. It is valid for as long
-    as a certificate is, because a broker with an expired list admits nobody. Raises OperatorError if it
+    The list contains every archived certificate, even if the previous list was lost. It is valid as long as a
+    certificate, because a broker whose list has expired rejects every client. Raises OperatorError if it
     cannot be signed.
     """
     authority, signer = _load_authority(folder, now)
@@ -237,7 +239,7 @@ def write_revocations(folder: Path, now: datetime, serial: int | None = None) ->
 
 
 def _read_revocation_list(folder: Path) -> dict[int, x509.RevokedCertificate]:
-    """Return the entries of the revocation list by the serial number of the certificate."""
+    """Return the entries of the revocation list, by the certificate's serial number."""
     path = folder / REVOKED_FOLDER
     try:
         with raise_read_errors():
@@ -267,9 +269,9 @@ def _list_archived_serials(folder: Path) -> set[int]:
 
 
 def _archive_certificate(folder: Path, name: str, serial: int) -> None:
-    """Archive the certificate and the key of ``name`` under names with the serial number.
+    """Rename the certificate and key files of ``name`` to names with the certificate's serial number.
 
-    The certificate is moved last, so that an interrupted call can be repeated.
+    The certificate is renamed last, so that an interrupted call can be repeated.
     """
     for suffix in ("key", "crt"):
         with contextlib.suppress(FileNotFoundError):  # the key may be on its machine only
@@ -308,7 +310,7 @@ def _find_certificate_error(certificate: x509.Certificate, authority: x509.Certi
 
 
 def _find_validity_error(certificate: x509.Certificate, now: datetime) -> str:
-    """Return the text that the certificate is not valid yet or has expired, or "" if it is valid now."""
+    """Return a text if a certificate is not valid yet or has expired at the time ``now``, or "" if it is valid."""
     since, until = certificate.not_valid_before_utc, certificate.not_valid_after_utc
     if since <= now <= until:
         return ""
@@ -393,7 +395,7 @@ def _build_host_name(host: str) -> x509.GeneralName:
 
 
 def _load_key(folder: Path, name: str) -> Ed25519PrivateKey:
-    """Return the private key for a certificate to be made: the key that an interrupted run left, or a new one.
+    """Return the private key for a new certificate: a key left by an interrupted run, or else a new key.
 
     Raises OperatorError if the authority's key is lost although certificates signed with it exist.
     """
@@ -430,8 +432,8 @@ def write_broker_configuration(folder: Path, port: int, host: str = "127.0.0.1")
     """Write Mosquitto's configuration and its access list; return the configuration's path.
 
     A client is identified only by the name in its certificate, which is also its client id: a second client
-    with the same name disconnects the first. A client without a certificate, or with one on the revocation list, is
-    rejected. A sign may only publish its own status, and only if this folder has certified it.
+    with the same name disconnects the first. A client without a certificate, or with one on the revocation
+    list, is rejected. A sign may only publish its own status, and only if its certificate is in this folder.
     """
     certified = (
         path.stem

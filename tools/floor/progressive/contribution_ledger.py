@@ -1,4 +1,4 @@
-"""The money movements in a controller's store: contributions, hits, returned and transferred amounts.
+"""The money movements of a controller's levels: contributions, hits, returned and transferred amounts.
 
 Each is stored in the same transaction as the message that causes it.
 """
@@ -20,14 +20,14 @@ class ContributionLedgerError(OperatorError):
 
 
 class ContributionLedger:
-    """The money movements of a progressive controller's levels; ``at`` returns the controller's time as text."""
+    """The money movements of a progressive controller's levels; ``at`` returns the present time as text."""
 
     def __init__(self, mysteries: MysteryPrizes, at: Callable[[], str]) -> None:
         self._mysteries = mysteries
         self._at = at
 
     def add_contribution(self, session: Session, record: LevelRecord, contribution: Contribution) -> None:
-        """Add the contribution of a wager to its level, or to the successor of a closed level."""
+        """Add the contribution of a wager to its level; if the level is closed, to its successor."""
         grown_level = record.level.add_contribution(contribution.wager_cents)
         if not record.successor:
             self._store_level_after_contribution(session, replace(record, level=grown_level), contribution)
@@ -39,7 +39,7 @@ class ContributionLedger:
     def _store_level_after_contribution(
         self, session: Session, record: LevelRecord, contribution: Contribution
     ) -> None:
-        """Store a level after a contribution; if a mystery level reached its secret amount, record the win."""
+        """Store a level after a contribution; if this reaches a mystery level's secret amount, record the win."""
         session.put_level(record)
         if not record.level.terms.is_mystery:
             return
@@ -86,11 +86,11 @@ class ContributionLedger:
     def _take_hit_amount(
         self, session: Session, record: LevelRecord, share: Fraction
     ) -> tuple[int, LevelRecord]:
-        """Return the amount that a hit pays, and the level's record after it.
+        """Return the amount in minor units that a hit pays, and the level's record after the hit.
 
-        A hit that happened before its level was closed, but is reported afterwards, is still owed; the
-        operator pays it. The first such hit gets the amount that the level showed when it closed, a later one
-        the base amount; a hit of a share gets that part of the amount.
+        ``share`` is the part of the level that was hit. A hit of a closed level is still owed if it happened
+        before the closing; the operator pays it. The first such hit gets the amount that the level showed
+        when it closed, later hits get what remains of that amount, or the base amount if nothing remains.
         """
         if not record.successor:
             amount_cents, reset = record.level.pay_hit(share)
@@ -108,7 +108,7 @@ class ContributionLedger:
         return amount_cents, replace(record, level=paid_hit, closing_cents=left_cents)
 
     def return_award(self, session: Session, hit: ClaimRecord) -> None:
-        """Return the award of a game that was declared void to its progressive level."""
+        """Return the award of a void game's hit to its progressive level."""
         record = session.read_level(hit.level)
         if record is None:
             raise ContributionLedgerError(
@@ -125,10 +125,10 @@ class ContributionLedger:
         self.add_moved_amount(session, record.successor, amount)
 
     def adjust_to_payment(self, session: Session, hit: ClaimRecord) -> None:
-        """Correct the level's amount if the machine paid another amount for a hit than the award.
+        """Correct the level's amount if the machine paid a hit with another amount than the award.
 
-        The two amounts differ if an attendant paid the shown amount before the award arrived. They also
-        differ if, after a restore from an older copy, machines sent their hits again in another order.
+        An attendant may have paid the shown amount before the award arrived. Or, after a restore of an older
+        store, machines may have sent their hits again in another order.
         """
         record, paid_cents = session.read_level(hit.level), hit.paid_cents
         if record is None or paid_cents is None:
@@ -158,11 +158,11 @@ class ContributionLedger:
     def correct_outdated_level(
         self, session: Session, record: LevelRecord, machine: str, enrolment: LevelEnrolment
     ) -> None:
-        """Record a correction if a machine has seen a later state of a level than this store has.
+        """Record a correction if a machine knows a later state of a level than this store has.
 
-        ``enrolment`` is what the machine states about the level. A machine shows no amount that is lower than
-        the last one without a recorded reason, so the correction is recorded as a fall. A controller's store
-        is never behind its machines unless it was restored from an older copy.
+        This only happens after the store was restored from an older copy. ``enrolment`` has the amount and
+        the number of falls (recorded decreases) that the machine knows. The correction counts as a fall,
+        because a machine does not show a lower amount without one.
         """
         unlawful_fall = find_unlawful_fall(
             record.level.shown_cents, record.falls, enrolment.shown_cents, enrolment.falls
@@ -174,7 +174,7 @@ class ContributionLedger:
             session.put_level(replace(record, falls=enrolment.falls + 1, fell_by="correction"))
 
     def add_moved_amount(self, session: Session, level: str, amount: Fraction) -> None:
-        """Add an amount to a progressive level, or to the last successor of a closed level."""
+        """Add an amount from another level to this level; if it is closed, to the last of its successors."""
         heir = session.read_level(level)
         while heir is not None and heir.successor:
             heir = session.read_level(heir.successor)
@@ -186,7 +186,7 @@ class ContributionLedger:
         self._record_outside_amount(session, heir, amount)
 
     def _record_outside_amount(self, session: Session, record: LevelRecord, amount: Fraction) -> None:
-        """Add an amount that a mystery level received other than by wagers to the record of its current prize.
+        """Record that a mystery level received an amount other than by wagers, in the record of its current prize.
 
         For any other level, do nothing.
         """
@@ -219,7 +219,7 @@ class ContributionLedger:
 
 
 def _record_fall(record: LevelRecord, shown_cents: int) -> LevelRecord:
-    """Return the record with one more fall, by correction, if the level now shows less than ``shown_cents``."""
+    """Return the level's record; if it shows less than ``shown_cents``, with one more fall, caused by a correction."""
     if record.level.shown_cents >= shown_cents:
         return record
     return replace(record, falls=record.falls + 1, fell_by="correction")

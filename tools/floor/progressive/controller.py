@@ -1,9 +1,8 @@
 """The controller of progressive levels: the messages that it processes, its replies, and its state.
 
-It does no input or output: :meth:`Controller.take` is given messages with their real senders (which the
-transport proves), and returns the replies; by then everything is durable. It is idempotent at every point: a
-repeated contribution, claim or commit is recognised by its sequence number or id, and gets the same reply as
-the first one.
+It does no input or output: :meth:`Controller.take` receives messages with senders that the transport has
+verified, stores everything durably, and returns the replies. A repeated message is recognised by its sequence
+number or id, has no second effect, and gets the same reply.
 """
 
 import secrets
@@ -85,22 +84,23 @@ class Controller:
         self._books = ContributionLedger(self._mysteries, self._format_time)
         self._spoken = 0
         self._missing_number_by_level: dict[tuple[str, str], int] = {}
-        """The number of the contribution last missing, by machine and level, so that each gap is recorded once."""
+        """The number of the contribution that was last missing, by (machine, level); used to record each gap once."""
         self._closed: set[str] = set()
         """The ids of closed levels, which need not be read again because they never reopen."""
         self.unruled = 0
-        """The number of claims and payments that wait for a ruling, as of the last reading of the values."""
+        """The number of claims and payments that wait for a ruling, as of the last call of :meth:`list_values`."""
         self.wins: tuple[LevelWin, ...] = ()
-        """The recent wins that signs display, as of the last reading of the values (I-09)."""
+        """The recent wins that signs display, as of the last call of :meth:`list_values` (I-09)."""
 
     # ------------------------------------------------------------------ what machines say
     def take(self, received: Iterable[ReceivedMessage]) -> list[FromController]:
         """Process messages in order, in one transaction if possible; return the replies.
 
-        A message whose processing raises an error is recorded and has no effect; the others take effect.
-        Raises DeposedError if another controller has taken over, StoreLostError if the store is gone,
-        LevelDefectiveError if a level's record does not add up, and OperatorError if the key does not fit the
-        mystery levels. In these cases the controller stops, and nothing of the transaction is stored (I-07).
+        If processing one message raises an error, this is recorded and that message has no effect; all others
+        take effect. Raises DeposedError if another controller has taken over, StoreLostError if the store is
+        gone, LevelDefectiveError if a level's record does not add up, and OperatorError if the secrets of the
+        mystery levels cannot be decrypted with the key. Then the transaction stores nothing, and the
+        controller must stop (I-07).
         """
         messages = tuple(received)
         gaps = dict(self._missing_number_by_level)
@@ -140,7 +140,7 @@ class Controller:
     def _process_message(self, session: Session, received_message: ReceivedMessage) -> list[FromController]:
         """Process one message of a machine and return the replies.
 
-        A message under another machine's name is only recorded.
+        A message that names another machine than its sender is recorded, and has no other effect.
         """
         message = received_message.message
         if received_message.sender != message.machine:
@@ -179,7 +179,7 @@ class Controller:
     def _enrol_in_level(
         self, session: Session, join: EnrolmentRequest, enrolment: LevelEnrolment
     ) -> FromController:
-        """Enrol a machine in a level; refuse it if the game's stake or odds differ from the level's (s.92)."""
+        """Enrol a machine in a level, or return a refusal if its stake or odds differ from the level's (s.92)."""
         record = session.read_level(enrolment.level)
         if record is None:
             return self._refuse_enrolment(
@@ -354,9 +354,10 @@ class Controller:
     def _hold_improbable_claim(
         self, session: Session, record: LevelRecord, claim: Claim
     ) -> FromController | None:
-        """Hold a claim that chance does not explain, and return the refusal; None if the claim may be awarded.
+        """Hold a claim if the machine has hit the level more often than chance explains; return the refusal.
 
-        The claim is recorded once, and repeats get the same reply until staff have ruled on it.
+        Return None if the claim may be awarded. A held claim is recorded once; until staff have ruled on it,
+        a repeat gets the same reply.
         """
         held_claim = session.find_held_claim(claim.claim)
         if held_claim is None:
@@ -379,7 +380,10 @@ class Controller:
         return self._refuse(session, claim, reason, held_claim.reason or held_claim.why)
 
     def rule(self, claim: str, ruling: str, persons: tuple[str, ...], reason: str) -> None:
-        """Rule on a held claim or payment; see :func:`tools.floor.progressive.holding.rule_on_held_claim`."""
+        """Store two persons' ruling on a held claim or payment.
+
+        See :func:`tools.floor.progressive.holding.rule_on_held_claim`.
+        """
         with self._store.transaction() as session:
             ruled = holding.rule_on_held_claim(session, claim, ruling, persons, reason, self._format_time())
             hit = session.find_claim(str(ruled.message["claim"]))
@@ -387,9 +391,9 @@ class Controller:
                 self._books.adjust_to_payment(session, hit)
 
     def _record_payment(self, session: Session, commit: PaymentReport) -> FromController:
-        """Record how a machine paid a hit; the award of a void game returns to the level.
+        """Record how a machine paid a hit, and return the reply; the award of a void game returns to the level.
 
-        If the reported payment is plausible, it becomes what the level paid; otherwise it is held for a
+        If the payment differs from the award and is plausible, the level bears it; otherwise it is held for a
         ruling.
         """
         hit = session.find_claim(commit.claim)
@@ -418,10 +422,7 @@ class Controller:
         return ClaimClosure(machine=commit.machine, claim=commit.claim)
 
     def _adjust_to_other_payment(self, session: Session, hit: ClaimRecord, commit: PaymentReport) -> None:
-        """Adjust the level to a payment that differs from the award.
-
-        If the payment is implausible, hold it for a ruling instead.
-        """
+        """Let the level bear a payment that differs from the award; if it is implausible, hold it for a ruling."""
         record = session.read_level(hit.level)
         reason = "" if record is None else holding.find_payment_error(record, hit, commit.amount_cents)
         if not reason:
@@ -440,10 +441,11 @@ class Controller:
         refusal_reason: str,
         following: int = 0,
     ) -> FromController:
-        """Return the refusal of a machine's message, and record it as an event if it is new.
+        """Return the refusal of a machine's message, and record it as an event the first time.
 
-        A gap in the sequence is recorded once, however many messages follow. A claim that arrives before the
-        contribution of its own wager is not recorded as a fault: refusing it restores the order.
+        If contributions are missing before the message, ``following`` is the number of the first missing one;
+        such a gap is recorded once. A claim that arrives before the contribution of its own wager is not
+        recorded, because the machine then sends both in the right order.
         """
         level = getattr(message, "level", "")
         is_recorded = reason in {RefusalReason.CLAIM_EARLY, RefusalReason.CLAIM_DECLINED} or (
@@ -470,7 +472,7 @@ class Controller:
 
     # ------------------------------------------------------------------ what it says by itself
     def list_values(self) -> list[LevelValue]:
-        """Return a value message for every open level, and store each amount as today's last displayed one (I-16)."""
+        """Return a value message for every open level; store each amount as the last one displayed today (I-16)."""
         at = self._now()
         with self._store.transaction() as session:
             self.unruled = session.count_unruled()
@@ -487,7 +489,7 @@ class Controller:
     def _iter_recent_wins(
         session: Session, records: Iterable[LevelRecord], now: datetime
     ) -> Iterator[LevelWin]:
-        """Yield the last win of each level that signs still show; wins of void games are left out."""
+        """Yield the last win of each level, if it is recent enough for signs to show; omit wins of void games."""
         for record in records:
             hit = session.find_claim(record.last_claim) if record.last_claim else None
             if (
@@ -538,9 +540,9 @@ class Controller:
         return changes
 
     def _change_level(self, session: Session, record: LevelRecord, definition: LevelDefinition) -> list[str]:
-        """Apply a changed definition to a level; return what changed, as text.
+        """Change a level to its new definition; return one line of text for each change.
 
-        Raises ControllerError if the change is not allowed.
+        Raises ControllerError if a change is not allowed.
         """
         if record.successor:
             raise ControllerError(
@@ -578,7 +580,7 @@ class Controller:
             session.note(self._format_time(), "admitted", machine=machine)
 
     def dismiss_machine(self, machine: str) -> None:
-        """Stop a machine from enrolling in levels; its contributions stay in the levels (I-12)."""
+        """Remove a machine from those that may enrol in levels; its contributions stay in the levels (I-12)."""
         with self._store.transaction() as session:
             if not session.may_enrol(machine):
                 raise ControllerError(f"machine {machine} is not on this link's list")
@@ -600,18 +602,18 @@ class Controller:
         return amount
 
     def renew_term(self) -> None:
-        """Report to the store that this controller is working; raise DeposedError if another one has taken over."""
+        """Report to the store that this controller still works; raise DeposedError if another has taken over."""
         with self._store.transaction():
             pass
 
     @contextmanager
     def open_read_session(self) -> Iterator[Session]:
-        """Open a session that only reads the controller's records."""
+        """Yield a session that can only read the controller's records."""
         with self._store.transaction() as session:
             yield session
 
     def forget_sign(self, sign: str) -> None:
-        """Remove a sign from the list of signs that must report."""
+        """Remove a sign from the list of signs that must report to the controller."""
         with self._store.transaction() as session:
             if sign not in {name for name, _ in session.read_signs()}:
                 raise ControllerError(f"sign {sign} is not on the list of signs that must report")
@@ -629,12 +631,12 @@ class Controller:
             return session.read_win_register()
 
     def list_daily_amounts(self) -> tuple[tuple[str, str, str, int], ...]:
-        """Return the last displayed amount of each day and level, as (day, level, time, minor units)."""
+        """Return the last amount displayed on each day, as (day, level, time, minor units)."""
         with self._store.transaction() as session:
             return session.list_daily_amounts()
 
     def record_software_check(self, software: VerificationFindings | None) -> None:
-        """Record the result of the software check: as signed, altered, or not checked (None) (I-08).
+        """Record the result of the software check at start: as signed, altered, or None for not checked (I-08).
 
         Raises :class:`ControllerError` naming the files that differ from the manifest.
         """
@@ -668,7 +670,7 @@ class Controller:
 
 
 def _format_odds(odds: Fraction) -> str:
-    """Return the mean hits of a wager as text; a fraction that is too long to be read is rounded."""
+    """Return the mean number of hits of one wager as text; a very long fraction is rounded."""
     exact = str(odds)
     return exact if len(exact) <= _EXACT_ODDS_LENGTH_MAX else f"about 1 in {float(1 / odds):,.4f}"
 
@@ -699,7 +701,7 @@ def _build_award(hit: ClaimRecord) -> Award:
 
 
 def _check_level_totals(session: Session, record: LevelRecord) -> None:
-    """Raise ControllerError unless a level's totals equal the sums of its contributions and of the win register."""
+    """Raise ControllerError unless a level's totals equal the sums of its contributions and registered hits."""
     hits = [hit for hit in session.read_win_register() if hit.level == record.id and hit.way != "void"]
     level = record.level
     paid_cents = sum(hit.amount_cents for hit in hits)

@@ -2,8 +2,8 @@
 
 Of ``n`` wagers that each win with probability ``p`` at most, the probability that ``h`` or more win is, by
 Chernoff, at most ``(n p / h)^h (n (1 - p) / (n - h))^(n - h)`` for ``h > n p``. Both powers are rounded up,
-so that the bound is never too low. Each test of an honest machine therefore gives a false alarm with a
-probability below one in a thousand million.
+so that the bound is never too low. So the probability that a test of an honest machine gives a false alarm is
+below one in a thousand million.
 """
 
 from collections.abc import Sequence
@@ -22,9 +22,9 @@ def is_improbable(wins: Sequence[int], contribution_count: int, odds: Fraction) 
     """Return whether a machine has hit a level so often that chance does not explain it.
 
     ``wins`` has the numbers of the contributions that hit, ascending. ``contribution_count`` is the number of
-    contributions up to the newest hit. ``odds`` is the mean number of hits per wager, which is at least the
-    chance of a hit. The number of all hits is tested. The number of hits since each of the most recent hits
-    is tested as well, so that a sudden series of hits is found even after a long time of honest play.
+    contributions up to the newest hit. ``odds`` is the mean number of hits per wager. First all hits are
+    tested together. Then the hits since each recent hit are tested, so that a sudden series of hits is
+    detected even after a long time of honest play.
     """
     if bound_win_probability(contribution_count, len(wins), odds) < IMPROBABLE_PROBABILITY:
         return True
@@ -36,7 +36,10 @@ def is_improbable(wins: Sequence[int], contribution_count: int, odds: Fraction) 
 
 
 def bound_win_probability(wagers: int, wins: int, odds: Fraction) -> Fraction:
-    """Return an upper bound on the probability of at least ``wins`` hits in ``wagers``; 1 if no bound is known."""
+    """Return an upper bound on the probability of ``wins`` or more hits in ``wagers``.
+
+    The result is 1 if ``wins`` is not above the expected number.
+    """
     if wins <= wagers * odds or odds >= 1:
         return Fraction(1)
     if wins >= wagers:
@@ -46,7 +49,7 @@ def bound_win_probability(wagers: int, wins: int, odds: Fraction) -> Fraction:
 
 
 def _raise_to_power(base: Fraction, exponent: int) -> Fraction:
-    """Return ``base`` to a power, rounded up slightly, so that the cost is bounded for large exponents."""
+    """Return ``base`` to the power ``exponent``, slightly rounded up so that large exponents stay fast."""
     result, square = Fraction(1), _round_up(base)
     while exponent:
         if exponent & 1:

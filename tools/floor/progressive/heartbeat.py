@@ -39,7 +39,7 @@ class _Message(BaseModel):
 
 
 class ShownLevel(_Message):
-    """One level on a sign: the displayed amount in minor units, or None if no amount is displayed."""
+    """One level on a sign: the displayed amount in minor units, or None if the sign shows no amount."""
 
     level: LevelId
     amount_cents: Cents | None = None
@@ -77,7 +77,7 @@ class HeartbeatSource:
 
     sign: str
     _plates: tuple[Plate, ...] = ()
-    """The levels in the last frame that was drawn."""
+    """The levels (plates) in the last frame that was drawn."""
     _drawn_ns: int | None = None
     """The monotonic time of the last frame in nanoseconds; None before the first."""
     _beat_ns: int | None = None
@@ -88,9 +88,9 @@ class HeartbeatSource:
         self._plates, self._drawn_ns = plates, now_ns
 
     def build_due_heartbeat(self, now_ns: int) -> bytes | None:
-        """Return the heartbeat to send now, or None.
+        """Return the heartbeat to send now, or None if none is due.
 
-        A heartbeat is due once a second, but only while frames are being drawn.
+        A heartbeat is due once a second while frames are being drawn.
         """
         if self._drawn_ns is None or now_ns - self._drawn_ns > HEARTBEAT_INTERVAL_NS:
             return None

@@ -1,9 +1,9 @@
 """Implausible claims and payments: held until two people have ruled on them.
 
-A wager can hit a level at most as often as the level file says, and a machine's wagers hit it about as often as
-their odds predict. A claim beyond that is recorded and not awarded. A machine should pay the award, or the amount
-that it showed when the level was hit. If it reports another amount, the level pays only its award; the operator
-bears the difference, unless two people rule, with a reason, that the level bears it.
+A claim is held if one wager has hit a level more often than the level file allows, or if a machine has hit it
+more often than its odds explain. A machine should pay the award, or the amount that it showed when the level
+was hit. If it reports another amount, the level pays only its award; the operator bears the difference,
+unless two people rule, with a reason, that the level bears it.
 """
 
 from dataclasses import replace
@@ -31,7 +31,7 @@ class RulingError(OperatorError):
 
 
 def find_claim_doubt(session: Session, record: LevelRecord, claim: Claim) -> str:
-    """Return why a claim of a progressive hit must be held for a ruling, or "" if it need not."""
+    """Return why a claim of a progressive hit must be held for a ruling, or "" if it can be awarded."""
     wins = session.list_winning_contributions(claim.machine, claim.level)
     if wins.count(claim.after) >= record.hits_most:
         return f"contribution {claim.after} has already won level {record.id} {record.hits_most} times, the most it can"
@@ -45,8 +45,8 @@ def find_claim_doubt(session: Session, record: LevelRecord, claim: Claim) -> str
 def find_payment_error(record: LevelRecord, hit: ClaimRecord, paid_cents: int) -> str:
     """Return why a payment that a machine reports for a hit is implausible, or "" if it is plausible.
 
-    A plausible payment lies between the award and the amount the machine showed, which is at most the highest
-    amount that the level ever showed.
+    A plausible payment is between the award and the amount that the machine showed; no machine can have shown
+    more than the level's highest amount ever.
     """
     shown_cents = min(hit.shown_cents, int(record.peak_cents * Fraction(hit.share or 1)))
     least_cents, most_cents = sorted((hit.amount_cents, shown_cents))
@@ -56,20 +56,20 @@ def find_payment_error(record: LevelRecord, hit: ClaimRecord, paid_cents: int) -
 
 
 def format_payment_id(claim: str) -> str:
-    """Return the id under which the payment of a claim is held for a ruling; it differs from every claim's id."""
+    """Return the id under which a payment of the claim is held for a ruling; no claim has such an id."""
     return f"{claim}/payment"
 
 
 def hold_claim(
     session: Session, held_id: str, message: Claim | PaymentReport, why: str, time_text: str
 ) -> None:
-    """Hold a progressive claim or a payment until staff rule on it."""
+    """Store a progressive claim or payment as held; it waits until staff rule on it."""
     content = message.model_dump(mode="json")
     session.put_held(HeldClaim(claim=held_id, message=content, why=why, held_at=time_text))
 
 
 def find_claim_to_rule_on(session: Session, claim: str) -> HeldClaim:
-    """Return a held claim or payment that waits for a ruling. Raises :class:`RulingError` if it does not."""
+    """Return the held claim or payment with this id. Raises :class:`RulingError` if none waits for a ruling."""
     held_claim = session.find_held_claim(claim)
     if held_claim is None or held_claim.ruling:
         raise RulingError(f"claim {claim} is not waiting for a ruling")
@@ -81,8 +81,8 @@ def rule_on_held_claim(
 ) -> HeldClaim:
     """Store the ruling ``award`` or ``decline`` on a held claim or payment, and return the record.
 
-    An awarded claim gets the amount that the level shows when the machine repeats the claim. An awarded
-    payment becomes what the level paid. Raises :class:`RulingError`.
+    If a claim is awarded, it gets the amount that the level shows when the machine next repeats the claim. If
+    a payment is awarded, the level bears it. Raises :class:`RulingError`.
     """
     held_claim = find_claim_to_rule_on(session, claim)
     if ruling not in {RULING_AWARD, RULING_DECLINE}:

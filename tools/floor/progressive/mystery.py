@@ -1,7 +1,7 @@
 """The mystery prizes of a controller: a secret amount is drawn at each reset; the wager that reaches it wins.
 
-Contributions are numbered in the order in which they are counted, so that anyone can repeat the count up to
-the one that won. Everything here happens in the transaction that counts the contribution.
+Contributions are numbered in the order in which they are counted. So anyone can later add them up to the one
+that won. All changes are made in the transaction that counts the contribution.
 """
 
 from dataclasses import replace
@@ -25,18 +25,18 @@ class MysteryError(OperatorError):
 
 
 class MysteryPrizes:
-    """The mystery prizes in a controller's store; ``term`` is the number of the controller's term of work."""
+    """The mystery prizes in a controller's store; ``term`` is the number of the controller's term (takeover)."""
 
     def __init__(self, vault: SecretStore | None, term: int) -> None:
         self._vault = vault
         self._term = term
         self._trigger_by_level: dict[str, MysteryTrigger] = {}
-        """The decrypted secrets of the current prizes, so that each is decrypted once."""
+        """The decrypted secret of each level's current prize, a cache."""
 
     def open(self, session: Session, record: LevelRecord, time_text: str) -> None:
         """Draw the secret amount of a level's next mystery prize, and store it encrypted.
 
-        It lies above the level's present amount and at most at its ceiling.
+        The secret amount is above the level's present amount and at most at its ceiling.
         """
         if self._vault is None:
             raise MysteryError(f"level {record.id}: a mystery level needs the key of the controllers' folder")
@@ -65,7 +65,7 @@ class MysteryPrizes:
     def assign_contribution_number(
         self, session: Session, record: LevelRecord, machine: str, sequence: int
     ) -> PrizeRecord | None:
-        """Store the next number of a mystery level for a contribution.
+        """Store a contribution under the next number of its mystery level.
 
         Return the prize if this contribution wins it, else None.
         """
@@ -88,13 +88,13 @@ class MysteryPrizes:
         )
 
     def add_outside_amount(self, session: Session, level: str, amount: Fraction) -> None:
-        """Record an amount that a level received other than by wagers, which no numbered contribution contains."""
+        """Record an amount that a mystery level received other than by wagers; no contribution contains it."""
         prize = session.read_last_prize(level)
         if prize is not None:
             session.put_prize(replace(prize, added_amount=prize.added_amount + amount))
 
     def close(self, session: Session, level: str) -> None:
-        """Disclose the secret of the last mystery prize of a closed level, which nobody won."""
+        """Disclose the secret of a closed level's last mystery prize, which was not won."""
         prize = session.read_last_prize(level)
         if prize is not None:
             trigger = self._unseal_secret(prize)

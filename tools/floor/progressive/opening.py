@@ -1,4 +1,4 @@
-"""Opening of the controller's store that is named on a command line, for work or for reading only."""
+"""Opening of the controller's store that a command line names, for work or for reading only."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -24,9 +24,9 @@ STORE_OPTION = click.option(
 
 
 def open_store(text: str | None, *, to_read: bool = False) -> Store:
-    """Open the named store, or the default one; ``to_read``: for reading only.
+    """Open the named store, or the default one; with ``to_read``, for reading only.
 
-    Raises StoreBusyError while another controller uses it, unless it is opened for reading only.
+    Raises StoreBusyError if another controller uses the store; reading is always possible.
     """
     if text is not None and ("=" in text or text.startswith(("postgres://", "postgresql://"))):
         from tools.floor.progressive.postgres import PostgresReader, PostgresStore  # noqa: PLC0415 (an optional package)

@@ -1,4 +1,4 @@
-"""The controller's store in PostgreSQL: several controllers may stand by while one works."""
+"""The controller's store in PostgreSQL: one controller works on it, and others can stand by to take over."""
 
 import contextlib
 from typing import Any, Final
@@ -24,7 +24,7 @@ _IDLE_TIMEOUT_SERVER_VERSION: Final = 140_000
 
 
 class PostgresReader(Store):
-    """A controller's store in a PostgreSQL database, opened for reading while a controller may be using it."""
+    """A controller's store in PostgreSQL, opened for reading only; a controller may use it at the same time."""
 
     begin = "BEGIN READ ONLY"
     looks_for = "SELECT count(to_regclass(?))"
@@ -46,7 +46,7 @@ class PostgresReader(Store):
             raise OperatorError(_format_error(error)) from None
 
     def _require_term(self) -> None:
-        """Do nothing: a reader has no term as the working controller that could end."""
+        """Do nothing: a reader writes nothing, so it needs no term as the working controller."""
 
     def run(self, sql: str, *values: Any) -> list[Row]:
         """Run one SQL statement; see :meth:`Store.run`."""
@@ -88,7 +88,10 @@ class PostgresStore(PostgresReader):
             raise
 
     def _watch_over(self) -> None:
-        """Configure the server to end this session if the controller hangs or its connection is lost."""
+        """Configure the server to end this session if the controller hangs or its connection is lost.
+
+        Then another controller can take over.
+        """
         limits = {
             "lock_timeout": _LOCK_WAIT_MS,
             "idle_in_transaction_session_timeout": _IDLE_SESSION_MS,

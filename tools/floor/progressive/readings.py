@@ -16,7 +16,7 @@ _SIGN_STATUSES: Final = ("lit", "dark", "silent")
 class Readings:
     """The latest figures of a progressive controller for monitoring, as a prometheus-client collector.
 
-    Another thread reads them; all of them are always replaced together.
+    The exporter's thread reads them while :meth:`take` replaces all of them together.
     """
 
     def __init__(self) -> None:

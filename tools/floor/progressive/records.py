@@ -14,34 +14,37 @@ Fall = Literal["", "win", "ceiling", "correction"]
 
 
 def list_partial_shares(definition: LevelDefinition) -> dict[str, Fraction]:
-    """Return the partial shares of a level that can be won, by their text in records and messages."""
+    """Return the partial shares of a level that can be won, by the share's text in records and messages."""
     return {str(share): odds for share, odds in definition.stake_and_odds.shares.items()}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LevelRecord:
-    """One progressive level: its amount, its terms, which every contributing machine must have, and its history."""
+    """One progressive level with its amount, its terms and its history.
+
+    A machine may contribute only on the same terms.
+    """
 
     id: str
     names: Mapping[str, str]
     """The name of the level by language."""
     stake_cents: int
     odds: Fraction
-    """The exact mean number of hits of one wager of ``stake_cents``."""
+    """The exact mean number of hits (of the full amount) by one wager of ``stake_cents``."""
     level: Level
     """The exact amount of the level and its terms."""
     falls: int = 0
-    """The number of times the displayed amount was reduced."""
+    """The number of times that the displayed amount has fallen."""
     fell_by: Fall = ""
-    """The cause of the last reduction of the displayed amount."""
+    """The cause of the last fall of the displayed amount; empty before the first."""
     successor: str = ""
-    """The level that received the amount of this closed level; empty while it is open."""
+    """The id of the level that received the amount of this closed level; empty while this level is open."""
     closing_cents: int = 0
-    """The amount displayed when the level was closed."""
+    """The amount displayed when the level was closed, less the hits paid since."""
     hits_most: int = 1
     """The maximum number of hits that one wager can have."""
     shares: Mapping[str, Fraction] = field(default_factory=dict)
-    """The partial shares of the level that can be won, each with its mean number of hits per wager."""
+    """The partial shares of the level that can be won, by their text; the value is the mean hits per wager."""
     last_claim: str = ""
     """The id of the claim of the last hit, or empty."""
     peak_cents: int = 0
@@ -86,7 +89,7 @@ class LevelRecord:
 
     @classmethod
     def from_text(cls, level_id: str, text: str) -> "LevelRecord":
-        """Return a record decoded from JSON text, with its pools checked.
+        """Return a record decoded from JSON text, after checking that its amounts add up.
 
         Raises LevelDefectiveError, KeyError or ValueError.
         """
@@ -119,13 +122,13 @@ class PrizeRecord:
     """The encrypted secret."""
     opened_at: str
     start: Fraction
-    """The level's amount at the draw of the secret."""
+    """The level's amount, in minor units, when the secret was drawn."""
     turns_before: int
-    """The number of contributions before the draw of the secret."""
+    """The number of contributions to the level before the secret was drawn."""
     added_amount: Fraction = Fraction(0)
-    """The money that the level has since received other than by wagers; stored as ``lifted``."""
+    """The money that the level has received since then other than by wagers; stored as ``lifted``."""
     turns: int = 0
-    """The number of contributions when the prize was won or its level closed; 0 before."""
+    """The number of contributions when the prize was won or its level closed; 0 until then."""
     trigger: Mapping[str, Any] | None = None
     """The disclosed secret; None until the prize is won or its level closed."""
     claim: str = ""
@@ -147,14 +150,14 @@ class PrizeRecord:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class HeldClaim:
-    """A claim or payment held for a ruling."""
+    """A claim or a payment that is held until two persons rule on it."""
 
     claim: str
-    """The id of the claim, or of its payment (``holding.format_payment_id``)."""
+    """The id of the claim; for a payment, the id from ``holding.format_payment_id``."""
     message: Mapping[str, Any]
     """The machine's message, as JSON."""
     why: str
-    """The reason why it is held."""
+    """The reason why the claim or payment is held."""
     held_at: str
     ruling: str = ""
     """The ruling: ``award`` or ``decline``; empty until staff have ruled."""
@@ -172,22 +175,22 @@ class ClaimRecord:
     machine: str
     level: str
     after: int
-    """The number of the machine's contribution whose wager hit the level."""
+    """The number of the machine's contribution to the level by the wager that hit it."""
     shown_cents: int
     """The amount that the machine showed when the level was hit, in minor units."""
     combination: str
-    """The winning combination."""
+    """The winning combination of the game."""
     hit_at: str
-    """The machine's time of the hit; only recorded, never used."""
+    """The time of the hit by the machine's clock; only recorded, never used."""
     amount_cents: int
     """The amount awarded to the machine, in minor units."""
     place: int
-    """The running number of the hit among all hits of its level."""
+    """The number of the hit among all hits of its level, in order."""
     awarded_at: str
     paid_cents: int | None = None
     """The amount that the machine paid; None until it has reported the payment."""
     way: str = ""
-    """How the machine paid, or ``void``; empty until it has reported the payment."""
+    """How the machine paid the hit, or ``void``; empty until it has reported the payment."""
     closed_at: str = ""
     """The time at which the machine reported the payment; empty until then."""
     share: str = ""

@@ -1,8 +1,8 @@
 """The secrets of mystery levels: a generator that draws the amounts, and a key that encrypts them.
 
-The secrets are in the store until they are won, encrypted (AES-256-GCM): reading the store, or a copy of it,
-reveals nothing. The key is a file next to the controller's certificate, the same for every controller that
-may take the store over.
+The controller's store has each secret encrypted (AES-256-GCM) until it is won, so reading the store reveals
+nothing. The key is a file next to the controller's certificate; all controllers that may take the store over
+have the same key.
 """
 
 import base64
@@ -83,15 +83,15 @@ class SecretStore:
     """
 
     def __init__(self, key: bytes, start: Callable[[int], RandomService] = start_generator) -> None:
-        """Create the store with a key of 32 bytes; ``start`` returns the generator for a controller's term."""
+        """Create the source of secrets with a key of 32 bytes; ``start`` returns the generator for a term's number."""
         self._cipher = AESGCM(key)
         self._start = start
         self._chance: RandomService | None = None
 
     def draw(self, make: Callable[[RandomSource], MysteryTrigger], term: int) -> MysteryTrigger:
-        """Draw the secret amount of a mystery prize. Raises :class:`SecretError` if the generator fails.
+        """Draw the secret amount of a mystery prize and return it. Raises :class:`SecretError` if the generator fails.
 
-        ``make`` draws it with the given random source.
+        ``make`` receives the random source and returns the secret amount; ``term`` is the controller's term.
         """
         if self._chance is None:
             self._chance = self._start(term)
@@ -102,7 +102,7 @@ class SecretStore:
             raise SecretError(f"a secret amount cannot be drawn: {error}") from error
 
     def seal(self, trigger: MysteryTrigger) -> str:
-        """Return a mystery prize's secret encrypted; its nonce is derived from its commitment, which is unique."""
+        """Return a mystery prize's secret encrypted; the nonce is derived from the prize's unique commitment."""
         encrypted = self._cipher.encrypt(_derive_nonce(trigger.commitment), trigger.to_text().encode(), None)
         return base64.b64encode(encrypted).decode("ascii")
 

@@ -1,8 +1,8 @@
 """The controller on the network: receives machine messages and sends replies and values over the link's broker.
 
-Waiting messages are processed together, in one durable transaction, and answered after it: a busy floor costs
-one disk write for many wagers. A controller stops if another one has taken over, or if it finds a record that
-does not add up; a standby controller takes over.
+All waiting messages are processed in one durable transaction and then answered, so that many wagers cost one
+disk write. A controller stops if another one has taken over, or if it finds a record that does not add up.
+Then a standby controller takes over.
 """
 
 import asyncio
@@ -81,7 +81,7 @@ class Service:
         await run_together(self._stay_connected(), self._keep_store_alive())
 
     async def _stay_connected(self) -> None:
-        """Connect to the broker, and connect again after every interruption, until cancelled."""
+        """Stay connected to the broker until cancelled: connect, and connect again after every interruption."""
         context = build_tls_context(self._slot)
         await keep_connected(
             self._slot,
@@ -128,7 +128,7 @@ class Service:
                 self._report(f"{sender}: {error}")
 
     def _process_heartbeat(self, sign: str, beat: SignHeartbeat) -> None:
-        """Store a heartbeat. Raises ProgressiveMessageError if it names another sign than its sender."""
+        """Store a sign's heartbeat. Raises ProgressiveMessageError if it names a sign other than its sender."""
         if beat.sign != sign:
             raise ProgressiveMessageError(f"the heartbeat names sign {beat.sign}, but was sent by {sign}")
         if self._signs is not None:
@@ -141,7 +141,7 @@ class Service:
                 await self._publish_reply(line, answer)
 
     async def _collect_messages(self) -> list[ReceivedMessage]:
-        """Wait for a machine's message; return it with the others that have arrived, up to a maximum.
+        """Wait for a machine's message; return it and all that have arrived meanwhile, up to a maximum.
 
         A message that is still in the socket needs a few turns of the event loop to arrive.
         """
@@ -182,7 +182,7 @@ class Service:
 def keep_latest_counts(answers: list[FromController]) -> list[FromController]:
     """Return the controller's replies in order, without outdated acknowledgements of contributions.
 
-    For each machine and level, only the last acknowledgement remains.
+    Only the last acknowledgement for each machine and level remains.
     """
     last = {(a.machine, a.level): a for a in answers if isinstance(a, ContributionCount)}
     return [a for a in answers if not isinstance(a, ContributionCount) or last[a.machine, a.level] is a]

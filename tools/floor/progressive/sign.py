@@ -1,9 +1,9 @@
 """The state of an overhead sign, and its connection to the controller (Québec by-law s.91).
 
-The sign only reads the values that a controller publishes. When a value arrives, the displayed drums run up
-to it and stop, so the sign never shows an amount that the level did not have. A level without a value for
-five seconds shows no amount. A value that the broker has retained is old, and does not prove that the
-controller still updates the level.
+The sign only reads the values that a controller publishes. When a value arrives, the displayed drums move up
+to it and stop, so the sign never shows more than the level had. A level without a value for five seconds
+shows no amount. A value that the broker has retained is old, and does not prove that the controller still
+updates the level.
 """
 
 import asyncio
@@ -49,14 +49,14 @@ class Plate:
     thousandths: int | None
     """The amount on the rolling drums, in thousandths of a minor unit; None if no amount is displayed."""
     value_age_ns: int | None
-    """The time since the level's last live value, in nanoseconds; None if there was none."""
+    """The time since the last live (not retained) value of the level arrived, in nanoseconds; None if none did."""
     win: LevelWin | None = None
-    """The last win, which is shown for a while; else None."""
+    """The last win of the level while it is being shown, else None."""
 
 
 @dataclass(slots=True)
 class _Level:
-    """A progressive level on a sign: its last value, and the drums' way to it."""
+    """A progressive level on a sign: its last value, and the movement of the drums up to that value."""
 
     value: LevelValue
     start: int
@@ -76,7 +76,7 @@ class _Level:
         return self.start + (target - self.start) * run_ns // AMOUNT_RUN_NS
 
     def is_fresh(self, now_ns: int) -> bool:
-        """Return whether the last live value is so recent that the amount may be displayed."""
+        """Return whether the last live value is recent enough for the amount to be displayed."""
         return self.received_ns is not None and now_ns - self.received_ns <= VALUE_STALE_NS
 
 
@@ -91,13 +91,13 @@ class Sign:
     """The last win of each level, and the monotonic time in nanoseconds at which it was received."""
 
     def update_value(self, value: LevelValue, now_ns: int, *, retained: bool = False) -> str:
-        """Update a level with a value; return why the value is invalid, or "".
+        """Store a received value of a level; return why the value is invalid, or "" if it is valid or outdated.
 
-        ``retained``: the broker had retained the value, so that it may be old. A value older than the last
-        one is ignored (:meth:`LevelValue.is_after`). A lower amount without a recorded fall is invalid and never
-        displayed (NM 15.1.24.12(E)); a lower amount after a fall is displayed at once. If the sign displays
-        no amount now and the value is of a new run of the controller, the comparison with earlier amounts
-        starts again, because that run does not know what signs have displayed.
+        ``retained``: the broker had stored the value, so it may be old. A value older than the last one is
+        ignored (:meth:`LevelValue.is_after`). A lower amount is displayed at once if the value records a
+        fall; otherwise it is invalid and never displayed (NM 15.1.24.12(E)). But if the sign displays no
+        amount now and the controller was restarted, earlier amounts are not compared, because the new run
+        does not know what signs have displayed.
         """
         level = self._level_by_id.get(value.level)
         was_silent = level is not None and not level.is_fresh(now_ns)
@@ -121,7 +121,7 @@ class Sign:
         return ""
 
     def update_win(self, won: LevelWin, now_ns: int) -> None:
-        """Show a win of a level for as long as the controller repeats it."""
+        """Show a win of a level; it is shown for as long as the controller repeats this message."""
         self._win_by_level[won.level] = (won, now_ns)
 
     def build_plates(self, now_ns: int) -> tuple[Plate, ...]:
@@ -146,17 +146,17 @@ class Sign:
 
 @dataclass(slots=True)
 class SignMonitor:
-    """A monitor that reports when a sign stops or resumes displaying the amount of a level (I-02)."""
+    """A monitor that reports each level whose amount a sign starts or stops displaying (I-02)."""
 
     sign: Sign
     report: Callable[[str], None]
     _is_lit_by_level: dict[str, bool] = field(default_factory=dict)
-    """Whether each level was displayed at the last check."""
+    """Whether the amount of each level was displayed at the last check."""
 
     def check_sign(self, now_ns: int) -> tuple[Plate, ...]:
         """Report the levels whose amount appeared or disappeared since the last call.
 
-        Return what the sign displays now.
+        Return the levels as the sign displays them now.
         """
         plates = self.sign.build_plates(now_ns)
         for plate in plates:
@@ -171,9 +171,9 @@ class Listener(Protocol):
     """The interface of a receiver of level values: a sign, or its monitor."""
 
     def update_value(self, value: LevelValue, now_ns: int, *, retained: bool = False) -> str:
-        """Update a level with a value; return why the value is invalid, or "".
+        """Update a level with a received value; return why the value is invalid, or "".
 
-        ``retained``: the broker had retained the value, so that it may be old.
+        ``retained``: the broker had stored the value, so it may be old.
         """
         ...
 
@@ -196,7 +196,7 @@ async def listen(
     """Receive every level value until cancelled, and reconnect after each interruption.
 
     ``report`` is called with the error of an invalid value; ``lost`` (``report`` if None) with the reason why
-    there is no connection to the broker. ``name`` distinguishes the sign from others with the same
+    there is no connection to the broker. ``name`` distinguishes this sign from other signs that use the same
     certificate. ``beat`` returns the heartbeat to send now, or None. Raises OperatorError for invalid
     certificate files.
     """

@@ -64,7 +64,7 @@ def _format_bilingual_text(texts_of_languages: tuple[Texts, ...], key: str) -> s
 def _draw_plate(
     stage: Stage, texts_of_languages: tuple[Texts, ...], plate: Plate, rect: Rect, currency: str
 ) -> None:
-    """Draw one progressive level: its name over its amount, or over a text if the amount is not known."""
+    """Draw one progressive level: its name, and below it the amount or, if it is unknown, a text."""
     p, (x, y, w, h) = stage.painter, rect
     size = "marquee" if h > 320 else "title"
     head = stage.theme.sizes[size] * 1.5
@@ -110,7 +110,7 @@ def _draw_no_amount(stage: Stage, texts_of_languages: tuple[Texts, ...], rect: R
 def _draw_staff_lamp(stage: Stage, plates: tuple[Plate, ...]) -> None:
     """Draw the small lamp for staff: bright for a moment after each received amount, else dim.
 
-    It is red while the amount of a level is unknown, and if the sign has no levels.
+    It is red if the sign has no levels or does not know the amount of one.
     """
     wide, high = stage.layout.size
     ages_ns = [plate.value_age_ns for plate in plates if plate.value_age_ns is not None]

@@ -23,12 +23,12 @@ _STILL_PICTURE_NS: Final = 2_000_000_000
 
 
 class SignDisplay(Protocol):
-    """A display for a sign's picture: a window or a file."""
+    """The interface of a display for a sign's picture: a window or a file."""
 
     def show(self, plates: tuple[Plate, ...], now_ns: int) -> bool:
         """Display the sign's levels (plates).
 
-        Return False if the display was closed or needs no more pictures.
+        Return False if the display was closed or is complete, so that no more pictures follow.
         """
         ...
 
@@ -67,8 +67,8 @@ class SignWindow:
 class SignFile:
     """A display of a sign that writes one picture (PNG).
 
-    It is written when every level has an amount and the drums stand still; without amounts, after the time
-    for which a level may have no value.
+    The picture is written when every level has an amount and the drums have stopped. If amounts are missing,
+    it is written once the time in which a value must arrive has passed.
     """
 
     def __init__(self, currency: str, path: Path, *, portrait: bool = False) -> None:
@@ -79,7 +79,7 @@ class SignFile:
         self._began_ns: int | None = None
 
     def show(self, plates: tuple[Plate, ...], now_ns: int) -> bool:
-        """Write the sign's picture to the file once its drums stand still; return False when it is written.
+        """Write the sign's picture to the file when it is due; return False once it is written, True before.
 
         Raises OSError if the file cannot be written.
         """
@@ -106,7 +106,7 @@ async def show_sign(
     report: Callable[[str], None],
     now_ns: Callable[[], int] = time.monotonic_ns,
 ) -> None:
-    """Show the overhead sign ``name`` on the display ``wall`` until it is closed or the task is cancelled.
+    """Show the overhead sign ``name`` on the display ``wall`` until that is closed or the task is cancelled.
 
     ``levels`` are the levels to display; see :class:`Sign`.
     """

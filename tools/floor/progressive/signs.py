@@ -1,7 +1,7 @@
 """The controller's record of the signs on the floor: lit, dark, or not reporting (I-02).
 
-A sign is known from its first heartbeat until it is removed from the list. An event is recorded when a sign
-sends no heartbeat for five seconds or shows no amount for a level, and when it recovers.
+A sign is on the list from its first heartbeat until staff remove it. An event is recorded when a sign sends
+no heartbeat for five seconds or shows no amount for a level, and when it recovers.
 """
 
 import json
@@ -22,16 +22,16 @@ _RECORD_INTERVAL_NS: Final = 1_000_000_000
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SignRecord:
-    """The last known state of a sign. Times are ISO 8601, UTC."""
+    """The last known state of an overhead sign. Times are ISO 8601, UTC."""
 
     id: str
     status: Status
     since: str
-    """The time at which the status last changed."""
+    """The time at which the sign's status last changed."""
     heard_at: str
     """The time at which the sign's last heartbeat arrived."""
     shown: dict[str, int | None]
-    """The displayed amount of each level, in minor units; None if none is displayed."""
+    """The amount displayed for each level, in minor units; None if the sign shows no amount for it."""
 
     @property
     def dark_level_ids(self) -> tuple[str, ...]:

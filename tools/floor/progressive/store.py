@@ -1,9 +1,8 @@
 """The controller's storage: in SQLite by default, or in PostgreSQL if a server is named; one code for both.
 
-Everything happens in transactions that are durable when they end. A controller that takes the store over gets
-a new number, its *term*. A controller whose term has ended can no longer write anything, however late it
-resumes (a fencing token). Of two controllers on one PostgreSQL database, the second waits until the first is
-gone.
+A transaction is durable when it ends. A controller that takes the store over gets a new number, its *term*;
+this ends the term of the controller before it, which can no longer write anything, even if it resumes later
+(a fencing token). Of two controllers on one PostgreSQL database, the second waits until the first has ended.
 """
 
 import contextlib
@@ -85,7 +84,7 @@ class Session:
         return tuple(str(row[0]) for row in self._run("SELECT id FROM machine ORDER BY id"))
 
     def may_enrol(self, machine: str) -> bool:
-        """Return whether this machine is on the list of machines that may enrol in levels."""
+        """Return whether this machine may enrol in levels."""
         return bool(self._run("SELECT 1 FROM machine WHERE id = ?", machine))
 
     def add_machine(self, machine: str, time_text: str) -> None:
@@ -98,7 +97,7 @@ class Session:
         self._run("DELETE FROM heard WHERE machine = ?", machine)
 
     def store_message_time(self, machine: str, time_text: str) -> None:
-        """Store the time of a machine's last message."""
+        """Store the time at which a machine's last message arrived."""
         self._run(
             "INSERT INTO heard VALUES (?, ?) ON CONFLICT (machine) DO UPDATE SET at = excluded.at",
             machine,
@@ -116,9 +115,9 @@ class Session:
 
     # ------------------------------------------------------------------ levels
     def read_level(self, level: str) -> LevelRecord | None:
-        """Return the record of one progressive level, or None.
+        """Return the record of one progressive level, or None if there is none.
 
-        The record's pools are checked when it is read.
+        The level's amounts are checked when the record is read.
         """
         rows = self._run("SELECT record FROM level WHERE id = ?", level)
         return LevelRecord.from_text(level, rows[0][0]) if rows else None
@@ -143,7 +142,7 @@ class Session:
         return int(rows[0][0]) if rows else None
 
     def store_last_counted(self, machine: str, level: str, contribution_number: int) -> None:
-        """Store the number of a machine's last counted contribution, and enrol the machine if necessary."""
+        """Store the number of a machine's last counted contribution to a level; the machine is enrolled in it then."""
         self._run(
             "INSERT INTO member VALUES (?, ?, ?) "
             "ON CONFLICT (machine, level) DO UPDATE SET counted = excluded.counted",
@@ -153,7 +152,7 @@ class Session:
         )
 
     def find_contribution(self, machine: str, level: str, sequence: int) -> tuple[int, Fraction] | None:
-        """Return one contribution as (wager in minor units, amount for the level), or None."""
+        """Return a contribution as (wager in minor units, exact amount added to the level), or None if not stored."""
         rows = self._run(
             "SELECT wager_cents, amount FROM contribution WHERE machine = ? AND level = ? AND sequence = ?",
             machine,
@@ -163,7 +162,11 @@ class Session:
         return (int(rows[0][0]), Fraction(rows[0][1])) if rows else None
 
     def add_contribution(self, contribution: Contribution, *, hidden_share: Fraction) -> None:
-        """Store one contribution of a machine, with the hidden share that the controller adds to the level for it."""
+        """Store one contribution of a machine.
+
+        ``hidden_share`` is the exact amount in minor units that the wager adds to the level's hidden reserve,
+        which pays for the level's next reset.
+        """
         self._run(
             "INSERT INTO contribution VALUES (?, ?, ?, ?, ?, ?)",
             contribution.machine,
@@ -183,9 +186,9 @@ class Session:
 
     # ------------------------------------------------------------------ mystery prizes
     def read_last_prize(self, level: str) -> PrizeRecord | None:
-        """Return the last mystery prize of a level, or None.
+        """Return the last mystery prize of a level, or None if it has none.
 
-        It is the current prize unless the level was closed.
+        It is the current prize, unless the level was closed.
         """
         rows = self._run("SELECT record FROM prize WHERE level = ? ORDER BY number DESC LIMIT 1", level)
         return PrizeRecord.from_text(rows[0][0]) if rows else None
@@ -215,14 +218,14 @@ class Session:
         return int(self._run("SELECT coalesce(max(place), 0) FROM turn WHERE level = ?", level)[0][0])
 
     def find_numbered_contribution(self, level: str, turn_index: int) -> tuple[str, int] | None:
-        """Return (machine, sequence number) of the contribution with this number at a mystery level, or None."""
+        """Return (machine, its contribution number) of a mystery level's contribution ``turn_index``, or None."""
         rows = self._run(
             "SELECT machine, sequence FROM turn WHERE level = ? AND place = ?", level, turn_index
         )
         return (str(rows[0][0]), int(rows[0][1])) if rows else None
 
     def assign_contribution_number(self, level: str, machine: str, sequence: int) -> None:
-        """Give a contribution the next number of its mystery level, and store it."""
+        """Store a machine's contribution ``sequence`` under the next number of its mystery level."""
         self._run(
             "INSERT INTO turn VALUES (?, ?, ?, ?)",
             level,
@@ -244,7 +247,7 @@ class Session:
         return tuple(sorted(hits, key=lambda hit: (hit.level, hit.place)))
 
     def list_open_claims(self, machine: str, level: str) -> tuple[ClaimRecord, ...]:
-        """Return the hits of a machine on a level whose payment the machine has not reported yet."""
+        """Return the hits of a machine on a level whose payment it has not reported yet."""
         rows = self._run(
             "SELECT record FROM claim WHERE machine = ? AND level = ? AND record LIKE ?",
             machine,
@@ -278,7 +281,7 @@ class Session:
         return tuple(sorted(int(json.loads(row[0])["after"]) for row in rows))
 
     def find_held_claim(self, claim: str) -> HeldClaim | None:
-        """Return the held claim or payment with this id, even if staff have already ruled on it, or None."""
+        """Return the held claim or payment with this id, ruled on or not; None if none was held."""
         rows = self._run("SELECT record FROM held WHERE claim = ?", claim)
         return HeldClaim(**json.loads(rows[0][0])) if rows else None
 
@@ -288,7 +291,7 @@ class Session:
         return tuple(sorted((HeldClaim(**json.loads(row[0])) for row in rows), key=lambda h: h.held_at))
 
     def count_unruled(self) -> int:
-        """Return how many held claims and payments wait for a ruling."""
+        """Return the number of held claims and payments that still wait for a ruling."""
         return int(self._run("SELECT count(*) FROM held WHERE record LIKE ?", _UNRULED_MESSAGE_TEXT)[0][0])
 
     def put_held(self, record: HeldClaim) -> None:
@@ -301,7 +304,7 @@ class Session:
 
     # ------------------------------------------------------------------ the record of everything else
     def note(self, time_text: str, kind: str, **story: Any) -> None:
-        """Record an event of the controller, of this kind and with these details."""
+        """Record an event of the controller: its time, its kind and its details (keyword arguments)."""
         text = json.dumps(story, ensure_ascii=False, default=str, sort_keys=True)
         self._run("INSERT INTO event VALUES (?, ?, ?)", time_text, kind, text)
 
@@ -339,7 +342,7 @@ class Session:
         )
 
     def list_daily_amounts(self) -> tuple[tuple[str, str, str, int], ...]:
-        """Return the daily record as (day, level, time, amount in minor units)."""
+        """Return the last amount displayed on each day, as (day, level, time, amount in minor units)."""
         rows = self._run("SELECT day, level, at, amount_cents FROM daily ORDER BY day, level")
         return tuple((row[0], row[1], row[2], int(row[3])) for row in rows)
 
@@ -371,7 +374,7 @@ class Store(ABC):
     looks_for: str
 
     def _require_term(self) -> None:
-        """Raise DeposedError if this controller's term has ended; otherwise it cannot end within the transaction."""
+        """Raise DeposedError if this controller's term has ended; if not, prevent a takeover in this transaction."""
         if not self.run("UPDATE office SET used = used + 1 WHERE term = ? RETURNING term", self.term):
             raise DeposedError(f"term {self.term} is over: another controller has taken over")
 
@@ -401,7 +404,10 @@ class Store(ABC):
             )
 
     def _take_over(self, integer: str) -> None:
-        """Create missing tables and start a new term, so that earlier controllers can no longer write."""
+        """Create missing tables and start a new term, so that earlier controllers can no longer write.
+
+        ``integer`` is the SQL type of whole numbers.
+        """
         self.run(self.begin)
         for table in _SCHEMA:
             self.run(table.format(int=integer))
@@ -411,7 +417,7 @@ class Store(ABC):
 
 
 class SqliteReader(Store):
-    """A progressive controller's store in a SQLite file, opened for reading while a controller may be using it."""
+    """A controller's store in a SQLite file, opened for reading only; a controller may use it at the same time."""
 
     looks_for = "SELECT count(*) FROM sqlite_master WHERE type = 'table' AND name = ?"
     """The SQL query that returns how many tables with a given name exist (0 or 1)."""
@@ -431,7 +437,7 @@ class SqliteReader(Store):
             raise OperatorError(f"{path} is not a controller store: {error}") from error
 
     def _require_term(self) -> None:
-        """Do nothing: a reader has no term as the working controller that could end."""
+        """Do nothing: a reader writes nothing, so it needs no term as the working controller."""
 
     def run(self, sql: str, *values: Any) -> list[Row]:
         """Run one SQL statement; see :meth:`Store.run`."""
