@@ -1,10 +1,11 @@
 """The Debian package of the cabinet: ``make deb``.
 
-Everything the cabinet runs is in ``/opt/open-egm``: an environment of Debian's own Python with the wheels
-that ``requirements.txt`` names by digest, and this project's. Wheels are for one minor version of Python, so
-there is one set for each supported Debian release. Nothing is downloaded where the package is installed; its
-``postinst`` compiles the modules for the installed Python, and again when that changes (a dpkg trigger). The
-same inputs give the same bytes: file times are those of the last commit (or ``SOURCE_DATE_EPOCH``).
+Everything that the cabinet runs is in ``/opt/open-egm``: a virtual environment of Debian's own Python with
+the wheels that ``requirements.txt`` names by digest, and this project's wheel. Wheels are for one minor
+version of Python, so there is one set for each supported Debian release. Nothing is downloaded where the
+package is installed; its ``postinst`` compiles the modules for the installed Python, and again when that
+changes (a dpkg trigger). The same inputs give the same bytes: file times are those of the last commit (or
+``SOURCE_DATE_EPOCH``).
 """
 
 import os
@@ -64,7 +65,7 @@ _PYTHON_VERSIONS: Final = ("3.11", "3.13")
 
 @contextmanager
 def set_plain_umask() -> Iterator[None]:
-    """Set a umask that lets everybody read the built files."""
+    """Set a umask with which everybody can read new files; restore the previous one at the end."""
     previous_umask = os.umask(0o022)
     try:
         yield
@@ -137,7 +138,10 @@ def list_pages() -> list[Path]:
 
 
 def _build_environment(home: Path, scratch: Path, epoch: str) -> None:
-    """Create a virtual environment of Debian's Python in which no file contains the path of the build folder."""
+    """Create in ``home`` a virtual environment of Debian's Python with the wheels of every supported Python version.
+
+    ``epoch`` is the time of all files, in seconds since 1970. No file contains the path of the build folder.
+    """
     (home / "bin").mkdir(parents=True)
     for name in ("python", "python3"):
         (home / "bin" / name).symlink_to("/usr/bin/python3")
@@ -160,7 +164,10 @@ def _build_environment(home: Path, scratch: Path, epoch: str) -> None:
 
 
 def _install_wheels(packages: Path, python: str, wheel: Path, epoch: str) -> None:
-    """Install the wheels for one minor version of Python, and this project, without compiled modules."""
+    """Install in ``packages`` the required wheels for one minor version of Python, and this project's ``wheel``.
+
+    Modules are not compiled.
+    """
     packages.mkdir(parents=True)
     into = ("install", "--no-compile", "--no-deps", "--only-binary=:all:", "--python-version", python)
     requirement_options = ("--require-hashes", "-r", str(_SOURCE_ROOT / "requirements.txt"))
@@ -179,7 +186,7 @@ def _install_wheels(packages: Path, python: str, wheel: Path, epoch: str) -> Non
 
 
 def format_python_dependencies(pythons: Sequence[str]) -> str:
-    """Return the Debian dependency on one of these minor versions of Python, given in ascending order."""
+    """Return the package's Debian dependency on Python: any of the minor versions given in ascending order."""
     relations = [f"python3 (>= {pythons[0]})"]
     for python, following in pairwise(pythons):
         if _find_next_python(python) != following:

@@ -53,7 +53,7 @@ _HARDWARE_OPTIONS: Final = (
 
 
 class EmulatedComputer:
-    """One running emulated computer; ``folder`` has the variables of its firmware and its control sockets."""
+    """One running emulated computer; ``folder`` holds its firmware's variables and its control sockets."""
 
     def __init__(
         self,
@@ -66,8 +66,9 @@ class EmulatedComputer:
     ) -> None:
         """Start the emulated computer.
 
-        ``disks`` has the system disk, then the second medium, in QEMU's syntax. ``ports`` names a terminal
-        for each serial port. Raises OperatorError if QEMU is missing.
+        ``disks`` are the system disk, then the second medium, in QEMU's syntax. ``ports`` are the
+        pseudo-terminals of simulated devices, one for each serial port. Raises OperatorError if QEMU is
+        missing.
         """
         #: Time (UTC, seconds) and name of each QMP event received so far, in order: RESET, WATCHDOG ...
         self.events: list[tuple[int, str]] = []
@@ -181,7 +182,7 @@ class EmulatedComputer:
             time.sleep(0.3)
 
     def keys(self, *names: str) -> None:
-        """Press these keys of the emulated keyboard together, named as in QEMU."""
+        """Press the named keys of the emulated keyboard together; the names are QEMU's."""
         self("send-key", keys=[{"type": "qcode", "data": name} for name in names])
 
     def cut(self) -> None:

@@ -2,8 +2,8 @@
 
 Builds, into one folder, ``open-egm.img`` (a disk: two system slots of which the first is filled, and the
 first state medium), ``second.img`` (the second state medium) and ``open-egm.bundle`` (the same release as a
-signed update). The same Debian packages and the same commit give the same bytes. Its contents are listed in
-``image.toml``. It needs root rights, or one of the alternatives that ``mmdebstrap`` accepts.
+signed update). The same Debian packages and the same commit give the same bytes. The contents of the image
+are listed in ``image.toml``. It needs root rights, or one of the alternatives that ``mmdebstrap`` accepts.
 """
 
 import os
@@ -112,7 +112,10 @@ def _build_root(work: Path, overlays: tuple[Path, ...], public: str, epoch: str,
 def _iter_customise_lines(
     work: Path, package: Path, trees: tuple[Path, ...], *, debug: bool
 ) -> Iterator[str]:
-    """Yield the lines of the shell script that turns a new Debian system in the folder ``$1`` into a cabinet."""
+    """Yield the lines of the shell script that turns a new Debian system into a cabinet.
+
+    The script receives the folder of the system as ``$1``.
+    """
     yield "#!/bin/sh"
     yield "set -e"
     yield f'cp {package} "$1/tmp/open-egm.deb"'
@@ -148,7 +151,7 @@ def _iter_customise_lines(
 def _append_hash_tree(root: Path, epoch: str, *, debug: bool) -> str:
     """Append the dm-verity hash tree to the root file system.
 
-    Return the kernel command line with the root hash.
+    Return the kernel command line, which contains the root hash.
     """
     length = root.stat().st_size
     fixed = (f"--hash-offset={length}", f"--uuid={_UUID_FORM.format(9)}", f"--salt={'00' * 32}")
@@ -161,7 +164,7 @@ def _append_hash_tree(root: Path, epoch: str, *, debug: bool) -> str:
 
 
 def _build_esp(work: Path, command_line: str, epoch: str) -> None:
-    """Build an EFI system partition whose only program contains kernel, initramfs and command line."""
+    """Build an EFI system partition with one program: kernel, initramfs and ``command_line`` in one file."""
     (work / "cmdline").write_text(command_line, encoding="ascii")
     (work / "osrel").write_text('ID=open-egm\nNAME="Open EGM"\n', encoding="ascii")
     at, arguments = 0x20000, []
@@ -218,7 +221,7 @@ def _build_disk(image: Path, bundle: Path, public: str, work: Path, epoch: str) 
 
 
 def _build_medium(path: Path, label: str, number: int, epoch: str) -> None:
-    """Build an empty state medium (a file system for the machine's memory) with this label and number."""
+    """Build an empty state medium with this label and number: a file system for the machine's memory."""
     path.unlink(missing_ok=True)
     with path.open("wb") as stream:
         stream.truncate(_STATE_MIB * _MIB)
@@ -260,7 +263,7 @@ def _build_medium(path: Path, label: str, number: int, epoch: str) -> None:
     "--debug", is_flag=True, help="With a root shell on hvc0 and a verbose kernel; never for a venue."
 )
 def main(out: Path, key: Path | None, overlays: tuple[Path, ...], *, debug: bool) -> None:
-    """Build the image of a machine."""
+    """Build the image of a machine and its update bundle."""
     try:
         signer = key or out / "release.pem"
         if key is None and not signer.exists():

@@ -1,9 +1,9 @@
 """A system slot: one release of the machine's software on the disk, and the bundle that carries it there.
 
-A slot is two partitions: an EFI system partition that contains only one kernel with the verity hash of the
-root file system, and that root file system. The last 64 KiB of the latter hold the *release*: one line of
-JSON with the SHA-256 of both partitions, signed (Ed25519) by the publisher of the software. A bundle is that
-line, followed by the bytes of both partitions. The first sector of the EFI partition is erased before an
+A slot is two partitions: a root file system, and an EFI system partition whose only program is a kernel with
+the verity hash of that root file system. The last 64 KiB of the root partition hold the *release*: one line
+of JSON with the SHA-256 of both partitions, signed (Ed25519) by the publisher of the software. A bundle is
+that line, followed by the bytes of both partitions. The first sector of the EFI partition is erased before an
 update writes anything, and written after everything else is on the medium: until then the slot is empty.
 """
 
@@ -55,7 +55,7 @@ class Release:
     version: str
     parts: Mapping[str, PartitionContent]
     line: bytes
-    """The signed line that states the release."""
+    """The signed line of JSON that describes the release."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,12 +67,12 @@ class Slot:
     root: Path
 
     def part(self, name: str) -> Path:
-        """Return the slot's partition with this name: ``esp`` (the EFI partition) or ``root``."""
+        """Return the path of the slot's partition: ``esp`` (the EFI partition) or ``root``."""
         return self.esp if name == "esp" else self.root
 
 
 def compute_stream_digest(stream: BinaryIO, length: int) -> str:
-    """Return the SHA-256 of the next ``length`` bytes of a stream, or of what remains if that is less."""
+    """Return the SHA-256 of the next ``length`` bytes of a stream; of fewer bytes if the stream ends before."""
     sha256 = hashlib.sha256()
     while length > 0 and (piece := stream.read(min(length, _COPY_BLOCK_BYTES))):
         sha256.update(piece)
@@ -146,9 +146,10 @@ def read_bundle_release(bundle: BinaryIO, public_key_hex: str, newer_than: int, 
 
 
 def require_complete_bundle(bundle: BinaryIO, release: Release, where: str) -> None:
-    """Check the partitions in a bundle, then seek back to their start. Raises SlotError if truncated or altered.
+    """Check the partitions in a bundle against its release; return the stream to their start.
 
-    The slot to be overwritten is the fallback until then, and may only be overwritten by a complete release.
+    Raises SlotError if the bundle is truncated or altered. It is checked before the write, because the slot
+    to be overwritten is the fallback, and only a complete release may replace it.
     """
     began = bundle.tell()
     for name in reversed(PARTITION_NAMES):
@@ -160,7 +161,7 @@ def require_complete_bundle(bundle: BinaryIO, release: Release, where: str) -> N
 def install_release(bundle: BinaryIO, release: Release, slot: Slot, where: str) -> None:
     """Write the partitions of an update bundle into a system slot.
 
-    Raises SlotError if the bundle is truncated or altered; the slot is then left empty.
+    Raises SlotError if the bundle is truncated or altered; then the slot remains empty and cannot start.
     """
     _write_at(slot.esp, 0, bytes(_BOOT_SECTOR_BYTES))
     _copy(bundle, release.parts["root"], slot.root, f"{where}: root")
@@ -176,7 +177,7 @@ def install_release(bundle: BinaryIO, release: Release, slot: Slot, where: str) 
 
 
 def _copy(source: BinaryIO, part: PartitionContent, to: Path, where: str, *, without: int = 0) -> bytes:
-    """Write one partition of a bundle to ``to``, except for its first ``without`` bytes; return those bytes.
+    """Copy one partition of a bundle to ``to``, except its first ``without`` bytes; return these bytes.
 
     Raises SlotError if the bundle is truncated or altered.
     """
@@ -206,7 +207,10 @@ def _write_at(to: Path, offset: int, data: bytes) -> None:
 
 
 def _compute_digest(path: Path, length: int) -> str:
-    """Return the SHA-256 of the first ``length`` bytes of a file or partition, read from the medium itself."""
+    """Return the SHA-256 of the first ``length`` bytes of a file or partition.
+
+    The bytes are read from the medium, not from the cache.
+    """
     with path.open("rb") as stream:
         # to read the medium, not the page cache
         os.posix_fadvise(stream.fileno(), 0, 0, os.POSIX_FADV_DONTNEED)

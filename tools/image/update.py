@@ -3,9 +3,9 @@
 ``check`` verifies both slots and the media before the machine starts, and writes their faults to the file
 that the machine reads; ``late`` waits for each medium that was missing and then continues with it.
 ``install`` writes a bundle into the slot that is not running, waits until nobody plays and nothing is owed,
-and starts that slot for one boot (``BootNext``). ``good`` makes the running release the default as soon as
-the machine and its screen are up. If they do not come up, it starts the other release again; if a release
-fails before ``good`` runs, the next boot starts the other release anyway.
+and starts that slot for one boot (``BootNext``). ``good`` runs after each boot: once the machine and its
+screen are up, it makes the running release the default; if they do not come up, it starts the other release.
+If a release fails before ``good`` runs, the next boot starts the other release anyway.
 """
 
 import os
@@ -71,7 +71,7 @@ _RESTARTABLE_FOR_S: Final = 5.0
 
 
 def find_slots() -> dict[str, Slot]:
-    """Return the system slots of this computer's disk (one release of the software each), by name."""
+    """Return the system slots of this computer's disk by name; each holds one release of the software."""
     return {
         name: Slot(_PARTITION_FOLDER / f"egm-esp-{name}", _PARTITION_FOLDER / f"egm-root-{name}")
         for name in SLOT_NAMES
@@ -109,7 +109,7 @@ def check_slots_and_media(media: Mapping[str, Path], public: str) -> list[str]:
 
 
 def _is_mounted(path: Path) -> bool:
-    """Return whether a medium is mounted at the path and readable."""
+    """Return whether a medium is mounted at the path and can be read."""
     try:
         return path.is_mount()
     except OSError:
@@ -119,7 +119,10 @@ def _is_mounted(path: Path) -> bool:
 # ------------------------------------------------------------------ what the machine says
 @contextmanager
 def _act_as_owner(folder: Path) -> Iterator[None]:
-    """Access a folder with only its owner's rights, because the owner may have placed a symbolic link there."""
+    """Run the ``with`` block with only the rights of the folder's owner.
+
+    The owner may have placed a symbolic link in the folder.
+    """
     if os.geteuid() != 0 or not folder.exists():  # before a first start there is no folder
         yield
         return
@@ -137,7 +140,7 @@ def _act_as_owner(folder: Path) -> Iterator[None]:
 
 
 class ScreenWatch:
-    """A read-only view of what the screens of the running machine display, through each position's socket."""
+    """A read-only view of what the running machine's screens display, received through each position's socket."""
 
     def __init__(self, state: Path) -> None:
         self._state = state
@@ -145,12 +148,12 @@ class ScreenWatch:
         self._shown: dict[Path, Snapshot] = {}
 
     def list_snapshots(self) -> list[Snapshot]:
-        """Return the present display data of each position; positions that do not reply are left out."""
+        """Return the current snapshot (state and display data) of each position; omit positions without one."""
         with _act_as_owner(self._state):
             return self._read_snapshots()
 
     def _read_snapshots(self) -> list[Snapshot]:
-        """Return the latest snapshot that each screen of the machine has received over its socket."""
+        """Receive new messages from each position's socket; return the latest snapshot of each position."""
         for path in (self._state / "run").glob("screen*.sock"):
             if path not in self._clients:
                 self._clients[path] = ScreenClient(path, path.with_suffix(".token"), onlooker=True)
@@ -165,7 +168,10 @@ class ScreenWatch:
 
     @property
     def is_idle(self) -> bool:
-        """Return whether nobody plays at the machine, nothing is owed, and no door or fault needs attention."""
+        """Return whether every position is idle: no play, no credit or payment left, nothing that needs attention.
+
+        The result is False if no position replies.
+        """
         snapshots = self.list_snapshots()
         return bool(snapshots) and all(
             snapshot.journal_sequence > 0
@@ -179,15 +185,15 @@ class ScreenWatch:
     def can_restart(self) -> bool:
         """Return whether the machine may be restarted: no game, payment or service is in progress.
 
-        True if no position replies.
+        The result is True if no position replies.
         """
         return all(snapshot.state in _RESTARTABLE_STATES for snapshot in self.list_snapshots())
 
     @property
     def is_up(self) -> bool:
-        """Return whether the machine has opened its memory.
+        """Return whether the machine has opened its memory, which it needs for play.
 
-        Without its memory it can only display what is wrong.
+        The result is False if no position replies.
         """
         snapshots = self.list_snapshots()
         return bool(snapshots) and all(snapshot.journal_sequence > 0 for snapshot in snapshots)
@@ -196,7 +202,7 @@ class ScreenWatch:
 def wait_until_lasting(condition: Callable[[], bool], seconds: float, within: float | None = None) -> bool:
     """Wait until ``condition`` has been true for ``seconds`` without interruption; return True.
 
-    Return False if that takes longer than ``within`` seconds.
+    Return False if this has not happened after ``within`` seconds; None means no limit.
     """
     began = since = time.monotonic()
     while (now := time.monotonic()) - since < seconds:
@@ -249,7 +255,10 @@ def ensure_boot_entries() -> dict[str, str]:
 
 
 def find_first_slot(output: str, numbers: Mapping[str, str]) -> str | None:
-    """Return the slot that is first in efibootmgr's boot order, or None if no slot is in that order."""
+    """Return the slot that comes first in the boot order of efibootmgr's output, or None if no slot is in it.
+
+    ``numbers`` has the boot entry number of each slot.
+    """
     order = re.search(r"^BootOrder: (\S+)", output, re.MULTILINE)
     names = {number: name for name, number in numbers.items()}
     return next((names[one] for one in (order[1].split(",") if order else ()) if one in names), None)
@@ -294,7 +303,7 @@ def _check_media() -> None:
 
 @main.command("late")
 def late_command() -> None:
-    """Wait for each storage medium that was missing at the start, mount it, and start the machine with it."""
+    """Wait for each storage medium that was missing at the start, mount it, and start or restart the machine."""
     labels, machine = Path("/dev/disk/by-label"), ScreenWatch(_STATE_FOLDER)
     wait_for_media(_MOUNT_POINT_BY_MEDIUM, labels, _check_media)
     wait_for_second_medium(
@@ -305,10 +314,10 @@ def late_command() -> None:
 
 
 def wait_for_media(media: Mapping[str, Path], labels: Path, update_faults: Callable[[], None]) -> None:
-    """Wait until each medium is mounted; call ``update_faults`` to update the faults if one was late.
+    """Wait until each of the ``media`` (label and mount point) is mounted; if one was late, update the faults.
 
-    A machine started in the meantime keeps the empty folder in which the medium belongs, and only displays
-    what is missing. It is stopped before the medium is mounted, and started again afterwards.
+    A running machine does not see a medium that is mounted over its folder later. So it is stopped before the
+    mount, and started again afterwards.
     """
     late = {label: path for label, path in media.items() if not _is_mounted(path)}
     for label, path in late.items():
@@ -332,8 +341,8 @@ def wait_for_media(media: Mapping[str, Path], labels: Path, update_faults: Calla
 def wait_for_second_medium(device: Path, path: Path, may_restart: Callable[[], object]) -> None:
     """Wait until the second medium is mounted; if it was late, restart the machine.
 
-    The restart waits for ``may_restart``. A running machine does not see media mounted after its start,
-    because its unit has a mount namespace.
+    ``may_restart`` returns when the machine may be restarted. A running machine does not see media mounted
+    after its start, because its unit has a mount namespace.
     """
     if _is_mounted(path):
         return
@@ -379,7 +388,7 @@ def install_command(path: Path) -> None:
 
 @main.command("good")
 def good_command() -> None:
-    """Keep the running release once it is up; otherwise start the previous one again, if there is one."""
+    """Make the running release the default once it is up; if it does not come up, start the other release, if any."""
     machine, running_slot = ScreenWatch(_STATE_FOLDER), find_running_slot()
     has_previous = find_first_slot(_run_efibootmgr(), ensure_boot_entries()) not in {running_slot, None}
     if wait_until_lasting(
