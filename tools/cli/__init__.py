@@ -1,9 +1,9 @@
 """The ``egm`` command: a click group that imports each command's module when it is called.
 
 Before any other import it restarts itself in isolated mode (:mod:`egm.isolated`), so that no module comes
-from ``PYTHONPATH`` or the working directory. Code that the first interpreter ran before that (a
-``sitecustomize``, another ``tools``) was chosen by the person who set its environment, who could have started
-any other program as well.
+from ``PYTHONPATH`` or the working directory. Code that the first interpreter runs before the restart (a
+``sitecustomize``, another ``tools``) is no risk: the person who set its environment could have started any
+other program as well.
 """
 
 import os
@@ -41,8 +41,8 @@ os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 class CommandGroup(click.Group):
     """A command group that lists its commands in a table and imports each on first use.
 
-    ``table`` has, by command name, the command's module in ``package`` and its line in the help. A missing
-    Python package, or a file or folder that the system refuses, is reported in one line.
+    ``table`` maps each command's name to its module in ``package`` and its one-line help. A missing Python
+    package, or a file or folder that the system refuses, is reported in one line.
     """
 
     def __init__(self, *, table: Mapping[str, tuple[str, str]], package: str, **attributes: Any) -> None:
@@ -75,7 +75,10 @@ class CommandGroup(click.Group):
     def resolve_command(
         self, ctx: click.Context, args: list[str]
     ) -> tuple[str | None, click.Command | None, list[str]]:
-        """Find the command. Raises NoSuchCommand, which names similar commands from the table."""
+        """Return the command named by the first argument, its name, and the remaining arguments.
+
+        Raises NoSuchCommand, which suggests similar names from the table.
+        """
         try:
             return super().resolve_command(ctx, args)
         except click.NoSuchCommand as error:
@@ -104,13 +107,16 @@ class CommandGroup(click.Group):
 
 
 def find_first_sentence(help_text: str) -> str:
-    """Return the first sentence of a command's help, which ends before a capital letter or at a blank line."""
+    """Return the first sentence of a command's help.
+
+    A sentence ends at a full stop before a capital letter, or at a blank line.
+    """
     paragraph = " ".join(help_text.split("\n\n", 1)[0].split())
     return re.split(r"(?<=[.]) (?=[A-Z])", paragraph, maxsplit=1)[0]
 
 
 def _format_os_error(error: OSError) -> str:
-    """Return the reason of a file error as text, after the file's name if there is one, without the error number."""
+    """Return a file error as text: the file's name, if it has one, and the reason without the error number."""
     if isinstance(error.filename, str):
         return describe_file_error(Path(error.filename), error)
     reason = error.strerror or str(error)
@@ -140,4 +146,4 @@ _EXTRA_BY_PACKAGE = {
 )
 @click.version_option(package_name="open-egm", prog_name="egm")
 def main() -> None:
-    """Run an open electronic gaming machine."""
+    """Run and manage an open electronic gaming machine."""

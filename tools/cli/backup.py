@@ -1,9 +1,8 @@
 """Backups of a machine's restorable files: cabinet file, staff, certificates; never its journal.
 
-The journal is on two media and continues from its last entry: restoring an older journal, or another
-machine's, would undo games and payments made since. So a backup contains no journal, and a restore reads none
-from it. The backup is signed with the machine's key, and records the last journal entry at the time it was
-made.
+A restore of an older journal, or of another machine's, would undo the games and payments made since. So a
+backup contains no journal. The backup is signed with the machine's key, and records the last journal entry at
+the time it was made.
 """
 
 import base64
@@ -71,8 +70,11 @@ class Backup:
     """The content of each file, by name."""
 
     @classmethod
-    def of(cls, state: Path, cabinet: Path, at: str) -> Self:
-        """Return a new backup of a machine's files; ``at`` is the time. Raises OperatorError, JournalError, OSError."""
+    def create(cls, state: Path, cabinet: Path, at: str) -> Self:
+        """Return a new backup of a machine's files; ``at`` is the present time, ISO 8601 UTC.
+
+        Raises OperatorError, JournalError or OSError if a file cannot be read.
+        """
         file, folder = load_cabinet(cabinet), StateFolder(state)
         paths = {CABINET: cabinet, STAFF: folder.staff}
         link = file.progressive_link
@@ -107,9 +109,9 @@ class Backup:
 
     @classmethod
     def read(cls, path: Path) -> Self:
-        """Return the backup in a file.
+        """Return the backup that a file contains.
 
-        Raises OperatorError if its signature is wrong, or the file is no backup or has an unknown format.
+        Raises OperatorError if its signature is wrong, the file is not a backup, or its format is unknown.
         """
         try:
             content = json.loads(read_contents(path))
@@ -161,7 +163,7 @@ class Backup:
 
 
 def load_machine_key(state: Path) -> MachineKey:
-    """Return the machine's key. Raises OperatorError if none exists, JournalError if it is damaged."""
+    """Return the machine's signing key. Raises OperatorError if none exists, JournalError if it is damaged."""
     key = MachineKey.load(DiskStorage(), state, state / SECOND_FOLDER)
     if key is None:
         raise OperatorError(f"{state}: there is no machine key; start the machine once")

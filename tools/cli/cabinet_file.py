@@ -32,7 +32,7 @@ _LEVEL_TABLE_HEADER: Final = "[[progressives]]"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CabinetRequest:
-    """The values requested for a new cabinet file; the file gets an example for each value that is missing."""
+    """The values for a new cabinet file; for a missing value, the file gets a marked example."""
 
     profile: Profile
     serial: str
@@ -99,7 +99,10 @@ def _format_game_name(folder: Path, name: str) -> str:
 
 
 def _list_machine_keys(requested: CabinetRequest) -> dict[str, str | None]:
-    """Return the values of the keys in the cabinet file's ``[machine]`` table; for None an example is written."""
+    """Return the values of the keys in the cabinet file's ``[machine]`` table.
+
+    None means that the file gets an example for this key.
+    """
     values: dict[str, str | None] = {
         "serial": requested.serial,
         "operator_number": requested.operator_number,
@@ -118,9 +121,9 @@ def _list_machine_keys(requested: CabinetRequest) -> dict[str, str | None]:
 def _format_table(
     part: FileTable, header: str, values: Mapping[str, str | None], *, first: bool = True
 ) -> Iterator[str]:
-    """Yield the lines of a table of the cabinet file, with examples and default values marked as such.
+    """Yield the lines of a table of the cabinet file; examples and default values are marked as such.
 
-    The ``first`` table of its kind also has a comment for every other key.
+    The ``first`` table of its kind also lists every other key, as a comment.
     """
     if first:
         yield from _format_comment(part.meaning)

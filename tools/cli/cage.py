@@ -1,8 +1,8 @@
 """The cage of one machine, operated at a terminal: staff PINs, the ticket ledger, and the journal.
 
-The machine may be running. The machine itself detects a ticket ledger reset to an older copy, or a ticket
-that the journal does not account for, only at its start and when a door is closed. The cage pays in between,
-so it checks the ledger each time.
+The machine may be running. A ticket ledger that was reset to an older copy, or a ticket that the journal does
+not account for, is detected by the machine only at its start and when a door is closed. So the cage checks
+the ledger before each payment.
 """
 
 from collections.abc import Callable, Iterator
@@ -30,10 +30,10 @@ T = TypeVar("T")
 def open_cage(
     folder: Path, medium: Path | None, person: str, second: str, clock: Clock
 ) -> Iterator[TicketCage]:
-    """Open the ticket ledger for enrolled staff, each of whom must enter a PIN now.
+    """Yield the ticket ledger, opened for enrolled staff, each of whom must enter a PIN now.
 
     Raises :class:`OperatorError` if the ledger is not the one that the machine's journal has recorded, and
-    JournalError if the journal is damaged or was altered: nothing is paid on incomplete books.
+    JournalError if the journal is damaged or was altered.
     """
     roster = load_roster(folder, medium)
     for number in filter(None, (person, second)):
@@ -59,17 +59,21 @@ def open_cage(
 
 
 def _is_accounted(view: JournalView, record: TicketRecord) -> bool:
-    """Return whether the journal accounts for a ticket's issue; True if it has never recorded a ticket ledger."""
+    """Return whether the journal accounts for the issue of a ticket.
+
+    The result is True if the journal has never recorded a ticket ledger.
+    """
     return view.state(ANCHOR_STATE_KEY) is None or is_known_to_journal(view, record)
 
 
 def query_all_journals(
     folder: Path, medium: Path | None, ask: Callable[[JournalView], T]
 ) -> tuple[list[T], tuple[str, ...]]:
-    """Return the results of ``ask`` for each journal of this machine, oldest first, and the unreadable journals.
+    """Call ``ask`` with each journal of this machine; return the results, and what is wrong with unreadable ones.
 
-    The last result is that of the present journal, which is verified with the machine's key; the others are
-    of cleared journals. Raises JournalError if the present one is damaged or was altered.
+    The last result is that of the present journal, which is verified with the machine's key; the results
+    before it are those of the journals that memory clears have replaced, oldest first. Raises JournalError if
+    the present journal is damaged or was altered.
     """
     answers, unread = [], []
     for cleared in sorted(folder.glob("cleared/*/journal.sqlite")):
@@ -83,10 +87,10 @@ def query_all_journals(
 
 
 def read_all_accepted_tickets(folder: Path, medium: Path | None = None) -> dict[str, str]:
-    """Return the transaction that redeemed each ticket, from all journals of this machine, by commitment.
+    """Return, by ticket commitment, the transaction that redeemed the ticket, from all journals of this machine.
 
-    See :func:`~egm.tickets.proof.list_accepted_redemptions`. Raises JournalError if the present journal is
-    damaged; for each damaged cleared journal a note is printed.
+    See :func:`~egm.tickets.proof.list_accepted_redemptions`. For each damaged journal that a memory clear has
+    replaced, a note is printed. Raises JournalError if the present journal is damaged.
     """
     answers, unread = query_all_journals(folder, medium, lambda view: list_accepted_redemptions((view,)))
     for reason in unread:

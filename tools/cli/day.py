@@ -7,7 +7,7 @@ import click
 
 
 class Day(click.DateTime):
-    """A day written as YYYY-MM-DD; its value is the midnight at which the day begins, without a time zone."""
+    """A type of command argument: a day written as YYYY-MM-DD; its value is midnight of that day, without time zone."""
 
     name = "day"
 
@@ -15,7 +15,7 @@ class Day(click.DateTime):
         super().__init__(["%Y-%m-%d"])
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> datetime:
-        """Return the day. Raises click.BadParameter for a text that is no day of the calendar."""
+        """Return the start of the day. Raises click.BadParameter if the text is not a day of the calendar."""
         try:
             day: datetime = super().convert(value, param, ctx)
         except click.BadParameter:

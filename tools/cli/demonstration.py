@@ -43,10 +43,10 @@ class Badge:
 
 
 def load_demonstration_badges(cabinet: CabinetFile, folder: StateFolder, now: datetime) -> tuple[Badge, ...]:
-    """Return the badges of a demonstration cabinet, created at its first start.
+    """Return the badges of a demonstration cabinet; create them at its first start.
 
-    Return none for any other cabinet, nor for a folder that already has a journal or staff, because that may
-    be a real machine's. Raises OperatorError if the PIN file was altered.
+    The result is empty for any other cabinet, and for a folder that has a journal or staff already, because
+    it may be a real machine's. Raises OperatorError if the PIN file was altered.
     """
     if not cabinet.devices or cabinet.real_ports:
         return ()

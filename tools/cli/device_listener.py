@@ -46,7 +46,7 @@ class _HasEscrow(Protocol):
 
 
 class Listener:
-    """A session with one device on one port, without a machine; ``report`` is called with every event."""
+    """A session with one device on one port, without a machine."""
 
     def __init__(
         self,
@@ -58,10 +58,10 @@ class Listener:
         keep: bool = False,
         tap: Callable[[bytes, bool], None] | None = None,
     ) -> None:
-        """Create a session with a device on a port.
+        """Create a session with a device on a port; ``report`` is called with every event of the device.
 
-        ``accept`` has the denominations to accept, in cents. With ``keep``, bills are stacked rather than
-        returned. ``tap`` is called with every block of bytes on the line, and True if it was sent.
+        ``accept`` has the denominations to accept, in minor units. With ``keep``, bills are stacked rather
+        than returned. ``tap`` is called with every block of bytes on the line, and True if it was sent.
         """
         self._protocol = protocol
         self._port = port

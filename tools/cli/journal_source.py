@@ -30,13 +30,13 @@ EXPORT_OPTION = click.option(
 def iter_journals(
     state: Path | None, file: Path | None, *, after: int = 0
 ) -> Iterator[Iterator[StoredEntry]]:
-    """Yield the entries after number ``after`` of a machine's journal in memory, or of the exported one in ``file``.
+    """Yield the entries with a number above ``after``, of a machine's journal or of an exported one (``file``).
 
-    An exported file is read to its end even if the caller stops earlier, because its digest and signature are there.
+    An exported file is read to its end even if the caller stops earlier, because its digest and signature are
+    at the end.
 
-    An error in the caller's reading of an entry is reported as invalid content of the last entry read or an
-    earlier one, because a caller may read ahead. Such entries occur: anybody can sign an exported file with a
-    key of their own.
+    If the caller fails on an entry that was read, ClickException says that this entry, or one before it, has
+    invalid content. Such entries occur: anybody can sign an exported file with a key of their own.
     """
     _refuse_two_sources(state, file)
     folder = state or default_state_dir()
@@ -71,11 +71,11 @@ def iter_journals(
 
 @contextmanager
 def open_journal(state: Path | None, file: Path | None, *, check_pages: bool = True) -> Iterator[JournalView]:
-    """Open the journal in a machine's memory, or the exported journal in ``file``, read-only.
+    """Yield the journal in a machine's memory, or the exported journal in ``file``, opened read-only.
 
-    ``check_pages`` (of a memory) compares every page of its database with its sum, see
-    :func:`meters.open_view`. Any error in the caller's reading of an exported file is reported as its invalid
-    content, because anybody can sign an exported file with a key of their own.
+    With ``check_pages``, every page of a memory's database is compared with its checksum, see
+    :func:`meters.open_view`. If the caller fails on an exported file, ClickException says that its content is
+    invalid, because anybody can sign an exported file with a key of their own.
     """
     _refuse_two_sources(state, file)
     try:
@@ -128,7 +128,7 @@ def _refuse_two_sources(state: Path | None, file: Path | None) -> None:
 
 
 def _watch_entries(entries: Iterator[StoredEntry], last_entries: deque[StoredEntry]) -> Iterator[StoredEntry]:
-    """Yield the entries unchanged, and store each in ``last_entries`` first."""
+    """Yield the entries unchanged; append each to ``last_entries`` before it is yielded."""
     for entry in entries:
         last_entries.append(entry)
         yield entry

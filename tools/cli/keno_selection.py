@@ -46,7 +46,7 @@ def _parse_number(text: str) -> int:
 def build_ticket_request(
     selections: Sequence[str], stakes: Sequence[int], draws: int, bonuses: Sequence[str]
 ) -> dict[str, Json]:
-    """Return a Keno ticket as the options of a wager (:func:`paytables.keno.ticket.parse_request`).
+    """Return the request for a Keno ticket, as :func:`paytables.keno.ticket.parse_request` reads it.
 
     ``stakes`` are the possible stakes; the lowest is used for a selection without one.
     """

@@ -8,9 +8,10 @@ from egm.config.cabinet_file import default_state_dir
 
 
 def find_memory_folder(state: Path | None, second: Path | None = None) -> Path:
-    """Return the state folder of a machine, or the default one if ``state`` is None.
+    """Return the state folder ``state``, or the default one if it is None.
 
-    Raises ClickException if it does not exist, unless ``second``, the folder of the second copy, does.
+    Raises ClickException if the folder does not exist; it may be missing if ``second``, the folder of the
+    memory's second copy, exists.
     """
     folder = state or default_state_dir()
     if not folder.is_dir() and (second is None or not second.is_dir()):

@@ -1,10 +1,10 @@
-"""The note that a command does not come from the checkout in the working directory."""
+"""The note that the running command belongs to another checkout than the one in the working directory."""
 
 from pathlib import Path
 
 
 def find_other_checkout() -> Path | None:
-    """Return the working directory if it is a checkout from which this program does not come, or None."""
+    """Return the working directory if it is a checkout of this project other than this program's own, else None."""
     try:
         folder = Path.cwd()
         commands = folder / "tools" / "cli"
@@ -15,5 +15,5 @@ def find_other_checkout() -> Path | None:
 
 
 def format_other_checkout_note(checkout: Path) -> str:
-    """Return the note that names this program's checkout, and what to do to run the one in ``checkout``."""
+    """Return a note that names this program's checkout, and says how to run the program of ``checkout``."""
     return f"note: this is the egm of {Path(__file__).parents[2]}; for {checkout}, make a .venv there (make setup)"

@@ -61,7 +61,7 @@ def _build_right_aligned_columns(*titles: str) -> tuple[Column, ...]:
 def _build_bet_tables(bet: BetAnalysis, denominations_cents: tuple[int, ...]) -> tuple[Table, ...]:
     """Return the tables of a bet's PAR sheet: figures, prizes, features, progressive levels, merchandise."""
     return (
-        Table(("figure", "value", "more"), _iter_facts(bet), headed=False),
+        Table(("figure", "value", "more"), _iter_facts(bet), shows_titles=False),
         _build_prize_table(bet),
         _build_feature_table(bet),
         _build_progressive_table(bet),
@@ -102,7 +102,7 @@ def _build_feature_tables(data: dict[str, Any]) -> tuple[Table, ...]:
         return head
     first, *other_columns = data["columns"]
     rows = ([*map(format_cell, row)] for row in data["rows"])
-    return (*head, Table((first, *_build_right_aligned_columns(*other_columns)), rows, naming=1))
+    return (*head, Table((first, *_build_right_aligned_columns(*other_columns)), rows, identifying_columns=1))
 
 
 def _build_prize_table(bet: BetAnalysis) -> Table:
@@ -125,7 +125,7 @@ def _build_prize_table(bet: BetAnalysis) -> Table:
         "prize",
         *_build_right_aligned_columns("credits", *mean, "hits", "odds", "return"),
     )
-    return Table(columns, rows, naming=2)
+    return Table(columns, rows, identifying_columns=2)
 
 
 def _format_mean(prize: PrizeFigures, cost_credits: int) -> str:
@@ -153,7 +153,7 @@ def _build_feature_table(bet: BetAnalysis) -> Table:
             *_build_right_aligned_columns("odds", "mean runs", "most runs", "mean credits", "return"),
         ),
         rows,
-        naming=1,
+        identifying_columns=1,
     )
 
 
@@ -183,7 +183,7 @@ def _build_progressive_table(bet: BetAnalysis) -> Table:
             *_build_right_aligned_columns("odds", "reset", "at reset", "increment", "break-even credits"),
         ),
         rows,
-        naming=1,
+        identifying_columns=1,
     )
 
 
@@ -202,7 +202,7 @@ def _build_merchandise_table(bet: BetAnalysis, denominations_cents: tuple[int, .
     return Table(
         ("prize in kind", *_build_right_aligned_columns("odds", "value, minor units"), *value_columns),
         rows,
-        naming=1,
+        identifying_columns=1,
     )
 
 
@@ -221,13 +221,13 @@ def print_level_returns(rows: "list[LevelReturn]", unit: str) -> None:
             row.bet,
             row.level,
             f"{row.stake:,}",
-            f"{row.shown:,}",
-            format_percent(row.returned),
+            f"{row.meter:,}",
+            format_percent(row.level_return),
             format_percent(row.bet_return),
         )
         for row in rows
     )
-    show("text", Table(columns, cells, empty_text="no level", naming=2))
+    show("text", Table(columns, cells, empty_text="no level", identifying_columns=2))
 
 
 def _build_band_tables(bet: dict[str, Any]) -> tuple[Table, ...]:
@@ -237,4 +237,4 @@ def _build_band_tables(bet: dict[str, Any]) -> tuple[Table, ...]:
     for i, first in enumerate(bet["volatility"][0]["bands"]):
         ends = [row["bands"][i]["band"] for row in bet["volatility"]]
         rows.append((f"{first['games']:,}", *(f"{100 * low:.2f} - {100 * high:.2f} %" for low, high in ends)))
-    return (Table(columns, rows, naming=1),)
+    return (Table(columns, rows, identifying_columns=1),)

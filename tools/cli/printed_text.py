@@ -8,7 +8,7 @@ from egm.terminal import is_printable_character
 
 
 class PrintedText(click.ParamType[str]):
-    """One line of 1 to ``length_max`` printable characters, not only spaces."""
+    """A type of command argument: one line of 1 to ``length_max`` printable characters, not only spaces."""
 
     name = "text"
 
@@ -16,7 +16,7 @@ class PrintedText(click.ParamType[str]):
         self.length_max = length_max
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> str:
-        """Return the argument. Raises click.BadParameter if it is empty, too long or not printable."""
+        """Return the text unchanged. Raises click.BadParameter if it is empty, too long or not printable."""
         text = str(value)
         if not text.strip():
             self.fail("it must not be empty", param, ctx)

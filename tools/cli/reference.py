@@ -40,7 +40,7 @@ def _iter_reference_blocks(context: click.Context, command: click.Command) -> It
 
 
 def _format_help(command: click.Command) -> str:
-    """Return a command's help as Markdown; text that click leaves unwrapped becomes an example."""
+    """Return a command's help as Markdown; paragraphs with fixed line breaks become code blocks."""
     paragraphs = inspect.cleandoc(command.help or "").split("\n\n")
     texts = (inspect.cleandoc(paragraph) for paragraph in paragraphs)
     return "\n\n".join(

@@ -12,7 +12,7 @@ from tools.cli.terminal import echo
 
 
 def resolve_links(file: Path) -> Path:
-    """Return the path ``file`` with symbolic links resolved, so that a new file can replace their target.
+    """Return the path ``file`` with symbolic links resolved, so that a new file replaces the linked file.
 
     Raises ClickException if it exists and is not a regular file.
     """
@@ -23,7 +23,7 @@ def resolve_links(file: Path) -> Path:
 
 
 def describe_file_error(file: Path, error: OSError) -> str:
-    """Return why ``file`` could not be read or written, after its name; a missing folder is named."""
+    """Return the name of ``file`` and why it could not be read or written; a missing folder is named."""
     if isinstance(error, FileNotFoundError) and not file.absolute().parent.is_dir():
         return f"{file}: the folder {file.parent} does not exist"
     return f"{file}: {error.strerror or error}"

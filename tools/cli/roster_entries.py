@@ -34,7 +34,7 @@ def carry_roster(
     now: Callable[[], datetime],
     storage: Storage | None = None,
 ) -> None:
-    """Record the existing staff roster in the new journal after a memory clear, signed with the present key."""
+    """Record the existing staff roster in the journal that a memory clear has started, signed with its key."""
     if not roster.changes:
         return
     roster.write_to(StateFolder(folder).staff)
@@ -91,9 +91,9 @@ def renew_roster(folder: Path, second: Path | None, details: Mapping[str, str]) 
 def _build_transaction(
     entry: EntryDeclaration[R], record: R, *, entry_id: str, state: Mapping[str, JSON]
 ) -> Transaction:
-    """Return the transaction of a declared entry, for the journal of a stopped machine.
+    """Return the transaction that writes one entry to the journal of a stopped machine.
 
-    Raises EntryError if the entry does not have its declared form.
+    Raises EntryError if the record or state does not have the form declared for ``entry``.
     """
     transaction = Transaction(
         id=entry_id, kind=entry.kind, phase=entry.phase, state=state, record=to_json(record)

@@ -23,34 +23,34 @@ def find_currency(rules: str) -> str:
 
 @dataclass
 class SheetHead:
-    """The data in the heading of a printed sheet about a machine, from the entries of one journal.
+    """The data in the heading of a printed sheet about a machine, collected from the entries of one journal.
 
-    Older journals do not have all of it.
+    Data that an old journal does not have stay empty.
     """
 
     machine: str = ""
     """The machine's id."""
     rules: str = ""
-    """The id of the jurisdiction's profile in force."""
+    """The id of the profile of the jurisdiction in force."""
     sequence: int = 0
     """The number of the last journal entry."""
     first_time: datetime | None = None
     last_time: datetime | None = None
     day: GamingDay = UTC_GAMING_DAY
-    """The setting of the venue's gaming day (time zone and first hour)."""
+    """The venue's gaming day: its time zone and the hour at which it begins."""
 
     @classmethod
-    def of(cls, view: JournalView) -> "SheetHead":
+    def from_view(cls, view: JournalView) -> "SheetHead":
         """Return the heading for a machine's current memory, from its first entry, last power-up and last entry."""
         head = cls()
         last = view.entries(since=max(0, view.sequence - 1))
         powered = view.entries((POWER_UP.kind,), newest_first=True, limit=1)
         for entry in (view.genesis, *powered, *last):
-            head.note(entry)
+            head.update_from_entry(entry)
         return head
 
-    def note(self, entry: StoredEntry) -> None:
-        """Update the heading's data with a journal entry; the last power-up names the jurisdiction's rules in force."""
+    def update_from_entry(self, entry: StoredEntry) -> None:
+        """Update the heading with the next journal entry; a power-up entry states the jurisdiction and gaming day."""
         self.sequence, self.last_time = entry.sequence, entry.time_utc
         self.first_time = self.first_time or entry.time_utc
         if entry.kind == MACHINE_GENESIS.kind:
@@ -62,7 +62,7 @@ class SheetHead:
     def watch_entries(self, entries: Iterable[StoredEntry]) -> Iterator[StoredEntry]:
         """Yield the journal entries unchanged, and update the heading's data with each of them."""
         for entry in entries:
-            self.note(entry)
+            self.update_from_entry(entry)
             yield entry
 
     @property

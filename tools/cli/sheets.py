@@ -137,7 +137,7 @@ class _PdfPages:
             self._y += _LINE_HEIGHT
 
     def to_pdf(self) -> bytes:
-        """Return all pages as one PDF file."""
+        """Return all pages as the bytes of one PDF file."""
         stream = BytesIO()
         first, *other_pages = self._pages
         first.save(

@@ -15,8 +15,8 @@ from meters.copies import SECOND_FOLDER
 def load_roster(folder: Path, second: Path | None = None) -> Roster:
     """Return the roster of a state folder; ``second`` is the folder of the second copy.
 
-    Raises ClickException if it cannot be read, or is not the one that the journal records: a missing file
-    does not bypass the PINs.
+    Raises ClickException if it cannot be read or is missing, or is not the one that the journal records; so
+    no PIN can be bypassed by deleting the file.
     """
     path = StateFolder(folder).staff
     spare = (second or folder / SECOND_FOLDER) / path.name

@@ -1,11 +1,10 @@
 """Tables for every command: on a terminal of any width, in a pipe, as JSON and as CSV.
 
 A command makes a :class:`Table` of plain values and gives it to :func:`show` with the form that
-:func:`add_format_options` took from the command line. On a terminal a table wraps between words. If it still
-does not fit, the columns of a table of figures are split into several tables, one below the other, each with the
-``naming`` columns; every row of another table becomes a block of ``column  value`` lines. Nothing is cut, and
-values from files or
-journals cannot send control sequences to the terminal (:mod:`tools.cli.terminal`).
+:func:`add_format_options` took from the command line. On a terminal a table wraps between words. A table of
+figures that still does not fit is split into several tables, one below the other, each with the columns that
+identify a row. Any other table is printed as one block of ``column  value`` lines per row. Nothing is cut,
+and values from files or journals cannot send control sequences to the terminal (:mod:`tools.cli.terminal`).
 """
 
 import csv
@@ -78,7 +77,7 @@ class Column:
     text: Callable[[Any], str] = format_cell
     style: Callable[[Any], Style | None] = lambda _: None
     width_max: int = _WIDTH_WITHOUT_LIMIT
-    """The maximum width in characters, even if there is more room; for columns with lists of any length."""
+    """The maximum width in characters, even if the terminal is wider; for columns whose cells are long lists."""
 
     @property
     def name(self) -> str:
@@ -99,16 +98,16 @@ def build_number_column(title: str, key: str = "") -> Column:
 
 @dataclass(slots=True)
 class Table:
-    """A table of values to print; a column given as text becomes a :class:`Column` with that title."""
+    """A table of values to print; a column given as text becomes a :class:`Column` with this text as its title."""
 
     columns: Columns
     rows: Iterable[Iterable[Any]] = ()
     title: str = ""
     empty_text: str = "none"
     """The text a terminal shows for a table without rows."""
-    headed: bool = True
+    shows_titles: bool = True
     """Whether a terminal shows the column titles; False for a table of names and values."""
-    naming: int = 0
+    identifying_columns: int = 0
     """The number of leading columns that identify a row, in a table of figures.
 
     They are repeated if the table is split because it is too wide.
@@ -140,12 +139,12 @@ class Table:
         return buffer.getvalue()
 
     def to_text(self, width: int = _WIDTH_WITHOUT_LIMIT) -> str:
-        """Return the table as text of at most ``width`` columns, as far as its longest words allow."""
+        """Return the table as text at most ``width`` characters wide; a longer word is not cut."""
         cells = [
             [make_lines_printable(c.text(v)) for c, v in zip(self._columns, row, strict=True)]
             for row in self._rows
         ]
-        heads = [make_lines_printable(column.title) for column in self._columns] if self.headed else []
+        heads = [make_lines_printable(column.title) for column in self._columns] if self.shows_titles else []
         title = [make_lines_printable(self.title)] if self.title else []
         if not cells:
             return "\n".join((*title, self.empty_text))
@@ -169,7 +168,8 @@ class Table:
     ) -> list["Table"]:
         """Split the table by columns into tables that fit into ``width`` characters.
 
-        Each has the naming columns and some of the others. Return an empty list if that is impossible.
+        Each has the columns that identify a row, and some of the remaining columns. Return an empty list if
+        that is impossible.
         """
 
         def can_columns_fit(columns: Sequence[int]) -> bool:
@@ -178,9 +178,9 @@ class Table:
             rows = [[row[i] for i in columns] for row in cells]
             return _fit_widths([self._columns[i] for i in columns], titles, rows, width) is not None
 
-        names = list(range(self.naming))
+        names = list(range(self.identifying_columns))
         parts: list[list[int]] = []
-        for column in range(self.naming, len(self._columns)):
+        for column in range(self.identifying_columns, len(self._columns)):
             if parts and can_columns_fit([*parts[-1], column]):
                 parts[-1].append(column)
             elif names and can_columns_fit([*names, column]):
@@ -191,7 +191,7 @@ class Table:
             Table(
                 [self._columns[i] for i in part],
                 ([row[i] for i in part] for row in self._rows),
-                headed=self.headed,
+                shows_titles=self.shows_titles,
             )
             for part in parts
         ]
@@ -239,8 +239,7 @@ def _fit_widths(
 ) -> list[int] | None:
     """Return the column widths with which all columns fit into ``width``, or None if they cannot.
 
-    The widest columns are reduced first; none becomes narrower than its longest word, and a column of figures
-    not narrower than its longest figure.
+    The widest column is reduced first. No column becomes narrower than its longest word or figure.
     """
     widths, minimum_widths = [], []
     for i, column in enumerate(columns):
@@ -298,8 +297,9 @@ def show(
 ) -> None:
     """Print tables in the given format: text, JSON or CSV.
 
-    ``document`` is the JSON to print if it has more than the rows of the (only) table. ``text_before`` and
-    ``text_after`` are sentences printed as text only. In CSV the tables are separated by an empty line.
+    ``document`` is the data to print as JSON; without it, JSON has the rows of the only table.
+    ``text_before`` and ``text_after`` are sentences printed as text only. In CSV the tables are separated by
+    an empty line.
     """
     if output_format == "json":
         echo(format_json(tables[0].to_json_rows() if document is None else document, indent=2))
@@ -320,15 +320,14 @@ def show(
 
 def build_facts_table(rows: Iterable[tuple[str, Any]], title: str = "") -> Table:
     """Return a table with two columns, name and value, without titles."""
-    return Table(("fact", "value"), rows, title=title, headed=False)
+    return Table(("fact", "value"), rows, title=title, shows_titles=False)
 
 
 @contextmanager
 def show_progress(activity: str, total: int | None = None) -> Iterator[Callable[[int], None]]:
-    """Show progress on the terminal; call the yielded function with the number of steps done.
+    """Yield a function that shows progress on the terminal; call it with the number of steps done.
 
-    It is shown only if standard error is a terminal, and is removed at the end, so that pipes and files do
-    not contain it.
+    Progress is shown only if standard error is a terminal, and is removed at the end.
     """
     console = Terminal(stderr=True)
     if not console.is_terminal:

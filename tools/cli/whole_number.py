@@ -17,12 +17,12 @@ def parse_whole_number(text: str) -> int | None:
 
 
 class WholeNumber(click.IntRange):
-    """A whole number from ``min`` to the largest 64-bit value."""
+    """A type of command argument: a whole number from ``min`` to the largest 64-bit value."""
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
-        """Return the argument as a whole number. Raises click.BadParameter.
+        """Return the argument as a whole number. Raises click.BadParameter if it is not digits or out of range.
 
-        Python also reads "1_0" as 10; a mistyped number must not become another ticket or amount.
+        Python would read "1_0" as 10; a mistyped number must not become another ticket or amount.
         """
         digits = value.strip().removeprefix("-") if isinstance(value, str) else "0"
         if not (digits.isascii() and digits.isdecimal()):

@@ -86,7 +86,7 @@ def judge(tally: Tally, cost: int, rtp: Fraction, variance: Fraction) -> ReturnV
 
 
 @dataclass(frozen=True, slots=True)
-class Share:
+class FrequencyVerdict:
     """The comparison of an event's simulated frequency with its exact probability."""
 
     frequency: float
@@ -102,16 +102,16 @@ class Share:
         return abs(self.z) <= INTERVAL_Z
 
 
-def judge_share(times: int, games: int, exact: Fraction) -> Share:
+def judge_share(times: int, games: int, exact: Fraction) -> FrequencyVerdict:
     """Compare how often an event happened (``times`` in ``games``) with its exact probability."""
     error = math.sqrt(float(exact * (1 - exact)) / games)
     difference = times / games - float(exact)
     z = difference / error if error else math.copysign(math.inf, difference) if difference else 0.0
-    return Share(times / games, exact, z)
+    return FrequencyVerdict(times / games, exact, z)
 
 
 @dataclass(frozen=True, slots=True)
-class Fit:
+class DistributionVerdict:
     """The chi-square comparison of simulated wins with their exact distribution, over classes of wins."""
 
     classes: int
@@ -130,7 +130,7 @@ class Fit:
 CLASS_EXPECTATION_MIN = 10
 
 
-def judge_distribution(tally: Tally, distribution: WinDistribution) -> Fit | None:
+def judge_distribution(tally: Tally, distribution: WinDistribution) -> DistributionVerdict | None:
     """Compare simulated wins with their exact distribution; return None if too few games were played.
 
     Wins are merged into classes, from the smallest, until each class is expected often enough. Wins that the
@@ -139,7 +139,7 @@ def judge_distribution(tally: Tally, distribution: WinDistribution) -> Fit | Non
     """
     impossible = sum(times for win, times in tally.wins.items() if win not in distribution.counts)
     if impossible and not distribution.tail:
-        return Fit(0, math.inf, math.inf)
+        return DistributionVerdict(0, math.inf, math.inf)
     classes: list[tuple[Fraction, int]] = []
     chance, times = Fraction(0), 0
     for win in sorted(distribution.counts):
@@ -161,7 +161,7 @@ def judge_distribution(tally: Tally, distribution: WinDistribution) -> Fit | Non
         return None
     expected = [float(p * tally.games) for p, _ in classes]
     chi_square = math.fsum((n - e) ** 2 / e for (_, n), e in zip(classes, expected, strict=True))
-    return Fit(len(classes), chi_square, compute_chi_square_z(chi_square, len(classes) - 1))
+    return DistributionVerdict(len(classes), chi_square, compute_chi_square_z(chi_square, len(classes) - 1))
 
 
 def compute_chi_square_z(chi_square: float, degrees_of_freedom: int) -> float:

@@ -59,7 +59,7 @@ def test_a_screen_or_bench_that_fails_repeatedly_never_ends_the_machine(monkeypa
     monkeypatch.setattr(module, "_RESTART_PAUSE_MAX_S", 0.0)
 
     async def scene():
-        child = _CabinetProcess(name, ends_with(status), closes=name == "screen")
+        child = _CabinetProcess(name, ends_with(status), closing_ends_cabinet=name == "screen")
         cabinet = Cabinet(monkeypatch, child)
         assert await cabinet.run_until_enough()
         assert (cabinet.status, cabinet.ends) == (0, ENDS)
@@ -75,7 +75,7 @@ def test_a_screens_operator_error_ends_the_cabinet_only_while_it_starts(monkeypa
     monkeypatch.setattr(module, "_FAILED_START_S", settled_s)
 
     async def scene():
-        cabinet = Cabinet(monkeypatch, _CabinetProcess("screen", ends_with(2), closes=True))
+        cabinet = Cabinet(monkeypatch, _CabinetProcess("screen", ends_with(2), closing_ends_cabinet=True))
         assert await cabinet.run_until_enough() is goes_on
         assert cabinet.status == (0 if goes_on else 2)
 
@@ -85,7 +85,8 @@ def test_a_screens_operator_error_ends_the_cabinet_only_while_it_starts(monkeypa
 def test_closing_the_window_ends_the_cabinet(monkeypatch):
     async def scene():
         cabinet = Cabinet(
-            monkeypatch, _CabinetProcess("screen", ends_with(EXIT_CODE_CLOSED_BY_PERSON), closes=True)
+            monkeypatch,
+            _CabinetProcess("screen", ends_with(EXIT_CODE_CLOSED_BY_PERSON), closing_ends_cabinet=True),
         )
         assert not await cabinet.run_until_enough()
         assert (cabinet.status, cabinet.ends) == (0, 0)

@@ -80,7 +80,7 @@ def test_each_of_several_positions_has_a_screen_address_that_names_it(tmp_path):
     screens = [
         c
         for c in _build_child_processes(folder, made, load_cabinet(made), shown)
-        if c.speaks and "screen" in c.name
+        if c.prints_to_terminal and "screen" in c.name
     ]
     commands = [[*child.command[: child.command.index("--held")]] for child in screens]
     assert [each[each.index("--position") + 1] for each in commands] == ["1", "2"]

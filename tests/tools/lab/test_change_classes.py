@@ -65,7 +65,7 @@ def test_renamed_symbols_are_a_theme_and_exchanged_ones_a_full_approval(tmp_path
 @pytest.mark.requirement("R-08")
 def test_a_change_of_the_return_always_needs_a_full_approval(tmp_path, monkeypatch):
     """Also where what was changed would itself ask for a notice, or for less."""
-    monkeypatch.setattr(classes, "_classify_leaf", lambda *_: classes.Class.THEME)
+    monkeypatch.setattr(classes, "_classify_leaf", lambda *_: classes.ApprovalKind.THEME)
     assert said(tmp_path, TITLE)[0] == "cloned theme"
     told, paths = said(tmp_path, ("multiplier = 2", "multiplier = 3"))
     assert (told, "return" in paths) == ("full approval", True)

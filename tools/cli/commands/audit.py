@@ -74,8 +74,8 @@ def command() -> None:
 def export_(file: Path, state: Path | None, second: Path | None, after: int) -> None:
     """Write the complete journal to FILE with its archive, signed; the machine may be running.
 
-    The export signs only entries that this machine wrote: it first checks every CRC and signature, and that
-    no entry is missing at the end.
+    Before it signs, the export checks that this machine wrote every entry (CRC and signature), and that none
+    is missing at the end.
     """
     folder = find_memory_folder(state)
     try:
@@ -146,10 +146,10 @@ def verify(
 ) -> None:
     """Verify FILE from its entries: chain, signatures, balances, meters, and every game from its draws.
 
-    Without FILE, verify both copies in the state folder, each with the archive on its medium. With --point a
-    run only processes the entries added since the last. Exit status 1 if anything is wrong; a repaired memory
-    or a moved clock is a notice, not a fault. The disk also holds the signing key: use --fingerprint,
-    --after and --witness to detect a journal that was rewritten with it.
+    Without FILE, verify both copies in the state folder, each with the archive on its medium. With --point,
+    verify only the entries added since the last run. Exit status 1 if anything is wrong; a repaired memory or
+    a moved clock is a notice, not a fault. The disk also holds the signing key: use --fingerprint, --after
+    and --witness to detect a journal that was rewritten with it.
     """
     if point is not None and (after is not None or witnesses):
         raise click.UsageError(
@@ -196,7 +196,7 @@ def _audit_copies(
     point: Path | None,
     jobs: int,
 ) -> dict[str, AuditReport]:
-    """Return the audit report of the exported file, or those of both copies in a state folder, by name."""
+    """Return the audit report of the exported file, or of both copies in a state folder, by the copy's name."""
     if file is not None:
         return {str(file): _verify_export(file, create_auditor(point), point, jobs)}
     folder = state or default_state_dir()
@@ -216,7 +216,7 @@ def _read_export_head(file: Path) -> tuple[int, str]:
 
 
 def _parse_witnesses(witnesses: Iterable[str]) -> Iterator[tuple[int, str]]:
-    """Yield (sequence, hash) of each journal head in arguments or files of the form SEQUENCE:HASH.
+    """Yield (sequence, hash) of each journal head, given as SEQUENCE:HASH or as the name of a file of such lines.
 
     SEQUENCE=NUMBER is the form of the metrics ``egm_journal_sequence`` and ``egm_journal_head``. Raises
     ClickException for an invalid one.
@@ -240,7 +240,7 @@ def _parse_witnesses(witnesses: Iterable[str]) -> Iterator[tuple[int, str]]:
 
 
 def _convert_metric_to_witness(line: str) -> str:
-    """Return a journal head as ``SEQUENCE:HASH``, converted from the metrics' form ``SEQUENCE=NUMBER``.
+    """Convert a line of the form ``SEQUENCE=NUMBER``, as in the metrics, to ``SEQUENCE:HASH``.
 
     The hash gets twelve hexadecimal digits. The number may be written as a float. Any other line is returned
     unchanged.
@@ -254,14 +254,14 @@ def _convert_metric_to_witness(line: str) -> str:
 
 
 def _conclude_audit(report: AuditReport, auditor: Auditor, point: Path | None) -> AuditReport:
-    """Save the auditor's state to ``point`` if the audit found nothing wrong; return the report."""
+    """Return the audit report; if nothing was wrong, save the auditor's state to ``point`` for the next run."""
     if point is not None and not report.finding_count:
         verified.save_auditor(auditor, point)
     return report
 
 
 def _verify_export(file: Path, auditor: Auditor, point: Path | None, jobs: int) -> AuditReport:
-    """Verify an exported journal, from the entry that a saved audit has reached; return the report."""
+    """Verify an exported journal and return the report; a saved audit continues after its last entry."""
     with open_regular_file(file) as source:
         reader = export.ExportReader(source, str(file))
         header, (last_sequence, _) = reader.header, auditor.last_entry_checked
@@ -289,9 +289,9 @@ def _verify_copies(
     point: Path | None,
     jobs: int,
 ) -> dict[str, AuditReport]:
-    """Return the audit report of each copy of the journal in a state folder, by name.
+    """Return the audit report of each copy of the journal in a state folder, by the copy's name.
 
-    Each copy is verified with the archive on its own medium, and from its own saved state.
+    Each copy is verified with the archive on its own medium, and continues from its own saved audit state.
     """
     key = _load_machine_key(folder, second)
     points = (point, None if point is None else point.with_name(point.name + ".second"))
@@ -329,7 +329,7 @@ def _load_machine_key(*folders: Path) -> MachineKey | None:
 
 
 def _format_finding_place(finding: AuditFinding) -> str:
-    """Return as text which entry a finding is about; sequence 0 means the file as a whole."""
+    """Return as text the number and kind of the entry that a finding is about; 0 means the file as a whole."""
     where = f"entry {finding.sequence}" if finding.sequence else "the file as a whole"
     return f"{where} {escape_markup(finding.id)}".rstrip()
 
@@ -378,7 +378,7 @@ def _print_report(name: str, report: AuditReport) -> None:
 @command.command()
 @click.argument("file", type=click.Path(path_type=Path, dir_okay=False, exists=True))
 def readout(file: Path) -> None:
-    """Check the signature of a readout that `egm meters --json --sign` wrote to FILE."""
+    """Check the signature of FILE, a meter readout written by `egm meters --json --sign`."""
     try:
         signed = json.loads(read_contents(file))
         key = export.verify_readout(signed, str(file))
@@ -402,8 +402,8 @@ def log(
 ) -> None:
     """Print a log, newest first: plays, events, bills, vouchers (tickets), transfers, handpays ...
 
-    It shows journal entries as recorded, as many of that kind as the machine shows. The registers that
-    regulations require, complete and with their columns, are in `egm register`.
+    It shows the journal entries as recorded; without --last, as many as the machine's own log shows. The
+    registers that regulations require, complete and with their columns, are in `egm register`.
     """
     with open_journal(state, file) as view:
         rows = _read_log(view, name, last)

@@ -49,7 +49,7 @@ def create(out: Path, cabinet: Path, person: str, state: Path | None) -> None:
     folder = state or default_state_dir()
     try:
         authenticate_for(load_roster(folder), person, Permission.ENROL)
-        backup = Backup.of(folder, cabinet, SystemClock().now().isoformat(timespec="seconds"))
+        backup = Backup.create(folder, cabinet, SystemClock().now().isoformat(timespec="seconds"))
         replace_private(out, backup.format_signed_text(load_machine_key(folder)))
     except (OperatorError, JournalError) as error:
         raise click.ClickException(str(error)) from error
@@ -92,9 +92,10 @@ def restore(
 ) -> None:
     """Restore FILE on a stopped machine; two people confirm their identity and sign the cabinet file.
 
-    If the state folder has no journal, everything is restored, and the two people must be staff of the backup. A
-    machine with a journal accepts only a backup that was made with its own key, and keeps the staff that its
-    journal records. It uses the restored cabinet file from its next start, if it then has no money of a player.
+    If the state folder has no journal, everything is restored, and the two people must be staff of the
+    backup. A machine with a journal accepts only a backup made with its own key, and keeps the staff that its
+    journal records. It uses the restored cabinet file from its next start, provided that no player has money
+    on it then.
     """
     folder = StateFolder(state or default_state_dir())
     if person == second_person:
@@ -115,9 +116,9 @@ def restore(
 def _restore(
     folder: StateFolder, backup: Backup, cabinet: Path, numbers: tuple[str, str], reason: str
 ) -> list[str]:
-    """Restore a backup on a stopped machine; return as text what was done.
+    """Restore a backup on a stopped machine; return one line of text for each thing done.
 
-    Raises OperatorError before it writes anything.
+    Every check is made, and OperatorError raised, before anything is written.
     """
     text = backup.files[CABINET].decode()
     file, faults = read_toml(text, CabinetFile)
@@ -156,7 +157,7 @@ def _read_roster(folder: StateFolder, backup: Backup) -> Roster:
 
 
 def _require_later_journal(folder: StateFolder, backup: Backup, second: Path) -> None:
-    """Raise OperatorError unless the backup belongs to an earlier entry of this machine's journal."""
+    """Raise OperatorError unless the backup is of this machine and its journal has gone on from the backup's entry."""
     with open_view(folder.root, second_dir=second) as view:
         machine = str(read_details(next(view.entries(limit=1))).get("machine_id", ""))
         sequence = view.sequence
@@ -179,7 +180,10 @@ def _require_later_journal(folder: StateFolder, backup: Backup, second: Path) ->
 
 
 def _restore_staff(folder: StateFolder, second: Path, backup_roster: Roster, *, used: bool) -> str:
-    """Restore the backup's staff unless the journal records another roster; return as text what was done."""
+    """Restore the backup's staff; return as text what was done.
+
+    If the machine has a journal (``used``) that records another roster, leave the machine's staff unchanged.
+    """
     if used:
         try:
             read_recorded_roster(folder.root, second).check_roster(backup_roster)

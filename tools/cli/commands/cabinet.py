@@ -67,8 +67,8 @@ def check(file: Path, state: Path | None, *, quick: bool, output_format: OutputF
 
     It first checks the format. Then it checks, as the machine does at its start, whether the profile, games,
     levels, files and ports that the file names exist, whether the jurisdiction's rules admit each game, and
-    whether the machine has played another definition under the same version. Exit status 0: everything is
-    offered; 1: the machine cannot start with the file, or leaves something out.
+    whether the machine has played another definition under the same version. Exit status 0: the machine can
+    start and offers everything in FILE; 1: it cannot start, or leaves something out.
     """
     try:
         text = read_contents(file).decode()
@@ -117,16 +117,16 @@ def check(file: Path, state: Path | None, *, quick: bool, output_format: OutputF
 
 @dataclass(frozen=True, slots=True)
 class _Remarks:
-    """Finds remarks on games in a cabinet file: things to know about games that the machine nevertheless offers."""
+    """A finder of remarks on the games in a cabinet file: facts that do not keep the machine from offering a game."""
 
     played_definitions: Mapping[str, Any]
-    """The definitions that the machine has played, by storage key; empty without a memory."""
+    """The digests of the game definitions that the machine has played, by storage key; empty without a memory."""
     limit_cents: int | None
     """The jurisdiction's bet limit; None if its profile has none or does not exist."""
 
     @classmethod
     def collect(cls, cabinet: CabinetFile, state: Path) -> Self:
-        """Create the finder of remarks for a cabinet file and the machine whose memory is in ``state``."""
+        """Return a finder for a cabinet file and for the machine whose memory is in the folder ``state``."""
         definitions: Mapping[str, Any] = {}
         with suppress(JournalError), open_view(state) as view:
             definitions = view.states(PlayKey.DEFINITION)
@@ -138,8 +138,8 @@ class _Remarks:
     def iter_game_remarks(self, key: str, slot: GameSlot, game: Game) -> Iterator[Fault]:
         """Yield the remarks on one game of the cabinet file.
 
-        They concern a version that was played earlier with another definition, and limits that the
-        jurisdiction's bet limit reduces.
+        One remark says that the machine has played another definition with the same version; others name
+        table limits that the jurisdiction's bet limit reduces.
         """
         if self.played_definitions:
             yield from self._iter_conflicts(key, game)
@@ -188,14 +188,14 @@ _EFFECT_BY_FATALITY: Final = {True: "wrong", False: "left out", None: "remark"}
 
 
 def _choose_style(stops: object) -> Style:
-    """Return the style of an error in a table: severe if it prevents the machine's start, else a warning."""
+    """Return the style of an error in a table: severe if it prevents the machine's start (``stops``), else warning."""
     return BAD_STYLE if stops else DOUBT_STYLE
 
 
 def _build_row(fault: Fault, lines: TomlLineNumbers) -> tuple[Any, ...]:
-    """Return the table row of one error in a cabinet file.
+    """Return an error in a cabinet file as a table row.
 
-    It has line, key, whether the error prevents the start, problem, suggestion and allowed values.
+    The row has line, key, whether the error prevents the start, problem, suggestion and allowed values.
     """
     line = fault.line or lines.find_line(parse_location(fault.key))
     stops = None if fault.is_remark else fault.is_fatal
@@ -258,8 +258,8 @@ def new(
 ) -> None:
     """Write a commented cabinet file to FILE, and check it.
 
-    Values not given as options are asked for on a terminal; otherwise marked examples are written that must
-    be changed: egm cabinet check reports them.
+    Values not given as options are asked for on a terminal. Without a terminal, marked examples are written;
+    they must be changed, and `egm cabinet check` reports those that are not.
     """
     from tools.cli.cabinet_file import CabinetRequest, format_cabinet_file  # noqa: PLC0415 (it loads the drivers, which `check` does not need)
 
@@ -312,8 +312,8 @@ def new(
 def sign(file: Path, state: Path | None, numbers: tuple[str, ...], reason: str) -> None:
     """Sign FILE for a machine: each person approves it with a PIN, and the journal records it.
 
-    The machine accepts the signature at its next start with this exact file, provided that it holds no money
-    of a player. After the first signature it only plays with signed files.
+    The machine uses the signed file from its next start, provided that no player has money on it then. After
+    the first signature, the machine only plays with signed files.
     """
     # Imported here because they load every rule of the machine, which `check` does not need.
     from egm.integrity.signed_file import SIGNATURE_FILE_NAME, CabinetFileSignature, compute_digest  # noqa: PLC0415
@@ -341,7 +341,7 @@ def sign(file: Path, state: Path | None, numbers: tuple[str, ...], reason: str) 
 @click.option("--file", "print_file", is_flag=True, help="Print the file signed last, unchanged.")
 @add_format_options
 def signed(state: Path | None, *, print_file: bool, output_format: OutputFormat) -> None:
-    """List the cabinet files signed for a machine, by whom and why; or print the last of them."""
+    """List the cabinet files signed for a machine, by whom and why; or print the text of the last one."""
     from egm.integrity.signed_file import CABINET_SIGNED_KIND, find_last_signed_file  # noqa: PLC0415 (as in `sign`)
 
     try:
@@ -414,5 +414,5 @@ def _format_line_settings(line: object) -> str:
 
 
 def _format_known(text: str | None) -> str:
-    """Return the text, or "" if the system does not know it."""
+    """Return the text, or "" if it stands for a value that the operating system does not know."""
     return "" if text in {None, "n/a"} else str(text)

@@ -119,14 +119,14 @@ def command(
 ) -> None:
     """Certify GAMES (library ids or files) for a jurisdiction, or --verify existing bundles.
 
-    With --submission, everything that a laboratory requires of a manufacturer is written into one more
-    bundle, built from the commit of a clean checkout; --verify --reproduce builds it again from its own source
-    and compares every file.
+    With --submission, one more bundle is written with everything that a laboratory requires of a
+    manufacturer, built from the commit of a clean checkout. --verify --reproduce builds a bundle again from
+    its own source and compares every file.
 
-    With --against OLD, each game is compared with the approved one instead: identical, a cloned theme, a
-    change that only needs a notice, or one that needs full approval.
+    With --against OLD, each game is compared with the approved game OLD instead, and the approval that it
+    needs is printed: none, cloned theme, notice only, or full approval.
 
-    The exit status is 1 if any rule fails, or a bundle is not what was signed.
+    The exit status is 1 if any rule fails, or if a bundle differs from what was signed.
     """
     if folders or against is not None:
         if folders:
@@ -163,7 +163,7 @@ def command(
 
 
 def _check_source_early(folder: Path, signing: Ed25519PrivateKey) -> None:
-    """Check, before any game is tested, that the source code can become a submission to a laboratory."""
+    """Raise ClickException, before any game is tested, if the source cannot become a submission to a laboratory."""
     try:
         check_source(_SOURCE_FOLDER, folder, signing)
     except OperatorError as error:
@@ -182,7 +182,7 @@ def _load_signing_key(key_option: Path | None, folder: Path) -> Ed25519PrivateKe
 
 
 def _check_game(name: str, profile: Profile, games_played: int) -> tuple[Case, list[Finding]]:
-    """Return the evidence of a game's certification and the findings of every rule."""
+    """Check a game against every rule of a jurisdiction; return the certification case and the findings."""
     game = load(name)
     with show_progress(f"certifying {game.id}"), start_service().step() as draw:
         try:
@@ -220,7 +220,7 @@ def _check_laboratory_packages(folder: Path | None) -> None:
 
 
 def _compare(against: str | None, games: tuple[str, ...], output_format: OutputFormat) -> None:
-    """Print, for each game, which approval its changes from the approved version need, and every change."""
+    """Print, for each game, every change from the approved version and which approval the changes need."""
     if against is None:
         return
     old_game = load(against)

@@ -1,4 +1,7 @@
-"""``egm audit inspect`` and ``egm audit clear``: the claims in a damaged machine's memory, and their settlement."""
+"""``egm audit inspect`` and ``egm audit clear``: the amounts that a damaged machine owes, and their settlement.
+
+A claim is an amount that the machine owes when its memory is cleared.
+"""
 
 import shlex
 from contextlib import suppress
@@ -67,7 +70,7 @@ class _Money:
         self._texts, self._currency = Texts("en"), currency
 
     def __call__(self, amount: object) -> str:
-        """Return an amount as text: a fraction of a minor unit is written in full, None is a dash."""
+        """Return an amount in minor units as text; fractions are written in full, None is a dash."""
         if not isinstance(amount, int | Fraction):
             return "-" if amount is None else str(amount)
         cents = int(amount)
@@ -80,7 +83,7 @@ class _Money:
 @_SECOND_OPTION
 @add_format_options
 def inspect_(*, state: Path | None, second: Path | None, output_format: OutputFormat) -> None:
-    """Show what can be read of a damaged memory: the meters in both copies, and every claim on the machine.
+    """Show what can be read of a damaged memory: the meters in both copies, and every claim (an amount owed).
 
     A meter or claim is suspect if the copies differ on it. `egm audit clear` must state for each claim whether
     it is carried over, was paid, or is ended. Exit status 1 if the memory is damaged.
@@ -116,14 +119,14 @@ def inspect_(*, state: Path | None, second: Path | None, output_format: OutputFo
 
 
 def _is_damaged(result: ClaimInspection) -> bool:
-    """Return whether a copy of the memory is damaged, or the copies differ, or entries are missing."""
+    """Return whether the memory has any fault: a damaged copy, differing copies, or missing entries."""
     inspection = result.inspection
     reason = inspection.first_copy.damage or inspection.second_copy.damage
     return bool(reason) or not (inspection.copies_agree and inspection.is_complete)
 
 
 def _describe_next_step(result: ClaimInspection, folder: Path, second: Path | None) -> str:
-    """Return what staff must do about the memory, and the challenge that they must state to clear it."""
+    """Return as text what staff must do next; the text has the challenge that `egm audit clear` requires."""
     inspection = result.inspection
     challenge = f"challenge {inspection.challenge}"
     if not _is_damaged(result):
@@ -151,7 +154,7 @@ def _describe_next_step(result: ClaimInspection, folder: Path, second: Path | No
 
 
 def _build_document(result: ClaimInspection) -> dict[str, object]:
-    """Return the inspection of a damaged memory and the proposed decisions on its claims as JSON data."""
+    """Return an inspected memory and the proposed decision on each claim as JSON data."""
     claims = [
         {**proposal.to_json(), "acts": list(proposal.possible_decisions)} for proposal in result.proposals
     ]
@@ -200,7 +203,7 @@ def _build_meter_table(result: ClaimInspection) -> Table:
 
 
 def _build_main_meter_table(result: ClaimInspection, money: _Money) -> Table:
-    """Return the main meters in both copies, and every other meter on which the copies differ."""
+    """Return a table of the main meters in both copies, and of any other meter on which the copies differ."""
     inspection = result.inspection
     first, second = inspection.first_copy.values, inspection.second_copy.values
     differing = [
@@ -236,7 +239,7 @@ def _compare_copies(first: int | None, second: int | None) -> str:
 
 
 def _build_claim_table(proposals: tuple[ProposedClaim, ...], money: _Money) -> Table:
-    """Return a table of the claims in a memory to be cleared: amounts in both copies, and the possible decisions."""
+    """Return a table of the claims (amounts owed) in a memory: the amount in both copies, the possible decisions."""
     rows = []
     for proposal in proposals:
         details = {
@@ -271,7 +274,7 @@ def _build_claim_table(proposals: tuple[ProposedClaim, ...], money: _Money) -> T
 
 
 def _build_ticket_table(folder: Path, second: Path | None) -> Table:
-    """Return a table of the tickets that the ticket ledger shows as redeemable; no journal is read."""
+    """Return a table of the tickets that the ticket ledger shows as redeemable; it does not read a journal."""
     rows: list[tuple[object, ...]] = []
     with suppress(OperatorError, LocalError), open_machine_ledger(folder, second=second) as store:
         for record in store.iter_records(*_REDEEMABLE_STATES):
@@ -293,7 +296,7 @@ def _build_ticket_table(folder: Path, second: Path | None) -> Table:
 def _parse_decisions(
     _: click.Context, __: click.Parameter, values: tuple[str, ...]
 ) -> dict[str, ClaimDecision]:
-    """Return the decisions given with ``--claim``, by claim. Raises click.BadParameter."""
+    """Return the decisions given with ``--claim``, by claim id. Raises click.BadParameter for an invalid one."""
     decisions: dict[str, ClaimDecision] = {}
     for value in values:
         claim, equals, words = value.rpartition("=")
@@ -348,7 +351,7 @@ def clear_(
     machine_id: str,
     without_roster: bool,
 ) -> None:
-    """Move the whole memory aside as evidence, and start a new journal that owes what the old one owed.
+    """Store the whole memory as evidence, and start a new journal that owes the amounts that the old one owed.
 
     State with --claim what happens to each claim that `egm audit inspect` shows; --carry-others carries over
     the claims that are not named. If staff are enrolled on the machine, both people give their staff numbers
@@ -403,7 +406,7 @@ def _prove_identities(
     *,
     without_roster: bool,
 ) -> tuple[Roster, str]:
-    """Check the identities of both people; return the staff roster, and how they were proved, for the record.
+    """Check the identities of both people; return the staff roster, and a text on how they were proved.
 
     Raises ClickException if a check fails, or if the roster is not the one recorded in the memory.
     """

@@ -17,7 +17,7 @@ from tools.cli.terminal import echo
 
 
 def _parse_value(word: str) -> int | str | bool:
-    """Return an argument's value: ``true``, ``false`` and whole numbers converted, anything else as text."""
+    """Return an argument as a value: ``true`` and ``false`` as bool, digits as int, anything else as text."""
     if word in {"true", "false"}:
         return word == "true"
     try:
@@ -100,7 +100,7 @@ def command(
 
 
 def iter_device_facts(state: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
-    """Yield the facts of a device's state for the terminal: one for each printed ticket, its number first."""
+    """Yield the facts of a device's state as (name, value); each printed ticket is one fact, its number first."""
     for key, value in state.items():
         if isinstance(value, list) and value and all(isinstance(item, dict) for item in value):
             for number, item in enumerate(value, start=1):
@@ -133,7 +133,7 @@ def _listen(
         echo(f"{type(event).__name__}({fields})")
 
     def print_bytes(data: bytes, is_sent: bool) -> None:  # noqa: FBT001 (signature of the line's callback)
-        """Print bytes sent or received on the line, with their direction."""
+        """Print bytes of the line, and whether they were sent or received."""
         echo(f"{'>' if is_sent else '<'} {data.hex(' ')}")
 
     listener = Listener(

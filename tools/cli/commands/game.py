@@ -106,8 +106,8 @@ def _format_lowest_return(name: str) -> str:
 def check(file: str, jurisdiction: str | None) -> None:
     """Check FILE: print its digest and return if it is valid, else the file, key and reason.
 
-    The pays are described in sentences to compare with your own sheet; a legal but surprising value is a
-    warning. If a return cannot be computed exactly, the command says so and prints the interval of a
+    The pays are printed as sentences, to compare with your own sheet; a permitted but unusual value is a
+    warning. If a return cannot be computed exactly, the command says so and prints an interval from a
     simulation.
     """
     if jurisdiction is not None:
@@ -188,7 +188,7 @@ _SIMPLEST_GAME_BY_FAMILY: Final = {
 )
 @click.option("--from", "origin", metavar="GAME", help="start from a library game or a definition file")
 def new(file: Path, game_id: str | None, family_name: str, origin: str | None) -> None:
-    """Write a commented game template to FILE for editing; or a copy of another game.
+    """Write a commented game template to FILE for editing; or, with --from, a copy of an existing game.
 
     For a family without a template, its simplest game is copied.
     """
@@ -244,8 +244,8 @@ def _copy_definition(origin: str, game_id: str) -> str:
 def art(sheet: Path | None, *, output_format: OutputFormat) -> None:
     """List the symbols that are drawn, and the looks a game may have, each with its sounds.
 
-    A symbol gets the drawing of the longest of these names that its id contains (`red-seven`, `seven2`); a
-    symbol without a drawing is shown as a token with its name, or as a picture supplied with the game
+    A symbol is drawn as the listed name that its id contains (`red-seven`, `seven2`), the longest if there
+    are several. Any other symbol is shown as a token with its name, or as a picture supplied with the game
     (DEFINITIONS.md).
     """
     os.environ.setdefault("SDL_VIDEODRIVER", "dummy")
@@ -407,9 +407,9 @@ def _tune_definition(
     *,
     strips: bool,
 ) -> tuple[dict[str, Any], list[KeyPath], list[str]]:
-    """Return the tuned definition, the key paths that may have changed, and the bets that have their own pays.
+    """Return the tuned definition, the key paths that may have changed, and the bets that were tuned separately.
 
-    Unless one ``bet`` is named, each bet with its own pays is tuned by changing these.
+    Unless one ``bet`` is named, each bet with pays that change no other bet's return is tuned by these pays.
     """
     keys = [parse_key(p) for p in pays] or list_pay_keys(data)
     pays_by_bet = find_pays_of_single_bets(data, keys) if bet is None else {}
@@ -437,7 +437,10 @@ def _tune_each_bet(
     pays_by_bet: Mapping[str, Sequence[KeyPath]],
     tuned: Callable[..., dict[str, Any]],
 ) -> dict[str, Any]:
-    """Return the definition after tuning each bet in ``pays_by_bet``: its own pays are changed to reach the target."""
+    """Tune each bet of ``pays_by_bet`` by its own pays until it is near the target; return the definition.
+
+    ``tuned`` is the function that changes the pays.
+    """
     for bet, keys in pays_by_bet.items():
         if abs(compute_rtp(data, bet) - target) > NEAR_DISTANCE:
             _print_progress(f"bet {bet}:")
@@ -448,9 +451,9 @@ def _tune_each_bet(
 def _list_returns_to_compare(
     data: Mapping[str, Any], bet: str | None, bets: Sequence[str]
 ) -> dict[str, Fraction]:
-    """Return the definition's returns that must reach the target, by bet.
+    """Return, by bet, the returns of the definition that must reach the target.
 
-    "" stands for the named bet, or the lowest bet; it is left out if every bet was tuned by its own pays.
+    The key "" is ``bet``, or the lowest bet if None; it is left out if every bet was tuned by its own pays.
     """
     every = compute_bet_returns(data)
     returns_of_tuned = {name: every[name] for name in bets}

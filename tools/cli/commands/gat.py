@@ -1,4 +1,4 @@
-"""``egm gat``: an inspector's verifier on this computer, for a machine's GAT port."""
+"""``egm gat``: the verifier that an inspector connects to a machine's GAT port (software identification)."""
 
 from collections.abc import Callable
 from functools import cached_property, update_wrapper
@@ -27,7 +27,7 @@ _STATE_OPTION = click.option(
 
 
 class _GatPort:
-    """The serial port of a GAT connection, which is opened at its first use."""
+    """The serial port of a GAT connection; it is opened at the first query."""
 
     def __init__(self, where: str, ctx: click.Context) -> None:
         self._where = where
@@ -55,7 +55,7 @@ def _add_port_options(command_function: Callable[..., None]) -> Callable[..., No
     def run_with_port(
         ctx: click.Context, /, *, port: str | None, state: Path | None, **words: object
     ) -> None:
-        """Run the command with the GAT port that its options select: a serial port, or one in a state folder."""
+        """Run the command with the GAT port: the serial port ``port``, or the simulated one in the folder ``state``."""
         command_function(
             _GatPort(port or str(StateFolder(state or default_state_dir()).gat_port), ctx), **words
         )
@@ -69,7 +69,7 @@ def command() -> None:
 
 
 def _run_function(gat_port: _GatPort, parameters: tuple[str, ...], output_format: str) -> None:
-    """Run a special function of the machine over GAT, and print its results."""
+    """Run a special function of the machine (a query of GAT with a name) and print its results."""
     try:
         echo(gat_port.verifier.run(parameters, output_format).decode())
     except GatError as error:
@@ -110,7 +110,7 @@ def functions(gat_port: _GatPort, output_format: str) -> None:
 @_FORMAT_OPTION
 @_add_port_options
 def identity(gat_port: _GatPort, output_format: str) -> None:
-    """Print which software the machine states over GAT to have installed, and who signed it."""
+    """Print the software that the machine reports over GAT as installed, and who signed it."""
     _run_function(gat_port, ("Get File", PROGRAM_ID_PARAMETER), output_format)
 
 
@@ -121,7 +121,7 @@ def identity(gat_port: _GatPort, output_format: str) -> None:
 @_FORMAT_OPTION
 @_add_port_options
 def sign(gat_port: _GatPort, *, name: str | None, seed: str, sha256: bool, output_format: str) -> None:
-    """Have the machine sign its component NAME with the seed, or all of them, over its GAT port.
+    """Query a machine's signature of its component NAME, computed with the seed; or of all components.
 
     `egm signature` computes the same for the software installed here, without a machine, for comparison.
     """

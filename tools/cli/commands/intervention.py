@@ -132,9 +132,9 @@ def export(
 def day(date: datetime, out: Path, language: str, state: Path | None, file: Path | None) -> None:
     """Write every sheet of one gaming day to one PDF for the management.
 
-    Monaco art. 20.3 requires it. A sheet belongs to the gaming day on which its machine was stopped; an
-    intervention still open is included and marked as open. The first page lists all sheets, so that a missing
-    one is noticed.
+    Monaco art. 20.3 requires it. A sheet belongs to the gaming day on which the intervention stopped the
+    machine; an unfinished intervention is marked as open. The first page lists all sheets, so that a missing
+    sheet is noticed.
     """
     sheets, days = _read_sheets(state, file)
     of_day = [

@@ -25,7 +25,7 @@ def command() -> None:
 
 @contextmanager
 def _open_sheet(state: Path | None, file: Path | None) -> Iterator[InventorySheet]:
-    """Open the technical sheet of a machine. Raises ClickException if its journal has no inventory entry."""
+    """Yield the technical sheet of a machine. Raises ClickException if its journal has no inventory entry."""
     with open_journal(state, file) as view:
         sheet = read_technical_sheet(view)
         if not sheet.current_values:
@@ -78,7 +78,7 @@ def export(out: Path, copy: Path, language: str, state: Path | None, file: Path 
 @click.argument("machines", nargs=-1, required=True, type=click.Path(path_type=Path, exists=True))
 @add_format_options
 def house_(machines: tuple[Path, ...], *, output_format: OutputFormat) -> None:
-    """List the venue's cabinet stands (bases) and machines, from every machine's memory or exported journal.
+    """List the venue's cabinet stands (bases) and machines. Each MACHINE is a state folder or an exported journal.
 
     Exit status 1 if two machines state the same base, serial number or operator's number.
     """

@@ -74,9 +74,9 @@ def _simulate_ticket(name: str, bet: BetAnalysis, games: int) -> tuple[Tally, Re
 
 
 def compute_hit_interval(hits: int, games: int) -> tuple[float, float]:
-    """Return the 99.9 % confidence interval of a hit probability by Wilson's method, valid also for rare hits.
+    """Return the 99.9 % confidence interval of the probability of a hit, after ``hits`` in ``games`` games.
 
-    ``hits`` of ``games`` games have hit.
+    Wilson's method is used, which is also valid for rare hits.
     """
     z2 = INTERVAL_Z**2
     middle = (hits + z2 / 2) / (games + z2)
@@ -131,8 +131,9 @@ def odds(
 
     A selection is a list of numbers, "3,11,27", or groups of numbers with the stake on their combinations by
     count of spots: "3,11,27/42,80@3:1,5:2" stakes 1 on each combination of 3 spots and 2 on each of 5. "?8"
-    is a quick pick of eight. Selections that overlap too much for an exact distribution still get their exact
-    return and variance, with a note; --games then adds an interval for the other figures.
+    is a quick pick of eight. If selections overlap too much for an exact distribution, only their exact
+    return and variance are printed, with a note. --games also plays the ticket this many times, and prints
+    the interval of its return and of its wins.
     """
     try:
         _, rules = _load_keno_game(game)

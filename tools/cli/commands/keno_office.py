@@ -57,7 +57,7 @@ def read_local_time() -> datetime:
 def start_generator(office: KenoOffice) -> RandomService:
     """Return a seeded and tested random number generator for an office.
 
-    The length of the office's journal serves as the boot counter that makes each start different.
+    The boot counter, which makes each start different, is the number of entries in the office's journal.
     """
     personalization = Personalization(
         product="open-egm keno office",
@@ -71,10 +71,10 @@ def start_generator(office: KenoOffice) -> RandomService:
 
 @contextmanager
 def open_office_journal(folder: Path) -> Iterator[Journal]:
-    """Open the journal of a Keno office in ``folder``.
+    """Yield the open journal of a Keno office in ``folder``.
 
-    Raises ClickException if it is damaged or in use; errors of the office raised meanwhile become
-    ClickException too.
+    Raises ClickException if the journal is damaged or in use, and in place of any error of the office raised
+    in the ``with`` block.
     """
     try:
         with open_journal(folder, read_local_time) as journal:
@@ -85,7 +85,7 @@ def open_office_journal(folder: Path) -> Iterator[Journal]:
 
 @contextmanager
 def open_office(folder: Path) -> Iterator[KenoOffice]:
-    """Open the Keno office in ``folder``; create nothing if there is none.
+    """Yield the Keno office in ``folder``; create nothing if there is none.
 
     Raises ClickException as :func:`open_office_journal` does.
     """
@@ -145,7 +145,7 @@ def sell(
     unpaid: bool,
     as_json: bool,
 ) -> None:
-    """Record a ticket in FOLDER and print it.
+    """Record a ticket for the next draws in FOLDER and print it.
 
     A selection is a list of numbers, "3,11,27", or groups of numbers with the stake on their combinations by
     count of spots: "3,11,27/42,80@3:1,5:2" stakes 1 on each combination of 3 spots and 2 on each of 5. "?8"
@@ -219,7 +219,7 @@ def close(folder: Path) -> None:
 @FOLDER_ARGUMENT
 @add_format_options
 def draw(folder: Path, *, output_format: OutputFormat) -> None:
-    """Hold the closed draw: print its numbers in order, and what each winning ticket won."""
+    """Hold the draw whose sales are closed: print its numbers in order, and what each winning ticket won."""
     with open_office(folder) as office:
         with start_generator(office).step() as chance:
             result = office.hold_draw(chance)
@@ -252,7 +252,7 @@ def draw(folder: Path, *, output_format: OutputFormat) -> None:
 @FOLDER_ARGUMENT
 @click.option("--reason", type=REASON_TYPE, required=True, help="Why the draw cannot be held.")
 def fail(folder: Path, reason: str) -> None:
-    """Record that the closed draw cannot be held: its stakes are given back."""
+    """Record that the draw whose sales are closed cannot be held; its stakes are returned."""
     with open_office(folder) as office:
         echo(f"draw {office.fail_draw(reason)}: not held; its stakes are owed to the holders")
 
@@ -275,7 +275,7 @@ def fail(folder: Path, reason: str) -> None:
     help="What else the paper says, to be compared; repeat for more.",
 )
 def claim(folder: Path, control_number: str, place: str, condition: str, says: Sequence[str]) -> None:
-    """Pay the ticket with CONTROL_NUMBER what its draws have won so far."""
+    """Pay the ticket with CONTROL_NUMBER everything that its draws have won and that is not paid yet."""
     presented = PresentedTicket(
         TicketCondition(condition), control_number.replace(" ", ""), dict(map(_parse_statement, says))
     )
@@ -306,7 +306,7 @@ def _format_money(office: KenoOffice, credits_: int, language: str = "en") -> st
 @command.command()
 @FOLDER_ARGUMENT
 def expire(folder: Path) -> None:
-    """Close the tickets that are void or whose claim period is over."""
+    """Close the tickets that are void, and those whose claim period is over."""
     with open_office(folder) as office:
         unclaimed = office.expire()
         amount = _format_money(office, sum(unclaimed.values()))
@@ -331,7 +331,7 @@ def verify(folder: Path) -> None:
 @FOLDER_ARGUMENT
 @add_format_options
 def totals(folder: Path, *, output_format: OutputFormat) -> None:
-    """Print what was sold, paid and is owed; the accounts are compared with all tickets."""
+    """Print the amounts sold, paid and owed; the accounts are compared with all tickets."""
     with open_office(folder) as office:
         office_totals = office.compute_totals()
         rows = [(name, getattr(office_totals, name)) for name in type(office_totals).__slots__]

@@ -20,10 +20,11 @@ from tools.cli.tables import Column, OutputFormat, Table, add_format_options, fo
 @EXPORT_OPTION
 @add_format_options
 def command(state: Path | None, file: Path | None, *, output_format: OutputFormat) -> None:
-    """Show every progressive level the machine keeps, its contributions and claims on a link, and the last hits.
+    """Show every progressive level of the machine, with the last hits.
 
-    The last 25 hits of each level are shown (D-18).
-    Each level is first compared with the accounts of its pool; the exit status is 1 if one does not agree.
+    For a linked level, show the machine's contributions and its claims that are not settled yet. The last 25
+    hits of each level are shown (D-18). Each stand-alone level is first compared with the accounts of its
+    pool (the money of the level); the exit status is 1 if one does not agree.
     """
     with open_journal(state, file, check_pages=False) as view:
         own_levels = {
@@ -53,7 +54,10 @@ def command(state: Path | None, file: Path | None, *, output_format: OutputForma
 
 
 def _build_sort_key(entry: tuple[str, Any]) -> tuple[str, int, str]:
-    """Return the sort key of a progressive pool: its name, then the stake or denomination at the end of the name."""
+    """Return the sort key of a level's pool: its name, then the stake or denomination that ends the name.
+
+    So a stake of 10 is sorted after a stake of 2.
+    """
     name, _, last = entry[0].rpartition(".")
     return name, int(last) if last.isdecimal() else 0, last
 
@@ -66,7 +70,10 @@ def _read_own_level(view: JournalView, pool: str, stored_level: Any) -> dict[str
 
 
 def _list_pool_claims(view: JournalView, pool: str) -> list[Any]:
-    """Return the unsettled claims to wins of a progressive pool, as the machine's memory stores them."""
+    """Return the wins of a linked level that the machine has reported and that are not settled yet.
+
+    Each is the claim as stored in the machine's memory.
+    """
     claims: dict[str, Any] = dict(view.states("claim:"))
     return [{"claim": key[6:], **claim} for key, claim in sorted(claims.items()) if claim["pool"] == pool]
 
@@ -110,7 +117,7 @@ def _build_own_table(own_levels: dict[str, Any]) -> Table | None:
         for pool, level in own_levels.items()
     ]
     return (
-        Table(_OWN_LEVEL_COLUMNS, rows, title="levels of this machine, minor units", naming=1)
+        Table(_OWN_LEVEL_COLUMNS, rows, title="levels of this machine, minor units", identifying_columns=1)
         if rows
         else None
     )
@@ -129,7 +136,7 @@ def _build_linked_table(linked: dict[str, Any]) -> Table | None:
         )
         rows.append((pool, *cells))
     return (
-        Table(_LINKED_LEVEL_COLUMNS, rows, title="levels of a controller, minor units", naming=1)
+        Table(_LINKED_LEVEL_COLUMNS, rows, title="levels of a controller, minor units", identifying_columns=1)
         if rows
         else None
     )
@@ -148,4 +155,4 @@ def _build_hits_table(last_hits: dict[str, list[dict[str, Any]]]) -> Table | Non
         for pool, hits in last_hits.items()
         for hit in hits
     ]
-    return Table(columns, rows, title="last hits, minor units", naming=1) if rows else None
+    return Table(columns, rows, title="last hits, minor units", identifying_columns=1) if rows else None

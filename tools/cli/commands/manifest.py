@@ -83,7 +83,7 @@ def make(
     libraries: bool,
     bytecode: bool,
 ) -> None:
-    """List every file of the software installed here with its SHA-256."""
+    """Write to OUT a manifest: the SHA-256 of every file of the software installed here."""
     try:
         own_files = list_own_files(load_cabinet(cabinet))
         for path in levels:
@@ -122,7 +122,7 @@ def make(
     help="The manufacturer's key, made by `egm manifest key`.",
 )
 def sign_manifest(manifest: Path, key: Path) -> None:
-    """Sign the software MANIFEST, in place."""
+    """Sign the software MANIFEST; the signature is added to the same file."""
     try:
         require_private(key)
         signed = sign(read_contents(manifest), read_key(read_contents(key), str(key)), str(manifest))
@@ -153,7 +153,7 @@ def verify(
 
 
 def _find_manifest_and_key(file: CabinetFile, manifest: Path | None, key: str | None) -> tuple[Path, str]:
-    """Return the manifest and the key given as options, or else those of the cabinet file."""
+    """Return the manifest's path and the public key in hexadecimal: as given, else from the cabinet file."""
     pinned = file.software
     manifest = manifest or (pinned.manifest if pinned else None)
     key = key or (pinned.key if pinned else None)

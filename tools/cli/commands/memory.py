@@ -34,7 +34,7 @@ def command() -> None:
 @_SECOND_OPTION
 @add_format_options
 def show(state: Path | None, second: Path | None, *, output_format: OutputFormat) -> None:
-    """Print what each medium is and how far they agree. Nothing is written: the machine may be running."""
+    """Print what each medium is, and whether both belong to this machine; the machine may be running."""
     folder = find_memory_folder(state, second)
     second_folder = second or folder / SECOND_FOLDER
     storage = DiskStorage()
@@ -70,7 +70,7 @@ def show(state: Path | None, second: Path | None, *, output_format: OutputFormat
 @click.option("--person", required=True, help="Your staff number.")
 @click.option("--reason", type=REASON_TYPE, required=True, help="Why the medium is replaced.")
 def replace(state: Path | None, second: Path | None, person: str, reason: str) -> None:
-    """Register the medium mounted at --second as the new second one: the machine fills it at its start."""
+    """Register the medium mounted at --second as the new second medium; the machine copies to it at its next start."""
     folder = state or default_state_dir()
     roster = load_roster(folder, second)
     if roster.people:

@@ -27,7 +27,10 @@ from tools.cli.whole_number import WholeNumber
 
 
 def _select_cells(reading: MeterReading, where: tuple[str, ...]) -> MeterReading:
-    """Return the meters limited to the conditions ``name=value``, with a warning for a condition without meters."""
+    """Return the meters that fulfil the conditions, each given as ``dimension=value``, such as ``position=1``.
+
+    If no meter fulfils a condition, print a warning.
+    """
     dims = {}
     for condition in where:
         key, equals, value = condition.partition("=")
@@ -53,13 +56,13 @@ def _warn_of_empty_part(reading: MeterReading, dimension: str, value: str | None
 
 @dataclass(frozen=True, slots=True)
 class _Shape:
-    """The form in which meters are displayed: the number of digits, and credits or minor units."""
+    """The form in which meter values are printed: the number of digits, and credits or minor units."""
 
     digits: int
     credit_cents: int | None
 
     def list_cells(self, name: str, value: int) -> tuple[str, str]:
-        """Return the value of a meter and its unit as displayed."""
+        """Return the value of a meter as printed, and its unit."""
         meter = METER_BY_NAME.get(_find_canonical_name(name))
         unit = meter.unit if meter else Unit.TIMES
         if unit is Unit.CENTS and self.credit_cents is not None:
@@ -69,9 +72,9 @@ class _Shape:
 
 
 def _find_canonical_name(name: str) -> str:
-    """Return the canonical name of a meter for a jurisdiction's name, or the name itself.
+    """Return the meter's name in this software for a name that a jurisdiction uses; other names are unchanged.
 
-    If the jurisdiction's name stands for several meters, it is the first of them.
+    If the jurisdiction's name stands for several meters, the first of them is returned.
     """
     return next((names[name][0] for names in METER_NAMES_BY_JURISDICTION.values() if name in names), name)
 
@@ -169,7 +172,7 @@ def command(
                 _Shape(digits, credit_cents),
             ),
             document=_sign_readout(document, state or default_state_dir()) if sign else document,
-            text_before=f"{SheetHead.of(view).text()}\n"
+            text_before=f"{SheetHead.from_view(view).text()}\n"
             f"machine key {view.fingerprint}, head {view.head_hash[:16]}",
         )
 
@@ -212,13 +215,13 @@ def _sign_readout(document: dict[str, Any], folder: Path) -> dict[str, Any]:
 def _build_table(
     split: tuple[str, ...], cells: Iterable[tuple[tuple[str, ...], int]], shape: _Shape
 ) -> Table:
-    """Return a table of meters by name and by the dimensions they are split by."""
+    """Return a table of meter values: the meter's name, its value of each dimension in ``split``, its value."""
     columns: Columns = ("meter", *split, Column("value", is_right_aligned=True), "unit")
     return Table(columns, ((*names, *shape.list_cells(names[0], value)) for names, value in cells))
 
 
 def _is_split_by(name: str, dimension: str) -> bool:
-    """Return whether the meter can be split by the dimension.
+    """Return whether a meter can be split by a dimension, such as ``game``.
 
     A balance, such as the credit on the machine, can only be split by position. It cannot be split by game,
     because credit won in one game may be spent in another.

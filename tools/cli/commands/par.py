@@ -46,7 +46,7 @@ def load(name: str) -> Game:
 
 
 def note_stated_figures(game: Game) -> None:
-    """Print a note if the game's exact figures are copied from its definition rather than computed here."""
+    """Print a note if the game's figures are stated in its definition rather than computed here."""
     if getattr(getattr(game.rules, "definition", None), "proved", None):
         text = "the figures are those stated in the definition, not computed here (`egm certify` checks them)"
         echo(f"{game.id}: {text}")
@@ -188,7 +188,7 @@ def _parse_meter(text: str) -> tuple[str, int]:
 
 
 def describe_estimate(name: str, game: Game, reason: str) -> str:
-    """Return text that says why there is no exact PAR sheet, with a simulated return of the lowest bet."""
+    """Return text on why there is no exact PAR sheet, with a simulated return of the lowest bet."""
     from tools.lab.simulation import estimate_return, simulate  # noqa: PLC0415 (needed only without exact figures)
 
     cost = game.bet_options[0]

@@ -37,8 +37,8 @@ _by = click.option("--by", metavar="NUMBER", help="Your staff number; your role 
 def command() -> None:
     """Enrol, list and disable the people who work on a machine, and set their PINs.
 
-    PINs are asked for, never given as arguments. The machine copies every change into its journal when it
-    starts and at the next sign-in.
+    PINs are asked for, never given as arguments. The machine records every change in its journal at its start
+    and at each sign-in.
     """
 
 
@@ -78,7 +78,7 @@ def _ask_new_pin(number: str) -> str:
 @_by
 @STATE_OPTION
 def add(number: str, name: str, role: str, by: str | None, state: Path | None) -> None:
-    """Enrol NAME under staff NUMBER. The first person must be a manager and needs no authorisation."""
+    """Enrol the person NAME under staff NUMBER. The first person must be a manager and needs no authorisation."""
     roster = _load_roster(state)
     authority = _prove_authority(roster, by)
     try:
@@ -113,7 +113,7 @@ def disable(number: str, by: str | None, state: Path | None, *, enable: bool) ->
 @_by
 @STATE_OPTION
 def pin(number: str, by: str | None, state: Path | None) -> None:
-    """Set the PIN of this NUMBER: your own, by giving the old one, or another person's with --by."""
+    """Set the PIN of staff NUMBER: your own, with the old PIN, or another person's with --by."""
     roster = load_roster(find_memory_folder(state))
     try:
         if by is not None:

@@ -94,7 +94,7 @@ def command() -> None:
 def certificates(
     folder: Path, machines: tuple[str, ...], host: str, port: int, signs: tuple[str, ...]
 ) -> None:
-    """Make in FOLDER the link's authority, and certificates for broker, controller, signs and MACHINES.
+    """Create in FOLDER the link's certificate authority, and certificates for broker, controller, signs and MACHINES.
 
     The folder also gets the key that encrypts the secrets of mystery levels: every controller of the store
     needs it. A machine is named by its serial number. A further run only creates what is missing.
@@ -129,11 +129,11 @@ def certificates(
 )
 @_PORT_OPTION
 def enrol(folder: Path, stick: Path, key: str, host: str, port: int, *, prepare: bool) -> None:
-    """Answer the request on STICK (its device: no file system) with a certificate signed in FOLDER.
+    """Answer a machine's request on STICK (a device path; it has no file system) with a certificate signed in FOLDER.
 
-    The machine has created its key and keeps it. A technician reads the key's digest off the machine's screen
-    and enters it here; the digest printed by this command must equal the one the screen then shows for the
-    answer.
+    The machine has created its key and keeps it. Enter the digest of that key as the machine's screen shows
+    it. This command prints the digest of its answer; compare it with the one that the machine's screen shows
+    after reading the stick.
     """
     device = EnrolmentStick(stick)
     try:
@@ -287,10 +287,7 @@ async def _serve(
 
 
 async def _run_until(service: Service, stop_event: asyncio.Event) -> None:
-    """Run ``service`` until ``stop_event`` is set.
-
-    If the service ends earlier with an error, the error is raised.
-    """
+    """Run ``service`` until ``stop_event`` is set or the service ends with an error, which is raised."""
     serving = asyncio.create_task(service.run())
     stopping = asyncio.create_task(stop_event.wait())
     done_tasks, _ = await asyncio.wait({serving, stopping}, return_when=asyncio.FIRST_COMPLETED)
@@ -304,10 +301,10 @@ async def _run_until(service: Service, stop_event: asyncio.Event) -> None:
 async def _open_store(
     store: str | None, stop_event: asyncio.Event, *, stand_by: bool, lost: bool
 ) -> Store | None:
-    """Open the controller's store, or return None once ``stop_event`` is set.
+    """Open and return the controller's store; return None if ``stop_event`` is set first.
 
     With ``stand_by``, wait while another controller uses the store. If the store was ``lost``, also wait
-    until its server is back; another controller may have taken it over in the meantime.
+    until its server is available again; by then another controller may use it.
     """
     last_message = ""
     while not stop_event.is_set():
@@ -327,7 +324,7 @@ async def _open_store(
 @STORE_OPTION
 @add_format_options
 def show(*, store: str | None, output_format: OutputFormat) -> None:
-    """Show what every level holds, where it came from, and whether it balances exactly (I-05, I-14)."""
+    """Show the amount of every level, its sources, and whether they balance exactly (I-05, I-14)."""
     with open_controller(store, to_read=True) as controller:
         controller.check()
         records = controller.list_level_records()
@@ -353,7 +350,7 @@ def show(*, store: str | None, output_format: OutputFormat) -> None:
     rates = (Column(title, is_right_aligned=True) for title in ("increment", "to hidden"))
     show_table(
         output_format,
-        Table(("level", *figures, *rates), rows, empty_text="no level", naming=1),
+        Table(("level", *figures, *rates), rows, empty_text="no level", identifying_columns=1),
         document={record.id: json.loads(record.to_text()) for record in records},
         text_after="minor units; every level adds up to the fraction, and its ledger and register agree with it",
     )
@@ -405,7 +402,7 @@ def register(*, store: str | None, output_format: OutputFormat) -> None:
 @STORE_OPTION
 @add_format_options
 def daily(*, store: str | None, output_format: OutputFormat) -> None:
-    """List what each progressive level showed at the end of each day (I-16)."""
+    """List the last amount that each progressive level displayed on each day (I-16)."""
     with open_controller(store, to_read=True) as controller:
         lines = controller.list_daily_amounts()
     rows = ((day, level, at[11:19], cents) for day, level, at, cents in lines)
@@ -438,7 +435,7 @@ def dismiss(machine: str, store: str | None) -> None:
 @click.argument("successor")
 @STORE_OPTION
 def close_level(level: str, successor: str, store: str | None) -> None:
-    """Close the progressive LEVEL: everything it holds goes to SUCCESSOR, exactly."""
+    """Close the progressive LEVEL and move its exact amount to the level SUCCESSOR."""
     with open_controller(store) as controller:
         amount = controller.close_level(level, successor)
     echo(f"{level}: {amount} minor units were transferred to {successor}")
@@ -472,7 +469,7 @@ def sign(
     portrait: bool,
     png: Path | None,
 ) -> None:
-    """Show the current levels on an overhead sign, until the window is closed.
+    """Show the current amounts of progressive levels on an overhead sign, until its window is closed.
 
     Amounts alternate between the formats of both languages. A level without an update for 5 s shows no
     amount.

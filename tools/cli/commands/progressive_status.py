@@ -116,7 +116,7 @@ def _read_status(controller: Controller) -> dict[str, Any]:
 @click.argument("sign")
 @STORE_OPTION
 def forget_sign(sign: str, store: str | None) -> None:
-    """Remove SIGN from the list of signs that must report."""
+    """Remove SIGN from the list of signs that must report to the controller."""
     with open_controller(store) as controller:
         controller.forget_sign(sign)
     echo(f"{sign} need not report any more")
@@ -126,11 +126,11 @@ def forget_sign(sign: str, store: str | None) -> None:
 @STORE_OPTION
 @add_format_options
 def held(*, store: str | None, output_format: OutputFormat) -> None:
-    """List the implausible claims and payments that were held, and the rulings on them.
+    """List the implausible claims of hits, and payments, that the controller holds, and the rulings on them.
 
-    A claim is held if chance hardly explains it. A payment (CLAIM/payment) is held if it does not lie between
-    the award and the amount that the machine showed. Until a ruling, the level pays only the award, and the
-    operator bears the difference.
+    A claim is held if the machine has hit more often than chance explains. A payment (CLAIM/payment) is held
+    if it is not between the award and the amount that the machine showed. Until a ruling, the level pays only
+    the award, and the operator bears the difference.
     """
     with open_controller(store, to_read=True) as controller, controller.open_read_session() as session:
         held_claims = [asdict(claim) for claim in session.list_held_claims()]

@@ -56,15 +56,15 @@ MEDIUM_OPTION = click.option(
 def command() -> None:
     """Print registers: hand-pays, checks, disputes, complements, orphans, forfeits, refunds, incidents ...
 
-    These are the registers that regulations require, each complete and with its columns. The machine's last
-    events as recorded are in `egm audit log`; the payees of the cage in `egm ticket payees`.
+    These are the registers that regulations require, each complete and with its columns. The latest journal
+    entries as recorded are in `egm audit log`, the payees of the cage in `egm ticket payees`.
     """
 
 
 @command.command("list")
 @add_format_options
 def list_(*, output_format: OutputFormat) -> None:
-    """List the registers, what they contain and why."""
+    """List the registers: what each contains, and which rule requires it."""
     rows = ((register.name, register.columns, register.source_clause) for register in REGISTERS.values())
     show(output_format, Table(("register", "columns", "rule"), rows))
 
@@ -108,7 +108,7 @@ def show_(*, name: str, state: Path | None, file: Path | None, output_format: Ou
 def statement_(
     *, by: Period, position: int | None, state: Path | None, file: Path | None, output_format: OutputFormat
 ) -> None:
-    """Print the movement of the meters by day, month or year, the operator's win, and the counted amounts (D-21).
+    """Print, by day, month or year: changes of the meters, the operator's win, and the counted amounts (D-21).
 
     A day is a gaming day of the venue: in its time zone, up to the hour set in the cabinet file.
     """
@@ -153,7 +153,7 @@ def statement_(
 @EXPORT_OPTION
 @add_format_options
 def collusion(*, state: Path | None, file: Path | None, output_format: OutputFormat) -> None:
-    """Print the flows of money between positions at poker, and the signs of collusion."""
+    """Print the money that moved between positions at poker, and the signs of collusion."""
     with iter_journals(state, file) as entries:
         flows = compute_pair_flows(iter_round_results(entries))
     columns = (
@@ -186,7 +186,7 @@ def _find_unit(meter: str, currency: str) -> str:
 @MEDIUM_OPTION
 @add_format_options
 def identities(*, state: Path | None, medium: Path | None, output_format: OutputFormat) -> None:
-    """Print who was paid by hand or excluded, and whether each record matches the journal's commitment.
+    """Print the persons paid by hand or excluded; compare each record with its commitment in the journal.
 
     For management only: names are shown in clear. Exit status 1 if a record is missing or altered.
     """
@@ -210,9 +210,9 @@ def identities(*, state: Path | None, medium: Path | None, output_format: Output
 
 
 def _compare_records(folder: Path, medium: Path | None, promised: dict[str, int]) -> list[dict[str, Any]]:
-    """Return one row for each identity record, compared with the commitments in the journal.
+    """Return one row for each identity record, compared with its commitment in the journal (``promised``).
 
-    Its state is right, erased, altered, missing, or not committed to.
+    The row's state is right, erased, altered, missing, or not committed to.
     """
     rows: list[dict[str, Any]] = []
     identities_store = _open_register(folder, medium)
@@ -242,7 +242,7 @@ def _compare_records(folder: Path, medium: Path | None, promised: dict[str, int]
     "--before", required=True, metavar="YYYY-MM-DD", type=Day(), help="Erase records older than this day."
 )
 def erase(*, state: Path | None, medium: Path | None, before: datetime) -> None:
-    """Erase names and documents whose retention time is over; the journal and its commitments stay intact."""
+    """Erase names and documents of persons whose retention time is over; the journal stays intact."""
     identities_store = _open_register(state or default_state_dir(), medium)
     try:
         count = identities_store.erase_before(before.replace(tzinfo=UTC))

@@ -32,8 +32,8 @@ _STYLE_BY_VERDICT = {"explained": GOOD_STYLE, "investigate": BAD_STYLE, "unknown
 def command(state: Path | None, file: Path | None, *, output_format: OutputFormat) -> None:
     """Print for each game, version and denomination whether chance explains its actual return (NJ 13:69D-1.31).
 
-    A return must be investigated if it is farther from the theoretical one than 99.9 % of correct machines
-    would be after as many games; the exit status is 1 then. Returns are rounded down, as everywhere.
+    A return must be investigated, and the exit status is 1, if 99.9 % of correct machines would be closer to
+    the theoretical return after as many games. Returns are rounded down, as everywhere.
     """
     with show_progress("weighing every game"), open_journal(state, file) as view:
         returns = list(iter_returns(view))
@@ -64,7 +64,11 @@ def _build_table(returns: list[GameReturn]) -> Table:
     )
     title = f"minor units; explained: |z| at most {EXPLAINED_Z:.2f}"
     return Table(
-        columns, map(_build_row, returns), title=title, empty_text="no game has been played", naming=3
+        columns,
+        map(_build_row, returns),
+        title=title,
+        empty_text="no game has been played",
+        identifying_columns=3,
     )
 
 

@@ -33,7 +33,7 @@ command.add_command(calibrate_tests)
 @command.command("selftest")
 @add_format_options
 def selftest(*, output_format: OutputFormat) -> None:
-    """Run the self-test of the whole chain and the start-up tests of every entropy source here."""
+    """Run the self-test of the whole generator, and the start-up test of every entropy source of this computer."""
     try:
         with show_progress("testing the generator"):
             service = start_service()
@@ -99,7 +99,7 @@ def outcomes(  # one parameter per option
     bulk: bool,  # noqa: FBT001
     output: Path | None,
 ) -> None:
-    """Write final outcomes, one play per line, drawn as a cabinet draws them."""
+    """Write final outcomes (drawn numbers), one play per line, drawn as a cabinet draws them."""
     from tools.lab.rng import outcomes as lab  # noqa: PLC0415 (only laboratories load numpy)
 
     if [bound is not None, keno, deck is not None, weights is not None].count(True) != 1:

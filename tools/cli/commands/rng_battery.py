@@ -95,10 +95,9 @@ def battery(
 ) -> None:
     """Test final outcomes of reels, dice, a wheel, Keno and cards; exit status 1 if a finding is confirmed.
 
-    They are drawn by the objects that a machine uses and dealt by the functions that its games use, one step
-    per play; each play is compared draw for draw with a compiled version of the same rule. A game with a
-    finding is tested once more, on a fresh generator with ten times the plays; the second run decides and
-    both are reported.
+    The outcomes are drawn by the machine's own code, one step per play, and each play is compared with that
+    of a compiled version. A game with a finding is tested once more, on a fresh generator with ten times the
+    plays; the second run decides, and both are reported.
     """
     from tools.lab.rng.battery.planted import PLANTED_DEFECTS  # noqa: PLC0415 (only laboratories load numpy and scipy)
     from tools.lab.rng.battery.run import TESTED_GAMES, Source, draw_honestly, run_game  # noqa: PLC0415
@@ -137,11 +136,14 @@ def _write_report(
     json_file: Path | None,
     html_file: Path | None,
 ) -> list[str]:
-    """Write the report in the requested forms; return the errors found in the scaling of raw output to ranges."""
+    """Write the RNG report as JSON and as HTML, each if a file is named; return the errors found in scaling.
+
+    Scaling turns raw output into numbers of a range.
+    """
     from tools.lab.rng.report import build_report, to_html, to_json  # noqa: PLC0415
 
     def read_bytes(count: int) -> bytes:
-        """Return ``count`` bytes of the generator's output, read in blocks that it can return at once."""
+        """Return ``count`` bytes of the generator's output, read in blocks of the maximum request size."""
         return b"".join(read(min(65_536, count - at)) for at in range(0, count, 65_536))
 
     words = [*click.get_current_context().command_path.split(), *_list_given_options()]
@@ -156,7 +158,7 @@ def _write_report(
 
 
 def _list_given_options() -> list[str]:
-    """Return the given options that determine the drawn outcomes, as typed on a command line."""
+    """Return the command-line options, as typed, that determine which outcomes are drawn."""
     words: list[str] = []
     for name, value in click.get_current_context().params.items():
         if name in {"json_file", "html_file"}:
@@ -186,7 +188,7 @@ def _list_given_options() -> list[str]:
 )
 @click.option("--json", "json_file", type=_FILE_TYPE, help="Write the counts as JSON.")
 def calibrate_tests(replications: int, first_seed: int, json_file: Path | None) -> None:
-    """Count each test's false alarms on good data; exit status 1 if a test's rate is not the stated one.
+    """Count each test's false alarms on good data; exit status 1 if a test's rate differs from its significance level.
 
     The data is the laboratory's deterministic stream, one seed per replication, so the counts are reproducible.
     """

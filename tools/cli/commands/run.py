@@ -51,15 +51,15 @@ _LOCK_FILE: Final = "run/cabinet.lock"
 
 @dataclass(frozen=True, slots=True)
 class _CabinetProcess:
-    """One process of the cabinet (such as machine or screen), and what happens when it ends."""
+    """One process of the cabinet (such as machine or screen): how it starts, and what its end does."""
 
     name: str
     command: tuple[str, ...]
     ready_file: Path | None = None
-    """The file whose appearance shows that the process is ready, so that the next one may start."""
-    speaks: bool = False
+    """The file that the process creates when it is ready; then the next process starts. None: start it at once."""
+    prints_to_terminal: bool = False
     """Whether the process prints to the terminal of the person who started the cabinet."""
-    closes: bool = False
+    closing_ends_cabinet: bool = False
     """Whether the whole cabinet ends if a person closes this process, such as its window."""
     clean_up: Callable[[], None] = lambda: None
     """A function called each time the process has ended, to clean up."""
@@ -92,11 +92,11 @@ def _build_screen_process(
     address: Path,
     port: int = 0,
     *,
-    closes: bool = False,
+    closing_ends_cabinet: bool = False,
 ) -> _CabinetProcess:
     """Return a process of the cabinet that runs a screen.
 
-    A browser screen gets its listening socket, and the next process waits until it has written its address.
+    A browser screen receives its listening socket; it is ready when it has written its address to a file.
     """
     descriptors = _open_browser_sockets(name, port) if display.mode == "web" else ()
     door = ("--held", *map(str, descriptors)) if descriptors else ()
@@ -105,8 +105,8 @@ def _build_screen_process(
         name,
         command,
         address if descriptors else None,
-        speaks=True,
-        closes=closes,
+        prints_to_terminal=True,
+        closing_ends_cabinet=closing_ends_cabinet,
         passed_descriptors=descriptors,
     )
 
@@ -126,18 +126,18 @@ class _ScreenOptions:
     """The kind of screen: a window, a full display or a web page."""
     port: int | None = None
     """The port of a browser screen, or None."""
-    top: bool = False
+    has_top_screen: bool = False
     """Whether the cabinet has a top screen."""
     display: int = 0
-    """The number of the display for the players' screens."""
+    """The number of the display for the players' screens, or None."""
     top_display: int | None = None
     """The number of the display for the top screen, or None."""
     flags: tuple[str, ...] = ()
     """Flags for every player's screen: ``--fullscreen``, ``--portrait``, ``--reduced-motion``, ``--silent``."""
-    asks: bool = False
+    asks_for_cabinet_file: bool = False
     """Whether the screen, rather than the terminal, asks for a missing cabinet file."""
     stick: Path | None = None
-    """The file that replaces the enrolment stick on a computer that has no such port."""
+    """The file used in place of the enrolment memory stick on a computer that has no port for it."""
 
     @property
     def is_kiosk(self) -> bool:
@@ -168,7 +168,7 @@ def _build_child_processes(
         )
     flags = [
         *(("--stay",) if screen_options.is_kiosk else ()),
-        *(("--first-start",) if screen_options.asks else ()),
+        *(("--first-start",) if screen_options.asks_for_cabinet_file else ()),
     ]
     if screen_options.is_kiosk and (screen != "kmsdrm" or cabinet is None or cabinet.machine.positions == 1):
         flags.append("--watched")  # every position has a screen
@@ -187,7 +187,9 @@ def _build_child_processes(
         )
         at = folder.get_address_path(1)
         children.append(
-            _build_screen_process("screen", first, screen_options, at, screen_options.port or 0, closes=True)
+            _build_screen_process(
+                "screen", first, screen_options, at, screen_options.port or 0, closing_ends_cabinet=True
+            )
         )
     if cabinet is not None and screen in {"window", "web"}:
         for position in range(2, cabinet.machine.positions + 1):  # each has its own screen
@@ -202,7 +204,7 @@ def _build_child_processes(
             children.append(
                 _build_screen_process(f"screen of position {position}", arguments, screen_options, at)
             )
-    if screen_options.top and screen in {"window", "web"}:
+    if screen_options.has_top_screen and screen in {"window", "web"}:
         display_option = (
             () if screen_options.top_display is None else ("--display", str(screen_options.top_display))
         )
@@ -218,7 +220,7 @@ def _build_child_processes(
 
 
 def _list_drawer_options(cabinet: CabinetFile | None, position: int) -> tuple[str, ...]:
-    """Return the screen options that let the screen of a position operate that position's simulated devices."""
+    """Return the screen options that let a person operate a position's simulated devices on its screen."""
     simulated = _list_simulated_devices(cabinet, position)
     if cabinet is None or not simulated:
         return ()
@@ -227,7 +229,7 @@ def _list_drawer_options(cabinet: CabinetFile | None, position: int) -> tuple[st
 
 
 def _list_first_start_notes(folder: StateFolder, mode: str, file: CabinetFile) -> tuple[str, ...]:
-    """Return notes for the person who starts a cabinet for the first time."""
+    """Return texts for the person who starts a cabinet: its folder, how to open the screen, and the keys."""
     words, several = [f"the machine's memory is in {folder.root}"], file.machine.positions > 1
     if mode == "web":
         addresses_text = "each address below in a browser" if several else "the address below in a browser"
@@ -255,9 +257,9 @@ def _list_first_start_notes(folder: StateFolder, mode: str, file: CabinetFile) -
 
 
 def _lock_state_folder(folder: StateFolder) -> FolderLock:
-    """Lock the state folder for this cabinet, before using anything that another cabinet may be using.
+    """Lock the state folder for this cabinet, before anything in it is used.
 
-    Raises JournalLocked, which names the process that has the folder: another cabinet, or a machine started
+    Raises JournalLocked, which names the process that uses the folder: another cabinet, or a machine started
     alone.
     """
     lock = FolderLock(folder.root, _LOCK_FILE)
@@ -266,7 +268,7 @@ def _lock_state_folder(folder: StateFolder) -> FolderLock:
 
 
 class _Supervisor:
-    """Starts the cabinet's processes in order and restarts them; ends on a signal or with the machine."""
+    """Starts the cabinet's processes in order and restarts those that end, until a signal or a final error."""
 
     def __init__(self, children: Sequence[_CabinetProcess]) -> None:
         self._children = children
@@ -300,7 +302,7 @@ class _Supervisor:
         stopped = asyncio.create_task(self._stop.wait())
         while not self._stop.is_set():
             starts = [at for at in starts if loop.time() - at < _RESTART_WINDOW_S] + [loop.time()]
-            text = None if child.speaks else asyncio.subprocess.DEVNULL
+            text = None if child.prints_to_terminal else asyncio.subprocess.DEVNULL
             process = await asyncio.create_subprocess_exec(
                 *child.command,
                 stdout=text,
@@ -315,7 +317,7 @@ class _Supervisor:
             child.clean_up()
             if self._stop.is_set():
                 break
-            if child.closes and process.returncode == EXIT_CODE_CLOSED_BY_PERSON:
+            if child.closing_ends_cabinet and process.returncode == EXIT_CODE_CLOSED_BY_PERSON:
                 self._stop.set()
             elif self._should_end_cabinet(child, process.returncode, len(starts), loop.time() - first_s):
                 self._status = process.returncode or 1
@@ -331,8 +333,8 @@ class _Supervisor:
     ) -> bool:
         """Return whether the end of a process ends the whole cabinet.
 
-        The machine's process ends it with an operator error, or after too many restarts. Any other process
-        ends it only with an operator error soon after its start.
+        The machine's process ends the cabinet with an operator error, with a changed cabinet file, or after
+        too many restarts. Any other process ends it only with an operator error soon after its first start.
         """
         if not child.is_machine:
             return status == _OPERATOR_ERROR_STATUS and since_first_s < _FAILED_START_S
@@ -443,11 +445,11 @@ def command(
     screen_options = _ScreenOptions(
         mode=_resolve_screen_mode(screen),
         port=port,
-        top=top,
+        has_top_screen=top,
         display=display,
         top_display=top_display,
         flags=tuple(flag for flag, on in flags.items() if on),
-        asks=first_start,
+        asks_for_cabinet_file=first_start,
         stick=None if stick is None else stick.absolute(),
     )
     if first_start and cabinet is None:
@@ -483,7 +485,7 @@ def command(
 def _prepare_children(
     folder: StateFolder, cabinet: Path | None, screen_options: _ScreenOptions
 ) -> tuple[_CabinetProcess, ...]:
-    """Print the start information, and return the processes to run.
+    """Print the start information, and return the cabinet's processes in the order of their start.
 
     Raises ClickException for an unusable cabinet file.
     """
@@ -512,11 +514,11 @@ def _prepare_children(
 
 def _does_screen_ask_for_file(cabinet: Path | None, screen_options: _ScreenOptions) -> bool:
     """Return whether the screen, not the terminal, asks for a missing cabinet file."""
-    return screen_options.asks and cabinet is not None and not cabinet.exists()
+    return screen_options.asks_for_cabinet_file and cabinet is not None and not cabinet.exists()
 
 
 def _list_simulated_devices(cabinet: CabinetFile | None, position: int | None = None) -> list[str]:
-    """Return the names of the simulated devices of one position, or of all positions (None)."""
+    """Return the names of the simulated devices of a position; None means all positions."""
     return [
         name
         for name, device in (cabinet.devices.items() if cabinet is not None else ())

@@ -91,7 +91,7 @@ def preview(file: Path, name: str, scale: float, quality: int) -> None:
     help="Print the address of this player position's screen.",
 )
 def address(state: Path | None, position: int, *, top: bool) -> None:
-    """Print a new address for the browser screen, if the one printed at the start has been used."""
+    """Print a new address for the browser screen, for use after the address printed at the start was used."""
     if top and position > 1:
         raise click.UsageError(
             "--top and --position cannot be combined: the top display belongs to the machine"

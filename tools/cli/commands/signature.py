@@ -37,8 +37,8 @@ def command(
 
     `egm gat sign` queries a running machine; with the same software and seed, both print the same.
 
-    A component's content is defined so that anybody can compute the signature: its files in the order of
-    their names, each as one line "<size> <name>" and its bytes.
+    The signed content of a component is: its files in the order of their names, each as one line "<size>
+    <name>" followed by its bytes. So anybody can compute the signature.
     """
     try:
         scope = find_scope(load_cabinet(cabinet))

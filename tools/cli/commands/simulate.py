@@ -15,9 +15,9 @@ from tools.cli.terminal import Terminal, echo
 from tools.cli.whole_number import WholeNumber
 from tools.lab.parsheet import format_percent
 from tools.lab.simulation import (
-    Fit,
+    DistributionVerdict,
+    FrequencyVerdict,
     ReturnVerdict,
-    Share,
     SimulationError,
     Tally,
     compute_sample_variance,
@@ -38,17 +38,17 @@ class _Result:
     """The sums over the simulated games."""
     verdict: ReturnVerdict
     """The simulated return with its interval and z-score, and whether the exact return is in that interval."""
-    hits: Share | None
-    """The simulated hit frequency compared with the exact one; None if that is unknown."""
-    fit: Fit | None
-    """The simulated distribution of wins compared with the exact one; None if that is unknown."""
+    hits: FrequencyVerdict | None
+    """The simulated hit frequency compared with the exact one; None if the exact one is unknown."""
+    fit: DistributionVerdict | None
+    """The simulated distribution of wins compared with the exact one; None if the exact one is unknown."""
     seconds: float
     path: str
     """The code that played the games: ``production`` or ``compiled``."""
 
     @property
     def agrees_with_exact(self) -> bool:
-        """Return whether return, hit frequency and distribution agree with the exact figures that are known."""
+        """Return whether return, hit frequency and distribution agree with the exact figures, if these are known."""
         return self.verdict.agrees_with_exact and all(
             part is None or part.agrees_with_exact for part in (self.hits, self.fit)
         )
@@ -73,12 +73,12 @@ class _Result:
 def command(
     game: str, games: int, workers: int, bet: str | None, seed: int, *, compiled: bool, as_json: bool
 ) -> None:
-    """Play GAME through the production path, with draws of the certified generator.
+    """Play GAME many times as a machine plays it, with draws of the certified generator.
 
     Prints the interval of the simulated return and the z-score of its distance from the exact one, and
     compares hit frequency and distribution with the exact ones too; the exit status is 1 if one of them is
     farther away than 99.9 % of correct simulations. If there is no exact return or variance, the command says
-    so, and the interval uses the sample's own deviation.
+    so, and the interval is based on the deviation of the simulated games.
     """
     loaded = load(game)
     try:
@@ -161,7 +161,10 @@ def _estimate(
 
 
 def _simulate_compiled(game: Game, bet: BetAnalysis, games: int, seed: int) -> _Result:
-    """Play the games with compiled code, for large numbers. Raises SimulationError for any family but reels."""
+    """Play games with compiled code, for numbers that the production code cannot reach; return the result.
+
+    Raises SimulationError for any family but reels.
+    """
     from paytables.reels import compiled  # noqa: PLC0415 (laboratory package)
 
     if not isinstance(game.rules, ReelRules):

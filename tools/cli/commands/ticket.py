@@ -153,7 +153,7 @@ def _open_cage(state: Path | None, medium: Path | None, person: str, second: str
 
 
 def _make_cage_command(act: Callable[..., str]) -> Callable[..., None]:
-    """Return a CLI command for an action by enrolled staff on a ticket; ``act`` returns a text about what it did."""
+    """Return a CLI command with which staff act on a ticket; ``act`` does so and returns a text about it."""
 
     @_number
     @STATE_OPTION
@@ -179,7 +179,7 @@ def _make_cage_command(act: Callable[..., str]) -> Callable[..., None]:
 
 
 def _is_date_known(folder: Path, clock: Clock) -> bool:
-    """Return whether this computer's clock agrees with the machine's journal, so that expiry dates can be applied."""
+    """Return whether this computer's clock agrees with the machine's journal; if not, no ticket is called expired."""
     try:
         with open_view(folder, check_pages=True) as view:
             return create_timekeeper(view, clock).is_clock_trusted
@@ -225,7 +225,7 @@ def _build_ticket_data(record: TicketRecord, number: str, at: datetime | None = 
 
 
 def _write_ticket(ticket: Ticket, template: TicketTemplate, language: str, output: Path) -> None:
-    """Draw the picture of a ticket and write it to a file."""
+    """Draw a ticket with a jurisdiction's template and write the picture to the file ``output``."""
     write_result(output, _ENCODER_BY_SUFFIX[output.suffix](draw_ticket(ticket, template, language)))
 
 
@@ -312,9 +312,10 @@ def list_(
 def report(
     *, state: Path | None, medium: Path | None, serial: str | None, output_format: OutputFormat
 ) -> None:
-    """Print count and value by state and kind, and what is owed; verify both copies, and compare the meters.
+    """Print number and value of the tickets by state and kind, and the amount owed.
 
-    Exit status 1 if the machine's meters and the ledger differ.
+    Both copies of the ledger are verified, and the ledger is compared with the machine's meters. Exit status
+    1 if they differ.
     """
     folder = state or default_state_dir()
     with _open_ledger_read_only(state, medium) as store:
@@ -363,7 +364,7 @@ def report(
 @_medium
 @add_format_options
 def payees(*, state: Path | None, medium: Path | None, output_format: OutputFormat) -> None:
-    """List the cage payments whose payee the jurisdiction requires: when, what, to whom, by whom.
+    """List the cage payments for which the jurisdiction requires a payee: when, what, to whom, by whom.
 
     They come from the ticket ledger; the registers of the machine itself are in `egm register`.
     """
@@ -393,7 +394,7 @@ def payees(*, state: Path | None, medium: Path | None, output_format: OutputForm
 @STATE_OPTION
 @_medium
 def prove_(number: str, *, state: Path | None, medium: Path | None) -> None:
-    """Prove a ticket from the machine's journals alone. Exit status 1 if a machine has redeemed it.
+    """Print what the machine's journals alone prove about a ticket. Exit status 1 if it was redeemed at a machine.
 
     Cage payments are only in the ledger: if it is lost, check the cage's own records.
     """
@@ -442,7 +443,7 @@ def void(cage: TicketCage, number: str, *, why: str) -> str:
 @_make_cage_command
 @_why
 def release(cage: TicketCage, number: str, *, why: str) -> str:
-    """Release a ticket locked to a machine that cannot complete its redemption. First check the machine's box."""
+    """Release a ticket locked to a machine that cannot complete its redemption; check its cash box first."""
     return f"good again: {_format_ticket_amount(cage.release_locked_ticket(number, why).ticket)}"
 
 
@@ -450,7 +451,7 @@ def release(cage: TicketCage, number: str, *, why: str) -> str:
 @_make_cage_command
 @_why
 def revive(cage: TicketCage, number: str, *, why: str) -> str:
-    """Declare a ticket owed regardless of its date, because a wrong clock dated it or let it expire."""
+    """Make an expired or wrongly dated ticket redeemable again, without a date limit, because a clock was wrong."""
     return (
         f"good without a date limit: {_format_ticket_amount(cage.revive_expired_ticket(number, why).ticket)}"
     )
@@ -477,8 +478,8 @@ def reprint(cage: TicketCage, number: str, *, why: str, language: str, output: P
 def restore_(*, state: Path | None, medium: Path | None, person: str, second: str, why: str) -> None:
     """Start a new ticket ledger from what can be proved of the old one. The machine must not be running.
 
-    For a ledger the machine does not trust, or one written before ledger heads existed (tickets.head). The
-    old files are kept under another name.
+    Use it if the machine does not trust its ledger, or if an early version wrote it, without a file
+    tickets.head. The old files are stored under another name.
     """
     folder = state or default_state_dir()
     with _report_errors():
@@ -512,7 +513,7 @@ def restore_(*, state: Path | None, medium: Path | None, person: str, second: st
 @_language
 @_output
 def render_(name: str, file: Path | None, language: str, output: Path) -> None:
-    """Draw a sample ticket with a template. It is not in the ledger and cannot be paid."""
+    """Draw a sample ticket with the template NAME. The sample is not in the ledger and cannot be paid."""
     with _report_errors():
         template = load_template(Path(name) if name.endswith(".toml") else name)
         ticket = _build_specimen(template) if file is None else Ticket.from_json(read_contents(file).decode())

@@ -76,7 +76,7 @@ def command() -> None:
 @command.command()
 @click.argument("rules_file", metavar="RULES", type=_FILE_TYPE)
 def new(rules_file: Path) -> None:
-    """Write an example of a rules file to RULES, with the meaning of each key, for editing."""
+    """Write an example rules file to RULES for editing, with the meaning of each key."""
     if rules_file.exists():
         raise click.ClickException(f"{rules_file} exists and was not changed")
     write_result(
@@ -90,10 +90,10 @@ def new(rules_file: Path) -> None:
 @click.argument("rules_file", metavar="RULES", type=_FILE_TYPE)
 @_today_option
 def check(rules_file: Path, today: datetime | None) -> None:
-    """Check the rules file RULES against the by-law and print what it allows.
+    """Check the rules file RULES against the by-law, and print what the rules allow.
 
-    The check refuses missing or unknown keys, rules published less than a week before the start, prizes below
-    30 % of the fees at any number of entries that can be sold, and machines that are not equal.
+    Refused are missing or unknown keys, rules published less than a week before the start, prizes that may
+    return less than 30 % of the fees, and machines that are not equal.
     """
     rules = _require_lawful(rules_file, today)
     entries = rules.entries
@@ -144,9 +144,10 @@ def notice(rules_file: Path, language: str, today: datetime | None) -> None:
 
 
 def _parse_round(text: str, pattern: str) -> tuple[int, int, str]:
-    """Return the entry, the round and the export in a text such as ``4:2:machine-a.jsonl``; "" without an export.
+    """Return the entry, the round and the export in a text such as ``4:2:machine-a.jsonl``.
 
-    Raises ClickException if it does not match ``pattern``, which is ENTRY:ROUND or ENTRY:ROUND:EXPORT.
+    ``pattern`` is the form ENTRY:ROUND or ENTRY:ROUND:EXPORT; the export is "" without one. Raises
+    ClickException if the text has another form.
     """
     parts = text.split(":", pattern.count(":"))
     if len(parts) != pattern.count(":") + 1 or not all(_NUMBER_FORM.fullmatch(part) for part in parts[:2]):
@@ -158,9 +159,9 @@ class _Corrections(TypedDict):
     """The corrections that staff make to the recorded data of a tournament, by option name."""
 
     without: tuple[str, ...]
-    """The operator's numbers of machines that have no journal."""
+    """The operator's numbers of the machines for which no journal exists."""
     renamed: tuple[int, ...]
-    """The entries that were played under another name than the buyer's."""
+    """The entries that were played under a name other than the buyer's."""
     ignored: tuple[str, ...]
     """The rounds that were given by mistake."""
     absent: tuple[str, ...]
@@ -225,7 +226,7 @@ def results(
     """Write RESULTS, which `settle` reads, from the exported journals of all machines of the tournament of RULES.
 
     Each EXPORT (`egm audit export`) is verified first, as by `egm audit verify`; one with anything wrong is
-    refused. The machines must have had this very RULES file installed.
+    refused. The machines must have played with exactly this RULES file.
     """
     derived = _derive(_read_rules(rules_file), rules_file, exports, corrections)
     text = derived.model_dump_json(indent=2) + "\n"
@@ -290,7 +291,10 @@ def standings_(
 def _derive(
     rules: Tournament, rules_file: Path, exports: tuple[Path, ...], corrections: _Corrections
 ) -> Results:
-    """Return the results of a tournament, derived from verified exports of its journals. Raises ClickException."""
+    """Return the results of a tournament, computed from the verified journal exports of its machines.
+
+    Raises ClickException if an export is invalid or does not fit the rules.
+    """
     ignored = [_parse_round(text, "ENTRY:ROUND:EXPORT") for text in corrections["ignored"]]
     absent = [_parse_round(text, "ENTRY:ROUND")[:2] for text in corrections["absent"]]
     try:
@@ -346,9 +350,10 @@ _add_option: Final = click.option(
 
 
 def _settle(rules: Tournament, results_file: Path, added_cents: int) -> TournamentSettlement:
-    """Return the settlement of a tournament.
+    """Return the settlement of a tournament: standings, prizes and refunds.
 
-    Raises ClickException if the results do not fit the rules, or if the prizes return too little of the fees.
+    ``added_cents`` is the money that the venue adds to the prizes. Raises ClickException if the results do
+    not fit the rules, or if the prizes return too little of the fees.
     """
     try:
         settlement = compute_tournament_settlement(rules, read_results(results_file), added_cents)
@@ -416,10 +421,10 @@ def paid(
     *,
     output_format: OutputFormat,
 ) -> None:
-    """Compare the prizes that the machines recorded as paid with those that `settle` states.
+    """Compare the prizes that the machines recorded as paid with the prizes that `settle` states.
 
-    Each EXPORT is verified first. Exits with 1 if a prize was paid twice, in another amount, or to an entry
-    that won none; a prize that is still owed is listed.
+    Each EXPORT is verified first. The exit status is 1 if a prize was paid twice, in another amount, or to an
+    entry that won none. A prize that is still owed is listed.
     """
     rules = _read_rules(rules_file)
     settlement = _settle(rules, results_file, added_cents)

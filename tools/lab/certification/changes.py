@@ -17,7 +17,7 @@ from paytables import Depth, Game, analyse
 Path = tuple[str, ...]
 
 
-class Class(StrEnum):
+class ApprovalKind(StrEnum):
     """Kinds of approval that a changed game needs, from none to full approval."""
 
     SAME = "same"
@@ -46,11 +46,11 @@ class Change:
     path: str
     before: Any
     after: Any
-    asks: Class
+    asks: ApprovalKind
     """The kind of approval that this change needs."""
 
 
-def classify_changes(old: Game, new: Game) -> tuple[Class, tuple[Change, ...]]:
+def classify_changes(old: Game, new: Game) -> tuple[ApprovalKind, tuple[Change, ...]]:
     """Return the approval that a game's new definition needs, and every changed value.
 
     Symbol ids are matched by their order, so consistent renaming counts as a theme. The exact return of every
@@ -61,11 +61,14 @@ def classify_changes(old: Game, new: Game) -> tuple[Class, tuple[Change, ...]]:
     changes = tuple(_iter_changed_leaves((), _rename_ids(old_data, renamed), new_data))
     if renamed:
         renaming_text = ", ".join(f"{name} is {new_name}" for name, new_name in sorted(renamed.items()))
-        changes = (*changes, Change("symbol.id", None, renaming_text, Class.THEME))
-    asks = max((change.asks for change in changes), key=list(Class).index, default=Class.SAME)
-    if asks is not Class.FULL and _list_bet_figures(old) != _list_bet_figures(new):
-        changes = (*changes, Change("return", _list_bet_figures(old), _list_bet_figures(new), Class.FULL))
-        asks = Class.FULL
+        changes = (*changes, Change("symbol.id", None, renaming_text, ApprovalKind.THEME))
+    asks = max((change.asks for change in changes), key=list(ApprovalKind).index, default=ApprovalKind.SAME)
+    if asks is not ApprovalKind.FULL and _list_bet_figures(old) != _list_bet_figures(new):
+        changes = (
+            *changes,
+            Change("return", _list_bet_figures(old), _list_bet_figures(new), ApprovalKind.FULL),
+        )
+        asks = ApprovalKind.FULL
     return asks, changes
 
 
@@ -119,12 +122,12 @@ def _iter_changed_leaves(path: Path, old_value: Any, new_value: Any) -> Iterator
         yield Change(".".join(path), old_value, new_value, _classify_leaf(path, old_value, new_value))
 
 
-def _classify_leaf(path: Path, old_value: Any, new_value: Any) -> Class:
+def _classify_leaf(path: Path, old_value: Any, new_value: Any) -> ApprovalKind:
     """Return the kind of approval that a changed value at this path of a definition needs."""
     if path[:2] in _THEME_KEYS or (len(path) > 1 and path[-2] == "name" and path[0] == "symbol"):
-        return Class.THEME
+        return ApprovalKind.THEME
     if path[:2] in _NOTICE_KEYS:
-        return Class.NOTICE
+        return ApprovalKind.NOTICE
     if path == ("game", "denominations_cents") and set(new_value or ()) < set(old_value or ()):
-        return Class.NOTICE  # only approved values, fewer of them
-    return Class.FULL
+        return ApprovalKind.NOTICE  # only approved values, fewer of them
+    return ApprovalKind.FULL

@@ -24,16 +24,16 @@ class MeterError(Exception):
 class LevelReturn:
     """The return of one progressive level for one bet, at the level's present amount.
 
-    ``stake`` and ``shown`` (the present amount) are both in minor units if they come from a machine, or both
-    in credits. ``returned`` is the return from this level alone, ``bet_return`` that of the bet including
+    ``stake`` and ``meter`` (the present amount) are both in minor units if they come from a machine, or both
+    in credits. ``level_return`` is the return from this level alone, ``bet_return`` that of the bet including
     this level but no other level.
     """
 
     bet: str
     level: str
     stake: int
-    shown: int
-    returned: Fraction
+    meter: int
+    level_return: Fraction
     bet_return: Fraction
 
 
@@ -55,8 +55,8 @@ def compute_level_returns(analysis: Analysis, meters: Mapping[str, int]) -> list
             bet=bet.bet,
             level=share.level,
             stake=bet.cost_credits,
-            shown=meters[share.level],
-            returned=share.compute_rtp_at(meters[share.level], bet.cost_credits),
+            meter=meters[share.level],
+            level_return=share.compute_rtp_at(meters[share.level], bet.cost_credits),
             bet_return=bet.rtp + share.compute_rtp_at(meters[share.level], bet.cost_credits),
         )
         for bet in analysis.bets
@@ -85,8 +85,8 @@ def compute_present_level_returns(game: Game, analysis: Analysis, view: JournalV
                             bet=bet.bet,
                             level=share.level,
                             stake=record["stake_cents"],
-                            shown=level.shown_cents,
-                            returned=returned,
+                            meter=level.shown_cents,
+                            level_return=returned,
                             bet_return=bet.rtp + returned,
                         )
                     )

@@ -24,7 +24,7 @@ from tools.lab.rng.outcomes import Numbers, Selection
 _PLAYS_AT_ONCE: Final = 10_000
 
 
-class _Tap:
+class _RecordingMechanism:
     """A wrapper of an RNG mechanism that passes on its output and records it."""
 
     def __init__(self, mechanism: Mechanism) -> None:
@@ -45,12 +45,12 @@ class _Tap:
 class Production:
     """Plays drawn as a machine draws them: by one service, each in a separate step."""
 
-    __slots__ = ("_service", "_tap")
+    __slots__ = ("_recorder", "_service")
 
     def __init__(self, service: RandomService) -> None:
         self._service = service
-        self._tap = _Tap(service._drbg)  # noqa: SLF001 (access that no game has)
-        service._drbg = self._tap  # type: ignore[assignment]  # noqa: SLF001
+        self._recorder = _RecordingMechanism(service._drbg)  # noqa: SLF001 (access that no game has)
+        service._drbg = self._recorder  # type: ignore[assignment]  # noqa: SLF001
 
     @property
     def rejections(self) -> int:
@@ -80,10 +80,10 @@ class Production:
         outputs: list[bytes] = []
         plays_with_rejections: list[int] = []
         for row in range(plays):
-            self._tap.output.clear()
+            self._recorder.output.clear()
             with self._service.step() as draws:
                 drawn_plays.append(game.draw(draws))
-            outputs.append(bytes(self._tap.output))
+            outputs.append(bytes(self._recorder.output))
             if draws.rejections:
                 plays_with_rejections.append(row)
         together = sorted(set(range(plays)).difference(plays_with_rejections))
