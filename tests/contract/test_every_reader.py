@@ -161,7 +161,7 @@ def controller(count, tmp_path):
     async def deliver(topic, said):
         await service._receive_messages(Line(topic, said))
         while not service._inbox.empty():
-            made.take([service._inbox.get_nowait()])
+            made.process_messages([service._inbox.get_nowait()])
 
     up, beats = f"egm/progressive/machine/{MACHINE}/up", "egm/progressive/sign/sign-1/beat"
     right = [json.dumps(each).encode() for each in (JOIN, GIVEN, CLAIM, COMMIT)]

@@ -31,7 +31,10 @@ class RealController:
         return self.real.list_values()
 
     def process_message(self, message):
-        return [self.spoil(answer) for answer in self.real.take([ReceivedMessage(message.machine, message)])]
+        return [
+            self.spoil(answer)
+            for answer in self.real.process_messages([ReceivedMessage(message.machine, message)])
+        ]
 
     @property
     def hits(self):

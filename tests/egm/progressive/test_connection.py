@@ -296,7 +296,9 @@ def test_consecutive_wagers_share_one_disk_write(tmp_path):
     keeper.open_levels([LEVEL])
     keeper.admit("EGM-1")
     enrolment = LevelEnrolment(level="grand", stake_cents=25, odds=LEVEL.stake_and_odds.odds)
-    keeper.take([ReceivedMessage("EGM-1", EnrolmentRequest(machine="EGM-1", nonce="n", levels=(enrolment,)))])
+    keeper.process_messages(
+        [ReceivedMessage("EGM-1", EnrolmentRequest(machine="EGM-1", nonce="n", levels=(enrolment,)))]
+    )
     told = []
 
     class Said:

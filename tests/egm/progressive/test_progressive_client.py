@@ -396,7 +396,7 @@ class RealController:
             self.controller.rule(claim, "award", ("alice", "bob"), "the storm")
 
     def process_message(self, message):
-        return self.controller.take([ReceivedMessage(message.machine, message)])
+        return self.controller.process_messages([ReceivedMessage(message.machine, message)])
 
     def list_values(self):
         return self.controller.list_values()

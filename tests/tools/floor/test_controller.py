@@ -60,7 +60,7 @@ class Floor:
             assert isinstance(self.join(machine), EnrolmentAccepted)
 
     def tell(self, machine, message):
-        (answer,) = self.controller.take([ReceivedMessage(machine, message)])
+        (answer,) = self.controller.process_messages([ReceivedMessage(machine, message)])
         return answer
 
     def join(self, machine, name="grand", stake=STAKE, odds=ODDS):
@@ -172,7 +172,7 @@ def test_a_contribution_that_is_not_the_share_of_its_wager_changes_nothing(floor
 def test_a_machine_cannot_claim_for_another_machine(floor):
     before = floor.record()
     forged = Claim(machine="EGM-1", level="grand", claim="c", after=0, shown_cents=1_000_00)
-    assert floor.controller.take([ReceivedMessage("EGM-2", forged)]) == []
+    assert floor.controller.process_messages([ReceivedMessage("EGM-2", forged)]) == []
     assert floor.record() == before
     assert floor.controller.read_win_register() == ()
 
@@ -234,7 +234,7 @@ def test_an_invalid_message_is_refused_recorded_and_changes_nothing(floor, sende
     controller = floor.controller
     before = controller.list_level_records(), controller.read_win_register(), _events(controller)
     for _ in range(2):  # and again no more
-        answers = controller.take([ReceivedMessage(sender, message)])
+        answers = controller.process_messages([ReceivedMessage(sender, message)])
         assert [answer.reason for answer in answers] == ([reason] if reason else [])
     assert (controller.list_level_records(), controller.read_win_register()) == before[:2]
     (_, recorded, details), *more = _events(controller)[len(before[2]) :]
@@ -248,9 +248,9 @@ def test_an_invalid_message_is_refused_recorded_and_changes_nothing(floor, sende
 def test_a_repeated_message_gets_the_same_reply_and_changes_nothing(floor):
     controller = floor.controller
     messages = [ReceivedMessage("EGM-1", each) for each in (_give(sequence=1), _claim(claim="c1"), _commit())]
-    first = controller.take(messages)
+    first = controller.process_messages(messages)
     before = controller.list_level_records(), controller.read_win_register(), _events(controller)
-    assert controller.take(messages) == first
+    assert controller.process_messages(messages) == first
     assert (controller.list_level_records(), controller.read_win_register(), _events(controller)) == before
 
 
@@ -263,7 +263,7 @@ def _events(controller):
 def test_simultaneous_hits_are_ordered_and_each_is_paid_its_own_amount(floor):
     floor.give("EGM-1", 1)
     floor.give("EGM-2", 1)
-    first, second = floor.controller.take(
+    first, second = floor.controller.process_messages(
         ReceivedMessage(
             name,
             Claim(
@@ -578,13 +578,13 @@ def test_a_payment_beyond_award_and_display_does_not_lower_the_level(floor, show
     assert (held.claim, hit.paid_cents, hit.amount_cents) == ("c/payment", 10**8, before.level.paid_cents)
     assert len([kind for _, kind, _ in _events(floor.controller) if kind == "payment_held"]) == 1
     floor.controller.list_values()
-    assert floor.controller.unruled == 1
+    assert floor.controller.unruled_count == 1
     floor.controller.check()
     floor.controller.rule("c/payment", "decline", ("1", "2"), "the slip says the award")
     assert floor.record() == before
     assert _held(floor.controller) == []
     floor.controller.list_values()
-    assert floor.controller.unruled == 0
+    assert floor.controller.unruled_count == 0
 
 
 @pytest.mark.requirement("I-14", "I-15")
@@ -612,7 +612,7 @@ def test_a_payment_below_award_and_display_returns_nothing_to_the_level(floor):
 @pytest.mark.requirement("I-10", "I-14")
 def test_what_a_machine_showed_before_another_hit_is_paid_without_a_ruling(floor):
     made = [ReceivedMessage("EGM-1", _give(sequence=sequence)) for sequence in range(1, 601)]
-    floor.controller.take([*made, ReceivedMessage("EGM-2", _give(machine="EGM-2", sequence=1))])
+    floor.controller.process_messages([*made, ReceivedMessage("EGM-2", _give(machine="EGM-2", sequence=1))])
     shown_cents = floor.record().level.shown_cents
     first = floor.claim("EGM-1", "c1", 600)
     second = floor.tell("EGM-2", _claim(machine="EGM-2", claim="c2", after=1, shown_cents=shown_cents))

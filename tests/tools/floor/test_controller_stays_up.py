@@ -46,7 +46,7 @@ def floor(controller):
 
 def _say(floor, **message):
     data = json.dumps({"machine": "EGM-2", **message}).encode()
-    return floor.controller.take([ReceivedMessage("EGM-2", decode_machine_message(data))])
+    return floor.controller.process_messages([ReceivedMessage("EGM-2", decode_machine_message(data))])
 
 
 def _join(stake=STAKE, odds="1/50000", **more):
@@ -135,7 +135,7 @@ def test_a_message_that_raises_an_error_is_recorded_and_the_others_take_effect(f
         for n in (1, 2, 3)
         for name in ("EGM-1", "EGM-2")
     ]
-    answers = floor.controller.take(made)
+    answers = floor.controller.process_messages(made)
     assert [(answer.machine, answer.sequence) for answer in answers] == [("EGM-1", n) for n in (1, 2, 3)]
     assert floor.record().level.current == 1_000_00 + 3 * SHARE
     dropped = [story for _, kind, story in _events(floor.controller) if kind == "dropped"]
@@ -164,7 +164,7 @@ def test_a_void_hit_of_amount_zero_leaves_the_level_unchanged(controller):
     floor.join("EGM-1", name="tiny")
     floor.give("EGM-1", 1, name="tiny")
     hit = {"level": "tiny", "claim": "c", "machine": "EGM-1", "share": "1/10"}
-    (award,) = controller.take(
+    (award,) = controller.process_messages(
         [ReceivedMessage("EGM-1", decode_machine_message(json.dumps(_claim(**hit)).encode()))]
     )
     assert award.amount_cents == 0

@@ -57,7 +57,7 @@ class Machine:
         self.say(EnrolmentRequest(machine="EGM-1", nonce="n", levels=(wanted,)))
 
     def say(self, message):
-        (answer,) = self.controller.take([ReceivedMessage("EGM-1", message)])
+        (answer,) = self.controller.process_messages([ReceivedMessage("EGM-1", message)])
         return answer
 
     def wager(self, times=1):

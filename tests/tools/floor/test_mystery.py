@@ -60,7 +60,7 @@ class Floor:
             self.join(machine)
 
     def tell(self, machine, message):
-        (answer,) = self.controller.take([ReceivedMessage(machine, message)])
+        (answer,) = self.controller.process_messages([ReceivedMessage(machine, message)])
         return answer
 
     def join(self, machine, **changes):
@@ -153,7 +153,7 @@ def test_simultaneous_wagers_are_ordered_and_one_of_them_wins(controller):
     """
     floor = Floor(controller, "EGM-1", "EGM-2")
     both = [floor.contribution(machine, n) for n in range(1, 41) for machine in ("EGM-1", "EGM-2")]
-    answers = floor.controller.take([ReceivedMessage(made.machine, made) for made in both])
+    answers = floor.controller.process_messages([ReceivedMessage(made.machine, made) for made in both])
     last = {answer.machine: answer for answer in answers}
     won = sorted((w for answer in last.values() for w in answer.won), key=lambda w: w.order)
     assert [w.order for w in won] == list(range(1, len(won) + 1))
@@ -194,7 +194,7 @@ def test_the_store_does_not_reveal_the_trigger_and_another_key_cannot_read_it(op
         other.check()  # what is on record adds up without the key
         before = other.list_level_records()
         with pytest.raises(error, match="mystery"):
-            other.take([ReceivedMessage("EGM-1", floor.contribution("EGM-1", 1))])
+            other.process_messages([ReceivedMessage("EGM-1", floor.contribution("EGM-1", 1))])
         assert other.list_level_records() == before
         opened.close()
 

@@ -128,7 +128,7 @@ class Wire:
         self.house, self.name, self.machine = house, name, None
 
     def send(self, message):
-        for answer in self.house.controller.take([ReceivedMessage(self.name, message)]):
+        for answer in self.house.controller.process_messages([ReceivedMessage(self.name, message)]):
             self.machine.process_message(answer)
 
 
@@ -247,7 +247,7 @@ def test_a_machines_report_cannot_raise_the_falls_of_a_level_arbitrarily(tmp_pat
         seen = LevelEnrolment(
             level="TOP", stake_cents=chance.stake_cents, odds=chance.odds, shown_cents=9_999_99, falls=falls
         )
-        house.controller.take(
+        house.controller.process_messages(
             [ReceivedMessage("A", EnrolmentRequest(machine="A", nonce="n", levels=(seen,)))]
         )
     record = house.record

@@ -247,9 +247,9 @@ def test_a_sign_on_a_real_link_follows_the_level_up_and_down_after_a_hit(tmp_pat
             enrol = LevelEnrolment(level="grand", stake_cents=25, odds=ODDS)
             give = Contribution(**machine, sequence=1, wager_cents=25, amount=Fraction(5))
             join = EnrolmentRequest(machine="EGM-1", nonce="1", levels=(enrol,))
-            controller.take([ReceivedMessage("EGM-1", join), ReceivedMessage("EGM-1", give)])
+            controller.process_messages([ReceivedMessage("EGM-1", join), ReceivedMessage("EGM-1", give)])
         elif step == "hit":
-            controller.take(
+            controller.process_messages(
                 [ReceivedMessage("EGM-1", Claim(**machine, claim="1", after=1, shown_cents=1_000_05))]
             )
         return bool(wanted) or not wins

@@ -187,7 +187,7 @@ def test_a_controller_on_a_real_link_notices_a_sign_that_ends(tmp_path):
             lambda _: None,
             values_seconds=0.02,
             signs=signs,
-            observe=readings.take,
+            observe=readings.replace_figures,
         )
         serving = asyncio.create_task(service.run())
         eye = Eye(lambda shown: "sign sign-1: lit" not in lines or shown["grand"] is None)
@@ -265,7 +265,7 @@ def test_the_status_states_when_each_machine_was_last_received(tmp_path):
         wanted = LevelEnrolment(
             level="grand", stake_cents=LEVEL.stake_and_odds.stake_cents, odds=LEVEL.stake_and_odds.odds
         )
-        controller.take(
+        controller.process_messages(
             [ReceivedMessage("EGM-1", EnrolmentRequest(machine="EGM-1", nonce="n", levels=(wanted,)))]
         )
     shown = CliRunner().invoke(command, ["status", "--store", str(path)])

@@ -275,7 +275,7 @@ async def _serve(
             for machine in admit:
                 controller.admit(machine)
             signs = SignBook(level_store, SystemClock().now, time.monotonic_ns, print_with_time)
-            service = Service(controller, slot, echo, signs=signs, observe=readings.take)
+            service = Service(controller, slot, echo, signs=signs, observe=readings.replace_figures)
             await _run_until(service, stop_event)
         except StoreLostError as error:
             is_lost = True

@@ -105,7 +105,7 @@ def _taken(store: Store, machines: int) -> float:
         said = [
             ReceivedMessage(name, message) for name, link in links.items() for message in link.take_messages()
         ]
-        for reply in controller.take(said):
+        for reply in controller.process_messages(said):
             assert not isinstance(reply, LevelValue)  # those are published, not replied
             links[reply.machine].process_message(reply, time.monotonic_ns())
 

@@ -143,7 +143,9 @@ class FloorLink:
             asyncio.get_running_loop().call_later(delay_seconds, there)
 
     def _deliver_to_controller(self, data: bytes) -> None:
-        for reply in self.controller.take([ReceivedMessage(SERIAL, decode_machine_message(data))]):
+        for reply in self.controller.process_messages(
+            [ReceivedMessage(SERIAL, decode_machine_message(data))]
+        ):
             self._send_delayed(encode(reply), self._deliver_to_machine)
 
     def _deliver_to_machine(self, data: bytes) -> None:

@@ -96,7 +96,7 @@ class ContributionLedger:
             amount_cents, reset = record.level.pay_hit(share)
             return amount_cents, replace(record, level=reset, falls=record.falls + 1, fell_by="win")
         amount_cents = int((record.closing_cents or record.level.terms.base_cents) * share)
-        session.note(self._at(), "late_hit", level=record.id, amount_cents=amount_cents)
+        session.record_event(self._at(), "late_hit", level=record.id, amount_cents=amount_cents)
         level = record.level
         paid_hit = replace(
             level,
@@ -114,7 +114,7 @@ class ContributionLedger:
             raise ContributionLedgerError(
                 f"level {hit.level}: a hit is recorded, but the level itself is missing from the store"
             )
-        session.note(self._at(), "given_back", claim=hit.claim, amount_cents=hit.amount_cents)
+        session.record_event(self._at(), "given_back", claim=hit.claim, amount_cents=hit.amount_cents)
         returned = record.level.return_award(hit.amount_cents)
         if not record.successor:
             session.put_level(replace(record, level=returned))
@@ -136,7 +136,7 @@ class ContributionLedger:
                 f"level {hit.level}: a hit is recorded, but the level itself is missing from the store"
             )
         amounts = {"award_cents": hit.amount_cents, "paid_cents": paid_cents}
-        session.note(self._at(), "paid_otherwise", claim=hit.claim, **amounts)
+        session.record_event(self._at(), "paid_otherwise", claim=hit.claim, **amounts)
         if record.level.terms.is_mystery:
             return
         more_cents, level = paid_cents - hit.amount_cents, record.level
@@ -169,7 +169,7 @@ class ContributionLedger:
         )
         if not unlawful_fall:
             return
-        session.note(self._at(), "went_back", machine=machine, level=record.id, why=unlawful_fall)
+        session.record_event(self._at(), "went_back", machine=machine, level=record.id, why=unlawful_fall)
         if enrolment.falls - record.falls <= FALLS_AHEAD_MAX:
             session.put_level(replace(record, falls=enrolment.falls + 1, fell_by="correction"))
 
@@ -197,12 +197,12 @@ class ContributionLedger:
         """Draw the next prize of a mystery level; do nothing for any other level."""
         record = session.read_level(level)
         if record is not None and record.level.terms.is_mystery:
-            self._mysteries.open(session, record, self._at())
+            self._mysteries.open_prize(session, record, self._at())
 
     def close_level(self, session: Session, record: LevelRecord, successor: str) -> Fraction:
         """Close a progressive level and transfer its whole amount to ``successor``; return the exact amount moved."""
         if record.level.terms.is_mystery:
-            self._mysteries.close(session, record.id)
+            self._mysteries.close_prize(session, record.id)
         amount, empty = record.level.release_whole_amount()
         session.put_level(
             replace(

@@ -1,6 +1,6 @@
 """The controller of progressive levels: the messages that it processes, its replies, and its state.
 
-It does no input or output: :meth:`Controller.take` receives messages with senders that the transport has
+It does no input or output: :meth:`Controller.process_messages` receives messages with senders that the transport has
 verified, stores everything durably, and returns the replies. A repeated message is recognised by its sequence
 number or id, has no second effect, and gets the same reply.
 """
@@ -87,13 +87,13 @@ class Controller:
         """The number of the contribution that was last missing, by (machine, level); used to record each gap once."""
         self._closed: set[str] = set()
         """The ids of closed levels, which need not be read again because they never reopen."""
-        self.unruled = 0
+        self.unruled_count = 0
         """The number of claims and payments that wait for a ruling, as of the last call of :meth:`list_values`."""
         self.wins: tuple[LevelWin, ...] = ()
         """The recent wins that signs display, as of the last call of :meth:`list_values` (I-09)."""
 
     # ------------------------------------------------------------------ what machines say
-    def take(self, received: Iterable[ReceivedMessage]) -> list[FromController]:
+    def process_messages(self, received: Iterable[ReceivedMessage]) -> list[FromController]:
         """Process messages in order, in one transaction if possible; return the replies.
 
         If processing one message raises an error, this is recorded and that message has no effect; all others
@@ -114,7 +114,7 @@ class Controller:
                 self._record_dropped_message(messages[0], error)
                 return []
         half = len(messages) // 2
-        return self.take(messages[:half]) + self.take(messages[half:])
+        return self.process_messages(messages[:half]) + self.process_messages(messages[half:])
 
     def _process_together(self, messages: tuple[ReceivedMessage, ...]) -> list[FromController]:
         """Process the messages in one transaction, and return the replies."""
@@ -129,7 +129,7 @@ class Controller:
         """Record that processing a message raised an error, so that the message has no effect."""
         reason = f"{type(error).__name__}: {error}"[:DETAIL_MAX]
         with self._store.transaction() as session:
-            session.note(
+            session.record_event(
                 self._format_time(),
                 "dropped",
                 sender=received_message.sender,
@@ -144,7 +144,7 @@ class Controller:
         """
         message = received_message.message
         if received_message.sender != message.machine:
-            session.note(
+            session.record_event(
                 self._format_time(),
                 "forged",
                 sender=received_message.sender,
@@ -173,7 +173,7 @@ class Controller:
     def record_invalid_message(self, sender: str, text: str) -> None:
         """Record data from a machine that is not a valid message; no money moves."""
         with self._store.transaction() as session:
-            session.note(self._format_time(), "misunderstood", sender=sender, text=text)
+            session.record_event(self._format_time(), "misunderstood", sender=sender, text=text)
 
     # ------------------------------------------------------------------ enrolment
     def _enrol_in_level(
@@ -208,7 +208,7 @@ class Controller:
         terms, last_counted = record.level.terms, session.read_last_counted(join.machine, enrolment.level)
         if last_counted is None:
             session.store_last_counted(join.machine, enrolment.level, 0)
-            session.note(self._format_time(), "enrolled", machine=join.machine, level=enrolment.level)
+            session.record_event(self._format_time(), "enrolled", machine=join.machine, level=enrolment.level)
         return EnrolmentAccepted(
             machine=join.machine,
             nonce=join.nonce,
@@ -409,7 +409,7 @@ class Controller:
             paid_cents = min(paid_cents, hit.amount_cents)
         if hit.closed_at:
             if (hit.paid_cents, hit.way) != (paid_cents, commit.way):
-                session.note(
+                session.record_event(
                     self._format_time(), "commit_differs", claim=hit.claim, reported=commit.amount_cents
                 )
             return ClaimClosure(machine=commit.machine, claim=commit.claim)
@@ -430,7 +430,9 @@ class Controller:
             return
         holding.hold_claim(session, holding.format_payment_id(hit.claim), commit, reason, self._format_time())
         amounts = {"award_cents": hit.amount_cents, "paid_cents": commit.amount_cents}
-        session.note(self._format_time(), "payment_held", claim=hit.claim, machine=hit.machine, **amounts)
+        session.record_event(
+            self._format_time(), "payment_held", claim=hit.claim, machine=hit.machine, **amounts
+        )
 
     # ------------------------------------------------------------------ refusals
     def _refuse(
@@ -444,8 +446,8 @@ class Controller:
         """Return the refusal of a machine's message, and record it as an event the first time.
 
         If contributions are missing before the message, ``following`` is the number of the first missing one;
-        such a gap is recorded once. A claim that arrives before the contribution of its own wager is not
-        recorded, because the machine then sends both in the right order.
+        such a gap is recorded once. A claim that arrives before its wager's contribution is not recorded,
+        because the machine then sends both in the right order.
         """
         level = getattr(message, "level", "")
         is_recorded = reason in {RefusalReason.CLAIM_EARLY, RefusalReason.CLAIM_DECLINED} or (
@@ -475,7 +477,7 @@ class Controller:
         """Return a value message for every open level; store each amount as the last one displayed today (I-16)."""
         at = self._now()
         with self._store.transaction() as session:
-            self.unruled = session.count_unruled()
+            self.unruled_count = session.count_unruled()
             level_records = session.read_levels(excluded=self._closed)
             records = [record for record in level_records if not record.successor]
             self._closed.update(record.id for record in level_records if record.successor)
@@ -530,7 +532,7 @@ class Controller:
                 record = session.read_level(definition.id)
                 if record is None:
                     session.put_level(LevelRecord.open(definition))
-                    session.note(
+                    session.record_event(
                         self._format_time(), "opened", level=definition.id, terms=definition.terms.to_json()
                     )
                     self._books.open_prize(session, definition.id)
@@ -569,7 +571,9 @@ class Controller:
             hits_most=chance.hits_most,
         )
         session.put_level(changed_record)
-        session.note(self._format_time(), "changed", level=record.id, terms=definition.terms.to_json())
+        session.record_event(
+            self._format_time(), "changed", level=record.id, terms=definition.terms.to_json()
+        )
         return [f"{record.id}: new terms after the next win"]
 
     def admit(self, machine: str) -> None:
@@ -577,7 +581,7 @@ class Controller:
         check_serial(machine)
         with self._store.transaction() as session:
             session.add_machine(machine, self._format_time())
-            session.note(self._format_time(), "admitted", machine=machine)
+            session.record_event(self._format_time(), "admitted", machine=machine)
 
     def dismiss_machine(self, machine: str) -> None:
         """Remove a machine from those that may enrol in levels; its contributions stay in the levels (I-12)."""
@@ -585,7 +589,7 @@ class Controller:
             if not session.may_enrol(machine):
                 raise ControllerError(f"machine {machine} is not on this link's list")
             session.remove_machine(machine)
-            session.note(self._format_time(), "dismissed", machine=machine)
+            session.record_event(self._format_time(), "dismissed", machine=machine)
 
     def close_level(self, level: str, successor: str) -> Fraction:
         """Close a level and transfer its whole amount to ``successor`` (I-12, I-13); return the exact amount."""
@@ -598,7 +602,9 @@ class Controller:
                     f"level {successor} cannot receive what {level} holds: expected another level that is open"
                 )
             amount = self._books.close_level(session, record, successor)
-            session.note(self._format_time(), "given_up", level=level, successor=successor, amount=amount)
+            session.record_event(
+                self._format_time(), "given_up", level=level, successor=successor, amount=amount
+            )
         return amount
 
     def renew_term(self) -> None:
@@ -618,7 +624,7 @@ class Controller:
             if sign not in {name for name, _ in session.read_signs()}:
                 raise ControllerError(f"sign {sign} is not on the list of signs that must report")
             session.remove_sign(sign)
-            session.note(self._format_time(), "sign_forgotten", sign=sign)
+            session.record_event(self._format_time(), "sign_forgotten", sign=sign)
 
     def list_level_records(self) -> tuple[LevelRecord, ...]:
         """Return the current record of every level, closed ones included."""
@@ -642,12 +648,12 @@ class Controller:
         """
         with self._store.transaction() as session:
             if software is None:
-                session.note(self._format_time(), "software_not_verified")
+                session.record_event(self._format_time(), "software_not_verified")
             elif software.is_all_as_signed:
                 signed = {"version": software.version, "signer": software.signer}
-                session.note(self._format_time(), "software_verified", **signed)
+                session.record_event(self._format_time(), "software_verified", **signed)
             else:
-                session.note(self._format_time(), "software_altered", trouble=list(software.trouble))
+                session.record_event(self._format_time(), "software_altered", trouble=list(software.trouble))
         if software is not None and not software.is_all_as_signed:
             raise ControllerError(
                 f"the software differs from the signed software: {'; '.join(software.trouble)}"
@@ -677,7 +683,7 @@ def _format_odds(odds: Fraction) -> str:
 
 def _record_refusal(session: Session, time_text: str, refusal: Refusal) -> None:
     """Record the refusal of a machine's message as an event of the controller."""
-    session.note(
+    session.record_event(
         time_text,
         "refused",
         machine=refusal.machine,

@@ -93,5 +93,5 @@ def rule_on_held_claim(
         raise RulingError(f"claim {claim}: the reason has {len(reason)} characters; at most {REASON_MAX}")
     ruled = replace(held_claim, ruling=ruling, persons=persons, reason=reason, ruled_at=time_text)
     session.put_held(ruled)
-    session.note(time_text, "ruled", claim=claim, ruling=ruling, persons=list(persons), reason=reason)
+    session.record_event(time_text, "ruled", claim=claim, ruling=ruling, persons=list(persons), reason=reason)
     return ruled

@@ -33,7 +33,7 @@ class MysteryPrizes:
         self._trigger_by_level: dict[str, MysteryTrigger] = {}
         """The decrypted secret of each level's current prize, a cache."""
 
-    def open(self, session: Session, record: LevelRecord, time_text: str) -> None:
+    def open_prize(self, session: Session, record: LevelRecord, time_text: str) -> None:
         """Draw the secret amount of a level's next mystery prize, and store it encrypted.
 
         The secret amount is above the level's present amount and at most at its ceiling.
@@ -54,13 +54,15 @@ class MysteryPrizes:
                 level=record.id,
                 number=number,
                 commitment=trigger.commitment,
-                sealed=self._vault.seal(trigger),
+                sealed=self._vault.encrypt(trigger),
                 opened_at=time_text,
                 start=level.current,
                 turns_before=session.count_numbered_contributions(record.id),
             )
         )
-        session.note(time_text, "sealed", level=record.id, prize=number, commitment=trigger.commitment)
+        session.record_event(
+            time_text, "sealed", level=record.id, prize=number, commitment=trigger.commitment
+        )
 
     def assign_contribution_number(
         self, session: Session, record: LevelRecord, machine: str, sequence: int
@@ -73,11 +75,11 @@ class MysteryPrizes:
         prize = session.read_last_prize(record.id)
         if prize is None:
             raise MysteryError(f"level {record.id}: the store has no secret prize of this mystery level")
-        return prize if record.level.current >= self._unseal_secret(prize).trigger_amount else None
+        return prize if record.level.current >= self._decrypt_secret(prize).trigger_amount else None
 
     def store_win(self, session: Session, prize: PrizeRecord, claim: ClaimRecord) -> None:
         """Store the winning claim of a mystery prize, and disclose its secret."""
-        trigger = self._unseal_secret(prize)
+        trigger = self._decrypt_secret(prize)
         session.put_prize(
             replace(
                 prize,
@@ -93,11 +95,11 @@ class MysteryPrizes:
         if prize is not None:
             session.put_prize(replace(prize, added_amount=prize.added_amount + amount))
 
-    def close(self, session: Session, level: str) -> None:
+    def close_prize(self, session: Session, level: str) -> None:
         """Disclose the secret of a closed level's last mystery prize, which was not won."""
         prize = session.read_last_prize(level)
         if prize is not None:
-            trigger = self._unseal_secret(prize)
+            trigger = self._decrypt_secret(prize)
             turns = session.count_numbered_contributions(level)
             session.put_prize(replace(prize, turns=turns, trigger=trigger.to_json()))
 
@@ -116,13 +118,15 @@ class MysteryPrizes:
             if hit.claim.startswith(CLAIM_PREFIX)
         )
 
-    def _unseal_secret(self, prize: PrizeRecord) -> MysteryTrigger:
+    def _decrypt_secret(self, prize: PrizeRecord) -> MysteryTrigger:
         """Return the secret amount of a mystery prize, decrypted and checked against its commitment."""
         trigger = self._trigger_by_level.get(prize.level)
         if trigger is None or trigger.commitment != prize.commitment:
             if self._vault is None:
                 raise MysteryError(f"level {prize.level}: a mystery level needs the key of the controllers")
-            trigger = self._trigger_by_level[prize.level] = self._vault.unseal(prize.sealed, prize.commitment)
+            trigger = self._trigger_by_level[prize.level] = self._vault.decrypt(
+                prize.sealed, prize.commitment
+            )
         return trigger
 
 

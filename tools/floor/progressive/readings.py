@@ -16,14 +16,19 @@ _SIGN_STATUSES: Final = ("lit", "dark", "silent")
 class Readings:
     """The latest figures of a progressive controller for monitoring, as a prometheus-client collector.
 
-    The exporter's thread reads them while :meth:`take` replaces all of them together.
+    The exporter's thread reads them while :meth:`replace_figures` replaces all of them together.
     """
 
     def __init__(self) -> None:
         self._metrics: tuple[Metric, ...] = ()
 
-    def take(self, values: Iterable[LevelValue], signs: Iterable[SignRecord], unruled: int) -> None:
-        """Replace all figures by new ones; ``unruled`` is the number of claims and payments that wait for a ruling."""
+    def replace_figures(
+        self, values: Iterable[LevelValue], signs: Iterable[SignRecord], unruled_count: int
+    ) -> None:
+        """Replace all figures by new ones.
+
+        ``unruled_count`` is the number of claims and payments that wait for a ruling.
+        """
         level = GaugeMetricFamily(
             "egm_progressive_level_cents", "What a level shows, minor units.", labels=["level"]
         )
@@ -45,7 +50,9 @@ class Readings:
             value=time.time(),
         )
         held_metric = GaugeMetricFamily(
-            "egm_progressive_held", "Claims and payments that wait for two people to rule.", value=unruled
+            "egm_progressive_held",
+            "Claims and payments that wait for two people to rule.",
+            value=unruled_count,
         )
         self._metrics = (level, falls, status, alive, held_metric)
 

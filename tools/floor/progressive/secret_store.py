@@ -101,12 +101,12 @@ class SecretStore:
         except RngError as error:
             raise SecretError(f"a secret amount cannot be drawn: {error}") from error
 
-    def seal(self, trigger: MysteryTrigger) -> str:
+    def encrypt(self, trigger: MysteryTrigger) -> str:
         """Return a mystery prize's secret encrypted; the nonce is derived from the prize's unique commitment."""
         encrypted = self._cipher.encrypt(_derive_nonce(trigger.commitment), trigger.to_text().encode(), None)
         return base64.b64encode(encrypted).decode("ascii")
 
-    def unseal(self, encrypted: str, commitment: str) -> MysteryTrigger:
+    def decrypt(self, encrypted: str, commitment: str) -> MysteryTrigger:
         """Return a mystery prize's secret decrypted.
 
         Raises :class:`SecretError` if key, text and commitment do not agree.

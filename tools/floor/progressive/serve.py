@@ -137,7 +137,9 @@ class Service:
     async def _publish_replies(self, line: BrokerLine) -> None:
         """Process the received messages and publish the replies, until cancelled."""
         while True:
-            for answer in keep_latest_counts(self._controller.take(await self._collect_messages())):
+            for answer in keep_latest_counts(
+                self._controller.process_messages(await self._collect_messages())
+            ):
                 await self._publish_reply(line, answer)
 
     async def _collect_messages(self) -> list[ReceivedMessage]:
@@ -169,7 +171,7 @@ class Service:
         while True:
             values = self._controller.list_values()
             signs = () if self._signs is None else self._signs.update_states()
-            self._observe(values, signs, self._controller.unruled)
+            self._observe(values, signs, self._controller.unruled_count)
             for value in values:
                 await line.publish(
                     topics.build_level_value_topic(value.level), encode(value), AT_LEAST_ONCE, retain=True

@@ -92,7 +92,7 @@ class SignBook:
                     session.put_sign(name, sign.to_text())
                 for sign in changed_signs:
                     dark = list(sign.dark_level_ids)
-                    session.note(sign.since, f"sign_{sign.status}", sign=sign.id, dark=dark)
+                    session.record_event(sign.since, f"sign_{sign.status}", sign=sign.id, dark=dark)
             for sign in changed_signs:
                 self._report(_format_sign_line(sign))
         self._known = {name: sign for name, sign in records.items() if name in self._received_ns}

@@ -88,7 +88,7 @@ class Session:
         return bool(self._run("SELECT 1 FROM machine WHERE id = ?", machine))
 
     def add_machine(self, machine: str, time_text: str) -> None:
-        """Allow a machine to enrol in levels; repeats change nothing."""
+        """Allow a machine to enrol in levels; if it is allowed already, change nothing."""
         self._run("INSERT INTO machine VALUES (?, ?) ON CONFLICT (id) DO NOTHING", machine, time_text)
 
     def remove_machine(self, machine: str) -> None:
@@ -115,7 +115,7 @@ class Session:
 
     # ------------------------------------------------------------------ levels
     def read_level(self, level: str) -> LevelRecord | None:
-        """Return the record of one progressive level, or None if there is none.
+        """Return the record of one progressive level; None if the store has no such level.
 
         The level's amounts are checked when the record is read.
         """
@@ -303,7 +303,7 @@ class Session:
         )
 
     # ------------------------------------------------------------------ the record of everything else
-    def note(self, time_text: str, kind: str, **story: Any) -> None:
+    def record_event(self, time_text: str, kind: str, **story: Any) -> None:
         """Record an event of the controller: its time, its kind and its details (keyword arguments)."""
         text = json.dumps(story, ensure_ascii=False, default=str, sort_keys=True)
         self._run("INSERT INTO event VALUES (?, ?, ?)", time_text, kind, text)
