@@ -57,7 +57,7 @@ _EXIT_CODE_OPERATOR_ERROR: Final = 2
 
 
 class DeviceSimulatorError(Exception):
-    """The error that the process of the simulated devices cannot start; the text says why."""
+    """Error: the process of the simulated devices cannot start; the text says why."""
 
 
 def list_bench_protocols(cabinet: CabinetFile) -> dict[str, str]:

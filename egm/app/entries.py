@@ -14,7 +14,7 @@ from rng import MechanismName
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GameRefused:
-    """A game that the cabinet file names is not offered."""
+    """A game that the cabinet file names is not offered, because it could not be loaded or is not admitted."""
 
     game: str
     """The name of the game in the cabinet file."""
@@ -52,13 +52,13 @@ class GeneratorStarted:
     """The random number generator started and passed its self-tests."""
 
     mechanism: MechanismName
-    """The deterministic random bit generator (NIST SP 800-90A)."""
+    """The name of the deterministic random bit generator's mechanism (NIST SP 800-90A)."""
     sources: tuple[str, ...]
     """The names of the entropy sources of the seed."""
     self_tests: Count
     """The number of self-tests that the generator passed."""
     instance: Count
-    """The number that distinguishes the generators of one machine; 1 if the machine has only one."""
+    """The number of the generator, if the machine has several; otherwise 1."""
     boot_counter: Count
     """The number of this start (boot) of the machine; it makes the generator's seed unique."""
     carry_over: bool
@@ -67,7 +67,7 @@ class GeneratorStarted:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GeneratorReseeded:
-    """The random number generator received fresh entropy, because a limit on requests since the last was reached."""
+    """The random number generator was seeded again with fresh entropy."""
 
     reason: str
     reseeds: Count

@@ -39,18 +39,16 @@ from egm.tickets.templates import list_template_ids, load_template
 
 @dataclass(frozen=True, slots=True)
 class DriverArguments:
-    """Arguments for the creation of a device's driver.
-
-    ``values`` are the values of its note or coin channels in minor units, if the cabinet file states them.
-    ``currencies`` are the currencies that the device may accept.
-    """
+    """Arguments for the creation of a device's driver."""
 
     name: str
     serial_line: SerialLine
     event_sink: EventSink
     ledgers: DeviceLedgers
     values: tuple[dict[int, int], ...]
+    """The value of each note or coin channel in minor units, by channel; empty if the cabinet file has none."""
     currencies: frozenset[str] = DOLLAR_CURRENCIES
+    """The currencies that the device may accept, ISO 4217."""
 
 
 def _load_resident_templates() -> dict[str, TclTemplate]:
@@ -127,7 +125,7 @@ _PORTS_FIELD_BY_KIND: Final[Mapping[str, str]] = {
 
 @dataclass(frozen=True, slots=True)
 class PositionDevices:
-    """The drivers of the devices of one player position; the driver of a device that it does not have is None."""
+    """The drivers of the devices of one player position; None stands for a device that it does not have."""
 
     drivers: tuple[Device, ...]
     """All drivers to run."""

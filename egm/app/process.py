@@ -559,7 +559,7 @@ class MachineProcess:
         """Schedule an update of a position after a journal entry, unless the entry is part of an event.
 
         After an event, the position is updated anyway. But drivers, hosts and links also write entries
-        outside of events, and then screens, hosts and metrics would show outdated data.
+        outside of events; without this update, screens, hosts and metrics would show outdated data.
         """
         number = station.machine.position.number
         if self._stop_future is None or station.engine.is_busy or number in self._stations_to_update:

@@ -60,7 +60,7 @@ def start_random_service(
 
 
 def _take_stored_random_output(path: Path) -> bytes | None:
-    """Return the random output that the last run stored, and remove its file; None if there is none."""
+    """Return the random output that the last run stored, and remove its file; None if nothing is stored."""
     try:
         data = path.read_bytes()
     except OSError:

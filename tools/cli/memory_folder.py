@@ -8,7 +8,7 @@ from egm.config.cabinet_file import default_state_dir
 
 
 def find_memory_folder(state: Path | None, second: Path | None = None) -> Path:
-    """Return the state folder ``state``, or the default one if it is None.
+    """Return the state folder ``state``; for None, the default one.
 
     Raises ClickException if the folder does not exist; it may be missing if ``second``, the folder of the
     memory's second copy, exists.

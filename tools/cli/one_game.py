@@ -40,7 +40,7 @@ def write_one_game_cabinet(name: str, folder: StateFolder) -> Path:
 def _format_cabinet_file(game: Game, slot: str) -> str:
     """Return the text of the demonstration's cabinet file with only this game, and stand-alone levels.
 
-    Its metrics use any free port, so that it can run beside the demonstration cabinet.
+    Its metrics use any free port, so that it can run at the same time as the demonstration cabinet.
     """
     levels = dict.fromkeys(play.level for play in game.list_every_level())
     tables = [f"[[games]]\ngame = {json.dumps(slot)}\n"]

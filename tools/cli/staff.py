@@ -32,8 +32,8 @@ def load_roster(folder: Path, second: Path | None = None) -> Roster:
 def authenticate(roster: Roster, number: str, prompt: str = "PIN") -> Person:
     """Ask for the PIN of a staff number and return the person. Raises ClickException if it is wrong.
 
-    A wrong PIN is stored, and the machine records it in its journal later. After
-    :data:`~egm.people.tries.WRONG_PINS_MAX` wrong ones the number is locked at terminals for a while.
+    A wrong PIN is stored in a file, and the machine copies it into its journal later. After
+    :data:`~egm.people.tries.WRONG_PINS_MAX` wrong PINs, the staff number is locked at terminals for a while.
     """
     pin = click.prompt(f"{prompt} of {number}", hide_input=True)
     if roster.path is None:

@@ -66,7 +66,7 @@ class Slot:
     """The EFI system partition."""
     root: Path
 
-    def part(self, name: str) -> Path:
+    def get_partition(self, name: str) -> Path:
         """Return the path of the slot's partition: ``esp`` (the EFI partition) or ``root``."""
         return self.esp if name == "esp" else self.root
 
@@ -129,8 +129,8 @@ def check_slot(slot: Slot, public_key_hex: str) -> Release | None:
             return None
     release = read_slot_release(slot, public_key_hex)
     for name, part in release.parts.items():
-        if _compute_digest(slot.part(name), part.length) != part.sha256:
-            raise SlotError(f"{slot.part(name)}: differs from release {release.version}")
+        if _compute_digest(slot.get_partition(name), part.length) != part.sha256:
+            raise SlotError(f"{slot.get_partition(name)}: differs from release {release.version}")
     return release
 
 
@@ -171,9 +171,9 @@ def install_release(bundle: BinaryIO, release: Release, slot: Slot, where: str) 
     _write_at(slot.root, -RELEASE_BYTES, release.line.ljust(RELEASE_BYTES, b"\0"))
     _write_at(slot.esp, 0, first)
     for name, part in release.parts.items():
-        if _compute_digest(slot.part(name), part.length) != part.sha256:
+        if _compute_digest(slot.get_partition(name), part.length) != part.sha256:
             _write_at(slot.esp, 0, bytes(_BOOT_SECTOR_BYTES))
-            raise SlotError(f"{slot.part(name)}: what was read back differs from what was written")
+            raise SlotError(f"{slot.get_partition(name)}: what was read back differs from what was written")
 
 
 def _copy(source: BinaryIO, part: PartitionContent, to: Path, where: str, *, without: int = 0) -> bytes:

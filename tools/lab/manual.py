@@ -19,9 +19,9 @@ class Chapter:
     """One chapter of a manual, as text ready to print."""
 
     title: str
-    about: str
-    """Introductory text of the chapter: what it is about."""
-    heads: tuple[str, ...]
+    introduction: str
+    """Text at the beginning of the chapter."""
+    column_titles: tuple[str, ...]
     """Column headings of the chapter's table."""
     rows: tuple[tuple[str, ...], ...]
 
@@ -43,7 +43,11 @@ def format_manual(audience: str, language: str) -> str:
     texts = Texts(language)
     parts = [f"# {texts.say(f'manual.title.{audience}')}", texts.say(f"manual.audience.{audience}")]
     for chapter in iter_manual_chapters(audience, texts):
-        parts += [f"## {chapter.title}", chapter.about, format_table(chapter.heads, chapter.rows)]
+        parts += [
+            f"## {chapter.title}",
+            chapter.introduction,
+            format_table(chapter.column_titles, chapter.rows),
+        ]
     return "\n\n".join(parts) + "\n"
 
 

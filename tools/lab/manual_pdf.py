@@ -48,12 +48,12 @@ class _Ink:
     y: float
     """Distance from the page's upper edge, in points."""
     text: str = ""
-    face: str = "text"
+    font_face: str = "text"
     """Name of the font face in which the text is drawn."""
     size: float = _TEXT
     colour: str = _INK
     align: str = "left"
-    box: tuple[float, float] = (0.0, 0.0)
+    band_size: tuple[float, float] = (0.0, 0.0)
     """Width and height of the coloured band, in points."""
 
 
@@ -163,14 +163,14 @@ def _draw_contents(page: list[_Ink], texts: Texts, chapters: Iterator[tuple[Chap
         y += 22
         page.append(_Ink(_LEFT, y, chapter.title, size=11.5))
         page.append(_Ink(_WIDE - _LEFT, y, str(number), size=11.5, align="right"))
-        page.append(_Ink(_LEFT, y + 5, colour=_RULE, box=(_TEXT_WIDTH, 0.5)))
+        page.append(_Ink(_LEFT, y + 5, colour=_RULE, band_size=(_TEXT_WIDTH, 0.5)))
 
 
 def _draw_chapter(sheet: _Sheet, chapter: Chapter) -> None:
     """Draw a chapter: its title, what it is about, and its table."""
     sheet.put(_Ink(_LEFT, sheet.y + 14, chapter.title, "heavy", 20))
     sheet.y += 24
-    for line in _wrap_text(chapter.about, _TEXT_WIDTH, size=9.5):
+    for line in _wrap_text(chapter.introduction, _TEXT_WIDTH, size=9.5):
         sheet.y += 13
         sheet.put(_Ink(_LEFT, sheet.y, line, size=9.5, colour=_DIM))
     sheet.y += 12
@@ -199,7 +199,7 @@ def _wrap_cell(text: str, width: float, *, bold: bool) -> list[str]:
 
 def _compute_column_widths(chapter: Chapter) -> list[float]:
     """Return a table's column widths: at least the longest word, plus a share of the remaining width by text length."""
-    columns = list(zip(chapter.heads, *chapter.rows, strict=True))
+    columns = list(zip(chapter.column_titles, *chapter.rows, strict=True))
     minimum_widths, wanted_widths = [], []
     for column, cells in enumerate(columns):
         face = "text" if column else "bold"
@@ -218,10 +218,11 @@ def _compute_column_widths(chapter: Chapter) -> list[float]:
 def _draw_table_head(sheet: _Sheet, chapter: Chapter, widths: Sequence[float]) -> None:
     """Draw the column headings of a table."""
     cells = [
-        _wrap_text(head, width - 2 * _PAD, "bold") for head, width in zip(chapter.heads, widths, strict=True)
+        _wrap_text(head, width - 2 * _PAD, "bold")
+        for head, width in zip(chapter.column_titles, widths, strict=True)
     ]
     high = max(map(len, cells)) * _LEAD + 2 * _PAD
-    sheet.put(_Ink(_LEFT, sheet.y, colour=_BAND, box=(_TEXT_WIDTH, high)))
+    sheet.put(_Ink(_LEFT, sheet.y, colour=_BAND, band_size=(_TEXT_WIDTH, high)))
     _draw_cell_lines(sheet, cells, widths, lambda _: "bold")
     sheet.y += high
 
@@ -230,7 +231,7 @@ def _draw_row(sheet: _Sheet, cells: Sequence[Sequence[str]], widths: Sequence[fl
     """Draw a row of a table, with a line below it."""
     _draw_cell_lines(sheet, cells, widths, lambda column: "text" if column else "bold")
     sheet.y += high
-    sheet.put(_Ink(_LEFT, sheet.y, colour=_RULE, box=(_TEXT_WIDTH, 0.5)))
+    sheet.put(_Ink(_LEFT, sheet.y, colour=_RULE, band_size=(_TEXT_WIDTH, 0.5)))
 
 
 def _draw_cell_lines(
@@ -275,7 +276,7 @@ class _Line(Artist):
 
     def draw(self, renderer: RendererBase) -> None:
         """Draw the line; positions are in points from the page's lower left corner."""
-        ink, properties = self._ink, _build_font_properties(self._ink.face, self._ink.size)
+        ink, properties = self._ink, _build_font_properties(self._ink.font_face, self._ink.size)
         x = ink.x
         if ink.align == "right":
             x -= renderer.get_text_width_height_descent(ink.text, properties, False)[0]
@@ -290,7 +291,7 @@ def _draw_ink(figure: Figure, ink: _Ink) -> None:
     if ink.text:
         figure.add_artist(_Line(ink), clip=False)
         return
-    wide, high = ink.box
+    wide, high = ink.band_size
     x, y = ink.x / _WIDE, 1 - (ink.y + high) / _HIGH
     if high > 1:
         figure.add_artist(Rectangle((x, y), wide / _WIDE, high / _HIGH, color=ink.colour, linewidth=0))

@@ -56,8 +56,8 @@ def _collapse_blanks(value: Any) -> Any:
 def _find_written_prefix(text: str, key: Path) -> Path:
     """Return the longest prefix of a key path that the file writes as ``key = value``.
 
-    A value inside an inline table or list has no line of its own. Raises RewriteError if no prefix is written
-    so.
+    A value inside an inline table or list is written as part of the table or list. Raises RewriteError if no
+    prefix is written so.
     """
     for length in range(len(key), 0, -1):
         if _find_value_span(text, key[:length]) is not None:

@@ -385,7 +385,7 @@ def _format_strips(data: Mapping[str, Any], stage: str) -> str:
 def _iter_definitions_with_one_replacement(data: Mapping[str, Any], stage: str) -> Iterator[dict[str, Any]]:
     """Yield each definition that differs in one symbol on one strip of the stage.
 
-    Of equal replacements on one strip (old symbol by new symbol) only the first is made. A symbol that is on
+    If a symbol occurs several times on a strip, only its first occurrence is replaced. A symbol that is on
     the strip only once is not replaced.
     """
     strips = get_value_at(data, ("stage", stage, "strips"))

@@ -49,9 +49,9 @@ class CabinetFileDraft:
     admitted_games: dict[str, Game] = field(default_factory=dict)
     """The loaded games that the jurisdiction admits, by their names in the cabinet file."""
     chosen_game_names: list[str] = field(default_factory=list)
-    """The names of the games to be offered."""
+    """The names of the games that the person has chosen to offer."""
     denominations_cents: list[int] = field(default_factory=list)
-    """The denominations to be offered, in minor units."""
+    """The denominations that the person has chosen to offer, in minor units."""
     roster: Roster = field(default_factory=Roster)
     """The staff enrolled so far."""
     link: CertificateFacts | None = None
@@ -151,7 +151,7 @@ class CabinetFileDraft:
         return "\n".join(_iter_toml_lines(self.build_tables())) + "\n"
 
     def parse_cabinet_file(self) -> tuple[CabinetFile | None, list[Fault]]:
-        """Return the drafted cabinet file, parsed, and its faults; the file is None if it cannot be parsed."""
+        """Return the drafted cabinet file, parsed, and its faults; None and the faults if it cannot be parsed."""
         return read_toml(self.format_cabinet_file(), CabinetFile)
 
 

@@ -42,7 +42,7 @@ class LinkEnrolmentStep(SetupStep):
     """Text on the last action with the memory stick, shown on the page; None before the first action."""
 
     def open_step(self) -> None:
-        """Start the first-start step of the progressive link, without a certificate request or answer so far."""
+        """Reset the step when it is reached: its page shows no result of a memory-stick action yet."""
         self.stick_result = None
 
     def build_page(self, draft: CabinetFileDraft) -> ServicePage:
@@ -78,7 +78,7 @@ class LinkEnrolmentStep(SetupStep):
         of a refusal.
         """
         ways = {
-            "request": self._send_enrolment_again,
+            "request": self._write_enrolment_request,
             "answer": self._read_answer,
             "next": self._adopt_enrolment,
             "without": self._skip_enrolment,
@@ -93,7 +93,7 @@ class LinkEnrolmentStep(SetupStep):
         except (OperatorError, OSError) as error:
             return build_failure_text(error)
 
-    def _send_enrolment_again(self, draft: CabinetFileDraft) -> NextStepOrRefusal:
+    def _write_enrolment_request(self, draft: CabinetFileDraft) -> NextStepOrRefusal:
         """Write the machine's certificate request to the controller's memory stick; stay on this first-start step."""
         key = self.certificate_folder.get_or_create_request_key()
         self.memory_stick.write_request(create_request(key, draft.machine_answers["serial"]))
@@ -130,7 +130,7 @@ class LinkEnrolmentStep(SetupStep):
         return NextStep.ON
 
     def _find_valid_enrolment(self, draft: CabinetFileDraft) -> CertificateFacts | None:
-        """Return the facts of the link certificate in use; None if there is none or it is for another machine.
+        """Return the facts of the link certificate in use; None without one, or if it is for another machine.
 
         Raises EnrolmentError if the certificate has expired or is not valid yet.
         """

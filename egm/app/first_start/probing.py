@@ -90,7 +90,7 @@ async def _query_identity(port: str, protocol: str) -> str | None:
     identity = ""
 
     def handle_event(event: DeviceEvent) -> None:
-        """Store that the probed device has replied, or that its line was lost; store its identity if it gave one."""
+        """Process an event of the probed device: it has replied (with or without an identity), or its line is lost."""
         nonlocal identity
         if isinstance(event, DeviceIdentified):
             identity = event.identity

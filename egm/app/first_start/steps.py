@@ -39,7 +39,7 @@ _NEXT_ACTION: Final = PageAction(id="next", label=build_text("first.next"), styl
 
 
 class NextStep(Enum):
-    """Which first-start step to show after an input: the current one (STAY), the next (ON) or the previous (BACK)."""
+    """The first-start step to show after an input: the current one (STAY), the next (ON) or the previous (BACK)."""
 
     STAY = auto()
     ON = auto()
@@ -331,7 +331,7 @@ class PickSeveralStep(SetupStep):
     store_choices: Callable[[CabinetFileDraft, list[str]], None]
     """A function that stores the chosen items in the draft."""
     examine_items: Callable[[CabinetFileDraft, Callable[[str], None]], None] = lambda _draft, _report: None
-    """A function that examines the items in a thread of its own; it reports each item's name before examining it."""
+    """A function that examines the items in a separate thread; it reports each item's name before examining it."""
     examined_item: str | None = None
     """The name of the item being examined; empty before the first, None once all have been examined."""
 

@@ -53,7 +53,7 @@ def test_a_signed_newer_release_is_installed_and_verified(released, empty):
 @pytest.mark.parametrize("where", [0, 0.5, 1])
 def test_one_changed_byte_of_a_slot_is_detected(released, empty, part, where):
     install(released, empty)
-    with empty.part(part).open("r+b") as stream:
+    with empty.get_partition(part).open("r+b") as stream:
         at = round((slot.read_slot_release(empty, PUBLIC).parts[part].length - 1) * where)
         stream.seek(at)
         byte = stream.read(1)[0]

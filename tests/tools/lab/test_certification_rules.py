@@ -27,7 +27,10 @@ def test_a_return_that_falls_as_the_stake_rises_is_noted_with_both_figures(tmp_p
     (fine,) = return_by_stake(case_of(load_game("seven-rivers")))
     assert fine.status is Status.PASS
     (single,) = return_by_stake(case_of(load_game("maple-classic")))
-    assert (single.status, single.evidence) == (Status.NOTHING, "1 way to bet, all with the same stake")
+    assert (single.status, single.evidence) == (
+        Status.NOT_APPLICABLE,
+        "1 way to bet, all with the same stake",
+    )
     worse = tmp_path / "worse.toml"
     assert "pays = { 3 = [0, 333, 300] }" in whole
     worse.write_text(whole.replace("pays = { 3 = [0, 333, 300] }", "pays = { 3 = [0, 312, 300] }"), "utf-8")

@@ -157,7 +157,7 @@ def test_a_rule_that_does_not_apply_is_reported_and_passes_nothing(name):
     assert {rule.__name__.replace("_", "-") for rule in rules.RULES} <= answered
     empty = re.compile(r"\b0 (prize|game|stage|bet|way|award|word|part|stop)s?\b|up to 0\)")
     assert not [f for f in findings if f.status is Status.PASS and empty.search(f.evidence)]
-    none = {f.rule: f.evidence for f in findings if f.status is Status.NOTHING}
+    none = {f.rule: f.evidence for f in findings if f.status is Status.NOT_APPLICABLE}
     assert none["double-up"] == "not applicable: the game has no double-up"
     assert none["prizes-in-kind"] == "not applicable: the game gives no prize in kind"
 
@@ -215,7 +215,7 @@ def test_a_poker_pay_row_that_no_hand_wins_is_refused(hand, bet, why):
 def test_a_simulation_with_no_win_of_a_bet_does_not_pass_it():
     case = case_of(load_game("monaco-craps"), games=20)
     rare = [f for f in rules.simulation(case) if f.evidence.startswith("bet craps-12:")]
-    assert [f.status for f in rare] == [Status.NOTHING]
+    assert [f.status for f in rare] == [Status.NOT_APPLICABLE]
 
 
 @pytest.mark.requirement("F-11")

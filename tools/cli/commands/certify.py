@@ -49,7 +49,7 @@ _STYLE_BY_STATUS = {
     Status.PASS: GOOD_STYLE,
     Status.FAIL: BAD_STYLE,
     Status.NOTED: DOUBT_STYLE,
-    Status.NOTHING: DOUBT_STYLE,
+    Status.NOT_APPLICABLE: DOUBT_STYLE,
 }
 
 

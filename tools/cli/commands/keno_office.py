@@ -85,7 +85,7 @@ def open_office_journal(folder: Path) -> Iterator[Journal]:
 
 @contextmanager
 def open_office(folder: Path) -> Iterator[KenoOffice]:
-    """Yield the Keno office in ``folder``; create nothing if there is none.
+    """Yield the Keno office in ``folder``; create nothing if it does not exist.
 
     Raises ClickException as :func:`open_office_journal` does.
     """

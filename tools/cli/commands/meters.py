@@ -55,7 +55,7 @@ def _warn_of_empty_part(reading: MeterReading, dimension: str, value: str | None
 
 
 @dataclass(frozen=True, slots=True)
-class _Shape:
+class _MeterFormat:
     """The form in which meter values are printed: the number of digits, and credits or minor units."""
 
     digits: int
@@ -157,7 +157,7 @@ def command(
         reading = _select_cells(view.meters(), where)
         if by is not None:
             _warn_of_empty_part(reading, by)
-            _print_split(reading, by, _Shape(digits, credit_cents), output_format)
+            _print_split(reading, by, _MeterFormat(digits, credit_cents), output_format)
             return
         values = read_jurisdiction_meters(reading, names) if names else reading.values
         if since is not None:
@@ -169,7 +169,7 @@ def command(
             _build_table(
                 (),
                 (((name,), value) for name, value in shown_values.items()),
-                _Shape(digits, credit_cents),
+                _MeterFormat(digits, credit_cents),
             ),
             document=_sign_readout(document, state or default_state_dir()) if sign else document,
             text_before=f"{SheetHead.from_view(view).text()}\n"
@@ -213,7 +213,7 @@ def _sign_readout(document: dict[str, Any], folder: Path) -> dict[str, Any]:
 
 
 def _build_table(
-    split: tuple[str, ...], cells: Iterable[tuple[tuple[str, ...], int]], shape: _Shape
+    split: tuple[str, ...], cells: Iterable[tuple[tuple[str, ...], int]], shape: _MeterFormat
 ) -> Table:
     """Return a table of meter values: the meter's name, its value of each dimension in ``split``, its value."""
     columns: Columns = ("meter", *split, Column("value", is_right_aligned=True), "unit")
@@ -229,7 +229,9 @@ def _is_split_by(name: str, dimension: str) -> bool:
     return dimension == "position" or name not in METER_BY_NAME or not METER_BY_NAME[name].is_level
 
 
-def _print_split(reading: MeterReading, dimension: str, shape: _Shape, output_format: OutputFormat) -> None:
+def _print_split(
+    reading: MeterReading, dimension: str, shape: _MeterFormat, output_format: OutputFormat
+) -> None:
     """Print the meters split by a dimension, such as the game."""
     names = [n for n in reading.values if ".since_" not in n and _is_split_by(n, dimension)]
     split = {name: parts for name in names if any((parts := reading.split_by(name, dimension)).values())}

@@ -168,7 +168,7 @@ def renew(person: str, witness: str, reason: str, cabinet: Path | None, state: P
 @add_format_options
 @STATE_OPTION
 def list_(state: Path | None, *, changes: bool, output_format: OutputFormat) -> None:
-    """List who is enrolled, or what has changed. No PIN is ever shown: none is stored."""
+    """List the enrolled persons, or with --changes the changes of the roster. PINs are not stored, so none is shown."""
     roster = load_roster(find_memory_folder(state))
     rows = [asdict(row) for row in (roster.changes if changes else roster.people.values())]
     columns = tuple(field.name for field in fields(RosterChange if changes else Person))

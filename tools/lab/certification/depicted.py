@@ -265,7 +265,7 @@ def depicted_odds(case: Case) -> Iterator[Finding]:
             numbers_tried += bound
     if not numbers_tried:
         evidence = "no number is drawn, because a physical wheel decides"
-        yield Finding("depicted-odds", _REQUIREMENTS, Status.NOTHING, evidence)
+        yield Finding("depicted-odds", _REQUIREMENTS, Status.NOT_APPLICABLE, evidence)
         return
     names = ", ".join(sorted(kinds))
     evidence = (

@@ -19,7 +19,7 @@ class Status(StrEnum):
     """The rule is not met."""
     NOTED = "noted"
     """The rule reports a figure or fact for the laboratory to read; the game neither passes nor fails."""
-    NOTHING = "n/a"
+    NOT_APPLICABLE = "n/a"
     """Not applicable: the game has nothing that the rule covers."""
 
 

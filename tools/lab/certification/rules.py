@@ -290,7 +290,7 @@ def languages(case: Case) -> Iterator[Finding]:
 
 
 def void_rule(case: Case) -> Iterator[Finding]:
-    """Check that a game's help has no malfunction rule of its own: the screen displays the jurisdiction's rule."""
+    """Check that a game's help states no malfunction rule: the screen displays the jurisdiction's rule."""
     malfunction_words = {"en": "malfunction", "fr": "défectuosité"}
     for code in case.profile.languages:
         if code not in malfunction_words:
@@ -325,7 +325,7 @@ def longest_odds(case: Case) -> Iterator[Finding]:
     for bet in case.analysis.bets:
         awards = list_awards(bet)
         if not awards:
-            yield Finding("longest-odds", ("B-12",), Status.NOTHING, _format_no_award(bet))
+            yield Finding("longest-odds", ("B-12",), Status.NOT_APPLICABLE, _format_no_award(bet))
             continue
         rarest = awards[0]
         yield Finding(
@@ -343,7 +343,7 @@ def long_odds(case: Case) -> Iterator[Finding]:
         awards = list_awards(bet)
         long_odds = list_longer_awards(awards, limits)
         if not awards:
-            yield Finding("long-odds", ("C-23",), Status.NOTHING, _format_no_award(bet))
+            yield Finding("long-odds", ("C-23",), Status.NOT_APPLICABLE, _format_no_award(bet))
             continue
         if long_odds:
             evidence = "shown to the player: " + ", ".join(_format_award(award) for award in long_odds)
@@ -379,7 +379,7 @@ def return_by_stake(case: Case) -> Iterator[Finding]:
     status = Status.NOTED if falls else Status.PASS
     if len({bet.cost_credits for bet in bets}) == 1:
         status, evidence = (
-            Status.NOTHING,
+            Status.NOT_APPLICABLE,
             f"{format_count(len(bets), 'way')} to bet, all with the same stake",
         )
     yield Finding("return-by-stake", ("C-08",), status, evidence)
@@ -467,7 +467,7 @@ def simulation(case: Case) -> Iterator[Finding]:
                 f"bet {bet.bet}: {format_count(case.games, 'game')} are too few to test it, "
                 "because every win is rarer"
             )
-            yield Finding("simulation", ("R-10", "B-08"), Status.NOTHING, evidence)
+            yield Finding("simulation", ("R-10", "B-08"), Status.NOT_APPLICABLE, evidence)
             continue
         tally = play_batch(
             case.game,
@@ -608,4 +608,4 @@ def check_every_rule(case: Case) -> list[Finding]:
 def _build_not_applicable(rule: Rule) -> Finding:
     """Return the finding that a certification rule does not apply to the game."""
     reason = _NOT_APPLICABLE_TEXTS.get(rule.__name__, "the game has nothing that this rule covers")
-    return Finding(rule.__name__.replace("_", "-"), (), Status.NOTHING, f"not applicable: {reason}")
+    return Finding(rule.__name__.replace("_", "-"), (), Status.NOT_APPLICABLE, f"not applicable: {reason}")

@@ -214,7 +214,10 @@ def write_game_documents(
 
 
 def _read_source(profile_id: str, source: Source | None) -> bytes:
-    """Return the bytes of a profile file. Raises OperatorError if the profile was not read from a file."""
+    """Return the bytes of the file from which a profile was read.
+
+    Raises OperatorError if it was not read from a file.
+    """
     if source is None:
         raise OperatorError(f"{profile_id}: was not read from a file and cannot be submitted")
     return source.data

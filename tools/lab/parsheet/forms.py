@@ -59,7 +59,7 @@ def _write_feature_csv(writer: Any, feature: dict[str, Any]) -> None:
 
 
 def _split_exact_and_decimal(value: Any) -> tuple[Any, Any]:
-    """Return the exact and the decimal form of a figure, as two cells; both are empty if it is None."""
+    """Return the exact and the decimal form of a figure, as two cells; for None, two empty cells."""
     if isinstance(value, dict):
         return value["exact"], value["decimal"]
     return ("", "") if value is None else (value, value if isinstance(value, int) else "")

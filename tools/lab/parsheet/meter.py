@@ -24,17 +24,18 @@ class MeterError(Exception):
 class LevelReturn:
     """The return of one progressive level for one bet, at the level's present amount.
 
-    ``stake`` and ``meter`` (the present amount) are both in minor units if they come from a machine, or both
-    in credits. ``level_return`` is the return from this level alone, ``bet_return`` that of the bet including
-    this level but no other level.
+    Stake and amount are both in minor units if they come from a machine, or both in credits.
     """
 
     bet: str
     level: str
     stake: int
     meter: int
+    """The level's present amount."""
     level_return: Fraction
+    """The return of the level alone, as a share of the bet."""
     bet_return: Fraction
+    """The return of the bet with this level, and without any other level."""
 
 
 def compute_level_returns(analysis: Analysis, meters: Mapping[str, int]) -> list[LevelReturn]:

@@ -114,7 +114,7 @@ class Weighted:
             raise InvalidWeights(f"{count} weights sum to {weight_sum}; the stated total is {self.total}")
 
     def draw(self, draws: Draw) -> list[int]:
-        """Draw the number of one play."""
+        """Draw the index of one play, and return it in a list."""
         return [draw_weighted_index(draws, self.weights, "weighted")]
 
     def draw_many(self, draws: BulkDraws, plays: int) -> Array:

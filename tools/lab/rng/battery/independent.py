@@ -104,7 +104,7 @@ def list_collection_lengths(plays: Iterable[Iterable[int]], outcomes: int, colle
 
 
 def compute_moments(lengths: Floats) -> tuple[float, float]:
-    """Return the mean and the variance of a distribution over 0, 1, 2, ..."""
+    """Return the mean and the variance of a distribution; ``lengths`` has the probability of 0, 1, 2, ..."""
     at = np.arange(len(lengths))
     mean = float((lengths * at).sum())
     return mean, float((lengths * (at - mean) ** 2).sum())
@@ -164,7 +164,7 @@ def run_interplay_test(data: Ints, bound: int) -> Iterator[StatisticalResult]:
 
 
 def run_serial_test(data: Ints, bound: int) -> Iterator[StatisticalResult]:
-    """Test that each position (such as a reel) is independent of its own values a few plays earlier."""
+    """Test that each position (such as a reel) is independent of its values a few plays earlier."""
     for i in range(data.shape[1]):
         for lag in SERIAL_TEST_LAGS:
             detail = f"position {i + 1}, {lag} later"

@@ -31,19 +31,17 @@ class Finding:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Judgement:
-    """The joint judgement of all test results of a game at significance level ``alpha``.
-
-    ``below_alpha`` is the number of single p-values under ``alpha``, ``below_alpha_expected`` the number
-    expected by chance. ``evenness`` is the p-value of the Kolmogorov-Smirnov test that all p-values are
-    uniform.
-    """
+    """The joint judgement of all test results of a game at significance level ``alpha``."""
 
     alpha: float
     tests: int
     """The number of judged test results."""
     below_alpha: int
+    """The number of single p-values under ``alpha``."""
     below_alpha_expected: float
+    """The number of single p-values under ``alpha`` that chance alone explains."""
     evenness: float
+    """The p-value of the Kolmogorov-Smirnov test that all p-values are uniform."""
     findings: tuple[Finding, ...]
 
     @property

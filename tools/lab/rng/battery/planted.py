@@ -1,6 +1,6 @@
-"""Planted defects: modified generators with known faults, which the test battery must detect.
+"""Planted defects: random draws with known faults, which the test battery must detect.
 
-They prove that the battery can fail. Each defect turns good outcomes into bad ones.
+They prove that the battery rejects a faulty generator.
 """
 
 from collections.abc import Callable

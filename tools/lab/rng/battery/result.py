@@ -28,19 +28,23 @@ class StatisticalResult:
     """The result of one statistical test of the RNG: its statistic and p-value.
 
     A small p-value means that values fit badly, cluster, or repeat too often. A p-value close to 1 means that
-    they fit too well, alternate, or do not repeat. Both ends are judged. ``test`` is the test's name,
-    ``detail`` the numbers it was applied to, ``outcomes`` the number of observations; ``dof`` (degrees of
-    freedom) is None if the statistic is not a chi-square.
+    they fit too well, alternate, or do not repeat. Both ends are judged.
     """
 
     test: str
+    """The name of the test."""
     detail: str
+    """The numbers to which the test was applied, such as ``position 1``."""
     statistic: float
     dof: int | None
+    """The degrees of freedom; None if the statistic is not a chi-square."""
     p_value: float
     outcomes: int
+    """The number of observations."""
     observed: tuple[int, ...] = ()
+    """The observed count of each cell; empty if counts are not stored."""
     expected: tuple[float, ...] = ()
+    """The expected count of each cell; empty if counts are not stored."""
 
 
 def merge_small_cells(
