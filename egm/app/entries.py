@@ -14,7 +14,7 @@ from rng import MechanismName
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GameRefused:
-    """A game that the cabinet file names is not offered, because it could not be loaded or is not admitted."""
+    """A game that the cabinet file names is not offered; ``reason`` says why."""
 
     game: str
     """The name of the game in the cabinet file."""

@@ -151,8 +151,8 @@ def build_ports(
 ) -> PositionDevices:
     """Create the drivers of a position's devices.
 
-    ``opener`` opens the ports of real devices; simulated devices are reached through the bench's
-    pseudo-terminals. ``currency`` is the currency for which the devices must be programmed, ISO 4217.
+    ``opener`` opens the ports of real devices; a simulated device is opened as its pseudo-terminal of the
+    bench. ``currency`` is the currency for which the devices must be programmed, ISO 4217.
     :class:`CabinetFile` has checked that a position has at most one device of each kind, and that all
     protocols are known.
     """

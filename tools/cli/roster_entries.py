@@ -34,7 +34,10 @@ def carry_roster(
     now: Callable[[], datetime],
     storage: Storage | None = None,
 ) -> None:
-    """Record the existing staff roster in the journal that a memory clear has started, signed with its key."""
+    """Write the existing staff roster for a cleared machine, and record it in the new journal.
+
+    The roster file gets an HMAC of the machine's present key. If the roster has no changes, do nothing.
+    """
     if not roster.changes:
         return
     roster.write_to(StateFolder(folder).staff)

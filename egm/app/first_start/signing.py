@@ -343,7 +343,7 @@ class RestoreCabinetFileStep(SignersStep):
         return page.model_copy(update={"actions": actions})
 
     def execute_signed_action(self, draft: CabinetFileDraft) -> None:  # noqa: ARG002 (signature of a step)
-        """Store the signatures of the persons who restore the file, then write the restored cabinet file."""
+        """Store the record of the persons who restore the file, then write the restored cabinet file."""
         self.build_signature(self.signed_text, RESTORED_REASON).write(self.state.root / SIGNATURE_FILE_NAME)
         replace_private(self.file, self.signed_text)
 
