@@ -96,7 +96,8 @@ def test_staff_run_a_tournament_at_the_menu_and_no_live_meter_moves(hall):
     assert (values["tournament_fees.value"], values["tournament_fees.count"]) == (FEE_CENTS, 1)
     for account in ("tournament:points:1", "tournament:won:1"):
         assert room.journal.balance_cents(account) == 0
-    assert hall.fill("tournament_leave") is None
+    menu.sign_in(Role.MANAGER).fill("tournament_leave")
+    room.engine.handle(EventType.MENU_CLOSED, why="key")
     assert room.state is State.IDLE
     assert live_meters(room) == before
     assert room.machine.memory.get(PlayKey.LAST_GAME) == states
