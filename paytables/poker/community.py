@@ -45,50 +45,51 @@ class StreetBets:
     ante: int
     """The ante, in units."""
     preflop_bets: tuple[int, ...]
-    """The possible bets before the flop, in units."""
+    """The sizes of bet that a player may choose from before the flop, in units, ascending."""
     flop_bet: int
-    """The bet at the flop, in units."""
+    """The size of the bet at the flop, in units."""
     turn_bet: int
-    """The bet at the turn, in units; a player who does not make it folds."""
+    """The size of the bet at the turn, in units; a player who does not make it folds."""
     river_bet: int
-    """The further bet at the river, in units."""
+    """The size of the additional bet at the river, in units."""
     super_pays: tuple[int, ...]
-    """What a winning hand is paid in addition, by combination, lowest first, in units."""
+    """The extra pay of a winning hand for each combination, lowest combination first, in units."""
     fold_loss: int
-    """The loss of a player who folds, in units."""
+    """The total loss of a player who folds, in units."""
     lowest_opening_strength: int
-    """The lowest strength of a hand that qualifies the bank."""
+    """The strength of the lowest hand with which the bank qualifies."""
 
 
 @dataclass(frozen=True, slots=True)
 class SolvedStrategy:
-    """The best strategy of a hold'em game against the bank, and its value in the units of :class:`StreetBets`.
+    """The best strategy of a hold'em game against the bank, and its results in the units of :class:`StreetBets`.
 
-    At the river a player bets if the hand beats more of the bank's hands than beat it.
+    The river decision is not stored: the player bets if the hand beats more of the bank's possible hands than beat it.
     """
 
     mean: Fraction
-    """The mean net result of the best strategy."""
+    """The player's mean net result with the best strategy, in units."""
     worst_mean: Fraction
-    """The mean net result of the worst decisions."""
+    """The player's mean net result if every decision is the worst possible, in units."""
     preflop_bets: tuple[int, ...]
-    """The best bet before the flop for each of the 169 classes of hole cards; 0: none."""
+    """The best bet before the flop, in units, for each of the 169 classes of hole cards; 0: no bet."""
     bets_at_flop: Bools
-    """Whether to bet at the flop, by class of flops and pair of hole cards."""
+    """Whether to bet at the flop. Rows are the classes of flops, columns the 1,326 pairs of hole cards."""
     net_counts: dict[int, int]
-    """The number of cases with each net result."""
+    """How many of the ``total`` cases end with each net result; the keys are net results in units."""
     total: int
-    """The number of cases."""
+    """The number of equally likely cases (flop, hole cards, turn, river and the bank's hand)."""
     staked: Fraction
-    """The mean of all stakes."""
+    """The mean total stake of a round, all bets included, in units."""
     result_counts: tuple[tuple[int, ...], ...]
-    """The number of cases by bet made and result (:func:`_count_flop_cases`); ``net_counts`` sums them."""
+    """The number of cases by the bet made (row) and the result (column), as in :func:`_count_flop_cases`."""
 
 
 class HoldemSolver:
     """The calculation of the best strategy of one hold'em game against the bank.
 
-    ``parallel_map`` is ``map``, or that of a thread pool. ``report_progress`` is called after each flop.
+    ``parallel_map`` applies a function to every flop: ``map``, or the ``map`` of a thread pool. ``report_progress`` is
+    called after each flop with the number of flops processed, and the number to process.
     """
 
     def __init__(
@@ -101,14 +102,14 @@ class HoldemSolver:
         self.tables = build_tables(streets.lowest_opening_strength)
         self.flops, self.like = build_sets(52, 3).list_suit_classes
         self.cards = build_sets(52, 3).cards_by_set[self.flops].astype(np.int64)
-        """The three cards of each class of flops."""
+        """The three cards of one flop from each class of flops that differ in suits only."""
         self.holes = build_sets(52, 2).cards_by_set
         """All 1,326 pairs of hole cards."""
         self.pays = np.array(streets.super_pays, dtype=np.int64)
-        """The bonus pay of each combination, lowest first, in units."""
+        """The extra pay of a winning hand for each combination, lowest combination first, in units."""
 
     def solve_strategy(self) -> SolvedStrategy:
-        """Return the best strategy of the game. Every flop is processed twice: to decide, and to count the results."""
+        """Return the best strategy. Each flop is processed twice: to find decisions, then to count results."""
         count, firsts = len(self.flops), 1 + len(self.streets.preflop_bets)
         flop = np.zeros((count, HOLE_CARD_PAIRS), dtype=np.bool_)
         turn_bits = np.zeros((count, 52, (HOLE_CARD_PAIRS + 7) // 8), dtype=np.uint8)
@@ -136,8 +137,8 @@ class HoldemSolver:
     def sum_net_results(self, n: int) -> tuple[Ints, Ints]:
         """Return a player's net results, summed over all boards of flop number ``n``, for each pair of hole cards.
 
-        The first array has them by turn card, for a player who continues at the turn; the second over all
-        boards.
+        The first array has a sum for each turn card, if the player continues at the turn. The second array has the sum
+        over all turn and river cards; see :func:`_add_flop_nets`.
         """
         streets, tables = self.streets, self.tables
         turns = np.zeros((52, HOLE_CARD_PAIRS, 2), dtype=np.int64)
@@ -152,8 +153,8 @@ class HoldemSolver:
     def _decide(self, n: int) -> tuple[Ints, Ints, Ints, Ints]:
         """Find the player's best bets at the flop and at the turn, for the flop number ``n``.
 
-        Return which hole cards bet at the flop, which continue by turn card, and the best and worst sums of
-        net results for the decision before the flop.
+        Return four arrays: which hole cards bet at the flop; which hole cards continue at the turn, for each turn card;
+        and, for the decision before the flop, the best and the worst sums of net results by bet and hole cards.
         """
         streets = self.streets
         turns, sums = self.sum_net_results(n)
@@ -178,8 +179,8 @@ class HoldemSolver:
     ) -> tuple[tuple[int, ...], Ints, Fraction, Fraction]:
         """Find the player's best bet before the flop, from the ``best`` and ``worst`` sums of net results after it.
 
-        Return the bet by class of hole cards, the index of the bet by hole cards, and the best and worst mean
-        nets.
+        Return the bet by class of hole cards, the index of the bet by pair of hole cards, and the mean net result with
+        the best and with the worst decisions.
         """
         of = build_sets(52, 2).suit_class_by_set
         sizes = (0, *self.streets.preflop_bets)
@@ -199,7 +200,11 @@ class HoldemSolver:
         )
 
     def _count_flop_results(self, n: int, first: Ints, flop: Bools, on: Bits) -> Ints:
-        """Return how often each bet and result occurs after one flop, for hole cards that share no card with it."""
+        """Return how often each bet (row) and result (column) occurs after flop number ``n``.
+
+        ``first`` is the index of the bet before the flop by hole cards, ``flop`` says which hole cards bet at the flop,
+        and ``on`` which continue at each turn card.
+        """
         distribution = np.zeros((4 + len(self.streets.preflop_bets), 13), dtype=np.int64)
         early = np.where(first > 0, first, np.where(flop, 1 + len(self.streets.preflop_bets), 0))
         plays = np.unpackbits(on, axis=1, count=HOLE_CARD_PAIRS).astype(np.bool_)
@@ -211,7 +216,10 @@ class HoldemSolver:
         return distribution
 
     def _count_nets(self, distribution: Ints) -> tuple[dict[int, int], int]:
-        """Return the number of cases with each net result of a hold'em player, and the sum of all stakes."""
+        """Return the number of cases with each net result of the player, and the sum of all stakes, in units.
+
+        ``distribution`` has the number of cases by bet and result (:func:`_count_flop_cases`).
+        """
         streets = self.streets
         bets = (
             0,
@@ -238,19 +246,19 @@ class Tables:
     """Lookup tables for the poker strength of seven cards; see :func:`paytables.cards.subsets.build_rank_steps`."""
 
     ranks: tuple[Ints, ...]
-    """The rank state after each further card, then the strength of each final state and of each flush."""
+    """Tables to look up the rank state after each further card, and the strength of each final state and flush."""
     strengths: Ints
-    """The different strengths in ascending order; the other tables have their indices."""
+    """All different strengths in ascending order. The other tables refer to a strength by its index here."""
     kind: Ints
-    """The combination of each strength, by its index."""
+    """The combination (pair, flush ...) of each strength in ``strengths``, as a number."""
     opens: int
-    """The index of the lowest strength that qualifies the bank."""
+    """The index in ``strengths`` of the lowest strength with which the bank qualifies."""
 
 
 def build_tables(opens: int) -> Tables:
     """Return the lookup tables for the poker strength of seven cards, with strengths numbered without gaps.
 
-    ``opens`` is the lowest strength that qualifies the bank.
+    ``opens`` is the strength of the lowest hand with which the bank qualifies.
     """
     steps, keys = build_rank_steps(7, 13)
     ranking = HandRanking(FIVE_CARD_RANKING)
@@ -279,10 +287,10 @@ def build_tables(opens: int) -> Tables:
 def _fill_strengths(
     board: Ints, unseen: Ints, ranks: Ints, strengths: Ints, strength_counts: Ints
 ) -> tuple[int, int]:
-    """Write to ``strengths`` the strength of each pair of hole cards on a board.
+    """Write to ``strengths`` the strength of each pair of hole cards on one board of five cards.
 
-    Count in ``strength_counts`` how often each strength occurs. Return the lowest and the highest strength.
-    Hole cards a < b have the number b (b - 1) / 2 + a.
+    ``strength_counts`` gets the number of pairs with each strength. Return the lowest and the highest strength. The
+    pair of hole cards a < b has the index b (b - 1) / 2 + a.
     """
     five, sixth, seventh, plain, suited = ranks
     state = 0
@@ -328,8 +336,8 @@ def _count_standings(  # noqa: C901, PLR0912 (one loop, compiled by numba)
 ) -> None:
     """Count how each pair of hole cards on a board compares with the bank's 990 possible hands.
 
-    Written to ``counts`` are the bank's hands that do not open, that open and are weaker, and that are equal.
-    ``sorted_holes`` is a work array.
+    ``counts`` gets three numbers for each pair: the bank's hands that do not qualify, those that qualify and are
+    weaker, and those that are equal. ``sorted_holes`` is a work array.
     """
     start = 0
     for level in range(low, high + 1):
@@ -391,9 +399,9 @@ def _add_flop_nets(
 ) -> None:
     """Add up the player's net results with each pair of hole cards over the 1,176 boards of a flop.
 
-    ``money`` is ante, turn bet, river bet. ``turns[turn, hole, 0]`` gets the sum over rivers if the player
-    continues at the turn and decides best at the river, ``[turn, hole, 1]`` if worst. ``sums[hole]`` gets,
-    over all boards, the net without a raise, and what each unit raised before the turn adds to it.
+    ``money`` has the ante, the turn bet and the river bet. ``turns[turn, hole]`` gets two sums over all rivers, if the
+    player continues at the turn: with the best and with the worst river decision. ``sums[hole]`` gets two sums over all
+    boards: the net result without a raise, and what each unit raised before the turn adds to it.
     """
     ante, turn_bet, river_bet = money
     shown = [0] * 1326
@@ -438,10 +446,10 @@ def _count_flop_cases(
 ) -> None:
     """Count the results of all rounds with one flop, for given decisions before the river.
 
-    ``early[hole]`` is the index of the bet made before the turn, 0 for none, and ``on[turn, hole]`` whether a
-    player without such a bet continues. ``equal_flops`` is the number of flops that this one represents.
-    ``distribution[bet, result]`` counts: bet 0 folded, 1 turn, 2 turn and river, then the earlier ones;
-    results are bank not open, player worse, equal, then better by combination.
+    ``early[hole]`` is the index of the bet made before the turn, 0 for none; ``on[turn, hole]`` says whether a player
+    without such a bet continues. ``equal_flops`` is the number of flops that this one represents. ``distribution[bet,
+    result]`` gets the number of cases. Bets: 0 folded, 1 turn, 2 turn and river, then the bets before the turn.
+    Results: the bank does not qualify, the player is worse, equal, then better by combination.
     """
     shown = [0] * 1326
     place = [0] * 1081
@@ -474,7 +482,7 @@ def _count_flop_cases(
 
 @cache
 def _compile_kernels() -> tuple[Callable[..., object], ...]:
-    """Return this module's four inner loops (strengths, standings, nets, cases), compiled by numba."""
+    """Return this module's four inner loops, compiled by numba: strengths, standings, net results, cases."""
     import numba  # noqa: PLC0415 (laboratory package)
 
     return tuple(

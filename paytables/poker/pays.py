@@ -42,7 +42,7 @@ Category = Literal[
 
 
 def _check_span(value: str) -> str:
-    """Return a span of card ranks such as "9-J". Raises ValueError if it is not one."""
+    """Return a span of card ranks such as "9-J" unchanged. Raises ValueError if it is not valid."""
     low, _, high = value.partition("-")
     places = [RANKS.find(rank) if len(rank) == 1 else -1 for rank in (low, high or low)]
     if min(places) < 0 or places != sorted(places):
@@ -61,15 +61,15 @@ def parse_span(value: str) -> range:
 
 
 class HandRow(Strict):
-    """A row of a poker pay table: the hands that it pays. The first row that fits a hand counts."""
+    """A row of a poker pay table and the hands that it pays. Of several rows that fit a hand, the first pays."""
 
     id: Identifier
     hand: Category
     """The combination that the row pays, such as ``flush``."""
     name: Text | None = None
-    """The name of the row for the player; None: that of the combination."""
+    """The name of the row for the player; None: the name of the combination."""
     of: Span | None = None
-    """The permitted ranks of the pair, three or four of a kind (of the higher pair); None: any."""
+    """The permitted ranks of the pair (of two, the higher), three or four of a kind; None: any."""
     kicker: Span | None = None
     """The permitted ranks of the remaining card; None: any."""
     wilds: NaturalInt | None = None
@@ -84,7 +84,10 @@ class HandRow(Strict):
         return {"en": english, "fr": french}
 
     def is_satisfied_by(self, strength: int, wilds: int, order: RankingRules = FIVE_CARD_RANKING) -> bool:
-        """Return whether this pay table row pays a poker hand of that strength with ``wilds`` wild cards."""
+        """Return whether this pay table row pays a poker hand of that strength with ``wilds`` wild cards.
+
+        ``order`` is the ranking order in which the strength was computed.
+        """
         if find_category(strength, order) != self.hand or self.wilds not in {None, wilds}:
             return False
         first, second, *_ = unpack_ranks(strength)

@@ -49,10 +49,10 @@ Policy = Annotated[str, AfterValidator(_check_readable)]
 
 @lru_cache(maxsize=4)
 def list_hand_classes(cards: int, hand: int = POLICY_HAND_CARDS) -> list[int]:
-    """Return one representative set of cards for each class of sets that differ only by an exchange of suits.
+    """Return one hand for each class of hands that differ only by an exchange of suits.
 
-    The sets are given by their numbers, ascending. ``hand`` is the number of cards of a set, from a deck of
-    ``cards`` (52, or 53 with the joker). The result equals that of
+    Hands are numbered as by :func:`rank_set`; the numbers are ascending. ``hand`` is the number of cards in a hand,
+    from a deck of ``cards`` (52, or 53 with the joker). The result equals that of
     :attr:`paytables.cards.subsets.CardSets.list_suit_classes`.
     """
     masks = [[sum(1 << rank for rank in ranks) for ranks in combinations(range(13), n)] for n in range(6)]
@@ -90,7 +90,10 @@ def _list_suit_splits(size: int) -> list[tuple[int, ...]]:
 def _list_ascending_choices(
     masks: list[list[int]], counts: Sequence[int], least: int = 0
 ) -> list[tuple[int, ...]]:
-    """Return every choice of one rank mask per suit, with ``counts`` ranks each, in ascending order of the masks."""
+    """Return every choice of one rank mask for each suit, with ``counts`` ranks in it, masks ascending.
+
+    ``masks`` has the rank masks by number of ranks; no mask is below ``least``.
+    """
     if not counts:
         return [()]
     own_masks = masks[counts[0]]
@@ -110,7 +113,10 @@ def rank_set(cards: Sequence[Card]) -> int:
 
 
 def _order_suits(dealt_cards: Sequence[Card]) -> list[int]:
-    """Return the four suits sorted by the ranks dealt in each; hands that differ only in suits become equal."""
+    """Return the four suits in the order of the ranks dealt in each.
+
+    If suits are numbered in this order, hands that differ only by an exchange of suits become equal.
+    """
     masks = [
         sum(1 << (card >> 2) for card in dealt_cards if card != JOKER and card & 3 == s) for s in range(4)
     ]
@@ -133,8 +139,8 @@ def look_up_option(policy: bytes, dealt_cards: Sequence[Card], dealer_up_card: C
 def find_shared_cards_answer(policy: bytes, hole_cards: Sequence[Card], board: Sequence[Card]) -> int:
     """Return the index of the option that a policy chooses for two hole cards and a board of three cards or none.
 
-    Such a policy has first the classes of two cards, then for each class of three board cards every pair of
-    cards.
+    The policy starts with a byte for each class of two hole cards. Then it has, for each class of three board cards, a
+    byte for every pair of cards.
     """
     if not board:
         return look_up_option(policy, hole_cards, None)
@@ -145,9 +151,9 @@ def find_shared_cards_answer(policy: bytes, hole_cards: Sequence[Card], board: S
 
 
 def find_hand_class(dealt_cards: Sequence[Card], deck_cards: int) -> tuple[int, list[int]]:
-    """Return the class index of dealt cards in a poker policy, and which dealt card is which card of the class.
+    """Return the index of the dealt cards' class in a poker policy, and how the cards correspond to that class.
 
-    The second result has, for each card of the class, the index of its dealt card.
+    The list has, for each card of the class, the index of the dealt card that corresponds to it.
     """
     suit_order = _order_suits(dealt_cards)
     as_class = sorted(
@@ -161,6 +167,6 @@ def find_hand_class(dealt_cards: Sequence[Card], deck_cards: int) -> tuple[int, 
 
 
 def look_up_hold(policy: bytes, dealt_cards: Sequence[Card], deck_cards: int) -> int:
-    """Return which of the dealt cards a video poker policy holds, as bits of their indices."""
+    """Return which of the dealt cards a video poker policy holds; bit n stands for the card with index n."""
     at, places = find_hand_class(dealt_cards, deck_cards)
     return sum(1 << place for n, place in enumerate(places) if policy[at] >> n & 1)

@@ -1,7 +1,7 @@
-"""Figures (the proof) that a definition stores because computing them requires a laboratory.
+"""Stored exact figures (the proof) of a game, which cannot be computed on a cabinet.
 
-A cabinet reads them; certification recomputes them and refuses a definition with different figures. Amounts
-are fractions as text (``"9/10"``), because they exceed TOML numbers.
+A cabinet reads them from the definition; certification recomputes them and refuses a definition with different figures.
+Amounts are fractions as text (``"9/10"``), because TOML numbers cannot hold them.
 """
 
 from collections.abc import Callable, Mapping
@@ -18,12 +18,15 @@ Exact = Annotated[str, StringConstraints(pattern=r"^-?\d+/[1-9]\d*$")]
 
 
 def format_exact(value: Fraction) -> str:
-    """Return a fraction as the text that definitions store."""
+    """Return a fraction as text such as ``"9/10"``, as definitions store it."""
     return f"{value.numerator}/{value.denominator}"
 
 
 def check_stored_proof(game: str, carried: object, prove: Callable[[], object]) -> None:
-    """Check that a game's stored figures equal newly computed ones. Raises :class:`AnalysisError` if they differ."""
+    """Check that ``carried``, the figures stored in a game's definition, equal those that ``prove`` computes.
+
+    Raises :class:`AnalysisError` if they differ.
+    """
     if carried and _unpack_policies(carried) != _unpack_policies(prove()):
         raise AnalysisError(
             f"{game}: proved: the stored figures differ from newly computed ones; "
@@ -32,7 +35,10 @@ def check_stored_proof(game: str, carried: object, prove: Callable[[], object]) 
 
 
 def _unpack_policies(proof: object) -> object:
-    """Return stored figures with their policies unpacked, because compressed texts of equal data may differ."""
+    """Return stored figures with each policy unpacked to bytes.
+
+    Compressed texts of the same policy may differ, so they cannot be compared.
+    """
     if isinstance(proof, BaseModel):
         return {
             key: unpack_policy(value) if key == "policy" and value else _unpack_policies(value)

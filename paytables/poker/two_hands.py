@@ -76,11 +76,7 @@ class Chances(Strict):
 
 
 class TwoHandsDefinition(TableDefinition):
-    """The definition of a game with a low and a high hand: the stake and the commission on a win.
-
-    ``surrender``: the player may give up the stake before the bank's hands are shown (ss.52, 115). Without
-    ``[player_bank]`` the machine is always the bank.
-    """
+    """The definition of a game with a low and a high hand: the stake, the commission, and who may be the bank."""
 
     stake: Limits = Limits(least=20, most=1000, step=20)
     """The limits of the stake."""
@@ -103,10 +99,7 @@ class TwoHandsDefinition(TableDefinition):
 
 @dataclass
 class SeatRound:
-    """One seat's round of a pai gow game: its bets, its cards or tiles if it has a stake, and their setting.
-
-    A setting of None means that the seat has surrendered.
-    """
+    """One seat's part in a round of a pai gow game: its bets, its cards or tiles, and how it sets them."""
 
     seat: int
     bets: dict[str, Bet] = field(default_factory=dict)
@@ -114,7 +107,7 @@ class SeatRound:
     dealt: list[int] = field(default_factory=list)
     """The cards or tiles dealt to the seat, each as its number in the pack or set."""
     way: Way | None = None
-    """The setting as a low and a high hand, or None."""
+    """How the seat sets its cards or tiles as a low and a high hand; None if it has surrendered."""
 
     @property
     def hand(self) -> str:
@@ -131,14 +124,14 @@ class TwoHandsRules(PlayerBankRules):
 
     definition: TwoHandsDefinition
     turn: BankTurn = FIRST_BANK_TURN
-    """Which seat is the bank in the next round, if players take turns."""
+    """The seat that is the bank in the next round, if players take turns at being the bank."""
 
     PIECES_PER_HAND: ClassVar[int]
     """The number of cards or tiles dealt to each player."""
     PIECE_KIND: ClassVar[str]
     """What the game is played with: ``card`` or ``tile``."""
     PIECE_NAMES: ClassVar[Sequence[str]]
-    """The names of all pieces, by their numbers."""
+    """The name of each card or tile, by its number."""
     FACE_DOWN_TEXT: ClassVar[str] = "??"
     """The text that makes the screen draw a piece face down."""
 
@@ -149,7 +142,7 @@ class TwoHandsRules(PlayerBankRules):
 
     @abstractmethod
     def find_house_way(self, dealt: Sequence[int]) -> Way:
-        """Return the way in which the bank sets such pieces (the house way)."""
+        """Return the way in which the bank sets these cards or tiles (the house way)."""
 
     @abstractmethod
     def describe_setting(self, way: Way) -> dict[str, str]:
@@ -164,7 +157,7 @@ class TwoHandsRules(PlayerBankRules):
         return low > bank_low
 
     def find_advised_setting(self, dealt: Sequence[int]) -> int:
-        """Return how a player is advised to set the dealt cards or tiles, as bits of the low hand's indices."""
+        """Return the advised low hand: bit n is set if the dealt card or tile with index n belongs to it."""
         return self.find_house_way(dealt)[2]
 
     def list_side_bet_spots(self) -> tuple[Spot, ...]:
@@ -172,7 +165,7 @@ class TwoHandsRules(PlayerBankRules):
         return ()
 
     def find_highest_side_return(self, bets: Mapping[str, int]) -> int:  # noqa: ARG002
-        """Return the most credits that a seat's side bets, credits by spot, may return."""
+        """Return the most credits that a seat's side bets can return; ``bets`` has the credits by spot."""
         return 0
 
     def settle_before_deal(self, seat_rounds: Sequence[SeatRound], draw: Draw) -> Iterator[Cue | Settlement]:  # noqa: ARG002
@@ -189,13 +182,13 @@ class TwoHandsRules(PlayerBankRules):
         return iter(())
 
     def build_extra_display(self, settled: Sequence[Cue | Settlement]) -> dict[str, object]:  # noqa: ARG002
-        """Return what the table shows in addition to hands; ``settled`` are the steps of the side bets."""
+        """Return what the table shows besides hands; ``settled`` are the cues and settlements of the side bets."""
         return {}
 
     def list_unowned_hands(self, settled: Sequence[Cue | Settlement]) -> list[dict[str, object]]:  # noqa: ARG002
         """Return the hands on the table that belong to no seat and not to the bank, such as the undealt cards.
 
-        ``settled`` are the steps of the side bets.
+        ``settled`` are the cues and settlements of the side bets.
         """
         return []
 
@@ -236,7 +229,7 @@ class TwoHandsRules(PlayerBankRules):
 
     # ------------------------------------------------------------ the round
     def play_seats(self, bets: Sequence[Bet], draw: Draw, viewer: int | None) -> Play:
-        """Play a round: deal every seat its pieces, ask how to set them, turn the bank's, and compare."""
+        """Play a round: deal cards or tiles to every seat, ask how to set them, show the bank's hands, and compare."""
         seats: dict[int, SeatRound] = {}
         banked = self.arrange_bank(bets)
         display = self._build_felt([], [], [], viewer, banked.banker)
@@ -311,7 +304,10 @@ class TwoHandsRules(PlayerBankRules):
         return [deal_one(draw, undealt, f"{hand} {self.PIECE_KIND} {n}") for n in numbers]
 
     def _describe_ways(self, seat_round: SeatRound, way_by_mask: Mapping[int, Way]) -> dict[str, object]:
-        """Return the ways ``way_by_mask`` to set a seat's pieces as text, with the bank's and the advised way."""
+        """Return data for the screen: the ways to set a seat's cards or tiles, the bank's way and the advised way.
+
+        ``way_by_mask`` has each way by the indices of its low hand, as bits.
+        """
         return {
             "ways": {str(mask): self.describe_setting(way) for mask, way in way_by_mask.items()},
             "house": self.find_house_way(seat_round.dealt)[2],
@@ -321,8 +317,8 @@ class TwoHandsRules(PlayerBankRules):
     def _settle_seat(self, seat_round: SeatRound, bank_way: Way) -> Settlement:
         """Return the settlement of one seat's stake.
 
-        The stake is surrendered, or it is won, pushed or lost by how many of the seat's two hands beat the
-        bank's.
+        A surrendered stake returns nothing. Otherwise the stake wins if both of the seat's hands beat the bank's, is a
+        push if one does, and loses if none does.
         """
         stake = seat_round.bets[STAKE_SPOT].credits
         if seat_round.way is None:
@@ -359,10 +355,9 @@ class TwoHandsRules(PlayerBankRules):
         viewer: int | None,
         banker: int | None,
     ) -> dict[str, object]:
-        """Return the hands as the viewing seat sees them, set with the low hand first, each with its description.
+        """Return all hands as the viewing seat's screen shows them, each with the low hand first and a description.
 
-        Hands of other seats lie face down until the bank's is turned, and surrendered ones remain so (ss. 52,
-        115).
+        Other seats' hands are face down until the bank's is shown; surrendered hands stay face down (ss. 52, 115).
         """
         hands: list[dict[str, object]] = (
             [{"id": "bank", "cards": [self.FACE_DOWN_TEXT] * self.PIECES_PER_HAND}] if seat_rounds else []
@@ -384,20 +379,20 @@ class TwoHandsRules(PlayerBankRules):
         return {"kind": "table", "felt": "cards", "hands": hands, **self.build_extra_display(side_steps)}
 
     def _build_hand(self, name: str, dealt_pieces: Sequence[int], way: Way | None) -> dict[str, object]:
-        """Return one hand as the felt shows it; ``way`` is how it is set, None if it is not set yet."""
+        """Return one hand as the screen shows it; ``way`` is how it is set, None if it is not set yet."""
         if way is None:
             return {"id": name, "cards": [self.PIECE_NAMES[piece] for piece in dealt_pieces]}
         cards = self._list_set_pieces(dealt_pieces, way)
         return {"id": name, "cards": cards, "low": _LOW_HAND_PIECES, "says": self.describe_setting(way)}
 
     def _turn_hand(self, seat_round: SeatRound) -> Iterator[Cue]:
-        """Yield the cues that turn a seat's hands face up; a surrendered hand stays hidden from other seats."""
+        """Yield the cues that turn a seat's hands face up; surrendered hands stay hidden from other seats."""
         if seat_round.way is not None:
             for n, piece in enumerate(self._list_set_pieces(seat_round.dealt, seat_round.way)):
                 yield Cue("flip", {"hand": seat_round.hand, "index": n, "card": piece})
 
     def _list_set_pieces(self, dealt_pieces: Sequence[int], way: Way) -> list[str]:
-        """Return the names of a hand's pieces in the order of its setting, the low hand first."""
+        """Return the names of the cards or tiles of a hand, the low hand first."""
         order = sorted(range(self.PIECES_PER_HAND), key=lambda index: not way[2] >> index & 1)
         return [self.PIECE_NAMES[dealt_pieces[index]] for index in order]
 
@@ -434,9 +429,9 @@ class TwoHandsRules(PlayerBankRules):
         check_stored_proof(self.definition.game.id, self.definition.proved, self.prove)
 
     def list_stated_stakes(self) -> dict[str, int]:
-        """Return the stakes for which figures are stated, by name.
+        """Return the stakes for which figures are stated, in credits by name.
 
-        They are the minimum stake, and a stake that returns less, if there is one.
+        They are the minimum stake and, if there is one, a stake with a lower return.
         """
         return find_stated_stakes(
             STAKE_SPOT, self.definition.stake, self.definition.commission.compute_credits
@@ -445,7 +440,7 @@ class TwoHandsRules(PlayerBankRules):
     def analyse_bank(self, chances: Chances, bets: Mapping[str, int]) -> BetAnalysis:
         """Return the exact figures of a seat that is the bank, against one opposing stake of the same credits.
 
-        ``chances`` are those of the opposing stake; the bank pays no commission. The seat's other bets are
+        ``chances`` are the probabilities of the opposing stake; the bank pays no commission. The seat's other bets are
         returned.
         """
         bank, cost = bets[BANK_SPOT], sum(bets.values())
@@ -465,7 +460,7 @@ class TwoHandsRules(PlayerBankRules):
         return BetAnalysis(bet="bets", cost_credits=cost, options={"bets": dict(bets)}, rtp=rtp)
 
     def analyse_least_bank(self, chances: Chances) -> tuple[BetAnalysis, ...]:
-        """Return the figures of being the bank at its minimum bet; empty if the machine is always the bank."""
+        """Return the figures of a player who is the bank at its minimum bet; empty if no player can be the bank."""
         rule = self.player_bank
         if rule is None:
             return ()

@@ -49,9 +49,9 @@ def list_settings(dealt: Sequence[int]) -> tuple[Way, ...]:
 
 
 def find_sets(ranks: Sequence[int]) -> tuple[str, tuple[int, ...]]:
-    """Return the sets (pairs, threes, fours) among the ranks of a pai gow poker hand, with the joker as an ace.
+    """Return the pairs, threes and fours among the ranks of a pai gow poker hand, with the joker as an ace.
 
-    First comes a text with their sizes, then their ranks, largest set first.
+    The text has the size of each of these sets, and the tuple their ranks, both with the largest set first.
     """
     counts = Counter(ACE if rank == JOKER_RANK else rank for rank in ranks)
     sets = sorted(((count, rank) for rank, count in counts.items() if count > 1), reverse=True)
@@ -59,7 +59,7 @@ def find_sets(ranks: Sequence[int]) -> tuple[str, tuple[int, ...]]:
 
 
 class HouseWayRules:
-    """The house way of a definition: how the bank must set its seven cards as two hands."""
+    """The house way of a game's definition: how the bank must set its seven cards as two hands."""
 
     def __init__(self, lines: Sequence[HouseWay]) -> None:
         self._lines = [
@@ -74,9 +74,9 @@ class HouseWayRules:
         ]
 
     def choose_way_by_ranks(self, ranks: Sequence[int], offered: Sequence[Way]) -> Way:
-        """Return how the house way sets pai gow poker cards of these ranks: one of the ``offered`` ways.
+        """Return the way that the house way prescribes for pai gow poker cards of these ranks.
 
-        The ways come from :func:`list_ways`.
+        It is one of ``offered``, the possible ways from :func:`list_ways`.
         """
         shape, sets = find_sets(ranks)
         for shapes, most, least, low, high in self._lines:
@@ -95,5 +95,8 @@ class HouseWayRules:
 
 
 def _parse_ranks(text: str | None, default: int) -> list[int]:
-    """Return the rank that a house way's line states for each set of cards; ``default`` for sets without one."""
+    """Return the ranks that one line of the house way states, a rank for each set of cards.
+
+    A set without a stated rank gets ``default``.
+    """
     return [RANKS.index(rank) for rank in text or ""] + [default] * 3

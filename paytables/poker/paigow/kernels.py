@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 @cache
 def compile_kernel(kernel: Callable[..., None]) -> Callable[..., None]:
-    """Return a kernel compiled so that it does not hold Python's global lock, for use in threads."""
+    """Return the function ``kernel`` compiled by numba, without Python's global lock, for use in threads."""
     compiled_kernel: Callable[..., None] = numba.njit(nogil=True)(kernel)
     return compiled_kernel
 
@@ -22,8 +22,9 @@ def compile_kernel(kernel: Callable[..., None]) -> Callable[..., None]:
 def count_bank_hands_by_ranks(player_counts: Ints, nodes: Ints, choose: Ints, weights: Ints) -> None:
     """Fill ``weights`` with the number of bank hands left in the deck for each combination of card ranks.
 
-    ``player_counts`` are the player's counts of each rank. ``nodes`` are steps that add cards of one rank:
-    the previous step, the rank, the count; the first one is empty.
+    ``player_counts`` has the number of the player's cards of each rank. ``nodes`` is a tree: each row adds cards of one
+    rank to an earlier row and has that row's index, the rank and the number of cards; row 0 has no cards. ``choose``
+    has the binomial coefficients.
     """
     weights[0] = 1
     for n in range(1, nodes.shape[0]):
@@ -36,8 +37,9 @@ def count_bank_hands_by_ranks(player_counts: Ints, nodes: Ints, choose: Ints, we
 def count_hands_beaten(ways: Ints, lows: Ints, highs: Ints, weights: Ints, result_counts: Ints) -> None:
     """Count, for each way to set the player's cards, the bank's hands that it beats and that beat it.
 
-    ``ways`` has the low and the high hand of each way; ``lows``, ``highs`` and ``weights`` the bank's hands.
-    The counts are written to ``result_counts``.
+    ``ways`` has the strength of the low and the high hand of each way. ``lows`` and ``highs`` have these strengths for
+    each combination of the bank's ranks, and ``weights`` its number of hands. ``result_counts`` gets both counts for
+    each way.
     """
     for n in range(ways.shape[0]):
         low, high = ways[n, 0], ways[n, 1]
@@ -60,13 +62,13 @@ def correct_for_flushes(  # noqa: C901, PLR0912 (one loop, compiled by numba)
     table: Ints,
     corrections: Ints,
 ) -> None:
-    """Count how flushes in one suit change the numbers of bank hands that each way of setting cards beats.
+    """Count how the bank's flushes in one suit change the numbers of bank hands that a way beats and loses to.
 
-    The numbers of hands that beat the way are corrected too. The ways have one low hand in common.
-    ``questions`` has a row for each, by ascending high hand: that hand, the player's ranks in the suit as
-    bits, and the player's combination of ranks. ``events`` has, by ascending high hand of the bank: that
-    hand, its low hand, its ranks in the suit, its other cards, and the sign. ``table`` counts the events so
-    far by the ranks that the player may hold, and by the other cards. The result is written to ``corrections``.
+    All ways of setting cards in ``questions`` have the low hand ``low``. Each row, by ascending high hand, has the
+    strength of the high hand, the player's ranks in the suit as bits, and the row of the player's ranks in ``counts``.
+    Each row of ``events``, by ascending high hand, has the bank's high hand, its low hand, its ranks in the suit, the
+    index of its other cards, and +1 or -1. ``table`` is a work array. ``corrections`` gets two numbers for each
+    question.
     """
     planes = table.shape[1] // 2
     for lost in range(2):
@@ -122,10 +124,10 @@ def sum_plain_hands(  # noqa: C901, PLR0912 (one loop, compiled by numba)
     lose: int,
     sums: Ints,
 ) -> None:
-    """Add up wins and losses over all player hands without a flush, for the best setting and the bank's setting.
+    """Add up wins and losses over all player hands without a flush, with the best setting and with the bank's way.
 
-    ``patterns`` are the combinations of ranks to process. ``sums`` gets the wins and losses of the best setting,
-    then those of the bank's own way.
+    ``patterns`` are the combinations of ranks to process. ``sums`` gets four numbers: wins and losses with the best
+    setting, then wins and losses if the player sets cards as the bank does.
     """
     suits = [0] * 8
     ranks = [0] * 8
@@ -191,11 +193,11 @@ def sum_flush_hands(
     lose: int,
     sums: Ints,
 ) -> None:
-    """Add up wins and losses over all player hands with a flush, for the best setting and the bank's setting.
+    """Add up wins and losses over all player hands with a flush, with the best setting and with the bank's way.
 
-    The flush may be in any suit. ``others`` gives the kind of each hand's other cards: none, one, a pair, two
-    ranks. ``spread`` has, by kind, how these may be distributed over three suits: the number of such
-    distributions, then how many suits hold each part of the cards. ``sums`` is as in :func:`sum_plain_hands`.
+    ``others`` has, for each hand, a number for its cards outside the flush: 0 none, 1 one card, 2 a pair, 3 two ranks.
+    ``spread`` has, for each such number, the ways to distribute these cards over three suits: how many distributions
+    are alike, then how many suits hold each part of the cards. ``sums`` is as in :func:`sum_plain_hands`.
     """
     for flush in range(others.shape[0]):
         for way in range(spread.shape[1]):

@@ -85,17 +85,17 @@ class PaiGowPokerRules(TwoHandsRules):
     # ------------------------------------------------------------ side bets
     @cached_property
     def _remaining_bets(self) -> dict[str, tuple[Odds, dict[str, str]]]:
-        """Return the odds and the name of each side bet on the total of the undealt cards, by spot."""
+        """Return the odds and the name (by language) of each bet on the total of the undealt cards, by spot."""
         return {} if self.definition.remaining is None else self.definition.remaining.bets
 
     @cached_property
     def _position_by_spot(self) -> dict[str, int]:
-        """Return the spots of the side bets on the position that gets the first cards, with the position's number."""
+        """Return the position number of each side bet on the position dealt first; the keys are the spots."""
         numbers = range(1, POSITIONS_DEALT + 1) if self.definition.position else ()
         return {f"position-{n}": n for n in numbers}
 
     def list_side_bet_spots(self) -> tuple[Spot, ...]:
-        """Return the spots of the side bets: on the undealt cards' total, and on the position dealt first."""
+        """Return the betting spots of the side bets on the undealt cards' total and on the position dealt first."""
         side_bets: list[tuple[str, str, dict[str, str], Odds, Remaining | Position]] = []
         if (remaining := self.definition.remaining) is not None:
             side_bets += [
@@ -120,7 +120,7 @@ class PaiGowPokerRules(TwoHandsRules):
         )
 
     def check(self, file: str) -> None:
-        """Refuse side bets that can leave a fraction of a credit, and more seats than the cards suffice for.
+        """Check that no side bet can leave a fraction of a credit, and that the cards suffice for all seats.
 
         Raises :class:`DefinitionError`.
         """
@@ -178,13 +178,13 @@ class PaiGowPokerRules(TwoHandsRules):
                     yield settle_bet(seat_round.bets[name], odds if name == won else None)
 
     def _name_total_result(self, total: int) -> str:
-        """Return the side bet (under, over, exactly) that wins with this total of the undealt cards."""
+        """Return the spot of the side bet that wins with this total of the undealt cards: under, over or exactly."""
         assert self.definition.remaining is not None
         mark = self.definition.remaining.total
         return "under" if total < mark else "over" if total > mark else "exactly"
 
     def count_value(self, card: int) -> int:
-        """Return a card's value in the total of the undealt cards."""
+        """Return how many points a card adds to the total of the undealt cards."""
         bets = self.definition.remaining
         assert bets is not None
         if card == JOKER:
@@ -193,12 +193,18 @@ class PaiGowPokerRules(TwoHandsRules):
         return bets.ace if name == "A" else bets.face if name in "JQK" else RANKS.index(name) + 2
 
     def build_extra_display(self, settled_: Sequence[Cue | Settlement]) -> dict[str, object]:
-        """Return the position that got the first cards, as the round's result; empty if none was drawn."""
+        """Return, for the screen, which position got the first cards; empty if none was drawn.
+
+        ``settled_`` are the cues and settlements of the side bets.
+        """
         first = [cue.data for cue in settled_ if isinstance(cue, Cue) and cue.kind == "position"]
         return {"result": str(first[-1]["number"])} if first else {}
 
     def list_unowned_hands(self, settled_: Sequence[Cue | Settlement]) -> list[dict[str, object]]:
-        """Return the undealt cards, with their total, as one more hand on the table."""
+        """Return the undealt cards as a hand on the table, with their total.
+
+        ``settled_`` are the cues and settlements of the side bets.
+        """
         last = [cue.data for cue in settled_ if isinstance(cue, Cue) and cue.kind != "position"]
         if not last:
             return []
@@ -206,7 +212,7 @@ class PaiGowPokerRules(TwoHandsRules):
         return [{"id": "remaining", "cards": [cue_data["card"] for cue_data in last], "says": words}]
 
     def list_named_hands(self) -> list[dict[str, object]]:
-        """Return the ids and names of the hands on the felt; the remaining cards come next to the bank's hand."""
+        """Return the ids and names of the hands on the felt; the undealt cards come next to the bank's hand."""
         names = {"en": "Remaining cards", "fr": "Cartes restantes"}
         last = {
             "id": "remaining",
@@ -233,9 +239,9 @@ class PaiGowPokerRules(TwoHandsRules):
         return self.definition.proved or self.prove()
 
     def analyse(self, depth: Depth) -> Analysis:  # noqa: ARG002 (the result is the same at every depth)
-        """Return the exact figures of the stake, of being the bank, and of each side bet.
+        """Return the exact figures of the stake, of a player who is the bank, and of each side bet.
 
-        The stake is stated with cards set as advised and with cards set best.
+        The stake has figures for cards set as advised, and for cards set in the best way.
         """
         header, stakes = self.definition.game, self.list_stated_stakes()
         bets = [self._analyse_stake(stake, name) for name, stake in stakes.items()]
@@ -305,7 +311,7 @@ class PaiGowPokerRules(TwoHandsRules):
 
     @cached_property
     def _total_chances(self) -> dict[str, Fraction]:
-        """Return the chances that the four undealt cards total less than, exactly, or more than the bet's number."""
+        """Return the probability that the four undealt cards total under, over or exactly the number of the bet."""
         counts = Counter({(0, 0): 1})
         for worth in map(self.count_value, range(JOKER + 1)):
             for (n, total), ways in list(counts.items()):
@@ -321,9 +327,9 @@ class PaiGowPokerRules(TwoHandsRules):
         }
 
     def analyse_wager(self, wager: Wager) -> BetAnalysis:
-        """Return the exact figures of one seat's combined bets, whose returns are added.
+        """Return the exact figures of one seat's bets together: their returns are added.
 
-        Several bets have no joint distribution.
+        With more than one bet, no distribution of the wins is stated.
         """
         bets = {bet.spot: bet.credits for bet in self.build_wager(wager.credits, **wager.options).bets}
         if BANK_SPOT in bets:
@@ -350,7 +356,7 @@ class PaiGowPokerRules(TwoHandsRules):
 
     @staticmethod
     def _compute_worst_return(bet_figures: BetAnalysis) -> Fraction:
-        """Return what a bet returns on average, in credits, with the worst decisions if there are any."""
+        """Return the mean return of a bet in credits, with the worst decisions if it has any."""
         return (
             bet_figures.mean_credits
             if bet_figures.worst_rtp is None

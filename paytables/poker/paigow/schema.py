@@ -24,15 +24,15 @@ class HouseWay(Strict):
     """
 
     shapes: tuple[Shape, ...] = ()
-    """The sets (pairs, threes, fours) that the cards must have; empty: any."""
+    """The combinations of pairs, threes and fours to which the line applies; empty: to any cards."""
     most: Ranks | None = None
-    """The highest ranks that these sets may have, in the order of the shape; None: any."""
+    """The highest rank that each pair, three or four may have, in the order of the shape; None: any."""
     least: Ranks | None = None
-    """The lowest ranks that these sets may have, in the order of the shape; None: any."""
+    """The lowest rank that each pair, three or four may have, in the order of the shape; None: any."""
     high: str | None = None
-    """The lowest high hand that the setting may have, as cards; None: any."""
+    """The lowest permitted high hand, as cards; None: any."""
     low: str | None = None
-    """The lowest low hand that the setting may have, as cards; None: any."""
+    """The lowest permitted low hand, as cards; None: any."""
 
     @model_validator(mode="after")
     def _check_consistency(self) -> "HouseWay":
@@ -44,16 +44,13 @@ class HouseWay(Strict):
 
 
 class Remaining(Strict):
-    """Side bets of pai gow poker on the total of the undealt cards (s.48), with the card values.
-
-    The rules leave the card values open. ``under``, ``over`` and ``exactly`` are the odds of each bet.
-    """
+    """Side bets of pai gow poker on the total of the undealt cards (s.48), with the points that each card counts."""
 
     total: NaturalInt = 26
-    """The total of the undealt cards that decides the bets: ``exactly`` this total, ``over`` it or ``under`` it."""
+    """The number of points that the undealt cards are compared with: they total under, over or exactly this."""
     limits: Limits = Limits(least=2, most=200, step=2)
     needs: Literal["stake"] | None = Field(None, description="the bet that must be placed with this one")
-    """The bet that must be placed with this one, or None."""
+    """The id of the bet that must be placed together with each of these side bets, or None."""
     ace: NaturalInt = 1
     """The points that an ace counts."""
     face: NaturalInt = 10
@@ -83,23 +80,20 @@ class Position(Strict):
 
     limits: Limits = Limits(least=2, most=200, step=2)
     needs: Literal["stake"] | None = Field(None, description="the bet that must be placed with this one")
-    """The bet that must be placed with this one, or None."""
+    """The id of the bet that must be placed together with this side bet, or None."""
     pays: Pay
     """The odds of the bet."""
 
 
 class Proof(Chances):
-    """Exact figures of a pai gow poker game, for cards set like the bank's and (``best``) for the best settings."""
+    """Exact figures of a pai gow poker game: the probabilities if the player sets cards as the bank does."""
 
     best: Chances
-    """The chances if the player sets every hand in the best way."""
+    """The probabilities if the player sets every hand in the best way."""
 
 
 class PaiGowPokerDefinition(TwoHandsDefinition):
-    """The definition of a pai gow poker game.
-
-    ``house`` says how the bank sets its cards, as the rules leave it open.
-    """
+    """The definition of a pai gow poker game: its stake, its side bets and the house way."""
 
     house: Annotated[tuple[HouseWay, ...], Field(min_length=1)]
     """The house way: how the bank must divide its seven cards. The first line that fits the cards applies."""

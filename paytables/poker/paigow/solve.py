@@ -71,34 +71,40 @@ class RankPatterns:
     """All pai gow poker hands of seven cards by their ranks alone, one row for each combination of ranks."""
 
     counts: Ints
-    """The number of cards of each rank in each row, the joker's last."""
+    """The number of cards of each rank, by row; the last column is the joker."""
     bank_hands: Ints
-    """The low and the high hand as the bank sets them, for each row."""
+    """The strengths of the low and the high hand that the bank makes of these ranks, by row."""
     offered_ways: list[list[Way]]
-    """The ways in which a player may set the cards, for each row."""
+    """The ways in which a player may set cards of these ranks, by row; the bank's way is first."""
     row_by_counts: dict[tuple[int, ...], int]
 
 
 @dataclass(frozen=True)
 class FlushPatterns:
-    """All pai gow poker hands of seven cards with five cards of a suit, or four with the joker."""
+    """All pai gow poker hands of seven cards with five cards of a suit, or four with the joker.
+
+    Each field has one element or row for each hand.
+    """
 
     suit_masks: Ints
-    """The ranks of the cards in the suit, as bits, for each hand."""
+    """The ranks of the cards in the flush suit, as bits."""
     other_cards_indexes: Ints
-    """The index of the combination of the other cards, for each hand."""
+    """The index in ``OTHER_CARDS_OF_FLUSH`` of the ranks outside the flush; with a joker, plus that list's length."""
     pattern_rows: Ints
-    """The row in :class:`RankPatterns` of the hand's ranks, for each hand."""
+    """The row in :class:`RankPatterns` with the same ranks."""
     bank_hands: Ints
-    """The low and the high hand as the bank sets them, for each hand."""
+    """The strengths of the low and the high hand as the bank sets these cards."""
     flushless_bank_hands: Ints
-    """The low and the high hand as the bank would set them if the flush did not count."""
+    """The strengths of the low and the high hand as the bank would set the cards if flushes did not count."""
     offered_ways: list[list[Way]] = field(repr=False)
-    """The ways in which a player may set the hand, for each hand."""
+    """The ways in which a player may set the cards; the bank's way is first."""
 
 
 def list_unsurpassed_ways(offered: Sequence[Way], house: Way) -> list[Way]:
-    """Return the bank's way to set the cards, then every other way that no way beats in both hands."""
+    """Return ``house`` (the bank's way to set the cards), then the ways that no other way beats in both hands.
+
+    ``offered`` are all possible ways, those with the best low hand first.
+    """
     ways = [house]
     high = -1
     for way in offered:  # the best low hand first, of equal ones that with the better high hand
@@ -110,7 +116,7 @@ def list_unsurpassed_ways(offered: Sequence[Way], house: Way) -> list[Way]:
 
 
 def list_patterns(house: HouseWayRules, ranks: Sequence[int] = ALL_RANKS) -> RankPatterns:
-    """Return every combination of ranks of seven cards, with the bank's way and the ways worth considering."""
+    """Return every combination of ranks of seven cards, with the bank's way and the ways that can be best."""
     plain = cache(HIGH_HAND_RANKING.compute_rank_strength)
     keys = [
         key + joker
@@ -133,7 +139,10 @@ def list_patterns(house: HouseWayRules, ranks: Sequence[int] = ALL_RANKS) -> Ran
 def list_flushes(
     house: HouseWayRules, patterns: RankPatterns, ranks: Sequence[int] = ALL_RANKS
 ) -> FlushPatterns:
-    """Return every pai gow poker hand with a flush in one given suit, for all ranks of its other cards."""
+    """Return every pai gow poker hand with a flush in one suit; the other suits are symmetric.
+
+    Hands that differ only in the suits of their other cards are listed once.
+    """
     masks, planes, at, bank_strengths, offered_ways = [], [], [], [], []
     for joker in (0, 1):
         for n, other_ranks in enumerate(OTHER_CARDS_OF_FLUSH):
@@ -165,23 +174,23 @@ def list_flushes(
 
 @dataclass(frozen=True)
 class PairCounts:
-    """Numbers of pairs of pai gow hands that the player wins and loses, for the best settings and the bank's way."""
+    """How often the player wins and loses, over all pairs of a player's and a bank's pai gow poker hand."""
 
     pairs: int
-    """The number of pairs of a player's and a bank's hand."""
+    """The total number of pairs of hands."""
     best: tuple[int, int]
-    """The pairs that the player wins and loses with the best settings."""
+    """The numbers of pairs won and lost by a player with the best settings."""
     house: tuple[int, int]
-    """The pairs that the player wins and loses with the bank's own way of setting."""
+    """The numbers of pairs won and lost by a player who sets cards as the bank does."""
 
     def compute_chances(self, wins_losses: tuple[int, int]) -> Chances:
-        """Return the chances of a win, push and loss from numbers of winning and losing pairs of pai gow hands."""
+        """Return the probabilities of a win, push and loss from the numbers of pairs won and lost."""
         win, lose = (Fraction(cases, self.pairs) for cases in wins_losses)
         return Chances(win=format_exact(win), push=format_exact(1 - win - lose), lose=format_exact(lose))
 
 
 def solve(definition: PaiGowPokerDefinition, *how: Json) -> Proof:
-    """Return the exact figures (proof) of setting cards like the bank, and of the best settings against it."""
+    """Return the exact figures of a game: for cards set as the bank sets them, and for the best settings."""
     stake = definition.commission.of
     counts = count(
         HouseWayRules(definition.house),
@@ -205,9 +214,9 @@ def count(
 ) -> PairCounts:
     """Count wins and losses over all pairs of a player's and a bank's hand, from a deck of these ranks and the joker.
 
-    A won hand is worth ``win``, a lost one minus ``lose``; the best way to set a hand has the highest sum of
-    these over the bank's hands. ``parallel_map`` is ``map``, or that of a thread pool; ``report_progress`` is
-    called with the progress.
+    A won hand is worth ``win``, a lost one minus ``lose``; the best way to set a hand has the highest total worth over
+    all hands of the bank. ``parallel_map`` is ``map``, or the ``map`` of a thread pool. ``report_progress`` is called
+    with the number of steps done, and the number of all steps.
     """
     patterns = list_patterns(house, ranks)
     report_progress(1, 5)
@@ -231,25 +240,25 @@ def count(
 class SuitQuestions:
     """All ways to set all player hands, and how the bank's possible flushes change what each way beats.
 
-    A question is one suit for one way: how flushes of the bank in that suit change the numbers of bank hands
-    that the way beats and loses to.
+    A question belongs to one way and one suit: how do the bank's flushes in that suit change the number of bank hands
+    that the way beats, and the number that beat it?
     """
 
     def __init__(self, patterns: RankPatterns, suited: FlushPatterns) -> None:
         self.known, self.suited = patterns, suited
         all_ways = [*patterns.offered_ways, *suited.offered_ways]
         self.first = np.cumsum([0, *map(len, all_ways)]).astype(np.int64)
-        """The index in ``ways`` of each hand's first way."""
+        """For each player hand, the index in ``ways`` of its first way."""
         self.ways = np.array([way[:2] for offered in all_ways for way in offered], dtype=np.int32)
-        """The low and high hand of every way to set every player hand."""
+        """The strengths of the low and the high hand of every way to set every player hand."""
         of = np.concatenate([np.arange(len(patterns.offered_ways)), suited.pattern_rows]).astype(np.int32)
         self.pattern = np.repeat(of, np.diff(self.first))
-        """The row in :class:`RankPatterns` of the hand of each way."""
+        """For each way, the row in :class:`RankPatterns` with the ranks of its hand."""
         self.flushes = self.first[len(patterns.offered_ways)]
-        """The index in ``ways`` from which on the hands have a flush."""
+        """The index in ``ways`` of the first way of a hand with a flush; all later ways are of such hands."""
 
     def count_without_flushes(self, parallel_map: Each) -> Ints:
-        """Return, for each way to set cards, how many bank hands it beats and loses to if flushes are ignored."""
+        """Return how many bank hands each way of setting cards beats and loses to, if flushes do not count."""
         nodes, ends = build_pattern_steps(self.known)
         choose = np.array([[comb(n, k) for k in range(5)] for n in range(5)], dtype=np.int32)
         order = np.argsort(self.pattern, kind="stable")
@@ -258,7 +267,7 @@ class SuitQuestions:
         plain_counts = np.zeros((len(self.ways), 2), dtype=np.int64)
 
         def compute_batch(numbers: Iterable[int]) -> tuple[Ints]:
-            """Return, for each way of setting these card combinations, how many bank hands it beats and loses to."""
+            """Return these two counts for every way of setting the combinations of ranks ``numbers``."""
             weights = np.zeros(len(nodes), dtype=np.int32)
             parts = []
             for n in numbers:
@@ -279,10 +288,10 @@ class SuitQuestions:
     def questions(self) -> tuple[Ints, Ints]:
         """Return the index of each way's first question, and all questions.
 
-        A question has the way's high hand, the player's ranks in the suit as bits, and the player's
-        combination of ranks. A combination without a flush has one question for every part of its ranks that
-        may be in one suit. A hand with a flush has five: its own suit; a suit with none of its other cards;
-        with the first of them; with the second; with both.
+        A question has the strength of the way's high hand, the player's ranks in the suit as bits, and the row of the
+        player's ranks in :class:`RankPatterns`. A hand without a flush has one question for every part of its ranks
+        that may be in one suit. A hand with a flush has five: its own suit; a suit with none of its other cards; with
+        the first of them; with the second; with both.
         """
         bits = (self.known.counts[:, :13] > 0) @ (1 << np.arange(13))
         masks = [_list_subsets(int(each)) for each in bits]
@@ -302,9 +311,9 @@ class SuitQuestions:
         return base, questions.astype(np.int32)
 
     def correct_for_flushes(self, parallel_map: Each) -> Ints:
-        """Return, for each question, how the bank's flushes change the hands that a way beats and loses to.
+        """Return two corrections for each question: to the bank hands that its way beats, and to those that beat it.
 
-        A question is one suit of one way to set the cards.
+        A question is one suit of one way to set the cards. The corrections account for the bank's flushes.
         """
         base, questions = self.questions
         lows = np.repeat(self.ways[:, 0], np.diff(base))
@@ -315,7 +324,7 @@ class SuitQuestions:
         events = self._list_flush_events()
 
         def compute_level(n: int) -> tuple[Ints]:
-            """Return the corrections for flushes of all ways of setting cards with the ``n``-th low hand."""
+            """Return the corrections for all questions of ways with the ``n``-th low hand."""
             table = np.zeros((8192, 2 * len(OTHER_CARDS_OF_FLUSH)), dtype=np.int32)
             part = np.zeros((at[n + 1] - at[n], 2), dtype=np.int32)
             rows = questions[order[at[n] : at[n + 1]]]
@@ -348,10 +357,11 @@ class SuitQuestions:
     def count_pairs(
         self, parallel_map: Each, flushless_counts: Ints, corrections: Ints, win: int, lose: int
     ) -> list[int]:
-        """Return the numbers of won and lost pairs of hands for the best settings, then for the bank's own way.
+        """Return four numbers of pairs of hands: won and lost with the best settings, won and lost with the bank's way.
 
-        A pair is a player's and a bank's hand. ``flushless_counts`` has the counts for each way if flushes
-        are ignored, and ``corrections`` how flushes change them.
+        A pair is a player's and a bank's hand. ``flushless_counts`` has the bank hands that each way beats and loses to
+        if flushes do not count, and ``corrections`` how flushes change them. A win is worth ``win``, a loss minus
+        ``lose``.
         """
         base, _ = self.questions
         suits = [[s for s in range(16) if s.bit_count() == n] for n in range(5)]
@@ -359,10 +369,7 @@ class SuitQuestions:
         counts, hands = self.known.counts, len(self.known.offered_ways)
 
         def compute_batch(numbers: range) -> tuple[Ints]:
-            """Return the won and lost pairs for some combinations of ranks, over all player hands without a flush.
-
-            The first two numbers are for the best settings, the others for the bank's own way.
-            """
+            """Return these four numbers for the combinations of ranks ``numbers``, without hands that have a flush."""
             sums = np.zeros(4, dtype=np.int64)
             compile_kernel(sum_plain_hands)(
                 np.array(numbers),
@@ -422,7 +429,7 @@ def split_into_batches(count: int) -> list[range]:
 
 
 def build_pattern_steps(patterns: RankPatterns) -> tuple[Ints, Ints]:
-    """Return a tree of steps that add cards of one rank, and the step at which each combination of ranks ends."""
+    """Return a tree whose steps add cards of one rank, and the step that completes each combination of ranks."""
     nodes: list[tuple[int, int, int]] = [(0, 0, 0)]
     at: dict[tuple[tuple[int, int], ...], int] = {(): 0}
     ends = []

@@ -1,12 +1,12 @@
 """The betting of one game of poker between players: whose turn it is, what they may do, and what each has bet.
 
-Nothing here knows cards. A :class:`Betting` holds the players of one game in the order in which they act after
-the first deal, the first seat left of the button first and the button last. Each player bets only the table
-stakes that they had at the start (Québec by-law, s. 67.95).
+This module does not know cards. A :class:`Betting` holds the players of one game in the order in which they act after
+the first deal: the first seat left of the button first, the button last. Each player bets only the table stakes that
+they had at the start (Québec by-law, s. 67.95).
 
-A raise is at least as large as the last full bet or raise; at a fixed limit it completes the bet to the next
-multiple of the limit. An all-in raise that is smaller does not open the betting again: who has acted since the
-last full one may only call it or fold.
+A raise is at least as large as the last full bet or raise; at a fixed limit it completes the bet to the next multiple
+of the limit. A smaller all-in raise does not reopen the betting: players who have acted since the last full bet or
+raise may only call it or fold.
 """
 
 from collections.abc import Sequence
@@ -43,16 +43,16 @@ class Sizes:
     kind: LimitKind
     """The kind of limit, such as ``fixed`` or ``pot``."""
     least: int
-    """The smallest bet or raise, in credits."""
+    """The smallest permitted bet or raise, in credits."""
     most: int | None = None
-    """The largest bet or raise, in credits; None at a pot limit or no limit."""
+    """The largest permitted bet or raise, in credits; None at a pot limit or no limit."""
     raises_max: int | None = None
     """The largest number of bets and raises in the betting round; None: no limit."""
 
 
 @dataclass(slots=True)
 class Player:
-    """One player of a poker room game: the table stakes not bet yet, and the bets."""
+    """One player in a poker room game: the table stakes that they have not bet, and their bets."""
 
     seat: int
     unbet_credits: int
@@ -60,7 +60,7 @@ class Player:
     round_bet: int = 0
     """The credits bet in the current betting round."""
     total: int = 0
-    """The credits bet in the game, antes and blinds included."""
+    """The credits that the player has bet in the whole game, antes and blinds included."""
     is_folded: bool = False
     """Whether the player has folded."""
     has_acted: bool = False
@@ -83,13 +83,13 @@ class Betting:
     sizes: Sizes
     """The permitted sizes of bets and raises in the current betting round."""
     level: int = 0
-    """The bet of this betting round that a player must match to stay in the game."""
+    """The credits that a player must have bet in this betting round to stay in the game."""
     last_raise: int = 0
     """The size of the last full bet or raise: the next one is at least as large."""
     raises: int = 0
     """The number of bets and raises in this betting round."""
     last_bettor: int | None = None
-    """The seat that made the last bet of the game (s. 67.102)."""
+    """The seat of the player who made the last bet of the game (s. 67.102)."""
     turn: int = field(default=0)
     """The index of the player to act next; players who cannot act are skipped."""
 
@@ -123,7 +123,10 @@ class Betting:
 
     # ------------------------------------------------------------------ forced bets, betting rounds
     def start_round(self, sizes: Sizes, first: int) -> None:
-        """Start a betting round; ``first`` is the index of the first player who may act."""
+        """Start a betting round with bets of these ``sizes``; ``first`` is the index of the player to act first.
+
+        If that player cannot act, the turn goes to the next one who can.
+        """
         self.sizes, self.turn = sizes, first
         self.level, self.last_raise, self.raises = 0, sizes.least, 0
         for player in self.players:
@@ -147,9 +150,9 @@ class Betting:
 
     # ------------------------------------------------------------------ what a player may do
     def list_options(self, player: Player) -> dict[str, int]:
-        """Return the player's options, each with the credits that it takes from the table stakes into the pot.
+        """Return the player's options, each with the credits that it moves from the table stakes into the pot.
 
-        The first one costs nothing: to check, or else to fold.
+        The first option costs nothing: to check if there is nothing to call, otherwise to fold.
         """
         owed_credits = self.level - player.round_bet
         options = {FOLD: 0, CALL: min(owed_credits, player.unbet_credits)} if owed_credits else {CHECK: 0}
@@ -166,7 +169,7 @@ class Betting:
     def _list_raises(self, player: Player, owed_credits: int) -> dict[str, int]:
         """Return the player's possible bets or raises with their cost in credits, smallest first.
 
-        ``owed_credits`` is the amount needed to call. Of several options with the same amount only one is offered.
+        ``owed_credits`` is the amount needed to call. If two sizes lead to the same amount, only one option is offered.
         """
         sizes, pot, least = self.sizes, self.pot + owed_credits, self._find_least_raise()
         by_size = {least: BET if not self.level else RAISE}
@@ -186,7 +189,7 @@ class Betting:
         return {name: owed_credits + size for size, name in sorted(fitting.items())}
 
     def _find_least_raise(self) -> int:
-        """Return how much more than the current bet a bet or raise must be, at least, in credits."""
+        """Return the smallest amount, in credits, by which a bet or raise must exceed the current bet."""
         if self.sizes.kind == "fixed":
             return self.sizes.least - self.level % self.sizes.least
         return max(self.last_raise, self.sizes.least)
@@ -207,7 +210,7 @@ class Betting:
         return credits_
 
     def _open_again(self, player: Player, raised: int) -> None:
-        """Give every other player the right to raise, after a full bet or raise of ``raised`` credits."""
+        """Let every other player raise again, because ``player`` made a full bet or raise of ``raised`` credits."""
         self.last_raise, self.raises = raised, self.raises + 1
         for other in self.players:
             if other is not player:
@@ -220,7 +223,7 @@ class Betting:
         player.total += credits_
 
     def return_uncalled(self) -> tuple[int, int]:
-        """Refund the part of the last bet that no player has called; return the seat and the credits."""
+        """Refund the part of the last bet that no player has called; return the bettor's seat and the credits."""
         *_, second, first = sorted(self.players, key=lambda player: player.total)
         uncalled = first.total - second.total
         first.total -= uncalled

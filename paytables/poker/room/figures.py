@@ -1,9 +1,9 @@
 """The figures of a poker room's game, which the players play against each other.
 
-What a player wins depends on the others. The certified figure is the commission (:attr:`RoomRules.levy`). The
-return is stated of one play that can be counted: two players with equal table stakes, who call the forced bets
-and check to the showdown. Both hands are dealt alike, so each wins as often as the other. The
-highest win is that of any play: the amount of the player's stakes from each other seat.
+What a player wins depends on the other players, so the certified figure is the commission (:attr:`RoomRules.levy`). The
+return is stated for one play that can be counted: two players with equal table stakes call the forced bets and then
+check to the showdown, where each is equally likely to win. The highest win is that of any play: every other seat loses
+table stakes of the same amount to the player.
 """
 
 from dataclasses import replace
@@ -30,7 +30,7 @@ _FIGURES_NOTE: Final = (
 
 
 def _find_tie_chance(definition: RoomDefinition) -> Fraction | None:
-    """Return the chance that two players have equal hands, or None if it is not known for this deal."""
+    """Return the probability that two players have equal hands, or None if it was not computed for this deal."""
     is_holdem = (definition.hole_count, definition.board_count, definition.uses) == (2, 5, None)
     return HOLDEM_TIE_CHANCE if is_holdem else None
 
@@ -38,8 +38,8 @@ def _find_tie_chance(definition: RoomDefinition) -> Fraction | None:
 def analyse_stack(definition: RoomDefinition, stack: int, depth: Depth) -> BetAnalysis:
     """Return the figures of table stakes of ``stack`` credits, for two players who only call and check.
 
-    If the chance of equal hands is not counted, only the return and the highest win are stated. Raises
-    BeyondReach if the return depends on that chance, because the pot of the two players is odd.
+    If the probability of equal hands is not known, only the return and the highest win are stated. Raises BeyondReach
+    if the return depends on that probability, because the pot of the two players is odd.
     """
     bets = {STACK_SPOT: stack}
     options = {"bets": bets, "seat": _OWN, "others": {str(_OTHER): bets}}
@@ -63,7 +63,10 @@ def analyse_stack(definition: RoomDefinition, stack: int, depth: Depth) -> BetAn
 
 
 def _build_cases(definition: RoomDefinition, stack: int, tie: Fraction) -> list[WeightedResult]:
-    """Return three weighted results for the player's seat: its hand is higher, equal or lower than the other."""
+    """Return three results of one player's table stakes, with their probabilities: a higher, equal and lower hand.
+
+    ``tie`` is the probability of equal hands.
+    """
     bet_credits = definition.forced.level + definition.forced.ante
     pots = build_pots({_OTHER: bet_credits, _OWN: bet_credits}, (_OTHER, _OWN))
     pots = definition.commission_rules.deduct_commission(pots)

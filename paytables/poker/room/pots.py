@@ -1,7 +1,7 @@
-"""The pots of one game of poker between players: main and side pots, the commission on them, and their shares.
+"""The pots of one game of poker between players: main and side pots, the commission, and each winner's share.
 
-A player who is all in has a part of each pot that they bet for (Québec by-law, s. 67.96). A pot is divided in
-whole credits between equal hands; the odd credits go to the first of them left of the button.
+A player who is all in has a part in each pot that they bet for (Québec by-law, s. 67.96). A pot is divided between
+equal hands in whole credits; the odd credits go to the first winners left of the button.
 """
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
@@ -35,7 +35,7 @@ class Pot:
 
 @dataclass(frozen=True, slots=True)
 class CommissionRules:
-    """The commission on a game's pots: ``percent`` of each pot in whole credits, up to ``most`` credits per game."""
+    """The commission on a game's pots: a percentage of each pot in whole credits, limited for each game."""
 
     percent: int
     """The commission, in per cent of each pot."""
@@ -53,9 +53,9 @@ class CommissionRules:
 
 
 def build_pots(totals: Mapping[int, int], live: Collection[int]) -> tuple[Pot, ...]:
-    """Return the main pot and the side pots, from the credits that each seat has bet in the game.
+    """Return the main pot and the side pots. Uncalled bets must have been returned before.
 
-    ``live`` are the seats that have not folded; uncalled bets must have been returned.
+    ``totals`` has the credits that each seat has bet in the game; ``live`` are the seats that have not folded.
     """
     pots, level_below = [], 0
     for level in sorted({totals[seat] for seat in live if totals[seat]}):
@@ -86,8 +86,8 @@ def award_pots(
 ) -> Mapping[int, PotShare]:
     """Return what each winning seat receives: each pot goes to the best hand among the seats that bet for it.
 
-    ``strengths`` are those of the seats that have not folded. ``order`` are all seats, the first one left of
-    the button first.
+    ``strengths`` has the strength of the hand of each seat that has not folded. ``order`` has all seats, the first one
+    left of the button first.
     """
     won: dict[int, PotShare] = {}
     for pot in pots:
@@ -102,7 +102,10 @@ def award_pots(
 
 
 def settle_stack(bet: Bet, player: Player, award: PotShare | None) -> Iterator[Settlement]:
-    """Yield the settlements of a seat's table stakes: the return of the part not bet, and the result of its bets."""
+    """Yield the settlements of a seat's table stakes: the part not bet is returned, the bets are won or lost.
+
+    ``award`` is what the seat receives from the pots.
+    """
     if player.unbet_credits:
         yield Settlement(
             NOT_PLAYED_SETTLEMENT,

@@ -1,12 +1,13 @@
 """A poker room's games: players bet against each other, and the house takes a commission (Québec ss. 67.88-67.110).
 
-A seat takes part with its table stakes: all that it can bet in the game is wagered when it starts (s. 67.95), and
-what is not bet, or not called, is returned at its end. The button is at the first seat with a bet from the one
-that the table state names, and moves clockwise after each game. No stake is decided before the pots are
-awarded, so that a game that cannot end returns every player's table stakes.
+A seat takes part with its table stakes: all that it can bet in the game is wagered when the game starts (s. 67.95), and
+the part not bet or not called is returned when it ends. The table state names a seat for the button: the button is at
+this seat, or at the next seat that has a bet, and moves clockwise after each game. No stake is settled before the pots
+are awarded, so a game that cannot be completed returns every player's table stakes.
 
-The cards dealt face down to a seat are hidden from all others until the showdown. There the player who made the last
-bet shows first, then the others clockwise (s. 67.102); a bet that nobody calls wins without one (s. 67.103).
+The cards dealt face down to a seat are hidden from all other seats until the showdown. There the player who made the
+last bet shows first, then the others clockwise (s. 67.102). A player whose bet nobody calls wins without showing (s.
+67.103).
 """
 
 from collections.abc import Generator, Iterable, Iterator, Mapping, Sequence
@@ -80,11 +81,11 @@ class _Hands:
     button: int
     """The seat that has the dealer button."""
     viewer: int | None
-    """The seat that sees the hands; the other seats' hole cards are hidden. None: nothing is hidden."""
+    """The seat whose screen shows the hands: other seats' hole cards are hidden. None: all cards are shown."""
     cards_by_seat: dict[int, list[Card]]
-    """The cards of each seat, in the order in which they are dealt."""
+    """The cards of each seat, in the order in which they were dealt."""
     face_up_indexes: set[int] = field(default_factory=set)
-    """Indices of the cards of a hand that are dealt face up to every seat."""
+    """The indices in a seat's hand of the cards that are dealt face up; the same for all seats."""
     board: list[Card] = field(default_factory=list)
     """The cards of the shared board."""
     seats_shown: set[int] = field(default_factory=set)
@@ -97,7 +98,7 @@ class _Hands:
     """Whether the pots have been awarded."""
 
     def deal(self, seat: int, shoe: Shoe, draw: Draw, *, is_open: bool) -> Cue:
-        """Deal a card to a seat; return the animation cue."""
+        """Deal a card to a seat, face up if ``is_open``; return the animation cue."""
         cards = self.cards_by_seat[seat]
         if is_open:
             self.face_up_indexes.add(len(cards))
@@ -183,12 +184,12 @@ class RoomRules(SeatedRules):
     # ------------------------------------------------------------------ the table
     @property
     def seats_min(self) -> int:
-        """Return how many players a game needs at least."""
+        """Return the smallest number of players for a game."""
         return SEATS_MIN
 
     @property
     def has_fixed_seats(self) -> bool:
-        """Return True: the button goes round, so a seat must be the same player position in every game."""
+        """Return True: each player keeps the same seat in every game, because the button moves from seat to seat."""
         return True
 
     @property
@@ -228,9 +229,9 @@ class RoomRules(SeatedRules):
         return frozenset({BUTTON_KEY})
 
     def with_table_state(self, table: object) -> Self:
-        """Return the rules with the button of a stored table state.
+        """Return these rules with the button's seat from the stored table state ``table``.
 
-        Raises ValueError for a state that no game can leave.
+        Raises ValueError for a state that no game can have left.
         """
         if table is None:
             return self.with_state(button=0)
@@ -241,7 +242,7 @@ class RoomRules(SeatedRules):
         return self.with_state(button=button)
 
     def build_current_view(self) -> Mapping[str, object]:
-        """Return the seat that gets the button if it plays the next game, for the screen."""
+        """Return, for the screen, the seat that gets the button if it plays the next game."""
         return {BUTTON_KEY: self.button}
 
     def build_presentation(self) -> dict[str, object]:
@@ -275,7 +276,7 @@ class RoomRules(SeatedRules):
         return combined
 
     def _find_order(self, bets: Sequence[Bet]) -> list[Bet]:
-        """Return the seats' bets in playing order: the first seat left of the button first, the button last.
+        """Return the bets in the order in which their seats act: first the seat left of the button, last the button.
 
         Raises WagerError if there are too few players.
         """
@@ -344,9 +345,9 @@ class RoomRules(SeatedRules):
         return len(self.definition.deal)
 
     def _post_blinds(self, betting: Betting) -> None:
-        """Take the blinds, if the game has them; the next seat acts first.
+        """Take the blinds, if the game has them; the seat after the big blind acts first.
 
-        With two players, the button has the small blind and acts first before the board.
+        With two players, the button has the small blind and acts first in the betting round before the board.
         """
         forced, count = self.definition.forced, len(betting.players)
         if forced.small is None or forced.big is None:
@@ -358,7 +359,7 @@ class RoomRules(SeatedRules):
         betting.turn = (big_blind + 1) % count
 
     def _post_bring_in(self, hands: _Hands) -> None:
-        """Take the bring-in, if the game has one, from the lowest face-up card; the next seat acts first."""
+        """Take the bring-in, if the game has one, from the lowest face-up card; the player after it acts first."""
         forced, players = self.definition.forced, hands.betting.players
         if forced.bring_in is None:
             return
@@ -396,7 +397,10 @@ class RoomRules(SeatedRules):
         return Decision("betting", tuple(options), prompt, seat=player.seat)
 
     def _rank_hands(self, hands: _Hands) -> dict[int, int]:
-        """Return the strength of each hand in the showdown, by seat; a last remaining player has 0."""
+        """Return the strength of each hand in the showdown, by seat.
+
+        If all players but one have folded, the last one gets strength 0, as no hand is shown.
+        """
         live = [player.seat for player in hands.betting.unfolded_players]
         if len(live) == 1:
             return {live[0]: 0}
@@ -414,7 +418,10 @@ class RoomRules(SeatedRules):
         )
 
     def _build_pots(self, betting: Betting, rounds: int) -> tuple[Pot, ...]:
-        """Return the pots. The commission is deducted if the game reached the first betting round with a commission."""
+        """Return the pots after ``rounds`` betting rounds.
+
+        The commission is deducted if the game reached the first betting round for which a commission is due.
+        """
         totals = {player.seat: player.total for player in betting.players}
         pots = build_pots(totals, [player.seat for player in betting.unfolded_players])
         is_due = rounds >= self.definition.commission.from_round
@@ -438,7 +445,10 @@ class RoomRules(SeatedRules):
 
 
 def _list_showdown_seats(betting: Betting, live: Iterable[int]) -> list[int]:
-    """Return the seats in the order in which they show: the last bettor first, then clockwise (s. 67.102)."""
+    """Return the seats in the order in which they show their cards (s. 67.102).
+
+    The seat that made the last bet is first, then clockwise.
+    """
     order = [player.seat for player in betting.players]
     first = order.index(betting.last_bettor) if betting.last_bettor in order else 0
     seats = set(live)

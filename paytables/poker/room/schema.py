@@ -34,7 +34,7 @@ class Deal(Strict):
     hole: NaturalInt = Field(default=0, description="cards dealt face down to each player")
     """The number of cards dealt face down to each player."""
     up: NaturalInt = Field(default=0, description="cards dealt face up to each player, after those face down")
-    """The number of cards dealt face up to each player, after those face down."""
+    """The number of cards dealt face up to each player, after the cards dealt face down."""
     board: NaturalInt = Field(default=0, description="cards dealt face up for all")
     """The number of cards dealt face up to the shared board."""
 
@@ -50,8 +50,7 @@ class Stack(Strict):
 class Forced(Strict):
     """The forced bets (``[forced]``, s. 67.88, 9 to 11): an ante from all players, and blinds or a bring-in.
 
-    The blinds are those of the two seats left of the button. The bring-in is that of the lowest card dealt
-    face up.
+    The two seats left of the button pay the blinds. The player with the lowest face-up card pays the bring-in.
     """
 
     small: PositiveInt | None = None
@@ -59,7 +58,7 @@ class Forced(Strict):
     big: PositiveInt | None = None
     """The big blind, in credits."""
     bring_in: PositiveInt | None = None
-    """The bring-in of the lowest card dealt face up, in credits."""
+    """The bet that the player with the lowest face-up card must make, in credits."""
     ante: NaturalInt = 0
     """The ante that every player pays, in credits; 0: none."""
 
@@ -97,7 +96,7 @@ class BetLimit(Strict):
 
 
 class Commission(Strict):
-    """The commission (``[commission]``, s. 67.108): a share of each pot, up to an amount for each game.
+    """The commission (``[commission]``, s. 67.108): a percentage of each pot, limited for each game.
 
     A game that ends before the betting round ``from_round`` pays none.
     """
@@ -107,11 +106,11 @@ class Commission(Strict):
     most: PositiveInt
     """The largest commission on one game, in credits."""
     from_round: PositiveInt = 1
-    """The first betting round with a commission."""
+    """The number of the betting round that a game must reach for a commission to be due."""
 
 
 class TimeTerms(Strict):
-    """The charge for the time played (``[time_charge]``, s. 67.108): credits of each player for a period of play."""
+    """The charge for the time played (``[time_charge]``, s. 67.108), which each player pays for every period."""
 
     credits: PositiveInt
     """The credits that each player pays for a period."""
@@ -120,12 +119,12 @@ class TimeTerms(Strict):
 
 
 class ActTerms(Strict):
-    """The time to act (``[time_to_act]``): seconds for each decision, and a time bank for those that take longer."""
+    """The time to act (``[time_to_act]``): seconds for each decision, and a time bank for longer decisions."""
 
     seconds: Annotated[int, Field(strict=True, ge=ACT_SECONDS_MIN, le=ACT_SECONDS_MAX)]
     """The seconds that a player has for each decision."""
     bank_seconds: Annotated[int, Field(strict=True, ge=0, le=BANK_SECONDS_MAX)] = 0
-    """The player's reserve of seconds for decisions that take longer."""
+    """The player's time bank: reserve seconds for decisions that take longer."""
 
 
 class RoomDefinition(TableDefinition):
@@ -157,7 +156,10 @@ class RoomDefinition(TableDefinition):
 
     @model_validator(mode="after")
     def _check_seats_and_cards(self) -> Self:
-        """Refuse a table of one seat, several denominations, and deals of more cards than a pack or a hand has."""
+        """Refuse a table with one seat, more than one denomination, and deals that cannot be played.
+
+        These need more cards than a pack has, give too few for a hand, or do not suit the bring-in.
+        """
         seats, hole, board = self.table.seats, self.hole_count, self.board_count
         if seats < 2:
             raise ValueError(f"table.seats: expected 2 or more, not {seats}")

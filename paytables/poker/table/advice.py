@@ -1,8 +1,8 @@
 """The best decision for a player at a poker table, read from the definition's proof or computed during play.
 
-Near the end so few cards are unknown that plain Python counts them all while the player looks at the cards.
-If a bet may be taken back, that is every completion of the player's hand; against the bank, every remaining
-board card and all of the bank's hands, counted by ranks and by the one suit that may make a flush.
+It is computed near the end of a round, when few cards are unknown: plain Python then counts every case while the player
+looks at the cards. If a bet may be taken back, the cases are the completions of the player's hand. Against the bank,
+they are the remaining board cards and all hands of the bank, counted by ranks and by the suit that may make a flush.
 """
 
 from collections import Counter
@@ -30,7 +30,7 @@ _NET_BY_RESULT: Final = {"win": Fraction(1), "push": Fraction(0), "lose": Fracti
 class BestAnswerAdvice:
     """The decisions that a poker game recommends to its player.
 
-    ``rankings`` are the rankings of poker hands by the name of their order.
+    ``rankings`` has the ranking of poker hands for each name of a ranking order.
     """
 
     def __init__(self, definition: PokerDefinition, rankings: Mapping[str, HandRanking]) -> None:
@@ -85,9 +85,9 @@ class BestAnswerAdvice:
     def _answer_to_take_back(
         self, step: RoundStep, hole_cards: Sequence[Card], board: Sequence[Card]
     ) -> str | None:
-        """Return the best option at the decision to take a poker bet back or leave it.
+        """Return the best option at a decision whether to take a poker bet back or to leave it.
 
-        Every completion of the hand is examined; None if that cannot be computed quickly.
+        Every completion of the hand is examined. Return None if that would take too long.
         """
         deals = [dealt_step.deal for dealt_step in self.definition.step if dealt_step.deal is not None]
         missing_cards = sum(deal.player + deal.board for deal in deals) - len(hole_cards) - len(board)
@@ -111,7 +111,10 @@ class BestAnswerAdvice:
     def _work_out_answer(
         self, step: RoundStep, bets: Mapping[str, int], hole_cards: Sequence[Card], board: list[Card]
     ) -> str | None:
-        """Return the option with the highest mean net result in a game with a board; of equal ones the cheapest."""
+        """Return the option with the highest mean net result in a game with a board.
+
+        Of equal options, the one with the lowest stake is returned.
+        """
         at = self.definition.step.index(step)
         ante = Fraction(bets[self.definition.ante.id])
         bets_in_antes = {
@@ -133,7 +136,7 @@ class BestAnswerAdvice:
         hole_cards: Sequence[Card],
         board: list[Card],
     ) -> Fraction:
-        """Return the mean net result, in antes, of choosing ``option`` at step ``at`` and then playing best."""
+        """Return the mean net result, in antes, of choosing ``option`` at step ``at`` and the best options after it."""
         if option.fold:
             return -sum(bets.values(), Fraction(0))
         if option.added_stake_factor:
@@ -144,7 +147,7 @@ class BestAnswerAdvice:
     def _compute_best_mean(
         self, at: int, bets: dict[str, Fraction], hole_cards: Sequence[Card], board: list[Card]
     ) -> Fraction:
-        """Return the mean net result, in antes, of a round that is played best from step ``at`` on."""
+        """Return the mean net result, in antes, of a round with the best decisions from step ``at`` on."""
         for n in range(at, len(self.definition.step)):
             step = self.definition.step[n]
             if step.deal is not None:
@@ -165,7 +168,7 @@ class BestAnswerAdvice:
     def _compute_final_mean(
         self, bets: Mapping[str, Fraction], hole_cards: Sequence[Card], board: list[Card]
     ) -> Fraction:
-        """Return the mean net result, in antes, over all possible bank hands, when no decision is left."""
+        """Return the mean net result, in antes, over all possible bank hands, after the last decision."""
         duel = self.definition.duel
         if duel is None:
             return Fraction(0)
@@ -192,9 +195,9 @@ class BestAnswerAdvice:
         return net / counts.total()
 
     def _compute_spot_net(self, spot: Stake, standing: Standing, own_strength: int) -> Fraction:
-        """Return one bet's net result, per credit staked, for a player's hand of strength ``own_strength``.
+        """Return one bet's net result, as a multiple of its stake, for a player's hand of strength ``own_strength``.
 
-        ``standing`` is how the hand compares with the bank's.
+        ``standing`` says how the player's hand compares with the bank's.
         """
         order = self.rankings[spot.order].order
         bonus, first, pays = (
@@ -217,9 +220,9 @@ def _sort_options_by_cost(step: RoundStep) -> list[Option]:
 def _iter_bank_hands(
     ranking: HandRanking, seen_cards: set[Card], board: Sequence[Card]
 ) -> Iterator[tuple[int, int]]:
-    """Yield the strength of each hand that the bank's two unknown cards can make, with its number of deals.
+    """Yield the strength of each hand that the bank's two unknown cards can make, and how many pairs of cards make it.
 
-    Strengths may repeat. ``seen_cards`` are the cards that the bank cannot hold.
+    The same strength may be yielded more than once. ``seen_cards`` are the cards that the bank cannot hold.
     """
     suits = Counter(map(get_suit, board))
     flush = next((suit for suit, count in suits.items() if count >= ranking.order.size - 2), None)
@@ -232,7 +235,7 @@ def _iter_bank_hands(
     def rank_hand(a: int, b: int, cards: int) -> int:
         """Return the strength of the bank's best hand from the board and two cards of ranks ``a`` and ``b``.
 
-        ``cards`` are the ranks in the flush suit.
+        ``cards`` are the ranks of the bank's cards in the suit that may make a flush.
         """
         best = ranking.compute_rank_strength(tuple(sorted((*ranks, a, b))))
         return (

@@ -10,7 +10,10 @@ MAIN_BET: Final = "main"
 
 
 def list_bets_with_ante(definition: PokerDefinition) -> dict[str, Fraction]:
-    """Return the bets that are staked together at the start, each as a multiple of the ante."""
+    """Return the bets placed together with the ante, and the ante itself.
+
+    The keys are the ids of the bets, the values their stakes as multiples of the ante.
+    """
     ante = definition.ante
     linked = {spot.id: Fraction(spot.times) for spot in definition.spot if spot.of == ante.id}
     return {ante.id: Fraction(1), **linked}

@@ -1,6 +1,6 @@
 """The exact figures of bets on seven cards, if the player decides after seeing three of them (needs numba).
 
-Every completion of every class of three cards is counted.
+For each class of three cards, all ways to complete them with four more cards are counted.
 """
 
 from __future__ import annotations
@@ -34,8 +34,8 @@ def solve_completions(
 ) -> Proof:
     """Return the exact figures of a bet on the best five of seven cards, which the player may take back.
 
-    The bet may be taken back after ``seen_card_count`` cards; None: never. ``returned_share`` is the part of
-    it that is returned then. ``answers`` are the option indices of taking it back and of leaving it.
+    The player may take the bet back after ``seen_card_count`` cards (None: never) and then gets ``returned_share`` of
+    it. ``answers`` has two indices of options: the option to take the bet back, and the option to leave it.
     """
     tables = build_tables(0)
     row_indexes = [find_row(spot.pay, int(strength), 0, FIVE_CARD_RANKING) for strength in tables.strengths]
@@ -86,8 +86,8 @@ def solve_completions(
 def _list_row_rates(spot: Stake, rows: list[int], returned_share: Fraction, total: int) -> tuple[Won, ...]:
     """Return how often each row of a poker bet's pay table pays, and how often the bet is withdrawn.
 
-    ``rows`` has the number of cases by row, and last those that lose. In all other cases of ``total`` the
-    player withdraws the bet and gets ``returned_share`` of it.
+    ``rows`` has the number of cases for each pay-table row, and as its last item the number of losing cases. In all
+    other cases of ``total`` the player withdraws the bet and gets ``returned_share`` of it.
     """
     ways_by_row = dict(zip(iter_row_returns(spot, Fraction(1)), rows, strict=False))
     withdrawn = total - sum(rows)
@@ -112,9 +112,10 @@ def _compute_mean_never_withdrawn(counts: Ints, hands_per_class: Ints, nets: lis
 def _count_nets(
     counts: Ints, hands_per_class: Ints, keeps_bet: Bools, nets: list[Fraction], returned_share: Fraction
 ) -> Counter[Fraction]:
-    """Return the number of cases by net result, if the bet stays only in the classes of hands ``keeps_bet``.
+    """Return the number of cases by net result, if the player leaves the bet only in some classes of seen cards.
 
-    For the other classes of seen cards it is taken back, and the part ``returned_share`` is returned.
+    ``keeps_bet`` says for each class whether the bet stays. In the other classes it is taken back, and
+    ``returned_share`` of it is returned.
     """
     net_cases: Counter[Fraction] = Counter()
     totals = (counts[keeps_bet] * hands_per_class[keeps_bet][:, None]).sum(axis=0).tolist()
@@ -125,7 +126,11 @@ def _count_nets(
 
 
 def _count_completions(known_cards: Ints, ranks: tuple[Ints, ...], rows: Ints, counts: Ints) -> None:
-    """Count, for each row of known cards (three), how many completions by four cards win each pay-table row."""
+    """Count, for each row of three known cards, how many completions by four cards win each pay-table row.
+
+    ``ranks`` are lookup tables (:class:`paytables.poker.community.Tables`), ``rows`` the pay-table row by strength.
+    ``counts`` gets the numbers.
+    """
     five, sixth, seventh, plain, suited = ranks
     masks = np.zeros(4, dtype=np.int64)
     for n in range(known_cards.shape[0]):

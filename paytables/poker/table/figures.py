@@ -21,7 +21,7 @@ REPRODUCTION_TEXT: Final = (
 
 
 def build_side_bet(definition: PokerDefinition, level: Progressive) -> SideBet:
-    """Return the side bet that plays for a progressive level, with the level's hit rates."""
+    """Return the side bet that plays for a progressive level, with the probability of each hit."""
     spot = definition.spots[level.spot]
     proof = (definition.proved or prove(definition))[spot.id]
     rates: dict[Fraction, Fraction] = {}
@@ -43,7 +43,10 @@ def prove(definition: PokerDefinition, *how: object) -> dict[str, Proof]:
 
 
 def analyse(definition: PokerDefinition) -> Analysis:
-    """Return the figures of a poker game's ante with its linked bets, and of each bet that is independent of them."""
+    """Return the figures of a poker game's ante with the bets placed together with it, and of each independent bet.
+
+    An independent bet does not depend on the bank's cards.
+    """
     proofs = definition.proved or prove(definition)
     header = definition.game
     bets = [
@@ -54,12 +57,12 @@ def analyse(definition: PokerDefinition) -> Analysis:
 
 
 def _find_minimum_stake(definition: PokerDefinition, name: str) -> int:
-    """Return the smallest first stake, in credits, of the bets whose figures the proof ``name`` states."""
+    """Return the smallest initial stake, in credits, of the bets to which the proof ``name`` belongs."""
     return (definition.ante if name == MAIN_BET else definition.spots[name]).limits.least
 
 
 def _analyse_proof(definition: PokerDefinition, name: str, proof: Proof, unit: int) -> BetAnalysis:
-    """Return a bet's figures from its proof, with a first stake of ``unit`` credits."""
+    """Return a bet's figures from its proof, for an initial stake of ``unit`` credits."""
     times = list_bets_with_ante(definition) if name == MAIN_BET else {name: Fraction(1)}
     bets = {spot: int(factor * unit) for spot, factor in times.items()}
     cost = sum(bets.values())
@@ -88,7 +91,7 @@ def _analyse_proof(definition: PokerDefinition, name: str, proof: Proof, unit: i
 def _build_prize(won: Won, unit: int, cost: int) -> PrizeFigures:
     """Return the figures of one prize of a poker bet: a pay-table row, a win, a push or a withdrawal.
 
-    ``unit`` is the first stake and ``cost`` the cost of the wager, both in credits.
+    ``unit`` is the initial stake and ``cost`` the cost of the wager, both in credits.
     """
     rate, credits_ = Fraction(won.rate), int(Fraction(won.back) * unit)
     return PrizeFigures(
@@ -97,15 +100,15 @@ def _build_prize(won: Won, unit: int, cost: int) -> PrizeFigures:
 
 
 def _estimate_proof_time(definition: PokerDefinition) -> str:
-    """Return a text on how long it takes to compute this game's figures."""
+    """Return text for the operator: how long it takes to compute this game's figures."""
     shared = definition.duel is not None and any(step.deal and step.deal.board for step in definition.step)
     return "some three minutes on two cores" if shared else "less than a minute"
 
 
 def analyse_bets(definition: PokerDefinition, wager: Wager) -> BetAnalysis:
-    """Return the exact figures of any combination of a seat's bets, whose returns and stakes are added.
+    """Return the exact figures of any combination of a seat's bets: returns and stakes are added.
 
-    Bets on the same cards are not independent, so several have no joint distribution.
+    Bets on the same cards are not independent, so with more than one bet no distribution of the wins is stated.
     """
     proofs = definition.proved or prove(definition)
     bets = {bet.spot: bet.credits for bet in wager.bets}

@@ -49,11 +49,11 @@ EVEN_MONEY_ODDS: Final = Odds.parse("1:1")
 
 @dataclass
 class SeatRound:
-    """One seat's round of a poker game: its cards, its undecided bets, and whether it has folded."""
+    """One seat's part in a round of a poker game: its cards, its open bets, and whether it has folded."""
 
     seat: int
     bets: dict[str, int]
-    """The credits on each spot that are not decided yet."""
+    """The credits of each bet that is not settled yet, by spot."""
     cards: list[Card] = field(default_factory=list)
     """The cards dealt to the seat."""
     folded: bool = False
@@ -67,16 +67,15 @@ class SeatRound:
 
 @dataclass
 class RoundHands:
-    """The hands of one round of a poker game: those of the seats, the bank's and the shared board.
+    """The hands of one round of a poker game: the seats' hands, the bank's hand and the shared board.
 
-    ``viewer`` is the seat that sees the round, None if one player plays alone. The hands of other seats are
-    shown to the viewer face down until they are turned; a folded hand is never turned.
+    The viewing seat sees the other seats' hands face down until they are turned; a folded hand is never turned.
     """
 
     seats: list[SeatRound]
-    """The rounds of the seats that play."""
+    """The seats that play, each with its cards and bets."""
     viewer: int | None
-    """The seat whose screen this is; None if one player plays alone."""
+    """The seat whose screen shows the round; None if one player plays alone."""
     bank: list[Card] = field(default_factory=list)
     """The cards of the bank."""
     board: list[Card] = field(default_factory=list)
@@ -85,7 +84,7 @@ class RoundHands:
     """Whether all decisions are made, so that the hands may be turned face up."""
 
     def is_open(self, seat_round: SeatRound) -> bool:
-        """Return whether the viewer sees the cards of a seat."""
+        """Return whether the viewing seat may see the cards of this seat."""
         return may_see(seat_round.seat, self.viewer) or (self.is_over and not seat_round.folded)
 
     def show_all(self) -> Iterator[Cue]:
@@ -135,13 +134,13 @@ class PokerRules(SeatedRules):
 
     @cached_property
     def _most_added(self) -> Fraction:
-        """Return the most that a player's decisions in a round may add to the stakes, as a multiple of the ante."""
+        """Return the most that a player's decisions can add to the stakes in a round, as a multiple of the ante."""
         return self._find_most_added_from(0, frozenset())
 
     def _find_most_added_from(self, n: int, raised: frozenset[str]) -> Fraction:
-        """Return the most that decisions from step ``n`` on can add to the stakes, in antes.
+        """Return the largest total that decisions from step ``n`` on can add to the stakes, as a multiple of the ante.
 
-        The bets ``raised`` are raised already.
+        ``raised`` are the ids of the bets that earlier decisions have raised.
         """
         if n == len(self.definition.step):
             return Fraction(0)
@@ -246,7 +245,10 @@ class PokerRules(SeatedRules):
                 yield Cue("deal", {"hand": name, "card": format_card(cards[-1])})
 
     def _should_ask(self, step: RoundStep, seat_round: SeatRound) -> bool:
-        """Return whether a seat must decide in this step: it has not folded, and its bets leave it a choice."""
+        """Return whether a seat must decide in this step.
+
+        It need not if it has folded, if its bets skip the decision, or if it has no bet that an option can change.
+        """
         if seat_round.folded or any(name in seat_round.bets for name in step.unless):
             return False
         if step.only and not any(name in seat_round.bets for name in step.only):
@@ -307,7 +309,7 @@ class PokerRules(SeatedRules):
     def build_advice(
         self, step: RoundStep, seat_round: SeatRound, bank: list[Card], board: list[Card]
     ) -> dict[str, str]:
-        """Return the best option at a decision, as data for the prompt; empty if it is not known.
+        """Return the best option at a decision as data for the screen; empty if it is not known.
 
         See :mod:`paytables.poker.table.advice`.
         """
@@ -315,7 +317,10 @@ class PokerRules(SeatedRules):
         return {} if best_answer is None else {"advice": best_answer}
 
     def _is_option_open(self, option: Option, seat_round: SeatRound) -> bool:
-        """Return whether an option is offered to a seat; it may require a lowest hand of the seat's own cards."""
+        """Return whether an option is offered to a seat.
+
+        An option may require that the seat's own cards are at least a certain hand.
+        """
         duel = self.definition.duel
         if option.least is None or duel is None:
             return True
@@ -377,7 +382,7 @@ class PokerRules(SeatedRules):
             )
 
     def _iter_level_hits(self, seat_round: SeatRound, board: list[Card]) -> Iterator[LevelHit]:
-        """Yield the progressive levels that one seat's bets win."""
+        """Yield the hits of progressive levels by one seat's bets."""
         for level in self.definition.progressive:
             spot = self.definition.spots[level.spot]
             row = (
@@ -389,7 +394,7 @@ class PokerRules(SeatedRules):
                 yield side_bets.build_level_hit(level, row.pays)
 
     def list_levels(self, wager: Wager) -> tuple[LevelPlay, ...]:
-        """Return the progressive level of each side bet in the wager that plays for one."""
+        """Return the progressive level of each side bet in the wager, if the bet plays for one."""
         staked = [bet.spot for bet in self.build_wager(wager.credits, **wager.options).bets]
         return tuple(
             figures.build_side_bet(self.definition, level).build_level_play(staked.count(level.spot))
@@ -476,7 +481,7 @@ class PokerRules(SeatedRules):
         return tuple(self.definition.format_pay_table_rows()["en"])
 
     def list_remarks(self) -> tuple[Remark, ...]:
-        """Return remarks on what is legal but may surprise: a better hand that pays less."""
+        """Return remarks on a legal pay table that may surprise: a better hand that pays less."""
         lower_pay_remarks = []
         for n, spot in enumerate(self.definition.spot):
             for rows, name in ((spot.pay, "pay"), (spot.first, "first"), (spot.bonus, "bonus")):

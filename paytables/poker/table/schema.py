@@ -52,54 +52,53 @@ def _check_cards_text(cards: str | None) -> None:
 
 
 class Row(HandRow):
-    """A row of a poker bet's pay table with its odds, or its share of the progressive level that the bet plays for."""
+    """A row of a poker bet's pay table: what it pays, as odds or as a share of a progressive level."""
 
     pays: LevelPay
-    """The odds of the row, or its part of a progressive level."""
+    """The odds that the row pays, or its share of the progressive level for which the bet plays."""
 
 
 class Stake(Strict):
-    """A betting spot of a poker table and how its bet is settled.
+    """A betting spot of a poker table, and how the bet on it is settled.
 
-    A bet with a result for a better hand (``better``) is compared with the bank. Without one, the player's
-    cards alone decide it by the rows of ``pay``, and folding does not lose it. Rows of ``first`` and
-    ``bonus`` do not apply after folding. The bet's hand is the best of the player's cards and the first
-    ``board`` shared cards.
+    If ``better`` is set, the player's hand is compared with the bank's. Otherwise the player's cards alone decide the
+    bet by the rows of ``pay``, and folding does not lose it. Rows of ``first`` and ``bonus`` do not apply after
+    folding. The bet's hand is the best of the player's cards and the first ``board`` shared cards.
     """
 
     id: Identifier
     name: Text
     limits: Limits = Limits()
     raised: bool = False
-    """Whether the bet is only made by an option during the round."""
+    """Whether the bet can only be made by an option of a decision during the round."""
     of: Identifier | None = None
-    """The id of the bet that must be staked with this one, or None."""
+    """The id of the bet whose stake determines this one's stake, and which must be made too; None: no such bet."""
     times: Times = "1"
-    """The multiple of the bet in ``of`` that is staked."""
+    """The stake of this bet as a multiple of the stake of the bet ``of``."""
     needs: Identifier | None = None
     """The id of a bet that must be placed with this one, or None."""
     order: OrderName = "five"
-    """The name of the ranking order for the hands of the bet."""
+    """The name of the ranking order that ranks the bet's hands."""
     player: PositiveInt | None = None
-    """How many of the player's first cards the bet is on; None: all of them."""
+    """How many of the player's cards, in the order dealt, count for the bet; None: all of them."""
     board: NaturalInt | None = None
     """The number of shared cards that count for the bet; None: all of them."""
     closed: Result = "push"
-    """The result of the bet if the bank's hand does not open."""
+    """The result of the bet if the bank does not qualify."""
     better: Result | None = None
-    """The result of the bet if the player's hand is better; None: the bank's cards do not decide it."""
+    """The result of the bet if the player's hand beats the bank's; None: the bank's cards do not decide the bet."""
     equal: Result = "push"
     """The result of the bet if both hands are equal."""
     worse: Result = "lose"
-    """The result of the bet if the bank's hand is better."""
+    """The result of the bet if the bank's hand beats the player's."""
     otherwise: Result = "push"
-    """The result of a bet decided by its pay table if no row fits."""
+    """The result of a bet decided by its pay table if the hand fits no row."""
     pay: tuple[Row, ...] = ()
     """The pay table of a bet that the player's cards alone decide."""
     first: tuple[Row, ...] = ()
-    """The pay-table rows that decide the bet whatever the bank has."""
+    """Pay-table rows that decide the bet whatever hand the bank has; the other rules apply if none fits."""
     bonus: tuple[Row, ...] = ()
-    """The pay-table rows that pay in addition to the result."""
+    """Pay-table rows that are paid in addition to the bet's result."""
 
     @property
     def is_independent_of_bank(self) -> bool:
@@ -128,13 +127,13 @@ class Option(Strict):
     spot: Identifier | None = None
     """The id of the spot that the option adds a stake to or takes it back from; None: neither."""
     times: Times = "1"
-    """The multiple of the ante that the option stakes."""
+    """The amount that the option stakes, as a multiple of the ante."""
     fold: bool = False
     """Whether the option folds."""
     back: Times | None = None
-    """The part of the bet that the option takes back; None: it takes nothing back."""
+    """The part of the bet on ``spot`` that the option takes back; None: it takes nothing back."""
     least: str | None = None
-    """The lowest hand of the player's own cards that may choose the option, as cards; None: any."""
+    """The lowest hand of the player's own cards with which the option may be chosen, as cards; None: any."""
 
     @model_validator(mode="after")
     def _check_cards(self) -> "Option":
@@ -162,8 +161,7 @@ class Deal(Strict):
 class RoundStep(Strict):
     """A step of a poker round, which either deals cards or asks the player for a decision.
 
-    The decision is skipped if one of the bets in ``unless`` is staked, or if none of those in ``only`` (if
-    given) is.
+    A step has either ``deal`` or ``ask`` with ``option``; ``unless`` and ``only`` can skip a decision.
     """
 
     deal: Deal | None = None
@@ -173,9 +171,9 @@ class RoundStep(Strict):
     option: tuple[Option, ...] = ()
     """The options of the decision."""
     unless: tuple[Identifier, ...] = ()
-    """The round skips the decision if any of these bets is staked."""
+    """Ids of bets. The decision is skipped if any of them has been made."""
     only: tuple[Identifier, ...] = ()
-    """The round asks for the decision only if one of these bets is staked; empty: always."""
+    """Ids of bets. The decision is skipped unless one of them has been made; empty: it is always asked for."""
 
     @model_validator(mode="after")
     def _check_deals_or_asks(self) -> "RoundStep":
@@ -188,18 +186,18 @@ class RoundStep(Strict):
 
 
 class Duel(Strict):
-    """The comparison of the player's hand with the bank's: hand order, number of bank cards, and hands that open.
+    """The comparison of the player's hand with the bank's.
 
-    Bank cards that the steps do not deal come at the end. ``opens`` is the lowest hand that opens, as cards.
-    If there is a board, both the player and the bank use it.
+    Bank cards that the steps of the round do not deal are dealt at the end. If there is a board, both the player and
+    the bank use it.
     """
 
     order: OrderName = "five"
     """The name of the ranking order for both hands."""
     bank: PositiveInt
-    """The number of the bank's cards."""
+    """The number of cards dealt to the bank."""
     opens: str | None = None
-    """The lowest hand that qualifies the bank (opens), as cards; None: every hand does."""
+    """The lowest hand with which the bank qualifies (opens), as cards; None: any hand."""
 
     @model_validator(mode="after")
     def _check_cards(self) -> "Duel":
@@ -209,7 +207,7 @@ class Duel(Strict):
 
     @property
     def lowest_opening_strength(self) -> int:
-        """Return the lowest strength that qualifies the bank (opens); 0 if every hand does."""
+        """Return the strength of the lowest hand with which the bank qualifies (opens); 0 if every hand does."""
         return (
             0
             if self.opens is None
@@ -218,7 +216,10 @@ class Duel(Strict):
 
 
 class AdviceLine(Strict):
-    """A line of a poker strategy: the option to choose with at least these cards; the last line always applies."""
+    """A line of a poker strategy: an option, and the lowest hand with which to choose it.
+
+    The last line of a strategy applies to any hand.
+    """
 
     option: Identifier
     """The id of the option to choose."""
@@ -240,7 +241,7 @@ class Won(Strict):
     prize: Identifier
     """The pay-table row that pays, or ``won``, ``push`` or ``withdrawn``."""
     back: Exact
-    """Everything that is returned for the bet, in antes; 0 for a part of a level."""
+    """The total returned for the bet, stake included, as a multiple of the ante; 0 for a share of a level."""
     rate: Exact
     """The probability that the bet is paid in this way."""
 
@@ -248,26 +249,26 @@ class Won(Strict):
 class Proof(Strict):
     """Exact figures of the best strategy for a game's bets, as stored in its definition.
 
-    Amounts are in units of the ante of the preset bet (``form``), at one credit per unit. ``policy`` is the
-    index of the best option by class of five cards and, if the bank shows a card, by that card. In ``law``, a
-    row that pays from a progressive level counts as a net loss of the stake. ``won`` includes rows that no
-    hand wins, with rate zero.
+    Amounts are multiples of the ante of the preset bet (``form``), at one credit per unit.
     """
 
     law: dict[str, Exact]
-    """The probability of each net of the best strategy."""
+    """The probability of each net result of the best strategy; a win of a progressive level counts as a lost stake."""
     staked: Exact
-    """The mean of all stakes of the best strategy."""
+    """The mean total stake of the best strategy, in antes."""
     worst: Exact
-    """The mean net of the worst strategy."""
+    """The mean net result of the worst strategy, in antes."""
     simplest: Exact | None = None
-    """The mean net of the simplest published strategy, or None."""
+    """The mean net result of the simplest published strategy, in antes, or None."""
     policy: Policy | None = None
-    """The best option in each class of hands, as packed data; None if it would be too long."""
+    """The index of the best option in each class of hands, as packed data; None if it would be too long.
+
+    Classes are those of five cards. If the bank shows a card, there is an index for each such card.
+    """
     levels: dict[Identifier, Exact] = Field({})
-    """The probability of each pay-table row that pays from a progressive level."""
+    """The probability of each pay-table row that pays a share of a progressive level, by row id."""
     won: tuple[Won, ...] = ()
-    """How often each bet is paid in each way; empty in definitions of earlier versions."""
+    """How often each bet is paid in each way, also by rows that no hand wins; empty in older definitions."""
 
 
 class PokerDefinition(TableDefinition):
@@ -286,7 +287,7 @@ class PokerDefinition(TableDefinition):
     best: tuple[AdviceLine, ...] = Field(
         (), description="the best play, where such lines are the best there is"
     )
-    """The best strategy as lines, if lines can state it; the first that fits applies."""
+    """The best strategy as lines, if lines can state it. The first line that fits the hand applies."""
     simple: tuple[AdviceLine, ...] = Field((), description="that play, as data: the first line that fits")
     """The simplest published strategy, as lines. The first line that fits the hand applies."""
     proved: dict[Identifier, Proof] = Field({}, description="as `python -m tools.dev prove` says")
@@ -314,12 +315,15 @@ class PokerDefinition(TableDefinition):
 
     @property
     def size(self) -> int:
-        """Return the number of cards in the hands that are compared."""
+        """Return the number of cards in a hand that is ranked."""
         return RANKING_RULES_BY_NAME[self.ante.order if self.duel is None else self.duel.order].size
 
     @property
     def has_single_question(self) -> bool:
-        """Return whether strategy lines can be evaluated: one decision, a comparison with the bank, and no board."""
+        """Return whether the game's strategy can be stated as lines.
+
+        It can if the game has one decision, a comparison with the bank, and no board.
+        """
         boards = any(step.deal is not None and step.deal.board for step in self.step)
         return self.duel is not None and not boards and sum(step.ask is not None for step in self.step) == 1
 
@@ -327,7 +331,7 @@ class PokerDefinition(TableDefinition):
     def _check_strategy_lines(self) -> "PokerDefinition":
         """Refuse strategy lines in a game where they cannot be checked against the best strategy.
 
-        The advice to the player uses the lines, so they must be checked.
+        The machine advises the player by these lines, so they must be checked.
         """
         if self.best and not self.has_single_question:
             raise ValueError("best: lines are only valid with one question against the bank and no board")
@@ -373,7 +377,7 @@ class PokerDefinition(TableDefinition):
         return self
 
     def _check_hand_text(self, key: str, cards: str | None) -> None:
-        """Refuse text that does not name one hand: too many cards, too few, or a duplicate.
+        """Refuse text in which the number of cards is wrong for one hand, or a card occurs twice.
 
         ``key`` is the key of the text in the definition.
         """

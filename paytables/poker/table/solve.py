@@ -50,7 +50,10 @@ POLICY_CHARACTERS_MAX = 64_000
 
 
 def solve(definition: PokerDefinition, *how: object) -> dict[str, Proof]:
-    """Return the exact figures (proofs) of the ante with its linked bets and of each independent bet, by name."""
+    """Return the exact figures (proofs) of a poker game's bets, by the id of the bet.
+
+    The ante and the bets placed together with it have one proof, each independent bet its own.
+    """
     proofs = {}
     if definition.ante.is_independent_of_bank and len(list_bets_with_ante(definition)) > 1:
         proofs[MAIN_BET] = prove_withdrawals(definition)
@@ -88,7 +91,7 @@ def build_proof_from_distribution(
 
 
 def find_rows(rows: tuple[Row, ...], strengths: Ints, spot: Stake) -> Ints:
-    """Return, for each poker hand strength, the index of the pay-table row that it wins on a spot, -1 for none."""
+    """Return the index of the pay-table row that each poker hand strength wins on a spot; -1 for no row."""
     known_strengths, inverse = np.unique(strengths, return_inverse=True)
     order = RANKING_RULES_BY_NAME[spot.order]
     places = [find_row(rows, int(strength), 0, order) for strength in known_strengths]
@@ -163,14 +166,14 @@ def solve_independent_bet(definition: PokerDefinition, spot: Stake) -> Proof:
 
 
 def _compute_mean(net_cases: Counter[Fraction]) -> Fraction:
-    """Return the mean of a distribution of net results, given as the number of cases of each."""
+    """Return the mean net result, from the number of cases with each net result."""
     return sum((net * cases for net, cases in net_cases.items()), Fraction(0)) / sum(net_cases.values())
 
 
 def prove_withdrawals(definition: PokerDefinition) -> Proof:
     """Return the exact figures of three equal bets on one hand, two of which may be taken back one by one.
 
-    The simplest published strategy leaves a bet only if the cards seen already win.
+    The simplest published strategy leaves a bet only if the cards seen so far already win.
     """
     spots = [definition.spots[name] for name in list_bets_with_ante(definition)]
     withdrawal_terms = [find_withdrawal_terms(definition, spot) for spot in spots]
@@ -240,25 +243,22 @@ def prove_withdrawals(definition: PokerDefinition) -> Proof:
 
 @dataclass(frozen=True, slots=True)
 class SolvedOption:
-    """One option of the game's decision: its net results, its stake, and the classes of hands that may choose it.
-
-    ``nets`` has a row for each standing (comparison with the bank) and a column for each class of hands.
-    """
+    """One option of the game's decision, with its net results, its stake, and the hands that may choose it."""
 
     option: Option
-    """The option in the definition."""
+    """The option, as the definition states it."""
     nets: Ints
-    """The net result for each standing (row) and class of hands (column)."""
+    """The net result, in ``1 / unit`` antes, for each result of the comparison (row) and class of hands (column)."""
     staked: Fraction
-    """The antes that the option stakes."""
+    """The total stake in antes after the option is chosen."""
     offered_classes: Bools
-    """Whether the option is offered to each class of hands."""
+    """For each class of hands: whether the option may be chosen with such a hand."""
 
 
 class StudSolver:
     """The calculation of a poker game with one decision, against the bank and without a board.
 
-    Nets are in ``1 / unit`` antes.
+    Net results are whole numbers of ``1 / unit`` antes.
     """
 
     def __init__(self, definition: PokerDefinition) -> None:
@@ -276,9 +276,9 @@ class StudSolver:
         self.step = definition.step[asks[0]]
         """The step in which the player decides."""
         self.own_card_count = sum(deal.player for deal in deals)
-        """The number of the player's cards."""
+        """The number of cards that the player has at the end of the round."""
         self.known_card_count = sum(deal.player for deal in deals_before)
-        """The number of own cards that the player knows when deciding."""
+        """The number of own cards that the player has seen when deciding."""
         self.open_bank_card_count = sum(deal.bank for deal in deals_before)
         """The number of bank cards that are face up when the player decides."""
         self.player: CardSets = build_sets(52, self.own_card_count)
@@ -296,9 +296,9 @@ class StudSolver:
         )
 
     def count_standings(self) -> Ints:
-        """Return the number of bank hands with each result of the comparison with each class of the player's hands.
+        """Return the number of bank hands for each result of the comparison with each class of the player's hands.
 
-        The last index is the bank's visible card.
+        The array is indexed by the result (as in :data:`EVERY_STANDING`), the class, and the bank's visible card.
         """
         bank = build_sets(52, self.duel.bank)
         opens = self.duel.lowest_opening_strength
@@ -326,7 +326,7 @@ class StudSolver:
         return hand_counts
 
     def list_choices(self) -> list[SolvedOption]:
-        """Return every option of the player with its net result for each standing and class of hands."""
+        """Return every option of the decision with its net results."""
         times = list_bets_with_ante(self.definition)
         ranking = HandRanking(RANKING_RULES_BY_NAME[self.duel.order])
         choices = []
@@ -343,11 +343,14 @@ class StudSolver:
         return choices
 
     def compute_spot_nets(self, spot: Stake, factor: Fraction) -> Ints:
-        """Return one bet's net result for each standing and class of hands, if its stake is ``factor`` antes."""
+        """Return one bet's net results if its stake is ``factor`` antes.
+
+        Rows are the results of the comparison with the bank, columns the classes of the player's hands.
+        """
         strengths = self.player.compute_strengths(RANKING_RULES_BY_NAME[spot.order])[self.chosen]
 
         def find_spot_win(rows: tuple[Row, ...], default_net: Fraction) -> tuple[Ints, Bools]:
-            """Return a bet's net result for each class by the pay-table row that it wins, and whether it wins one.
+            """Return the bet's net result in each class of hands, and in which classes a pay-table row wins.
 
             Without a winning row the net result is ``default_net``.
             """
@@ -403,9 +406,9 @@ class StudSolver:
         return proof if len(policy) > POLICY_CHARACTERS_MAX else proof.model_copy(update={"policy": policy})
 
     def _fill_held_cards(self, best: Ints, answers: int) -> Ints:
-        """Return the best options with gaps filled, for visible bank cards that the player's own hand holds.
+        """Return the best options, filled in for visible bank cards that the player's own hand holds.
 
-        Such cases cannot occur; they get the most frequent option of the class.
+        Such cases cannot occur; they get the option that is best most often in the class.
         """
         if not self.open_bank_card_count:
             return best
@@ -419,7 +422,10 @@ class StudSolver:
     def find_published_answers(
         self, choices: list[SolvedOption], rules: tuple[AdviceLine, ...]
     ) -> Ints | None:
-        """Return the option that a published strategy chooses for each class of hands, or None if it has no lines."""
+        """Return, for each class of hands, the index of the option that a published strategy chooses.
+
+        Return None if the strategy has no lines.
+        """
         if not rules or self.known_card_count < self.own_card_count:
             return None
         places = {choice.option.id: n for n, choice in enumerate(choices)}
@@ -436,8 +442,8 @@ class StudSolver:
     ) -> tuple[Counter[Fraction], Fraction]:
         """Return the number of cases for each net result, and the mean stake, for given decisions.
 
-        ``chosen_options`` has the chosen option by class of hands and visible card. ``weight`` is the number
-        of hands per class, by default that of the classes.
+        ``chosen_options`` has the index of the chosen option by class of hands (row) and visible bank card (column).
+        ``weight`` is the number of hands in each class; None: as in the whole deck.
         """
         net_cases: Counter[Fraction] = Counter()
         staked = Fraction(0)
@@ -453,13 +459,13 @@ class StudSolver:
         return net_cases, staked / sum(net_cases.values())
 
     def _iter_rows(self, choices: list[SolvedOption]) -> Iterator[BetPayment]:
-        """Yield each pay-table payment on the bets that may be staked after the player's decision."""
+        """Yield each pay-table row, with its return, of each bet that may be made by the end of the decision."""
         for choice in choices:
             for name, factor in self._find_bets_after(choice.option).items():
                 yield from iter_row_returns(self.definition.spots[name], factor)
 
     def _find_bets_after(self, option: Option) -> dict[str, Fraction]:
-        """Return the bets staked after the player's decision, in multiples of the ante; none after a fold."""
+        """Return the bets on the table after the player's decision, in multiples of the ante; none after a fold."""
         bets = {} if option.fold else dict(list_bets_with_ante(self.definition))
         if option.spot is not None:
             bets[option.spot] = bets.get(option.spot, Fraction(0)) + Fraction(option.times)
@@ -468,10 +474,10 @@ class StudSolver:
     def _count_bet_payments(
         self, standings: Ints, choices: list[SolvedOption], chosen_options: Ints, weight: Ints | None = None
     ) -> Counter[BetPayment]:
-        """Return how often each bet is paid by each row, as won and as returned, for given decisions.
+        """Return how often each bet is paid in each way (by a row, as won, as returned), for given decisions.
 
-        ``chosen_options`` has the chosen option by class of hands and visible card. ``weight`` is the number
-        of hands per class, by default that of the classes.
+        ``chosen_options`` has the index of the chosen option by class of hands (row) and visible bank card (column).
+        ``weight`` is the number of hands in each class; None: as in the whole deck.
         """
         hands_per_class = self.like if weight is None else weight
         payment_counts: Counter[BetPayment] = Counter()
@@ -487,10 +493,10 @@ class StudSolver:
     def _count_spot_payments(
         self, spot: Stake, factor: Fraction, standing: Standing, cases: Ints
     ) -> Counter[BetPayment]:
-        """Return how often one bet is paid by each row, as won or as returned, for one result of the comparison.
+        """Return how often one bet is paid in each way (by a row, as won, as returned), for one ``standing``.
 
-        ``standing`` is how the player's hand compares with the bank's; ``cases`` has the number of cases by
-        class of hands.
+        ``standing`` says how the player's hand compares with the bank's; ``cases`` has the number of cases by class of
+        hands.
         """
         strengths = self.player.compute_strengths(RANKING_RULES_BY_NAME[spot.order])[self.chosen]
         result = spot.find_result(standing)

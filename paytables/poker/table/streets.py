@@ -69,7 +69,7 @@ def build_streets(definition: PokerDefinition) -> StreetBets:
 
 
 def solve_streets(definition: PokerDefinition, *how: object) -> Proof:
-    """Return the exact figures (proof) of a hold'em game's ante and super ante with all raises."""
+    """Return the exact figures (proof) of a hold'em game's ante and super ante, with all raises."""
     streets = build_streets(definition)
     solved = HoldemSolver(streets, *how).solve_strategy()  # type: ignore[arg-type]
     net_cases = Counter({Fraction(net, streets.unit): cases for net, cases in solved.net_counts.items()})
@@ -86,7 +86,10 @@ def solve_streets(definition: PokerDefinition, *how: object) -> Proof:
 
 
 def _list_bet_results(definition: PokerDefinition, solved: SolvedStrategy) -> tuple[Won, ...]:
-    """Return how often each bet is paid by each row of its pay table, won and returned, in the solved game."""
+    """Return how often each bet is paid in each way: by each row of its pay table, as won, as returned.
+
+    ``solved`` is the game's best strategy with the number of cases of each result.
+    """
     first, flop, turn, river = (
         [(str(option.spot), option.added_stake_factor) for option in step.option if option.added_stake_factor]
         for step in definition.step
@@ -115,10 +118,10 @@ def _list_bet_results(definition: PokerDefinition, solved: SolvedStrategy) -> tu
 def _count_payment(
     spot: Stake, factor: Fraction, result: Result, cases: int, kind: int = 0
 ) -> Counter[BetPayment]:
-    """Return what is paid on a bet of ``factor`` antes, counted ``cases`` times; empty if it loses.
+    """Return the payment of a bet of ``factor`` antes with this ``result``, counted ``cases`` times; empty if it loses.
 
-    The key is the bet, the row (or "won", "push") and the multiple of the ante returned. ``kind`` is the
-    category of the player's hand.
+    The key is the bet's id, the row's id (or "won", "push"), and the multiple of the ante returned. ``kind`` is the
+    combination of the player's hand.
     """
     place = find_row(spot.pay, kind, 0, FIVE_CARD_RANKING) if result == "pays" else None
     if place is not None:
@@ -130,9 +133,9 @@ def _count_payment(
 
 
 def encode_policy(definition: PokerDefinition, solved: SolvedStrategy, unit: int) -> str:
-    """Return the best options before and after the flop as a policy text for ``find_shared_cards_answer``.
+    """Return the best options before and after the flop as policy text for :func:`find_shared_cards_answer`.
 
-    Hole cards that are on the flop cannot occur; they get the option of the next ones.
+    Hole cards that are on the flop cannot occur; they get the same option as the next pair.
     """
     first, flop, *_ = (step.option for step in definition.step if step.ask is not None)
     places = {int(option.added_stake_factor * unit): index for index, option in enumerate(first)}

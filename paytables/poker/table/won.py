@@ -14,7 +14,7 @@ BetPayment: TypeAlias = tuple[str, str, Fraction]
 def iter_row_returns(spot: Stake, factor: Fraction) -> Iterator[BetPayment]:
     """Yield, for each row of a spot's pay tables, what a bet of ``factor`` antes returns if it wins that row.
 
-    A bonus row is paid in addition to the bet, so its stake is not included.
+    The return of a bonus row is without the stake, because the row is paid in addition to the bet.
     """
     for row in (*spot.first, *spot.pay):
         yield spot.id, row.id, factor * (1 + row.pays.net)
@@ -25,9 +25,10 @@ def iter_row_returns(spot: Stake, factor: Fraction) -> Iterator[BetPayment]:
 def list_row_rates(
     rows: Iterable[BetPayment], cases: Mapping[BetPayment, int], total: int
 ) -> tuple[Won, ...]:
-    """Return how often bets are paid in each way: by each row, as won, or as returned.
+    """Return the probability of each way in which bets are paid: by each row, as won, or as returned.
 
-    Rows that no hand wins are included, with rate zero.
+    ``cases`` has the number of cases of each way, out of ``total``. ``rows`` are rows to list even if no hand wins
+    them.
     """
     cases_by_row = {**dict.fromkeys(rows, 0), **cases}
     return tuple(

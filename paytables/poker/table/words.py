@@ -25,7 +25,10 @@ _RANK_NAMES: Final = (
 
 
 def describe_best_play(definition: PokerDefinition, spot: str | None) -> str:
-    """Return, as text, the best strategy for the ante with its linked bets, or for the independent bet on ``spot``."""
+    """Return the best strategy as text for the player.
+
+    It is the strategy for the independent bet on ``spot``, or for the ante and the bets placed together with it.
+    """
     if spot is not None and not _may_be_taken_back(definition, spot):
         return _NO_DECISION_TEXT
     return _format_lines(definition, definition.best) if definition.best else _HIGHEST_MEAN_TEXT
@@ -52,7 +55,7 @@ def _may_be_taken_back(definition: PokerDefinition, spot: str) -> bool:
 
 
 def _format_lines(definition: PokerDefinition, lines: Sequence[AdviceLine]) -> str:
-    """Return the lines of a poker strategy as text. The first line that fits a hand counts."""
+    """Return the lines of a poker strategy as one text; of several lines that fit a hand, the first applies."""
     if lines[0].least is None:
         return f"always {lines[0].option}"
     order = "five" if definition.duel is None else definition.duel.order
@@ -66,7 +69,7 @@ def _format_lines(definition: PokerDefinition, lines: Sequence[AdviceLine]) -> s
 
 
 def _format_hand(names: str, ranking: HandRanking) -> str:
-    """Return a poker hand as text: its ranks, the most frequent first, and its combination if it has one."""
+    """Return a poker hand as text: its ranks, those that occur most often first, and its combination if it has one."""
     cards = parse_cards(names)
     times = Counter(map(rank_of, cards))
     ranks = sorted(map(rank_of, cards), key=lambda rank: (times[rank], rank), reverse=True)

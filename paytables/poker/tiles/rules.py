@@ -48,20 +48,20 @@ class PaiGowRules(TwoHandsRules):
         return list_settings((a, b, c, d))
 
     def find_house_way(self, dealt: Sequence[int]) -> Way:
-        """Return the way in which the bank sets these four tiles: the one with the highest combined value."""
+        """Return the way in which the bank sets these four tiles: the one with the highest total worth."""
         return choose_bank_way(self.definition, self.list_settings(dealt))
 
     def is_low_hand_better(self, low: int, bank_low: int) -> bool:
-        """Return whether a pai gow low hand beats the bank's low hand.
+        """Return whether a player's low hand beats the bank's low hand.
 
-        If the definition says so, a low hand without value never does.
+        If the definition says so, a low hand of 0 points never does.
         """
         return low > bank_low and not (self.definition.worthless_low_loses and is_worthless(low))
 
     def find_advised_setting(self, dealt: Sequence[int]) -> int:
-        """Return how the player is advised to set four tiles, as bits of the indices of the low hand's tiles.
+        """Return the advised low hand of four tiles: bit n is set if the tile with index n belongs to it.
 
-        It is the best setting if the definition stores it, otherwise the bank's way.
+        The setting is the best one if the definition stores it, otherwise the bank's way.
         """
         proof = self.definition.proved
         if proof is None:
@@ -71,7 +71,10 @@ class PaiGowRules(TwoHandsRules):
         ][2]
 
     def describe_setting(self, way: Way) -> dict[str, str]:
-        """Return the low and the high hand as text by language: points, or rank among the twenty combinations."""
+        """Return the low and the high hand as text, by language.
+
+        The text of a hand is its points, or its rank among the twenty combinations.
+        """
         points = {"en": 0, "fr": 1}
         return {code: " / ".join(_describe_hand(hand, n) for hand in way[:2]) for code, n in points.items()}
 
@@ -82,7 +85,7 @@ class PaiGowRules(TwoHandsRules):
         return solve(self.definition)
 
     def analyse(self, depth: Depth) -> Analysis:  # noqa: ARG002 (the result is the same at every depth)
-        """Return the exact figures of the stake, with tiles set as advised, and of the bank against it."""
+        """Return the exact figures of the stake, with tiles set as advised, and of a player who is the bank."""
         header = self.definition.game
         bets = [self._analyse_stake(stake, name) for name, stake in self.list_stated_stakes().items()]
         bets += self.analyse_least_bank(self.definition.proved or self.prove())
@@ -111,7 +114,7 @@ class PaiGowRules(TwoHandsRules):
 
 @cache
 def _index_tile_sets() -> dict[tuple[int, ...], int]:
-    """Return the index of each ascending set of four tiles among all such sets."""
+    """Return the index of each set of four tiles (ascending) in the order of all such sets."""
     return {hand: n for n, hand in enumerate(combinations(range(len(ALL_TILES)), TILES_PER_HAND))}
 
 

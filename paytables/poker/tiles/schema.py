@@ -14,42 +14,37 @@ HandValues = Annotated[tuple[NaturalInt, ...], Field(min_length=30, max_length=3
 
 
 class BankWay(Strict):
-    """The worth of each hand of two tiles to the bank, which sets its four tiles for the highest total worth.
+    """How the bank sets its four tiles: so that its two hands have the highest total worth in these lists.
 
-    Each list starts with the hands of 0 to 9 points. The named combinations follow, from the twentieth to the
-    first.
+    Each list starts with the hands of 0 to 9 points. The named combinations follow, from the twentieth to the first.
     """
 
     low: HandValues
-    """The worth of each hand of two tiles as the low hand."""
+    """The worth of each hand of two tiles when it is the low hand."""
     high: HandValues
-    """The worth of each hand of two tiles as the high hand."""
+    """The worth of each hand of two tiles when it is the high hand."""
 
 
 class Proof(Chances):
-    """The exact figures of a pai gow game: the chances of a win, push and loss with the best settings.
-
-    ``worst`` is the mean net of the worst settings, ``simplest`` that of the bank's own way, which is the
-    simplest published strategy.
-    """
+    """The exact figures of a pai gow game: the probabilities of a win, push and loss with the best settings."""
 
     worst: Exact
-    """The mean net of the worst settings."""
+    """The player's mean net result with the worst settings."""
     simplest: Exact
-    """The mean net of a player who sets tiles as the bank does."""
+    """The mean net result of a player who sets tiles as the bank does, the simplest published strategy."""
     policy: Policy = Field(description="which way of each four tiles, in the order of their combinations")
-    """The best setting of each set of four tiles, as packed data."""
+    """The index of the best setting for each set of four tiles, as packed data."""
 
 
 class PaiGowDefinition(TwoHandsDefinition):
     """The definition of a game of pai gow with tiles.
 
-    The rules leave open how the bank sets its tiles. Here it sets them so that the two hands have the highest
-    total worth according to ``bank``; of equal settings, it takes the one with the better low hand.
+    The rules leave open how the bank sets its tiles, so the definition states it (``bank``). If two settings have the
+    same total worth, the bank takes the one with the better low hand.
     """
 
     bank: BankWay
-    """The worth of each low and high hand; the bank sets its four tiles for the best worth."""
+    """The worth of each hand to the bank, which sets its four tiles for the highest total worth."""
     worthless_low_loses: bool = True
     """Whether a low hand of 0 points never beats another low hand (s. 109, 1)."""
     proved: Proof | None = Field(None, description="as `python -m tools.dev prove` says")

@@ -33,7 +33,7 @@ Ways = tuple[tuple[int, int, int], ...]
 def count_bank_hands(
     definition: PaiGowDefinition,
 ) -> tuple[list[tuple[int, int, int, int]], list[Ways], Ints]:
-    """Return every hand of four tiles, the ways to set each, and how many bank hands each way beats and loses to."""
+    """Return every set of four tiles, the ways to set each, and how many bank hands each way beats and loses to."""
     hands = list(combinations(range(len(ALL_TILES)), 4))
     masks = np.array([sum(1 << tile for tile in hand) for hand in hands], dtype=np.int64)
     ways = [list_settings((a, b, c, d)) for a, b, c, d in hands]
@@ -61,7 +61,10 @@ def solve(definition: PaiGowDefinition) -> Proof:
     bank = np.array([way.index(choose_bank_way(definition, way)) for way in ways], dtype=np.int64)
 
     def compute_results(chosen_ways: Ints) -> tuple[Fraction, Fraction, Fraction]:
-        """Return the probabilities of a win and a loss, and the mean net, with hand i set in ``chosen_ways[i]``."""
+        """Return the probabilities of a win and a loss, and the mean net result.
+
+        The player sets the i-th set of tiles in its way number ``chosen_ways[i]``.
+        """
         at = np.arange(len(hands))
         wins, losses = (Fraction(int(count[at, chosen_ways].sum()), total) for count in (won, lost))
         return wins, losses, (1 - fee) * wins - losses
@@ -78,7 +81,10 @@ def solve(definition: PaiGowDefinition) -> Proof:
 
 
 def _count_wins_and_losses(masks: Ints, bank_hands: Ints, player_hands: Ints, result_counts: Ints) -> None:
-    """Count, for each way to set each hand of four tiles, how many bank hands it beats and loses to."""
+    """Count, for each way to set each hand of four tiles, how many bank hands it beats and loses to.
+
+    ``masks`` has the tiles of each hand as bits. ``result_counts`` gets both numbers.
+    """
     for n in range(len(masks)):
         for m in range(len(masks)):
             if masks[n] & masks[m]:

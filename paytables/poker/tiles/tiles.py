@@ -1,7 +1,8 @@
 """The 32 tiles of pai gow: the value of two tiles, and the ways to set four (by-law, ss.100-105).
 
-A tile is its index here, 0 to 31; its name is its pips, ``6-6``. A strength is an integer, larger for the
-better hand of two: equal strengths are equal hands in the sense of s.104, and the bank wins them.
+A tile is represented by its index here, 0 to 31; its name is its pips, such as ``6-6``. The strength of a hand of two
+tiles is an integer, larger for the better hand. Hands of the same strength are equal in the sense of s.104, and the
+bank wins them.
 """
 
 from collections.abc import Sequence
@@ -41,12 +42,12 @@ _MIXED_PAIRS: Final = (("3-6", "4-5"), ("2-6", "3-5"), ("2-5", "3-4"), ("1-4", "
 
 
 def find_single_tile_value(tile: int) -> int:
-    """Return the value of a pai gow domino on its own, for comparing single tiles; 17 is the highest."""
+    """Return the value of one pai gow tile, by which single tiles are compared; 17 is the highest."""
     return next(len(TILE_VALUES) - n for n, row in enumerate(TILE_VALUES) if ALL_TILES[tile] in row)
 
 
 def count_points(tiles: Sequence[int]) -> int:
-    """Return the points of two pai gow tiles: pips without tens; 1-2 may count 6 and 2-4 may count 3 (s.103)."""
+    """Return the points of two pai gow tiles: their pips without tens; 1-2 may count 6 and 2-4 may count 3 (s.103)."""
     sums = {0}
     for tile in tiles:
         pips = sum(map(int, ALL_TILES[tile].split("-")))
@@ -75,9 +76,10 @@ def find_combination_rank(tiles: Sequence[int]) -> int | None:
 
 @cache
 def compute_strength(first: int, second: int) -> int:
-    """Return the strength of two pai gow tiles: by combination, else by points and then by the higher tile.
+    """Return the strength of a hand of two pai gow tiles.
 
-    Two hands of the same combination have the same higher tile, and so are equal.
+    Combinations rank by their order, other hands by points and then by the higher tile. Two hands with the same
+    combination are equal.
     """
     place = find_combination_rank((first, second))
     if place is not None:
@@ -88,7 +90,10 @@ def compute_strength(first: int, second: int) -> int:
 
 
 def find_value_level(strength_: int) -> int:
-    """Return the value level of a two-tile hand of that strength: 0 to 9 for points, 10 to 29 for combinations."""
+    """Return the position of a two-tile hand in the lists of :class:`BankWay`.
+
+    It is 0 to 9 for points, and 10 to 29 for combinations. ``strength_`` is the hand's strength.
+    """
     return strength_ // 32
 
 
@@ -99,9 +104,10 @@ def is_worthless(strength_: int) -> bool:
 
 @cache
 def list_settings(tiles: tuple[int, int, int, int]) -> tuple[tuple[int, int, int], ...]:
-    """Return the ways to set four pai gow tiles as two hands: both strengths, and the low hand's indices as bits.
+    """Return the ways to set four pai gow tiles as two hands, those with the best low hand first.
 
-    The high hand must be equal or better (s.113). Ways with the best low hand come first.
+    A way has the strengths of the low and the high hand, and the indices of the low hand's tiles as bits. The high hand
+    must be equal or better (s.113).
     """
     mask_by_strengths: dict[tuple[int, int], int] = {}
     for a, b in combinations(range(4), 2):

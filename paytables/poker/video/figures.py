@@ -19,8 +19,7 @@ STRATEGY_TEXT: Final = "of the 32 ways to hold, always the one with the highest 
 class HeldCardsFigures:
     """The results of one holding strategy over every deal of a video poker game.
 
-    Hands of one deal have only their initial cards in common; the mean squared deal win gives their
-    covariance.
+    Several hands drawn from one deal share its held cards; their covariance is computed from ``mean_squared_deal_win``.
     """
 
     rates: tuple[Fraction, ...]
@@ -29,7 +28,7 @@ class HeldCardsFigures:
     """The mean, over all deals, of the squared mean win of a deal, in squared credits."""
 
     def compute_mean(self, pays: Sequence[int]) -> Fraction:
-        """Return the mean win of one video poker hand with this strategy, in credits; ``pays`` are by row."""
+        """Return the mean win of one video poker hand, in credits; ``pays`` has the credits of each pay-table row."""
         return sum((rate * pay for rate, pay in zip(self.rates, pays, strict=True)), Fraction(0))
 
     def compute_variance(self, pays: Sequence[int], hands: int = 1) -> Fraction:
@@ -52,7 +51,7 @@ def prove(definition: VideoPokerDefinition) -> Proofs:
     )
 
     def prove_bet(credits_: int) -> Proof:
-        """Return the proof of a bet of ``credits_`` on one hand: the returns of the best, worst and simplest holds.
+        """Return the proof of a bet of ``credits_`` on one hand, with the best, worst and simplest holds.
 
         Of holds that are equally good, the first is used.
         """
@@ -95,9 +94,9 @@ def analyse(definition: VideoPokerDefinition) -> Analysis:
 def analyse_bet(definition: VideoPokerDefinition, credits_: int, hands: int) -> BetAnalysis:
     """Return the exact figures of a bet on ``hands`` hands of one deal, at ``credits_`` credits each.
 
-    The distribution is that of one hand: the hands of one deal have the same distribution, and their
-    dependence only affects the variance. The return of the simplest strategy counts a level at its reset, so
-    it is stated only if no level is played for.
+    The win distribution is that of one hand. All hands of a deal have the same distribution; that they depend on each
+    other only affects the variance. The simplest strategy's return would count a progressive level at its reset amount,
+    so it is stated only for a bet that plays for no level.
     """
     proofs = definition.proved or prove(definition)
     proof = proofs.find_proof(is_highest_bet=credits_ == definition.max_credits)
@@ -146,7 +145,7 @@ def analyse_bet(definition: VideoPokerDefinition, credits_: int, hands: int) -> 
 def _compute_progressive_share(
     definition: VideoPokerDefinition, rates: tuple[Fraction, ...], cost: int
 ) -> ProgressiveShare:
-    """Return the progressive level's share in the return of a hand that costs ``cost`` credits.
+    """Return what the progressive level adds to the return of a hand that costs ``cost`` credits.
 
     ``rates`` are the probabilities of the pay table's rows.
     """

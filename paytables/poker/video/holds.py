@@ -1,9 +1,8 @@
-"""Exact results of every hold of every deal of a video poker game, and the best and worst holds (needs numpy).
+"""Exact results of every hold of every deal of a video poker game, and the best and worst holds (needs numba).
 
-A pay table gives each of the 2,598,960 hands (2,869,685 with a joker) its prize. Deals that differ in suits
-only form one of 134,459 (150,891) classes, and one deal of each class is evaluated. The results of its 32
-holds are sums of the prizes of all hands with the held cards, by inclusion and exclusion over the discarded
-cards.
+A pay table gives each of the 2,598,960 hands (2,869,685 with a joker) its prize. Deals that differ in suits only form a
+class; one deal of each of the 134,459 classes (150,891) is evaluated. The result of each of its 32 holds is a sum over
+all hands that contain the held cards but none of the discarded ones, by inclusion and exclusion.
 """
 
 from __future__ import annotations
@@ -39,10 +38,9 @@ STRAIGHT_RANK_MASKS: Final = (0b1000000001111, *(0b11111 << low for low in range
 
 @dataclass(frozen=True, slots=True)
 class DealtCardsPart:
-    """Properties of the cards at certain indices of a video poker deal, as arrays over all classes of deals.
+    """Properties of some of the five dealt cards of a video poker deal, at the same indices in every deal.
 
-    They are ranks and suits of the cards that are not wild, as bits; the number of pairs among these; the
-    number of wild cards in the whole deal; and whether no wild card is at another index.
+    Each property is an array with an element for each class of deals.
     """
 
     ranks: Ints
@@ -50,14 +48,14 @@ class DealtCardsPart:
     suits: Ints
     """The suits of the cards that are not wild, as bits."""
     pairs: Ints
-    """The number of pairs among the cards that are not wild."""
+    """The number of pairs of equal rank among the cards that are not wild."""
     wilds: Ints
     """The number of wild cards in the whole deal."""
     holds_all_wilds: Bools
     """Whether these cards include every wild card of the deal."""
 
     def find_fits(self, line: Hold, classes: Ints) -> Bools:
-        """Return, for classes of video poker deals, whether holding these cards fits a line of a simple strategy."""
+        """Return whether holding these cards fits a line of a simple strategy, for each of the deals ``classes``."""
         fits: Bools = self.holds_all_wilds[classes]
         ranks = self.ranks[classes]
         if line.wild is not None:
@@ -92,18 +90,21 @@ class HoldEvaluation:
             comb(undealt, POLICY_HAND_CARDS - mask.bit_count()) for mask in range(1 << POLICY_HAND_CARDS)
         ]
         self.unit = lcm(*finished)
-        """The common number of parts of a credit, so that the mean win of every hold is a whole number."""
+        """The number of parts into which a credit is divided, so that the mean win of every hold is a whole number."""
         self.scale = np.array([self.unit // count for count in finished], dtype=np.int64)
-        """For each of the 32 ways to hold: the weight of one completed hand, so that all ways have equal totals."""
+        """The weight of one completed hand for each of the 32 holds: ``unit`` divided by the hold's number of draws."""
 
     @cached_property
     def strengths(self) -> Ints:
-        """Return the strength of every video poker hand of five cards, as an array."""
+        """Return the strength of every hand of five cards, as an array."""
         return self.sets.compute_strengths(self.definition.deck.order)
 
     @cached_property
     def rows(self) -> Ints:
-        """Return the row of the pay table that every video poker hand wins, or the number of rows if it wins none."""
+        """Return the index of the pay-table row that every hand of five cards wins.
+
+        A hand that wins nothing has the number of rows as its index.
+        """
         order = self.definition.deck.order
         wilds: Ints = self.sets.count_wilds(order)[0] if order.wild_ranks else np.zeros(1, dtype=np.int8)
         keys = (
@@ -118,16 +119,17 @@ class HoldEvaluation:
 
     @cached_property
     def counts(self) -> list[list[Ints]]:
-        """Return, for each pay-table row, how many video poker hands of that row contain each set of cards.
+        """Return, for each pay-table row, how many winning hands of that row contain a given set of cards.
 
-        Each element is an array over all sets of up to five cards; see :meth:`CardSets.sum_over_supersets`.
+        An item of a row's list is an array over all sets of 0, 1, 2 ... 5 cards; see
+        :meth:`CardSets.sum_over_supersets`.
         """
         return [self.sets.sum_over_supersets(self.rows == row) for row in range(len(self.definition.pay))]
 
     def compute_mean_wins(self, pays: Sequence[int]) -> Ints:
-        """Return the mean win of each of the 32 video poker holds in each class of deals, in ``1 / unit`` credits.
+        """Return the mean win of each of the 32 holds (rows) in each class of deals (columns), in ``1 / unit`` credits.
 
-        Rows are the holds, columns the classes of deals. ``pays`` are credits by row of the pay table.
+        ``pays`` has the credits of each row of the pay table.
         """
         tables: list[Ints] = [
             np.sum([pay * table[size] for pay, table in zip(pays, self.counts, strict=True)], axis=0)
@@ -137,10 +139,10 @@ class HoldEvaluation:
         return self.sets.sum_over_holds(tables, self.deals) * self.scale[:, None]
 
     def evaluate_masks(self, values: Ints, masks: Ints) -> tuple[tuple[Fraction, ...], Fraction]:
-        """Return the results of holding the cards in ``masks`` (bits of indices) in each class of deals.
+        """Return the results of a strategy that holds the cards in ``masks`` (bits of indices) in each class of deals.
 
-        First comes the probability of each row of the pay table, then the mean of the squared mean win of a
-        deal.
+        The tuple has the probability of each row of the pay table. The fraction is the mean, over all deals, of the
+        squared mean win of a deal. ``values`` is what :meth:`compute_mean_wins` returns.
         """
         total = self.unit * self.sets.count
         finished = self.sets.sum_over_draws(self.counts, self.deals, masks) * (self.scale[masks] * self.like)
@@ -154,9 +156,9 @@ class HoldEvaluation:
         return rates, Fraction(squares, self.unit**2 * self.sets.count)
 
     def select_cards_held_by(self, way: SimpleStrategy) -> Ints:
-        """Return the cards that a simple strategy holds in each class of video poker deals, as bits of indices.
+        """Return which cards a simple strategy holds in each class of deals, as bits of indices.
 
-        Raises :class:`AnalysisError` if no line of it fits some deal.
+        Raises :class:`AnalysisError` if some deal fits no line of the strategy.
         """
         order = self.definition.deck.order
         categories = self.strengths[self.deals] >> BITS_BELOW_COMBINATION
@@ -184,7 +186,10 @@ class HoldEvaluation:
 
     @cached_property
     def parts(self) -> list[DealtCardsPart]:
-        """Return the properties of each subset of a deal's cards; the list index has the card indices as bits."""
+        """Return the properties of each of the 32 subsets of a deal's cards.
+
+        The index in the list has a bit for each card: index 5 (bits 101) is the first and the third card.
+        """
         wild = self.definition.deck.order.wild_ranks
         cards = self.sets.cards_by_set[self.deals].astype(np.int64).T
         plain = ~np.isin(cards >> 2, wild)
@@ -210,10 +215,10 @@ class HoldEvaluation:
         return card_parts
 
     def compute_mean(self, values: Ints, masks: Ints) -> Fraction:
-        """Return the mean win of one video poker hand, in credits, if the player holds the cards in ``masks``.
+        """Return the mean win of one hand, in credits, if the player holds the cards in ``masks``.
 
-        ``masks`` has, for each class of deals that differ in suits only, the cards held (bits); ``values`` is
-        what :meth:`compute_mean_wins` returns.
+        ``masks`` has the held cards in each class of deals, as bits of indices; ``values`` is what
+        :meth:`compute_mean_wins` returns.
         """
         wins = values[masks, np.arange(len(masks))] * self.like
         return Fraction(sum(wins.tolist()), self.unit * self.sets.count)

@@ -27,14 +27,14 @@ class VideoPokerRules(Tableless):
 
     @cached_property
     def bet_options(self) -> tuple[int, ...]:
-        """Return the total cost of every number of credits on every number of hands, ascending."""
+        """Return the total cost of a game for every number of credits and every number of hands, ascending."""
         bets = self.definition.bets
         return tuple(sorted({credits_ * hands for credits_ in bets.credits for hands in bets.hands}))
 
     def build_wager(self, credits_: int, **options: object) -> Wager:
         """Return the wager of ``credits_`` in total, spread evenly over ``hands`` hands.
 
-        By default it is the smallest number of hands that gives this total. Raises :class:`WagerError`.
+        If ``hands`` is not given, it is the smallest number of hands that gives this total. Raises :class:`WagerError`.
         """
         bets = self.definition.bets
         if set(options) - {"hands"}:
@@ -64,7 +64,7 @@ class VideoPokerRules(Tableless):
         return None if row is None else self.definition.pay[row]
 
     def build_advice(self, dealt_cards: list[int], credits_: int) -> dict[str, int]:
-        """Return the cards of a deal that the best strategy holds, as bits of indices; empty if none is stored."""
+        """Return which dealt cards the best strategy holds, as bits of indices; empty if no strategy is stored."""
         proofs = self.definition.proved
         if proofs is None:
             return {}
@@ -95,7 +95,7 @@ class VideoPokerRules(Tableless):
             yield Cue("deal", {"hand": "player", "card": format_card(card)})
 
         def build_prompt() -> dict[str, object]:
-            """Return the dealt hand, what it would win, and the advice which cards to hold."""
+            """Return the dealt hand, what it would win, and the advised hold, for the screen."""
             row = self.find_pay_row(dealt_cards)
             return {
                 **self._build_felt([dealt_cards]),
@@ -141,7 +141,7 @@ class VideoPokerRules(Tableless):
         return Outcome(progressives=tuple(hit), display=display)
 
     def list_levels(self, wager: Wager) -> tuple[LevelPlay, ...]:
-        """Return the progressive level for which one hand at the maximum credits plays, if there is one."""
+        """Return the progressive level if the wager plays for it: one hand at the maximum credits."""
         hands = wager.options["hands"]
         level = self.definition.find_level(wager.credits // hands, hands)
         if level is None:
@@ -159,7 +159,7 @@ class VideoPokerRules(Tableless):
         )
 
     def list_every_level(self) -> tuple[LevelPlay, ...]:
-        """Return the progressive level at the only price for which it is played."""
+        """Return the progressive level, with the only wager that plays for it."""
         return self.list_levels(self.build_wager(self.definition.max_credits, hands=1))
 
     def _build_felt(self, hands: list[list[int]]) -> dict[str, object]:
@@ -209,7 +209,7 @@ class VideoPokerRules(Tableless):
         )
 
     def list_remarks(self) -> tuple[Remark, ...]:
-        """Return remarks on what is legal but may surprise: a row that pays less than the row below."""
+        """Return remarks on a legal pay table that may surprise: a row that pays less than the row below it."""
         pays = [pay.pays for pay in self.definition.pay]
         return tuple(
             Remark(f"pay.{n}.pays", f"pays more than {self.definition.pay[n - 1].id}, which goes before it")
@@ -236,5 +236,8 @@ class VideoPokerRules(Tableless):
 
 
 def _format_hand_id(hand: int) -> str:
-    """Return the id of a hand on the felt: the first, which is dealt and held, is the player's, others are numbered."""
+    """Return the id of a hand on the felt.
+
+    The first hand, which is dealt and held, has the player's id; the others are numbered.
+    """
     return "player" if hand == 1 else f"player-{hand}"

@@ -44,12 +44,12 @@ class Deck(Strict):
 
 
 class Pay(HandRow):
-    """A row of the video poker pay table: ``pays`` credits for each credit bet, ``most_pays`` at the maximum bet."""
+    """A row of the video poker pay table: the credits that it pays for each credit bet."""
 
     pays: PositiveInt
     """The credits paid for each credit bet."""
     most_pays: PositiveInt | None = None
-    """The credits paid for each credit of the maximum bet; None: ``pays``."""
+    """The credits paid for each credit at the maximum bet; None: the same as ``pays``."""
 
 
 class Bets(Strict):
@@ -72,9 +72,10 @@ class Bets(Strict):
 
 
 class Progressive(Strict):
-    """A video poker progressive level, which one hand at the maximum credits plays for and wins by a pay-table row.
+    """A video poker progressive level. One hand at the maximum credits plays for it.
 
-    The level is paid instead of the row's pay. The cabinet stores its meter and pays it.
+    A hand that wins the row ``row`` wins the level's amount instead of the row's pay. The cabinet stores the level's
+    meter and pays it.
     """
 
     id: Identifier
@@ -84,22 +85,22 @@ class Progressive(Strict):
     reset_credits: PositiveInt
     """The level's amount after a hit, in credits."""
     increment: Annotated[str, Field(pattern=r"^\d+/[1-9]\d*$")] = "0/1"
-    """The part of each bet that plays for the level that is added to the meter, as a fraction."""
+    """The part of a bet that is added to the level's meter, as a fraction, if the bet plays for the level."""
 
 
 class Proof(Strict):
-    """Exact figures of the best video poker holds at one number of credits: how often each pay-table row is won."""
+    """Exact figures of the best video poker holds for one number of credits bet."""
 
     rates: tuple[Exact, ...]
     """The probability of each row of the pay table, in the order of the rows."""
     deals: Exact
-    """The mean, over all deals, of the squared mean win for each credit bet."""
+    """The mean, over all deals, of the squared mean win of the deal for each credit bet."""
     worst: Exact
-    """The return of the worst holds."""
+    """The return with the worst holds."""
     simplest: Exact | None = None
-    """The return of the published simple strategy, or None."""
+    """The return with the published simple strategy, or None."""
     policy: Policy
-    """The cards to hold in each class of deals, as packed data."""
+    """The cards to hold in each class of deals that differ in suits only, as packed data."""
 
 
 class Proofs(Strict):
@@ -108,7 +109,7 @@ class Proofs(Strict):
     most: Proof
     """The figures of a hand at the maximum credits."""
     fewer: Proof | None = None
-    """The figures of any other hand, if its pays per credit differ; else None."""
+    """The figures of a hand at fewer credits; None if its pays per credit are the same."""
 
     def find_proof(self, *, is_highest_bet: bool) -> Proof:
         """Return the figures for a hand bet at the maximum credits (``is_highest_bet``), or for any other hand."""
@@ -116,20 +117,20 @@ class Proofs(Strict):
 
 
 class Hold(Strict):
-    """A line of a simple strategy in video poker: hold ``cards`` cards that meet these conditions.
+    """A line of a simple strategy in video poker: hold ``cards`` cards that meet the line's conditions.
 
-    All wild cards are held too. ``made`` and ``wild`` are conditions on the five dealt cards. All other
-    conditions are on the held cards that are not wild.
+    All wild cards are held too. ``made`` and ``wild`` are conditions on the five dealt cards. All other conditions are
+    on the held cards that are not wild.
     """
 
     cards: Annotated[int, Field(ge=0, le=POLICY_HAND_CARDS)]
     """The number of cards that the line holds."""
     made: tuple[Category, ...] = ()
-    """The line applies to these combinations of the five dealt cards; empty: to any."""
+    """The combinations of the five dealt cards to which the line applies; empty: any."""
     wild: NaturalInt | None = None
-    """The number of wild cards among the dealt cards; None: any."""
+    """The number of wild cards that must be among the dealt cards; None: any."""
     sets: Literal["none", "2", "2-2", "3", "4"] = "none"
-    """The sets that the held cards form: none, a pair, two pairs, three or four of a kind."""
+    """What the held cards must form: none, a pair, two pairs, three or four of a kind."""
     of: Span | None = None
     """The permitted ranks of the held cards; None: any."""
     suited: bool = False
@@ -141,9 +142,9 @@ class Hold(Strict):
 
 
 class SimpleStrategy(Strict):
-    """A published simple strategy for holding video poker cards: lines in order, of which the first that fits applies.
+    """A published simple strategy for holding video poker cards: lines, of which the first that fits applies.
 
-    If a line fits several sets of the dealt cards, those of the lowest ranks are held.
+    If a line fits more than one choice of held cards, the choice with the lowest ranks is held.
     """
 
     name: Text
@@ -184,7 +185,7 @@ class VideoPokerDefinition(Definition):
     deck: Deck = Deck()
     """The cards that are played with."""
     bets: Bets = Bets()
-    """The credits on a hand, and the numbers of hands."""
+    """The permitted credits on a hand, and the permitted numbers of hands."""
     pay: Annotated[tuple[Pay, ...], Field(min_length=1)]
     """The rows of the pay table, best first."""
     progressive: Progressive | None = None
@@ -225,7 +226,7 @@ class VideoPokerDefinition(Definition):
 
     @property
     def has_constant_pay_per_credit(self) -> bool:
-        """Return whether the pay per credit is the same for every number of credits bet."""
+        """Return whether each row pays the same per credit for every number of credits bet."""
         return self.progressive is None and all(pay.most_pays is None for pay in self.pay)
 
     def find_level(self, credits_: int, hands: int) -> Progressive | None:
@@ -233,9 +234,9 @@ class VideoPokerDefinition(Definition):
         return self.progressive if hands == 1 and credits_ == self.max_credits else None
 
     def list_pays(self, credits_: int) -> tuple[int, ...]:
-        """Return what each row of the pay table pays for ``credits_`` credits on a hand.
+        """Return the credits that each row of the pay table pays for ``credits_`` credits on a hand.
 
-        A row that pays a progressive level counts as the level's reset value.
+        A row that pays a progressive level counts with the level's reset amount.
         """
         pays = [pay.pays * credits_ for pay in self.pay]
         if credits_ == self.max_credits:
