@@ -1,4 +1,7 @@
-"""Pause Python's garbage collector while many long-lived objects are created, each of which it would examine."""
+"""Pause Python's garbage collector while many long-lived objects are created.
+
+Otherwise it would examine each of these objects again and again.
+"""
 
 import gc
 from collections.abc import Iterator

@@ -9,11 +9,11 @@ What happens next depends on where the cause is, so it is part of the type:
 
 
 class LocalError(Exception):
-    """The error that the machine itself has a bug or a fault; play stops until staff have examined it."""
+    """The error that the machine itself has a bug or a fault. Play stops until staff have examined it."""
 
 
 class InvariantError(LocalError):
-    """The error that a condition that must always hold is false; its text is a code for the condition."""
+    """The error that a condition is false which must always hold; the text is a code for the condition."""
 
 
 class PeerError(Exception):

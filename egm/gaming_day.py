@@ -1,6 +1,6 @@
-"""The venue's gaming day: the accounting date of a journal entry in statements, registers and sheets.
+"""The venue's gaming day: the accounting date of journal entries in statements, registers and sheets.
 
-It ends at an hour of the night that the venue sets, not at midnight.
+A gaming day ends at an hour of the night that the venue sets, not at midnight.
 """
 
 from dataclasses import dataclass
@@ -32,9 +32,9 @@ class GamingDay:
         return cls(zone, hour)
 
     def find_date(self, moment: datetime) -> date:
-        """Return the date of the gaming day that a moment (aware) belongs to.
+        """Return the date of the gaming day to which a moment (with a time zone) belongs.
 
-        Uses UTC if this computer does not know the zone; :attr:`day_definition_name` then says so.
+        UTC is used if this computer does not know the venue's zone; :attr:`day_definition_name` then says so.
         """
         return (moment.astimezone(self._zone or UTC) - timedelta(hours=self.ends_hour)).date()
 

@@ -30,9 +30,9 @@ def make_process_private() -> None:
 
 
 def end_with_parent(parent: int, with_signal: signal.Signals) -> None:
-    """Let the kernel end this process with a signal when the process ``parent``, which started it, ends.
+    """Let the kernel end this process with ``with_signal`` when the process ``parent``, which started it, ends.
 
-    Ignore Ctrl-C, which a terminal sends to all processes: the parent ends this one.
+    Also ignore Ctrl-C, which a terminal sends to all processes: the parent ends this one.
     """
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     _LIBC.prctl(_PR_SET_PDEATHSIG, with_signal, 0, 0, 0)

@@ -62,7 +62,10 @@ class RecordError(LocalError):
 
 
 class _WrongValueError(Exception):
-    """The error that a value in a record is invalid: the message, and the path of keys to the value."""
+    """The error that a value in a record is invalid.
+
+    It holds the message, and the path of keys that leads to the value.
+    """
 
     def __init__(self, value: object, expected: str) -> None:
         super().__init__()
@@ -74,7 +77,7 @@ class _WrongValueError(Exception):
         self.path: list[str] = []
 
     def add_path_part(self, name: str) -> "_WrongValueError":
-        """Add the key or index under which the wrong value was found to its path, and return the error."""
+        """Put a key or index in front of the path to the wrong value; return this error."""
         self.path.append(name)
         return self
 
@@ -83,7 +86,8 @@ class _WrongValueError(Exception):
 class FieldCondition:
     """A condition that a record's field must fulfil in addition to its type.
 
-    ``meaning`` describes valid values in a reference; ``error_text`` completes the error text "is VALUE, ...".
+    ``meaning`` describes the valid values, for the reference; ``error_text`` completes the error message "is VALUE,
+    ...".
     """
 
     meaning: str
@@ -127,9 +131,10 @@ def inline_record() -> Any: ...
 @overload
 def inline_record(default: T) -> T: ...
 def inline_record(default: object = dataclasses.MISSING) -> object:
-    """Declare a field of a record that is itself a record, and whose fields are stored in the owner's JSON object.
+    """Declare a field of a record that is itself a record (the inner one).
 
-    If it equals the default, none of its fields is stored.
+    The inner record's fields are stored in the JSON object of the outer record. If the inner record equals the default,
+    none of its fields is stored.
     """
     return dataclasses.field(default=default, metadata={_INLINE_METADATA_KEY: True})
 
@@ -165,7 +170,10 @@ def check_fields(record: object, where: str) -> None:
 
 
 def list_conditions(hint: object) -> tuple[FieldCondition, ...]:
-    """Return the :class:`FieldCondition` objects in the type of a record's field, also in that of ``X | None``."""
+    """Return the :class:`FieldCondition` objects in the type ``hint`` of a record's field.
+
+    For a type ``X | None``, they are those of ``X``.
+    """
     if get_origin(hint) is Annotated:
         return tuple(metadata for metadata in get_args(hint)[1:] if isinstance(metadata, FieldCondition))
     inner = get_args(hint) if get_origin(hint) in {Union, UnionType} else ()
@@ -185,7 +193,7 @@ def check_value(hint: object, data: object, where: str) -> None:
 
 
 class _CodecField(NamedTuple):
-    """How one field of a record is read from and written to JSON; ``key`` is its key there."""
+    """How one field of a record is read from and written to JSON; ``key`` is its key in the JSON."""
 
     name: str
     key: str
@@ -263,7 +271,7 @@ class _RecordCodec:
         return self.read_inline_fields(data)
 
     def read_inline_fields(self, data: Mapping[str, object]) -> object:
-        """Return the record whose fields are stored among the keys of a larger JSON object; ignore other keys."""
+        """Return the record whose fields are stored in the JSON object of an outer record; ignore the other keys."""
         values: dict[str, object] = {}
         for name, key, read_value, _, default, _, plain in self._fields:
             if key in data:
@@ -370,7 +378,7 @@ def _build_conditional_converters(hint: object, conditions: Sequence[object]) ->
     is_fulfilled = checks[0].is_fulfilled
 
     def read_quickly(value: object) -> object:
-        """Return the field's value if a quick check proves it valid; otherwise read it with every check."""
+        """Return the field's value if a quick check shows that it is valid; otherwise run every check on it."""
         return value if type(value) is hint and is_fulfilled(value) else read(value)
 
     return read_quickly, write
@@ -497,7 +505,10 @@ def _build_table_converters(key: object, hint: object) -> tuple[Read, Write]:
 
 
 def _read_items(items: Sequence[object], reads: Iterable[Read]) -> tuple[object, ...]:
-    """Return the items, each read by its own reader; an error states the index of the wrong item."""
+    """Return a tuple of the items, each read by the function at the same index in ``reads``.
+
+    An error states the index of the wrong item.
+    """
     read_items: list[object] = []
     try:
         for read_item, item in zip(reads, items, strict=False):
@@ -545,11 +556,11 @@ def _build_choice_reader(kinds: Iterable[str]) -> Read:
 
 
 def _build_own_converters(kind: type) -> tuple[Read, Write]:
-    """Return the functions that read and write a class with its own ``from_json`` and ``to_json``."""
+    """Return the functions that read and write a field whose class has its own ``from_json`` and ``to_json``."""
     from_own = cast(Callable[[object], object], kind.from_json)  # type: ignore[attr-defined]  # asked before
 
     def read(value: object) -> object:
-        """Read the value with the class's own ``from_json``; any error it raises means that the value is malformed."""
+        """Read the value with the class's own ``from_json``; if that raises an error, the value is invalid."""
         try:
             return from_own(value)
         except (KeyError, TypeError, ValueError, AttributeError, LocalError, OperatorError) as error:

@@ -20,7 +20,10 @@ _FAILURE_CODE_BY_ERRNO: Final[Mapping[int | None, str]] = {
 
 
 def find_medium_failure_code(error: OSError) -> str:
-    """Return the code of the text (catalogue section ``notice.refused``) for a storage medium's failure."""
+    """Return the code for a storage medium's failure, such as a full disk.
+
+    It is the key of a text in the section ``notice.refused`` of the catalogue.
+    """
     return _FAILURE_CODE_BY_ERRNO.get(error.errno, "medium_other")
 
 
@@ -46,10 +49,10 @@ def require_private(*paths: Path) -> None:
 def make_folder_private(folder: Path, *ours: str) -> None:
     """Restrict one of the machine's folders to its owner.
 
-    Raises OSError, and OperatorError naming the folder. The folder must be empty, contain a file named in
-    ``ours``, or have such a name itself; any other folder may be shared with other users, so it is refused
-    and left unchanged. A folder shared with the screens' user (:func:`share_with_screens`) keeps the right of
-    their group to pass through.
+    Raises OSError, and OperatorError naming the folder. The folder must be empty, contain a file named in ``ours``, or
+    have one of these names itself; any other folder may be shared with other users, so it is refused and left
+    unchanged. A folder shared with the group of the screens' user (:func:`share_with_screens`) stays accessible to that
+    group.
     """
     folder_status = folder.stat()
     rights = folder_status.st_mode & (
@@ -78,15 +81,15 @@ def make_folder_private(folder: Path, *ours: str) -> None:
 def share_with_screens(path: Path, mode: int) -> None:
     """Give the screens' group access to a file of the run folder, if that folder is shared with the group.
 
-    A shared folder has the set-group-ID bit, as created by the Debian package, whose screens run as a
-    separate user. ``mode`` is the file's mode, with its group's rights.
+    A shared folder has the set-group-ID bit. The Debian package creates such a folder, because its screens run as a
+    separate user. ``mode`` is the file's new mode, with the rights of its group.
     """
     if path.parent.stat().st_mode & stat.S_ISGID:
         path.chmod(mode)
 
 
 def write_private(path: Path, data: str | bytes) -> None:
-    """Write a new file that only its owner can read, durably.
+    """Write a new file that only its owner can read, and sync it to disk.
 
     Raises OSError; FileExistsError if the file exists.
     """
@@ -122,7 +125,7 @@ def _replace_file(path: Path, data: str | bytes, mode: int) -> None:
 
 
 def replace_transient(path: Path, data: str | bytes) -> None:
-    """Write a file like :func:`replace_private`, but not durably: for files rewritten at each start."""
+    """Write a file that only its owner can read, without syncing it: for files that are rewritten at each start."""
     fresh = path.with_name(path.name + ".new")
     fresh.unlink(missing_ok=True)
     descriptor = os.open(fresh, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)

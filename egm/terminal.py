@@ -29,12 +29,15 @@ def make_printable(value: object) -> str:
 
 
 def make_lines_printable(text: str) -> str:
-    """Return a text of several lines with each line made printable."""
+    """Return a text of several lines without any character that could control a terminal; line ends stay."""
     return "\n".join(make_printable(line) for line in text.replace("\r\n", "\n").split("\n"))
 
 
 def echo(text: object = "", *, nl: bool = True, err: bool = False, **style: Any) -> None:
-    """Print a text of one or more lines, made printable; ``style`` takes the arguments of ``click.style``."""
+    """Print a text of one or more lines, without characters that could control a terminal.
+
+    ``style`` has arguments of ``click.style``, such as a colour.
+    """
     escaped = make_lines_printable(str(text))
     styled = click.style(escaped, **style) if any(style.values()) else escaped
     click.echo(styled, nl=nl, err=err)

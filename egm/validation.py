@@ -1,4 +1,4 @@
-"""Text of an error in a message from outside: one short line to show, record and log."""
+"""Text of an error in a message received from outside: one short line to show, record and log."""
 
 from typing import Final
 
@@ -13,10 +13,10 @@ _QUOTED_BYTES_MAX: Final = 80
 
 
 def format_first_error(error: ValidationError, data: bytes, default_place: str = "message") -> str:
-    """Return the location and text of the first error in a message, and the beginning of ``data``.
+    """Return the location and text of the first error in a message, and the beginning of ``data``, the message.
 
-    The result is printable ASCII of limited length. ``default_place`` is the location to name if the error is
-    in no single field.
+    The result is printable ASCII of limited length. ``default_place`` is the location to name if the error does not
+    belong to a single field.
     """
     first = error.errors(include_url=False, include_input=False)[0]
     where = ".".join(str(part) for part in first["loc"]) or default_place

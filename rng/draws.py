@@ -10,7 +10,7 @@ from rng.scaling import REJECTIONS_MAX, check_bound, choose_word_size
 
 @dataclass(frozen=True, slots=True)
 class Draw:
-    """One random number drawn for a game, ``0 <= value < bound``, and its purpose.
+    """The record of one random number that was drawn for a game.
 
     Raw bits and seeds are never recorded.
     """
@@ -26,9 +26,10 @@ class Draw:
 class WordDraws:
     """Source of unbiased random numbers, made from the words of a byte stream.
 
-    No other code scales words to outcomes. ``read(count)`` returns the next ``count`` bytes of the stream,
-    which comes from a generator or a file. ``words(bound)`` returns the bytes per word and the number of
-    words per outcome. A proof by exhaustion substitutes smaller words.
+    No other code scales words to outcomes. ``read(count)`` returns the next ``count`` bytes of the stream, which comes
+    from a generator or a file. ``words(bound)`` returns two numbers for a draw below ``bound``: the bytes per word, and
+    how many words stand for each outcome. A proof that tries every word substitutes a function that gives smaller
+    words.
     """
 
     __slots__ = ("_read", "_recorded", "_words", "rejections")
@@ -39,7 +40,7 @@ class WordDraws:
         self._read = read
         """The function that returns the next bytes of the stream."""
         self._words = words
-        """The function that returns the bytes per word and the words per outcome for a bound."""
+        """The function that returns, for a bound, the bytes per word and the number of words for each outcome."""
         self._recorded: list[tuple[int, int, str]] = []
         """The draws so far as (bound, value, purpose)."""
         #: Words rejected because they belong to no outcome.
@@ -69,5 +70,5 @@ class WordDraws:
         return value
 
     def _raise_rejection_limit(self, bound: int) -> NoReturn:
-        """Raise :class:`~rng.errors.RejectionLimit`: too many words in a row were rejected for this bound."""
+        """Raise :class:`~rng.errors.RejectionLimit` because too many words in a row were rejected for this bound."""
         raise RejectionLimit(f"{REJECTIONS_MAX} words in a row were out of range for a draw below {bound}")

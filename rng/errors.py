@@ -37,9 +37,9 @@ class HealthTestFailed(EntropyFailed):
 
 
 class SeedRepeated(EntropyFailed):
-    """Error: an entropy source returned the same seed material again.
+    """Error: an entropy source returned the same seed material as once before.
 
-    It is stuck, or the machine was reset to a snapshot.
+    The source is stuck, or the machine was reset to a snapshot.
     """
 
 
@@ -56,7 +56,10 @@ class OutOfService(RngError):
 
 
 class CarryOverDamaged(RngError):
-    """Error: the generator's data from the last power cycle (reserved output, seed fingerprints) is damaged."""
+    """Error: the generator's stored data from the last power cycle is damaged.
+
+    It consists of reserved output and the fingerprints of past seeds.
+    """
 
 
 class ReseedNotAllowed(RngError):
@@ -64,4 +67,4 @@ class ReseedNotAllowed(RngError):
 
 
 class StepClosed(RngError):
-    """Error: random numbers were drawn outside of their step, or a step was opened within another."""
+    """Error: random numbers were drawn outside of a step, or a step was opened inside another step."""

@@ -7,7 +7,7 @@ from rng.mechanism import Mechanism
 
 
 class HashDrbg(Mechanism):
-    """The generator Hash_DRBG over :attr:`DIGEST`; V and C are integers of ``seedlen`` bits (10.1, table 2)."""
+    """The generator Hash_DRBG with the hash function ``DIGEST``; V and C have ``seedlen`` bits (10.1, table 2)."""
 
     __slots__ = ("_c", "_v")
 

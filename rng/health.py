@@ -1,7 +1,7 @@
 """Health tests on the raw noise of an entropy source: repetition count and adaptive proportion.
 
-They detect a source that has died or is stuck, and measure nothing else. For a source that is already
-conditioned, like the operating system kernel's, they can only detect a dead one. The claimed entropy is a
+They only detect a source that is dead or stuck; they do not measure its entropy. With a source whose output is already
+conditioned, such as the operating system kernel's, they can only detect that it is dead. The claimed entropy is a
 Fraction. Source: NIST SP 800-90B, sections 4.4.1 (repetition count) and 4.4.2 (adaptive proportion).
 """
 
@@ -19,7 +19,7 @@ SAMPLES_IN_WINDOW = 512
 def compute_repetition_cutoff(entropy_bits: Fraction, alpha_exponent: int) -> int:
     """Return how many equal samples in a row fail an entropy source: 1 + ceil(a / H).
 
-    There is one false alarm in 2**a samples; a is ``alpha_exponent``, H ``entropy_bits`` per sample.
+    H is ``entropy_bits`` per sample, and a is ``alpha_exponent``: a good source fails once in 2**a samples.
     """
     return 1 + -(-alpha_exponent * entropy_bits.denominator // entropy_bits.numerator)
 
@@ -28,8 +28,9 @@ def compute_repetition_cutoff(entropy_bits: Fraction, alpha_exponent: int) -> in
 def compute_proportion_cutoff(entropy_bits: Fraction, alpha_exponent: int, window: int) -> int:
     """Return how many equal samples in a window fail an entropy source: 1 + critbinom(W, 2**-H, 1 - 2**-a).
 
-    ``critbinom`` is the smallest k whose upper tail P(X > k) is at most 2**-a. H need not be an integer, so
-    2**-H is a decimal of 60 digits; the tail is summed from its small end, which loses no precision.
+    W is ``window`` in samples, H is ``entropy_bits`` per sample, and a is ``alpha_exponent``. ``critbinom`` is the
+    smallest k whose upper tail P(X > k) is at most 2**-a. H need not be an integer, so 2**-H is a decimal of 60 digits.
+    The tail is summed from its small end, which loses no precision.
     """
     with localcontext() as context:
         context.prec = 60
@@ -44,7 +45,7 @@ def compute_proportion_cutoff(entropy_bits: Fraction, alpha_exponent: int, windo
 
 
 class HealthTests:
-    """Both health tests of one entropy source, running continuously over its samples, one byte per sample."""
+    """Both health tests of one entropy source; they run continuously over its samples of one byte each."""
 
     __slots__ = (
         "_apt_cutoff",
@@ -63,9 +64,9 @@ class HealthTests:
     ) -> None:
         self._name = name
         self._rct_cutoff = compute_repetition_cutoff(entropy_bits, alpha_exponent)
-        """The run of equal samples at which the repetition count test fails."""
+        """The number of equal samples in a row at which the repetition count test fails."""
         self._apt_cutoff = compute_proportion_cutoff(entropy_bits, alpha_exponent, window)
-        """The count of one value in a window at which the adaptive proportion test fails."""
+        """The adaptive proportion test fails if the first sample of a window occurs this many times in the window."""
         self._apt_window = window
         """The number of samples in a window of the adaptive proportion test."""
         self._last = -1
@@ -82,7 +83,7 @@ class HealthTests:
     def feed(self, samples: bytes) -> None:
         """Test the next samples of the source, in order.
 
-        Raises :class:`HealthTestFailed`, naming source, test and count.
+        Raises :class:`HealthTestFailed`; its message has the source, the failed test and the count.
         """
         for sample in samples:
             self._run = self._run + 1 if sample == self._last else 1

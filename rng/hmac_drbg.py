@@ -8,7 +8,7 @@ from rng.mechanism import Mechanism
 
 
 class HmacDrbg(Mechanism):
-    """The generator HMAC_DRBG over :attr:`DIGEST`; the subclasses name the hash."""
+    """The generator HMAC_DRBG with the hash function that a subclass names in ``DIGEST``."""
 
     __slots__ = ("_key", "_v")
 
@@ -37,7 +37,7 @@ class HmacDrbg(Mechanism):
         return bytes(output[:count])
 
     def _update(self, provided: bytes) -> None:
-        """Run HMAC_DRBG_Update (section 10.1.2.2); the second round only runs if data was provided."""
+        """Run HMAC_DRBG_Update (section 10.1.2.2); its second round runs only if ``provided`` is not empty."""
         for mark in (b"\x00", b"\x01") if provided else (b"\x00",):
             self._key = hmac.digest(self._key, self._v + mark + provided, self.DIGEST)
             self._v = hmac.digest(self._key, self._v, self.DIGEST)

@@ -1,7 +1,7 @@
-"""Known answers for the generators' self-test: one published NIST case per mechanism, with every input in use.
+"""Known answers for the generators' self-test: one published NIST case for each generator, which uses every input.
 
-Source: NIST CAVP ``drbgtestvectors``; for CTR_DRBG cases with an explicit reseed, for HMAC_DRBG and Hash_DRBG
-cases with prediction resistance (which reseed before each Generate). AES: FIPS 197, appendix C.3.
+Source: NIST CAVP ``drbgtestvectors``. The CTR_DRBG cases have an explicit reseed; the HMAC_DRBG and Hash_DRBG cases
+have prediction resistance, which reseeds before each Generate. AES: FIPS 197, appendix C.3.
 """
 
 from dataclasses import dataclass
@@ -24,8 +24,8 @@ AES_256: Final = (
 class KnownAnswer:
     """One known-answer test case of a generator, with all its inputs and the expected output.
 
-    The test instantiates the generator, reseeds it if ``reseed_entropy`` is given, generates twice, and
-    compares the second output. If ``fresh_a`` and ``fresh_b`` are given, each Generate requests prediction
+    The test instantiates the generator, reseeds it if ``reseed_entropy`` is given, generates twice, and compares the
+    second output. If ``fresh_a`` and ``fresh_b`` are given, the first and the second Generate request prediction
     resistance with them.
     """
 

@@ -1,4 +1,4 @@
-"""The random number generators by the names that profiles use."""
+"""The classes of the random number generators, by the names that profiles use."""
 
 from typing import Final
 

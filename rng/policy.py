@@ -12,33 +12,32 @@ from rng.mechanism import RESEED_INTERVAL, MechanismName
 class ReseedPolicy:
     """A jurisdiction's settings for reseeding the random number generator.
 
-    Seeding from fresh entropy at boot always happens and is not a setting. The regulations contradict each
-    other (extend the state often with external entropy; reseed as little as possible and never under an
-    operator's control; cycle in the background), so each rule is a setting. Every reseed is an event with its
-    reason and counters.
+    Seeding from fresh entropy at boot always happens and is not a setting. The regulations contradict each other
+    (reseed often with external entropy; reseed as little as possible and never under an operator's control; cycle in
+    the background), so each rule is a setting. Every reseed is an event with its reason and counters.
 
-    The fresh input of each step is never counted as entropy. It makes two copies of one memory (a snapshot
-    started twice) diverge at once. Background cycling takes place at random intervals.
+    Background cycling discards output of the generator at random intervals. The fresh input of a step is not counted as
+    entropy: it only makes two machines diverge at once if both were started from one snapshot of the memory.
     """
 
     mechanism: MechanismName = MechanismName.CTR_AES_256_DF
     """The generator to use."""
     every_generates: int = 10_000
-    """Reseed before the next step after this many requests; 0: never."""
+    """Reseed before the next step once this many requests were served since the last seeding; 0: never."""
     every_seconds: int = 86_400
-    """Reseed before the next step after this many seconds; 0: never."""
+    """Reseed before the next step once this many seconds have passed since the last seeding; 0: never."""
     on_event: frozenset[str] = frozenset({"door_closed", "game_installed", "configuration_changed"})
-    """The reasons for which :meth:`RandomService.reseed` is allowed."""
+    """The reasons that :meth:`RandomService.reseed` accepts."""
     prediction_resistance: bool = False
     """Whether to reseed before every step."""
     fresh_input_each_step: bool = True
-    """Whether to mix 16 bytes of the kernel's randomness into each step."""
+    """Whether each step mixes 16 bytes of the kernel's randomness into the generator."""
     cycle_min_ms: int = 0
     """The shortest interval of background cycling, in milliseconds; 0: no cycling."""
     cycle_max_ms: int = 0
     """The longest interval of background cycling, in milliseconds; 0: no cycling."""
     self_test_every_generates: int = 100_000
-    """Test the whole chain again after this many requests; 0: never."""
+    """Test the generator and its sources again after this many requests; 0: never."""
 
     def __post_init__(self) -> None:
         for name in (
@@ -107,9 +106,9 @@ class Personalization:
     machine_serial: str
     """The serial number of the machine."""
     instance: int
-    """The number of this generator among those of the machine."""
+    """The number that distinguishes this generator from the machine's other generators."""
     boot_counter: int
-    """The number of the start; it only increases and never repeats."""
+    """The number of times that the machine has started; it never repeats."""
 
     def __post_init__(self) -> None:
         for name in ("product", "version", "machine_serial"):
@@ -127,5 +126,8 @@ class Personalization:
         return b"".join(len(text).to_bytes(4) + text for text in texts) + self.nonce()
 
     def nonce(self) -> bytes:
-        """Return the 16-byte nonce (SP 800-90A section 8.6.7) from the two numbers, which never repeat together."""
+        """Return the 16-byte nonce (SP 800-90A section 8.6.7) from ``instance`` and ``boot_counter``.
+
+        The two numbers never repeat together.
+        """
         return self.instance.to_bytes(8) + self.boot_counter.to_bytes(8)

@@ -24,7 +24,7 @@ REJECTIONS_MAX: Final = 16
 
 
 def compute_word_bits(bound: int) -> int:
-    """Return the width of the word that a draw below ``bound`` reads: 0, 16, 32, 64, 128, 256 or 512 bits."""
+    """Return the number of random bits that a draw below ``bound`` reads: 0, 16, 32, 64, 128, 256 or 512."""
     if bound == 1:
         return 0
     bits = 16
@@ -35,7 +35,7 @@ def compute_word_bits(bound: int) -> int:
 
 @lru_cache(maxsize=4096)
 def choose_word_size(bound: int) -> tuple[int, int]:
-    """Return the size of a word in bytes, and how many of its values give each outcome of a draw below ``bound``.
+    """Return the size of a word in bytes, and how many of its values stand for each outcome of a draw below ``bound``.
 
     ``bound`` must be valid (:func:`check_bound`).
     """

@@ -95,14 +95,14 @@ class SeedGatherer:
             tests.feed(self._read_samples(source, START_UP_SAMPLES))
 
     def gather(self) -> bytes:
-        """Return seed material: :data:`SEED_BITS` of claimed entropy from each entropy source, in their order."""
+        """Return seed material: samples of each entropy source in turn, each with :data:`SEED_BITS` of entropy."""
         return b"".join(
             self._gather_noise(source, tests)
             for source, tests in zip(self._sources, self._tests, strict=True)
         )
 
     def _gather_noise(self, source: EntropySource, tests: HealthTests) -> bytes:
-        """Return tested noise of an entropy source, with :data:`SEED_BITS` of entropy.
+        """Return noise of an entropy source with :data:`SEED_BITS` of entropy, after it passed the health tests.
 
         Raises :class:`SeedRepeated` if the source returned the same noise before.
         """
@@ -119,7 +119,7 @@ class SeedGatherer:
     def _read_samples(source: EntropySource, count: int) -> bytes:
         """Return ``count`` samples of an entropy source.
 
-        Raises :class:`EntropyFailed` if the source returns more or fewer.
+        Raises :class:`EntropyFailed` if the source returns a different number.
         """
         noise = source.read_samples(count)
         if len(noise) != count:

@@ -1,7 +1,7 @@
-"""Self-test of the whole chain of random number generation, from AES to unbiased numbers.
+"""Self-test of all code of random number generation, from AES to unbiased numbers.
 
-Run at start-up, on demand, and between games if the policy asks for it (SP 800-90A section 11.3). It tests
-the code with fixed inputs; the state of the generator in service is neither read nor changed.
+It runs at start-up, on demand, and between games if the policy asks for it (SP 800-90A section 11.3). It tests the code
+with fixed inputs; it neither reads nor changes the state of the generator in use.
 """
 
 from collections.abc import Callable
@@ -39,7 +39,10 @@ def _check_answer(test_name: str, answer: object, expected: object) -> None:
 
 
 def _check_refused(test_name: str, error: type[RngError], action: Callable[[], object]) -> None:
-    """Raise :class:`SelfTestFailed` unless ``action`` raises ``error``; ``test_name`` names the test."""
+    """Raise :class:`SelfTestFailed` unless ``action`` raises an error of the type ``error``.
+
+    ``test_name`` is the name of the test.
+    """
     try:
         action()
     except error:
@@ -91,7 +94,7 @@ class _ExhaustedGenerator(CtrDrbg):
 
 
 def _test_refusals() -> None:
-    """Check that a generator refuses too large a request, too short a seed, and more requests than one seed allows."""
+    """Check that a generator refuses too large a request, too short a seed, and a request beyond its last."""
     drbg = CtrDrbg(bytes(range(48)), bytes(16))
     _check_refused("a request over the limit", RequestTooLarge, lambda: drbg.generate(REQUEST_BYTES_MAX + 1))
     _check_refused("a seed without enough entropy", EntropyFailed, lambda: drbg.reseed(bytes(31)))
@@ -112,15 +115,15 @@ def _test_health_tests() -> None:
 
 
 def create_word_draws(values: list[int]) -> WordDraws:
-    """Return draws from the given 16-bit words instead of random ones, for the self-test."""
+    """Return a source of draws that uses the 16-bit words ``values`` instead of random ones, for the self-test."""
     stream = iter(values)
     return WordDraws(lambda count: b"".join(next(stream).to_bytes(2, "little") for _ in range(count // 2)))
 
 
 def _test_scaling() -> None:
-    """Check how words at the limits are scaled to outcomes.
+    """Check how the lowest and highest words are scaled to outcomes.
 
-    65,535 is rejected for the bounds 22 and 80; 65,515 is the last word of outcome 21 of 22.
+    With the bounds 22 and 80, the word 65,535 must be rejected; with 22, the word 65,515 is the last of outcome 21.
     """
     draws = create_word_draws([0xFFFF, 65_515, 65_516, 0, 0xFFFF, 0xFFFF, 12_345])
     _check_answer("below(22)", [draws.below(22), draws.below(22), draws.below(80)], [21, 0, 12_345 // 819])
@@ -128,7 +131,7 @@ def _test_scaling() -> None:
 
 
 def _test_every_word() -> None:
-    """Check how all 256 one-byte words are scaled to some ranges.
+    """Check how all 256 one-byte words are scaled, for some bounds.
 
     Outcomes must be in order, each with the same number of words.
     """

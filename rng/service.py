@@ -1,8 +1,8 @@
 """The random number service, from which a cabinet draws every outcome.
 
-There is no read-ahead: a step's bytes are generated when its first number is drawn (and again if it needs
-more), used at once and in order, and the rest is discarded when the step ends. Any failure puts the service
-out of service; only a new :meth:`RandomService.start`, under authority, ends that state.
+Random bytes are never generated ahead: a step generates its bytes when its first number is drawn, and again if it needs
+more. It uses them at once and in order, and discards the rest when it ends. Any failure puts the service out of
+service; only a new :meth:`RandomService.start`, under authority, ends that state.
 """
 
 import os
@@ -38,7 +38,7 @@ Event = Callable[[str, Mapping[str, object]], None]
 
 
 def _ignore_event(code: str, values: Mapping[str, object]) -> None:
-    """Ignore an event of the random number service (the default receiver)."""
+    """Ignore an event of the random number service; used if no other receiver of events is given."""
 
 
 class Step(WordDraws):
@@ -55,9 +55,9 @@ class Step(WordDraws):
         self._service = service
         self._open = self._ended = False
         self._buffer = b""
-        """Bytes of the generator that this step holds."""
+        """Bytes from the generator that this step has fetched."""
         self._used = 0
-        """The number of bytes of the buffer that were used."""
+        """The number of bytes of the buffer that this step has used."""
         #: Generates that this step has used.
         self.generates = 0
 
@@ -92,9 +92,9 @@ class Step(WordDraws):
         return taken_bytes
 
     def _raise_rejection_limit(self, bound: int) -> NoReturn:
-        """Take the service out of service, because its words are not random, and raise :class:`OutOfService`.
+        """Put the service out of service and raise :class:`OutOfService`.
 
-        It is called if too many words in a row were rejected for this bound.
+        It is called if too many words in a row were rejected for this bound, so the words cannot be random.
         """
         try:
             super()._raise_rejection_limit(bound)
@@ -131,11 +131,11 @@ class RandomService:
         """The function that is called with each event of the service."""
         self._lock = threading.RLock()
         self._pid = os.getpid()
-        """The process that started the service; a forked child may not use it."""
+        """The id of the process that started the service; a forked child may not use the service."""
         self._failure: str | None = None
         """Why the service is out of service, or None while it works."""
         self._open: Step | None = None
-        """The step that is open, or None."""
+        """The step that is open now, or None."""
         self._generates = self._last_tested = self._reseeds = self._cycles = self._steps = (
             self._rejections
         ) = 0
@@ -152,14 +152,14 @@ class RandomService:
         on_event: Event = _ignore_event,
         fresh_input: Callable[[int], bytes] = os.getrandom,  # noqa: TID251 (it feeds the generator)
     ) -> Self:
-        """Return a new service, after testing the chain and the entropy sources and seeding the generator.
+        """Return a new service, after testing the code and the entropy sources and seeding the generator.
 
-        ``sources``: None for every source of this machine. ``carry_over``: the result of :meth:`carry_over`
-        in the last power cycle, mixed into the personalization and never counted as entropy. ``clock``:
-        monotonic nanoseconds. ``fresh_input``: bytes mixed into each step if the policy asks for it, never
-        counted as entropy. ``on_event(code, values)`` receives ``rng_started``, ``rng_reseeded``,
-        ``rng_self_tested`` and ``rng_out_of_service``. Raises the error of a failed test or source, after the
-        event.
+        ``sources``: None for every source of this machine. ``carry_over``: the bytes that :meth:`carry_over` returned
+        in the last power cycle; they are mixed into the personalization and not counted as entropy. ``clock``: returns
+        monotonic nanoseconds. ``fresh_input``: returns bytes to mix into each step if the policy asks for it; they are
+        not counted as entropy. ``on_event(code, values)`` receives ``rng_started``, ``rng_reseeded``,
+        ``rng_self_tested`` and ``rng_out_of_service``. If a test or a source fails, its error is raised after the event
+        ``rng_out_of_service``.
         """
         policy = policy or ReseedPolicy()
         try:
@@ -190,9 +190,9 @@ class RandomService:
         return run_self_test()
 
     def _seed(self, personalization: Personalization, reserved: bytes) -> None:
-        """Instantiate the generator with fresh entropy.
+        """Create the generator from fresh entropy, the personalization, and the last power cycle's reserved output.
 
-        In a child process made by fork, every later draw fails.
+        Also arrange that every draw fails in a child process made by fork.
         """
         mechanism = MECHANISMS[self._policy.mechanism]
         self._drbg = mechanism(
@@ -202,7 +202,7 @@ class RandomService:
         service = weakref.ref(self)
 
         def fail_in_forked_child() -> None:
-            """Take the copy of the service in a forked child process out of service."""
+            """Put the forked child's copy of the service out of service."""
             if child := service():
                 child._failure = "the process was forked; a copy of a generator never draws"  # noqa: SLF001
 
@@ -214,7 +214,7 @@ class RandomService:
         return "in service" if self._failure is None else f"out of service: {self._failure}"
 
     def read_statistics(self) -> dict[str, int | str]:
-        """Return counters of the service since its start, for metrics and audit.
+        """Return counters since the service started, its state and its generator's name, for metrics and audit.
 
         They reveal nothing about the sequence of numbers.
         """
@@ -230,7 +230,7 @@ class RandomService:
         }
 
     def step(self) -> Step:
-        """Return the draws of one step of a game: ``with service.step() as draws: draws.below(22, "reel 1")``."""
+        """Return a source of draws for one step: ``with service.step() as draws: draws.below(22, "reel 1")``."""
         return Step(self)
 
     def reseed(self, reason: str) -> None:
@@ -245,10 +245,10 @@ class RandomService:
             self._reseed(reason)
 
     def cycle(self) -> int:
-        """Discard some output of the generator, if that is due; return nanoseconds until the next call (0: never).
+        """Discard a random amount of the generator's output; return the nanoseconds until the next call (0: never).
 
-        The number of values discarded and the time until the next cycle are drawn from the generator itself,
-        so that no player can time it. Call it when idle; during an open step it does nothing.
+        The amount and the time until the next call are drawn from the generator itself, so that no player can predict
+        them. Call it when the machine is idle; during an open step nothing is discarded.
         """
         low, high = self._policy.cycle_min_ms, self._policy.cycle_max_ms
         if not high:
@@ -264,7 +264,7 @@ class RandomService:
             return pause_us * 1000
 
     def self_test(self) -> tuple[str, ...]:
-        """Test the whole chain of the service on demand; return the names of the tests passed.
+        """Test the code of the generator and the entropy sources on demand; return the names of the tests passed.
 
         A failure puts the service out of service.
         """
@@ -289,7 +289,7 @@ class RandomService:
             return pack_carry_over(self._generate(32), self._gatherer.fingerprints)
 
     def _open_step(self, step: Step) -> None:
-        """Start a step of draws and run the maintenance that is due. Raises StepClosed inside another step."""
+        """Mark this step as open and run the maintenance that is due. Raises StepClosed if another step is open."""
         with self._lock:
             self._check_in_service()
             if self._open is not None:
@@ -309,7 +309,7 @@ class RandomService:
             self._rejections += step.rejections
 
     def _run_due_maintenance(self) -> None:
-        """Run the generator's periodic self-test and reseeds that the policy asks for between games."""
+        """Run the self-test and the reseed if the policy's interval for them has passed."""
         policy = self._policy
         test_interval = policy.self_test_every_generates
         if test_interval and self._generates - self._last_tested >= test_interval:

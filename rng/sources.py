@@ -22,7 +22,7 @@ _DEVICE_ABSENT_ERRNOS: Final = frozenset({errno.ENOENT, errno.ENODEV, errno.ENXI
 
 
 class EntropySource(Protocol):
-    """Interface of a source of true randomness that seeds the generator: each sample is one byte of noise."""
+    """Interface of an entropy source that seeds the generator: each sample is one byte of noise."""
 
     @property
     def name(self) -> str:
@@ -34,7 +34,7 @@ class EntropySource(Protocol):
 
     @property
     def claim(self) -> str:
-        """Return a sentence for reports on why this much entropy is claimed, and who has assessed it."""
+        """Return a sentence for reports: why the source claims this much entropy, and who has assessed it."""
 
     def read_samples(self, count: int) -> bytes:
         """Return the next ``count`` samples of noise. Raises :class:`EntropyFailed` if it cannot provide them all."""
@@ -69,13 +69,13 @@ class HardwareSource:
     """
 
     path: Path = Path("/dev/hwrng")
-    """The character device."""
+    """The path of the character device."""
     entropy_bits: Fraction = Fraction(4)
     """The claimed min-entropy per 8-bit sample, in bits."""
     attempts: int = 400
     """The number of consecutive reads without data after which the source fails."""
     pause_seconds: float = 0.005
-    """The time between two such reads, in seconds."""
+    """The time between two reads of the device, in seconds."""
     sleep: Callable[[float], None] = time.sleep
     """The function that waits between two reads."""
     claim: str = "half of what the device gives is believed; its maker's figure has not been checked"
@@ -126,9 +126,9 @@ class HardwareSource:
 
 
 class JitterSource:
-    """An entropy source: processor timing jitter, the low 8 bits of the time that the same small work takes.
+    """An entropy source: processor timing jitter, the low 8 bits of the time that a fixed piece of work takes.
 
-    The work touches memory and hashes, so that caches, interrupts and clock domains all contribute.
+    The work accesses memory and hashes, so that caches, interrupts and clock domains all contribute.
     """
 
     name: Final = "cpu-jitter"

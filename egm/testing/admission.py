@@ -21,9 +21,10 @@ _ADMISSIONS = 16
 
 @dataclass(frozen=True, slots=True)
 class _Request:
-    """The arguments of one examination of games, used as a cache key.
+    """The arguments of one call of :func:`admit_games`, used as a cache key.
 
-    Two are equal if all files that the examination reads are equal.
+    Two requests are equal if their ``content`` is equal: all settings, and the digests of all files that the call
+    reads.
     """
 
     content: tuple[str, ...]
@@ -35,7 +36,10 @@ class _Request:
 def admit_once(
     slots: tuple[GameSlot, ...], profile: Profile, levels: tuple[LevelSlot, ...]
 ) -> tuple[Mapping[str, InstalledGame], tuple[RefusedGame, ...]]:
-    """Return the result of :func:`admit_games` for a cabinet with a wheel; equal arguments use a cached result."""
+    """Return the result of :func:`admit_games` for a cabinet with a wheel.
+
+    If it was called before with equal arguments, the result comes from a cache.
+    """
     try:
         digests = tuple(read_source(slot.game).digest for slot in slots)
     except PaytableError:  # admit reports the missing definition
@@ -46,5 +50,5 @@ def admit_once(
 
 @lru_cache(maxsize=_ADMISSIONS)
 def _admit_cached(request: _Request) -> tuple[Mapping[str, InstalledGame], tuple[RefusedGame, ...]]:
-    """Return the games that a cabinet with a wheel may offer, and the refused ones, from the cache."""
+    """Return the games that a cabinet with a wheel may offer, and the refused games, from the cache."""
     return admit_games(request.slots, request.profile, request.levels, has_wheel=True)

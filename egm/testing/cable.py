@@ -1,4 +1,4 @@
-"""In-memory port whose line is a socket pair; a byte written is readable at once."""
+"""In-memory serial port for tests: its line is a socket pair, so a byte written can be read at once."""
 
 import os
 import random
@@ -32,9 +32,10 @@ class _Descriptor:
 
 
 class LossyCable(SimulatedPort):
-    """A simulated serial line: the simulated device's port; :meth:`open` returns the machine's end.
+    """A simulated serial line between a machine and a simulated device.
 
-    ``quality`` states how reliable the line is.
+    The object is the simulated device's port; :meth:`open` returns the machine's end. ``quality`` states whether the
+    line loses or changes messages.
     """
 
     def __init__(self, quality: Quality = "perfect", seed: int = 1, character_seconds: float = 0.0) -> None:
@@ -50,7 +51,10 @@ class LossyCable(SimulatedPort):
         return own_end.detach(), other_end.detach()
 
     def _spoil_message(self, data: bytes) -> bytes:
-        """Return a message as a lossy line delivers it: one in five is lost, changed, cut short or follows noise."""
+        """Return a message as a lossy line delivers it.
+
+        One message in five is lost, changed, cut short or preceded by noise.
+        """
         if self._quality != "lossy":
             return data
         fate = self._dice.random()
@@ -76,7 +80,7 @@ class LossyCable(SimulatedPort):
             super().send(data)
 
     def deliver_sent_data(self) -> None:
-        """Deliver to the device what the machine has already sent, even if the machine stops next."""
+        """Deliver to the device what the machine has already sent, because the machine may stop next."""
         self._read_available()
 
     def open(self, path: str, settings: LineSettings) -> SerialHandle:

@@ -1,4 +1,8 @@
-"""Build an authorised memory clear by two people for tests; by default every claim is carried over."""
+"""Build an authorised memory clear by two people for tests; by default every claim is carried over.
+
+A claim is an amount that the machine owes at a memory clear. It is either carried over into the new journal or paid by
+hand.
+"""
 
 from datetime import UTC, datetime
 from pathlib import Path
@@ -47,9 +51,9 @@ def build_paid_decision(cents: int) -> ClaimDecision:
 
 
 def build_clearance(inspection: ClaimInspection, **decisions: ClaimDecision) -> Clearance:
-    """Return a memory clear with these decisions; every claim without a decision is carried over.
+    """Return a memory clear with the given decisions of the staff; every claim without a decision is carried over.
 
-    The names in ``decisions`` are claim ids with ``_`` for each colon.
+    ``decisions`` has a decision by claim id, with ``_`` for each colon in the id.
     """
     decision_by_name = {name.replace("_", ":"): decision for name, decision in decisions.items()}
     acts = {each.id: decision_by_name.pop(each.id, build_carried_decision()) for each in inspection.proposals}
@@ -61,9 +65,9 @@ def build_clearance(inspection: ClaimInspection, **decisions: ClaimDecision) -> 
 def clear_with_decisions(
     folder: Path, second: Path | None = None, features: Features = FEATURES, **decisions: ClaimDecision
 ) -> Path:
-    """Clear a machine's memory with these decisions on its claims; return the folder of the old memory.
+    """Clear a machine's memory with the given decisions on its claims; return the folder of the old memory.
 
-    The names in ``decisions`` are claim ids with ``_`` for each colon.
+    ``decisions`` has a decision by claim id, with ``_`` for each colon in the id.
     """
     return clear_memory(
         folder,

@@ -19,7 +19,10 @@ ODDS = Fraction(1, 500)
 def create_pool(
     level: str = "TOP", increment: Fraction = Fraction(1, 70), stake_cents: int = 50
 ) -> ProgressivePool:
-    """Return a pool in which a test machine plays for a linked progressive level with this name."""
+    """Return a progressive pool: the link between a game's level and the controller's level named ``level``.
+
+    Bets of ``stake_cents`` contribute the share ``increment``.
+    """
     terms = LevelTerms(base_cents=1500, increment=increment)
     return ProgressivePool(
         game="game",
@@ -36,7 +39,10 @@ def create_pool(
 
 
 class SmallController:
-    """Small progressive controller for tests: its levels, every machine's contributions, and the awards it locked."""
+    """Small progressive controller for tests.
+
+    It holds its levels, every machine's contributions, and the awards that it locked for hits.
+    """
 
     def __init__(self, *levels: str, terms: LevelTerms | None = None) -> None:
         default_terms = terms or LevelTerms(
@@ -110,7 +116,7 @@ class SmallController:
         )
 
     def _count_contribution(self, message: m.Contribution) -> m.FromController:
-        """Add a machine's contributions to a level, each once; return the acknowledgement."""
+        """Add a machine's contribution to a level and return the acknowledgement. A repeated one is not added again."""
         key = (message.machine, message.level)
         counted_sequence = self.counted.get(key, 0)
         if key not in self.joined:
@@ -126,7 +132,7 @@ class SmallController:
         return m.ContributionCount(machine=message.machine, level=message.level, sequence=self.counted[key])
 
     def _handle_claim(self, message: m.Claim) -> m.FromController:
-        """Lock the award of a machine's hit, once; return the award, or a refusal."""
+        """Lock the award for a machine's hit, and return it, or a refusal; a repeated claim gets the same award."""
         key = (message.machine, message.level)
         if message.claim not in self.awards:
             if key not in self.joined:

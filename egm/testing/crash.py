@@ -11,7 +11,7 @@ class SimulatedPowerLoss(Exception):
 class CrashingLedger:
     """Mixin for a device ledger that simulates the death of the process around its records.
 
-    It counts the points before and after each record; ``die_at`` is the number of the point to die at.
+    The points before and after each record are counted; the process dies at the point number ``die_at``.
     """
 
     die_at: int | None = None

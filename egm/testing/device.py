@@ -39,16 +39,16 @@ class DeviceRig:
         return SerialLine("cable", PROTOCOLS[self.protocol].line_settings, self.cable.open)
 
     def sink(self, event: DeviceEvent) -> None:
-        """Record an event that the driver reports, and call ``react`` with it."""
+        """Record an event that the driver reports, and pass it to ``react``."""
         self.events.append(event)
         self.react(event)
 
     def of(self, *kinds: type[DeviceEvent]) -> list[object]:
-        """Return the recorded events that are of any of these types, in order."""
+        """Return the recorded events of the given types, in order."""
         return [event for event in self.events if isinstance(event, kinds)]
 
     def start(self, driver: LineDriver[object]) -> None:
-        """Start a driver, and the actions that the simulated device does by itself."""
+        """Start a driver, and what the simulated device does of its own accord."""
         self.twin.start_autonomous_behaviour()
         self._task = asyncio.ensure_future(driver.run())
 
@@ -75,7 +75,7 @@ class DeviceRig:
             await asyncio.sleep(0.01)
 
     def hand(self, action: str, **values: int | str | bool) -> str:
-        """Perform a manual action on the simulated device, such as opening it; return its description."""
+        """Perform a manual action on the simulated device, such as opening it; return the action's description."""
         return self.twin.perform_action(action, values)
 
     def close(self) -> None:

@@ -1,9 +1,9 @@
-"""Simulated media that lose unsynced data: at a power loss it is lost, torn or reordered.
+"""Simulated disks that lose unsynced data: at a power loss it is lost, torn or reordered.
 
 The files are in a real folder with the content that programs see, so that other readers work. For each file the
-information to undo its unsynced changes is held in memory. At a power loss any subset of the unsynced writes
-survives, and the last of these may be torn at any byte. Of the names created, renamed or removed in an unsynced
-folder, the first ones survive, up to any point. SQLite accesses its files through a VFS (apsw), everything else
+information to undo its unsynced changes is held in memory. At a power loss any subset of the unsynced writes survives,
+and the last of these may be torn at any byte. Files created, renamed or removed in an unsynced folder: the first of
+these operations survive, the later ones are undone. SQLite accesses its files through a VFS (apsw), everything else
 through :class:`ForgetfulStorage`.
 """
 
@@ -26,15 +26,15 @@ _numbers: Final = count()
 
 @dataclass(slots=True)
 class _PendingWrite:
-    """One unsynced change of a file on a simulated medium: the bytes replaced, and the bytes written."""
+    """One unsynced change of a file on a simulated medium."""
 
     offset: int
     replaced_bytes: bytes
-    """The bytes that the change replaced."""
+    """The bytes that were in the file before the change, at its offset."""
     size_before: int
     """The size of the file before the change, in bytes."""
     written_bytes: bytes | None
-    """The bytes written; None if only the size changed."""
+    """The bytes that were written; None if only the size of the file changed."""
 
 
 @dataclass(slots=True)
@@ -44,7 +44,7 @@ class _SimulatedFile:
     changes: list[_PendingWrite] = field(default_factory=list)
     """The changes since the last sync, oldest first."""
     last_content: bytes = b""
-    """The content of the file, once it no longer has a name."""
+    """The content that the file had when it was removed or replaced."""
 
     def draw_survivors(self, seen: bytes, dice: random.Random, survival: float) -> bytes:
         """Return the file's content after a power loss; chance decides which of its unsynced changes survive."""
@@ -81,14 +81,14 @@ def _resize_content(content: bytearray, size: int) -> None:
 
 
 _Naming = tuple[Path | None, Path | None, _SimulatedFile]
-"""A change of a name: a file's old name (None: created) and new name (None: removed)."""
+"""One creation, renaming or removal of a file: its old name (None: created), its new name (None: removed), and it."""
 
 
 class SimulatedMedium:
     """Simulated disks of one computer: their unsynced changes, and whether the power is on.
 
-    At operation ``cut_at`` the power fails and ``on_power_loss`` is called. Later writes of the dying process have no
-    effect and its reads fail, so that it cannot act on half of a file.
+    At operation number ``cut_at`` the power fails and ``on_power_loss`` is called. From then on the dying process can
+    change no file, and its reads fail, so that it cannot act on half of a file.
     """
 
     def __init__(self, dice: random.Random) -> None:
@@ -108,20 +108,20 @@ class SimulatedMedium:
             self.cut_power()
 
     def cut_power(self) -> None:
-        """Cut the simulated power now: what is not durable may be lost."""
+        """Cut the simulated power now; unsynced data may be lost."""
         if not self.dead:
             self.dead = True
             self.on_power_loss()
 
     def check_power(self, path: Path) -> None:
-        """Raise :class:`JournalUnwritable` if the power is off: then ``path`` cannot be read."""
+        """Raise :class:`JournalUnwritable` if the power is off, so that ``path`` cannot be read."""
         if self.dead:
             raise JournalUnwritable(f"{path}: the simulated medium has no power")
 
     def restore(self) -> None:
-        """Reset the files to the durable content of the media, after a power loss or without one.
+        """Set the files to what survives on the disks, and switch the power on.
 
-        No program may have them open.
+        Unsynced changes survive by chance. No program may have the files open.
         """
         survival = self._dice.choice((0.0, 0.5, 0.9, 1.0))
         durable_files = dict(self._durable)
@@ -148,7 +148,7 @@ class SimulatedMedium:
 
     # ------------------------------------------------------------ what happens to files
     def register_opened_file(self, path: Path, *, is_created: bool) -> _SimulatedFile:
-        """Register a file of the simulated medium that was opened; ``is_created``: opening it created it."""
+        """Return the simulated file at ``path``, which a program has opened; ``is_created``: opening it created it."""
         if is_created and not self.dead:
             self._record_naming((None, path, _SimulatedFile()))
         if path not in self._names:  # it existed before, so it is durable
@@ -175,13 +175,13 @@ class SimulatedMedium:
         self._record_naming((path, None, file))
 
     def _record_naming(self, naming: _Naming) -> None:
-        """Record that a file was created, renamed or removed; a power loss may undo it until the folder is synced."""
+        """Record a creation, renaming or removal, which a power loss may undo until the folder is synced."""
         self._namings.append(naming)
         _apply_naming(self._names, naming)
         self._count_operation()
 
     def sync_folder(self, folder: Path) -> None:
-        """Make the names in a folder durable, so that a power loss no longer undoes them."""
+        """Make creations, renamings and removals in a folder durable, so that a power loss does not undo them."""
         if not self.dead:
             self._count_operation()
         if self.dead:
@@ -220,7 +220,7 @@ class SimulatedMedium:
 
 
 def _apply_naming(names: dict[Path, _SimulatedFile], naming: _Naming) -> None:
-    """Apply the creation, renaming or removal of a file to the names of a folder's files."""
+    """Apply one creation, renaming or removal of a file to ``names``, the files by path."""
     old_path, new_path, file = naming
     if old_path is not None:
         names.pop(old_path, None)
@@ -230,7 +230,7 @@ def _apply_naming(names: dict[Path, _SimulatedFile], naming: _Naming) -> None:
 
 @dataclass(slots=True)
 class _ContentAccess:
-    """The functions that read, write and resize one open file, as either SQLite or plain Python provides them."""
+    """The functions that read, write and resize one open file, provided by SQLite or by plain Python."""
 
     read: Callable[[int, int], bytes]
     """Read bytes: (size, offset) -> bytes."""
@@ -328,7 +328,7 @@ class ForgetfulStorage(DiskStorage):
             self._medium.remove(path)
 
     def sync_folder(self, folder: Path) -> None:
-        """Make the names in ``folder`` durable."""
+        """Make creations, renamings and removals of files in ``folder`` durable."""
         self._medium.sync_folder(folder)
 
     def sync_together(self, files: Sequence[StorageFile]) -> None:
@@ -342,7 +342,7 @@ class ForgetfulStorage(DiskStorage):
 
 
 class _ForgetfulDatabase:
-    """:class:`~meters.storage.Database` on a simulated medium, by apsw, with exclusive locking.
+    """:class:`~meters.storage.Database` on a simulated medium, opened with apsw and locked exclusively.
 
     The locks and the index of the write-ahead log are in the process, not in files of the medium.
     """
@@ -455,8 +455,8 @@ class _VfsFile(apsw.VFSFile):
     def xLock(self, level: int) -> None:  # noqa: N802
         """Lock the file (SQLite's interface).
 
-        Reading a WAL with its index in the process requires an exclusive lock, which Linux refuses for a file
-        that is open for reading only. A reader has no lock here: nothing else has the file open.
+        A file that is open for reading only is not locked: reading a write-ahead log with its index in the process
+        needs an exclusive lock, which Linux refuses for such a file. No other process has the file open.
         """
         if not self._is_read_only:
             super().xLock(level)
@@ -474,5 +474,5 @@ class _VfsFile(apsw.VFSFile):
             self._sync_name = False
 
     def xDeviceCharacteristics(self) -> int:  # noqa: N802
-        """Return that the medium guarantees nothing: no atomic writes, ordered appends or safe overwrites."""
+        """Return 0: the medium promises no atomic writes, ordered appends or safe overwrites."""
         return 0

@@ -1,8 +1,7 @@
 """A machine without its process: the real engine, journal, games and random number generator, with simulated ports.
 
-:class:`MachineRig` is what most tests of features use. Devices are operated through the real drivers'
-ledgers; time is a clock that moves on request; every random number generator of a test has the same bytes in
-every run.
+:class:`MachineRig` is what most tests of features use. Devices are operated through the real drivers' ledgers. Time is
+a clock that advances only on request. Every random number generator of a test has the same bytes in every run.
 """
 
 import hashlib
@@ -78,7 +77,7 @@ class StoppedClock:
         self.ns = 0
 
     def now(self) -> datetime:
-        """Return the stopped wall clock's time."""
+        """Return the time of day at which a test has set this clock."""
         return self.wall
 
     def monotonic_ns(self) -> int:
@@ -92,7 +91,7 @@ class StoppedClock:
 
 
 class RepeatableStorage(DiskStorage):
-    """The disk of a test machine: the same random bytes for the same seed, and syncs without threads."""
+    """The disk of a test machine: the same random bytes for the same seed, and no threads for syncs."""
 
     def __init__(self, seed: str) -> None:
         self._seed = seed
@@ -111,7 +110,7 @@ class RepeatableStorage(DiskStorage):
 
 
 class ScriptedStep:
-    """Substitute for one step of the generator: it returns a test's numbers and records them as draws."""
+    """Substitute for one step of the random number generator: it returns and records the numbers of a test."""
 
     def __init__(self, values: list[int]) -> None:
         self._values = values
@@ -132,13 +131,13 @@ class ScriptedStep:
 
 
 class ScriptedChance:
-    """Substitute for the random number generator that returns the numbers a test needs for an outcome."""
+    """Substitute for the random number generator that returns the numbers which a test has chosen."""
 
     def __init__(self, *values: int) -> None:
         self.values = list(values)
 
     def step(self) -> ScriptedStep:
-        """Return a step that continues the script."""
+        """Return a step that continues with the next numbers of the script."""
         return ScriptedStep(self.values)
 
     def reseed(self, reason: str) -> None:
@@ -193,7 +192,7 @@ class OrderRecorder:
         self.messages.append(message)
 
     def stack(self, escrow: int) -> None:
-        """Record a stack order, in the escrow ledger too, as the driver would."""
+        """Record an order to stack the bill or ticket in escrow, in the escrow ledger too, as the driver would."""
         self.orders.append(("stack", escrow))
         assert self.ledgers is not None
         self.ledgers.escrow_ledger.reserve_credit_before_stacking(self.offered[escrow], 0)
@@ -207,7 +206,7 @@ class OrderRecorder:
         self.orders.append(("hold", escrow))
 
     def print_ticket(self, job: TicketJob) -> None:
-        """Record a print order, in the print ledger too, as the driver would."""
+        """Record an order to print a ticket, in the print ledger too, as the driver would."""
         assert self.ledgers is not None
         self.jobs.append(job)
         self.ledgers.print_ledger.open_ticket(job)
@@ -221,7 +220,7 @@ class RepeatableEntropySource(KernelSource):
     """Entropy source with the same bytes in every run, so that no test fails by chance."""
 
     _started: Final[Counter[str]] = Counter()
-    """The number of sources that each test has created, so that each source gives different bytes."""
+    """The number of sources created in a test so far, so that each source gives different bytes."""
 
     def __init__(self) -> None:
         test = os.environ.get("PYTEST_CURRENT_TEST", "").partition(" (")[0]
@@ -230,16 +229,16 @@ class RepeatableEntropySource(KernelSource):
         self._asked = 0
 
     def read_samples(self, count: int) -> bytes:
-        """Return ``count`` bytes that were not returned before."""
+        """Return ``count`` bytes that this source has not returned before."""
         self._asked += 1
         return hashlib.shake_256(f"{self._name} {self._asked}".encode()).digest(count)
 
 
 class _GeneratorTestedOnce(RandomService):
-    """The random number generator, whose start-up self-test runs only once in a process.
+    """The random number generator, with only one start-up self-test in a process.
 
-    The self-test has fixed inputs, so a second run shows nothing more, and it took an eighth of the time of
-    creating a test machine.
+    The self-test has fixed inputs, so a second run shows nothing more, and it took an eighth of the time of creating a
+    test machine.
     """
 
     _test_chain = staticmethod(cache(run_self_test))
@@ -304,11 +303,11 @@ class MachineRig:
     ) -> None:
         """Create the machine.
 
-        ``devices``: which of ``printer`` and ``hopper`` the cabinet has; ``host`` is its money host.
-        ``acceptor`` is whether it has a bill acceptor; ``holders`` are the hosts and links of the cabinet
-        file that may disable the machine; ``features`` are the machine's features. ``first_rig`` is the first
-        position of the same machine, with which the journal and more is shared. ``storage`` is the medium of
-        the journal, if not the folder's own. ``wall`` is its clock's time. ``day`` is the venue's gaming day.
+        ``devices``: which of ``printer`` and ``hopper`` the cabinet has. ``host`` is the host through which money
+        moves. ``acceptor``: whether the machine has a bill acceptor. ``holders``: the hosts and links of the cabinet
+        file that may disable the machine. ``features``: the machine's features. ``first_rig``: the first player
+        position of the same machine, with which the journal and more is shared. ``storage``: the medium of the journal,
+        if not the folder's own. ``wall``: the time of day on its clock. ``day``: the venue's gaming day.
         """
         self.first_rig = first_rig
         self.clock: StoppedClock = StoppedClock() if first_rig is None else first_rig.clock
@@ -407,7 +406,7 @@ class MachineRig:
             self.machine.install(self.first_rig.machine.component(IdentityRegister))
 
     def _count_change(self) -> None:
-        """Count one change notice of the engine."""
+        """Count one notice of the engine that its state has changed."""
         self.changes += 1
 
     def _take_next_generator(self) -> RandomService:
@@ -434,7 +433,7 @@ class MachineRig:
         self.engine.submit(event)
 
     def offer(self, amount_cents: int) -> None:
-        """Report a bill of this amount in escrow, before the machine decides about it."""
+        """Report a bill of this amount in escrow; the machine has not decided about it yet."""
         self._escrow += 1
         self.hands.offered[self._escrow] = Banknote(amount_cents)
         self.engine.submit(
@@ -450,7 +449,7 @@ class MachineRig:
         return self
 
     def offer_ticket(self, digits: str) -> None:
-        """Report a ticket with these digits in escrow, before the machine decides about it."""
+        """Report a ticket with these digits in escrow; the machine has not decided about it yet."""
         self._escrow += 1
         self.hands.offered[self._escrow] = Barcode(digits)
         self.engine.submit(
@@ -458,7 +457,7 @@ class MachineRig:
         )
 
     def report_print_state(self, state: PrintState, detail: str = "") -> None:
-        """Report a state of the ticket being printed, as the printer's driver does."""
+        """Report that the ticket being printed has reached ``state``, as the printer's driver does."""
         record = self.ledgers.print_ledger.find_open()
         assert record is not None
         self.ledgers.print_ledger.record_print_state(record.job.job_id, state, detail)
@@ -475,18 +474,18 @@ class MachineRig:
         self.engine.handle(EventType.PLAY)
 
     def report_shown(self) -> None:
-        """Report that the screen has shown the outcome."""
+        """Report to the machine that the screen has shown the game's outcome."""
         game = self.machine.memory.get(PlayKey.GAME) or self.machine.memory.get(PlayKey.PURSE_GAME)
         self.engine.submit(
             Event(EventType.SHOWN, OutcomeShown(value=None if game is None else game["play_id"]))
         )
 
     def cut_power_after(self, entries: int) -> None:
-        """Let this many more journal entries become durable, and fail at the next one."""
+        """Let the next ``entries`` journal entries become durable, and simulate a power cut at the one after them."""
         append, left = self.journal.append, iter(range(entries))
 
         def failing(transaction: Transaction) -> Any:
-            """Append the transaction, or fail as at a power cut once the given number of journal entries is durable."""
+            """Append the transaction; raise PowerCutError instead once the given number of entries is durable."""
             if next(left, None) is None:
                 raise PowerCutError(transaction.id)
             return append(transaction)
@@ -500,7 +499,7 @@ class MachineRig:
             self.lose()
 
     def lose(self) -> None:
-        """Stop the machine as a power loss does, without a shutdown, and close its other files."""
+        """Stop the machine as a power loss does, without a shutdown; also close its files outside the journal."""
         self.open = False
         if self.store is not None:
             self.store.close()
@@ -526,7 +525,7 @@ class MachineRig:
         return None if self.machine.notice is None else self.machine.notice.code
 
     def records(self, kind: str) -> list[Mapping[str, Any]]:
-        """Return the records of every entry of a kind."""
+        """Return the records of every journal entry of a kind."""
         return [entry.record for entry in self.journal.entries(kind)]  # type: ignore[misc]
 
 

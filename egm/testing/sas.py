@@ -29,10 +29,10 @@ FILE = {
 def create_machine_context(
     room: MachineRig, folder: Path, sas: dict[str, dict[str, object]]
 ) -> MachineContext:
-    """Return the context for the SAS lines of a test machine."""
+    """Return what the SAS lines of a test machine need to know of it and can do with it."""
 
     def handle(event: Event) -> None:
-        """Submit an event to the test machine's engine."""
+        """Submit an event from a SAS line to the test machine's engine."""
         room.engine.submit(event)
 
     at = StateFolder(folder)
@@ -47,7 +47,7 @@ def create_machine_context(
 
 
 def attach(room: MachineRig, lines: Iterable[SasLineService]) -> None:
-    """Connect SAS lines to a test machine, so that each change of the machine reaches them."""
+    """Connect SAS lines to a test machine: each change of the machine's state is passed on to them."""
     lines = list(lines)
 
     def changed() -> None:
@@ -60,10 +60,10 @@ def attach(room: MachineRig, lines: Iterable[SasLineService]) -> None:
 
 
 class LoopLine(SasLineService):
-    """A SAS host's line on the machine's own loop, without a thread."""
+    """A SAS line that runs on the machine's own event loop, without a thread."""
 
     served = False
-    """Whether :meth:`run` is running, as it does while the machine serves the line."""
+    """Whether :meth:`run` is running, which is the case while the machine serves the line."""
 
     async def run(self) -> None:
         """Serve the SAS line until cancelled."""
@@ -78,7 +78,10 @@ class LoopLine(SasLineService):
 
 
 class HostWire:
-    """A host's end of a SAS line without a thread: bytes in, bytes out, with immediate effects on the machine."""
+    """A host's end of a SAS line, without a thread.
+
+    A message is passed to the machine as bytes and takes effect at once; the reply is returned as bytes.
+    """
 
     def __init__(self, line: SasLineService, clock: Clock) -> None:
         self.line = line
@@ -87,7 +90,7 @@ class HostWire:
         self.channel: SasChannelState = line._line._channel
         self.actions: list[object] = []
         self.slow = False
-        """Whether the machine takes longer to carry out a command than the host waits for the reply."""
+        """Whether the machine needs longer for a command than the host waits for the reply, so that it replies busy."""
         self.waiting: list[RunPollEffect] = []
         self._strict = self.host.settings.framing == "strict"
         framing = WakeupBitFraming if self._strict else LenientFraming
@@ -99,7 +102,7 @@ class HostWire:
         return self.host.settings.address
 
     def _take_news(self) -> None:
-        """Pass the machine's queued messages (exceptions, replies) to the SAS channel, without its own thread."""
+        """Pass the machine's queued messages (exceptions, replies) to the SAS channel."""
         line = self.line._line
         inbox, self.channel.readout = line._inbox, line._readout
         now = self.clock.monotonic_ns()
@@ -115,7 +118,7 @@ class HostWire:
                     self.channel.real_time = on
 
     def exchange(self, data: bytes) -> bytes:
-        """Pass bytes from the line to the machine, and return what it sends."""
+        """Pass bytes from the host to the machine; return the bytes that the machine sends."""
         output = b""
         for message in self._framing.decode(data, self.clock.monotonic_ns()):
             self._take_news()
@@ -123,7 +126,7 @@ class HostWire:
         return output
 
     def tick(self) -> list[SendBytes]:
-        """Let the SAS channel process the present time; return what it sends by itself."""
+        """Let the SAS channel process the time that has passed; return what it sends without a poll."""
         sent_frames = []
         for action in self.channel.process_elapsed_time(self.clock.monotonic_ns()):
             if isinstance(action, SendBytes):
@@ -163,17 +166,17 @@ class HostWire:
         return self.exchange(escape_message_with_wakeup(message) if self._strict else message)
 
     def general(self) -> int:
-        """Send a general poll; return the exception code of the machine's reply."""
+        """Send a general poll; return the exception code in the machine's reply."""
         answer = self.send(bytes((0x80 | self.address,)))
         assert len(answer) == 1, answer.hex(" ")
         return answer[0]
 
     def sync(self) -> None:
-        """Poll another address, which implies acknowledgement of this machine's last reply."""
+        """Poll another address. The machine takes this as the acknowledgement of its last reply."""
         assert self.send(b"\x80") == b""
 
     def exceptions(self) -> list[int]:
-        """Poll until no exception is left; return all of them in order."""
+        """Send general polls until the machine reports no more exceptions; return all exception codes in order."""
         codes = []
         while code := self.general():
             codes.append(code)
@@ -185,18 +188,19 @@ class HostWire:
         return self._extract_reply_data(code, self.send(bytes((self.address, code))))
 
     def long(self, code: int, data: str = "") -> str:
-        """Send a long poll with this code, data (hex) and a CRC; return the reply's data in hex.
+        """Send a long poll with this code, data (hex) and a CRC; return the data of the reply in hex.
 
-        A reply of a single byte is returned as it is.
+        A reply of one byte (ACK, NACK) is returned in full. The result is ``busy`` if the machine replies that it is
+        busy.
         """
         return self._extract_reply_data(
             code, self.send(append_crc(bytes((self.address, code)) + bytes.fromhex(data)))
         )
 
     def _extract_reply_data(self, code: int, answer: bytes) -> str:
-        """Return the data of the machine's reply in hex, after checking its head and CRC.
+        """Return the data of the machine's reply in hex, after checking its first bytes and its CRC.
 
-        ``busy`` if the reply says that the machine is busy.
+        Return ``busy`` if the machine replies that it is busy, and a reply of less than two bytes in full.
         """
         if len(answer) < 2:
             return answer.hex()
@@ -208,7 +212,10 @@ class HostWire:
 
 
 class Bench(HostWire):
-    """A SAS host's end of a line to a test machine. It also creates the machine's end; time is the machine's clock."""
+    """A SAS host connected to a test machine. It also creates the machine's end of the line.
+
+    Time is the machine's clock.
+    """
 
     def __init__(
         self, folder: Path, room: MachineRig, *, name: str = "main", boot: bool = True, **settings: object

@@ -29,7 +29,7 @@ _ENROLLED_AT: Final = datetime(2026, 1, 1, tzinfo=UTC)
 def pin_of(number: str) -> str:
     """Return the test PIN of a staff number.
 
-    It is so long that a digest never contains it by chance, because tests search journals for it.
+    It is long, because tests search journals for PINs, and a short one could occur in a digest by chance.
     """
     return f"90{number}748159362"[:12]
 
@@ -62,7 +62,7 @@ class Menu:
 
     @property
     def page(self) -> ServicePage:
-        """Return the service page shown; every text of it must exist in both languages."""
+        """Return the service page shown now, after checking that every text of it exists in both languages."""
         page = self.machine.component(ServiceDesk).build_page(self.machine)
         assert page is not None, "no page is open"
         for text in iter_page_words(page):
@@ -88,9 +88,10 @@ class Menu:
         return self
 
     def touch(self, action: str, text: str = "", *, page: str | None = None) -> "Menu":
-        """Touch an action on the service page, with input for its prompt; fail unless it is offered and enabled.
+        """Touch an action on the service page; fail unless it is offered and enabled.
 
-        If the action is in another section of the main menu, go to that section first.
+        ``text`` is typed if the action prompts for input. If the action is in another section of the main menu, go to
+        that section first.
         """
         if page is None and action not in list_enabled_actions(self.page) and self.page.title.value in TITLES:
             self._walk_to(action)
@@ -155,7 +156,10 @@ class Menu:
         return self.complete(*values, second=second)
 
     def complete(self, *values: str, second: Role | None = None) -> "Menu":
-        """Fill in the open form, field by field, and confirm it; fail if it records persons who took no part."""
+        """Fill in the open form, field by field, and confirm it.
+
+        Fail if the form records persons who took no part.
+        """
         sequence = self.machine.journal.sequence
         if (person := self.machine.component(ServiceDesk).signed_in_person) is not None:
             self._acting_persons.add(person.id)
@@ -170,7 +174,7 @@ class Menu:
         return self
 
     def lines(self) -> dict[str, str]:
-        """Return the rows of the page's tables, in English: the last column by the first."""
+        """Return the rows of the page's tables in English: the text of the last column, by that of the first."""
         return {
             translate_words(row.cells[0], "en"): translate_words(row.cells[-1], "en")
             for table in self.page.tables
@@ -201,12 +205,18 @@ def translate_words(text: PageText, language: str) -> str:
 
 
 def _format_words(text: PageText, texts: Texts) -> str:
-    """Return a service page's text in the language of ``texts``, with its values filled in."""
+    """Return a service page's text in one language, with its values filled in.
+
+    ``texts`` is the catalogue of that language.
+    """
     return texts.format_page_text(text, lambda cents: texts.money(cents, "USD"))
 
 
 def list_enabled_actions(page: ServicePage) -> list[str]:
-    """Return the ids of the enabled actions of a service page: of its buttons and rows, and ``enter`` for a prompt."""
+    """Return the ids of the enabled actions of a service page.
+
+    These are the actions of its buttons and rows, and ``enter`` if it has a prompt.
+    """
     actions = [action.id for action in page.actions if action.enabled]
     actions += [row.action for table in page.tables for row in table.rows if row.action]
     if page.pattern == "calibrate":
