@@ -126,9 +126,9 @@ def dependencies(pyproject: Path = ROOT / "pyproject.toml") -> str:
 
 
 def layers(root: Path = ROOT) -> str:
-    """Return a table of the folders of ``egm``, from the top layer, each with the first line of its docstring.
+    """Return a table of the folders of ``egm``, from the top layer down, each with the first line of its docstring.
 
-    A sentence below it names the folders of one layer. Raises :class:`DocumentError` naming each folder
+    A sentence below the table names the folders that share a layer. Raises :class:`DocumentError` naming each folder
     without a docstring.
     """
     project = tomllib.loads((root / "pyproject.toml").read_text(encoding="utf-8"))
@@ -169,9 +169,9 @@ BLOCKS: Final[Mapping[str, Callable[[], str]]] = {
 
 
 def fill(name: str, text: str, blocks: Mapping[str, Callable[[], str]] = BLOCKS) -> str:
-    """Return the document ``text`` with every generated part rewritten; ``name`` is for messages.
+    """Return the document ``text`` with every generated part rewritten; ``name`` is the document in error messages.
 
-    Raises :class:`DocumentError` for a mark without its partner or for an unknown part.
+    Raises :class:`DocumentError` for a begin or end mark without its partner, or for an unknown part.
     """
 
     def write(match: re.Match[str]) -> str:

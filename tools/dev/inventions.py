@@ -1,7 +1,8 @@
 """Build false journal entries of any kind that satisfy the rules of the audit.
 
-A forger who has read the table of rules (:mod:`tools.audit.rules`) writes entries that it accepts: equal values
-where a rule requires equality, stored values where it refers to memory, and computed values where it derives them.
+A forger who knows the rules (:mod:`tools.audit.rules`) writes entries that the audit accepts. A value equals another
+one where a rule requires this, comes from stored state where the rule refers to it, and is computed where the rule
+derives it.
 """
 
 import random
@@ -71,7 +72,7 @@ _KINDS: Final[Mapping[object, str]] = {
     STAFF: "staff",
     PERSONS: "persons",
 }
-"""Pattern type of each record field type and of each field condition."""
+"""The pattern type that the audit's rules use for each record field type and each field condition."""
 _NOT_YET_DERIVABLE: Final = object()
 #: Value used for an expression that fails; it is invalid in every field.
 _FAILED: Final = "?"
@@ -87,14 +88,17 @@ _EVALUATION_ERRORS: Final = (
 
 
 class Inventor:
-    """Builds one entry at a time. ``seen`` holds the values of honest entries, by the last part of the field name."""
+    """Builder of false entries.
+
+    ``seen`` has values from honest entries, by the last part of the field name.
+    """
 
     def __init__(self, dice: random.Random, seen: Mapping[str, Sequence[Any]]) -> None:
         self._dice = dice
         self._seen = seen
 
     def choose_rule(self) -> AuditRule:
-        """Return a random rule; every kind of entry is equally likely."""
+        """Return the rule of a random kind of entry; every kind is equally likely."""
         kinds: dict[str, list[AuditRule]] = {}
         for rule in RULES:
             kinds.setdefault(rule.kind, []).append(rule)
@@ -103,7 +107,10 @@ class Inventor:
     def build_entry(
         self, rule: AuditRule, ledger: Ledger, facts: Facts, time: str, **bindings: Any
     ) -> dict[str, Any]:
-        """Return an entry that satisfies ``rule`` after ``ledger``; ``bindings`` fixes values of names in the rule."""
+        """Return a false entry that satisfies ``rule`` if it follows the entries in ``ledger``.
+
+        ``bindings`` gives fixed values to names in the rule.
+        """
         return _EntryBuilder(rule, ledger, facts, time, bindings, self._dice, self._seen).build_entry()
 
 
@@ -159,7 +166,7 @@ class _EntryBuilder:
             }
 
     def _bind_stored_values(self) -> None:
-        """Bind the names of the rule to the values stored under its keys."""
+        """Give the names in the rule the values that the machine's state has under the rule's keys."""
         for key, pattern in self._rule.state_before.items():
             stored = self._ledger.state.get(_fill_template(key, self._names))
             if stored is None:
@@ -209,7 +216,10 @@ class _EntryBuilder:
         return raw
 
     def _generate_declared_part(self, entry: AnyEntryDeclaration, name: str, pattern: Any) -> dict[str, Any]:
-        """Return generated values for one part of a declared entry, and bind the names that its pattern leaves open."""
+        """Return values for one part of an entry, such as its record.
+
+        Names that the part's pattern leaves open get the generated values.
+        """
         made: dict[str, Any] = {}
         match name:
             case "record":
@@ -373,7 +383,7 @@ def _is_value_of_type(kind: str, value: Any) -> bool:
 
 
 def _fill_template(text: str, names: Mapping[str, Any]) -> str:
-    """Fill a template with the known values, and with plausible values for unknown names."""
+    """Return the template with its names replaced by known values, or by plausible values if unknown."""
     template, made = Template(text), ""
     for n, part in enumerate(template.parts):
         name, _, number = part.partition(":")

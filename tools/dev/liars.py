@@ -1,8 +1,8 @@
 """Falsify honest journals, one lie at a time, and count how many lies the audit finds.
 
-Each lie is classified by its subject. The audit must report it, or :data:`WITNESSED` must list it: the lies that an
-export alone cannot show, with the outside evidence that shows each of them. A journal head that left the machine
-earlier reveals every rewritten entry (``egm audit verify --witness``).
+Each lie is classified by its subject. Either the audit reports it, or :data:`WITNESSED` must list it. That table has
+the lies that an export alone cannot show, each with the evidence outside the machine that shows it. A journal head that
+left the machine earlier reveals every rewritten entry (``egm audit verify --witness``).
 """
 
 from collections import Counter
@@ -32,10 +32,11 @@ _ACTS: Final = ("complement.*", "orphan.*", "forfeit.*", "dispute.*", "disputed.
 
 @dataclass(frozen=True, slots=True)
 class Witnessed:
-    """Lies that an export alone cannot show, by patterns for the kind of entry and the field.
+    """A group of lies that an export alone cannot show, and the evidence outside the machine that does.
 
-    An empty ``field`` means the whole entry. ``lie`` is the row of the list in ARCHITECTURE.md. ``why`` says why the
-    export cannot show these lies, and ``witness`` names the evidence outside the machine that does.
+    ``kind`` and ``field`` are patterns for the kind of entry and for the field; an empty ``field`` means the whole
+    entry. ``lie`` is the row of the list in ARCHITECTURE.md. ``why`` says why the export cannot show these lies, and
+    ``witness`` names the evidence.
     """
 
     kind: str
@@ -287,7 +288,7 @@ def _is_act_of_person(kind: str) -> bool:
 
 
 def find_listed_gap(about: str, lie: Lie) -> Witnessed | None:
-    """Return the row of :data:`WITNESSED` that covers the lie, or None."""
+    """Return the row of :data:`WITNESSED` for a lie with the subject ``about``, or None if the audit must find it."""
     for row in WITNESSED:
         if (
             fnmatchcase(lie.kind, row.kind)
@@ -362,9 +363,9 @@ def run_lies(
     key: MachineKey | None = None,
     progress: Callable[[int], None] = lambda _: None,
 ) -> Score:
-    """Apply ``lies`` lies to honest journals in turn, and audit each result. The same seed gives the same lies.
+    """Apply ``lies`` lies to honest journals in turn, and audit each falsified journal.
 
-    Raises ValueError if the audit finds an error in an unchanged journal.
+    The same seed gives the same lies. Raises ValueError if the audit finds an error in an unchanged journal.
     """
     signing_key = key or MachineKey(bytes(range(32)))
     liars = []

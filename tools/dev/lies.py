@@ -1,10 +1,10 @@
 """Falsify an honest journal by one change and sign it again with the machine's key.
 
-Each change is a *lie*. Any field of any entry may be altered or removed, alone or together with all fields of the
-same value. An entry may be removed, repeated, swapped with the one before it, or copied elsewhere. Entries of every
-kind are invented. Games are voided instead of ended, moved to another seat, or started while the machine is
-stopped. The chain, the checkpoints and all ids derived from an entry's number are made consistent again, so only a
-contradiction between entries can reveal a lie.
+Each change is a *lie*. Any field of any entry may be altered or removed, alone or together with all fields of the same
+value. An entry may be removed, repeated, swapped with the one before it, or copied elsewhere. Entries of every kind are
+invented. Games are voided instead of ended, moved to another player position, or started while the machine is stopped.
+After the change, the chain, the checkpoints and all ids derived from an entry's number are made consistent again, so
+only a contradiction between entries can reveal a lie.
 """
 
 import hashlib
@@ -48,7 +48,10 @@ REMOVED_LAST: Final = "removed as the last at its position"
 
 @dataclass(frozen=True, slots=True)
 class Lie:
-    """A change to one entry, by its original number. ``path`` is the path of the field, empty for a whole entry."""
+    """One change to one entry, which is named by its number in the honest journal.
+
+    ``path`` is the path of the changed field; it is empty if the whole entry was changed.
+    """
 
     sequence: int
     kind: str
@@ -57,7 +60,7 @@ class Lie:
 
     @property
     def field(self) -> str:
-        """Return the path as text, with ``*`` for list indices."""
+        """Return the path of the changed field as text, with ``*`` for list indices."""
         return ".".join("*" if isinstance(part, int) else part for part in self.path)
 
 
@@ -74,13 +77,16 @@ def adopt_entries(bodies: Sequence[bytes], key: MachineKey) -> list[Raw]:
 
 
 def compute_journal_tag(first: Raw) -> str:
-    """Return the tag that ends the ids of a journal whose first entry is ``first``."""
+    """Return the journal tag: the text at the end of all ids of a journal whose first entry is ``first``."""
     body = encode_canonical_json(first | {"previous": GENESIS_HASH, "sequence": 1})
     return make_journal_tag(hashlib.sha256(body).hexdigest())
 
 
 def rewrite_chain(entries: Iterable[Raw], key: MachineKey, old_tag: str) -> Iterator[bytes]:
-    """Chain the entries again and sign each checkpoint again. ``old_tag`` is the journal tag in their ids."""
+    """Chain the entries again and sign each checkpoint again; yield the bytes of each entry.
+
+    ``old_tag`` is the journal tag at the end of their ids.
+    """
     ledger, new_tag = Ledger(), ""
     for number, raw in enumerate(entries, 1):
         entry_json = raw
@@ -109,7 +115,7 @@ def rewrite_chain(entries: Iterable[Raw], key: MachineKey, old_tag: str) -> Iter
 
 
 class Liar:
-    """Generates lies, one at a time, about the same honest entries. The same seed gives the same lies."""
+    """Generator of lies about one honest journal. The same seed gives the same lies."""
 
     def __init__(self, entries: Sequence[Raw], seed: int) -> None:
         self._entries = entries
@@ -130,7 +136,7 @@ class Liar:
         self._inventor = Inventor(self._dice, values_by_name)
 
     def make_lie(self) -> tuple[Lie, list[Raw]]:
-        """Return one lie and the falsified entries. All kinds of entry are chosen equally often."""
+        """Return one lie and all entries of the falsified journal. All kinds of entry are chosen equally often."""
         while True:
             kind = self._dice.choice(sorted(self._by_kind))
             index = self._dice.choice(self._by_kind[kind])
@@ -166,7 +172,7 @@ class Liar:
         return lie, [*self._entries[:index], raw, *self._entries[index + 1 :]]
 
     def _falsify_equal_fields(self, index: int) -> tuple[Lie, list[Raw]] | None:
-        """Replace every occurrence of one value, in this entry or in all related entries."""
+        """Replace one value of an entry wherever it occurs, in this entry or in all related entries."""
         fields = [
             (path, value) for path, value in iter_leaves(self._entries[index]) if path[0] not in _RECOMPUTED
         ]
@@ -248,7 +254,7 @@ class Liar:
 
     # ------------------------------------------------------------------ invented entries
     def _read_ledger_before(self, index: int) -> tuple[Ledger, Facts]:
-        """Return the ledger and the audit's facts before an entry."""
+        """Return the machine's ledger, and the facts that the audit knows, as they are before an entry."""
         ledger, facts = Ledger(), Facts()
         for body in rewrite_chain(self._entries[:index], _ANY_KEY, self.journal_tag):
             entry = decode(body)
@@ -271,7 +277,7 @@ class Liar:
         return Lie(index + 1, raw["kind"], (), "made up"), self._reorder_entries(order)
 
     def _void_ended_game(self, _: int) -> tuple[Lie, list[Raw]] | None:
-        """Return a journal with a game voided instead of ended, or before its end; its stake is refunded or not."""
+        """Return a journal in which a game that ended, or an open one, is voided; its stake is refunded or not."""
         end_indices = self._by_kind.get("game.end", [])
         if not end_indices:
             return None
@@ -294,7 +300,7 @@ class Liar:
         return Lie(end_index + 1, "game.void", (), "void instead of ended"), self._reorder_entries(order)
 
     def _open_door_around_entry(self, index: int) -> tuple[Lie, list[Raw]] | None:
-        """Return a journal in which the machine stopped before the entry and continued after it."""
+        """Return a journal in which the machine was stopped while it wrote an entry, by an opened door."""
         door, since = "main", self._entries[index]["time"]
         memory = self._read_ledger_before(index)[0].state
         if f"door:{door}" in memory:
@@ -333,7 +339,7 @@ class Liar:
         return Lie(index + 2, kind, (), "with a door open"), self._reorder_entries(order)
 
     def _move_game_to_other_seat(self, index: int) -> tuple[Lie, list[Raw]] | None:
-        """Return a journal in which all entries of one game name another position."""
+        """Return a journal in which all entries of one game name a different player position."""
         position = self._entries[index].get("dims", {}).get("position")
         numbers = {raw.get("dims", {}).get("position") for raw in self._entries} - {None, position}
         record = self._entries[index].get("record")
@@ -349,9 +355,9 @@ class Liar:
         return Lie(index + 1, self._entries[index]["kind"], (), "of another seat"), entries
 
     def _reorder_entries(self, order: Sequence[int | Raw]) -> list[Raw]:
-        """Return the entries in this order, with every id derived from an entry's number made consistent.
+        """Return the entries in the given order, with every id derived from an entry's number made consistent.
 
-        An integer is the index of an original entry. A new entry is inserted unchanged.
+        An item of ``order`` is the index of an honest entry, or a new entry to insert unchanged.
         """
         new_numbers: dict[int, int] = {}
         for new_index, old_index in enumerate(order):
@@ -395,14 +401,14 @@ _EQUAL_FIELDS_MIN: Final = 2
 
 
 def _find_related_id(raw: Raw) -> str:
-    """Return the id that related entries share (of their play, payment or ticket), or an empty string."""
+    """Return the id that an entry shares with related ones (of a game, payment or ticket), or an empty string."""
     record = raw.get("record")
     found = record.get("play_id") or record.get("id") if isinstance(record, dict) else None
     return found if isinstance(found, str) and found else str(raw.get("ref") or "")
 
 
 def is_last_at_its_position(entries: Sequence[Raw], index: int) -> bool:
-    """Return whether no later entry names the same play or payment, or moves money at its position."""
+    """Return whether no later entry names the game or payment of this one, or moves money at its player position."""
     related_id, position = _find_related_id(entries[index]), _position_of(entries[index])
     return not any(
         (related_id and related_id in json.dumps(later))
@@ -422,7 +428,7 @@ def _iter_flows(raw: Raw) -> Iterator[tuple[str, str, int]]:
 
 
 def _move_to_position(raw: Raw, position: int, other: int) -> Raw:
-    """Return the entry as another position would have written it."""
+    """Return the entry as the machine would have written it for the player position ``other``."""
     moved: Raw = json.loads(json.dumps(raw).replace(f'"credit:{position}:', f'"credit:{other}:'))
     moved["dims"]["position"] = other
     own_prefix = "" if position == 1 else f"{position}/"

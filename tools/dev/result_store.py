@@ -1,6 +1,6 @@
 """Store the results of a long calculation as they arrive, so that it can be resumed.
 
-The file begins with a line that identifies the calculation. The results follow in the order of their cases. Each
+The file begins with a line that identifies the calculation. The results follow in the order of their cases. Each result
 is a length of four bytes and then its numpy arrays, compressed. A truncated result is computed again.
 """
 
@@ -23,13 +23,14 @@ DURABLE_EVERY: Final = 32
 
 
 class OtherCalculationError(Exception):
-    """The stored results belong to a different calculation."""
+    """The error that the stored results belong to a different calculation."""
 
 
 class ResultStore:
-    """The stored results of one calculation at ``path``. ``identity`` identifies the calculation.
+    """The stored results of one calculation in the file ``path``.
 
-    Raises :class:`OtherCalculationError`, naming the difference, and OSError.
+    ``identity`` is text that identifies the calculation. Raises :class:`OtherCalculationError`, naming the difference,
+    and OSError.
     """
 
     def __init__(self, path: Path, identity: Mapping[str, str]) -> None:
@@ -68,9 +69,9 @@ class ResultStore:
     def map(
         self, map_function: Callable[..., Iterator[Arrays]], work: Callable[..., Arrays], cases: Iterable[int]
     ) -> Iterator[Arrays]:
-        """Yield the result of each case: the stored results first, then those computed by ``map_function``.
+        """Yield the result of each case, stored results first; ``map_function`` computes the others with ``work``.
 
-        A calculation that calls this several times must do so in the same order every time.
+        A calculation that calls this several times must always do so in the same order.
         """
         pending_cases = list(cases)
         known = self.stored_results[self.next_index : self.next_index + len(pending_cases)]
@@ -92,7 +93,7 @@ class ResultStore:
             os.fsync(self.file.fileno())
 
     def close(self, *, done: bool) -> None:
-        """Close the file, and remove it if the calculation is ``done``."""
+        """Close the file; also remove it if the calculation is ``done``."""
         self.file.close()
         if done:
             self.path.unlink()

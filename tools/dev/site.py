@@ -42,7 +42,7 @@ def documents(root: Path = ROOT) -> tuple[Path, ...]:
 
 
 def with_page_links(text: str, page: Path, pages: Iterable[Path]) -> str:
-    """Return ``text`` with every link to a file or folder that is not a page of the site turned into plain text."""
+    """Return ``text`` in which only links to pages of the site remain; other links become plain text."""
     known = {str(each) for each in pages}
 
     def keep_or_unlink(match: re.Match[str]) -> str:
@@ -54,7 +54,7 @@ def with_page_links(text: str, page: Path, pages: Iterable[Path]) -> str:
 
 
 def write_sources(folder: Path, root: Path = ROOT) -> tuple[Path, ...]:
-    """Write every page and picture that Sphinx reads into ``folder``; return the documents among them."""
+    """Write every page and picture that Sphinx reads into ``folder``; return the paths of the documents among them."""
     pages = documents(root)
     for page in pages:
         target = folder / page
@@ -77,7 +77,10 @@ def write_sources(folder: Path, root: Path = ROOT) -> tuple[Path, ...]:
 
 
 def build(source: Path, site: Path) -> None:
-    """Build the site. Raises :class:`click.ClickException` with Sphinx's messages if a page has a fault."""
+    """Build the site with Sphinx.
+
+    Raises :class:`click.ClickException` with Sphinx's messages if a page has an error.
+    """
     done = subprocess.run(
         [sys.executable, "-m", "sphinx", "--fail-on-warning", "--keep-going", "-q", "-j", "auto", source, site],
         check=False, capture_output=True, text=True,

@@ -1,7 +1,7 @@
-"""Measure figures, each with a named baseline from the same run.
+"""Benchmarks: measure figures of the product, each with a named baseline from the same run.
 
-A module ``tools/dev/bench/bench_<area>.py`` defines ``figures()``, which yields :class:`Figure` objects.
-Computers are noisy: ratios can be compared between computers, times cannot.
+A module ``tools/dev/bench/bench_<area>.py`` defines ``figures()``, which yields :class:`Figure` objects. Computers are
+noisy: ratios can be compared between computers, times cannot.
 """
 
 import itertools
@@ -22,8 +22,8 @@ T = TypeVar("T")
 class Figure:
     """One measured figure.
 
-    ``value`` and ``baseline`` share ``unit``; ``better`` is the good direction. The printed ratio is value /
-    baseline. ``aim`` states the desired ratio in words (or the desired value if ``baseline`` is None).
+    ``value`` and ``baseline`` share ``unit``; the printed ratio is value / baseline. ``better`` says whether a higher
+    or a lower value is better. ``aim`` is the desired ratio as text (or the desired value if ``baseline`` is None).
     """
 
     name: str
@@ -41,7 +41,7 @@ class Figure:
 
 
 def measure_call(work: Callable[[], T]) -> tuple[float, T]:
-    """Return the elapsed seconds of ``work`` and its result."""
+    """Call ``work``; return the elapsed seconds and its result."""
     began = time.perf_counter()
     found = work()
     return time.perf_counter() - began, found
@@ -53,14 +53,14 @@ def measure_milliseconds(work: Callable[[], object], rounds: int) -> float:
 
 
 def measure_processor_seconds(work: Callable[[], object]) -> float:
-    """Return the processor seconds that ``work`` takes; other load on the computer does not count."""
+    """Return the processor seconds that ``work`` takes; other processes on the computer do not count."""
     began = time.process_time()
     work()
     return time.process_time() - began
 
 
 def measure_children_seconds(command: Sequence[str]) -> float:
-    """Return the processor seconds of a command. Raises CalledProcessError if it fails without any output."""
+    """Run a command; return the processor seconds it took. Raises CalledProcessError if it fails without any output."""
     before = resource.getrusage(resource.RUSAGE_CHILDREN)
     done = subprocess.run(command, check=False, stdout=subprocess.PIPE)
     after = resource.getrusage(resource.RUSAGE_CHILDREN)
@@ -70,7 +70,7 @@ def measure_children_seconds(command: Sequence[str]) -> float:
 
 
 class BareDisk:
-    """Durable one-row transactions of SQLite alone: the minimum cost of a ledger."""
+    """A SQLite database with durable transactions of one row each: the minimum cost of a ledger."""
 
     def __init__(self, folder: Path) -> None:
         """Create the database in ``folder``."""
@@ -82,7 +82,7 @@ class BareDisk:
         self.close = self._database.close
 
     def write(self, bodies: Iterable[bytes] = (b"x",)) -> float:
-        """Write each body in a separate transaction; return the seconds they took."""
+        """Write each of ``bodies`` in a transaction of its own; return the elapsed seconds."""
         began = time.perf_counter()
         for body in bodies:
             self._database.execute("BEGIN IMMEDIATE")
@@ -91,13 +91,16 @@ class BareDisk:
         return time.perf_counter() - began
 
     def write_games(self, games: int) -> float:
-        """Write as much as the two entries of each game take; return the seconds."""
+        """Write as many bytes as the two journal entries of each game take; return the elapsed seconds."""
         return self.write(itertools.repeat(b"x" * 1500, 2 * games))
 
 
 def measure_alternately(
     turns: int, ours: Callable[[], float], theirs: Callable[[], float]
 ) -> tuple[float, float]:
-    """Return the total seconds of each, measured alternately, so that other load affects both."""
+    """Run ``ours`` and ``theirs`` alternately, ``turns`` times each; return the total seconds of each.
+
+    As they alternate, other load on the computer affects both.
+    """
     pairs = [(ours(), theirs()) for _ in range(turns)]
     return sum(seconds for seconds, _ in pairs), sum(seconds for _, seconds in pairs)

@@ -1,6 +1,6 @@
 """``make bench``: run every ``bench_*`` module, or those named on the command line, and print the table.
 
-Each area has a time limit (``LIMIT_SECONDS`` of its module, or the default here), so nothing hangs. An area
+Each area (a ``bench_*`` module) has a time limit: its ``LIMIT_SECONDS``, or the default here, so nothing hangs. An area
 that cannot be measured is reported, the others are still measured, and the exit status is 1.
 """
 
@@ -29,7 +29,7 @@ LIMIT_SECONDS: Final = 900.0
 
 
 def _send_figures(module: ModuleType, out: Connection) -> None:
-    """Send the figures of an area from its own process, then an error text or an empty string."""
+    """Measure an area in this process and send its figures to ``out``, then an error text or an empty string."""
     os.setsid()
     try:
         for figure in module.figures():
@@ -41,10 +41,9 @@ def _send_figures(module: ModuleType, out: Connection) -> None:
 
 
 def _run_area(module: ModuleType) -> Iterator[Figure | str]:
-    """Yield the figures of one area, then the reason why the rest could not be measured, if any.
+    """Yield the figures of one area, then an error text if some of them could not be measured.
 
-    The area runs in its own process. At its limit that process and all its children are killed, whatever they
-    are waiting for.
+    The area runs in a process of its own. At its time limit that process and all its children are killed.
     """
     seconds = float(getattr(module, "LIMIT_SECONDS", LIMIT_SECONDS))
     ends = time.monotonic() + seconds
@@ -74,7 +73,7 @@ def _run_area(module: ModuleType) -> Iterator[Figure | str]:
 
 
 def _fill_table(module: ModuleType, table: Table) -> str:
-    """Fill the table with the figures of one area; return why the rest could not be measured, or an empty string.
+    """Add the figures of one area to the table; return why some could not be measured, or an empty string.
 
     Each figure is printed when it is measured, because an area takes minutes.
     """

@@ -1,11 +1,10 @@
-"""Cost of age: start-up, memory and a day's audit after many games, compared with after few games.
+"""Cost of age: start-up, memory and a day's audit of a machine after many games, compared with after few games.
 
-The machine's own code plays the whole library without waiting for the disk. The same memory is measured after
-a smaller and after a larger number of games; the figures after the smaller number are the baseline. A ratio of
-1 means that age costs nothing. The number of unarchived entries varies, because segments move to the archive.
-The last day is therefore measured at :data:`INSTANTS` moments, and the worst of them counts.
-
-``EGM_BENCH_GAMES`` sets the larger number. Progress is printed on standard error.
+The machine's own code plays the whole library without waiting for the disk. One machine is measured after a smaller and
+after a larger number of games; the figures after the smaller number are the baseline. A ratio of 1 means that age costs
+nothing. Entries move to the archive in segments, so the number of unarchived entries varies. Therefore the last day is
+measured at :data:`INSTANTS` moments, and the worst of them counts. ``EGM_BENCH_GAMES`` sets the larger number. Progress
+is printed on standard error.
 """
 
 import multiprocessing
@@ -49,16 +48,16 @@ FIVE_YEARS: Final = 17_500_000
 GAMES_A_DAY: Final = FIVE_YEARS // (5 * 365)
 INSTANTS: Final = 6
 _AT_ONCE: Final = 50_000
-"""Games played by one process, and then audited."""
+"""The number of games that one process plays before they are audited."""
 _PROGRESS_INTERVAL_GAMES: Final = 10_000
 _WARM: Final = 5_000
-"""Games after which a running machine has loaded everything into memory."""
+"""The number of games after which a running machine has loaded everything into memory."""
 _SAME_GAME: Final = 25
 _NOTE_CENTS: Final = 10**9
 
 
 class Player:
-    """Plays all games of the library on one machine, in the order of a seed."""
+    """A player that plays all games of the library on one machine, in an order that the seed determines."""
 
     def __init__(self, engine: StateMachineEngine[Machine], seed: int) -> None:
         self._engine = engine
@@ -98,23 +97,23 @@ class Player:
 
 @dataclass(frozen=True, slots=True)
 class Instant:
-    """Cost of a start and size of the files at one moment."""
+    """The cost of starting the machine at one moment, and the size of its files."""
 
     start_seconds: float
     start_bytes: int
-    """Maximum memory of the process that started, including its program."""
+    """Maximum resident memory of the starting process, its program included, in bytes."""
     at_hand_bytes: int
     at_hand_games: float
 
 
 @dataclass(frozen=True, slots=True)
 class Age:
-    """Cost of a memory at one age, measured at the worst moment of its last day."""
+    """The costs of a machine after ``games`` games, with measurements at several moments of its last day."""
 
     games: int
     instants: tuple[Instant, ...]
     grown_bytes: float
-    """Growth of memory per game of a running machine, once warm."""
+    """How much memory a running machine needs more for each game, after all code is loaded, in bytes."""
     export_seconds: float
     audit_seconds: float
     audited_games: int
@@ -123,7 +122,7 @@ class Age:
     games_archived: float
 
     def worst(self, of: Callable[[Instant], float]) -> float:
-        """Return the highest value of the last day."""
+        """Return the highest value that ``of`` gives for a moment of the last day."""
         return max(map(of, self.instants))
 
     @property
@@ -152,7 +151,7 @@ def _resident_bytes() -> int:
 
 
 def _start(state: Path) -> tuple[float, int]:
-    """Open the journal and read its meters; return the processor seconds and the process's maximum memory."""
+    """Open the journal and read its meters; return the processor seconds and the process's maximum memory in bytes."""
     began = time.process_time()
     with Journal.open(state, now=SystemClock().now, storage=UnsyncedStorage()) as journal:
         journal.meters()
@@ -161,9 +160,10 @@ def _start(state: Path) -> tuple[float, int]:
 
 
 def _audit(state: Path, point: Path) -> tuple[float, float, int]:
-    """Export what was added since ``point``, verify it and write the next point, as the commands do.
+    """Export the entries added since ``point``, audit them and store the next point, as the commands do.
 
-    Returns processor seconds of either, and the games replayed. Raises RuntimeError where anything is wrong.
+    A point is the stored state of an audit, from which the next audit continues. Return the processor seconds of the
+    export and of the audit, and the number of games replayed. Raises RuntimeError if the audit finds an error.
     """
     key, file = MachineKey.load(DiskStorage(), state), point.with_name("day.export")
     if key is None:
@@ -199,7 +199,7 @@ def _played(state: Path) -> int:
 
 
 def _grow(state: Path, games: int, seed: int) -> float:
-    """Play ``games`` more games in ``state``; return the memory each one added after warm-up."""
+    """Play ``games`` more games in ``state``; return the memory in bytes that each one added after warm-up."""
     warm, played = 0, 0
     with Journal.open(state, now=SystemClock().now, storage=UnsyncedStorage()) as journal:
         slots = tuple(GameSlot(game=name) for name in list_library_games())
@@ -215,7 +215,7 @@ def _grow(state: Path, games: int, seed: int) -> float:
 
 
 def _archived(state: Path) -> tuple[float, float]:
-    """Games that are archived, and games at hand."""
+    """Return the number of games in the archive, and the number of games outside it."""
     with open_view(state) as view:
         reached: Any = view.state(ARCHIVE_END_KEY)
         through = reached["through"] if reached else 0
@@ -224,7 +224,7 @@ def _archived(state: Path) -> tuple[float, float]:
 
 
 def _aged(folder: Path, games: int) -> Age:
-    """Grow to ``games``, audited all the way, with a last day that is audited by itself."""
+    """Play ``games`` games in ``folder``, with regular audits; return the costs, measured on the last day."""
     state, point = folder / "state", folder / "point"
     grown, played = 0.0, _played(state)
     while played < games - GAMES_A_DAY:
@@ -309,7 +309,7 @@ def _figures(young: Age, old: Age) -> Iterator[Figure]:
 
 
 def figures() -> Iterator[Figure]:
-    """Yield what age costs."""
+    """Yield the figures: the costs of a machine after many games, compared with after few."""
     with tempfile.TemporaryDirectory(prefix="egm-bench-") as folder:
         young = _aged(Path(folder), max(GAMES // 10, 2 * GAMES_A_DAY))
         yield from _figures(young, _aged(Path(folder), GAMES))

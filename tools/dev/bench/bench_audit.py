@@ -1,4 +1,4 @@
-"""The audit of plain games: games a second with one and with two processes, beside replaying them alone."""
+"""The audit of games without a table: games per second with one and two processes, compared with mere replay."""
 
 import os
 import tempfile
@@ -24,7 +24,7 @@ from tools.dev.bench.bench_meters import FUND_CENTS, UnsyncedStorage
 
 GAME: Final = "maple-classic"
 GAMES: Final = 20_000
-"""The games audited: their entries are held in memory, so that reading them is not timed."""
+"""The number of games audited; their entries are held in memory, so that reading them is not timed."""
 REPLAYED: Final = 2_000
 TABLES: Final = {
     "quebec-roulette-french": {"red": 5},
@@ -32,13 +32,13 @@ TABLES: Final = {
     "quebec-baccarat": {"bank": 20},
     "quebec-blackjack": {"main": 2},
 }
-"""The table games audited, each with the bets of every round; decisions are answered as advised."""
+"""The table games audited: for each, the bets of every round. Decisions are answered as advised."""
 ROUNDS: Final = 3
-"""One and two processes take turns; the best round of each counts."""
+"""How often one process and two processes are measured, alternately; the best measurement of each counts."""
 
 
 def figures(game_count: int = GAMES, rounds: int = ROUNDS) -> Iterator[Figure]:
-    """Yield the figures of the audit; a test audits fewer plain games in fewer rounds."""
+    """Yield the figures of the audit; a test calls it with fewer games and rounds."""
     with tempfile.TemporaryDirectory(prefix="egm-bench-") as folder:
         bodies, games = _write_journal(Path(folder) / "state", GAME, game_count)
     _audit(bodies[:REPLAYED], 1)  # loads the definition and compiles the rules
@@ -77,7 +77,7 @@ def figures(game_count: int = GAMES, rounds: int = ROUNDS) -> Iterator[Figure]:
 
 
 def _measure_table(game: str) -> Figure:
-    """Return the figure of one table game."""
+    """Return the audit's figure for one table game."""
     with tempfile.TemporaryDirectory(prefix="egm-bench-") as folder:
         bodies, games = _write_journal(Path(folder) / "state", game, REPLAYED)
     _audit(bodies, 1)
@@ -125,7 +125,7 @@ def _audit(bodies: Sequence[bytes], jobs: int) -> None:
 
 
 def _all_processor_seconds(work: Callable[[], object]) -> float:
-    """Return the processor seconds that ``work`` takes in this process and in those that it starts and ends."""
+    """Return the processor seconds of ``work``, in this process and in the processes that it starts and ends."""
     before = os.times()
     work()
     after = os.times()
@@ -133,7 +133,7 @@ def _all_processor_seconds(work: Callable[[], object]) -> float:
 
 
 def _measure_replays(name: str, games: Sequence[Sequence[Any]]) -> float:
-    """Return the games a second if nothing is done but evaluating recorded draws and choices."""
+    """Return the games per second if recorded draws and choices are only evaluated again, without an audit."""
     game = load_game(name)
 
     def replay() -> None:

@@ -1,7 +1,7 @@
-"""Measure the exact analysis of blackjack: best play and best chart for one and eight decks, and its distributions.
+"""Measure the exact analysis of blackjack: best play, the best strategy chart for one and eight decks, distributions.
 
-The baseline of best play is a simulation with the cabinet's own rounds: the time it needs until its standard
-error is a ten-thousandth of the bet. Even then its result is not exact.
+The baseline of best play is a simulation with the cabinet's own rounds: the time until its standard error is a
+ten-thousandth of the bet. Even then its result is not exact.
 """
 
 from collections.abc import Iterator
@@ -29,7 +29,7 @@ ERROR = 1e-4
 
 
 def figures() -> Iterator[Figure]:
-    """Yield the cost of best play and of the chart, and of an equivalent simulation."""
+    """Yield the processor time of best play and of the best chart, and that of an equally precise simulation."""
     game = load_game(GAME)
     definition = game.rules.definition  # type: ignore[attr-defined]
     bet = analyse(game).bets[0]
@@ -73,7 +73,7 @@ def figures() -> Iterator[Figure]:
 
 
 def _nets(cabinets: float) -> Iterator[Figure]:
-    """Yield the cost of the exact distribution of a round, and of rounds played by compiled code."""
+    """Yield the cost of a round's exact net distribution, compared with rounds played by compiled code."""
     definition = load_game(SPLIT_ONCE).rules.definition  # type: ignore[attr-defined]
     table, answers = policies.StrategyTable(definition.house), dict[Question, int]()
     best = table.evaluate(policies.record_answers(policies.choose_best, answers), policies.choose_highest_sum)

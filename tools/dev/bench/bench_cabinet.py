@@ -33,7 +33,7 @@ ALONE: Final = Position()
 
 
 class _Silent:
-    """An outbox without a screen."""
+    """A substitute for the screen that ignores all messages."""
 
     def show(self, message: Play | Decision) -> None:
         """Discard the message."""
@@ -47,7 +47,7 @@ def bench_engine(
     fund_cents: int = 1_000_000,
     position: Position = ALONE,
 ) -> StateMachineEngine[Machine]:
-    """Return a started machine with ``fund_cents`` (ten thousand dollars) added to its credit meter."""
+    """Return a started machine with ``fund_cents`` on its credit meter."""
     profile = load_profile("generic")
     installed, _ = admit_games(slots, profile)
     who = Personalization(product="bench", version="1", machine_serial="BENCH", instance=1, boot_counter=1)
@@ -78,7 +78,7 @@ def bench_engine(
 
 
 def fund(journal: Journal, cents: int, account: str) -> None:
-    """Add ``cents`` to the credit meter, with the journal entries of a bill."""
+    """Add ``cents`` to the credit meter, with the journal entries of an inserted bill."""
     paper = journal.fresh_id("bill")
     paper_state: dict[str, JSON] = {
         "id": paper,
@@ -113,7 +113,7 @@ def play(
     games: int,
     answer: Callable[[StateMachineEngine[Machine]], None] = lambda _: None,
 ) -> float:
-    """Play the given number of games, whose decisions ``answer`` takes; return the seconds they took."""
+    """Play the given number of games and return the elapsed seconds; ``answer`` takes the decisions."""
     began = time.perf_counter()
     for _ in range(games):
         engine.handle(EventType.PLAY)
@@ -124,7 +124,7 @@ def play(
 
 
 def figures() -> Iterator[Figure]:
-    """Yield durable games per second, measured alternately with bare transactions."""
+    """Yield durable games per second, measured alternately with bare SQLite transactions."""
     with ExitStack() as cleanup:
         folder = Path(cleanup.enter_context(tempfile.TemporaryDirectory()))
         journal = cleanup.enter_context(Journal.open(folder / "machine", now=SystemClock().now))

@@ -1,7 +1,7 @@
 """Processor time of interactive commands, each in its own process, compared with `egm --version`.
 
-A command imports and analyses what it needs each time; nothing comes from a cache on disk. Each figure is the
-lowest of :data:`RUNS`.
+A command imports and analyses what it needs each time; nothing comes from a cache on disk. Each figure is the lowest of
+:data:`RUNS` measurements.
 """
 
 import os
@@ -25,7 +25,7 @@ def _processor_seconds(*arguments: str) -> float:
 
 
 def _with_every_game(folder: Path) -> Path:
-    """Write the demonstration's cabinet file with every game of the library and without levels."""
+    """Write a cabinet file with every game of the library and without progressive levels; return its path."""
     text = DEFAULT_CABINET.read_text(encoding="utf-8")
     head = text[: text.index("[[games]]")]
     file = folder / "every-game.toml"
@@ -36,7 +36,7 @@ def _with_every_game(folder: Path) -> Path:
 
 
 def figures() -> Iterator[Figure]:
-    """Yield a figure for each command, with its bar."""
+    """Yield the processor time of each command, with its aim."""
     with tempfile.TemporaryDirectory() as name:
         os.environ["HOME"] = name  # no state of a machine is read
         every = str(_with_every_game(Path(name)))

@@ -1,4 +1,4 @@
-"""Measure host transfers on this computer's disk: transfers per second and the time of an order."""
+"""Measure host transfers on this computer's disk: transfers per second, and the time to accept an order."""
 
 import tempfile
 import time
@@ -24,7 +24,7 @@ _ASSET: Final = 1
 
 
 def _transfers(folder: Path) -> tuple[float, list[float]]:
-    """Return completed transfers to the host per second, and the milliseconds of each order."""
+    """Return the completed transfers to the host per second, and how long each order took in milliseconds."""
     orders_ms = []
     with Journal.open(folder, now=SystemClock().now) as journal:
         engine = bench_engine(journal, HostMoney(can_transfer=True, asset_number=_ASSET, is_online=True))
@@ -46,7 +46,7 @@ def _transfers(folder: Path) -> tuple[float, list[float]]:
 
 
 def figures() -> Iterator[Figure]:
-    """Yield transfers per second against bare SQLite, and the slowest orders against the SAS reply time."""
+    """Yield transfers per second, compared with bare SQLite, and the slowest orders, compared with SAS's reply time."""
     with tempfile.TemporaryDirectory() as folder, closing(BareDisk(Path(folder))) as bare:
         per_second, orders_ms = _transfers(Path(folder) / "machine")
         yield Figure(

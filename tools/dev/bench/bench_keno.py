@@ -21,7 +21,7 @@ PLAYS: Final = 1000
 
 
 def figures() -> Iterator[Figure]:
-    """Yield the figures; the two distributions must agree."""
+    """Yield the figures. Exact and enumerated distributions must be equal."""
     exact, distribution = measure_call(_joint)
     plain, counts = measure_call(_every_draw)
     if distribution != counts:

@@ -1,4 +1,4 @@
-"""Measure the journal: durable games and start-up time, and their growth.
+"""Measure the journal: durable games per second, start-up time, and how both change as it grows.
 
 ``EGM_BENCH_ENTRIES`` sets the size of the larger journal.
 """
@@ -65,7 +65,10 @@ class UnsyncedStorage(DiskStorage):
 
 
 def _durable_games(folder: Path, entries: Sequence[tuple[StoredEntry, bytes]]) -> Iterator[Figure]:
-    """Write the entries of games again in both copies, in turns with their bytes in bare SQLite transactions."""
+    """Yield the durable games per second, compared with bare SQLite transactions of the same bytes.
+
+    The entries of earlier games are written again, to both copies of a journal.
+    """
     with (
         Journal.open(folder / "durable", now=SystemClock().now) as journal,
         closing(BareDisk(folder)) as bare,

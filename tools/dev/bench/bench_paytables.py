@@ -1,7 +1,7 @@
 """Speed of exact analysis against enumeration, of compiled against interpreted evaluation, and of every game.
 
-The baseline of the exact figures is a compiled full-cycle enumeration of the same tables on one core, over a
-part of the cycle, because the full cycle would take minutes. Both are reel windows evaluated per second.
+The baseline of exact analysis is a compiled enumeration of the same reels on one core. It covers a part of the cycle,
+because the full cycle would take minutes. Both figures are reel windows evaluated per second.
 """
 
 from collections.abc import Iterator
@@ -29,7 +29,7 @@ INTERPRETED_GAMES = 5_000
 
 
 class Quick:
-    """A quick generator of benchmark numbers (xorshift64): the evaluator is measured, not chance."""
+    """A fast generator of benchmark numbers (xorshift64), which takes little of the measured time."""
 
     def __init__(self) -> None:
         self.state = 88172645463325252
@@ -46,7 +46,7 @@ class Quick:
 
 
 def _base(factor: int = 1) -> ReelSet:
-    """Return the game's first stage, made anew (nothing remembered), with strips ``factor`` times as long."""
+    """Return newly created reels of the game's first stage (nothing cached), with strips ``factor`` times as long."""
     data = parse(read_source(GAME))
     strips = data["stage"]["base"]["strips"]
     data["stage"]["base"]["strips"] = [" ".join([strip] * factor) for strip in strips]
@@ -63,7 +63,10 @@ def _moments(reels: ReelSet) -> None:
 
 
 def _moments_seconds(factor: int) -> float:
-    """Return the least of three, each on strips made anew: it is short, and the enumeration is an average."""
+    """Return the processor seconds of the exact return and sigma, for strips ``factor`` times as long.
+
+    The time is the lowest of three measurements, each on newly created reels.
+    """
     return min(
         measure_processor_seconds(partial(_moments, reels)) for reels in [_base(factor) for _ in range(3)]
     )
@@ -147,7 +150,7 @@ def _library() -> Iterator[Figure]:
 
 
 def _load_anew(name: str) -> Game:
-    """Load a game that this process has neither loaded nor analysed: :func:`load_game` stores both."""
+    """Load a game that this process has neither loaded nor analysed before, without the cache of :func:`load_game`."""
     source = read_source(name)
     return build_game(parse(source), str(source.path), source)
 

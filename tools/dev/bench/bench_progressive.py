@@ -1,7 +1,7 @@
 """Measure a progressive link under load: wagers per second, time from hit to locked amount, and sign delay.
 
-Real Mosquitto with TLS and certificates, the real controller on a real disk, one real link client and one
-connection for each machine. The controller and the machines are one process, so a floor does better than this.
+It runs real Mosquitto with TLS and certificates, the real controller on a real disk, one real link client, and one
+connection for each machine. The controller and the machines share one process, so a real floor is faster.
 """
 
 import asyncio
@@ -83,7 +83,7 @@ async def _together(work: Coroutine[None, None, None]) -> AsyncIterator[asyncio.
 
 # ---------------------------------------------------------------------------------------------- measuring
 async def _counted(broker: Broker, store: Store) -> float:
-    """Return the wagers counted per second, from the first one to the last durable one."""
+    """Return the wagers counted per second, from the first wager to the last one that is durable."""
     async with open_floor(broker, store, _MACHINES, _new_level()) as at_work:
         began = time.perf_counter()
         for _ in range(WAGERS // len(_MACHINES)):
@@ -94,7 +94,7 @@ async def _counted(broker: Broker, store: Store) -> float:
 
 
 def _taken(store: Store, machines: int) -> float:
-    """Return the wagers per second that the controller counts, with real link clients and no broker."""
+    """Return the wagers per second that the controller counts from real link clients without a broker."""
     level = _new_level()
     pool = ProgressivePool(definition=level, game="bench", level="top", keeper=LevelKeeper.CONTROLLER)
     links = {f"EGM-{n}": ControllerLink(f"EGM-{n}", (pool,), stale_ns=10**12) for n in range(machines)}
@@ -128,7 +128,7 @@ def _taken(store: Store, machines: int) -> float:
 
 
 async def _published(broker: Broker) -> float:
-    """Return the messages per second that the same broker carries to a subscriber that only counts them."""
+    """Return the messages per second that the same broker delivers to a subscriber that only counts them."""
     data = encode(_contribution("EGM-0", 1))
     slots = broker.create_link_slot(CONTROLLER_CERTIFICATE_NAME), broker.create_link_slot("EGM-0")
     async with open_connection(slots[0], build_tls_context(slots[0]), "in") as subscriber:
@@ -175,7 +175,7 @@ async def _round_trip_ms(broker: Broker) -> float:
 
 
 async def _hits_ms(broker: Broker, store: Store) -> list[float]:
-    """Return the milliseconds from each wager that hits to its locked amount, sorted."""
+    """Return, for each wager that hits, the milliseconds until its amount is locked; sorted."""
     locked_at: list[float] = []
 
     def step(name: str) -> None:
@@ -194,7 +194,7 @@ async def _hits_ms(broker: Broker, store: Store) -> list[float]:
 
 
 async def _seen_ms(broker: Broker, store: Store) -> tuple[float, float]:
-    """Return the median times from a wager until the sign starts to move and until it shows the amount."""
+    """Return the median milliseconds from a wager until the sign starts to move, and until it shows the new amount."""
     dice, begun, stood = random.Random(1), [], []  # noqa: S311 (it draws times, not outcomes)
     level = _new_level()
     sign = Sign((level.id,))
@@ -223,7 +223,7 @@ async def _seen_ms(broker: Broker, store: Store) -> tuple[float, float]:
 
 
 def _inserted(store: Store) -> float:
-    """Return the rows per second inserted into the contribution ledger of the same store."""
+    """Return the rows per second that can be inserted into the contribution ledger of the same store."""
     began, row = time.perf_counter(), itertools.count(1)
     for _ in range(0, WAGERS, _BATCH):
         with store.transaction() as session:
@@ -234,7 +234,7 @@ def _inserted(store: Store) -> float:
 
 # ---------------------------------------------------------------------------------------------- figures
 def figures() -> Iterator[Figure]:
-    """Yield wagers per second, time from hit to locked amount, sign delay, and growth with the floor."""
+    """Yield wagers per second, time from hit to locked amount, sign delay, and each with more machines."""
     with tempfile.TemporaryDirectory(prefix="egm-bench-") as name:
         try:
             broker = Broker(Path(name) / "link", _MACHINES)

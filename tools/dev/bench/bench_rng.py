@@ -19,7 +19,7 @@ _GAMES = 20_000
 
 
 def _seconds(action: Callable[[], object], number: int) -> float:
-    """Return the lowest time of one ``action`` in five rounds of ``number``."""
+    """Return the seconds that ``number`` calls of ``action`` take, the lowest of five rounds."""
     return min(timeit.repeat(action, number=number, repeat=5)) / number
 
 

@@ -1,7 +1,8 @@
-"""Measure the SAS line: time from the last byte of a poll to the first byte of its answer, against a bare echo.
+"""Measure the SAS line: time from the last byte of a poll to the first byte of its reply, against a bare echo.
 
-A real machine process answers on its own pseudo-terminal; the clock is the host's. Idle, nothing else runs;
-at play, a player's hand starts game after game and the real screen draws them. The standard allows 20 ms.
+A real machine process replies on its own pseudo-terminal; the time is measured at the host. The machine is measured
+idle, with nothing else running, and while a player starts one game after another and the real screen draws them. The
+standard allows 20 ms.
 """
 
 import os
@@ -60,14 +61,14 @@ while data := os.read(fd, 4096):
 
 
 def _line(path: str) -> HostLine:
-    """Open the host's end of a line and wait until the machine answers."""
+    """Open the host's end of a line and wait until the machine replies on it."""
     line = HostLine(path, Wire.MARKED, answer_seconds=_PATIENCE_SECONDS)
     wait_for(lambda: bool(line.exchange(b"\x81", bool)), "an answer")
     return line
 
 
 def _measure(line: HostLine) -> list[float]:
-    """Return the seconds from the last byte of each poll to the first byte of its answer, sorted."""
+    """Return the seconds from the last byte of each poll to the first byte of its reply, sorted."""
     times = []
     for number in range(POLLS):
         poll = _CYCLE[number % len(_CYCLE)]
@@ -103,7 +104,7 @@ def _echo_times() -> list[float]:
 # ---------------------------------------------------------------------------------------------- the machine
 @contextmanager
 def _machine(folder: Path, *, playing: bool) -> Iterator[HostLine]:
-    """Run a machine, with or without a player, and yield its line once the machine replies on it."""
+    """Run a machine, with a player if ``playing``; yield the host's end of its line once the machine replies."""
     state = write_cabinet(folder, _TABLES)
     with Journal.open(state.root, now=SystemClock().now, machine_id="BENCH-1") as journal:
         fund = Transfer("world:bill", FIRST_POSITION_CASHABLE_ACCOUNT, 1_000_000)
@@ -123,7 +124,7 @@ def _machine(folder: Path, *, playing: bool) -> Iterator[HostLine]:
 
 
 def _play(screen: Screen) -> None:
-    """Press the button whenever the machine is idle, and skip every show, until the screen is closed."""
+    """Press the PLAY button whenever the machine is idle, and skip every animation, until the screen is closed."""
     with suppress(OSError, ValueError):
         while True:
             message = screen.receive()
@@ -135,7 +136,7 @@ def _play(screen: Screen) -> None:
 
 
 def figures() -> Iterator[Figure]:
-    """Yield the answer times of an idle and of a playing machine, against a bare echo of equal priority."""
+    """Yield the reply times of an idle and of a playing machine, compared with a bare echo of equal priority."""
     raise_priority(LINE_PRIORITY)  # the host must not be late itself
     echo = _echo_times()
     for title, playing in (("idle", False), ("at play, screen drawing", True)):

@@ -35,7 +35,7 @@ _Show: TypeAlias = tuple[str, Picture, tuple[tuple[View, float], ...], int]
 
 
 def figures() -> Iterator[Figure]:
-    """Yield the cost of 1920 x 1080 frames in software on one core, against a bare full-screen blit."""
+    """Yield the cost of 1920 x 1080 frames drawn in software on one core, compared with copying one full image."""
     os.environ.setdefault("SDL_VIDEODRIVER", "dummy")
     os.environ.setdefault("SDL_AUDIODRIVER", "dummy")
     os.environ.setdefault("PYGAME_HIDE_SUPPORT_PROMPT", "1")
@@ -54,13 +54,13 @@ def figures() -> Iterator[Figure]:
 
 
 def _percentiles(draw: Callable[[int], None]) -> tuple[float, float]:
-    """Return median and 99th percentile of one call, in milliseconds of processor time."""
+    """Return the median and the 99th percentile of a call of ``draw``, in milliseconds of processor time."""
     times = sorted(min(passes) for passes in zip(*(_measure(draw) for _ in range(_PASSES)), strict=True))
     return times[len(times) // 2], times[len(times) * 99 // 100]
 
 
 def _measure(draw: Callable[[int], None]) -> list[float]:
-    """Return what each call takes, in milliseconds of processor time."""
+    """Return the time of each call of ``draw``, in milliseconds of processor time."""
     times = []
     for i in range(_FRAMES):
         begin = time.thread_time()
@@ -99,7 +99,7 @@ def _frames() -> Iterator[Figure]:
 
 
 def _seated_shows(picture: Picture) -> Iterator[_Show]:
-    """Yield the deal, the end and the settled table of rounds of seven seats or more."""
+    """Yield three scenes of rounds with seven seats or more: the deal, the end, and the settled table."""
     from egm.screen.theme import load_theme  # noqa: PLC0415
     from egm.screen.view import build_view_timeline  # noqa: PLC0415
     from tools.dev.gallery.felts import felt, shared_round_scenes  # noqa: PLC0415
@@ -160,7 +160,7 @@ def _shows(picture: Picture) -> Iterator[_Show]:
 
 
 def _start() -> Figure:
-    """Return the time from a cold process to the drawn attract scene."""
+    """Return the time from starting the screen's process until the attract scene is drawn."""
     code = (
         "import os; os.environ['SDL_VIDEODRIVER'] = 'dummy'\n"
         "import pygame; pygame.display.init(); pygame.font.init(); pygame.display.set_mode((8, 8))\n"
@@ -183,7 +183,10 @@ def _start() -> Figure:
 
 
 def _browser() -> Iterator[Figure]:
-    """Yield figures of a browser link to this process: idle bytes per second, and frames from key to picture."""
+    """Yield figures of a browser screen served by this process.
+
+    They are the bytes per second when idle, and the frames from a key press until the page it opens is shown.
+    """
     from egm.screen.theme import load_theme  # noqa: PLC0415
     from paytables import load_game  # noqa: PLC0415
     from tools.lab.views import build_game_view, build_idle_view  # noqa: PLC0415
@@ -216,7 +219,7 @@ def _browser() -> Iterator[Figure]:
 
 
 def _one_frame(web: BrowserScreen, view: View, link: ClientConnection) -> None:
-    """Draw, send, receive and acknowledge one frame; nothing is sent where nothing changed."""
+    """Draw, send, receive and acknowledge one frame; if nothing has changed, nothing is sent."""
     deadline = time.perf_counter() + 10
     while (target := web.frame()) is None:
         if time.perf_counter() > deadline:
@@ -231,7 +234,7 @@ def _one_frame(web: BrowserScreen, view: View, link: ClientConnection) -> None:
 
 
 def _session(address: str) -> str:
-    """Request the address once; return the session of its page."""
+    """Request the page at the address; return the session id in it."""
     import http.client  # noqa: PLC0415
     from urllib.parse import urlsplit  # noqa: PLC0415
 

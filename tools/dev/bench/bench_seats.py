@@ -1,4 +1,4 @@
-"""Measure a roulette with eight seats: one draw, and a complete game per seat, stored on two media."""
+"""Measure a roulette with eight seats, stored on two media: one draw, and a complete game for each seat."""
 
 import tempfile
 import time
@@ -28,7 +28,7 @@ ROUNDS_A_TURN: Final = 4
 
 
 def _seats(journal: Journal) -> tuple[SharedTable, list[StateMachineEngine[Machine]]]:
-    """Return eight positions with credits and bets on the same table."""
+    """Return a table and its eight player positions, each with credits and bets."""
     table, engines = SharedTable(), []
     for number in range(1, SEATS + 1):
         engine = bench_engine(journal, slots=(GameSlot(game=GAME),), position=Position(number, SEATS))
@@ -41,7 +41,7 @@ def _seats(journal: Journal) -> tuple[SharedTable, list[StateMachineEngine[Machi
 
 
 def _play(table: SharedTable, engines: list[StateMachineEngine[Machine]], rounds: int) -> float:
-    """Play the given number of rounds; return the seconds they took."""
+    """Play the given number of rounds; return the elapsed seconds."""
     digest = engines[0].machine.games[GAME].digest
     began = time.perf_counter()
     for _ in range(rounds):
@@ -55,7 +55,7 @@ def _play(table: SharedTable, engines: list[StateMachineEngine[Machine]], rounds
 
 
 def figures() -> Iterator[Figure]:
-    """Yield rounds of eight seats per second, alternating with the same number of bare transactions."""
+    """Yield rounds of eight seats per second, measured alternately with the same number of bare transactions."""
     with ExitStack() as cleanup:
         folder = Path(cleanup.enter_context(tempfile.TemporaryDirectory()))
         journal = cleanup.enter_context(Journal.open(folder / "machine", now=SystemClock().now))

@@ -1,7 +1,7 @@
-"""Measure the start of a machine up to attract mode: no laboratory package, every profile, new and existing memory.
+"""Measure the start of a machine up to attract mode, with new and existing memory, for every profile.
 
-The machine's process is measured until a screen has its first picture, and the screen's process until its
-first frame, which shows what the machine is doing.
+Also check that no laboratory package is loaded. The machine's process is measured until a screen has its first picture,
+and the screen's process until its first frame, which shows what the machine is doing.
 """
 
 import os
@@ -46,7 +46,7 @@ def _processor_seconds(process: int) -> float:
 
 
 def _machine(state: StateFolder, cabinet: Path) -> tuple[float, float]:
-    """Return the seconds from a cold process to the first picture of a machine, and its processor seconds."""
+    """Return the seconds from starting a machine's process to its first picture, and its processor seconds."""
     where = ("--state", str(state.root), "--cabinet", str(cabinet))
     began = time.perf_counter()
     with process((sys.executable, "-I", "-c", _CODE, *where)) as running, closing(Screen(state)) as screen:
@@ -55,7 +55,7 @@ def _machine(state: StateFolder, cabinet: Path) -> tuple[float, float]:
 
 
 def _screen(folder: Path) -> float:
-    """Return the seconds from a cold process to a screen that can be opened, with no machine there yet."""
+    """Return the seconds from starting a screen's process until it can be opened, without a machine."""
     (folder / "run").mkdir(parents=True)
     began = time.perf_counter()
     command = build_python_command("egm.screen", "--state", str(folder), "--mode", "web", "--silent")

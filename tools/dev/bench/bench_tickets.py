@@ -1,4 +1,7 @@
-"""Measure tickets: the cost of a durable step against its bare writes, and the cost of a picture."""
+"""Measure tickets: the cost of storing one step of a ticket, and of drawing its picture.
+
+The baseline of a step is the bare writes that it needs.
+"""
 
 import os
 import tempfile
@@ -82,7 +85,7 @@ def _desk(store: TicketStore) -> TicketDesk:
 
 
 def _bare_write_ms(folder: Path) -> float:
-    """Return the time of the bare writes of one step: 600 bytes appended and synced, once per copy."""
+    """Return the milliseconds to append and sync 600 bytes to each of two files, as one step of a ticket does."""
     with (folder / "bare").open("ab", buffering=0) as file:
 
         def write() -> None:

@@ -1,4 +1,4 @@
-"""Measure software verification: an examination and signatures, against coreutils on the same files."""
+"""Measure software verification, of digests and signatures, compared with coreutils on the same files."""
 
 import subprocess
 import tempfile
@@ -16,7 +16,7 @@ _ROUNDS: Final = 9
 
 
 def figures() -> Iterator[Figure]:
-    """Yield the figures of software verification, over the program as installed."""
+    """Yield the figures of software verification, for the program as installed."""
     found = list_software_files(Scope())
     command = ["sha256sum", "--", *map(str, found.values())]
     bare_ms = measure_milliseconds(

@@ -1,9 +1,9 @@
 """Measure the complete machine in its own process: time from a button press or bill to the shown result.
 
-Simulated devices at the real line speeds, their mechanics twenty times faster than real ones; the machine
-as it ships, with both copies of its journal on disk; a player at the screen's socket. Each baseline is the
-sum of what cannot be avoided: the mechanics, the bytes on the wire, and as many bare fsync-ed SQLite
-transactions as the journal's two copies take.
+The simulated devices have the real line speeds, with mechanics twenty times faster than real ones. The machine is the
+product, with both copies of its journal on disk. The player is connected to the screen's socket. Each baseline is the
+sum of what cannot be avoided: the mechanics, the bytes on the line, and as many bare synced SQLite transactions as the
+journal's two copies take.
 """
 
 import tempfile
@@ -47,13 +47,13 @@ protocol = "ioboard"
 
 @dataclass(frozen=True, slots=True)
 class _Player:
-    """A player with access to screen and devices."""
+    """A simulated player who can use the screen and the devices of a machine."""
 
     screen: Screen
     hand: BenchClient
 
     def insert(self) -> float:
-        """Return the seconds from a note pushed in to its credit on the screen."""
+        """Insert a bill; return the seconds until its credit is on the screen."""
         wait_for(
             lambda: self.hand.execute_action("bill", "insert", amount_cents=_NOTE_CENTS).ok, "the acceptor"
         )
@@ -62,9 +62,9 @@ class _Player:
         return time.perf_counter() - began
 
     def press(self) -> float:
-        """Return the seconds from a press on the deck to the outcome, decided and durable, at the screen.
+        """Press PLAY on the button deck; return the seconds until the screen has the outcome, which is then durable.
 
-        The press goes to the screen, which knows what the button means there and then, and asks for it.
+        The press goes to the screen, which knows what the button means at that moment and sends the request.
         """
         time.sleep(0.1)  # the button has been released
         began = time.perf_counter()
@@ -78,7 +78,7 @@ class _Player:
         return seconds
 
     def cash_out(self) -> float:
-        """Return the seconds from the cash-out to the ticket printed and settled."""
+        """Cash out; return the seconds until the ticket is printed and recorded."""
         began = time.perf_counter()
         self.screen.press("cash_out")
         self.screen.wait_for_message(lambda m: isinstance(m, Snapshot) and m.state == "paying")
@@ -94,7 +94,7 @@ def _is_idle(message: Message) -> bool:
 
 @contextmanager
 def _player(folder: Path, bill: str) -> Iterator[_Player]:
-    """Yield a player at a machine with this bill acceptor that has started and is idle."""
+    """Run a machine with the bill acceptor ``bill``; yield a player once the machine is idle."""
     state = write_cabinet(folder, _TABLES.format(bill=bill))
     with ExitStack() as cleanup:
         bench = (*machine_command(folder, "egm.app.bench"), "--speed", str(_SPEED))
@@ -108,12 +108,12 @@ def _player(folder: Path, bill: str) -> Iterator[_Player]:
 
 
 def wire(protocol: str, *messages: bytes) -> float:
-    """Return the seconds that these messages take on the line of a protocol."""
+    """Return the seconds that these messages take on a line with the protocol's speed."""
     return sum(map(len, messages)) * PROTOCOLS[protocol].line_settings.character_seconds
 
 
 def _stacking_seconds(bill: str) -> float:
-    """Return the seconds that an order to stack and the report of it take on the line."""
+    """Return the seconds that an order to stack a bill and the acceptor's report take on the line."""
     if bill == "ebds":
         poll = ebds.EbdsPoll(ack=0, stack=True).encode()
         return 2 * wire("ebds", poll, ebds.AcceptorStatus(ack=0, bits=ebds.Bits.STACKED).encode())

@@ -27,7 +27,10 @@ port = 0
 
 
 def write_cabinet(folder: Path, tables: str) -> StateFolder:
-    """Write the cabinet file of a bench, with its games and devices; return its state folder."""
+    """Write the cabinet file of a benchmark machine, with its games and devices; return its state folder.
+
+    ``tables`` are the tables of its devices as TOML text.
+    """
     state = StateFolder(folder / "state")
     state.prepare()
     (folder / "cabinet.toml").write_text(_MACHINE + tables, encoding="utf-8")
@@ -42,7 +45,7 @@ def machine_command(folder: Path, module: str = "egm.app") -> tuple[str, ...]:
 
 @contextlib.contextmanager
 def process(command: Sequence[str]) -> Iterator[subprocess.Popen[str]]:
-    """Run a command without window and sound, and end it afterwards."""
+    """Run a command without window and sound while the context lasts, then end it."""
     quiet = {**os.environ, "SDL_VIDEODRIVER": "dummy", "SDL_AUDIODRIVER": "dummy"}
     with subprocess.Popen(command, env=quiet, stdout=subprocess.PIPE, text=True) as running:
         try:
@@ -52,7 +55,7 @@ def process(command: Sequence[str]) -> Iterator[subprocess.Popen[str]]:
 
 
 def wait_for(is_there: Callable[[], bool], what: str) -> None:
-    """Wait until the condition holds. Raises TimeoutError."""
+    """Wait until ``is_there`` returns True. Raises TimeoutError, which names ``what``."""
     deadline = time.monotonic() + PATIENCE_SECONDS
     while not is_there():
         if time.monotonic() > deadline:
@@ -61,10 +64,10 @@ def wait_for(is_there: Callable[[], bool], what: str) -> None:
 
 
 class Screen:
-    """A player at the screen's socket."""
+    """A simulated player's connection to the screen socket of a machine."""
 
     def __init__(self, state: StateFolder) -> None:
-        """Connect as soon as the machine listens. Raises TimeoutError."""
+        """Connect to the machine as soon as it listens. Raises TimeoutError."""
         self._socket = socket.socket(socket.AF_UNIX)
         self._socket.settimeout(PATIENCE_SECONDS)
         self._state = state
@@ -79,18 +82,18 @@ class Screen:
         return False
 
     def press(self, name: str, value: str | int | None = None) -> None:
-        """Touch the screen."""
+        """Send the touch of a button of this name, with its value, to the machine."""
         self._socket.sendall(encode(Intent.model_validate({"name": name, "value": value})))
 
     def receive(self) -> Message:
-        """Return the next message. Raises TimeoutError, ConnectionError if the machine has gone."""
+        """Return the next message. Raises TimeoutError, or ConnectionError if the machine has ended."""
         line = self._lines.readline(LINE_BYTES_MAX)
         if not line:
             raise ConnectionError("the machine closed the connection")
         return decode(line)
 
     def wait_for_message(self, wanted: Callable[[Message], bool]) -> Message:
-        """Return the next message that satisfies ``wanted``."""
+        """Return the next message for which ``wanted`` returns True."""
         while not wanted(message := self.receive()):
             pass
         return message

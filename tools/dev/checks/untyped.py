@@ -1,8 +1,8 @@
-"""Count untyped values in the product; the counts may only decrease.
+"""Count untyped values in the source of ``egm``, ``meters``, ``paytables`` and ``rng``; the counts may only decrease.
 
-Counted in the source of ``egm``, ``meters``, ``paytables`` and ``rng``: every use of ``typing.Any`` and of
-its alias ``Json`` in ``paytables``, by these names, and every function with an argument or result that is or
-contains a mapping of ``Any`` (``dict[str, Any]``, ``Mapping[str, Any]``).
+Two things are counted: every use of ``typing.Any`` and of its alias ``Json`` in ``paytables``, by these names; and
+every function with an argument or result that is or contains a mapping of ``Any`` (``dict[str, Any]``, ``Mapping[str,
+Any]``).
 
 ``python -m tools.dev.checks.untyped [ROOT]`` prints both counts and exits with 1 if either has grown.
 """
@@ -26,7 +26,7 @@ _TABLES: Final = frozenset({"dict", "Mapping", "MutableMapping"})
 
 @dataclass(frozen=True, slots=True, order=True)
 class Counts:
-    """Uses of ``Any``, and functions with a table of it in their signatures."""
+    """The number of uses of ``Any``, and of functions with a mapping of ``Any`` in their signatures."""
 
     uses: int
     signatures: int
@@ -37,7 +37,7 @@ MOST: Final = Counts(uses=329, signatures=121)
 
 
 def _is_any(node: ast.AST) -> bool:
-    """Return whether a node is a use of ``Any``; an annotation may be written as text."""
+    """Return whether a syntax node is a use of ``Any``, also in an annotation written as text."""
     match node:
         case ast.Name(id=name) | ast.Attribute(attr=name):
             return name in _ANY
@@ -74,7 +74,7 @@ def count(root: Path) -> Counts:
 
 
 def main(arguments: list[str]) -> int:
-    """Print the counts of the named tree or of this one; return 0 if neither has increased."""
+    """Print the counts of the tree named in ``arguments``, or of this checkout; return 0 if neither has increased."""
     found = count(Path(arguments[0]) if arguments else Path())
     echo(f"untyped: Any {found.uses} times, in the signatures of {found.signatures} functions as a table")
     grown = found.uses > MOST.uses or found.signatures > MOST.signatures

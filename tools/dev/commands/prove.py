@@ -91,7 +91,7 @@ def command(files: tuple[Path, ...], threads: int) -> None:
 def _run_proof(
     prove: Callable[..., object], store: ResultStore, threads: int, progress: Callable[[int, int], None]
 ) -> object:
-    """Return the proof, computed by the given number of threads."""
+    """Run ``prove`` with the given number of threads and return the proof."""
     pool = ThreadPoolExecutor(threads)
     try:
         return prove(partial(store.map, pool.map), progress)

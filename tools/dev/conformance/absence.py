@@ -32,7 +32,7 @@ _OF_DEVELOPERS: Final = ROOT / "tools" / "dev"
 
 
 def list_false_reasons(requirements: Requirements) -> list[str]:
-    """Return each false reason and each reason without a check, row by row."""
+    """Return an error for each reason that is false or has no check, in the order of the requirements."""
     found = []
     for row in requirements.rows.values():
         for check in row.absent:
@@ -84,7 +84,10 @@ def _iter_keys(data: Mapping[str, Any]) -> Iterator[str]:
 
 @cache
 def _imports_and_literals() -> tuple[frozenset[str], frozenset[str]]:
-    """Read every module of the product once; only the names are stored, not the parsed trees."""
+    """Return the names that the product's modules import, and the texts in them.
+
+    Every module is read once; only these names and texts are stored, not the parsed trees.
+    """
     imports: set[str] = set()
     literals: set[str] = set()
     for folder in _PRODUCT:

@@ -23,11 +23,11 @@ _NAME: Final = re.compile(r"\S+\.py::")
 
 
 class EvidenceError(Exception):
-    """The tests could not be collected, or claim a requirement that does not exist."""
+    """The error that the tests could not be collected, or name a requirement that does not exist."""
 
 
 class Status(StrEnum):
-    """Progress of a requirement; the value is the word on the page."""
+    """Progress of a requirement; the value is the text on the page."""
 
     SHOWN = "shown"
     IN_PART = "in part"
@@ -49,8 +49,8 @@ class Witness:
 class Evidence:
     """The tests of each requirement and of each clause (``F-05:b``), sorted; an id without tests has no entry.
 
-    ``library`` contains tests of modules that no command and no engine uses yet, which show nothing of the product.
-    ``sas`` are those of the rows of the SAS tables, by table and code: ``polls:0F``.
+    ``library`` has tests of modules that no command and no engine uses yet, so they show nothing of the product.
+    ``sas`` has the tests of each row of the SAS tables, by table and code, such as ``polls:0F``.
     """
 
     tests: Mapping[str, tuple[Witness, ...]]
@@ -62,7 +62,10 @@ class Evidence:
         return self.tests.get(mark, ())
 
     def status(self, row: Row) -> Status:
-        """Return the status of a row: shown if tests cover all of its clauses and nothing is left open."""
+        """Return the status of a requirement.
+
+        It is shown if tests cover all of its clauses and the requirement names nothing that remains to be done.
+        """
         if self.list_tests(row.id):
             is_complete = all(self.list_tests(mark) for mark in row.marks) and not row.left
             return Status.SHOWN if is_complete else Status.IN_PART
@@ -71,7 +74,7 @@ class Evidence:
         return Status.OPEN if row.open else Status.NOT_YET
 
     def complaints(self, row: Row) -> list[str]:
-        """Return what the row lacks: a reason if it is not shown, a mutant if it comes from a regulation."""
+        """Return what is missing: a reason if the requirement is not shown, a mutant if it comes from a regulation."""
         status = self.status(row)
         found = []
         if status is not Status.SHOWN and not row.left:
@@ -87,7 +90,7 @@ class Evidence:
 
 
 def _describe_collection_error(done: subprocess.CompletedProcess[str]) -> str:
-    """Return why nothing was collected: pytest's exit status and its last lines without the test names."""
+    """Return why pytest collected nothing: its exit status and its last lines without the test names."""
     status = (
         f"signal {-done.returncode} ended it" if done.returncode < 0 else f"it ended with {done.returncode}"
     )

@@ -18,7 +18,7 @@ LEFT: Final = "## Not fully shown"
 
 
 def format_pages(requirements: Requirements, evidence: Evidence) -> dict[str, str]:
-    """Return every page by its path from the root: the committed summary, and the pages that are not committed."""
+    """Return the text of every page by its path in the checkout: the summary, which is committed, and the others."""
     groups = {
         f"{FOLDER}/{letter}.md": format_group(letter, requirements, evidence)
         for letter in requirements.groups
@@ -32,7 +32,7 @@ def format_pages(requirements: Requirements, evidence: Evidence) -> dict[str, st
 
 
 def format_summary(requirements: Requirements, evidence: Evidence) -> str:
-    """Return the summary: the meaning of the words, the progress of each group, and what remains."""
+    """Return the summary page: what the statuses mean, the progress of each group, and what remains to be done."""
 
     def line(title: str, rows: Iterable[Row]) -> list[str]:
         counts = Counter(evidence.status(row) for row in rows)
@@ -76,7 +76,10 @@ the tests of that requirement still pass.
 
 
 def format_open_rows(requirements: Requirements, evidence: Evidence) -> str:
-    """Return a table of the rows that are not fully shown, with the reason; rows with the same reason share a line."""
+    """Return a table of the requirements that are not fully shown, with the reason.
+
+    Requirements with the same reason share a line.
+    """
     found: dict[tuple[Status, str], list[Row]] = {}
     for row in requirements.rows.values():
         status = evidence.status(row)
@@ -133,7 +136,7 @@ def format_group(letter: str, requirements: Requirements, evidence: Evidence) ->
 
 
 def format_sources(requirements: Requirements) -> str:
-    """Return what each source key means and how much of the text was read."""
+    """Return a table of the sources of requirements: what each key stands for, and how much of the text was read."""
     words = {
         "full": "in full",
         "part": "in part",

@@ -1,10 +1,10 @@
 """Pytest plugin that writes the ``requirement(...)`` marks of the collected tests to a file.
 
-``pytest --collect-only -p tools.dev.conformance.plugin --requirement-marks FILE`` leaves a JSON list of
-``{"test": "tests/x.py::test_y", "slow": false, "rows": ["A-01"]}``, one entry per test function
-without its parameters; ``library`` lists the rows of its ``library_only(...)`` marks, ``sas`` the rows
-of the SAS tables its ``sas(...)`` marks name, as ``polls:0F``. A test that is marked ``skip`` or ``xfail``
-shows nothing and is left out.
+``pytest --collect-only -p tools.dev.conformance.plugin --requirement-marks FILE`` writes a JSON list of ``{"test":
+"tests/x.py::test_y", "slow": false, "rows": ["A-01"]}``, one entry per test function without its parameters.
+``library`` lists the rows of its ``library_only(...)`` marks; ``sas`` lists the rows of the SAS tables that its
+``sas(...)`` marks name, such as ``polls:0F``. A test that is marked ``skip`` or ``xfail`` shows nothing and is left
+out.
 """
 
 import json

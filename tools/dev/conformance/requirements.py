@@ -42,15 +42,15 @@ _SAYS_ABSENT: Final = re.compile(
 
 
 class RequirementsError(Exception):
-    """The requirements file is not valid; the message names the file, the key and the reason."""
+    """The error that the requirements file is not valid; the message names the file, the key and the reason."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Source:
-    """A text the requirements come from.
+    """A document from which requirements come.
 
-    ``seen`` says how much of it was read: ``full``, ``part``, ``titles`` (contents pages only) or
-    ``secondary`` (a report about it). ``regulation`` marks the texts the machine is built to.
+    ``seen`` says how much of it was read: ``full``, ``part``, ``titles`` (contents pages only) or ``secondary`` (a
+    report about it). ``regulation`` is set for the regulations that the machine is built to.
     """
 
     key: str
@@ -100,10 +100,10 @@ class Mutant:
 class Row:
     """One numbered requirement.
 
-    ``clauses`` are its parts, lettered a, b, c ... in this order; a test names one as ``F-05:b``. ``open``
-    says why the machine cannot or need not show the row, ``not_yet`` what is still to be built or tested; of
-    a row that tests show in part, they say what is left. ``absent`` names the checks of what such a reason
-    says the product has not (:mod:`tools.dev.conformance.absence`).
+    ``clauses`` are its parts, lettered a, b, c ... in this order; a test names one as ``F-05:b``. ``open`` says why the
+    machine cannot or need not show the requirement, and ``not_yet`` what is still to be built or tested; if tests show
+    a part of it, both are about the remaining part. If such a reason says that the product does not have something,
+    ``absent`` names the checks of this (:mod:`tools.dev.conformance.absence`).
     """
 
     id: str
@@ -119,18 +119,18 @@ class Row:
 
     @property
     def left(self) -> str:
-        """Return what remains of the row and why, or an empty string."""
+        """Return the reasons why the requirement is not fully shown, or an empty string."""
         return " ".join(filter(None, (self.open, self.not_yet)))
 
     @property
     def marks(self) -> tuple[str, ...]:
-        """Return the ids that together cover the row: its own id, or those of its clauses."""
+        """Return the ids that tests must name to cover the requirement: those of its clauses, or else its own id."""
         letters = string.ascii_lowercase[: len(self.clauses)]
         return tuple(f"{self.id}:{letter}" for letter in letters) or (self.id,)
 
     @property
     def group(self) -> str:
-        """Return the letter of the group."""
+        """Return the letter of the requirement's group."""
         return self.id[0]
 
     @property
@@ -141,10 +141,9 @@ class Row:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Provision:
-    """One provision of a regulation and the rows that cover it.
+    """One provision of a regulation and the requirements that cover it.
 
-    ``no_machine`` says why no row covers it, or why the rows do not cover all of it: a key of
-    :data:`NO_MACHINE`.
+    ``no_machine`` is a key of :data:`NO_MACHINE`: why no requirement covers the provision, or not all of it.
     """
 
     citation: Citation
@@ -155,7 +154,7 @@ class Provision:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Requirements:
-    """Everything in the file, in the order of the file."""
+    """Everything in the requirements file, in the order of the file."""
 
     groups: Mapping[str, str]
     sources: Mapping[str, Source]
@@ -164,7 +163,7 @@ class Requirements:
 
     @property
     def marks(self) -> frozenset[str]:
-        """Return the ids a test may name: every row, and every clause of a row that has several."""
+        """Return the ids that a test may name: every requirement, and every clause of one that has several."""
         return frozenset(self.rows).union(*(row.marks for row in self.rows.values()))
 
     def in_group(self, letter: str) -> tuple[Row, ...]:
@@ -217,7 +216,7 @@ def load(path: Path = REQUIREMENTS) -> Requirements:
 
 @dataclass(frozen=True, slots=True)
 class _Reader:
-    """Turns the tables of one file into objects; every error names the file and the key."""
+    """Reader that turns the tables of one file into objects; every error names the file and the key."""
 
     path: Path
 
@@ -225,7 +224,7 @@ class _Reader:
         return RequirementsError(f"{self.path}: {where}: {reason}")
 
     def require(self, holds: object, where: str, reason: str) -> None:
-        """Raise :class:`RequirementsError` with the reason unless this holds."""
+        """Raise :class:`RequirementsError` with the reason unless ``holds`` is true; ``where`` is the key."""
         if not holds:
             raise self.error(where, reason)
 
@@ -328,7 +327,7 @@ def _check_numbering(requirements: Requirements, reader: _Reader) -> None:
 
 
 def _check_provisions(requirements: Requirements, reader: _Reader) -> None:
-    """Check that provisions list only existing rows, and list every row that cites them."""
+    """Check that each provision lists exactly the requirements that cite it, and that they exist."""
     listed: dict[str, tuple[str, ...]] = {}
     for provision in requirements.provisions:
         where = f"provisions {provision.citation}"
@@ -356,7 +355,7 @@ def _check_provisions(requirements: Requirements, reader: _Reader) -> None:
 
 
 def _check_sections(requirements: Requirements, reader: _Reader) -> None:
-    """Check that the listed section numbers and the provisions of each text are the same."""
+    """Check that, for each regulation, the list of its sections and the listed provisions agree."""
     traced: dict[str, list[str]] = {}
     for provision in requirements.provisions:
         traced.setdefault(provision.citation.source.key, []).append(provision.citation.clause)

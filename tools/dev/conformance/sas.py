@@ -1,4 +1,4 @@
-"""``egm/links/sas/CONFORMANCE.md``: each poll, exception and meter, how far it is built, and its tests."""
+"""Write ``egm/links/sas/CONFORMANCE.md``: each SAS poll, exception and meter, how far it is built, and its tests."""
 
 from collections import Counter
 from collections.abc import Sequence

@@ -20,7 +20,11 @@ _PRINTER: Final = PrinterStatus(is_busy=True, barcode_done=True, paper_low=True)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Codec:
-    """A cutter, the readers of its messages (which raise ProtocolError), and valid sample messages."""
+    """What a fuzzer needs of one codec: its functions, and valid sample messages.
+
+    ``cutter`` cuts the first message from received bytes. ``readers`` decode a message and raise ProtocolError if it is
+    invalid.
+    """
 
     cutter: Callable[[bytes], FrameCut[Any] | None]
     readers: Sequence[Callable[[Any], object]] = ()
@@ -29,7 +33,7 @@ class Codec:
 
 @dataclass(frozen=True, slots=True)
 class Fed:
-    """Result of feeding bytes to a codec: the messages, and what its errors quoted."""
+    """Result of feeding bytes to a codec: the decoded messages, and the bytes that its errors quoted as refused."""
 
     messages: tuple[object, ...]
     refused: bytes
@@ -132,9 +136,9 @@ CODECS: Final[Mapping[str, Codec]] = {
 
 
 def feed(name: str, data: bytes, step: int) -> Fed:
-    """Feed ``data`` to a codec ``step`` bytes at a time, then a pause, and let its readers read.
+    """Feed ``data`` to the codec ``name``, ``step`` bytes at a time, then simulate a pause; decode every message.
 
-    Anything but messages and :class:`~egm.devices.framing.ProtocolError` is an error of the codec and is raised.
+    Any error except :class:`~egm.devices.framing.ProtocolError` is a fault of the codec and is raised.
     """
     codec = CODECS[name]
     reader: FrameReader[Any] = FrameReader(codec.cutter)

@@ -12,11 +12,11 @@ _NAMES = sorted(CODECS)
 
 
 class CodecDisagreesError(AssertionError):
-    """The same bytes gave different messages when they arrived in different portions."""
+    """The error that the same bytes gave different messages when they arrived in different portions."""
 
 
 def one_input(data: bytes) -> None:
-    """Feed one input; raises for anything a codec may not do."""
+    """Feed one fuzzer input to a codec; raise an error if the codec does anything that it may not do."""
     if len(data) < 2:
         return
     name = _NAMES[data[0] % len(_NAMES)]

@@ -1,8 +1,8 @@
-"""An atheris target for a SAS line: after any bytes, the machine answers the next poll.
+"""An atheris target for a SAS line: after any bytes, the machine must reply to the next poll.
 
-Run it with ``pip install 'open-egm[fuzz]'`` and ``python -m tools.dev.fuzz.sas [libFuzzer options]``. The
-first byte chooses framing and features, the second how many bytes are read at once; the rest is the line.
-Effects are not run; they are answered at random as busy, refused or done.
+Run it with ``pip install 'open-egm[fuzz]'`` and ``python -m tools.dev.fuzz.sas [libFuzzer options]``. The first byte of
+an input chooses framing and features, the second how many bytes are read at once; the others are what the line
+receives. Commands are not carried out; the target replies to them at random as busy, refused or done.
 """
 
 import sys
@@ -28,11 +28,11 @@ _CREDITS: Final = bytes((ADDRESS, 0x1A))
 
 
 class LineStandsError(AssertionError):
-    """A poll after the noise was not answered as it must be."""
+    """The error that a poll after random bytes did not get the right reply."""
 
 
 def readout() -> SasReadout:
-    """Return a machine with one game and at least one value of each kind."""
+    """Return the data of a machine with one game and at least one value of each kind."""
     game = GameFacts(
         number=1,
         id="game",
@@ -65,7 +65,7 @@ def readout() -> SasReadout:
 
 
 class _Machine:
-    """Framing and channel of one line, as :class:`egm.links.sas.line.SasLine` joins them."""
+    """The machine's end of one SAS line: framing and channel, joined as in :class:`egm.links.sas.line.SasLine`."""
 
     def __init__(self, choices: int) -> None:
         self.strict = bool(choices & 1)
@@ -96,12 +96,15 @@ class _Machine:
         return out
 
     def pause(self) -> None:
-        """Pause between two messages."""
+        """Simulate a pause between two messages."""
         self.now_ns += 2 * _GAP_NS
 
 
 def one_input(data: bytes) -> None:
-    """Feed one input; raises where a poll after it is not answered, or anything at all is raised."""
+    """Feed one fuzzer input to the line; raise an error if a poll after it does not get the right reply.
+
+    Any exception of the line is an error too.
+    """
     if len(data) < 2:
         return
     machine = _Machine(data[0])

@@ -31,25 +31,31 @@ from tools.lab.views import UNIT_CENTS, build_idle_view, build_level_views, buil
 
 @dataclass(slots=True)
 class Walk:
-    """Deterministic draws derived from a name, for pictures only."""
+    """Deterministic substitute for random draws, derived from a name; for pictures only."""
 
     name: str
     count: int = 0
 
     def below(self, bound: int, purpose: str = "") -> int:  # noqa: ARG002 (signature of the contract)
-        """Return a number below ``bound`` from a hash of the name and the count."""
+        """Return a number below ``bound``, from a hash of the name and the number of draws so far."""
         self.count += 1
         digest = hashlib.sha256(f"{self.name}/{self.count}".encode()).digest()
         return int.from_bytes(digest, "big") % bound
 
 
 def play_game(game: Game, name: str, bet: int) -> Outcome:
-    """Play a complete game, with the first option for every decision."""
+    """Play a complete game with a bet of ``bet`` credits, choosing the first option of every decision.
+
+    ``name`` determines the draws.
+    """
     return _play_wager(game, name, game.build_wager(bet))
 
 
 def _play_wager(game: Game, name: str, wager: Wager) -> Outcome:
-    """Play a complete game of a wager, with the first option for every decision."""
+    """Play a complete game with this wager, choosing the first option of every decision.
+
+    ``name`` determines the draws.
+    """
     return play_with_answers(
         game.play(wager, Walk(name)), wager, lambda decision: Choice(decision.options[0])
     )
@@ -57,7 +63,7 @@ def _play_wager(game: Game, name: str, wager: Wager) -> Outcome:
 
 @dataclass(frozen=True, slots=True)
 class SampleOutcomes:
-    """Outcomes to draw: a loss, a small win, a big win, and one with several steps."""
+    """Outcomes of real games for the pictures: a loss, a small win, a big win, and one with several steps."""
 
     loss: Outcome | None
     little: Outcome | None
@@ -65,11 +71,14 @@ class SampleOutcomes:
     feature: Outcome | None
     decisions: tuple[Asked, ...] = ()
     doubled: Outcome | None = None
-    """An outcome whose win was doubled once."""
+    """An outcome whose win was doubled once by the double-up feature."""
 
 
 def find_decisions(game: Game, tries: int = 400) -> tuple[Asked, ...]:
-    """Return the first decision of each kind that the game asks for, and the second one of a repeated decision."""
+    """Return the first decision of each kind that the game asks for, and the second if it is asked again.
+
+    ``tries`` games are played.
+    """
     found: dict[str, Asked] = {}
     wager = game.build_wager(max(game.bet_options))
     for number in range(tries):
@@ -85,7 +94,7 @@ def find_decisions(game: Game, tries: int = 400) -> tuple[Asked, ...]:
 
 
 def find_sample_outcomes(game: Game, theme: Theme, tries: int = 4000) -> SampleOutcomes:
-    """Find the outcomes to draw among the first ``tries`` games."""
+    """Return outcomes for the pictures, found among the first ``tries`` games."""
     bet = max(game.bet_options)
     wager = game.build_wager(bet)
     found: dict[str, Outcome] = {}
@@ -112,7 +121,7 @@ def find_sample_outcomes(game: Game, theme: Theme, tries: int = 4000) -> SampleO
 
 
 def find_doubled_outcome(game: Game, tries: int = 400) -> Outcome | None:
-    """Return a game whose win was doubled once and then collected, or None."""
+    """Return the outcome of a game whose win was doubled once and then collected, or None if there is none."""
     if game.find_most_after_double_up(1) == 1:
         return None
     wager = game.build_wager(max(game.bet_options))
@@ -147,7 +156,7 @@ def show_outcome(view: View, game: GameView, outcome: Outcome) -> View:
 
 
 def show_decision(idle_view: View, game: GameView, decision: Asked) -> View:
-    """Return the screen at the moment a decision is requested."""
+    """Return the screen at the moment when the game asks for this decision."""
     message = Decision(
         play_id=game.id, kind=decision.kind, options=decision.options, display=dict(decision.prompt)
     )
@@ -164,7 +173,7 @@ def game_scenes(
     theme: Theme,
     layout: Layout,
 ) -> Iterator[tuple[str, View]]:
-    """Yield (name, view) for each scene of one game in a layout."""
+    """Yield (name, view) for each scene of one game in a layout; ``found`` are the outcomes to show."""
     idle_view = build_idle_view(games, game, language)
     yield "idle", idle_view
     yield (
@@ -214,7 +223,7 @@ def game_scenes(
 def _feature_scenes(
     idle_view: View, game: GameView, found: SampleOutcomes, theme: Theme
 ) -> Iterator[tuple[str, View]]:
-    """Yield the first steps of a game with a feature, the cards that announce its features, and its last step."""
+    """Yield the first steps of a game with a feature, the cards that announce features, and the last step."""
     if found.feature is None:
         return
     view = show_outcome(idle_view, game, found.feature)
@@ -245,7 +254,7 @@ def _mark_keno_cards(idle_view: View, game: GameView, theme: Theme) -> View:
 def _level_scenes(
     idle_view: View, game: GameView, found: SampleOutcomes, theme: Theme
 ) -> Iterator[tuple[str, View]]:
-    """Yield scenes of progressive levels with old values, and of a level being won."""
+    """Yield the scenes of progressive levels: with values that are not up to date, and of a level being won."""
     known = build_level_views(game)
     if not known or idle_view.snapshot is None:
         return

@@ -60,7 +60,7 @@ def every_felt(
 
 @cache
 def felt(name: str) -> tuple[Game, GameView]:
-    """Return a table game and its published view; cached."""
+    """Return a table game and the view of it that the machine publishes; cached."""
     game = load_game(name)
     return game, build_game_view(game)
 
@@ -102,13 +102,13 @@ def felt_scenes(
 def shared_round_scenes(
     game: Game, game_view: GameView, idle_view: View, theme: Theme
 ) -> Iterator[tuple[str, View]]:
-    """Yield the scenes of a round in which every seat of the table bets the same, as the second seat sees it."""
+    """Yield the scenes of a round in which every seat of the table makes the same bets, seen by the second seat."""
     laid = lay_chips(idle_view, theme)
     yield from _round(laid, game, game_view, theme, _seat_wager(game, wager_of(laid, game)))
 
 
 def _seat_wager(game: Game, wager: Wager) -> Wager:
-    """Return the wager as that of the second seat of a round in which every seat bets the same."""
+    """Return the wager of the second seat for a round in which every seat makes the bets of ``wager``."""
     if not isinstance(game.rules, SeatedRules):
         return wager
     seats = game.rules.table_layout.table.seats
@@ -116,7 +116,7 @@ def _seat_wager(game: Game, wager: Wager) -> Wager:
 
 
 def _past(table: Table, walk: Walk) -> tuple[str, ...]:
-    """Return sixty possible past results."""
+    """Return sixty possible past results of a table, for its display of past results."""
     ends = (*table.scoreboard_sides * 9, "tie") if table.scoreboard_sides else table.wheel_pockets
     if table.felt == "dice":
         return tuple("-".join(str(1 + walk.below(6)) for _ in range(3)) for _ in range(60))
@@ -128,7 +128,7 @@ def _act(view: View, name: str, value: object, theme: Theme) -> View:
 
 
 def lay_chips(view: View, theme: Theme) -> View:
-    """Place chips of every value on spots of every group, except where a spot excludes another."""
+    """Return the view with chips of every value on spots of every group, except where one spot excludes another."""
     table = view.table
     assert table is not None
     spots = list(table.spots)
@@ -141,20 +141,20 @@ def lay_chips(view: View, theme: Theme) -> View:
 
 
 def wager_of(view: View, game: Game) -> Wager:
-    """Return the wager that the chips make, by the game's own rules."""
+    """Return the wager that the chips on the table make, according to the game's rules."""
     if view.table is not None and view.table.spots:
         return game.build_wager(view.chips.credits, bets=dict(view.chips.bets))
     return game.build_wager(max(game.bet_options))
 
 
 def choose_answer(decision: Question) -> Choice:
-    """Return the answer to draw: call or check for poker bets, and hold all cards but the last."""
+    """Return the option to choose for the pictures: call or check for poker bets, hold all cards but the last."""
     first = decision.options[-2 if decision.kind == "hold" else 0]
     return Choice(decision.prompt.get("reference", first))
 
 
 def build_question(played: Round, game_view: GameView, seat: int) -> Decision:
-    """Return the message to a seat about the decision that a round waits for.
+    """Return the decision that a round waits for, as the message to this seat.
 
     Raises ValueError if it waits for none.
     """
@@ -176,9 +176,9 @@ def build_question(played: Round, game_view: GameView, seat: int) -> Decision:
 def _round(
     view: View, game: Game, game_view: GameView, theme: Theme, wager: Wager
 ) -> Iterator[tuple[str, View]]:
-    """Yield a round of this wager: its animation, the decisions of its seat and its settlement.
+    """Yield the scenes of a round with this wager: its animation, the decisions of its seat, its settlement.
 
-    Of the decisions of other seats, for which its player waits, yield the first of each kind.
+    Of the decisions of other seats, which this seat waits for, only the first of each kind is shown.
     """
     assert view.snapshot is not None
     bet = {"bet_wager": dict(wager.options), "bet_credits": wager.credits}

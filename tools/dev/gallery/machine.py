@@ -31,7 +31,7 @@ from tools.lab.views import NOON, UNIT_CENTS, build_idle_view
 
 
 def _protected(games: tuple[GameView, ...], language: str, theme: Theme) -> Iterator[tuple[str, View]]:
-    """Yield reminders, reached limits, and the page where a player sets limits."""
+    """Yield the scenes of player protection: reminders, reached limits, and the page where a player sets limits."""
     protection_fields = {
         "protection": Protection(
             clock=True, limits=True, help_line={"en": "Help: 1 800 461-0140", "fr": "Aide : 1 800 461-0140"}
@@ -139,7 +139,7 @@ def machine_scenes(games: tuple[GameView, ...], language: str, theme: Theme) -> 
 
 
 def _locked(stopped: Callable[..., View]) -> Iterator[tuple[str, View]]:
-    """Doors, tilts and memory."""
+    """Yield the scenes of a stopped machine: open doors, tilts, and a memory that cannot be used."""
     yield "door", stopped(state="door_open", doors_open=("main", "cash_box"))
     for code, by in (
         ("io_board.communication", "self"),
@@ -172,7 +172,7 @@ def _locked(stopped: Callable[..., View]) -> Iterator[tuple[str, View]]:
 
 
 def _money(games: tuple[GameView, ...], game: GameView, language: str) -> Iterator[tuple[str, View]]:
-    """Yield out-of-service scenes, and notices about money in and out."""
+    """Yield the scenes of a machine out of service, and of notices about money in and out."""
     for code in ("disabled.host", "disabled.progressive", "disabled.operator", "out_of_service.self_test"):
         closed = (Notice(code=code, severity="warning", lasting=True),)
         accepts = ("cash_out", "language")
@@ -203,7 +203,7 @@ def _credit(games: tuple[GameView, ...], game: GameView, language: str) -> Itera
 
 
 def _drawer(idle_view: View) -> View:
-    """Return a view of the bench drawer with every kind of device."""
+    """Return a view with the drawer of simulated devices open, with every kind of device."""
     bench: dict[str, dict[str, Any]] = {
         "bill": {
             "inside_cents": 0,

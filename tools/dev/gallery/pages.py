@@ -31,7 +31,7 @@ def both(en: str, fr: str) -> PageText:
 
 
 def plain(value: str) -> PageText:
-    """Return a value that is not translated."""
+    """Return a value as text that needs no translation."""
     return PageText(kind="plain", value=value)
 
 
@@ -68,7 +68,7 @@ def sign_in() -> ServicePage:
 
 
 def menu() -> ServicePage:
-    """Return a page with actions of every style, one of them unavailable; the real menu is :func:`real_pages`."""
+    """Return a page with actions of every style, one of them disabled; :func:`real_pages` has the real menu."""
     entries = (
         ("Meters", "Compteurs", "go", True),
         ("Events", "Événements", "go", True),
@@ -99,7 +99,7 @@ def menu() -> ServicePage:
 
 
 def meters() -> ServicePage:
-    """Return a page of long read-only tables."""
+    """Return a page of long tables that can only be read."""
     rows = tuple(
         PageRow(cells=(both(en, fr), PageText(kind="number" if "ames" in en else "money", value=value)))
         for en, fr, value in _METERS
@@ -133,7 +133,7 @@ def meters() -> ServicePage:
 
 
 def amount() -> ServicePage:
-    """Return a form with its subject and an amount field."""
+    """Return a form page with its subject and a field for an amount."""
     rows = (
         PageRow(cells=(both("Kind", "Nature"), both("Cancelled credit", "Crédits annulés"))),
         PageRow(cells=(both("Recorded", "Inscrit"), PageText(kind="money", value=123_450))),
@@ -151,7 +151,7 @@ def amount() -> ServicePage:
 
 
 def text() -> ServicePage:
-    """Return a page with a keyboard."""
+    """Return a page that shows a keyboard."""
     ask = Prompt(label=both("Why", "Motif"), kind="text", value="Cleared a bill jam")
     return ServicePage(
         id="text", title=both("Intervention", "Intervention"), person=_PERSON, prompt=ask, actions=(_BACK,)
@@ -159,7 +159,7 @@ def text() -> ServicePage:
 
 
 def choice() -> ServicePage:
-    """Return a page with a choice among lines."""
+    """Return a page with a choice among several lines."""
     doors = (
         ("Main door", "Porte principale"),
         ("Logic door", "Porte logique"),
@@ -173,7 +173,7 @@ def choice() -> ServicePage:
 
 
 def pattern(kind: str) -> ServicePage:
-    """Return a page that tests the screen."""
+    """Return a page that shows a test pattern of the given kind on the screen."""
     names = {
         "display": ("Display test", "Essai de l'écran"),
         "touch": ("Touch test", "Essai du tactile"),
@@ -249,13 +249,13 @@ PAGES_MAX: Final = 110
 
 
 def _leads_on(page: ServicePage) -> list[str]:
-    """Return the links of a page that change nothing: its plain actions and its rows that can be touched."""
+    """Return the ids of a page's actions that only open other pages: plain buttons, and rows that can be touched."""
     found = [one.id for one in page.actions if one.enabled and one.style == "go"]
     return found + [row.action for table in page.tables for row in table.rows[:30] if row.action]
 
 
 def _opened_again(menu: Menu) -> bool:
-    """Open the menu again if the last touch closed it; return whether it did."""
+    """Sign in to the menu again if the last touch closed it; return whether that was necessary."""
     if menu.is_open:
         return False
     menu.open().prove(Role.MANAGER)
@@ -263,7 +263,7 @@ def _opened_again(menu: Menu) -> bool:
 
 
 def _walk(menu: Menu) -> Iterator[ServicePage]:
-    """Yield every page within two steps of the main menu, one per layout, and the first prompt of each form."""
+    """Yield the pages that are at most two touches from the main menu, one per layout, and each form's first prompt."""
     seen = set()
     yield menu.page
     everything = sorted(menu.collect_all_actions())
@@ -286,7 +286,7 @@ def _walk(menu: Menu) -> Iterator[ServicePage]:
 
 
 def real_pages(folder: Path) -> list[ServicePage]:
-    """Return the service menu of a real machine after three games, walked page by page; its state is in ``folder``."""
+    """Return pages of a real machine's service menu after three games; its state is in ``folder``."""
     rig = MachineRig(folder).boot().insert(2000)
     for _ in range(3):
         rig.engine.handle(EventType.PLAY)
@@ -304,7 +304,7 @@ def real_pages(folder: Path) -> list[ServicePage]:
 
 
 def real_scenes(idle_view: View, pages: list[ServicePage], theme: Theme) -> Iterator[tuple[str, View]]:
-    """Yield the pages of a real machine, one of each title and shape, numbered in the order of the walk."""
+    """Yield pages of a real machine as views, one of each title and layout, numbered in order."""
     shapes = {
         (page.title.value, len(page.tables), page.prompt and page.prompt.kind): page
         for page in reversed(pages)
@@ -318,7 +318,7 @@ def real_scenes(idle_view: View, pages: list[ServicePage], theme: Theme) -> Iter
 
 
 def every_page() -> Iterator[tuple[str, ServicePage]]:
-    """Yield one page of each shape."""
+    """Yield one sample page of each layout, with its name."""
     for page in (
         sign_in(),
         meters(),

@@ -10,11 +10,11 @@ from typing import Any, Final, TypeAlias
 
 
 class LayoutError(ValueError):
-    """Bytes that do not match a layout, or a value that does not fit its field; the message names the field."""
+    """The error that bytes do not match a layout, or a value does not fit its field; it names the field."""
 
 
 class Kind(Enum):
-    """Meaning of the bytes of a field."""
+    """How the bytes of a field are interpreted."""
 
     BCD = auto()
     """Packed decimal digits, the most significant first."""
@@ -39,7 +39,10 @@ class Field:
 
 @dataclass(frozen=True, slots=True)
 class Counted:
-    """A length byte followed by that many bytes of ``kind``; a BCD value of zero bytes is None."""
+    """A field of variable size: a length byte, then that many bytes of ``kind``.
+
+    A BCD value of zero bytes is None.
+    """
 
     name: str
     kind: Kind = Kind.TEXT
@@ -47,7 +50,7 @@ class Counted:
 
 @dataclass(frozen=True, slots=True)
 class Remaining:
-    """All remaining bytes."""
+    """A field that takes all remaining bytes of the message."""
 
     name: str
     kind: Kind = Kind.RAW
@@ -55,14 +58,18 @@ class Remaining:
 
 @dataclass(frozen=True, slots=True)
 class Sized:
-    """A length byte, then that many bytes holding ``parts``; trailing parts may be absent."""
+    """A length byte, then that many bytes with the fields ``parts``; the last of these may be absent."""
 
     parts: "tuple[Field | Counted | Remaining | Many | Sizes, ...]"
 
 
 @dataclass(frozen=True, slots=True)
 class Many:
-    """``parts`` repeated ``count`` times (an earlier field), or to the end if no count is named."""
+    """The fields ``parts``, repeated.
+
+    ``count`` is the name of an earlier field with the number of repetitions; if it is empty, the fields repeat to the
+    end.
+    """
 
     name: str
     parts: "Layout"
@@ -71,7 +78,10 @@ class Many:
 
 @dataclass(frozen=True, slots=True)
 class Sizes:
-    """One BCD value after a one-byte code. A table has its size; after an unknown code it has no bytes."""
+    """A one-byte code and a BCD value whose size depends on the code.
+
+    ``sizes`` has the size in bytes by code. After an unknown code there are no bytes.
+    """
 
     name: str
     code: str
@@ -136,7 +146,7 @@ class _Reader:
 
 
 def read_layout(layout: Layout, data: bytes) -> Values:
-    """Return the values by name. Raises :class:`LayoutError` if the bytes do not have this layout."""
+    """Return the values of the fields by name. Raises :class:`LayoutError` if ``data`` does not match the layout."""
     reader = _Reader(data)
     values: Values = {}
     for part in layout:
@@ -163,9 +173,9 @@ def _decode_value(field: Field, data: bytes) -> int | str:
 
 
 def write_layout(layout: Layout, values: Mapping[str, Any]) -> bytes:
-    """Encode ``values``; a :class:`Sized` layout ends before its first part without a value.
+    """Return ``values`` (by field name) as bytes; a :class:`Sized` part ends before its first field without a value.
 
-    Raises :class:`LayoutError` for a value missing or not fitting.
+    Raises :class:`LayoutError` if a value is missing or does not fit.
     """
     return b"".join(_encode_part(part, values) for part in layout)
 
@@ -200,7 +210,7 @@ def _prefix_length(body: bytes, name: str) -> bytes:
 
 
 def _encode_value(field: Field, value: Any) -> bytes:
-    """Encode one value. A size of 0 means as many bytes as the value needs."""
+    """Return one value as bytes. A field size of 0 means as many bytes as the value needs."""
     try:
         match field.kind:
             case Kind.BINARY:
@@ -222,7 +232,7 @@ def _encode_value(field: Field, value: Any) -> bytes:
 
 
 def compute_fixed_size(layout: Layout) -> int | None:
-    """Return the number of bytes that the layout always takes, or None if it contains a length."""
+    """Return the number of bytes that messages of this layout have, or None if it varies."""
     if all(isinstance(part, Field) for part in layout):
         return sum(part.size for part in layout if isinstance(part, Field))
     return None

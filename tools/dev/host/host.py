@@ -1,9 +1,9 @@
 """Simulate a SAS host for tickets, transfers and bonuses, with a ledger that it writes before it acts.
 
-It drives the machine of a simulation, where :meth:`Host.send` is a wire in memory that loses bytes, and real
-machine processes over a serial line. The machine infers from the host's next message whether its last answer was
-received: the same poll again means "not received", any other message "received". A poll to address 0, which no
-machine answers, therefore acknowledges a report that the machine sends only once.
+It drives the machine of a simulation, where :meth:`Host.send` is a line in memory that loses bytes, and real machine
+processes over a serial line. The machine infers from the host's next message whether its last reply was received: the
+same poll again means "not received", any other message "received". A poll to address 0, which no machine answers,
+therefore acknowledges a report that the machine sends only once.
 """
 
 import asyncio
@@ -41,12 +41,15 @@ _POLLS_WITHOUT_NEWS_MAX: Final = 5
 
 
 class HostGoneError(Exception):
-    """The host has restarted: of its current work it knows only what its ledger says."""
+    """The error that the host has restarted, so that its current work must stop; only its ledger remains."""
 
 
 @dataclass
 class HostTicket:
-    """A validation number that the host issued. It is worth money from the machine's report until it is redeemed."""
+    """A ticket whose validation number the host issued, and what the host knows of it.
+
+    It is worth money from the machine's report of its printing until it is redeemed.
+    """
 
     cents: int
     state: str = "given"  # issued, pending, redeemed
@@ -59,7 +62,10 @@ class HostTicket:
 
 @dataclass
 class Movement:
-    """A transfer that the host ordered. Its state is ordered, done (``moved_cents``) or dead."""
+    """A transfer that the host ordered.
+
+    Its state is ordered, done (``moved_cents`` were transferred) or dead (nothing was transferred).
+    """
 
     way: str
     cents: int
@@ -67,17 +73,20 @@ class Movement:
     nonrestricted_cents: int = 0
     state: str = "ordered"
     moved_cents: int = 0
-    """Total of all credit kinds."""
+    """The amount that was transferred, of all credit kinds together, in minor units."""
 
     @property
     def total_cents(self) -> int:
-        """Return the ordered total of all credit kinds."""
+        """Return the ordered amount, of all credit kinds together, in minor units."""
         return self.cents + self.restricted_cents + self.nonrestricted_cents
 
 
 @dataclass
 class Host:
-    """The host. Vouchers, movements and the account are its ledger; a restart loses ``pending_number``."""
+    """The simulated SAS host.
+
+    Its ledger consists of vouchers, movements and the account. A restart keeps only the ledger.
+    """
 
     send: Callable[[bytes], bytes]
     """Function that sends one message on the line and returns the reply as received."""
@@ -91,15 +100,15 @@ class Host:
     key: str = "00" * 20
     """The registration key of transfers: 20 bytes in hexadecimal."""
     issues_numbers: bool = True
-    """Whether every ticket has a validation number of this host, and not of the machine."""
+    """Whether this host, and not the machine, chooses every ticket's validation number."""
     wait: Callable[[], object] = lambda: None
-    """Function that lets a busy machine continue."""
+    """Function that lets the machine continue before the host repeats a poll that got the reply "busy"."""
     received: deque[Answer] = field(default_factory=lambda: deque(maxlen=_RECEIVED_MAX))
     """The last exceptions, events and signatures, in the order of arrival."""
     handpay: Values = field(default_factory=dict)
     """The last hand-pay that the machine reported."""
     ticket_replies: list[tuple[str, int]] = field(default_factory=list)
-    """Each inserted ticket, with the code of this host's reply."""
+    """The number of each ticket inserted, with the code that this host replied."""
 
     def restart(self) -> None:
         """Restart the host: everything except the ledger is lost."""
@@ -189,7 +198,7 @@ class Host:
             self.send(SYNC)  # acknowledges
 
     def _enter_record(self, record: Values) -> bool:
-        """Enter a validation record into the ledger; return whether there was one."""
+        """Enter a validation record of the machine into the ledger; return whether it contained a ticket."""
         if not record or not (record["amount_cents"] or int(record["validation"])):
             return False
         number = f"{record['system_id']:02d}{record['validation']}"
@@ -202,7 +211,11 @@ class Host:
         return True
 
     def _catch_up(self) -> None:
-        """Read all validation records, because a restarted host acknowledges the last message without reading it."""
+        """Read all validation records that the machine has, and enter them into the ledger.
+
+        It is necessary after a restart: the host's first message then acknowledges the machine's last report, which the
+        host has not read.
+        """
         for index in range(1, 32):
             self._enter_record(self.read_values(0x4D, {"function": index}))
         self.needs_catch_up = False
@@ -227,7 +240,7 @@ class Host:
         self.send(SYNC)
 
     def _take_status(self, answer: Values) -> None:
-        """Process the machine's report on the last inserted ticket."""
+        """Enter the machine's report on the last inserted ticket into the ledger."""
         voucher = self.vouchers.get(answer.get("validation_data", ""))
         if voucher is None or voucher.state != "pending":
             return
@@ -280,7 +293,7 @@ class Host:
         self.send(SYNC)
 
     def _read_result(self, answer: Values) -> str:
-        """Process the result of a transfer; return the identifier it names, or an empty string."""
+        """Enter the result of a transfer into the ledger; return the transfer's identifier, or an empty string."""
         if "transaction" not in answer:
             return ""
         identifier: str = answer["transaction"]
@@ -309,7 +322,7 @@ class Host:
             self.account_cents += movement.moved_cents
 
     def query_open_items(self) -> None:
-        """Query the state of every open ticket and transfer in the ledger."""
+        """Query the machine for the state of every ticket and transfer that is open in the ledger."""
         for voucher in self.vouchers.values():
             if voucher.state == "pending":
                 answer = self.read_values(0x71, {"code": 0xFF})
@@ -324,17 +337,17 @@ class Host:
                 self.send(SYNC)
 
     def resume(self) -> None:
-        """Query open items and process pending requests of the machine after an interruption."""
+        """Continue after an interruption: query open items, then process the machine's pending requests."""
         self.query_open_items()  # first, because another ticket would replace it at the machine
         self._issue_number()
         self._judge_ticket()
 
     def sum_moved_cents(self, way: str) -> int:
-        """Return the total that was moved in one direction."""
+        """Return the total of the transfers in one direction (``way``), in minor units."""
         return sum(m.moved_cents for m in self.movements.values() if m.way == way)
 
     async def poll_forever(self) -> None:
-        """Poll until cancelled; while nothing happens, query the open items."""
+        """Send general polls until cancelled; when there are no exceptions, query the open items."""
         polls_without_news = 0
         while True:
             await asyncio.sleep(_POLL_SECONDS)

@@ -21,25 +21,25 @@ _CHUNK: Final = 512
 
 
 class Wire(StrEnum):
-    """Transmission of the wakeup bit."""
+    """How the wakeup bit of a message's first byte is transmitted."""
 
     MARKED = "marked"
-    """As a receiving UART marks it, for a machine with strict framing on a pseudo-terminal."""
+    """Sent as a receiving UART marks it (``FF 00 xx``), for a machine with strict framing on a pseudo-terminal."""
     PLAIN = "plain"
-    """Not transmitted, for a machine with lenient framing."""
+    """Not transmitted: a machine with lenient framing finds the first byte by itself."""
 
 
 class HostLineError(PeerError):
-    """The host's port cannot be used; the message names the port and the reason."""
+    """The error that the host's port cannot be used; the message names the port and the reason."""
 
 
 def mark_wakeup(message: bytes) -> bytes:
-    """Return what a UART with INPCK and PARMRK delivers for a message whose first byte has wrong parity."""
+    """Return what a UART with INPCK and PARMRK delivers for a message whose first byte has the wakeup bit."""
     return b"\xff\x00" + message[:1] + message[1:].replace(b"\xff", b"\xff\xff")
 
 
 class HostLine:
-    """An open port. Use it from one thread, for one exchange at a time."""
+    """The host's open port to a SAS line. Use it from one thread, for one exchange at a time."""
 
     def __init__(
         self, port: str, wire: Wire, *, answer_seconds: float = 0.1, gap_seconds: float = 0.01
@@ -78,7 +78,10 @@ class HostLine:
             self._serial.flush()
 
     def exchange(self, message: bytes, is_complete: Callable[[bytes], bool]) -> bytes:
-        """Send a message and return its answer, which ends by ``is_complete`` or by silence. Raises HostLineError."""
+        """Send a message and return its reply. Raises HostLineError.
+
+        The reply ends when ``is_complete`` returns True for it, or when the line is silent.
+        """
         self.listen(0.0)
         self.send(message)
         sent = time.monotonic()
@@ -93,7 +96,10 @@ class HostLine:
         return answer
 
     def listen(self, seconds: float) -> bytes:
-        """Return the bytes that arrive without a poll; a machine that receives no polls sends its address."""
+        """Return the bytes that arrive within ``seconds`` without a poll.
+
+        A machine that receives no polls sends its address.
+        """
         deadline = time.monotonic() + seconds
         received = b""
         while True:

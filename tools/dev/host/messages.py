@@ -1,7 +1,7 @@
-"""Encode the polls of the host and decode the answers of the machine.
+"""Encode the polls of the host and decode the replies of the machine.
 
-An answer can only be interpreted together with its poll, and an answer that may be one byte or a frame ends
-when the line is silent. These functions do not wait; :func:`is_complete_answer` returns whether no more bytes follow.
+A reply can only be interpreted together with its poll. A reply that may be one byte or a frame ends when the line is
+silent. These functions do not wait; :func:`is_complete_answer` returns whether no more bytes can follow.
 """
 
 from collections.abc import Mapping
@@ -33,7 +33,7 @@ _FOR_ONE_DENOMINATION: Final = 0xB0
 
 
 class Outcome(StrEnum):
-    """Kind of answer that arrived."""
+    """What kind of reply arrived, if any."""
 
     SILENCE = "silence"
     NOTHING = "nothing to report"
@@ -48,9 +48,9 @@ class Outcome(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """One answer: its bytes, its kind and its values.
+    """One reply: its bytes, its kind and its values.
 
-    ``code`` is the exception, the event or the poll. ``error`` says why an answer is damaged.
+    ``code`` is the code of the exception, the event or the poll. ``error`` says why a reply is damaged.
     """
 
     outcome: Outcome
@@ -62,12 +62,12 @@ class Answer:
 
 # ---------------------------------------------------------------- the host's side
 def encode_general_poll(address: int) -> bytes:
-    """Encode a request to a machine (1 to 127) for its next exception."""
+    """Return the general poll for a machine's address (1 to 127), which requests its next exception."""
     return bytes((0x80 | address,))
 
 
 def encode_long_poll(address: int, code: int, values: Mapping[str, Any] | None = None) -> bytes:
-    """Encode a poll of the table; address 0 broadcasts. Raises LayoutError for a value that does not fit."""
+    """Return the bytes of a long poll; address 0 broadcasts. Raises LayoutError for a value that does not fit."""
     poll = POLLS[code]
     body = bytes((address, code)) + write_layout(poll.request, values or {})
     return body if poll.type is Type.READ else append_crc(body)
@@ -85,7 +85,7 @@ def expects_answer(request: bytes) -> bool:
 
 # ---------------------------------------------------------------- the machine's side
 def is_complete_answer(request: bytes, received: bytes) -> bool:
-    """Return whether an answer is certainly complete. If it may continue, silence decides."""
+    """Return whether no more bytes of the reply can follow. If it returns False, silence ends the reply."""
     if not received:
         return False
     address = request[0] & 0x7F
@@ -98,7 +98,7 @@ def is_complete_answer(request: bytes, received: bytes) -> bool:
 
 
 def _compute_answer_size(request: bytes, received: bytes) -> int | None:
-    """Return the length of an answer frame, or None if the bytes so far do not determine it."""
+    """Return the size of a reply frame in bytes, or None if the bytes so far do not determine it."""
     if received[1] == _BUSY:
         return _HEAD
     if received[1] == _EVENT:
@@ -142,7 +142,7 @@ def _decode_one_byte(request: bytes, received: bytes) -> Answer:
 
 
 def _decode_frame(request: bytes, received: bytes) -> Answer:
-    """Read an answer with a CRC. Raises LayoutError."""
+    """Return the reply in a frame with a CRC. Raises LayoutError if it does not match the poll's layout."""
     if not is_intact(received):
         raise LayoutError(f"CRC: wrong: should be {append_crc(received[:-_CRC])[-_CRC:].hex(' ')}")
     code, data = received[1], received[_HEAD:-_CRC]

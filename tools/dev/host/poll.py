@@ -1,4 +1,4 @@
-"""Contents of a row of the poll table, and fields that several rows share."""
+"""The columns of the poll table, and fields that several polls share."""
 
 from dataclasses import dataclass
 from enum import StrEnum
@@ -9,19 +9,22 @@ from tools.dev.host.fields import Field, Kind, Layout
 
 
 class Type(StrEnum):
-    """Format of a poll."""
+    """Which frame a long poll has."""
 
     READ = "R"
-    """Address and poll, no CRC."""
+    """Address and poll code, without data and CRC."""
     SET = "S"
-    """With data, perhaps none, and CRC."""
+    """Address, poll code, data (possibly none) and CRC."""
     GAME = "M"
-    """As SET, but the data begins with a game number."""
+    """Like SET, but the data begins with a game number."""
 
 
 @dataclass(frozen=True, slots=True)
 class Poll:
-    """One long poll. ``answer`` None: the machine acknowledges with one byte (ACK or NACK)."""
+    """One long poll: the layouts of its request and its reply.
+
+    If ``answer`` is None, the machine replies with one byte (ACK or NACK).
+    """
 
     code: int
     name: str
@@ -30,7 +33,7 @@ class Poll:
     answer: Layout | None
     confidence: TableConfidence
     broadcast: bool = False
-    """Whether it may also be sent to address 0, which is never answered."""
+    """Whether the poll may also be sent to address 0, to which no machine replies."""
 
 
 def bcd_field(name: str, size: int) -> Field:

@@ -1,8 +1,8 @@
-"""The table of long polls: the layouts of each request and its answer.
+"""The table of long polls: the layouts of each request and its reply.
 
-Every answer that is not a bare acknowledgement is address, poll, data, CRC; only the data is described here.
-The confidence of a row says how well it is known publicly: A two independent sources, B one, K general
-knowledge only. The licensed SAS document outranks all of it.
+A reply that is not a bare acknowledgement consists of address, poll, data and CRC; only the data is described here. The
+confidence of a row says how well its layout is known publicly: A two independent sources, B one, K general knowledge
+only. The licensed SAS document takes precedence over all of it.
 """
 
 from collections.abc import Mapping
@@ -40,4 +40,7 @@ EVENTS: Final[Mapping[int, Layout]] = {
     0x8B: (binary_field("card", 1),),
     0x8C: (GAME,),
 }
-"""Layout after the event code of a real-time event (1.3), all of confidence K. Other events have no data."""
+"""The layout of the data after each event code of a real-time event (1.3), with confidence K.
+
+Events that are not listed have no data.
+"""

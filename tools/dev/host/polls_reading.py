@@ -63,7 +63,10 @@ _ONE_METER: Final = {
 
 
 def create_plain_rows() -> tuple[Poll, ...]:
-    """Return the rows that differ only by name: single meters, bill counts, tournament and extended meters."""
+    """Return the polls that differ only in the name of the value they return.
+
+    These are single meters, bill counts, tournament meters and extended meters.
+    """
     meters = (Poll(code, name, R, (), (bcd_field("value", 4),), A) for code, name in _ONE_METER.items())
     bills = (
         Poll(code, f"bills of {codes.BILLS[bill]} accepted", R, (), (bcd_field("value", 4),), A)

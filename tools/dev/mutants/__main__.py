@@ -70,7 +70,7 @@ def main(*, names: Sequence[str], every: bool, fresh: bool, limit: float, worker
 def format_counts(
     requirements: Requirements, evidence: Evidence, found: Iterable[Trial], outcomes: Mapping[str, Outcome]
 ) -> str:
-    """Return the number of rows by status, and how many rows fail without their behaviour."""
+    """Return text with the number of requirements by status, and how many fail without their behaviour."""
     rows = tuple(requirements.rows.values())
     lines = []
     for title, chosen in (
@@ -132,7 +132,7 @@ def _run_trials(found: Sequence[Trial], *, workers: int, limit: float, fresh: bo
 
 
 def _compute_digest(trial: Trial) -> str:
-    """Return the digest of everything a trial depends on: its change, the changed file, its tests."""
+    """Return a digest of everything that decides a trial: its change, the changed file, its tests."""
     state = hashlib.sha256(repr((trial.mutant, trial.tests)).encode())
     for file in sorted({trial.mutant.file, *(test.file for test in trial.tests)}):
         path = ROOT / file

@@ -27,14 +27,14 @@ _IDENTITY: Final = re.compile(r"""^id\s*=\s*["']([^"']+)["']""")
 
 
 class MutantError(Exception):
-    """A mutant that cannot be applied; the message names its file and the reason."""
+    """The error that a mutant cannot be applied; the message names its file and the reason."""
 
 
 def apply_mutant(mutant: Mutant, root: Path) -> str:
     """Return the text of the mutant's file with its behaviour removed.
 
-    Raises :class:`MutantError` unless the text to remove is there exactly once, or if the change uses a name
-    that the file does not have: its tests would fail for that, not because the behaviour is missing.
+    Raises :class:`MutantError` unless the text to remove occurs exactly once. Also raises it if the change uses a name
+    that the file does not have: tests would then fail for that, not because the behaviour is missing.
     """
     text, result = _read_and_change(mutant, root)
     if mutant.file.endswith(".py") and (unknown := _find_unknown_names(text, result)):
@@ -66,10 +66,10 @@ def _read_and_change(mutant: Mutant, root: Path) -> tuple[str, str]:
 
 
 def _find_unknown_names(text: str, result: str) -> list[str]:
-    """Return the names that a change uses, and that neither the file nor Python has, in order.
+    """Return the names that a change uses, and that neither the file nor Python defines, in order.
 
-    Only words that the file did not contain are examined. Of attributes, only private ones can be judged: the
-    class of any other may be defined elsewhere.
+    ``text`` is the file before the change, ``result`` after it. Only words that the file did not contain before are
+    examined. Of attributes, only private ones are: the class of any other may be defined in another file.
     """
     new_words = {*_WORD.findall(result)} - {*_WORD.findall(text)} - vars(builtins).keys()
     if not new_words:
@@ -90,7 +90,7 @@ def _find_unknown_names(text: str, result: str) -> list[str]:
 
 
 def _change_key(mutant: Mutant, text: str) -> str:
-    """Return the TOML text with another value at the key; a list entry is named by its ``id``."""
+    """Return the TOML text with the mutant's value at its key; a list entry is named by its ``id``."""
     lines = text.splitlines(keepends=True)
     matches = []
     path: list[tuple[str, str]] = []  # names of the enclosing tables, and the ids of list entries
@@ -127,7 +127,7 @@ def _change_key(mutant: Mutant, text: str) -> str:
 
 
 def _change_function(mutant: Mutant, text: str) -> str:
-    """Return the Python text with an operator applied to one function or constant."""
+    """Return the Python text after the mutant's operator has changed one function or constant."""
     tree = ast.parse(text)
     operator, _, operand = mutant.change.partition(" ")
     if operator not in _OPERATORS:

@@ -46,7 +46,10 @@ class Run:
 
 
 def _create_environment(folder: Path, checkout: Path) -> Path:
-    """Create a virtual environment that imports from ``first``, then from this one's packages; return its Python."""
+    """Create a virtual environment and return its Python.
+
+    It imports modules from ``checkout`` first, then from the packages of this process's environment.
+    """
     venv.create(folder, symlinks=True)
     packages, parent = ({"base": path, "platbase": path} for path in (str(folder), sys.prefix))
     paths = Path(sysconfig.get_path("purelib", vars=packages)), sysconfig.get_path("purelib", vars=parent)
@@ -55,10 +58,10 @@ def _create_environment(folder: Path, checkout: Path) -> Path:
 
 
 class Scratch:
-    """A copy of the checkout at ``root`` in ``folder``, with a virtual environment of its own.
+    """A copy of the checkout, in which mutants are applied, with a virtual environment of its own.
 
-    An isolated process (``python -I``) ignores ``PYTHONPATH``, so the environment itself names the copy, and after
-    it the installed packages. Every process that a test starts imports the copy.
+    An isolated process (``python -I``) ignores ``PYTHONPATH``. Therefore the environment itself is configured to import
+    from the copy first, so every process that a test starts imports the copy.
     """
 
     def __init__(self, root: Path, folder: Path) -> None:

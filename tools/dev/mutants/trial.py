@@ -1,4 +1,4 @@
-"""Try one mutant: remove a behaviour and run the tests of its row; one of them must fail."""
+"""Try one mutant: remove a behaviour and run the tests of its requirement; one of them must fail."""
 
 import re
 from collections.abc import Sequence
@@ -19,7 +19,7 @@ _SHOWN_LINES: Final = 15
 
 
 class Verdict(StrEnum):
-    """Result of a mutant."""
+    """Result of trying a mutant."""
 
     KILLED = "killed"
     SURVIVED = "survived"
@@ -29,7 +29,7 @@ class Verdict(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Trial:
-    """A mutant to try, its row, and the quick tests that cover the row (or its clause)."""
+    """A mutant to try, its requirement, and the quick tests that cover this requirement (or a clause of it)."""
 
     name: str
     row: Row
@@ -39,7 +39,7 @@ class Trial:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Outcome:
-    """The verdict. ``by`` names the test that failed, or gives the reason."""
+    """The verdict on a mutant. ``by`` names the test that failed, or gives the reason for the verdict."""
 
     verdict: Verdict
     by: str = ""
@@ -49,9 +49,10 @@ class Outcome:
 def create_trials(
     requirements: Requirements, evidence: Evidence, *, regulation: bool = True
 ) -> tuple[Trial, ...]:
-    """Return one trial per mutant, for the rows of regulations, or for every row if ``regulation`` is false.
+    """Return one trial for each mutant of the requirements of regulations, or of all if ``regulation`` is false.
 
-    A trial is named ``F-05`` or, by clause, ``F-05:b``; further mutants of the same row get a number: ``F-05/2``.
+    A trial is named ``F-05`` or, for a clause, ``F-05:b``; further mutants of the same requirement get a number:
+    ``F-05/2``.
     """
     found: list[Trial] = []
     for row in requirements.rows.values():
@@ -66,10 +67,10 @@ def create_trials(
 
 
 def run_trial(trial: Trial, scratch: Scratch, limit_seconds: float, first: str = "") -> Outcome:
-    """Try one mutant. ``first`` is the test most likely to detect it, as ``file::name``.
+    """Try one mutant and return the verdict. ``first`` is the test to run first, as ``file::name``.
 
-    A test that also fails without the change proves nothing: the verdict is then an error, as it is if the
-    change has no effect, if tests cannot be collected, or on a timeout.
+    If the failing test also fails without the change, the verdict is an error. It is also an error if the change has no
+    effect, if tests cannot be collected, or if the time limit passes.
     """
     ids = sorted((f"{test.file}::{test.name}" for test in trial.tests), key=lambda one: one != first)
     if not ids:
@@ -92,7 +93,7 @@ def run_trial(trial: Trial, scratch: Scratch, limit_seconds: float, first: str =
 
 
 def list_inapplicable_mutants(mutants: Sequence[tuple[str, Mutant]], root: Path) -> list[str]:
-    """Return the errors of the named mutants that cannot be applied."""
+    """Return an error text for each of the mutants (name, mutant) that cannot be applied."""
     complaints = []
     for name, mutant in mutants:
         try:

@@ -23,7 +23,7 @@ _UP_SECONDS: Final = 20.0
 
 
 class BrokerMissingError(OperatorError):
-    """Mosquitto is not installed."""
+    """The error that Mosquitto is not installed."""
 
 
 def find_mosquitto() -> str:
@@ -35,7 +35,10 @@ def find_mosquitto() -> str:
 
 
 class Broker:
-    """One broker on a free port of this computer. ``folder`` contains its certificates and its log."""
+    """One private broker on a free port of this computer.
+
+    ``folder`` contains the certificates and the log.
+    """
 
     def __init__(self, folder: Path, machines: Iterable[str]) -> None:
         """Create the certificates of broker, controller, sign and ``machines``. Raises BrokerMissingError."""
@@ -54,7 +57,7 @@ class Broker:
         self._process: subprocess.Popen[bytes] | None = None
 
     def create_link_slot(self, name: str) -> LinkSlot:
-        """Return the connection settings for ``name``."""
+        """Return the settings with which the participant ``name`` connects to the broker."""
         return LinkSlot(
             port=self.port,
             authority=self._folder / f"{AUTHORITY_CERTIFICATE_NAME}.crt",
@@ -64,7 +67,7 @@ class Broker:
 
     @property
     def is_running(self) -> bool:
-        """Return whether its process is running."""
+        """Return whether the broker's process is running."""
         return self._process is not None and self._process.poll() is None
 
     async def start(self) -> None:
@@ -79,7 +82,7 @@ class Broker:
             raise OperatorError(message) from None
 
     async def _start_process(self) -> bool:
-        """Start a process; return whether it is running and its port accepts connections."""
+        """Start the broker's process; return whether it is running and its port accepts connections."""
         with self.log.open("ab") as log:
             self._process = subprocess.Popen(  # noqa: ASYNC220 (starting a server is fast)
                 [self._program, "-c", str(self._configuration)], stdout=log, stderr=log
@@ -93,7 +96,7 @@ class Broker:
         return False
 
     def kill(self) -> None:
-        """End the process as a power cut would: all connections and messages in transit are lost."""
+        """End the broker's process as a power cut would: all connections and messages in transit are lost."""
         if self._process is not None:
             self._process.kill()
             self._process.wait()

@@ -1,16 +1,18 @@
 """Inject faults into a progressive link with a real broker, controller, store and link clients.
 
-A scenario is one level to which two machines contribute and which they hit. Its seed decides the faults: the broker
-is killed; the controller is killed between any two of its statements, or disconnected from its store while a second
-one takes over; clocks are wrong; machines are killed after any step of a hit; and wires are disconnected or slow.
-Every third level is a mystery: the controllers decide its winner, each by the secret that its predecessor committed
-to. Then everything is repaired. The link must settle with every wager counted once, every hit paid once with its
-locked amount and no less than was shown, and every level exact to the fraction. Meanwhile a listener reads every
+A scenario is one level to which two machines contribute and which they hit. The scenario's seed decides the faults: the
+broker is killed; the controller is killed between any two of its statements, or disconnected from its store while a
+second controller takes over; clocks are wrong; machines are killed after any step of a hit; connections are interrupted
+or slow. Every third level is a mystery: the controllers decide its winner, each by the secret that its predecessor
+committed to.
+
+At the end of a scenario everything is repaired. Then every wager must be counted once, every hit paid once with its
+locked amount and no less than was shown, and every level be exact to the fraction. Meanwhile a listener reads every
 published value. Single lost, duplicated and reordered messages are tested without a broker, in
 ``tests/egm/progressive/test_progressive_client.py``.
 
-A scenario has a time limit: one that makes no progress is reported with what every task was waiting for, and
-ends the campaign.
+A scenario has a time limit. If it makes no progress, what every task was waiting for is reported, and the campaign
+ends.
 """
 
 import asyncio
@@ -59,14 +61,14 @@ _BANK: Final = LevelDefinition(
     terms=LevelTerms(base_cents=100, increment=Fraction(1, 100), hidden_share=Fraction(0)),
     stake_and_odds=LevelStakeAndOdds(stake_cents=STAKE_CENTS, odds=_ODDS),
 )
-"""Level that takes over the amount of each level after its scenario."""
+"""Name of the level that takes over the amount of each scenario's level when the scenario ends."""
 
 _SUCCESS_TEXT: Final = "every wager counted once, every hit paid once, nothing shown too low; to the fraction"
 
 
 @dataclass(slots=True)
 class Campaign:
-    """Result of a campaign. ``fault_counts`` counts each fault that occurred."""
+    """Result of a campaign. ``fault_counts`` has the number of faults that occurred, by kind."""
 
     seed: int
     scenarios: int = 0
@@ -77,7 +79,7 @@ class Campaign:
     values_seen: int = 0
     findings: list[str] = field(default_factory=list)
     waiting_tasks: list[str] = field(default_factory=list)
-    """What every task was waiting for, if a scenario made no progress."""
+    """What every task was waiting for when a scenario made no progress; empty otherwise."""
 
     def format_report(self) -> list[str]:
         """Return the report lines."""
@@ -93,7 +95,7 @@ class Campaign:
 
 @dataclass(slots=True)
 class _Floor:
-    """The machines, broker and controllers of a scenario."""
+    """The machines, the broker and the controllers of one scenario."""
 
     broker: Broker
     relays: dict[str, Relay]
@@ -114,7 +116,7 @@ class _Floor:
         ]
 
     def create_link_slot(self, name: str) -> LinkSlot:
-        """Return the connection settings for ``name``, over a wire that can be disconnected."""
+        """Return the settings with which ``name`` connects to the broker, over a relay that can be interrupted."""
         return self.broker.create_link_slot(name).model_copy(update={"port": self.relays[name].port})
 
 
@@ -128,9 +130,10 @@ async def run_campaign(
     progress: Callable[[int], None] = lambda _: None,
     scenario_seconds: float = SCENARIO_SECONDS,
 ) -> None:
-    """Run ``scenarios`` scenarios and store counts and findings in ``result``, even if the run is interrupted.
+    """Run ``scenarios`` scenarios.
 
-    Raises BrokerMissingError, or OperatorError if the broker does not start.
+    Counts and findings are stored in ``result`` as they arise, so that they remain if the run is interrupted. Raises
+    BrokerMissingError, or OperatorError if the broker does not start.
     """
     before = asyncio.all_tasks()
     try:
@@ -182,7 +185,10 @@ async def _open_floor(
 
 
 async def _watch_values(floor: _Floor) -> None:
-    """Record every wrong published value as a finding; a lost connection is not a finding."""
+    """Read the published values of the level, and record every wrong value as a finding.
+
+    A lost connection is not a finding.
+    """
     await listen(
         floor.value_checker,
         floor.broker.create_link_slot(format_sign_name("1")),
@@ -195,7 +201,7 @@ async def _watch_values(floor: _Floor) -> None:
 
 
 async def _run_with_limit(work: Coroutine[Any, Any, None], seconds: float, name: str, floor: _Floor) -> bool:
-    """Run ``work`` within the limit and return whether it finished; after that, report what is stuck."""
+    """Run ``work`` for at most ``seconds``; return whether it finished. If it did not, report what is stuck."""
     result = floor.result
     task = asyncio.create_task(work, name=name)
     done, _ = await asyncio.wait({task}, timeout=seconds)
@@ -211,7 +217,7 @@ async def _run_with_limit(work: Coroutine[Any, Any, None], seconds: float, name:
 
 
 async def _end_all(before: set[asyncio.Task[Any]]) -> None:
-    """Cancel every task that is not in ``before``, waiting a limited time for each."""
+    """Cancel every task that is not in ``before``, and wait a limited time for each to end."""
     for _ in range(_CLEANING_ATTEMPTS):
         left = asyncio.all_tasks() - before
         if not left:
@@ -296,9 +302,10 @@ async def _restart_dead_parts(machines: list[CampaignMachine], controllers: Cont
 
 # ---------------------------------------------------------------------------------------------- disturbances
 def _plan_disturbances(seed: int, number: int) -> dict[int, str]:
-    """Return the disturbance before each wager: each kind occurs, combined with others by the seed.
+    """Return the name of the disturbance before each wager, by the wager's index.
 
-    The dice are separate, because what goes wrong in transit depends on timing.
+    Each kind occurs, combined with others as the seed decides. The plan has its own dice, because the number of other
+    random draws depends on timing.
     """
     dice, kinds = random.Random(f"{seed}.{number}"), tuple(_DISTURBANCES)  # noqa: S311 (the sequence must be repeatable)
     planned = {kinds[number % len(kinds)], *dice.choices(kinds, k=dice.randrange(3))}
@@ -328,14 +335,18 @@ async def _kill_broker(floor: _Floor) -> None:
 
 
 def _kill_machine(machines: list[CampaignMachine], floor: _Floor) -> None:
-    """Kill one machine after a random step, and make it hit so that the step occurs."""
+    """Plan to kill one machine after a random step of a hit, and make it hit, so that the step occurs."""
     machine = floor.dice.choice(machines)
     machine.kill_after(floor.dice.choice(STEPS))
     machine.play(hit_chance=1.0)
 
 
 async def _disconnect(name: str, part: str, floor: _Floor) -> None:
-    """Disconnect silently; messages sent meanwhile arrive afterwards if there is still a receiver."""
+    """Interrupt the connection of ``name`` to the broker, without either end noticing, and reconnect it later.
+
+    Messages sent meanwhile arrive afterwards if there is still a receiver. ``part`` says what is disconnected, for the
+    count of faults.
+    """
     relay, seconds = floor.relays[name], floor.dice.uniform(0.0, _DISCONNECTED_SECONDS_MAX)
     relay.disconnect()
     floor.result.fault_counts[f"{part} disconnected from the broker"] += 1
@@ -346,13 +357,13 @@ async def _disconnect(name: str, part: str, floor: _Floor) -> None:
 
 
 def _slow_wire(floor: _Floor) -> None:
-    """Delay one wire by more than its sender's retry time."""
+    """Delay one connection by more than the time after which its sender repeats a message."""
     floor.relays[floor.dice.choice(sorted(floor.relays))].delay(floor.dice.uniform(*_SLOW_SECONDS))
     floor.result.fault_counts["wire slow"] += 1
 
 
 def _hit_at_once(machines: list[CampaignMachine], floor: _Floor) -> None:
-    """Make both machines hit before either knows of the other's hit."""
+    """Make both machines hit the level, each before it knows of the other machine's hit."""
     before = [len(machine.memory.hits) for machine in machines]
     for machine in machines:
         machine.play(hit_chance=1.0)
@@ -375,12 +386,15 @@ _DISTURBANCES: Final[
     "wire slow": lambda _, floor: _slow_wire(floor),
     "same instant": _hit_at_once,
 }
-"""Disturbances by name. A coroutine is awaited."""
+"""The function of each disturbance, by name. If it returns a coroutine, this is awaited."""
 
 
 # ---------------------------------------------------------------------------------------------- reconciliation
 def _reconcile(definition: LevelDefinition, machines: list[CampaignMachine], floor: _Floor) -> None:
-    """Compare the machines' memories with the controller's ledger and register, and with the shown values."""
+    """Compare what the machines stored with the controller's ledger and register, and with the published values.
+
+    Differences are recorded as findings.
+    """
     result, controller = floor.result, floor.controllers.controller
     findings = result.findings
     record = next(r for r in controller.list_level_records() if r.id == definition.id)

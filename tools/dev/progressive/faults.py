@@ -1,7 +1,7 @@
 """Inject the faults of the link campaign into the machines and the controllers.
 
-The parts are real. A killed part stays dead, its memory or store survives it, and every fault that really
-occurred is counted.
+The machines and controllers use the real code. When one is killed, it stops for good, but its memory or store remains
+for the next run. Every fault that really occurred is counted.
 """
 
 import asyncio
@@ -49,7 +49,7 @@ _KEY: Final = bytes(range(32))
 
 
 class Killed(BaseException):
-    """A process was killed here. It is not an Exception, so that no handler can continue."""
+    """Raised where a process is killed. It is not an Exception, so that no handler can continue."""
 
 
 def _read_fast_clock_ns() -> int:
@@ -57,7 +57,7 @@ def _read_fast_clock_ns() -> int:
 
 
 class CampaignMachine:
-    """One machine of the campaign. Its memory survives each of its runs."""
+    """One machine of the campaign, which is killed and started again; its memory remains."""
 
     def __init__(
         self,
@@ -80,7 +80,7 @@ class CampaignMachine:
         self.start()
 
     def start(self) -> None:
-        """Start a new run of the machine."""
+        """Start the machine again, with its memory."""
         self._is_dead = False
         self.machine = SimulatedMachine(
             self.serial,
@@ -96,11 +96,14 @@ class CampaignMachine:
 
     @property
     def is_settled(self) -> bool:
-        """Return whether the machine is running and settled; the last message may have killed it."""
+        """Return whether the machine is running and every wager and hit is completed.
+
+        It is not running if the last message that it processed killed it.
+        """
         return not self._is_dead and self.machine.is_settled
 
     def format_state(self) -> str:
-        """Return its state in one line."""
+        """Return the machine's state in one line."""
         memory, machine = self.memory, self.machine
         open_hits = {name: hit for name, hit in memory.hits.items() if not hit.closed}
         return (
@@ -110,7 +113,7 @@ class CampaignMachine:
         )
 
     def kill_after(self, step: str) -> None:
-        """Kill the machine when it next completes this step."""
+        """Kill the machine as soon as it completes this step again."""
         self._fatal_step = step
 
     def _step(self, name: str) -> None:
@@ -147,7 +150,7 @@ class CampaignMachine:
 
 @dataclass(slots=True)
 class _Term:
-    """One controller and its store."""
+    """One controller's time in charge, from its start until it is killed or replaced, and its store connection."""
 
     store: Store
     controller: Controller
@@ -157,7 +160,10 @@ class _Term:
 
 
 class ControllerSuccession:
-    """Successive controllers on one store. Each may be killed at any statement or lose its connection to the store."""
+    """Successive controllers on one store.
+
+    Each of them may be killed at any statement or lose its connection to the store.
+    """
 
     def __init__(
         self,
@@ -182,14 +188,14 @@ class ControllerSuccession:
         return self._term.controller
 
     def format_state(self) -> str:
-        """Return its state in one line."""
+        """Return the active controller's state in one line."""
         term = self._term
         return (
             f"controller of term {term.store.term}: running {not term.task.done()}, deposed {self._deposed}"
         )
 
     def set_wrong_clock(self) -> None:
-        """Set a wrong clock for the controllers."""
+        """Set the controllers' clock to a wrong time."""
         self._fault_counts["clock wrong"] += 1
         self._skew = timedelta(seconds=self._dice.uniform(-_SKEW_SECONDS, _SKEW_SECONDS))
 
@@ -229,7 +235,7 @@ class ControllerSuccession:
         return term
 
     async def replace_if_dead(self) -> None:
-        """Let another controller take over if the active one is dead. Raises any other error that ended it."""
+        """Start another controller if the active one was killed. Raises any other error that ended it."""
         if self._term.task.done():
             await _end_term(self._term, Killed)
             self._term = self._start_term(await self._open_released_store())
@@ -237,7 +243,7 @@ class ControllerSuccession:
     async def fail_over(self) -> None:
         """Disconnect the active controller from the store without its knowledge, and let a second one take over.
 
-        Raises AssertionError if a second controller can open the store while the first one uses it.
+        Raises AssertionError if the second controller can open the store while the active one still uses it.
         """
         await self.replace_if_dead()
         try:
@@ -253,14 +259,14 @@ class ControllerSuccession:
         self._fault_counts["second controller took over"] += 1
 
     async def _open_released_store(self) -> Store:
-        """Open the store as soon as its last controller has released it; PostgreSQL detects that with a delay."""
+        """Open the store once the last controller has released it; PostgreSQL detects this with a delay."""
         while True:
             with contextlib.suppress(StoreBusyError):
                 return self._open()
             await asyncio.sleep(QUICK_SECONDS)
 
     async def wait_for_deposed(self) -> None:
-        """Wait until every deposed controller has detected it and stopped."""
+        """Wait until every controller that was replaced has detected this and stopped."""
         while self._deposed:
             term = self._deposed[-1]
             await asyncio.wait({term.task})
@@ -276,7 +282,7 @@ class ControllerSuccession:
 
 
 async def _end_term(term: _Term, *expected: type[BaseException]) -> None:
-    """End a controller and close its store. Raises its error unless it is ``expected``."""
+    """End a controller and close its store. Raises the controller's error unless it is ``expected``."""
     term.statements_until_kill = 0
     await cancel_tasks(term.task)
     term.store.rollback()
@@ -287,7 +293,7 @@ async def _end_term(term: _Term, *expected: type[BaseException]) -> None:
 
 
 def _disconnect_store(store: Store) -> None:
-    """Disconnect a store as a lost network would: its lock is released, but its controller is not informed."""
+    """Disconnect a store as a lost network would: its lock is released, but its controller does not notice."""
     if isinstance(store, SqliteStore):
         fcntl.flock(store._lock, fcntl.LOCK_UN)  # noqa: SLF001 (the lock of a process presumed dead)
     else:

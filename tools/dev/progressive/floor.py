@@ -26,7 +26,10 @@ from tools.floor.progressive.store import Store
 _PATIENCE_SECONDS: Final = 300.0
 _STALE_NS: Final = 5_000_000_000
 _TICK_SECONDS_EACH: Final = 0.001
-"""Tick interval per machine. One process runs all of them, so each ticks less often if there are more."""
+"""The interval between a machine's ticks is this many seconds for every machine on the floor.
+
+One process runs all machines, so each must tick less often if there are more.
+"""
 _HIT_CHANCE: Final = 0.001
 LEVEL: Final = LevelDefinition(
     id="floor",
@@ -39,7 +42,7 @@ LEVEL: Final = LevelDefinition(
 
 @dataclass(frozen=True, slots=True)
 class Floor:
-    """Machines that feed one level, each with its own connection, and the controller at work."""
+    """Machines that contribute to one level, each with its own connection, and the controller, all running."""
 
     controller: Controller
     machines: Sequence[SimulatedMachine]
@@ -48,7 +51,8 @@ class Floor:
     async def wait_until(self, condition: Callable[[], bool], seconds: float = _PATIENCE_SECONDS) -> None:
         """Wait until the condition holds.
 
-        Raises TimeoutError, the error that ended the controller, or OperatorError with a machine's complaint.
+        Raises TimeoutError, the error that ended the controller, or OperatorError with an invalid message that a
+        machine received.
         """
         async with asyncio.timeout(seconds):
             while not condition():
@@ -71,7 +75,10 @@ async def open_floor(
     definition: LevelDefinition = LEVEL,
     step: Callable[[str], None] = lambda _: None,
 ) -> AsyncIterator[Floor]:
-    """Yield the floor once every machine is enrolled; each machine calls ``step`` after its durable changes."""
+    """Yield the floor once the controller has enrolled every machine.
+
+    Each machine calls ``step`` after each of its durable changes.
+    """
     controller = Controller(store, lambda: datetime.now(UTC))
     controller.open_levels([definition])
     for name in names:
@@ -108,9 +115,10 @@ async def open_floor(
 async def run_floor(
     folder: Path, open_store: Callable[[], Store], *, machines: int, wagers: int, seed: int
 ) -> list[str]:
-    """Play ``wagers`` wagers on each of ``machines`` machines; return the differences once all is counted and paid.
+    """Play ``wagers`` wagers on each of ``machines`` machines; return the differences once all are counted and paid.
 
-    Raises BrokerMissingError, or TimeoutError if the floor does not start or settle.
+    A difference is text about amounts that machines and controller do not agree on. Raises BrokerMissingError, or
+    TimeoutError if the floor does not start or settle.
     """
     dice = random.Random(seed)  # noqa: S311 (the sequence must be repeatable)
     names = [f"FLOOR-{n}" for n in range(1, machines + 1)]

@@ -1,8 +1,8 @@
-"""Simulate a machine on a link, with the real link client and carrier and a memory that survives the machine.
+"""Simulate a machine on a progressive link, with the real link client and a memory that outlives each run.
 
 Wins are decided by dice instead of games. :class:`Memory` stores what a machine's journal would; everything else is
-lost with the object, as in a killed process. ``step`` is called after each durable change and before its
-consequences: an exception raised there kills the machine at that point.
+lost with the object, as in a killed process. ``step`` is called after each durable change and before its consequences:
+an exception raised there kills the machine at that point.
 """
 
 import asyncio
@@ -33,9 +33,9 @@ _TICK_SECONDS: Final = 0.005
 
 @dataclass(slots=True)
 class Hit:
-    """One hit in the machine's memory. Amounts are in minor units, None until known.
+    """One hit in the machine's memory. Amounts are in minor units, and None until they are known.
 
-    ``falls``: number of resets of the level when the machine showed ``shown_cents``.
+    ``falls`` is how often the level had been reset when the machine showed ``shown_cents``.
     """
 
     after: int
@@ -45,14 +45,17 @@ class Hit:
     paid_cents: int | None = None
     closed: bool = False
     was_resent: bool = False
-    """Whether the hit was sent again to a controller whose restored store had lost it; the new lock is not paid."""
+    """Whether the hit was sent again, to a controller whose restored store had lost it.
+
+    The amount that this controller locks is not paid again.
+    """
     trigger: MysteryTrigger | None = None
-    """Secret amount of a mystery prize."""
+    """The secret amount at which a mystery prize was won."""
 
 
 @dataclass(slots=True)
 class Memory:
-    """The durable state of a machine."""
+    """What a simulated machine stores durably."""
 
     contributions: list[Contribution] = field(default_factory=list)
     counted: int = 0
@@ -61,7 +64,7 @@ class Memory:
     falls: int = 0
     boots: int = 0
     commitments: dict[int, str] = field(default_factory=dict)
-    """Commitment received for each prize of a mystery level."""
+    """The commitment to each prize's secret amount of a mystery level, as received from the controller."""
     complaints: list[str] = field(default_factory=list)
 
 
@@ -129,7 +132,7 @@ class SimulatedMachine:
 
     @property
     def shown_cents(self) -> int:
-        """Return the amount on its screen, in minor units."""
+        """Return the level's amount on the machine's screen, in minor units."""
         return self.link.find_displayed_amount(self._pool.id, self._now_ns()).amount_cents
 
     def play(self, dice: random.Random, hit_chance: float) -> None:
@@ -181,14 +184,14 @@ class SimulatedMachine:
                 await asyncio.sleep(self._tick_seconds)
 
     def handle_connection(self) -> None:
-        """Enrol again after a connection."""
+        """Enrol at the controller again, because the link has connected."""
         self._connections += 1
         nonce = f"{self._serial}.{self.memory.boots}.{self._connections}"
         self.link.enrol_levels(nonce, self._now_ns())
         self._send_messages()
 
     def handle_disconnection(self, why: str) -> None:
-        """Mark the level as down."""
+        """Mark the level as unavailable, because the link has disconnected."""
         del why
         self.link.handle_disconnection()
 
@@ -199,7 +202,7 @@ class SimulatedMachine:
         self._send_messages()
 
     def handle_invalid_message(self, text: str) -> None:
-        """Store the complaint; no money moves."""
+        """Store the error text of an invalid message; no money moves."""
         self.memory.complaints.append(text)
 
     def _send_messages(self) -> None:
@@ -246,7 +249,10 @@ class SimulatedMachine:
         self._pay_hit(name, hit)
 
     def _resend_contributions(self, after: int) -> None:
-        """Send the contributions after number ``after``, and their hits, again to a controller that lost them."""
+        """Send contributions and their hits again, to a controller that lost them.
+
+        All contributions with a number above ``after`` are sent.
+        """
         self.memory.counted = after
         self.link.restore_contributions(self._pool.id, after, self.memory.contributions[after:])
         for name, hit in self.memory.hits.items():
@@ -255,7 +261,7 @@ class SimulatedMachine:
                 self._resume_hit(name, hit)
 
     def _handle_mystery_win(self, won: WonPrize) -> None:
-        """Record a wager that won by the controller's decision, then pay it. A repeat changes nothing."""
+        """Record that the controller decided that a wager wins, then pay it. A repeated message changes nothing."""
         hit = self.memory.hits.get(won.claim)
         if hit is None:
             if (

@@ -19,11 +19,11 @@ _SERVER_USERS: Final = ("postgres", "nobody")
 
 
 class PostgresMissingError(OperatorError):
-    """PostgreSQL is not installed."""
+    """The error that PostgreSQL is not installed."""
 
 
 def find_postgres_program(name: str) -> str:
-    """Return the path of a PostgreSQL program; each Debian version has its own.
+    """Return the path of the PostgreSQL program ``name``, which differs between Debian versions.
 
     Raises :class:`PostgresMissingError`.
     """
@@ -65,7 +65,7 @@ class Postgres:
             raise OperatorError(f"{name}: {done.stderr.strip()}")
 
     def start(self) -> None:
-        """Start the server and wait until it replies. Raises OperatorError if it does not."""
+        """Start the server and wait until it accepts connections. Raises OperatorError if it does not."""
         devnull = subprocess.DEVNULL
         self._process = subprocess.Popen(
             self._command, user=self._user, cwd=self.folder, stdout=devnull, stderr=devnull
@@ -79,7 +79,7 @@ class Postgres:
         raise OperatorError("PostgreSQL does not start")
 
     def stop(self, signal_number: signal.Signals = signal.SIGINT) -> None:
-        """Stop the server as a restart of its service does: all sessions are ended without waiting."""
+        """Stop the server with this signal, as a restart of its service does: sessions are ended without waiting."""
         if self._process is not None:
             self._process.send_signal(signal_number)
             self._process.wait()

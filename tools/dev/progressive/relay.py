@@ -1,4 +1,4 @@
-"""Relay a connection to the broker so that it can be interrupted without either end noticing."""
+"""Relay a connection to the broker, so that it can be interrupted without the broker or its client noticing."""
 
 import asyncio
 import contextlib
@@ -28,11 +28,14 @@ class Relay:
 
     @property
     def is_disconnected(self) -> bool:
-        """Return whether the wire is disconnected."""
+        """Return whether the relay holds bytes back now."""
         return not self._connected.is_set()
 
     def disconnect(self) -> None:
-        """Disconnect; bytes sent meanwhile arrive after :meth:`reconnect` if there is still a receiver."""
+        """Hold all bytes back.
+
+        After :meth:`reconnect` they are delivered if there is still a receiver.
+        """
         self._connected.clear()
 
     def delay(self, seconds: float) -> None:
@@ -40,7 +43,7 @@ class Relay:
         self._delay_seconds = seconds
 
     def reconnect(self) -> None:
-        """Reconnect and remove the delay."""
+        """Deliver bytes again, without delay."""
         self._delay_seconds = 0.0
         self._connected.set()
 

@@ -12,7 +12,10 @@ class ValueChecker:
         self.value_count = 0
 
     def update_value(self, value: LevelValue, now_ns: int, *, retained: bool = False) -> str:
-        """Check a value; return its contradiction, or an empty string. Values that arrive late are ignored."""
+        """Compare a value with the level's previous value; return the contradiction as text, or an empty string.
+
+        A value that arrives after a newer one is ignored.
+        """
         del now_ns, retained
         last = self._last.get(value.level)
         if last is not None and value.sequence <= last.sequence:
@@ -26,5 +29,5 @@ class ValueChecker:
         """Do nothing, because a win message does not change a level."""
 
     def highest_cents(self, level: str, falls: int) -> int:
-        """Return the highest value shown of a level after ``falls`` resets, in minor units; 0 if none was shown."""
+        """Return the highest value published of a level after ``falls`` resets, in minor units; 0 if there was none."""
         return self._highest.get((level, falls), 0)

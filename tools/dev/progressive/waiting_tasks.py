@@ -20,7 +20,10 @@ def describe_waiting_tasks(tasks: Iterable[asyncio.Task[Any]]) -> list[str]:
 
 
 def _list_suspended_frames(waiting: Any) -> list[str]:
-    """Return the suspended frames of a coroutine. ``Task.get_stack`` gives only the outermost frame."""
+    """Return a line for each suspended frame of a coroutine, outermost first.
+
+    ``Task.get_stack`` has only the outermost frame.
+    """
     found: list[str] = []
     while waiting is not None and len(found) < _DEPTH_MAX:
         frame = getattr(waiting, "cr_frame", None) or getattr(waiting, "ag_frame", None)

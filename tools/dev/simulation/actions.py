@@ -1,8 +1,9 @@
 """Actions of a simulation: things that people do and faults that occur, each with its own seed.
 
-Removing actions from a script does not change the others, which shrinking requires. After every fault it is still
-known where the money physically is. Devices that report false amounts are covered by the contract tests
-(``tests/contract/test_fault_matrix.py``), because here there would be no sum to compare them with.
+Because each action has its own seed, removing actions from a script does not change the others, which shrinking
+requires. After every fault it is still known where the money physically is. Devices that report false amounts are not
+simulated here, because no sum could be compared with them; they are covered by the contract tests
+(``tests/contract/test_fault_matrix.py``).
 """
 
 import asyncio
@@ -98,14 +99,14 @@ _LINE_FAULTS: Final[tuple[tuple[str, Mapping[str, int | bool]], ...]] = (
 
 
 class Action(NamedTuple):
-    """One action and its seed."""
+    """One action by name, and the seed of its random choices."""
 
     name: str
     seed: int
 
 
 class Crowd:
-    """Everyone who acts on the cabinet. :attr:`done` counts the actions, by name."""
+    """All people who act on the cabinet, and all faults. :attr:`done` counts the actions by name."""
 
     def __init__(self, world: World, players: Mapping[int, Player]) -> None:
         self._world = world
@@ -115,24 +116,24 @@ class Crowd:
         self.player = players[1]
         self._turn_back_timers: dict[str, asyncio.TimerHandle] = {}
         self._turned_at: dict[str, float] = {}
-        """Time at which each turned key was turned, by the key's name."""
+        """The time at which each key that is turned now was turned, by the key's name."""
 
     def perform_action(self, action: Action) -> None:
-        """Perform an action, at a position that its seed chooses."""
+        """Perform an action at a player position that the action's seed chooses."""
         self.dice = random.Random(action.seed)  # noqa: S311 (the sequence must be repeatable)
         self.player = self.players[self.dice.choice(sorted(self.players))]
         _ACTIONS[action.name][1](self)
         self.done[action.name] += 1
 
     def pause_seconds(self, longest: float) -> float:
-        """Return the time until the next action; it is often zero."""
+        """Return a random time until the next action, at most ``longest`` seconds; it is often zero."""
         return self.dice.choice((0.0, 0.05, self.dice.uniform(0.0, longest)))
 
     def _name_device(self, kind: str) -> str:
         return kind if kind in {"io", "wheel"} else f"{kind}-{self.player.position}"
 
     def set_limit(self) -> None:
-        """Set or remove one of the player's own limits."""
+        """Set or remove one of the limits that a player may set for their own play."""
         unit, value = self.dice.choice((("minutes", 1), ("minutes", 30), ("cents", 100), ("cents", 5000)))
         self.player.press("limit", self.dice.choice((0, value)), {"of": unit})
 
@@ -147,8 +148,9 @@ class Crowd:
         self._world.act_on_device(self._name_device("bill"), "insert", amount_cents=cents)
 
     def insert_coin(self) -> None:
-        """Insert a coin, unless the acceptor's line is down: it stores five events only, and would lose older ones.
+        """Insert a coin, unless the line of the coin acceptor is down.
 
+        The acceptor stores only five events while its line is down, and loses older ones.
         ``tests/contract/test_coin_acceptors.py`` shows that the machine detects and reports such a loss.
         """
         name = self._name_device("coin")
@@ -158,7 +160,7 @@ class Crowd:
             self._world.act_on_device(name, "insert", amount_cents=cents)
 
     def insert_ticket(self) -> None:
-        """Insert one of the last printed tickets, redeemed or not, or a ticket that was never printed."""
+        """Insert one of the last printed tickets, redeemed or not, or a ticket number that was never printed."""
         number = self.dice.choice(
             [*self._world.list_printed_tickets(), f"{self.dice.randrange(10**18):018d}"]
         )
@@ -166,7 +168,10 @@ class Crowd:
 
     # ------------------------------------------------------------ rounds in common
     def gather(self) -> None:
-        """Have the players bet on the game of their table; those short of credit insert a bill, and some stay away."""
+        """Have the players of all positions bet on the game of their common table.
+
+        Players with too little credit insert a bill first; some players do not take part.
+        """
         for player in self._list_players():
             if self.dice.random() < _STAYS_AWAY_PROBABILITY:
                 continue
@@ -205,7 +210,7 @@ class Crowd:
 
     # ------------------------------------------------------------ staff
     def turn_key(self) -> None:
-        """Turn the attendant's key; if a ruling is needed, the manager comes too."""
+        """Turn the attendant's key. If a ruling on a disputed amount is needed, also call the manager."""
         if any(player.ruling_needed for player in self._list_players()):
             self.open_menu_for_ruling()
         if "attendant" not in self._turn_back_timers:
@@ -226,7 +231,10 @@ class Crowd:
     def _check_service_order(
         owed_handpays: Mapping[Player, object], faults: Mapping[Player, set[str]], run_number: int
     ) -> None:
-        """Report a turn of the key that cleared a fault at one position before it paid at another."""
+        """Report, as a finding, that a turn of the key cleared a fault although a hand-pay was owed.
+
+        One turn of the key must first pay what is owed at any position, and only then clear faults.
+        """
         waiting = [player for player, handpay in owed_handpays.items() if player.awaited_handpay == handpay]
         if len(waiting) < len(owed_handpays) or any(
             player.run_number != run_number for player in (*owed_handpays, *faults)
@@ -240,7 +248,7 @@ class Crowd:
                 )
 
     def open_menu_for_ruling(self) -> None:
-        """Open the service menu as the manager, for long enough to make the ruling."""
+        """Open the service menu as the manager, for long enough to make the ruling on a disputed amount."""
         self._open_menu(_MENU_SECONDS)
 
     def _open_menu(self, seconds: float) -> None:
@@ -265,7 +273,7 @@ class Crowd:
         )
 
     def _turn_key_for(self, key: str, seconds: float) -> None:
-        """Turn a key for the given time; if it is turned already, the time starts again."""
+        """Keep a key turned for the given seconds from now."""
         if key in self._turn_back_timers:
             self._turn_back_timers.pop(key).cancel()
         self._world.act_on_device("io", "key", name=key, on=True)
@@ -287,7 +295,7 @@ class Crowd:
             self._world.act_on_device("io", "door", name=door, open=False)
 
     def repair_devices(self) -> None:
-        """Repair every device as the technician, and have the staff clear what stops the machine."""
+        """Repair every device as the technician, and have the staff clear everything that stops the machine."""
         for name, twin in self._world.twins.items():
             for action in ("power_on", "plug", "clear_line"):
                 self._world.act_on_device(name, action)
@@ -310,9 +318,9 @@ class Crowd:
             self._open_menu(_MENDING_SECONDS)
 
     def _is_file_refused(self) -> bool:
-        """Return whether the machine has stopped because the cabinet file is not the one signed last.
+        """Return whether the machine has stopped because its cabinet file is not the one that was signed last.
 
-        The staff restore the file, or sign the new one if no money of a player is on the machine.
+        The staff then restore the signed file, or sign the new one if no money of a player is on the machine.
         """
         tilts = [
             tilt.code for player in self._list_players() if player.snapshot for tilt in player.snapshot.tilts
@@ -324,18 +332,18 @@ class Crowd:
 
     # ------------------------------------------------------------ bad luck
     def inject_device_fault(self) -> None:
-        """Cause a fault of a device, or remove a part of it."""
+        """Cause a fault of a random device, or remove a part of it."""
         kind, action, values = self.dice.choice(_FAULTS)
         self._world.act_on_device(self._name_device(kind), action, **values)
 
     def inject_line_fault(self) -> None:
-        """Make a device's cable unreliable until it is repaired."""
+        """Make the line of a random device unreliable until it is repaired."""
         action, values = self.dice.choice(_LINE_FAULTS)
         self._world.act_on_device(self.dice.choice(sorted(self._world.twins)), action, **values)
 
     # ------------------------------------------------------------ work on the machine while it is off
     def clear_memory(self) -> None:
-        """Clear the memory with two people, who carry over or pay what the machine owes."""
+        """Have two people clear the machine's memory; what the machine owes is carried over or paid by hand."""
 
         def work() -> None:
             shown_games = {play_id for player in self._list_players() for play_id in player.observed.games}
@@ -350,9 +358,10 @@ class Crowd:
         self._schedule_work(work)
 
     def install_update(self) -> None:
-        """Install another release and other games or versions; sign the file again if it was signed.
+        """Install another release of the machine, and other games or versions.
 
-        While money of a player is on the machine, the file cannot be signed again, so nothing is updated.
+        If the cabinet file was signed, it is signed again. That is not possible while money of a player is on the
+        machine, so then nothing is updated.
         """
         world, is_idle = self._world, all(_is_idle_without_credit(player) for player in self._list_players())
 
@@ -370,7 +379,10 @@ class Crowd:
         self._schedule_work(work)
 
     def lose_cabinet_file(self) -> None:
-        """Delete the cabinet file. The first start asks two people to restore the one they signed last."""
+        """Delete the cabinet file.
+
+        The next start asks two people to restore the file that they signed last.
+        """
         world = self._world
 
         def work() -> None:
@@ -380,13 +392,13 @@ class Crowd:
         self._schedule_work(work)
 
     def _schedule_work(self, work: Callable[[], None]) -> None:
-        """Schedule work for when the machine is off: the power is cut, or the machine is shut down."""
+        """Schedule ``work`` for when the machine is off, and cut the power or shut the machine down."""
         self._world.pending_work = work
         if self.dice.random() < 0.5:
             self._world.schedule_power_cut(self.dice.choice((1, self.dice.randint(1, _OPERATIONS_MAX))))
 
     def cut_power(self) -> None:
-        """Cut the power at one of the next operations of the media, so that it interrupts an operation."""
+        """Cut the power at one of the next operations of the media, while that operation is running."""
         self._world.schedule_power_cut(self.dice.choice((1, self.dice.randint(1, _OPERATIONS_MAX))))
 
 
@@ -439,7 +451,7 @@ _ACTIONS_AN_UPKEEP: Final = 60
 
 
 def create_script(dice: random.Random, actions: int, cuts: int, *, gathers: bool = False) -> list[Action]:
-    """Return a script of ``actions`` actions, with ``cuts`` power cuts among them; some kinds may be omitted.
+    """Return a script of ``actions`` actions, ``cuts`` of them power cuts; some kinds of action may be left out.
 
     ``gathers``: the players gather at one table for some of the games.
     """

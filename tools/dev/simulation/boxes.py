@@ -1,8 +1,9 @@
 """Track the contents of the boxes at each collection, so that the staff can count them.
 
-The simulated devices are never emptied and continue to count. The contents of a box at a collection are the
-difference from the previous one. If a power cut or a clear makes it uncertain which collection the machine has
-recorded, or a bill was moving, the staff enter no counts until after two more collections.
+The simulated devices are never emptied and continue to count. What a box contained at a collection is therefore the
+difference from the previous collection. A power cut or a memory clear can leave it uncertain which collection the
+machine has recorded, or whether a moving bill is in the box. Then the staff enter no counts until after two more
+collections.
 """
 
 from collections.abc import Callable, Mapping
@@ -15,7 +16,10 @@ _EMPTY: Final = {"bill_box": 0, "coin_box": 0}
 
 @dataclass(slots=True)
 class Boxes:
-    """Contents of all boxes of a machine. ``read_contents`` returns them, or None while a bill or coin is moving."""
+    """The contents of all boxes of a machine.
+
+    ``read_contents`` returns the devices' counts, or None while a bill or coin is moving.
+    """
 
     read_contents: Callable[[], Mapping[str, int] | None]
     _previous_contents: Mapping[str, int] | None = None
@@ -27,23 +31,23 @@ class Boxes:
         self._last_contents = _EMPTY
 
     def end_collection(self) -> None:
-        """Take the contents of the boxes when the machine is about to record the end of the collection."""
+        """Store the contents of the boxes, because the machine is about to record the end of a collection."""
         self._pending_contents, self._is_ending = self.read_contents(), True
 
     def confirm_collection(self) -> None:
-        """Confirm the collection, because the machine has reported its end as recorded."""
+        """Mark the last collection as recorded by the machine."""
         if self._is_ending:
             self._previous_contents, self._last_contents = self._last_contents, self._pending_contents
             self._is_ending = False
 
     def handle_power_loss(self) -> None:
-        """Discard the collections if the machine has not confirmed the end of the last one."""
+        """Discard all collections if it is uncertain whether the machine recorded the last one."""
         if self._is_ending:
             self._previous_contents = self._last_contents = None
             self._is_ending = False
 
     def handle_memory_clear(self) -> None:
-        """Take the boxes as empty, because the new journal has metered nothing."""
+        """Count the boxes from now on: a new journal has metered nothing of what they contain."""
         self._previous_contents, self._last_contents, self._is_ending = None, self.read_contents(), False
 
     def count_cents(self, box: str) -> int | None:

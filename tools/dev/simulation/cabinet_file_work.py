@@ -27,7 +27,7 @@ _SIGNERS: Final = ("1001", "1002")
 
 
 def sign_cabinet_file(state: Path, text: str, time: datetime) -> None:
-    """Store the signature of two people for a cabinet file."""
+    """Store the signature of two people for the cabinet file with this text."""
     signature = CabinetFileSignature(
         compute_digest(text), _SIGNERS, "it is installed", time.isoformat(timespec="seconds")
     )
@@ -35,7 +35,7 @@ def sign_cabinet_file(state: Path, text: str, time: datetime) -> None:
 
 
 def is_signed(state: Path) -> bool:
-    """Return whether a cabinet file of this machine was signed, so that the machine accepts no other."""
+    """Return whether the machine has a signed cabinet file, so that it accepts no other file."""
     with open_view(state) as view:
         return view.state(IntegrityKey.CABINET) is not None
 
@@ -47,7 +47,7 @@ def can_restore_file(state: Path) -> bool:
 
 
 def update_games(cabinet: Path, dice: Random) -> None:
-    """Install another version of a game, or remove a game from the cabinet file, or add one."""
+    """Install another version of a game, remove a game from the cabinet file, or add one to it."""
     text = cabinet.read_text(encoding="utf-8")
     games = _GAME.findall(text)
     levels = set(re.findall(r'\[\[progressives\]\]\ngame = "([^"]+)"', text))

@@ -59,7 +59,7 @@ clock = true
 
 @dataclass(frozen=True, slots=True)
 class CabinetSetup:
-    """The setup of one cabinet."""
+    """The setup of one simulated cabinet: positions, devices, games and jurisdiction."""
 
     jurisdiction: str = "generic"
     positions: int = 1
@@ -68,26 +68,35 @@ class CabinetSetup:
     hopper: bool = True
     limits: bool = False
     host: bool = False
-    """Whether its tickets and transfers go through a host system."""
+    """Whether the cabinet's tickets and transfers go through a host system."""
     link: bool = False
-    """Whether one of its games has levels at a progressive controller."""
+    """Whether one of the cabinet's games has levels at a progressive controller."""
     wheel: bool = False
     games: tuple[str, ...] = ("maple-classic", "hold-fast", "river-wheel")
     levels: tuple[tuple[str, str], ...] = field(default=())
     gathering: str = ""
     """The game at whose table the players of all positions gather, or empty if they choose games independently."""
     start: str = "file"
-    """Origin of the cabinet file: an unsigned ``file``, one ``signed`` by two people before the machine is started,
-    or one entered (``asked`` for) on the screen at the first start."""
+    """How the cabinet file is made: ``file`` (unsigned), ``signed`` or ``asked``.
+
+    ``signed``: two people sign it before the machine is started. ``asked``: they enter it on the screen at the first
+    start.
+    """
 
     @property
     def can_use_first_start(self) -> bool:
-        """Return whether the first start can write its cabinet file; it offers the library's jurisdictions only."""
+        """Return whether the cabinet file can be made at the first start.
+
+        The first start offers only the library's jurisdictions.
+        """
         return self.positions == 1 and not (self.limits or self.link)
 
     @classmethod
     def choose(cls, dice: random.Random) -> "CabinetSetup":
-        """Return a random cabinet. Each has only some of all features, so that no feature hides another."""
+        """Return a random cabinet.
+
+        A cabinet has only some of all features, so that no feature hides another one.
+        """
         if (
             jurisdiction := dice.choice(("generic", "generic", "generic", *GAMES_BY_JURISDICTION))
         ) in GAMES_BY_JURISDICTION:
@@ -120,7 +129,10 @@ class CabinetSetup:
 
     @classmethod
     def choose_gathering(cls, dice: random.Random) -> "CabinetSetup":
-        """Return a random cabinet whose players gather at one table. It has few games, so that they stay there."""
+        """Return a random cabinet whose players gather at one table.
+
+        It has few games, so that the players stay at this table.
+        """
         game = dice.choice(sorted(GATHERINGS))
         return cls(
             positions=dice.choice(GATHERINGS[game]),
@@ -133,7 +145,7 @@ class CabinetSetup:
         )
 
     def list_device_tables(self) -> dict[str, str]:
-        """Return the table of each device in the cabinet file, by the device's name."""
+        """Return the table of each device in the cabinet file as TOML text, by the device's name."""
         found = {"io": 'protocol = "ioboard"'}
         if self.wheel:
             found["wheel"] = 'protocol = "wheel"'
@@ -145,11 +157,11 @@ class CabinetSetup:
         return found
 
     def format_first_start_seed(self, cabinet: Path) -> str:
-        """Return the manufacturer's part of its cabinet file; the first start asks for the remaining parts."""
+        """Return the manufacturer's part of the cabinet file; the first start asks for the other parts."""
         return "[metrics]\nport = 0\n\n" + cabinet.read_text(encoding="utf-8").partition("port = 0\n\n")[2]
 
     def write_cabinet_file(self, folder: Path) -> Path:
-        """Write its cabinet file and the files that it names into a folder."""
+        """Write the cabinet file and the files that it names into a folder; return its path."""
         profile = folder / "jurisdiction.toml"
         text = (Path(str(files("egm.profiles"))) / f"{self.jurisdiction}.toml").read_text(encoding="utf-8")
         profile.write_text(text + (PROTECTION_TABLE if self.limits else ""), encoding="utf-8")

@@ -1,4 +1,4 @@
-"""Run a script of actions on one world, and reconcile all money at intervals."""
+"""Run a script of actions on one simulated cabinet, and reconcile all money at intervals."""
 
 import asyncio
 import random
@@ -35,12 +35,18 @@ _AUDIT_GROWTH_FACTOR: Final = 1.5
 
 
 class StuckError(Exception):
-    """Money cannot be paid out, or the machine does not start; the message says what the screens show."""
+    """The error that money cannot be paid out, or that the machine does not start.
+
+    The message has what the screens show.
+    """
 
 
 @dataclass(frozen=True, slots=True)
 class Case:
-    """A cabinet and a script of actions. ``world`` is the seed of everything else."""
+    """A cabinet and a script of actions.
+
+    ``world`` is the seed of everything that the script does not decide.
+    """
 
     world: int
     setup: CabinetSetup
@@ -49,7 +55,7 @@ class Case:
 
 @dataclass(slots=True)
 class Result:
-    """Result of a simulation."""
+    """What a simulation did and found."""
 
     actions: Counter[str] = field(default_factory=Counter)
     cuts: int = 0
@@ -61,7 +67,7 @@ class Result:
 
 
 def run_case(root: Path, case: Case, progress: Callable[[int], None] = lambda _: None) -> Result:
-    """Run a case in ``root``. Raises StuckError, or the error that stopped the machine."""
+    """Run a case in the folder ``root``. Raises StuckError, or the error that stopped the machine."""
 
     async def run() -> Result:
         return await _Run(root, case).run(progress)
@@ -81,7 +87,7 @@ class _Run:
         self._crowd = Crowd(self._world, self._players)
         self._result = Result(self._crowd.done)
         self._audited_entries = 0
-        """Number of entries of the current journal when it was last audited."""
+        """The number of entries that the current journal had at its last audit."""
         self._background_tasks: list[asyncio.Task[None]] = []
 
     async def run(self, progress: Callable[[int], None]) -> Result:
@@ -124,7 +130,7 @@ class _Run:
         return self._result
 
     def _handle_loop_error(self, loop: asyncio.AbstractEventLoop, context: dict[str, object]) -> None:
-        """Ignore errors of a process that has lost its power."""
+        """Ignore errors of a process that has lost its power; handle others as the event loop does."""
         if self._world.is_on:
             loop.default_exception_handler(context)
 
@@ -135,7 +141,7 @@ class _Run:
             await self._wait_until_started()
 
     async def _wait_until_started(self) -> None:
-        """Wait until every screen shows the machine, which must start whatever the state of its devices."""
+        """Wait until every screen shows the machine; it must start whatever the state of its devices."""
         try:
             async with asyncio.timeout(_START_SECONDS_MAX):
                 while not all(player.sees_machine for player in self._players.values()):
@@ -219,13 +225,13 @@ class _Run:
         )
 
     def _list_waiting_parties(self) -> list[str]:
-        """Return which of host and progressive controller still wait for the machine."""
+        """Return which of the host and the progressive controller still wait for the machine to complete something."""
         parties = {"host": self._world.host, "controller": self._world.link}
         return [name for name, party in parties.items() if party is not None and party.is_open]
 
 
 def create_case(seed: int, actions: int, cuts: int, *, gathers: bool | None = False) -> Case:
-    """Return the case that a seed determines.
+    """Return the case that a seed determines, with ``actions`` actions and ``cuts`` power cuts.
 
     ``gathers``: whether its players gather at one table; None if the seed determines that too.
     """

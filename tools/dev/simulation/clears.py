@@ -1,4 +1,7 @@
-"""Authorised memory clears of a simulated machine, and the claims that were paid by hand at them."""
+"""Authorised memory clears of a simulated machine.
+
+A claim is an amount that the machine owes at a clear: it is carried over into the new journal, or paid by hand.
+"""
 
 import re
 from collections import Counter
@@ -42,7 +45,7 @@ _POSITION: Final = re.compile(r"^(\d+)/")
 
 @dataclass(slots=True)
 class Clears:
-    """The journals that ended with a clear, and what was paid by hand at the clears, by kind of claim."""
+    """The journals that ended with a memory clear, and the claims that were paid by hand, by kind."""
 
     histories: list[History] = field(default_factory=list)
     paid: Counter[str] = field(default_factory=Counter)
@@ -50,10 +53,11 @@ class Clears:
     def clear_memory(
         self, world: "World", dice: Random, shown_games: Collection[str], *, can_pay_by_hand: bool
     ) -> dict[int, bool]:
-        """Clear the memory of the stopped machine; if the power is cut meanwhile, finish the clear.
+        """Clear the memory of the stopped machine; if the power is cut meanwhile, finish the clear after it.
 
-        ``shown_games``: the games whose end a screen has shown. ``can_pay_by_hand``: claims may be paid by hand.
-        Returns for each position at which a hand-pay was owed whether it is settled, or owed under a new number.
+        ``shown_games`` has the games whose end a screen has shown. ``can_pay_by_hand``: claims may be paid by hand.
+        Return, for each player position at which a hand-pay was owed, whether it was paid; otherwise it is owed under a
+        new number.
         """
         folder = world.folder.root
         _damage_one_copy(folder, dice)
@@ -104,7 +108,10 @@ class Clears:
 
 
 def _damage_one_copy(folder: Path, dice: Random) -> None:
-    """Change a bit of one of the two copies, or of none; the other copy proves all that is owed."""
+    """Change one bit of one of the journal's two copies, or of none.
+
+    The undamaged copy still proves everything that the machine owes.
+    """
     second = folder / SECOND_FOLDER
     copies = [[], [folder / DATABASE_NAME], sorted(second.glob(f"*{LOG_SUFFIX}"))]
     files = dice.choice(copies)
@@ -119,7 +126,7 @@ def _damage_one_copy(folder: Path, dice: Random) -> None:
 def _decide_claims(
     found: ClaimInspection, dice: Random, shown_games: Collection[str], *, can_pay_by_hand: bool
 ) -> dict[str, ClaimDecision]:
-    """Decide to carry every claim over, except some that are paid by hand."""
+    """Return the decision on every claim: it is carried over, or for some paid by hand."""
     decisions: dict[str, ClaimDecision] = {}
     for proposal in found.proposals:
         is_paid = (
@@ -136,7 +143,10 @@ def _decide_claims(
 
 
 def _can_be_paid_by_hand(proposal: ProposedClaim, shown_games: Collection[str]) -> bool:
-    """Return whether the claim may be paid by hand. If its game is decided, a screen must have shown the win."""
+    """Return whether a claim may be paid by hand.
+
+    If the claim is for a game whose outcome is decided, a screen must have shown the win.
+    """
     details = proposal.claim.details
     is_known = not details.get("decided") or details["play_id"] in shown_games
     return (

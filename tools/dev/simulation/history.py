@@ -1,6 +1,6 @@
 """Read one journal of a simulated machine and audit it independently.
 
-An authorised clear starts a new journal, so a world has one history per clear and one for the current
+An authorised clear starts a new journal, so a simulation has one history for each clear and one for the current
 journal. Their sums are compared with the books (:mod:`tools.dev.simulation.oracle`).
 """
 
@@ -58,37 +58,40 @@ TICKET: Final = "ticket"
 
 @dataclass(slots=True)
 class History:
-    """Sums of one journal, or of several added together; amounts are minor units."""
+    """Sums of one journal, or of several journals added together; amounts are in minor units."""
 
     entries: int = 0
     games: int = 0
     balance: Counter[str] = field(default_factory=Counter)
-    """Absolute balance of each account."""
+    """The absolute value of each account's balance."""
     levels: Counter[str] = field(default_factory=Counter)
-    """Wins of progressive levels, by account."""
+    """The progressive wins charged to each account."""
     bills: Counter[int] = field(default_factory=Counter)
-    """Credit for bills, by position."""
+    """The credit given for bills, by player position."""
     drop_cents: int = 0
     credit_cents: int = 0
-    """Cashable credit that remains at the positions."""
+    """The cashable credit on all player positions at the end."""
     owed_cents: int = 0
-    """All credit of players at the end, reserved credit included."""
+    """All credit of players at the end, including credit reserved for a payment."""
     carried_cents: int = 0
-    """Credit that a clear carried over from the previous journal."""
+    """The credit that a memory clear carried over from the previous journal."""
     in_doubt: Counter[str] = field(default_factory=Counter)
-    """Upper bound of the amounts whose location was unknown and on which people ruled, by device."""
+    """The most that can have been in question in disputes, by device.
+
+    These are amounts whose location was unknown and on which people ruled.
+    """
     forfeited: Counter[str] = field(default_factory=Counter)
-    """Hand-pays ruled forfeit or unclaimed, by the account from which they were reserved."""
+    """The hand-pays that people ruled forfeit or unclaimed, by the account from which they were reserved."""
     orphan_cents: int = 0
-    """Amount of found tickets."""
+    """The total amount of tickets that were found."""
     returned_cents: int = 0
-    """Table bets returned at a cash-out."""
+    """The table bets that were returned to players at a cash-out."""
     ruled_cents: int = 0
-    """Disputed amounts that people ruled to be paid by hand."""
+    """The disputed amounts that people ruled to be paid by hand."""
     counts: list[tuple[str, int, int]] = field(default_factory=list)
-    """Box, counted cents and metered cents of each count."""
+    """The box, the counted amount and the metered amount of each count of a box, in minor units."""
     common_plays: list[tuple[str, str]] = field(default_factory=list)
-    """Round id and play id of each game that was started in a round in common."""
+    """The ids of the round and of the game, for each game that several positions played in one round."""
     findings: list[str] = field(default_factory=list)
     is_audited: bool = False
 
@@ -106,9 +109,9 @@ def read_history(
 ) -> History:
     """Open the journal of a stopped machine, audit it, and return its history.
 
-    ``games`` is the folder of custom games; the export is left there. ``is_idle``: the machine holds no money
-    of a player, so no game may be open. A journal with fewer entries than ``audit_from`` is not audited,
-    because the audit reads all of them and a long world settles very often.
+    ``games`` is the folder of custom games, in which the export is left. ``is_idle``: the machine holds no money of a
+    player, so no game may be open. A journal with fewer entries than ``audit_from`` is not audited, because an audit
+    reads all entries and a long simulation reconciles very often.
     """
     history = History()
     with Journal.open(folder, now=lambda: now) as journal:
@@ -157,7 +160,7 @@ def _read_journal(journal: Journal, history: History, positions: int) -> None:
 
 
 def _read_ruling(entry: StoredEntry, history: History, reserved: dict[str, StoredEntry]) -> None:
-    """Add the rulings, counts and found tickets of an entry, and the bets that it returned."""
+    """Add what an entry records to the history: a ruling, a count, a found ticket, or returned bets."""
     match entry.kind:
         case "disputed.ruled":
             ruled = read_details(entry)
@@ -186,7 +189,10 @@ def _read_ruling(entry: StoredEntry, history: History, reserved: dict[str, Store
 def _audit_export(
     journal: Journal, folder: Path, now: datetime, games: Path, history: History, *, is_idle: bool
 ) -> None:
-    """Audit the export independently: chain, signatures, balances, meters, and a replay of every game."""
+    """Export the journal and audit it independently.
+
+    The audit covers the chain, signatures, balances and meters, and replays every game.
+    """
     key = MachineKey.load(DiskStorage(), folder)
     if key is None:
         history.findings.append("no machine key to sign an export")

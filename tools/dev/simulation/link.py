@@ -1,6 +1,6 @@
-"""Connect the simulated machine to a real progressive controller over a wire in memory.
+"""Connect the simulated machine to a real progressive controller over a connection in memory.
 
-The wire delivers the real bytes late, some of them twice, and loses the bytes in transit when it breaks. The
+The connection delivers the real bytes late, some of them twice, and loses the bytes in transit when it breaks. The
 controller can be restarted on its store.
 """
 
@@ -32,7 +32,7 @@ _DUPLICATE_PROBABILITY: Final = 0.05
 
 
 def create_level_definitions() -> tuple[LevelDefinition, ...]:
-    """Return the levels of the controller: one won by a prize, one by its secret amount."""
+    """Return the definitions of the controller's two levels: one is won by a prize, one at its secret amount."""
     names = {"en": "Lucky", "fr": "Chanceux"}
     top = {
         "id": "TOP",
@@ -57,14 +57,14 @@ def create_level_definitions() -> tuple[LevelDefinition, ...]:
 
 
 class FloorLink:
-    """The controller and the wire: a :class:`~egm.progressive.carrier.Carrier` for the machine."""
+    """The controller and the connection to it: a :class:`~egm.progressive.carrier.Carrier` for the machine."""
 
     def __init__(
         self, folder: Path, dice: random.Random, now: Callable[[], datetime], source: EntropySource
     ) -> None:
         self._path, self._dice, self._now, self._source = folder / "controller.db", dice, now, source
         self.is_up = True
-        """Whether the wire is connected."""
+        """Whether the connection is working."""
         self._listener: CarrierListener | None = None
         self._connections = 0
         self._open_controller()
@@ -91,12 +91,12 @@ class FloorLink:
         self._open_controller()
 
     def close(self) -> None:
-        """Close the store."""
+        """Close the controller's store."""
         self._store.close()
 
     # ------------------------------------------------------------ as a carrier
     async def run(self, listener: CarrierListener) -> None:
-        """Send the levels' values to the machine while the wire is connected."""
+        """Send the values of the levels to the machine while the connection is working."""
         try:
             while True:
                 if self.is_up and self._listener is None:
@@ -111,16 +111,16 @@ class FloorLink:
             self._listener = None
 
     def send(self, message: FromMachine) -> None:
-        """Send a message, or discard it if the wire is disconnected."""
+        """Send a machine's message to the controller; discard it if the connection is broken."""
         if self._listener is not None:
             self._send_delayed(encode(message), self._deliver_to_controller)
 
     def drop_connection(self) -> None:
-        """Stop all traffic because the machine has lost its power."""
+        """Stop all traffic, because the machine has lost its power."""
         self._listener = None
 
     def break_wire(self) -> None:
-        """Break the wire."""
+        """Break the connection."""
         self.is_up = False
         self._disconnect()
 
@@ -131,7 +131,10 @@ class FloorLink:
 
     # ------------------------------------------------------------ the wire
     def _send_delayed(self, data: bytes, deliver: Callable[[bytes], None]) -> None:
-        """Deliver data unless its connection is lost; what a machine sent before its power loss may arrive."""
+        """Deliver data after a delay, unless the connection is lost meanwhile.
+
+        What a machine sent before its power loss may still arrive.
+        """
         connection = self._connections
 
         def there() -> None:
@@ -155,23 +158,26 @@ class FloorLink:
     # ------------------------------------------------------------ records
     @property
     def is_open(self) -> bool:
-        """Return whether a hit is not paid yet."""
+        """Return whether the machine has not reported the payment of some hit yet."""
         return any(not hit.way for hit in self.controller.read_win_register())
 
     def sum_paid_cents(self) -> int:
-        """Return the payments from all levels that the machine has reported, from the win register."""
+        """Return the total of the payments from all levels in the controller's win register, in minor units."""
         self.controller.check()
         return sum(hit.paid_cents or 0 for hit in self.controller.read_win_register() if hit.way != "void")
 
     def read_contributions(self, level: str) -> Fraction:
-        """Return the contributions of wagers to a level."""
+        """Return the sum of all wagers' contributions to a level, in minor units."""
         return next(
             each.level.contributed_amount for each in self.controller.list_level_records() if each.id == level
         )
 
 
 def format_link_tables() -> str:
-    """Return the tables of the levels in the cabinet file, which offers the game at this stake only."""
+    """Return the tables of the levels in the cabinet file, as TOML text.
+
+    With them the machine offers the game only at the stake that plays for the levels.
+    """
     tables = [
         f'[[progressives]]\ngame = "three-levels"\nlevel = "{level}"\nkind = "{LevelScope.LINKED}"\n'
         f'stakes = {{ "{STAKE_CENTS}" = "{name}" }}'

@@ -36,17 +36,17 @@ _PRINTED_AMOUNT: Final = re.compile(r"[$€]\s?([\d,]+)\.(\d\d)|([\d\s]+),(\d\d)
 
 @dataclass(slots=True)
 class Verdict:
-    """Result of a reconciliation: sums in minor units by name, games replayed, and every disagreement."""
+    """Result of a reconciliation: sums in minor units by name, the number of games replayed, and every disagreement."""
 
     entries: int = 0
     games: int = 0
     audited_entries: int = 0
-    """Number of entries of the current journal, if it was audited."""
+    """The number of entries of the current journal if it was audited, otherwise 0."""
     cents: dict[str, int] = field(default_factory=dict)
     findings: list[str] = field(default_factory=list)
 
     def compare(self, name: str, machine_cents: int, books_cents: int, disputed_cents: int = 0) -> None:
-        """Record a disagreement larger than the disputed amount."""
+        """Record a disagreement if the two amounts differ by more than ``disputed_cents``."""
         self.cents[name] = machine_cents
         if abs(machine_cents - books_cents) > disputed_cents:
             self.findings.append(f"{name}: the machine says {machine_cents}, the books {books_cents}")
@@ -54,27 +54,27 @@ class Verdict:
 
 @dataclass(slots=True)
 class Books:
-    """Amounts in and out, as people could count them by hand."""
+    """The amounts that went into and out of the machine, as people could count them by hand."""
 
     bills_cents: dict[int, int] = field(default_factory=dict)
-    """Value of the bills in the box, by position."""
+    """The value of the bills in the box, by player position."""
     coins_cents: int = 0
     dropped_cents: int = 0
-    """The coins in the drop box."""
+    """The value of the coins in the drop box."""
     tickets: dict[str, int] = field(default_factory=dict)
-    """Printed amount of every ticket with a complete bar code, by number."""
+    """The printed amount of every ticket with a complete bar code, by ticket number."""
     redeemed_cents: int = 0
-    """Printed amounts of the tickets in the boxes."""
+    """The total printed amount of the tickets in the boxes."""
     tray_cents: int = 0
     hand_paid_cents: int = 0
     won_cents: int = 0
     """Wins shown on the screens, without progressive wins."""
     own_levels_cents: int = 0
-    """Progressive wins shown on the screens for the machine's own levels."""
+    """The wins of the machine's own progressive levels, as shown on the screens."""
 
     @classmethod
     def count(cls, world: World, players: Mapping[int, Player]) -> "Books":
-        """Count all devices, printed tickets and screens."""
+        """Return the books: the counts of all devices, printed tickets and screens."""
         books = cls()
         for name in world.find_devices("ticket_printer").values():
             for ticket in world.describe_device(name)["printed"]:
@@ -106,7 +106,7 @@ class Books:
 
 
 def _read_printed_cents(lines: list[str]) -> int:
-    """Return the amount on a ticket, read as a cashier does."""
+    """Return the amount printed on a ticket in minor units, read from its lines as a cashier does."""
     found = (figures for line in lines for figures in _PRINTED_AMOUNT.findall(line))
     amounts = {int(re.sub(r"\D", "", "".join(figures))) for figures in found}
     assert len(amounts) == 1, f"a ticket with the amounts {amounts}: {lines}"
@@ -190,13 +190,16 @@ def reconcile(world: World, players: Mapping[int, Player], now: datetime, *, aud
 
 
 def _check_clears(histories: Sequence[History], verdict: Verdict) -> None:
-    """Check that each clear carried the credit over that the previous journal owed."""
+    """Check that each clear carried over as much credit as the previous journal owed."""
     for number, (before, after) in enumerate(pairwise(histories), 1):
         verdict.compare(f"carried over by clear {number}", after.carried_cents, before.owed_cents)
 
 
 def _check_contributions(link: FloorLink, players: Mapping[int, Player], verdict: Verdict) -> None:
-    """Check that the controller counted the share of every stake whose game a screen has shown to its end."""
+    """Check the contributions that the controller counted.
+
+    They must be the share of every stake whose game a screen has shown to its end.
+    """
     stakes = sum(
         play.bet_credits * 5 == STAKE_CENTS and play.game_id == "three-levels"
         for player in players.values()

@@ -50,7 +50,7 @@ _SEARCH: Final = "service.menu.search"
 
 @dataclass(frozen=True, slots=True)
 class HandPayment:
-    """A hand-pay that the screen showed as owed and then no longer showed."""
+    """A hand payment as the screen shows it: an amount was owed, and then no longer."""
 
     number: int
     kind: str
@@ -67,27 +67,27 @@ class Ruling:
 
 @dataclass(slots=True)
 class Observations:
-    """Money and forms that a person has seen, over all runs of the machine."""
+    """What one person has seen of money and forms, over all starts of the machine."""
 
     games: dict[str, Play] = field(default_factory=dict)
-    """Final message of each game, by its id."""
+    """The last screen message of each game, by the game's id."""
     hand_payments: list[HandPayment] = field(default_factory=list)
     forms: defaultdict[str, set[str]] = field(default_factory=lambda: defaultdict(set))
-    """Results of the forms filled in at this screen: ``confirmed``, or ``left`` if something was missing."""
+    """The results of the forms filled in at this screen: ``confirmed``, or ``left`` if something was missing."""
     findings: list[str] = field(default_factory=list)
 
 
 class Player:
-    """A person at the screen of one position."""
+    """A person at the screen of one player position; also plays the staff who use this screen."""
 
     def __init__(self, world: World, position: int, dice: random.Random) -> None:
         self._world = world
         self.position = position
         self._dice = dice
         self.snapshot: Snapshot | None = None
-        """Last snapshot shown; None while the screen has no connection."""
+        """The last snapshot of the machine that the screen received; None while it is not connected."""
         self.run_number = 0
-        """Number of the machine run that the screen last showed."""
+        """The number of the machine's start that the screen showed last."""
         self.observed = Observations()
         self.states: Counter[str] = Counter()
         """Number of times that this position entered each machine state."""
@@ -95,13 +95,13 @@ class Player:
         self._owed_handpay: Handpay | None = None
         self._is_handpay_renumbered = False
         self._credit_cents = 0
-        """Credit meter last shown."""
+        """The credit meter as last shown, in minor units."""
         self._answered_page_id = ""
         self._ruling: Ruling | None = None
         self._choice = ""
-        """Last choice made in a form."""
+        """The choice made last in a form."""
         self._enrolling = ""
-        """Staff number of the person being enrolled at the first start."""
+        """The staff number of the person who is being enrolled at the first start."""
         self._current_forms: Sequence[str] = ()
         self._forms_done = 0
         self._writer: asyncio.StreamWriter | None = None
@@ -138,7 +138,7 @@ class Player:
 
     @property
     def awaited_handpay(self) -> tuple[object, ...]:
-        """Return the hand-pay that waits for the attendant's key here, or an empty tuple."""
+        """Return what identifies the hand-pay that waits here for the attendant's key; empty if there is none."""
         owed = None if self.snapshot is None or self.snapshot.state != "handpay" else self.snapshot.handpay
         return () if owed is None or owed.ticket == "asked" else _identify_handpay(owed)
 
@@ -161,7 +161,10 @@ class Player:
             self._answer_decision(message)
 
     def _answer_decision(self, decision: Decision) -> None:
-        """Choose one of the offered options after a moment; a player at a common table sometimes does not answer."""
+        """Choose one of the offered options after a moment.
+
+        A player at a common table sometimes does not answer at all.
+        """
         if not decision.options:  # a physical wheel, or another seat, decides
             return
         if self._world.setup.gathering and self._dice.random() < _SILENCE_PROBABILITY:
@@ -188,10 +191,11 @@ class Player:
             self.press("acknowledge")
 
     def _track_handpay(self, snapshot: Snapshot) -> None:
-        """Count a hand payment: the screen showed an amount as owed and no longer does, and no ticket was printed.
+        """Count a hand payment: the screen showed an amount as owed, and then neither owes it nor has printed a ticket.
 
-        Before a ticket, the amount may be on the credit meter while the service menu is open. A machine whose memory
-        is not open, such as one whose cabinet file is being signed, does not show what it owes.
+        If a ticket is to be printed instead, the amount may be on the credit meter while the service menu is open. A
+        machine whose memory is not open, for example while its cabinet file is being signed, does not show what it
+        owes.
         """
         if not snapshot.journal_sequence:
             return
@@ -213,7 +217,7 @@ class Player:
             )
 
     def handle_memory_clear(self, *, is_handpay_settled: bool) -> None:
-        """Account for a hand-pay that was settled by a memory clear, or is owed under a new number."""
+        """Take note of a memory clear, which settled a hand-pay of this position or gave it a new number."""
         if is_handpay_settled:
             self._owed_handpay = None
         self._is_handpay_renumbered = not is_handpay_settled
@@ -226,7 +230,7 @@ class Player:
     def press(
         self, name: Any, value: int | str | None = None, options: dict[str, object] | None = None
     ) -> None:
-        """Press a button of the screen."""
+        """Press a button of the screen, which sends its name, value and options to the machine."""
         if self._world.is_on and self._writer is not None and not self._writer.is_closing():
             self._writer.write(encode(Intent(name=name, value=value, options=options)))
 
@@ -241,7 +245,8 @@ class Player:
     def cash_out_or_finish_bet(self) -> None:
         """Cash out. If a bet stays on a table until it is decided, select its game and play it.
 
-        Chips that the table does not take now, such as a pass line after the point, are taken back before.
+        Chips that the table does not accept at the moment, such as a pass line bet after the point, are taken back
+        first.
         """
         notices = self.snapshot.notices if self.snapshot else ()
         notice = next((each for each in notices if each.code.startswith("bets_stay")), None)
@@ -255,7 +260,7 @@ class Player:
             self.press("play")
 
     def choose_bet(self, dice: random.Random) -> None:
-        """Choose another bet of the selected game: one of its options, or chips on a table."""
+        """Choose another bet on the selected game: one of its bet options, or chips on a table."""
         game = self.games.get(self.snapshot.game_id or "") if self.snapshot else None
         if game is None:
             return
@@ -266,7 +271,7 @@ class Player:
             self.press("bet", dice.choice(game.bet_options))
 
     def join_round(self, game_id: str, dice: random.Random) -> None:
-        """Select a table, place bets within the credit and press PLAY, each after a moment."""
+        """Select a table, place bets within the credit and press PLAY, with a pause before each step."""
         snapshot, game = self.snapshot, self.games.get(game_id)
         if snapshot is None or game is None:
             return
@@ -305,7 +310,7 @@ class Player:
     # ------------------------------------------------------------ the service menu
     @property
     def ruling_needed(self) -> str:
-        """Return the menu line that leads to the ruling this position waits for, or an empty string."""
+        """Return the menu line that leads to the ruling for which this position waits; empty if it waits for none."""
         if self.snapshot is None:
             return ""
         if any(tilt.code.endswith(".disputed") for tilt in self.snapshot.tilts):
@@ -375,7 +380,7 @@ class Player:
         self._enter_text(page, answers.get(kind, f"Simulation {number}"))
 
     def _choose_staff_number(self, title: str) -> str:
-        """Return the staff number to sign in with: sometimes the technician's, if no ruling waits for a manager."""
+        """Return the staff number to sign in with: sometimes the technician's, if no ruling needs a manager."""
         manager, second, technician = STAFF
         if title == "service.second_person":
             return second
@@ -383,7 +388,10 @@ class Player:
         return technician if is_free and self._dice.random() < _TECHNICIAN_COMES else manager
 
     def _touch_line(self, page: ServicePage, line: str) -> None:
-        """Touch a line or button of a page; before a disputed amount, determine the correct ruling."""
+        """Touch a line or button of a page.
+
+        If the line is about a disputed amount, first determine the right ruling.
+        """
         self._ruling = None
         if line.startswith(f"{_DISPUTES}:"):
             cells = [row.cells for table in page.tables for row in table.rows if row.action == line]
@@ -392,7 +400,7 @@ class Player:
         self.press("answer", line, {"page": page.id})
 
     def _find_next_form_line(self, page: ServicePage, lines: list[str]) -> str:
-        """Return the line or button that leads to the next requested form, or out of the menu after the last."""
+        """Return the line or button that leads to the next requested form; after the last form, out of the menu."""
         forms = self._world.requested_forms
         if not forms:
             return ""
@@ -408,7 +416,7 @@ class Player:
         return next((each.id for way in ways for each in page.actions if each.id == way), "")
 
     def _find_ruling_line(self, lines: list[str]) -> str:
-        """Return the line of a page that leads to a needed ruling of any position, or an empty string."""
+        """Return the line of a page that leads to a ruling needed at any position; empty if there is none."""
         needed = self._world.rulings_needed
         own_line = needed.get(self.position, "")
         position_lines = [
@@ -422,9 +430,9 @@ class Player:
         return next((line for each in prefixes for line in lines if line.startswith(each)), "")
 
     def _fill_in(self, page: ServicePage) -> None:
-        """Answer the next field of a form by the kind of its prompt, or confirm the form.
+        """Answer the next field of a form, according to its prompt, or confirm the form.
 
-        The form is left if something that it needs is missing, and sometimes after a refused answer.
+        The form is left if something that it needs is missing, and sometimes after the machine refused an answer.
         """
         prompt, form = page.prompt, str(page.title.value).split(".")[1]
         is_in_vain = any(row.icon == "warning" for table in page.tables for row in table.rows)
@@ -457,7 +465,7 @@ class Player:
             self._enter_text(page, self._dice.choice(typed))
 
     def _count_box(self, page: ServicePage) -> None:
-        """Enter the contents of the chosen box at its last collection; leave the form if they are unknown."""
+        """Enter what the chosen box contained at its last collection; leave the form if that is unknown."""
         cents = self._world.boxes.count_cents(self._choice)
         if cents is None:
             self.observed.forms["box_count"] |= {"left"}
@@ -470,7 +478,10 @@ class Player:
 
 
 def _identify_handpay(owed: Handpay) -> tuple[object, ...]:
-    """Return the values that identify a hand-pay; with several positions its slip number may change."""
+    """Return the values that identify a hand-pay.
+
+    They do not include its slip number if there are several positions, because it may change.
+    """
     return owed.since, owed.kind, owed.amount_cents, 0 if owed.position else owed.number
 
 

@@ -1,8 +1,8 @@
-"""Check the rounds in which players win each other's stakes, by what the screens of their positions showed.
+"""Check rounds in which players win each other's stakes, by what the screens of their positions showed.
 
-Nothing of such a round is won from the venue or lost to it except what it keeps by the rules: the commission of a
-poker room, and the levy on a bank that wins at chemin de fer. The audit replays each game with the rules that played
-it; here the stakes and returns of all positions are added up.
+The venue wins and loses nothing in such a round, except what it keeps by the rules: the commission of a poker room, and
+the levy on a bank that wins at chemin de fer. The audit replays each game with the rules that played it; here the
+stakes and returns of all positions are added up.
 """
 
 from collections import defaultdict
@@ -22,10 +22,10 @@ BETWEEN_PLAYERS: Final = frozenset(
 def find_unbalanced_rounds(
     plays_by_round: Iterable[tuple[str, str]], shown: Mapping[str, Play]
 ) -> Iterator[str]:
-    """Yield each round whose positions together lost something else than the venue keeps.
+    """Yield a text for each round in which all positions together lost more or less than the venue keeps.
 
-    ``plays_by_round`` has the id of the round and of the play of each game. A round is left out if a screen has not
-    shown one of its games to the end, because that game was refunded, or paid at a memory clear.
+    ``plays_by_round`` has the ids of the games of each round, by the round's id. A round is left out if a screen has
+    not shown one of its games to the end, because that game was refunded, or paid at a memory clear.
     """
     play_ids: defaultdict[str, set[str]] = defaultdict(set)
     for round_id, play_id in plays_by_round:
@@ -42,7 +42,10 @@ def find_unbalanced_rounds(
 
 
 def _find_kept_credits(plays: Sequence[Play]) -> set[int]:
-    """Return what the venue keeps of a round according to each position: one number if they agree."""
+    """Return the credits that the venue keeps of a round, as each position shows them.
+
+    The set has one number if all positions agree.
+    """
     if plays[0].game_id != _CHEMIN:
         return {int(play.display.get("commission", 0)) for play in plays}
     banks = [settled for play in plays for settled in play.settlements if settled["spot"] == "bank"]

@@ -19,9 +19,9 @@ _KIND_CHARACTERS: Final = 60
 
 
 def run_and_report(root: Path, case: Case, export: Path | None = None) -> tuple[Result | None, str]:
-    """Run a case in a new folder, which is removed; return its result and its first finding, or an empty string.
+    """Run a case in a temporary folder; return its result and its first finding, or an empty string.
 
-    ``export``: path for the audited export of its journal.
+    ``export`` is the path for the audited export of its journal.
     """
     root.mkdir(parents=True)
     try:
@@ -38,12 +38,15 @@ def run_and_report(root: Path, case: Case, export: Path | None = None) -> tuple[
 
 
 def kind_of_failure(failed: str) -> str:
-    """Return the message of a failure without its numbers."""
+    """Return the message of a failure without its numbers: two failures of the same kind have the same text."""
     return _NUMBERS.sub("#", failed)[:_KIND_CHARACTERS]
 
 
 def shrink_case(root: Path, case: Case, failed: str, tries: int, report: Callable[[str], None]) -> Case:
-    """Return the case with the fewest actions that fails in the same way, found in at most ``tries`` tries (ddmin)."""
+    """Return the case with the fewest actions that fails in the same way as ``case`` (ddmin).
+
+    At most ``tries`` smaller cases are run.
+    """
     wanted_kind = kind_of_failure(failed)
     tries_left = tries
 
@@ -71,7 +74,7 @@ def shrink_case(root: Path, case: Case, failed: str, tries: int, report: Callabl
 
 
 def write_case(path: Path, case: Case, failed: str) -> None:
-    """Store a case in a file, with the message of its failure."""
+    """Store a case in a file, with the message ``failed`` of its failure."""
     document = {
         "failed": failed,
         "world": case.world,

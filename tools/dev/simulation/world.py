@@ -57,7 +57,7 @@ _PIN_COST: Final = 2
 
 
 class _SeededSource:
-    """The generator's only entropy source: the seed."""
+    """The only entropy source of a simulated machine; its bytes come from the seed."""
 
     name = "simulation"
     entropy_bits = Fraction(8)
@@ -67,12 +67,12 @@ class _SeededSource:
         self._dice = dice
 
     def read_samples(self, count: int) -> bytes:
-        """Return ``count`` bytes."""
+        """Return ``count`` bytes that the seed determines."""
         return self._dice.randbytes(count)
 
 
 class World:
-    """One simulated cabinet. Use it on a :class:`~egm.testing.jumping_loop.JumpingLoop`."""
+    """One simulated cabinet with its surroundings. Use it on a :class:`~egm.testing.jumping_loop.JumpingLoop`."""
 
     def __init__(self, root: Path, setup: CabinetSetup, seed: int) -> None:
         self.setup = setup
@@ -117,16 +117,16 @@ class World:
             source = _SeededSource(random.Random(dice.randbytes(8)))  # noqa: S311
             self.link = FloorLink(root, random.Random(dice.randbytes(8)), clock.now, source)  # noqa: S311
         self.lossy_messages = 0
-        """Number of the next host messages that may be lost, or whose replies may be lost."""
+        """The number of next host messages of which the message or its reply may be lost."""
         self.rulings_needed: dict[int, str] = {}
-        """Line of the service menu that leads to the ruling a position waits for, by position."""
+        """The line of the service menu that leads to the ruling for which a position waits, by position."""
         self.requested_forms: Sequence[str] = ()
-        """Menu lines of the forms that the staff fill in, in order. If it is empty, they open any page."""
+        """The menu lines of the forms that the staff fill in next, in order; if empty, they open any page."""
         self._machine: asyncio.Task[None] | None = None
         self.is_on = False
         self.release = 1
         self.previous_file = ""
-        """The cabinet file before the last update."""
+        """The text of the cabinet file before the last update."""
         self.clears = Clears()
         self.boxes = Boxes(self._read_boxes)
         self.pending_work: Callable[[], None] | None = None
@@ -134,7 +134,7 @@ class World:
         self.runs = self.cuts = self.restarts = 0
 
     def _prepare_first_start(self) -> None:
-        """Enrol the staff and sign the cabinet file, or leave both to the first start on the screen."""
+        """Enrol the staff and sign the cabinet file, unless the first start on the screen does this."""
         text = self.cabinet.read_text(encoding="utf-8")
         if self.setup.start == "asked":
             self._seed.write_text(self.setup.format_first_start_seed(self.cabinet), encoding="utf-8")
@@ -157,7 +157,7 @@ class World:
         self._machine = asyncio.ensure_future(self._run_machine())
 
     async def _run_machine(self) -> None:
-        """Run the machine, and run it again after each restart by the staff."""
+        """Run the machine, and start it again whenever the staff restart it."""
         while self.is_on:
             self.runs += 1
             if not self.cabinet.exists():
@@ -194,7 +194,7 @@ class World:
         self.medium.cut_at = self.medium.operations + operations
 
     def _handle_power_loss(self) -> None:
-        """Simulate a power loss: unplug all lines; bytes already sent on them may still arrive."""
+        """Simulate a power loss on all lines: they are unplugged, but bytes already sent may still arrive."""
         self.is_on = False
         self.cuts += 1
         for cable in self.cables.values():
@@ -226,7 +226,7 @@ class World:
         self.recover_media()
 
     def recover_media(self) -> bool:
-        """Close the files that a process left open and restore the media; return whether the power was cut."""
+        """Close the files that a stopped process left open and restore the media; return whether the power was cut."""
         was_cut = self.medium.dead
         self._release_locks()
         self.medium.restore()
@@ -234,11 +234,11 @@ class World:
 
     @property
     def is_work_pending(self) -> bool:
-        """Return whether work is pending and no power cut is scheduled."""
+        """Return whether work waits for the machine to be off, and no power cut is scheduled."""
         return self.pending_work is not None and self.medium.cut_at is None
 
     def do_pending_work(self) -> None:
-        """Do the pending work on the machine, which is off."""
+        """Do the work that waits for the machine to be off."""
         work, self.pending_work = self.pending_work, None
         if work is not None:
             work()
@@ -252,7 +252,7 @@ class World:
         return LoopClock(asyncio.get_running_loop()).now()
 
     def _release_locks(self) -> None:
-        """Close the lock files of a stopped process, as the end of a real process does."""
+        """Close the lock files of a stopped machine, as the end of a real process does."""
         for held in Path("/proc/self/fd").iterdir():
             with suppress(OSError):
                 if held.readlink() in self._locks:
@@ -275,7 +275,7 @@ class World:
 
     # ------------------------------------------------------------ the host
     def _replace_threaded_services(self, services: Iterable[ServiceFactory]) -> Iterator[ServiceFactory]:
-        """Yield the services without the monitoring server, with host and progressive lines on the loop."""
+        """Yield the services to run: without the monitoring server, and with host and progressive lines on the loop."""
         for service in services:
             if service is create_sas_lines:
                 yield self._create_sas_lines
@@ -296,7 +296,7 @@ class World:
             yield ProgressiveLinkService(context, self.link)
 
     def exchange_with_host(self, message: bytes) -> bytes:
-        """Send one message of the host and return the reply as received; it is empty if either was lost."""
+        """Send one message of the host; return the machine's reply, or nothing if either was lost."""
         wire = self._wire
         if not self.is_on or wire is None or not isinstance(wire.line, LoopLine) or not wire.line.served:
             return b""
@@ -325,7 +325,7 @@ class World:
         return True
 
     def describe_device(self, device: str) -> Mapping[str, Any]:
-        """Return a device's description of itself."""
+        """Return the description that a simulated device gives of its own state."""
         return self.twins[device].describe()
 
     def find_devices(self, kind: str) -> dict[int, str]:
@@ -337,7 +337,7 @@ class World:
         }
 
     def _read_boxes(self) -> Mapping[str, int] | None:
-        """Return the contents of the boxes of all positions, or None while a bill or coin is moving."""
+        """Return the contents of the boxes of all positions in minor units, or None while a bill or coin is moving."""
         bills = [self.describe_device(name) for name in self.find_devices("bill_acceptor").values()]
         coins = [self.describe_device(name) for name in self.find_devices("coin_acceptor").values()]
         if any(device["status"] not in {"idle", "disabled"} for device in bills):
@@ -349,23 +349,23 @@ class World:
 
     @property
     def first_start_choices(self) -> tuple[PageText, ...]:
-        """Return the choices for a first start where it shows a list: the jurisdiction and its time zone."""
+        """Return what to choose from the lists of a first start: the jurisdiction and its time zone."""
         return (build_local_text(load_profile(self.setup.jurisdiction).title), build_plain_text("UTC"))
 
     @property
     def first_start_answers(self) -> Mapping[str, str]:
-        """Return the text typed at a first start, by the name of the field."""
+        """Return the text to type at a first start, by the name of the field."""
         machine = self._machine_table
         names = ("serial", "operator_number", "site", "address", "licence_holder")
         return {name: str(getattr(machine, name)) for name in names}
 
     @property
     def today(self) -> str:
-        """Return the date in the format of a form."""
+        """Return the current date in the format that a form requires."""
         return f"{self.now():%Y%m%d}"
 
     def list_printed_tickets(self) -> list[str]:
-        """Return the numbers of the last complete tickets printed at each position."""
+        """Return the numbers of the complete tickets that each position printed last."""
         printers = self.find_devices("ticket_printer")
         return [
             ticket["barcode"]
@@ -375,9 +375,9 @@ class World:
         ]
 
     def is_on_paper(self, position: int, dispute: str) -> bool:
-        """Return whether the printer of a position printed a complete ticket with the number of a dispute.
+        """Return whether the printer of a position printed the complete ticket that a dispute is about.
 
-        The number is masked in the journal, so it is compared with the masked numbers of the printed tickets.
+        The ticket number is masked in the journal, so it is compared with the masked numbers of the printed tickets.
         """
         with open_view(self.folder.root) as view:
             records = [read_details(entry) for entry in view.entries("ticket.disputed")]
