@@ -48,7 +48,7 @@ class DeviceRig:
         return [event for event in self.events if isinstance(event, kinds)]
 
     def start(self, driver: LineDriver[object]) -> None:
-        """Start a driver, and what the simulated device does of its own accord."""
+        """Start a driver, and the actions that the simulated device does without an order."""
         self.twin.start_autonomous_behaviour()
         self._task = asyncio.ensure_future(driver.run())
 

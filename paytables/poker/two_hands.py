@@ -182,7 +182,7 @@ class TwoHandsRules(PlayerBankRules):
         return iter(())
 
     def build_extra_display(self, settled: Sequence[Cue | Settlement]) -> dict[str, object]:  # noqa: ARG002
-        """Return what the table shows besides hands; ``settled`` are the cues and settlements of the side bets."""
+        """Return what the table shows apart from hands; ``settled`` are the side bets' cues and settlements."""
         return {}
 
     def list_unowned_hands(self, settled: Sequence[Cue | Settlement]) -> list[dict[str, object]]:  # noqa: ARG002

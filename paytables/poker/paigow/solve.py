@@ -174,7 +174,7 @@ def list_flushes(
 
 @dataclass(frozen=True)
 class PairCounts:
-    """How often the player wins and loses, over all pairs of a player's and a bank's pai gow poker hand."""
+    """Numbers of wins and losses over all pairs of a player's and a bank's pai gow poker hand."""
 
     pairs: int
     """The total number of pairs of hands."""
