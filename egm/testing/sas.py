@@ -101,7 +101,7 @@ class HostWire:
         """Return the machine's SAS address on this line."""
         return self.host.settings.address
 
-    def _take_news(self) -> None:
+    def _pass_queued_messages(self) -> None:
         """Pass the machine's queued messages (exceptions, replies) to the SAS channel."""
         line = self.line._line
         inbox, self.channel.readout = line._inbox, line._readout
@@ -121,7 +121,7 @@ class HostWire:
         """Pass bytes from the host to the machine; return the bytes that the machine sends."""
         output = b""
         for message in self._framing.decode(data, self.clock.monotonic_ns()):
-            self._take_news()
+            self._pass_queued_messages()
             output += self._perform(self.channel.process_message(message, self.clock.monotonic_ns()))
         return output
 
@@ -153,7 +153,7 @@ class HostWire:
                         reply = poll.effect_function(self.host, request)
                     except MalformedPollError:
                         reply = None
-                    self._take_news()
+                    self._pass_queued_messages()
                     output += self._perform(self.channel.reply_to_request(poll, request, reply))
                 case _:
                     self.actions.append(action)

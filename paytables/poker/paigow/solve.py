@@ -247,22 +247,22 @@ class SuitQuestions:
     def __init__(self, patterns: RankPatterns, suited: FlushPatterns) -> None:
         self.known, self.suited = patterns, suited
         all_ways = [*patterns.offered_ways, *suited.offered_ways]
-        self.first = np.cumsum([0, *map(len, all_ways)]).astype(np.int64)
+        self.first_way_by_hand = np.cumsum([0, *map(len, all_ways)]).astype(np.int64)
         """For each player hand, the index in ``ways`` of its first way."""
         self.ways = np.array([way[:2] for offered in all_ways for way in offered], dtype=np.int32)
         """The strengths of the low and the high hand of every way to set every player hand."""
         of = np.concatenate([np.arange(len(patterns.offered_ways)), suited.pattern_rows]).astype(np.int32)
-        self.pattern = np.repeat(of, np.diff(self.first))
+        self.pattern_row_by_way = np.repeat(of, np.diff(self.first_way_by_hand))
         """For each way, the row in :class:`RankPatterns` with the ranks of its hand."""
-        self.flushes = self.first[len(patterns.offered_ways)]
+        self.first_flush_way = self.first_way_by_hand[len(patterns.offered_ways)]
         """The index in ``ways`` of the first way of a hand with a flush; all later ways are of such hands."""
 
     def count_without_flushes(self, parallel_map: Each) -> Ints:
         """Return how many bank hands each way of setting cards beats and loses to, if flushes do not count."""
         nodes, ends = build_pattern_steps(self.known)
         choose = np.array([[comb(n, k) for k in range(5)] for n in range(5)], dtype=np.int32)
-        order = np.argsort(self.pattern, kind="stable")
-        at = np.searchsorted(self.pattern[order], np.arange(len(self.known.counts) + 1))
+        order = np.argsort(self.pattern_row_by_way, kind="stable")
+        at = np.searchsorted(self.pattern_row_by_way[order], np.arange(len(self.known.counts) + 1))
         lows, highs = (np.ascontiguousarray(self.known.bank_hands[:, n]) for n in (0, 1))
         plain_counts = np.zeros((len(self.ways), 2), dtype=np.int64)
 
@@ -302,11 +302,13 @@ class SuitQuestions:
         for mask, other_ranks in zip(self.suited.suit_masks.tolist(), others, strict=True):
             first_rank, second_rank = ([1 << rank for rank in other_ranks] + [0, 0])[:2]
             masks.append(np.array([mask, 0, first_rank, second_rank, first_rank | second_rank]))
-        sizes = np.repeat([len(each) for each in masks], np.diff(self.first))
+        sizes = np.repeat([len(each) for each in masks], np.diff(self.first_way_by_hand))
         base = np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64)
-        flat = np.concatenate([np.tile(m, n) for m, n in zip(masks, np.diff(self.first), strict=True)])
+        flat = np.concatenate(
+            [np.tile(m, n) for m, n in zip(masks, np.diff(self.first_way_by_hand), strict=True)]
+        )
         questions = np.stack(
-            [np.repeat(self.ways[:, 1], sizes), flat, np.repeat(self.pattern, sizes)], axis=1
+            [np.repeat(self.ways[:, 1], sizes), flat, np.repeat(self.pattern_row_by_way, sizes)], axis=1
         )
         return base, questions.astype(np.int32)
 
@@ -375,7 +377,7 @@ class SuitQuestions:
                 np.array(numbers),
                 counts,
                 subsets,
-                self.first,
+                self.first_way_by_hand,
                 base,
                 flushless_counts,
                 corrections,
@@ -396,7 +398,7 @@ class SuitQuestions:
         compile_kernel(sum_flush_hands)(
             kinds,
             SUIT_DISTRIBUTIONS,
-            self.first[hands:],
+            self.first_way_by_hand[hands:],
             base,
             flushless_counts,
             corrections,

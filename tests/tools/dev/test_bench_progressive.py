@@ -25,6 +25,6 @@ def test_hits_are_measured_up_to_their_locked_amounts(broker, tmp_path, monkeypa
     """Regression: no claim was made before a level was received, and frequent hits were held until the limit."""
     monkeypatch.setattr(bench, "HITS", 30)
     with closing(SqliteStore(tmp_path / "levels.db")) as store:
-        times_ms = asyncio.run(bench._hits_ms(broker, store))
+        times_ms = asyncio.run(bench._measure_hits_ms(broker, store))
     assert len(times_ms) == 30
     assert min(times_ms) > 0

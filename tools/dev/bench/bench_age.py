@@ -47,10 +47,10 @@ GAMES: Final = int(os.environ.get("EGM_BENCH_GAMES", "1000000"))
 FIVE_YEARS: Final = 17_500_000
 GAMES_A_DAY: Final = FIVE_YEARS // (5 * 365)
 INSTANTS: Final = 6
-_AT_ONCE: Final = 50_000
+_GAMES_PER_PROCESS: Final = 50_000
 """The number of games that one process plays before they are audited."""
 _PROGRESS_INTERVAL_GAMES: Final = 10_000
-_WARM: Final = 5_000
+_WARM_UP_GAMES: Final = 5_000
 """The number of games after which a running machine has loaded everything into memory."""
 _SAME_GAME: Final = 25
 _NOTE_CENTS: Final = 10**9
@@ -112,7 +112,7 @@ class Age:
 
     games: int
     instants: tuple[Instant, ...]
-    grown_bytes: float
+    growth_per_game_bytes: float
     """How much memory a running machine needs more for each game, after all code is loaded, in bytes."""
     export_seconds: float
     audit_seconds: float
@@ -121,9 +121,9 @@ class Age:
     archive_bytes: int
     games_archived: float
 
-    def worst(self, of: Callable[[Instant], float]) -> float:
-        """Return the highest value that ``of`` gives for a moment of the last day."""
-        return max(map(of, self.instants))
+    def find_highest(self, figure: Callable[[Instant], float]) -> float:
+        """Return the highest value that ``figure`` gives for a moment of the last day."""
+        return max(map(figure, self.instants))
 
     @property
     def game_bytes(self) -> float:
@@ -150,7 +150,7 @@ def _resident_bytes() -> int:
     return int(Path("/proc/self/statm").read_text().split()[1]) * resource.getpagesize()
 
 
-def _start(state: Path) -> tuple[float, int]:
+def _measure_start(state: Path) -> tuple[float, int]:
     """Open the journal and read its meters; return the processor seconds and the process's maximum memory in bytes."""
     began = time.process_time()
     with Journal.open(state, now=SystemClock().now, storage=UnsyncedStorage()) as journal:
@@ -159,7 +159,7 @@ def _start(state: Path) -> tuple[float, int]:
         return seconds, resource.getrusage(resource.RUSAGE_SELF).ru_maxrss << 10
 
 
-def _audit(state: Path, point: Path) -> tuple[float, float, int]:
+def _measure_audit(state: Path, point: Path) -> tuple[float, float, int]:
     """Export the entries added since ``point``, audit them and store the next point, as the commands do.
 
     A point is the stored state of an audit, from which the next audit continues. Return the processor seconds of the
@@ -198,7 +198,7 @@ def _played(state: Path) -> int:
         return view.meters().value("games_played")
 
 
-def _grow(state: Path, games: int, seed: int) -> float:
+def _play_more_games(state: Path, games: int, seed: int) -> float:
     """Play ``games`` more games in ``state``; return the memory in bytes that each one added after warm-up."""
     warm, played = 0, 0
     with Journal.open(state, now=SystemClock().now, storage=UnsyncedStorage()) as journal:
@@ -206,15 +206,15 @@ def _grow(state: Path, games: int, seed: int) -> float:
         player = Player(bench_engine(journal, slots=slots, fund_cents=_NOTE_CENTS), seed)
         player.finish()
         while played < games:
-            player.play(more := min(_WARM, games - played))
+            player.play(more := min(_WARM_UP_GAMES, games - played))
             played += more
             warm = warm or _resident_bytes()
             if played % _PROGRESS_INTERVAL_GAMES == 0:
                 _print_progress(f"{played:,} of {games:,} games, entry {journal.sequence:,}")
-        return (_resident_bytes() - warm) / max(1, games - _WARM)
+        return (_resident_bytes() - warm) / max(1, games - _WARM_UP_GAMES)
 
 
-def _archived(state: Path) -> tuple[float, float]:
+def _count_archived_games(state: Path) -> tuple[float, float]:
     """Return the number of games in the archive, and the number of games outside it."""
     with open_view(state) as view:
         reached: Any = view.state(ARCHIVE_END_KEY)
@@ -223,36 +223,36 @@ def _archived(state: Path) -> tuple[float, float]:
         return through / a_game, (view.sequence - through) / a_game
 
 
-def _aged(folder: Path, games: int) -> Age:
+def _measure_age(folder: Path, games: int) -> Age:
     """Play ``games`` games in ``folder``, with regular audits; return the costs, measured on the last day."""
     state, point = folder / "state", folder / "point"
     grown, played = 0.0, _played(state)
     while played < games - GAMES_A_DAY:
-        more = min(_AT_ONCE, games - GAMES_A_DAY - played)
+        more = min(_GAMES_PER_PROCESS, games - GAMES_A_DAY - played)
         _print_progress(f"{played:,} games of {games:,}: playing {more:,}")
-        grown = _in_its_own_process(_grow, state, more, played)
-        _in_its_own_process(_audit, state, point)
+        grown = _in_its_own_process(_play_more_games, state, more, played)
+        _in_its_own_process(_measure_audit, state, point)
         played = _played(state)
     instants, day = [], games - played
     for instant in range(INSTANTS):
         _in_its_own_process(
-            _grow, state, day * (instant + 1) // INSTANTS - day * instant // INSTANTS, instant
+            _play_more_games, state, day * (instant + 1) // INSTANTS - day * instant // INSTANTS, instant
         )
-        start_seconds, start_bytes = _in_its_own_process(_start, state)
+        start_seconds, start_bytes = _in_its_own_process(_measure_start, state)
         at_hand_bytes = _bytes(state, state / "second")
-        instants.append(Instant(start_seconds, start_bytes, at_hand_bytes, _archived(state)[1]))
+        instants.append(Instant(start_seconds, start_bytes, at_hand_bytes, _count_archived_games(state)[1]))
         _print_progress(f"{_played(state):,} games: {start_seconds:.3f} s to start")
-    export_seconds, audit_seconds, audited = _in_its_own_process(_audit, state, point)
+    export_seconds, audit_seconds, audited = _in_its_own_process(_measure_audit, state, point)
     return Age(
         games=games,
         instants=tuple(instants),
-        grown_bytes=grown,
+        growth_per_game_bytes=grown,
         export_seconds=export_seconds,
         audit_seconds=audit_seconds,
         audited_games=audited,
         point_bytes=point.stat().st_size,
         archive_bytes=_bytes(state / "archive", state / "second" / "archive"),
-        games_archived=_archived(state)[0],
+        games_archived=_count_archived_games(state)[0],
     )
 
 
@@ -271,16 +271,16 @@ def _figures(young: Age, old: Age) -> Iterator[Figure]:
     yield beside(
         "start-up, both copies checked, slowest of the day",
         "s",
-        lambda a: a.worst(lambda i: i.start_seconds),
+        lambda a: a.find_highest(lambda i: i.start_seconds),
         "1; under 5 s",
     )
     yield beside(
         "memory of a process that starts, program and all",
         "MiB",
-        lambda a: a.worst(lambda i: i.start_bytes) / 2**20,
+        lambda a: a.find_highest(lambda i: i.start_bytes) / 2**20,
         "1",
     )
-    yield beside("memory a machine at play takes more a game", "B", lambda a: a.grown_bytes, "0")
+    yield beside("memory a machine at play takes more a game", "B", lambda a: a.growth_per_game_bytes, "0")
     yield beside(f"a day's export ({GAMES_A_DAY:,} games)", "s", lambda a: a.export_seconds, "1")
     yield beside("a day's audit", "s", lambda a: a.audit_seconds, "1")
     yield beside(
@@ -292,12 +292,12 @@ def _figures(young: Age, old: Age) -> Iterator[Figure]:
     )
     yield beside("what the verifier keeps", "kB", lambda a: a.point_bytes / 1e3, "1")
     yield beside(
-        "at hand, both media, at most", "MB", lambda a: a.worst(lambda i: i.at_hand_bytes) / 1e6, "1"
+        "at hand, both media, at most", "MB", lambda a: a.find_highest(lambda i: i.at_hand_bytes) / 1e6, "1"
     )
     yield beside("a game at hand, both media, when most are", "B", lambda a: a.game_bytes, "2,000 B")
     if young.games_archived and old.games_archived:
         yield beside("a game archived, both media", "B", lambda a: a.archive_bytes / a.games_archived, "1")
-        most = old.worst(lambda i: i.at_hand_bytes)
+        most = old.find_highest(lambda i: i.at_hand_bytes)
         yield Figure(
             f"five years ({FIVE_YEARS:,} games), both media",
             (most + FIVE_YEARS * old.archive_bytes / old.games_archived) / 1e9,
@@ -311,5 +311,5 @@ def _figures(young: Age, old: Age) -> Iterator[Figure]:
 def figures() -> Iterator[Figure]:
     """Yield the figures: the costs of a machine after many games, compared with after few."""
     with tempfile.TemporaryDirectory(prefix="egm-bench-") as folder:
-        young = _aged(Path(folder), max(GAMES // 10, 2 * GAMES_A_DAY))
-        yield from _figures(young, _aged(Path(folder), GAMES))
+        young = _measure_age(Path(folder), max(GAMES // 10, 2 * GAMES_A_DAY))
+        yield from _figures(young, _measure_age(Path(folder), GAMES))

@@ -14,7 +14,7 @@ from paytables.blackjack.chart import find_best_chart
 from paytables.blackjack.net_distribution import compute_net_distribution
 from paytables.blackjack.sampled import sample_rounds
 from tools.dev.bench import Figure, measure_processor_seconds
-from tools.dev.bench.bench_paytables import Quick
+from tools.dev.bench.bench_paytables import FastDraws
 from tools.lab.simulation import compute_sample_variance, play_batch
 
 #: The table of eight decks with every option, resplit to four hands.
@@ -34,9 +34,9 @@ def figures() -> Iterator[Figure]:
     definition = game.rules.definition  # type: ignore[attr-defined]
     bet = analyse(game).bets[0]
     rounds = measure_processor_seconds(
-        partial(play_batch, game, bet.cost_credits, bet.options, ROUNDS, Quick())
+        partial(play_batch, game, bet.cost_credits, bet.options, ROUNDS, FastDraws())
     )
-    tally = play_batch(game, bet.cost_credits, bet.options, ROUNDS, Quick())
+    tally = play_batch(game, bet.cost_credits, bet.options, ROUNDS, FastDraws())
     needed = float(compute_sample_variance(tally)) / bet.cost_credits**2 / ERROR**2
     simulated = rounds / ROUNDS * needed
     for decks in DECKS:
@@ -69,10 +69,10 @@ def figures() -> Iterator[Figure]:
             weighed + best,
             "lower",
         )
-    yield from _nets(rounds / ROUNDS)
+    yield from _measure_distributions(rounds / ROUNDS)
 
 
-def _nets(cabinets: float) -> Iterator[Figure]:
+def _measure_distributions(cabinets: float) -> Iterator[Figure]:
     """Yield the cost of a round's exact net distribution, compared with rounds played by compiled code."""
     definition = load_game(SPLIT_ONCE).rules.definition  # type: ignore[attr-defined]
     table, answers = policies.StrategyTable(definition.house), dict[Question, int]()

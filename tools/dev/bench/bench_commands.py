@@ -24,7 +24,7 @@ def _processor_seconds(*arguments: str) -> float:
     return min(measure_children_seconds(build_python_command("tools.cli", *arguments)) for _ in range(RUNS))
 
 
-def _with_every_game(folder: Path) -> Path:
+def _write_full_cabinet_file(folder: Path) -> Path:
     """Write a cabinet file with every game of the library and without progressive levels; return its path."""
     text = DEFAULT_CABINET.read_text(encoding="utf-8")
     head = text[: text.index("[[games]]")]
@@ -39,7 +39,7 @@ def figures() -> Iterator[Figure]:
     """Yield the processor time of each command, with its aim."""
     with tempfile.TemporaryDirectory() as name:
         os.environ["HOME"] = name  # no state of a machine is read
-        every = str(_with_every_game(Path(name)))
+        every = str(_write_full_cabinet_file(Path(name)))
         baseline = _processor_seconds("--version")
         for what, bar_seconds, *arguments in (
             ("egm game list", 1.5, "game", "list"),

@@ -28,7 +28,7 @@ COMPILED_GAMES = 3_000_000
 INTERPRETED_GAMES = 5_000
 
 
-class Quick:
+class FastDraws:
     """A fast generator of benchmark numbers (xorshift64), which takes little of the measured time."""
 
     def __init__(self) -> None:
@@ -45,7 +45,7 @@ class Quick:
         return x % bound
 
 
-def _base(factor: int = 1) -> ReelSet:
+def _create_base_reels(factor: int = 1) -> ReelSet:
     """Return newly created reels of the game's first stage (nothing cached), with strips ``factor`` times as long."""
     data = parse(read_source(GAME))
     strips = data["stage"]["base"]["strips"]
@@ -62,23 +62,24 @@ def _moments(reels: ReelSet) -> None:
     moments.compute_second_moment(reels)
 
 
-def _moments_seconds(factor: int) -> float:
+def _measure_moments_seconds(factor: int) -> float:
     """Return the processor seconds of the exact return and sigma, for strips ``factor`` times as long.
 
     The time is the lowest of three measurements, each on newly created reels.
     """
     return min(
-        measure_processor_seconds(partial(_moments, reels)) for reels in [_base(factor) for _ in range(3)]
+        measure_processor_seconds(partial(_moments, reels))
+        for reels in [_create_base_reels(factor) for _ in range(3)]
     )
 
 
 def _exact() -> Iterator[Figure]:
-    reels = _base()
+    reels = _create_base_reels()
     compiled.enumerate_cycle(reels, 1)  # compile before the clock starts
     enumerated = WINDOWS / measure_processor_seconds(lambda: compiled.enumerate_cycle(reels, WINDOWS))
-    exact = _moments_seconds(1)
-    exact_longer = _moments_seconds(4)
-    law = measure_processor_seconds(lambda: compute_run_distribution(_base()))
+    exact = _measure_moments_seconds(1)
+    exact_longer = _measure_moments_seconds(4)
+    law = measure_processor_seconds(lambda: compute_run_distribution(_create_base_reels()))
     for name, seconds, aim in (
         ("exact return and sigma", exact, "1,000x"),
         ("whole distribution and hit frequency", law, "20x"),
@@ -110,7 +111,7 @@ def _simulation() -> Iterator[Figure]:
     fast = COMPILED_GAMES / measure_processor_seconds(lambda: compiled.simulate(stages, COMPILED_GAMES, 1))
     cost = stages.mode.cost
     slow = INTERPRETED_GAMES / measure_processor_seconds(
-        lambda: play_batch(game, cost, {}, INTERPRETED_GAMES, Quick())
+        lambda: play_batch(game, cost, {}, INTERPRETED_GAMES, FastDraws())
     )
     yield Figure(
         f"{GAME}: games simulated, compiled, one core",
@@ -139,17 +140,17 @@ def _video_poker() -> Iterator[Figure]:
 
 def _library() -> Iterator[Figure]:
     for name in list_shipped_games():
-        quick = measure_processor_seconds(lambda name=name: _load_anew(name).rules.analyse(Depth.RETURN))  # type: ignore[misc]
+        quick = measure_processor_seconds(lambda name=name: _load_uncached(name).rules.analyse(Depth.RETURN))  # type: ignore[misc]
         yield Figure(f"{name}: load, and exact return", 1000 * quick, "ms", better="lower")
         yield Figure(
             f"{name}: the whole PAR sheet",
-            1000 * measure_processor_seconds(partial(_load_anew(name).rules.analyse, Depth.FULL)),
+            1000 * measure_processor_seconds(partial(_load_uncached(name).rules.analyse, Depth.FULL)),
             "ms",
             better="lower",
         )
 
 
-def _load_anew(name: str) -> Game:
+def _load_uncached(name: str) -> Game:
     """Load a game that this process has neither loaded nor analysed before, without the cache of :func:`load_game`."""
     source = read_source(name)
     return build_game(parse(source), str(source.path), source)

@@ -61,7 +61,7 @@ _ADDED_CENTS: Final = 5
 _NUMBERS: Final = itertools.count(1)
 
 
-def _new_level() -> LevelDefinition:
+def _create_level() -> LevelDefinition:
     """Return a level with a new name, because the broker retains the last value of each earlier level."""
     return replace(_LEVEL, id=f"bench-{next(_NUMBERS)}")
 
@@ -82,9 +82,9 @@ async def _together(work: Coroutine[None, None, None]) -> AsyncIterator[asyncio.
 
 
 # ---------------------------------------------------------------------------------------------- measuring
-async def _counted(broker: Broker, store: Store) -> float:
+async def _measure_counted_rate(broker: Broker, store: Store) -> float:
     """Return the wagers counted per second, from the first wager to the last one that is durable."""
-    async with open_floor(broker, store, _MACHINES, _new_level()) as at_work:
+    async with open_floor(broker, store, _MACHINES, _create_level()) as at_work:
         began = time.perf_counter()
         for _ in range(WAGERS // len(_MACHINES)):
             for machine in at_work.machines:
@@ -93,9 +93,9 @@ async def _counted(broker: Broker, store: Store) -> float:
         return WAGERS / (time.perf_counter() - began)
 
 
-def _taken(store: Store, machines: int) -> float:
+def _measure_controller_rate(store: Store, machines: int) -> float:
     """Return the wagers per second that the controller counts from real link clients without a broker."""
-    level = _new_level()
+    level = _create_level()
     pool = ProgressivePool(definition=level, game="bench", level="top", keeper=LevelKeeper.CONTROLLER)
     links = {f"EGM-{n}": ControllerLink(f"EGM-{n}", (pool,), stale_ns=10**12) for n in range(machines)}
     controller = Controller(store, lambda: datetime.now(UTC))
@@ -127,7 +127,7 @@ def _taken(store: Store, machines: int) -> float:
     return WAGERS / seconds
 
 
-async def _published(broker: Broker) -> float:
+async def _measure_broker_rate(broker: Broker) -> float:
     """Return the messages per second that the same broker delivers to a subscriber that only counts them."""
     data = encode(_contribution("EGM-0", 1))
     slots = broker.create_link_slot(CONTROLLER_CERTIFICATE_NAME), broker.create_link_slot("EGM-0")
@@ -149,7 +149,7 @@ async def _published(broker: Broker) -> float:
             return WAGERS / (time.perf_counter() - began)
 
 
-async def _round_trip_ms(broker: Broker) -> float:
+async def _measure_round_trip_ms(broker: Broker) -> float:
     """Return the median time of a bare message through the broker and back."""
     slots = broker.create_link_slot(CONTROLLER_CERTIFICATE_NAME), broker.create_link_slot("EGM-0")
     async with open_connection(slots[0], build_tls_context(slots[0]), "in") as far:
@@ -174,7 +174,7 @@ async def _round_trip_ms(broker: Broker) -> float:
     return statistics.median(times) / 1e6
 
 
-async def _hits_ms(broker: Broker, store: Store) -> list[float]:
+async def _measure_hits_ms(broker: Broker, store: Store) -> list[float]:
     """Return, for each wager that hits, the milliseconds until its amount is locked; sorted."""
     locked_at: list[float] = []
 
@@ -183,7 +183,7 @@ async def _hits_ms(broker: Broker, store: Store) -> list[float]:
             locked_at.append(time.perf_counter())
 
     times = []
-    async with open_floor(broker, store, _MACHINES, _new_level(), step) as at_work:
+    async with open_floor(broker, store, _MACHINES, _create_level(), step) as at_work:
         for machine in itertools.islice(itertools.cycle(at_work.machines), HITS):
             began, before = time.perf_counter(), len(locked_at)
             machine.play(_DICE, 1.0)
@@ -193,10 +193,10 @@ async def _hits_ms(broker: Broker, store: Store) -> list[float]:
     return sorted(times)
 
 
-async def _seen_ms(broker: Broker, store: Store) -> tuple[float, float]:
+async def _measure_sign_delays_ms(broker: Broker, store: Store) -> tuple[float, float]:
     """Return the median milliseconds from a wager until the sign starts to move, and until it shows the new amount."""
     dice, begun, stood = random.Random(1), [], []  # noqa: S311 (it draws times, not outcomes)
-    level = _new_level()
+    level = _create_level()
     sign = Sign((level.id,))
 
     def shown() -> int:
@@ -222,7 +222,7 @@ async def _seen_ms(broker: Broker, store: Store) -> tuple[float, float]:
     return statistics.median(begun) * 1e3, statistics.median(stood) * 1e3
 
 
-def _inserted(store: Store) -> float:
+def _measure_insert_rate(store: Store) -> float:
     """Return the rows per second that can be inserted into the contribution ledger of the same store."""
     began, row = time.perf_counter(), itertools.count(1)
     for _ in range(0, WAGERS, _BATCH):
@@ -248,7 +248,7 @@ def figures() -> Iterator[Figure]:
 
         try:
             asyncio.run(broker.start())
-            published = asyncio.run(_published(broker))
+            published = asyncio.run(_measure_broker_rate(broker))
             yield from _store_figures(broker, sqlite, "SQLite", published)
             yield from _growth(sqlite)
             yield from _moments(broker, sqlite)
@@ -265,8 +265,8 @@ def _with(open_store: Callable[[], Store], measure: Callable[[Store], float]) ->
 def _store_figures(
     broker: Broker, open_store: Callable[[], Store], title: str, published: float
 ) -> Iterator[Figure]:
-    counted = _with(open_store, lambda store: asyncio.run(_counted(broker, store)))
-    inserted = _with(open_store, _inserted)
+    counted = _with(open_store, lambda store: asyncio.run(_measure_counted_rate(broker, store)))
+    inserted = _with(open_store, _measure_insert_rate)
     name = f"wagers counted, 10 machines, {title}"
     yield Figure(name, counted, "/s", "bare publish", published)
     yield Figure(name, counted, "/s", "bare insert", inserted)
@@ -288,7 +288,9 @@ def _postgres_figures(broker: Broker, published: float) -> Iterator[Figure]:
 
 
 def _growth(open_store: Callable[[], Store]) -> Iterator[Figure]:
-    few, *more = (_with(open_store, partial(_taken, machines=machines)) for machines in _GROWTH)
+    few, *more = (
+        _with(open_store, partial(_measure_controller_rate, machines=machines)) for machines in _GROWTH
+    )
     for machines, rate in zip(_GROWTH[1:], more, strict=True):
         yield Figure(
             f"wagers taken by the controller alone, {machines} machines, SQLite",
@@ -301,9 +303,9 @@ def _growth(open_store: Callable[[], Store]) -> Iterator[Figure]:
 
 
 def _moments(broker: Broker, open_store: Callable[[], Store]) -> Iterator[Figure]:
-    trip = asyncio.run(_round_trip_ms(broker))
+    trip = asyncio.run(_measure_round_trip_ms(broker))
     with contextlib.closing(open_store()) as store:
-        hits = asyncio.run(_hits_ms(broker, store))
+        hits = asyncio.run(_measure_hits_ms(broker, store))
     for what, value in (("median", statistics.median(hits)), ("49th of 50", hits[-2])):
         yield Figure(
             f"hit to locked amount, {what}",
@@ -315,7 +317,7 @@ def _moments(broker: Broker, open_store: Callable[[], Store]) -> Iterator[Figure
             aim="wager and claim: two round trips and two commits",
         )
     with contextlib.closing(open_store()) as store:
-        begun, stood = asyncio.run(_seen_ms(broker, store))
+        begun, stood = asyncio.run(_measure_sign_delays_ms(broker, store))
     for what, value in (("runs", begun), ("stands at the amount", stood)):
         yield Figure(
             f"wager until the sign {what}, median", value, "ms", "between two values", 500.0, better="lower"

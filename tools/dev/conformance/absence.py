@@ -42,7 +42,9 @@ def list_false_reasons(requirements: Requirements) -> list[str]:
                     f"{row.id}: {check!r} is not a check; its kind must be one of {', '.join(KINDS)}"
                 )
             elif there := find_matches(kind, pattern):
-                found.append(f"{row.id} says {row.left!r}, and {check!r} finds {', '.join(there)}")
+                found.append(
+                    f"{row.id} says {row.reasons_not_shown!r}, and {check!r} finds {', '.join(there)}"
+                )
     return found
 
 

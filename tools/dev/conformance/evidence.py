@@ -67,7 +67,7 @@ class Evidence:
         It is shown if tests cover all of its clauses and the requirement names nothing that remains to be done.
         """
         if self.list_tests(row.id):
-            is_complete = all(self.list_tests(mark) for mark in row.marks) and not row.left
+            is_complete = all(self.list_tests(mark) for mark in row.marks) and not row.reasons_not_shown
             return Status.SHOWN if is_complete else Status.IN_PART
         if row.id in self.library:
             return Status.LIBRARY
@@ -77,7 +77,7 @@ class Evidence:
         """Return what is missing: a reason if the requirement is not shown, a mutant if it comes from a regulation."""
         status = self.status(row)
         found = []
-        if status is not Status.SHOWN and not row.left:
+        if status is not Status.SHOWN and not row.reasons_not_shown:
             found.append(f"{row.id} is {status}, and no reason is given (open, not_yet)")
         if row.regulation and status in {Status.SHOWN, Status.IN_PART}:
             judged = {f"{row.id}:{mutant.clause}" if mutant.clause else row.id for mutant in row.mutants}

@@ -84,7 +84,7 @@ def format_open_rows(requirements: Requirements, evidence: Evidence) -> str:
     for row in requirements.rows.values():
         status = evidence.status(row)
         if status is not Status.SHOWN:
-            found.setdefault((status, row.left), []).append(row)
+            found.setdefault((status, row.reasons_not_shown), []).append(row)
     lines = [
         [", ".join(f"{row.id}{' **®**' if row.regulation else ''}" for row in rows), str(status), reason]
         for (status, reason), rows in found.items()
@@ -183,7 +183,7 @@ def _format_row_text(row: Row, evidence: Evidence) -> str:
 def _format_evidence(row: Row, evidence: Evidence) -> str:
     status = evidence.status(row)
     found = evidence.library.get(row.id, ()) if status is Status.LIBRARY else evidence.list_tests(row.id)
-    reason = "" if status is Status.SHOWN else f"*{status.capitalize()}:* {row.left}"
+    reason = "" if status is Status.SHOWN else f"*{status.capitalize()}:* {row.reasons_not_shown}"
     judged = f"*{len(row.mutants)} mutants*" if len(row.mutants) > 1 else "*1 mutant*" if row.mutants else ""
     return "<br>".join(filter(None, (format_tests(found, _ROOT), judged, reason)))
 

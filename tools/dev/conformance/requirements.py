@@ -118,7 +118,7 @@ class Row:
     mutants: tuple[Mutant, ...] = ()
 
     @property
-    def left(self) -> str:
+    def reasons_not_shown(self) -> str:
         """Return the reasons why the requirement is not fully shown, or an empty string."""
         return " ".join(filter(None, (self.open, self.not_yet)))
 
@@ -287,9 +287,9 @@ class _Reader:
         )
         self.require(citations or row.see, where, "a row needs a source or a row it leans on")
         self.require(
-            row.absent or not _SAYS_ABSENT.search(row.left),
+            row.absent or not _SAYS_ABSENT.search(row.reasons_not_shown),
             where,
-            f"its reason says what the product has not, and names no check: {row.left!r}",
+            f"its reason says what the product has not, and names no check: {row.reasons_not_shown!r}",
         )
         return row
 

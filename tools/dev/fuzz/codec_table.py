@@ -32,7 +32,7 @@ class Codec:
 
 
 @dataclass(frozen=True, slots=True)
-class Fed:
+class FeedResult:
     """Result of feeding bytes to a codec: the decoded messages, and the bytes that its errors quoted as refused."""
 
     messages: tuple[object, ...]
@@ -135,7 +135,7 @@ CODECS: Final[Mapping[str, Codec]] = {
 }
 
 
-def feed(name: str, data: bytes, step: int) -> Fed:
+def feed(name: str, data: bytes, step: int) -> FeedResult:
     """Feed ``data`` to the codec ``name``, ``step`` bytes at a time, then simulate a pause; decode every message.
 
     Any error except :class:`~egm.devices.framing.ProtocolError` is a fault of the codec and is raised.
@@ -151,7 +151,7 @@ def feed(name: str, data: bytes, step: int) -> Fed:
         for read in codec.readers:
             _read(read, message)
     refused = b"".join(item.data for item in items if isinstance(item, ProtocolError))
-    return Fed(messages, refused)
+    return FeedResult(messages, refused)
 
 
 def _read(read: Callable[[Any], object], message: object) -> None:

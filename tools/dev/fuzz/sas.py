@@ -27,7 +27,7 @@ _CODES: Final = sorted(set(EXCEPTIONS) - {0})
 _CREDITS: Final = bytes((ADDRESS, 0x1A))
 
 
-class LineStandsError(AssertionError):
+class WrongReplyError(AssertionError):
     """The error that a poll after random bytes did not get the right reply."""
 
 
@@ -122,14 +122,14 @@ def one_input(data: bytes) -> None:
     _ask(machine, b"\x80", 0)
     answer = _ask(machine, _CREDITS, 8)
     if answer[:2] != _CREDITS:
-        raise LineStandsError(f"poll 1A answered {answer.hex(' ')}")
+        raise WrongReplyError(f"poll 1A answered {answer.hex(' ')}")
     _ask(machine, b"\x81", 1)
 
 
 def _ask(machine: _Machine, message: bytes, size: int) -> bytes:
     answer = machine.receive(escape_message_with_wakeup(message) if machine.strict else message)
     if len(answer) != size:
-        raise LineStandsError(f"{message.hex(' ')} was answered {answer.hex(' ') or 'by silence'}")
+        raise WrongReplyError(f"{message.hex(' ')} was answered {answer.hex(' ') or 'by silence'}")
     return answer
 
 

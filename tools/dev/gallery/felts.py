@@ -78,7 +78,7 @@ def felt_scenes(
     laid = lay_chips(idle_view, theme)
     if table.spots:
         yield "laid", laid
-        past = idle_view.snapshot.model_copy(update={"results": _past(table, Walk(game.id))})
+        past = idle_view.snapshot.model_copy(update={"results": _list_past_results(table, Walk(game.id))})
         yield "past", apply_message(idle_view, past)
         for part in list_felt_parts(table, layout):
             yield f"part-{part}", _act(laid, "cloth", part, theme)
@@ -115,7 +115,7 @@ def _seat_wager(game: Game, wager: Wager) -> Wager:
     return game.rules.combine_seat_wagers(wager, 1, dict.fromkeys(range(seats), wager))
 
 
-def _past(table: Table, walk: Walk) -> tuple[str, ...]:
+def _list_past_results(table: Table, walk: Walk) -> tuple[str, ...]:
     """Return sixty possible past results of a table, for its display of past results."""
     ends = (*table.scoreboard_sides * 9, "tie") if table.scoreboard_sides else table.wheel_pockets
     if table.felt == "dice":

@@ -30,7 +30,9 @@ from tools.dev.gallery.pages import every_page, page_scenes
 from tools.lab.views import NOON, UNIT_CENTS, build_idle_view
 
 
-def _protected(games: tuple[GameView, ...], language: str, theme: Theme) -> Iterator[tuple[str, View]]:
+def _protection_scenes(
+    games: tuple[GameView, ...], language: str, theme: Theme
+) -> Iterator[tuple[str, View]]:
     """Yield the scenes of player protection: reminders, reached limits, and the page where a player sets limits."""
     protection_fields = {
         "protection": Protection(
@@ -61,7 +63,9 @@ def _protected(games: tuple[GameView, ...], language: str, theme: Theme) -> Iter
     yield "help-line", replace(view, sheet=-2)
 
 
-def _tournament(games: tuple[GameView, ...], language: str, theme: Theme) -> Iterator[tuple[str, View]]:
+def _tournament_scenes(
+    games: tuple[GameView, ...], language: str, theme: Theme
+) -> Iterator[tuple[str, View]]:
     """Yield the scenes of a machine in a tournament, and the pages of its published rules."""
     rules = parse_rules(EXAMPLE_RULES.read_text(encoding="utf-8"))
     announced = TournamentView(
@@ -120,16 +124,16 @@ def machine_scenes(games: tuple[GameView, ...], language: str, theme: Theme) -> 
     for way in ("ticket", "coins", "aft"):
         paying = stopped(state="paying", paying=PayOut(way=way, amount_cents=4725))
         yield f"paying-{way}", replace(paying, now=101.5, scene_began_at=100.0)
-    yield from _locked(stopped)
-    yield from _credit(games, game, language)
-    yield from _money(games, game, language)
+    yield from _lock_scenes(stopped)
+    yield from _credit_scenes(games, game, language)
+    yield from _money_scenes(games, game, language)
     for name, cash_out in (("transfer", False), ("cash-out", True)):
         lock = HostLock(host="main", cash_out=cash_out, until_utc="2026-11-21T17:05:08+00:00")
         yield f"locked-{name}", replace(stopped(state="locked", lock=lock), now=101.5, scene_began_at=100.0)
-    yield from _protected(games, language, theme)
-    yield from _tournament(games, language, theme)
+    yield from _protection_scenes(games, language, theme)
+    yield from _tournament_scenes(games, language, theme)
     yield from page_scenes(stopped(), every_page(), theme)
-    yield "drawer", _drawer(idle_view)
+    yield "drawer", _device_drawer_view(idle_view)
     yield (
         "refused",
         build_idle_view(
@@ -138,7 +142,7 @@ def machine_scenes(games: tuple[GameView, ...], language: str, theme: Theme) -> 
     )
 
 
-def _locked(stopped: Callable[..., View]) -> Iterator[tuple[str, View]]:
+def _lock_scenes(stopped: Callable[..., View]) -> Iterator[tuple[str, View]]:
     """Yield the scenes of a stopped machine: open doors, tilts, and a memory that cannot be used."""
     yield "door", stopped(state="door_open", doors_open=("main", "cash_box"))
     for code, by in (
@@ -171,7 +175,7 @@ def _locked(stopped: Callable[..., View]) -> Iterator[tuple[str, View]]:
     yield "out-of-service", stopped(state="out_of_service")
 
 
-def _money(games: tuple[GameView, ...], game: GameView, language: str) -> Iterator[tuple[str, View]]:
+def _money_scenes(games: tuple[GameView, ...], game: GameView, language: str) -> Iterator[tuple[str, View]]:
     """Yield the scenes of a machine out of service, and of notices about money in and out."""
     for code in ("disabled.host", "disabled.progressive", "disabled.operator", "out_of_service.self_test"):
         closed = (Notice(code=code, severity="warning", lasting=True),)
@@ -184,7 +188,7 @@ def _money(games: tuple[GameView, ...], game: GameView, language: str) -> Iterat
         yield f"value-{code}", replace(moved, now=101.2)
 
 
-def _credit(games: tuple[GameView, ...], game: GameView, language: str) -> Iterator[tuple[str, View]]:
+def _credit_scenes(games: tuple[GameView, ...], game: GameView, language: str) -> Iterator[tuple[str, View]]:
     """Yield scenes with several kinds of credit and with residual credit."""
     yield (
         "credit-restricted",
@@ -202,7 +206,7 @@ def _credit(games: tuple[GameView, ...], game: GameView, language: str) -> Itera
     yield "residual-out", build_idle_view(games, game, language, **shut)
 
 
-def _drawer(idle_view: View) -> View:
+def _device_drawer_view(idle_view: View) -> View:
     """Return a view with the drawer of simulated devices open, with every kind of device."""
     bench: dict[str, dict[str, Any]] = {
         "bill": {

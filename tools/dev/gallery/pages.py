@@ -248,13 +248,13 @@ def page_scenes(
 PAGES_MAX: Final = 110
 
 
-def _leads_on(page: ServicePage) -> list[str]:
+def _list_links(page: ServicePage) -> list[str]:
     """Return the ids of a page's actions that only open other pages: plain buttons, and rows that can be touched."""
     found = [one.id for one in page.actions if one.enabled and one.style == "go"]
     return found + [row.action for table in page.tables for row in table.rows[:30] if row.action]
 
 
-def _opened_again(menu: Menu) -> bool:
+def _reopen_if_closed(menu: Menu) -> bool:
     """Sign in to the menu again if the last touch closed it; return whether that was necessary."""
     if menu.is_open:
         return False
@@ -267,9 +267,9 @@ def _walk(menu: Menu) -> Iterator[ServicePage]:
     seen = set()
     yield menu.page
     everything = sorted(menu.collect_all_actions())
-    for first in [*_leads_on(menu.home().page), *everything]:
+    for first in [*_list_links(menu.home().page), *everything]:
         menu.home().touch(first)
-        if _opened_again(menu):
+        if _reopen_if_closed(menu):
             continue
         page = menu.page
         key = (page.title.value, len(page.tables), page.prompt is None)
@@ -277,11 +277,11 @@ def _walk(menu: Menu) -> Iterator[ServicePage]:
             continue
         seen.add(key)
         yield page
-        for second in _leads_on(page)[:4]:
-            if not menu.is_open or menu.page.title != page.title or second not in _leads_on(menu.page):
+        for second in _list_links(page)[:4]:
+            if not menu.is_open or menu.page.title != page.title or second not in _list_links(menu.page):
                 menu.home().touch(first)
             menu.touch(second)
-            if not _opened_again(menu):
+            if not _reopen_if_closed(menu):
                 yield menu.page
 
 

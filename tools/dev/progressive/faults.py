@@ -149,7 +149,7 @@ class CampaignMachine:
 
 
 @dataclass(slots=True)
-class _Term:
+class _ControllerTerm:
     """One controller's time in charge, from its start until it is killed or replaced, and its store connection."""
 
     store: Store
@@ -179,7 +179,7 @@ class ControllerSuccession:
         self._fault_counts = fault_counts
         self._skew = timedelta()
         self._secret_store = SecretStore(_KEY)
-        self._deposed: list[_Term] = []
+        self._deposed: list[_ControllerTerm] = []
         self._term = self._start_term(self._open())
 
     @property
@@ -207,8 +207,10 @@ class ControllerSuccession:
         """Cancel the planned kill."""
         self._term.statements_until_kill = 0
 
-    def _start_term(self, store: Store) -> _Term:
-        term = _Term(store, Controller(store, lambda: datetime.now(UTC) + self._skew, self._secret_store))
+    def _start_term(self, store: Store) -> _ControllerTerm:
+        term = _ControllerTerm(
+            store, Controller(store, lambda: datetime.now(UTC) + self._skew, self._secret_store)
+        )
         original_run = store.run
 
         def run(sql: str, *values: Any) -> list[Row]:
@@ -281,7 +283,7 @@ class ControllerSuccession:
             await _end_term(term, Killed, DeposedError, StoreLostError)
 
 
-async def _end_term(term: _Term, *expected: type[BaseException]) -> None:
+async def _end_term(term: _ControllerTerm, *expected: type[BaseException]) -> None:
     """End a controller and close its store. Raises the controller's error unless it is ``expected``."""
     term.statements_until_kill = 0
     await cancel_tasks(term.task)
