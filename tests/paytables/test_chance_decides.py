@@ -112,7 +112,7 @@ def test_the_best_and_the_worst_way_to_decide_return_what_is_stated(data):
 
 
 @pytest.mark.requirement("B-01", "P-10")
-def test_where_nothing_is_decided_no_strategy_is_stated():
+def test_a_game_without_decisions_states_no_strategy():
     game = build_game(definition({"base": {**SPUN, "pay": SPUN["pay"][:1]}}), "test")
     (bet,) = analyse(game).bets
     assert (bet.strategy, bet.worst_rtp) == (None, None)
@@ -147,7 +147,7 @@ def wagers(game):
 
 @pytest.mark.requirement("B-01", "P-10")
 @pytest.mark.parametrize("name", list_library_games())
-def test_no_way_through_the_choices_of_a_library_game_has_a_result_without_a_draw(name, seeded_draw):
+def test_every_sequence_of_choices_in_a_library_game_needs_a_draw(name, seeded_draw):
     """And none makes the result sure: what is won differs from game to game, whatever is chosen."""
     game = load_game(name)
     for wager, (way, choose) in itertools.product(wagers(game), WAYS.items()):
@@ -162,7 +162,7 @@ def test_no_way_through_the_choices_of_a_library_game_has_a_result_without_a_dra
 
 
 @pytest.mark.requirement("B-09")
-def test_a_wheel_stops_at_each_of_its_parts_by_one_draw_of_as_many():
+def test_a_wheel_stops_by_one_draw_among_all_of_its_parts():
     game = load_game("river-wheel")
     parts = game.build_presentation()["parts"]
     wager = game.build_wager(6)
@@ -177,7 +177,7 @@ def test_a_wheel_stops_at_each_of_its_parts_by_one_draw_of_as_many():
 
 
 @pytest.mark.requirement("B-09")
-def test_the_wheel_of_a_feature_stops_at_each_of_its_parts_by_one_draw_of_as_many():
+def test_a_feature_wheel_stops_by_one_draw_among_all_of_its_parts():
     game = load_game("orchard-picnic")
     stage = game.rules.stages["nine"].get_stage("wheel")
     count = len(game.build_presentation()["stages"]["wheel"]["parts"])
@@ -208,7 +208,7 @@ def test_the_colour_of_a_double_up_is_one_of_two_equally_likely():
 
 @pytest.mark.requirement("B-17", "B-08")
 @pytest.mark.parametrize("name", REELS)
-def test_the_window_of_an_outcome_is_the_strips_at_the_drawn_stops(name, seeded_draw):
+def test_the_window_of_an_outcome_shows_the_strips_at_the_drawn_stops(name, seeded_draw):
     """There is no second table after the draw that could show more near misses than it gives."""
     game = load_game(name)
     strips = {stage: shown.get("strips") for stage, shown in game.build_presentation()["stages"].items()}

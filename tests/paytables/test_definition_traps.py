@@ -69,7 +69,7 @@ NAMES = {"seven": {}, "bar": {}, "blank": {}}
 
 
 @pytest.mark.requirement("B-10")
-def test_a_stop_has_its_weight_where_the_only_line_reads_it():
+def test_a_stop_weight_applies_to_the_row_of_the_only_line():
     """A chart of 64 cases, the line in the middle: a seven in 1 case of 64, a bar in 3."""
     data = definition(symbols=NAMES, lines=[[1]], **CHART)
     assert rtp(data) == Fraction(1 * 20 + 3 * 5, 64)
@@ -85,7 +85,7 @@ def test_a_stop_has_its_weight_where_the_only_line_reads_it():
 
 @pytest.mark.requirement("B-10")
 @pytest.mark.parametrize("is_spun_again", [False, True])
-def test_of_all_numbers_that_may_be_drawn_each_stop_has_its_weight(is_spun_again):
+def test_each_stop_is_drawn_in_proportion_to_its_weight(is_spun_again):
     game = of(definition(symbols=NAMES, lines=[[1]], player_holds=is_spun_again, **CHART))
     wager, shown, won_credits = game.build_wager(1), Counter(), 0
     for number in range(64):
@@ -99,14 +99,14 @@ def test_of_all_numbers_that_may_be_drawn_each_stop_has_its_weight(is_spun_again
     assert won_credits == 1 * 20 + 3 * 5
 
 
-def test_a_line_over_some_of_the_reels_gives_no_row_to_the_weights_and_none_is_told():
+def test_a_line_over_some_reels_does_not_change_the_row_of_the_weights():
     two = CHART | {key: CHART[key] * 2 for key in ("heights", "strips", "weights")}
     data = definition(symbols=NAMES, lines=[[[1, 1]]], **two)
     assert rtp(data) == rtp(definition(symbols=NAMES, lines=[[[1, 1]]], weights_row=0, **two))
     assert "a stop's weight is of the top row of the window; `weights_row` says another" in said(data)
 
 
-def test_weights_of_a_row_the_windows_have_not_are_refused():
+def test_a_weights_row_outside_the_window_is_refused():
     data = definition(symbols=NAMES, lines=[[1]], weights_row=3, **CHART)
     with pytest.raises(DefinitionError, match="weights_row: the windows have no row 3"):
         of(data)
@@ -124,7 +124,7 @@ TRIPLE = {"seven": {}, "W": {"substitutes": ["*"], "multiplier": 3}, "blank": {}
 
 
 @pytest.mark.requirement("R-10")
-def test_what_wilds_alone_pay_is_said_and_can_be_chosen():
+def test_the_pay_of_wilds_alone_is_stated_and_can_be_chosen():
     """27 x 100 is more than 1,199: the highest counts, unless the wild's own prize is to be won alone."""
     highest = definition(symbols=TRIPLE, **WILDS)
     assert "3 W on a line pay 2,700: as 3 seven x 27" in said(highest)
@@ -150,7 +150,7 @@ MIXING = {"one": {}, "two": {}, "W": {"substitutes": ["*"], "multiplier": 2}, "b
 
 
 @pytest.mark.requirement("R-10")
-def test_prizes_of_mixed_symbols_and_of_several_substitutes_are_said():
+def test_the_rules_state_prizes_of_mixed_symbols_and_several_substitutes():
     data = definition(symbols=MIXING, **MIXED) | {"groups": {"any": ["one", "two"]}}
     told = of(data).rules.explain()
     assert "  2 one and 1 W on a line pay 20: as 3 one x 2" in told
@@ -166,7 +166,7 @@ def test_prizes_of_mixed_symbols_and_of_several_substitutes_are_said():
 
 @pytest.mark.requirement("R-10")
 @pytest.mark.parametrize("name", [n for n in list_library_games() if load_game(n).family == "reels"])
-def test_a_game_says_every_prize_that_its_sheet_has(name):
+def test_the_rules_of_a_game_state_every_prize_on_its_par_sheet(name):
     game = load_game(name)
     told: dict[str, list[str]] = {}
     for line in game.rules.explain():
@@ -206,7 +206,7 @@ WAYS = {
 
 
 @pytest.mark.requirement("R-10")
-def test_what_wilds_alone_pay_by_ways_is_said_with_their_multipliers():
+def test_the_pay_of_wilds_alone_by_ways_is_stated_with_their_multipliers():
     wild = {"a": {}, "b": {}, "W": {"substitutes": ["*"], "multiplier": 3}}
     data = definition(symbols=wild, **WAYS)
     assert surprises(data) == ["3 W on reels in a row pay 270: as 3 a x 27"]
@@ -222,7 +222,7 @@ def test_what_wilds_alone_pay_by_ways_is_said_with_their_multipliers():
 
 
 @pytest.mark.requirement("R-10")
-def test_a_wild_that_counts_as_a_scatter_is_named_and_one_told_not_to_does_not():
+def test_a_wild_that_counts_as_a_scatter_is_named_by_the_check():
     pay = [{"on": "scatter", "of": "star", "pays": {2: 8}}]
     reels = {"heights": [1, 1], "strips": ["W star blank blank"] * 2, "pay": pay}
     counts = definition(symbols={**SCATTER, "W": {"substitutes": ["*"]}}, **reels)
@@ -244,7 +244,7 @@ def test_a_prize_that_no_result_wins_is_named_by_the_check():
     assert not any("no result" in r.text for r in list_remarks(whole, analyse(whole, Depth.PRIZES)))
 
 
-def test_a_count_that_two_rows_of_the_pay_table_name_is_said():
+def test_the_check_names_a_count_in_two_pay_table_rows():
     lines = definition(symbols=TRIPLE, **WILDS)
     lines["stage"]["base"]["pay"].append({"of": "seven", "pays": {2: 5, 3: 40}})
     assert "3 seven stands in pay.0 as well: the higher counts" in said(lines)
@@ -280,7 +280,7 @@ def test_scatters_are_counted_before_a_symbol_expands_over_them_unless_the_game_
     )
 
 
-def test_the_star_that_a_scatter_counted_is_shown_where_it_stood():
+def test_a_scatter_is_shown_where_it_was_counted():
     from paytables import ReplayDraw, play_through
 
     game = of(definition(symbols=SCATTER, **BOOK))
@@ -294,7 +294,7 @@ def test_the_star_that_a_scatter_counted_is_shown_where_it_stood():
 
 
 # ------------------------------------------------------------------ inherited pays, repeated lines
-def test_pays_a_stage_only_inherits_and_cannot_win_are_left_out_and_named():
+def test_inherited_pays_that_a_stage_cannot_win_are_left_out_and_named():
     data = definition(symbols=TRIPLE, **WILDS)
     data["stage"]["free"] = {"like": "base", "strips": ["seven blank"] * 3, "multiplier": 2}
     data["stage"]["base"]["pay"] = [
@@ -313,14 +313,14 @@ def test_pays_a_stage_only_inherits_and_cannot_win_are_left_out_and_named():
         of(data)
 
 
-def test_lines_that_repeat_pay_twice_where_the_game_says_so():
+def test_repeated_lines_pay_twice_if_the_game_says_so():
     once = definition(symbols=TRIPLE, **WILDS)
     twice = definition(symbols=TRIPLE, **{**WILDS, "lines": [[0, 0, 0]] * 2, "repeat_lines": True})
     assert rtp(twice) == 2 * rtp(once)
 
 
 # ------------------------------------------------------------------ the command
-def test_game_check_says_what_a_game_pays_and_warns(tmp_path):
+def test_game_check_states_what_a_game_pays_and_its_warnings(tmp_path):
     from tools.cli import main
 
     file = tmp_path / "traps.toml"

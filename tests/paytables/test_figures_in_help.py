@@ -36,26 +36,26 @@ def test_no_figure_of_a_template_is_remarked_on(name):
     assert remarked(template(name)) == []
 
 
-def test_another_pay_of_a_wheel_is_said_in_its_help():
+def test_a_changed_pay_of_a_wheel_appears_in_its_help():
     game = build_game(template("wheel.toml", "moon = 3", "moon = 4"), "mine.toml")
     assert "\n\nMoon: 4 for 1, stake included\n\n" in game.help["en"]
     assert "\n\nLune : 4 fois la mise, mise comprise\n\n" in game.help["fr"]
     assert "Sun or star: 2 for 1, stake included" in game.help["en"]
 
 
-def test_an_area_that_pays_its_symbols_differently_says_each():
+def test_the_help_states_each_pay_of_an_area_with_different_pays():
     data = template("wheel.toml", "sun = 2, star = 2", "sun = 2, star = 5")
     said = build_game(data, "mine.toml").help
     assert "Sun or star: Sun 2 for 1, stake included; Star 5 for 1, stake included" in said["en"]
 
 
-def test_a_wheel_at_a_table_says_what_is_won_besides_the_stake():
+def test_the_help_of_a_wheel_with_a_table_states_pays_without_the_stake():
     data = deepcopy(dict(template("wheel.toml")))
     data["table"], data["layout"] = {"seats": 1}, {}
     assert "Moon: 2 to 1" in build_game(data, "mine.toml").help["en"]
 
 
-def test_a_figure_the_definition_has_no_longer_is_remarked_on_in_each_language():
+def test_a_number_in_the_help_that_the_game_lacks_is_remarked_on():
     data = template("wheel.toml", "2 stars and 5 clouds", "2 stars and 11 clouds, 1,250 in all")
     assert remarked(data) == [("game.help.en", "mentions 11, 1,250, which is not a number of the game")]
 
@@ -72,7 +72,7 @@ IN_BOTH = {"Banco", "Inverse", "Punto", "Tableau"}
 
 @pytest.mark.requirement("C-18")
 @pytest.mark.parametrize("name", [*list_library_games(), *list_table_games()])
-def test_no_line_of_the_rules_is_the_same_in_french(name):
+def test_every_line_of_the_rules_is_translated_to_french(name):
     """Among them are the lines of the pay table, which the family writes into the text."""
     english, french = ({*load_game(name).help[code].splitlines()} for code in ("en", "fr"))
     words = {word for line in english & french for word in re.findall(r"[A-Za-z]{3,}", line)}

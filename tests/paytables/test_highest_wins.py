@@ -30,20 +30,20 @@ def check(data):
 @pytest.mark.requirement("R-02")
 @SMALL
 @given(line_games())
-def test_the_highest_win_of_lines_is_that_of_the_whole_distribution(data):
+def test_the_highest_win_of_lines_equals_that_of_the_distribution(data):
     check(data)
 
 
 @SMALL
 @given(ways_games())
-def test_the_highest_win_of_ways_is_that_of_the_whole_distribution(data):
+def test_the_highest_win_of_ways_equals_that_of_the_distribution(data):
     check(data)
 
 
 @pytest.mark.parametrize(
     ("name", "stage"), [("northern-ways", "base"), ("orchard-picnic", "ante"), ("seven-rivers", "base")]
 )
-def test_so_it_is_in_the_library_also_beside_what_is_given(name, stage):
+def test_highest_wins_of_library_games_equal_those_of_their_distributions(name, stage):
     made = next(iter(load_game(name).rules.stages.values())).get_stage(stage)
     found = find_top_pays(made.reels)
     assert {
@@ -84,7 +84,7 @@ def test_the_hit_frequency_of_features_that_start_one_another_is_known():
     assert bet.variance is not None
 
 
-def test_a_feature_that_pays_nothing_is_no_hit():
+def test_a_feature_that_pays_nothing_does_not_count_as_a_hit():
     """Free games that may all lose: the hit frequency is of the whole game, by going through every path."""
     data = looped()
     del data["stage"]["two"]
@@ -103,7 +103,7 @@ def test_a_feature_that_pays_nothing_is_no_hit():
     assert bet.notes == () or not any("rounded" in note for note in bet.notes)
 
 
-def test_highest_wins_take_no_laboratory_package():
+def test_highest_wins_need_no_laboratory_package():
     """As on a cabinet: no numpy, and yet the largest prize is known, exactly, by brute force over the cycle."""
     code = (
         "import sys; sys.modules['numpy'] = None\n"
@@ -145,5 +145,5 @@ def test_a_machine_without_laboratory_packages_counts_how_often_few_lines_win(na
 
 
 @pytest.mark.parametrize("name", ["aurora-twenty", "icebreak", "hold-fast"])
-def test_what_would_take_a_start_its_time_is_left_to_laboratories(name):
+def test_a_hit_frequency_that_takes_long_is_not_computed_at_start_up(name):
     assert [bet.hit_probability for bet in analyse(load_game(name), Depth.PRIZES).bets] == [None]

@@ -41,7 +41,7 @@ def exact(data, selections, **more):
 
 @pytest.mark.requirement("M-10", "B-13")
 @pytest.mark.parametrize("row", PUBLISHED, ids=lambda r: f"{r['spots']} of {r['numbers']}")
-def test_published_tables_come_out_to_every_digit(row):
+def test_published_tables_are_reproduced_to_every_digit(row):
     data = brute.definition(
         field={"numbers": row["numbers"], "drawn": row["drawn"]},
         table=[{"spots": row["spots"], "pays": {str(i): p for i, p in enumerate(row["pays_for_one"])}}],
@@ -90,12 +90,12 @@ LEVELS = [
 @pytest.mark.parametrize("ticket", TICKETS.values(), ids=TICKETS)
 @pytest.mark.parametrize("bought", [(), ("first", "boost")], ids=["plain", "with bonuses"])
 @pytest.mark.requirement("M-04", "M-05", "M-10", "B-09")
-def test_any_ticket_has_the_law_that_every_draw_gives(ticket, bought):
+def test_every_ticket_has_the_distribution_over_all_draws(ticket, bought):
     data = brute.definition(bonus=BONUSES, progressive=LEVELS)
     assert exact(data, ticket, bonuses=bought) == brute.law_of_ticket(data, ticket, bought)
 
 
-def test_the_limit_cuts_the_sum_of_a_draw():
+def test_the_limit_applies_to_the_total_win_of_a_draw():
     data = brute.definition(
         limit={"credits": 150}, marks={"stakes": [1, 2, 5], "selections": 6, "groups": 6, "cost": 40}
     )
@@ -168,7 +168,7 @@ def playable(selections):
 
 @settings(max_examples=scale_examples(150))
 @given(small_games())
-def test_random_games_and_tickets_have_the_law_that_every_draw_gives(case):
+def test_random_games_and_tickets_have_the_distribution_over_all_draws(case):
     data, selections = case
     ticket = playable(selections)
     if not ticket:
@@ -180,7 +180,7 @@ def test_random_games_and_tickets_have_the_law_that_every_draw_gives(case):
 
 @settings(max_examples=scale_examples(100))
 @given(small_games())
-def test_bounds_hold_and_moments_are_exact_where_the_law_is_known(case):
+def test_bounds_hold_and_moments_are_exact_if_the_distribution_is_known(case):
     data, selections = case
     ticket = playable(selections)
     if not ticket:
@@ -197,7 +197,7 @@ def test_bounds_hold_and_moments_are_exact_where_the_law_is_known(case):
     assert least <= known.hit_probability <= most
 
 
-def test_beyond_reach_return_and_variance_stay_exact_and_it_says_so():
+def test_without_a_distribution_return_and_variance_stay_exact_with_a_note():
     """Twenty overlapping cards: exact return and variance, and a bounded hit rate, said so."""
     row = next(r for r in PUBLISHED if r["spots"] == 6 and r["numbers"] == 80)
     data = brute.definition(
@@ -237,7 +237,7 @@ def covariance(row, common):
     return Fraction(total, cases) - Fraction(mean, cases) ** 2
 
 
-def test_twenty_kings_are_few_states():
+def test_a_ticket_of_twenty_kings_has_an_exact_distribution():
     data = brute.definition(
         field={"numbers": 80, "drawn": 20},
         table=[{"spots": 3, "pays": {"2": 1, "3": 45}}],
@@ -281,7 +281,7 @@ def test_several_draws_are_settled_each_and_add():
 
 
 @pytest.mark.requirement("C-06")
-def test_both_depths_agree_and_the_dearest_same_numbers_lose_most_by_the_limit():
+def test_both_analysis_depths_agree_and_the_limit_costs_equal_selections_most():
     data = brute.definition(
         bonus=BONUSES[2:],
         limit={"credits": 1500},
@@ -307,7 +307,7 @@ def test_both_depths_agree_and_the_dearest_same_numbers_lose_most_by_the_limit()
     assert full.minimum_rtp <= dearest.rtp
 
 
-def test_a_progressive_is_stated_apart_with_its_break_even():
+def test_a_progressive_level_is_stated_separately_with_its_break_even():
     data = brute.definition(progressive=LEVELS)
     bets = {b.bet: b for b in analyse(loaded(data)).bets}
     assert bets["3 spots at 1"].progressives == ()
@@ -318,7 +318,7 @@ def test_a_progressive_is_stated_apart_with_its_break_even():
     assert mean + share.rate * share.break_even_credits == 2
 
 
-def test_a_law_is_capped_with_its_tail():
+def test_capping_the_wins_of_a_distribution_includes_its_tail():
     whole = WinDistribution(10, {0: 4, 3: 3, 7: 2, 20: 1})
     assert whole.cap_wins(7).counts == {0: 4, 3: 3, 7: 3}
     cut = WinDistribution(10, {0: 4, 3: 3, 7: 2}, tail=Fraction(1, 10)).cap_wins(5)

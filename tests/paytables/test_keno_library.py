@@ -48,7 +48,7 @@ def plain_return(definition, table, bought):
 
 @pytest.mark.requirement("C-06", "M-10")
 @pytest.mark.parametrize("name", GAMES)
-def test_every_bet_returns_what_the_law_says_and_well_over_the_floor(name):
+def test_every_bet_has_its_exact_return_well_above_the_minimum(name):
     game = load_game(name)
     definition = game.rules.definition
     bets = {bet.bet: bet for bet in analyse(game).bets}
@@ -66,7 +66,7 @@ def test_every_bet_returns_what_the_law_says_and_well_over_the_floor(name):
 
 
 @pytest.mark.parametrize("name", GAMES)
-def test_what_one_touch_buys_wins_often_enough_to_be_a_game(name):
+def test_every_preset_ticket_wins_more_often_than_one_in_seven(name):
     for bet in analyse(load_game(name)).bets:
         if bet.hit_probability is not None:
             assert bet.hit_probability > Fraction(1, 7)
@@ -74,7 +74,7 @@ def test_what_one_touch_buys_wins_often_enough_to_be_a_game(name):
 
 
 @pytest.mark.parametrize(("name", "form", "games"), [("aurora-keno", "six-lights", 6000)])
-def test_a_simulation_lies_where_the_exact_figures_say(name, form, games):
+def test_a_simulation_agrees_with_the_exact_figures(name, form, games):
     game = load_game(name)
     bet = next(b for b in analyse(game).bets if b.bet == f"{form} at 1")
     wager = game.build_wager(bet.cost_credits, form=form)
@@ -109,7 +109,7 @@ def test_a_level_is_won_by_its_catch_at_the_odds_of_the_hypergeometric_law():
 
 
 @pytest.mark.requirement("C-01", "C-12", "M-01")
-def test_the_help_of_aurora_says_its_numbers():
+def test_the_help_of_aurora_states_the_numbers_of_the_game():
     game = load_game("aurora-keno")
     definition = game.rules.definition
     (lights,) = definition.bonus
@@ -140,7 +140,7 @@ def test_the_help_of_aurora_says_its_numbers():
 
 
 @pytest.mark.requirement("C-01", "C-12", "M-01")
-def test_the_help_of_archipelago_says_its_numbers():
+def test_the_help_of_archipelago_states_the_numbers_of_the_game():
     game = load_game("archipelago-keno")
     definition = game.rules.definition
     en, fr = flat(game.help["en"]), flat(game.help["fr"])

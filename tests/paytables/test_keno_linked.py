@@ -46,7 +46,7 @@ OTHERS = (
 
 
 @pytest.mark.requirement("I-03")
-def test_only_a_ticket_of_one_card_at_the_one_stake_plays_for_it():
+def test_only_a_ticket_of_one_card_at_the_right_stake_plays_for_the_level():
     game = build_game(data(), "test.toml")
     (play,) = game.list_levels(game.build_wager(2, **ALONE))
     assert (play.level, play.stake_credits, play.one_price) == ("shared", 2, True)
@@ -63,7 +63,7 @@ def test_only_a_ticket_of_one_card_at_the_one_stake_plays_for_it():
 
 
 @pytest.mark.requirement("I-03", "B-08")
-def test_no_draw_of_any_other_ticket_wins_it_and_that_of_its_own_does_as_the_odds_say():
+def test_only_a_ticket_that_plays_for_the_level_wins_it_at_its_odds():
     game = build_game(data(), "test.toml")
     draws = list(itertools.product(range(9), range(8), range(7)))
     for asked in (ALONE, *(each for each in OTHERS if len(each) == 1)):
@@ -76,7 +76,7 @@ def test_no_draw_of_any_other_ticket_wins_it_and_that_of_its_own_does_as_the_odd
 
 
 @pytest.mark.requirement("C-09", "R-09")
-def test_its_share_stands_beside_the_bet_that_plays_for_it_and_no_other():
+def test_the_levels_share_is_stated_only_for_bets_that_play_for_it():
     found = analyse(build_game(data(), "test.toml"))
     sharing = {bet.bet: bet.progressives[0] for bet in found.bets if bet.progressives}
     assert list(sharing) == ["3 spots at 2", "one at 2"]

@@ -101,7 +101,7 @@ def test_a_draw_takes_twenty_of_eighty_and_records_each_ball():
 
 @pytest.mark.requirement("B-13", "M-18", "M-04")
 @pytest.mark.parametrize("seed", range(40))
-def test_a_game_is_what_its_recorded_draws_say(seed):
+def test_a_game_is_reproduced_from_its_recorded_draws(seed):
     """Replayed, a game comes out the same; its wins are those of the independent evaluator."""
     data = rules_data()
     game = build_game(data, "test.toml")
@@ -151,7 +151,7 @@ def test_numbers_of_a_quick_pick_are_drawn_from_the_whole_field():
 
 
 @pytest.mark.requirement("M-17")
-def test_hits_are_shown_in_the_order_they_were_drawn():
+def test_hits_are_shown_in_the_order_of_the_draw():
     game = build_game(rules_data(), "test.toml")
     wager = game.build_wager(1, selections=[{"groups": [[2, 5, 9]], "stakes": {"3": 1}}])
     outcome = play_through(game, wager, Given([8, 4, 10 - 1, 0, 0]))  # balls 9, 5, 12, 1, 2
@@ -166,7 +166,7 @@ def test_hits_are_shown_in_the_order_they_were_drawn():
 
 
 @pytest.mark.requirement("C-04", "M-03", "M-04", "M-05")
-def test_a_ticket_costs_its_ways_at_their_stakes_for_every_draw():
+def test_the_cost_of_a_ticket_is_the_stakes_of_its_ways_for_every_draw():
     game = build_game(rules_data(), "test.toml")
     kings = {"groups": [[1], [2], [3], [4]], "stakes": {"2": 1, "3": 2}}
     assert game.build_wager(comb(4, 2) + 2 * comb(4, 3), selections=[kings]).credits == 14
@@ -218,7 +218,7 @@ def test_a_ticket_costs_its_ways_at_their_stakes_for_every_draw():
         ({"form": "one", "draws": 2}, "or name a form"),
     ],
 )
-def test_what_the_game_does_not_offer_is_refused(asked, reason):
+def test_a_keno_ticket_that_the_game_does_not_offer_is_refused(asked, reason):
     game = build_game(rules_data(), "test.toml")
     if reason is None:
         assert game.build_wager(60, **asked).credits == 60
@@ -227,7 +227,7 @@ def test_what_the_game_does_not_offer_is_refused(asked, reason):
         game.build_wager(1, **asked)
 
 
-def test_a_bet_without_marks_is_the_first_form_of_that_cost():
+def test_a_bet_without_marks_is_the_first_preset_ticket_of_that_cost():
     game = load_game("aurora-keno")
     assert game.bet_options[:4] == (1, 2, 4, 5)
     assert game.build_wager(1).options["selections"] == [{"groups": [10], "stakes": {"10": 1}}]
@@ -336,14 +336,14 @@ def test_a_limit_is_shared_in_proportion_to_the_credit(prizes, limit, paid):
     assert limit_prizes(prizes, limit) == paid
 
 
-def test_a_limit_takes_no_negative_prize():
+def test_a_negative_prize_is_refused_when_the_limit_is_applied():
     with pytest.raises(ValueError, match="not negative"):
         limit_prizes([3, -1], 2)
 
 
 @pytest.mark.requirement("M-01", "M-17")
 @pytest.mark.parametrize("name", ["aurora-keno", "archipelago-keno"])
-def test_the_board_tells_every_prize_before_anything_is_bet(name):
+def test_the_board_shows_every_prize_before_a_bet(name):
     shown = json.loads(json.dumps(load_game(name).build_presentation()))
     assert (shown["kind"], shown["numbers"], shown["drawn"], shown["columns"]) == ("keno", 80, 20, 10)
     tables = load_game(name).rules.tables.pays

@@ -74,7 +74,7 @@ def refused(call, *args, **kwargs):
 
 @pytest.mark.requirement("M-07", "M-11", "M-13")
 @pytest.mark.parametrize("language", ["en", "fr"])
-def test_a_ticket_says_all_the_by_law_asks(language):
+def test_a_ticket_states_everything_that_the_by_law_requires(language):
     paper = a_paper()
     told = list_ticket_lines(RULES.definition, paper, language, lambda credits_: f"<{credits_}>")
     text = {}
@@ -97,7 +97,7 @@ def test_a_ticket_says_all_the_by_law_asks(language):
     assert "2026-03-01 12:00:00" in text[TicketLine.ISSUED][0]
 
 
-def test_every_line_has_its_words_in_both_languages():
+def test_every_line_of_a_ticket_has_text_in_both_languages():
     assert set(LINE_LABELS) == set(TicketLine)
     assert all(set(words) == {"en", "fr"} and all(words.values()) for words in LINE_LABELS.values())
     assert LINE_LABELS[TicketLine.NUMBER] == {"en": "Ticket", "fr": "Billet"}
@@ -107,7 +107,7 @@ def test_every_line_has_its_words_in_both_languages():
 
 @pytest.mark.requirement("M-01", "M-02", "M-03")
 @pytest.mark.parametrize("name", ["aurora-keno", "archipelago-keno"])
-def test_the_slip_says_how_many_numbers_where_the_rules_are_and_the_most_paid(name):
+def test_the_slip_states_the_numbers_the_rules_and_the_highest_payment(name):
     definition = load_game(name).rules.definition
     shown = build_slip(definition)
     assert shown["spots"] == list(range(shown["fewest_spots"], shown["most_spots"] + 1))
@@ -117,7 +117,7 @@ def test_the_slip_says_how_many_numbers_where_the_rules_are_and_the_most_paid(na
 
 
 @pytest.mark.requirement("M-06")
-def test_no_ticket_without_the_central_record():
+def test_a_ticket_without_a_central_record_is_refused():
     given = {"casino": "Mont", "station": "K-07", "claim_place": "cage-1", "key": KEY}
     ticket = RULES.build_ticket(ASKED)
     with pytest.raises(NotRecorded, match="has not recorded"):
@@ -136,7 +136,7 @@ def test_no_ticket_without_the_central_record():
         )
 
 
-def test_the_control_number_hangs_on_all_the_ticket_says_and_on_the_secret():
+def test_the_control_number_depends_on_the_whole_ticket_and_the_key():
     paper = a_paper()
     assert is_well_formed_control_number(paper.control_number)
     assert compute_control_number(paper, KEY) == paper.control_number
@@ -154,7 +154,7 @@ def test_the_control_number_hangs_on_all_the_ticket_says_and_on_the_secret():
     assert len(numbers) == 7
 
 
-def test_the_check_digits_find_every_wrong_digit_and_every_exchange():
+def test_the_check_digits_detect_every_wrong_and_every_exchanged_digit():
     right = a_paper().control_number
     for i in range(20):
         for digit in "0123456789":
@@ -167,7 +167,7 @@ def test_the_check_digits_find_every_wrong_digit_and_every_exchange():
 
 
 @pytest.mark.requirement("M-08")
-def test_unpaid_at_its_draw_is_void_and_no_number_rescues_it():
+def test_a_ticket_unpaid_at_its_draw_is_void_despite_a_control_number():
     record = claims.close_ticket_for_draw(TicketRecord(a_paper()), 501)
     assert record.state is TicketState.VOID
     assert refused(claims.record_ticket_payment, record) is ClaimRefusal.VOID
@@ -176,7 +176,7 @@ def test_unpaid_at_its_draw_is_void_and_no_number_rescues_it():
 
 @pytest.mark.requirement("M-08")
 @pytest.mark.parametrize("condition", list(TicketCondition))
-def test_a_bad_paper_is_void_unless_its_control_number_proves_it(condition):
+def test_a_damaged_ticket_is_void_unless_its_control_number_proves_it(condition):
     record = played(40)
     for number in (None, "", "12", compute_control_number(a_paper(99), KEY)):
         bad = PresentedTicket(condition, number)
@@ -188,14 +188,14 @@ def test_a_bad_paper_is_void_unless_its_control_number_proves_it(condition):
 
 
 @pytest.mark.requirement("M-08")
-def test_a_bad_paper_that_won_nothing_is_not_rescued():
+def test_a_damaged_ticket_that_won_nothing_is_not_accepted():
     record = played(0, 0, 0)
     mutilated = present(record, TicketCondition.MUTILATED)
     assert refused(claims.claim_ticket, record, mutilated, place="cage-1", at=NOON) is ClaimRefusal.NO_PRIZE
 
 
 @pytest.mark.requirement("M-09")
-def test_the_central_data_prevail_and_the_difference_is_told():
+def test_the_central_data_prevail_and_a_difference_is_reported():
     record = played(15)
     said = {"cost_a_draw_credits": 900, "draws": [501, 502, 503], "bonuses": []}
     _, claim = claims.claim_ticket(
@@ -206,7 +206,7 @@ def test_the_central_data_prevail_and_the_difference_is_told():
 
 
 @pytest.mark.requirement("M-11")
-def test_a_prize_is_claimed_at_the_place_and_within_the_time():
+def test_a_prize_must_be_claimed_at_the_claim_place_and_in_time():
     record = played(0, 0, 20)
     assert record.deadline == date(2027, 3, 1)
     undrawn = claims.close_ticket_for_draw(paid(), 501)
@@ -244,7 +244,7 @@ def test_a_prize_is_claimed_at_the_place_and_within_the_time():
 
 
 @pytest.mark.requirement("M-12", "M-11")
-def test_each_draw_is_settled_once_and_the_ticket_keeps_the_others():
+def test_each_draw_of_a_ticket_is_settled_once():
     record = played(8)
     assert record.deadline is None
     assert refused(claims.settle_ticket_draw, record, 501, 8, NOON.date()) is ClaimRefusal.DRAW_IS_DECIDED
@@ -264,7 +264,7 @@ def test_each_draw_is_settled_once_and_the_ticket_keeps_the_others():
 
 
 @pytest.mark.requirement("M-14")
-def test_a_ticket_is_taken_back_before_its_first_draw_only():
+def test_a_ticket_can_be_cancelled_only_before_its_first_draw():
     record, refund = claims.cancel_ticket(paid())
     assert (record.state, refund) == (TicketState.VOID, a_paper().cost_credits)
     record, refund = claims.cancel_ticket(TicketRecord(a_paper()))
@@ -277,7 +277,7 @@ def test_a_ticket_is_taken_back_before_its_first_draw_only():
 
 
 @pytest.mark.requirement("M-15")
-def test_a_draw_that_fails_gives_its_stake_back():
+def test_a_failed_draw_returns_its_stake():
     record = claims.record_fault(claims.close_ticket_for_draw(paid(), 501), 501, NOON.date())
     assert refused(claims.settle_ticket_draw, record, 501, 5, NOON.date()) is ClaimRefusal.DRAW_IS_DECIDED
     _, claim = claims.claim_ticket(record, present(record), place="cage-1", at=NOON)
@@ -285,7 +285,7 @@ def test_a_draw_that_fails_gives_its_stake_back():
 
 
 @pytest.mark.requirement("M-16")
-def test_a_record_comes_back_whole_from_what_was_stored():
+def test_a_stored_ticket_record_is_read_back_unchanged():
     for record in (
         TicketRecord(a_paper()),
         paid(),
@@ -296,7 +296,7 @@ def test_a_record_comes_back_whole_from_what_was_stored():
         assert TicketRecord.from_json(json.loads(json.dumps(record.to_json()))) == record
 
 
-def test_nothing_happens_that_the_table_does_not_hold():
+def test_a_ticket_event_that_the_state_table_lacks_is_refused():
     calls = {
         claims.TicketEvent.PAY: claims.record_ticket_payment,
         claims.TicketEvent.CANCEL: lambda r: claims.cancel_ticket(r)[0],
@@ -322,6 +322,6 @@ def test_nothing_happens_that_the_table_does_not_hold():
                 assert refused(call, record) is wanted
 
 
-def test_a_prize_is_not_negative():
+def test_a_negative_prize_is_refused():
     with pytest.raises(ValueError, match="-1 credits"):
         claims.settle_ticket_draw(claims.close_ticket_for_draw(paid(), 501), 501, -1, NOON.date())

@@ -57,12 +57,12 @@ def test_odds_are_read_exactly_as_printed(text: str, net: Fraction) -> None:
 
 
 @pytest.mark.parametrize("text", ["", "35", "1:0", "x0.5", "-1:1", "1 to 1", "x", "٣:١", "1:1 "])
-def test_what_are_no_odds_is_refused(text: str) -> None:
+def test_invalid_odds_are_refused(text: str) -> None:
     with pytest.raises(ValueError, match=r"not valid odds|less than the stake"):
         Odds.parse(text)
 
 
-def test_a_pay_is_whole_or_refused_or_rounded_where_the_text_says_so() -> None:
+def test_a_fractional_pay_is_refused_or_rounded_as_the_text_says() -> None:
     odds = Odds.parse("3:2")
     assert odds.compute_total_return(4) == 10
     assert odds.compute_total_return(3, "down") == 7
@@ -76,7 +76,7 @@ def test_a_pay_is_whole_or_refused_or_rounded_where_the_text_says_so() -> None:
 
 
 @pytest.mark.parametrize("limits", [{"least": 5, "most": 4}, {"least": 3, "step": 2}, {"most": 9, "step": 2}])
-def test_limits_that_no_bet_keeps_are_refused(limits: dict[str, int]) -> None:
+def test_limits_that_no_bet_can_meet_are_refused(limits: dict[str, int]) -> None:
     with pytest.raises(ValueError, match="no bet fits the limits of"):
         Limits(**limits)
 
@@ -106,7 +106,9 @@ def test_limits_that_no_bet_keeps_are_refused(limits: dict[str, int]) -> None:
         (2, {"bets": {"line": 2}, "form": "even"}, "not bets, form"),
     ],
 )
-def test_a_wager_is_refused_by_what_where_and_why(credits_: int, asked: dict[str, object], why: str) -> None:
+def test_an_invalid_wager_is_refused_with_the_reason(
+    credits_: int, asked: dict[str, object], why: str
+) -> None:
     with pytest.raises(WagerError, match=why):
         LAYOUT.build_wager(credits_, **asked)
 
@@ -119,7 +121,7 @@ def test_a_wager_is_a_form_bets_or_bets_of_seats() -> None:
     assert LAYOUT.build_wager(both.credits, **both.options) == both
 
 
-def test_standing_bets_are_added_to_and_taken_down_within_the_rules() -> None:
+def test_standing_bets_can_be_raised_and_taken_down_within_the_rules() -> None:
     stood = (Bet("line", 4), Bet("odds", 4), Bet("line", 10, 1))
     layout = TableLayout(SPOTS, TableLimits(seats=2, most=14), (), stood, removable_spots={"line", "odds"})
     assert layout.build_wager(0) == Wager(0, {"bets": {}})
@@ -142,12 +144,12 @@ def test_standing_bets_are_added_to_and_taken_down_within_the_rules() -> None:
     "data",
     [{}, None, [3], [{"spot": "line"}], [{"spot": "no", "credits": 1}], [{"spot": "line", "credits": 0}]],
 )
-def test_what_does_not_stand_on_the_table_is_not_read(data: object) -> None:
+def test_stored_bets_that_cannot_stand_on_the_table_are_refused(data: object) -> None:
     with pytest.raises(ValueError, match="stand"):
         bets_from_json(data, LAYOUT.spots_by_id, 2)
 
 
-def test_forms_are_held_against_their_own_layout() -> None:
+def test_preset_bets_are_checked_against_the_games_layout() -> None:
     for forms, why in (
         ((form("a", line=2), form("a", line=4)), "form.1.id: 'a' is listed twice"),
         ((form("a", odds=2),), "form.0: bets.odds: needs"),
@@ -156,13 +158,13 @@ def test_forms_are_held_against_their_own_layout() -> None:
             check_forms(TableLayout(SPOTS, TableLimits(), forms), "f.toml")
 
 
-def test_a_table_refuses_what_could_win_more_than_it_pays() -> None:
+def test_a_table_refuses_a_wager_that_could_win_more_than_it_pays() -> None:
     LAYOUT.check_highest_win({0: 30})
     with pytest.raises(WagerError, match="return 31 credits to seat 1; the table allows 30 at most"):
         LAYOUT.check_highest_win({0: 3, 1: 31})
 
 
-def test_the_figures_of_a_wager_are_those_of_its_cases() -> None:
+def test_the_figures_of_a_wager_are_computed_from_its_cases() -> None:
     bet = Bet("line", 4)
     cases = [
         WeightedResult(3, [settle_bet(bet, Odds.parse("3:2"))]),
@@ -181,7 +183,7 @@ def test_the_figures_of_a_wager_are_those_of_its_cases() -> None:
     assert (figures.cycle, figures.max_win_credits, figures.hit_probability) == (6, 10, Fraction(1, 2))
 
 
-def test_what_is_added_in_a_round_counts_against_its_win() -> None:
+def test_stakes_added_in_a_round_reduce_its_win() -> None:
     lost = [Settlement("lost", 0, staked_credits=2), Settlement("lost", 0, staked_credits=2)]
     cases = [
         WeightedResult(Fraction(1, 4), lost, added_credits=2),

@@ -43,7 +43,7 @@ def test_the_odds_of_a_prize_in_kind_are_disclosed():
 
 
 @pytest.mark.requirement("C-23")
-def test_a_machine_tells_the_screen_and_equal_odds_once():
+def test_a_machine_reports_long_odds_to_the_screen_without_duplicates():
     level = LevelSlot(game="long-odds", level="sky")
     admitted, refused = admit_games((GameSlot(game=str(GAME)),), load_profile("generic"), (level,))
     assert not refused
@@ -56,7 +56,7 @@ def test_a_machine_tells_the_screen_and_equal_odds_once():
 
 
 @pytest.mark.requirement("C-23", "B-12")
-def test_certification_states_them_and_fails_odds_beyond_the_limit_of_the_place(tmp_path, monkeypatch):
+def test_certification_lists_long_odds_and_fails_those_beyond_the_limit(tmp_path, monkeypatch):
     command = ["certify", str(GAME), "--jurisdiction", "generic", "--games-played", "200"]
     run = CliRunner().invoke(main, [*command, "--out", str(tmp_path)])
     findings = json.loads((tmp_path / "long-odds" / "findings.json").read_text())

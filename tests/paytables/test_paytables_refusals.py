@@ -211,11 +211,11 @@ def test_a_refusal_names_file_key_and_reason(path, value, key, reason):
     assert str(refusal.value) == f"bad.toml: {refusal.value.key}: {refusal.value.reason}"
 
 
-def test_the_good_one_is_good():
+def test_the_valid_definition_is_accepted():
     assert build_game(copy.deepcopy(GOOD), "good.toml").bet_options == (2, 6)
 
 
-def test_overlapping_ways_are_refused_unless_they_are_meant():
+def test_overlapping_ways_are_refused_unless_declared():
     ways = [{"on": "ways", "of": "a", "pays": {2: 4}}, {"on": "ways", "of": "b", "pays": {2: 4}}]
     data = changed((*BASE, "pay"), ways)
     del data["stage"]["free"]
@@ -227,7 +227,7 @@ def test_overlapping_ways_are_refused_unless_they_are_meant():
     build_game(data, "t")  # no wild on the first reel: no way can win twice
 
 
-def test_ways_that_no_reel_can_show_and_counts_with_holes_are_refused():
+def test_ways_that_no_reel_can_show_and_missing_counts_are_refused():
     data = changed((*BASE, "pay"), [{"on": "ways", "of": "a", "pays": {2: 4}}])
     del data["stage"]["free"]
     data["stage"]["base"]["strips"] = ["a b", "b b"]
@@ -239,7 +239,7 @@ def test_ways_that_no_reel_can_show_and_counts_with_holes_are_refused():
         build_game(data, "t")
 
 
-def test_files_that_are_absent_or_no_toml_are_refused(tmp_path):
+def test_files_that_are_missing_or_not_toml_are_refused(tmp_path):
     with pytest.raises(DefinitionError, match=r"nowhere: not in the library; there are: .*maple-classic"):
         load_game("nowhere")
     bad = tmp_path / "bad.toml"
@@ -280,7 +280,7 @@ def test_bets_the_game_does_not_offer_are_refused():
             game.build_wager(credits_, **options)
 
 
-def test_choices_and_records_that_do_not_fit_are_refused(seeded_draw):
+def test_invalid_choices_and_invalid_records_are_refused(seeded_draw):
     game = load_game("hold-fast")
     wager = game.build_wager(1)
     with pytest.raises(ChoiceError, match="no choice given"):
@@ -291,13 +291,13 @@ def test_choices_and_records_that_do_not_fit_are_refused(seeded_draw):
         play_through(game, wager, ReplayDraw([]))
 
 
-def test_the_digest_covers_every_value_and_no_layout():
+def test_the_digest_covers_every_value_and_no_formatting():
     data = copy.deepcopy(GOOD)
     assert compute_digest(data) == compute_digest(dict(reversed(data.items())))
     assert compute_digest(data) != compute_digest(changed((*BASE, "pay", 0, "pays"), {2: 5}))
 
 
-def test_the_command_line_says_why(tmp_path):
+def test_the_command_line_states_the_reason_of_a_refusal(tmp_path):
     from tools.cli import main
 
     bad = tmp_path / "bad.toml"

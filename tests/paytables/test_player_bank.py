@@ -170,7 +170,7 @@ def test_a_hundred_thousand_rounds_with_players_as_the_bank(name, seeded_draw):
 # ---------------------------------------------------------------------------------- the offer
 @pytest.mark.requirement("S-18")
 @pytest.mark.parametrize("name", GAMES)
-def test_the_machine_is_the_bank_of_the_first_round_and_if_nobody_can_be(name, seeded_draw):
+def test_the_machine_is_the_bank_in_the_first_round_and_if_no_player_can_be(name, seeded_draw):
     game = load_game(name)
     assert [spot.id for spot in game.rules.list_spots() if not spot.accepts_bets] == ["bank"]
     with pytest.raises(WagerError, match="bank: the spot is closed"):
@@ -228,7 +228,7 @@ def test_a_player_alone_is_never_offered_the_bank(name, seeded_draw):
 
 @pytest.mark.requirement("S-18")
 @pytest.mark.parametrize("name", GAMES)
-def test_what_the_bank_returns_is_what_the_stake_loses_without_its_commission(name):
+def test_the_bank_wins_what_the_stake_loses_without_commission(name):
     bets = {bet.bet: bet for bet in analyse(load_game(name)).bets}
     bank, stake = bets["bank"], bets["stake"]
     won = stake.distribution.counts[39]
@@ -238,7 +238,7 @@ def test_what_the_bank_returns_is_what_the_stake_loses_without_its_commission(na
 
 
 @pytest.mark.parametrize("name", GAMES)
-def test_a_simulated_bank_comes_to_its_exact_return(name, seeded_draw):
+def test_a_simulated_bank_agrees_with_its_exact_return(name, seeded_draw):
     """The other seats answer as they are advised: a bank against seats that never answer wins more."""
     game = load_game(name)
     bank = {bet.bet: bet for bet in analyse(game).bets}["bank"]
@@ -271,7 +271,7 @@ def test_a_simulated_bank_comes_to_its_exact_return(name, seeded_draw):
         ({"bank": {"seat": 2, "took_part": [0], "last": 1}}, "that a round"),
     ],
 )
-def test_a_turn_that_no_round_leaves_is_refused(name, table, why):
+def test_a_bank_turn_that_no_round_can_leave_is_refused(name, table, why):
     with pytest.raises(ValueError, match=why):
         load_game(name).with_table_state(table)
 
@@ -285,7 +285,7 @@ def test_a_turn_that_no_round_leaves_is_refused(name, table, why):
         ({"player_bank": {"limits": {"least": 10, "most": 100, "step": 10}}}, "must fit stakes from 20"),
     ],
 )
-def test_a_definition_with_a_bank_that_cannot_be_held_is_refused(name, change, why):
+def test_a_definition_with_a_player_bank_that_nobody_can_hold_is_refused(name, change, why):
     data = json.loads(load_game(name).text)
     for key, value in change.items():
         data[key] = {**data[key], **value}
@@ -308,7 +308,7 @@ def test_without_a_bank_in_its_definition_the_machine_is_the_bank(name, seeded_d
 
 @pytest.mark.requirement("S-18")
 @pytest.mark.parametrize("name", GAMES)
-def test_every_stake_comes_back_and_the_bank_stays_where_not_all_have_staked(seeded_draw, name):
+def test_if_not_all_have_staked_every_stake_is_returned_and_the_bank_stays(seeded_draw, name):
     """A power loss between the stakes of two seats: the bank would pay for a stake, or win one, that is not there."""
     here = after(load_game(name), took_part=[0, 1, 2])
     bets = {0: {"stake": 20, "bank": 60}, 1: {"stake": 20}, 2: {"stake": 20}}
@@ -326,7 +326,7 @@ def test_every_stake_comes_back_and_the_bank_stays_where_not_all_have_staked(see
 
 @pytest.mark.requirement("S-18")
 @pytest.mark.parametrize("name", GAMES)
-def test_only_a_round_with_a_players_bank_waits_for_every_stake(seeded_draw, name):
+def test_only_a_round_with_a_player_as_bank_waits_for_every_stake(seeded_draw, name):
     game = load_game(name)
     wagers = {seat: game.build_wager(20, bets={"stake": 20}) for seat in (0, 1)}
     steps, _ = play(game, game.rules.combine_seat_wagers(wagers[0], 0, wagers), seeded_draw(1))

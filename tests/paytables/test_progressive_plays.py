@@ -45,7 +45,7 @@ def test_a_keno_ticket_plays_for_a_level_only_with_the_spots_and_the_stake():
     assert [play.level for play in both] == ["lighthouse", "buoy"]
 
 
-def test_the_odds_are_those_of_play(seeded_draw):
+def test_played_games_hit_levels_at_the_stated_odds(seeded_draw):
     """Far from a proof, which the analysis is: played games hit as often as the odds say, within 5 sigma."""
     game = load_game(THREE)
     odds = {play.level: play.odds for play in game.list_levels(game.build_wager(10))}
@@ -65,7 +65,7 @@ def test_the_odds_are_those_of_play(seeded_draw):
 
 
 @pytest.mark.requirement("R-09", "C-05", "C-09")
-def test_the_return_is_stated_at_reset_at_a_meter_and_as_the_place_counts_it():
+def test_the_return_is_stated_at_reset_at_a_meter_and_as_the_jurisdiction_counts_it():
     (bet,) = analyse(load_game("lantern-harbour"), Depth.RETURN).bets
     harbour, grand = bet.progressives
     assert bet.compute_rtp_counting("nothing") == bet.rtp
@@ -85,7 +85,7 @@ def test_the_return_is_stated_at_reset_at_a_meter_and_as_the_place_counts_it():
 
 
 @pytest.mark.requirement("R-09", "C-09")
-def test_the_return_of_a_mystery_at_a_value_is_that_of_its_next_wager():
+def test_the_return_of_a_mystery_level_at_a_value_is_that_of_the_next_wager():
     """Its odds rise with its meter, as the level itself draws them; at the ceiling it is won for sure."""
     (bet,) = analyse(load_game(THREE), Depth.RETURN).bets
     mystery = next(share for share in bet.progressives if share.level == "mystery")

@@ -57,7 +57,7 @@ def check_agreement(reels, games):
 
 
 @pytest.mark.parametrize("name", REELS)
-def test_both_evaluators_agree(name, subtests):
+def test_compiled_and_interpreted_evaluation_agree(name, subtests):
     rules = load_game(name).rules
     for (mode, made), stage in product(rules.stages.items(), rules.definition.stage):
         if isinstance(made.get_stage(stage), ReelSpinStage):
@@ -66,19 +66,19 @@ def test_both_evaluators_agree(name, subtests):
 
 
 @pytest.mark.slow
-def test_both_evaluators_agree_on_a_million_draws():
+def test_compiled_and_interpreted_evaluation_agree_on_a_million_draws():
     check_agreement(load_game("aurora-twenty").rules.stages["twenty"].get_stage("base").reels, 1_000_000)
 
 
 @pytest.mark.requirement("R-10")
-def test_the_full_cycle_one_by_one_is_the_exact_analysis():
+def test_enumerating_the_full_cycle_equals_the_exact_analysis():
     stage = load_game("seven-rivers").rules.stages["three"].get_stage("base")
     total, squares = enumerate_cycle(stage.reels, stage.reels.cycle)
     table = stage.compute_figures(second=True)
     assert (table.mean, table.second_moment) == (total / stage.reels.cycle, squares / stage.reels.cycle)
 
 
-def test_a_compiled_simulation_with_free_games_lies_in_its_interval():
+def test_a_compiled_simulation_with_free_games_lies_in_its_confidence_interval():
     game = load_game("aurora-twenty")
     (bet,) = analyse(game, Depth.VOLATILITY).bets
     games = 100_000
@@ -97,7 +97,7 @@ def test_a_compiled_simulation_with_free_games_lies_in_its_interval():
         ("comet-respin", "ten", "stage base keeps state during its series"),
     ],
 )
-def test_what_cannot_be_simulated_compiled_is_said(name, mode, reason):
+def test_a_game_that_cannot_be_simulated_compiled_is_refused_with_the_reason(name, mode, reason):
     stages = load_game(name).rules.stages[mode]
     assert find_simulation_obstacle(stages) == reason
     with pytest.raises(AnalysisError, match=reason):

@@ -417,7 +417,7 @@ def test_every_library_game_replays_its_record(name, seeded_draw):
         assert outcome.win_credits == sum(w.credits for w in outcome.settlements)
 
 
-def test_the_bounded_law_of_unlimited_retriggers_closes_on_the_exact_moments():
+def test_the_bounded_distribution_of_unlimited_retriggers_approaches_the_exact_moments():
     free = {**REELS, "pay": [*PAYS, FREE]}
     game = build_game(definition({"base": {**REELS, "pay": [*PAYS, FREE]}, "free": free}), "test")
     (bet,) = analyse(game).bets
@@ -453,7 +453,7 @@ def test_a_feature_that_starts_itself_again_and_again_is_followed_to_its_end():
     assert 0 < bet.mean_credits - bet.distribution.compute_moment(1) < Fraction(1, 10**8)
 
 
-def test_a_distribution_beyond_reach_is_a_note_and_the_rest_stays_exact(monkeypatch):
+def test_a_distribution_that_cannot_be_computed_leaves_a_note_and_exact_figures(monkeypatch):
     game = load_game("orchard-picnic")
     exact = analyse(game, Depth.VOLATILITY).bets[0]
     monkeypatch.setattr("paytables.reels.win_distribution.CASES_MAX", 100)

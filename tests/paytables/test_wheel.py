@@ -102,7 +102,7 @@ BIG_WHEEL = {
 
 
 @pytest.mark.requirement("P-07", "B-09")
-def test_the_big_wheel_of_monaco_returns_what_it_is_known_to():
+def test_the_big_wheel_of_monaco_has_the_known_return():
     parts = " ".join(" ".join([name] * n) for name, (n, _, _) in BIG_WHEEL.items())
     areas = [{"id": i, "name": TEXT, "pays": {i: odds + 1}} for i, (_, odds, _) in BIG_WHEEL.items()]
     data = definition(parts, area=areas, form=[{"id": "all", "name": TEXT, "areas": list(BIG_WHEEL)}])
@@ -120,7 +120,7 @@ def test_the_big_wheel_of_monaco_returns_what_it_is_known_to():
 
 
 @pytest.mark.requirement("P-07")
-def test_several_bets_at_once_have_the_law_of_the_parts():
+def test_several_bets_at_once_have_the_distribution_over_the_parts():
     data = definition("a b c a b a b a c a")
     game = build_game(data, "test.toml")
     bet = game.rules.analyse_wager(game.build_wager(7, bets={"on-a": 5, "on-c": 2}))
@@ -139,7 +139,7 @@ def test_several_bets_at_once_have_the_law_of_the_parts():
     st.sampled_from([5, 6, 8]),
     st.data(),
 )
-def test_spinning_again_has_the_law_of_every_sequence_of_spins(parts, x, y, most, data_source):
+def test_spinning_again_has_the_distribution_of_all_sequences_of_spins(parts, x, y, most, data_source):
     text = " ".join(parts)
     again = {k: f for k, f in (("x", x), ("y", y)) if k in parts}
     data = definition(text, again=again, most_factor=most)
@@ -241,7 +241,7 @@ def test_a_wheel_that_cannot_be_played_is_refused_by_key_and_reason(changes, key
     assert reason in refused.value.reason
 
 
-def test_equal_widths_are_welcome():
+def test_equal_part_widths_are_accepted():
     data = definition(wheel={"parts": "a b a b a b a b c", "widths": [7] * 9})
     assert build_game(data, "test.toml").bet_options == (1, 2, 5)
 
@@ -268,7 +268,7 @@ def test_a_spin_pays_every_area_it_wins_and_shows_where_it_stopped():
 
 
 @pytest.mark.parametrize("seed", range(10))
-def test_a_recorded_game_comes_out_the_same(seed):
+def test_a_recorded_game_replays_to_the_same_outcome(seed):
     game = load_game("river-wheel")
     record = RecordingDraw(Chance(seed))
     wager = game.build_wager(6)
@@ -302,7 +302,7 @@ def test_a_bet_the_wheel_does_not_offer_is_refused(credits_, asked, reason):
 
 
 @pytest.mark.requirement("C-06", "P-07")
-def test_the_river_wheel_is_what_its_help_says():
+def test_the_river_wheel_has_the_parts_that_its_help_states():
     game = load_game("river-wheel")
     shown = game.build_presentation()
     counts = {i: s["parts"] for i, s in shown["symbols"].items()}

@@ -67,7 +67,7 @@ def returns(game):
         ("quebec-red-dog", 8, "ante", "97.2491"),
     ],
 )
-def test_the_return_is_the_published_one(name, decks, bet, percent):
+def test_the_return_of_each_game_is_the_published_one(name, decks, bet, percent):
     found = returns(with_decks(name, decks))[bet]
     assert isinstance(found, Fraction)
     assert f"{float(found) * 100:.4f}" == percent
@@ -94,13 +94,13 @@ def test_the_dragon_bonus_returns_the_published_figure_and_less_if_only_three_ca
         assert f"{float(lettered['banco-dragon']) * 100:.1f}" == "66.8"
 
 
-def test_giving_half_up_in_war_returns_less():
+def test_surrendering_half_the_stake_in_war_lowers_the_return():
     for decks, percent in ((6, "96.3023"), (8, "96.2651")):
         (war, _) = analyse(with_decks("quebec-war", decks)).bets
         assert f"{float(war.worst_rtp) * 100:.4f}" == percent
 
 
-def test_the_law_of_a_wager_adds_to_its_return():
+def test_the_win_distribution_of_a_wager_has_the_wagers_return_as_mean():
     game = load_game("monaco-punto-banco")
     wager = game.build_wager(
         45, bets={"punto": 20, "tie": 5, "punto-pair": 5, "banco-pair": 5, "banco-dragon": 10}
@@ -112,7 +112,7 @@ def test_the_law_of_a_wager_adds_to_its_return():
     assert found.rtp * 45 == mean + 2 * apart["banco-dragon"]
 
 
-def test_the_most_of_a_round_counts_what_an_answer_adds():
+def test_the_highest_return_of_a_round_includes_stakes_added_by_a_decision():
     war, dog = load_game("quebec-war"), load_game("quebec-red-dog")
     assert (
         war.rules.find_highest_round_return(war.build_wager(11, bets={"main": 10, "tie": 1})) == 11 + 20 + 20
@@ -300,7 +300,7 @@ def test_super_pan_is_settled_as_the_text_says(seeded_draw):
     hold_super_pan(seeded_draw, 700)
 
 
-def test_who_draws_as_the_bank_does_wins_as_often_as_the_bank():
+def test_a_player_who_draws_like_the_bank_wins_as_often_as_the_bank():
     bet, worst, bank = analyse(load_game("quebec-super-pan-9")).bets
     assert (bank.bet, bank.rtp) == ("bank", 1)
     assert bet.distribution.counts[0] == bet.distribution.counts[39]
@@ -352,7 +352,7 @@ class FirstCard:
 
 @pytest.mark.requirement("S-03")
 @pytest.mark.parametrize(("card", "away"), [("Ah", 1), ("2c", 2), ("9s", 9), ("Td", 10), ("Kc", 10)])
-def test_as_many_cards_as_the_first_one_counts_are_put_away_from_a_new_shoe(card, away, seeded_draw):
+def test_a_new_shoe_burns_as_many_cards_as_its_first_card_counts(card, away, seeded_draw):
     game = load_game("quebec-baccarat")
     bets = dict(game.rules.definition.form[0].bets)
     wager, draw = game.build_wager(sum(bets.values()), bets=bets), FirstCard(seeded_draw(card), card, 8)
@@ -363,7 +363,7 @@ def test_as_many_cards_as_the_first_one_counts_are_put_away_from_a_new_shoe(card
     ]
 
 
-def test_super_pan_has_no_shoe_that_lasts_and_burns_nothing():
+def test_a_super_pan_definition_whose_shoe_lasts_or_is_burned_is_refused():
     for shoe in ({"stop": 40}, {"burn": True}, {"decks": 1, "rounds": 2}):
         data = json.loads(load_game("quebec-super-pan-9").text)
         data |= {"shoe": shoe, "table": {"seats": 3}}
@@ -372,7 +372,7 @@ def test_super_pan_has_no_shoe_that_lasts_and_burns_nothing():
 
 
 @pytest.mark.requirement("S-03")
-def test_one_deck_may_serve_two_rounds(seeded_draw):
+def test_a_single_deck_is_shuffled_after_every_second_round(seeded_draw):
     """Québec s. 8: shuffled after every second round, with three players at most."""
     data = json.loads(load_game("quebec-red-dog").text)
     data |= {"shoe": {"decks": 1, "rounds": 2}, "table": {"seats": 3}}
@@ -404,7 +404,7 @@ def test_one_deck_may_serve_two_rounds(seeded_draw):
         ({"decks": 1, "rounds": 3}, 1, "rounds"),
     ],
 )
-def test_more_may_not_share_one_deck_of_two_rounds(shoe, seats, why):
+def test_a_single_deck_for_two_rounds_with_too_many_seats_is_refused(shoe, seats, why):
     for name in ("quebec-red-dog", "quebec-blackjack"):
         data = json.loads(load_game(name).text)
         data.update(shoe=shoe, table={"seats": seats})
@@ -423,7 +423,7 @@ def test_more_may_not_share_one_deck_of_two_rounds(shoe, seats, why):
         ([], "must list its cards"),
     ],
 )
-def test_a_table_that_no_round_leaves_is_refused(table, why):
+def test_a_table_state_that_no_round_can_leave_is_refused(table, why):
     with pytest.raises(ValueError, match=why):
         load_game("quebec-baccarat").with_table_state(table)
 
@@ -478,7 +478,7 @@ def test_the_rules_read_by_the_player_name_every_pay(name):
 @pytest.mark.parametrize(
     ("name", "bet", "per"), [("quebec-super-pan-9", "stake", 20), ("quebec-baccarat", "bank", 20)]
 )
-def test_a_commission_on_a_part_of_its_unit_is_in_the_least_return(name, bet, per):
+def test_the_lowest_stated_return_includes_the_commission_on_a_part_of_its_unit(name, bet, per):
     """Of 21 credits the commission is that of 40: no stake that is taken returns less than what is stated."""
     game = load_game(name)
     figures = {each.bet: each for each in analyse(game, Depth.RETURN).bets}
@@ -490,7 +490,7 @@ def test_a_commission_on_a_part_of_its_unit_is_in_the_least_return(name, bet, pe
         assert game.rules.analyse_wager(wager).rtp >= worst.rtp
 
 
-def test_half_a_credit_is_never_the_houses_in_silence():
+def test_a_stake_that_would_leave_half_a_credit_is_refused():
     """A stake without a half cannot be given up by half, so its table is refused; a commission is stated."""
     war = json.loads(load_game("quebec-war").text)
     war["main"]["limits"] = {"least": 1, "most": 1000, "step": 1}

@@ -81,12 +81,12 @@ def judged(found):
 
 
 @pytest.mark.parametrize("name", PLAYED)
-def test_rounds_by_the_text_agree_with_what_is_exact(name):
+def test_rounds_played_by_the_rules_agree_with_the_exact_figures(name):
     judged(hold(name, fast.ROWS))
 
 
 @pytest.mark.slow
 @pytest.mark.timeout(3_600)
 @pytest.mark.parametrize("name", PLAYED)
-def test_ten_million_rounds_by_the_text_agree_with_what_is_exact(name):
+def test_ten_million_rounds_played_by_the_rules_agree_with_the_exact_figures(name):
     judged(hold(name, 10_000_000))

@@ -234,7 +234,7 @@ def seen_by(game, wagers, viewer, deal):
 
 @pytest.mark.requirement("S-52")
 @pytest.mark.parametrize(("viewer", "own"), [(0, "tableau-1"), (1, "tableau-2"), (2, None)])
-def test_a_tableau_lies_face_down_for_all_but_its_holder(seeded_draw, viewer, own):
+def test_only_the_holder_of_a_tableau_sees_its_cards(seeded_draw, viewer, own):
     game = load_game(GAME)
     wagers = dict(
         enumerate(
@@ -306,7 +306,7 @@ def with_left(game, count):
 
 
 @pytest.mark.requirement("S-52", "S-03")
-def test_the_last_round_of_a_shoe_has_nine_cards_or_more(seeded_draw):
+def test_a_round_is_dealt_only_from_a_shoe_of_nine_cards_or_more(seeded_draw):
     game, ends = load_game(GAME), Counter()
     with pytest.raises(ValueError, match="a shoe of 8 cards, but a shoe of that size is shuffled"):
         with_left(game, 8)
@@ -337,12 +337,12 @@ def test_the_last_round_of_a_shoe_has_nine_cards_or_more(seeded_draw):
         ({"banker": {"draws": {}, "against": "one"}}, "banker.against"),
     ],
 )
-def test_a_definition_that_the_order_does_not_know_is_refused(change, key):
+def test_a_definition_that_the_french_order_does_not_permit_is_refused(change, key):
     with pytest.raises(DefinitionError, match=key.replace(".", r"\.")):
         build_game(json.loads(load_game(GAME).text) | change, "test")
 
 
-def test_a_bet_a_cheval_has_a_half_and_each_tableau_one_bet():
+def test_a_bet_a_cheval_must_be_even_and_each_tableau_must_have_one_bet():
     data = json.loads(load_game(GAME).text)
     data["bet"][2]["limits"] = {"least": 5, "most": 500, "step": 5}
     with pytest.raises(DefinitionError, match="multiple of 2"):
@@ -429,7 +429,7 @@ def counted():
 
 @pytest.mark.slow
 @pytest.mark.timeout(3_600)
-def test_the_figures_are_those_of_every_deal_of_nine_cards_counted_anew(counted):
+def test_the_figures_equal_a_new_count_of_every_deal_of_nine_cards(counted):
     rules = load_game(GAME).rules
     for answers, chances in counted.items():
         assert abs(chances.sum() - 1) < 1e-9
@@ -447,7 +447,7 @@ def test_the_figures_are_those_of_every_deal_of_nine_cards_counted_anew(counted)
 
 @pytest.mark.slow
 @pytest.mark.timeout(3_600)
-def test_a_card_at_five_is_better_whatever_either_tableau_holds(counted):
+def test_drawing_at_five_is_better_whatever_cards_either_tableau_holds(counted):
     """By the two cards of both tableaux, which is more than a holder of one sees."""
     means = {
         answers: (chances.sum(axis=3) * np.array([-1, 0, 1])).sum(axis=2)
@@ -460,7 +460,7 @@ def test_a_card_at_five_is_better_whatever_either_tableau_holds(counted):
 
 
 @pytest.mark.requirement("S-52")
-def test_the_returns_of_the_published_table_and_of_the_worst_answers():
+def test_every_bet_of_banque_has_the_published_return_and_the_known_worst_return():
     bets = {bet.bet: bet for bet in analyse(load_game(GAME)).bets}
     assert set(bets) == {*TABLEAUX, "a-cheval"}
     for name, bet in bets.items():
@@ -473,7 +473,7 @@ def test_the_returns_of_the_published_table_and_of_the_worst_answers():
     assert bets["a-cheval"].variance < bets["tableau-1"].variance
 
 
-def test_a_table_without_third_cards_makes_a_fair_game_of_equal_draws():
+def test_a_banker_who_draws_like_the_tableaux_makes_a_game_with_return_one():
     """A banker who draws on five or less as the tableaux do wins as often as each of them."""
     data = json.loads(load_game(GAME).text)
     data["banker"] = {"draws": {str(n): "-0123456789" for n in range(6)}}
@@ -481,7 +481,7 @@ def test_a_table_without_third_cards_makes_a_fair_game_of_equal_draws():
     assert [bet.rtp for bet in bets] == [1, 1, 1]
 
 
-def test_advice_weighs_the_stakes_of_both_tableaux():
+def test_advice_takes_the_stakes_of_both_tableaux_into_account():
     rules = load_game(GAME).rules
     assert rules.find_best_answers({"tableau-1": 10, "tableau-2": 2000}, ["tableau-1"]) == ("stand", "draw")
     assert rules.find_best_answers({"tableau-1": 10, "tableau-2": 10}, TABLEAUX) == ("draw", "draw")

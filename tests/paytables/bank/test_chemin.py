@@ -217,7 +217,7 @@ THREE = {"1": {"stake": 10}, "2": {"stake": 10}, "3": {"stake": 10}}
 
 
 @pytest.mark.requirement("S-51")
-def test_fewer_than_four_seats_play_no_round(seeded_draw):
+def test_fewer_than_four_seats_cannot_play_a_round(seeded_draw):
     game = load_game(GAME)
     seats = {"0": {"bank": 20}, "1": {"stake": 10}, "2": {"stake": 10}}
     with pytest.raises(WagerError, match="by 4 seats or more; 3 have bets"):
@@ -245,7 +245,7 @@ def test_a_round_needs_a_bank_and_a_bet_against_it(seeded_draw, seats, why):
 
 
 @pytest.mark.requirement("S-51")
-def test_a_bank_that_wins_doubles_less_the_levy_or_passes_and_one_that_loses_goes_on(seeded_draw):
+def test_a_winning_bank_doubles_less_the_levy_or_passes_and_a_losing_bank_moves_on(seeded_draw):
     game = load_game(GAME)
     seats = {"0": {"bank": 40}, "1": {"stake": 30}, "2": {"stake": 30}, "3": {"bank": 50}}
     steps, outcome = play(game, all_seats(game, seats), Dealt(seeded_draw(1), **BANK_WINS))
@@ -273,7 +273,7 @@ def test_a_bank_that_wins_doubles_less_the_levy_or_passes_and_one_that_loses_goe
 
 
 @pytest.mark.requirement("S-51")
-def test_a_banco_of_half_the_bank_comes_first_and_one_that_lost_is_followed(seeded_draw):
+def test_a_banco_of_half_the_bank_comes_first_and_its_loser_has_priority_for_the_next(seeded_draw):
     game = load_game(GAME)
     seats = {
         "0": {"bank": 100},
@@ -297,7 +297,7 @@ def test_a_banco_of_half_the_bank_comes_first_and_one_that_lost_is_followed(seed
 
 
 @pytest.mark.requirement("S-51")
-def test_the_hand_is_the_bancos_or_the_highest_stakes_and_lies_face_down_for_others(seeded_draw):
+def test_only_the_player_with_the_banco_or_the_highest_stake_sees_the_players_hand(seeded_draw):
     game = load_game(GAME)
     seats = {"0": {"bank": 100}, "1": {"stake": 20}, "2": {"stake": 50}, "5": {"stake": 30}}
     cards = {"player": "2s 3h 4d", "bank": "Ks 6c"}
@@ -319,7 +319,7 @@ def test_the_hand_is_the_bancos_or_the_highest_stakes_and_lies_face_down_for_oth
 
 
 @pytest.mark.requirement("S-51")
-def test_every_stake_comes_back_and_the_bank_stays_where_not_all_have_staked(seeded_draw):
+def test_if_not_all_have_staked_every_stake_is_returned_and_the_bank_stays(seeded_draw):
     game = load_game(GAME)
     seats = {"0": {"bank": 100, "stake": 5}, "1": {"stake": 20}, "2": {"stake": 50}, "5": {"stake": 30}}
     turn = {"bank": {"seat": 0, "least": 78, "follower": 1}}
@@ -349,7 +349,7 @@ def test_every_stake_comes_back_and_the_bank_stays_where_not_all_have_staked(see
         ({"shoe": {"As": 7}}, "shuffled"),
     ],
 )
-def test_a_table_that_no_round_leaves_is_refused(table, why):
+def test_a_table_state_that_no_round_can_leave_is_refused(table, why):
     with pytest.raises(ValueError, match=why):
         load_game(GAME).with_table_state(table)
 
@@ -363,12 +363,12 @@ def test_a_table_that_no_round_leaves_is_refused(table, why):
         ("banco", {"id": "banco", "name": {"en": "a", "fr": "b"}, "pays": "2:1"}, "even money"),
     ],
 )
-def test_a_definition_that_the_order_does_not_know_is_refused(key, value, why):
+def test_a_definition_that_the_french_order_does_not_permit_is_refused(key, value, why):
     with pytest.raises(DefinitionError, match=why):
         build_game(json.loads(load_game(GAME).text) | {key: value}, "test")
 
 
-def test_the_players_credits_have_one_value():
+def test_chemin_de_fer_with_several_denominations_is_refused():
     data = json.loads(load_game(GAME).text)
     data["game"]["denominations_cents"] = [25, 100]
     with pytest.raises(
@@ -379,7 +379,7 @@ def test_the_players_credits_have_one_value():
 
 # ---------------------------------------------------------------------------------- figures
 @pytest.mark.requirement("S-51")
-def test_the_returns_are_those_of_baccarats_two_hands_with_a_choice_at_five():
+def test_chemin_de_fer_returns_equal_those_of_baccarat_hands_with_a_choice_at_five():
     bank, banco, stake = analyse(load_game(GAME)).bets
     assert f"{float(stake.rtp) * 100:.4f}" == "98.7626"  # the published return of the player's hand
     assert f"{float(stake.worst_rtp) * 100:.4f}" == "98.4758"
@@ -390,7 +390,7 @@ def test_the_returns_are_those_of_baccarats_two_hands_with_a_choice_at_five():
     assert (bank.rtp, bank.strategy) == (1 - lost + won * Fraction(19, 20), None)
 
 
-def test_the_options_of_the_figures_are_a_round_in_which_the_bet_is_covered(seeded_draw):
+def test_the_wager_options_stated_with_the_figures_play_a_covered_round(seeded_draw):
     game = load_game(GAME)
     for bet in analyse(game).bets:
         here = game.with_table_state(bet.table)

@@ -74,7 +74,7 @@ def without_end():
     return {points: comes[points] for points in range(31, 41)}
 
 
-def test_six_decks_are_near_cards_without_end_as_they_are_published():
+def test_six_decks_give_nearly_the_published_chances_of_an_infinite_deck():
     ends = without_end()
     assert sum(ends.values()) == 1
     assert f"{float(ends[31] ** 2):.6f}" == "0.021922"
@@ -84,7 +84,7 @@ def test_six_decks_are_near_cards_without_end_as_they_are_published():
     assert abs(equal - sum(chance**2 for chance in ends.values())) < Fraction(1, 1_000)
 
 
-def test_a_refait_costs_half_of_it_and_insurance_a_hundredth_of_what_is_decided():
+def test_a_refait_costs_half_its_chance_and_insurance_a_part_of_decided_coups():
     equal, refait = compute_equal_row_chances(6)
     figures = {bet.bet: bet for bet in analyse(load_game(GAME), Depth.FULL).bets}
     assert set(figures) == {*CHANCES, *(f"{each}-insured" for each in CHANCES)}
@@ -100,7 +100,7 @@ def test_a_refait_costs_half_of_it_and_insurance_a_hundredth_of_what_is_decided(
     assert figures["red"].worst_rtp == 1 - refait + (refait * later) / 20
 
 
-def test_the_law_of_several_chances_together():
+def test_several_chances_together_have_the_exact_joint_distribution():
     game = load_game(GAME)
     equal, refait = compute_equal_row_chances(6)
     wager = game.build_wager(221, bets={"red": 100, "red-insured": 1, "inverse": 80, "black": 40})
@@ -279,7 +279,7 @@ def test_a_hundred_thousand_coups_are_settled_as_the_text_says(seeded_draw):
     assert hold(seeded_draw, 20_000, refaits=True)[3] > 5
 
 
-def test_the_stop_card_voids_a_coup_and_leaves_who_is_in_prison():
+def test_the_stop_card_voids_a_coup_and_keeps_imprisoned_stakes():
     shoe = {"shoe": {"Kc": 6, "5d": 1}, "held": [{"spot": "red", "credits": 20, "count": 1}]}
     game = load_game(GAME).with_table_state(shoe)
     wager = game.build_wager(141, bets={"black": 40, "red": 100, "red-insured": 1})
@@ -318,7 +318,7 @@ def test_the_stop_card_voids_a_coup_and_leaves_who_is_in_prison():
         ({}, "at least one bet must be staked"),
     ],
 )
-def test_what_cannot_be_counted_is_refused(bets, why):
+def test_a_wager_that_cannot_pay_whole_credits_or_breaks_a_limit_is_refused(bets, why):
     with pytest.raises(WagerError, match=why):
         load_game(GAME).build_wager(sum(bets.values()), bets=bets)
 
@@ -340,7 +340,7 @@ def test_what_cannot_be_counted_is_refused(bets, why):
         ({"held": [{"spot": "red", "credits": 20, "count": 1}] * 2}, "listed twice"),
     ],
 )
-def test_a_table_that_no_coup_leaves_is_refused(table, why):
+def test_a_table_state_that_no_coup_can_leave_is_refused(table, why):
     with pytest.raises(ValueError, match=why):
         load_game(GAME).with_table_state(table)
 
@@ -364,7 +364,7 @@ def test_a_definition_that_cannot_be_played_is_refused(change, why):
         build_game(data, "test")
 
 
-def test_a_dealing_shuffler_has_no_stop_card_and_leaves_no_shoe(seeded_draw):
+def test_a_continuous_shuffler_has_no_stop_card_and_stores_no_shoe(seeded_draw):
     data = json.loads(load_game(GAME).text)
     del data["shoe"]["stop"]
     data["table"] = {"seats": 3, "betting_seconds": 20}

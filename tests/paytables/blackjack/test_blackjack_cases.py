@@ -88,7 +88,7 @@ def test_a_hand_is_split_four_times_and_no_more():
 
 
 @pytest.mark.requirement("S-08:b")
-def test_aces_are_split_as_often_as_their_own_rule_says():
+def test_aces_are_split_as_often_as_the_rule_for_aces_permits():
     """Ten may be split into five hands, aces into two: the third ace stays where it fell, and nothing is asked."""
     game = changed(MONACO, rules={"split": {"hands": 5, "ace_hands": 2}})
     outcome = played(game, {"main": 20}, "As 6h Ad Ac Kc 5c 9s", "split")
@@ -96,13 +96,13 @@ def test_aces_are_split_as_often_as_their_own_rule_says():
 
 
 @pytest.mark.requirement("S-08:c")
-def test_a_quarter_is_insured_only_where_it_is_whole_and_the_table_says_so():
+def test_quarter_insurance_is_offered_only_if_permitted_and_a_whole_number():
     for name, stake, offered in ((MONACO, 4, True), (MONACO, 6, False), (QUEBEC, 4, False)):
         options = asked(load_game(name), {"main": stake}, "Ts Ah 9d").decision.options
         assert ("insurance_quarter" in options) is offered
 
 
-def test_without_protection_all_is_lost_to_a_blackjack():
+def test_without_first_stake_protection_every_stake_loses_to_a_blackjack():
     answers = ("no_insurance", "split", "double", "stand")
     outcome = played(load_game(MONACO), {"main": 20}, "8s Ah 8d 3h Th 7c Kd", *answers)
     assert [(each.staked_credits, each.credits) for each in outcome.settlements] == [(40, 0), (20, 0)]
@@ -151,7 +151,7 @@ def test_without_protection_all_is_lost_to_a_blackjack():
         (MONACO, "Ts 6h Td As Ac 5c 9c", ("split", "stand", "stand"), [("won", 20, 40), ("won", 20, 40)]),
     ],
 )
-def test_a_case_of_the_texts(name, cards, answers, settled):
+def test_a_round_with_given_cards_is_settled_as_the_rules_say(name, cards, answers, settled):
     outcome = played(load_game(name), {"main": 20}, cards, *answers)
     assert [(each.name, each.staked_credits, each.credits) for each in outcome.settlements] == settled
 
@@ -196,7 +196,7 @@ def asked(game, bets, cards, *answers):
         ),
     ],
 )
-def test_a_hand_is_offered_what_the_texts_let_it_do(game, cards, answers, options):
+def test_a_hand_is_offered_the_options_that_the_rules_permit(game, cards, answers, options):
     play = asked(game, {"main": 20}, cards, *answers)
     assert set(play.decision.options) == options
     for option in options & {"double", "split"}:
@@ -205,7 +205,7 @@ def test_a_hand_is_offered_what_the_texts_let_it_do(game, cards, answers, option
         play.advance(Choice("surrender"))
 
 
-def test_a_dealer_who_looks_ends_the_round_with_a_blackjack_and_takes_insurance_at_once_without():
+def test_a_dealer_with_a_hole_card_settles_insurance_before_the_players_decide():
     game = changed(QUEBEC, rules={"second_card": "hole"})
     outcome = played(game, {"main": 20}, "9s Ah 9d Kc", "insurance")
     assert came_back(outcome) == [("insurance", "won", 10, 30), ("main", "lost", 20, 0)]
@@ -241,7 +241,7 @@ def test_two_bets_are_played_against_two_hands():
 
 
 @pytest.mark.requirement("S-09")
-def test_sevens_count_the_first_three_cards_of_the_box_split_or_not():
+def test_the_sevens_bonus_counts_the_first_three_cards_of_the_box_even_after_a_split():
     game = load_game(OPTIONS)
     split = played(game, {"main": 2, "sevens": 1}, "7s 9h 7s 7s 2c 2c Tc", "split", "stand", "stand")
     assert ("sevens", "sevens-suited", 1, 5001) in came_back(split)
@@ -284,7 +284,7 @@ def test_sevens_count_the_first_three_cards_of_the_box_split_or_not():
         (MONACO, "twenty-one-plus-three", "2s 9h Ts", "lost", 0),
     ],
 )
-def test_each_side_bet_wins_with_the_cards_of_its_text_and_no_others(name, side, cards, row, returned):
+def test_each_side_bet_wins_only_with_the_cards_that_its_rules_name(name, side, cards, row, returned):
     """The cards are the player's first, the dealer's first and the player's second."""
     found = asked(load_game(name), {"main": 2, side: 1}, cards)
     assert [(each.name, each.credits) for each in found.settlements if each.spot == side] == [(row, returned)]
@@ -434,7 +434,7 @@ def test_a_definition_that_cannot_be_played_is_refused(name, change, why):
 
 
 @pytest.mark.requirement("C-02", "C-12")
-def test_the_rules_say_what_the_house_has_chosen_in_both_languages():
+def test_the_help_states_the_chosen_rule_options_in_both_languages():
     for name in (QUEBEC, OPTIONS, MULTI, MONACO):
         game = load_game(name)
         assert "{" not in game.help["en"] + game.help["fr"]
@@ -469,12 +469,12 @@ def test_the_rules_say_what_the_house_has_chosen_in_both_languages():
         (MONACO, "As Th Kd", (), "no_insurance"),
     ],
 )
-def test_the_best_answer_is_advised(name, cards, answers, advice):
+def test_the_best_option_is_advised(name, cards, answers, advice):
     play = asked(load_game(name), {"main": 20}, cards, *answers)
     assert play.decision.prompt["advice"] == advice
 
 
-def test_a_play_of_other_rules_advises_nothing():
+def test_a_strategy_for_other_rules_gives_no_advice():
     data = json.loads(load_game(QUEBEC).text)
     data["rules"] = {"split": {"same": "rank"}}
     play = asked(build_game(data, "test"), {"main": 20}, "Ts Th 6d")

@@ -109,14 +109,14 @@ TINY = {
 
 
 @pytest.mark.parametrize("name", TINY)
-def test_best_and_worst_are_those_of_every_play_there_is(name):
+def test_the_best_and_worst_means_equal_those_over_every_possible_play(name):
     counts, up, cards, hands, rules, brute = TINY[name]
     best, worst, plays = every_play(Brute(**brute), counts, up, cards, split=bool(hands))
     assert plays > 1 or cards == (1, 1)  # a card to each ace is all there is
     assert solved(house(**rules), counts, up, cards, hands=hands) == (best, worst)
 
 
-def test_the_hands_of_a_split_are_counted_whole():
+def test_the_mean_number_of_split_hands_equals_a_direct_recursion():
     """With nothing to lose but pair cards, the mean number of hands is the one of a direct recursion."""
 
     def hands(most, now, open_, pairs, others):
@@ -143,7 +143,7 @@ def test_the_hands_of_a_split_are_counted_whole():
 
 
 # ------------------------------------------------------------------------------- published analyses
-def test_a_tiny_shoe_as_farmer_published_it():
+def test_a_tiny_shoe_has_the_return_that_farmer_published():
     """E. Farmer, strategy calculator 6.3, blackjackinfo.com thread 22710: 2-2 against 7, all given digits."""
     rules = house(hands_max=4, double_after_split=True)
     round_, play = SolvedRound(rules, 7, (0, 4, 4, 2, 0, 0, 2, 0, 0, 7)), StrategyEvaluation(rules)
@@ -159,7 +159,7 @@ def test_a_tiny_shoe_as_farmer_published_it():
     assert [f"{100 * mean / ways:.9f}" for mean in found] == published
 
 
-def test_one_deck_and_one_split_as_published():
+def test_one_deck_with_one_split_has_the_published_return():
     """The full single deck of bjstrat.net: +0.000247914 (soft 17 stood on, no double after the one split)."""
     mean = policies.StrategyTable(house()).evaluate(policies.choose_best, policies.choose_highest_sum).mean
     assert f"{float(mean):.9f}" == "0.000247914"
@@ -185,7 +185,7 @@ WIZARD = {
 
 
 @pytest.mark.parametrize("case", WIZARD, ids=lambda case: case[0])
-def test_two_cards_against_an_ace_as_the_wizard_of_odds_has_them(case):
+def test_two_cards_against_an_ace_have_the_returns_of_the_wizard_of_odds(case):
     _, decks, hits, hidden = case
     rules = house(decks=decks, hits_soft_17=hits, has_hole_card=hidden, first_stake_only=hidden, hands_max=1)
     table = policies.StrategyTable(rules, (1,))
@@ -217,7 +217,7 @@ GAMES = {
 
 @pytest.mark.slow
 @pytest.mark.parametrize("name", GAMES)
-def test_returns_of_whole_games_beside_the_published(name):
+def test_the_returns_of_whole_games_agree_with_published_returns(name):
     rules, published, millionths = GAMES[name]
     mean = (
         policies.StrategyTable(house(**rules))
@@ -240,11 +240,11 @@ BASIC = (  # as any book has it for one deck, soft 17 stood on, no double after 
 
 
 @pytest.mark.slow
-def test_the_best_chart_of_one_deck_is_the_book():
+def test_the_best_chart_of_one_deck_is_basic_strategy():
     assert format_chart(find_best_chart(policies.StrategyTable(house()))) == BASIC
 
 
-def test_the_best_chart_of_one_deck_against_a_six_is_the_book():
+def test_the_best_chart_of_one_deck_against_a_six_is_basic_strategy():
     book, found = parse_chart(BASIC), find_best_chart(policies.StrategyTable(house(), (6,)))
     assert format_chart(book) == BASIC
     assert found.answer_by_situation == {
@@ -253,7 +253,7 @@ def test_the_best_chart_of_one_deck_against_a_six_is_the_book():
     assert found.split_pairs == {place for place in book.split_pairs if place[0] == 6}
 
 
-def test_no_answer_of_the_chart_alone_can_be_better():
+def test_no_change_of_a_single_cell_improves_the_best_chart():
     table = policies.StrategyTable(house(), (10,))
     mean = table.evaluate(parse_chart(BASIC).build_chooser(table), parse_chart(BASIC).decide_offer).mean
     changes = [
@@ -306,6 +306,6 @@ def test_a_blackjack_is_insured_or_paid_evenly_but_not_both(even):
 
 
 @pytest.mark.parametrize("line", ["hard 12", "firm 12 HHSSSHHHHH", "hard 12 HHSSSHHHH", "hard 12 HHSSSHHHHX"])
-def test_what_is_no_line_of_a_chart_is_refused(line):
+def test_an_invalid_line_of_a_chart_is_refused(line):
     with pytest.raises(ValueError, match="chart"):
         parse_chart([line])

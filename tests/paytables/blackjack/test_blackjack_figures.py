@@ -57,7 +57,7 @@ CONTROLS = {
 
 
 @pytest.mark.parametrize("case", CONTROLS, ids=lambda case: f"{case[1]}, {case[2]} decks")
-def test_side_bets_return_the_control_values(case):
+def test_side_bets_have_the_control_returns(case):
     name, bet, decks = case
     made = definition(name, decks)
     side = next(side for side in made.side if side.id == bet)
@@ -108,7 +108,7 @@ def perm(number, times):
 
 
 @pytest.mark.parametrize("decks", [1, 2, 6])
-def test_progressive_rows_by_their_formulas(decks):
+def test_progressive_rows_have_the_probabilities_of_their_formulas(decks):
     """Each by the falling factorials of the cards it may be made of, higher rows taken off."""
     cards, n = 52 * decks, decks
     one, two, three = (compute_row_chances(side(*PROGRESSIVE[table]), n, hole=False) for table in (1, 2, 3))
@@ -140,7 +140,7 @@ def test_a_hidden_blackjack_ends_the_round_before_a_third_card():
     assert sum(hidden.values()) == sum(seen.values()) == Fraction(12, 52 * 51)
 
 
-def test_the_best_play_as_data_is_the_best_play():
+def test_the_stored_best_strategy_has_the_mean_of_the_best_play():
     rules = house(
         hands_max=3,
         double_after_split=True,
@@ -174,7 +174,7 @@ def test_the_best_play_as_data_is_the_best_play():
 
 
 @pytest.mark.parametrize("name", TABLES)
-def test_a_table_carries_its_figures_and_its_chart(name):
+def test_a_table_definition_stores_its_figures_and_its_chart(name):
     game = load_game(name)
     proof = game.rules.definition.proved["main"]
     assert format_chart(parse_chart(proof.chart)) == proof.chart
@@ -197,7 +197,7 @@ def test_a_table_carries_its_figures_and_its_chart(name):
 
 
 @pytest.mark.parametrize("up", [3, 9])
-def test_a_chart_as_printed_comes_to_what_it_is_said_to(up):
+def test_a_printed_chart_has_the_return_that_is_stated_for_it(up):
     """Twos split three ways against some first cards only: what is printed must tell the rest of them too."""
     table = policies.StrategyTable(
         house(decks=6, has_hole_card=False, first_stake_only=False, hands_max=3, double_after_split=True),
@@ -214,7 +214,7 @@ def test_a_chart_as_printed_comes_to_what_it_is_said_to(up):
 
 @pytest.mark.slow
 @pytest.mark.parametrize("name", TABLES)
-def test_a_chart_as_carried_comes_to_what_it_is_said_to(name):
+def test_a_stored_chart_has_the_return_that_is_stored_with_it(name):
     made = definition(name)
     table, chart = policies.StrategyTable(made.house), parse_chart(made.proved["main"].chart)
     assert table.evaluate(chart.build_chooser(table), chart.decide_offer).mean == Fraction(
@@ -225,7 +225,7 @@ def test_a_chart_as_carried_comes_to_what_it_is_said_to(name):
 @pytest.mark.slow
 @pytest.mark.timeout(3_600)
 @pytest.mark.parametrize("name", CARRIED)
-def test_the_figures_carried_are_those_that_come_out(name):
+def test_the_stored_figures_equal_newly_computed_ones(name):
     game = load_game(name)
     assert game.rules.definition.proved == prove(game.rules.definition)
 
@@ -261,7 +261,7 @@ TEXTS = {
 @pytest.mark.slow
 @pytest.mark.timeout(3_600)
 @pytest.mark.parametrize("name", TEXTS)
-def test_ten_million_rounds_by_the_chart_agree_with_its_return_and_its_law(name):
+def test_ten_million_rounds_by_the_chart_agree_with_its_return_and_distribution(name):
     """Card by card, compiled, with no code of the product; 99.9 % of such samples lie as near."""
     decks, h17, first_only, doubled, das, most, at_once, banks = TEXTS[name]
     made, rounds = definition(name), 10_000_000

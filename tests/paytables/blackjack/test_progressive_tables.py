@@ -109,7 +109,7 @@ def in_order(*left):
     return prod(Fraction(count, 312 - n) for n, count in enumerate(left))
 
 
-def test_the_chances_are_those_counted_by_hand():
+def test_the_probabilities_equal_those_counted_by_hand():
     """Of six decks: 24 of a rank, 6 of a card, 12 of a colour; each group in every order it may come in."""
     steel = 4 * 120 * in_order(6, 6, 6, 6, 6)
     four_aces = 2 * in_order(12, 11, 10, 9)
@@ -118,7 +118,7 @@ def test_the_chances_are_those_counted_by_hand():
     assert plays[2].shares == {Fraction(1, 10): 4 * four_aces}
 
 
-def test_the_second_table_returns_what_is_counted_by_hand():
+def test_the_return_of_the_second_pay_table_equals_a_count_by_hand():
     four_aces = 2 * in_order(12, 11, 10, 9)
     two, three = in_order(24, 23), in_order(24, 23, 22)
     suited, three_suited = 4 * in_order(6, 5), 4 * in_order(6, 5, 4)
@@ -170,7 +170,7 @@ class Given:
         (NAMES[2], "Th Kc Th 9c", ["stand"], "progressive", 25, ()),
     ],
 )
-def test_a_round_wins_what_its_first_cards_win(name, cards, answers, spot, due, hits):
+def test_the_progressive_bet_of_a_round_wins_by_its_first_cards(name, cards, answers, spot, due, hits):
     game = load_game(name)
     wager = game.build_wager(3, bets={"main": 2, "progressive": 1})
     round_ = Round(game.play(wager, Given(cards)), wager)
@@ -188,7 +188,7 @@ def test_a_round_wins_what_its_first_cards_win(name, cards, answers, spot, due, 
     assert (play.stake_credits, play.fed_credits, play.spots) == (1, 1, (spot,))
 
 
-def test_monacos_split_aces_is_a_bet_of_the_operators_own():
+def test_the_split_aces_bet_of_monaco_has_the_counted_progressive_rates():
     game = load_game("monaco-blackjack-split-aces")
     (level,) = next(b for b in analyse(game, Depth.PRIZES).bets if b.bet == "split-aces").progressives
     assert level.rate == 2 * in_order(12, 11, 10, 9)

@@ -145,12 +145,12 @@ def judged(name, rounds):
 
 
 @pytest.mark.parametrize("name", GAMES)
-def test_first_cards_win_as_often_as_is_exact(name):
+def test_side_bets_on_first_cards_win_as_often_as_the_exact_probability(name):
     judged(name, ROWS)
 
 
 @pytest.mark.slow
 @pytest.mark.timeout(3_600)
 @pytest.mark.parametrize("name", GAMES)
-def test_ten_million_first_cards_win_as_often_as_is_exact(name):
+def test_side_bets_on_ten_million_first_cards_win_as_often_as_the_exact_probability(name):
     judged(name, 10_000_000)

@@ -19,7 +19,7 @@ class Numbers:
         return self.values.pop(0)
 
 
-def test_every_card_has_one_name_and_it_reads_back():
+def test_every_card_has_one_name_which_parses_to_the_card():
     names = [cards.format_card(card) for card in cards.build_deck(joker=True)]
     assert len(set(names)) == 53
     assert [cards.parse_card(name) for name in names] == list(range(53))
@@ -32,7 +32,7 @@ def test_every_card_has_one_name_and_it_reads_back():
 
 
 @pytest.mark.parametrize("name", ["", "A", "1s", "As ", "sA", "10h", "jk"])
-def test_what_is_no_card_is_refused_by_name(name):
+def test_an_invalid_card_name_is_refused_and_named(name):
     with pytest.raises(ValueError, match=f"'{name}' is not a card"):
         cards.parse_card(name)
 
@@ -53,7 +53,7 @@ def test_a_shoe_gives_every_order_of_its_cards_once():
 
 
 @pytest.mark.requirement("S-01")
-def test_shoes_of_decks():
+def test_a_shoe_has_the_cards_of_its_decks_without_excluded_ranks():
     assert cards.Shoe.from_decks(8).cards_left == 416
     assert cards.Shoe.from_decks(1, joker=True).cards_left == 53
     without = cards.Shoe.from_decks(8, excluded_ranks=[cards.RANKS.index(r) for r in "789T"])
@@ -77,7 +77,7 @@ def test_a_shoe_has_each_card_of_its_packs_as_often_as_there_are_packs():
         )
 
 
-def test_a_shoe_refuses_what_it_has_not():
+def test_dealing_from_an_empty_shoe_and_invalid_shoe_data_are_refused():
     shoe = cards.Shoe.from_json({})
     with pytest.raises(ValueError, match="dealer 1: no card is left in the shoe"):
         shoe.deal(Numbers(0), "dealer 1")

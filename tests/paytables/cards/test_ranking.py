@@ -60,7 +60,7 @@ def test_every_hand_of_the_deck_is_counted_as_published(order, size, published):
     assert sum(found.values()) == build_sets(52, size).count
 
 
-def test_pairs_of_four_of_five_by_rank():
+def test_the_best_four_of_five_cards_have_the_known_number_of_pairs_by_rank():
     strengths = build_sets(52, 5).compute_strengths(FOUR_CARD_RANKING)
     pairs = Counter((strengths[strengths >> 20 == 1] >> 16 & 15).tolist())
     assert [pairs[rank] for rank in (12, 11, 10)] == [81096, 81096, 80724]
@@ -76,7 +76,7 @@ def test_pairs_of_four_of_five_by_rank():
         (THREE_CARD_RANKING, brute.THREE, 3, 3),
     ],
 )
-def test_hands_stand_in_the_order_of_the_words(order, names, size, cards, seeded_draw):
+def test_strengths_order_hands_as_the_rules_describe(order, names, size, cards, seeded_draw):
     """Of random hands, strengths compare exactly as hands judged from the text do."""
     draw, rank = seeded_draw("order"), HandRanking(order)
     hands = []
@@ -97,7 +97,7 @@ def test_hands_stand_in_the_order_of_the_words(order, names, size, cards, seeded
         (3, THREE_CARD_RANKING),
     ],
 )
-def test_whole_tables_say_what_single_hands_say(size, order, seeded_draw):
+def test_the_strength_table_equals_the_strength_of_each_single_hand(size, order, seeded_draw):
     table, rank, draw = build_sets(52, size), HandRanking(order), seeded_draw("tables")
     strengths = table.compute_strengths(order)
     for _ in range(300):
@@ -115,7 +115,7 @@ def test_whole_tables_say_what_single_hands_say(size, order, seeded_draw):
         ["Kc Qd Jk Ts 9h", "6s 5d 4d 3d Jk", "Ks Kd Jk 4c 4d", "As Jk Kd Qh 2c", "Ks Kd Qd Jd 9c"],
     ],
 )
-def test_pai_gow_has_its_own_straights_and_its_joker(better_first):
+def test_pai_gow_ranks_its_special_straights_and_its_joker(better_first):
     """By-law ss.39-40: ace to five is the highest straight flush and the second straight.
 
     The joker is an ace, or completes a straight or a flush: with two pairs of its own it makes no full house.
@@ -126,7 +126,7 @@ def test_pai_gow_has_its_own_straights_and_its_joker(better_first):
 
 
 @pytest.mark.requirement("S-15", "S-29")
-def test_what_the_joker_of_pai_gow_makes():
+def test_the_joker_of_pai_gow_makes_the_hands_that_the_rules_permit():
     rank = HandRanking(PAI_GOW_RANKING)
     made = {
         "Ac Ad Ah As Jk": "five-of-a-kind",
@@ -143,7 +143,7 @@ def test_what_the_joker_of_pai_gow_makes():
     assert {hand: rank.find_category(parse_cards(hand)) for hand in made} == made
 
 
-def test_the_low_hand_of_pai_gow():
+def test_the_low_hand_of_pai_gow_is_ranked_by_pair_then_high_cards():
     rank = HandRanking(PAI_GOW_LOW_RANKING)
     hands = ["As Jk", "Ks Kd", "2c 2d", "As Ks", "Jk Qs", "Ks Qs", "3c 2d"]
     strengths = [rank.compute_strength(parse_cards(hand)) for hand in hands]
@@ -165,7 +165,7 @@ def test_wild_cards_make_the_best_hand_there_is(wilds, seeded_draw):
         assert rank.find_category(hand) == names[judged[0]]
 
 
-def test_suit_classes_are_those_of_permuting_suits():
+def test_suit_classes_equal_those_found_by_permuting_suits():
     """Each set is in the class whose chosen set it becomes by some exchange of suits, and classes count sets."""
     table = build_sets(52, 3)
     chosen, like = table.list_suit_classes
@@ -188,12 +188,12 @@ _TURNS = [turn for turn in product(range(4), repeat=4) if len(set(turn)) == 4]
 @pytest.mark.parametrize(
     ("cards", "size", "classes"), [(52, 2, 169), (52, 4, 16432), (52, 5, 134459), (53, 5, 150891)]
 )
-def test_published_numbers_of_classes(cards, size, classes):
+def test_the_numbers_of_suit_classes_are_the_published_ones(cards, size, classes):
     chosen, like = build_sets(cards, size).list_suit_classes
     assert (len(chosen), int(like.sum())) == (classes, build_sets(cards, size).count)
 
 
-def test_sums_over_hands_that_hold_given_cards(seeded_draw):
+def test_sums_over_supersets_equal_sums_over_hands_that_hold_the_cards(seeded_draw):
     table, draw = build_sets(52, 4), seeded_draw("sums")
     values = np.array([draw.below(50, "value") for _ in range(table.count)])
     sums = table.sum_over_supersets(values)

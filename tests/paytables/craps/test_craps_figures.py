@@ -54,7 +54,7 @@ RETURNS = {
 
 @pytest.mark.parametrize("house", RETURNS)
 @pytest.mark.requirement("P-07", "S-41", "S-42", "S-43", "S-44")
-def test_every_bet_returns_what_it_is_known_to(house):
+def test_every_bet_has_the_known_return(house):
     bets = analyse(load_game(house)).bets
     assert {bet.bet: bet.rtp for bet in bets} == RETURNS[house]
     for bet in bets:
@@ -66,7 +66,7 @@ def test_every_bet_returns_what_it_is_known_to(house):
 
 
 @pytest.mark.requirement("P-07")
-def test_the_law_of_the_lines():
+def test_line_bets_have_the_known_distributions():
     found = {bet.bet: bet.distribution for bet in analyse(load_game(QUEBEC)).bets}
     shares = {name: {win: F(n, law.total) for win, n in law.counts.items()} for name, law in found.items()}
     assert shares["pass"] == shares["come"] == {0: F(251, 495), 2: F(244, 495)}
@@ -78,7 +78,7 @@ def test_the_law_of_the_lines():
 
 
 @pytest.mark.requirement("P-07")
-def test_bets_a_throw_are_those_of_the_stationary_table():
+def test_the_bets_decided_per_throw_are_those_of_the_stationary_table():
     """A table whose bets are renewed at once: how often each is staked, by the stationary shares of the points."""
     ways = {n: 6 - abs(n - 7) for n in range(2, 13)}
     points = (4, 5, 6, 8, 9, 10)
@@ -128,14 +128,14 @@ def play_each(house, games, seed):
 
 @pytest.mark.parametrize("house", RETURNS)
 @pytest.mark.requirement("R-10", "B-08")
-def test_every_bet_played_to_its_end_comes_to_its_figures(house):
+def test_every_bet_played_to_its_end_agrees_with_its_figures(house):
     play_each(house, 40, 95)
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("house", RETURNS)
 @pytest.mark.requirement("R-10", "B-08")
-def test_every_bet_played_thousands_of_times_comes_to_its_figures(house):
+def test_every_bet_played_thousands_of_times_agrees_with_its_figures(house):
     play_each(house, 4_000, 951)
 
 
@@ -171,7 +171,7 @@ def brute(rules_by_spot, bets, point, told, depth=60):
     ],
 )
 @pytest.mark.requirement("P-07")
-def test_bets_together_have_their_joint_law(house, bets):
+def test_several_bets_together_have_their_joint_distribution(house, bets):
     game = load_game(house)
     bet = game.rules.analyse_wager(game.build_wager(sum(bets.values()), bets=bets))
     law, left = brute(house, bets, None, ())
@@ -191,7 +191,7 @@ def test_bets_together_have_their_joint_law(house, bets):
 
 
 @pytest.mark.requirement("P-07")
-def test_what_a_wager_adds_is_analysed_as_the_table_stands():
+def test_added_bets_are_analysed_with_the_bets_that_stand_on_the_table():
     game = load_game(QUEBEC)
     table = {
         "point": 6,
@@ -210,7 +210,7 @@ def test_what_a_wager_adds_is_analysed_as_the_table_stands():
 
 
 @pytest.mark.requirement("P-07")
-def test_a_full_cloth_has_an_exact_variance_where_its_law_is_beyond_reach(monkeypatch):
+def test_a_table_full_of_bets_has_an_exact_variance_without_a_distribution(monkeypatch):
     game = load_game(QUEBEC)
     bets = {f"right-{n}": 30 for n in (4, 5, 6, 8, 9, 10)} | {
         "hard-4": 1,
@@ -234,7 +234,7 @@ def test_a_full_cloth_has_an_exact_variance_where_its_law_is_beyond_reach(monkey
 
 
 @pytest.mark.requirement("P-07", "F-11")
-def test_the_most_of_a_throw_counts_what_stands_and_what_dice_cannot_show_together():
+def test_the_highest_return_of_a_throw_counts_standing_bets_that_can_win_together():
     game = load_game(QUEBEC)
     assert (
         game.rules.find_highest_round_return(
@@ -255,7 +255,7 @@ def test_the_most_of_a_throw_counts_what_stands_and_what_dice_cannot_show_togeth
 
 # ---------------------------------------------------------------------------------- ways to play
 @pytest.mark.requirement("P-07")
-def test_the_odds_make_the_edge_what_it_is_known_to_be():
+def test_odds_bets_lower_the_house_edge_to_the_known_values():
     rules = load_game(QUEBEC).rules
     plain, odds, dont = (
         analyse_named_strategy(name, rules) for name in ("pass", "pass-odds", "dontpass-odds")
@@ -296,7 +296,7 @@ def molly():
 
 
 @pytest.mark.requirement("P-07")
-def test_three_point_molly_stakes_and_loses_what_its_stationary_table_says():
+def test_three_point_molly_stakes_and_loses_as_its_stationary_table_states():
     found = analyse_named_strategy("three-point-molly", load_game(QUEBEC).rules)
     lines, odds = molly()
     lost = (1 - found.rtp_of_all_staked) * found.mean_staked_credits
@@ -306,7 +306,7 @@ def test_three_point_molly_stakes_and_loses_what_its_stationary_table_says():
 
 
 @pytest.mark.requirement("P-07")
-def test_a_way_to_play_is_laid_as_the_table_stands():
+def test_a_strategy_adds_the_bets_that_are_missing_on_the_table():
     game = load_game(QUEBEC)
     way = next(each for each in game.rules.definition.strategy if each.id == "three-point-molly")
     assert find_strategy_bets(way, game.rules) == {"pass": 1}
@@ -320,7 +320,7 @@ def test_a_way_to_play_is_laid_as_the_table_stands():
 
 
 @pytest.mark.requirement("P-07")
-def test_ways_to_play_that_are_none_are_refused():
+def test_an_invalid_strategy_in_a_definition_is_refused():
     data = parse(read_source(QUEBEC))
     text = {"en": "x", "fr": "x"}
     data["strategy"] = [
@@ -347,7 +347,7 @@ def test_ways_to_play_that_are_none_are_refused():
 
 
 @pytest.mark.requirement("P-07")
-def test_the_chain_of_a_bet_alone_is_that_of_the_table():
+def test_the_markov_chain_of_a_single_bet_equals_that_of_the_table():
     rules_by_spot = load_game(QUEBEC).rules.rules_by_spot
     from paytables import Bet
 

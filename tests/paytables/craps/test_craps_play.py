@@ -100,14 +100,14 @@ def play_many(house, rounds, seed):
 @pytest.mark.requirement("S-40", "S-41", "S-42", "S-43", "S-44", "P-01")
 @pytest.mark.parametrize("house", HOUSES)
 @pytest.mark.library_only("P-07")
-def test_random_bets_and_throws_come_out_as_the_text_says(house):
+def test_random_bets_and_throws_are_settled_as_the_text_says(house):
     play_many(house, 400, 18)
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("house", HOUSES)
 @pytest.mark.library_only("P-07")
-def test_100_000_throws_come_out_as_the_text_says(house):
+def test_a_hundred_thousand_throws_are_settled_as_the_text_says(house):
     play_many(house, 100_000, 181)
 
 
@@ -127,7 +127,7 @@ class Thrown:
     ("name", "bets", "dice"),
     [(QUEBEC, {"pass": 2}, 2), (MONACO, {"pass": 2}, 2), ("quebec-sic-bo", {"big": 5}, 3)],
 )
-def test_each_die_of_a_game_has_six_faces_and_is_drawn_by_itself(name, bets, dice):
+def test_each_die_of_a_game_has_six_faces_and_its_own_draw(name, bets, dice):
     """Every throw there is comes of one equally likely set of numbers, each below six."""
     game = load_game(name)
     wager, seen = game.build_wager(sum(bets.values()), bets=bets), set()

@@ -15,7 +15,7 @@ def run(*args, code=0):
 
 
 @pytest.mark.requirement("P-07", "C-08")
-def test_the_edge_of_a_way_to_play_is_that_of_all_it_stakes():
+def test_the_house_edge_of_a_strategy_is_stated_of_its_total_stake():
     said = run("par", "quebec-craps", "--strategy", "pass-odds")
     assert "of all that is staked  99.6256 %  1863/1870" in said
     assert "the house keeps 0.3743 % (7/1870), a throw 0.004189 (7/1671)" in said
@@ -26,7 +26,7 @@ def test_the_edge_of_a_way_to_play_is_that_of_all_it_stakes():
 
 
 @pytest.mark.requirement("P-07", "C-08")
-def test_a_layout_has_a_sheet_of_its_own():
+def test_a_combination_of_bets_has_its_own_par_sheet():
     data = json.loads(run("par", "quebec-craps", "--bet", "pass=5", "--bet", "right-6=6", "--json"))
     (bet,) = data["bets"]
     assert bet["cost_credits"] == 11

@@ -45,7 +45,7 @@ def bet_of(data, name):
 
 @pytest.mark.requirement("S-41", "S-43")
 @pytest.mark.library_only("P-07")
-def test_a_come_bet_travels_and_its_odds_are_off_on_the_come_out():
+def test_a_come_bet_moves_to_its_number_and_its_odds_are_off_on_the_come_out():
     game = load_game(QUEBEC)
     at = game.with_table_state(table(8, ("pass", 5)))
     outcome = thrown(at, 2, 2, at.build_wager(10, bets={"come": 10}))
@@ -67,7 +67,7 @@ def test_a_come_bet_travels_and_its_odds_are_off_on_the_come_out():
 
 
 @pytest.mark.library_only("P-07")
-def test_what_is_off_neither_wins_nor_loses_on_a_come_out():
+def test_bets_that_are_off_are_not_decided_on_a_come_out():
     off = (("right-6", 6), ("buy-6", 21), ("hard-6", 1))
     quebec = load_game(QUEBEC).with_table_state(table(None, *off, ("lay-6", 25)))
     assert settled(thrown(quebec, 3, 3)) == [("lay-6", "lost", 0)]
@@ -86,7 +86,7 @@ def test_what_is_off_neither_wins_nor_loses_on_a_come_out():
 
 @pytest.mark.requirement("S-41", "S-44")
 @pytest.mark.library_only("P-07")
-def test_leaving_gives_back_what_may_be_and_leaves_what_may_not():
+def test_a_leaving_player_gets_back_only_bets_that_may_be_taken_down():
     bets = [
         ("pass", 5), ("odds-pass", 10), ("come-4", 3), ("odds-come-4", 9), ("dontcome-9", 4), ("odds-dontcome-9", 6),
         ("buy-5", 42), ("lay-10", 41), ("hard-8", 2), ("right-6", 12),
@@ -113,7 +113,7 @@ def test_leaving_gives_back_what_may_be_and_leaves_what_may_not():
 
 @pytest.mark.requirement("S-41")
 @pytest.mark.library_only("P-07")
-def test_the_shooter_of_monaco_leaves_the_least_bet_on_dont_pass():
+def test_the_shooter_of_monaco_must_keep_the_minimum_bet_on_dont_pass():
     bets = (("dontpass", 7), ("odds-dontpass", 12))
     given, left = load_game(MONACO).with_table_state(table(4, *bets)).rules.take_down_standing_bets()
     assert [(each.spot, each.credits) for each in given] == [("dontpass", 6), ("odds-dontpass", 12)]
@@ -126,7 +126,7 @@ def test_the_shooter_of_monaco_leaves_the_least_bet_on_dont_pass():
 
 
 @pytest.mark.library_only("P-07")
-def test_no_action_leaves_a_dont_come_bet_in_its_box():
+def test_a_dont_come_bet_with_no_action_stays_in_the_come_box():
     game = load_game(MONACO)
     at = game.with_table_state(table(6, ("pass", 5)))
     outcome = thrown(at, 6, 5, at.build_wager(4, bets={"dontcome": 4}, working={"dontcome": False}))
@@ -153,7 +153,7 @@ def test_no_action_leaves_a_dont_come_bet_in_its_box():
 
 
 @pytest.mark.library_only("P-07")
-def test_the_pass_line_of_monaco_takes_bets_with_a_point():
+def test_the_pass_line_of_monaco_accepts_bets_after_the_point():
     at = load_game(MONACO).with_table_state(table(10, ("pass", 2)))
     assert settled(thrown(at, 4, 6, at.build_wager(20, bets={"pass": 8, "odds-pass": 12}))) == [
         ("odds-pass", "won", 36),
@@ -257,7 +257,7 @@ def test_the_pass_line_of_monaco_takes_bets_with_a_point():
     ],
 )
 @pytest.mark.library_only("P-07")
-def test_what_may_not_be_laid_is_refused(house, stands, asked, why):
+def test_a_bet_that_the_table_does_not_accept_now_is_refused(house, stands, asked, why):
     game = load_game(house).with_table_state(stands)
     cost = sum(credits_ for credits_ in asked.get("bets", {"": 25}).values() if credits_ > 0)
     with pytest.raises(WagerError, match=why):
@@ -265,7 +265,7 @@ def test_what_may_not_be_laid_is_refused(house, stands, asked, why):
 
 
 @pytest.mark.library_only("P-07")
-def test_a_form_is_the_first_that_the_table_takes():
+def test_the_preset_bet_is_the_first_that_the_table_accepts_now():
     game = load_game(QUEBEC)
     assert game.build_wager(1).options == {"bets": {"pass": 1}}
     assert game.with_table_state(table(6, ("pass", 1))).build_wager(1).options == {"bets": {"field": 1}}
@@ -306,14 +306,14 @@ def test_a_form_is_the_first_that_the_table_takes():
     ],
 )
 @pytest.mark.library_only("P-07")
-def test_a_table_that_no_throw_leaves_is_refused(data, why):
+def test_a_table_state_that_no_throw_can_leave_is_refused(data, why):
     with pytest.raises(ValueError, match=why):
         load_game(QUEBEC).with_table_state(data)
 
 
 @pytest.mark.requirement("S-41")
 @pytest.mark.library_only("P-07")
-def test_seats_share_the_dice_and_the_point_and_settle_each_their_own():
+def test_seats_share_the_dice_and_the_point_and_have_separate_settlements():
     game = changed(QUEBEC, lambda data: data.update(table={"seats": 3, "most_win": 500}))
     seats = {"0": {"pass": 5, "hard-6": 1}, "2": {"dontpass": 10, "hard-6": 2}}
     wager = game.build_wager(18, seats=seats, working={"2": {"hard-6": True}})
@@ -348,7 +348,7 @@ def test_seats_share_the_dice_and_the_point_and_settle_each_their_own():
 
 
 @pytest.mark.library_only("P-07")
-def test_only_the_shooter_of_monaco_is_held_to_dont_pass():
+def test_only_the_shooter_of_monaco_must_keep_a_bet_on_dont_pass():
     game = changed(MONACO, lambda data: data.update(table={"seats": 2}))
     bets = (("dontpass", 5, 0), ("dontpass", 5, 1))
     given, left = game.with_table_state(table(6, *bets, shooter=1)).rules.take_down_standing_bets()
@@ -398,7 +398,7 @@ def test_only_the_shooter_of_monaco_is_held_to_dont_pass():
     ],
 )
 @pytest.mark.library_only("P-07")
-def test_a_definition_that_is_no_craps_is_refused(change, key, why):
+def test_an_invalid_craps_definition_is_refused(change, key, why):
     with pytest.raises(DefinitionError, match=rf"f.toml: {key}.*: .*{why}"):
         changed(QUEBEC, change)
 
@@ -406,7 +406,7 @@ def test_a_definition_that_is_no_craps_is_refused(change, key, why):
 @pytest.mark.requirement("C-02", "C-12", "C-22")
 @pytest.mark.parametrize("house", [QUEBEC, MONACO])
 @pytest.mark.library_only("P-07")
-def test_the_help_says_every_pay_in_both_languages(house):
+def test_the_help_states_every_pay_in_both_languages(house):
     game = load_game(house)
     definition = game.rules.definition
     for language, lines in definition.format_pay_table_rows().items():
@@ -417,7 +417,7 @@ def test_the_help_says_every_pay_in_both_languages(house):
 
 
 @pytest.mark.library_only("P-07")
-def test_the_cloth_says_what_is_open_and_what_wins():
+def test_the_felt_shows_which_spots_are_open_and_which_have_won():
     at = load_game(QUEBEC).with_table_state(table(5, ("pass", 2)))
     shown = at.build_presentation()
     spots = {spot["id"]: spot for spot in shown["spots"]}

@@ -69,7 +69,7 @@ KNOWN: dict[str, Mapping[str, Fraction]] = {
 
 @pytest.mark.requirement("P-07", "C-05", "S-36", "S-37", "S-45", "S-48", "S-49")
 @pytest.mark.parametrize("name", KNOWN)
-def test_every_bet_returns_what_it_is_known_to(name: str) -> None:
+def test_every_bet_has_the_known_return(name: str) -> None:
     found = returns(load_game(name))
     assert {bet: found[bet] for bet in KNOWN[name]} == KNOWN[name]
     assert all(rules.spot.group in found for rules in one_draw(load_game(name)).spot_rules)
@@ -81,7 +81,7 @@ def one_draw(game: Game) -> OneDrawTable:
 
 
 @pytest.mark.requirement("S-39")
-def test_a_double_pays_more_where_no_triple_is_offered_and_outside_bets_need_their_option() -> None:
+def test_a_double_pays_more_without_a_triple_and_outside_bets_need_their_option() -> None:
     for name, numbers in (("quebec-roulette-french", 37), ("quebec-roulette-american", 38)):
         assert "double" not in returns(load_game(name))
         alone = returns(changed(name, option={"double": True}))
@@ -97,7 +97,7 @@ def test_a_double_of_exactly_two_dice_returns_less() -> None:
     assert returns(changed("quebec-sic-bo", option={"double_on_triple": False}))["double"] == Fraction(5, 8)
 
 
-def test_prison_is_its_markov_chain_to_the_last_level() -> None:
+def test_prison_figures_equal_the_markov_chain_to_the_last_level() -> None:
     """A stake in prison of value v returns p(v) = 18/37 v + 1/37 (v/4 at the last, else p(v/2))."""
     table = one_draw(load_game("monaco-roulette-european"))
     assert compute_prison_for_ever_rtp(table, "red") == Fraction(72, 73)
@@ -117,7 +117,7 @@ def test_prison_is_its_markov_chain_to_the_last_level() -> None:
         )
 
 
-def test_bets_laid_together_have_the_law_of_every_sequence_of_results() -> None:
+def test_bets_placed_together_have_the_distribution_of_all_result_sequences() -> None:
     table = one_draw(load_game("quebec-roulette-double"))
     bets = {"double-7": 2, "triple-7": 1, "red": 5, "straight-7": 1}
     law: dict[int, int] = {}
@@ -136,7 +136,7 @@ def test_bets_laid_together_have_the_law_of_every_sequence_of_results() -> None:
 
 
 @pytest.mark.requirement("S-40")
-def test_the_dice_of_a_layout_have_the_law_of_every_throw() -> None:
+def test_bets_on_dice_have_the_distribution_over_every_throw() -> None:
     table = one_draw(load_game("quebec-sic-bo"))
     law: dict[int, int] = {}
     for dice in product(range(1, 7), repeat=3):
@@ -163,7 +163,7 @@ def test_a_table_refuses_bets_that_could_win_more_than_it_pays() -> None:
         game.build_wager(13, seats={"0": {"straight-7": 1}, "1": {"straight-7": 12}})
 
 
-def test_seats_play_one_spin_each_with_its_own_settlements() -> None:
+def test_seats_share_one_spin_and_have_separate_settlements() -> None:
     game = load_game("monaco-roulette-european")
 
     class Seven:
@@ -208,12 +208,12 @@ def test_seats_play_one_spin_each_with_its_own_settlements() -> None:
         [1],
     ],
 )
-def test_a_table_that_no_round_leaves_is_refused(table: object) -> None:
+def test_a_table_state_that_no_round_can_leave_is_refused(table: object) -> None:
     with pytest.raises(ValueError, match=r"can be|standing|listed twice|can leave"):
         load_game("monaco-roulette-european").with_table_state(table)
 
 
-def test_repeats_of_two_numbers_cannot_stand_together() -> None:
+def test_standing_bets_on_repeats_of_two_numbers_are_refused() -> None:
     game = load_game("quebec-roulette-double")
     held = [{"spot": f"triple-{n}", "credits": 1, "count": 1} for n in (4, 5)]
     with pytest.raises(ValueError, match="different results"):
@@ -293,7 +293,7 @@ def test_a_sic_bo_that_cannot_be_played_is_refused_by_key(bet: dict[str, Any], k
     ("change", "key"),
     [({"layout": {"stakes": [1, 5]}}, "layout.stakes"), ({"again": 1}, "symbol.sky.again")],
 )
-def test_a_wheel_at_a_table_takes_limits_and_no_further_spin(change: dict[str, Any], key: str) -> None:
+def test_a_wheel_with_a_table_needs_limits_and_cannot_spin_again(change: dict[str, Any], key: str) -> None:
     data = parse(read_source("quebec-wheel-of-fortune"))
     if "again" in change:
         names = {"en": "Sky", "fr": "Ciel"}
@@ -318,7 +318,7 @@ def test_the_rules_of_a_table_state_its_pays_in_both_languages() -> None:
 
 
 @pytest.mark.requirement("S-37", "S-45", "P-01:a")
-def test_the_cloth_has_every_place_of_its_bets() -> None:
+def test_the_felt_has_every_betting_spot() -> None:
     spots = load_game("quebec-roulette-french").rules.list_spots()
     counts: dict[str, int] = {}
     for spot in spots:
@@ -353,7 +353,7 @@ def test_the_cloth_has_every_place_of_its_bets() -> None:
     assert (american.index("00") - american.index("0")) == 19
 
 
-def test_a_bet_that_gives_all_back_is_remarked_on() -> None:
+def test_a_bet_with_a_return_of_100_percent_is_remarked_on() -> None:
     """36:1 on one of 37 pockets returns 100 %: the house keeps nothing."""
     text = read_source("quebec-roulette-french").data.decode()
     assert '"35:1"' in text

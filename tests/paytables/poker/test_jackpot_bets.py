@@ -84,7 +84,7 @@ def test_every_hand_of_five_cards_is_counted_once(game):
     assert [hands[name] for name in ("royal", "sf", "quads", "full", "flush")] == [4, 36, 624, 3744, 5108]
 
 
-def test_its_return_is_a_function_of_the_jackpot(game):
+def test_the_return_of_the_side_bet_depends_on_the_jackpot(game):
     """games.md, section 6: 36.2376 % + jackpot x (1.539e-6 + 0.1 x 1.3852e-5); break-even at $218,047."""
     bet = side(game)
     (level,) = bet.progressives
@@ -101,7 +101,7 @@ def test_its_return_is_a_function_of_the_jackpot(game):
     assert bet.required_bets == {"ante": 1}
 
 
-def test_with_the_ante_its_part_of_the_wager_is_stated(game):
+def test_the_figures_of_a_wager_state_the_part_of_the_progressive_side_bet(game):
     alone, both = (
         side(game),
         game.rules.analyse_wager(game.build_wager(4, bets={"ante": 3, "progressive": 1})),
@@ -115,7 +115,7 @@ def test_with_the_ante_its_part_of_the_wager_is_stated(game):
     assert both.rtp_with_progressives * 4 == 3 * main.rtp + alone.rtp_with_progressives
 
 
-def test_what_a_wager_plays_for(game):
+def test_a_wager_plays_for_a_level_only_with_its_side_bet(game):
     (play,) = game.list_levels(game.build_wager(2, bets={"ante": 1, "progressive": 1}))
     assert (play.spots, play.stake_credits, play.fed_credits) == (("progressive",), 1, 1)
     assert (play,) == game.list_every_level()
@@ -166,7 +166,7 @@ def test_a_side_bet_that_cannot_be_played_for_is_refused(old, new, key, why):
     assert key in str(refused.value)
 
 
-def test_a_share_of_no_level_and_a_level_named_twice_are_refused():
+def test_a_share_without_a_level_and_a_level_listed_twice_are_refused():
     data = tomllib.loads(TEXT)
     twice = [*data["progressive"], {**data["progressive"][0], "spot": "ante"}]
     for levels, why in (((), "no level has this spot"), (twice, "is listed twice")):
@@ -174,7 +174,7 @@ def test_a_share_of_no_level_and_a_level_named_twice_are_refused():
             build_game({**data, "progressive": list(levels)}, "test.toml")
 
 
-def test_other_families_pay_no_share():
+def test_a_pay_as_a_share_of_a_level_is_refused_in_other_families():
     text = (paytables.definition.LIBRARY / "tables" / "quebec-war.toml").read_text()
     with pytest.raises(DefinitionError, match="is not valid odds"):
         build_game(tomllib.loads(text.replace('"10:1"', '"10%"', 1)), "test.toml")
@@ -193,7 +193,7 @@ class Given:
         return place
 
 
-def test_several_seats_win_of_one_level_in_their_order():
+def test_several_seats_win_one_level_in_seat_order():
     game = unadvised(table={"seats": 3})
     bets = {"ante": 1, "progressive": 1}
     wager = game.build_wager(6, seats={"0": bets, "1": bets, "2": bets})

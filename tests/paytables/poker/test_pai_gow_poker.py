@@ -190,7 +190,7 @@ def test_settings_and_the_house_way_are_those_of_the_text(game, seeded_draw):
         ("Jk As 9s 6s 3s Kd Qh", "K-Q / Flush"),
     ],
 )
-def test_how_the_house_sets(game, cards, said):
+def test_the_house_way_sets_given_cards_as_the_text_says(game, cards, said):
     way = game.rules.find_house_way([parse_card(name) for name in cards.split()])
     assert game.rules.describe_setting(way)["en"] == said
 
@@ -254,7 +254,7 @@ def rounds(game, seeded_draw, number):
 
 
 @pytest.mark.requirement("S-16", "S-17", "P-01:b")
-def test_rounds_come_to_what_the_text_says(game, seeded_draw):
+def test_rounds_are_settled_as_the_text_says(game, seeded_draw):
     rounds(game, seeded_draw, 150)
 
 
@@ -295,12 +295,12 @@ def test_a_player_may_surrender_the_stake_instead_of_setting_the_hand(game, seed
 
 
 @pytest.mark.slow
-def test_many_rounds_come_to_what_the_text_says(game, seeded_draw):
+def test_many_rounds_are_settled_as_the_text_says(game, seeded_draw):
     rounds(game, seeded_draw, 20_000)
 
 
 @pytest.mark.requirement("S-16")
-def test_what_a_setting_may_not_be(game, seeded_draw):
+def test_a_setting_that_is_not_legal_is_refused(game, seeded_draw):
     wager = game.build_wager(20, bets={"stake": 20})
     found = Round(game.play(wager, seeded_draw("refused")), wager)
     found.advance()
@@ -329,7 +329,7 @@ def test_what_a_setting_may_not_be(game, seeded_draw):
         ('high = "6s 5d 4h 3c 2s"', 'high = "6s 5d"', "expected 5 different cards"),
     ],
 )
-def test_what_a_definition_may_not_say(tmp_path, old, new, why):
+def test_an_invalid_pai_gow_poker_definition_is_refused(tmp_path, old, new, why):
     text = FILE.read_text()
     assert old in text
     (tmp_path / "changed.toml").write_text(text.replace(old, new, 1))
@@ -337,7 +337,7 @@ def test_what_a_definition_may_not_say(tmp_path, old, new, why):
         load_game(tmp_path / "changed.toml")
 
 
-def test_bets_beside_the_stake_have_their_exact_returns(game):
+def test_side_bets_have_their_exact_returns(game):
     """Every four of 53 cards counted one by one; the position is 13/14 (games.md 6)."""
     names = game.rules.PIECE_NAMES
     totals = Counter(sum(four) for four in combinations([total_of([name]) for name in names], 4))
@@ -350,7 +350,7 @@ def test_bets_beside_the_stake_have_their_exact_returns(game):
     assert {found[f"position-{n}"].rtp for n in range(1, 8)} == {Fraction(13, 14)}
 
 
-def test_the_figures_of_the_stake(game):
+def test_the_stake_has_the_known_figures(game):
     found = {bet.bet: bet for bet in analyse(game, Depth.FULL).bets}
     stake, best = found["stake"], found["stake, set best"]
     pairs = comb(53, 7) * comb(46, 7)
@@ -365,7 +365,7 @@ def test_the_figures_of_the_stake(game):
     assert whole.rtp * 24 == stake.rtp * 20 + found["under"].rtp * 2 + found["position-1"].rtp * 2
 
 
-def test_the_most_of_a_round_is_what_can_win_together(game):
+def test_the_highest_return_of_a_round_is_that_of_bets_that_can_win_together(game):
     """A total and a position win with the stake, never two of either."""
     bets = {"stake": 20, "under": 10, "exactly": 2, "over": 4, "position-1": 4, "position-2": 2}
     assert game.rules.find_highest_round_return(game.build_wager(42, bets=bets)) == 39 + 32 + 26
@@ -391,7 +391,7 @@ def test_every_seat_has_its_own_cards_and_the_bank_one_hand(seeded_draw):
 
 
 @pytest.mark.slow
-def test_the_way_advised_comes_to_what_it_should(game, seeded_draw):
+def test_rounds_with_advised_settings_agree_with_the_figures(game, seeded_draw):
     """10,000 rounds as the house sets: within four standard errors of the exact return."""
     (figures,) = (bet for bet in analyse(game, Depth.PRIZES).bets if bet.bet == "stake")
     wager, draw, played = game.build_wager(20, bets={"stake": 20}), seeded_draw("advised"), 10_000
@@ -448,7 +448,7 @@ def against(masks, found):
 @pytest.mark.slow
 @pytest.mark.timeout(1800)
 @pytest.mark.parametrize("ranks", [(9, 10, 11, 12), (0, 1, 2, 12), (8, 9, 10, 11, 12)])
-def test_a_small_deck_comes_to_the_same_hand_by_hand(game, ranks):
+def test_the_solution_of_a_small_deck_equals_a_count_hand_by_hand(game, ranks):
     """17 or 21 cards: up to 116,280 hands against 3,432 each, by a judge of its own, and by classes."""
     found = count(HouseWayRules(game.rules.definition.house), 19, 20, ranks)
     assert (*found.best, *found.house, found.pairs) == one_by_one(ranks)
@@ -456,6 +456,6 @@ def test_a_small_deck_comes_to_the_same_hand_by_hand(game, ranks):
 
 @pytest.mark.slow
 @pytest.mark.timeout(1800)
-def test_the_figures_a_definition_carries_come_out_again(game):
+def test_the_stored_figures_equal_newly_computed_figures(game):
     """All 154,143,080 hands against 53,524,680 each: two minutes of a core."""
     game.rules.verify()

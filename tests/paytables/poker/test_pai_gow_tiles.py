@@ -76,14 +76,14 @@ def worth(pair):
 
 
 @pytest.mark.requirement("S-46")
-def test_there_are_32_tiles_of_which_eleven_are_twice():
+def test_there_are_32_tiles_of_which_eleven_occur_twice():
     assert len(ALL_TILES) == 32
     assert sorted(set(ALL_TILES)) == sorted(tile for names in SINGLE for tile in names.split("/"))
     assert sum(ALL_TILES.count(tile) == 2 for tile in set(ALL_TILES)) == 11
 
 
 @pytest.mark.requirement("S-46")
-def test_two_tiles_stand_in_the_order_of_the_text():
+def test_two_tiles_are_ranked_in_the_order_of_the_text():
     """All 496 pairs against all others, by a judge written from the text."""
     pairs = list(combinations(range(32), 2))
     judged = {pair: worth([ALL_TILES[tile] for tile in pair]) for pair in pairs}
@@ -115,7 +115,7 @@ def test_the_high_hand_is_equal_or_better():
 
 
 @pytest.mark.requirement("S-47")
-def test_a_low_hand_without_value_is_no_better_than_any_other():
+def test_a_low_hand_without_value_beats_no_other_low_hand():
     """Of two such hands the one with the higher tile is the stronger, and does not win for it."""
     rules = load_game(FILE).rules
     worthless = sorted(
@@ -149,7 +149,7 @@ def settled(player, bank, stake):
 
 
 @pytest.mark.requirement("S-47", "P-01:b")
-def test_rounds_come_to_what_the_text_says(seeded_draw):
+def test_rounds_are_settled_as_the_text_says(seeded_draw):
     game = load_game(FILE)
     for n in range(300):
         stake = 20 * (1 + n % 4)
@@ -170,7 +170,7 @@ def test_rounds_come_to_what_the_text_says(seeded_draw):
         again.finish()
 
 
-def test_the_best_way_is_advised_and_comes_to_what_it_should(seeded_draw):
+def test_the_best_setting_is_advised_and_agrees_with_the_figures(seeded_draw):
     """Of the same 3,000 hands, by the advice: within four standard errors of the exact return."""
     game, draw = load_game(FILE), seeded_draw("advice")
     figures, bank = analyse(game, Depth.PRIZES).bets
@@ -200,7 +200,7 @@ def test_seats_have_their_own_tiles_and_one_bank(seeded_draw):
 
 
 @pytest.mark.slow
-def test_the_figures_a_definition_carries_come_out_again():
+def test_the_stored_figures_equal_newly_computed_figures():
     """35,960 hands by 20,475 of the bank's each, in seconds."""
     game = load_game(FILE)
     game.rules.verify()
@@ -216,7 +216,7 @@ def test_the_figures_a_definition_carries_come_out_again():
 
 
 @pytest.mark.slow
-def test_one_hand_against_every_hand_of_the_bank():
+def test_each_setting_of_one_hand_wins_and_loses_as_counted_from_the_text():
     """The chances of one hand in each of its ways, counted from the text against all 20,475 hands of the bank."""
     game = load_game(FILE)
     counts = game.rules.definition.bank

@@ -280,14 +280,14 @@ def test_the_sizes_of_bets_are_those_of_the_limit():
 
 
 @pytest.mark.requirement("S-33")
-def test_who_passes_may_call_raise_or_fold_in_the_same_betting_round():
+def test_a_player_who_checked_may_call_raise_or_fold_in_the_same_betting_round():
     found = betting(500, 500, 500)
     assert act(found, "check", "check", "bet")[0] == 0
     assert {"fold", "call", "raise"} <= act(found)[1].keys()
 
 
 @pytest.mark.requirement("S-32")
-def test_who_is_all_in_is_not_asked_and_the_others_bet_on():
+def test_a_player_who_is_all_in_is_not_asked_and_the_others_continue():
     found = betting(10, 500, 500)
     assert act(found, "all-in", "call")[0] == 2
     assert act(found, "call") is None
@@ -304,7 +304,7 @@ def test_who_is_all_in_is_not_asked_and_the_others_bet_on():
 
 # ---------------------------------------------------------------------------------- pots
 @pytest.mark.requirement("S-32")
-def test_side_pots_are_of_those_who_bet_for_them():
+def test_only_players_who_bet_for_a_side_pot_can_win_it():
     pots = build_pots({0: 50, 1: 100, 2: 200, 3: 200, 4: 30}, [0, 1, 2, 3])
     assert [(pot.credits, pot.seats) for pot in pots] == [
         (230, (0, 1, 2, 3)),
@@ -388,7 +388,7 @@ def test_the_last_bettor_shows_first_then_the_others_clockwise():
 
 
 @pytest.mark.requirement("S-34", "S-35")
-def test_a_bet_that_nobody_calls_has_the_pot_without_a_showdown():
+def test_a_bet_that_nobody_calls_wins_the_pot_without_a_showdown():
     game = NO_LIMIT.with_table_state({"button": 0})
     steps, outcome = play(game, combine(game, THREE, 2), CARDS, "fold", "raise", "fold")
     assert [step for step in steps if isinstance(step, Cue) and step.kind == "flip"] == []
@@ -417,7 +417,7 @@ def test_a_blind_bet_that_is_folded_stays_in_the_pot():
 
 
 @pytest.mark.requirement("S-33", "B-01")
-def test_no_prompt_and_no_cue_has_the_hole_cards_of_another_seat():
+def test_no_prompt_and_no_cue_contains_the_hole_cards_of_another_seat():
     game = NO_LIMIT.with_table_state({"button": 0})
     own = {0: ["Kd", "Kh"], 2: ["As", "Ah"], 5: ["7h", "2c"]}
     for viewer, cards in own.items():
@@ -470,7 +470,7 @@ def test_the_button_has_the_small_blind_of_two_players_and_acts_first_before_the
 
 
 @pytest.mark.requirement("S-32")
-def test_all_table_stakes_come_back_where_a_game_cannot_end():
+def test_all_table_stakes_are_returned_if_a_game_cannot_end():
     game = NO_LIMIT.with_table_state({"button": 0})
     wager = combine(game, THREE, 0)
     round_ = Round(game.play(wager, Dealt(CARDS)), wager)
@@ -481,7 +481,7 @@ def test_all_table_stakes_come_back_where_a_game_cannot_end():
 
 
 @pytest.mark.requirement("S-32")
-def test_all_table_stakes_come_back_and_the_button_stays_where_not_all_have_staked(seeded_draw):
+def test_if_not_all_have_staked_all_table_stakes_are_returned_and_the_button_stays(seeded_draw):
     game, draw = NO_LIMIT.with_table_state({"button": 4}), RecordingDraw(seeded_draw(1))
     wager = combine(game, THREE, 5)
     outcome = play_with_choices(game.play(wager, draw), wager, [Choice(STAKES_RETURNED_CUE)])

@@ -50,7 +50,7 @@ def test_the_chance_of_equal_hands_is_that_of_all_deals():
     assert Fraction(equal, comb(52, 3) * comb(49, 2) * comb(47, 2) * comb(45, 2)) == HOLDEM_TIE_CHANCE
 
 
-def test_the_chance_of_equal_hands_is_that_of_deals_at_random(seeded_draw):
+def test_the_probability_of_equal_hands_agrees_with_random_deals(seeded_draw):
     draw, games, equal = seeded_draw("ties"), 4_000, 0
     for _ in range(games):
         pack = list(DECK)

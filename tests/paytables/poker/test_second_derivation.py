@@ -99,7 +99,7 @@ DUELS = {
 @pytest.mark.slow
 @pytest.mark.timeout(900)
 @pytest.mark.parametrize("name", DUELS)
-def test_deals_against_the_bank_come_to_the_same_by_brute_force(name, seeded_draw):
+def test_deals_against_the_bank_have_the_same_figures_by_brute_force(name, seeded_draw):
     size, judge, opens, nets, deals = DUELS[name]
     stud = StudSolver(load_game(GAMES / f"{name}.toml").rules.definition)
     standings, choices, draw = stud.count_standings(), stud.list_choices(), seeded_draw(name)
@@ -136,7 +136,7 @@ def test_deals_against_the_bank_come_to_the_same_by_brute_force(name, seeded_dra
 
 @pytest.mark.slow
 @pytest.mark.timeout(900)
-def test_flops_of_the_casino_holdem_come_to_the_same_by_brute_force(seeded_draw):
+def test_flops_of_casino_holdem_have_the_same_figures_by_brute_force(seeded_draw):
     """Ten hands at ten flops: all 1,081 turns and rivers and 990 hands of the bank on each."""
     solver, draw = (
         HoldemSolver(build_streets(load_game(GAMES / "france-casino-holdem.toml").rules.definition)),

@@ -43,7 +43,7 @@ CONTROL = [
 
 
 @pytest.mark.parametrize(("name", "which", "percent"), CONTROL)
-def test_control_returns(name, which, percent):
+def test_poker_tables_have_the_control_returns(name, which, percent):
     assert f"{float(bet(name, which).rtp) * 100:.4f}" == percent
 
 
@@ -84,7 +84,7 @@ def test_crazy_four_at_the_flush_the_text_prints_is_the_players():
     assert found.simplest_rtp <= found.rtp
 
 
-def test_what_the_simplest_play_costs():
+def test_the_simplest_strategy_has_the_stated_return():
     """Of the ante, or of one bet of three: leaving only what wins already at Let It Ride, any pair at Caribbean Stud."""
     costs = {
         "quebec-let-it-ride": (3, "-5.2797"),
@@ -123,7 +123,7 @@ def test_crazy_four_with_the_usual_flush_is_the_published_return(tmp_path):
 @pytest.mark.parametrize(
     "name", [path.stem for path in sorted(GAMES.glob("*.toml")) if 'family = "poker"' in path.read_text()]
 )
-def test_laws_are_whole_and_stakes_agree_with_them(name):
+def test_stored_distributions_add_up_to_one_and_agree_with_the_stakes(name):
     """Chances add to one, the least net is losing all that may be staked at once, and returns are above the worst."""
     for found in analyse(load(name), Depth.PRIZES).bets:
         assert sum(found.distribution.counts.values()) == found.distribution.total
@@ -150,7 +150,7 @@ def test_laws_are_whole_and_stakes_agree_with_them(name):
         ),
     ],
 )
-def test_the_figures_a_definition_carries_come_out_again(name):
+def test_the_stored_figures_equal_newly_computed_figures(name):
     definition = load(name).rules.definition
     assert figures.prove(definition) == definition.proved
 
@@ -196,7 +196,7 @@ def studs():
 
 @pytest.mark.slow
 @pytest.mark.parametrize(("name", "mine", "shown", "judge"), STATES)
-def test_the_banks_hands_are_counted_as_one_by_one(name, mine, shown, judge, studs):
+def test_the_count_of_the_banks_hands_equals_a_count_one_by_one(name, mine, shown, judge, studs):
     stud, standings = studs(name)
     own, up = parse_cards(mine), parse_cards(shown)
     for turn in [
@@ -239,7 +239,7 @@ def flop():
         pytest.param((14, 12), 40, marks=pytest.mark.slow),
     ],
 )
-def test_playing_on_after_the_turn_is_worth_what_counting_says(hole, turn, flop):
+def test_the_mean_after_the_turn_equals_a_direct_count(hole, turn, flop):
     """All 46 rivers and 990 hands of the bank, by another judge of hands; the river bet where it gains."""
     board, turns, _ = flop
     a, b = sorted(hole)
@@ -282,7 +282,7 @@ def test_the_turn_is_advised_as_the_solver_decides_it(flop, seeded_draw):
 
 
 @pytest.mark.slow
-def test_casino_holdem_comes_out_again():
+def test_the_stored_figures_of_casino_holdem_equal_newly_computed_ones():
     """About three minutes on two cores."""
     from concurrent.futures import ThreadPoolExecutor
 
@@ -291,7 +291,7 @@ def test_casino_holdem_comes_out_again():
         assert figures.prove(definition, pool.map) == definition.proved
 
 
-def test_casino_holdem_is_what_was_found():
+def test_casino_holdem_has_the_recorded_figures():
     """No exact value of this game is published; of the ante -7.1206 %, of all staked -2.1759 %."""
     found = bet("france-casino-holdem", "main")
     assert (found.rtp - 1) * 2 == Fraction(-99024899123, 1390690501200)

@@ -265,7 +265,7 @@ class Apart:
 @pytest.mark.requirement("S-21", "S-22", "S-23", "S-25", "S-26", "S-27", "S-28", "S-53", "S-54", "P-01:b")
 @pytest.mark.parametrize("count", [24, pytest.param(90, marks=pytest.mark.slow)])
 @pytest.mark.parametrize("name", SETTLED)
-def test_every_bet_comes_to_what_the_text_says(name, count, seeded_draw):
+def test_every_bet_is_settled_as_the_text_says(name, count, seeded_draw):
     game = load(name)
     for n in range(count):
         forms = game.rules.definition.form
@@ -311,7 +311,7 @@ def test_no_card_is_drawn_before_it_is_shown(name, seeded_draw):
     assert len(set(shown) - {"??"}) == len(draw.records)
 
 
-def test_a_raise_is_its_own_stake_and_what_is_not_decided_is_given_back():
+def test_a_raise_is_a_separate_stake_and_undecided_bets_are_returned():
     game = load("quebec-caribbean-stud")
     wager = game.build_wager(3, bets={"ante": 3})
     found = Round(game.play(wager, Given("2c 4d 6h 8s Tc Ah")), wager)
@@ -365,7 +365,7 @@ NEXT_CARDS = ("2c 4d 6h Tc Qd 8c 3h 5d 7s Jc 9c Kd", "Ah Kc Ac Kh Ad Kd Qh Qd Jh
 @pytest.mark.parametrize(
     "name", [name for name in SETTLED if name not in {"quebec-let-it-ride", "france-casino-holdem"}]
 )
-def test_every_line_of_the_pay_tables_is_paid_with_every_answer(name):
+def test_every_pay_table_row_is_paid_after_every_decision(name):
     """Hands that random deals hardly ever give, such as a straight flush, against a weak and a strong bank."""
     game = load(name)
     bets = max((form.bets for form in game.rules.definition.form), key=len)
@@ -609,7 +609,7 @@ def test_a_bad_definition_is_refused_by_key(name, old, new, said, tmp_path):
         ("quebec-caribbean-stud", "As Kd 7h 5c 3s 2d", "fold"),
     ],
 )
-def test_the_best_answer_is_advised(name, cards, advice):
+def test_the_best_option_is_advised(name, cards, advice):
     """Published decisions: queen-six-four, those of Let It Ride, and with ace-king where the bank shows a match.
 
     wizardofodds.com; in Caribbean Stud the last card is the bank's.
@@ -644,7 +644,7 @@ def test_the_best_answer_is_advised(name, cards, advice):
         ("france-casino-holdem", "2s 3d Ah Qc Ks 7d 8c", ["check", "check", "bet"], "check"),
     ],
 )
-def test_the_best_answer_is_advised_where_the_proof_has_it(name, cards, answers, advice):
+def test_the_best_option_is_advised_if_the_proof_stores_it(name, cards, answers, advice):
     game = load(name)
     form = game.rules.definition.form[-1 if "3-5-7" in name else 0]
     wager = game.build_wager(sum(form.bets.values()), bets=dict(form.bets))
@@ -656,7 +656,7 @@ def test_the_best_answer_is_advised_where_the_proof_has_it(name, cards, answers,
 
 
 @pytest.mark.requirement("C-02", "C-12", "C-22")
-def test_the_pays_stand_in_the_rules_in_both_languages():
+def test_the_help_states_the_pays_in_both_languages():
     said = load("quebec-crazy-four-poker").help
     assert "Super bonus: four aces 200:1; four of a kind 30:1" in said["en"]
     assert "Paire de dames ou plus : carré 50:1" in said["fr"]

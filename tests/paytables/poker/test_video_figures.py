@@ -41,7 +41,7 @@ def bet(name, title="5 x 1", depth=Depth.PRIZES):
 
 
 @pytest.mark.parametrize("name", PUBLISHED)
-def test_the_figures_a_definition_carries_are_the_published_ones(name):
+def test_the_stored_figures_are_the_published_ones(name):
     assert f"{float(bet(name).rtp * 100):.12f}" == PUBLISHED[name]
 
 
@@ -60,7 +60,7 @@ def test_jacks_or_better_is_the_published_fraction_with_its_published_deviation(
 @pytest.mark.parametrize(
     "name", ["joker-poker-kings", *(pytest.param(n, marks=pytest.mark.slow) for n in PUBLISHED)]
 )
-def test_the_figures_a_definition_carries_come_out_again(name):
+def test_the_stored_figures_equal_newly_computed_figures(name):
     game = load(name)
     assert figures.prove(game.rules.definition) == game.rules.definition.proved
 
@@ -80,7 +80,7 @@ SIMPLE = {
 
 
 @pytest.mark.parametrize("name", SIMPLE)
-def test_the_simple_lists_return_what_is_published_of_them(name):
+def test_simple_strategies_have_their_published_returns(name):
     """99.46 % (wizardofodds.com) and 100.71 % (american-video-poker.com) in the two games they are made for."""
     found = bet(name)
     assert f"{float(found.simplest_rtp * 100):.4f}" == SIMPLE[name]
@@ -110,7 +110,7 @@ def test_the_simple_lists_return_what_is_published_of_them(name):
         ),
     ],
 )
-def test_a_simple_list_holds_what_its_words_say(name, dealt, held, simple):
+def test_a_simple_strategy_holds_the_cards_that_its_text_says(name, dealt, held, simple):
     holds, kept = simple(name)
     kinds = {tuple(row): n for n, row in enumerate(holds.sets.cards_by_set[holds.deals].tolist())}
     for turn in _TURNS:
@@ -135,7 +135,7 @@ def simple():
     return of
 
 
-def test_a_way_that_is_not_there_is_refused():
+def test_an_unknown_simple_strategy_is_refused():
     text = load("jacks-or-better-9-6").text.replace('"way":"jacks-or-better"', '"way":"jacks"')
     with pytest.raises(DefinitionError, match=r"simplest\.way: there is no way 'jacks'; there are"):
         game_from_text(text, "other.toml")
@@ -154,7 +154,7 @@ def test_a_definition_with_other_figures_is_refused_by_certification():
 
 
 @pytest.mark.slow
-def test_a_definition_without_figures_has_the_same_worked_out():
+def test_a_definition_without_stored_figures_has_the_same_figures_computed():
     game = load("jacks-or-better-8-5")
     bare = game.rules.definition.model_copy(update={"proved": None})
     assert figures.analyse(bare).bets == analyse(game, Depth.RETURN).bets
@@ -177,7 +177,7 @@ def worth(hand):
         *(pytest.param(hand, marks=pytest.mark.slow) for hand in ("As Ks Qs Js 2d", "4c 5c 6c 7d Jh")),
     ],
 )
-def test_holds_are_worth_what_drawing_every_card_says(hand):
+def test_the_mean_win_of_a_hold_equals_that_of_every_draw(hand):
     """Every hold of at least three cards, by drawing each of the 47, or each two, in turn."""
     definition = load("jacks-or-better-9-6").rules.definition
     holds = HoldEvaluation(definition)
@@ -230,7 +230,7 @@ def test_the_best_hold_of_well_known_hands():
                 assert found == {(rank_of(c), c % 4) for c in map(brute.DECK.index, held.split())}, hand
 
 
-def test_a_level_on_the_royal_takes_its_place_in_the_figures():
+def test_a_progressive_level_replaces_the_royal_pay_in_the_figures():
     game = load("jacks-or-better-8-5")
     plain = game.rules.definition
     level = {

@@ -103,7 +103,7 @@ def test_a_royal_pays_more_at_five_credits_only():
         assert outcome.display["hands"][0]["cards"] == ["As", "Ks", "Qs", "Js", "Ts"]
 
 
-def test_what_is_held_stays_and_each_hand_has_its_own_deck(seeded_draw):
+def test_held_cards_stay_and_each_hand_is_drawn_from_its_own_deck(seeded_draw):
     game = load("jacks-or-better-9-6")
     wager = game.build_wager(100, hands=100)
     outcome = play_through(game, wager, seeded_draw("hundred"), [Choice(0b00011)])
@@ -212,7 +212,7 @@ def test_player_may_hold_other_cards_than_the_advised_ones():
     assert played.outcome.display["held"] == 0b11010
 
 
-def test_classes_of_deals_are_numbered_as_the_laboratory_has_them():
+def test_classes_of_deals_have_the_same_numbers_as_in_the_laboratory():
     from paytables.cards.subsets import build_sets
     from paytables.poker.policy import list_hand_classes
 
@@ -221,7 +221,7 @@ def test_classes_of_deals_are_numbered_as_the_laboratory_has_them():
 
 
 @pytest.mark.requirement("C-10:b")
-def test_played_by_its_advice_a_game_returns_what_it_should(seeded_draw):
+def test_a_game_played_by_its_advice_agrees_with_its_return(seeded_draw):
     """150 deals of 100 hands each, the same on every machine: within four standard errors of the exact return."""
     game, draw = load("jacks-or-better-9-6"), seeded_draw("advice")
     wager = game.build_wager(100, hands=100)

@@ -38,13 +38,13 @@ def miscounted(source):
 KNOWN = {"prize_credits", "cells", "max(CREDITS_LIMIT_MIN, 4 * mode.cost)", "len(self.parts)", "most"}
 
 
-def test_the_search_finds_what_it_is_for():
+def test_the_search_finds_counts_with_a_fixed_plural_noun():
     source = 'f"{n} credits" f"{len(x):,} games, and" f"{MOST} bets" f"{odds:.2f} tickets" f"{counted(n, \'bet\')} and"'
     assert [words for _, words in miscounted(source)] == ["{n} credits", "{len(x)} games"]
 
 
 @pytest.mark.parametrize("folder", FOLDERS)
-def test_no_text_counts_one_of_several(folder):
+def test_no_text_in_the_product_has_a_count_with_a_fixed_plural_noun(folder):
     sources = sorted((ROOT / folder).rglob("*.py"))
     assert sources
     found = [
@@ -59,5 +59,5 @@ def test_no_text_counts_one_of_several(folder):
     ("count", "noun", "many", "said"),
     [(1, "credit", "", "1 credit"), (0, "credit", "", "0 credits"), (2000, "credit", "", "2,000 credits"), (1, "box", "boxes", "1 box"), (2, "box", "boxes", "2 boxes"), (-1, "cent", "", "-1 cents")],
 )  # fmt: skip
-def test_one_is_one_and_all_else_are_many(count, noun, many, said):
+def test_a_count_of_one_takes_the_singular_and_every_other_count_the_plural(count, noun, many, said):
     assert format_count(count, noun, many) == said

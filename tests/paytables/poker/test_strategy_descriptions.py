@@ -20,7 +20,7 @@ FALSE = {"en": "always fold", "fr": "toujours passer"}
 
 
 @pytest.mark.requirement("P-10")
-def test_a_definition_cannot_say_another_play_than_its_figures_are_of():
+def test_the_described_strategy_is_the_one_to_which_the_figures_belong():
     game = changed("quebec-three-card-poker", strategy=FALSE, simplest=FALSE)
     assert words(game) == {
         "main": (
@@ -44,7 +44,7 @@ def test_a_definition_cannot_say_another_play_than_its_figures_are_of():
         ("france-casino-holdem", "main", "at each question the answer with the highest exact mean", None),
     ],
 )  # fmt: skip
-def test_the_library_says_its_plays(name, bet, best, simplest):
+def test_library_games_describe_their_strategies(name, bet, best, simplest):
     assert words(changed(name))[bet] == (best, simplest)
 
 
@@ -61,7 +61,7 @@ def test_the_library_says_its_plays(name, bet, best, simplest):
         ),
     ],
 )
-def test_lines_that_are_not_the_best_play_are_refused(name, lines):
+def test_strategy_lines_that_are_not_the_best_strategy_are_refused(name, lines):
     data = parse(read_source(name))
     options = [option["id"] for step in data["step"] for option in step.get("option", ())]
     other = next(option for option in options if option != "raise")
@@ -83,11 +83,11 @@ def test_lines_that_are_not_the_best_play_are_refused(name, lines):
         ),
     ],
 )
-def test_lines_that_nobody_can_hold_are_refused_at_once(name, lines, why):
+def test_strategy_lines_with_impossible_hands_are_refused_when_loaded(name, lines, why):
     with pytest.raises(DefinitionError, match=why):
         changed(name, best=lines)
 
 
-def test_a_share_of_a_level_is_not_held_against_odds():
+def test_a_share_of_a_level_is_not_compared_with_odds_in_remarks():
     """A row of 10 % of the level goes before one of 100:1, and neither is said to pay more."""
     assert changed("quebec-caribbean-stud").rules.list_remarks() == ()

@@ -226,7 +226,7 @@ def test_a_hundred_thousand_random_layouts_are_settled_as_the_text_says(name: st
 
 
 @pytest.mark.requirement("S-38", "S-39")
-def test_every_repeat_and_every_level_of_prison_is_met() -> None:
+def test_repeats_and_every_level_of_prison_are_settled_as_the_text_says() -> None:
     """The chances above meet few of them; here the numbers are given, one after another."""
     game = load_game("quebec-roulette-double")
     seventeen = game.rules.build_display_data()["wheel"].index("17")

@@ -34,7 +34,7 @@ def most_of(name):
 
 @pytest.mark.requirement("S-31:a")
 @pytest.mark.parametrize("name", list_table_games())
-def test_no_more_sit_at_a_table_than_its_text_allows(name):
+def test_no_table_has_more_seats_than_its_text_allows(name):
     rules = load_game(name).rules
     seats, most = rules.table_layout.table.seats if hasattr(rules, "table_layout") else 1, most_of(name)
     assert seats >= 1

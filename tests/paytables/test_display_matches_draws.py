@@ -37,7 +37,7 @@ def window_of(strips, heights, stops):
 
 @pytest.mark.requirement("A-20")
 @pytest.mark.parametrize("name", REELS)
-def test_the_reels_shown_before_any_game_are_no_win_at_any_bet(name):
+def test_the_reels_shown_before_the_first_game_are_not_a_win_at_any_bet(name):
     """After a clear the machine shows no game: the reels then stand where no bet wins."""
     game = load_game(name)
     shown = game.build_presentation()
@@ -56,7 +56,7 @@ def test_the_reels_shown_before_any_game_are_no_win_at_any_bet(name):
 
 @pytest.mark.requirement("B-17", "B-10", "B-08")
 @pytest.mark.parametrize("name", REELS)
-def test_every_window_is_the_strips_at_the_stops_that_were_drawn(name, seeded_draw):
+def test_every_window_shows_the_strips_at_the_drawn_stops(name, seeded_draw):
     """So a near miss comes exactly as often as chance makes it: nothing chooses between losing windows."""
     game = load_game(name)
     shown = game.build_presentation()
@@ -147,9 +147,7 @@ def list_drawn_cards(records):
         ("orchard-picnic", "pick", {}),
     ],
 )
-def test_no_number_is_drawn_before_a_question_but_for_what_is_shown_before_it(
-    name, question, options, seeded_draw
-):
+def test_only_numbers_shown_before_a_decision_are_drawn_before_it(name, question, options, seeded_draw):
     """The cards that replace others, the next cards and the contents of a box are drawn after the player's choice."""
     game, asked = load_game(name), set()
     bets = options.get("seats", {"0": options.get("bets")}).values()
@@ -177,7 +175,7 @@ def test_no_number_is_drawn_before_a_question_but_for_what_is_shown_before_it(
 
 @pytest.mark.requirement("B-08", "M-19:b")
 @pytest.mark.parametrize("name", [name for name in list_shipped_games() if name not in REELS])
-def test_what_is_shown_of_a_round_is_what_its_numbers_are(name, seeded_draw):
+def test_the_display_of_a_round_matches_its_drawn_numbers(name, seeded_draw):
     """Read from the numbers drawn, without the game's own evaluation: balls, parts of a wheel, dice and cards."""
     records, display = play_and_record(name, seeded_draw(f"shown {name}"))
     if display["kind"] == "keno":

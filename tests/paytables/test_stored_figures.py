@@ -50,7 +50,7 @@ def changed(data, path):
 
 
 @pytest.mark.parametrize("name", CARRYING)
-def test_every_figure_pay_and_rule_of_a_definition_is_bound_and_no_word_or_limit(name):
+def test_the_binding_digest_covers_figures_pays_and_rules_but_no_text_or_limit(name):
     data = parse(read_source(name))
     check_binding_digest(data, name)
     loaded = set()
@@ -66,7 +66,7 @@ def test_every_figure_pay_and_rule_of_a_definition_is_bound_and_no_word_or_limit
     assert {"game.version", "game.title.fr", "game.help.en"} <= loaded
 
 
-def test_some_definitions_of_every_family_that_proves_carry_figures():
+def test_every_family_with_a_proof_has_a_definition_with_stored_figures():
     assert {load_game(name).family for name in CARRYING} == {
         "blackjack",
         "pai-gow",
@@ -88,7 +88,7 @@ def test_some_definitions_of_every_family_that_proves_carry_figures():
         ("quebec-caribbean-stud", 'increment = "1/2"', 'increment = "1/3"'),
     ],
 )
-def test_a_changed_file_is_refused_with_what_proves_it_again(name, old, new, tmp_path):
+def test_a_changed_file_is_refused_with_the_command_that_proves_it_again(name, old, new, tmp_path):
     text = (FOLDER / f"{name}.toml").read_text()
     assert old in text
     path = tmp_path / "mine.toml"
@@ -98,7 +98,7 @@ def test_a_changed_file_is_refused_with_what_proves_it_again(name, old, new, tmp
         load_game(path)
 
 
-def test_figures_that_nothing_binds_are_refused_and_none_at_all_are_not(tmp_path):
+def test_stored_figures_without_a_digest_are_refused(tmp_path):
     text = (FOLDER / "jacks-or-better-9-6.toml").read_text()
     path = tmp_path / "mine.toml"
     path.write_text(re.sub(r'\nsha256 = "\w+"', "", text))

@@ -76,7 +76,7 @@ TINY = {
 
 
 @pytest.mark.parametrize("name", TINY)
-def test_the_law_is_that_of_every_round_of_a_tiny_shoe(name):
+def test_the_net_distribution_equals_that_of_every_round_of_a_tiny_shoe(name):
     counts, rules, brute = TINY[name]
     rules = house(**{"double_after_split": True, "insurance": None, **rules})
     found, answers, best = laid(rules, counts, [n for n, count in enumerate(counts, 1) if count])
@@ -89,7 +89,7 @@ def test_the_law_is_that_of_every_round_of_a_tiny_shoe(name):
 
 @pytest.mark.requirement("S-11:b")
 @pytest.mark.parametrize("name", TINY)
-def test_the_law_of_a_bet_on_another_hand_is_that_of_every_round_of_a_tiny_shoe(name):
+def test_the_distribution_of_a_bet_on_another_hand_equals_that_of_every_round_of_a_tiny_shoe(name):
     counts, rules, brute = TINY[name]
     rules = house(**{"double_after_split": True, "insurance": None, **rules})
     ups = [n for n, count in enumerate(counts, 1) if count]
@@ -110,7 +110,7 @@ THREE = {
 
 
 @pytest.mark.parametrize("name", THREE)
-def test_the_variance_of_three_hands_is_that_of_every_round_of_a_tiny_shoe(name):
+def test_the_variance_of_three_hands_equals_that_of_every_round_of_a_tiny_shoe(name):
     counts, rules, brute = THREE[name]
     rules = house(**{"hands_max": 3, "double_after_split": True, "insurance": None, **rules})
     ups, answers = [n for n, count in enumerate(counts, 1) if count], {}
@@ -132,7 +132,7 @@ def test_the_variance_of_three_hands_is_that_of_every_round_of_a_tiny_shoe(name)
         {"hands_max": 1, "suited_678": Fraction(2), "has_hole_card": False},
     ],
 )
-def test_the_mean_of_the_law_is_the_mean(rules):
+def test_the_mean_of_the_distribution_is_the_computed_mean(rules):
     found, _, best = laid(house(**rules), ups=(1,))
     lone = 1 - sum(found.values())  # of all first cards, an ace
     assert lone == Fraction(12, 13)
@@ -140,7 +140,7 @@ def test_the_mean_of_the_law_is_the_mean(rules):
     assert bool(best.insured_hands) == (rules.get("insurance", 2) > Fraction(9, 4))
 
 
-def test_a_bet_has_its_law_and_a_side_bet_its_own():
+def test_a_bet_and_its_side_bet_have_separate_distributions():
     bet, *others = analyse(load_game("quebec-blackjack-progressive-1"), Depth.FULL).bets
     assert bet.distribution.compute_moment(1) == bet.rtp * bet.cost_credits
     assert bet.variance == bet.distribution.compute_variance()
@@ -166,7 +166,7 @@ PUBLISHED = {
 
 @pytest.mark.slow
 @pytest.mark.parametrize("name", PUBLISHED)
-def test_the_variance_beside_the_published(name):
+def test_the_variance_agrees_with_the_published_one(name):
     rules, published, thousandths = PUBLISHED[name]
     found, _, best = laid(house(**rules))
     variance = sum(net**2 * chance for net, chance in found.items()) - best.mean**2
@@ -194,19 +194,19 @@ def hold_rounds(rounds):
 
 
 @pytest.mark.slow
-def test_rounds_played_have_the_nets_of_the_law():
+def test_rounds_played_have_the_nets_of_the_distribution():
     hold_rounds(100_000)
 
 
 @pytest.mark.slow
-def test_ten_million_rounds_played_have_the_nets_of_the_law():
+def test_ten_million_rounds_played_have_the_nets_of_the_distribution():
     hold_rounds(10_000_000)
 
 
 @pytest.mark.parametrize(
     "name", ["monaco-blackjack", "quebec-blackjack-options", "quebec-multi-action-blackjack"]
 )
-def test_what_is_beyond_a_count_says_that_it_is_sampled(name):
+def test_figures_that_cannot_be_counted_are_marked_as_sampled(name):
     bet = analyse(load_game(name), Depth.FULL).bets[0]
     assert bet.distribution is None
     assert (bet.variance is not None) == (name == "monaco-blackjack")  # three hands: the variance is exact
@@ -233,7 +233,7 @@ def test_what_is_beyond_a_count_says_that_it_is_sampled(name):
 
 @pytest.mark.slow
 @pytest.mark.parametrize("name", ["monaco-blackjack", "quebec-blackjack-options"])
-def test_ten_million_rounds_played_return_what_is_exact_or_the_rounds_of_the_cabinet(name):
+def test_ten_million_compiled_rounds_agree_with_the_exact_return_or_the_cabinets_rounds(name):
     """A fresh shoe's return; of a shoe that lasts, the interval that is carried."""
     proof, found = played_rounds(name, 10_000_000)
     exact, error = Fraction(proof.mean), float(Fraction(found.error))
@@ -244,7 +244,7 @@ def test_ten_million_rounds_played_return_what_is_exact_or_the_rounds_of_the_cab
 
 @pytest.mark.slow
 @pytest.mark.timeout(3_600)
-def test_two_rounds_of_one_deck_return_what_the_cabinets_do(seeded_draw):
+def test_two_compiled_rounds_of_one_deck_agree_with_the_cabinets_rounds(seeded_draw):
     """Of one deck the second round returns less than the first, the play being that of a fresh one."""
     made = changed(QUEBEC_TABLE, shoe={"decks": 1, "rounds": 2})
     proof = prove(made.rules.definition)["main"]
