@@ -124,7 +124,7 @@ class RandomService:
     ) -> None:
         self._gatherer = gatherer
         self._fresh_input = fresh_input
-        """The function that returns fresh bytes for the additional input of a Generate."""
+        """The function that returns fresh random bytes, which are passed to a Generate as additional input."""
         self._policy = policy
         self._clock = clock
         self._on_event = on_event

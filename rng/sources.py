@@ -147,7 +147,7 @@ class JitterSource:
         self._memory = bytearray(self._MEMORY_BYTES)
         """The memory that the measured work walks through."""
         self._at = 0
-        """The index of the next memory access."""
+        """The index of the byte of memory that the measured work accesses next."""
 
     def read_samples(self, count: int) -> bytes:
         """Return ``count`` samples: the durations of the measured work in nanoseconds, modulo 256."""

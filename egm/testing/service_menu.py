@@ -35,7 +35,10 @@ def pin_of(number: str) -> str:
 
 
 def create_roster() -> Roster:
-    """Return one person per role, enrolled by the manager, with PINs digested at scrypt's lowest cost."""
+    """Return a roster with one member of staff for each role, enrolled by the manager.
+
+    Their PINs are digested at scrypt's lowest cost, so that tests are fast.
+    """
     roster, manager = Roster(), NUMBERS[Role.MANAGER]
     for role in sorted(
         Role, key=lambda role: role is not Role.MANAGER

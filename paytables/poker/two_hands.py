@@ -471,7 +471,7 @@ class TwoHandsRules(PlayerBankRules):
     def build_figures(
         self, chances: Chances, stake: int, spot: str = STAKE_SPOT, **more: Json
     ) -> BetAnalysis:
-        """Return the exact figures of a pai gow bet that is won, returned and lost with these probabilities."""
+        """Return the exact figures of a pai gow bet of ``stake`` credits from the probabilities of its results."""
         fee = self.definition.commission.compute_credits(stake) if spot == STAKE_SPOT else 0
         rates = {2 * stake - fee: chances.win, stake: chances.push, 0: chances.lose}
         distribution = build_distribution({back: Fraction(rate) for back, rate in rates.items()})

@@ -28,8 +28,8 @@ def list_ways(
 ) -> tuple[Way, ...]:
     """Return every way to set seven pai gow poker cards as a low hand of two and a high hand of five.
 
-    The high hand is at least equal to the low one. Ways with the best low hand come first. ``low`` and
-    ``high`` return the strength of two and of five cards.
+    The high hand is at least equal to the low hand. Ways with the best low hand come first. The function ``low``
+    returns the strength of two cards, ``high`` that of five.
     """
     ways = []
     for (a, b), high_indices in _HIGH_LOW_SPLITS:

@@ -88,7 +88,10 @@ def _build_cases(definition: RoomDefinition, stack: int, tie: Fraction) -> list[
 
 
 def _check_equal_shares(cases: list[WeightedResult]) -> None:
-    """Raise BeyondReach if a tie does not return the average of a win and a loss (because the pot is odd)."""
+    """Raise BeyondReach unless a tie returns the average of a win and a loss.
+
+    If it does not, because the pot is odd, the return depends on the unknown probability of a tie.
+    """
     won, shared, lost = (sum(settlement.credits for settlement in case.settlements) for case in cases)
     if 2 * shared != won + lost:
         raise BeyondReach(

@@ -139,7 +139,7 @@ class RoomDefinition(TableDefinition):
     stack: Stack
     """The table stakes that a player may bring into a game."""
     forced: Forced
-    """The antes, blinds or bring-in."""
+    """The forced bets: an ante, and blinds or a bring-in."""
     limit: BetLimit
     """The limit of bets and raises."""
     commission: Commission

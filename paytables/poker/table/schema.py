@@ -343,7 +343,7 @@ class PokerDefinition(TableDefinition):
 
     @model_validator(mode="after")
     def _check_card_counts(self) -> "PokerDefinition":
-        """Refuse hands with fewer cards than their order needs, and rounds that need more cards than one deck has."""
+        """Refuse hands with too few cards for their ranking order, and rounds that need more cards than a deck has."""
         deals = [step.deal for step in self.step if step.deal is not None]
         player, board = sum(deal.player for deal in deals), sum(deal.board for deal in deals)
         bank = max(sum(deal.bank for deal in deals), 0 if self.duel is None else self.duel.bank)

@@ -1,6 +1,6 @@
-"""The exact solution of pai gow with tiles: every four tiles, set in each way, against every four of the bank's.
+"""The exact solution of pai gow with tiles: every player hand, set in each way, against every bank hand.
 
-For laboratories (numba).
+A hand is four tiles. For laboratories (numba).
 """
 
 from __future__ import annotations
@@ -50,7 +50,7 @@ def count_bank_hands(
 
 
 def solve(definition: PaiGowDefinition) -> Proof:
-    """Return the exact figures (proof) of pai gow for the best settings, with these settings as a policy."""
+    """Return the exact figures (proof) of pai gow for the best settings; its policy stores these settings."""
     hands, ways, result_counts = count_bank_hands(definition)
     stake = definition.commission.of
     fee = Fraction(definition.commission.compute_credits(stake), stake)

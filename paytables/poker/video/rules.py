@@ -86,7 +86,7 @@ class VideoPokerRules(Tableless):
         return {"en": english, "fr": french}
 
     def play(self, wager: Wager, draw: Draw) -> Play:
-        """Play a game: deal five cards, ask which are held, and complete every hand from its own deck."""
+        """Play a game: deal five cards, ask which to hold, then complete each hand from a deck of its own."""
         hands = self.build_wager(wager.credits, **wager.options).options["hands"]
         credits_per_hand = wager.credits // hands
         shoe = Shoe.from_decks(joker=self.definition.deck.joker)

@@ -237,7 +237,10 @@ def _record_errors(result: Campaign, name: str) -> Iterator[None]:
 
 # ---------------------------------------------------------------------------------------------- a scenario
 def _create_level(number: int, dice: random.Random) -> LevelDefinition:
-    """Return a new level; every third is a mystery, which the controller decides after a few wagers."""
+    """Return the definition of a new level.
+
+    Every third level is a mystery level; the controller decides its winner after a few wagers.
+    """
     mystery = number % _MYSTERY_INTERVAL == _MYSTERY_INTERVAL - 1
     base_cents = dice.choice((100, 1_000, 50_000))
     increment = Fraction(dice.randrange(1, 40), dice.randrange(41, 400))

@@ -196,7 +196,7 @@ class SimulatedMachine:
         self.link.handle_disconnection()
 
     def process_message(self, message: FromController) -> None:
-        """Process a message of the controller."""
+        """Process a message from the controller, such as a value, an acknowledgement or a locked amount."""
         self.link.process_message(message, self._now_ns())
         self._process_all_news()
         self._send_messages()

@@ -213,7 +213,7 @@ def _check_contributions(link: FloorLink, players: Mapping[int, Player], verdict
 
 
 def _check_tickets(world: World, books: Books, verdict: Verdict) -> None:
-    """Check that the validator's ledger and the printed tickets agree, one by one."""
+    """Check that the ticket ledger of the validator and the printed tickets agree, ticket by ticket."""
     if world.host is not None:
         vouchers = world.host.vouchers.items()
         ledger = {number: voucher.cents for number, voucher in vouchers if voucher.was_issued}

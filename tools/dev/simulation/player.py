@@ -50,7 +50,7 @@ _SEARCH: Final = "service.menu.search"
 
 @dataclass(frozen=True, slots=True)
 class HandPayment:
-    """A hand payment as the screen shows it: an amount was owed, and then no longer."""
+    """A hand payment as seen on the screen: an amount was shown as owed, and later no longer."""
 
     number: int
     kind: str
