@@ -152,31 +152,31 @@ MIXING = {"one": {}, "two": {}, "W": {"substitutes": ["*"], "multiplier": 2}, "b
 @pytest.mark.requirement("R-10")
 def test_the_rules_state_prizes_of_mixed_symbols_and_several_substitutes():
     data = definition(symbols=MIXING, **MIXED) | {"groups": {"any": ["one", "two"]}}
-    told = of(data).rules.explain()
-    assert "  2 one and 1 W on a line pay 20: as 3 one x 2" in told
-    assert "  2 W and 1 one on a line pay 40: as 3 one x 4" in told
-    assert "  W multiplies a win it helps to make by 2; several multiply one another" in told
-    assert "  3 two on a line pay 2: as 3 mix" in told
+    rule_lines = of(data).rules.explain()
+    assert "  2 one and 1 W on a line pay 20: as 3 one x 2" in rule_lines
+    assert "  2 W and 1 one on a line pay 40: as 3 one x 4" in rule_lines
+    assert "  W multiplies a win it helps to make by 2; several multiply one another" in rule_lines
+    assert "  3 two on a line pay 2: as 3 mix" in rule_lines
     best = {"of": "two", "pays": {3: 5}}
-    told = of(
+    mixed_game = of(
         definition(symbols=MIXING, **{**MIXED, "pay": [*MIXED["pay"], best]}) | {"groups": data["groups"]}
     )
-    assert "  3 mixed of one and two on a line pay 2: as 3 mix" in told.rules.explain()
+    assert "  3 mixed of one and two on a line pay 2: as 3 mix" in mixed_game.rules.explain()
 
 
 @pytest.mark.requirement("R-10")
 @pytest.mark.parametrize("name", [n for n in list_library_games() if load_game(n).family == "reels"])
 def test_the_rules_of_a_game_state_every_prize_on_its_par_sheet(name):
     game = load_game(name)
-    told: dict[str, list[str]] = {}
+    lines_by_stage: dict[str, list[str]] = {}
     for line in game.rules.explain():
         if not line.startswith(" "):
-            told.setdefault(line.partition(" ")[0], [])
-        told[list(told)[-1]].append(line)
-    like = {stage: words for stage, words in told.items() if "  pays as base does" in words}
+            lines_by_stage.setdefault(line.partition(" ")[0], [])
+        lines_by_stage[list(lines_by_stage)[-1]].append(line)
+    like = {stage: words for stage, words in lines_by_stage.items() if "  pays as base does" in words}
     for bet in analyse(game, Depth.PRIZES).bets:
         for prize in bet.prizes:
-            words = told["base" if prize.where in like else prize.where]
+            words = lines_by_stage["base" if prize.where in like else prize.where]
             times = game.rules.definition.stage[prize.where]
             once = prize.credits // getattr(times, "multiplier", 1)
             pays = f"pay {once:,}" if prize.credits else " give "

@@ -45,8 +45,8 @@ def test_a_changed_pay_of_a_wheel_appears_in_its_help():
 
 def test_the_help_states_each_pay_of_an_area_with_different_pays():
     data = template("wheel.toml", "sun = 2, star = 2", "sun = 2, star = 5")
-    said = build_game(data, "mine.toml").help
-    assert "Sun or star: Sun 2 for 1, stake included; Star 5 for 1, stake included" in said["en"]
+    help_texts = build_game(data, "mine.toml").help
+    assert "Sun or star: Sun 2 for 1, stake included; Star 5 for 1, stake included" in help_texts["en"]
 
 
 def test_the_help_of_a_wheel_with_a_table_states_pays_without_the_stake():

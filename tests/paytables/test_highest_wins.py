@@ -113,7 +113,7 @@ def test_highest_wins_need_no_laboratory_package():
         "full = analyse(load_game('seven-rivers'), Depth.FULL).bets[2]\n"
         "print('laboratory packages' in ' '.join(full.notes), full.variance == bet.variance)\n"
     )
-    told = subprocess.run(
+    output = subprocess.run(
         [sys.executable, "-c", code], capture_output=True, text=True, check=True
     ).stdout.split()
     stage = load_game("seven-rivers").rules.stages["three"].get_stage("base").reels
@@ -123,7 +123,7 @@ def test_highest_wins_need_no_laboratory_package():
     ]
     most = max(credits_ for credits_, weight in paid if weight)
     odds = Fraction(sum(weight for credits_, weight in paid if credits_ == most), stage.cycle)
-    assert told == [str(most), str(odds), "True", "True"]
+    assert output == [str(most), str(odds), "True", "True"]
 
 
 #: Reel games whose windows that win nothing are counted at every start of a machine.
@@ -140,8 +140,8 @@ def test_a_machine_without_laboratory_packages_counts_how_often_few_lines_win(na
         "from paytables import Depth, analyse, load_game\n"
         f"print(*(bet.hit_probability for bet in analyse(load_game({name!r}), Depth.PRIZES).bets))"
     )
-    told = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout
-    assert [Fraction(share) for share in told.split()] == exact
+    output = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout
+    assert [Fraction(share) for share in output.split()] == exact
 
 
 @pytest.mark.parametrize("name", ["aurora-twenty", "icebreak", "hold-fast"])

@@ -76,9 +76,9 @@ def refused(call, *args, **kwargs):
 @pytest.mark.parametrize("language", ["en", "fr"])
 def test_a_ticket_states_everything_that_the_by_law_requires(language):
     paper = a_paper()
-    told = list_ticket_lines(RULES.definition, paper, language, lambda credits_: f"<{credits_}>")
+    ticket_lines = list_ticket_lines(RULES.definition, paper, language, lambda credits_: f"<{credits_}>")
     text = {}
-    for line, label, said in told:
+    for line, label, said in ticket_lines:
         assert label == LINE_LABELS[line][language]
         text.setdefault(line, []).append(said)
     assert set(text) == set(TicketLine)
@@ -197,9 +197,9 @@ def test_a_damaged_ticket_that_won_nothing_is_not_accepted():
 @pytest.mark.requirement("M-09")
 def test_the_central_data_prevail_and_a_difference_is_reported():
     record = played(15)
-    said = {"cost_a_draw_credits": 900, "draws": [501, 502, 503], "bonuses": []}
+    ticket_data = {"cost_a_draw_credits": 900, "draws": [501, 502, 503], "bonuses": []}
     _, claim = claims.claim_ticket(
-        record, present(record, TicketCondition.ALTERED, **said), place="cage-1", at=NOON
+        record, present(record, TicketCondition.ALTERED, **ticket_data), place="cage-1", at=NOON
     )
     assert claim.credits == 15
     assert claim.differing_values == ("bonuses", "cost_a_draw_credits")

@@ -23,13 +23,13 @@ LONG = ("comet-respin", "aurora-twenty", "northern-ways")
 @pytest.mark.requirement("C-23")
 def test_long_odds_of_top_and_other_awards_are_reported():
     one, two = analyse(load_game(GAME), Depth.PRIZES).bets
-    told = {
+    reported_odds = {
         bet.bet: [(a.name, a.one_in, a.is_top) for a in list_longer_awards(list_awards(bet), ONTARIO_LIMITS)]
         for bet in (one, two)
     }
     # 300 cases a reel: three comets are one game in 27,000,000. They are the top award of one credit only.
-    assert told["one"] == [("sky", 40_000_000, False), ("3 comet", 27_000_000, True)]
-    assert told["two"] == [("sky", 40_000_000, False), ("3 star", 27_000_000, True)]
+    assert reported_odds["one"] == [("sky", 40_000_000, False), ("3 comet", 27_000_000, True)]
+    assert reported_odds["two"] == [("sky", 40_000_000, False), ("3 star", 27_000_000, True)]
     exactly = list_longer_awards(list_awards(two), OddsLimits(27_000_000, 40_000_000))
     assert exactly == []  # odds of exactly the limit are not beyond it
     assert list_longer_awards(list_awards(two), OddsLimits(None, None)) == []
@@ -47,8 +47,8 @@ def test_a_machine_reports_long_odds_to_the_screen_without_duplicates():
     level = LevelSlot(game="long-odds", level="sky")
     admitted, refused = admit_games((GameSlot(game=str(GAME)),), load_profile("generic"), (level,))
     assert not refused
-    told = [(row.name, row.stage, row.one_in, row.bets) for row in admitted["long-odds"].long_odds]
-    assert told == [
+    reported_odds = [(row.name, row.stage, row.one_in, row.bets) for row in admitted["long-odds"].long_odds]
+    assert reported_odds == [
         ("sky", "", 40_000_000, (1, 2)),
         ("3 comet", "base", 27_000_000, (1,)),
         ("3 star", "base", 27_000_000, (2,)),
@@ -60,9 +60,9 @@ def test_certification_lists_long_odds_and_fails_those_beyond_the_limit(tmp_path
     command = ["certify", str(GAME), "--jurisdiction", "generic", "--games-played", "200"]
     run = CliRunner().invoke(main, [*command, "--out", str(tmp_path)])
     findings = json.loads((tmp_path / "long-odds" / "findings.json").read_text())
-    told = [f for f in findings if f["rule"] == "long-odds"]
-    assert [f["status"] for f in told] == ["noted", "noted"]
-    assert "top award base 3 comet 1 in 27,000,000" in told[0]["evidence"]
+    long_odds_findings = [f for f in findings if f["rule"] == "long-odds"]
+    assert [f["status"] for f in long_odds_findings] == ["noted", "noted"]
+    assert "top award base 3 comet 1 in 27,000,000" in long_odds_findings[0]["evidence"]
     longest = [f for f in findings if f["rule"] == "longest-odds"]
     assert {f["status"] for f in longest} == {"pass"}
     strict = load_profile("generic").model_copy(update={"awards": Awards(longest_one_in=39_999_999)})

@@ -93,8 +93,10 @@ def test_a_changed_file_is_refused_with_the_command_that_proves_it_again(name, o
     assert old in text
     path = tmp_path / "mine.toml"
     path.write_text(text.replace(old, new, 1))
-    said = f"{path}: proved.sha256: is of other rules or other figures: `python -m tools.dev prove {path}`"
-    with pytest.raises(DefinitionError, match=re.escape(said)):
+    error_text = (
+        f"{path}: proved.sha256: is of other rules or other figures: `python -m tools.dev prove {path}`"
+    )
+    with pytest.raises(DefinitionError, match=re.escape(error_text)):
         load_game(path)
 
 

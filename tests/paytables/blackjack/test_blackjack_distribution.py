@@ -210,23 +210,23 @@ def test_figures_that_cannot_be_counted_are_marked_as_sampled(name):
     bet = analyse(load_game(name), Depth.FULL).bets[0]
     assert bet.distribution is None
     assert (bet.variance is not None) == (name == "monaco-blackjack")  # three hands: the variance is exact
-    told = [note for note in bet.notes if note.startswith("sampled: ")]
-    assert len(told) == 6
+    sampled_notes = [note for note in bet.notes if note.startswith("sampled: ")]
+    assert len(sampled_notes) == 6
     sampled = load_game(name).rules.definition.proved["main"].sampled
-    assert f"{sampled.rounds:,} rounds" in told[0]
-    assert f"seed {sampled.seed!r}" in told[0]
+    assert f"{sampled.rounds:,} rounds" in sampled_notes[0]
+    assert f"seed {sampled.seed!r}" in sampled_notes[0]
     hands = len(bet.options["bets"])
-    assert f"{float(sampled.compute_variance(hands)):.4f}" in told[1]
+    assert f"{float(sampled.compute_variance(hands)):.4f}" in sampled_notes[1]
     nets = {Fraction(net): count for net, count in sampled.nets[str(hands)].items()}
     hits = Fraction(sum(count for net, count in nets.items() if net > 0), sampled.rounds)
-    assert told[3].startswith(
+    assert sampled_notes[3].startswith(
         f"sampled: hit frequency, more than was staked: {round(hits * 10**6) / 10**4:.4f} %"
     )
     half = 1.644853627 * math.sqrt(float(sampled.compute_variance(hands)) / 10_000) / hands
     ends = [f"{1 + float(sampled.compute_mean(1)) + away:.4%}".replace("%", " %") for away in (-half, half)]
-    assert f"after 10,000 rounds {ends[0]} to {ends[1]}" in told[4]
-    assert "after 10,000,000 rounds" not in told[4]  # the sample is too small to say
-    assert f"highest win: {max(nets)} stakes net, in {nets[max(nets)]:,} of these rounds" in told[5]
+    assert f"after 10,000 rounds {ends[0]} to {ends[1]}" in sampled_notes[4]
+    assert "after 10,000,000 rounds" not in sampled_notes[4]  # the sample is too small to say
+    assert f"highest win: {max(nets)} stakes net, in {nets[max(nets)]:,} of these rounds" in sampled_notes[5]
     if bet.variance is not None:
         assert abs(float(bet.variance) / bet.cost_credits**2 - float(sampled.compute_variance(hands))) < 0.01
 

@@ -16,9 +16,9 @@ def run(*args, code=0):
 
 @pytest.mark.requirement("P-07", "C-08")
 def test_the_house_edge_of_a_strategy_is_stated_of_its_total_stake():
-    said = run("par", "quebec-craps", "--strategy", "pass-odds")
-    assert "of all that is staked  99.6256 %  1863/1870" in said
-    assert "the house keeps 0.3743 % (7/1870), a throw 0.004189 (7/1671)" in said
+    output = run("par", "quebec-craps", "--strategy", "pass-odds")
+    assert "of all that is staked  99.6256 %  1863/1870" in output
+    assert "the house keeps 0.3743 % (7/1870), a throw 0.004189 (7/1671)" in output
     assert "there are: pass, pass-odds, dontpass-odds, three-point-molly" in run(
         "par", "quebec-craps", "--strategy", "martingale", code=1
     )

@@ -358,6 +358,6 @@ def test_a_bet_with_a_return_of_100_percent_is_remarked_on() -> None:
     text = read_source("quebec-roulette-french").data.decode()
     assert '"35:1"' in text
     game = build_game(parse_toml(text.replace('"35:1"', '"36:1"', 1)), "even.toml")
-    said = [remark.text for remark in list_remarks(game, analyse(game, Depth.RETURN))]
-    assert any("returns 100 %" in words for words in said), said
+    remarks = [remark.text for remark in list_remarks(game, analyse(game, Depth.RETURN))]
+    assert any("returns 100 %" in words for words in remarks), remarks
     assert not any("100 %" in each.text for each in list_remarks(load_game("quebec-roulette-french"), None))

@@ -137,8 +137,8 @@ def test_points_of_a_hand_are_counted_in_both_languages(hand, english, french):
     low, high = (
         compute_strength(*(ALL_TILES.index(name) for name in each)) for each in (hand, ("1-2", "6-6"))
     )
-    said = load_game("quebec-pai-gow").rules.describe_setting((low, high, 0))
-    assert (said["en"].split(" / ")[0], said["fr"].split(" / ")[0]) == (english, french)
+    setting_texts = load_game("quebec-pai-gow").rules.describe_setting((low, high, 0))
+    assert (setting_texts["en"].split(" / ")[0], setting_texts["fr"].split(" / ")[0]) == (english, french)
 
 
 def settled(player, bank, stake):

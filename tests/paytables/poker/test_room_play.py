@@ -424,14 +424,14 @@ def test_no_prompt_and_no_cue_contains_the_hole_cards_of_another_seat():
         steps, outcome = play(game, combine(game, THREE, viewer), CARDS, "call", "call")
         others = {card for seat, hand in own.items() if seat != viewer for card in hand}
         until = next(n for n, step in enumerate(steps) if isinstance(step, Cue) and step.kind == "flip")
-        told = json.dumps(
+        shown_json = json.dumps(
             [
                 [step.prompt, list(step.options)] if isinstance(step, Decision) else step.to_json()
                 for step in steps[:until]
             ]
         )
-        assert [card for card in others if f'"{card}"' in told] == []
-        assert all(f'"{card}"' in told for card in cards)
+        assert [card for card in others if f'"{card}"' in shown_json] == []
+        assert all(f'"{card}"' in shown_json for card in cards)
         assert {step.seat for step in steps if isinstance(step, Settlement)} == {viewer}
         assert {hand["id"]: hand.get("own") for hand in outcome.display["hands"]}[
             "player" if viewer == 0 else f"player-{viewer + 1}"

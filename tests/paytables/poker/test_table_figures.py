@@ -277,8 +277,8 @@ def test_the_turn_is_advised_as_the_solver_decides_it(flop, seeded_draw):
         some = folds if n % 2 else states
         turn, low, high = some[draw.below(len(some), "a state")]
         place = SeatRound(0, {"ante": 2, "super-ante": 2}, [low, high])
-        told = rules.build_advice(step, place, [], [*board, turn])["advice"]
-        assert told == ("fold" if (turn, low, high) in folds else "bet")
+        advised_option = rules.build_advice(step, place, [], [*board, turn])["advice"]
+        assert advised_option == ("fold" if (turn, low, high) in folds else "bet")
 
 
 @pytest.mark.slow

@@ -657,7 +657,7 @@ def test_the_best_option_is_advised_if_the_proof_stores_it(name, cards, answers,
 
 @pytest.mark.requirement("C-02", "C-12", "C-22")
 def test_the_help_states_the_pays_in_both_languages():
-    said = load("quebec-crazy-four-poker").help
-    assert "Super bonus: four aces 200:1; four of a kind 30:1" in said["en"]
-    assert "Paire de dames ou plus : carré 50:1" in said["fr"]
-    assert "{pays}" not in said["en"] + said["fr"]
+    help_texts = load("quebec-crazy-four-poker").help
+    assert "Super bonus: four aces 200:1; four of a kind 30:1" in help_texts["en"]
+    assert "Paire de dames ou plus : carré 50:1" in help_texts["fr"]
+    assert "{pays}" not in help_texts["en"] + help_texts["fr"]
