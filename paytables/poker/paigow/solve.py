@@ -254,8 +254,6 @@ class SuitQuestions:
         of = np.concatenate([np.arange(len(patterns.offered_ways)), suited.pattern_rows]).astype(np.int32)
         self.pattern_row_by_way = np.repeat(of, np.diff(self.first_way_by_hand))
         """For each way, the row in :class:`RankPatterns` with the ranks of its hand."""
-        self.first_flush_way = self.first_way_by_hand[len(patterns.offered_ways)]
-        """The index in ``ways`` of the first way of a hand with a flush; all later ways are of such hands."""
 
     def count_without_flushes(self, parallel_map: Each) -> Ints:
         """Return how many bank hands each way of setting cards beats and loses to, if flushes do not count."""
