@@ -14,7 +14,7 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cached_property
 from math import ceil, gcd, lcm
-from typing import Annotated, Any, Final, Literal, Self, TypeAlias
+from typing import Annotated, Any, Final, Literal, Self, TypeAlias, TypedDict
 
 from pydantic import BeforeValidator, Field, WithJsonSchema, model_validator
 
@@ -114,6 +114,16 @@ Pay: TypeAlias = Annotated[
 ]
 
 
+class SpotLimits(TypedDict):
+    """The fields of a :class:`Spot` that limit the bet on it."""
+
+    bet_min: int
+    bet_max: int
+    bet_step: int
+    worth_cents: int | None
+    required_multiple_max: int | None
+
+
 class Limits(Strict):
     """The smallest and the largest amount of one bet, and the step between permitted amounts."""
 
@@ -130,8 +140,8 @@ class Limits(Strict):
     )
     """The largest multiple of the required bet that this bet may be; None: no limit."""
 
-    def build_spot_fields(self) -> dict[str, Any]:
-        """Return the limits as fields of :class:`Spot`, by field name."""
+    def build_spot_fields(self) -> SpotLimits:
+        """Return the limits as fields of :class:`Spot`."""
         return {
             "bet_min": self.least,
             "bet_max": self.most,

@@ -28,7 +28,7 @@ from paytables.blackjack.words import build_chart_rows
 from paytables.contract import Bet, Draw, Json, LevelPlay, Play, Remark, Spot, Wager
 from paytables.definition import Text
 from paytables.errors import RefusedRoundError, WagerError
-from paytables.layout import Odds, TableLayout, check_credit_multiples, check_forms
+from paytables.layout import Odds, SpotLimits, TableLayout, check_credit_multiples, check_forms
 from paytables.poker.proof import check_stored_proof
 from paytables.seating import SeatedRules
 from paytables.side_bets import Progressive, SideBet
@@ -65,7 +65,8 @@ class BlackjackRules(SeatedRules):
         """Return the spots for bets on the hand of each seat, if the table takes such bets (Québec s. 16)."""
         limits, spots = self.definition.main.limits, []
         # the player whose hand it is bets the least at least
-        back_limits = {**limits.build_spot_fields(), "bet_max": limits.most - limits.least}
+        back_limits = limits.build_spot_fields()
+        back_limits["bet_max"] = limits.most - limits.least
         for seat, spot_id in enumerate(self._back_spot_ids):
             names = {code: text.format(seat + 1) for code, text in _BACK_SPOT_NAME.model_dump().items()}
             spot = _build_spot(spot_id, BACK, names, "1:1", back_limits, None)
@@ -411,10 +412,10 @@ def _build_spot(
     group: str,
     names: Mapping[str, str],
     odds: str,
-    limits: Mapping[str, Json],
+    limits: SpotLimits,
     required_spot: str | None,
 ) -> Spot:
-    """Return a betting spot; ``limits`` are the fields of :class:`Spot` with its limits, by name."""
+    """Return a betting spot with these limits."""
     return Spot(id=id_, group=group, names=names, odds=odds, required_spot=required_spot, **limits)
 
 
