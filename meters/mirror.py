@@ -32,7 +32,7 @@ _HEADER_PATTERN: Final = re.compile(rb"OEGM1 ([a-z0-9.-]{1,40}) ([1-9][0-9]{0,17
 
 @dataclass(frozen=True, slots=True)
 class _Copy:
-    """The content that was read of a mirrored value on one medium."""
+    """One medium's copy of a mirrored value, as it was read."""
 
     folder: Path
     """The folder that contains the copy."""

@@ -21,7 +21,7 @@ PLAY_STEPS: Final = ("game.choice", "game.step")
 #: Kinds of the entries that end a play.
 PLAY_ENDS: Final = ("game.end", "game.void")
 PLAY_PUSH: Final = "game.push"
-"""Kind of the entry that returns the stakes of a play before its end."""
+"""Kind of the entry that pays back the pushed stakes of a decided play; the entry of its end follows."""
 PLAYS_SHOWN: Final = 100
 """The number of plays that recall shows, unless the profile sets a different one (at least 10, E-01)."""
 STEPS_SHOWN: Final = 50

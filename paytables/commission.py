@@ -9,13 +9,14 @@ from paytables.wording import format_count
 class Commission(Strict):
     """A commission on a won stake: ``credits`` for each ``of`` credits staked.
 
-    A started part of ``of`` credits counts as a full one.
+    A remainder of less than ``of`` credits is charged like ``of`` credits.
     """
 
     credits: PositiveInt = 1
     """The credits taken for each ``of`` credits staked."""
     of: PositiveInt = 20
-    """The number of credits staked for which ``credits`` are taken, started parts included."""
+    """The size of the parts into which the stake is divided; ``credits`` are taken for each, also for a smaller last
+    part."""
 
     def compute_credits(self, stake: int) -> int:
         """Return the commission on a winning stake, in credits."""

@@ -139,7 +139,7 @@ class JitterSource:
 
     #: Larger than a first-level cache, so that the walk misses it now and then.
     _MEMORY_BYTES: Final = 1 << 17
-    _STRIDE: Final = 4093
+    _STRIDE_BYTES: Final = 4093
     """Distance in bytes between two memory accesses of the measured work; a prime, so that all memory is reached."""
 
     def __init__(self, clock: Callable[[], int] = time.perf_counter_ns) -> None:
@@ -157,7 +157,7 @@ class JitterSource:
         time_before = clock()
         for i in range(count):
             for _ in range(8):
-                at = (at + self._STRIDE) % self._MEMORY_BYTES
+                at = (at + self._STRIDE_BYTES) % self._MEMORY_BYTES
                 memory[at] = (memory[at] + 1) & 0xFF
             digest = sha3_256(digest + memory[at : at + 32]).digest()
             now = clock()

@@ -72,10 +72,10 @@ from egm.money.value_in import (
     dispute_bill,
     record_bill_rejected,
     record_bill_returned,
-    redeem_ticket,
     return_bill,
     return_ticket,
     stack_bill,
+    stack_ticket,
     ticket_can_be_accepted,
     void_bill,
 )
@@ -103,7 +103,7 @@ _MENU_STATE: Final = single_state(State.SERVICE_MENU)
 MONEY_RULES: Final[tuple[Rule[Machine], ...]] = (
     # ------------------------------------------------------------------ value in
     Rule(EventType.BILL_ESCROWED, _IDLE_STATE, (bill_can_be_accepted,), (stack_bill,)),
-    Rule(EventType.TICKET_ESCROWED, _IDLE_STATE, (ticket_can_be_accepted,), (redeem_ticket,)),
+    Rule(EventType.TICKET_ESCROWED, _IDLE_STATE, (ticket_can_be_accepted,), (stack_ticket,)),
     Rule(EventType.BILL_ESCROWED, STATES_AFTER_BOOT, (), (return_bill,)),
     Rule(EventType.TICKET_ESCROWED, STATES_AFTER_BOOT, (), (return_ticket,)),
     Rule(EventType.BILL_STACKED, STATES_AFTER_BOOT, (), (credit_bill,), NextState.DERIVED_ONCE_TESTED),

@@ -369,8 +369,8 @@ def record_bill_rejected(machine: Machine, event: Event) -> None:
     machine.notice = Notice(code="bill_rejected", severity="warning")
 
 
-def redeem_ticket(machine: Machine, event: Event) -> None:
-    """Lock the ticket in escrow in the ticket ledger and order the acceptor to stack it.
+def stack_ticket(machine: Machine, event: Event) -> None:
+    """Lock the ticket in escrow in the ticket ledger and order the acceptor to stack it. The credit follows later.
 
     If the ledger refuses the ticket, the acceptor returns it and the screen shows the reason.
     """

@@ -316,10 +316,11 @@ class Protection(_Table):
     clock: bool = False
     """Whether the time of day is always displayed (VIC r.19)."""
     remind_minutes: tuple[Minutes, ...] = ()
-    """The minutes of play until the first reminder, from there to the second, and so on; the last number is
-    repeated."""
+    """The minutes of play before the first reminder, then between the first and the second, and so on; the last number
+    is repeated."""
     remind_spend_cents: Annotated[int, Field(gt=0, strict=True)] | None = None
-    """The amount spent (wagers minus wins) since the last reminder at which the next one is shown."""
+    """A reminder is shown whenever the amount spent in the session (wagers minus wins) reaches a further multiple of
+    this amount."""
     limit_minutes: Minutes | None = None
     """The maximum length of a session, in minutes."""
     limit_spend_cents: Annotated[int, Field(gt=0, strict=True)] | None = None

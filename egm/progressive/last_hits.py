@@ -1,4 +1,4 @@
-"""The last hits of each progressive level (D-18), from the register of level wins in the journal."""
+"""Reading of the last hits of each progressive level (D-18) from the progressives log of the journal."""
 
 from egm.kernel.entries import EntryDeclarations
 from egm.kernel.logs import Log
@@ -9,10 +9,10 @@ from meters.recall import read_details
 def read_last_hits(
     view: JournalView, declarations: EntryDeclarations, entries_read_max: int
 ) -> dict[str, list[StoredEntry]]:
-    """Return the journal entries of each level's last hits, newest first, by the level's id.
+    """Return the journal entries of each progressive level's last hits, newest first, by level id.
 
-    Each level has at most as many as the progressives log has lines (NZ03 table 3-2). At most
-    ``entries_read_max`` entries of that log are read.
+    At most ``entries_read_max`` entries of the progressives log are read. At most ``Log.PROGRESSIVES.size`` entries
+    are returned for each level (NZ03 table 3-2).
     """
     hits_by_level: dict[str, list[StoredEntry]] = {}
     for entry in declarations.read_log(view, Log.PROGRESSIVES, entries_read_max):

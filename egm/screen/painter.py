@@ -324,17 +324,17 @@ class Painter:
         style: TextStyle,
         *,
         align: Align = "centre",
-        smallest_size: str = "caption",
+        wrapped_size: str = "caption",
     ) -> None:
         """Draw a text vertically centred in a rectangle, on one line if it fits.
 
-        A text that is too wide is broken into lines of the theme size ``smallest_size`` or, if the rectangle is too low
+        A text that is too wide is wrapped into lines of the theme size ``wrapped_size`` or, if the rectangle is too low
         for these lines, of the size ``tiny``. If the lines do not fit either, the text is drawn on one line, as small
         as necessary.
         """
         x, y, w, h = rect
         at = {"left": x, "centre": x + w / 2, "right": x + w}[align]
-        for size in dict.fromkeys((smallest_size, "tiny") if self.measure_text(text, style) > w else ()):
+        for size in dict.fromkeys((wrapped_size, "tiny") if self.measure_text(text, style) > w else ()):
             small_style, height = style._replace(size=size), self.theme.sizes[size] * 1.16
             lines = self.wrap_evenly(text, w, small_style)
             if len(lines) > 1 and len(lines) * height <= h + 1:

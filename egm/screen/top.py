@@ -200,7 +200,7 @@ def _draw_prizes(stage: Stage, rect: Rect) -> None:
         if len(row.icons) <= 1:
             style = TextStyle("strong", "title" if step > 70 else "lead", "text")
             room: Rect = (left, middle - step / 2 + 8, w * 0.56 - left + x, step - 16)
-            p.draw_label(row.words, room, style, align="left", smallest_size="small")
+            p.draw_label(row.words, room, style, align="left", wrapped_size="small")
         amount = TextStyle("numbers", "marquee" if step > 96 else "title", "meter")
         p.draw_text(row.pays, (x + w - 60, middle), amount, align="right", width=w * 0.34)
 

@@ -49,8 +49,8 @@ STAKE_SPOT: Final = "stake"
 PUNTER_HAND_ID: Final = "player"
 #: The name of that hand, by language.
 PUNTER_NAMES: Final[Mapping[str, str]] = {"en": "Punter", "fr": "Ponte"}
-#: Players without whom no round is played (art. 11.1).
-SEATS_MIN: Final = 4
+#: The least number of players of a round (art. 11.1).
+PLAYERS_MIN: Final = 4
 #: The points at which the holder of the hand chooses to draw or stand.
 _FREE_CHOICE_POINTS: Final = 5
 #: The result of a stake that is returned because the bank does not cover it.
@@ -102,8 +102,8 @@ class CheminDefinition(BankDefinition):
     @model_validator(mode="after")
     def _check_bets_and_seats(self) -> Self:
         """Refuse too few seats, several denominations, and a bet with a wrong id or odds other than even money."""
-        if self.table.seats < SEATS_MIN:
-            raise ValueError(f"table.seats: expected {SEATS_MIN} or more, not {self.table.seats}")
+        if self.table.seats < PLAYERS_MIN:
+            raise ValueError(f"table.seats: expected {PLAYERS_MIN} or more, not {self.table.seats}")
         if len(self.game.denominations_cents) > 1:
             raise ValueError(
                 "game.denominations_cents: only one is allowed, because the players' credits cover each other"
@@ -197,7 +197,7 @@ class CheminRules(SeatedRules, BankRules[CheminDefinition]):
     @property
     def seats_min(self) -> int:
         """Return how many players a round needs at least (art. 11.1)."""
-        return SEATS_MIN
+        return PLAYERS_MIN
 
     @property
     def has_fixed_seats(self) -> bool:
@@ -264,11 +264,11 @@ class CheminRules(SeatedRules, BankRules[CheminDefinition]):
         Raises WagerError if no round can be played with these bets.
         """
         players = len({bet.seat for bet in bets})
-        if players < SEATS_MIN:
+        if players < PLAYERS_MIN:
             raise RefusedRoundError(
                 "too_few_players",
-                f"bets: chemin de fer is played by {SEATS_MIN} seats or more; {players} have bets",
-                count=SEATS_MIN,
+                f"bets: chemin de fer is played by {PLAYERS_MIN} seats or more; {players} have bets",
+                count=PLAYERS_MIN,
             )
         credits_by_spot = {(bet.seat, bet.spot): bet.credits for bet in bets}
         banker, left_ = self._find_bank(credits_by_spot)

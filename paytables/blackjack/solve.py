@@ -137,13 +137,13 @@ class SolvedRound:
         self._weights = [
             self._count_ways_to_continue(cards_left) for cards_left in range(self.cards_left + 1)
         ]
-        removals: list[tuple[int, int, int]] = [(0, 0, 0)]
+        removals: list[tuple[int, int]] = [(0, 0)]
         self.splits = self._list_splits()
         """The pairs that may be split."""
         for split in self.splits:
             parts = compute_split_coefficients(self._find_most_hands(split.card_value))
             removals += [
-                (split.card_value, n, split.cards_left)
+                (split.card_value, n)
                 for n in range(len(parts))
                 if compute_falling_factorial(split.cards_left, n)
             ]
@@ -154,7 +154,7 @@ class SolvedRound:
         """The hands that follow one another, from the empty hand on, if no pair is split."""
         shoes: dict[tuple[int, int], Tree] = {
             (pair, missing_cards): self._build_tree(pair, missing_cards)
-            for pair, missing_cards, _ in removals
+            for pair, missing_cards in removals
             if pair
         }
         for split in self.splits:
@@ -223,8 +223,7 @@ class SolvedRound:
     def _list_reached_hands(self, pair: int, missing_cards: int) -> list[tuple[int, int]]:
         """Return each hand that a player can reach, with the combined cards that are then out of the shoe.
 
-        The dealer's first card is not included. ``pair`` is the value of the pair that the hands come from, or 0;
-        ``missing_cards`` further cards of that value are missing.
+        The dealer's first card is not included. ``pair`` and ``missing_cards`` are those of :meth:`_build_tree`.
         """
         cards_out = (1 + missing_cards) * PACKED_CARD_BY_VALUE[pair - 1] if pair else 0
         start = PACKED_CARD_BY_VALUE[pair - 1] if pair else 0
@@ -234,13 +233,13 @@ class SolvedRound:
             hands = [hand for hand in hands if self.hand_values[hand].card_count <= 2]
         return [(hand, hand + cards_out) for hand in hands if is_within(hand + cards_out, full)]
 
-    def _compute_standing_values(self, shoes: list[tuple[int, int, int]]) -> dict[tuple[int, int], int]:
+    def _compute_standing_values(self, shoes: list[tuple[int, int]]) -> dict[tuple[int, int], int]:
         """Return wins minus losses of standing in blackjack, by the cards out of the shoe and the class of the total.
 
-        Each tuple in ``shoes`` has a pair's value, how many cards of it are missing, and how many are left.
+        ``shoes`` has the ``pair`` and ``missing_cards`` (see :meth:`_build_tree`) of each shoe that occurs.
         """
         rows: dict[tuple[int, int], None] = {}
-        for pair, missing_cards, _ in shoes:
+        for pair, missing_cards in shoes:
             for hand, out_of_shoe in self._list_reached_hands(pair, missing_cards):
                 rows[out_of_shoe, max(self.hand_values[hand].best_total - 16, 0)] = None
         cards_out: Ints = np.array([out_of_shoe for out_of_shoe, _ in rows], dtype=np.int64)
@@ -249,9 +248,11 @@ class SolvedRound:
         return dict(zip(rows, self.dealer.compute_standing_values(removed_counts, total), strict=True))
 
     def _build_tree(self, pair: int, missing_cards: int) -> Tree:
-        """Return the ways of every blackjack hand dealt from a shoe that lacks ``missing_cards`` more cards of a pair.
+        """Return the number of card orders that lead to each blackjack hand, by packed hand.
 
-        ``pair`` is the value of the pair that was split, or 0.
+        ``pair`` is the value of the split pair from which the hands come, or 0 if no pair was split. A hand of a split
+        begins with one card of the pair; the other one and ``missing_cards`` further cards of its value are not in the
+        shoe.
         """
         ways: dict[int, int] = {}
         tree: Tree = {}
@@ -270,9 +271,11 @@ class SolvedRound:
                 )
             stand = self._standing_values[removed_cards, max(hand_value.best_total - 16, 0)]
             tree[hand] = HandNode(way * in_all - hole, hole, hole, way * stand * longest)
-            for place, child in hand_value.hands_after_card:
+            for value_index, child in hand_value.hands_after_card:
                 if child not in ways:
-                    ways[child] = way * (full[place] - (removed_cards >> COUNT_BITS * place & COUNT_MAX))
+                    ways[child] = way * (
+                        full[value_index] - (removed_cards >> COUNT_BITS * value_index & COUNT_MAX)
+                    )
         return tree
 
     def _mix_shoes(

@@ -184,7 +184,7 @@ class PickBonus(_SmallStage):
         ]
 
     def compute_mean_awards(self) -> Mapping[tuple[str, str], Fraction]:
-        """Return the mean number of progressive levels and merchandise prizes, by (kind, name), that a play gives."""
+        """Return how often one play gives each progressive level and merchandise prize on average, by (kind, name)."""
         rated = zip(self.items, self._mean_openings, strict=True)
         return sum_award_means((award, rate) for item, rate in rated for award in item.awards)
 
@@ -240,7 +240,7 @@ class WheelBonus(_SmallStage):
         return [PrizeRate(n, c, k, k * c, len(self.parts)) for (n, c), k in counts.items()]
 
     def compute_mean_awards(self) -> Mapping[tuple[str, str], Fraction]:
-        """Return the mean number of progressive levels and merchandise prizes, by (kind, name), that a spin gives."""
+        """Return how often one spin gives each progressive level and merchandise prize on average, by (kind, name)."""
         return sum_award_means(
             (award, Fraction(1, len(self.parts))) for item in self.parts for award in item.awards
         )
@@ -399,7 +399,7 @@ class HoldBonus(_SmallStage):
         ]
 
     def compute_mean_awards(self) -> Mapping[tuple[str, str], Fraction]:
-        """Return the mean number of progressive levels and merchandise prizes, by (kind, name), that a play gives."""
+        """Return how often one play gives each progressive level and merchandise prize on average, by (kind, name)."""
         return sum_award_means(
             (award, rate) for item, rate in self._compute_item_rates() for award in item.awards
         )

@@ -93,7 +93,7 @@ class _EnumeratedStage(ReelsStageBase, ABC):
         return self._enumeration.prizes
 
     def compute_mean_awards(self) -> Mapping[tuple[str, str], Fraction]:
-        """Return the mean number of progressive levels and merchandise prizes, by (kind, name), that a play gives."""
+        """Return how often one play gives each progressive level and merchandise prize on average, by (kind, name)."""
         return self._enumeration.mean_awards
 
 
@@ -106,7 +106,7 @@ class _Enumeration:
     prizes: list[PrizeRate]
     """How often each prize is won."""
     mean_awards: dict[tuple[str, str], Fraction]
-    """The mean number of progressive levels and merchandise prizes, by (kind, name)."""
+    """How often each progressive level and merchandise prize is given on average, by (kind, name)."""
 
 
 class _CaseAdder:

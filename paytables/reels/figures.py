@@ -101,7 +101,7 @@ def _analyse_bet(definition: ReelsDefinition, stages: ModeStages, depth: Depth) 
         )
     if depth is Depth.VOLATILITY:
         return replace(figures, variance=worth.variance)
-    highest = _find_highest_win(stages)
+    highest = _compute_highest_win_figures(stages)
     distribution = _compute_distribution_figures(stages) if depth is Depth.FULL else {}
     notes = (*highest.pop("notes", ()), *distribution.pop("notes", ()))
     all_figures = replace(figures, variance=worth.variance, notes=notes, **highest, **distribution)
@@ -170,7 +170,7 @@ def _describe_strategy(
     return {"strategy": "; ".join(sorted(words)), "worst_rtp": mean / stages.mode.cost}
 
 
-def _find_highest_win(stages: ModeStages) -> dict[str, Any]:
+def _compute_highest_win_figures(stages: ModeStages) -> dict[str, Any]:
     """Return fields of :class:`BetAnalysis`: the highest win and its probability, or a note on why they are unknown."""
     try:
         top = HighestWins(stages).find_highest_win(Award("stage", stages.mode.stage, 1, 0))

@@ -426,7 +426,7 @@ def compute_prize_rates(reels: ReelSet, ends: Ends) -> list[PrizeRate]:
 
 
 def compute_mean_awards(reels: ReelSet, ends: Ends) -> dict[tuple[str, str], Fraction]:
-    """Return the mean number of progressive levels and merchandise prizes, by (kind, name), that one play gives."""
+    """Return how often one play gives each progressive level and merchandise prize on average, by (kind, name)."""
     return sum_award_means(
         (award, Fraction(amount, reels.cycle))
         for walks in ends

@@ -101,7 +101,7 @@ class Stage(Protocol):
         """Return how often one play wins each prize of the stage, for the PAR sheet."""
 
     def compute_mean_awards(self) -> Mapping[tuple[str, str], Fraction]:
-        """Return the mean number of progressive levels and merchandise prizes, by (kind, name), that a play gives."""
+        """Return how often one play gives each progressive level and merchandise prize on average, by (kind, name)."""
 
     @property
     def worst_mean(self) -> Fraction | None:
@@ -123,9 +123,10 @@ def select_given_awards(awards: Iterable[Award]) -> GivenAwards:
 
 
 def sum_award_means(rated: Iterable[tuple[Award, Fraction]]) -> dict[tuple[str, str], Fraction]:
-    """Return the mean number of progressive levels and merchandise prizes, by (kind, name).
+    """Return how often each progressive level and merchandise prize is awarded on average, by (kind, name).
 
-    ``rated`` has each award with its mean number.
+    ``rated`` has pairs of an award and how often it is given on average. Awards that only decide what is played next
+    are left out.
     """
     rates: dict[tuple[str, str], Fraction] = {}
     for award, rate in rated:

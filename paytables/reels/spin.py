@@ -179,5 +179,5 @@ class ReelSpinStage(ReelsStageBase):
         return moments.compute_prize_rates(self.reels, self._end_counts)
 
     def compute_mean_awards(self) -> Mapping[tuple[str, str], Fraction]:
-        """Return the mean number of progressive levels and merchandise prizes, by (kind, name), that a play gives."""
+        """Return how often one play gives each progressive level and merchandise prize on average, by (kind, name)."""
         return moments.compute_mean_awards(self.reels, self._end_counts)

@@ -1,9 +1,9 @@
 """The check of a journal that begins with a memory clear: every carried-over entry must be authorised.
 
-A memory clear starts a new journal and carries money and open transactions over from the damaged one. What the
-machine owes in one of them is a claim. The first entry of the new journal lists the claims, the decision on
-each, and the digests of the carry-over entries. These entries must follow immediately, completely and in this
-order. Nothing else in the journal may carry anything over.
+A memory clear starts a new journal and carries money and open transactions over from the damaged one. Each amount
+or item that the machine still owes is a claim. The first entry of the new journal lists the claims, the decision on
+each, and the digests of the carry-over entries. All of these entries must follow immediately, in the listed order.
+No other entry of the journal may carry anything over.
 """
 
 from collections.abc import Callable, Mapping

@@ -16,7 +16,7 @@ AUDIENCES: Final = ("operator", "service")
 
 @dataclass(frozen=True, slots=True)
 class Chapter:
-    """One chapter of a manual, as text ready to print."""
+    """One chapter of a manual as text ready to print: a title, an introduction and a table."""
 
     title: str
     introduction: str

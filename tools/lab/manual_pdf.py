@@ -40,7 +40,7 @@ _FONT_FILE_BY_FACE: Final = {"text": "Lato-Regular.ttf", "bold": "Lato-Bold.ttf"
 
 
 @dataclass(frozen=True, slots=True)
-class _Ink:
+class _Element:
     """One element on a page of a manual: a text at its base line, or a coloured band if ``text`` is empty."""
 
     x: float
@@ -61,7 +61,7 @@ class _Ink:
 class _Sheet:
     """The pages of a manual while it is being laid out; each page is filled from the top."""
 
-    pages: list[list[_Ink]] = field(default_factory=lambda: [[]])
+    pages: list[list[_Element]] = field(default_factory=lambda: [[]])
     y: float = _TOP
     """The distance from the page's upper edge to the next line, in points."""
 
@@ -70,9 +70,9 @@ class _Sheet:
         self.pages.append([])
         self.y = _TOP
 
-    def put(self, *inks: _Ink) -> None:
+    def put(self, *elements: _Element) -> None:
         """Add texts or coloured bands to the current page of the manual."""
-        self.pages[-1].extend(inks)
+        self.pages[-1].extend(elements)
 
 
 def build_pdf(audience: str, language: str, version: str) -> bytes:
@@ -95,8 +95,8 @@ def build_pdf(audience: str, language: str, version: str) -> bytes:
     _draw_contents(contents, texts, zip(chapters, first, strict=True))
     for number, page in enumerate(sheet.pages[1:], 2):
         foot = texts.say("manual.page", number=number, of=len(sheet.pages))
-        page.append(_Ink(_LEFT, _HIGH - 28, f"{title}  ·  open-egm {version}", colour=_DIM))
-        page.append(_Ink(_WIDE - _LEFT, _HIGH - 28, foot, colour=_DIM, align="right"))
+        page.append(_Element(_LEFT, _HIGH - 28, f"{title}  ·  open-egm {version}", colour=_DIM))
+        page.append(_Element(_WIDE - _LEFT, _HIGH - 28, foot, colour=_DIM, align="right"))
     return _write_pages(sheet.pages, f"{title} - open-egm {version}")
 
 
@@ -146,39 +146,39 @@ def _split_word(word: str, width_limit: float, face: str, size: float) -> list[s
 def _draw_cover(sheet: _Sheet, texts: Texts, audience: str, version: str) -> None:
     """Draw the title of a manual, with the release of the software."""
     y = 250.0
-    sheet.put(_Ink(_LEFT, y - 74, "open-egm", "bold", 15, _DIM))
-    sheet.put(_Ink(_LEFT, y, texts.say(f"manual.title.{audience}"), "heavy", 34))
+    sheet.put(_Element(_LEFT, y - 74, "open-egm", "bold", 15, _DIM))
+    sheet.put(_Element(_LEFT, y, texts.say(f"manual.title.{audience}"), "heavy", 34))
     for line in _wrap_text(texts.say(f"manual.audience.{audience}"), _TEXT_WIDTH * 0.8, size=13):
         y += 26 if y == 250.0 else 18
-        sheet.put(_Ink(_LEFT, y + 8, line, size=13))
-    sheet.put(_Ink(_LEFT, _HIGH - 70, texts.say("manual.made_of", version=version), size=9, colour=_DIM))
+        sheet.put(_Element(_LEFT, y + 8, line, size=13))
+    sheet.put(_Element(_LEFT, _HIGH - 70, texts.say("manual.made_of", version=version), size=9, colour=_DIM))
 
 
-def _draw_contents(page: list[_Ink], texts: Texts, chapters: Iterator[tuple[Chapter, int]]) -> None:
+def _draw_contents(page: list[_Element], texts: Texts, chapters: Iterator[tuple[Chapter, int]]) -> None:
     """Draw the list of chapters with their page numbers."""
     y = _TOP + 14
-    page.append(_Ink(_LEFT, y, texts.say("manual.contents"), "heavy", 20))
+    page.append(_Element(_LEFT, y, texts.say("manual.contents"), "heavy", 20))
     y += 16
     for chapter, number in chapters:
         y += 22
-        page.append(_Ink(_LEFT, y, chapter.title, size=11.5))
-        page.append(_Ink(_WIDE - _LEFT, y, str(number), size=11.5, align="right"))
-        page.append(_Ink(_LEFT, y + 5, colour=_RULE, band_size=(_TEXT_WIDTH, 0.5)))
+        page.append(_Element(_LEFT, y, chapter.title, size=11.5))
+        page.append(_Element(_WIDE - _LEFT, y, str(number), size=11.5, align="right"))
+        page.append(_Element(_LEFT, y + 5, colour=_RULE, band_size=(_TEXT_WIDTH, 0.5)))
 
 
 def _draw_chapter(sheet: _Sheet, chapter: Chapter) -> None:
     """Draw a chapter: its title, what it is about, and its table."""
-    sheet.put(_Ink(_LEFT, sheet.y + 14, chapter.title, "heavy", 20))
+    sheet.put(_Element(_LEFT, sheet.y + 14, chapter.title, "heavy", 20))
     sheet.y += 24
     for line in _wrap_text(chapter.introduction, _TEXT_WIDTH, size=9.5):
         sheet.y += 13
-        sheet.put(_Ink(_LEFT, sheet.y, line, size=9.5, colour=_DIM))
+        sheet.put(_Element(_LEFT, sheet.y, line, size=9.5, colour=_DIM))
     sheet.y += 12
     widths = _compute_column_widths(chapter)
     _draw_table_head(sheet, chapter, widths)
     for row in chapter.rows:
         cells = [
-            _wrap_cell(cell, width, bold=place == 0) for place, (cell, width) in _iter_cells(row, widths)
+            _wrap_cell(cell, width, bold=column == 0) for column, (cell, width) in _iter_cells(row, widths)
         ]
         high = max(map(len, cells)) * _LEAD + 2 * _PAD
         if sheet.y + high > _HIGH - _FOOT:
@@ -222,7 +222,7 @@ def _draw_table_head(sheet: _Sheet, chapter: Chapter, widths: Sequence[float]) -
         for head, width in zip(chapter.column_titles, widths, strict=True)
     ]
     high = max(map(len, cells)) * _LEAD + 2 * _PAD
-    sheet.put(_Ink(_LEFT, sheet.y, colour=_BAND, band_size=(_TEXT_WIDTH, high)))
+    sheet.put(_Element(_LEFT, sheet.y, colour=_BAND, band_size=(_TEXT_WIDTH, high)))
     _draw_cell_lines(sheet, cells, widths, lambda _: "bold")
     sheet.y += high
 
@@ -231,7 +231,7 @@ def _draw_row(sheet: _Sheet, cells: Sequence[Sequence[str]], widths: Sequence[fl
     """Draw a row of a table, with a line below it."""
     _draw_cell_lines(sheet, cells, widths, lambda column: "text" if column else "bold")
     sheet.y += high
-    sheet.put(_Ink(_LEFT, sheet.y, colour=_RULE, band_size=(_TEXT_WIDTH, 0.5)))
+    sheet.put(_Element(_LEFT, sheet.y, colour=_RULE, band_size=(_TEXT_WIDTH, 0.5)))
 
 
 def _draw_cell_lines(
@@ -241,22 +241,22 @@ def _draw_cell_lines(
     x = _LEFT
     for column, (lines, width) in enumerate(zip(cells, widths, strict=True)):
         for number, line in enumerate(lines):
-            sheet.put(_Ink(x + _PAD, sheet.y + _PAD + _TEXT + number * _LEAD, line, face(column)))
+            sheet.put(_Element(x + _PAD, sheet.y + _PAD + _TEXT + number * _LEAD, line, face(column)))
         x += width
 
 
 # ---------------------------------------------------------------------- writing
-def _write_pages(pages: Sequence[Sequence[_Ink]], title: str) -> bytes:
+def _write_pages(pages: Sequence[Sequence[_Element]], title: str) -> bytes:
     """Return the pages as a PDF file."""
     logging.getLogger("fontTools").setLevel(logging.ERROR)  # it warns about the fonts' own dates
     stream = BytesIO()
     about = {"Title": title, "Creator": "open-egm", "Producer": "open-egm", "CreationDate": None}
     with rc_context({"pdf.fonttype": 42, "text.usetex": False}), PdfPages(stream, metadata=about) as file:
         for page in pages:
-            figure = Figure(figsize=(_WIDE / 72, _HIGH / 72))
-            for ink in page:
-                _draw_ink(figure, ink)
-            file.savefig(figure)
+            page_figure = Figure(figsize=(_WIDE / 72, _HIGH / 72))
+            for element in page:
+                _draw_element(page_figure, element)
+            file.savefig(page_figure)
     return stream.getvalue()
 
 
@@ -269,31 +269,36 @@ def _build_font_properties(face: str, size: float) -> FontProperties:
 class _Line(Artist):
     """One line of text that is drawn directly, because a matplotlib figure's own text would be laid out again."""
 
-    def __init__(self, ink: _Ink) -> None:
+    def __init__(self, element: _Element) -> None:
         super().__init__()
-        self._ink = ink
+        self._element = element
         self.set_zorder(3)  # over bands (1) and rules (2)
 
     def draw(self, renderer: RendererBase) -> None:
         """Draw the line; positions are in points from the page's lower left corner."""
-        ink, properties = self._ink, _build_font_properties(self._ink.font_face, self._ink.size)
-        x = ink.x
-        if ink.align == "right":
-            x -= renderer.get_text_width_height_descent(ink.text, properties, False)[0]
+        element, properties = (
+            self._element,
+            _build_font_properties(self._element.font_face, self._element.size),
+        )
+        x = element.x
+        if element.align == "right":
+            x -= renderer.get_text_width_height_descent(element.text, properties, False)[0]
         context = renderer.new_gc()
-        context.set_foreground(ink.colour)
-        renderer.draw_text(context, x, _HIGH - ink.y, ink.text, properties, 0)
+        context.set_foreground(element.colour)
+        renderer.draw_text(context, x, _HIGH - element.y, element.text, properties, 0)
         context.restore()
 
 
-def _draw_ink(figure: Figure, ink: _Ink) -> None:
-    """Draw one part of a manual's page: a text, a filled box, or a thin line."""
-    if ink.text:
-        figure.add_artist(_Line(ink), clip=False)
+def _draw_element(page_figure: Figure, element: _Element) -> None:
+    """Draw one element of a manual's page: a text, a filled box, or a thin line."""
+    if element.text:
+        page_figure.add_artist(_Line(element), clip=False)
         return
-    wide, high = ink.band_size
-    x, y = ink.x / _WIDE, 1 - (ink.y + high) / _HIGH
+    wide, high = element.band_size
+    x, y = element.x / _WIDE, 1 - (element.y + high) / _HIGH
     if high > 1:
-        figure.add_artist(Rectangle((x, y), wide / _WIDE, high / _HIGH, color=ink.colour, linewidth=0))
+        page_figure.add_artist(
+            Rectangle((x, y), wide / _WIDE, high / _HIGH, color=element.colour, linewidth=0)
+        )
     else:
-        figure.add_artist(Line2D((x, x + wide / _WIDE), (y, y), color=ink.colour, linewidth=high))
+        page_figure.add_artist(Line2D((x, x + wide / _WIDE), (y, y), color=element.colour, linewidth=high))

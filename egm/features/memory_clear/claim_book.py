@@ -319,7 +319,7 @@ class ClaimBook:
             if name not in self.accounted_names and not self._is_specific_to_journal(name)
         }
         record = StateKept(
-            last_ticket_entries=tuple(self.evidence.ended_ids),
+            last_ticket_entries=tuple(self.evidence.last_ticket_entry_ids),
             ticket_ledger=self.evidence.ticket_ledger,
             cabinet_text=self.evidence.cabinet_text,
         )

@@ -63,7 +63,11 @@ class MemoryEvidence:
         """
         self.levels: dict[str, JSON] = {}
         self.transfer_identifiers: set[str] = set()
-        self.ended_ids: deque[str] = deque(maxlen=_ENDED_TICKETS_MAX)
+        self.last_ticket_entry_ids: deque[str] = deque(maxlen=_ENDED_TICKETS_MAX)
+        """The ids of the entries that ended the last tickets: printed or redeemed.
+
+        Entries of credited bills are among them, because their ids have the same form.
+        """
         self.ticket_ledger: EarlierLedger | None = None
         """The last state of the ticket ledger that the journal records; None without one.
 
@@ -95,7 +99,7 @@ class MemoryEvidence:
         if entry.id.startswith(_TRANSFER_PREFIX):
             self.transfer_identifiers.add(compute_short_digest(entry.id.removeprefix(_TRANSFER_PREFIX)))
         elif entry.id.endswith((".printed", ".in")):
-            self.ended_ids.append(entry.id)
+            self.last_ticket_entry_ids.append(entry.id)
         self._update_from_kind(entry, record)
 
     def _update_ticket_ledger(self, anchor: LedgerAnchor | None) -> None:
@@ -132,7 +136,7 @@ class MemoryEvidence:
             self.cabinet_text = str(record["text"])
         elif kind == CARRIED_STATE:
             self.cabinet_text = str(record.get(CABINET_TEXT_FIELD, ""))
-            self.ended_ids.extend(record["ended"])
+            self.last_ticket_entry_ids.extend(record["ended"])
             earlier_ledger = record.get(MoneyKey.TICKET_LEDGER_ANCHOR)
             self.ticket_ledger = (
                 None if earlier_ledger is None else from_json(EarlierLedger, earlier_ledger, kind)

@@ -35,8 +35,8 @@ def has_ended(journal: JournalView, entry_id: str) -> bool:
         return True
     carried = next(journal.entries(CARRIED_STATE, limit=1), None)
     record = None if carried is None else carried.record
-    ended_ids = record.get("ended") if isinstance(record, Mapping) else None
-    return isinstance(ended_ids, list) and entry_id in ended_ids
+    last_ticket_entry_ids = record.get("ended") if isinstance(record, Mapping) else None
+    return isinstance(last_ticket_entry_ids, list) and entry_id in last_ticket_entry_ids
 
 
 def list_entries_paid_at_clear(journal: JournalView) -> list[str]:

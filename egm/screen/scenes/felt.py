@@ -335,7 +335,7 @@ def _draw_row_title(stage: Stage, table: Table, cell: FeltCell) -> None:
         rect,
         TextStyle("strong", "small", "text"),
         align="left",
-        smallest_size=_choose_smallest_text_size(stage),
+        wrapped_size=_choose_smallest_text_size(stage),
     )
     if len(odds) == 1:
         style = TextStyle("text", _choose_smallest_text_size(stage), "meter")
@@ -369,7 +369,7 @@ def _draw_spot(
     if not low:
         above = (*above[:3], h - 6 if is_chip_beside_label(cell.rect) else max(above[3], h * 0.76 - 24))
     if chip and _can_fit(stage, sign, above, small_style):
-        p.draw_label(sign, above, style, smallest_size=small_style.size)
+        p.draw_label(sign, above, style, wrapped_size=small_style.size)
         if low:
             p.draw_text(
                 _format_spot_odds(stage, spot, printed, below[2]), find_middle(below), printed, width=below[2]
@@ -378,7 +378,7 @@ def _draw_spot(
     lies_over = p.measure_text(sign, small_style) > w - 10  # A name on several lines takes the complete cell.
     fills_cell = is_chip_beside_label(cell.rect) or lies_over
     part = (h - 6 - 24 * low) if fills_cell else (h - 6) * 0.44
-    p.draw_label(sign, (x + 5, y + 3, w - 10, part), style, smallest_size=small_style.size)
+    p.draw_label(sign, (x + 5, y + 3, w - 10, part), style, wrapped_size=small_style.size)
     if low:
         odds = _format_spot_odds(stage, spot, printed, w - 6) or spot.odds.replace(" / ", "/")
         p.draw_text(odds, (x + w / 2, y + (h - 17 if fills_cell else h * 0.54)), printed, width=w - 6)

@@ -342,7 +342,7 @@ def _draw_plate(stage: Stage, rect: Rect, scene: Scene, text: LockupText) -> Non
     title, headline, lines, helper_text = text.title, text.headline, text.lines, text.who_can_help
     top = y + 148
     p.draw_label(
-        title, (x + 50, top - 36, w - 100, 72), TextStyle("heavy", "title", "text"), smallest_size="body"
+        title, (x + 50, top - 36, w - 100, 72), TextStyle("heavy", "title", "text"), wrapped_size="body"
     )
     top += 62
     if headline:
@@ -354,7 +354,7 @@ def _draw_plate(stage: Stage, rect: Rect, scene: Scene, text: LockupText) -> Non
         if text.is_about_money:
             p.draw_text(headline, (x + w / 2, top + 52), style, width=w - 120)
         else:
-            p.draw_label(headline, (x + 60, top - 12, w - 120, 80), style, smallest_size="body")
+            p.draw_label(headline, (x + 60, top - 12, w - 120, 80), style, wrapped_size="body")
         top += 126 if text.is_about_money else 84
     for line in lines:
         top += (

@@ -61,7 +61,7 @@ def draw_chances(stage: Stage, rect: Rect, entries: tuple[Chances, ...]) -> None
             size = "body" if height >= 40 else "small" if height >= 29 else "caption"
             line: Rect = (x + 16, middle - height / 2, w * 0.62, height)
             text_size = "small" if height >= _TWO_LINES else "caption"
-            p.draw_label(text, line, TextStyle("text", size, "text"), align="left", smallest_size=text_size)
+            p.draw_label(text, line, TextStyle("text", size, "text"), align="left", wrapped_size=text_size)
             style = TextStyle("strong", size, "meter")
             p.draw_text(figure, (x + w - 16, middle), style, align="right", width=w * 0.3)
 

@@ -25,33 +25,33 @@ from egm.screen.view import Action
 #: Height of a page's head, in units.
 _HEAD: Final = 78.0
 #: Height of a page's notice, in units.
-_NOTICE: Final = 54.0
-#: Height of a key, in units.
-_KEY: Final = 66.0
+_NOTICE_HEIGHT: Final = 54.0
+#: Smallest height of a key, in units.
+_KEY_HEIGHT_MIN: Final = 66.0
 #: Gap between the parts of a page, in units.
 _GAP: Final = 14.0
 #: A page no wider than this has two keys in a row.
-_NARROW: Final = 900.0
+_TWO_KEYS_WIDTH_MAX: Final = 900.0
 #: Height of a prompt with label, field and keys, in units: in portrait, and with finger-sized keys on a
 #: telephone.
-_KEYPAD: Final = (510.0, 586.0)
+_DEFAULT_PROMPT_HEIGHTS: Final = (510.0, 586.0)
 #: The same for kinds of prompt that need another height.
-_PROMPTS: Final = {
+_PROMPT_HEIGHTS_BY_KIND: Final = {
     "text": (580.0, 678.0),
     "serial": (580.0, 678.0),
     "find": (580.0, 580.0),
     "choice": (0.0, 0.0),
 }
 #: Maximum height that finger-sized keys leave to the tables above them: a heading and three facts.
-_FACTS_MAX: Final = 192.0
+_FACTS_HEIGHT_MAX: Final = 192.0
 #: Gap between those tables and the prompt.
 _FACTS_GAP: Final = 16.0
 #: Width of the page number between the keys that turn pages.
-_BETWEEN: Final = 200.0
+_PAGE_NUMBER_WIDTH: Final = 200.0
 #: Seconds for which the key of a test tone is lit.
 _TONE_SECONDS: Final = 1.5
 #: The colour of each severity of a notice.
-_SEVERITY: Final = {"info": "info", "warning": "amber", "alarm": "alarm"}
+_COLOUR_BY_SEVERITY: Final = {"info": "info", "warning": "amber", "alarm": "alarm"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,12 +80,12 @@ def _find_page_margin(layout: Layout) -> float:
 
 def _count_keys_per_row(layout: Layout) -> int:
     """Return how many keys of a service page fit side by side."""
-    return 5 if not layout.is_portrait else 3 if layout.page[2] > _NARROW else 2
+    return 5 if not layout.is_portrait else 3 if layout.page[2] > _TWO_KEYS_WIDTH_MAX else 2
 
 
 def _find_key_height(layout: Layout) -> float:
     """Return the height of a page's keys."""
-    return max(_KEY, layout.touch_size_min)
+    return max(_KEY_HEIGHT_MIN, layout.touch_size_min)
 
 
 def lay_out_page(stage: Stage, page: ServicePage) -> ServicePageLayout:
@@ -94,7 +94,7 @@ def lay_out_page(stage: Stage, page: ServicePage) -> ServicePageLayout:
     page_rect = layout.page
     (x, y, w, _), inset, key = page_rect, _find_page_margin(layout), _find_key_height(layout)
     # There is always room for a notice, so that "Done" moves nothing that may be touched next.
-    top = y + _HEAD + _NOTICE * (1 + bool(describe_standing_faults(stage)[1])) + 8.0
+    top = y + _HEAD + _NOTICE_HEIGHT * (1 + bool(describe_standing_faults(stage)[1])) + 8.0
     asks = page.prompt is not None
     as_tiles = not page.tables and not asks and not page.pattern
     leaving = [action for action in page.actions if action.style == "back"]
@@ -130,7 +130,7 @@ def lay_out_page(stage: Stage, page: ServicePage) -> ServicePageLayout:
         body = (bx, by, bw, bh - key - 8)
         low_y = by + bh - key
         pager = (
-            ((bx + bw - 240 - _BETWEEN, low_y, 120.0, key), Action("rows", -1)),
+            ((bx + bw - 240 - _PAGE_NUMBER_WIDTH, low_y, 120.0, key), Action("rows", -1)),
             ((bx + bw - 120, low_y, 120.0, key), Action("rows", 1)),
         )
     return ServicePageLayout(page_rect, body, prompt, tiles, foot, pager)
@@ -147,10 +147,10 @@ def _split_tables_and_prompt(
     if not page.tables:
         return (x, y, w, 0.0), body
     if stage.layout.is_portrait:
-        least_height, best = _PROMPTS.get(prompt.kind, _KEYPAD)
+        least_height, best = _PROMPT_HEIGHTS_BY_KIND.get(prompt.kind, _DEFAULT_PROMPT_HEIGHTS)
         keys = least_height
         if stage.layout.is_telephone:
-            facts = min(_FACTS_MAX, measure_listing(stage, page, body) + _FACTS_GAP)
+            facts = min(_FACTS_HEIGHT_MAX, measure_listing(stage, page, body) + _FACTS_GAP)
             keys = max(least_height, min(best, h - facts))
         share = max(h * 0.42, keys)
         return (x, y, w, h - share - 12), (x, y + h - share, w, share)
@@ -274,8 +274,8 @@ def _draw_sheet_number(stage: Stage, page: ServicePage, page_layout: ServicePage
         sheets = lay_out_listing(stage, page, page_layout.body).sheet_count
         text = stage.texts.say("page.sheet", number=stage.view.page_input.sheet % sheets + 1, of=sheets)
         (left, low, width, height), _ = page_layout.pager[0]
-        at = (left + width + _BETWEEN / 2, low + height / 2)
-        stage.painter.draw_text(text, at, TextStyle("strong", "small", WHITE), width=_BETWEEN - 16)
+        at = (left + width + _PAGE_NUMBER_WIDTH / 2, low + height / 2)
+        stage.painter.draw_text(text, at, TextStyle("strong", "small", WHITE), width=_PAGE_NUMBER_WIDTH - 16)
 
 
 def _draw_screen_test(stage: Stage, page: ServicePage, body: Rect) -> None:
@@ -321,7 +321,7 @@ def _draw_page_head(stage: Stage, page: ServicePage, page_rect: Rect) -> None:
         head,
         TextStyle("heavy", "lead", "text"),
         align="left",
-        smallest_size="small",
+        wrapped_size="small",
     )
     if person:
         p.draw_text(
@@ -332,7 +332,9 @@ def _draw_page_head(stage: Stage, page: ServicePage, page_rect: Rect) -> None:
     if page.notice is not None:
         bands.append((page.notice_severity, format_page_text(stage, page.notice)))
     for i, (severity, text) in enumerate(band for band in bands if band[1]):
-        draw_notice_line(stage, (x + 24, y + _HEAD + 8 + i * _NOTICE, w - 48, _NOTICE - 8), severity, text)
+        draw_notice_line(
+            stage, (x + 24, y + _HEAD + 8 + i * _NOTICE_HEIGHT, w - 48, _NOTICE_HEIGHT - 8), severity, text
+        )
 
 
 def describe_standing_faults(stage: Stage) -> tuple[str, str]:
@@ -356,7 +358,7 @@ def draw_notice_line(stage: Stage, rect: Rect, severity: str, text: str) -> None
 
     It is the result of the last action, or says which doors are open and which faults are active.
     """
-    colour = stage.theme.colour(_SEVERITY[severity])
+    colour = stage.theme.colour(_COLOUR_BY_SEVERITY[severity])
     stage.painter.draw_shade(rect, (*mix(colour, BLACK, 0.7)[:3], 255), 10)
     draw_icon(stage, severity, (rect[0] + 12, rect[1] + (rect[3] - 28) / 2, 28, 28))
     style = TextStyle("strong", "small", mix(colour, WHITE, 0.45))

@@ -62,8 +62,8 @@ _BOARD_NAMES: Final[Mapping[str, str]] = {"en": "Board", "fr": "Tableau"}
 _POT_NAMES: Final[Mapping[str, str]] = {"en": "Pot", "fr": "Cagnotte"}
 #: The names of the place of several pots, by language.
 _POTS_NAMES: Final[Mapping[str, str]] = {"en": "Pots", "fr": "Cagnottes"}
-#: Players without whom no game is played.
-SEATS_MIN: Final = 2
+#: The least number of players of a game.
+PLAYERS_MIN: Final = 2
 #: The ranking of hands.
 _RANKING: Final = HandRanking(FIVE_CARD_RANKING)
 #: The text at the hand of the button's seat, by language.
@@ -184,8 +184,8 @@ class RoomRules(SeatedRules):
     # ------------------------------------------------------------------ the table
     @property
     def seats_min(self) -> int:
-        """Return the smallest number of players for a game."""
-        return SEATS_MIN
+        """Return how many players a game needs at least."""
+        return PLAYERS_MIN
 
     @property
     def has_fixed_seats(self) -> bool:
@@ -280,11 +280,11 @@ class RoomRules(SeatedRules):
 
         Raises WagerError if there are too few players.
         """
-        if len(bets) < SEATS_MIN:
+        if len(bets) < PLAYERS_MIN:
             raise RefusedRoundError(
                 "too_few_players",
-                f"bets: poker is played by {SEATS_MIN} seats or more; {len(bets)} have bets",
-                count=SEATS_MIN,
+                f"bets: poker is played by {PLAYERS_MIN} seats or more; {len(bets)} have bets",
+                count=PLAYERS_MIN,
             )
         seats = self.definition.table.seats
         order = sorted(bets, key=lambda bet: (bet.seat - self.button) % seats)
@@ -328,7 +328,7 @@ class RoomRules(SeatedRules):
         betting.post_ante(self.definition.forced.ante)
         self._post_blinds(betting)
         for number, deal in enumerate(self.definition.deal):
-            if len(betting.unfolded_players) < SEATS_MIN:
+            if len(betting.unfolded_players) < PLAYERS_MIN:
                 return number
             for is_open in (False,) * deal.hole + (True,) * deal.up:
                 for player in betting.unfolded_players:
@@ -352,7 +352,7 @@ class RoomRules(SeatedRules):
         forced, count = self.definition.forced, len(betting.players)
         if forced.small is None or forced.big is None:
             return
-        small_blind = 1 if count == SEATS_MIN else 0
+        small_blind = 1 if count == PLAYERS_MIN else 0
         big_blind = (small_blind + 1) % count
         betting.post_forced_bet(small_blind, forced.small)
         betting.post_forced_bet(big_blind, forced.big)

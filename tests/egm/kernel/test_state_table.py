@@ -93,7 +93,7 @@ WHERE = {
     "open_cancelled_credit": ({State.IDLE, State.OUT_OF_SERVICE}, "F-08 F-20 J-02 J-10"),
     "withdraw_bets": ({State.BETTING}, "P-05"),
     "stack_bill": ({State.IDLE}, "G-04 J-02"),
-    "redeem_ticket": ({State.IDLE}, "G-04 J-02"),
+    "stack_ticket": ({State.IDLE}, "G-04 J-02"),
     "execute_transfer_order": ({State.IDLE, State.LOCKED}, "K-09"),
     "change_options": (_NO_GAME_AND_NO_PAYOUT, "A-22 O-07"),
     "start_test": (_NO_GAME_AND_NO_PAYOUT, "J-10"),

@@ -115,7 +115,7 @@ ROWS = (
         bill_is_welcome=case(amount_cents=3, then="return_bill"),
     ),
     *rows(
-        "ticket_escrowed in idle: redeem_ticket",
+        "ticket_escrowed in idle: stack_ticket",
         IDLE,
         VALUES[EventType.TICKET_ESCROWED],
         ticket_is_welcome=case(after(IDLE, JAM), then="return_ticket"),
@@ -304,7 +304,7 @@ ROWS = (
         ticket_is_welcome=case(
             after(host(validation=Validation.SYSTEM, is_online=True), JAM), then="return_ticket"
         ),
-        host_validates=case(then="redeem_ticket"),
+        host_validates=case(then="stack_ticket"),
     ),
     *rows(
         "ticket_authorised in taking tickets: stack_authorised_ticket",

@@ -274,7 +274,11 @@ def _build_claim_table(proposals: tuple[ProposedClaim, ...], money: _Money) -> T
 
 
 def _build_ticket_table(folder: Path, second: Path | None) -> Table:
-    """Return a table of the tickets that the ticket ledger shows as redeemable; it does not read a journal."""
+    """Return a table of the tickets that the ticket ledger shows as redeemable.
+
+    ``folder`` and ``second`` are the folders of the memory's two copies. No journal is read. If the ledger cannot be
+    opened, the table is empty.
+    """
     rows: list[tuple[object, ...]] = []
     with suppress(OperatorError, LocalError), open_machine_ledger(folder, second=second) as store:
         for record in store.iter_records(*_REDEEMABLE_STATES):

@@ -135,7 +135,7 @@ def _build_reel_numbers(stops: int, reels: int) -> Numbers:
     )  # fmt: skip
 
     def spin_reels(draws: Draw) -> Sequence[int]:
-        """Return the stop of each reel."""
+        """Draw the stop of each reel for one spin; return the stops."""
         return spun.spin(draws)
 
     return Numbers(stops, reels, spin_reels)
