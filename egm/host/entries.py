@@ -29,7 +29,7 @@ class TicketNumberStored:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TicketUnread:
-    """A ticket printed before a memory clear is offered to the host again, because the host may not have read it."""
+    """A ticket printed before a memory clear is reported to the host again, because the host may not have read it."""
 
     id: str
     """The id of the cash-out that printed the ticket."""

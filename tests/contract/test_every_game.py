@@ -53,7 +53,7 @@ GAMES = list_shipped_games()
 #: Credit enough for any round of these tests.
 CREDIT_CENTS = 100_000
 
-#: Wagers that a text forbids: game, section, bets, and what the refusal says.
+#: Wagers that a regulation forbids: game, section of the regulation, bets, and a part of the error message.
 FORBIDDEN = [
     ("france-casino-holdem", "55-18-1", {"ante": 2, "super-ante": 2, "bonus": 22}, "20 at most"),
     ("france-casino-holdem", "55-18-1", {"bonus": 1}, "needs a bet on 'ante'"),

@@ -53,7 +53,7 @@ def test_a_play_is_recalled_in_figures_and_as_a_picture(rig):
     lines = menu.lines()
     assert (lines["Bet"], lines["Win"]) == ("$0.05", "$3.00")
     assert (lines["Credit before the game"], lines["Credit after the game"]) == ("$20.00", "$22.95")
-    assert lines["Added before the game: bills"] == "$20.00"
+    assert lines["Credit added since the previous game: bills"] == "$20.00"
     assert (lines["Credits bet"], lines["Bet level"]) == ("1", "1")
     game = rig.machine.games["maple-classic"]
     assert lines["Game"] == game.title["en"]
@@ -106,7 +106,8 @@ def test_credits_added_before_a_play_are_shown_by_bills_coins_tickets_and_transf
     menu = Menu(rig).sign_in(Role.ATTENDANT).touch("recall").touch(play.play_id)
     lines = menu.lines()
     added = {
-        name: lines[f"Added before the game: {name}"] for name in ("bills", "coins", "tickets", "transfers")
+        name: lines[f"Credit added since the previous game: {name}"]
+        for name in ("bills", "coins", "tickets", "transfers")
     }
     assert added == {"bills": "$10.00", "coins": "$2.00", "tickets": "$4.95", "transfers": "$4.00"}
     rig.close()
