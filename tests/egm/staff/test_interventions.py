@@ -274,7 +274,7 @@ def test_a_sheet_and_the_logs_list_work_that_is_signed_by_name_in_a_form(rig, tm
     assert [line.authors for line in sheet.lines if line.event_and_subject == "machine.checked"] == [signers]
     rows = Menu(rig).sign_in(Role.INSPECTOR).touch("log.events").page.tables[0].rows
     shown = {translate_words(row.cells[1], "en"): translate_words(row.cells[-1], "en") for row in rows}
-    assert shown["Machine checked"] == NUMBERS[Role.SUPERVISOR]
+    assert shown["Last game and accounts checked"] == NUMBERS[Role.SUPERVISOR]
     rig.close()
     log = CliRunner().invoke(main, ["audit", "log", "events", "--state", str(tmp_path), "--json"])
     assert log.exit_code == 0, log.output
