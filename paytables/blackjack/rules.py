@@ -25,7 +25,7 @@ from paytables.blackjack.schema import (
     Proof,
 )
 from paytables.blackjack.words import build_chart_rows
-from paytables.contract import Bet, Draw, Json, LevelPlay, Play, Remark, Spot, Wager
+from paytables.contract import Bet, Draw, LevelPlay, Play, Remark, Spot, Wager
 from paytables.definition import Text
 from paytables.errors import RefusedRoundError, WagerError
 from paytables.layout import Odds, SpotLimits, TableLayout, check_credit_multiples, check_forms
@@ -99,18 +99,24 @@ class BlackjackRules(SeatedRules):
                 )
             )
         if definition.rules.insurance is not None:
-            most = main.hands * limits.most // 2
-            insurance_limits: dict[str, Json] = {
-                "bet_min": limits.least // 2,
-                "bet_max": most,
-                "accepts_bets": False,
-            }
+            insurance_limits = SpotLimits(
+                bet_min=limits.least // 2,
+                bet_max=main.hands * limits.most // 2,
+                bet_step=1,
+                worth_cents=None,
+                required_multiple_max=None,
+            )
             words = self._build_stake_name(INSURANCE_TEXT, box)
             odds = definition.rules.insurance.text
             spot = _build_spot(
-                format_spot_id(INSURANCE, box), INSURANCE, words, odds, insurance_limits, main_id
+                format_spot_id(INSURANCE, box),
+                INSURANCE,
+                words,
+                odds,
+                insurance_limits,
+                main_id,
             )
-            spots.append(replace(spot, added_bet_multiples=("1/2",)))
+            spots.append(replace(spot, accepts_bets=False, added_bet_multiples=("1/2",)))
         for side in definition.side:
             best = max((row.pays for row in side.row), key=lambda odds: (odds.level_share, odds.net))
             words = self._build_stake_name(side.name, box)
