@@ -12,6 +12,7 @@ from egm.people import Permission
 from egm.play.definitions import build_stored_game
 from egm.play.keys import PlayKey
 from paytables import PaytableError
+from tools.audit.rules.parts import check_in_menu
 from tools.audit.rules.pattern import CheckContext, PatternMismatch
 from tools.audit.rules.rule import AuditRule
 
@@ -69,11 +70,13 @@ RULES: Final = (
         record={"at": "$at"},
         state={_CLOSING_KEY: "$at"},
         permission=Permission.CONFIGURE,
+        extra_checks=(check_in_menu,),
     ),
     AuditRule(
         entry_declaration=entries.TABLES_OPENED,
         state_before={_CLOSING_KEY: "$was:text"},
         state={_CLOSING_KEY: None},
         permission=Permission.CONFIGURE,
+        extra_checks=(check_in_menu,),
     ),
 )

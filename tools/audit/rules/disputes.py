@@ -16,7 +16,12 @@ from egm.money.records.money import CashOutRecord, DispensedCoins
 from egm.people import Permission
 from egm.record_codec import to_json
 from meters.transaction import Phase
-from tools.audit.rules.parts import check_first_person, check_somebody_signed_in, check_ticket_ledger_grows
+from tools.audit.rules.parts import (
+    check_first_person,
+    check_in_menu,
+    check_somebody_signed_in,
+    check_ticket_ledger_grows,
+)
 from tools.audit.rules.pattern import (
     CheckContext,
     Derived,
@@ -253,6 +258,8 @@ def _check_ruling(scope: CheckContext) -> None:
     """
     dispute, record = _find_released_dispute(scope), scope.record
     cents, ruling = record.get("amount_cents"), scope.record_before(DisputeRuling, "ruling")
+    if ruling is None:  # a stored one was checked at its release; it may be paid after a restart
+        check_in_menu(scope)
     names = ("machine", "place", "reason", "persons")
     expected = {
         **{name: record.get(name) for name in names},

@@ -22,7 +22,9 @@ from egm.play import entries as play_entries
 from egm.record_codec import to_json
 from tools.audit.rules.cash_outs import KINDS_ENDING_PAYOUT
 from tools.audit.rules.parts import (
+    check_first_person,
     check_in_menu,
+    check_somebody_signed_in,
     check_ticket_ledger_grows,
     derive_debit_transfers,
     format_head,
@@ -144,6 +146,8 @@ def _derive_unclaimed_record(scope: CheckContext) -> Any:
         raise PatternMismatch(
             f"state.unclaimed.story.persons: {format_value(persons)} are not all members of staff"
         )
+    check_somebody_signed_in(scope)
+    check_first_person(scope, persons[0])
     return {"id": handpay.id, "flows": flows, "story": {**ruling, **handpay_fields}}
 
 
