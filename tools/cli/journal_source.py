@@ -6,6 +6,7 @@ from collections import deque
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import NoReturn
 
 import click
 
@@ -107,11 +108,19 @@ def open_journal(state: Path | None, file: Path | None, *, check_pages: bool = T
 def _exit_on_signals() -> Iterator[None]:
     """Let SIGTERM and SIGHUP end the process by SystemExit, so that temporary files are removed.
 
+    A second signal, such as the SIGHUP that follows SIGTERM, must not interrupt the removal: it is ignored.
     A signal that is ignored (``nohup``) or has a handler is left as it is.
     """
     defaults = [each for each in (signal.SIGTERM, signal.SIGHUP) if signal.getsignal(each) is signal.SIG_DFL]
+
+    def exit_once(number: int, _frame: object) -> NoReturn:
+        """End the process by SystemExit, and ignore further signals until its temporary files are removed."""
+        for each in defaults:
+            signal.signal(each, signal.SIG_IGN)
+        sys.exit(128 + number)
+
     for number in defaults:
-        signal.signal(number, lambda number, _frame: sys.exit(128 + number))
+        signal.signal(number, exit_once)
     try:
         yield
     finally:

@@ -4,6 +4,7 @@ import hashlib
 import io
 import json
 import os
+import shutil
 import signal
 import tempfile
 from types import SimpleNamespace
@@ -216,6 +217,26 @@ def test_a_signal_ends_the_command_and_removes_its_copy_of_the_journal(folder, t
     assert ended.value.code == 128 + number
     assert not list(tmp_path.iterdir())
     assert signal.getsignal(number) is signal.SIG_DFL
+
+
+def test_a_second_signal_does_not_interrupt_the_removal_of_the_copy(folder, tmp_path, monkeypatch):
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+    remove_folder = shutil.rmtree
+
+    def remove_despite_a_signal(*args, **options):
+        os.kill(os.getpid(), signal.SIGHUP)
+        remove_folder(*args, **options)
+
+    def read_until_a_signal():
+        with open_journal(None, folder / "whole.jsonl"):
+            monkeypatch.setattr(shutil, "rmtree", remove_despite_a_signal)
+            os.kill(os.getpid(), signal.SIGTERM)
+
+    with pytest.raises(SystemExit) as ended:
+        read_until_a_signal()
+    assert ended.value.code == 128 + signal.SIGTERM
+    assert not list(tmp_path.iterdir())
+    assert signal.getsignal(signal.SIGHUP) is signal.SIG_DFL
 
 
 def test_a_command_that_ignores_the_end_of_its_terminal_goes_on(folder):
