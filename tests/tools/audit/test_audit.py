@@ -366,6 +366,41 @@ def test_a_readout_with_a_number_that_no_meter_has_is_refused_by_its_file_name(s
     assert f"Error: {file}: not a readout of" in answer.output.replace("\n", "")
 
 
+@pytest.mark.parametrize(
+    ("earlier", "later"),
+    [
+        ((), ("--names", "us")),
+        (("--names", "us"), ()),
+        ((), ("--where", "position=1")),
+        (("--where", "position=1"), ()),
+        (("--where", "position=1"), ("--where", "position=2")),
+    ],
+    ids=str,
+)
+def test_a_readout_of_other_meters_is_refused(state, tmp_path, earlier, later):
+    def read(*options):
+        return CliRunner().invoke(main, ["meters", "--state", str(state), *options])
+
+    file = tmp_path / "readout.json"
+    file.write_text(read("--json", *earlier).output)
+    assert read("--since", str(file), *earlier).exit_code == 0
+    answer = read("--since", str(file), *later)
+    assert answer.exit_code == 1
+    assert f"Error: {file}: not a readout of the same meters" in answer.output.replace("\n", "")
+
+
+def test_what_was_added_is_not_a_readout_to_count_from(state, tmp_path):
+    readout, added = tmp_path / "readout.json", tmp_path / "added.json"
+    read = ["meters", "--state", str(state), "--json"]
+    readout.write_text(CliRunner().invoke(main, read).output)
+    added.write_text(CliRunner().invoke(main, [*read, "--since", str(readout)]).output)
+    answer = CliRunner().invoke(main, [*read, "--since", str(added)])
+    assert answer.exit_code == 1
+    assert f"Error: {added}: not a readout of meters, but of what was added" in answer.output.replace(
+        "\n", ""
+    )
+
+
 @pytest.mark.requirement("E-01", "E-04", "E-09")
 def test_event_logs_plays_and_entries_are_recalled(state):
     run = CliRunner().invoke(main, ["audit", "log", "plays", "--last", "10", "--state", str(state), "--json"])

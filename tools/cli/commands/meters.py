@@ -79,13 +79,13 @@ def _find_canonical_name(name: str) -> str:
     return next((names[name][0] for names in METER_NAMES_BY_JURISDICTION.values() if name in names), name)
 
 
-def _build_document(view: JournalView, values: dict[str, int], where: tuple[str, ...]) -> dict[str, Any]:
+def _build_document(view: JournalView, values: dict[str, int], selection: dict[str, Any]) -> dict[str, Any]:
     """Return the meter readout as JSON data: machine, journal head, selection, credit and meters."""
     return {
         "machine": view.fingerprint,
         "sequence": view.sequence,
         "head": view.head_hash,
-        "where": list(where),
+        **selection,
         "credits_cents": view.credits_cents(),
         "meters": values,
     }
@@ -160,9 +160,12 @@ def command(
             _print_split(reading, by, _MeterFormat(digits, credit_cents), output_format)
             return
         values = read_jurisdiction_meters(reading, names) if names else reading.values
+        selection = {"where": sorted(where), **({"names": names} if names else {})}
         if since is not None:
-            values = _compute_difference(view, values, since)
-        document = _build_document(view, values, where)
+            values = _compute_difference(view, values, since, selection)
+        document = _build_document(view, values, selection)
+        if since is not None:
+            document["is_difference"] = True
         shown_values = {name: value for name, value in values.items() if value or everything or names}
         show(
             output_format,
@@ -177,10 +180,13 @@ def command(
         )
 
 
-def _compute_difference(view: JournalView, values: dict[str, int], since: Path) -> dict[str, int]:
+def _compute_difference(
+    view: JournalView, values: dict[str, int], since: Path, selection: dict[str, Any]
+) -> dict[str, int]:
     """Return how much each meter has grown since an earlier readout.
 
-    Raises ClickException if the readout is not of the same journal.
+    Raises ClickException if the readout is not of the same journal and the same selection of meters, or if it is
+    itself a difference.
     """
     try:
         earlier = json.loads(read_contents(since))
@@ -193,6 +199,11 @@ def _compute_difference(view: JournalView, values: dict[str, int], since: Path) 
     entry = next(view.entries(since=sequence - 1, limit=1), None) if is_possible else None
     if entry is None or entry.hash_hex != head:
         raise click.ClickException(f"{since}: not a readout of this journal: entry {sequence} differs")
+    if "is_difference" in earlier:
+        raise click.ClickException(f"{since}: not a readout of meters, but of what was added (--since)")
+    earlier_selection = {key: earlier[key] for key in ("where", "names") if key in earlier}
+    if {"where": [], **earlier_selection} != selection:
+        raise click.ClickException(f"{since}: not a readout of the same meters (--where, --names)")
     return gained
 
 
