@@ -1,4 +1,4 @@
-"""Tickets through a host: numbers asked for, worth asked for, each answer taken once, restarts in between."""
+"""Tickets validated by a host: number requests, redemptions, each reply applied once, and restarts in between."""
 
 from datetime import date
 from pathlib import Path
@@ -35,38 +35,38 @@ SOLD = Path(egm.profiles.__file__).with_name("generic.toml")
 def make(tmp_path):
     opened = []
 
-    def rig(validation=Validation.SYSTEM, *, offline=0, online=True, promotional=False) -> MachineRig:
-        """A machine with a host; called again, the same machine after a restart."""
+    def start(validation=Validation.SYSTEM, *, offline=0, online=True, promotional=False) -> MachineRig:
+        """Start a machine with a host; a second call restarts the same machine."""
         if opened:
             opened[-1].close()
-        place = tmp_path / "place.toml"
+        profile = tmp_path / "place.toml"
         tickets = f"[tickets]\npromotional = {str(promotional).lower()}"
         text = SOLD.read_text().replace("[tickets]", tickets)
-        place.write_text(f"{text}\n[host]\noffline_tickets = {offline}\n")
+        profile.write_text(f"{text}\n[host]\noffline_tickets = {offline}\n")
         host = HostMoney(validation=validation, is_online=online)
-        made = MachineRig(tmp_path, profile=place, devices=("printer",), host=host)
-        opened.append(made.boot())
-        made.port = HostTicketInterface(made.engine, made.happen)
-        return made
+        rig = MachineRig(tmp_path, profile=profile, devices=("printer",), host=host)
+        opened.append(rig.boot())
+        rig.port = HostTicketInterface(rig.engine, rig.happen)
+        return rig
 
-    yield rig
-    for one in opened:
-        one.close()
+    yield start
+    for rig in opened:
+        rig.close()
 
 
-def printed(rig: MachineRig) -> None:
+def complete_printing(rig: MachineRig) -> None:
     for state in (PrintState.PRINTING, PrintState.BARCODE_DONE, PrintState.TAKEN):
         rig.report_print_state(state)
 
 
-def stacked(rig: MachineRig) -> None:
+def complete_stacking(rig: MachineRig) -> None:
     rig.ledger.credit_stacked_paper()
     rig.ledger.delete_confirmed_paper()
 
 
 # ---------------------------------------------------------------------------------------------- out
 @pytest.mark.requirement("H-05")
-def test_the_hosts_number_is_printed(make):
+def test_a_cash_out_ticket_is_printed_with_the_number_the_host_assigns(make):
     rig = make().insert(2000)
     rig.engine.handle(EventType.CASH_OUT)
     assert (rig.state, rig.credit_cents, rig.hands.jobs) == (State.PAYING, 0, [])
@@ -77,18 +77,18 @@ def test_the_hosts_number_is_printed(make):
     assert rig.port.assign_number(FIRST) is NumberReplyResult.TAKEN
     assert rig.hands.jobs[-1].barcode == FIRST
     assert rig.port.pending_number_request is None
-    printed(rig)
+    complete_printing(rig)
     assert rig.state is State.IDLE
     assert rig.store.find_ticket(FIRST).state is TicketState.ISSUED
     assert rig.journal.balance_cents("out:voucher:cashable") == 2000
 
 
-def test_a_number_said_again_counts_once(make):
+def test_a_ticket_number_assigned_again_prints_no_second_ticket(make):
     rig = make().insert(2000)
     rig.engine.handle(EventType.CASH_OUT)
     assert [rig.port.assign_number(FIRST) for _ in range(3)] == [NumberReplyResult.TAKEN] * 3
     assert len(rig.hands.jobs) == 1
-    printed(rig)
+    complete_printing(rig)
     assert rig.port.assign_number(FIRST) is NumberReplyResult.TAKEN
     assert rig.port.assign_number(SECOND) is NumberReplyResult.NOT_WAITING
     rig.insert(500)
@@ -100,7 +100,7 @@ def test_a_number_said_again_counts_once(make):
 
 @pytest.mark.requirement("F-09", "H-05")
 @pytest.mark.parametrize("silent", [True, False])
-def test_without_a_number_the_attendant_pays(make, silent):
+def test_a_cash_out_without_a_number_from_the_host_is_a_hand_pay(make, silent):
     rig = make().insert(2000)
     rig.engine.handle(EventType.CASH_OUT)
     assert rig.port.refuse_number(silent=silent) is NumberReplyResult.TAKEN
@@ -112,14 +112,14 @@ def test_without_a_number_the_attendant_pays(make, silent):
 
 
 @pytest.mark.requirement("H-05", "H-09")
-def test_a_silent_host_is_done_without_while_the_place_allows_it(make):
+def test_the_profile_limits_tickets_printed_while_the_host_does_not_reply(make):
     rig = make(offline=2)
     rig.port.store_enrolment(12345, 677)
     for _ in range(2):
         rig.insert(2000)
         rig.engine.handle(EventType.CASH_OUT)
         rig.port.refuse_number(silent=True)
-        printed(rig)
+        complete_printing(rig)
         assert is_secure_enhanced(rig.hands.jobs[-1].barcode)
     rig.insert(2000)
     rig.engine.handle(EventType.CASH_OUT)
@@ -128,7 +128,7 @@ def test_a_silent_host_is_done_without_while_the_place_allows_it(make):
 
 
 @pytest.mark.requirement("H-05", "H-09")
-def test_a_host_that_refuses_is_not_got_round(make):
+def test_a_number_refused_by_the_host_leads_to_a_hand_pay_despite_offline_tickets(make):
     rig = make(offline=5)
     rig.port.store_enrolment(12345, 677)
     rig.insert(2000)
@@ -137,29 +137,29 @@ def test_a_host_that_refuses_is_not_got_round(make):
     assert rig.state is State.HANDPAY
 
 
-def test_a_restart_asks_for_the_number_again(make):
+def test_the_request_for_a_ticket_number_is_repeated_after_a_restart(make):
     rig = make().insert(2000)
     rig.engine.handle(EventType.CASH_OUT)
     again = make()
     assert again.state is State.PAYING
     assert again.port.pending_number_request.amount_cents == 2000
     assert again.port.assign_number(FIRST) is NumberReplyResult.TAKEN
-    printed(again)
+    complete_printing(again)
     assert again.journal.balance_cents("out:voucher:cashable") == 2000
 
 
 @pytest.mark.requirement("F-09", "H-09")
-@pytest.mark.parametrize("alone", [Validation.STAND_ALONE, Validation.SECURE_ENHANCED])
-def test_a_cash_out_that_waits_for_a_host_the_machine_has_no_more_is_paid_by_hand(make, alone):
+@pytest.mark.parametrize("validation", [Validation.STAND_ALONE, Validation.SECURE_ENHANCED])
+def test_a_cash_out_that_waits_for_a_number_is_a_hand_pay_when_host_validation_was_removed(make, validation):
     make().insert(2000).engine.handle(EventType.CASH_OUT)
-    rig = make(alone)
+    rig = make(validation)
     assert (rig.state, rig.machine.memory.get(MoneyKey.HANDPAY)["amount_cents"]) == (State.HANDPAY, 2000)
 
 
-def test_a_number_taken_by_the_ledger_and_not_yet_by_the_journal_is_kept(make, monkeypatch):
+def test_a_number_in_the_ticket_ledger_but_not_in_the_journal_is_used_after_a_restart(make, monkeypatch):
     rig = make().insert(2000)
     rig.engine.handle(EventType.CASH_OUT)
-    monkeypatch.setattr("egm.host.tickets.record_ticket_number", lambda *_: None)  # the power goes just here
+    monkeypatch.setattr("egm.host.tickets.record_ticket_number", lambda *_: None)  # simulate a power cut here
     rig.port.assign_number(FIRST)
     monkeypatch.undo()
     again = make()
@@ -168,7 +168,7 @@ def test_a_number_taken_by_the_ledger_and_not_yet_by_the_journal_is_kept(make, m
     assert again.port.assign_number(FIRST) is NumberReplyResult.TAKEN
 
 
-def test_a_number_that_comes_while_a_door_is_open_is_printed_when_it_closes(make):
+def test_a_number_received_while_a_door_is_open_is_printed_when_the_door_closes(make):
     rig = make().insert(2000)
     rig.engine.handle(EventType.CASH_OUT)
     rig.engine.handle(EventType.DOOR_OPENED, door="main")
@@ -180,18 +180,18 @@ def test_a_number_that_comes_while_a_door_is_open_is_printed_when_it_closes(make
 
 # ---------------------------------------------------------------------------------------------- the ring
 @pytest.mark.requirement("H-05", "H-09")
-def test_secure_enhanced_numbers_come_from_the_hosts_identifier_and_wait_to_be_read(make):
+def test_secure_enhanced_numbers_use_the_hosts_identifier_and_are_stored_until_read(make):
     rig = make(Validation.SECURE_ENHANCED)
     assert rig.port.needs_enrolment
     rig.insert(2000)
     rig.engine.handle(EventType.CASH_OUT)
-    assert rig.state is State.HANDPAY, "a machine not enrolled prints nothing"
+    assert rig.state is State.HANDPAY, "a machine that is not enrolled prints no tickets"
     rig.engine.handle(EventType.KEY_TURNED)
     rig.port.store_enrolment(0x003039, 0x0002A5)
     assert not rig.port.needs_enrolment
-    for place in range(1, 4):
+    for offset in range(1, 4):
         rig.insert(500)
-        assert rig.cash_out_ticket() == create_secure_enhanced_number(0x003039, 0x0002A5 + place)
+        assert rig.cash_out_ticket() == create_secure_enhanced_number(0x003039, 0x0002A5 + offset)
     first = rig.port.find_oldest_unread()
     assert (first.ring_index, first.ticket.number) == (1, "004724978028378429")
     rig.port.mark_ticket_read(first.ticket.number)
@@ -213,7 +213,7 @@ def test_the_host_may_change_the_identifier_and_the_sequence_of_the_numbers(make
 
 
 @pytest.mark.requirement("H-09")
-def test_with_every_place_unread_the_attendant_pays(make):
+def test_a_cash_out_is_a_hand_pay_while_every_record_of_the_ticket_ring_is_unread(make):
     rig = make(Validation.SECURE_ENHANCED)
     rig.port.store_enrolment(1, 0)
     for _ in range(HOST_TICKET_RING_SIZE):
@@ -231,7 +231,7 @@ def test_with_every_place_unread_the_attendant_pays(make):
 
 # ---------------------------------------------------------------------------------------------- in
 @pytest.mark.requirement("H-08")
-def test_a_ticket_of_another_machine_is_taken_on_the_hosts_word(make):
+def test_a_ticket_of_another_machine_is_credited_once_when_the_host_authorises_it(make):
     rig = make()
     rig.offer_ticket(FIRST)
     assert rig.hands.orders == [("hold", 1)]
@@ -243,7 +243,7 @@ def test_a_ticket_of_another_machine_is_taken_on_the_hosts_word(make):
     answer = rig.port.authorise_redemption(FIRST, CASHABLE, 1234)
     assert (answer.status, answer.amount_cents, answer.digits) == (RedemptionStatus.PENDING, 1234, FIRST)
     assert (rig.credit_cents, rig.port.has_unread_result) == (0, False)
-    stacked(rig)
+    complete_stacking(rig)
     assert rig.credit_cents == 1234
     assert rig.port.redemption_state.status is RedemptionStatus.REDEEMED
     assert rig.port.has_unread_result
@@ -258,14 +258,14 @@ def test_a_ticket_of_another_machine_is_taken_on_the_hosts_word(make):
 
 
 @pytest.mark.requirement("H-07")
-def test_one_paper_is_never_taken_twice_whatever_the_host_says(make):
+def test_a_redeemed_ticket_is_refused_even_if_the_host_authorises_it_again(make):
     rig = make()
     for status in (RedemptionStatus.PENDING, RedemptionStatus.NOT_NOW):
         rig.port.acknowledge_result()
         rig.offer_ticket(FIRST)
         assert rig.port.authorise_redemption(FIRST, CASHABLE, 1234).status is status
         if status is RedemptionStatus.PENDING:
-            stacked(rig)
+            complete_stacking(rig)
             rig.port.acknowledge_result()
     assert (rig.credit_cents, rig.notice) == (1234, "ticket_refused.redeemed")
 
@@ -292,7 +292,9 @@ def test_a_known_ticket_with_another_amount_from_the_host_is_returned(make):
         (FIRST, RESTRICTED, 100, RedemptionStatus.DISABLED),
     ],
 )
-def test_what_the_machine_may_not_take_goes_back(make, digits, kind, cents, status):
+def test_a_ticket_that_the_machine_may_not_credit_is_returned_with_the_reason(
+    make, digits, kind, cents, status
+):
     rig = make()
     rig.offer_ticket(FIRST)
     assert rig.port.authorise_redemption(digits, kind, cents).status is status
@@ -310,7 +312,7 @@ def test_what_the_machine_may_not_take_goes_back(make, digits, kind, cents, stat
         (RedemptionStatus.TIMED_OUT, TicketRefusalReason.HOST_DOWN),
     ],
 )
-def test_a_ticket_the_host_will_not_have_goes_back(make, status, reason):
+def test_a_ticket_that_the_host_declines_is_returned_and_cannot_be_authorised_later(make, status, reason):
     rig = make()
     rig.offer_ticket(FIRST)
     rig.port.decline_redemption(status, reason)
@@ -322,7 +324,7 @@ def test_a_ticket_the_host_will_not_have_goes_back(make, status, reason):
 
 
 @pytest.mark.requirement("H-08", "G-16")
-def test_without_a_link_no_ticket_is_held(make):
+def test_a_ticket_is_returned_at_once_while_the_link_to_the_host_is_down(make):
     rig = make(online=False)
     rig.offer_ticket(FIRST)
     assert rig.hands.orders[-1] == ("return", 1)
@@ -330,12 +332,12 @@ def test_without_a_link_no_ticket_is_held(make):
     assert not rig.port.has_unread_result
 
 
-def test_the_host_may_answer_while_a_game_is_shown_but_not_while_a_door_is_open(make):
+def test_the_host_may_authorise_a_ticket_during_a_game_but_not_while_a_door_is_open(make):
     rig = make().insert(100)
     rig.offer_ticket(FIRST)
     rig.play()
     assert rig.port.authorise_redemption(FIRST, CASHABLE, 100).status is RedemptionStatus.PENDING
-    stacked(rig)
+    complete_stacking(rig)
     rig.report_shown()
     rig.offer_ticket(SECOND)
     rig.engine.handle(EventType.DOOR_OPENED, door="main")
@@ -343,12 +345,12 @@ def test_the_host_may_answer_while_a_game_is_shown_but_not_while_a_door_is_open(
     assert rig.hands.orders[-1] == ("return", 3)
 
 
-def test_restricted_credit_keeps_its_terms_and_its_pool(make):
+def test_restricted_tickets_keep_expiry_and_pool_and_refuse_another_pool_or_a_past_date(make):
     rig = make(promotional=True)
     terms = {"expires": date(2026, 2, 1), "pool": 9}
     rig.offer_ticket(FIRST)
     rig.port.authorise_redemption(FIRST, RESTRICTED, 500, **terms)
-    stacked(rig)
+    complete_stacking(rig)
     assert rig.machine.memory.get(MoneyKey.RESTRICTED) == {"expires": "2026-02-01", "pool": 9}
     assert rig.machine.read_credit_cents(RESTRICTED) == 500
     rig.port.acknowledge_result()
@@ -362,7 +364,7 @@ def test_restricted_credit_keeps_its_terms_and_its_pool(make):
 
 
 # ---------------------------------------------------------------------------------------------- restarts
-def test_a_ticket_asked_about_when_the_machine_stops_is_forgotten_with_it(make):
+def test_a_ticket_that_waits_for_the_host_is_dropped_by_a_restart(make):
     rig = make()
     rig.offer_ticket(FIRST)
     again = make()
@@ -373,14 +375,14 @@ def test_a_ticket_asked_about_when_the_machine_stops_is_forgotten_with_it(make):
 
 
 @pytest.mark.requirement("H-08", "G-05")
-def test_a_ticket_on_its_way_is_credited_once_after_a_restart(make):
+def test_an_authorised_ticket_is_credited_once_when_it_is_stacked_after_a_restart(make):
     rig = make()
     rig.offer_ticket(FIRST)
     rig.port.authorise_redemption(FIRST, CASHABLE, 1234)
     again = make()
     assert again.ledger.find_open().content.digits == FIRST
     assert again.port.redemption_state.status is RedemptionStatus.PENDING
-    stacked(again)
+    complete_stacking(again)
     assert again.credit_cents == 1234
     third = make()
     assert (third.port.redemption_state.status, third.port.has_unread_result) == (
@@ -391,11 +393,11 @@ def test_a_ticket_on_its_way_is_credited_once_after_a_restart(make):
 
 
 @pytest.mark.requirement("E-06")
-def test_no_number_is_in_the_journal_whole(make):
+def test_the_journal_contains_no_complete_ticket_number(make):
     rig = make().insert(500)
     rig.engine.handle(EventType.CASH_OUT)
     rig.port.assign_number(SECOND)
-    printed(rig)
+    complete_printing(rig)
     for answer in ("rejected", "returned", "taken"):
         rig.port.acknowledge_result()
         rig.offer_ticket(FIRST)
@@ -407,7 +409,7 @@ def test_no_number_is_in_the_journal_whole(make):
             rig.ledger.void_unstacked_paper("jam")
             rig.port.acknowledge_result()
         else:
-            stacked(rig)
+            complete_stacking(rig)
     bodies = b"".join(rig.journal.iter_bodies())
     for number in (FIRST, SECOND):
         assert number.encode() not in bodies
@@ -415,12 +417,12 @@ def test_no_number_is_in_the_journal_whole(make):
 
 
 @pytest.mark.requirement("H-08")
-def test_what_became_of_a_ticket_is_kept_for_the_host_whatever_is_put_in_meanwhile(make):
-    """Another ticket would take its place, and the host would never know that the first is paid for."""
+def test_an_unread_ticket_result_is_not_replaced_by_the_next_ticket(make):
+    """If the next ticket replaced the result, the host would never learn that the first ticket was credited."""
     rig = make()
     rig.offer_ticket(FIRST)
     rig.port.authorise_redemption(FIRST, CASHABLE, 1234)
-    stacked(rig)
+    complete_stacking(rig)
     rig.offer_ticket(SECOND)
     rig.machine.component(HostMoney).is_online = False
     rig.offer_ticket(SECOND)
@@ -436,7 +438,7 @@ def test_what_became_of_a_ticket_is_kept_for_the_host_whatever_is_put_in_meanwhi
 
 
 @pytest.mark.requirement("H-08")
-def test_a_ticket_given_back_by_the_acceptor_is_good_again(make):
+def test_a_ticket_returned_by_the_acceptor_can_be_redeemed_again(make):
     rig = make()
     rig.offer_ticket(FIRST)
     rig.port.authorise_redemption(FIRST, CASHABLE, 1234)
@@ -445,15 +447,17 @@ def test_a_ticket_given_back_by_the_acceptor_is_good_again(make):
     rig.port.acknowledge_result()
     rig.offer_ticket(FIRST)
     assert rig.port.authorise_redemption(FIRST, CASHABLE, 1234).status is RedemptionStatus.PENDING
-    stacked(rig)
+    complete_stacking(rig)
     assert rig.credit_cents == 1234
 
 
 @pytest.mark.requirement("H-08")
-def test_the_host_learns_of_a_ticket_given_back_between_lock_and_order(make, monkeypatch):
+def test_a_ticket_returned_before_the_stack_order_is_reported_to_the_host_as_not_stacked(make, monkeypatch):
     rig = make()
     rig.offer_ticket(FIRST)
-    monkeypatch.setattr(rig.hands, "stack", lambda _: None)  # the ticket is returned before the order
+    monkeypatch.setattr(
+        rig.hands, "stack", lambda _: None
+    )  # the acceptor returns the ticket before the stack order
     rig.port.authorise_redemption(FIRST, CASHABLE, 1234)
     returned = PaperReturned(device="bill", content=Barcode(FIRST), reason=ReturnReason.DEVICE)
     for event in iter_reported_events(returned, "bill_acceptor", ()):
@@ -463,10 +467,10 @@ def test_the_host_learns_of_a_ticket_given_back_between_lock_and_order(make, mon
     assert rig.port.has_unread_result
 
 
-def test_an_order_lost_with_the_machine_is_told_as_not_stacked(make, monkeypatch):
+def test_a_stack_order_lost_in_a_restart_is_reported_to_the_host_as_not_stacked(make, monkeypatch):
     rig = make()
     rig.offer_ticket(FIRST)
-    monkeypatch.setattr(rig.hands, "stack", lambda escrow: None)  # the driver never got to record it
+    monkeypatch.setattr(rig.hands, "stack", lambda escrow: None)  # the driver does not record the order
     rig.port.authorise_redemption(FIRST, CASHABLE, 1234)
     again = make()
     assert again.port.redemption_state.status is RedemptionStatus.NOT_STACKED
@@ -476,35 +480,38 @@ def test_an_order_lost_with_the_machine_is_told_as_not_stacked(make, monkeypatch
 
 @pytest.mark.requirement("H-08", "K-08")
 @pytest.mark.parametrize(
-    ("lose", "amount_cents", "ended"),
+    ("cause", "amount_cents", "status"),
     [
         ("lost", 1234, RedemptionStatus.REDEEMED),
         ("lost", 0, RedemptionStatus.NOT_STACKED),
         ("released", 1234, RedemptionStatus.REDEEMED),
     ],
 )
-def test_a_ticket_in_dispute_is_pending_to_its_host_until_the_ruling(make, lose, amount_cents, ended):
-    """Told before that it was not stacked, the host would let it go, and it would be paid twice."""
+def test_a_disputed_ticket_is_pending_for_the_host_until_the_ruling(make, cause, amount_cents, status):
+    """If the host were told before the ruling that the ticket was not complete_stacking, the ticket could be paid twice."""
     rig = make()
     rig.offer_ticket(FIRST)
     rig.port.authorise_redemption(FIRST, CASHABLE, 1234)
-    if lose == "lost":
+    if cause == "lost":
         rig.ledger.dispute_lost_paper("the acceptor is idle")
     else:
         rig.machine.component(TicketDesk).redeem_abort(
-            rig.machine.memory.get(MoneyKey.PAPER)["id"], "released at the cage"
+            rig.machine.memory.get(MoneyKey.PAPER)["id"], "released again the cage"
         )
         rig.ledger.credit_stacked_paper()
         rig.ledger.delete_confirmed_paper()
     assert (rig.port.redemption_state.status, rig.port.has_unread_result) == (RedemptionStatus.PENDING, False)
-    at = make()
-    assert (at.port.redemption_state.status, at.port.has_unread_result) == (RedemptionStatus.PENDING, False)
-    [disputed] = list_disputed_amounts(at.machine)
-    menu = Menu(at).sign_in(Role.SUPERVISOR).touch("disputed").touch(f"disputed:{disputed}")
-    menu.complete(str(amount_cents), "looked at the recording")
+    again = make()
+    assert (again.port.redemption_state.status, again.port.has_unread_result) == (
+        RedemptionStatus.PENDING,
+        False,
+    )
+    [disputed] = list_disputed_amounts(again.machine)
+    menu = Menu(again).sign_in(Role.SUPERVISOR).touch("disputed").touch(f"disputed:{disputed}")
+    menu.complete(str(amount_cents), "looked again the recording")
     menu.home().touch("leave")
-    assert (at.port.redemption_state.status, at.port.redemption_state.amount_cents) == (ended, 1234)
-    assert at.port.has_unread_result
-    at.port.acknowledge_result()
-    assert not at.port.has_unread_result
-    assert Auditor(GameFiles()).audit_entries(at.journal.iter_bodies()).findings == []
+    assert (again.port.redemption_state.status, again.port.redemption_state.amount_cents) == (status, 1234)
+    assert again.port.has_unread_result
+    again.port.acknowledge_result()
+    assert not again.port.has_unread_result
+    assert Auditor(GameFiles()).audit_entries(again.journal.iter_bodies()).findings == []

@@ -1,4 +1,4 @@
-"""A host is waited for so long and no longer, on a loop whose time jumps."""
+"""Host timeouts, tested on an event loop whose clock jumps to the next timer."""
 
 import asyncio
 
@@ -21,7 +21,7 @@ TICKET = "071111222233334444"
 
 
 def with_timeouts(folder, scenario, *, online=True, alone=False):
-    """Run ``scenario(room)`` on a machine whose host is waited for; ``alone``: it has none any more."""
+    """Run ``scenario(rig)`` on a machine with host timeouts; with ``alone``, its host is no longer configured."""
 
     async def run():
         host = HostMoney(
@@ -35,10 +35,10 @@ def with_timeouts(folder, scenario, *, online=True, alone=False):
         rig.machine.clock = LoopClock(asyncio.get_running_loop())
         rig.machine.timekeeper = Timekeeper(rig.machine.clock)
         context = create_machine_context(rig, folder, {})
-        (waiting,) = create_host_timeouts(context)
-        rig.engine._on_change = lambda: waiting.process_change(build_snapshot(rig.engine))
+        (timeouts,) = create_host_timeouts(context)
+        rig.engine._on_change = lambda: timeouts.process_change(build_snapshot(rig.engine))
         rig.boot()
-        task = asyncio.create_task(waiting.run())
+        task = asyncio.create_task(timeouts.run())
         try:
             await scenario(rig)
         finally:
@@ -50,7 +50,7 @@ def with_timeouts(folder, scenario, *, online=True, alone=False):
 
 @pytest.mark.requirement("F-09")
 @pytest.mark.parametrize(("online", "seconds"), [(True, 10), (False, 0)])
-def test_a_number_is_waited_for(tmp_path, online, seconds):
+def test_a_cash_out_is_a_hand_pay_when_no_ticket_number_arrives_in_time(tmp_path, online, seconds):
     async def scenario(rig):
         rig.insert(2000)
         rig.engine.handle(EventType.CASH_OUT)
@@ -63,7 +63,7 @@ def test_a_number_is_waited_for(tmp_path, online, seconds):
     with_timeouts(tmp_path, scenario, online=online)
 
 
-def test_a_number_that_comes_is_waited_for_no_more(tmp_path):
+def test_no_timeout_follows_once_the_ticket_number_has_arrived(tmp_path):
     async def scenario(rig):
         rig.insert(2000)
         rig.engine.handle(EventType.CASH_OUT)
@@ -77,7 +77,7 @@ def test_a_number_that_comes_is_waited_for_no_more(tmp_path):
 
 
 @pytest.mark.requirement("H-08", "G-16")
-def test_a_ticket_the_host_says_nothing_of_goes_back(tmp_path):
+def test_a_ticket_is_returned_when_the_host_does_not_reply_in_time(tmp_path):
     async def scenario(rig):
         rig.offer_ticket(TICKET)
         await asyncio.sleep(9.9)
@@ -89,7 +89,7 @@ def test_a_ticket_the_host_says_nothing_of_goes_back(tmp_path):
     with_timeouts(tmp_path, scenario)
 
 
-def test_a_lock_ends_by_itself_and_a_new_wish_prolongs_it(tmp_path):
+def test_a_lock_ends_at_its_timeout_and_a_new_request_extends_it(tmp_path):
     async def scenario(rig):
         port = HostTransferInterface(rig.engine, rig.happen)
         port.request_lock(1, 500)
@@ -103,7 +103,7 @@ def test_a_lock_ends_by_itself_and_a_new_wish_prolongs_it(tmp_path):
     with_timeouts(tmp_path, scenario)
 
 
-def test_a_cash_out_nobody_takes_is_paid_otherwise(tmp_path):
+def test_a_cash_out_that_the_host_does_not_take_is_paid_by_ticket_and_then_by_hand(tmp_path):
     async def scenario(rig):
         port = HostTransferInterface(rig.engine, rig.happen)
         port.set_cash_out_terms(enabled=True, host_only=False)
@@ -118,7 +118,7 @@ def test_a_cash_out_nobody_takes_is_paid_otherwise(tmp_path):
     with_timeouts(tmp_path, scenario)
 
 
-def test_promotional_credit_goes_some_time_after_its_last_day(tmp_path):
+def test_restricted_credit_expires_by_itself_after_its_expiry_date(tmp_path):
     async def scenario(rig):
         port = HostTransferInterface(rig.engine, rig.happen)
         today = rig.machine.local_date
@@ -136,24 +136,24 @@ def test_promotional_credit_goes_some_time_after_its_last_day(tmp_path):
 
 
 @pytest.mark.requirement("F-01")
-def test_promotional_credit_goes_after_its_last_day_also_where_its_host_is_not_configured_any_more(tmp_path):
-    async def lent(rig):
+def test_restricted_credit_expires_even_if_the_host_is_no_longer_configured(tmp_path):
+    async def transfer_in(rig):
         today, cents = rig.machine.local_date, {CreditKind.RESTRICTED: 100}
         order = TransferOrder(
             identifier="T-1", kind=TransferKind.IN, cents_by_credit_kind=cents, expiry_date=today
         )
         HostTransferInterface(rig.engine, rig.happen).order_transfer(order, asset_number=7)
 
-    async def over(rig):
+    async def wait_for_expiry(rig):
         assert rig.credit_cents == 100
         await asyncio.sleep(25 * 3600)
         assert (rig.credit_cents, rig.journal.meters().values["expired"]) == (0, 100)
 
-    with_timeouts(tmp_path, lent)
-    with_timeouts(tmp_path, over, alone=True)
+    with_timeouts(tmp_path, transfer_in)
+    with_timeouts(tmp_path, wait_for_expiry, alone=True)
 
 
-def test_a_machine_that_stands_alone_waits_for_nobody(tmp_path):
+def test_a_machine_without_a_host_has_no_host_timeouts(tmp_path):
     rig = MachineRig(tmp_path)
     assert list(create_host_timeouts(create_machine_context(rig, tmp_path, {}))) == []
     assert isinstance(HostTimeouts(create_machine_context(rig, tmp_path, {})), HostTimeouts)

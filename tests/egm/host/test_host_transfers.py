@@ -1,4 +1,4 @@
-"""Electronic transfers: each identifier moves value once; locks hold and end; promotions expire."""
+"""Electronic transfers: each identifier moves value once, locks start and end, restricted credit expires."""
 
 from datetime import date, timedelta
 
@@ -32,8 +32,8 @@ LOSS = (0, 0, 0)
 def make(tmp_path):
     opened = []
 
-    def rig(**options) -> MachineRig:
-        """A machine with a host; called again, the same machine after a restart."""
+    def start(**options) -> MachineRig:
+        """Start a machine with a host; a second call restarts the same machine."""
         if opened:
             opened[-1].close()
         host = HostMoney(
@@ -43,14 +43,14 @@ def make(tmp_path):
             asset_number=ASSET,
             is_online=True,
         )
-        made = MachineRig(tmp_path, devices=("printer",), host=host, **options)
-        opened.append(made.boot())
-        made.port = HostTransferInterface(made.engine, made.happen)
-        return made
+        rig = MachineRig(tmp_path, devices=("printer",), host=host, **options)
+        opened.append(rig.boot())
+        rig.port = HostTransferInterface(rig.engine, rig.happen)
+        return rig
 
-    yield rig
-    for one in opened:
-        one.close()
+    yield start
+    for rig in opened:
+        rig.close()
 
 
 def order(identifier="T-1", kind=IN, *, restricted=0, nonrestricted=0, cashable=0, **more) -> TransferOrder:
@@ -59,7 +59,7 @@ def order(identifier="T-1", kind=IN, *, restricted=0, nonrestricted=0, cashable=
 
 
 def ask(rig, identifier="T-1", kind=IN, *, asset=ASSET, key=b"", if_locked=False, **more) -> TransferStatus:
-    """Order a transfer, read its end, and return what became of it."""
+    """Order a transfer, acknowledge its result if it is final, and return the status."""
     answer = rig.port.order_transfer(
         order(identifier, kind, **more), asset_number=asset, key=key, if_locked=if_locked
     )
@@ -75,7 +75,7 @@ def kinds(rig: MachineRig) -> tuple[int, ...]:
 
 
 @pytest.mark.requirement("K-09", "D-12")
-def test_value_comes_in_by_kind_and_goes_out_again(make):
+def test_transfers_in_and_out_move_and_meter_each_credit_kind(make):
     rig = make()
     assert ask(rig, cashable=1000, restricted=200, nonrestricted=30, restricted_pool=3) is Status.FULL
     assert kinds(rig) == (1000, 200, 30)
@@ -89,7 +89,7 @@ def test_value_comes_in_by_kind_and_goes_out_again(make):
 
 
 @pytest.mark.requirement("K-09")
-def test_an_identifier_moves_value_once_for_ever(make):
+def test_a_transfer_identifier_moves_value_only_once_even_after_a_restart(make):
     rig = make()
     assert ask(rig, cashable=1000) is Status.FULL
     assert ask(rig, cashable=1000) is Status.NOT_UNIQUE
@@ -100,7 +100,7 @@ def test_an_identifier_moves_value_once_for_ever(make):
     assert kinds(again) == (1005, 0, 0)
 
 
-def test_a_second_order_waits_until_the_host_has_read_the_first(make):
+def test_a_transfer_is_refused_until_the_host_has_read_the_previous_result(make):
     rig = make()
     assert rig.port.order_transfer(order(cashable=100), asset_number=ASSET) is Status.PENDING
     assert rig.port.has_unread_result
@@ -140,7 +140,7 @@ def test_a_second_order_waits_until_the_host_has_read_the_first(make):
         ({"kind": BONUS, "cashable": 300_001}, Status.OVER_LIMIT),
     ],
 )
-def test_what_is_refused_moves_nothing_and_may_be_ordered_again(make, more, status):
+def test_a_refused_transfer_moves_nothing_and_does_not_use_up_its_identifier(make, more, status):
     rig = make()
     assert ask(rig, **more) is status
     assert (kinds(rig), rig.journal.meters().values["money_in"]) == ((0, 0, 0), 0)
@@ -149,7 +149,7 @@ def test_what_is_refused_moves_nothing_and_may_be_ordered_again(make, more, stat
 
 
 @pytest.mark.requirement("K-09")
-def test_a_transfer_may_be_partial_where_its_host_says_so(make):
+def test_a_transfer_is_partial_only_if_the_host_allows_it(make):
     rig = make().insert(10000)
     assert ask(rig, kind=OUT, cashable=30000) is Status.BAD_AMOUNT
     assert ask(rig, kind=OUT, cashable=30000, nonrestricted=5, may_be_partial=True) is Status.PARTIAL
@@ -168,8 +168,8 @@ def test_restricted_credit_of_two_pools_is_never_mixed(make):
     assert ask(rig, "T-5", restricted=100, restricted_pool=2) is Status.FULL
 
 
-# ---------------------------------------------------------------------------------------------- moments
-def test_an_order_waits_for_the_game_to_be_over(make):
+# ---------------------------------------------------------------------------------------------- while the machine is busy
+def test_a_transfer_is_pending_until_the_open_game_has_ended(make):
     rig = make(chance=ScriptedChance(*LOSS)).insert(100)
     rig.play()
     assert rig.port.order_transfer(order(cashable=500), asset_number=ASSET) is Status.PENDING
@@ -179,7 +179,7 @@ def test_an_order_waits_for_the_game_to_be_over(make):
     assert (rig.port.last_result.status, kinds(rig)) == (Status.FULL, (595, 0, 0))
 
 
-def test_an_order_that_waits_may_be_cancelled(make):
+def test_a_pending_transfer_can_be_cancelled(make):
     rig = make(chance=ScriptedChance(*LOSS)).insert(100)
     rig.play()
     rig.port.order_transfer(order(cashable=500), asset_number=ASSET)
@@ -189,7 +189,7 @@ def test_an_order_that_waits_may_be_cancelled(make):
     assert rig.port.cancel_order() is Status.CANCELLED
 
 
-def test_a_restart_forgets_an_order_that_waited(make):
+def test_a_restart_drops_a_pending_transfer_and_its_identifier_may_be_used_again(make):
     rig = make(chance=ScriptedChance(*LOSS)).insert(100)
     rig.play()
     rig.port.order_transfer(order(cashable=500), asset_number=ASSET)
@@ -200,12 +200,12 @@ def test_a_restart_forgets_an_order_that_waited(make):
     assert kinds(again) == (595, 0, 0)
 
 
-@pytest.mark.parametrize("what", ["door", "tilt", "handpay"])
-def test_a_machine_that_is_not_at_rest_refuses(make, what):
+@pytest.mark.parametrize("cause", ["door", "tilt", "handpay"])
+def test_a_transfer_is_refused_during_an_open_door_a_tilt_or_a_hand_pay(make, cause):
     rig = make().insert(100)
-    if what == "door":
+    if cause == "door":
         rig.engine.handle(EventType.DOOR_OPENED, door="main")
-    elif what == "tilt":
+    elif cause == "tilt":
         rig.engine.handle(EventType.FAULT_RAISED, code="bill_acceptor.cheat")
     else:
         rig.machine.component(Devices).printer = None
@@ -218,7 +218,7 @@ def test_a_machine_that_is_not_at_rest_refuses(make, what):
 
 # ---------------------------------------------------------------------------------------------- bonuses
 @pytest.mark.requirement("D-09")
-def test_a_bonus_is_the_houses_money_and_metered_as_such(make):
+def test_a_bonus_is_metered_as_machine_paid_bonus_not_as_money_in_or_coin_out(make):
     rig = make()
     assert ask(rig, kind=BONUS, cashable=100, nonrestricted=50) is Status.FULL
     assert kinds(rig) == (100, 0, 50)
@@ -227,7 +227,7 @@ def test_a_bonus_is_the_houses_money_and_metered_as_such(make):
 
 
 @pytest.mark.requirement("F-06", "D-10")
-def test_a_bonus_jackpot_waits_for_the_attendant(make):
+def test_a_bonus_jackpot_is_a_hand_pay_and_survives_a_restart(make):
     rig = make()
     assert ask(rig, kind=JACKPOT, cashable=50_000) is Status.FULL
     assert (rig.state, rig.credit_cents) == (State.HANDPAY, 0)
@@ -240,11 +240,11 @@ def test_a_bonus_jackpot_waits_for_the_attendant(make):
 
 # ---------------------------------------------------------------------------------------------- the history
 @pytest.mark.requirement("E-05")
-def test_the_last_transfers_can_be_read_back(make):
+def test_the_transfer_history_holds_the_last_results_and_survives_a_restart(make):
     rig = make()
     for number in range(1, TRANSFER_HISTORY_SIZE + 3):
         assert ask(rig, f"T-{number}", cashable=number) is Status.FULL
-    assert [rig.port.find_result_in_history(place).identifier for place in (1, 2, 3)] == [
+    assert [rig.port.find_result_in_history(index).identifier for index in (1, 2, 3)] == [
         "T-36",
         "T-37",
         "T-3",
@@ -258,7 +258,7 @@ def test_the_last_transfers_can_be_read_back(make):
 
 
 @pytest.mark.requirement("E-05", "D-12")
-def test_the_log_of_transfers_shows_what_became_of_each_and_nothing_else(make):
+def test_the_transfer_log_shows_the_result_of_each_transfer_and_no_locks(make):
     rig = make()
     rig.port.request_lock(1, 500)
     ask(rig, cashable=1000, if_locked=True)
@@ -276,8 +276,8 @@ def test_the_log_of_transfers_shows_what_became_of_each_and_nothing_else(make):
 
 @pytest.mark.requirement("K-09")
 @pytest.mark.parametrize("event", ["disabled", "door", "fault"])
-def test_an_order_is_refused_when_the_game_it_waited_for_leads_elsewhere(make, event):
-    """Kept, it would put one player's money on the meter when another plays, hours later."""
+def test_a_pending_transfer_is_refused_if_the_machine_is_not_idle_after_the_game(make, event):
+    """A stored order would later put this player's money on the credit meter of another player."""
     rig = make(chance=ScriptedChance(*LOSS)).insert(2000)
     rig.play()
     assert rig.port.order_transfer(order(cashable=100), asset_number=ASSET) is Status.PENDING
@@ -295,7 +295,7 @@ def test_an_order_is_refused_when_the_game_it_waited_for_leads_elsewhere(make, e
     assert rig.journal.balance_cents("world:aft_in:cashable") == 0
 
 
-def test_an_order_that_waited_joins_no_other_pool_that_came_meanwhile(make):
+def test_a_pending_transfer_is_refused_if_another_restricted_pool_arrived_meanwhile(make):
     rig = make().insert(2000)
     rig.play()
     assert (
@@ -313,9 +313,9 @@ def test_an_order_that_waited_joins_no_other_pool_that_came_meanwhile(make):
     assert (kinds(rig)[1], rig.machine.memory.get(MoneyKey.RESTRICTED)["pool"]) == (50, 2)
 
 
-def test_a_transfer_joins_no_other_pool_that_is_on_its_way_into_the_box(make):
+def test_a_transfer_is_refused_if_a_ticket_of_another_restricted_pool_is_being_stacked(make):
     rig = make()
-    coming = HostTicketRecord(
+    pending_ticket = HostTicketRecord(
         id="ticket-1",
         masked_number="1234",
         amount_cents=50,
@@ -325,13 +325,13 @@ def test_a_transfer_joins_no_other_pool_that_is_on_its_way_into_the_box(make):
         status=RedemptionStatus.PENDING,
         host_has_read=False,
     )
-    write_undeclared(rig.machine, "test.ticket", state={HostKey.TICKET: coming})
+    write_undeclared(rig.machine, "test.ticket", state={HostKey.TICKET: pending_ticket})
     assert ask(rig, restricted=100, restricted_pool=1) is Status.OTHER_POOL
     assert ask(rig, "T-2", restricted=100, restricted_pool=2) is Status.FULL
 
 
 # ---------------------------------------------------------------------------------------------- the lock
-def test_a_lock_holds_the_machine_for_a_transfer_and_is_then_lifted(make):
+def test_a_lock_blocks_play_until_a_transfer_releases_it(make):
     rig = make().insert(100)
     assert rig.port.request_lock(1, 500) is True
     assert rig.state is State.LOCKED
@@ -346,13 +346,13 @@ def test_a_lock_holds_the_machine_for_a_transfer_and_is_then_lifted(make):
     assert (rig.state, rig.port.lock_state) == (State.IDLE, False)
 
 
-def test_a_lock_is_granted_when_the_game_is_over_and_taken_back_meanwhile(make):
+def test_a_lock_requested_during_a_game_starts_at_its_end_unless_released_before(make):
     rig = make(chance=ScriptedChance(*LOSS, *LOSS)).insert(100)
     rig.play()
     assert rig.port.request_lock(1, 500) is None
     rig.report_shown()
     assert (rig.state, rig.port.lock_state) == (State.LOCKED, True)
-    rig.engine.handle(EventType.LOCK_ENDED)  # its time is over
+    rig.engine.handle(EventType.LOCK_ENDED)  # the lock has timed out
     rig.play()
     rig.port.request_lock(1, 500)
     rig.port.release_lock()
@@ -361,7 +361,7 @@ def test_a_lock_is_granted_when_the_game_is_over_and_taken_back_meanwhile(make):
     rig.port.release_lock()
 
 
-def test_a_door_shows_through_a_lock_and_a_restart_ends_it(make):
+def test_an_open_door_takes_precedence_over_a_lock_and_a_restart_ends_the_lock(make):
     rig = make()
     rig.port.request_lock(1, 500)
     rig.engine.handle(EventType.DOOR_OPENED, door="main")
@@ -382,7 +382,7 @@ def test_a_cash_out_is_offered_to_the_host_first(make):
     assert (rig.state, rig.credit_cents, rig.port.is_cash_out_offered) == (State.IDLE, 0, False)
 
 
-def test_a_cash_out_the_host_lets_pass_is_paid_otherwise(make):
+def test_a_cash_out_is_paid_by_ticket_when_the_host_does_not_reply(make):
     rig = make().insert(10000)
     rig.port.set_cash_out_terms(enabled=True, host_only=False)
     rig = make()
@@ -392,18 +392,18 @@ def test_a_cash_out_the_host_lets_pass_is_paid_otherwise(make):
     assert rig.machine.memory.get(MoneyKey.PAY_OUT)["amount_cents"] == 10000
 
 
-def test_a_host_that_locks_to_take_a_cash_out_and_then_does_not_lets_it_pass(make):
+def test_a_cash_out_is_paid_by_ticket_when_the_host_locks_but_transfers_nothing(make):
     rig = make().insert(2000)
     rig.port.set_cash_out_terms(enabled=True, host_only=False)
     rig.engine.handle(EventType.CASH_OUT)
     assert rig.port.request_lock(2, 500) is True
     assert not rig.port.is_cash_out_offered
-    assert rig.port.request_lock(2, 500) is True  # asked again, for longer
+    assert rig.port.request_lock(2, 500) is True  # requested again, to extend the lock
     rig.engine.handle(EventType.LOCK_ENDED)
     assert (rig.state, rig.machine.memory.get(MoneyKey.PAY_OUT)["amount_cents"]) == (State.PAYING, 2000)
 
 
-def test_a_cash_out_let_pass_is_paid_though_the_machine_was_disabled_meanwhile(make):
+def test_a_cash_out_the_host_did_not_take_is_paid_even_if_the_machine_was_disabled(make):
     rig = make().insert(2000)
     rig.port.set_cash_out_terms(enabled=True, host_only=False)
     rig.engine.handle(EventType.CASH_OUT)
@@ -414,7 +414,7 @@ def test_a_cash_out_let_pass_is_paid_though_the_machine_was_disabled_meanwhile(m
 
 
 @pytest.mark.parametrize("locks", [False, True])
-def test_what_a_host_leaves_of_a_cash_out_is_paid_otherwise(make, locks):
+def test_the_remainder_of_a_partly_transferred_cash_out_is_paid_by_ticket(make, locks):
     rig = make().insert(2000)
     rig.port.set_cash_out_terms(enabled=True, host_only=False)
     rig.engine.handle(EventType.CASH_OUT)
@@ -424,7 +424,7 @@ def test_what_a_host_leaves_of_a_cash_out_is_paid_otherwise(make, locks):
     assert (rig.state, rig.machine.memory.get(MoneyKey.PAY_OUT)["amount_cents"]) == (State.PAYING, 500)
 
 
-def test_a_lock_that_no_cash_out_waits_behind_pays_nobody(make):
+def test_a_lock_without_a_pending_cash_out_starts_no_pay_out(make):
     rig = make().insert(2000)
     rig.port.set_cash_out_terms(enabled=True, host_only=False)
     rig.port.request_lock(2, 500)
@@ -435,7 +435,7 @@ def test_a_lock_that_no_cash_out_waits_behind_pays_nobody(make):
     assert (rig.state, rig.credit_cents) == (State.IDLE, 1500)
 
 
-def test_where_only_the_host_may_take_a_cash_out_the_credits_stay(make):
+def test_a_host_only_cash_out_that_is_not_taken_leaves_the_credits_unless_the_host_is_offline(make):
     rig = make().insert(10000)
     rig.port.set_cash_out_terms(enabled=True, host_only=True)
     rig.engine.handle(EventType.CASH_OUT)
@@ -443,10 +443,10 @@ def test_where_only_the_host_may_take_a_cash_out_the_credits_stay(make):
     assert (rig.state, rig.credit_cents, rig.notice) == (State.IDLE, 10000, "cash_out_not_taken")
     rig.machine.component(HostMoney).is_online = False
     rig.engine.handle(EventType.CASH_OUT)
-    assert rig.state is State.PAYING, "a host that is not there cannot keep the player's money in"
+    assert rig.state is State.PAYING, "an offline host must not prevent the pay-out"
 
 
-def test_a_host_that_leaves_a_cash_out_the_law_wants_is_not_asked_without_end(make):
+def test_a_mandatory_cash_out_the_host_did_not_take_is_offered_again_only_for_new_credit(make):
     rig = make(profile="quebec-vlt")
     rig.port.set_cash_out_terms(enabled=True, host_only=True)
     fund = (Transfer("world:bill", "credit:1:cashable", 100_000),)
@@ -457,19 +457,19 @@ def test_a_host_that_leaves_a_cash_out_the_law_wants_is_not_asked_without_end(ma
     assert (rig.state, rig.notice) == (State.IDLE, "cash_out_not_taken")
     rig.machine.component(HostMoney).is_online = False
     assert payout_is_due(rig.machine, Event(EventType.WHEN_IDLE)), (
-        "a host that is not there keeps nothing on the meter"
+        "an offline host must not prevent the mandatory cash-out"
     )
     rig.machine.component(HostMoney).is_online = True
-    rig.engine.handle(EventType.CASH_OUT)  # the player may ask again
+    rig.engine.handle(EventType.CASH_OUT)  # the player may cash out again
     assert rig.state is State.LOCKED
     rig.engine.handle(EventType.LOCK_ENDED)
-    write_undeclared(rig.machine, "test.fund", transfers=fund)  # and so does the law, of other credit
+    write_undeclared(rig.machine, "test.fund", transfers=fund)  # new credit makes a cash-out mandatory again
     rig.engine.handle(EventType.SERVICE)
     assert rig.state is State.LOCKED
 
 
 # ---------------------------------------------------------------------------------------------- registration
-def test_a_registered_key_is_compared_and_never_written_to_the_journal(make):
+def test_a_transfer_needs_the_registered_key_which_is_never_in_the_journal(make):
     rig = make()
     key = bytes(range(1, 21))
     assert not rig.port.register_machine(ASSET + 1, key, 9).is_registered
@@ -487,7 +487,7 @@ def test_a_registered_key_is_compared_and_never_written_to_the_journal(make):
 
 
 # ---------------------------------------------------------------------------------------------- expiry
-def test_restricted_credit_goes_when_its_last_day_is_over(make):
+def test_restricted_credit_expires_at_the_end_of_its_expiry_date(make):
     rig = make()
     ask(rig, restricted=100, cashable=7, expiry_date=date(2026, 1, 2))
     for _ in range(2):
