@@ -1,4 +1,4 @@
-"""A clock set while the machine runs is recorded; one that only runs is not."""
+"""The clock watch records each setting of the system clock, but not its normal course or drift."""
 
 from datetime import timedelta
 from types import SimpleNamespace
@@ -10,14 +10,14 @@ from egm.testing.machine import MachineRig
 
 
 @pytest.mark.requirement("E-08")
-def test_a_clock_that_is_set_is_recorded_once_and_one_that_runs_never(tmp_path):
+def test_each_clock_setting_is_recorded_once_and_clock_drift_is_not(tmp_path):
     rig = MachineRig(tmp_path).boot()
-    around = SimpleNamespace(clock=rig.clock, engine=rig.engine, submit_event=rig.happen)
-    (watch,) = create_clock_watch(around)
+    context = SimpleNamespace(clock=rig.clock, engine=rig.engine, submit_event=rig.happen)
+    (watch,) = create_clock_watch(context)
     for seconds in (10, 3600, 0):
         rig.clock.pass_seconds(seconds)
         watch.check_clock()
-    rig.clock.wall += CLOCK_DEVIATION_MAX  # as far as a slewed clock may go between two looks
+    rig.clock.wall += CLOCK_DEVIATION_MAX  # the largest deviation that counts as slewing or drift
     watch.check_clock()
     assert rig.records("clock.changed") == []
     before = rig.clock.wall

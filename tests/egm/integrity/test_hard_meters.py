@@ -1,4 +1,4 @@
-"""Hard meters follow the electronic ones: from where they were fitted, in whole pulses, the same after a restart."""
+"""Hard meters follow the electronic meters from their reading at installation, in whole pulses, across restarts."""
 
 import asyncio
 
@@ -27,7 +27,7 @@ GENERIC = (profiles._FOLDER / "generic.toml").read_text()
 
 
 @pytest.fixture
-def place(tmp_path):
+def profile(tmp_path):
     path = tmp_path / "place.toml"
     path.write_text(f"{GENERIC}\n[hard_meters]\npulse_cents = 100\n")
     return path
@@ -38,26 +38,33 @@ def context(rig, tmp_path, *devices) -> MachineContext:
     return MachineContext(rig.engine, load_cabinet(), folder, rig.clock, rig.happen, devices)
 
 
-def a_board(tmp_path) -> IoBoardDriver:
+def create_board(tmp_path) -> IoBoardDriver:
     return IoBoardDriver("io", SerialLine(str(tmp_path / "nowhere"), LINE), lambda _: None)
 
 
-def says(board: IoBoardDriver, *pulses: int) -> None:
-    """The board reports its counters, as its frames do."""
+def report_counters(board: IoBoardDriver, *pulses: int) -> None:
+    """Process a report of the board's hard-meter pulse counts."""
     board._board_boot_number = 1
     board._process_message(codec.HardMeterPulseCounts(1, pulses))
 
 
 @pytest.mark.requirement("D-20")
-def test_the_counters_follow_from_where_they_were_fitted(tmp_path, place):
-    rig = MachineRig(tmp_path / "state", profile=place).boot().insert(1000)
-    board = a_board(tmp_path)
+def test_hard_meters_count_from_their_reading_at_installation_also_after_a_restart(tmp_path, profile):
+    rig = MachineRig(tmp_path / "state", profile=profile).boot().insert(1000)
+    board = create_board(tmp_path)
     (meters,) = create_hard_meters(context(rig, tmp_path, board))
     assert isinstance(meters, HardMeterService)
-    assert not meters.send_totals()  # the board has not said yet where its counters are
-    says(board, 7, 0, 0, 0, 40, 0)
+    assert not meters.send_totals()  # the board has not reported its counters yet
+    report_counters(board, 7, 0, 0, 0, 40, 0)
     assert meters.send_totals()
-    assert board._hard_meter_totals == (7, 0, 0, 0, 40, 0)  # nothing is owed for what was metered before
+    assert board._hard_meter_totals == (
+        7,
+        0,
+        0,
+        0,
+        40,
+        0,
+    )  # no pulses for amounts metered before installation
     rig.insert(2000)
     for _ in range(45):  # 45 games of 5: two pulses and a quarter
         rig.play()
@@ -68,10 +75,10 @@ def test_the_counters_follow_from_where_they_were_fitted(tmp_path, place):
     fitted = rig.machine.memory.get(IntegrityKey.HARD_METERS)
     rig.close()
 
-    again = MachineRig(tmp_path / "state", profile=place).boot()
-    board = a_board(tmp_path)
+    again = MachineRig(tmp_path / "state", profile=profile).boot()
+    board = create_board(tmp_path)
     (meters,) = create_hard_meters(context(again, tmp_path, board))
-    says(board, 8, 0, 0, 0, 60, 0)  # one pulse of the two had been given
+    report_counters(board, 8, 0, 0, 0, 60, 0)  # one of the two pulses had been sent
     assert meters.send_totals()
     assert (board._hard_meter_totals[0], board._hard_meter_totals[4]) == (9, 60)
     assert again.machine.memory.get(IntegrityKey.HARD_METERS) == fitted
@@ -79,11 +86,11 @@ def test_the_counters_follow_from_where_they_were_fitted(tmp_path, place):
 
 
 @pytest.mark.requirement("D-20")
-def test_a_counter_gets_its_pulse_only_for_the_whole_amount(tmp_path, place):
-    rig = MachineRig(tmp_path / "state", profile=place).boot().insert(1000)
-    board = a_board(tmp_path)
+def test_a_hard_meter_pulses_only_for_a_complete_pulse_amount(tmp_path, profile):
+    rig = MachineRig(tmp_path / "state", profile=profile).boot().insert(1000)
+    board = create_board(tmp_path)
     (meters,) = create_hard_meters(context(rig, tmp_path, board))
-    says(board, *[0] * codec.HARD_METER_COUNT)
+    report_counters(board, *[0] * codec.HARD_METER_COUNT)
     meters.send_totals()
     for games, pulses in ((19, 0), (1, 1)):  # 95 cents, and then the whole dollar
         for _ in range(games):
@@ -95,45 +102,45 @@ def test_a_counter_gets_its_pulse_only_for_the_whole_amount(tmp_path, place):
 
 
 @pytest.mark.requirement("D-20")
-def test_counters_of_a_new_board_count_on_from_where_they_stand(tmp_path, place):
-    rig = MachineRig(tmp_path / "state", profile=place).boot()
-    board = a_board(tmp_path)
+def test_hard_meters_of_a_new_board_pulse_only_after_the_exchange_form_with_the_door_open(tmp_path, profile):
+    rig = MachineRig(tmp_path / "state", profile=profile).boot()
+    board = create_board(tmp_path)
     (meters,) = create_hard_meters(context(rig, tmp_path, board))
-    says(board, 20_007, 0, 0, 0, 40_040, 0)
+    report_counters(board, 20_007, 0, 0, 0, 40_040, 0)
     assert meters.send_totals()
-    says(board, *board._hard_meter_totals)
+    report_counters(board, *board._hard_meter_totals)
     fitted = rig.machine.memory.get(IntegrityKey.HARD_METERS)
-    board = a_board(tmp_path)  # the board is exchanged; its counters are new
+    board = create_board(tmp_path)  # the board is exchanged; its counters are new
     (meters,) = create_hard_meters(context(rig, tmp_path, board))
-    says(board, 0, 0, 0, 0, 3, 0)
+    report_counters(board, 0, 0, 0, 0, 3, 0)
     meters.send_totals()
-    says(board, 0, 0, 0, 0, 3, 0)
-    assert not board._may_pulse  # they stand further apart than play explains: a fault, and no pulse
+    report_counters(board, 0, 0, 0, 0, 3, 0)
+    assert not board._may_pulse  # the difference is more than play explains: a fault, and no pulses
     menu = Menu(rig).sign_in(Role.TECHNICIAN)
     menu.touch("form:counters").complete("a new board", "0, 0, 0, 0, 3, 0")
     assert (
         rig.machine.memory.get(IntegrityKey.HARD_METERS) == fitted
-    )  # nobody exchanges counters behind a closed door
+    )  # an exchange is refused while the door is closed
     menu.home().touch("leave")
     rig.engine.handle(EventType.DOOR_OPENED, door="main")
     menu.sign_in(Role.TECHNICIAN).fill("counters", "a new board", "0, 0, 0, 0, 3, 0")
     assert meters.send_totals()
     assert board._hard_meter_totals == (0, 0, 0, 0, 3, 0)
     assert board._may_pulse
-    (told,) = rig.records("hard_meters.exchanged")
-    assert (told["person"], told["before"]) == (NUMBERS[Role.TECHNICIAN], fitted)
+    (exchange,) = rig.records("hard_meters.exchanged")
+    assert (exchange["person"], exchange["before"]) == (NUMBERS[Role.TECHNICIAN], fitted)
     assert [record["counted"][4] for record in rig.records("hard_meters.fitted")] == [40_040, 3]
     rig.close()
 
 
 @pytest.mark.requirement("D-20")
-def test_each_counter_follows_its_own_meter(tmp_path, place):
-    """Entries, the cash box, exits, wins paid by hand and bills, in this order."""
+def test_each_hard_meter_follows_its_own_electronic_meter(tmp_path, profile):
+    """Coin in, drop, coin out, hand-paid wins and bills, in this order."""
     numbers = ScriptedChance(*MAPLES, *LANTERNS)
-    rig = MachineRig(tmp_path / "state", profile=place, chance=numbers, devices=("hopper",)).boot()
-    board = a_board(tmp_path)
+    rig = MachineRig(tmp_path / "state", profile=profile, chance=numbers, devices=("hopper",)).boot()
+    board = create_board(tmp_path)
     (meters,) = create_hard_meters(context(rig, tmp_path, board))
-    says(board, 0, 0, 0, 0, 0, 0)
+    report_counters(board, 0, 0, 0, 0, 0, 0)
     assert meters.send_totals()
     rig.insert(10000)
     rig.ledgers.coin_ledger.credit_coins_in(((200, False), (100, True)), 1)
@@ -148,31 +155,31 @@ def test_each_counter_follows_its_own_meter(tmp_path, place):
     rig.close()
 
 
-def test_no_hard_meters_without_the_place_or_the_board(tmp_path, place):
+def test_no_hard_meter_service_runs_without_the_profile_rule_or_the_io_board(tmp_path, profile):
     rig = MachineRig(tmp_path / "state").boot()
-    assert list(create_hard_meters(context(rig, tmp_path, a_board(tmp_path)))) == []
+    assert list(create_hard_meters(context(rig, tmp_path, create_board(tmp_path)))) == []
     rig.close()
-    rig = MachineRig(tmp_path / "other", profile=place).boot()
+    rig = MachineRig(tmp_path / "other", profile=profile).boot()
     assert list(create_hard_meters(context(rig, tmp_path))) == []
     rig.close()
 
 
 @pytest.mark.parametrize("name", ["credits", "games_played", "shoes"])
-def test_a_counter_follows_only_a_meter_of_money_that_never_falls(tmp_path, place, name):
-    place.write_text(f'{GENERIC}\n[hard_meters]\npulse_cents = 100\nmeters = ["coin_in", "{name}"]\n')
+def test_a_profile_may_assign_hard_meters_only_to_money_meters_that_never_decrease(tmp_path, profile, name):
+    profile.write_text(f'{GENERIC}\n[hard_meters]\npulse_cents = 100\nmeters = ["coin_in", "{name}"]\n')
     with pytest.raises(OperatorError, match=name):
-        load_profile(place)
+        load_profile(profile)
 
 
 @pytest.mark.requirement("D-20")
-def test_the_running_service_follows_each_change_of_the_meters(tmp_path, place):
-    rig = MachineRig(tmp_path / "state", profile=place).boot()
-    board = a_board(tmp_path)
+def test_the_running_hard_meter_service_follows_each_meter_change(tmp_path, profile):
+    rig = MachineRig(tmp_path / "state", profile=profile).boot()
+    board = create_board(tmp_path)
     (meters,) = create_hard_meters(context(rig, tmp_path, board))
-    says(board, 0, 0, 0, 0, 0, 0)
+    report_counters(board, 0, 0, 0, 0, 0, 0)
     totals = []
 
-    async def scene():
+    async def scenario():
         running = asyncio.create_task(meters.run())
         for cents in (0, 500, 2000):
             if cents:
@@ -182,6 +189,6 @@ def test_the_running_service_follows_each_change_of_the_meters(tmp_path, place):
             totals.append(board._hard_meter_totals[4])
         running.cancel()
 
-    jump(scene())
+    jump(scenario())
     assert totals == [0, 5, 25]
     rig.close()

@@ -1,4 +1,4 @@
-"""Doors, faults, keys, language and service: what stops play, what is only remembered, who may clear what."""
+"""Doors, faults, keys, language and service calls: what stops play, what is only recorded, and who may clear it."""
 
 from contextlib import suppress
 from dataclasses import replace
@@ -28,7 +28,7 @@ def rig(tmp_path):
 
 
 @pytest.mark.requirement("J-02")
-def test_a_door_in_the_middle_of_a_game_holds_it_and_gives_it_back(tmp_path):
+def test_a_door_opened_during_a_game_suspends_it_and_the_game_resumes_when_it_closes(tmp_path):
     rig = MachineRig(tmp_path, chance=ScriptedChance(23, 7, 5)).boot().insert(2000)
     rig.play()
     rig.engine.handle(EventType.DOOR_OPENED, door="main")
@@ -38,18 +38,17 @@ def test_a_door_in_the_middle_of_a_game_holds_it_and_gives_it_back(tmp_path):
     shown = rig.hands.messages[-1]
     rig.engine.handle(EventType.DOOR_CLOSED, door="main")
     assert rig.state is State.PLAYING
-    again = rig.hands.messages[
-        -1
-    ]  # what the screen said while the door was open was not heard: it is asked again
-    assert again is not shown
-    assert (again.play_id, again.display, again.resumed) == (shown.play_id, shown.display, True)
+    # The report of the screen while the door was open was ignored, so the message is sent again.
+    resent = rig.hands.messages[-1]
+    assert resent is not shown
+    assert (resent.play_id, resent.display, resent.resumed) == (shown.play_id, shown.display, True)
     rig.report_shown()
     assert rig.credit_cents == 2000 - 5 + 300
     rig.close()
 
 
 @pytest.mark.requirement("J-01", "J-04")
-def test_each_door_counts_and_the_last_one_frees_the_machine(rig):
+def test_each_door_opening_is_metered_and_play_resumes_when_the_last_door_closes(rig):
     for door in ("main", "stacker", "main"):
         rig.engine.handle(EventType.DOOR_OPENED, door=door)
     rig.engine.handle(EventType.DOOR_CLOSED, door="main")
@@ -61,7 +60,7 @@ def test_each_door_counts_and_the_last_one_frees_the_machine(rig):
 
 
 @pytest.mark.requirement("A-09:a")
-def test_a_tilt_survives_a_power_cycle_and_needs_the_attendant(rig, tmp_path):
+def test_a_tilt_survives_a_restart_and_is_cleared_by_the_attendant_key(rig, tmp_path):
     rig.engine.handle(EventType.FAULT_RAISED, code="bill_acceptor.cheat", detail="string")
     assert rig.state is State.TILT
     rig.close()
@@ -75,7 +74,7 @@ def test_a_tilt_survives_a_power_cycle_and_needs_the_attendant(rig, tmp_path):
     again.close()
 
 
-#: Every fault a device of this cabinet can report.
+#: Every fault that a device of this cabinet can report.
 CODES = [
     *(
         f"{kind}.{code}"
@@ -88,30 +87,30 @@ CODES = [
 
 @pytest.mark.requirement("G-06", "G-07", "G-08", "G-10", "G-11", "E-14")
 @pytest.mark.parametrize("code", CODES)
-def test_each_fault_locks_or_not_and_clears_as_the_table_says(rig, code):
-    known = get_fault_definition(code)
+def test_each_fault_stops_play_and_clears_as_its_definition_states(rig, code):
+    definition = get_fault_definition(code)
     rig.engine.handle(EventType.FAULT_RAISED, code=code)
-    rig.engine.handle(EventType.FAULT_RAISED, code=code)  # a repeat is no news
+    rig.engine.handle(EventType.FAULT_RAISED, code=code)  # a repeated report is not recorded
     assert len(rig.records("fault.raised")) == 1
-    assert rig.state is (State.TILT if known.stops_play else State.IDLE)
+    assert rig.state is (State.TILT if definition.stops_play else State.IDLE)
     rig.engine.handle(EventType.FAULT_CLEARED, code=code)
-    assert (code in rig.machine.active_faults) is (known.cleared_by != "self")
-    if known.cleared_by == "attendant":
-        assert known.stops_play, "an attendant can clear only what he is called for"
+    assert (code in rig.machine.active_faults) is (definition.cleared_by != "self")
+    if definition.cleared_by == "attendant":
+        assert definition.stops_play, "an attendant clears only faults that stop play"
         rig.engine.handle(EventType.KEY_TURNED, key="attendant")
         assert rig.state is State.IDLE
 
 
 def settle(rig):
-    """A technician has examined the seals and the board, and says so at the service menu."""
+    """Record a technician's finding about the seals and the board at the service menu."""
     rig.engine.handle(EventType.MENU, key="operator")
     people = {"person": "4", "persons": ("4",)}
     rig.engine.handle(EventType.FAULTS_SETTLED, form="settle_faults", finding="the seals are whole", **people)
     rig.engine.handle(EventType.MENU_CLOSED, why="key")
 
 
-#: Faults that stay when their cause is gone, and who must see to them.
-SEEN_TO = {
+#: Faults that stay active when their cause has ended, and who clears them.
+CLEARED_BY = {
     **dict.fromkeys(
         (
             "bill_acceptor.cheat",
@@ -156,10 +155,10 @@ SEEN_TO = {
     ("code", "by"),
     [
         pytest.param(code, by, marks=pytest.mark.requirement("A-05") if by == "memory_clear" else ())
-        for code, by in SEEN_TO.items()
+        for code, by in CLEARED_BY.items()
     ],
 )
-def test_what_somebody_must_see_to_is_cleared_by_nobody_else(rig, code, by):
+def test_a_fault_that_outlasts_its_cause_is_cleared_only_by_the_role_responsible(rig, code, by):
     rig.engine.handle(EventType.FAULT_RAISED, code=code)
     rig.engine.handle(EventType.FAULT_CLEARED, code=code)
     assert code in rig.machine.active_faults
@@ -169,16 +168,16 @@ def test_what_somebody_must_see_to_is_cleared_by_nobody_else(rig, code, by):
 
 
 @pytest.mark.requirement("G-11")
-def test_every_other_fault_ends_with_its_cause():
+def test_all_other_faults_clear_with_their_cause():
     assert {code for code in SIGNIFICANCE_BY_FAULT if get_fault_definition(code).cleared_by != "self"} - {
         "*"
-    } == SEEN_TO.keys()
+    } == CLEARED_BY.keys()
 
 
 @pytest.mark.requirement("A-08", "A-24")
-@pytest.mark.parametrize("written", range(3))
-def test_a_cut_while_the_logic_door_is_written_down_unlocks_nothing(rig, tmp_path, written):
-    rig.cut_power_after(written)
+@pytest.mark.parametrize("written_count", range(3))
+def test_a_power_cut_during_the_logic_door_entry_does_not_lift_its_tilt(rig, tmp_path, written_count):
+    rig.cut_power_after(written_count)
     with suppress(PowerCutError):
         rig.engine.handle(EventType.DOOR_OPENED, door="logic")
     rig.close()
@@ -196,7 +195,7 @@ def test_a_cut_while_the_logic_door_is_written_down_unlocks_nothing(rig, tmp_pat
 
 @pytest.mark.requirement("A-24", "J-01", "E-10", "E-14")
 @pytest.mark.parametrize("unattended", [False, True])
-def test_after_the_logic_door_a_technician_must_look(rig, unattended):
+def test_the_logic_access_tilt_is_cleared_only_by_a_technicians_finding(rig, unattended):
     rig.engine.handle(EventType.DOOR_OPENED, door="logic", unattended=unattended)
     rig.engine.handle(EventType.DOOR_CLOSED, door="logic")
     assert rig.state is State.TILT
@@ -213,7 +212,9 @@ def test_after_the_logic_door_a_technician_must_look(rig, unattended):
 
 @pytest.mark.requirement("A-24", "J-01")
 @pytest.mark.parametrize(("by", "is_honest"), [("attendant", True), ("technician", True), ("self", False)])
-def test_the_audit_follows_who_cleared_a_logic_access_in_earlier_versions(rig, monkeypatch, by, is_honest):
+def test_the_audit_accepts_logic_access_cleared_by_an_attendant_or_a_technician_only(
+    rig, monkeypatch, by, is_honest
+):
     monkeypatch.setattr(
         standing_faults,
         "get_fault_definition",
@@ -227,7 +228,7 @@ def test_the_audit_follows_who_cleared_a_logic_access_in_earlier_versions(rig, m
 
 
 @pytest.mark.requirement("E-13")
-def test_the_audit_names_an_entry_that_stores_a_second_fault(rig):
+def test_the_audit_reports_a_fault_entry_that_stores_a_second_fault(rig):
     active = {"since": rig.machine.clock.now().isoformat(), "cleared_by": "self", "detail": ""}
     write_undeclared(
         rig.machine,
@@ -243,7 +244,7 @@ def test_the_audit_names_an_entry_that_stores_a_second_fault(rig):
     assert "'fault:hopper.empty': not expected here" in finding.why
 
 
-def test_a_tilt_only_its_cause_can_clear_is_not_the_attendants(rig):
+def test_a_tilt_that_clears_with_its_cause_cannot_be_cleared_by_the_attendant_key(rig):
     rig.engine.handle(EventType.FAULT_RAISED, code="io_board.communication")
     rig.engine.handle(EventType.KEY_TURNED, key="attendant")
     assert (rig.state, rig.notice) == (State.TILT, "not_yours_to_clear")
@@ -255,7 +256,7 @@ def test_an_unknown_fault_stops_play(rig):
     assert rig.state is State.TILT
 
 
-def test_language_and_service(rig):
+def test_the_player_changes_the_language_and_calls_the_attendant(rig):
     rig.engine.handle(EventType.LANGUAGE, value="fr")
     assert rig.machine.selection.language == "fr"
     rig.engine.handle(EventType.LANGUAGE, value="tlh")
@@ -267,7 +268,7 @@ def test_language_and_service(rig):
 
 
 @pytest.mark.requirement("F-07:d")
-def test_a_cancelled_credit_is_paid_by_the_attendant(rig, tmp_path):
+def test_a_cancelled_credit_hand_pay_survives_a_restart_and_is_paid_once(rig, tmp_path):
     rig.engine.handle(EventType.CASH_OUT)
     assert (rig.state, rig.credit_cents) == (State.HANDPAY, 0)
     rig.close()
@@ -289,9 +290,7 @@ def test_out_of_service_hold_is_released_only_by_its_source_and_the_player_can_c
     rig.engine.handle(EventType.DISABLED, source="operator", reason="cleaning")
     rig.engine.handle(EventType.DISABLED, source="host:main", reason="again")
     assert [record["source"] for record in rig.records("service.disabled")] == ["host:main", "operator"]
-    rig.engine.handle(
-        EventType.KEY_TURNED, key="attendant"
-    )  # nothing has failed: there is nothing to start anew
+    rig.engine.handle(EventType.KEY_TURNED, key="attendant")  # no fault is active, so the key clears nothing
     assert rig.state is State.OUT_OF_SERVICE
     rig.play()
     assert rig.notice == "refused.out_of_service"
@@ -312,30 +311,30 @@ def test_out_of_service_hold_is_released_only_by_its_source_and_the_player_can_c
 
 
 @pytest.mark.requirement("J-09", "F-06:a", "G-12:b")
-def test_the_tower_tells_a_door_money_owed_a_tilt_and_a_call(rig):
-    def lit():
+def test_the_tower_light_shows_a_door_a_hand_pay_a_tilt_and_a_service_call(rig):
+    def list_lit():
         return find_lit_tower_lights(build_snapshot(rig.engine))
 
-    assert lit() == frozenset()
+    assert list_lit() == frozenset()
     rig.engine.handle(EventType.SERVICE)
-    assert lit() == {"service"}
+    assert list_lit() == {"service"}
     rig.engine.handle(EventType.SERVICE)
     rig.engine.handle(EventType.FAULT_RAISED, code="bill_acceptor.cheat")
-    assert "tilt" in lit()
+    assert "tilt" in list_lit()
     rig.engine.handle(EventType.KEY_TURNED, key="attendant")
-    assert lit() == frozenset()
+    assert list_lit() == frozenset()
     rig.insert(2000)
     rig.engine.handle(EventType.CASH_OUT)
     assert rig.state is State.HANDPAY
-    assert lit() == {"jackpot"}
+    assert list_lit() == {"jackpot"}
     rig.engine.handle(EventType.KEY_TURNED, key="attendant")
-    assert lit() == frozenset()
+    assert list_lit() == frozenset()
     rig.engine.handle(EventType.DOOR_OPENED, door="main")
-    assert lit() == {"door"}
+    assert list_lit() == {"door"}
 
 
 @pytest.mark.requirement("J-03", "J-09")
-def test_the_drop_door_lights_rings_and_is_reported(rig):
+def test_an_open_drop_door_lights_the_tower_rings_the_bell_and_is_recorded(rig):
     rig.engine.handle(EventType.DOOR_OPENED, door="drop")
     shown = build_snapshot(rig.engine)
     assert "door" in find_lit_tower_lights(shown)

@@ -1,4 +1,4 @@
-"""A master meter that would move too far at once: nothing moves, the machine tilts and says so, and goes on after."""
+"""An entry above a meter's increment limit is not written: the machine tilts, and continues once it is settled."""
 
 from dataclasses import replace
 
@@ -16,16 +16,16 @@ TECHNICIAN = {"person": "4", "persons": ("4",)}
 
 @pytest.fixture
 def rig(tmp_path):
-    made = MachineRig(tmp_path, devices=("printer",)).boot()
-    yield made
-    made.close()
+    rig = MachineRig(tmp_path, devices=("printer",)).boot()
+    yield rig
+    rig.close()
     with open_view(tmp_path) as view:
         assert Auditor(GameFiles()).audit_entries(view.iter_bodies()).findings == []
 
 
-def limit(rig, **most_cents):
-    """What a profile with such limits gives the journal."""
-    limits = {name.replace("_", ":"): cents for name, cents in most_cents.items()}
+def limit(rig, **max_cents):
+    """Set the increment limits of the journal, as a profile with such limits does."""
+    limits = {name.replace("_", ":"): cents for name, cents in max_cents.items()}
     rig.journal._policy = replace(rig.journal._policy, increment_max_cents=limits)
 
 
@@ -35,19 +35,19 @@ def settle(rig):
     rig.engine.handle(EventType.MENU_CLOSED, why="key")
 
 
-def jumped(rig, account, before):
-    """A tilt that says what would have moved; nothing has."""
+def assert_meter_jump(rig, account, before):
+    """Assert that the machine tilts, names the account that would have moved, and has moved nothing."""
     assert rig.state is State.TILT
-    standing = rig.machine.active_faults["meter_jump"]
-    assert account in standing["detail"]
-    assert (standing["cleared_by"], standing["locks"]) == ("technician", True)
+    active_fault = rig.machine.active_faults["meter_jump"]
+    assert account in active_fault["detail"]
+    assert (active_fault["cleared_by"], active_fault["locks"]) == ("technician", True)
     assert (rig.credit_cents, rig.journal.credits_cents()) == (before, before)
     rig.engine.handle(EventType.KEY_TURNED, key="attendant")
     assert rig.state is State.TILT
 
 
 def rule(rig, amount_cents):
-    """Two people decide what is in the box."""
+    """Record the ruling of two people on the disputed amount."""
     (disputed,) = list_disputed_amounts(rig.machine)
     rig.engine.handle(EventType.MENU, key="operator")
     rig.engine.handle(
@@ -64,11 +64,11 @@ def rule(rig, amount_cents):
 
 
 @pytest.mark.requirement("A-26")
-def test_a_bill_that_moves_its_meter_too_far_is_a_disputed_amount(rig):
+def test_a_bill_above_the_meter_increment_limit_is_a_disputed_amount(rig):
     limit(rig, world_bill=1000)
     rig.offer(2000)
     rig.ledger.credit_stacked_paper()
-    jumped(rig, "world:bill", 0)
+    assert_meter_jump(rig, "world:bill", 0)
     assert rig.ledger.find_open() is None
     rule(rig, 2000)
     settle(rig)
@@ -78,10 +78,10 @@ def test_a_bill_that_moves_its_meter_too_far_is_a_disputed_amount(rig):
 
 
 @pytest.mark.requirement("A-26")
-def test_coins_that_move_their_meter_too_far_are_a_disputed_amount(rig):
+def test_coins_above_the_meter_increment_limit_are_a_disputed_amount(rig):
     limit(rig, world_coin=500)
     rig.ledgers.coin_ledger.credit_coins_in(((100, True),) * 6, 6)
-    jumped(rig, "world:coin", 0)
+    assert_meter_jump(rig, "world:coin", 0)
     assert rig.ledgers.coin_ledger.find_event_position() == 6
     rule(rig, 600)
     settle(rig)
@@ -90,18 +90,18 @@ def test_coins_that_move_their_meter_too_far_are_a_disputed_amount(rig):
 
 
 @pytest.mark.requirement("A-26")
-def test_a_wager_that_moves_its_meter_too_far_is_not_played(rig):
+def test_a_wager_above_the_meter_increment_limit_starts_no_game(rig):
     rig.insert(2000)
     limit(rig, house_wager=1)
     rig.play()
-    jumped(rig, "house:wager", 2000)
+    assert_meter_jump(rig, "house:wager", 2000)
     assert not rig.records("game.start")
     settle(rig)
     assert rig.state is State.IDLE
 
 
 @pytest.mark.requirement("A-26")
-def test_a_win_that_moves_its_meter_too_far_stays_owed(rig):
+def test_a_win_above_the_meter_increment_limit_stays_owed_until_it_is_settled(rig):
     rig.insert(2000)
     rig.play()
     while not rig.records("game.start")[-1]["outcome"]["win_credits"]:
@@ -110,7 +110,7 @@ def test_a_win_that_moves_its_meter_too_far_stays_owed(rig):
     before = rig.credit_cents
     limit(rig, house_win=0)
     rig.report_shown()
-    jumped(rig, "house:win", before)
+    assert_meter_jump(rig, "house:win", before)
     assert rig.machine.memory.get("game") is not None
     limit(rig)
     settle(rig)

@@ -1,4 +1,4 @@
-"""A cabinet file that persons have signed: no other is played under before persons sign that, and the journal says who."""
+"""Signed cabinet files: a changed file stops the machine until it is signed, and the journal records who signed."""
 
 import asyncio
 import json
@@ -37,7 +37,7 @@ game = "maple-classic"
 
 
 class Cabinet:
-    """A machine's state folder and its cabinet file, started as often as a test likes."""
+    """The state folder and cabinet file of a machine that a test can start repeatedly."""
 
     def __init__(self, folder: Path, monkeypatch) -> None:
         self.folder, self.file = StateFolder(folder / "state"), folder / "cabinet.toml"
@@ -50,25 +50,25 @@ class Cabinet:
                 Person(number, role.value, role), pin_of(number), by="", at=CLOCK.now()
             )
 
-    def start(self, doing=lambda process: None):
-        """Start the machine, let ``doing`` happen once it is up, and stop it: its faults and its state."""
-        found = {}
+    def start(self, action=lambda process: None):
+        """Start the machine, run ``action`` on it and stop it; return its active faults and its state."""
+        result = {}
 
         async def work(process):
-            doing(process)
-            found.update(faults=set(process._machine.active_faults), state=process._engine.state)
+            action(process)
+            result.update(faults=set(process._machine.active_faults), state=process._engine.state)
 
         self._monkeypatch.setattr(MachineProcess, "_run_until_stopped", work)
         asyncio.run(MachineProcess(self.folder, load_cabinet(self.file), CLOCK).run())
-        return found
+        return result
 
     def change(self) -> str:
-        """Change the file by an editor."""
+        """Change the file as an editor does; return its new digest."""
         self.file.write_text(self.file.read_text().replace("Chez Lise", "Chez Luc"))
         return compute_digest(self.file.read_text())
 
     def sign(self, *numbers, code=0):
-        """Sign it at a terminal."""
+        """Sign the file at a terminal; return the output."""
         arguments = [
             "cabinet",
             "sign",
@@ -80,24 +80,24 @@ class Cabinet:
         ]
         for number in numbers:
             arguments += ["--person", number]
-        said = CliRunner().invoke(main, arguments, input="".join(f"{pin_of(n)}\n" for n in numbers))
-        assert said.exit_code == code, said.output
-        return said.output
+        result = CliRunner().invoke(main, arguments, input="".join(f"{pin_of(n)}\n" for n in numbers))
+        assert result.exit_code == code, result.output
+        return result.output
 
-    def signed(self):
-        """What the journal says of the files signed; the log of the software shows the same entries."""
+    def read_signatures(self):
+        """Return the signatures in the journal; the software log must show the same entries."""
         with Journal.open(self.folder.root, now=CLOCK.now) as journal:
             entries = list(journal.entries("cabinet.signed"))
             log = FEATURES.entry_declarations.read_log(journal, Log.SOFTWARE, len(entries))
             assert [entry.sequence for entry in log] == [entry.sequence for entry in reversed(entries)]
             return [(dict(entry.record), entry.state) for entry in entries]
 
-    def audited(self):
-        """What the audit says of an export."""
+    def audit(self):
+        """Export the journal and verify it."""
         out = self.folder.root.parent / "audit.jsonl"
         for arguments in (["export", out, "--state", self.folder.root], ["verify", out]):
-            said = CliRunner().invoke(main, ["audit", *map(str, arguments)])
-            assert said.exit_code == 0, said.output
+            result = CliRunner().invoke(main, ["audit", *map(str, arguments)])
+            assert result.exit_code == 0, result.output
 
 
 @pytest.fixture
@@ -105,40 +105,42 @@ def cabinet(tmp_path, monkeypatch):
     return Cabinet(tmp_path, monkeypatch)
 
 
-def test_a_machine_nobody_ever_signed_for_is_held_to_no_file(cabinet):
+def test_a_cabinet_file_may_change_while_none_was_ever_signed(cabinet):
     assert cabinet.start()["faults"] == set()
     cabinet.change()
     assert cabinet.start()["faults"] == set()
-    assert cabinet.signed() == []
+    assert cabinet.read_signatures() == []
 
 
 @pytest.mark.requirement("A-22", "E-11")
-def test_a_changed_file_stops_the_machine_until_it_is_put_back_or_signed(cabinet):
+def test_a_changed_cabinet_file_stops_the_machine_until_it_is_restored_or_signed(cabinet):
     cabinet.sign("1")
     assert cabinet.start()["faults"] == set()
     before = compute_digest(TEXT)
     after = cabinet.change()
-    found = cabinet.start()
-    assert (found["faults"], found["state"]) == ({"cabinet_file_changed"}, State.TILT)
+    result = cabinet.start()
+    assert (result["faults"], result["state"]) == ({"cabinet_file_changed"}, State.TILT)
     cabinet.file.write_text(TEXT)
     assert cabinet.start()["faults"] == set()
     cabinet.change()
     cabinet.sign("2")
     assert cabinet.start()["faults"] == set()
-    assert [(told["persons"], told["before"], told["digest"]) for told, _ in cabinet.signed()] == [
+    assert [
+        (record["persons"], record["before"], record["digest"]) for record, _ in cabinet.read_signatures()
+    ] == [
         (["1"], "", before),
         (["2"], before, after),
     ]
-    assert cabinet.signed()[0][0]["text"] == TEXT
+    assert cabinet.read_signatures()[0][0]["text"] == TEXT
     assert not (cabinet.folder.root / SIGNATURE_FILE_NAME).exists()
-    cabinet.audited()
-    said = CliRunner().invoke(main, ["cabinet", "signed", "--file", "--state", str(cabinet.folder.root)])
-    assert said.exit_code == 0, said.exception
-    assert compute_digest(said.output) == after
+    cabinet.audit()
+    result = CliRunner().invoke(main, ["cabinet", "signed", "--file", "--state", str(cabinet.folder.root)])
+    assert result.exit_code == 0, result.exception
+    assert compute_digest(result.output) == after
 
 
 @pytest.mark.requirement("A-22", "E-11")
-def test_persons_sign_the_changed_file_at_the_machine(cabinet):
+def test_a_changed_cabinet_file_is_signed_at_the_service_menu_but_not_by_an_attendant(cabinet):
     cabinet.sign("1")
     cabinet.start()
     cabinet.change()
@@ -150,7 +152,7 @@ def test_persons_sign_the_changed_file_at_the_machine(cabinet):
         machine.install(roster)
         process._engine.handle(EventType.MENU, key="operator")
         menu.enter("3").enter(pin_of("3"))
-        assert "form:file_signed" not in menu.collect_all_actions()  # an attendant may not
+        assert "form:file_signed" not in menu.collect_all_actions()  # an attendant may not sign
         menu.home().touch("leave").open().enter("2").enter(pin_of("2"))
         menu.touch("form:file_signed")
         assert [row.icon for row in menu.page.tables[-1].rows] == ["good", "good"]
@@ -159,13 +161,13 @@ def test_persons_sign_the_changed_file_at_the_machine(cabinet):
         assert "back" in list_enabled_actions(menu.page)
 
     assert cabinet.start(accept)["faults"] == set()
-    assert cabinet.signed()[-1][0]["persons"] == ["2"]
+    assert cabinet.read_signatures()[-1][0]["persons"] == ["2"]
     assert cabinet.start()["faults"] == set()
-    cabinet.audited()
+    cabinet.audit()
 
 
 def insert_bill(cabinet):
-    """Five dollars of credit, recorded while the machine is off."""
+    """Record five dollars of credit while the machine is off."""
     with Journal.open(cabinet.folder.root, now=CLOCK.now) as journal:
         journal.append(
             Transaction(
@@ -177,7 +179,7 @@ def insert_bill(cabinet):
 
 
 @pytest.mark.requirement("A-22")
-def test_a_changed_file_is_not_signed_at_the_machine_while_it_has_credits(cabinet):
+def test_a_changed_cabinet_file_cannot_be_signed_at_the_machine_while_it_has_credits(cabinet):
     cabinet.sign("1")
     cabinet.start()
     insert_bill(cabinet)
@@ -193,24 +195,24 @@ def test_a_changed_file_is_not_signed_at_the_machine_while_it_has_credits(cabine
         assert "cabinet_file_changed" in machine.active_faults
 
     assert cabinet.start(refuse)["faults"] == {"cabinet_file_changed"}
-    assert len(cabinet.signed()) == 1
+    assert len(cabinet.read_signatures()) == 1
 
 
 @pytest.mark.requirement("A-22")
-def test_no_other_file_is_taken_with_credits_on_the_meter(cabinet):
+def test_a_signature_given_at_a_terminal_takes_no_effect_while_the_machine_has_credits(cabinet):
     cabinet.sign("1")
     cabinet.start()
     insert_bill(cabinet)
     cabinet.change()
     cabinet.sign("2")
     assert cabinet.start()["faults"] == {"cabinet_file_changed"}
-    assert len(cabinet.signed()) == 1
+    assert len(cabinet.read_signatures()) == 1
     cabinet.file.write_text(TEXT)
     assert cabinet.start()["faults"] == set()
 
 
 @pytest.mark.requirement("A-22", "E-11")
-def test_a_signature_that_is_forged_or_of_somebody_who_may_not_counts_for_nothing(cabinet):
+def test_forged_unauthorised_and_malformed_signatures_are_ignored(cabinet):
     cabinet.sign("1")
     cabinet.start()
     digest = cabinet.change()
@@ -227,12 +229,12 @@ def test_a_signature_that_is_forged_or_of_somebody_who_may_not_counts_for_nothin
         assert cabinet.start()["faults"] == {"cabinet_file_changed"}
     path.write_text("{")
     assert cabinet.start()["faults"] == {"cabinet_file_changed"}
-    assert len(cabinet.signed()) == 1
+    assert len(cabinet.read_signatures()) == 1
 
 
 @pytest.mark.requirement("A-22")
-def test_one_person_does_not_sign_where_two_are_required(cabinet):
-    """The signature is authentic, and the person may sign: only the second person is missing."""
+def test_one_signature_is_not_enough_where_the_profile_requires_two(cabinet):
+    """The signature is authentic and the person may sign; only the second person is missing."""
     cabinet.file.write_text(TEXT.replace("generic", "quebec-casino"))
     cabinet.sign("1", "2")
     assert cabinet.start()["faults"] == set()
@@ -240,18 +242,18 @@ def test_one_person_does_not_sign_where_two_are_required(cabinet):
     for persons, faults in ((("1",), {"cabinet_file_changed"}), (("1", "2"), set())):
         CabinetFileSignature(digest, persons, "the site", at).write(cabinet.folder.root / SIGNATURE_FILE_NAME)
         assert cabinet.start()["faults"] == faults
-    assert [told["persons"] for told, _ in cabinet.signed()] == [["1", "2"], ["1", "2"]]
+    assert [record["persons"] for record, _ in cabinet.read_signatures()] == [["1", "2"], ["1", "2"]]
 
 
 @pytest.mark.requirement("A-22", "E-11")
-def test_a_signed_file_can_be_put_back_after_an_authorised_clear(cabinet):
-    """The new journal has no entry of the signature: the clear carries the text over, also over a second one."""
+def test_a_signed_cabinet_file_can_be_restored_after_an_authorised_memory_clear(cabinet):
+    """The new journal has no signature entry, so each clear carries the signed text over."""
     cabinet.sign("1")
     cabinet.start()
     for _ in range(2):
         clear_with_decisions(cabinet.folder.root)
         assert cabinet.start()["faults"] == set()
-        cabinet.audited()
+        cabinet.audit()
         printed = CliRunner().invoke(
             main, ["cabinet", "signed", "--file", "--state", str(cabinet.folder.root)]
         )

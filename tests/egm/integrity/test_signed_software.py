@@ -1,4 +1,4 @@
-"""A machine whose software is signed: what it does at its start and after a door when a file is not right."""
+"""Verification of signed software at the start, after each door closing, and on request."""
 
 import asyncio
 from dataclasses import replace
@@ -36,7 +36,7 @@ LIBRARY = Path(__file__).parents[3] / "paytables" / "library"
 
 
 class Maker:
-    """A manufacturer and one cabinet of his, with a game file of its own that may be tampered with."""
+    """A manufacturer and one cabinet with a custom game file that a test can alter."""
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
@@ -78,15 +78,15 @@ def maker(tmp_path):
 
 @pytest.fixture
 def start(tmp_path, maker):
-    """Start the machine, as its process does; again to restart it."""
+    """Start the machine as its process does; a further call restarts it."""
     rigs = []
 
-    def up(once_loaded=lambda: None, **options):
+    def start_machine(after_load=lambda: None, **options):
         if rigs:
             rigs[-1].close()
         rig = MachineRig(tmp_path / "state", **options)
         rigs.append(rig)
-        once_loaded()
+        after_load()
         handle = rig.engine.submit
         at = MachineContext(rig.engine, maker.file, StateFolder(tmp_path / "state"), rig.clock, handle)
         rig.engine.handle(EventType.MEMORY_READY)
@@ -96,14 +96,16 @@ def start(tmp_path, maker):
         rig.at = at
         return rig
 
-    yield up
+    yield start_machine
     for rig in rigs:
         rig.close()
 
 
 @pytest.mark.requirement("A-12")
 @pytest.mark.parametrize("tampered", [True, False])
-def test_the_machines_process_verifies_its_software_before_it_works(tmp_path, maker, monkeypatch, tampered):
+def test_the_machine_process_verifies_its_software_before_the_self_test_passes(
+    tmp_path, maker, monkeypatch, tampered
+):
     if tampered:
         maker.tamper()
     state = StateFolder(tmp_path / "state")
@@ -123,8 +125,8 @@ def test_the_machines_process_verifies_its_software_before_it_works(tmp_path, ma
     assert kinds.index(at_start) < kinds.index("self_test.passed")
 
 
-def settles(rig, role):
-    """Somebody of this role says that the cause was found."""
+def settle_faults(rig, role):
+    """Record the finding of a person of this role."""
     number = NUMBERS[role]
     rig.machine.install(create_roster())
     rig.engine.handle(
@@ -141,14 +143,14 @@ def tilts(rig):
 
 
 @pytest.mark.requirement("A-12", "A-14")
-def test_right_software_plays_and_the_check_is_in_the_journal(start):
+def test_software_as_signed_is_admitted_and_its_verification_is_recorded(start):
     rig = start()
     assert rig.state is State.IDLE
     assert rig.records("software.verified") == [{"version": "1.0", "when": "start"}]
 
 
 @pytest.mark.requirement("A-09:a", "A-09:b", "A-12", "A-14")
-def test_one_wrong_file_is_a_hard_tilt_that_names_it_and_outlives_restarts(start, maker):
+def test_an_altered_file_is_a_tilt_that_only_a_technician_clears_after_the_file_is_restored(start, maker):
     right = maker.tamper()
     for _ in range(2):
         rig = start()
@@ -160,11 +162,11 @@ def test_one_wrong_file_is_a_hard_tilt_that_names_it_and_outlives_restarts(start
     assert rig.records("software.differs")[-1] == {"trouble": [f"{maker.name}: altered"], "when": "start"}
     maker.game.write_bytes(right)
     rig = start()
-    assert rig.state is State.TILT, "right again, but nobody has looked"
+    assert rig.state is State.TILT, "the file is restored, but no technician has settled the fault"
     assert tilts(rig) == {CHECK: ("technician", maker.name)}
-    settles(rig, Role.SUPERVISOR)
+    settle_faults(rig, Role.SUPERVISOR)
     assert rig.state is State.TILT, "a supervisor may not settle it"
-    settles(rig, Role.TECHNICIAN)
+    settle_faults(rig, Role.TECHNICIAN)
     assert rig.state is State.IDLE
     [settled] = rig.records("fault.settled")
     assert settled["codes"] == [CHECK]
@@ -172,7 +174,7 @@ def test_one_wrong_file_is_a_hard_tilt_that_names_it_and_outlives_restarts(start
 
 
 @pytest.mark.requirement("G-14:b")
-def test_a_program_file_that_was_removed_is_named_and_stops_the_machine(start, maker):
+def test_a_missing_software_file_stops_the_machine_and_is_named(start, maker):
     maker.game.unlink()
     rig = start()
     assert rig.state is State.TILT
@@ -182,7 +184,7 @@ def test_a_program_file_that_was_removed_is_named_and_stops_the_machine(start, m
 
 @pytest.mark.requirement("A-12", "A-14")
 @pytest.mark.parametrize("changed", ["own.toml", "maple.svg", "place.toml"])
-def test_the_files_as_loaded_are_verified_though_the_signed_ones_are_back(start, maker, changed):
+def test_the_files_as_loaded_are_verified_even_if_the_signed_ones_were_put_back(start, maker, changed):
     place, picture = maker.folder / "place.toml", maker.folder / "maple.svg"
     place.write_bytes(Path(egm.profiles.__file__).with_name("generic.toml").read_bytes())
     picture.write_text(
@@ -200,8 +202,8 @@ def test_the_files_as_loaded_are_verified_though_the_signed_ones_are_back(start,
 
 
 @pytest.mark.requirement("A-15")
-def test_a_foreign_file_is_named_and_stops_the_machine(start, maker, monkeypatch):
-    """As if somebody had put a file beside the program after the release was made."""
+def test_a_foreign_file_stops_the_machine_and_is_named(start, maker, monkeypatch):
+    """Simulate a file that was added to the program after the release was made."""
     listed = list_software_files(find_scope(maker.file))
     monkeypatch.setattr(
         "egm.verify.examine.list_software_files", lambda _: listed | {"egm/extra.py": maker.game}
@@ -214,21 +216,21 @@ def test_a_foreign_file_is_named_and_stops_the_machine(start, maker, monkeypatch
 
 
 @pytest.mark.requirement("A-12", "G-11")
-def test_a_technician_cannot_talk_wrong_software_right(start, maker):
+def test_a_technician_cannot_clear_the_fault_while_the_software_differs(start, maker):
     maker.tamper()
     rig = start()
-    settles(rig, Role.TECHNICIAN)
+    settle_faults(rig, Role.TECHNICIAN)
     assert set(tilts(rig)) == {DIFFERS, CHECK}
     assert rig.notice == "refused.technician_is_needed"
 
 
-def test_the_staff_may_have_it_verified_at_any_time(start, maker):
+def test_an_inspector_may_request_a_software_verification(start, maker):
     rig = start()
     verification = SoftwareReverification(rig.at)
     rig.machine.install(create_roster())
     number = NUMBERS[Role.INSPECTOR]
 
-    async def ask():
+    async def request_verification():
         work = asyncio.create_task(verification.run())
         rig.engine.handle(EventType.VERIFY, form="verify", person=number, persons=(number,))
         async with asyncio.timeout(120):
@@ -238,14 +240,14 @@ def test_the_staff_may_have_it_verified_at_any_time(start, maker):
         await asyncio.gather(work, return_exceptions=True)
 
     maker.tamper()
-    asyncio.run(ask())
+    asyncio.run(request_verification())
     assert rig.records("software.check") == [{"person": number}]
     assert rig.records("software.differs")[0]["when"] == "asked"
     assert rig.state is State.TILT
 
 
 @pytest.mark.requirement("J-12")
-def test_the_software_page_says_who_signed_what(start):
+def test_the_software_page_shows_the_signer_and_the_component_digests(start):
     rig = start()
     menu = Menu(rig).sign_in(Role.INSPECTOR).touch("software")
     shown = format_as_text(menu.page.title.value, menu.page.tables, TEXTS["en"], "USD")
@@ -255,7 +257,7 @@ def test_the_software_page_says_who_signed_what(start):
 
 
 @pytest.mark.requirement("A-14")
-def test_a_file_changed_while_it_runs_is_found_when_a_door_closes(start, maker):
+def test_a_file_changed_during_operation_is_found_when_a_door_closes(start, maker):
     rig = start()
     rig.insert(500)
     verification = SoftwareReverification(rig.at)
@@ -265,7 +267,7 @@ def test_a_file_changed_while_it_runs_is_found_when_a_door_closes(start, maker):
         for event in (EventType.DOOR_OPENED, EventType.DOOR_CLOSED):
             rig.engine.handle(event, door="main")
             verification.process_change(build_snapshot(rig.engine))
-        assert rig.state is State.IDLE, "the check is beside play, not before it"
+        assert rig.state is State.IDLE, "the verification runs in the background and does not stop play"
         async with asyncio.timeout(120):
             while not rig.records("software.differs"):  # noqa: ASYNC110 (another process reads the files)
                 await asyncio.sleep(0.01)
@@ -277,13 +279,13 @@ def test_a_file_changed_while_it_runs_is_found_when_a_door_closes(start, maker):
     assert rig.state is State.TILT
     assert tilts(rig)[DIFFERS] == ("self", maker.name)
     assert rig.credit_cents == 500
-    [found] = rig.records("software.differs")
-    assert found["when"] == "door_closed"
+    [difference] = rig.records("software.differs")
+    assert difference["when"] == "door_closed"
 
 
 @pytest.mark.requirement("A-14")
-def test_every_door_that_closes_starts_a_verification(start, monkeypatch):
-    """Also while another door is still open."""
+def test_every_door_closing_starts_a_software_verification(start, monkeypatch):
+    """This includes a door that closes while another one is still open."""
     rig, occasions = start(), []
     verification = SoftwareReverification(rig.at)
 
@@ -311,7 +313,7 @@ def test_every_door_that_closes_starts_a_verification(start, monkeypatch):
     assert (counts, set(occasions)) == ([0, 0, 1, 2], {"door_closed"})
 
 
-def test_what_differs_next_is_told_anew(start, maker):
+def test_a_later_difference_replaces_the_earlier_one_in_the_tilt_and_is_recorded(start, maker):
     maker.tamper()
     rig = start()
     maker.manifest.write_text("{}")
@@ -352,7 +354,7 @@ def test_every_change_of_a_component_is_recorded_with_its_reason(start, maker):
 
 @pytest.mark.requirement("A-16")
 def test_a_component_that_is_removed_or_added_is_recorded_with_its_digest(start, maker):
-    """The cabinet's own game is withdrawn, so that no file of the component is left, and comes back."""
+    """The custom game is removed, which leaves the component without files, and is then added again."""
     [first] = start().records("software.changed")
     before, own = first["components"]["own"]
     assert before == ""
@@ -372,7 +374,7 @@ def test_a_component_that_is_removed_or_added_is_recorded_with_its_digest(start,
 
 
 @pytest.mark.requirement("A-13", "A-16", "A-22")
-def test_another_signer_or_none_takes_a_technician(start, maker):
+def test_a_changed_or_removed_signer_is_a_fault_for_the_technician(start, maker):
     start()
     maker.key = read_key(create_key(), "other maker")
     maker.pin()
@@ -390,7 +392,7 @@ def test_another_signer_or_none_takes_a_technician(start, maker):
     assert versions == [["", "1.0"], ["1.0", "2.0"], ["2.0", ""]]
 
 
-def test_without_a_manufacturer_nothing_is_pretended(start, maker):
+def test_without_signed_software_the_machine_plays_and_records_no_verification(start, maker):
     maker.file = maker.file.model_copy(update={"software": None})
     rig = start()
     assert rig.state is State.IDLE
@@ -398,7 +400,7 @@ def test_without_a_manufacturer_nothing_is_pretended(start, maker):
 
 
 @pytest.mark.requirement("A-17")
-def test_a_game_in_progress_is_finished_by_the_new_release_as_it_was_decided(start, maker):
+def test_an_open_game_ends_under_a_new_release_with_its_decided_outcome(start, maker):
     rig = start()
     rig.insert(500)
     rig.play()

@@ -1,6 +1,7 @@
-"""What doors and faults do to play, and who frees the machine: from the texts, not from the machine's own table.
+"""What doors and faults do to play, and who clears them: from the regulations, not from the machine's own table.
 
-Mississippi 8-2.8, New York 5317.26, AGCO 6.1.1, New Zealand 1.18, and Monaco's art. 20.3 of openings by nobody known.
+Sources: Mississippi 8-2.8, New York 5317.26, AGCO 6.1.1, New Zealand 1.18, and Monaco's art. 20.3 (unidentified
+openings).
 """
 
 import pytest
@@ -12,7 +13,7 @@ from egm.integrity.events import DoorChange
 from egm.kernel.events import Event, EventType, State
 from egm.testing.machine import MachineRig
 
-#: Door -> the state while it is open, and whether a technician must look before play goes on.
+#: Door -> the state while it is open, and whether a technician must settle the opening before play continues.
 DOORS = {
     "main": (State.DOOR_OPEN, False),
     "belly": (State.DOOR_OPEN, False),
@@ -22,7 +23,7 @@ DOORS = {
     "stacker": (State.DOOR_OPEN, False),
     "top": (State.DOOR_OPEN, False),
 }
-#: Fault -> whether play stops, and by whom it ends: itself, an attendant's key, a technician, a ruling.
+#: Fault -> whether play stops, and what clears it: its cause, the attendant's key, a technician or a ruling.
 FAULTS = {
     "unidentified_opening": (True, "attendant"),
     "logic_access": (True, "technician"),
@@ -64,27 +65,27 @@ def rig(tmp_path):
 
 @pytest.mark.requirement("J-01", "C-21", "G-11", "D-14", "E-10")
 @pytest.mark.parametrize("door", DOORS)
-def test_a_door_stops_play_while_it_is_open_and_is_recorded(rig, door):
-    stands, is_seen_to = DOORS[door]
+def test_each_open_door_stops_play_and_is_recorded_and_metered(rig, door):
+    open_state, needs_technician = DOORS[door]
     for event in iter_reported_events(DoorChanged(device="io", door=door, open=True), "io_board", ()):
         rig.engine.submit(event)
-    assert rig.state is stands
+    assert rig.state is open_state
     assert not rig.engine.accepts_event_type(EventType.PLAY)
     assert [record["door"] for record in rig.records("door.opened")] == [door]
     for event in iter_reported_events(DoorChanged(device="io", door=door, open=False), "io_board", ()):
         rig.engine.submit(event)
     assert len(rig.records("door.closed")) == 1
     assert rig.journal.meters().values[f"door.{door}.opens"] == 1
-    assert rig.state is (State.TILT if is_seen_to else State.IDLE)
+    assert rig.state is (State.TILT if needs_technician else State.IDLE)
     rig.engine.handle(EventType.KEY_TURNED, key="attendant")
-    assert rig.state is (State.TILT if is_seen_to else State.IDLE)
+    assert rig.state is (State.TILT if needs_technician else State.IDLE)
 
 
 @pytest.mark.requirement("J-01", "A-24")
-def test_what_a_board_says_of_its_doors_is_held_against_what_was_known():
-    """After a loss of the line, or without power: doors that changed meanwhile are told as unattended."""
-    known = InputsReported(device="io", doors_open=frozenset({"main", "drop"}), keys_on=frozenset())
-    assert list(iter_reported_events(known, "io_board", ("drop", "logic"))) == [
+def test_doors_that_changed_during_a_line_loss_are_reported_as_unattended():
+    """The first report after a line loss or a power loss is compared with the doors known before."""
+    report = InputsReported(device="io", doors_open=frozenset({"main", "drop"}), keys_on=frozenset())
+    assert list(iter_reported_events(report, "io_board", ("drop", "logic"))) == [
         Event(EventType.DOOR_OPENED, DoorChange(door="main", unattended=True)),
         Event(EventType.DOOR_CLOSED, DoorChange(door="logic", unattended=True)),
     ]
@@ -92,8 +93,8 @@ def test_what_a_board_says_of_its_doors_is_held_against_what_was_known():
 
 @pytest.mark.requirement("A-24", "E-10", "D-14")
 @pytest.mark.parametrize("door", DOORS)
-def test_a_door_opened_and_closed_without_power_is_recorded_and_seen_to(rig, door):
-    """The board stores what its doors did, and reports it when the machine is back."""
+def test_a_door_opened_without_power_is_recorded_and_the_logic_door_leaves_a_tilt(rig, door):
+    """The board stores the door movements and reports them when the machine is running again."""
     for is_open in (True, False):
         report = DoorChanged(device="io", door=door, open=is_open, unattended=True)
         for event in iter_reported_events(report, "io_board", ()):
@@ -105,7 +106,7 @@ def test_a_door_opened_and_closed_without_power_is_recorded_and_seen_to(rig, doo
 
 @pytest.mark.requirement("G-11", "E-14", "J-06")
 @pytest.mark.parametrize("code", FAULTS)
-def test_a_fault_stops_play_or_not_and_ends_by_whom_it_should(rig, code):
+def test_each_fault_stops_play_and_is_cleared_as_the_regulations_require(rig, code):
     stops, by = FAULTS[code]
     rig.engine.handle(EventType.FAULT_RAISED, code=code, detail="")
     assert rig.state is (State.TILT if stops else State.IDLE)
@@ -120,7 +121,7 @@ def test_a_fault_stops_play_or_not_and_ends_by_whom_it_should(rig, code):
 
 @pytest.mark.requirement("E-14", "G-15")
 @pytest.mark.parametrize("kind", ["bill_acceptor", "coin_acceptor", "hopper", "ticket_printer", "io_board"])
-def test_unreachable_device_is_a_fault_that_is_recorded_shown_and_cleared(rig, kind):
+def test_an_unreachable_device_is_a_fault_that_is_recorded_shown_and_cleared(rig, kind):
     code = f"{kind}.communication"
     lost, back = LineLost(device=kind, why="silent"), LineRestored(device=kind)
     (raised,), (cleared,) = (
@@ -130,15 +131,15 @@ def test_unreachable_device_is_a_fault_that_is_recorded_shown_and_cleared(rig, k
     rig.engine.submit(raised)
     assert rig.machine.active_faults[code]["detail"] == "silent"
     assert [record["code"] for record in rig.records("fault.raised")] == [code]
-    told = {notice.code for notice in build_snapshot(rig.engine).notices}
-    assert f"fault.{code}" in told
+    notice_codes = {notice.code for notice in build_snapshot(rig.engine).notices}
+    assert f"fault.{code}" in notice_codes
     rig.engine.submit(cleared)
     assert [record["code"] for record in rig.records("fault.cleared")] == [code]
     assert rig.state is State.IDLE
 
 
 @pytest.mark.requirement("E-14", "G-15")
-def test_a_fault_that_a_device_reports_and_takes_back_is_two_entries(rig):
+def test_a_device_fault_and_its_end_are_two_journal_entries(rig):
     for active in (True, False):
         report = DeviceFault(device="bill", code=FaultCode.JAM, active=active, detail="at the head")
         (event,) = iter_reported_events(report, "bill_acceptor", ())
