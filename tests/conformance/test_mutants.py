@@ -236,7 +236,11 @@ def copy(tmp_path_factory):
 @pytest.mark.parametrize(
     ("row", "file", "name"),
     [
-        ("C-05", "tests/egm/profiles/test_profiles.py", "test_a_game_below_the_floor_is_refused"),
+        (
+            "C-05",
+            "tests/egm/profiles/test_profiles.py",
+            "test_a_game_below_the_minimum_return_is_refused_with_both_figures",
+        ),
         ("Q-09", "tests/egm/staff/test_inventory.py", "test_a_base_number_is_fixed_for_good"),
     ],
 )

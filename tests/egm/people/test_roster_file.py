@@ -1,4 +1,4 @@
-"""The roster and its PINs: what is kept and how, who may be enrolled, and what a broken file says."""
+"""The roster file and its PINs: what is stored, which changes are refused, and how unreadable files are reported."""
 
 import json
 import stat
@@ -31,14 +31,14 @@ def path(tmp_path):
     return tmp_path / "people.json"
 
 
-def enrolled(path):
+def create_roster(path):
     roster = Roster.load(path).enrol_person(MANAGER, "135790864213", by="", at=NOW)
     return roster.enrol_person(MECHANIC, "246801975318", by="1", at=NOW)
 
 
 @pytest.mark.requirement("J-16")
-def test_what_is_enrolled_is_there_again_and_only_for_its_owner(path):
-    enrolled(path)
+def test_enrolled_people_are_read_back_from_a_file_that_only_its_owner_can_read(path):
+    create_roster(path)
     assert stat.S_IMODE(path.stat().st_mode) == 0o600
     again = Roster.load(path)
     assert again.people == {"1": MANAGER, "2": MECHANIC}
@@ -52,8 +52,8 @@ def test_what_is_enrolled_is_there_again_and_only_for_its_owner(path):
     assert again.list_changes_after(1) == again.changes[1:]
 
 
-def test_the_file_holds_no_pin_and_each_person_a_salt_of_his_own(path):
-    enrolled(path).set_pin("2", "135790864213", by="1", at=NOW)  # the manager's PIN, and nobody can see it
+def test_the_roster_file_holds_no_pin_and_a_separate_salt_for_each_person(path):
+    create_roster(path).set_pin("2", "135790864213", by="1", at=NOW)  # the same PIN as the manager's
     text = path.read_text()
     assert "135790864213" not in text
     assert "246801975318" not in text
@@ -61,8 +61,8 @@ def test_the_file_holds_no_pin_and_each_person_a_salt_of_his_own(path):
     assert len({pin["salt_hex"] for pin in pins}) == len({pin["digest_hex"] for pin in pins}) == 2
 
 
-def test_changes_are_told_by_person(path):
-    roster = enrolled(path).set_pin("2", "97531086", by="2", at=NOW).disable_person("2", by="1", at=NOW)
+def test_each_roster_change_is_recorded_with_its_author(path):
+    roster = create_roster(path).set_pin("2", "97531086", by="2", at=NOW).disable_person("2", by="1", at=NOW)
     assert roster.get("2") is None
     assert roster.authenticate("2", "97531086") is None
     assert roster.enable_person("2", by="1", at=NOW).authenticate("2", "97531086") == MECHANIC
@@ -76,7 +76,7 @@ def test_changes_are_told_by_person(path):
 
 
 @pytest.mark.parametrize(
-    ("change", "why"),
+    ("change", "message"),
     [
         (
             lambda r: r.enrol_person(Person("2", "Else", Role.MECHANIC), "246801975318", by="1", at=NOW),
@@ -100,22 +100,22 @@ def test_changes_are_told_by_person(path):
         (lambda r: r.set_pin("2", "1111", by="1", at=NOW), "equal or consecutive"),
     ],
 )
-def test_what_cannot_be_is_refused_and_changes_nothing(path, change, why):
-    roster = enrolled(path)
+def test_an_invalid_roster_change_is_refused_and_leaves_the_file_unchanged(path, change, message):
+    roster = create_roster(path)
     before = path.read_bytes()
-    with pytest.raises((RosterError, PinRefusedError), match=why):
+    with pytest.raises((RosterError, PinRefusedError), match=message):
         change(roster)
     assert path.read_bytes() == before
 
 
-def test_the_first_must_be_able_to_enrol_others(path):
+def test_the_first_person_enrolled_must_have_the_permission_to_enrol_others(path):
     with pytest.raises(RosterError, match="the first person must be able"):
         Roster.load(path).enrol_person(MECHANIC, "246801975318", by="", at=NOW)
     assert not path.exists()
 
 
-def test_two_who_change_it_at_once_lose_neither(path):
-    first = enrolled(path)
+def test_a_roster_change_based_on_an_outdated_read_is_refused(path):
+    first = create_roster(path)
     second = Roster.load(path)
     first.disable_person("2", by="1", at=NOW)
     with pytest.raises(RosterError, match="somebody else has just changed it"):
@@ -136,25 +136,25 @@ def test_two_who_change_it_at_once_lose_neither(path):
         "[" * 5000,
     ],
 )
-def test_a_broken_file_is_named_and_lets_nobody_in(path, text):
+def test_an_unreadable_roster_file_is_refused_with_its_name(path, text):
     path.write_text(text)
     with pytest.raises(RosterError, match=r"people\.json"):
         Roster.load(path)
 
 
-def test_no_file_is_nobody(path):
+def test_without_a_roster_file_nobody_is_authenticated(path):
     assert Roster.load(path).authenticate("1", "135790864213") is None
 
 
 @pytest.mark.parametrize("pin", ["", "123", "1234", "987654", "0000", "12a4", "1" * 13, "１３５７", "-135"])
-def test_pins_that_everybody_tries_are_refused(pin):
+def test_obvious_and_malformed_pins_are_refused(pin):
     with pytest.raises(PinRefusedError):
         check_pin(pin)
 
 
 @given(st.from_regex(r"[0-9]{4,12}", fullmatch=True), st.text(max_size=12))
 @settings(max_examples=50)
-def test_a_digest_matches_its_pin_and_no_other(pin, other):
+def test_a_pin_digest_matches_only_its_own_pin(pin, other):
     try:
         digest = PinDigest.from_pin(pin, cost=2)
     except PinRefusedError:
@@ -163,25 +163,27 @@ def test_a_digest_matches_its_pin_and_no_other(pin, other):
     assert digest.matches(other) is (other == pin)
 
 
-def test_a_real_digest_is_dear(path):
+def test_a_pin_digest_is_costly_enough_to_slow_down_guessing(path):
     digest = PinDigest.from_pin("135790864213")
     assert digest.cost >= 2**14
-    began = time.process_time()
+    start_seconds = time.process_time()
     digest.matches("000000")
-    assert time.process_time() - began > 0.005  # thousands of tries a second would be too many
+    assert time.process_time() - start_seconds > 0.005  # limits guessing to some hundred attempts a second
 
 
 @pytest.mark.requirement("J-16", "J-08", "Q-12")
-def test_nobody_who_handles_money_configures_alone_and_only_the_management_enrols():
+def test_no_role_both_services_devices_and_handles_money_and_only_managers_enrol():
     assert {role for role in Role if Permission.ENROL in find_permissions(role)} == {Role.MANAGER}
     technical = {Permission.OPEN_DOORS, Permission.TEST_DEVICES}
     money = {Permission.PAY_BY_HAND, Permission.SETTLE, Permission.COLLECT}
     for role in Role:
-        held = find_permissions(role)
-        assert held, role
-        assert not (held & technical and held & money), f"{role} both opens the machine and pays"
-    reading = {permission for permission in Permission if permission.value.startswith("read_")}
-    assert find_permissions(Role.INSPECTOR) == reading
+        permissions = find_permissions(role)
+        assert permissions, role
+        assert not (permissions & technical and permissions & money), (
+            f"{role} both opens the machine and pays"
+        )
+    read_permissions = {permission for permission in Permission if permission.value.startswith("read_")}
+    assert find_permissions(Role.INSPECTOR) == read_permissions
 
 
 @pytest.mark.requirement("Q-12", "J-16")

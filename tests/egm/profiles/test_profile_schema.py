@@ -1,4 +1,4 @@
-"""The published schema of a profile, the page of its keys, and ``egm profile``."""
+"""The published schema of profiles, the list of their keys, and the command ``egm profile``."""
 
 import json
 import tomllib
@@ -30,7 +30,7 @@ def validator():
 
 
 @pytest.mark.parametrize("name", list_profile_ids())
-def test_an_independent_validator_takes_every_shipped_profile(validator, name):
+def test_every_shipped_profile_is_valid_against_the_published_schema(validator, name):
     validator.validate(tomllib.loads((FOLDER / f"{name}.toml").read_text()))
 
 
@@ -52,7 +52,7 @@ WRONG = [
 
 
 @pytest.mark.parametrize(("old", "new", "key"), WRONG)
-def test_what_the_loader_refuses_for_its_shape_the_schema_refuses(validator, tmp_path, old, new, key):
+def test_the_schema_refuses_every_malformed_value_that_the_loader_refuses(validator, tmp_path, old, new, key):
     assert old in GOOD
     path = tmp_path / "place.toml"
     path.write_text(GOOD.replace(old, new))
@@ -63,7 +63,7 @@ def test_what_the_loader_refuses_for_its_shape_the_schema_refuses(validator, tmp
 
 @pytest.mark.requirement("F-19")
 @pytest.mark.parametrize(
-    ("old", "new", "said"),
+    ("old", "new", "message"),
     [
         ('languages = ["en", "fr"]', 'languages = ["en", "en"]', "languages: list each language once"),
         ('reels = "0.75"', 'reels = "1/0"', "returns.reels"),
@@ -76,41 +76,41 @@ def test_what_the_loader_refuses_for_its_shape_the_schema_refuses(validator, tmp
         ),
     ],
 )
-def test_rules_between_keys_are_the_loaders(tmp_path, old, new, said):
+def test_the_loader_refuses_profiles_that_break_rules_between_keys(tmp_path, old, new, message):
     assert old in GOOD
     path = tmp_path / "place.toml"
     path.write_text(GOOD.replace(old, new))
     with pytest.raises(OperatorError) as refusal:
         load_profile(path)
-    assert said in str(refusal.value)
+    assert message in str(refusal.value)
 
 
 @pytest.mark.requirement("F-19")
 @pytest.mark.parametrize("name", list_profile_ids())
-def test_a_shipped_profile_takes_in_no_more_at_once_than_the_machine_pays_by_itself(name):
-    """Monaco's order says nothing of it: what is more than its tickets hold is paid by hand there."""
+def test_a_shipped_profile_limits_credit_to_the_largest_automatic_payout_except_monaco(name):
+    """Monaco's order has no such rule: amounts above the ticket limit are paid by hand there."""
     profile = load_profile(name)
     assert profile.value_in.within_pay_out == (name != "monaco")
-    by_itself = {
+    limit_by_method = {
         "ticket": profile.tickets.limit_cents,
         "coins": profile.coins.hopper_cents * profile.coins.payout_coins_max,
     }
-    most = max(by_itself[way] for way in profile.pay_out.order)
-    assert (profile.value_in.credit_limit_cents <= most) == profile.value_in.within_pay_out
+    largest_payout = max(limit_by_method[method] for method in profile.pay_out.order)
+    assert (profile.value_in.credit_limit_cents <= largest_payout) == profile.value_in.within_pay_out
 
 
-def test_every_key_has_a_meaning_and_its_default_is_what_an_empty_table_gives():
-    found = {key.name: key for key in iter_keys()}
-    assert len(found) > 60
-    assert [key.name for key in found.values() if not key.meaning] == []
-    assert found["pay_out.rest"].default == '"next_way"'
-    assert found["protection.remind_minutes"].kind == "list of integer above 0"
-    assert found["play.bet_limit_cents"].default is None
-    assert found["chance.every_generates"].default == "10000"
+def test_every_profile_key_has_a_meaning_a_kind_and_its_default():
+    keys = {key.name: key for key in iter_keys()}
+    assert len(keys) > 60
+    assert [key.name for key in keys.values() if not key.meaning] == []
+    assert keys["pay_out.rest"].default == '"next_way"'
+    assert keys["protection.remind_minutes"].kind == "list of integer above 0"
+    assert keys["play.bet_limit_cents"].default is None
+    assert keys["chance.every_generates"].default == "10000"
     assert build_schema()["$schema"].endswith("2020-12/schema")
 
 
-def test_the_command_lists_shows_and_checks(tmp_path):
+def test_the_profile_command_lists_shows_and_checks_profiles(tmp_path):
     listed = run("list").output
     assert all(name in listed for name in list_profile_ids())
     shown = json.loads(run("show", "quebec-vlt").output)

@@ -1,4 +1,4 @@
-"""Jurisdiction profiles and cabinet files: valid, or refused with file, key and reason."""
+"""Jurisdiction profiles and cabinet files, which load or are refused with file, key and reason; games they admit."""
 
 from datetime import UTC, datetime
 from fractions import Fraction
@@ -29,7 +29,7 @@ def test_every_shipped_profile_loads(name):
 
 
 @pytest.mark.requirement("C-05", "C-06", "R-09")
-def test_quebec_casino_has_the_by_laws_floors():
+def test_the_quebec_casino_profile_has_the_minimum_returns_of_the_by_law():
     returns = load_profile("quebec-casino").returns
     floors = (returns.find_minimum("reels"), returns.find_minimum("keno"), returns.find_minimum("wheel"))
     assert [floor.least for floor in floors] == [Fraction(83, 100), Fraction(65, 100), Fraction(75, 100)]
@@ -37,7 +37,7 @@ def test_quebec_casino_has_the_by_laws_floors():
 
 
 @pytest.mark.requirement("C-05", "C-07")
-def test_the_floor_of_a_table_game_is_of_each_bet_of_its_best_or_of_none():
+def test_each_profile_applies_the_minimum_return_of_a_table_game_as_its_rules_require():
     returns = {"red": Fraction(9, 10), "tie": Fraction(8, 10)}
     floors = {name: load_profile(name).returns.find_minimum("roulette") for name in list_profile_ids()}
     refused = {name: floor.find_bet_below(returns) for name, floor in floors.items()}
@@ -46,7 +46,7 @@ def test_the_floor_of_a_table_game_is_of_each_bet_of_its_best_or_of_none():
 
 
 @pytest.mark.parametrize(
-    ("old", "new", "said"),
+    ("old", "new", "message"),
     [
         ('reels = "0.75"', "reels = 0.75", "returns.reels"),
         ('reels = "0.75"', 'reels = "1.2"', "returns.reels"),
@@ -61,16 +61,16 @@ def test_the_floor_of_a_table_game_is_of_each_bet_of_its_best_or_of_none():
         ('id = "generic"', "id = ", "not TOML"),
     ],
 )
-def test_a_wrong_profile_is_refused_with_the_key_and_the_reason(tmp_path, old, new, said):
+def test_an_invalid_profile_is_refused_with_its_file_and_key(tmp_path, old, new, message):
     assert old in GOOD
     path = tmp_path / "place.toml"
     path.write_text(GOOD.replace(old, new))
     with pytest.raises(OperatorError, match=r"place\.toml") as refusal:
         load_profile(path)
-    assert said in str(refusal.value)
+    assert message in str(refusal.value)
 
 
-def test_the_encoding_and_the_type_of_a_value_are_named_in_plain_words(tmp_path):
+def test_a_profile_error_states_the_byte_of_a_bad_encoding_and_the_expected_type(tmp_path):
     path = tmp_path / "place.toml"
     path.write_bytes(b"a = '\xff'")
     with pytest.raises(OperatorError, match=r"^place\.toml: not UTF-8 at byte 6$"):
@@ -80,13 +80,13 @@ def test_the_encoding_and_the_type_of_a_value_are_named_in_plain_words(tmp_path)
         load_profile(path)
 
 
-def test_a_profile_nobody_wrote(tmp_path):
+def test_an_unknown_profile_is_refused_with_the_list_of_known_profiles(tmp_path):
     with pytest.raises(OperatorError, match="quebec-casino"):
         load_profile("atlantis")
 
 
 @pytest.mark.requirement("C-05")
-def test_a_game_below_the_floor_is_refused(tmp_path):
+def test_a_game_below_the_minimum_return_is_refused_with_both_figures(tmp_path):
     strict = tmp_path / "strict.toml"
     strict.write_text(GOOD.replace('reels = "0.75"', 'reels = "0.99"'))
     installed, refused = admit_games((GameSlot(game="maple-classic"),), load_profile(strict))
@@ -96,8 +96,8 @@ def test_a_game_below_the_floor_is_refused(tmp_path):
 
 
 @pytest.mark.requirement("C-05", "C-07", "B-12")
-def test_the_floor_and_the_odds_are_held_to_the_exact_figure():
-    """What the game returns exactly, and its rarest award, are allowed; a hair more or less refuses it."""
+def test_the_minimum_return_and_the_longest_odds_are_compared_exactly():
+    """The exact return and odds of the game are admitted; the smallest difference beyond them is refused."""
     profile = load_profile("generic")
     slots = (GameSlot(game="maple-classic"),)
     exact = admit_games(slots, profile)[0]["maple-classic"].lowest_return
@@ -132,40 +132,44 @@ def test_a_game_of_skill_is_admitted_by_the_return_of_its_best_strategy(name):
 
 @pytest.mark.requirement("C-06", "M-10", "R-09")
 @pytest.mark.parametrize(
-    ("game", "prize", "lower", "said"),
+    ("game", "prize", "lower_prize", "message"),
     [
         ("aurora-keno", "{ 2 = 9, 1 = 1 }", "{ 2 = 4, 1 = 1 }", "requires at least 65.00 % of a keno game"),
         ("river-wheel", "{ star = 45 }", "{ star = 30 }", "requires at least 75.00 % of a wheel game"),
     ],
 )
-def test_keno_and_the_wheel_have_floors_of_their_own(tmp_path, game, prize, lower, said):
+def test_quebec_casino_has_separate_minimum_returns_for_keno_and_wheel_games(
+    tmp_path, game, prize, lower_prize, message
+):
     """The library's game is admitted in Québec; the same game with one lower prize is not."""
     text = read_source(game).path.read_text("utf-8")
     assert text.count(prize) == 1
     low = tmp_path / "low.toml"
-    low.write_text(text.replace(prize, lower).replace(f'id = "{game}"', 'id = "low"'), "utf-8")
+    low.write_text(text.replace(prize, lower_prize).replace(f'id = "{game}"', 'id = "low"'), "utf-8")
     installed, refused = admit_games(
         (GameSlot(game=game), GameSlot(game=str(low))), load_profile("quebec-casino")
     )
     assert list(installed) == [game]
-    assert said in refused[0].reason
+    assert message in refused[0].reason
 
 
 @pytest.mark.requirement("C-05", "R-09")
 @pytest.mark.parametrize(
-    ("game", "prize", "lower", "family"),
+    ("game", "prize", "lower_prize", "family"),
     [
         ("maple-classic", "pays = { 3 = 60 }", "pays = { 3 = 38 }", "reels"),
         ("aurora-keno", "{ 2 = 9, 1 = 1 }", "{ 2 = 7, 1 = 1 }", "keno"),
         ("river-wheel", "{ star = 45 }", "{ star = 40 }", "wheel"),
     ],
 )
-def test_every_game_of_video_lottery_returns_83_percent(tmp_path, game, prize, lower, family):
+def test_quebec_video_lottery_requires_a_return_of_83_percent_from_every_game_family(
+    tmp_path, game, prize, lower_prize, family
+):
     """Outside Québec's casinos Keno and the wheel have no lower minimum; each game here has one bet below 83 %."""
     text = read_source(game).path.read_text("utf-8")
     assert text.count(prize) == 1
     low = tmp_path / "low.toml"
-    low.write_text(text.replace(prize, lower), "utf-8")
+    low.write_text(text.replace(prize, lower_prize), "utf-8")
     slots = (GameSlot(game=str(low)),)
     installed, (refusal,) = admit_games(slots, load_profile("quebec-vlt"))
     assert not installed
@@ -188,7 +192,7 @@ def test_no_profile_of_the_product_admits_keno_below_65_percent(name):
         ("every_prize_at_every_bet = true", "seven-rivers", "bet one cannot win 3 salmon, 3 seven"),
     ],
 )
-def test_a_place_may_limit_odds_and_want_every_prize_at_every_bet(tmp_path, rule, game, reason):
+def test_a_profile_may_limit_the_odds_and_require_every_prize_at_every_bet(tmp_path, rule, game, reason):
     path = tmp_path / "strict.toml"
     path.write_text(f"{GOOD}\n[awards]\n{rule}\n")
     strict = load_profile(path)
@@ -238,19 +242,19 @@ def test_a_roulette_whose_spins_make_fewer_than_seven_turns_is_refused(tmp_path,
 
 
 @pytest.mark.requirement("B-01")
-def test_a_game_that_draws_nothing_is_refused(tmp_path):
-    whole = read_source("maple-classic").path.read_text("utf-8")
-    sure = tmp_path / "sure.toml"
-    one = 'heights = [1, 1, 1]\nlines = [[0, 0, 0]]\nstrips = ["maple", "maple", "maple"]\n'
-    one += '[[stage.base.pay]]\nof = "maple"\npays = { 3 = 1 }\n'
-    sure.write_text(whole[: whole.index("heights")] + one, "utf-8")
-    installed, refused = admit_games((GameSlot(game=str(sure)),), load_profile("generic"))
+def test_a_game_that_draws_no_number_is_refused(tmp_path):
+    text = read_source("maple-classic").path.read_text("utf-8")
+    path = tmp_path / "sure.toml"
+    stage = 'heights = [1, 1, 1]\nlines = [[0, 0, 0]]\nstrips = ["maple", "maple", "maple"]\n'
+    stage += '[[stage.base.pay]]\nof = "maple"\npays = { 3 = 1 }\n'
+    path.write_text(text[: text.index("heights")] + stage, "utf-8")
+    installed, refused = admit_games((GameSlot(game=str(path)),), load_profile("generic"))
     assert installed == {}
     assert "no number is drawn" in refused[0].reason
 
 
 @pytest.mark.requirement("B-01")
-def test_a_game_of_which_one_bet_draws_nothing_is_refused(tmp_path):
+def test_a_game_with_a_bet_that_draws_no_number_is_refused(tmp_path):
     text = read_source("maple-classic").path.read_text("utf-8")
     mode = '[[bets.mode]]\nid = "sure"\ncost = 5\nstage = "sure"\nname = { en = "Sure", fr = "Sûr" }\n'
     stage = '[stage.sure]\nheights = [1, 1, 1]\nlines = [[0, 0, 0]]\nstrips = ["pine", "pine", "pine"]\n'
@@ -258,14 +262,14 @@ def test_a_game_of_which_one_bet_draws_nothing_is_refused(tmp_path):
     line = '[[bets.mode]]\nid = "line"\ncost = 1\n'
     assert line in text
     named = line + 'name = { en = "Line", fr = "Ligne" }\n'
-    one = tmp_path / "one.toml"
-    one.write_text(text.replace(line, named + mode) + stage, "utf-8")
-    installed, refused = admit_games((GameSlot(game=str(one)),), load_profile("generic"))
+    path = tmp_path / "one.toml"
+    path.write_text(text.replace(line, named + mode) + stage, "utf-8")
+    installed, refused = admit_games((GameSlot(game=str(path)),), load_profile("generic"))
     assert installed == {}
     assert "no number is drawn" in refused[0].reason
 
 
-def test_games_that_cannot_live_here():
+def test_unknown_games_unplayable_denominations_and_duplicate_ids_are_refused():
     slots = (
         GameSlot(game="no-such-game"),
         GameSlot(game="maple-classic", denominations_cents=(3,)),
@@ -287,8 +291,8 @@ def test_quebec_video_lottery_limits_credits_bets_and_prizes():
     installed, refused = admit_games(slots, vlt)
     assert installed["maple-classic"].denominations_cents == (5, 25)  # 3 x 500 x $0.25 = $375; no $1 credit
     assert installed["seven-rivers"].denominations_cents == (25,)  # 1506 x $0.25 = $376.50
-    for each in installed.values():
-        assert max(each.denominations_cents) <= 25
+    for game in installed.values():
+        assert max(game.denominations_cents) <= 25
     assert {refusal.game_id for refusal in refused} <= {"aurora-twenty"}
     play = vlt.play
     assert (play.bet_limit_cents, play.win_limit_cents, play.credit_limit_cents) == (250, 100000, 25)
@@ -301,7 +305,7 @@ def test_quebec_video_lottery_limits_credits_bets_and_prizes():
 
 
 @pytest.mark.requirement("F-11", "N-07")
-def test_a_game_whose_prize_is_over_the_limit_is_refused(tmp_path):
+def test_a_game_whose_largest_prize_exceeds_the_win_limit_is_refused(tmp_path):
     text = (Path(egm.profiles.__file__).parent / "quebec-vlt.toml").read_text()
     path = tmp_path / "low.toml"
     path.write_text(text.replace("win_limit_cents = 100000", "win_limit_cents = 7000"))
@@ -313,9 +317,7 @@ def test_a_game_whose_prize_is_over_the_limit_is_refused(tmp_path):
     )
 
 
-def test_the_largest_prize_is_computed_once_for_a_definition_and_the_code_that_plays_it(
-    tmp_path, monkeypatch
-):
+def test_the_largest_prize_is_computed_once_per_game_definition_and_code_version(tmp_path, monkeypatch):
     computed = []
 
     def compute(game):
@@ -349,7 +351,7 @@ game = "maple-classic"
 
 
 @pytest.mark.parametrize(
-    ("text", "said"),
+    ("text", "message"),
     [
         (CABINET.replace('serial = "EGM-1"', 'serial = "egm one"'), "machine.serial"),
         (CABINET + "[metrics]\nport = 70000\n", "metrics.port"),
@@ -358,35 +360,35 @@ game = "maple-classic"
         ("[machine", "not TOML"),
     ],
 )
-def test_a_wrong_cabinet_file_is_refused(tmp_path, text, said):
+def test_an_invalid_cabinet_file_is_refused_with_its_file_and_key(tmp_path, text, message):
     path = tmp_path / "cabinet.toml"
     path.write_text(text)
     with pytest.raises(OperatorError, match=r"cabinet\.toml") as refusal:
         load_cabinet(path)
-    assert said in str(refusal.value)
+    assert message in str(refusal.value)
 
 
-def test_the_demonstration_cabinet_and_a_missing_one(tmp_path):
+def test_the_default_cabinet_file_is_loaded_and_a_missing_file_is_refused(tmp_path):
     assert list(load_cabinet().devices) == ["bill", "printer", "coin", "hopper", "io"]
     with pytest.raises(OperatorError, match="No such file"):
         load_cabinet(tmp_path / "nowhere.toml")
 
 
-def test_an_unwritable_state_folder_is_named(tmp_path):
-    in_the_way = tmp_path / "file"
-    in_the_way.write_text("")
+def test_an_unusable_state_folder_is_refused_with_the_reason(tmp_path):
+    regular_file = tmp_path / "file"
+    regular_file.write_text("")
     with pytest.raises(OperatorError, match="cannot write"):
-        StateFolder(in_the_way / "state").prepare()
+        StateFolder(regular_file / "state").prepare()
     with pytest.raises(OperatorError, match="file is not a folder"):
-        StateFolder(in_the_way).prepare()
+        StateFolder(regular_file).prepare()
 
 
-def test_the_state_folder_follows_xdg(monkeypatch, tmp_path):
+def test_the_default_state_folder_follows_xdg_state_home(monkeypatch, tmp_path):
     monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path))
     assert default_state_dir() == tmp_path / "open-egm"
 
 
-def test_the_whole_cabinet_file_of_the_wiring_page_is_one(tmp_path):
+def test_the_example_cabinet_file_of_the_wiring_page_is_valid(tmp_path):
     page = (Path(__file__).parents[3] / "egm/devices/WIRING.md").read_text(encoding="utf-8")
     file = tmp_path / "cabinet.toml"
     file.write_text(page.split("```toml\n", 1)[1].split("```", 1)[0], encoding="utf-8")

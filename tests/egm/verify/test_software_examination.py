@@ -1,4 +1,4 @@
-"""The examination of the software: every way a file can be wrong is found and named; a signature is exact."""
+"""The examination of software files: altered, missing and foreign files are named; signatures match other tools."""
 
 import hashlib
 import hmac
@@ -53,18 +53,18 @@ def clean(tmp_path_factory):
 
 @pytest.fixture
 def installation(clean):
-    """The installation, put right again afterwards."""
-    kept = clean.manifest_file.read_bytes()
+    """The installation; its manifest is restored after the test."""
+    manifest_data = clean.manifest_file.read_bytes()
     yield clean
-    clean.manifest_file.write_bytes(kept)
+    clean.manifest_file.write_bytes(manifest_data)
 
 
 @pytest.mark.requirement("A-12", "A-13")
-def test_software_as_signed_is_right_and_says_who_signed_it(installation):
-    found = installation.examine()
-    assert found.is_all_as_signed, found.trouble
-    assert found.version == "1.0"
-    assert set(found.components) == set(COMPONENTS) - {"libraries", "own"}
+def test_software_as_signed_is_verified_with_its_version_and_components(installation):
+    result = installation.examine()
+    assert result.is_all_as_signed, result.trouble
+    assert result.version == "1.0"
+    assert set(result.components) == set(COMPONENTS) - {"libraries", "own"}
 
 
 CHANGED = (
@@ -83,31 +83,31 @@ CHANGED = (
 
 @pytest.mark.requirement("A-12", "A-13")
 @pytest.mark.parametrize("names", [CHANGED[:1], CHANGED], ids=["alone", "together"])
-def test_one_changed_byte_of_any_module_table_or_asset_is_found(installation, names):
+def test_one_changed_byte_in_a_module_table_or_asset_is_found_and_named(installation, names):
     before = {installation.root / name: (installation.root / name).read_bytes() for name in names}
     for path, data in before.items():
         assert data[-1:] != b" "
         path.write_bytes(data[:-1] + b" ")
     try:
-        found = installation.examine()
+        result = installation.examine()
     finally:
         for path, data in before.items():
             path.write_bytes(data)
-    assert found.trouble == tuple(f"{name}: altered" for name in names)
-    assert found.names == names
+    assert result.trouble == tuple(f"{name}: altered" for name in names)
+    assert result.names == names
 
 
 @pytest.mark.requirement("A-15")
-def test_a_foreign_file_is_found_wherever_it_lies(installation):
+def test_a_foreign_file_is_found_in_any_package_folder(installation):
     names = ("egm/extra.py", "paytables/library/.hidden", "tools/data/new.bin")
     paths = [installation.root / name for name in names]
     for path in paths:
         path.parent.mkdir(exist_ok=True)
         path.write_bytes(b"?")
-    found = installation.examine()
+    result = installation.examine()
     for path in paths:
         path.unlink()
-    assert found.trouble == tuple(f"{name}: foreign" for name in names)
+    assert result.trouble == tuple(f"{name}: foreign" for name in names)
 
 
 @pytest.mark.requirement("A-12", "A-15")
@@ -145,7 +145,7 @@ def test_a_foreign_or_altered_file_is_found_among_compiled_modules_and_libraries
 
 
 @pytest.mark.requirement("A-12", "G-14:b")
-def test_a_missing_file_and_a_link_in_its_place_are_found(installation):
+def test_a_missing_file_and_a_symbolic_link_to_its_copy_are_found(installation):
     path = installation.root / "egm/screen/theme.toml"
     data = path.read_bytes()
     path.unlink()
@@ -162,7 +162,7 @@ def test_a_missing_file_and_a_link_in_its_place_are_found(installation):
     assert installation.examine().is_all_as_signed
 
 
-def test_a_cabinets_own_definitions_are_covered(installation, tmp_path):
+def test_the_game_files_of_a_cabinet_are_covered_by_the_manifest(installation, tmp_path):
     game = tmp_path / "own-game.toml"
     game.write_bytes((installation.root / "paytables/library/maple-classic.toml").read_bytes())
     cabinet = tmp_path / "cabinet.toml"
@@ -179,36 +179,36 @@ def test_a_cabinets_own_definitions_are_covered(installation, tmp_path):
     assert installation.examine().trouble == (f"own{game}: missing",)  # no longer named by the cabinet file
 
 
-def test_many_differences_are_counted_not_told(installation):
+def test_only_the_first_20_differences_are_named_and_the_others_counted(installation):
     for number in range(30):
         (installation.root / "rng" / f"x{number:02}").write_bytes(b"")
-    found = installation.examine()
+    result = installation.examine()
     for number in range(30):
         (installation.root / "rng" / f"x{number:02}").unlink()
-    assert found.trouble[0] == "rng/x00: foreign"
-    assert found.trouble[-1] == "and 10 more"
-    assert len(found.names) == 20
+    assert result.trouble[0] == "rng/x00: foreign"
+    assert result.trouble[-1] == "and 10 more"
+    assert len(result.names) == 20
 
 
 @pytest.mark.requirement("A-13")
-def test_only_the_pinned_key_is_believed(installation, tmp_path):
+def test_a_manifest_not_signed_with_the_pinned_key_or_malformed_is_refused(installation, tmp_path):
     other = read_key(create_key(), "other")
     data = installation.manifest_file.read_bytes()
     installation.manifest_file.write_bytes(sign(data, other, "x"))
     assert "not signed with the pinned key" in installation.examine().trouble[0]
-    whole = json.loads(data)
-    for alter, said in [
+    manifest = json.loads(data)
+    for alter, message in [
         (lambda w: w["manifest"]["files"].update({"egm/x": "00"}), "not that of this manifest"),
         (lambda w: w.update(signature="zz"), "not hexadecimal"),
         (lambda w: w.pop("signature"), "not signed"),
         (lambda w: w.pop("manifest"), "must be a JSON object with the key manifest"),
     ]:
-        altered = json.loads(json.dumps(whole))
+        altered = json.loads(json.dumps(manifest))
         alter(altered)
         installation.manifest_file.write_text(json.dumps(altered))
-        with pytest.raises(ManifestError, match=said):
+        with pytest.raises(ManifestError, match=message):
             load_signed(installation.manifest_file, installation.public)
-        assert said in installation.examine().trouble[0]
+        assert message in installation.examine().trouble[0]
     installation.manifest_file.write_text("{")
     with pytest.raises(ManifestError, match="not JSON"):
         load_signed(installation.manifest_file, installation.public)
@@ -217,7 +217,7 @@ def test_only_the_pinned_key_is_believed(installation, tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("change", "said"),
+    ("change", "message"),
     [
         ({"format": "other 2"}, "format"),
         ({"version": 1}, "version: must be of type str"),
@@ -225,15 +225,15 @@ def test_only_the_pinned_key_is_believed(installation, tmp_path):
         ({"files": {"egm/x": 1}}, "a digest is not a text"),
     ],
 )
-def test_a_signed_manifest_of_another_shape_is_refused(installation, change, said):
+def test_a_manifest_with_a_field_of_the_wrong_type_cannot_be_signed(installation, change, message):
     content = json.loads(installation.manifest_file.read_bytes())["manifest"] | change
-    with pytest.raises(ManifestError, match=said):
+    with pytest.raises(ManifestError, match=message):
         sign(json.dumps({"manifest": content}).encode(), installation.key, "test")
 
 
 # ---------------------------------------------------------------------------------------------- signatures
 def _content(component):
-    """A component's content, put together as the documentation says, by other means than the program's."""
+    """Return a component's content, assembled as documented but independently of the program."""
     root = Path(__file__).parents[3]
     prefixes = COMPONENTS[component]
     listed = subprocess.run(
@@ -249,36 +249,36 @@ def _content(component):
 @pytest.mark.requirement("A-18")
 def test_a_signature_is_the_hmac_of_the_components_files():
     content, seed = _content("accounting"), bytes.fromhex("0123456789abcdef")
-    here = list_software_files(Scope())
-    assert compute_signatures(here, Algorithm.SHA1_HMAC, seed, ["accounting"]) == {
+    files = list_software_files(Scope())
+    assert compute_signatures(files, Algorithm.SHA1_HMAC, seed, ["accounting"]) == {
         "accounting": hmac.digest(seed, content, "sha1").hex()
     }
-    assert compute_signatures(here, Algorithm.SHA256_HMAC, seed, ["accounting"]) == {
+    assert compute_signatures(files, Algorithm.SHA256_HMAC, seed, ["accounting"]) == {
         "accounting": hmac.digest(seed, content, "sha256").hex()
     }
-    assert compute_signatures(here, Algorithm.SHA256, b"", ["accounting"]) == {
+    assert compute_signatures(files, Algorithm.SHA256, b"", ["accounting"]) == {
         "accounting": hashlib.sha256(content).hexdigest()
     }
-    assert set(compute_signatures(here, Algorithm.SHA1_HMAC, b"")) == set(COMPONENTS) - {"libraries", "own"}
+    assert set(compute_signatures(files, Algorithm.SHA1_HMAC, b"")) == set(COMPONENTS) - {"libraries", "own"}
 
 
-def test_short_digests_are_what_sha256sum_gives():
-    here = {
+def test_a_component_digest_equals_the_digest_of_sha256sum_output():
+    files = {
         name: path for name, path in list_software_files(Scope()).items() if find_component(name) == "chance"
     }
     root = Path(__file__).parents[3]
-    names = sorted(here, key=str.encode)
+    names = sorted(files, key=str.encode)
     listed = subprocess.run(["sha256sum", *names], cwd=root, capture_output=True, check=True).stdout
     digests = dict(reversed(line.split("  ")) for line in listed.decode().splitlines())
     assert compute_component_digests(digests) == {"chance": hashlib.sha256(listed).hexdigest()}
 
 
-def test_what_cannot_be_signed_is_refused(tmp_path):
-    here = list_software_files(Scope())
+def test_invalid_seeds_components_and_unreadable_files_are_refused_for_signatures(tmp_path):
+    files = list_software_files(Scope())
     with pytest.raises(OperatorError, match="takes no seed"):
-        compute_signatures(here, Algorithm.SHA256, b"1")
+        compute_signatures(files, Algorithm.SHA256, b"1")
     with pytest.raises(OperatorError, match="no component 'fonts'"):
-        compute_signatures(here, Algorithm.SHA256, b"", ["fonts"])
+        compute_signatures(files, Algorithm.SHA256, b"", ["fonts"])
     with pytest.raises(LocalError, match="cannot be read"):
         compute_signatures({"rng/gone.py": tmp_path / "gone.py"}, Algorithm.SHA256, b"")
     with pytest.raises(LocalError, match="not belong to any component"):
@@ -295,7 +295,9 @@ def test_the_manufacturers_commands_make_a_manifest_that_verifies(tmp_path):
     public = cli.invoke(manifest_command, ["key", str(key)]).output.strip()
     assert public == format_public_key(read_key(key.read_bytes(), "k"))
     assert key.stat().st_mode & 0o077 == 0
-    assert cli.invoke(manifest_command, ["key", str(key)]).exit_code == 1  # never over another key
+    assert (
+        cli.invoke(manifest_command, ["key", str(key)]).exit_code == 1
+    )  # an existing key is never overwritten
     made = cli.invoke(
         manifest_command, ["make", "--no-libraries", "--no-bytecode", "--reason", "r", "--out", str(manifest)]
     )
@@ -312,21 +314,21 @@ def test_the_manufacturers_commands_make_a_manifest_that_verifies(tmp_path):
     assert "no [software]" in cli.invoke(manifest_command, ["verify"]).output
 
 
-def test_modules_that_python_would_yet_compile_are_named(tmp_path):
-    """A manifest that counts compiled modules is broken by the first start that makes one more."""
+def test_modules_without_a_compiled_file_are_listed(tmp_path):
+    """A module compiled only at the first start would be a foreign file for a manifest with compiled modules."""
     for name in ("a.py", "b.py", "c.txt"):
         (tmp_path / name).write_text("x = 1\n")
-    found = {f"rng/{name}": tmp_path / name for name in ("a.py", "b.py", "c.txt")}
-    assert list_uncompiled_modules(found) == ["rng/a.py", "rng/b.py"]
+    files = {f"rng/{name}": tmp_path / name for name in ("a.py", "b.py", "c.txt")}
+    assert list_uncompiled_modules(files) == ["rng/a.py", "rng/b.py"]
     compiled = Path(py_compile.compile(str(tmp_path / "a.py")))
-    assert list_uncompiled_modules({**found, f"rng/__pycache__/{compiled.name}": compiled}) == ["rng/b.py"]
+    assert list_uncompiled_modules({**files, f"rng/__pycache__/{compiled.name}": compiled}) == ["rng/b.py"]
     assert list_uncompiled_modules({"libraries/x.py": tmp_path / "a.py"}) == []
 
 
-def test_the_signature_command_says_what_the_library_says():
+def test_the_signature_command_prints_the_computed_signatures():
     cli = CliRunner()
-    said = cli.invoke(signature_command, ["--seed", "AB", "--component", "chance", "--json"])
-    assert json.loads(said.output)["components"] == compute_signatures(
+    result = cli.invoke(signature_command, ["--seed", "AB", "--component", "chance", "--json"])
+    assert json.loads(result.output)["components"] == compute_signatures(
         list_software_files(Scope()), Algorithm.SHA1_HMAC, b"\xab", ["chance"]
     )
     assert "chance" in cli.invoke(signature_command, ["--component", "chance"]).output
@@ -335,16 +337,18 @@ def test_the_signature_command_says_what_the_library_says():
 
 @pytest.mark.requirement("A-12", "A-15")
 @pytest.mark.parametrize("package", ["rng", pytest.param("", marks=pytest.mark.slow)], ids=["rng", "all"])
-def test_compiled_modules_are_held_to_the_manifest_where_it_counts_them(tmp_path, package):
-    """As a manufacturer ships it: compiled once, never again, and no other compiled module may appear.
+def test_compiled_modules_are_verified_if_the_manifest_contains_them(tmp_path, package):
+    """The software is shipped compiled; it is never compiled again, and no other compiled module may appear.
 
-    Whether running the software compiles no more of it can only be seen where all of it is compiled.
+    Only with every package compiled can the test see that running the software compiles nothing more.
     """
     shipped = Installation(tmp_path)
     mode = ["--invalidation-mode", "unchecked-hash"]
     subprocess.run([sys.executable, "-m", "compileall", "-q", *mode, str(shipped.root / package)], check=True)
     shipped.make(bytecode=True)
-    assert shipped.examine(flags=None if package else ()).is_all_as_signed, "running it has added a file"
+    assert shipped.examine(flags=None if package else ()).is_all_as_signed, (
+        "running the software has added a file"
+    )
     compiled = next((shipped.root / "rng" / "__pycache__").glob("draws.*.pyc"))
     data = compiled.read_bytes()
     compiled.write_bytes(data[:-1] + bytes((data[-1] ^ 1,)))

@@ -1,4 +1,4 @@
-"""What is installed is what is played: ids come from the library, files are read once, links are followed."""
+"""The verified files are the ones played: ids name library games, files are read once, links are resolved."""
 
 import os
 from pathlib import Path
@@ -29,7 +29,7 @@ def with_games(*names: str, profile: str = "generic") -> CabinetFile:
 
 
 @pytest.mark.parametrize("planted", ["maple-classic", "maple-classic.toml"])
-def test_a_file_of_the_working_directory_never_stands_in_for_the_library(tmp_path, monkeypatch, planted):
+def test_a_file_in_the_working_directory_never_replaces_a_library_game(tmp_path, monkeypatch, planted):
     assert EVIL.count("7.0.0") == 1
     (tmp_path / planted).write_text(EVIL)
     monkeypatch.chdir(tmp_path)
@@ -55,7 +55,7 @@ def test_a_file_of_the_working_directory_never_stands_in_for_the_library(tmp_pat
         "a\0b",
     ],
 )
-def test_what_is_neither_an_id_nor_a_path_is_refused(tmp_path, monkeypatch, name):
+def test_a_name_that_is_neither_a_known_id_nor_a_path_to_a_toml_file_is_refused(tmp_path, monkeypatch, name):
     inside = tmp_path / "in" / "side"
     inside.mkdir(parents=True)
     for folder in (tmp_path, inside.parent, inside):
@@ -68,7 +68,7 @@ def test_what_is_neither_an_id_nor_a_path_is_refused(tmp_path, monkeypatch, name
         load_profile(name)
 
 
-def test_an_own_file_must_be_a_file_with_the_ending(tmp_path):
+def test_a_custom_game_file_must_be_a_regular_file_ending_in_toml(tmp_path):
     (tmp_path / "plain").write_text(EVIL)
     with pytest.raises(DefinitionError, match=r"must end in \.toml"):
         load_game(tmp_path / "plain")
@@ -78,22 +78,22 @@ def test_an_own_file_must_be_a_file_with_the_ending(tmp_path):
 
 
 @pytest.mark.requirement("A-12")
-def test_every_own_file_that_would_be_opened_is_listed_by_its_content(tmp_path):
-    place = (Path(__file__).parents[3] / "egm/profiles/generic.toml").read_text("utf-8")
+def test_every_custom_file_that_is_opened_is_listed_and_verified_by_its_content(tmp_path):
+    profile_text = (Path(__file__).parents[3] / "egm/profiles/generic.toml").read_text("utf-8")
     (tmp_path / "real.toml").write_text(EVIL)
-    (tmp_path / "place.real").write_text(place)
+    (tmp_path / "place.real").write_text(profile_text)
     game, profile = tmp_path / "game.toml", tmp_path / "place.toml"
     game.symlink_to(tmp_path / "real.toml")
-    (tmp_path / "place-file.toml").write_text(place)
+    (tmp_path / "place-file.toml").write_text(profile_text)
     profile.symlink_to(tmp_path / "place-file.toml")
     cabinet = with_games("maple-classic", str(game), profile=str(profile))
     scope = Scope(cabinet_definitions=list_own_files(cabinet))
     before = compute_digests(list_software_files(scope))
     opened = {load_game(str(game)).source.path, load_profile(str(profile)).file.path}
     assert opened <= set(list_software_files(scope).values())
-    for behind in ("real.toml", "place-file.toml"):
+    for target in ("real.toml", "place-file.toml"):
         old = compute_signatures(list_software_files(scope), Algorithm.SHA256_HMAC, b"1", ["own"])
-        (tmp_path / behind).write_text((tmp_path / behind).read_text() + "\n")
+        (tmp_path / target).write_text((tmp_path / target).read_text() + "\n")
         after = compute_digests(list_software_files(scope))
         assert [name for name in after if after[name] != before[name]]
         assert compute_signatures(list_software_files(scope), Algorithm.SHA256_HMAC, b"1", ["own"]) != old
@@ -101,12 +101,12 @@ def test_every_own_file_that_would_be_opened_is_listed_by_its_content(tmp_path):
     other = tmp_path / "other.toml"
     other.write_text(EVIL + "\n# another\n")
     game.unlink()
-    game.symlink_to(other)  # the link itself is moved
+    game.symlink_to(other)  # the link now points to another file
     assert compute_digests(list_software_files(scope))[f"own{game}"] != before[f"own{game}"]
 
 
 class Maker:
-    """A manifest of the program as it stands here and of one own game, signed."""
+    """A signed manifest of this program and of one custom game."""
 
     def __init__(self, folder, cabinet):
         key = read_key(create_key(), "maker")
@@ -115,9 +115,9 @@ class Maker:
             format_public_key(key),
             folder / "software.manifest",
         )
-        found = compute_digests(list_software_files(Scope(cabinet_definitions=self.own)))
+        digests = compute_digests(list_software_files(Scope(cabinet_definitions=self.own)))
         manifest = Manifest(
-            version="1", made="2026-01-01T00:00:00+00:00", reason="", libraries=False, bytecode=False, files=found
+            version="1", made="2026-01-01T00:00:00+00:00", reason="", libraries=False, bytecode=False, files=digests
         )  # fmt: skip
         self.file.write_bytes(sign(encode_unsigned(manifest), key, "maker"))
 
@@ -130,17 +130,17 @@ def test_the_bytes_examined_are_the_bytes_that_were_parsed(tmp_path):
     good = EVIL.replace("7.0.0", "1.0.1")
     path.write_text(good)
     maker = Maker(tmp_path, with_games(str(path)))
-    honest = load_game(str(path))
-    assert maker.trouble(honest.source) == ()
+    signed_game = load_game(str(path))
+    assert maker.trouble(signed_game.source) == ()
     path.write_text(EVIL)
-    read = load_game(str(path))
-    path.write_text(good)  # put right again between the reading and the examination
-    assert read.version == "7.0.0"
+    altered_game = load_game(str(path))
+    path.write_text(good)  # restored between reading and examination
+    assert altered_game.version == "7.0.0"
     assert maker.trouble() == ()
-    assert maker.trouble(read.source) == (f"own{path}: altered",)
+    assert maker.trouble(altered_game.source) == (f"own{path}: altered",)
 
 
-def test_what_was_opened_and_stands_in_no_list_is_foreign(tmp_path):
+def test_an_opened_file_that_the_manifest_does_not_list_is_foreign(tmp_path):
     path, stray = tmp_path / "own.toml", tmp_path / "stray.toml"
     for file in (path, stray):
         file.write_text(EVIL)
@@ -149,8 +149,8 @@ def test_what_was_opened_and_stands_in_no_list_is_foreign(tmp_path):
 
 
 @pytest.mark.requirement("A-12")
-def test_relative_paths_of_a_cabinet_file_count_from_its_own_folder(tmp_path, monkeypatch):
-    """Whoever may write where the machine is started does not choose its games, its key or its memory."""
+def test_relative_paths_in_a_cabinet_file_are_resolved_from_its_folder(tmp_path, monkeypatch):
+    """Write access to the working directory does not allow to replace the games, the key or the memory."""
     at, elsewhere = tmp_path / "etc", tmp_path / "elsewhere"
     for folder in (at / "games", elsewhere / "games"):
         folder.mkdir(parents=True)
@@ -164,5 +164,7 @@ def test_relative_paths_of_a_cabinet_file_count_from_its_own_folder(tmp_path, mo
     assert load_game(slot).source.path == (at / "games/own.toml").resolve()
     assert file.memory.second_copy.resolve() == (at / "second").resolve()
     assert file.software.manifest.resolve() == (tmp_path / "signed").resolve()
-    assert dict(list_own_files(file)) == {"own/games/own.toml": slot}  # as written: the same on every machine
+    assert dict(list_own_files(file)) == {
+        "own/games/own.toml": slot
+    }  # the path as written, equal on every machine
     assert load_cabinet(at / "cabinet.toml").model_copy().find_written_path(slot) == "./games/own.toml"
