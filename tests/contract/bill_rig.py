@@ -1,4 +1,4 @@
-"""A bill acceptor on a cable, with a ledger that can fail and a machine that decides."""
+"""A simulated bill acceptor on a cable, its driver, a ledger that can fail, and the decisions of a machine."""
 
 from egm.devices.bill_driver import BillDriver
 from egm.devices.cctalk.bill import CctalkBillDriver

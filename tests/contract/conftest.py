@@ -1,4 +1,4 @@
-"""Every device on every line: a twin on a cable in memory, on a loop whose time jumps."""
+"""Fixtures: every device twin on every kind of line, on an event loop whose clock jumps to the next timer."""
 
 import pytest
 

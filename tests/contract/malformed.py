@@ -4,7 +4,7 @@ import copy
 import json
 import random
 
-#: Written into the JSON as they stand.
+#: Texts that replace these strings in the JSON text, without quotation marks.
 _RAW = {"@NaN": "NaN", "@Infinity": "Infinity", "@-Infinity": "-Infinity", "@digits": "9" * 5000}
 _RAW |= {"@float": "1e400", "@deep": "[" * 2000 + "]" * 2000, "@wide": "[" + "0," * 3000 + "0]"}
 EXTREMES = [
@@ -14,34 +14,34 @@ EXTREMES = [
 ]  # fmt: skip
 
 
-def _places(value, place=()):
-    """The place of every value within a sample."""
-    yield place
+def _iter_paths(value, path=()):
+    """Yield the path of every value within a sample, as keys and indexes."""
+    yield path
     inside = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
     for key, inner in inside:
-        yield from _places(inner, (*place, key))
+        yield from _iter_paths(inner, (*path, key))
 
 
-def _changed(dice, sample):
-    place = dice.choice(list(_places(sample))[1:] or [()])
-    if not place:
+def _change_value(dice, sample):
+    path = dice.choice(list(_iter_paths(sample))[1:] or [()])
+    if not path:
         return dice.choice(EXTREMES)
     sample = copy.deepcopy(sample)
     holder = sample
-    for key in place[:-1]:
+    for key in path[:-1]:
         holder = holder[key]
     match dice.randrange(5):
         case 0:
-            del holder[place[-1]]
+            del holder[path[-1]]
         case 1 if isinstance(holder, dict):
             holder[dice.choice(("", "x", "\0", "__class__", "é" * 300))] = dice.choice(EXTREMES)
         case _:
-            holder[place[-1]] = dice.choice(EXTREMES)
+            holder[path[-1]] = dice.choice(EXTREMES)
     return sample
 
 
-def _spoilt(dice, data):
-    """Some bytes of a message changed, missing, repeated or too many."""
+def _change_bytes(dice, data):
+    """Return the message with some bytes changed, removed, repeated or added."""
     at = dice.randrange(len(data) + 1)
     match dice.randrange(5):
         case 0:
@@ -56,7 +56,7 @@ def _spoilt(dice, data):
 
 
 def as_json(value):
-    """The bytes of a JSON text, with what no JSON may hold."""
+    """Return the bytes of a JSON text, which may contain values that JSON does not allow."""
     text = json.dumps(value, ensure_ascii=True)
     for name, raw in _RAW.items():
         text = text.replace(f'"{name}"', raw)
@@ -64,14 +64,14 @@ def as_json(value):
 
 
 def messages(samples, count):
-    """``count`` malformed messages: of ``samples`` that are objects, values and bytes; of bytes, the bytes."""
+    """Yield ``count`` malformed variations of ``samples``: of values and bytes for objects, of bytes for bytes."""
     for number in range(count):
         dice = random.Random(number)
         sample = dice.choice(samples)
         if isinstance(sample, bytes):
-            yield _spoilt(dice, sample)
+            yield _change_bytes(dice, sample)
             continue
         for _ in range(dice.choice((1, 1, 1, 2, 3))):
-            sample = _changed(dice, sample)
+            sample = _change_value(dice, sample)
         data = as_json(sample)
-        yield _spoilt(dice, data) if dice.random() < 0.2 else data
+        yield _change_bytes(dice, data) if dice.random() < 0.2 else data

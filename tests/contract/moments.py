@@ -1,4 +1,4 @@
-"""How densely an interruption test cuts a device's work: every third moment in the quick tier, each in the slow."""
+"""How many moments an interruption test covers: every third one in the quick tier, every one in the slow tier."""
 
 import pytest
 

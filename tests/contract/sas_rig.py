@@ -30,61 +30,61 @@ class Wire:
 
     @classmethod
     def on(cls, fileno: int, *, strict: bool, address: int = 1) -> Self:
-        """The host's end of a line that is open already."""
+        """Return the host's end of a line that is already open."""
         wire = cls.__new__(cls)
         wire._fd, wire._strict, wire.address = fileno, strict, address
         return wire
 
     def write(self, message: bytes) -> None:
-        """Send one message, its first byte with the wakeup bit where the line has one."""
+        """Send one message; on a line with a wakeup bit, its first byte carries it."""
         os.write(self._fd, escape_message_with_wakeup(message) if self._strict else message)
 
     def raw(self, data: bytes) -> None:
-        """Send bytes as they are."""
+        """Send bytes unchanged."""
         os.write(self._fd, data)
 
     def read(self, size: int, seconds: float = PATIENCE_SECONDS) -> bytes:
-        """``size`` bytes, or fewer when no more come."""
+        """Return ``size`` bytes, or fewer if no more arrive in time."""
         data = b""
         while len(data) < size and select.select([self._fd], [], [], seconds)[0]:
             data += os.read(self._fd, size - len(data))
         return data
 
     def read_until(self, wanted: bytes, seconds: float = PATIENCE_SECONDS) -> bool:
-        """Whether ``wanted`` comes, whatever comes before it."""
+        """Return whether ``wanted`` arrives in time, possibly after other bytes."""
         data = b""
         while not data.endswith(wanted) and select.select([self._fd], [], [], seconds)[0]:
             data += os.read(self._fd, 4096)
         return data.endswith(wanted)
 
     def silent(self, seconds: float = 0.05) -> bool:
-        """Whether nothing comes for a moment."""
+        """Return whether no byte arrives within the given time."""
         return not select.select([self._fd], [], [], seconds)[0]
 
     def general(self) -> int:
-        """A general poll, and the exception it gives."""
+        """Send a general poll; return the exception code."""
         self.write(bytes((0x80 | self.address,)))
         return self.read(1)[0]
 
     def sync(self) -> None:
-        """A poll to nobody: acknowledges what was said last."""
+        """Send a poll to no machine, which acknowledges the last reply."""
         self.write(b"\x80")
 
     def read_poll(self, code: int, size: int) -> bytes:
-        """A poll of type R, and its answer's data."""
+        """Send a poll of type R; return the data of the reply."""
         return self._ask(bytes((self.address, code)), size)
 
     def long(self, code: int, data: bytes, size: int) -> bytes:
-        """A poll with a CRC, and its answer's data; for a one-byte answer, that byte."""
+        """Send a poll with a CRC; return the data of the reply, or the byte of a one-byte reply."""
         return self._ask(append_crc(bytes((self.address, code)) + data), size)
 
     def _ask(self, poll: bytes, size: int) -> bytes:
-        """Ask until the answer is not "busy", which on a loaded computer it may be."""
+        """Repeat a poll until the reply is not "busy", which can occur on a loaded computer."""
         busy = bytes((self.address, 0))
         while True:
             self.write(poll)
             answer = self.read(min(size, 2))
-            if size == 1 and not self.silent(0):  # both bytes of "busy" come at once
+            if size == 1 and not self.silent(0):  # both bytes of "busy" arrive together
                 answer += self.read(1)
             if answer != busy:
                 break
@@ -97,7 +97,7 @@ class Wire:
         return answer[2:-2]
 
     def close(self) -> None:
-        """Let go of the line."""
+        """Close the line."""
         os.close(self._fd)
 
 
@@ -114,7 +114,7 @@ class Rig:
         self._tasks: list[asyncio.Task[None]] = []
 
     def wire(self, name: str, **settings: Any) -> Wire:
-        """The host's end of a line, once it is there."""
+        """Return the host's end of a started line."""
         line = next(line for line in self.lines if line.name == f"sas-{name}")
         return Wire(
             self.folder.run / "sas" / name,
@@ -142,7 +142,7 @@ def with_machine(
     sas: dict[str, dict[str, Any]] | None = None,
     **room: Any,
 ) -> None:
-    """Run ``scenario`` on a machine that has come up."""
+    """Run ``scenario`` on a started machine."""
 
     async def run() -> None:
         async with Rig(folder, sas or {"main": {}}, **room) as rig:

@@ -1,4 +1,4 @@
-"""What every bill acceptor driver promises, over every kind of line, through every interruption."""
+"""The contract of every bill acceptor driver, over every kind of line and through every interruption."""
 
 import asyncio
 import random
@@ -29,7 +29,7 @@ def protocol(request) -> str:
 
 @pytest.mark.requirement("G-02", "G-06")
 class TestEveryLine:
-    """The whole life of notes over perfect, one-byte, lossy and delayed lines."""
+    """Bills from insertion to credit or return, over perfect, one-byte, lossy and delayed lines."""
 
     def test_each_bill_is_credited_once(self, protocol, line):
         async def scene():
@@ -40,7 +40,7 @@ class TestEveryLine:
                 await rig.advance_until(rig.quiet)
             await rig.stop()
             assert rig.credited_cents == rig.box_cents()
-            if line != "lossy":  # an acceptor may give a note back when its orders are lost
+            if line != "lossy":  # an acceptor may return a bill if its orders are lost
                 assert rig.credited_cents == 80_00
             assert rig.box_cents() >= 40_00
             assert [e.content for e in rig.of(PaperStacked)] == rig.ledger.credited_items
@@ -201,7 +201,7 @@ class TestRefusals:
 
 @pytest.mark.requirement("G-05")
 class TestInterruptions:
-    """Killing the machine and cutting the acceptor's power at every step: credit or return, never both."""
+    """Kills of the machine and power losses of the acceptor at every step: a credit or a return, never both."""
 
     def test_a_kill_around_every_record_loses_and_doubles_nothing(self, protocol, line):
         async def scene(die_at: int) -> bool:
@@ -248,7 +248,9 @@ class TestInterruptions:
             assert rig.credited_cents == rig.box_cents(), (moment, pause)
             if line != "lossy" and pause < 5:
                 assert rig.credited_cents == 20_00, (moment, pause)
-            if rig.credited_cents or pause < 5:  # else it may have come back while nobody was listening
+            if (
+                rig.credited_cents or pause < 5
+            ):  # otherwise it may have been returned while no driver was running
                 assert not rig.ledger.disputed_items, (moment, pause)
             rig.close()
 
@@ -321,12 +323,12 @@ class TestInterruptions:
 
 
 @pytest.mark.requirement("G-02", "G-05")
-class TestANoteNobodyCanAccountFor:
-    """An ordered bill of which no report states where it went: a person decides its amount."""
+class TestUnaccountedBill:
+    """An ordered bill whose destination no report states: a person decides its amount."""
 
     @staticmethod
     def swallow(rig: BillRig) -> None:
-        """The acceptor loses its power and the note in it, and knows of none when it comes back."""
+        """Cut the acceptor's power and remove the bill; after the restart it reports no bill."""
         rig.hand("power_off")
         rig.twin._paper = None
 

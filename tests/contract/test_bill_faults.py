@@ -190,8 +190,8 @@ TICKET = "004724978028378429"
 
 
 @pytest.mark.requirement("G-05", "G-06", "H-08")
-class TestAPaperInEscrowWhenTheLineGoesSilent:
-    """A host is asked about a ticket, or has answered, when the acceptor is not heard for longer than a poll."""
+class TestTicketInEscrowWhileTheAcceptorDoesNotReply:
+    """The acceptor stops replying for longer than a poll while a host validates the ticket in escrow, or after that."""
 
     async def held(self, protocol: str) -> BillRig:
         rig = BillRig(protocol, decide="hold")
@@ -209,7 +209,7 @@ class TestAPaperInEscrowWhenTheLineGoesSilent:
             rig.hand("power_on")
             await rig.advance_until(lambda: rig.of(PaperReturned), 30)
             assert [event.content for event in rig.of(PaperReturned)] == [Barcode(TICKET)]
-            await rig.insert(5_00)  # and what comes next is not taken for it
+            await rig.insert(5_00)  # the next bill must not be mistaken for the ticket
             await rig.advance_until(lambda: len(rig.of(PaperInEscrow)) == 2)
             rig.driver.stack(rig.of(PaperInEscrow)[-1].escrow)
             await rig.advance_until(rig.quiet)
@@ -233,19 +233,24 @@ class TestAPaperInEscrowWhenTheLineGoesSilent:
             rig.hand("silence", on=False)
             await rig.advance_until(lambda: len(rig.of(LineRestored)) == 2, 5)
             if when == "back":
-                await asyncio.sleep(15)  # time for an acceptor that only holds to come to escrow again
+                await asyncio.sleep(15)  # time for a holding acceptor to report escrow again
                 order(1)
-            if (answer, when) == ("stack", "silent"):  # too old to keep a paper by: it is offered anew
+            if (answer, when) == (
+                "stack",
+                "silent",
+            ):  # the order is too old to be carried out: the ticket is offered again
                 await rig.advance_until(lambda: len(rig.of(PaperInEscrow)) == 2, 30)
                 rig.driver.return_bill(2)
             await rig.advance_until(lambda: rig.of(PaperStacked, PaperReturned), 30)
             await rig.advance_until(rig.quiet)
             await rig.stop()
-            kept = (answer, when) == ("stack", "back")
-            assert rig.ledger.credited_items == ([Barcode(TICKET)] if kept else [])
-            assert rig.twin.describe()["stacked"] == ([TICKET] if kept else [])
-            assert rig.twin.describe()["returned"] == ([] if kept else [TICKET])
-            assert [event.content for event in rig.of(PaperReturned)] == ([] if kept else [Barcode(TICKET)])
+            is_stacked = (answer, when) == ("stack", "back")
+            assert rig.ledger.credited_items == ([Barcode(TICKET)] if is_stacked else [])
+            assert rig.twin.describe()["stacked"] == ([TICKET] if is_stacked else [])
+            assert rig.twin.describe()["returned"] == ([] if is_stacked else [TICKET])
+            assert [event.content for event in rig.of(PaperReturned)] == (
+                [] if is_stacked else [Barcode(TICKET)]
+            )
             rig.close()
 
         jump(scene())
@@ -327,7 +332,7 @@ class TestInsideTheStacker:
             rig = BillRig(protocol)
             await rig.insert()
             await rig.advance_until(lambda: rig.twin.describe()["status"] == "stacking")
-            await asyncio.sleep(0.5)  # past the point of no return
+            await asyncio.sleep(0.5)  # past the point at which the bill can be returned
             rig.hand("box", present=False)
             await rig.advance_until(
                 lambda: any(e.code is FaultCode.STACKER_REMOVED and e.active for e in rig.of(DeviceFault))
@@ -348,7 +353,7 @@ class TestInsideTheStacker:
             rig = BillRig(protocol)
             await rig.idle()
             rig.driver._notes = {code: cents for code, cents in rig.driver._notes.items() if cents != 20_00}
-            rig.twin._is_enabled = lambda _: True  # an acceptor that ignores what it was told
+            rig.twin._is_enabled = lambda _: True  # an acceptor that ignores its inhibits
             rig.hand("insert", amount_cents=20_00)
             await rig.advance_until(lambda: rig.of(PaperReturned))
             await rig.advance_until(rig.quiet)
@@ -446,21 +451,21 @@ def test_an_ebds_acceptor_without_a_note_table_is_queried_a_few_times_and_used()
 
     async def scene():
         rig = BillRig("ebds")
-        heard = []
+        query_types = []
         answer = rig.twin._build_reply
 
-        def plainly(question):
-            heard.append(type(question))
+        def reply_with_status(question):
+            query_types.append(type(question))
             return answer(EbdsPoll(ack=question.ack) if isinstance(question, AuxiliaryCommand) else question)
 
-        rig.twin._build_reply = plainly
+        rig.twin._build_reply = reply_with_status
         for cents in (5_00, 20_00, 10_00):
             await rig.insert(cents)
             await rig.advance_until(rig.quiet)
         await asyncio.sleep(10)
         await rig.stop()
         assert rig.credited_cents == rig.box_cents() == 35_00
-        assert 1 <= heard.count(AuxiliaryCommand) <= 3
+        assert 1 <= query_types.count(AuxiliaryCommand) <= 3
         rig.close()
 
     jump(scene())

@@ -14,7 +14,7 @@ from egm.testing.device import DeviceRig
 from egm.testing.jumping_loop import jump
 from tools.cli.device_listener import create_driver_without_machine
 
-#: Protocol -> the channel that is wrong, its other worth, and the money that then goes in.
+#: Protocol -> the channel with another value, that value, and the money that is then inserted.
 WRONG = {
     "cctalk_coin": (1, 200, 5),
     "cctalk_bill": (3, 50_00, 5_00),
@@ -74,7 +74,7 @@ async def begun(protocol: str, prepare=lambda _: None) -> DeviceRig:
     driver.enable(driver.values_cents)
     await rig.advance_until(lambda: rig.of(LineRestored))
     await asyncio.sleep(10)
-    with suppress(ActionError):  # an acceptor that takes nothing says so
+    with suppress(ActionError):  # a disabled acceptor refuses the action
         rig.hand("insert", amount_cents=WRONG[protocol][2])
     await asyncio.sleep(5)
     await rig.stop()
@@ -132,7 +132,7 @@ def test_matching_channel_values_are_accepted_and_unknown_ones_reported(protocol
 
 
 def named(**names):
-    """Let slots say these names."""
+    """Make slots report these names."""
 
     def prepare(rig):
         coin_id = rig.twin._encode_coin_id

@@ -1,4 +1,4 @@
-"""What a coin acceptor's driver promises, over every kind of line, through every interruption."""
+"""The contract of a coin acceptor's driver, over every kind of line and through every interruption."""
 
 import asyncio
 import random
@@ -42,7 +42,7 @@ class CoinRig(DeviceRig):
     def credited(self) -> int:
         return sum(cents for cents, _ in self.ledger.credited_coins)
 
-    def kept(self) -> int:
+    def accepted_cents(self) -> int:
         state = self.twin.describe()
         return state["hopper_cents"] + state["drop_cents"]
 
@@ -56,7 +56,7 @@ class TestCoinAcceptor:
             for cents in (25, 2_00, 1_00, 25, 25, 2_00):
                 rig.hand("insert", amount_cents=cents)
                 await asyncio.sleep(0.7)
-            await rig.advance_until(lambda: rig.credited() == rig.kept() == 5_75)
+            await rig.advance_until(lambda: rig.credited() == rig.accepted_cents() == 5_75)
             await rig.stop()
             assert sum(event.amount_cents for event in rig.of(CoinAccepted)) == 5_75
             rig.close()
@@ -74,7 +74,7 @@ class TestCoinAcceptor:
             rig.hand("insert", amount_cents=2_00)
             await asyncio.sleep(2)
             await rig.stop()
-            assert rig.credited() == rig.kept() == 0
+            assert rig.credited() == rig.accepted_cents() == 0
             assert rig.twin.describe()["tray_cents"] == 2_05
             rig.close()
 
@@ -106,24 +106,24 @@ class TestCoinAcceptor:
             await rig.ready()
             for _ in range(20):
                 await rig.stop()
-                for _ in range(dice.randrange(5)):  # the acceptor keeps five events
+                for _ in range(dice.randrange(5)):  # the acceptor stores five events
                     rig.hand("insert", amount_cents=dice.choice(sorted(COINS)))
                     await asyncio.sleep(dice.random() * 0.4)
                 await asyncio.sleep(0.4)
                 rig.begin()
                 await asyncio.sleep(dice.random() * 2)
-                if line in {"lossy", "delayed"}:  # the acceptor's memory is five events short
-                    await rig.advance_until(lambda: rig.credited() == rig.kept())
-            await rig.advance_until(lambda: rig.credited() == rig.kept())
+                if line in {"lossy", "delayed"}:  # the acceptor stores only five events
+                    await rig.advance_until(lambda: rig.credited() == rig.accepted_cents())
+            await rig.advance_until(lambda: rig.credited() == rig.accepted_cents())
             await rig.stop()
-            assert rig.kept() > 0
+            assert rig.accepted_cents() > 0
             rig.close()
 
         for seed in range(5):
             jump(scene(seed))
 
     def test_a_coin_during_a_power_loss_is_credited_or_disputed(self):
-        """A coin at the instant of a power loss is either credited or reported."""
+        """A coin accepted at the moment of a power loss is either credited or reported."""
 
         async def scene(moment: float) -> None:
             rig = CoinRig()
@@ -137,7 +137,7 @@ class TestCoinAcceptor:
                 await rig.advance_until(lambda: rig.twin.describe()["status"] == "idle")
                 await asyncio.sleep(1)
             await rig.stop()
-            missing = rig.kept() - rig.credited()
+            missing = rig.accepted_cents() - rig.credited()
             assert missing >= 0
             assert missing == 1_00 * len(rig.of(PaperDisputed))
             rig.close()
@@ -240,7 +240,10 @@ class TestCoinAcceptor:
                 lambda: any(e.code is FaultCode.WRONG_LANE and e.active for e in rig.of(DeviceFault))
             )
             await rig.stop()
-            assert rig.ledger.credited_coins == [(25, True), (1_00, False)]  # it is where it fell
+            assert rig.ledger.credited_coins == [
+                (25, True),
+                (1_00, False),
+            ]  # recorded with the path that the coin took
             assert [e.code for e in rig.of(DeviceFault) if e.active] == [FaultCode.WRONG_LANE]
             rig.close()
 
@@ -251,7 +254,7 @@ class TestCoinAcceptor:
             rig = CoinRig()
             await rig.ready()
             rig.hand("insert", amount_cents=25)
-            rig.driver.disable()  # one on its way is no intruder
+            rig.driver.disable()  # a coin already in the acceptor is no fault
             await rig.advance_until(lambda: rig.credited() == 25)
             await rig.advance_until(lambda: rig.twin.describe()["status"] == "disabled")
             await asyncio.sleep(3)
@@ -261,13 +264,13 @@ class TestCoinAcceptor:
                 lambda: any(e.code is FaultCode.UNINVITED and e.active for e in rig.of(DeviceFault))
             )
             await rig.stop()
-            assert rig.credited() == rig.kept() == 2_25
+            assert rig.credited() == rig.accepted_cents() == 2_25
             rig.close()
 
         jump(scene())
 
     def test_a_coin_of_a_value_not_enabled_is_credited_and_reported(self):
-        """Also while the acceptor takes coins of other values."""
+        """This also applies while coins of other values are enabled."""
 
         async def scene():
             rig = CoinRig()
@@ -282,7 +285,7 @@ class TestCoinAcceptor:
                 lambda: any(e.code is FaultCode.UNINVITED and e.active for e in rig.of(DeviceFault))
             )
             await rig.stop()
-            assert rig.credited() == rig.kept() == 2_25
+            assert rig.credited() == rig.accepted_cents() == 2_25
             rig.close()
 
         jump(scene())
@@ -317,30 +320,30 @@ def test_a_twin_reports_its_equipment_category(protocol, category):
     """Header 245, the first query of every host, encoded from the protocol's description."""
 
     async def scene():
-        rig, heard = DeviceRig(protocol), []
-        rig.twin._send = heard.append
+        rig, frames = DeviceRig(protocol), []
+        rig.twin._send = frames.append
         rig.twin._handle_data(frame(rig.twin.address, 245))
-        assert heard[0][4:-1] == category
+        assert frames[0][4:-1] == category
         rig.close()
 
     jump(scene())
 
 
 def test_a_coin_twin_reports_the_coin_of_each_slot():
-    """Header 184: country, value and issue in six letters; dots for a slot that takes nothing."""
+    """Header 184: country, value and issue in six letters; dots for a slot without a coin."""
 
     async def scene():
-        rig, heard = DeviceRig("cctalk_coin"), []
-        rig.twin._send = heard.append
+        rig, frames = DeviceRig("cctalk_coin"), []
+        rig.twin._send = frames.append
         for slot in (1, 4, 16):
             rig.twin._handle_data(frame(rig.twin.address, 184, slot))
-        assert [answer[4:-1] for answer in heard] == [b"US005A", b"US100A", b"......"]
+        assert [answer[4:-1] for answer in frames] == [b"US005A", b"US100A", b"......"]
         rig.close()
 
     jump(scene())
 
 
 def frame(address, header, *data):
-    """A ccTalk frame of the host: all its bytes add up to nothing."""
+    """Return a ccTalk frame of the host; the sum of its bytes is zero modulo 256."""
     body = bytes((address, len(data), 1, header, *data))
     return body + bytes((-sum(body) % 256,))

@@ -34,7 +34,7 @@ def test_a_device_is_identified_by_what_it_reports_itself(protocol):
         await asyncio.sleep(2)
         await rig.stop()
         rig.close()
-        assert len(rig.of(DeviceIdentified)) == 1, "it is stated once"
+        assert len(rig.of(DeviceIdentified)) == 1, "the identity is reported once"
 
     jump(scene())
     assert bench.identities == {"device": IDENTITIES[protocol]}

@@ -24,12 +24,12 @@ from egm.testing.machine import MachineRig
 def test_coins_fall_into_the_box_when_the_hopper_is_full_or_absent(tmp_path, devices, fell):
     text = (files("egm.profiles") / "generic.toml").read_text(encoding="utf-8")
     assert text.count("hopper_cents = 100\n") == 1
-    place = tmp_path / "place.toml"
+    profile = tmp_path / "place.toml"
     full = text.replace("hopper_cents = 100\n", "hopper_cents = 100\nhopper_full_cents = 300\n")
-    place.write_text(full, encoding="utf-8")
+    profile.write_text(full, encoding="utf-8")
 
     async def scene():
-        room, rig = MachineRig(tmp_path / "state", profile=place, devices=devices), DeviceRig("cctalk_coin")
+        room, rig = MachineRig(tmp_path / "state", profile=profile, devices=devices), DeviceRig("cctalk_coin")
         driver = CctalkCoinDriver("coin", rig.serial_line(), rig.sink, room.ledgers.coin_ledger)
         state = StateFolder(tmp_path / "state")
         state.prepare()
@@ -52,7 +52,7 @@ def test_coins_fall_into_the_box_when_the_hopper_is_full_or_absent(tmp_path, dev
         twin, values = rig.twin.describe(), room.journal.meters().values
         assert (twin["hopper_cents"], twin["drop_cents"]) == fell
         assert (values["hopper_level"], values["coin_drop"], room.credit_cents) == (*fell, 600)
-        assert not rig.of(DeviceFault)  # a diverter that was turned sends nothing the wrong way
+        assert not rig.of(DeviceFault)  # no coin took the wrong path after the diverter was switched
         await rig.stop()
         rig.close()
         room.close()

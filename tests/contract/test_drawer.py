@@ -1,7 +1,7 @@
 """The drawer's controls on real twins: every offered action works, and caused faults can be cleared.
 
-A bill after a jam that waited for it never reaches escrow; it must be given back by the same hands that
-caused the jam, and the next one must be credited.
+A bill that jams never reaches escrow. The drawer that caused the jam must be able to remove the bill, and the
+next bill must be credited.
 """
 
 import pytest
@@ -17,10 +17,10 @@ PROTOCOLS = ("cctalk_bill", "ebds", "id003")
 
 
 def offered(rig):
-    """What the drawer offers to do to the acceptor as it is now: action -> its control."""
+    """Return the control of each action that the drawer now offers for the acceptor, by action."""
     view = View(device_states={"bill": rig.twin.describe()})
-    found = lay_out_controls(LANDSCAPE, view, Texts("en"))
-    return {command.action: control for control in found for command in control.commands}
+    controls = lay_out_controls(LANDSCAPE, view, Texts("en"))
+    return {command.action: control for control in controls for command in control.commands}
 
 
 def press(rig, action):
@@ -44,7 +44,7 @@ def test_a_jam_caused_from_the_drawer_can_be_cleared_from_it(protocol):
         rig = BillRig(protocol)
         await rig.idle()
         assert "clear" not in offered(rig)
-        press(rig, "jam")  # nothing inside: the next paper jams
+        press(rig, "jam")  # the acceptor is empty, so the next bill jams
         assert "jam" not in offered(rig)
         assert offered(rig)["clear"].is_on
         await rig.insert(500)

@@ -7,10 +7,10 @@ import egm
 from egm.app.features import FEATURES
 
 ROOT = Path(egm.__file__).parents[1]
-#: Words that are kinds of entries and other things as well; the audit names no such other event.
+#: Entry kinds that are also words with another meaning; in the audit they have no other meaning.
 WORDS = frozenset({"event", "selection"})
 WORDS_OF_AUDIT = frozenset({"selection"})
-#: Files below the declarations, which cannot import them, and why they name kinds all the same.
+#: Files that name kinds although they cannot import the declarations, and why.
 BELOW = {
     "egm/kernel/timekeeping.py": "reads the journal's own clock.changed before any feature exists",
     "egm/money/entries.py": "a hand-pay may settle reservations of games and levels, which are declared above it",
@@ -32,7 +32,7 @@ KINDS = {entry.kind for entry in FEATURES.entry_declarations}
 
 
 def named_kinds(text, kinds):
-    """Those of these kinds of entries that a module writes as text, outside a declaration."""
+    """Return the given entry kinds that a module writes as text outside a declaration."""
     if not any(f'"{kind}"' in text for kind in kinds):
         return set()
     tree = ast.parse(text)
@@ -50,7 +50,7 @@ def named_kinds(text, kinds):
 
 
 def test_no_entry_kind_is_written_as_text_outside_its_declaration():
-    found = {}
+    kinds_by_file = {}
     for package in ("egm", "meters", "tools"):
         for file in sorted((ROOT / package).rglob("*.py")):
             name = str(file.relative_to(ROOT))
@@ -58,9 +58,9 @@ def test_no_entry_kind_is_written_as_text_outside_its_declaration():
                 continue
             kinds = KINDS - (WORDS_OF_AUDIT if name.startswith("tools/audit/") else WORDS)
             if named := named_kinds(file.read_text(encoding="utf-8"), kinds):
-                found[name] = sorted(named)
-    assert {name: kinds for name, kinds in found.items() if name not in BELOW} == {}
-    assert sorted(BELOW.keys() - found.keys()) == [], "it names no kind any more"
+                kinds_by_file[name] = sorted(named)
+    assert {name: kinds for name, kinds in kinds_by_file.items() if name not in BELOW} == {}
+    assert sorted(BELOW.keys() - kinds_by_file.keys()) == [], "this file no longer names a kind"
 
 
 def test_the_search_finds_an_entry_kind_written_as_text():

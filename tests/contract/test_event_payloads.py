@@ -35,7 +35,7 @@ from egm.testing.machine import MachineRig
 from meters.transaction import JSON
 
 PAYLOADS = FEATURES.state_table.payloads
-#: For each plain type: values that are not of it, although Python would take some of them for it.
+#: For each plain type: values of other types, although Python treats some of them as equal.
 NOT_OF = {int: (b"no", True, 1.0, "1"), str: (b"no", 1, None), bool: (b"no", 1, "true")}
 
 
@@ -44,24 +44,24 @@ def sample(hint: object) -> object:
     origin, inner = get_origin(hint), get_args(hint)
     match origin:
         case _ if hint == JSON:
-            found: object = "any JSON"
+            value: object = "any JSON"
         case _ if IN_MEMORY in inner:
-            found = inner[0].model_construct()
+            value = inner[0].model_construct()
         case typing.Annotated | typing.Union | types.UnionType:
-            found = sample(inner[0])
+            value = sample(inner[0])
         case typing.Literal:
-            found = inner[0]
+            value = inner[0]
         case builtins.tuple:
-            found = tuple(map(sample, inner[: inner.index(Ellipsis) if Ellipsis in inner else None]))
+            value = tuple(map(sample, inner[: inner.index(Ellipsis) if Ellipsis in inner else None]))
         case collections.abc.Mapping:
-            found = {"a": sample(inner[1])}
+            value = {"a": sample(inner[1])}
         case _ if dataclasses.is_dataclass(hint):
-            found = values_of(hint)
+            value = values_of(hint)
         case _ if issubclass(hint, StrEnum):
-            found = next(iter(hint))
+            value = next(iter(hint))
         case _:
-            found = {int: 1, str: "x", bool: True}[hint]
-    return found
+            value = {int: 1, str: "x", bool: True}[hint]
+    return value
 
 
 def values_of(payload: type) -> dict[str, object]:
@@ -74,7 +74,7 @@ def find_nested_payload(hint: object) -> type | None:
 
 
 def list_event_names(kind: type[EventName] = EventName) -> list[EventName]:
-    """Return the events of the product, of every enumeration of them."""
+    """Return the events of the product from every enumeration."""
     names = list(kind) if kind.__module__.startswith("egm.") else []
     return [*names, *(event for below in kind.__subclasses__() for event in list_event_names(below))]
 
@@ -163,7 +163,7 @@ def iter_built_events() -> Iterator[tuple[str, str, str]]:
 
 def test_the_product_builds_each_event_with_its_declared_payload():
     declared = {event.name: PAYLOADS[event].__name__ for event in PAYLOADS}
-    built = [found for found in iter_built_events() if found[1] in declared]
+    built = [event for event in iter_built_events() if event[1] in declared]
     assert len(built) > 100
     assert [(where, event, payload) for where, event, payload in built if payload != declared[event]] == []
 
@@ -199,18 +199,20 @@ def test_guards_and_effects_read_the_payload_of_the_events_of_their_rule():
         for payload in iter_payloads_read(function, set())
     ]
     assert len(read) > 200
-    assert [found for found in read if not issubclass(PAYLOADS[found[0]], found[2])] == []
+    assert [
+        (event, name, payload) for event, name, payload in read if not issubclass(PAYLOADS[event], payload)
+    ] == []
 
 
 def list_field_values(field: FormField) -> list[str | int | None]:
     """Return values that a field of a form can have when the form is submitted."""
-    found: list[str | int | None] = [None] if not field.is_required else []
+    values: list[str | int | None] = [None] if not field.is_required else []
     match field.kind:
         case FieldKind.NUMBER | FieldKind.AMOUNT:
-            return [*found, field.value_min, field.value_max]
+            return [*values, field.value_min, field.value_max]
         case FieldKind.CHOICE if field.choices:
-            return [*found, *field.choices]
-    return [*found, "1"]
+            return [*values, *field.choices]
+    return [*values, "1"]
 
 
 @pytest.mark.parametrize("form", FEATURES.list_contributions(Form), ids=lambda form: form.id)
@@ -221,12 +223,12 @@ def test_every_value_that_a_form_accepts_fits_the_payload_of_its_event(form):
         for value in list_field_values(field):
             PAYLOADS.build_event(form.event, {**form.preset_values, **persons, **filled, field.name: value})
     PAYLOADS.build_event(form.event, {**form.preset_values, **persons, **filled})
-    if form.submission_guards:  # shown before anything is filled in
+    if form.submission_guards:  # checked before a field is filled in
         PAYLOADS.build_event(form.event, form.preset_values)
 
 
 class UndeclaredEvent(EventName):
-    """Events of a feature that declares no payload for the second."""
+    """Events of a feature that declares no payload for the second event."""
 
     FIRST = "first"
     SECOND = "second"

@@ -1,8 +1,8 @@
 """Every decision that a table offers has a text and advice, and its raises are reserved.
 
-A bet with answers states best and worst play.
+A bet with decisions states the returns of the best and the worst play.
 
-Each kind of bet of every table is played some rounds, with the advised answers.
+The tests play some rounds of each kind of bet of every table, with the advised answers.
 """
 
 import re
@@ -19,14 +19,14 @@ from tools.dev.gallery import Walk
 from tools.lab.certification.depicted import build_wager
 from tools.lab.simulation import choose_as_player
 
-#: Rounds of a bet: until so many have added a stake, or so many have asked something, at most so many in all.
+#: Rounds of a bet: number that must add a stake, or that must have a decision, and the maximum in total.
 ADDING, ASKING, ROUNDS = 3, 10, 60
-#: Words of a round that are the same in both languages.
+#: Texts of a round that are equal in both languages.
 SAME_IN_FRENCH = {"Blackjack", "Gong", "Wong", "point", "points"}
 
 
 def play_rounds(name):
-    """Each bet with its wager and, of each of its rounds, the players' decisions, what they added, and the display."""
+    """Yield each bet with its wager and, for each round, the players' decisions, the added stakes and the display."""
     game, draw = load_game(name), Walk(name)
     for bet in analyse(game, Depth.RETURN).bets:
         table = game if bet.table is None else game.with_table_state(bet.table)
@@ -53,7 +53,7 @@ def has_text(texts, option):
 
 
 def iter_translations(data):
-    """Yield each text in the data that is there by language, English first."""
+    """Yield each text that the data has by language, English first."""
     if isinstance(data, Mapping) and data.keys() == {"en", "fr"}:
         yield data["en"], data["fr"]
     elif isinstance(data, Mapping | list | tuple):
@@ -76,7 +76,7 @@ def test_decisions_have_texts_advice_and_returns_and_their_stakes_are_reserved(n
         untranslated = {word for text in alike for word in re.findall(r"[A-Za-z]{3,}", text)} - SAME_IN_FRENCH
         assert untranslated == set(), f"{bet.bet}: not in French"
         questions = [decision for decision in asked if len(decision.options) > 1]
-        if not isinstance(game.rules, RoomRules):  # players against each other have no best answer
+        if not isinstance(game.rules, RoomRules):  # games between players have no best answer
             unadvised = {each.kind for each in questions if each.prompt.get("advice") not in each.options}
             assert unadvised == set(), f"{bet.bet}: the best answer is not published"
         is_own = not bet.is_covered_by_players and not bet.required_bets
@@ -107,7 +107,7 @@ ADVISED_GAMES = (
 
 
 def play_round(game, number, choose):
-    """Return a round's decisions and outcome; its draws depend on ``number`` only, ``choose`` gives the answers."""
+    """Return a round's decisions and outcome. Its draws depend on ``number`` only; ``choose`` returns the answers."""
     wager = game.build_wager(game.bet_options[0])
     played, asked = Round(game.play(wager, Walk(f"{game.id}/{number}")), wager), []
     played.advance()

@@ -1,7 +1,7 @@
 """Every fault of every kind of device: its state, journal entry, text and end in the machine.
 
-The table is written from the regulations' lists, not from the machine's own; its completeness is held against the
-drivers' sources, so that a fault a driver learns to report cannot be forgotten here.
+The table is written from the regulations, not from the machine's own table. It is checked against the sources of the
+drivers, so that every fault that a driver can report must be listed here.
 """
 
 import asyncio
@@ -24,7 +24,7 @@ from egm.testing.machine import MachineRig
 STOPS, WATCHDOG_ALIVE = State.TILT, State.IDLE
 ITSELF, ATTENDANT = "itself", "attendant"
 
-#: Kind -> fault -> whether play stops, and who ends it once its cause has gone.
+#: Kind -> fault -> whether play stops, and who clears it when its cause has ended.
 TABLE = {
     "bill_acceptor": {
         "communication": (WATCHDOG_ALIVE, ITSELF),
@@ -94,8 +94,8 @@ CLAUSES = {
 }
 
 
-def shown(kind: str, code: str):
-    """The requirement that a fault is of."""
+def mark_requirement(kind: str, code: str):
+    """Return the mark with the requirement of a fault."""
     if code == "battery_low":
         return pytest.mark.requirement("G-14:a", ROW_OF[kind])
     row = CLAUSES.get(code, ROW_OF[kind]) if kind == "hopper" else ROW_OF[kind]
@@ -103,7 +103,7 @@ def shown(kind: str, code: str):
 
 
 ROWS = [
-    pytest.param(kind, code, *does, id=f"{kind}.{code}", marks=shown(kind, code))
+    pytest.param(kind, code, *does, id=f"{kind}.{code}", marks=mark_requirement(kind, code))
     for kind, codes in TABLE.items()
     for code, does in codes.items()
 ]
@@ -144,7 +144,7 @@ def test_a_device_fault_reaches_the_machine_and_ends_as_stated(tmp_path, texts, 
     lost = code == "communication"
     begins = LineLost(device="d", why="no answer") if lost else fault(code, active=True)
     over = LineRestored(device="d") if lost else fault(code, active=False)
-    for _ in range(2):  # a repeat is no news
+    for _ in range(2):  # a repeated report is not recorded
         for event in iter_reported_events(begins, kind, ()):
             room.happen(event)
     name = f"{kind}.{code}"
@@ -153,8 +153,8 @@ def test_a_device_fault_reaches_the_machine_and_ends_as_stated(tmp_path, texts, 
     (record,) = room.records("fault.raised")
     assert (record["code"], record["detail"]) == (name, "no answer" if lost else "it says so")
     assert room.journal.meters().values[f"fault.{name}"] == 1
-    told = {notice.code for notice in build_snapshot(room.engine).notices}
-    assert (f"fault.{name}" in told) or room.machine.active_faults[name]["locks"] is False
+    notice_codes = {notice.code for notice in build_snapshot(room.engine).notices}
+    assert (f"fault.{name}" in notice_codes) or room.machine.active_faults[name]["locks"] is False
     for each in texts:
         assert each.has_text(f"tilt.text.{name}")
         assert format_fault(each, name) == each.say(f"tilt.text.{name}")
@@ -172,7 +172,7 @@ def fault(code: str, *, active: bool) -> DeviceFault:
     return DeviceFault(device="d", code=FaultCode(code), active=active, detail="it says so" if active else "")
 
 
-#: What a hand does to the hopper, and the fault that the machine then has.
+#: Test actions on the hopper, and the fault that the machine then has.
 HANDS = {
     "hopper_empty": ("fill", {"coins": 2}),
     "jam": ("jam", {}),
@@ -184,9 +184,11 @@ HANDS = {
 }
 
 
-@pytest.mark.parametrize("code", [pytest.param(code, marks=shown("hopper", code)) for code in HANDS])
+@pytest.mark.parametrize(
+    "code", [pytest.param(code, marks=mark_requirement("hopper", code)) for code in HANDS]
+)
 def test_a_mechanical_hopper_fault_during_a_payout_reaches_the_machine(tmp_path, code):
-    """From the simulated mechanics over the real line and driver, as an event, into the machine."""
+    """The fault passes from the simulated mechanics through the line, the driver and an event to the machine."""
 
     async def scene():
         room, rig, driver = with_hopper(tmp_path)
@@ -204,7 +206,8 @@ def test_a_mechanical_hopper_fault_during_a_payout_reaches_the_machine(tmp_path,
 
 
 @pytest.mark.parametrize(
-    "code", [pytest.param(code, marks=shown("hopper", code)) for code in ("jam", "sensor_stuck", "cheat")]
+    "code",
+    [pytest.param(code, marks=mark_requirement("hopper", code)) for code in ("jam", "sensor_stuck", "cheat")],
 )
 def test_a_hopper_fault_without_an_open_payout_reaches_the_machine(tmp_path, code):
     """No payout is open, so the fault itself is reported and not its effect on the coins."""

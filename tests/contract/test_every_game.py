@@ -1,7 +1,7 @@
 """What every game of the library must do: each test runs for each game, also for a game that is added later.
 
-A table of the forbidden wagers has each one's section of the text; what a game says of itself (limits, help,
-recall) is held against the rules, and what a player and a host are told against the journal.
+A table lists the forbidden wagers with the section of the regulation. The limits, help and recall of a game are
+checked against its rules; the figures shown to a player and a host are checked against the journal.
 """
 
 import json
@@ -50,7 +50,7 @@ from tools.lab.certification.finding import Case, Status
 from tools.lab.certification.rules import bet_limit
 
 GAMES = list_shipped_games()
-#: Credit enough for any round of these tests.
+#: Enough credit for any round of these tests.
 CREDIT_CENTS = 100_000
 
 #: Wagers that a regulation forbids: game, section of the regulation, bets, and a part of the error message.
@@ -141,7 +141,7 @@ def lay(rig, bets):
     return rig.machine.selection.options == {"bets": bets}
 
 
-# ---------------------------------------------------------------------------------- what may be bet
+# ---------------------------------------------------------------------------------- accepted bets
 @pytest.mark.requirement("C-04", "S-30", "P-01:b")
 @pytest.mark.parametrize(("game", "section", "bets", "why"), FORBIDDEN, ids=lambda each: str(each)[:40])
 def test_a_wager_that_the_rules_forbid_is_refused_by_game_and_machine(rig, game, section, bets, why):
@@ -165,8 +165,8 @@ def test_each_spot_is_accepted_with_the_bets_it_requires(game):
             assert rules.build_wager(sum(first.values()), bets=first).bets_by_seat[0] == first
 
 
-# ---------------------------------------------------------------------------------- what a round may cost
-#: The tables where an answer of the certified play may add to the stake.
+# ---------------------------------------------------------------------------------- the cost of a round
+#: The tables at which a decision of the certified strategy may add to the stake.
 RAISED = tuple(
     name
     for name in list_table_games()
@@ -179,8 +179,8 @@ def lead_of(rules):
     return max(rules.list_spots(), key=lambda spot: spot.reserve_per_credit)
 
 
-def at_most(rules, cents):
-    """The bets with the highest one that is raised."""
+def find_highest_bets(rules, cents):
+    """Return the smallest bets with the highest bet on the spot with the largest raise, and that spot."""
     lead = lead_of(rules)
     most = rules.find_highest_bet(LIMIT_CENTS // cents)[lead.id]
     return rules.table_layout.find_smallest_bets_with(lead, most), lead
@@ -193,7 +193,7 @@ def test_a_first_bet_is_limited_so_that_every_raise_fits_the_bet_limit(rig, game
     rules = rules_of(game)
     for cents in machine.machine.denominations_cents[game]:
         machine.engine.handle(EventType.DENOMINATION, value=cents)
-        bets, lead = at_most(rules, cents)
+        bets, lead = find_highest_bets(rules, cents)
         assert lay(machine, bets), (cents, bets)
         more = bets[lead.id] + lead.bet_step
         higher = rules.table_layout.find_smallest_bets_with(lead, more)
@@ -239,12 +239,13 @@ def test_a_round_starts_only_if_the_credit_covers_every_raise(rig, game):
 def test_certification_states_how_far_the_bet_limit_reduces_a_bet(game):
     profile, loaded = load_profile("generic"), load_game(game)
     findings = list(bet_limit(Case(loaded, game, None, profile, None, 0)))
-    rules, said = loaded.rules, [each.evidence for each in findings if each.status is Status.NOTED]
+    rules = loaded.rules
+    remarks = [finding.evidence for finding in findings if finding.status is Status.NOTED]
     for cents in loaded.denominations_cents:
-        bets, lead = at_most(rules, cents)
+        bets, lead = find_highest_bets(rules, cents)
         if bets[lead.id] < min(lead.bet_max, LIMIT_CENTS // cents):
             assert any(
-                f"at most {bets[lead.id]:,} of {lead.bet_max:,} on {lead.id}:" in each for each in said
+                f"at most {bets[lead.id]:,} of {lead.bet_max:,} on {lead.id}:" in remark for remark in remarks
             )
 
 
@@ -259,9 +260,9 @@ def test_the_cabinet_check_states_how_far_the_bet_limit_reduces_a_bet(tmp_path):
     assert any(reduced in each for each in output), output
 
 
-# ---------------------------------------------------------------------------------- what is told of it
-def filled(rules, wanted):
-    """Bets whose round may come to just so much, raises and insurance included; None where none is found."""
+# ---------------------------------------------------------------------------------- reported limits
+def find_bets_of_cost(rules, wanted):
+    """Return bets whose round may cost exactly ``wanted``, with raises and insurance; None if there are none."""
     spots = [spot for spot in rules.list_spots() if not spot.added_bet_multiples]
     for lead in sorted(
         spots, key=lambda spot: -spot.bet_max * (1 + spot.reserve_per_credit + spot.optional_per_credit)
@@ -278,10 +279,10 @@ def filled(rules, wanted):
                     )
                 ),
             }:
-                laid, rest = dict(bets), left - optional
+                laid, missing_credits = dict(bets), left - optional
                 for spot in spots:
                     if (
-                        rest <= 0
+                        missing_credits <= 0
                         or spot.id in laid
                         or spot.required_multiple is not None
                         or (spot.required_spot or lead.id) not in laid
@@ -295,10 +296,10 @@ def filled(rules, wanted):
                     )
                     cap = cap if spot.credits_covered is None else 0
                     unit = 1 + spot.reserve_per_credit
-                    more = int(min(cap, rest // unit)) // spot.bet_step * spot.bet_step
+                    more = int(min(cap, missing_credits // unit)) // spot.bet_step * spot.bet_step
                     if more >= spot.bet_min:
-                        laid[spot.id], rest = more, rest - int(more * unit)
-                if rest == 0:
+                        laid[spot.id], missing_credits = more, missing_credits - int(more * unit)
+                if missing_credits == 0:
                     return laid
     return None
 
@@ -308,19 +309,21 @@ def filled(rules, wanted):
 def test_hosts_read_the_highest_stake_of_a_round(rig, game):
     machine = rig(game)
     rules, cents = rules_of(game), machine.machine.denominations_cents[game][0]
-    told = (
+    reported_credits = (
         ReadoutBuilder(SimpleNamespace(machine=machine.machine), MeterReadingCache(machine.journal))
         ._facts[0]
         .max_bet_credits
     )
-    assert told == find_highest_stake_credits(machine.machine, game, cents) <= LIMIT_CENTS // cents
+    assert (
+        reported_credits == find_highest_stake_credits(machine.machine, game, cents) <= LIMIT_CENTS // cents
+    )
     if not rules.list_spots():
-        assert told == max(bet for bet in rules.bet_options if bet * cents <= LIMIT_CENTS)
+        assert reported_credits == max(bet for bet in rules.bet_options if bet * cents <= LIMIT_CENTS)
         return
-    assert filled(rules, told) is not None
-    over = told + 1
+    assert find_bets_of_cost(rules, reported_credits) is not None
+    over = reported_credits + 1
     if over * cents <= LIMIT_CENTS and len(rules.list_spots()) < 12:
-        assert filled(rules, over) is None
+        assert find_bets_of_cost(rules, over) is None
 
 
 @pytest.fixture(scope="module")
@@ -372,7 +375,7 @@ def test_the_help_states_the_limits_of_every_spot(rig, theme, game, language):
         rules.find_highest_stake(room_),
     ):
         assert stage.money(credits_ * cents) in limits_text
-    for spot in spots if len(spots) < 12 else ():  # and what is said of a spot is what is taken there
+    for spot in spots if len(spots) < 12 else ():  # each stated limit of a spot is the accepted one
         shown = stage.view.table.spots[spot.id]
         lines = [words for words, _ in format_spot_lines(stage, shown, cents)]
         least, most = (
@@ -382,7 +385,7 @@ def test_the_help_states_the_limits_of_every_spot(rig, theme, game, language):
         assert any(least in words and most in words for words in lines), (spot.id, lines)
 
 
-# ---------------------------------------------------------------------------------- what a round came to
+# ---------------------------------------------------------------------------------- results of rounds
 FAMILIES = {name: tomllib.loads(read_source(name).path.read_text())["game"]["family"] for name in GAMES}
 PAY_TABLES = tuple(name for name, family in FAMILIES.items() if family in {"video-poker", "reels", "keno"})
 
@@ -399,7 +402,7 @@ class Round:
             forms = rng.sample(rules.table_layout.forms, len(rules.table_layout.forms))
             assert any(lay(machine, form.bets) for form in forms)
         self.view = stage_of(machine, theme, "en").view
-        self.heard = len(machine.hands.messages)
+        self.applied_count = len(machine.hands.messages)
         machine.engine.handle(EventType.PLAY)
         assert machine.state is State.PLAYING, machine.notice
         while machine.state is State.PLAYING and isinstance(machine.hands.messages[-1], Decision):
@@ -417,9 +420,9 @@ class Round:
 
     def listen(self):
         self.view = apply_message(self.view, build_snapshot(self.machine.engine))
-        for message in self.machine.hands.messages[self.heard :]:
+        for message in self.machine.hands.messages[self.applied_count :]:
             self.view = apply_message(self.view, message)
-        self.heard = len(self.machine.hands.messages)
+        self.applied_count = len(self.machine.hands.messages)
 
 
 @pytest.mark.requirement("D-15")
@@ -443,7 +446,7 @@ def test_stake_and_return_shown_to_the_player_equal_the_journal(rig, theme, game
         pay_names = {pay["name"] for pay in rules_of(game).build_presentation().get("pays", ())}
         if rules_of(game).list_spots():
             assert {str(each["name"]) for each in over.settlements} <= SETTLED_RESULT_NAMES | pay_names
-        if staked_cents:  # a game of spots: each stake is decided once
+        if staked_cents:  # in a game with spots each stake is settled once
             assert staked_cents == played.grew["coin_in"], (played.words, over.settlements)
         back_cents = sum(int(each["credits"]) for each in over.settlements) * cents
         assert back_cents <= returned_cents
@@ -466,7 +469,7 @@ def test_stake_and_return_shown_to_the_player_equal_the_journal(rig, theme, game
 @pytest.mark.parametrize("language", ["en", "fr"])
 @pytest.mark.parametrize("game", [name for name, family in FAMILIES.items() if family == "keno"])
 def test_a_keno_glass_shows_every_prize_and_level(rig, theme, game, language):
-    """A level that a catch wins is shown as its prize, with the pay or instead of it, without a remark."""
+    """A level won by a catch is shown as its prize, with or instead of the pay, and raises no remark."""
     stage, loaded = stage_of(rig(game), theme, language), load_game(game)
     for level in loaded.rules.definition.progressive:
         assert stage.texts.choose_translation(level.name.model_dump()) in format_catch_award(

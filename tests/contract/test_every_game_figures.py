@@ -18,37 +18,39 @@ from paytables.wording import format_percent
 from tools.lab.views import build_game_view, build_idle_view
 
 TABLES = [name for name in list_shipped_games() if load_game(name).rules.list_spots()]
-#: Stakes of each kind of bet that are held twice over, the least ones and some between, besides the two highest.
+#: Number of lowest stakes and of intermediate stakes that are checked for each kind of bet, besides the two highest.
 STAKES = [3, pytest.param(12, marks=pytest.mark.slow)]
-#: Sets of bets that are held together, of at most that many tried.
+#: Number of combinations of bets that are checked, and the maximum number tried.
 SETS, TRIED = [16, pytest.param(60, marks=pytest.mark.slow)], 60
 
 
-def laid(spots, bets):
-    """The bets with those they are only taken with, each at the least that goes with them; None: not taken."""
-    by_id, found = {spot.id: spot for spot in spots}, dict(bets)
-    for spot in spots:  # an ante brings the bets that are as many times it
-        if spot.required_multiple and spot.required_spot in found:
-            found[spot.id] = found[spot.required_spot] * spot.required_multiple
+def add_required_bets(spots, bets):
+    """Return the bets with the bets they require, each at its minimum, or None if the table refuses them."""
+    by_id, completed = {spot.id: spot for spot in spots}, dict(bets)
+    for spot in spots:  # an ante adds the bets that are a fixed multiple of it
+        if spot.required_multiple and spot.required_spot in completed:
+            completed[spot.id] = completed[spot.required_spot] * spot.required_multiple
     for name in bets:
         needed = by_id[name].required_spot
-        if needed is None or needed in found:
+        if needed is None or needed in completed:
             continue
         if not by_id[needed].accepts_bets:
             return None
         if by_id[name].required_multiple:
-            found[needed], rest = divmod(bets[name], by_id[name].required_multiple)
-            if rest or found[needed] % by_id[needed].bet_step:
+            completed[needed], remainder = divmod(bets[name], by_id[name].required_multiple)
+            if remainder or completed[needed] % by_id[needed].bet_step:
                 return None
         else:
             least = by_id[needed].bet_min
-            found[needed] = bets[name] * by_id[name].credits_covered if by_id[name].credits_covered else least
-        return laid(spots, found)
-    return found
+            completed[needed] = (
+                bets[name] * by_id[name].credits_covered if by_id[name].credits_covered else least
+            )
+        return add_required_bets(spots, completed)
+    return completed
 
 
-def returned(game, bets):
-    """The return of these bets together, or None where the table does not take them."""
+def find_combined_return(game, bets):
+    """Return the combined return of these bets, or None if the table refuses them."""
     if bets is None:
         return None
     try:
@@ -58,13 +60,13 @@ def returned(game, bets):
 
 
 def stakes_of(spot, chance, count):
-    """The stakes of a spot that are held: its first ones, its last, and some between."""
+    """Return the stakes of a spot to check: the lowest, the highest and some between."""
     every = range(spot.bet_min, spot.bet_max + 1, spot.bet_step)
     return sorted({*every[:count], *every[-2:], *(chance.choice(every) for _ in range(count))})
 
 
 def tables_of(name):
-    """The game as it opens and as its figures are asked on, with the least that is stated."""
+    """Return the game in its first table state and in each state of its figures, and the stated minimum return."""
     game = load_game(name)
     figures = analyse(game, Depth.RETURN)
     tables = {json.dumps(bet.table): bet.table for bet in figures.bets}
@@ -72,7 +74,7 @@ def tables_of(name):
 
 
 def every_kind_of_bet(game):
-    """One spot of each kind that the table takes bets on as it stands."""
+    """Return one spot of each group on which the table now accepts bets."""
     spots = sorted(
         (spot for spot in game.rules.list_spots() if spot.accepts_bets), key=lambda spot: spot.group
     )
@@ -82,25 +84,25 @@ def every_kind_of_bet(game):
 @pytest.mark.parametrize("count", STAKES)
 @pytest.mark.parametrize("name", TABLES)
 def test_no_stake_returns_less_than_the_stated_minimum(name, count):
-    (games, stated), chance, held = tables_of(name), random.Random(20261124), set()
+    (games, stated), chance, checked_groups = tables_of(name), random.Random(20261124), set()
     for game in games:
         for spot in every_kind_of_bet(game):
-            if spot.group in held:
+            if spot.group in checked_groups:
                 continue
             for stake in stakes_of(spot, chance, count):
-                bets = laid(game.rules.list_spots(), {spot.id: stake})
-                rtp = returned(game, bets)
+                bets = add_required_bets(game.rules.list_spots(), {spot.id: stake})
+                rtp = find_combined_return(game, bets)
                 if rtp is not None:
-                    held.add(spot.group)
+                    checked_groups.add(spot.group)
                     assert rtp >= stated, (bets, float(rtp), float(stated))
     kinds = {spot.group for game in games for spot in every_kind_of_bet(game)}
-    assert len(held) >= len(kinds) - (len(kinds) > 12) * 12, sorted(kinds - held)
+    assert len(checked_groups) >= len(kinds) - (len(kinds) > 12) * 12, sorted(kinds - checked_groups)
 
 
 @pytest.mark.parametrize("count", SETS)
 @pytest.mark.parametrize("name", TABLES)
 def test_no_combination_of_bets_returns_less_than_the_stated_minimum(name, count):
-    """Includes the extreme combinations: a smallest main bet with the highest side bets."""
+    """The combinations include the extreme ones: a minimum main bet with the highest side bets."""
     (games, stated), chance, held = tables_of(name), random.Random(20261125), 0
     for n in range(TRIED):
         if held == count:
@@ -108,10 +110,10 @@ def test_no_combination_of_bets_returns_less_than_the_stated_minimum(name, count
         game = games[n % len(games)]
         kinds = every_kind_of_bet(game)
         some = kinds if n < 8 else chance.sample(kinds, chance.randint(1, len(kinds)))
-        bets = laid(
+        bets = add_required_bets(
             game.rules.list_spots(), {spot.id: chance.choice((spot.bet_min, spot.bet_max)) for spot in some}
         )
-        rtp = returned(game, bets)
+        rtp = find_combined_return(game, bets)
         if rtp is not None:
             held += 1
             assert rtp >= stated, (bets, float(rtp), float(stated))
@@ -129,9 +131,9 @@ def test_the_prize_table_is_complete_and_adds_up_to_the_return(name):
         if bet.prizes:
             of_all = sum(prize.rtp for prize in bet.prizes)
             assert of_all == bet.rtp + bet.raised_credits / bet.cost_credits, bet.bet
-        elif game.family == "keno":  # several cards on one draw: the prizes of one
+        elif game.family == "keno":  # several cards on one draw have the prizes of one card
             assert "the same" in bet.bet
-        else:  # what a hand of blackjack or of a poker room comes to is decided by its play, and is in the distribution
+        else:  # in blackjack and poker rooms the prizes depend on the play and are in the distribution
             assert game.family in {"blackjack", "poker-room"}
             assert bet.required_bets == {}
     printed = game.build_presentation().get("pays")
@@ -162,21 +164,21 @@ def test_the_machine_states_the_main_bets_return_and_names_the_worst_bet(theme, 
         bet.rtp for bet in figures if spots[next(iter(bet.options["bets"]))].group == game_view.main_bet
     )
     least = min(figures, key=lambda bet: bet.rtp)
-    said = format_return(
+    text = format_return(
         Stage(Painter(theme), Texts(language), LANDSCAPE, build_idle_view((game_view,), game_view, language)),
         game_view,
     )
-    said, sign = said.replace("\N{RIGHT SINGLE QUOTATION MARK}", "'"), "," if language == "fr" else "."
+    text, sign = text.replace("\N{RIGHT SINGLE QUOTATION MARK}", "'"), "," if language == "fr" else "."
     if game.rules.levy is not None:  # Monaco art. 19.3
-        assert format_percent(game.rules.levy).replace(".", sign) in said
+        assert format_percent(game.rules.levy).replace(".", sign) in text
         return
-    assert format_percent(least.rtp).replace(".", sign) in said
-    assert format_percent(of_main).replace(".", sign) in said
+    assert format_percent(least.rtp).replace(".", sign) in text
+    assert format_percent(of_main).replace(".", sign) in text
     if least.rtp < of_main:
-        assert spots[main].names[language] in said
+        assert spots[main].names[language] in text
         worst = spots[next(iter(least.options["bets"]))].group
         assert any(
-            " ".join(s.names[language].split()) in " ".join(said.split())
+            " ".join(s.names[language].split()) in " ".join(text.split())
             for s in spots.values()
             if s.group == worst
         )
@@ -193,7 +195,7 @@ def test_a_pay_row_that_pays_nothing_is_remarked_on():
     data = json.loads(load_game("quebec-three-card-poker").text)
     del data["proved"]
     data["spot"][1]["pay"][-1]["pays"] = "0:1"
-    (found,) = (
+    (remark,) = (
         r for r in list_remarks(build_game(data, "changed"), None) if "only returns the stake" in r.text
     )
-    assert (found.key, found.text.partition(":")[0]) == ("pair", "pays 0")
+    assert (remark.key, remark.text.partition(":")[0]) == ("pair", "pays 0")

@@ -1,7 +1,7 @@
-"""All input is validated before it is handled: none ends a reader or moves money.
+"""All input is validated before it is handled: no input ends a reader or moves money.
 
-One table of all that reads what others write: peers on the link, signs, browsers, screens, hands on a bench,
-devices, hosts, sticks, files, and staff at a form. Each is given hundreds of malformed and extreme messages
+One table lists every reader of outside input: peers on the link, signs, browsers, screens, the bench, devices,
+hosts, USB sticks, files, and forms filled in by staff. Each reader receives hundreds of malformed and extreme messages
 (thousands in the slow tier). A module that parses and is not in the table fails the last test.
 """
 
@@ -110,10 +110,10 @@ DOWN = [
 
 
 class Line:
-    """A connection that carries these messages, and ends."""
+    """A connection that delivers these messages and then ends."""
 
-    def __init__(self, topic, said):
-        self._messages = [SimpleNamespace(topic=topic, payload=each, retain=False) for each in said]
+    def __init__(self, topic, payloads):
+        self._messages = [SimpleNamespace(topic=topic, payload=payload, retain=False) for payload in payloads]
 
     @property
     async def messages(self):
@@ -122,17 +122,17 @@ class Line:
 
 
 class Streams:
-    """Both ends of a socket's stream: what comes is given at once, what is answered is kept."""
+    """Both ends of a socket stream: the input is available at once, the replies are stored in ``sent``."""
 
     def __init__(self, *lines):
         self.reader = asyncio.StreamReader(limit=1 << 18)
         self.reader.feed_data(b"".join(lines))
         self.reader.feed_eof()
-        self.said = []
+        self.sent = []
         self.transport = SimpleNamespace(get_write_buffer_size=lambda: 0)
 
     def write(self, data):
-        self.said.append(data)
+        self.sent.append(data)
 
     async def drain(self):
         pass
@@ -150,16 +150,16 @@ def line_of(data):
 
 # ---------------------------------------------------------------------------------------------- the link
 def controller(count, tmp_path):
-    """A machine of the link, whose wager is counted, whose hit is paid; and a sign."""
-    store, told = SqliteStore(tmp_path / "levels.db"), []
+    """Send malformed messages as a machine of the link and as a sign; a valid wager and hit still count once."""
+    store, sent = SqliteStore(tmp_path / "levels.db"), []
     made = Controller(store, egm_clock, run="")
     made.open_levels([LEVEL])
     made.admit(MACHINE)
-    signs = SignBook(store, egm_clock, lambda: 0, told.append)
-    service = Service(made, None, told.append, signs=signs)
+    signs = SignBook(store, egm_clock, lambda: 0, sent.append)
+    service = Service(made, None, sent.append, signs=signs)
 
-    async def deliver(topic, said):
-        await service._receive_messages(Line(topic, said))
+    async def deliver(topic, payloads):
+        await service._receive_messages(Line(topic, payloads))
         while not service._inbox.empty():
             made.process_messages([service._inbox.get_nowait()])
 
@@ -187,7 +187,7 @@ def egm_clock():
 
 
 def machine_of_a_link(count, _):
-    """A machine that is enrolled and has given nothing: no message of a controller pays anything."""
+    """Send malformed controller messages to an enrolled machine without contributions: none pays anything."""
     memory = Memory()
     sent = []
     machine = SimulatedMachine(
@@ -203,7 +203,7 @@ def machine_of_a_link(count, _):
 
 
 def machine_with_a_journal(count, tmp_path):
-    """A whole machine with credit on its link: nothing a controller says moves its money or ends it."""
+    """Send malformed controller messages to a machine with credit: none moves its money or stops it."""
     rig = room_of(tmp_path / "state", levels=LINKED_MYSTERY).boot().insert(500)
     moved = [entry.sequence for entry in rig.journal.entries() if entry.transfers]
     serial, sent = rig.machine.identity.serial, []
@@ -262,20 +262,24 @@ def sign(count, _):
 
 # ---------------------------------------------------------------------------------------------- the screen
 def browser(count, _):
-    """The frame loop of a screen without a machine takes whatever a browser's message means."""
+    """Send malformed browser messages to the frame loop of a screen without a machine."""
     samples = [{"tap": [0.5, 0.5]}, {"key": "Space", "char": " "}, {"room": [100, 200, 1.5]}, {"shown": True}]
     samples += [{"calm": True}, {"session": "x"}]
     did, refused = [], 0
     for data in messages(samples, count):
         text = data.decode("utf-8", "replace")
-        said = read_input(text)
-        did += [] if said.input_action is None else [said.input_action]
-        refused += said.input_action is None and said.window_size_pixels is None and not said.has_shown_frame
-        if said.window_size_pixels is not None:
+        message_input = read_input(text)
+        did += [] if message_input.input_action is None else [message_input.input_action]
+        refused += (
+            message_input.input_action is None
+            and message_input.window_size_pixels is None
+            and not message_input.has_shown_frame
+        )
+        if message_input.window_size_pixels is not None:
             assert (
-                choose_fitting_layout(said.window_size_pixels, portrait=False, pixel_ratio=said.pixel_ratio)[
-                    1
-                ]
+                choose_fitting_layout(
+                    message_input.window_size_pixels, portrait=False, pixel_ratio=message_input.pixel_ratio
+                )[1]
                 > 0
             )
         assert isinstance(read_session(text), str)
@@ -293,7 +297,7 @@ def browser(count, _):
 
 
 def screen(count, tmp_path):
-    """A machine with credit: no request that is malformed moves it, and each ends its own connection."""
+    """Send malformed requests to a machine with credit: none changes it, and each ends only its own connection."""
     rig = MachineRig(tmp_path / "state").boot().insert(20_00)
     refused = []
     server = ScreenServer(
@@ -339,7 +343,7 @@ def bench(count, tmp_path):
         for data in messages(samples, count):
             streams = Streams(encode(Hello(token="token")), line_of(data))
             await hands._serve_client(streams.reader, streams)
-            answers.extend(streams.said[1:])
+            answers.extend(streams.sent[1:])
 
     asyncio.run(deliver())
     return sum(b'"ok":false' in answer for answer in answers)
@@ -347,7 +351,7 @@ def bench(count, tmp_path):
 
 # ---------------------------------------------------------------------------------------------- lines
 def devices(count, _):
-    """Every codec: frames that are spoilt are refused, and nothing but ProtocolError is raised."""
+    """Decode damaged frames with every codec: they are refused, and only ProtocolError is raised."""
     refused = 0
     for name, codec in CODECS.items():
         for number, data in enumerate(messages(list(codec.samples), count)):
@@ -356,7 +360,7 @@ def devices(count, _):
 
 
 def host_line(count, _):
-    """A SAS line stands whatever comes: the next poll is answered."""
+    """Send malformed bytes on a SAS line: the machine replies to the next valid poll."""
     samples = [
         bytes((choice, 3, 1, code)) + b"\x01\x00\x00\x05" for choice in (0, 1) for code in (0x2F, 0x72, 0x7B)
     ]
@@ -378,8 +382,8 @@ def refusals(deliver, inputs, *kinds):
 
 def cabinet_file(count, _):
     text = DEFAULT_CABINET.read_bytes()
-    found = [read_toml(data.decode("utf-8", "replace"), CabinetFile) for data in messages([text], count)]
-    return sum(bool(faults) for _, faults in found)
+    results = [read_toml(data.decode("utf-8", "replace"), CabinetFile) for data in messages([text], count)]
+    return sum(bool(faults) for _, faults in results)
 
 
 def profile(count, tmp_path):
@@ -425,13 +429,13 @@ def stick(count, tmp_path):
 
 
 def starting_file(count, tmp_path):
-    file, none = tmp_path / "starting.json", 0
+    file, refused_count = tmp_path / "starting.json", 0
     for data in messages([{"what": "game", "values": {"number": 1}}], count):
         file.write_bytes(data)
-        found = read_starting(file)
-        assert found is None or isinstance(found, StartUpActivity)
-        none += found is None
-    return none
+        activity = read_starting(file)
+        assert activity is None or isinstance(activity, StartUpActivity)
+        refused_count += activity is None
+    return refused_count
 
 
 def staff_form(count, _):
@@ -461,7 +465,7 @@ READERS = {
     starting_file: ("egm/links/screen/starting.py",),
     staff_form: (),
 }
-#: Modules that parse what is not outside input, or that tests of their own drive; each with its reason.
+#: Modules that parse no outside input or are tested elsewhere, each with its reason.
 ELSEWHERE = {
     "egm/app/first_start/wizard.py": "the builder's seed beside the cabinet file: test_first_start",
     "egm/app/stopped.py": "the cabinet file again, for its language only; any fault is none",
@@ -523,11 +527,11 @@ _PARSERS = {"json", "tomllib", "x509", "serialization"}
 @pytest.mark.parametrize("count", [QUICK, pytest.param(SLOW, marks=pytest.mark.slow)])
 def test_no_input_ends_a_reader_or_moves_money(reader, count, tmp_path):
     refused = reader(count, tmp_path)
-    assert refused > count // 4, "most of it is malformed, and is refused where the reader counts"
+    assert refused > count // 4, "a reader that counts refusals must refuse most of the malformed input"
 
 
 def _parses(path):
-    """Whether a module calls something that parses text or bytes."""
+    """Return whether a module calls a function that parses text or bytes."""
     for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
         if not isinstance(node, ast.Call):
             continue
@@ -545,7 +549,7 @@ def test_every_module_that_parses_is_tested_or_listed_with_a_reason():
     roots = (Path(egm.__file__).parent, Path(tools.floor.__file__).parent)
     top = Path(egm.__file__).parents[1]
     files = [file for root in roots for file in root.rglob("*.py") if "testing" not in file.parts]
-    found = {str(file.relative_to(top)) for file in files if _parses(file)}
+    parsing_modules = {str(file.relative_to(top)) for file in files if _parses(file)}
     driven = {module for modules in READERS.values() for module in modules}
-    assert found - driven - set(ELSEWHERE) == set(), "a new reader: drive it here"
-    assert (driven | set(ELSEWHERE)) - found == set(), "it parses nothing any more"
+    assert parsing_modules - driven - set(ELSEWHERE) == set(), "add the new reader to the table"
+    assert (driven | set(ELSEWHERE)) - parsing_modules == set(), "this module no longer parses input"

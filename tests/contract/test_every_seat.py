@@ -1,5 +1,6 @@
-"""Every game whose seats play one round: each seat is settled as it would be alone with its cards, sees what a
-player at the table sees, and nothing else."""
+"""Games whose seats share a round: each seat is settled as if it played alone with its cards.
+
+A seat sees what a player at the table sees, and nothing else."""
 
 from functools import cache, lru_cache
 from random import Random
@@ -27,7 +28,7 @@ def list_cards(counts):
 
 
 def list_pieces(rules):
-    """The cards or tiles of a fresh deal, ascending, as the game's draws index them."""
+    """Return the cards or tiles of a new deal in the order in which the game's draws index them."""
     if isinstance(rules, TwoHandsRules):
         return range(len(rules.PIECE_NAMES))
     if isinstance(rules, SuperPanRules):
@@ -39,7 +40,7 @@ def list_pieces(rules):
 
 
 class Deal:
-    """Random numbers of a round; remembers which card each one dealt, and may be told which to deal."""
+    """Random numbers of a round; records the card of each draw, and can be given the cards to deal."""
 
     def __init__(self, rules, random, wanted=(), avoided=()):
         self.left, self.random = [*list_pieces(rules)], random
@@ -48,7 +49,7 @@ class Deal:
         self.dealt, self.numbers = [], []
 
     def below(self, bound, purpose):
-        if bound != len(self.left):  # decides something else than a card
+        if bound != len(self.left):  # this draw is not for a card
             value = self.wanted[purpose].pop(0) if self.wanted.get(purpose) else self.random.randrange(bound)
             self.dealt.append((purpose, value))
         else:
@@ -60,7 +61,7 @@ class Deal:
     def choose(self, purpose):
         if self.wanted.get(purpose):
             return self.left.index(self.wanted[purpose].pop(0))
-        for _ in range(8):  # one of very many cards is seldom avoided
+        for _ in range(8):  # with very many cards, a repeat is unlikely
             value = self.random.randrange(len(self.left))
             if self.left[value] not in self.avoided:
                 return value
@@ -69,7 +70,7 @@ class Deal:
 
 
 def build_wagers(game, random, seats=SEATS):
-    """A wager for each of several seats: a form of the game."""
+    """Return a wager for each of several seats, each with a form of the game."""
     forms = game.rules.definition.form
     wagers = []
     for _ in range(seats):
@@ -79,7 +80,7 @@ def build_wagers(game, random, seats=SEATS):
 
 
 def play(game, wager, draw, answer):
-    """Play a round; its steps as (decision or settlement), and its outcome."""
+    """Play a round; return its steps (decisions and settlements) and its outcome."""
     steps, generator, choice = [], game.play(wager, draw), None
     while True:
         try:
@@ -101,12 +102,12 @@ def list_own(steps, seat=None):
 
 
 def rename_for_seat(dealt, seat, boxes):
-    """The draws that concern a seat, under the names that they have if it plays alone."""
+    """Return the draws of one seat under the names they have when it plays alone."""
     own, purposes = {}, [purpose for purpose, _ in dealt]
     for purpose, card in dealt:
         if purpose.startswith(("burned", "war")):
             continue
-        hand, _, rest = purpose.partition(" ")
+        hand, _, suffix = purpose.partition(" ")
         if hand.startswith("box-"):
             number, _, split = hand.removeprefix("box-").partition("-")
             if not 0 <= (box := int(number) - 1 - seat * boxes) < boxes:
@@ -117,10 +118,10 @@ def rename_for_seat(dealt, seat, boxes):
                 continue
             hand = "player"
         elif hand == "seat":
-            if int(rest) != seat:
+            if int(suffix) != seat:
                 continue
-            rest = "0"
-        own.setdefault(f"{hand} {rest}" if rest else hand, []).append(card)
+            suffix = "0"
+        own.setdefault(f"{hand} {suffix}" if suffix else hand, []).append(card)
     name = f"war {format_hand_id(seat)}"
     if name in purposes:
         at = purposes.index(name)
@@ -133,7 +134,7 @@ def combine(game, wagers, seat):
 
 
 def play_together(game, seed, count=SEATS):
-    """One round of several seats: the wagers, the deal, the answers of each seat, the steps and the outcome."""
+    """Play a round of several seats; return the wagers, the deal, each seat's answers, the steps and the outcome."""
     random = Random(seed)
     wagers = build_wagers(game, random, count)
     seats = {str(seat): dict(wager.options["bets"]) for seat, wager in enumerate(wagers)}
@@ -173,7 +174,9 @@ def check_rounds(game, seeds, seats=SEATS):
         wagers, deal, answers, steps, _ = play_together(game, seed, seats)
         for seat, wager in enumerate(wagers):
             own = answers
-            if game.id in COMMON_HANDS:  # whoever answered for a hand; nobody answers for one without a bet
+            if (
+                game.id in COMMON_HANDS
+            ):  # a common hand may be answered by any seat; a hand without a bet has no answer
                 hands = set(wager.options["bets"])
                 hands = {"tableau-1", "tableau-2"} if "a-cheval" in hands else hands
                 own = [(seat, choice, hand) for _, choice, hand in answers if hand in hands]
@@ -216,7 +219,7 @@ def take(numbers, bound, purpose):
 
 
 def show(steps, viewer):
-    """Everything that a seat's screen gets of these steps: the options of others are not sent to it."""
+    """Return the data of these steps for a seat's screen, which excludes the options of other seats."""
     return [
         step.to_json() | ({"options": []} if isinstance(step, Decision) and step.seat != viewer else {})
         for step in steps
@@ -224,7 +227,7 @@ def show(steps, viewer):
 
 
 def give_up(decision):
-    """Fold or surrender if that is offered, otherwise the answer of a player who does not answer."""
+    """Return fold or surrender if offered, otherwise the answer that is used when a player does not answer."""
     return next(
         (option for option in decision.options if option in {"fold", "surrender"}), decision.default_option
     )

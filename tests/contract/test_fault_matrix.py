@@ -14,7 +14,7 @@ from egm.testing.jumping_loop import jump
 from tools.cli.device_listener import create_driver_without_machine
 from tools.dev.fuzz.codec_table import CODECS
 
-#: trouble -> (begin, end, whether the driver must say that the device is lost)
+#: trouble -> (begin, end, whether the driver must report the device as lost)
 TROUBLES = {
     "no power": (("power_off", {}), ("power_on", {}), True),
     "silent": (("silence", {}), ("clear_line", {}), True),
@@ -34,7 +34,7 @@ TROUBLES = {
 def test_every_driver_recovers_from_every_line_and_power_failure(protocol, trouble):
     (begin, values), (end, _), lost = TROUBLES[trouble]
     if trouble == "all answers damaged" and PROTOCOLS[protocol].kind == "ticket_printer":
-        lost = None  # printers' answers carry no check: some damage still reads as an answer
+        lost = None  # printer replies have no checksum, so some damaged replies are still readable
 
     async def scene():
         rig = DeviceRig(protocol)
@@ -156,7 +156,7 @@ def test_random_bytes_from_a_device_credit_nothing_and_valid_replies_are_read_ag
 
 @pytest.mark.parametrize("protocol", sorted(PROTOCOLS))
 def test_random_bytes_to_a_twin_move_no_money(protocol):
-    """Any bytes to a twin do not change what its test actions did."""
+    """Random bytes sent to a twin do not change the result of its test actions."""
 
     async def scene() -> None:
         dice = random.Random(7)

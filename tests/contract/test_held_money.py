@@ -1,4 +1,4 @@
-"""A fault that holds the player's money: the amount, what happens to it, and who will come."""
+"""Notices of faults that hold the player's money: the amount, what happens to it, and who attends."""
 
 import asyncio
 
@@ -22,7 +22,7 @@ def notices(room):
 
 
 def at_a_machine(folder, protocol):
-    """A machine with a real driver of an acceptor, and the acceptor."""
+    """Return a machine with the real driver of a simulated acceptor, and the device rig of that acceptor."""
     room = MachineRig(folder).boot()
     rig = DeviceRig(protocol)
 
@@ -65,8 +65,8 @@ def test_a_jam_with_a_bill_inside_states_the_held_amount_until_it_is_resolved(tm
             lambda: not room.machine.active_faults or "bill_acceptor.disputed" in room.machine.active_faults
         )
         await asyncio.sleep(12)
-        said = {"held_over", "held_over_amount", "bill_returned", "bill_accepted"}
-        assert room.notice in said or room.state is State.TILT
+        expected_notices = {"held_over", "held_over_amount", "bill_returned", "bill_accepted"}
+        assert room.notice in expected_notices or room.state is State.TILT
         if where == "before escrow":
             assert (room.notice, room.credit_cents) == ("held_over", 0)
         await rig.stop()

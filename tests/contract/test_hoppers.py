@@ -96,7 +96,7 @@ class TestHopper:
             assert rig.tray() == 12
             rig.close()
 
-        for die_at in range(1, 30):  # some of them later than the last recording
+        for die_at in range(1, 30):  # some moments are after the last record
             jump(scene(die_at))
 
     def test_a_kill_at_any_moment_loses_and_doubles_nothing(self, line):
@@ -291,7 +291,7 @@ class TestHopper:
 
 
 class TestOneBus:
-    """Coin acceptor and hopper on one wire, as most cabinets have them."""
+    """Coin acceptor and hopper on one bus, as in most cabinets."""
 
     @pytest.mark.requirement("G-07", "G-08")
     def test_coins_are_accepted_and_paid_at_once_on_one_bus(self, line):

@@ -35,7 +35,7 @@ class BoardRig(DeviceRig):
     async def known(self, times: int = 1) -> None:
         await self.advance_until(lambda: len(self.of(InputsReported)) >= times)
 
-    def told(self) -> list[tuple[str, str, bool]]:
+    def list_changes(self) -> list[tuple[str, str, bool]]:
         """Return the reported changes of doors and keys in order, without repeated states."""
         state: dict[tuple[str, str], bool] = {}
         changes = []
@@ -65,7 +65,7 @@ def test_every_door_has_its_own_sensor():
         await rig.advance_until(rig.drained)
         await asyncio.sleep(0.5)
         await rig.stop()
-        assert rig.told() == [("door", door, True) for door in doors]
+        assert rig.list_changes() == [("door", door, True) for door in doors]
         rig.close()
 
     jump(scene())
@@ -90,7 +90,7 @@ class TestEveryLine:
             await rig.advance_until(rig.drained)
             await asyncio.sleep(0.5)
             await rig.stop()
-            assert rig.told() == done
+            assert rig.list_changes() == done
             if line != "lossy":
                 assert len(rig.of(DoorChanged, KeyTurned)) == len(done)
                 assert len(rig.of(InputsReported)) == 1
@@ -110,7 +110,7 @@ class TestEveryLine:
             await rig.advance_until(rig.drained)
             await rig.stop()
             presses = [event.button for event in rig.of(ButtonPressed)]
-            if line == "lossy":  # a line that was lost meanwhile drops presses, never makes them up
+            if line == "lossy":  # a line loss discards presses and never adds one
                 assert len(presses) <= len(pressed)
             else:
                 assert presses == pressed
@@ -148,7 +148,11 @@ class TestUnattended:
             rig.begin()
             await rig.advance_until(lambda: rig.of(InputsReported) and rig.of(InputsReported)[-1].doors_open)
             await rig.stop()
-            assert rig.told() == [("door", "logic", True), ("door", "logic", False), ("door", "main", True)]
+            assert rig.list_changes() == [
+                ("door", "logic", True),
+                ("door", "logic", False),
+                ("door", "main", True),
+            ]
             assert all(event.unattended for event in rig.of(DoorChanged))
             assert rig.of(InputsReported)[-1].doors_open == {"main"}
             rig.close()
@@ -189,7 +193,7 @@ class TestUnattended:
             rig.hand("power_on")
             await rig.known(2)
             await rig.stop()
-            assert rig.told() == [("door", "cash_box", True), ("door", "cash_box", False)]
+            assert rig.list_changes() == [("door", "cash_box", True), ("door", "cash_box", False)]
             assert all(event.unattended for event in rig.of(DoorChanged))
             assert rig.of(LineLost)
             rig.close()
@@ -296,7 +300,7 @@ class TestFaults:
             await rig.advance_until(lambda: len(rig.of(LineLost)) == 2, 5)
             rig.hand("door", name="drop", open=True)
             rig.hand("plug")
-            await rig.advance_until(lambda: rig.told() == [("door", "drop", True)], 5)
+            await rig.advance_until(lambda: rig.list_changes() == [("door", "drop", True)], 5)
             await rig.stop()
             rig.close()
 
@@ -340,7 +344,7 @@ class TestFaults:
 
 @pytest.mark.requirement("D-20", "A-08")
 class TestHardMeters:
-    """Totals are sent, not pulses: despite losses and repeats each pulse is given once."""
+    """The driver sends totals, not pulses, so that each pulse is given once despite lost and repeated messages."""
 
     TOTALS = (5, 0, 3, 1, 2, 0)
 
@@ -397,7 +401,7 @@ class TestHardMeters:
 
     @pytest.mark.parametrize("shows", [9, -1])
     def test_a_hard_meter_that_differs_is_a_fault_and_is_not_driven(self, shows):
-        """The counter is ahead of the machine, or behind by more than it can owe during operation."""
+        """The hard meter is ahead of the total, or behind by more than the pulses that can be pending."""
 
         async def scene() -> None:
             rig = BoardRig()

@@ -14,13 +14,13 @@ PACKAGES = (egm, paytables, tools.floor)
 
 
 def models():
-    found = {}
+    names = {}
     for package in PACKAGES:
         for module in pkgutil.walk_packages(package.__path__, f"{package.__name__}."):
             if not module.name.endswith("__main__"):
-                found |= vars(importlib.import_module(module.name))
+                names |= vars(importlib.import_module(module.name))
     kinds = {
-        id(each): each for each in found.values() if isinstance(each, type) and issubclass(each, BaseModel)
+        id(each): each for each in names.values() if isinstance(each, type) and issubclass(each, BaseModel)
     }
     return sorted(kinds.values(), key=lambda each: (each.__module__, each.__qualname__))
 
@@ -31,7 +31,7 @@ def validators_of(model):
 
 
 def test_no_model_replaces_a_validator_of_its_base_class():
-    """Pydantic runs the last validator of a name only: a base class's check would silently be gone."""
+    """Pydantic runs only the last validator of a name, so the check of a base class would silently be lost."""
     every = models()
     assert len(every) > 60
     hidden = [

@@ -1,6 +1,6 @@
 """Every order that concerns money ends within a time limit, whatever its device does.
 
-What was counted is paid, what nobody can know is disputed, and the rest is a hand-pay or goes back.
+Counted money is paid, an amount that cannot be determined is disputed, and the remainder is a hand-pay or is returned.
 """
 
 import asyncio
@@ -35,7 +35,7 @@ from egm.testing.machine import MachineRig
 from tools.audit.games import GameFiles
 from tools.audit.verify import Auditor
 
-#: Longer than any bound.
+#: Longer than any time limit.
 BOUND_SECONDS = 90.0
 
 
@@ -50,7 +50,7 @@ def unanswered(header):
 
 
 def malformed(rig):
-    """Let the hopper answer its life-time count with a byte too many."""
+    """Make the hopper reply to its lifetime count query with one byte too many."""
     answer = rig.twin._build_reply
     rig.twin._build_reply = lambda message: (
         b"\0\0\0\0" if message.header == Header.DISPENSE_COUNT else answer(message)
@@ -58,7 +58,7 @@ def malformed(rig):
 
 
 def stuck(rig):
-    """Let the motor turn without paying and without giving up."""
+    """Make the motor run without paying and without stopping."""
     rig.twin._turn_disc = lambda: None
 
 
@@ -66,7 +66,7 @@ def hand(action):
     return lambda rig: rig.hand(action)
 
 
-#: What is wrong with the hopper from the beginning, and whether it is shown as failed afterwards.
+#: Faults that the hopper has from the start, and whether it is reported as failed afterwards.
 REFUSES = {
     "dispense": (unanswered(Header.DISPENSE), True),
     "enable": (unanswered(Header.ENABLE_HOPPER), True),
@@ -80,7 +80,7 @@ REFUSES = {
     "no cable": (hand("unplug"), False),
 }
 
-#: What happens to it in the middle of a payout, and whether it is known then how many coins left.
+#: Faults during a payout, and whether the number of paid coins is then known.
 DIES = {
     "power": (hand("power_off"), False),
     "cable": (hand("unplug"), False),
@@ -202,12 +202,12 @@ def test_a_hopper_that_refused_an_order_is_used_again_after_a_power_cycle():
 @pytest.mark.parametrize(("trouble", "at_coin"), [("dispense", 0), ("no power", 0), ("power", 2)])
 def test_the_remainder_of_a_failed_hoppers_payout_becomes_a_hand_pay(tmp_path, trouble, at_coin):
     """With machine, journal and real driver: the counted coins, the dispute and the hand-pay add up."""
-    place = tmp_path / "coins.toml"
+    profile = tmp_path / "coins.toml"
     text = load_profile("generic").file.data.decode()
-    place.write_text(text.replace('order = ["ticket", "coins"]', 'order = ["coins", "ticket"]'))
+    profile.write_text(text.replace('order = ["ticket", "coins"]', 'order = ["coins", "ticket"]'))
 
     async def scene():
-        room = MachineRig(tmp_path / "state", profile=place, devices=("hopper",)).boot().insert(2000)
+        room = MachineRig(tmp_path / "state", profile=profile, devices=("hopper",)).boot().insert(2000)
         rig = DeviceRig("cctalk_hopper")
 
         def happen(event):
@@ -250,7 +250,7 @@ def test_the_remainder_of_a_failed_hoppers_payout_becomes_a_hand_pay(tmp_path, t
     jump(scene())
 
 
-# ------------------------------------------------------------------------------------------ notes and tickets
+# ------------------------------------------------------------------------------------------ bills and tickets
 @pytest.mark.requirement("G-02", "G-06")
 @pytest.mark.parametrize("protocol", sorted(DRIVERS))
 @pytest.mark.parametrize("how", ["power_off", "unplug", "silence"])
@@ -266,7 +266,9 @@ def test_an_acceptor_that_fails_with_an_ordered_bill_leaves_a_disputed_amount(pr
         assert len(rig.of(PaperDisputed)) == 1
         back = {"power_off": "power_on", "unplug": "plug", "silence": "clear_line"}[how]
         rig.hand(back)
-        await asyncio.sleep(20)  # it may say then that the note is in the box: no second dispute, no credit
+        await asyncio.sleep(
+            20
+        )  # a late report that the bill is in the box causes no second dispute and no credit
         assert (rig.ledger.credited_items, rig.ledger.unordered_stackings_cents) == ([], [])
         await rig.insert(5_00)
         await rig.advance_until(lambda: rig.credited_cents == 5_00)

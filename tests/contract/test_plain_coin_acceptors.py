@@ -67,12 +67,12 @@ def test_an_acceptor_without_an_accept_counter_is_reported_as_failed():
 def test_every_cctalk_twin_answers_identity_queries(protocol, header):
     async def scene():
         rig = DeviceRig(protocol)
-        said = []
+        replies = []
         rig.cable.open("cable", None)
-        rig.twin._send = said.append
+        rig.twin._send = replies.append
         rig.twin.process_message(CctalkFrame(rig.twin.address, HOST_ADDRESS, header))
-        assert len(said) == 1
-        assert len(said[0]) > 5
+        assert len(replies) == 1
+        assert len(replies[0]) > 5
         rig.close()
 
     jump(scene())

@@ -79,7 +79,7 @@ class TestContract:
             for number in range(3):
                 rig.print_ticket(f"t{number}")
                 state = await rig.ended(f"t{number}")
-                if line != "lossy":  # no printer can tell a damaged command from a good one
+                if line != "lossy":  # printers cannot detect damaged commands
                     assert state is S.TAKEN
                     assert rig.states(f"t{number}") == WHOLE
                 await asyncio.sleep(3)
@@ -150,10 +150,10 @@ class TestContract:
 
 @pytest.mark.requirement("G-10", "H-06")
 class TestInterruptions:
-    """A ticket is money only from BARCODE_DONE on, and only one print command is ever obeyed."""
+    """A ticket has value only from BARCODE_DONE on, and only one print command per ticket is carried out."""
 
     def consistent(self, rig: PrinterRig) -> None:
-        """Never BARCODE_DONE without a whole ticket, never FAILED with one, never two for one job."""
+        """Assert BARCODE_DONE only with a complete ticket, FAILED only without one, and one ticket per job."""
         assert rig.complete() <= 1
         if S.FAILED in rig.states():
             assert rig.complete() == 0
@@ -175,7 +175,7 @@ class TestInterruptions:
             self.consistent(rig)
             if line != "lossy" and die_at not in (1, 2):
                 assert rig.states()[-1] is S.TAKEN
-            if line != "lossy" and die_at == 2:  # died between recording PRINTING and sending it
+            if line != "lossy" and die_at == 2:  # killed between recording PRINTING and sending the command
                 assert rig.states()[-1] is S.DISPUTED
                 assert rig.complete() == 0
             rig.close()
@@ -255,7 +255,7 @@ class TestInterruptions:
             rig.close()
 
         disputed: set[S] = set()
-        at_the_bar_code = 14  # the moment between a bar code that is done and its report
+        at_the_bar_code = 14  # the moment between the completed bar code and its report
         for step in range(at_the_bar_code % every, 40, every):
             jump(scene(step * 0.05))
         assert disputed == {S.DISPUTED}
@@ -370,7 +370,7 @@ class TestFaults:
 @pytest.mark.requirement("A-08", "G-06")
 @pytest.mark.parametrize("mended", [True, False])
 def test_a_fault_repaired_while_the_machine_was_off_is_cleared(protocol, mended):
-    """Paper was inserted without power; no other event would report that the printer is usable again."""
+    """Paper was inserted while the power was off, so no other event reports that the printer is usable again."""
 
     async def scene():
         rig = PrinterRig(protocol)

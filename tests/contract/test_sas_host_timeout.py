@@ -14,7 +14,7 @@ from egm.testing.sas import Bench
 
 
 def profile(folder: Path, rule: str) -> Path:
-    """The generic profile with one more rule about hosts."""
+    """Write the generic profile with one more host rule; return its path."""
     from egm.profiles import profile as profiles
 
     text = (Path(profiles.__file__).parent / "generic.toml").read_text(encoding="utf-8")
@@ -116,7 +116,7 @@ def test_a_new_machine_waits_until_its_host_has_enabled_it_once(tmp_path: Path) 
     rig = MachineRig(tmp_path, profile=rules)
     bench = Bench(tmp_path, rig)
     bench.line._watch.start()
-    assert rig.state is State.OUT_OF_SERVICE, "still held over the power cut"
+    assert rig.state is State.OUT_OF_SERVICE, "still out of service after the power cut"
     assert bench.long(0x02) == "01"
     assert rig.state is State.IDLE
     rig.close()
@@ -168,7 +168,7 @@ def test_self_ending_states_do_not_hold_the_machine_after_a_power_cut(tmp_path: 
         else:
             bench.long(0x2E, "9999")
         assert list(list_disabling_sources(rig.machine)) == [f"host:main:{held}"]
-        bench.line._cursor.write(rig.journal.sequence)  # the host had heard of all, and then the power went
+        bench.line._cursor.write(rig.journal.sequence)  # the host had read every event before the power loss
         rig.close()
         again = MachineRig(tmp_path, profile=rules)
         Bench(tmp_path, again, enable=["delay"]).line._watch.start()

@@ -1,4 +1,4 @@
-"""A whole machine on a SAS line: bytes over a pseudo-terminal, the thread, the loop and the journal."""
+"""A complete machine on a SAS line: bytes on a pseudo-terminal, the thread, the event loop and the journal."""
 
 import asyncio
 import os
@@ -43,7 +43,7 @@ def test_a_host_reads_and_disables_and_enables_the_machine(tmp_path: Path, frami
 
 
 async def _signature(wire: Wire, seed: str) -> str:
-    """Ask for the ROM signature, and for exceptions until it comes in the place of one."""
+    """Request the ROM signature and send general polls until it is returned instead of an exception."""
     assert await asyncio.to_thread(wire.long, 0x21, bytes.fromhex(seed), 1) == b"\x01"
     while True:
         wire.sync()
@@ -60,7 +60,7 @@ async def _signature(wire: Wire, seed: str) -> str:
 def test_the_rom_signature_is_reported_later_and_depends_on_the_seed(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """It covers the cabinet's own games too."""
+    """The signature also covers custom games of the cabinet."""
     own_game = tmp_path / "own-game.toml"
     own_game.write_bytes((LIBRARY / "maple-classic.toml").read_bytes())
     monkeypatch.setitem(FILE, "games", [{"game": str(own_game)}])
@@ -119,7 +119,7 @@ def test_two_lines_reply_at_once_and_a_host_may_reconnect(tmp_path: Path) -> Non
 
 @pytest.mark.requirement("A-05", "K-01")
 def test_after_a_memory_clear_the_host_receives_events_of_the_new_journal(tmp_path: Path) -> None:
-    (tmp_path / "sas-main.told").write_text("50000", encoding="ascii")  # as the cleared journal left it
+    (tmp_path / "sas-main.told").write_text("50000", encoding="ascii")  # left by the journal before the clear
     Journal.open(tmp_path, now=lambda: datetime(2026, 1, 1, tzinfo=UTC)).close()
 
     async def scenario(rig: Rig) -> None:
@@ -127,11 +127,11 @@ def test_after_a_memory_clear_the_host_receives_events_of_the_new_journal(tmp_pa
         rig.room.insert(500)
         answer = await asyncio.to_thread(wire.read_poll, 0x1A, 8)
         assert answer == bytes.fromhex("00000500")
-        heard = []
+        exceptions = []
         for _ in range(20):
-            heard.append(await asyncio.to_thread(wire.general))
+            exceptions.append(await asyncio.to_thread(wire.general))
             wire.sync()
-        assert 0x48 in heard, "the bill was not told of"
+        assert 0x48 in exceptions, "the bill was not reported"
         wire.close()
 
     with_machine(tmp_path, scenario, {"main": {"chirp": False}})

@@ -24,7 +24,7 @@ from tools.audit.verify import Auditor
 
 
 @pytest.fixture
-def place(tmp_path):
+def profile(tmp_path):
     path = tmp_path / "place.toml"
     text = (files("egm.profiles") / "generic.toml").read_text(encoding="utf-8")
     assert "[staff]" not in text
@@ -32,11 +32,11 @@ def place(tmp_path):
     return path
 
 
-def with_printer(folder, place, protocol, scene):
-    """A machine whose ticket printer is the driver of a protocol and its twin, at the end of a line."""
+def with_printer(folder, profile, protocol, scene):
+    """Run a scene on a machine whose ticket printer is a driver and its twin on a line."""
 
     async def run():
-        room, rig = MachineRig(folder / "state", profile=place), DeviceRig(protocol)
+        room, rig = MachineRig(folder / "state", profile=profile), DeviceRig(protocol)
         ledger = room.ledgers.print_ledger
         driver = (
             TclDriver("printer", rig.serial_line(), rig.sink, ledger, _load_resident_templates())
@@ -57,13 +57,9 @@ def with_printer(folder, place, protocol, scene):
         assert Auditor(GameFiles()).audit_entries(view.iter_bodies()).findings == []
 
 
-def said(ticket):
-    return str(ticket)
-
-
 @pytest.mark.requirement("E-10", "G-17")
 @pytest.mark.parametrize("protocol", ["tcl", "ithaca"])
-def test_access_and_audit_tickets_are_printed_and_recorded(tmp_path, place, protocol):
+def test_access_and_audit_tickets_are_printed_and_recorded(tmp_path, profile, protocol):
     async def scene(room, rig):
         Menu(room).sign_in(Role.MECHANIC).fill("intervention", "bill jam").touch("leave")
         await rig.advance_until(lambda: len(rig.twin.describe()["printed"]) == 1)
@@ -71,7 +67,7 @@ def test_access_and_audit_tickets_are_printed_and_recorded(tmp_path, place, prot
         room.engine.handle(EventType.DOOR_OPENED, door="main")
         await rig.advance_until(lambda: len(rig.twin.describe()["printed"]) == 2)
         await rig.advance_until(lambda: room.machine.memory.get(MoneyKey.PRINT) is None)
-        access, audit = map(said, rig.twin.describe()["printed"])
+        access, audit = map(str, rig.twin.describe()["printed"])
         assert "ACCESS - NO VALUE" in access
         assert f"bill jam ({NUMBERS[Role.MECHANIC]})" in access
         assert "AUDIT - NO VALUE" in audit
@@ -90,13 +86,13 @@ def test_access_and_audit_tickets_are_printed_and_recorded(tmp_path, place, prot
         assert len(kinds) == len(rig.twin.describe()["printed"])
         assert room.journal.meters().values["slips_printed"] == kinds.count("slip.printed")
 
-    with_printer(tmp_path, place, protocol, scene)
+    with_printer(tmp_path, profile, protocol, scene)
 
 
 @pytest.mark.requirement("E-10")
 @pytest.mark.parametrize("is_off", [False, True])
-def test_every_opening_of_the_logic_area_or_of_money_has_its_access_ticket(tmp_path, place, is_off):
-    rig = MachineRig(tmp_path / "state", profile=place, devices=("printer",)).boot()
+def test_every_opening_of_the_logic_area_or_of_money_has_its_access_ticket(tmp_path, profile, is_off):
+    rig = MachineRig(tmp_path / "state", profile=profile, devices=("printer",)).boot()
     for door in ("main", "logic", "belly", "drop", "cash_box", "stacker", "hopper", "top"):
         rig.engine.handle(EventType.DOOR_OPENED, door=door, unattended=is_off)
     opened = "opened while off" if is_off else "opened"
@@ -111,12 +107,12 @@ def test_every_opening_of_the_logic_area_or_of_money_has_its_access_ticket(tmp_p
 
 
 @pytest.mark.requirement("E-10")
-def test_a_slip_that_cannot_be_printed_is_recorded_and_printed_later(tmp_path, place):
+def test_a_slip_that_cannot_be_printed_is_recorded_and_printed_later(tmp_path, profile):
     async def scene(room, rig):
         room.engine.handle(EventType.DOOR_OPENED, door="main")
         room.engine.handle(
             EventType.DOOR_OPENED, door="logic", unattended=True
-        )  # while the first is at the printer
+        )  # while the first slip is being printed
         assert [record["about"] for record in room.records("slip.ordered")] == [
             "main opened",
             "logic opened while off",
@@ -131,7 +127,7 @@ def test_a_slip_that_cannot_be_printed_is_recorded_and_printed_later(tmp_path, p
         await rig.advance_until(lambda: room.machine.memory.get(MoneyKey.PRINT) is None)
         assert len(rig.twin.describe()["printed"]) == 1
 
-    with_printer(tmp_path, place, "tcl", scene)
+    with_printer(tmp_path, profile, "tcl", scene)
 
 
 @pytest.mark.requirement("G-17")

@@ -14,7 +14,7 @@ from egm.kernel.running_positions import RunningPosition, RunningPositions
 from egm.testing.jumping_loop import jump
 from egm.testing.machine import MachineRig, ScriptedChance
 
-#: Three lanterns on maple-classic: the jackpot, paid by hand.
+#: Stops of maple-classic with three lanterns: the jackpot, which is a hand-pay.
 LANTERNS = (11, 11, 12)
 
 
@@ -76,7 +76,7 @@ def connect(room, board, folder):
 
 
 def lit_after(folder, *happenings):
-    """The tower's lamps that the board has lit, and whether its bell rings, after these have happened."""
+    """Return the tower lamps lit by the board after these events, and whether the bell rings."""
 
     async def scene():
         room, rig = MachineRig(folder, chance=ScriptedChance(*LANTERNS)), BoardRig()
@@ -92,12 +92,12 @@ def lit_after(folder, *happenings):
 
 async def read_tower(room, rig):
     """Return the lit lamps and whether the bell rings, and end the scene."""
-    await asyncio.sleep(2)  # a few polls: the board has had every wish
-    told = rig.twin.describe()
+    await asyncio.sleep(2)  # a few polls, so that the board has received every output
+    board_state = rig.twin.describe()
     await rig.stop()
     rig.close()
     room.close()
-    return set(told["tower"]), told["bell"]
+    return set(board_state["tower"]), board_state["bell"]
 
 
 @pytest.mark.requirement("J-09", "F-06", "G-12")

@@ -91,15 +91,15 @@ def test_every_numbered_reply_is_acknowledged():
         rig.start(driver)
         await rig.advance_until(lambda: driver.is_replying)
         await asyncio.sleep(1)
-        answer, said = rig.twin._build_reply, []
+        build_reply, queries = rig.twin._build_reply, []
 
-        def once(question):
-            if said:
-                return answer(question)
-            said.append(question)
+        def reply_unreadable_once(question):
+            if queries:
+                return build_reply(question)
+            queries.append(question)
             return ebds.EbdsFrame(0x40 | question.ack, b"\1\2").encode()
 
-        rig.twin._build_reply = once
+        rig.twin._build_reply = reply_unreadable_once
         await asyncio.sleep(2)
         assert driver.exchanges.invalid_messages == 1
         await rig.stop()
