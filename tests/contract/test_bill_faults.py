@@ -193,7 +193,7 @@ TICKET = "004724978028378429"
 class TestTicketInEscrowWhileTheAcceptorDoesNotReply:
     """The acceptor stops replying for longer than a poll while a host validates the ticket in escrow, or after that."""
 
-    async def held(self, protocol: str) -> BillRig:
+    async def hold_ticket(self, protocol: str) -> BillRig:
         rig = BillRig(protocol, decide="hold")
         await rig.idle()
         rig.hand("insert_ticket", barcode=TICKET)
@@ -203,7 +203,7 @@ class TestTicketInEscrowWhileTheAcceptorDoesNotReply:
 
     def test_a_held_ticket_returned_during_a_power_loss_is_reported(self, protocol):
         async def scene():
-            rig = await self.held(protocol)
+            rig = await self.hold_ticket(protocol)
             rig.hand("power_off")
             await rig.advance_until(lambda: rig.of(LineLost), 5)
             rig.hand("power_on")
@@ -223,7 +223,7 @@ class TestTicketInEscrowWhileTheAcceptorDoesNotReply:
     @pytest.mark.parametrize("when", ["silent", "back"])
     def test_a_decision_about_a_held_ticket_is_carried_out_after_a_silence(self, protocol, answer, when):
         async def scene():
-            rig = await self.held(protocol)
+            rig = await self.hold_ticket(protocol)
             rig.twin.escrow_seconds = None
             rig.hand("silence")
             await rig.advance_until(lambda: rig.of(LineLost), 5)
@@ -395,7 +395,7 @@ def test_a_bill_exchanged_while_the_order_is_recorded_is_not_credited_as_the_fir
         rig = BillRig(protocol)
         recorded, swapped = rig.ledger.reserve_credit_before_stacking, []
 
-        def slowly(content, mark):
+        def exchange_while_recording(content, mark):
             recorded(content, mark)
             if not swapped:
                 swapped.append(rig.twin._paper)
@@ -403,7 +403,7 @@ def test_a_bill_exchanged_while_the_order_is_recorded_is_not_credited_as_the_fir
                 rig.twin.inserted_cents += 20_00
                 rig.twin._paper = SimulatedPaper(20_00)
 
-        rig.ledger.reserve_credit_before_stacking = slowly
+        rig.ledger.reserve_credit_before_stacking = exchange_while_recording
         await rig.insert(5_00)
         await rig.advance_until(rig.quiet, 60)
         await rig.stop()
@@ -425,7 +425,7 @@ def test_a_bill_exchanged_while_the_driver_was_delayed_is_not_credited_as_the_fi
         line = rig.driver._line
         at_once = line.read
 
-        async def late(seconds):
+        async def read_late(seconds):
             data = await at_once(seconds)
             if data and rig.ledger.find_open() is not None and not swapped:
                 swapped.append(rig.twin.return_escrowed_item())
@@ -434,7 +434,7 @@ def test_a_bill_exchanged_while_the_driver_was_delayed_is_not_credited_as_the_fi
                 await asyncio.sleep(1.4)
             return data
 
-        line.read = late
+        line.read = read_late
         await rig.insert(5_00)
         await rig.advance_until(rig.quiet, 60)
         await rig.stop()

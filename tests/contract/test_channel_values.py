@@ -23,53 +23,53 @@ WRONG = {
 }
 
 
-def mute_cctalk(*headers):
-    def mute(rig):
+def ignore_cctalk_queries(*headers):
+    def install(rig):
         answer = rig.twin._build_reply
         rig.twin._build_reply = lambda message: None if message.header in headers else answer(message)
 
-    return mute
+    return install
 
 
-def mute_id003(rig):
+def refuse_currency_query(rig):
     received = rig.twin.process_message
 
-    def deaf(message):
+    def process_message(message):
         if message.command == Command.CURRENCY:
             rig.twin._reply(0x4B)  # invalid command
         else:
             received(message)
 
-    rig.twin.process_message = deaf
+    rig.twin.process_message = process_message
 
 
-def mute_ebds(rig):
+def ignore_note_queries(rig):
     answer = rig.twin._build_reply
 
-    def plain(question):
+    def reply_without_notes(question):
         return answer(question.poll if isinstance(question, NoteQuery) else question)
 
-    rig.twin._build_reply = plain
+    rig.twin._build_reply = reply_without_notes
 
 
-MUTE = {
-    "cctalk_coin": [mute_cctalk(Header.COIN_ID)],
-    "cctalk_bill": [mute_cctalk(Header.BILL_ID), mute_cctalk(Header.COUNTRY_SCALING)],
-    "id003": [mute_id003],
-    "ebds": [mute_ebds],
+HIDE_VALUES = {
+    "cctalk_coin": [ignore_cctalk_queries(Header.COIN_ID)],
+    "cctalk_bill": [ignore_cctalk_queries(Header.BILL_ID), ignore_cctalk_queries(Header.COUNTRY_SCALING)],
+    "id003": [refuse_currency_query],
+    "ebds": [ignore_note_queries],
 }
 
 
-async def begun(protocol: str, prepare=lambda _: None) -> DeviceRig:
+async def insert_money(protocol: str, prepare=lambda _: None) -> DeviceRig:
     rig = DeviceRig(protocol)
     prepare(rig)
     driver = create_driver_without_machine(protocol, "device", rig.serial_line(), rig.sink)
 
-    def take(event):
+    def stack_paper(event):
         if hasattr(event, "escrow"):
             driver.stack(event.escrow)
 
-    rig.react = take
+    rig.react = stack_paper
     rig.start(driver)
     driver.enable(driver.values_cents)
     await rig.advance_until(lambda: rig.of(LineRestored))
@@ -81,7 +81,7 @@ async def begun(protocol: str, prepare=lambda _: None) -> DeviceRig:
     return rig
 
 
-def faults(rig: DeviceRig) -> list[FaultCode]:
+def list_active_faults(rig: DeviceRig) -> list[FaultCode]:
     return [fault.code for fault in rig.of(DeviceFault) if fault.active]
 
 
@@ -94,8 +94,8 @@ def test_no_money_is_accepted_if_a_channel_has_another_value(protocol, other):
         rig.hand("worth", slot=channel, amount_cents=cents if other else 0)
 
     async def scene():
-        rig = await begun(protocol, prepare)
-        assert faults(rig) == [FaultCode.WRONG_VALUES]
+        rig = await insert_money(protocol, prepare)
+        assert list_active_faults(rig) == [FaultCode.WRONG_VALUES]
         assert not rig.of(CoinAccepted, PaperStacked)
         rig.close()
 
@@ -107,8 +107,8 @@ def test_no_money_is_accepted_if_a_channel_has_another_value(protocol, other):
 @pytest.mark.parametrize("protocol", WRONG)
 def test_no_money_of_another_currency_is_accepted(protocol, currency):
     async def scene():
-        rig = await begun(protocol, lambda rig: setattr(rig.twin, "currency", currency))
-        assert faults(rig) == [FaultCode.WRONG_VALUES]
+        rig = await insert_money(protocol, lambda rig: setattr(rig.twin, "currency", currency))
+        assert list_active_faults(rig) == [FaultCode.WRONG_VALUES]
         (fault,) = (fault for fault in rig.of(DeviceFault) if fault.active)
         assert "USD" in fault.detail
         assert not rig.of(CoinAccepted, PaperStacked)
@@ -119,19 +119,19 @@ def test_no_money_of_another_currency_is_accepted(protocol, currency):
 
 @pytest.mark.parametrize(
     ("protocol", "mute"),
-    [(protocol, number) for protocol in WRONG for number in range(-1, len(MUTE[protocol]))],
+    [(protocol, number) for protocol in WRONG for number in range(-1, len(HIDE_VALUES[protocol]))],
 )
 def test_matching_channel_values_are_accepted_and_unknown_ones_reported(protocol, mute):
     async def scene():
-        rig = await begun(protocol, MUTE[protocol][mute] if mute >= 0 else lambda _: None)
-        assert faults(rig) == ([FaultCode.VALUES_UNKNOWN] if mute >= 0 else [])
+        rig = await insert_money(protocol, HIDE_VALUES[protocol][mute] if mute >= 0 else lambda _: None)
+        assert list_active_faults(rig) == ([FaultCode.VALUES_UNKNOWN] if mute >= 0 else [])
         assert rig.of(CoinAccepted, PaperStacked)
         rig.close()
 
     jump(scene())
 
 
-def named(**names):
+def name_slots(**names):
     """Make slots report these names."""
 
     def prepare(rig):
@@ -154,8 +154,8 @@ def named(**names):
 )
 def test_an_unknown_value_of_one_slot_does_not_disable_the_others(names, shown):
     async def scene():
-        rig = await begun("cctalk_coin", named(**names))
-        assert faults(rig) == shown
+        rig = await insert_money("cctalk_coin", name_slots(**names))
+        assert list_active_faults(rig) == shown
         assert bool(rig.of(CoinAccepted)) is (shown == [FaultCode.VALUES_UNKNOWN])
         rig.close()
 

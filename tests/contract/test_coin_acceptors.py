@@ -35,11 +35,11 @@ class CoinRig(DeviceRig):
         self.driver.enable(COINS)
         self.start(self.driver)
 
-    async def ready(self) -> None:
+    async def wait_until_ready(self) -> None:
         await self.advance_until(lambda: self.twin.describe()["status"] == "idle")
         await self.advance_until(lambda: self.of(AcceptorReadiness))
 
-    def credited(self) -> int:
+    def credited_cents(self) -> int:
         return sum(cents for cents, _ in self.ledger.credited_coins)
 
     def accepted_cents(self) -> int:
@@ -52,11 +52,11 @@ class TestCoinAcceptor:
     def test_each_coin_is_credited_once(self, line):
         async def scene():
             rig = CoinRig(line)
-            await rig.ready()
+            await rig.wait_until_ready()
             for cents in (25, 2_00, 1_00, 25, 25, 2_00):
                 rig.hand("insert", amount_cents=cents)
                 await asyncio.sleep(0.7)
-            await rig.advance_until(lambda: rig.credited() == rig.accepted_cents() == 5_75)
+            await rig.advance_until(lambda: rig.credited_cents() == rig.accepted_cents() == 5_75)
             await rig.stop()
             assert sum(event.amount_cents for event in rig.of(CoinAccepted)) == 5_75
             rig.close()
@@ -66,7 +66,7 @@ class TestCoinAcceptor:
     def test_refused_coins_fall_through_to_the_tray(self):
         async def scene():
             rig = CoinRig()
-            await rig.ready()
+            await rig.wait_until_ready()
             rig.hand("insert", amount_cents=5)
             await rig.advance_until(lambda: rig.of(PaperRejection))
             rig.driver.disable()
@@ -74,7 +74,7 @@ class TestCoinAcceptor:
             rig.hand("insert", amount_cents=2_00)
             await asyncio.sleep(2)
             await rig.stop()
-            assert rig.credited() == rig.accepted_cents() == 0
+            assert rig.credited_cents() == rig.accepted_cents() == 0
             assert rig.twin.describe()["tray_cents"] == 2_05
             rig.close()
 
@@ -84,13 +84,13 @@ class TestCoinAcceptor:
     def test_the_diverter_sends_coins_to_the_box_when_ordered(self):
         async def scene():
             rig = CoinRig()
-            await rig.ready()
+            await rig.wait_until_ready()
             rig.hand("insert", amount_cents=1_00)
-            await rig.advance_until(lambda: rig.credited() == 1_00)
+            await rig.advance_until(lambda: rig.credited_cents() == 1_00)
             rig.driver.divert(to_hopper=False)
             await asyncio.sleep(1)
             rig.hand("insert", amount_cents=2_00)
-            await rig.advance_until(lambda: rig.credited() == 3_00)
+            await rig.advance_until(lambda: rig.credited_cents() == 3_00)
             await rig.stop()
             assert rig.ledger.credited_coins == [(1_00, True), (2_00, False)]
             assert rig.twin.describe()["drop_cents"] == 2_00
@@ -103,7 +103,7 @@ class TestCoinAcceptor:
         async def scene(seed: int) -> None:
             dice = random.Random(seed)
             rig = CoinRig(line, seed)
-            await rig.ready()
+            await rig.wait_until_ready()
             for _ in range(20):
                 await rig.stop()
                 for _ in range(dice.randrange(5)):  # the acceptor stores five events
@@ -113,8 +113,8 @@ class TestCoinAcceptor:
                 rig.begin()
                 await asyncio.sleep(dice.random() * 2)
                 if line in {"lossy", "delayed"}:  # the acceptor stores only five events
-                    await rig.advance_until(lambda: rig.credited() == rig.accepted_cents())
-            await rig.advance_until(lambda: rig.credited() == rig.accepted_cents())
+                    await rig.advance_until(lambda: rig.credited_cents() == rig.accepted_cents())
+            await rig.advance_until(lambda: rig.credited_cents() == rig.accepted_cents())
             await rig.stop()
             assert rig.accepted_cents() > 0
             rig.close()
@@ -127,7 +127,7 @@ class TestCoinAcceptor:
 
         async def scene(moment: float) -> None:
             rig = CoinRig()
-            await rig.ready()
+            await rig.wait_until_ready()
             for _ in range(4):
                 rig.hand("insert", amount_cents=1_00)
                 await asyncio.sleep(moment)
@@ -137,7 +137,7 @@ class TestCoinAcceptor:
                 await rig.advance_until(lambda: rig.twin.describe()["status"] == "idle")
                 await asyncio.sleep(1)
             await rig.stop()
-            missing = rig.accepted_cents() - rig.credited()
+            missing = rig.accepted_cents() - rig.credited_cents()
             assert missing >= 0
             assert missing == 1_00 * len(rig.of(PaperDisputed))
             rig.close()
@@ -148,9 +148,9 @@ class TestCoinAcceptor:
     def test_more_coins_than_the_acceptor_stores_are_disputed(self):
         async def scene():
             rig = CoinRig()
-            await rig.ready()
+            await rig.wait_until_ready()
             rig.hand("insert", amount_cents=1_00)
-            await rig.advance_until(lambda: rig.credited() == 1_00)
+            await rig.advance_until(lambda: rig.credited_cents() == 1_00)
             await rig.stop()
             for _ in range(8):
                 rig.hand("insert", amount_cents=1_00)
@@ -158,7 +158,7 @@ class TestCoinAcceptor:
             rig.begin()
             await rig.advance_until(lambda: rig.of(PaperDisputed))
             await rig.stop()
-            assert rig.credited() == 6_00
+            assert rig.credited_cents() == 6_00
             assert "3 coins" in rig.of(PaperDisputed)[0].text
             rig.close()
 
@@ -167,13 +167,13 @@ class TestCoinAcceptor:
     def test_a_coin_missing_in_the_accept_counter_is_disputed_and_not_credited(self):
         async def scene():
             rig = CoinRig()
-            await rig.ready()
+            await rig.wait_until_ready()
             rig.hand("insert", amount_cents=1_00)
-            await rig.advance_until(lambda: rig.credited() == 1_00)
+            await rig.advance_until(lambda: rig.credited_cents() == 1_00)
             rig.hand("lie")
             await rig.advance_until(lambda: rig.of(PaperDisputed))
             rig.hand("insert", amount_cents=2_00)
-            await rig.advance_until(lambda: rig.credited() == 3_00)
+            await rig.advance_until(lambda: rig.credited_cents() == 3_00)
             await rig.stop()
             assert len(rig.of(PaperDisputed)) == 1
             rig.close()
@@ -192,9 +192,9 @@ class TestCoinAcceptor:
     def test_faults_of_the_acceptor_are_reported(self, hand, code):
         async def scene():
             rig = CoinRig()
-            await rig.ready()
+            await rig.wait_until_ready()
             rig.hand("insert", amount_cents=1_00)
-            await rig.advance_until(lambda: rig.credited() == 1_00)
+            await rig.advance_until(lambda: rig.credited_cents() == 1_00)
             rig.hand(hand)
             await rig.advance_until(lambda: any(e.code is code and e.active for e in rig.of(DeviceFault)))
             await rig.advance_until(lambda: any(e.code is code and not e.active for e in rig.of(DeviceFault)))
@@ -220,7 +220,7 @@ class TestCoinAcceptor:
     def test_each_error_of_the_acceptor_is_its_fault(self, error, code):
         async def scene():
             rig = CoinRig()
-            await rig.ready()
+            await rig.wait_until_ready()
             rig.twin._events.add(0, error)
             await rig.advance_until(lambda: rig.of(DeviceFault))
             await rig.stop()
@@ -232,9 +232,9 @@ class TestCoinAcceptor:
     def test_a_coin_in_the_wrong_lane_is_credited_and_reported(self):
         async def scene():
             rig = CoinRig()
-            await rig.ready()
+            await rig.wait_until_ready()
             rig.hand("insert", amount_cents=25)
-            await rig.advance_until(lambda: rig.credited() == 25)
+            await rig.advance_until(lambda: rig.credited_cents() == 25)
             rig.hand("wrong_lane", amount_cents=1_00)
             await rig.advance_until(
                 lambda: any(e.code is FaultCode.WRONG_LANE and e.active for e in rig.of(DeviceFault))
@@ -252,10 +252,10 @@ class TestCoinAcceptor:
     def test_a_coin_accepted_while_disabled_is_credited_and_reported(self):
         async def scene():
             rig = CoinRig()
-            await rig.ready()
+            await rig.wait_until_ready()
             rig.hand("insert", amount_cents=25)
             rig.driver.disable()  # a coin already in the acceptor is no fault
-            await rig.advance_until(lambda: rig.credited() == 25)
+            await rig.advance_until(lambda: rig.credited_cents() == 25)
             await rig.advance_until(lambda: rig.twin.describe()["status"] == "disabled")
             await asyncio.sleep(3)
             assert not rig.of(DeviceFault)
@@ -264,7 +264,7 @@ class TestCoinAcceptor:
                 lambda: any(e.code is FaultCode.UNINVITED and e.active for e in rig.of(DeviceFault))
             )
             await rig.stop()
-            assert rig.credited() == rig.accepted_cents() == 2_25
+            assert rig.credited_cents() == rig.accepted_cents() == 2_25
             rig.close()
 
         jump(scene())
@@ -274,18 +274,18 @@ class TestCoinAcceptor:
 
         async def scene():
             rig = CoinRig()
-            await rig.ready()
+            await rig.wait_until_ready()
             rig.driver.enable(COINS - {2_00})
             await asyncio.sleep(4)
             rig.hand("insert", amount_cents=25)
-            await rig.advance_until(lambda: rig.credited() == 25)
+            await rig.advance_until(lambda: rig.credited_cents() == 25)
             assert not rig.of(DeviceFault)
             rig.hand("uninvited", amount_cents=2_00)
             await rig.advance_until(
                 lambda: any(e.code is FaultCode.UNINVITED and e.active for e in rig.of(DeviceFault))
             )
             await rig.stop()
-            assert rig.credited() == rig.accepted_cents() == 2_25
+            assert rig.credited_cents() == rig.accepted_cents() == 2_25
             rig.close()
 
         jump(scene())
@@ -293,7 +293,7 @@ class TestCoinAcceptor:
     def test_silence_and_an_unplugged_cable_are_reported_and_recovered_from(self):
         async def scene():
             rig = CoinRig()
-            await rig.ready()
+            await rig.wait_until_ready()
             rig.hand("silence")
             await rig.advance_until(lambda: rig.of(LineLost), 5)
             rig.hand("silence", on=False)

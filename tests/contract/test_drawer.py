@@ -16,7 +16,7 @@ from egm.testing.jumping_loop import jump
 PROTOCOLS = ("cctalk_bill", "ebds", "id003")
 
 
-def offered(rig):
+def list_offered_controls(rig):
     """Return the control of each action that the drawer now offers for the acceptor, by action."""
     view = View(device_states={"bill": rig.twin.describe()})
     controls = lay_out_controls(LANDSCAPE, view, Texts("en"))
@@ -24,11 +24,11 @@ def offered(rig):
 
 
 def press(rig, action):
-    for command in offered(rig)[action].commands:
+    for command in list_offered_controls(rig)[action].commands:
         rig.hand(command.action, **command.values)
 
 
-def notes(rig):
+def list_offered_bills(rig):
     view = View(device_states={"bill": rig.twin.describe()})
     return [
         command.values["amount_cents"]
@@ -43,10 +43,10 @@ def test_a_jam_caused_from_the_drawer_can_be_cleared_from_it(protocol):
     async def scene():
         rig = BillRig(protocol)
         await rig.idle()
-        assert "clear" not in offered(rig)
+        assert "clear" not in list_offered_controls(rig)
         press(rig, "jam")  # the acceptor is empty, so the next bill jams
-        assert "jam" not in offered(rig)
-        assert offered(rig)["clear"].is_on
+        assert "jam" not in list_offered_controls(rig)
+        assert list_offered_controls(rig)["clear"].is_on
         await rig.insert(500)
         await rig.advance_until(lambda: rig.twin.describe()["stuck"])
         assert rig.credited_cents == 0
@@ -56,7 +56,7 @@ def test_a_jam_caused_from_the_drawer_can_be_cleared_from_it(protocol):
         assert rig.twin.describe()["returned_cents"] == 500
         await rig.insert(1000)
         await rig.advance_until(lambda: rig.credited_cents == 1000)
-        assert "clear" not in offered(rig)
+        assert "clear" not in list_offered_controls(rig)
         rig.close()
 
     jump(scene())
@@ -66,7 +66,7 @@ def test_a_jam_caused_from_the_drawer_can_be_cleared_from_it(protocol):
 def test_the_drawer_offers_the_bills_that_the_acceptor_knows(protocol):
     async def scene():
         rig = BillRig(protocol)
-        assert notes(rig) == sorted(rig.driver.values_cents)[:6]
+        assert list_offered_bills(rig) == sorted(rig.driver.values_cents)[:6]
         rig.close()
 
     jump(scene())

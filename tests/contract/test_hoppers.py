@@ -49,10 +49,10 @@ class HopperRig(DeviceRig):
         self.driver = CctalkHopperDriver("hopper", self.serial_line(), self.sink, self.ledger)
         self.start(self.driver)
 
-    def tray(self) -> int:
+    def tray_coins(self) -> int:
         return self.twin.describe()["tray_coins"]
 
-    async def finished(self, payout_id: str) -> None:
+    async def wait_for_payout_end(self, payout_id: str) -> None:
         await self.advance_until(lambda: payout_id in self.ledger.paid_coins_by_payout)
 
 
@@ -63,10 +63,10 @@ class TestHopper:
             rig = HopperRig(line)
             for number, coins in enumerate((1, 7, 40)):
                 rig.driver.pay(f"p{number}", coins)
-                await rig.finished(f"p{number}")
+                await rig.wait_for_payout_end(f"p{number}")
             await rig.stop()
             assert rig.ledger.paid_coins_by_payout == {"p0": 1, "p1": 7, "p2": 40}
-            assert rig.tray() == 48
+            assert rig.tray_coins() == 48
             assert [e.paid_coins for e in rig.of(PayoutFinished)] == [1, 7, 40]
             assert rig.of(PayoutProgress)
             rig.close()
@@ -93,7 +93,7 @@ class TestHopper:
                     rig.driver.pay("p", 12)
             await rig.stop() if not rig.has_died() else None
             assert rig.ledger.paid_coins_by_payout == {"p": 12}
-            assert rig.tray() == 12
+            assert rig.tray_coins() == 12
             rig.close()
 
         for die_at in range(1, 30):  # some moments are after the last record
@@ -109,10 +109,10 @@ class TestHopper:
             await rig.stop()
             await asyncio.sleep(moment / 2)
             rig.begin()
-            await rig.finished("p")
+            await rig.wait_for_payout_end("p")
             await rig.stop()
             assert rig.ledger.paid_coins_by_payout == {"p": 9}
-            assert rig.tray() == 9
+            assert rig.tray_coins() == 9
             rig.close()
 
         for step in range(30):
@@ -128,9 +128,9 @@ class TestHopper:
             rig.hand("power_off")
             await asyncio.sleep(1)
             rig.hand("power_on")
-            await rig.finished("p")
+            await rig.wait_for_payout_end("p")
             await rig.stop()
-            assert rig.ledger.paid_coins_by_payout["p"] == rig.tray() <= 9
+            assert rig.ledger.paid_coins_by_payout["p"] == rig.tray_coins() <= 9
             rig.close()
 
         for step in range(40):
@@ -145,7 +145,7 @@ class TestHopper:
             rig = HopperRig()
             rig.twin._total = 500
             rig.driver.pay("p", 12)
-            await rig.advance_until(lambda: rig.tray() == 3)
+            await rig.advance_until(lambda: rig.tray_coins() == 3)
             rig.hand("jam")
             await rig.advance_until(lambda: any(e.paid_coins == 3 for e in rig.of(PayoutProgress)))
             rig.hand("power_off")
@@ -160,16 +160,16 @@ class TestHopper:
             rig.hand("power_on")
             if killed:
                 rig.begin()
-            await rig.finished("p")
+            await rig.wait_for_payout_end("p")
             assert (rig.ledger.paid_coins_by_payout, rig.ledger.disputed_coins_by_payout) == (
                 {"p": 3},
                 {"p": 9},
             )
             assert len(rig.of(PaperDisputed)) == 1
             rig.driver.pay("q", 2)
-            await rig.finished("q")
+            await rig.wait_for_payout_end("q")
             await rig.stop()
-            assert (rig.ledger.paid_coins_by_payout["q"], rig.tray()) == (2, 5)
+            assert (rig.ledger.paid_coins_by_payout["q"], rig.tray_coins()) == (2, 5)
             rig.close()
 
         jump(scene())
@@ -179,17 +179,17 @@ class TestHopper:
             rig = HopperRig()
             rig.hand("fill", coins=5)
             rig.driver.pay("p", 8)
-            await rig.finished("p")
+            await rig.wait_for_payout_end("p")
             await rig.advance_until(
                 lambda: any(e.code is FaultCode.HOPPER_EMPTY and e.active for e in rig.of(DeviceFault))
             )
             assert rig.ledger.paid_coins_by_payout == {"p": 5}
             rig.hand("fill", coins=100)
             rig.driver.pay("q", 3)
-            await rig.finished("q")
+            await rig.wait_for_payout_end("q")
             await rig.advance_until(lambda: not rig.of(DeviceFault)[-1].active)
             await rig.stop()
-            assert rig.tray() == 8
+            assert rig.tray_coins() == 8
             rig.close()
 
         jump(scene())
@@ -198,14 +198,14 @@ class TestHopper:
         async def scene():
             rig = HopperRig()
             rig.driver.pay("p", 8)
-            await rig.advance_until(lambda: rig.tray() == 3)
+            await rig.advance_until(lambda: rig.tray_coins() == 3)
             rig.hand("jam")
-            await rig.finished("p")
+            await rig.wait_for_payout_end("p")
             await rig.advance_until(
                 lambda: any(e.code is FaultCode.JAM and e.active for e in rig.of(DeviceFault))
             )
             await rig.stop()
-            assert rig.ledger.paid_coins_by_payout == {"p": rig.tray()}
+            assert rig.ledger.paid_coins_by_payout == {"p": rig.tray_coins()}
             rig.close()
 
         jump(scene())
@@ -215,13 +215,13 @@ class TestHopper:
             rig = HopperRig()
             rig.hand("runaway", coins=2)
             rig.driver.pay("p", 4)
-            await rig.finished("p")
+            await rig.wait_for_payout_end("p")
             await rig.advance_until(
                 lambda: any(e.code is FaultCode.HOPPER_RUNAWAY for e in rig.of(DeviceFault))
             )
             await rig.stop()
             assert rig.ledger.paid_coins_by_payout == {"p": 6}
-            assert rig.tray() == 6
+            assert rig.tray_coins() == 6
             rig.close()
 
         jump(scene())
@@ -231,7 +231,7 @@ class TestHopper:
         async def scene():
             rig = HopperRig()
             rig.driver.pay("p", 2)
-            await rig.finished("p")
+            await rig.wait_for_payout_end("p")
             await asyncio.sleep(1)
             assert not rig.of(PaperDisputed)
             rig.hand("lie")
@@ -246,12 +246,12 @@ class TestHopper:
         async def scene():
             rig = HopperRig()
             rig.driver.pay("p", 50)
-            await rig.advance_until(lambda: rig.tray() == 10)
+            await rig.advance_until(lambda: rig.tray_coins() == 10)
             rig.driver.stop()
-            await rig.finished("p")
+            await rig.wait_for_payout_end("p")
             await rig.stop()
-            assert rig.ledger.paid_coins_by_payout == {"p": rig.tray()}
-            assert rig.tray() < 20
+            assert rig.ledger.paid_coins_by_payout == {"p": rig.tray_coins()}
+            assert rig.tray_coins() < 20
             rig.close()
 
         jump(scene())
@@ -266,11 +266,11 @@ class TestHopper:
             rig.driver.pay("p", 60)
             await rig.advance_until(lambda: any(e.paid_coins >= 3 for e in rig.of(PayoutProgress)))
             rig.twin._total = 1
-            await rig.finished("p")
+            await rig.wait_for_payout_end("p")
             await asyncio.sleep(30)
             await rig.stop()
             assert len(rig.of(PaperDisputed)) == 1
-            assert 3 <= rig.ledger.paid_coins_by_payout["p"] <= rig.tray() < 20
+            assert 3 <= rig.ledger.paid_coins_by_payout["p"] <= rig.tray_coins() < 20
             rig.close()
 
         jump(scene())
@@ -283,7 +283,7 @@ class TestHopper:
                 rig.driver.pay("q", 5)
             with pytest.raises(ValueError, match="expected 1 to 255"):
                 rig.driver.pay("r", 256)
-            await rig.finished("p")
+            await rig.wait_for_payout_end("p")
             await rig.stop()
             rig.close()
 

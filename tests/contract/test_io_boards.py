@@ -32,7 +32,7 @@ class BoardRig(DeviceRig):
         self.driver = IoBoardDriver("io", self.serial_line(), self.sink)
         self.start(self.driver)
 
-    async def known(self, times: int = 1) -> None:
+    async def wait_for_inputs(self, times: int = 1) -> None:
         await self.advance_until(lambda: len(self.of(InputsReported)) >= times)
 
     def list_changes(self) -> list[tuple[str, str, bool]]:
@@ -41,15 +41,15 @@ class BoardRig(DeviceRig):
         changes = []
         for event in self.of(DoorChanged, KeyTurned):
             if isinstance(event, DoorChanged):
-                thing, level = ("door", event.door), event.open
+                source, level = ("door", event.door), event.open
             else:
-                thing, level = ("key", event.key), event.on
-            if state.get(thing, False) is not level:
-                state[thing] = level
-                changes.append((*thing, level))
+                source, level = ("key", event.key), event.on
+            if state.get(source, False) is not level:
+                state[source] = level
+                changes.append((*source, level))
         return changes
 
-    def drained(self) -> bool:
+    def has_no_stored_changes(self) -> bool:
         return self.twin.describe()["edges_waiting"] == 0
 
 
@@ -59,10 +59,10 @@ def test_every_door_has_its_own_sensor():
 
     async def scene() -> None:
         rig = BoardRig()
-        await rig.known()
+        await rig.wait_for_inputs()
         for door in doors:
             rig.hand("door", name=door, open=True)
-        await rig.advance_until(rig.drained)
+        await rig.advance_until(rig.has_no_stored_changes)
         await asyncio.sleep(0.5)
         await rig.stop()
         assert rig.list_changes() == [("door", door, True) for door in doors]
@@ -77,7 +77,7 @@ class TestEveryLine:
         async def scene(seed: int) -> None:
             dice = random.Random(seed)
             rig = BoardRig(line, seed)
-            await rig.known()
+            await rig.wait_for_inputs()
             levels: dict[tuple[str, str], bool] = {}
             done = []
             for _ in range(60):
@@ -87,7 +87,7 @@ class TestEveryLine:
                 rig.hand(group, name=name, **({"open": level} if group == "door" else {"on": level}))
                 done.append((group, name, level))
                 await asyncio.sleep(dice.choice([0, 0, 0.01, 0.3]))
-            await rig.advance_until(rig.drained)
+            await rig.advance_until(rig.has_no_stored_changes)
             await asyncio.sleep(0.5)
             await rig.stop()
             assert rig.list_changes() == done
@@ -102,12 +102,12 @@ class TestEveryLine:
     def test_each_button_press_is_reported_once(self, line):
         async def scene():
             rig = BoardRig(line)
-            await rig.known()
+            await rig.wait_for_inputs()
             pressed = ["play", "cash_out", "play", "select_3", "play"]
             for button in pressed:
                 rig.hand("press", button=button)
                 await asyncio.sleep(0.5)
-            await rig.advance_until(rig.drained)
+            await rig.advance_until(rig.has_no_stored_changes)
             await rig.stop()
             presses = [event.button for event in rig.of(ButtonPressed)]
             if line == "lossy":  # a line loss discards presses and never adds one
@@ -121,7 +121,7 @@ class TestEveryLine:
     def test_lamps_tower_and_bell_follow_the_drivers_outputs(self, line):
         async def scene():
             rig = BoardRig(line)
-            await rig.known()
+            await rig.wait_for_inputs()
             rig.driver.light_lamps(frozenset({"play", "cash_out"}))
             rig.driver.light_tower(frozenset({"door"}))
             rig.driver.switch_bell(on=True)
@@ -139,7 +139,7 @@ class TestUnattended:
     def test_doors_opened_while_no_machine_ran_are_reported(self, line):
         async def scene():
             rig = BoardRig(line)
-            await rig.known()
+            await rig.wait_for_inputs()
             await rig.stop()
             await asyncio.sleep(2)
             rig.hand("door", name="logic", open=True)
@@ -163,14 +163,14 @@ class TestUnattended:
     def test_keys_turned_while_no_machine_ran_are_reported(self):
         async def scene():
             rig = BoardRig()
-            await rig.known()
+            await rig.wait_for_inputs()
             await rig.stop()
             await asyncio.sleep(2)
             rig.hand("key", name="audit", on=True)
             rig.hand("key", name="audit", on=False)
             rig.begin()
-            await rig.known(2)
-            await rig.advance_until(rig.drained)
+            await rig.wait_for_inputs(2)
+            await rig.advance_until(rig.has_no_stored_changes)
             await rig.stop()
             assert [(event.key, event.on, event.unattended) for event in rig.of(KeyTurned)] == [
                 ("audit", True, True),
@@ -184,14 +184,14 @@ class TestUnattended:
     def test_door_changes_during_the_boards_power_loss_are_reported(self):
         async def scene():
             rig = BoardRig()
-            await rig.known()
+            await rig.wait_for_inputs()
             rig.hand("power_off")
             await asyncio.sleep(3)
             rig.hand("door", name="cash_box", open=True)
             rig.hand("door", name="cash_box", open=False)
             await asyncio.sleep(3)
             rig.hand("power_on")
-            await rig.known(2)
+            await rig.wait_for_inputs(2)
             await rig.stop()
             assert rig.list_changes() == [("door", "cash_box", True), ("door", "cash_box", False)]
             assert all(event.unattended for event in rig.of(DoorChanged))
@@ -203,15 +203,15 @@ class TestUnattended:
     def test_a_press_while_no_machine_ran_is_discarded(self, line):
         async def scene():
             rig = BoardRig(line)
-            await rig.known()
+            await rig.wait_for_inputs()
             await rig.stop()
             rig.hand("press", button="play")
             await asyncio.sleep(1)
             rig.hand("press", button="cash_out")
             await asyncio.sleep(1)
             rig.begin()
-            await rig.known(2)
-            await rig.advance_until(rig.drained)
+            await rig.wait_for_inputs(2)
+            await rig.advance_until(rig.has_no_stored_changes)
             await asyncio.sleep(1)
             await rig.stop()
             assert rig.of(ButtonPressed) == []
@@ -222,7 +222,7 @@ class TestUnattended:
     def test_more_changes_than_the_board_stores_are_reported_as_lost(self):
         async def scene():
             rig = BoardRig()
-            await rig.known()
+            await rig.wait_for_inputs()
             await rig.stop()
             for _ in range(150):
                 rig.hand("door", name="top", open=True)
@@ -238,7 +238,7 @@ class TestUnattended:
     def test_the_levels_of_a_board_that_lost_its_memory_are_used(self):
         async def scene():
             rig = BoardRig()
-            await rig.known()
+            await rig.wait_for_inputs()
             rig.hand("silence")
             rig.hand("door", name="belly", open=True)
             rig.hand("forget")
@@ -255,7 +255,7 @@ class TestUnattended:
     def test_a_board_without_a_machine_switches_its_lamps_off_and_shows_a_tilt(self):
         async def scene():
             rig = BoardRig()
-            await rig.known()
+            await rig.wait_for_inputs()
             rig.driver.light_lamps(frozenset(BUTTONS))
             await rig.advance_until(lambda: rig.twin.describe()["lamps"])
             await rig.stop()
@@ -275,7 +275,7 @@ class TestFaults:
     def test_mains_and_battery_faults_are_reported_and_cleared(self, hand, code):
         async def scene():
             rig = BoardRig()
-            await rig.known()
+            await rig.wait_for_inputs()
             rig.hand(hand, good=False)
             await rig.advance_until(lambda: any(e.code is code and e.active for e in rig.of(DeviceFault)))
             rig.hand(hand, good=True)
@@ -288,7 +288,7 @@ class TestFaults:
     def test_damaged_replies_silence_and_an_unplugged_board_are_recovered_from(self):
         async def scene():
             rig = BoardRig()
-            await rig.known()
+            await rig.wait_for_inputs()
             assert rig.of(DeviceIdentified)
             rig.hand("corrupt", answers=2)
             await rig.advance_until(lambda: rig.of(LineError))
@@ -309,7 +309,7 @@ class TestFaults:
     def test_input_levels_without_a_recorded_change_are_used(self):
         async def scene():
             rig = BoardRig()
-            await rig.known()
+            await rig.wait_for_inputs()
             rig.hand("lie")
             await rig.advance_until(lambda: rig.of(InputsReported)[-1].doors_open == {"main"})
             await rig.stop()
@@ -320,7 +320,7 @@ class TestFaults:
     def test_a_stuck_button_is_one_press(self):
         async def scene():
             rig = BoardRig()
-            await rig.known()
+            await rig.wait_for_inputs()
             rig.hand("jam", button="play")
             await asyncio.sleep(10)
             await rig.stop()
@@ -349,7 +349,7 @@ class TestHardMeters:
     TOTALS = (5, 0, 3, 1, 2, 0)
 
     @staticmethod
-    def counted(rig: BoardRig) -> tuple[int, ...]:
+    def read_pulse_counts(rig: BoardRig) -> tuple[int, ...]:
         return tuple(rig.twin.describe()["hard_meters"])
 
     def test_hard_meters_reach_their_totals_and_stop(self, line):
@@ -359,9 +359,9 @@ class TestHardMeters:
             await rig.advance_until(lambda: rig.driver.hard_meters_counted is not None)
             rig.driver.advance_hard_meters(self.TOTALS)
             await rig.advance_until(lambda: rig.driver.hard_meters_counted == self.TOTALS)
-            assert self.counted(rig) == self.TOTALS
+            assert self.read_pulse_counts(rig) == self.TOTALS
             rig.driver.advance_hard_meters((6, 0, 3, 1, 2, 0))
-            await rig.advance_until(lambda: self.counted(rig) == (6, 0, 3, 1, 2, 0))
+            await rig.advance_until(lambda: self.read_pulse_counts(rig) == (6, 0, 3, 1, 2, 0))
             rig.close()
 
         asyncio.run(scene())
@@ -371,13 +371,13 @@ class TestHardMeters:
             rig = BoardRig()
             rig.driver.watch_hard_meters()
             rig.driver.advance_hard_meters(self.TOTALS)
-            await rig.advance_until(lambda: sum(self.counted(rig)) >= 4)  # in the middle
+            await rig.advance_until(lambda: sum(self.read_pulse_counts(rig)) >= 4)  # in the middle
             await rig.stop()
             rig.begin()
             rig.driver.watch_hard_meters()
             rig.driver.advance_hard_meters(self.TOTALS)
             await rig.advance_until(lambda: rig.driver.hard_meters_counted == self.TOTALS)
-            assert self.counted(rig) == self.TOTALS
+            assert self.read_pulse_counts(rig) == self.TOTALS
             rig.close()
 
         asyncio.run(scene())
@@ -387,14 +387,14 @@ class TestHardMeters:
             rig = BoardRig()
             rig.driver.watch_hard_meters()
             rig.driver.advance_hard_meters(self.TOTALS)
-            await rig.advance_until(lambda: sum(self.counted(rig)) >= 4)
+            await rig.advance_until(lambda: sum(self.read_pulse_counts(rig)) >= 4)
             rig.hand("power_off")
-            before = self.counted(rig)
+            before = self.read_pulse_counts(rig)
             await rig.advance_until(lambda: bool(rig.of(LineLost)))
             rig.hand("power_on")
             await rig.advance_until(lambda: rig.driver.hard_meters_counted == self.TOTALS)
-            assert all(then <= now for then, now in zip(before, self.counted(rig), strict=True))
-            assert self.counted(rig) == self.TOTALS
+            assert all(then <= now for then, now in zip(before, self.read_pulse_counts(rig), strict=True))
+            assert self.read_pulse_counts(rig) == self.TOTALS
             rig.close()
 
         asyncio.run(scene())
@@ -415,7 +415,7 @@ class TestHardMeters:
             await rig.advance_until(
                 lambda: any(f.code is FaultCode.HARD_METER and f.active for f in rig.of(DeviceFault))
             )
-            assert self.counted(rig)[0] == max(shows, 0)
+            assert self.read_pulse_counts(rig)[0] == max(shows, 0)
             rig.hand("turn", meter=0, pulses=totals[0])
             await rig.advance_until(
                 lambda: any(f.code is FaultCode.HARD_METER and not f.active for f in rig.of(DeviceFault))
@@ -427,7 +427,7 @@ class TestHardMeters:
     def test_unused_hard_meters_are_not_queried(self):
         async def scene() -> None:
             rig = BoardRig()
-            await rig.known()
+            await rig.wait_for_inputs()
             assert rig.driver.hard_meters_counted is None
             with pytest.raises(ValueError, match="6 pulse counts"):
                 rig.driver.advance_hard_meters((1, 2))

@@ -36,20 +36,20 @@ from tools.audit.games import GameFiles
 from tools.audit.verify import Auditor
 
 #: Longer than any time limit.
-BOUND_SECONDS = 90.0
+LIMIT_SECONDS = 90.0
 
 
-def unanswered(header):
+def ignore_query(header):
     """Make the hopper ignore one kind of query."""
 
-    def break_it(rig):
+    def install(rig):
         received = rig.twin.process_message
         rig.twin.process_message = lambda message: None if message.header == header else received(message)
 
-    return break_it
+    return install
 
 
-def malformed(rig):
+def send_malformed_count(rig):
     """Make the hopper reply to its lifetime count query with one byte too many."""
     answer = rig.twin._build_reply
     rig.twin._build_reply = lambda message: (
@@ -57,7 +57,7 @@ def malformed(rig):
     )
 
 
-def stuck(rig):
+def prevent_payout(rig):
     """Make the motor run without paying and without stopping."""
     rig.twin._turn_disc = lambda: None
 
@@ -67,27 +67,27 @@ def hand(action):
 
 
 #: Faults that the hopper has from the start, and whether it is reported as failed afterwards.
-REFUSES = {
-    "dispense": (unanswered(Header.DISPENSE), True),
-    "enable": (unanswered(Header.ENABLE_HOPPER), True),
-    "status": (unanswered(Header.HOPPER_STATUS), True),
-    "test": (unanswered(Header.TEST_HOPPER), True),
-    "count": (unanswered(Header.DISPENSE_COUNT), True),
-    "serial": (unanswered(Header.SERIAL), True),
-    "malformed count": (malformed, False),
-    "motor": (stuck, False),
+INITIAL_FAULTS = {
+    "dispense": (ignore_query(Header.DISPENSE), True),
+    "enable": (ignore_query(Header.ENABLE_HOPPER), True),
+    "status": (ignore_query(Header.HOPPER_STATUS), True),
+    "test": (ignore_query(Header.TEST_HOPPER), True),
+    "count": (ignore_query(Header.DISPENSE_COUNT), True),
+    "serial": (ignore_query(Header.SERIAL), True),
+    "malformed count": (send_malformed_count, False),
+    "motor": (prevent_payout, False),
     "no power": (hand("power_off"), False),
     "no cable": (hand("unplug"), False),
 }
 
 #: Faults during a payout, and whether the number of paid coins is then known.
-DIES = {
+FAULTS_DURING_PAYOUT = {
     "power": (hand("power_off"), False),
     "cable": (hand("unplug"), False),
     "silence": (hand("silence"), False),
-    "count": (unanswered(Header.DISPENSE_COUNT), False),
-    "malformed count": (malformed, False),
-    "motor": (stuck, True),
+    "count": (ignore_query(Header.DISPENSE_COUNT), False),
+    "malformed count": (send_malformed_count, False),
+    "motor": (prevent_payout, True),
     "jam": (hand("jam"), True),
 }
 
@@ -104,9 +104,9 @@ def hopper_rig():
 
 
 @pytest.mark.requirement("G-08", "F-13")
-@pytest.mark.parametrize("trouble", REFUSES)
+@pytest.mark.parametrize("trouble", INITIAL_FAULTS)
 def test_a_hopper_that_refuses_its_order_pays_nothing_and_is_reported(trouble):
-    break_it, failed = REFUSES[trouble]
+    break_it, failed = INITIAL_FAULTS[trouble]
 
     async def scene():
         rig, ledger, driver = hopper_rig()
@@ -114,7 +114,7 @@ def test_a_hopper_that_refuses_its_order_pays_nothing_and_is_reported(trouble):
         rig.start(driver)
         await asyncio.sleep(1)
         driver.pay("p", 7)
-        await asyncio.sleep(BOUND_SECONDS)
+        await asyncio.sleep(LIMIT_SECONDS)
         assert (ledger.paid_coins_by_payout, ledger.disputed_coins_by_payout, tray(rig)) == ({"p": 0}, {}, 0)
         assert [event.paid_coins for event in rig.of(PayoutFinished)] == [0]
         assert (FaultCode.FAILURE in {event.code for event in rig.of(DeviceFault)}) is failed
@@ -126,9 +126,9 @@ def test_a_hopper_that_refuses_its_order_pays_nothing_and_is_reported(trouble):
 
 
 @pytest.mark.requirement("G-08", "F-13")
-@pytest.mark.parametrize("trouble", DIES)
+@pytest.mark.parametrize("trouble", FAULTS_DURING_PAYOUT)
 def test_a_hopper_that_fails_during_a_payout_has_paid_the_counted_coins(trouble):
-    break_it, known = DIES[trouble]
+    break_it, known = FAULTS_DURING_PAYOUT[trouble]
 
     async def scene():
         rig, ledger, driver = hopper_rig()
@@ -137,7 +137,7 @@ def test_a_hopper_that_fails_during_a_payout_has_paid_the_counted_coins(trouble)
         driver.pay("p", 20)
         await rig.advance_until(lambda: any(event.paid_coins >= 3 for event in rig.of(PayoutProgress)))
         break_it(rig)
-        await asyncio.sleep(BOUND_SECONDS)
+        await asyncio.sleep(LIMIT_SECONDS)
         counted = rig.of(PayoutProgress)[-1].paid_coins
         assert ledger.find_open() is None
         assert ledger.paid_coins_by_payout == {"p": counted}
@@ -158,7 +158,7 @@ def test_coins_paid_while_a_hopper_was_unplugged_are_not_counted_twice():
         await rig.advance_until(lambda: tray(rig) == 3)
         rig.twin._speed = 0.05
         rig.hand("unplug")
-        await asyncio.sleep(BOUND_SECONDS)
+        await asyncio.sleep(LIMIT_SECONDS)
         rig.hand("plug")
         await asyncio.sleep(30)
         assert tray(rig) < 255
@@ -180,11 +180,11 @@ def test_a_hopper_that_refused_an_order_is_used_again_after_a_power_cycle():
     async def scene():
         rig, ledger, driver = hopper_rig()
         received = rig.twin.process_message
-        unanswered(Header.DISPENSE)(rig)
+        ignore_query(Header.DISPENSE)(rig)
         rig.start(driver)
         await asyncio.sleep(1)
         driver.pay("p", 7)
-        await rig.advance_until(lambda: rig.of(DeviceFault), BOUND_SECONDS)
+        await rig.advance_until(lambda: rig.of(DeviceFault), LIMIT_SECONDS)
         rig.twin.process_message = received
         rig.hand("power_off")
         await asyncio.sleep(5)
@@ -220,7 +220,7 @@ def test_the_remainder_of_a_failed_hoppers_payout_becomes_a_hand_pay(tmp_path, t
         rig.start(driver)
         await asyncio.sleep(1)
         if not at_coin and trouble == "dispense":
-            REFUSES[trouble][0](rig)
+            INITIAL_FAULTS[trouble][0](rig)
         room.engine.handle(EventType.CASH_OUT)
         assert room.state is State.PAYING
         if not at_coin and trouble == "no power":
@@ -228,7 +228,7 @@ def test_the_remainder_of_a_failed_hoppers_payout_becomes_a_hand_pay(tmp_path, t
         elif at_coin:
             await rig.advance_until(lambda: len(rig.of(PayoutProgress)) == at_coin)
             rig.hand("power_off")
-        await asyncio.sleep(BOUND_SECONDS)
+        await asyncio.sleep(LIMIT_SECONDS)
         await rig.stop()
         paid_cents = 100 * (rig.of(PayoutProgress)[-1].paid_coins if at_coin else 0)
         assert room.journal.balance_cents("out:hopper") == paid_cents
@@ -260,7 +260,7 @@ def test_an_acceptor_that_fails_with_an_ordered_bill_leaves_a_disputed_amount(pr
         await rig.insert()
         await rig.advance_until(lambda: rig.ledger.find_open() is not None)
         rig.hand(how)
-        await asyncio.sleep(BOUND_SECONDS)
+        await asyncio.sleep(LIMIT_SECONDS)
         assert rig.ledger.find_open() is None
         assert [content.amount_cents for content in rig.ledger.disputed_items] == [20_00]
         assert len(rig.of(PaperDisputed)) == 1
@@ -287,7 +287,7 @@ def test_a_bill_that_an_acceptor_does_not_stack_is_returned(protocol):
         getattr(rig.twin, "_action_by_command", {})[0x41] = lambda: False
         rig.twin.escrow_seconds = None
         await rig.insert()
-        await rig.advance_until(lambda: rig.twin.describe()["returned_cents"] == 20_00, BOUND_SECONDS)
+        await rig.advance_until(lambda: rig.twin.describe()["returned_cents"] == 20_00, LIMIT_SECONDS)
         await rig.advance_until(lambda: rig.ledger.find_open() is None)
         assert (rig.ledger.credited_items, rig.ledger.disputed_items) == ([], [])
         await rig.stop()
@@ -304,7 +304,7 @@ def test_a_jammed_bill_remains_open_until_it_is_freed(protocol):
         await rig.insert()
         await rig.advance_until(lambda: rig.ledger.find_open() is not None)
         rig.hand("jam")
-        await asyncio.sleep(3 * BOUND_SECONDS)
+        await asyncio.sleep(3 * LIMIT_SECONDS)
         assert rig.ledger.find_open() is not None
         assert not rig.of(PaperDisputed)
         await rig.stop()
@@ -331,7 +331,7 @@ def test_a_ticket_that_a_printer_never_finishes_is_disputed(protocol, how):
             rig.twin._stop_timers()
         else:
             rig.hand(how)
-        await asyncio.sleep(BOUND_SECONDS)
+        await asyncio.sleep(LIMIT_SECONDS)
         assert ledger.find_open() is None
         assert ledger.print_state_history[-1][1] is PrintState.DISPUTED
         await rig.stop()

@@ -58,11 +58,11 @@ class PrinterRig(DeviceRig):
     def states(self, job_id: str = "t1") -> list[PrintState]:
         return [state for job, state in self.ledger.print_state_history if job == job_id]
 
-    async def ended(self, job_id: str = "t1") -> PrintState:
+    async def wait_for_final_state(self, job_id: str = "t1") -> PrintState:
         await self.advance_until(lambda: self.states(job_id)[-1] in CLOSED_PRINT_STATES)
         return self.states(job_id)[-1]
 
-    def complete(self) -> int:
+    def count_complete_tickets(self) -> int:
         return sum(ticket["barcode_complete"] for ticket in self.twin.describe()["printed"])
 
 
@@ -78,7 +78,7 @@ class TestContract:
             rig = PrinterRig(protocol, line)
             for number in range(3):
                 rig.print_ticket(f"t{number}")
-                state = await rig.ended(f"t{number}")
+                state = await rig.wait_for_final_state(f"t{number}")
                 if line != "lossy":  # printers cannot detect damaged commands
                     assert state is S.TAKEN
                     assert rig.states(f"t{number}") == WHOLE
@@ -88,7 +88,7 @@ class TestContract:
             assert states == rig.states("t0")
             assert len(rig.twin.describe()["printed"]) <= 3
             if line != "lossy":
-                assert rig.complete() == 3
+                assert rig.count_complete_tickets() == 3
             rig.close()
 
         jump(scene())
@@ -97,7 +97,7 @@ class TestContract:
         async def scene():
             rig = PrinterRig(protocol)
             rig.print_ticket(title="BILLET D'ENCAISSEMENT", amount="12,50 é")
-            await rig.ended()
+            await rig.wait_for_final_state()
             await rig.stop()
             (ticket,) = rig.twin.describe()["printed"]
             if protocol == "tcl":
@@ -121,7 +121,7 @@ class TestContract:
             with pytest.raises(ValueError, match="not finished"):
                 rig.print_ticket("t2")
             rig.hand("take")
-            assert await rig.ended() is S.TAKEN
+            assert await rig.wait_for_final_state() is S.TAKEN
             await rig.stop()
             rig.close()
 
@@ -152,13 +152,13 @@ class TestContract:
 class TestInterruptions:
     """A ticket has value only from BARCODE_DONE on, and only one print command per ticket is carried out."""
 
-    def consistent(self, rig: PrinterRig) -> None:
+    def assert_consistent(self, rig: PrinterRig) -> None:
         """Assert BARCODE_DONE only with a complete ticket, FAILED only without one, and one ticket per job."""
-        assert rig.complete() <= 1
+        assert rig.count_complete_tickets() <= 1
         if S.FAILED in rig.states():
-            assert rig.complete() == 0
+            assert rig.count_complete_tickets() == 0
         if S.BARCODE_DONE in rig.states():
-            assert rig.complete() == 1
+            assert rig.count_complete_tickets() == 1
             assert rig.states() == WHOLE
 
     def test_a_kill_around_every_record_loses_and_doubles_nothing(self, protocol, line):
@@ -172,12 +172,12 @@ class TestInterruptions:
             rig.begin()
             await rig.advance_until(lambda: rig.ledger.find_open() is None)
             await rig.stop()
-            self.consistent(rig)
+            self.assert_consistent(rig)
             if line != "lossy" and die_at not in (1, 2):
                 assert rig.states()[-1] is S.TAKEN
             if line != "lossy" and die_at == 2:  # killed between recording PRINTING and sending the command
                 assert rig.states()[-1] is S.DISPUTED
-                assert rig.complete() == 0
+                assert rig.count_complete_tickets() == 0
             rig.close()
 
         for die_at in range(1, 7):
@@ -194,11 +194,11 @@ class TestInterruptions:
             await rig.stop()
             await asyncio.sleep(pause)
             rig.begin()
-            state = await rig.ended()
+            state = await rig.wait_for_final_state()
             await asyncio.sleep(3)
             await rig.stop()
             if line != "lossy":
-                self.consistent(rig)
+                self.assert_consistent(rig)
                 assert state is S.TAKEN
             rig.close()
 
@@ -215,11 +215,11 @@ class TestInterruptions:
             rig.hand("power_off")
             await asyncio.sleep(pause)
             rig.hand("power_on")
-            await rig.ended()
+            await rig.wait_for_final_state()
             await asyncio.sleep(3)
             await rig.stop()
             assert len(rig.twin.describe()["printed"]) <= 1
-            self.consistent(rig)
+            self.assert_consistent(rig)
             rig.close()
 
         for step in range(0, 20, every):
@@ -247,10 +247,10 @@ class TestInterruptions:
             await asyncio.sleep(20)
             if hold:
                 rig.hand("take")
-            await rig.ended()
+            await rig.wait_for_final_state()
             await rig.stop()
-            self.consistent(rig)
-            if rig.complete() and S.BARCODE_DONE not in rig.states():
+            self.assert_consistent(rig)
+            if rig.count_complete_tickets() and S.BARCODE_DONE not in rig.states():
                 disputed.add(rig.states()[-1])
             rig.close()
 
@@ -268,8 +268,8 @@ class TestInterruptions:
             rig.hand("hold")
             rig.hand("forget")
             rig.print_ticket()
-            assert await rig.ended() is S.DISPUTED
-            assert rig.complete() == 1
+            assert await rig.wait_for_final_state() is S.DISPUTED
+            assert rig.count_complete_tickets() == 1
             await rig.stop()
             rig.close()
 
@@ -293,15 +293,15 @@ class TestFaults:
             rig.hand(begin[0], **begin[1])
             await rig.advance_until(lambda: any(e.code is code and e.active for e in rig.of(DeviceFault)))
             rig.print_ticket("t1")
-            assert await rig.ended("t1") is S.FAILED
+            assert await rig.wait_for_final_state("t1") is S.FAILED
             assert rig.states("t1") == [S.PENDING, S.FAILED]
             rig.print_ticket("t2")
             await asyncio.sleep(3)
             rig.hand(end[0], **end[1])
-            assert await rig.ended("t2") is S.TAKEN
+            assert await rig.wait_for_final_state("t2") is S.TAKEN
             assert not rig.of(DeviceFault)[-1].active
             await rig.stop()
-            assert rig.complete() == 1
+            assert rig.count_complete_tickets() == 1
             rig.close()
 
         jump(scene())
@@ -311,12 +311,12 @@ class TestFaults:
             rig = PrinterRig(protocol)
             rig.hand("jam")
             rig.print_ticket()
-            assert await rig.ended() is S.FAILED
+            assert await rig.wait_for_final_state() is S.FAILED
             assert any(e.code is FaultCode.JAM for e in rig.of(DeviceFault))
-            assert rig.complete() == 0
+            assert rig.count_complete_tickets() == 0
             rig.hand("clear")
             rig.print_ticket("t2")
-            assert await rig.ended("t2") is S.TAKEN
+            assert await rig.wait_for_final_state("t2") is S.TAKEN
             await rig.stop()
             rig.close()
 
@@ -327,7 +327,7 @@ class TestFaults:
             rig = PrinterRig(protocol)
             rig.hand("paper", tickets=5)
             rig.print_ticket()
-            assert await rig.ended() is S.TAKEN
+            assert await rig.wait_for_final_state() is S.TAKEN
             assert [e.code for e in rig.of(DeviceFault)] == [FaultCode.PAPER_LOW]
             await rig.stop()
             rig.close()
@@ -340,7 +340,7 @@ class TestFaults:
             rig.hand("lie")
             rig.hand("jam")
             rig.print_ticket()
-            assert await rig.ended() is S.FAILED
+            assert await rig.wait_for_final_state() is S.FAILED
             await rig.stop()
             rig.close()
 
@@ -357,10 +357,10 @@ class TestFaults:
             rig.hand("unplug")
             await rig.advance_until(lambda: len(rig.of(LineLost)) == 2, 5)
             rig.print_ticket()
-            assert await rig.ended() is S.FAILED
+            assert await rig.wait_for_final_state() is S.FAILED
             rig.hand("plug")
             rig.print_ticket("t2")
-            assert await rig.ended("t2") is S.TAKEN
+            assert await rig.wait_for_final_state("t2") is S.TAKEN
             await rig.stop()
             rig.close()
 
