@@ -153,6 +153,7 @@ class _SteppedRound:
                 return
             self._answer = None
             if isinstance(step, Decision):
+                step = step.with_built_prompt()  # the prompt is displayed
                 self._answer = Choice(step.options[self._policy(self._decision_count, len(step.options))])
                 self._decision_count += 1
             if self._draw.draw_count >= scripted_count:
