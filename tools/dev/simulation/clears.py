@@ -5,7 +5,7 @@ A claim is an amount that the machine owes at a clear: it is carried over into t
 
 import re
 from collections import Counter
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from random import Random
@@ -28,7 +28,7 @@ from meters.copies import SECOND_FOLDER
 from meters.database import DATABASE_FILE_NAME as DATABASE_NAME
 from meters.log import LOG_SUFFIX
 from tools.cli.roster_entries import carry_roster
-from tools.dev.simulation.history import History, read_copy
+from tools.dev.simulation.history import ACCOUNTS, History, read_copy
 
 if TYPE_CHECKING:
     from tools.dev.simulation.world import World
@@ -60,8 +60,10 @@ class Clears:
         new number.
         """
         folder = world.folder.root
+        possible_histories = [read_copy(folder, world.now(), world.setup.positions, folder.parent)]
         _damage_one_copy(folder, dice)
-        self.histories.append(read_copy(folder, world.now(), world.setup.positions, folder.parent))
+        possible_histories.append(read_copy(folder, world.now(), world.setup.positions, folder.parent))
+        ended_history: History | None = None
         decisions: Mapping[str, ClaimDecision] = {}
         settled_handpays: dict[int, bool] = {}
         while True:
@@ -76,6 +78,7 @@ class Clears:
                     if not found.inspection.is_complete:  # at most one copy is damaged
                         copies = (found.inspection.first_copy.damage, found.inspection.second_copy.damage)
                         raise RuntimeError(f"an inspection misses acknowledged entries: {copies}")
+                    ended_history = _choose_history(possible_histories, found)
                     decisions = _decide_claims(found, dice, shown_games, can_pay_by_hand=can_pay_by_hand)
                     settled_handpays = {
                         _position(each.id): decisions[each.id].decision == DECISION_PAID
@@ -101,10 +104,32 @@ class Clears:
                 storage.leave()
             if not world.recover_media():
                 break
+        if ended_history is None:
+            raise RuntimeError(
+                "the clear found other amounts than the journal has, with or without the damage"
+            )
+        self.histories.append(ended_history)
         world.boxes.handle_memory_clear()
         for claim, decision in decisions.items():
             self.paid[_parse_claim_kind(claim)] += decision.amount_cents or 0
         return settled_handpays
+
+
+def _choose_history(histories: Sequence[History], found: ClaimInspection) -> History | None:
+    """Return the history with the amounts that the inspection of both copies found, or None.
+
+    An entry that only one copy has was never acknowledged. A machine that starts with a damaged copy drops it, and
+    a clear reads it from the damaged copy.
+    """
+    ledger = found.inspection.both_copies.ledger
+    return next(
+        (
+            history
+            for history in histories
+            if all(history.balance[account] == abs(ledger.balance_cents(account)) for account in ACCOUNTS)
+        ),
+        None,
+    )
 
 
 def _damage_one_copy(folder: Path, dice: Random) -> None:
