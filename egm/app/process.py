@@ -578,8 +578,6 @@ class MachineProcess:
         """Notify the services and screens of every position that the machine has changed."""
         if self._attachments:
             numbers = {station: station.machine.position.number for station, _ in self._attachments}
-            snapshots = [(each, self._running_positions.read_snapshot(n)) for each, n in numbers.items()]
-            for station, snapshot in snapshots:
-                for attached_station, attachment in self._attachments:
-                    if attached_station is station:
-                        attachment.process_change(snapshot)
+            snapshots = {each: self._running_positions.read_snapshot(n) for each, n in numbers.items()}
+            for station, attachment in self._attachments:
+                attachment.process_change(snapshots[station])

@@ -40,9 +40,9 @@ class Decision:
     seat: int = 0
     """The number of the seat that must decide, or :data:`NO_SEAT`."""
     build_prompt: Callable[[], Mapping[str, Json]] | None = field(default=None, repr=False, compare=False)
-    """Builds more data of the prompt, such as the advice; None if there are none.
+    """Builds more data of the prompt, such as the advice; None: there is no more.
 
-    It must be called before the round goes on. A replay that shows nothing to a player need not call it.
+    It must be called before the round continues. A replay that shows nothing to a player need not call it.
     """
 
     def with_built_prompt(self) -> "Decision":

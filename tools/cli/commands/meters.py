@@ -1,7 +1,7 @@
 """``egm meters``: every meter of a machine, at any time, without stopping play and without write access."""
 
 import json
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -9,6 +9,7 @@ from typing import Any
 import click
 
 from egm.config.cabinet_file import default_state_dir
+from egm.record_codec import RecordError, check_value
 from meters import JournalView, MeterReading
 from meters.entry import encode_canonical_json
 from meters.export import READOUT_SIGNATURE_PREFIX
@@ -191,11 +192,13 @@ def _compute_difference(
     try:
         earlier = json.loads(read_contents(since))
         earlier = earlier.get("readout", earlier)
-        sequence, head, earlier_meters = _require_int(earlier["sequence"]), earlier["head"], earlier["meters"]
-        gained = {name: value - _require_int(earlier_meters.get(name, 0)) for name, value in values.items()}
-    except (ValueError, KeyError, RecursionError, TypeError, AttributeError) as error:
+        sequence, head, earlier_meters = earlier["sequence"], earlier["head"], earlier["meters"]
+        check_value(int, sequence, "sequence")
+        check_value(Mapping[str, int], earlier_meters, "meters")
+        gained = {name: value - earlier_meters.get(name, 0) for name, value in values.items()}
+    except (ValueError, KeyError, RecursionError, TypeError, AttributeError, RecordError) as error:
         raise click.ClickException(f"{since}: not a readout of meters ({error!r})") from error
-    is_possible = 0 < sequence <= view.sequence  # a larger number than SQLite's would be an error of its own
+    is_possible = 0 < sequence <= view.sequence  # SQLite refuses numbers of more than 64 bits
     entry = next(view.entries(since=sequence - 1, limit=1), None) if is_possible else None
     if entry is None or entry.hash_hex != head:
         raise click.ClickException(f"{since}: not a readout of this journal: entry {sequence} differs")
@@ -205,13 +208,6 @@ def _compute_difference(
     if {"where": [], **earlier_selection} != selection:
         raise click.ClickException(f"{since}: not a readout of the same meters (--where, --names)")
     return gained
-
-
-def _require_int(value: object) -> int:
-    """Return the value. Raises TypeError if it is not a whole number."""
-    if type(value) is not int:
-        raise TypeError(f"{value!r} is not a whole number")
-    return value
 
 
 def _sign_readout(document: dict[str, Any], folder: Path) -> dict[str, Any]:

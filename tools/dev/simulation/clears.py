@@ -61,9 +61,9 @@ class Clears:
         """
         folder = world.folder.root
         possible_histories = [read_copy(folder, world.now(), world.setup.positions, folder.parent)]
-        _damage_one_copy(folder, dice)
-        possible_histories.append(read_copy(folder, world.now(), world.setup.positions, folder.parent))
-        ended_history: History | None = None
+        if _damage_one_copy(folder, dice):
+            possible_histories.append(read_copy(folder, world.now(), world.setup.positions, folder.parent))
+        ended_history = possible_histories[0]
         decisions: Mapping[str, ClaimDecision] = {}
         settled_handpays: dict[int, bool] = {}
         while True:
@@ -104,10 +104,6 @@ class Clears:
                 storage.leave()
             if not world.recover_media():
                 break
-        if ended_history is None:
-            raise RuntimeError(
-                "the clear found other amounts than the journal has, with or without the damage"
-            )
         self.histories.append(ended_history)
         world.boxes.handle_memory_clear()
         for claim, decision in decisions.items():
@@ -115,25 +111,21 @@ class Clears:
         return settled_handpays
 
 
-def _choose_history(histories: Sequence[History], found: ClaimInspection) -> History | None:
-    """Return the history with the amounts that the inspection of both copies found, or None.
+def _choose_history(histories: Sequence[History], found: ClaimInspection) -> History:
+    """Return the history with the amounts that the inspection of both copies found.
 
     An entry that only one copy has was never acknowledged. A machine that starts with a damaged copy drops it, and
     a clear reads it from the damaged copy.
     """
     ledger = found.inspection.both_copies.ledger
-    return next(
-        (
-            history
-            for history in histories
-            if all(history.balance[account] == abs(ledger.balance_cents(account)) for account in ACCOUNTS)
-        ),
-        None,
-    )
+    for history in histories:
+        if all(history.balance[account] == abs(ledger.balance_cents(account)) for account in ACCOUNTS):
+            return history
+    raise RuntimeError("the clear found other amounts than the journal has, with or without the damage")
 
 
-def _damage_one_copy(folder: Path, dice: Random) -> None:
-    """Change one bit of one of the journal's two copies, or of none.
+def _damage_one_copy(folder: Path, dice: Random) -> bool:
+    """Change one bit of one of the journal's two copies, or of none; return whether one was changed.
 
     The undamaged copy still proves everything that the machine owes.
     """
@@ -141,11 +133,12 @@ def _damage_one_copy(folder: Path, dice: Random) -> None:
     copies = [[], [folder / DATABASE_NAME], sorted(second.glob(f"*{LOG_SUFFIX}"))]
     files = dice.choice(copies)
     if not files:
-        return
+        return False
     path = dice.choice(files)
     content = bytearray(path.read_bytes())
     content[dice.randrange(len(content))] ^= 1 << dice.randrange(8)
     path.write_bytes(content)
+    return True
 
 
 def _decide_claims(
