@@ -210,6 +210,7 @@ def test_the_logic_access_tilt_is_cleared_only_by_a_technicians_finding(rig, una
     assert len(rig.records(kind)) == 1
 
 
+@pytest.mark.not_audited
 @pytest.mark.requirement("A-24", "J-01")
 @pytest.mark.parametrize(("by", "is_honest"), [("attendant", True), ("technician", True), ("self", False)])
 def test_the_audit_accepts_logic_access_cleared_by_an_attendant_or_a_technician_only(
@@ -227,6 +228,7 @@ def test_the_audit_accepts_logic_access_cleared_by_an_attendant_or_a_technician_
     assert (Auditor(GameFiles()).audit_entries(rig.journal.iter_bodies()).findings == []) is is_honest
 
 
+@pytest.mark.not_audited
 @pytest.mark.requirement("E-13")
 def test_the_audit_reports_a_fault_entry_that_stores_a_second_fault(rig):
     active = {"since": rig.machine.clock.now().isoformat(), "cleared_by": "self", "detail": ""}

@@ -134,6 +134,7 @@ def came_of(rig: MachineRig, event: EventType, state: State) -> dict[str, object
     }
 
 
+@pytest.mark.not_audited
 @pytest.mark.requirement("O-01", "O-06", "D-01")
 @pytest.mark.parametrize(("event", "state"), TRIED, ids=str)
 def test_a_rule_has_the_same_effect_at_the_second_of_three_positions(tmp_path, event, state):

@@ -60,7 +60,7 @@ def test_credits_become_a_ticket_when_its_bar_code_is_done(rig):
 
 @pytest.mark.requirement("P-08", "H-02")
 def test_the_ticket_states_its_amount_to_the_cent(rig):
-    write_undeclared(rig.machine, "bill.in", transfers=_fund(35))
+    write_undeclared(rig.machine, "test.bill", transfers=_fund(35))
     rig.engine.handle(EventType.CASH_OUT)
     fields = rig.hands.jobs[-1].fields
     assert fields["amount"].endswith("20.35")
@@ -130,7 +130,7 @@ def test_credit_of_both_payable_kinds_counts_towards_the_ticket_limit(tmp_path, 
     rig = MachineRig(tmp_path, devices=("printer",)).boot()
     for _ in range(29):
         rig.insert(10000)
-    write_undeclared(rig.machine, "bill.in", transfers=_fund(10000))
+    write_undeclared(rig.machine, "test.bill", transfers=_fund(10000))
     write_undeclared(rig.machine, "aft.in", transfers=_fund(1, kind))
     rig.engine.handle(EventType.CASH_OUT)
     assert rig.state is State.HANDPAY
@@ -141,7 +141,7 @@ def test_credit_of_both_payable_kinds_counts_towards_the_ticket_limit(tmp_path, 
 @pytest.mark.parametrize(("dollars", "way"), [(100, State.PAYING), (101, State.HANDPAY)])
 def test_above_the_coins_that_a_hopper_may_pay_an_attendant_pays(tmp_path, dollars, way):
     rig = MachineRig(tmp_path, devices=("hopper",)).boot()
-    write_undeclared(rig.machine, "bill.in", transfers=_fund(dollars * 100))
+    write_undeclared(rig.machine, "test.bill", transfers=_fund(dollars * 100))
     rig.engine.handle(EventType.CASH_OUT)
     assert rig.state is way
     rig.close()
@@ -164,7 +164,7 @@ def test_above_the_ticket_limit_an_attendant_pays(tmp_path, bills, way):
     rig = MachineRig(tmp_path, devices=("printer",)).boot()
     for _ in range(bills - 1):
         rig.insert(10000)
-    write_undeclared(rig.machine, "bill.in", transfers=_fund(10000))
+    write_undeclared(rig.machine, "test.bill", transfers=_fund(10000))
     rig.engine.handle(EventType.CASH_OUT)
     assert rig.state is way
     rig.close()
@@ -177,7 +177,7 @@ def test_above_the_ticket_limit_no_number_is_requested_from_the_host(tmp_path, b
     rig = MachineRig(tmp_path, devices=("printer",), host=host).boot()
     for _ in range(bills - 1):
         rig.insert(10000)
-    write_undeclared(rig.machine, "bill.in", transfers=_fund(10000))
+    write_undeclared(rig.machine, "test.bill", transfers=_fund(10000))
     rig.engine.handle(EventType.CASH_OUT)
     assert rig.state is way
     rig.close()

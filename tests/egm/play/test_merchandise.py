@@ -185,6 +185,7 @@ def test_without_the_profiles_offer_a_prize_cannot_be_exchanged_for_money(tmp_pa
     rig.close()
 
 
+@pytest.mark.not_audited
 def test_a_host_cannot_release_a_prize_in_kind(tmp_path):
     rig = won(tmp_path)
     rig.engine.handle(EventType.HANDPAY_RESET, key="sas:1")
@@ -323,6 +324,7 @@ def test_a_profile_with_a_prize_limit_refuses_prizes_in_kind(tmp_path):
 
 
 # ---------------------------------------------------------------------------------------------- audited
+@pytest.mark.not_audited
 @pytest.mark.requirement("E-13:a")
 @pytest.mark.parametrize(
     ("kind", "source", "target", "why"),
@@ -359,6 +361,7 @@ def _with(transaction: Transaction, more: Transfer) -> Transaction:
     return Transaction(transfers=(*transaction.transfers, more), **kept)
 
 
+@pytest.mark.not_audited
 @pytest.mark.requirement("E-13:a")
 def test_an_audit_names_a_prize_both_handed_over_and_paid(tmp_path):
     rig = won(tmp_path)

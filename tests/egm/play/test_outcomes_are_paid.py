@@ -222,6 +222,7 @@ def test_two_persons_cannot_declare_a_decided_game_void(won, form, fault):
     assert Auditor(GameFiles()).audit_entries(won.journal.iter_bodies()).findings == []
 
 
+@pytest.mark.not_audited
 @pytest.mark.requirement("F-14", "E-13")
 @pytest.mark.parametrize("kept", [True, False])
 def test_the_audit_names_a_refund_of_a_game_that_replays(tmp_path, kept):

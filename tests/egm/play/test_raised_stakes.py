@@ -181,6 +181,7 @@ def test_a_returned_stake_is_no_large_win_however_high(duel, tmp_path):
     assert (meters["push"], meters["att_jackpot"], meters["coin_out"]) == (1000, 1000, 1000)
 
 
+@pytest.mark.not_audited
 @pytest.mark.requirement("D-15")
 def test_returned_promotional_credit_stays_promotional(duel, tmp_path):
     """Else whoever is given play-only credit has it made money by betting on a push."""

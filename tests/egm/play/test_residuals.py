@@ -145,6 +145,7 @@ def test_without_the_profiles_offer_no_residual_draw_is_made(make, way):
     assert rig.notice == ("refused.residual_may_go" if way == "stays" else "residual_removed")
 
 
+@pytest.mark.not_audited
 @pytest.mark.requirement("E-13:a", "F-10")
 @pytest.mark.parametrize(
     ("won_cents", "kind", "why"),
@@ -189,6 +190,7 @@ def test_no_residual_credit_is_staked_while_a_limit_pauses_play(make):
     assert findings(rig) == []
 
 
+@pytest.mark.not_audited
 @pytest.mark.requirement("E-13", "F-10")
 @pytest.mark.parametrize(
     ("way", "kind"), [("given_up", "removed"), ("stays", "removed"), ("stays", "played")]
@@ -219,6 +221,7 @@ def test_the_audit_names_a_residual_amount_that_could_buy_a_game(make, way, kind
     assert any(due in found for found in findings(rig))
 
 
+@pytest.mark.not_audited
 def test_an_audit_names_terms_that_a_game_contradicts(make):
     rig = make(ScriptedChance(0, 0, 0)).insert(100)
     write_undeclared(

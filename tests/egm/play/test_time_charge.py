@@ -143,6 +143,7 @@ def test_stakes_that_leave_no_credit_for_the_time_charge_are_not_played(tables):
     assert charges(rooms) == [0, 0]
 
 
+@pytest.mark.not_audited
 @pytest.mark.requirement("S-35")
 def test_promotional_credit_that_can_only_be_played_pays_no_charge(tables):
     rooms = tables()

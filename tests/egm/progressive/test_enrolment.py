@@ -450,6 +450,7 @@ def on(state, stick):
     return rig, link
 
 
+@pytest.mark.not_audited
 @pytest.mark.parametrize("stride", [5, pytest.param(1, marks=pytest.mark.slow)])
 def test_a_power_cut_before_any_write_leaves_the_old_certificate_or_the_new(hall, stride):
     hall.read().step("enrol", second=Role.MANAGER)

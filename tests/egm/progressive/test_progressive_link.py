@@ -312,6 +312,7 @@ def test_without_an_answer_two_persons_settle_where_an_attendant_may_not(tmp_pat
     run(life())
 
 
+@pytest.mark.not_audited
 @pytest.mark.requirement("I-09", "I-07")
 @pytest.mark.parametrize("late", [False, True], ids=["held first", "void first"])
 @pytest.mark.parametrize("decision", ["pay", "decline"])

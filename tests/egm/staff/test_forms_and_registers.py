@@ -201,6 +201,7 @@ def test_an_unreadable_register_of_identities_is_named(tmp_path):
 
 
 # ---------------------------------------------------------------------------------------------- the check
+@pytest.mark.not_audited
 @pytest.mark.requirement("Q-02")
 def test_the_machine_is_checked_before_it_is_paid(tmp_path, monkeypatch):
     rig = MachineRig(tmp_path).boot().insert(500)

@@ -261,6 +261,7 @@ def test_a_restart_is_requested_by_a_named_person(menu):
     assert menu.room.records("machine.restart") == [{"person": NUMBERS[Role.TECHNICIAN]}]
 
 
+@pytest.mark.not_audited
 def test_options_about_removed_games_do_not_affect_others(tmp_path):
     rig = room_of(tmp_path)
     kept = OperatorOptions(

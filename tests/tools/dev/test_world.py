@@ -82,6 +82,17 @@ def test_concurrent_acts_of_three_players_and_staff_agree_with_the_audit(tmp_pat
     assert result.verdict.games > 3
 
 
+def test_players_who_gather_at_a_table_finish_their_games_without_one(tmp_path):
+    """Only the table has a time limit: a pick that nobody makes would keep the machine in its game for ever."""
+    setup = CabinetSetup(
+        games=("orchard-picnic", "quebec-craps"), gathering="quebec-craps", positions=1, hopper=False
+    )
+    script = [Action(name, 29_000 + number) for number, name in enumerate(("bill",) * 2 + ("play",) * 30)]
+    result = run_case(tmp_path, Case(29, setup, script))
+    assert result.verdict.findings == []
+    assert result.verdict.games > 3
+
+
 @pytest.mark.requirement("A-05", "S-32", "S-51")
 @pytest.mark.parametrize(
     ("game", "positions", "seed"),

@@ -84,13 +84,14 @@ def _check_result_of_unstacked_ticket(scope: CheckContext) -> None:
 
 
 def _derive_state_after_return(scope: CheckContext) -> Any:
-    """Return the redemption result for the host that must be stored when a disputed ticket was returned.
+    """Return the redemption result for the host that an entry about a returned bill or ticket must store.
 
-    Return ABSENT_VALUE if the result does not change.
+    A pending redemption becomes "not stacked". Return ABSENT_VALUE if the entry stores no result, or if no
+    redemption is pending.
     """
     ticket_record = scope.record_before(HostTicketRecord, "host_ticket")
     if (
-        "dispute" not in scope.bound_values
+        scope.value_after("host_ticket") is None
         or ticket_record is None
         or ticket_record.status is not RedemptionStatus.PENDING
     ):
@@ -274,7 +275,7 @@ _PAPER_RULES: Final = (
     *(
         AuditRule(
             entry_declaration=entry,
-            state={"host_ticket?": "$host_record:object"},
+            state={"host_ticket?": "$:object"},
             extra_checks=(require_stored_value("host_ticket", _derive_state_after_return),),
         )
         for entry in (entries.BILL_RETURNED, entries.VOUCHER_RETURNED)

@@ -163,11 +163,14 @@ class Player:
     def _answer_decision(self, decision: Decision) -> None:
         """Choose one of the offered options after a moment.
 
-        A player at a common table sometimes does not answer at all.
+        A player at a common table sometimes does not answer at all, and the time limit of the table decides. A
+        game without a table has no time limit.
         """
         if not decision.options:  # a physical wheel, or another seat, decides
             return
-        if self._world.setup.gathering and self._dice.random() < _SILENCE_PROBABILITY:
+        common_table = self._world.setup.gathering
+        is_silent = bool(common_table) and self._dice.random() < _SILENCE_PROBABILITY
+        if is_silent and self.snapshot is not None and self.snapshot.game_id == common_table:
             return
         self._press_later("choose", self._dice.choice(decision.options))
 

@@ -1,0 +1,38 @@
+"""Every journal that a machine of these tests writes is audited when the machine is switched off."""
+
+from contextlib import suppress
+
+import pytest
+
+from egm.testing.machine import MachineRig
+from meters.errors import JournalError
+from tools.audit.games import GameFiles
+from tools.audit.verify import Auditor
+
+#: What the audit says of an entry of a kind that only a test writes, such as ``test.fund``.
+_UNDECLARED = "no feature of the machine declares this kind of entry"
+
+
+@pytest.fixture(autouse=True)
+def _journals_pass_the_audit(request, monkeypatch):
+    """Audit the journals of the machines that the test closes; a finding fails the test.
+
+    Entries of kinds that no feature declares are a test's own means, and are left out. A test that writes false
+    entries of declared kinds has the mark ``not_audited``.
+    """
+    if request.node.get_closest_marker("not_audited"):
+        yield
+        return
+    journals, close = [], MachineRig.close
+
+    def close_and_read(rig):
+        if rig.open and rig.first_rig is None:
+            with suppress(JournalError):  # if the test has damaged the memory
+                journals.append(list(rig.journal.iter_bodies()))
+        close(rig)
+
+    monkeypatch.setattr(MachineRig, "close", close_and_read)
+    yield
+    for bodies in journals:
+        findings = Auditor(GameFiles()).audit_entries(bodies).findings
+        assert [each for each in findings if _UNDECLARED not in each.why] == []
