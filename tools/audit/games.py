@@ -246,7 +246,10 @@ class GameAudit:
         """
         play, dims = self._open_plays.get(entry.id.rpartition(".")[0]), entry.transaction.dims
         moves = bool(entry.transfers or entry.counts)
-        if play is not None and (moves or dims.keys() - {"position"}) and dims != play.start.transaction.dims:
+        if play is None or not (moves or dims.keys() - {"position"}):
+            return
+        # A machine that has one position only, perhaps since a restart during the game, names none.
+        if {"position": 1, **dims} != {"position": 1, **play.start.transaction.dims}:
             self._report_finding(
                 entry,
                 f"dims differ from those of the play's first entry: expected {dict(play.start.transaction.dims)}, "
