@@ -31,16 +31,17 @@ TEXTS: Final[dict[str, dict[str, str]]] = {
         "lasts": "Length: {minutes} minutes",
         "game": "Game: {game}, played by its normal rules, but its wagers are points, not money",
         "machines": "The machines or tables of the tournament are marked as such: {numbers}",
-        "equal": "On each of them a credit is {denomination} and a wager {bet} credits in normal play.",
+        "equal": "On each machine or table of the tournament, a credit is {denomination} and a wager {bet} credits in"
+        " normal play.",
         "participation": "Participation",
         "closes": "Registration closes: {day}, {time}",
-        "places": "Places: {most} participants. With fewer than {least} the tournament is cancelled and"
-        " every fee refunded.",
+        "places": "Places: {most} participants. With fewer than {least} participants, the tournament is"
+        " cancelled and every entry fee refunded.",
         "fee": "Entry fee: {fee} for each entry, in place of all wagers",
-        "side_bet": "The fee is taken from the supplemental wager of {side_bet}.",
+        "side_bet": "The entry fee is taken from the supplemental wager of {side_bet}.",
         "one_entry": "Each participant may enter once.",
-        "more_entries": "Each participant may have up to {count} entries; the best one counts, or the next best if"
-        " that one loses its rank.",
+        "more_entries": "Each participant may have up to {count} entries; the best entry counts, or the next"
+        " best if the best loses its rank.",
         "rounds": "Rounds",
         "round_games": "Round {n}: {points} points are given to play with; {length} games. {advance}",
         "round_minutes": "Round {n}: {points} points are given to play with; {length} minutes. {advance}",
@@ -57,23 +58,23 @@ TEXTS: Final[dict[str, dict[str, str]]] = {
         "ties.earlier-entry": "The entry that was sold first has the better rank.",
         "incidents": "Interrupted and failed entries",
         "interrupted.replay": "A round that a fault interrupts is played again from its start.",
-        "interrupted.points-so-far": "Of a round that a fault interrupts, the points won until then count.",
-        "interrupted.refund": "An entry that a fault interrupts is void, and its fee is refunded.",
-        "failed.zero-points": "A participant who does not play a round, or leaves it, has no points in it.",
-        "failed.points-so-far": "Of a participant who leaves a round, the points won until then count.",
+        "interrupted.points-so-far": "If a fault interrupts a round, the points won until then count.",
+        "interrupted.refund": "An entry that a fault interrupts is void, and its entry fee is refunded.",
+        "failed.zero-points": "A participant who does not play a round, or leaves it, has no points in that round.",
+        "failed.points-so-far": "If a participant leaves a round, the points won until then count.",
         "failed.excluded": "The entry of a participant who does not play a round, or leaves it, has no"
         " rank and no prize;"
-        " its fee is not refunded.",
-        "nobody": "If no entry has a rank, every fee is refunded.",
+        " the entry fee is not refunded.",
+        "nobody": "If no entry has a rank, every entry fee is refunded.",
         "prizes": "Prizes",
         "prize_share": "Rank {rank}: {share} of the entry fees sold",
         "prize_amount": "Rank {rank}: {amount}",
         "method": "How the prizes are divided",
-        "sold": "Entry fees sold are those of all entries whose fee is not refunded.",
+        "sold": "Entry fees sold are those of all entries whose entry fee is not refunded.",
         "return": "At least 30 % of the entry fees sold are returned to the participants.",
         "unclaimed.shared": "Prizes of ranks that nobody has are shared equally among all who have a rank.",
         "unclaimed.not-awarded": "Prizes of ranks that nobody has are not awarded.",
-        "rounding": "The shares of the fees are added and rounded up to a whole cent.",
+        "rounding": "The shares of the entry fees are added and rounded up to a whole cent.",
         "remainders.best-rank": "Cents that cannot be divided go to the best rank; within a tie, to the"
         " entry sold first.",
         "remainders.in-order": "Cents that cannot be divided go one each to the ranks from the best down;"
@@ -89,17 +90,18 @@ TEXTS: Final[dict[str, dict[str, str]]] = {
         "starts": "Début : {day}, {time}",
         "lasts": "Durée : {minutes} minutes",
         "game": "Jeu : {game}, selon ses règles habituelles, mais ses mises sont en points, et non en argent",
-        "machines": "Les machines ou tables du tournoi sont indiquées à cette fin : {numbers}",
-        "equal": "Sur chacune, un crédit vaut {denomination} et une mise est de {bet} crédits en jeu normal.",
+        "machines": "Les appareils ou tables du tournoi sont signalés comme tels : {numbers}",
+        "equal": "Sur chaque appareil ou table du tournoi, un crédit vaut {denomination} et une mise est de {bet}"
+        " crédits en jeu normal.",
         "participation": "Règles de participation",
         "closes": "Fin des inscriptions : {day}, {time}",
-        "places": "Places : {most} participants. S'il y en a moins de {least}, le tournoi est annulé et chaque droit"
-        " remboursé.",
+        "places": "Places : {most} participants. S'il y a moins de {least} participants, le tournoi est annulé"
+        " et chaque droit d'entrée est remboursé.",
         "fee": "Droit d'entrée : {fee} par inscription, au lieu de toute mise",
-        "side_bet": "Le droit est pris à même la mise supplémentaire de {side_bet}.",
+        "side_bet": "Le droit d'entrée est prélevé sur la mise supplémentaire de {side_bet}.",
         "one_entry": "Chaque participant peut s'inscrire une fois.",
-        "more_entries": "Chaque participant peut avoir jusqu'à {count} inscriptions; la meilleure compte, ou la"
-        " suivante si celle-ci perd son rang.",
+        "more_entries": "Chaque participant peut avoir jusqu'à {count} inscriptions; la meilleure inscription"
+        " compte, ou la suivante si la meilleure perd son rang.",
         "rounds": "Manches",
         "round_games": "Manche {n} : {points} points sont donnés pour jouer; {length} parties. {advance}",
         "round_minutes": "Manche {n} : {points} points sont donnés pour jouer; {length} minutes. {advance}",
@@ -112,33 +114,34 @@ TEXTS: Final[dict[str, dict[str, str]]] = {
         "carry.no": "Chaque manche recommence à zéro.",
         "ties": "Égalité de points",
         "ties.share": "Les participants à égalité se partagent également les lots de leurs rangs.",
-        "ties.best-game": "Le plus grand nombre de points gagnés en une partie de la manche décide; s'il"
-        " est égal aussi,"
+        "ties.best-game": "Le plus grand nombre de points gagnés en une partie de la manche décide; à"
+        " égalité encore,"
         " les lots des rangs sont partagés également.",
         "ties.earlier-entry": "L'inscription vendue la première a le meilleur rang.",
         "incidents": "Inscriptions interrompues ou inachevées",
         "interrupted.replay": "Une manche interrompue par une panne est rejouée depuis le début.",
-        "interrupted.points-so-far": "D'une manche interrompue par une panne, les points gagnés jusque-là"
+        "interrupted.points-so-far": "Si une panne interrompt une manche, les points gagnés jusque-là"
         " comptent.",
-        "interrupted.refund": "Une inscription interrompue par une panne est annulée, et son droit est"
-        " remboursé.",
-        "failed.zero-points": "Un participant qui ne joue pas une manche, ou la quitte, n'y a aucun point.",
-        "failed.points-so-far": "D'un participant qui quitte une manche, les points gagnés jusque-là comptent.",
+        "interrupted.refund": "Une inscription interrompue par une panne est annulée, et le droit d'entrée"
+        " est remboursé.",
+        "failed.zero-points": "Un participant qui ne joue pas une manche, ou la quitte, n'a aucun point pour"
+        " cette manche.",
+        "failed.points-so-far": "Si un participant quitte une manche, les points gagnés jusque-là comptent.",
         "failed.excluded": "L'inscription d'un participant qui ne joue pas une manche, ou la quitte, n'a"
         " ni rang ni lot;"
-        " son droit n'est pas remboursé.",
-        "nobody": "Si aucune inscription n'a de rang, chaque droit est remboursé.",
+        " le droit d'entrée n'est pas remboursé.",
+        "nobody": "Si aucune inscription n'a de rang, chaque droit d'entrée est remboursé.",
         "prizes": "Lots à gagner",
         "prize_share": "Rang {rank} : {share} des droits d'entrée vendus",
         "prize_amount": "Rang {rank} : {amount}",
         "method": "Mode de distribution des lots",
-        "sold": "Les droits d'entrée vendus sont ceux de toutes les inscriptions dont le droit n'est pas"
-        " remboursé.",
+        "sold": "Les droits d'entrée vendus sont ceux de toutes les inscriptions dont le droit d'entrée n'est"
+        " pas remboursé.",
         "return": "Au moins 30 % des droits d'entrée vendus sont retournés aux participants.",
         "unclaimed.shared": "Les lots des rangs que personne n'a sont partagés également entre tous ceux"
         " qui ont un rang.",
         "unclaimed.not-awarded": "Les lots des rangs que personne n'a ne sont pas attribués.",
-        "rounding": "Les parts des droits sont additionnées et arrondies au cent supérieur.",
+        "rounding": "Les parts des droits d'entrée sont additionnées et arrondies au cent supérieur.",
         "remainders.best-rank": "Les cents indivisibles vont au meilleur rang; à égalité, à l'inscription"
         " vendue la première.",
         "remainders.in-order": "Les cents indivisibles vont un à un aux rangs à partir du meilleur; à"

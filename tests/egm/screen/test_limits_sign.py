@@ -115,7 +115,8 @@ def test_without_a_sign_the_small_print_lists_the_limits_of_each_kind_of_bet(
 @pytest.mark.requirement("S-04")
 @pytest.mark.parametrize("layout", ["portrait", "telephone"])
 @pytest.mark.parametrize(
-    ("language", "kinds"), [("en", ("Inside", "Outside")), ("fr", ("Intérieur", "Extérieur"))]
+    ("language", "kinds"),
+    [("en", ("Inside bets", "Outside bets")), ("fr", ("Mises intérieures", "Mises extérieures"))],
 )
 def test_without_a_sign_roulette_shows_the_limits_of_inside_and_outside_bets(theme, layout, language, kinds):
     """By-law, s. 72."""

@@ -576,9 +576,9 @@ def test_the_named_win_is_the_lit_one(games, published, theme, name, monkeypatch
             for i in range(6):
                 lit.clear()
                 said = words_on(replace(rest, now=100 + line.end + 0.37 * i))
-                for words in (words for words in said if re.match(r"(Line \d+: )?.* pays \$", words)):
+                for words in (words for words in said if re.match(r"(Line \d+, )?.*: win of \$", words)):
                     sums = {Texts("en").money(credits_ * 25, "CAD"): each for each, credits_ in lit}
-                    assert any(words.endswith(f"pays {total}") for total in sums), (words, lit)
+                    assert any(words.endswith(f"win of {total}") for total in sums), (words, lit)
                     number_said = re.match(r"Line (\d+)", words)
                     assert number_said is None or int(number_said[1]) in {each for each, _ in lit}
                     named += 1
@@ -610,7 +610,7 @@ def test_each_winning_line_is_lit_numbered_and_named_in_its_turn(games, publishe
             said |= (named := {words for words in words_on(later, layout) if words.startswith("Line ")})
             drawn = writing(find_layout_name(layout))[0].painter.art_keys
             for win in (win for win in outcome.display["wins"] if win.get("on", "line") == "line"):
-                if any(words.startswith(f"Line {win['number']}:") for words in named):
+                if any(words.startswith(f"Line {win['number']},") for words in named):
                     cells = {grid.find_cell_rect(reel, row) for reel, row in win["positions"]}
                     assert {rect for key, rect in drawn if key[0] == "win frame"} == cells
                     (path,) = (key[1] for key, _ in drawn if key[0] == "line")
@@ -948,7 +948,7 @@ def test_keno_shows_each_ball_in_the_order_drawn_and_the_end_of_the_draw(
         words = words_on(replace(view, now=100 + stop + 0.001), layout)
         by_place = sorted(in_the_tray, key=lambda one: (round(one[0][1]), one[0][0]))
         assert [ball for _, ball in by_place] == drawn[:count]
-        assert any(words.startswith(f"Drawn {count}/{len(drawn)} ") for words in words)
+        assert any(words.startswith(f"Numbers drawn {count}/{len(drawn)} ") for words in words)
     assert count == len(drawn) == 20
     board = [
         key[1] for key, _ in writing(find_layout_name(layout))[0].painter.art_keys if key[0] == "keno cell"

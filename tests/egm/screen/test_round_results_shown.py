@@ -205,7 +205,7 @@ DICE = {"dice": [3, 4], "total": 7, "result": "3-4"}
             {**DICE, "come_out": False, "point": None},
             6,
             "Throw: 7. Seven-out, the point was 6",
-            "Lancer : 7. Sept, le point était 6",
+            "Lancer : 7. Le sept est sorti avant le point 6",
         ),
         ("quebec-craps", {**DICE, "come_out": True, "point": None}, None, "Throw: 7", "Lancer : 7"),
         (
@@ -227,7 +227,7 @@ DICE = {"dice": [3, 4], "total": 7, "result": "3-4"}
             {**DICE, "total": 6, "come_out": False, "point": None},
             6,
             "Throw: 6. The point is made",
-            "Lancer : 6. Le point est fait",
+            "Lancer : 6. Le point est sorti",
         ),
     ],
 )
@@ -246,7 +246,7 @@ def test_the_result_of_a_round_is_named_before_its_money(theme, name, display, p
     ("language", "words"),
     [
         ("en", "The next round is the last of this shoe"),
-        ("fr", "Le prochain coup est le dernier de la taille"),
+        ("fr", "Le prochain coup est le dernier de ce sabot"),
     ],
 )
 def test_the_last_round_of_a_shoe_is_announced_after_the_round_before(theme, language, words):
@@ -266,8 +266,8 @@ def test_the_last_round_of_a_shoe_is_announced_after_the_round_before(theme, lan
         ),
         (
             {"bank": 0, "banco": 78},
-            "Player 1 keeps the bank with a bet of $19.50 or more on it",
-            "Le joueur 1 garde la banque s’il y mise 19,50 $ ou plus",
+            "Player 1 keeps the bank by betting $19.50 or more on the bank",
+            "Le joueur 1 garde la banque s’il mise 19,50 $ ou plus sur la banque",
         ),
     ],
 )

@@ -431,7 +431,7 @@ def test_open_doors_and_faults_are_visible_on_every_page_and_in_recall(published
     for page in (pages.sign_in(), rows_page(2, "many"), recalled):
         more = {"page": page, "doors_open": ("main", "top"), "notices": (fault,)}
         view = apply_message(rest, rest.snapshot.model_copy(update=more))
-        assert "Open: Main door, Top box door  ·  Printer: paper low" in written_on(picture, view)
+        assert "Doors open: Main door, Top box door  ·  Printer: paper low" in written_on(picture, view)
 
 
 @pytest.mark.requirement("E-03")
@@ -456,18 +456,22 @@ def test_the_drawer_describes_its_last_action(published, theme, language):
     )
     view = replace(view, device_states={"io": {"doors_open": [], "keys_on": []}, "bill": {"inside_cents": 0}})
     orders = (
-        ("insert", {"amount_cents": 2000}, {"en": "Done: $20.00 inserted", "fr": "Fait : 20,00 $ inséré"}),
+        (
+            "insert",
+            {"amount_cents": 2000},
+            {"en": "Done: $20.00 inserted", "fr": "Fait : insertion de 20,00 $"},
+        ),
         (
             "door",
             {"name": "main", "open": True},
-            {"en": "Done: door open (Main)", "fr": "Fait : porte ouverte (Principale)"},
+            {"en": "Done: Main door opened", "fr": "Fait : Porte principale ouverte"},
         ),
         (
             "key",
             {"name": "operator", "on": True},
-            {"en": "Done: key turned (Operator)", "fr": "Fait : clé tournée (Exploitant)"},
+            {"en": "Done: Operator key turned", "fr": "Fait : Clé d’exploitant tournée"},
         ),
-        ("jam", {}, {"en": "Done: Jam", "fr": "Fait : Coincer"}),
+        ("jam", {}, {"en": "Done: Jam the acceptor", "fr": "Fait : Bloquer l’accepteur"}),
     )
     for action, values, told in orders:
         command = BenchCommand(device="bill", action=action, values=values)

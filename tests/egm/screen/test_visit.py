@@ -382,7 +382,7 @@ def test_a_printer_fault_is_named_and_no_hand_pay_is_requested_with_a_ticket_off
     assert "pay the player" in waits.who_can_help
     at.happen(EventType.FAULT_CLEARED, code=f"ticket_printer.{code}")
     offered = describe_scene(at.stage, Scene.HANDPAY)
-    assert offered.lines[0] == "A ticket can now be printed instead: press CASH OUT for a ticket."
+    assert offered.lines[0] == "A ticket can now be printed instead of the hand-pay: press CASH OUT."
     assert not any("No ticket" in line or "paid to you by an attendant" in line for line in offered.lines)
     assert offered.who_can_help == "Attendant: first ask whether the player wants a ticket or a hand-pay."
     at.happen(EventType.CASH_OUT)

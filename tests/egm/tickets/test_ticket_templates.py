@@ -61,8 +61,8 @@ def test_every_template_has_its_languages():
     bilingual, single = load_template("quebec-casino"), load_template("generic")
     ticket = a_ticket()
     assert bilingual.build_texts(ticket, "fr") == bilingual.build_texts(ticket, "en")
-    assert single.build_texts(ticket, "fr")["kind"] == "BON D'ENCAISSEMENT"
-    assert single.build_texts(ticket, "en")["kind"] == "CASHOUT VOUCHER"
+    assert single.build_texts(ticket, "fr")["kind"] == "COUPON ENCAISSABLE"
+    assert single.build_texts(ticket, "en")["kind"] == "CASH-OUT TICKET"
     assert single.build_texts(ticket, "de") == single.build_texts(ticket, "en")
 
 

@@ -220,7 +220,7 @@ def test_the_fee_of_let_it_ride_is_at_least_30_percent_of_its_side_bet(rules, fe
     )
     if not expected_text:
         notice = run("notice", file, "--today", "2027-02-01", "--language", "fr").output
-        assert "à même la mise supplémentaire de 1,00\xa0$" in notice
+        assert "prélevé sur la mise supplémentaire de 1,00\xa0$" in re.sub(r"[ \n]+", " ", notice)
 
 
 @pytest.mark.requirement("L-03")

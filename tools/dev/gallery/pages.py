@@ -163,7 +163,7 @@ def choice() -> ServicePage:
     doors = (
         ("Main door", "Porte principale"),
         ("Logic door", "Porte logique"),
-        ("Drop door", "Porte de la caisse"),
+        ("Drop door", "Porte de la caisse à pièces"),
     )
     choices = tuple(PageAction(id=str(i), label=both(en, fr)) for i, (en, fr) in enumerate(doors))
     ask = Prompt(label=both("Which door?", "Quelle porte?"), kind="choice", choices=choices)
