@@ -621,7 +621,7 @@ def test_each_winning_line_is_lit_numbered_and_named_in_its_turn(games, publishe
                         )
                     )
         for each in lines:
-            assert any(words.startswith(f"Line {each}:") for words in said), (each, said)
+            assert any(words.startswith(f"Line {each},") for words in said), (each, said)
         shown_lines += len(lines)
         if shown_lines > 6:
             break
