@@ -195,7 +195,9 @@ def test_the_last_hits_of_each_level_are_shown_however_often_another_was_hit_sin
     menu = Menu(rig).sign_in(Role.TECHNICIAN).touch("levels")
     tables = {translate_words(table.title, "en"): table for table in menu.page.tables}
     shown = {
-        title.removeprefix("Last hits of level "): [translate_words(row.cells[-1], "en") for row in table.rows]
+        title.removeprefix("Last hits of level "): [
+            translate_words(row.cells[-1], "en") for row in table.rows
+        ]
         for title, table in tables.items()
         if title.startswith("Last hits of level ")
     }
