@@ -163,7 +163,7 @@ class DeviceSimulator:
             self._server.close()
         self.socket_path.unlink(missing_ok=True)
         for twin in self.simulated_devices.values():
-            twin.stop_for_good()
+            twin.shut_down()
 
     # ------------------------------------------------------------ the socket
     async def _serve_client(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:

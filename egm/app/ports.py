@@ -24,7 +24,7 @@ from egm.devices.interface import (
 )
 from egm.devices.ioboard.driver import IoBoardDriver
 from egm.devices.ithaca.driver import IthacaDriver
-from egm.devices.line import Opener, SerialLine, open_port
+from egm.devices.line import PortOpener, SerialLine, open_port
 from egm.devices.tcl.driver import TclDriver, TclTemplate
 from egm.devices.transient import (
     TransientCoinLedger,
@@ -144,7 +144,7 @@ def build_ports(
     folder: StateFolder,
     sink: EventSink,
     ledgers: DeviceLedgers,
-    opener: Opener = open_port,
+    opener: PortOpener = open_port,
     position: int = 1,
     *,
     currency: str,

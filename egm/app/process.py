@@ -36,7 +36,7 @@ from egm.config.cabinet_file import CabinetFile, StateFolder
 from egm.config.on_this_computer import find_shared_folders
 from egm.devices.catalogue import PROTOCOLS
 from egm.devices.cctalk.hopper_twin import INITIAL_COINS
-from egm.devices.line import Opener, open_port
+from egm.devices.line import PortOpener, open_port
 from egm.errors import LocalError, OperatorError, RestartRequested
 from egm.host.ticket_recovery import close_printed_ticket, open_ticket_desk, recover_tickets
 from egm.integrity.clock_trust import record_clock_trust
@@ -107,7 +107,7 @@ class MachineProcess:
         cabinet_file: CabinetFile,
         clock: Clock,
         *,
-        opener: Opener = open_port,
+        opener: PortOpener = open_port,
         sources: Sequence[EntropySource] | None = None,
         print_message: Callable[[str], None] = lambda _: None,
         allows_single_medium: bool = False,

@@ -285,7 +285,7 @@ class PlayerStation:
             else:
                 devices.acceptor.disable()
         if devices.coin_acceptor is not None:
-            devices.coin_acceptor.divert(to_hopper=are_coins_routed_to_hopper(machine))
+            devices.coin_acceptor.route_coins(to_hopper=are_coins_routed_to_hopper(machine))
             devices.coin_acceptor.enable(list_acceptable_coins(machine, state))
         if devices.io_board is not None:
             lit = machine.component(ServiceDesk).workbench.outputs  # a test's outputs, during a test

@@ -14,10 +14,10 @@ from pathlib import Path
 from egm.devices.line import LineLostError, LineSettings, SerialHandle, open_port
 
 #: Most bytes read from a lock file.
-_TEXT_BYTES = 256
+_LOCK_FILE_BYTES_MAX = 256
 
 
-def find_owner_lock(link: Path) -> Path:
+def build_owner_lock_path(link: Path) -> Path:
     """Return the path of the lock file for ``link``, the symbolic link to a simulated device's line.
 
     The process of the simulated devices holds its lock while it runs.
@@ -35,25 +35,25 @@ def lock_terminal_link(link: Path, terminal: str) -> int:
     descriptor = os.open(new_lock, os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600)
     fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
     os.write(descriptor, terminal.encode())
-    new_lock.replace(find_owner_lock(link))
+    new_lock.replace(build_owner_lock_path(link))
     return descriptor
 
 
-def find_proven_terminal(link: Path) -> str | None:
+def find_running_bench_terminal(link: Path) -> str | None:
     """Return the terminal to which the symbolic link ``link`` leads, if a running process owns it.
 
     The owner holds the lock file next to the link, and the file names the terminal. Return None if the lock is not held
     or the file names another terminal.
     """
     try:
-        descriptor = os.open(find_owner_lock(link), os.O_RDONLY | os.O_CLOEXEC)
+        descriptor = os.open(build_owner_lock_path(link), os.O_RDONLY | os.O_CLOEXEC)
         leads_to = str(link.readlink())
     except OSError:
         return None
     try:
         fcntl.flock(descriptor, fcntl.LOCK_SH | fcntl.LOCK_NB)
     except BlockingIOError:  # locked: its owner is running
-        stated_path = os.read(descriptor, _TEXT_BYTES).decode(errors="replace")
+        stated_path = os.read(descriptor, _LOCK_FILE_BYTES_MAX).decode(errors="replace")
         return stated_path if stated_path == leads_to else None
     finally:
         os.close(descriptor)
@@ -67,12 +67,12 @@ def open_bench_line(path: str, settings: LineSettings) -> SerialHandle:
     devices does not run.
     """
     link = Path(path)
-    terminal = find_proven_terminal(link)
+    terminal = find_running_bench_terminal(link)
     if terminal is None:
         raise LineLostError(path, "the device simulator (bench) that owns this line is not running")
     handle = open_port(terminal, settings)
     with suppress(OSError):
-        if os.ttyname(handle.fileno()) == terminal == find_proven_terminal(link):
+        if os.ttyname(handle.fileno()) == terminal == find_running_bench_terminal(link):
             return handle
     handle.close()
     raise LineLostError(path, "the device simulator (bench) that owned this line has ended")

@@ -4,10 +4,10 @@ A protocol's driver translates its statuses into calls of a few methods here (``
 ``_handle_stacked_item``, ``_handle_clear_path``), and :meth:`BillDriver._find_escrow_command` returns the next command
 to the device. The rule for crediting is in :mod:`egm.devices.escrow`.
 
-A stack order ends within a time limit. An acceptor that leaves the item in escrow for :data:`REFUSED_SECONDS` is
-ordered to return it. If it has not reported the result after :data:`~egm.devices.driver.ORDER_SECONDS`, the item's
-value becomes a disputed amount, which staff decide. A jam, a full box and every other fault that a person must clear
-stop that clock: the acceptor reports the item once the fault is cleared.
+A stack order ends within a time limit. An acceptor that leaves the item in escrow for :data:`STACK_REFUSED_SECONDS` is
+ordered to return it. If it has not reported the result after :data:`~egm.devices.driver.STALLED_ORDER_SECONDS_MAX`, the
+item's value becomes a disputed amount, which staff decide. A jam, a full box and every other fault that a person must
+clear stop that clock: the acceptor reports the item once the fault is cleared.
 """
 
 import asyncio
@@ -18,16 +18,16 @@ from enum import StrEnum
 from typing import Final
 
 from egm.devices.channel_values import DOLLAR_CURRENCIES, ChannelValueCheck, ReportedValue
-from egm.devices.driver import ORDER_SECONDS, LineDriver, M, OrderTimer
+from egm.devices.driver import STALLED_ORDER_SECONDS_MAX, LineDriver, M, OrderTimer
 from egm.devices.escrow import EscrowRules, EscrowVerdict
-from egm.devices.framing import Cutter
+from egm.devices.framing import FrameCutter
 from egm.devices.interface import (
     AcceptorReadiness,
     Banknote,
     Barcode,
-    Content,
     EventSink,
     FaultCode,
+    PaperContent,
     PaperDisputed,
     PaperInEscrow,
     PaperReturned,
@@ -38,14 +38,14 @@ from egm.devices.ledgers import EscrowLedger
 from egm.devices.line import SerialLine
 
 #: Time for the machine to decide about an item in escrow; afterwards the item is returned to the player.
-ANSWER_SECONDS = 5.0
+MACHINE_DECISION_SECONDS_MAX = 5.0
 #: Time for which a responding acceptor may leave an item in escrow after a stack order.
-REFUSED_SECONDS = 10.0
+STACK_REFUSED_SECONDS = 10.0
 #: Longest age of a query after which a stack order may be sent: an acceptor needs longer to exchange the
 #: item.
-FRESH_SECONDS = 1.0
+STACK_QUERY_AGE_SECONDS_MAX = 1.0
 #: Faults during which an item stays where it is until a person has cleared them.
-_HOLDING_FAULTS: Final = frozenset(
+_FAULTS_THAT_STOP_ITEM: Final = frozenset(
     {
         FaultCode.JAM,
         FaultCode.STACKER_JAM,
@@ -73,7 +73,7 @@ class _EscrowedItem:
     """
 
     escrow_number: int
-    content: Content | None
+    content: PaperContent | None
     reported_code: bytes
     """The bytes that identify the item in the acceptor's report, such as its note code."""
     escrowed_at: float
@@ -98,7 +98,7 @@ class BillDriver(LineDriver[M]):
         line: SerialLine,
         sink: EventSink,
         *,
-        cutter: Cutter[M],
+        cutter: FrameCutter[M],
         protocol: str,
         ledger: EscrowLedger,
         notes: Mapping[int, int],
@@ -140,23 +140,23 @@ class BillDriver(LineDriver[M]):
         """Accept no more bills or tickets. An item already in escrow still waits for the machine's decision."""
         self.enable(frozenset())
 
-    def stack(self, escrow: int) -> None:
-        """Order the acceptor to stack the item of escrow number ``escrow``; do nothing if that item has left it."""
-        self._set_answer(escrow, EscrowCommand.STACK)
+    def stack(self, escrow_number: int) -> None:
+        """Order the acceptor to stack the item of number ``escrow_number``; do nothing if that item has left it."""
+        self._store_machine_decision(escrow_number, EscrowCommand.STACK)
 
-    def return_bill(self, escrow: int) -> None:
-        """Order the acceptor to return the item of escrow number ``escrow``; do nothing if that item has left it."""
-        self._set_answer(escrow, EscrowCommand.RETURN, ReturnReason.ORDERED)
+    def return_bill(self, escrow_number: int) -> None:
+        """Order the acceptor to return the item of number ``escrow_number``; do nothing if that item has left it."""
+        self._store_machine_decision(escrow_number, EscrowCommand.RETURN, ReturnReason.ORDERED)
 
-    def hold(self, escrow: int) -> None:
-        """Keep the item of escrow number ``escrow`` in escrow until ``stack`` or ``return_bill`` decides about it.
+    def hold(self, escrow_number: int) -> None:
+        """Keep the item of number ``escrow_number`` in escrow until ``stack`` or ``return_bill`` decides about it.
 
         A machine calls this while it queries a host about a ticket.
         """
-        self._set_answer(escrow, EscrowCommand.HOLD)
+        self._store_machine_decision(escrow_number, EscrowCommand.HOLD)
 
-    def _set_answer(
-        self, escrow: int, answer: EscrowCommand, reason: ReturnReason = ReturnReason.DEVICE
+    def _store_machine_decision(
+        self, escrow_number: int, decision: EscrowCommand, reason: ReturnReason = ReturnReason.DEVICE
     ) -> None:
         """Store the machine's decision about the item of this escrow number.
 
@@ -166,11 +166,11 @@ class BillDriver(LineDriver[M]):
         offer = self._escrowed_item or self._last_escrowed_item
         if (
             offer is None
-            or offer.escrow_number != escrow
+            or offer.escrow_number != escrow_number
             or offer.machine_decision in {EscrowCommand.STACK, EscrowCommand.RETURN}
         ):
             return
-        offer.machine_decision = answer
+        offer.machine_decision = decision
         offer.return_reason = reason
         self._wake.set()
 
@@ -224,7 +224,7 @@ class BillDriver(LineDriver[M]):
             self._is_ready = accepting
             self._emit(AcceptorReadiness(device=self.name, accepting=accepting))
 
-    def _handle_escrowed_item(self, content: Content | None, code: bytes) -> None:
+    def _handle_escrowed_item(self, content: PaperContent | None, code: bytes) -> None:
         """Handle the acceptor's report that an item is in escrow; ``content`` is None if its value is unknown.
 
         The machine is informed of an enabled item and decides about it; any other item is returned. Nothing happens
@@ -242,7 +242,7 @@ class BillDriver(LineDriver[M]):
         if (
             last_offer is not None
             and (last_offer.content, last_offer.reported_code) == (content, code)
-            and self._is_answer_valid_for(last_offer)
+            and self._is_decision_valid_after_line_loss(last_offer)
         ):
             # the item has stayed in escrow
             self._escrowed_item, self._last_escrowed_item = (
@@ -272,7 +272,7 @@ class BillDriver(LineDriver[M]):
             offer.machine_decision = EscrowCommand.RETURN
             offer.return_reason = ReturnReason.NOT_ENABLED
 
-    def _is_answer_valid_for(self, offer: _EscrowedItem) -> bool:
+    def _is_decision_valid_after_line_loss(self, offer: _EscrowedItem) -> bool:
         """Return whether the machine's decision about ``offer``, an item in escrow, still applies after a lost line.
 
         A decision to hold or return the item does; a decision to stack it does not.
@@ -292,7 +292,7 @@ class BillDriver(LineDriver[M]):
         offer = self._escrowed_item
         if offer is None or offer.reported_code != self._in_escrow:
             return EscrowCommand.UNDECIDED
-        late = asyncio.get_running_loop().time() - offer.escrowed_at > ANSWER_SECONDS
+        late = asyncio.get_running_loop().time() - offer.escrowed_at > MACHINE_DECISION_SECONDS_MAX
         if offer.machine_decision is EscrowCommand.UNDECIDED and late:
             offer.machine_decision = EscrowCommand.RETURN
             offer.return_reason = ReturnReason.NO_ANSWER
@@ -307,9 +307,12 @@ class BillDriver(LineDriver[M]):
             self._escrow.record_stack_order(offer.content, protocol_position)
             self._wake.set()
             return EscrowCommand.UNDECIDED
-        if offer.machine_decision is EscrowCommand.STACK and self._timer.seconds > REFUSED_SECONDS:
+        if offer.machine_decision is EscrowCommand.STACK and self._timer.seconds > STACK_REFUSED_SECONDS:
             return EscrowCommand.RETURN
-        if offer.machine_decision is EscrowCommand.STACK and self._measure_time_since_query() > FRESH_SECONDS:
+        if (
+            offer.machine_decision is EscrowCommand.STACK
+            and self._measure_time_since_query() > STACK_QUERY_AGE_SECONDS_MAX
+        ):
             self._wake.set()  # this process was not scheduled meanwhile: query once more
             return EscrowCommand.UNDECIDED
         return offer.machine_decision
@@ -321,9 +324,9 @@ class BillDriver(LineDriver[M]):
         """
         if not self._escrow.is_stacking_ordered():
             self._timer.restart()
-        elif self.is_replying and not _HOLDING_FAULTS.isdisjoint(self._faults_reported_by_device):
+        elif self.is_replying and not _FAULTS_THAT_STOP_ITEM.isdisjoint(self._faults_reported_by_device):
             self._timer.restart()  # a person must clear it; then the acceptor reports where the item is
-        elif self._timer.add_elapsed() > ORDER_SECONDS:
+        elif self._timer.add_elapsed() > STALLED_ORDER_SECONDS_MAX:
             text = (
                 "the acceptor did not report what it did with a bill or ticket that it was ordered to stack"
             )

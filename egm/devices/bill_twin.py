@@ -12,7 +12,7 @@ from dataclasses import asdict, dataclass
 from enum import StrEnum
 from typing import Any, Final
 
-from egm.devices.framing import Cutter
+from egm.devices.framing import FrameCutter
 from egm.devices.twin import Action, ActionError, M, SimulatedPort, Twin
 
 #: Time in which an item moves into escrow.
@@ -70,7 +70,12 @@ class BillTwin(Twin[M]):
     return_seconds: float = RETURN_SECONDS
 
     def __init__(
-        self, name: str, port: SimulatedPort, cutter: Cutter[M], notes: Mapping[int, int], speed: float = 1.0
+        self,
+        name: str,
+        port: SimulatedPort,
+        cutter: FrameCutter[M],
+        notes: Mapping[int, int],
+        speed: float = 1.0,
     ) -> None:
         """Create the simulated acceptor. ``notes`` has the value in minor units of each note code of the protocol."""
         super().__init__(name, port, cutter, speed)

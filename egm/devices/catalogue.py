@@ -95,6 +95,6 @@ PROTOCOLS: Final[Mapping[str, DeviceProtocol]] = {
     "ebds": DeviceProtocol("bill_acceptor", ebds.EBDS_LINE_SETTINGS, EbdsTwin, 1, 7),
     "ithaca": DeviceProtocol("ticket_printer", ithaca.ITHACA_LINE_SETTINGS, IthacaTwin),
     "tcl": DeviceProtocol("ticket_printer", tcl.TCL_LINE_SETTINGS, TclTwin),
-    "ioboard": DeviceProtocol("io_board", ioboard.LINE, IoBoardTwin),
+    "ioboard": DeviceProtocol("io_board", ioboard.IO_BOARD_LINE_SETTINGS, IoBoardTwin),
     "wheel": DeviceProtocol("wheel", wheel.WHEEL_LINE_SETTINGS, WheelTwin),
 }

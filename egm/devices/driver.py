@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import Generic, TypeVar
 
 from egm.devices.channel_values import CHANNEL_VALUE_FAULTS, ChannelValueCheck
-from egm.devices.framing import Cutter, FrameReader, ProtocolError
+from egm.devices.framing import FrameCutter, FrameReader, ProtocolError
 from egm.devices.interface import (
     DeviceEvent,
     DeviceFault,
@@ -31,11 +31,11 @@ T = TypeVar("T")
 REOPEN_SECONDS = 0.5
 #: A device is lost after this many consecutive queries without a reply, and at least this long a silence,
 #: which only counts the time that the driver itself waited.
-SILENT_QUESTIONS = 5
+UNANSWERED_QUERIES_UNTIL_LOST = 5
 #: Least time without a reply after which a device is lost.
-SILENT_SECONDS = 1.5
+SECONDS_WITHOUT_REPLY_UNTIL_LOST = 1.5
 #: How long a money order may make no progress before the driver ends it.
-ORDER_SECONDS = 60.0
+STALLED_ORDER_SECONDS_MAX = 60.0
 #: The longest turn of a driver's loop: any excess is time in which this process was not scheduled.
 _TURN_SECONDS_MAX = 5.0
 
@@ -87,7 +87,7 @@ class LineDriver(ABC, Generic[M]):
     reply_seconds: float = 0.15
 
     def __init__(
-        self, name: str, line: SerialLine, sink: EventSink, cutter: Cutter[M], protocol: str
+        self, name: str, line: SerialLine, sink: EventSink, cutter: FrameCutter[M], protocol: str
     ) -> None:
         self._name = name
         self._line = line
@@ -218,7 +218,7 @@ class LineDriver(ABC, Generic[M]):
         messages: list[M] = []
         for item in items:
             if isinstance(item, ProtocolError):
-                self._count_refused(item)
+                self._report_invalid_bytes(item)
             elif self._is_for_us(item):
                 messages.append(item)
         return messages
@@ -227,12 +227,12 @@ class LineDriver(ABC, Generic[M]):
         """Return whether a message is a reply to this driver: on a bus, every driver receives every message."""
         return True
 
-    def _count_refused(self, error: ProtocolError) -> None:
+    def _report_invalid_bytes(self, error: ProtocolError) -> None:
         """Count bytes of the device that are no valid message, and report why."""
         self.exchanges.invalid_messages += 1
         self._emit(LineError(device=self._name, text=str(error)))
 
-    def _parse_or_refuse(self, parse: Callable[[M], T], message: M) -> T | None:
+    def _decode_or_count_invalid(self, parse: Callable[[M], T], message: M) -> T | None:
         """Return ``message`` as ``parse`` decodes it; if it cannot be decoded, count it as invalid and return None."""
         try:
             report = parse(message)
@@ -248,11 +248,14 @@ class LineDriver(ABC, Generic[M]):
         After several in a row, over some time, report the device as lost.
         """
         now = asyncio.get_running_loop().time()
-        self._count_refused(error)
+        self._report_invalid_bytes(error)
         if not self._unreadable:
             self._unreadable_since = now
         self._unreadable += 1
-        if self._unreadable >= SILENT_QUESTIONS and now - self._unreadable_since >= SILENT_SECONDS:
+        if (
+            self._unreadable >= UNANSWERED_QUERIES_UNTIL_LOST
+            and now - self._unreadable_since >= SECONDS_WITHOUT_REPLY_UNTIL_LOST
+        ):
             self._handle_lost_line(
                 f"{self._line.path}: {self._unreadable} replies in a row could not be read: {error}"
             )
@@ -302,7 +305,10 @@ class LineDriver(ABC, Generic[M]):
         self._silence += min(now - self._silent_at, self.reply_seconds + self.poll_seconds)
         self._silent_at = now
         self._silent_questions += 1
-        is_lost = self._silent_questions >= SILENT_QUESTIONS and self._silence >= SILENT_SECONDS
+        is_lost = (
+            self._silent_questions >= UNANSWERED_QUERIES_UNTIL_LOST
+            and self._silence >= SECONDS_WITHOUT_REPLY_UNTIL_LOST
+        )
         if self._is_replying is not False and is_lost:
             self._handle_lost_line(
                 f"{self._line.path}: the device did not reply to {self._silent_questions} queries"

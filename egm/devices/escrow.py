@@ -38,7 +38,7 @@ reported whether the note went into the box or back out, a person decides the am
 
 from enum import StrEnum
 
-from egm.devices.interface import Content
+from egm.devices.interface import PaperContent
 from egm.devices.ledgers import EscrowLedger, EscrowPhase
 
 
@@ -66,7 +66,7 @@ class EscrowRules:
         self._ledger = ledger
 
     @property
-    def content(self) -> Content | None:
+    def content(self) -> PaperContent | None:
         """Return the bill or ticket whose stacking is not finished, or None."""
         record = self._ledger.find_open()
         return None if record is None else record.content
@@ -84,7 +84,7 @@ class EscrowRules:
         """Return whether the machine now permits an order to stack the item in escrow."""
         return self._ledger.may_order_stacking()
 
-    def record_stack_order(self, content: Content, protocol_position: int = 0) -> None:
+    def record_stack_order(self, content: PaperContent, protocol_position: int = 0) -> None:
         """Record the decision to keep ``content``; the stack command may be sent after this returns."""
         self._ledger.reserve_credit_before_stacking(content, protocol_position)
 
@@ -120,11 +120,11 @@ class EscrowRules:
         """Open a dispute for a stacked item that was never ordered: a person decides about up to ``largest_cents``."""
         self._ledger.dispute_unordered_stacking(text, largest_cents)
 
-    def dispute_missing_report(self, why: str) -> None:
+    def dispute_missing_report(self, reason: str) -> None:
         """Close an ordered stacking whose result was not reported in time; a person decides about its value."""
-        self._ledger.dispute_lost_paper(why)
+        self._ledger.dispute_lost_paper(reason)
 
-    def handle_clear_path(self, why: str, *, in_escrow: bool = False) -> EscrowVerdict:
+    def handle_clear_path(self, reason: str, *, in_escrow: bool = False) -> EscrowVerdict:
         """Handle the report that no item is moving and that all reports are acknowledged: close the open record.
 
         ``in_escrow``: the ordered item is still in escrow. An ordered item that is neither there nor reported as
@@ -137,9 +137,9 @@ class EscrowRules:
             self._ledger.delete_confirmed_paper()
             return EscrowVerdict.CONFIRMED
         if in_escrow or record.is_returning:
-            self._ledger.void_unstacked_paper(why)
+            self._ledger.void_unstacked_paper(reason)
             return EscrowVerdict.NOT_STACKED
-        self._ledger.dispute_lost_paper(why)
+        self._ledger.dispute_lost_paper(reason)
         return EscrowVerdict.LOST_TRACK
 
     def set_protocol_position(self, position: int) -> None:

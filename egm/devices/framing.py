@@ -37,13 +37,13 @@ class FrameCut(Generic[T]):
 
 
 #: Separates the first message from received bytes, or returns None if more bytes are needed.
-Cutter = Callable[[bytes], FrameCut[T] | None]
+FrameCutter = Callable[[bytes], FrameCut[T] | None]
 
 
 class FrameReader(Generic[T]):
     """A reader that collects a line's bytes and returns the messages and errors in them, in the order received."""
 
-    def __init__(self, cutter: Cutter[T]) -> None:
+    def __init__(self, cutter: FrameCutter[T]) -> None:
         self._cutter = cutter
         self._buffer = b""
 

@@ -17,7 +17,7 @@ from egm.errors import InvariantError
 
 
 class FaultCode(StrEnum):
-    """Device faults. Each is raised and cleared by a :class:`Fault` event."""
+    """Device faults. Each is raised and cleared by a :class:`DeviceFault` event."""
 
     COMMUNICATION = "communication"  # no reply, or bytes that violate the protocol
     FAILURE = "failure"  # the device reports that it is broken
@@ -36,7 +36,7 @@ class FaultCode(StrEnum):
     DIVERTER = "diverter"
     SENSOR_STUCK = "sensor_stuck"
     WRONG_LANE = "wrong_lane"  # a coin fell into the wrong container
-    UNINVITED = "uninvited"  # a coin was accepted while coins were disabled
+    COIN_WHILE_DISABLED = "uninvited"  # a coin was accepted while coins were disabled
     # hopper
     HOPPER_EMPTY = "hopper_empty"
     HOPPER_FULL = "hopper_full"  # its upper level sensor is covered
@@ -66,7 +66,7 @@ class Barcode:
 
 
 #: A bill or a ticket.
-Content = Banknote | Barcode
+PaperContent = Banknote | Barcode
 
 
 # ---------------------------------------------------------------- events of every device
@@ -125,14 +125,14 @@ class PaperInEscrow(DeviceEvent):
     """A bill or ticket waits in escrow. Reply by calling ``stack``, ``hold`` or ``return_bill`` with ``escrow``."""
 
     escrow: int
-    content: Content
+    content: PaperContent
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PaperStacked(DeviceEvent):
     """The bill or ticket is in the box for good, and the ledger has credited it before this event."""
 
-    content: Content
+    content: PaperContent
 
 
 class ReturnReason(StrEnum):
@@ -151,7 +151,7 @@ class PaperReturned(DeviceEvent):
     ``content`` is None if its value or number is unknown.
     """
 
-    content: Content | None
+    content: PaperContent | None
     reason: ReturnReason
 
 
@@ -334,14 +334,14 @@ class BillAcceptor(Device, Protocol):
     def disable(self) -> None:
         """Accept no more bills or tickets. An item already in escrow still waits for the machine's decision."""
 
-    def stack(self, escrow: int) -> None:
-        """Order the acceptor to stack the item of escrow number ``escrow``; do nothing if that item has left it."""
+    def stack(self, escrow_number: int) -> None:
+        """Order the acceptor to stack the item of number ``escrow_number``; do nothing if that item has left it."""
 
-    def return_bill(self, escrow: int) -> None:
-        """Order the acceptor to return the item of escrow number ``escrow``; do nothing if that item has left it."""
+    def return_bill(self, escrow_number: int) -> None:
+        """Order the acceptor to return the item of number ``escrow_number``; do nothing if that item has left it."""
 
-    def hold(self, escrow: int) -> None:
-        """Keep the item of escrow number ``escrow`` in escrow until ``stack`` or ``return_bill`` decides about it.
+    def hold(self, escrow_number: int) -> None:
+        """Keep the item of number ``escrow_number`` in escrow until ``stack`` or ``return_bill`` decides about it.
 
         A machine calls this while it queries a host about a ticket.
         """
@@ -356,7 +356,7 @@ class CoinAcceptor(Device, Protocol):
     def disable(self) -> None:
         """Accept no coins: all of them fall through to the tray."""
 
-    def divert(self, *, to_hopper: bool) -> None:
+    def route_coins(self, *, to_hopper: bool) -> None:
         """Set the diverter for accepted coins: to the hopper, or to the drop box in the cabinet stand."""
 
 
@@ -391,14 +391,14 @@ class IoBoard(Device, Protocol):
         ...
 
     @property
-    def hard_meters_counted(self) -> tuple[int, ...] | None:
+    def hard_meter_pulse_counts(self) -> tuple[int, ...] | None:
         """Return how many pulses each hard meter has been given since the I/O board was fitted.
 
         Return None until the board has reported this.
         """
         ...
 
-    def watch_hard_meters(self) -> None:
+    def start_reading_hard_meters(self) -> None:
         """Query from now on the pulse counts of the hard meters that this I/O board drives."""
         ...
 

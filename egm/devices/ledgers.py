@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Final, Protocol
 
-from egm.devices.interface import Content, PrintState, TicketJob
+from egm.devices.interface import PaperContent, PrintState, TicketJob
 from egm.record_codec import stored_as
 
 
@@ -37,7 +37,7 @@ class EscrowRecord:
     restart it continues from there. ``is_returning``: the acceptor has reported that it returns the item.
     """
 
-    content: Content
+    content: PaperContent
     phase: EscrowPhase
     protocol_position: int = 0
     is_returning: bool = False
@@ -52,7 +52,7 @@ class EscrowLedger(Protocol):
     def may_order_stacking(self) -> bool:
         """Return whether the machine still accepts money, so that the item in escrow may be stacked."""
 
-    def reserve_credit_before_stacking(self, content: Content, protocol_position: int) -> None:
+    def reserve_credit_before_stacking(self, content: PaperContent, protocol_position: int) -> None:
         """Open the record of a bill or ticket in phase ORDERED, before the acceptor is ordered to stack it."""
 
     def credit_stacked_paper(self) -> None:
@@ -61,13 +61,13 @@ class EscrowLedger(Protocol):
     def delete_confirmed_paper(self) -> None:
         """Close the record of a credited bill or ticket: the acceptor will not report it again."""
 
-    def void_unstacked_paper(self, why: str) -> None:
+    def void_unstacked_paper(self, reason: str) -> None:
         """Close an ORDERED record without credit: the bill or ticket never reached the box."""
 
-    def dispute_lost_paper(self, why: str) -> None:
+    def dispute_lost_paper(self, reason: str) -> None:
         """Close an ORDERED record as a disputed amount: the whereabouts of the bill or ticket are unknown."""
 
-    def dispute_unordered_stacking(self, why: str, largest_cents: int) -> None:
+    def dispute_unordered_stacking(self, reason: str, largest_cents: int) -> None:
         """Open a disputed amount of up to ``largest_cents``: the acceptor has stacked an item without an order."""
 
     def record_direction(self, *, is_returning: bool) -> None:
@@ -149,7 +149,7 @@ class PayoutLedger(Protocol):
     def close_unordered_payout(self, payout_id: str) -> None:
         """Close a payout that was requested but never ordered: the hopper paid nothing."""
 
-    def record_uncommanded_coins(self, coins: int, why: str) -> None:
+    def record_uncommanded_coins(self, coins: int, reason: str) -> None:
         """Record coins that left the hopper without an order."""
 
 

@@ -27,10 +27,10 @@ _PTY_MAJORS = range(136, 144)
 class LineLostError(PeerError):
     """Error: a serial line cannot be used; the text names its path and the reason."""
 
-    def __init__(self, path: str, why: str) -> None:
-        super().__init__(f"{path}: {why}")
+    def __init__(self, path: str, reason: str) -> None:
+        super().__init__(f"{path}: {reason}")
         self.path = path
-        self.why = why
+        self.reason = reason
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -58,7 +58,7 @@ class SerialHandle(Protocol):
         """Close the port."""
 
 
-Opener = Callable[[str, LineSettings], SerialHandle]
+PortOpener = Callable[[str, LineSettings], SerialHandle]
 """A function that opens a port by its path. It raises :class:`LineLostError` if the port is not available."""
 
 
@@ -98,7 +98,7 @@ class SerialLine:
     it for all; the first one that tries again opens it.
     """
 
-    def __init__(self, path: str, settings: LineSettings, opener: Opener = open_port) -> None:
+    def __init__(self, path: str, settings: LineSettings, opener: PortOpener = open_port) -> None:
         self.path = path
         self.settings = settings
         self._opener = opener

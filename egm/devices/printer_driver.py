@@ -12,16 +12,16 @@ fault explains that. In every other case somebody may hold a complete ticket: th
 decides. States change only on two equal replies in a row, because printers' replies have no checksum.
 
 A PENDING ticket waits for faults that stop printing, at most :data:`PENDING_SECONDS_MAX`; after that it has FAILED and
-the machine pays in another way. A printer that stays busy with a ticket for :data:`~egm.devices.driver.ORDER_SECONDS`
-leaves it DISPUTED.
+the machine pays in another way. A printer that stays busy with a ticket for
+:data:`~egm.devices.driver.STALLED_ORDER_SECONDS_MAX` leaves it DISPUTED.
 """
 
 import asyncio
 from abc import abstractmethod
 from typing import Final
 
-from egm.devices.driver import ORDER_SECONDS, LineDriver, M
-from egm.devices.framing import Cutter
+from egm.devices.driver import STALLED_ORDER_SECONDS_MAX, LineDriver, M
+from egm.devices.framing import FrameCutter
 from egm.devices.interface import EventSink, FaultCode, PrintProgress, PrintState, TicketJob
 from egm.devices.ledgers import PrintLedger, PrintRecord
 from egm.devices.line import SerialLine
@@ -61,7 +61,7 @@ class PrinterDriver(LineDriver[M]):
         line: SerialLine,
         sink: EventSink,
         *,
-        cutter: Cutter[M],
+        cutter: FrameCutter[M],
         protocol: str,
         ledger: PrintLedger,
     ) -> None:
@@ -224,5 +224,5 @@ class PrinterDriver(LineDriver[M]):
                 self._record_state(
                     record, PrintState.DISPUTED, "a whole ticket may have come out of the printer"
                 )
-        elif waited > ORDER_SECONDS:
+        elif waited > STALLED_ORDER_SECONDS_MAX:
             self._record_state(record, PrintState.DISPUTED, "the printer did not finish the ticket")

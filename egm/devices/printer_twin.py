@@ -7,7 +7,7 @@ power a printer loses its job and the report that a bar code was printed; paper 
 from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
-from egm.devices.framing import Cutter
+from egm.devices.framing import FrameCutter
 from egm.devices.printer_status import PrinterStatus
 from egm.devices.twin import Action, ActionError, M, SimulatedPort, Twin
 
@@ -18,13 +18,13 @@ _TICKET_REMAINDER_SECONDS: Final = 0.5
 #: Time after which a person takes the ticket.
 _TICKET_TAKEN_SECONDS: Final = 1.0
 #: Number of printed tickets of which the content is stored.
-_REMEMBERED_TICKETS: Final = 50
+_REMEMBERED_TICKETS_MAX: Final = 50
 
 
 class PrinterTwin(Twin[M]):
     """Common base of the simulated ticket printers."""
 
-    def __init__(self, name: str, port: SimulatedPort, cutter: Cutter[M], speed: float = 1.0) -> None:
+    def __init__(self, name: str, port: SimulatedPort, cutter: FrameCutter[M], speed: float = 1.0) -> None:
         super().__init__(name, port, cutter, speed)
         self._busy = False
         self._in_path = False
@@ -111,7 +111,7 @@ class PrinterTwin(Twin[M]):
         return {
             "paper_tickets": self.paper_tickets,
             "in_path": self._in_path or self._busy,
-            "printed": self.printed_tickets[-_REMEMBERED_TICKETS:],
+            "printed": self.printed_tickets[-_REMEMBERED_TICKETS_MAX:],
         }
 
     def restore_memory(self, memory: Mapping[str, Any]) -> None:

@@ -5,7 +5,7 @@ They require the same order of calls as the machine's durable ledgers.
 
 from dataclasses import replace
 
-from egm.devices.interface import Content, PrintState, TicketJob
+from egm.devices.interface import PaperContent, PrintState, TicketJob
 from egm.devices.ledgers import (
     CLOSED_PRINT_STATES,
     NEXT_PRINT_STATES,
@@ -28,9 +28,9 @@ class TransientEscrowLedger:
 
     def __init__(self) -> None:
         self._record: EscrowRecord | None = None
-        self.credited_items: list[Content] = []
+        self.credited_items: list[PaperContent] = []
         self.void_reasons: list[str] = []
-        self.disputed_items: list[Content] = []
+        self.disputed_items: list[PaperContent] = []
         self.unordered_stackings_cents: list[int] = []
 
     def find_open(self) -> EscrowRecord | None:
@@ -47,7 +47,7 @@ class TransientEscrowLedger:
         """Return True: without a machine, nothing forbids the stacking of an item."""
         return True
 
-    def reserve_credit_before_stacking(self, content: Content, protocol_position: int) -> None:
+    def reserve_credit_before_stacking(self, content: PaperContent, protocol_position: int) -> None:
         """Open the record of a bill or ticket in phase ORDERED. Raises LedgerOrderError if one is still open."""
         if self._record is not None:
             raise LedgerOrderError(
@@ -71,22 +71,22 @@ class TransientEscrowLedger:
         self._require_record(EscrowPhase.VENDED)
         self._record = None
 
-    def void_unstacked_paper(self, why: str) -> None:
+    def void_unstacked_paper(self, reason: str) -> None:
         """Close the record of a bill or ticket ordered to the box but not stacked; nothing is credited.
 
         Raises LedgerOrderError if there is no such record.
         """
         self._require_record(EscrowPhase.ORDERED)
         self._record = None
-        self.void_reasons.append(why)
+        self.void_reasons.append(reason)
 
-    def dispute_lost_paper(self, why: str) -> None:
+    def dispute_lost_paper(self, reason: str) -> None:
         """Close the record of the ordered item as disputed. Raises LedgerOrderError if none is ordered."""
         self.disputed_items.append(self._require_record(EscrowPhase.ORDERED).content)
         self._record = None
-        self.void_reasons.append(why)
+        self.void_reasons.append(reason)
 
-    def dispute_unordered_stacking(self, why: str, largest_cents: int) -> None:  # noqa: ARG002 (real ledgers use it)
+    def dispute_unordered_stacking(self, reason: str, largest_cents: int) -> None:  # noqa: ARG002 (real ledgers use it)
         """Record that the acceptor stacked an item, worth ``largest_cents`` at most, without an order."""
         self.unordered_stackings_cents.append(largest_cents)
 
@@ -182,7 +182,7 @@ class TransientPayoutLedger:
             )
         self.paid_coins_by_payout[payout_id] = 0
 
-    def record_uncommanded_coins(self, coins: int, why: str) -> None:  # noqa: ARG002 (real ledgers use it)
+    def record_uncommanded_coins(self, coins: int, reason: str) -> None:  # noqa: ARG002 (real ledgers use it)
         """Add coins that left the hopper without an order to ``stray_coins``."""
         self.stray_coins += coins
 

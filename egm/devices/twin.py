@@ -20,8 +20,8 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Final, Generic, TypeVar
 
-from egm.devices.bench_line import find_owner_lock, lock_terminal_link
-from egm.devices.framing import Cutter, FrameReader, ProtocolError
+from egm.devices.bench_line import build_owner_lock_path, lock_terminal_link
+from egm.devices.framing import FrameCutter, FrameReader, ProtocolError
 
 M = TypeVar("M")
 
@@ -37,7 +37,7 @@ _GAP_SECONDS: Final = 0.05
 _SPLIT_BYTE_SECONDS: Final = 0.001
 
 #: The values of a bench command, by name.
-Values = Mapping[str, int | str | bool]
+ActionValues = Mapping[str, int | str | bool]
 #: A manual action on a simulated device. Its keyword parameters, of type int, bool or str, are the values of a
 #: command; a parameter's name has a last underscore if the value's name is one of Python's own. It returns a
 #: description of the result.
@@ -132,7 +132,7 @@ class SimulatedPort:
         asyncio.get_running_loop().remove_reader(self._master)
         self.link.unlink(missing_ok=True)
         if self._owner >= 0:
-            find_owner_lock(self.link).unlink(missing_ok=True)
+            build_owner_lock_path(self.link).unlink(missing_ok=True)
             os.close(self._owner)
         os.close(self._master)
         os.close(self._slave)
@@ -210,7 +210,7 @@ class Twin(ABC, Generic[M]):
     #: The currency for which a money device is programmed, ISO 4217.
     currency: str = "USD"
 
-    def __init__(self, name: str, port: SimulatedPort, cutter: Cutter[M], speed: float = 1.0) -> None:
+    def __init__(self, name: str, port: SimulatedPort, cutter: FrameCutter[M], speed: float = 1.0) -> None:
         """Create the simulated device. ``speed`` makes its mechanics this many times faster than real ones."""
         self.name = name
         self.port = port
@@ -267,7 +267,7 @@ class Twin(ABC, Generic[M]):
         if now - self._last_received_at > _GAP_SECONDS:
             self._reader = FrameReader(self._cutter)  # an interrupted message is discarded
         self._last_received_at = now
-        self.note(f"received {data.hex(' ')}")
+        self.log_line(f"received {data.hex(' ')}")
         for item in self._reader.feed(data):
             if not isinstance(item, ProtocolError):
                 self.process_message(item)
@@ -276,10 +276,10 @@ class Twin(ABC, Generic[M]):
     def _send(self, data: bytes) -> None:
         """Send bytes to the machine, unless the device has no power."""
         if self.powered:
-            self.note(f"sent     {data.hex(' ')}")
+            self.log_line(f"sent     {data.hex(' ')}")
             self.port.send(data)
 
-    def note(self, text: str) -> None:
+    def log_line(self, text: str) -> None:
         """Write a line with a time stamp in the device's log, unless one of the last lines has the same text."""
         recent = (
             line.partition(" ")[2] for line in itertools.islice(reversed(self._log), _LOG_LINES_COMPARED)
@@ -307,7 +307,7 @@ class Twin(ABC, Generic[M]):
         self._timers.clear()
 
     # ------------------------------------------------------------ for the bench
-    def stop_for_good(self) -> None:
+    def shut_down(self) -> None:
         """Stop the device finally, in the state in which a power loss would leave it."""
         self.powered = False
         self._stop_timers()
@@ -315,7 +315,7 @@ class Twin(ABC, Generic[M]):
         self.on_change = lambda: None
         self.port.unplug()
 
-    def perform_action(self, action: str, values: Values) -> str:
+    def perform_action(self, action: str, values: ActionValues) -> str:
         """Perform the manual action ``action``; return a description of the result. Raises :class:`ActionError`."""
         table = {**self._list_line_actions(), **self.list_actions()}
         if action not in table:
@@ -324,7 +324,7 @@ class Twin(ABC, Generic[M]):
             )
         result_text = table[action](**_read_action_values(table[action], values))
         if action not in {"state", "log"}:
-            self.note(f"hand  {action} {dict(values) or ''}: {result_text}")
+            self.log_line(f"hand  {action} {dict(values) or ''}: {result_text}")
         self.on_change()
         return result_text
 
@@ -413,7 +413,7 @@ class Twin(ABC, Generic[M]):
         return "the line is good"
 
 
-def _read_action_values(action: Action, values: Values) -> dict[str, int | str | bool]:
+def _read_action_values(action: Action, values: ActionValues) -> dict[str, int | str | bool]:
     """Return the values of a manual action's parameters, by name, from the command ``values``.
 
     Raises :class:`ActionError`, which names the value, if it belongs to no parameter, is missing, has the wrong type or

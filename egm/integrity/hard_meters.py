@@ -31,7 +31,7 @@ class HardMeterService:
         self._board = board
         self._pulse_cents = pulse_cents
         self._news = asyncio.Event()
-        board.watch_hard_meters()
+        board.start_reading_hard_meters()
 
     async def run(self) -> None:
         """Update the electromechanical counters after each change, until cancelled."""
@@ -50,7 +50,7 @@ class HardMeterService:
 
         Return False, and send nothing, while the board has not reported its counters yet.
         """
-        counter_pulses = self._board.hard_meters_counted
+        counter_pulses = self._board.hard_meter_pulse_counts
         if counter_pulses is None:
             return False
         meter_pulses = self._count_due_pulses()

@@ -8,7 +8,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Final
 
-from egm.devices.interface import Banknote, Barcode, Content, PrintState, TicketJob
+from egm.devices.interface import Banknote, Barcode, PaperContent, PrintState, TicketJob
 from egm.devices.ledgers import (
     CLOSED_PRINT_STATES,
     CoinLedger,
@@ -61,9 +61,9 @@ class JournalEscrowLedger:
     change is durable when it returns.
     """
 
-    def __init__(self, machine: Machine, handle: Callable[..., None]) -> None:
+    def __init__(self, machine: Machine, process_event: Callable[..., None]) -> None:
         self._machine = machine
-        self._handle = handle
+        self._process_event = process_event
 
     def find_open(self) -> EscrowRecord | None:
         """Return the bill or ticket whose stacking is not finished, as the driver last stored it, or None."""
@@ -91,7 +91,7 @@ class JournalEscrowLedger:
             self._machine.component(Features).state_table.derive_state(self._machine) in STATES_TAKING_TICKETS
         )
 
-    def reserve_credit_before_stacking(self, content: Content, protocol_position: int) -> None:
+    def reserve_credit_before_stacking(self, content: PaperContent, protocol_position: int) -> None:
         """Reserve the credit of the bill or ticket in escrow before the acceptor is ordered to stack it."""
         check_invariant(self.find_open() is None, "a second bill or ticket was ordered into the box")
         if isinstance(content, Banknote):
@@ -129,9 +129,9 @@ class JournalEscrowLedger:
         check_invariant(
             self._find_phase() is EscrowPhase.ORDERED, "a bill or ticket was credited out of order"
         )
-        self._handle(EventType.BILL_STACKED)
+        self._process_event(EventType.BILL_STACKED)
         if self._find_phase() is EscrowPhase.ORDERED and METER_JUMP_FAULT in self._machine.active_faults:
-            self._handle(EventType.BILL_LOST, why=_METER_JUMP_REASON)
+            self._process_event(EventType.BILL_LOST, why=_METER_JUMP_REASON)
             return
         check_invariant(self._find_phase() is EscrowPhase.VENDED, "a stacked bill or ticket was not credited")
 
@@ -145,32 +145,32 @@ class JournalEscrowLedger:
         )
         self._machine.post(PAPER_CONFIRMED, state={MoneyKey.PAPER: None})
 
-    def void_unstacked_paper(self, why: str) -> None:
-        """Void the reserved credit of a bill or ticket that did not reach the cash box; ``why`` is the reason."""
+    def void_unstacked_paper(self, reason: str) -> None:
+        """Void the reserved credit of a bill or ticket that did not reach the cash box; ``reason`` is the reason."""
         check_invariant(
             self._find_phase() is EscrowPhase.ORDERED, "a credited bill or ticket cannot be returned"
         )
-        self._handle(EventType.BILL_NOT_STACKED, why=why)
+        self._process_event(EventType.BILL_NOT_STACKED, why=reason)
         check_invariant(self.find_open() is None, "a returned bill or ticket is still open")
 
-    def dispute_lost_paper(self, why: str) -> None:
+    def dispute_lost_paper(self, reason: str) -> None:
         """Open a dispute about a bill or ticket of which it is unknown whether it was stacked or returned.
 
-        It had been ordered into the cash box; ``why`` says why its location is unknown.
+        It had been ordered into the cash box; ``reason`` says why its location is unknown.
         """
         check_invariant(
             self._find_phase() is EscrowPhase.ORDERED, "a credited bill or ticket cannot be disputed"
         )
-        self._handle(EventType.BILL_LOST, why=why)
+        self._process_event(EventType.BILL_LOST, why=reason)
         check_invariant(self.find_open() is None, "a disputed bill or ticket is still open")
 
-    def dispute_unordered_stacking(self, why: str, largest_cents: int) -> None:
+    def dispute_unordered_stacking(self, reason: str, largest_cents: int) -> None:
         """Open a dispute about a bill or ticket that the acceptor stacked without an order.
 
         ``largest_cents`` is the largest possible amount, in minor units.
         """
-        self._handle(
-            EventType.AMOUNT_PUT_IN_DISPUTE, device="bill_acceptor", why=why, most_cents=largest_cents
+        self._process_event(
+            EventType.AMOUNT_PUT_IN_DISPUTE, device="bill_acceptor", why=reason, most_cents=largest_cents
         )
 
     def record_direction(self, *, is_returning: bool) -> None:
@@ -201,9 +201,9 @@ class JournalPrintLedger:
     Implements :class:`egm.devices.ledgers.PrintLedger`.
     """
 
-    def __init__(self, machine: Machine, handle: Callable[..., None]) -> None:
+    def __init__(self, machine: Machine, process_event: Callable[..., None]) -> None:
         self._machine = machine
-        self._handle = handle
+        self._process_event = process_event
 
     def find_open(self) -> PrintRecord | None:
         """Return the print job that the printer has not finished, or None.
@@ -234,16 +234,16 @@ class JournalPrintLedger:
         printing = self._open_record()
         check_invariant(printing.id == job_id, "the printer reported on another ticket")
         if state is PrintState.BARCODE_DONE:
-            self._handle(EventType.TICKET_PRINTED)
+            self._process_event(EventType.TICKET_PRINTED)
             is_settled = self._open_record().state == PrintState.BARCODE_DONE
             check_invariant(is_settled, "a printed ticket was not settled")
         elif state is PrintState.FAILED:
-            self._handle(EventType.TICKET_FAILED, why=detail)
+            self._process_event(EventType.TICKET_FAILED, why=detail)
             check_invariant(
                 self._machine.memory.get(MoneyKey.PRINT) is None, "a failed ticket was not voided"
             )
         elif state is PrintState.DISPUTED:
-            self._handle(EventType.TICKET_FAILED, why=detail, may_be_printed=True)
+            self._process_event(EventType.TICKET_FAILED, why=detail, may_be_printed=True)
             check_invariant(self.find_open() is None, "a ticket that may be printed was not put in dispute")
         elif state is PrintState.TAKEN:
             self._machine.post(TICKET_TAKEN, TicketTaken(id=job_id), state={MoneyKey.PRINT: None})
@@ -264,9 +264,9 @@ class JournalPayoutLedger:
     Implements :class:`egm.devices.ledgers.PayoutLedger`.
     """
 
-    def __init__(self, machine: Machine, handle: Callable[..., None]) -> None:
+    def __init__(self, machine: Machine, process_event: Callable[..., None]) -> None:
         self._machine = machine
-        self._handle = handle
+        self._process_event = process_event
 
     def find_open(self) -> PayoutRecord | None:
         """Return the hopper payout that is not finished, or None."""
@@ -294,7 +294,7 @@ class JournalPayoutLedger:
         certain.
         """
         self._require_open_payout(payout_id)
-        self._handle(EventType.COINS_PAID, paid_coins=paid_coins, uncertainty=uncertainty)
+        self._process_event(EventType.COINS_PAID, paid_coins=paid_coins, uncertainty=uncertainty)
         check_invariant(self.find_open() is None, "a finished payout was not settled")
 
     def close_unordered_payout(self, payout_id: str) -> None:
@@ -304,14 +304,14 @@ class JournalPayoutLedger:
         """
         check_invariant(self.find_open() is None, "a payout was reported as not ordered while one is open")
         if not is_test_job_id(payout_id):
-            self._handle(EventType.COINS_PAID, paid_coins=0)
+            self._process_event(EventType.COINS_PAID, paid_coins=0)
             check_invariant(
                 self._machine.memory.get(MoneyKey.PAY_OUT) is None, "an unpaid payout was not settled"
             )
 
-    def record_uncommanded_coins(self, coins: int, why: str) -> None:
+    def record_uncommanded_coins(self, coins: int, reason: str) -> None:
         """Record coins that left the hopper without an order, and open a dispute about them."""
-        self._handle(EventType.COINS_STRAYED, coins=coins, why=why)
+        self._process_event(EventType.COINS_STRAYED, coins=coins, why=reason)
 
     def _require_open_payout(self, payout_id: str) -> None:
         """Raise InvariantError unless the hopper's open payout is the one with this id."""
@@ -327,9 +327,9 @@ class JournalCoinLedger:
     Implements :class:`egm.devices.ledgers.CoinLedger`.
     """
 
-    def __init__(self, machine: Machine, handle: Callable[..., None]) -> None:
+    def __init__(self, machine: Machine, process_event: Callable[..., None]) -> None:
         self._machine = machine
-        self._handle = handle
+        self._process_event = process_event
 
     def find_event_position(self) -> int | None:
         """Return the coin acceptor's event counter at the last recorded coin event, or None if none is recorded."""
@@ -345,13 +345,13 @@ class JournalCoinLedger:
         ``event_position`` is the acceptor's event counter after these coins. ``disputed`` describes coins that
         cannot be credited.
         """
-        self._handle(EventType.COINS_IN, coins=coins, event_position=event_position, disputed=disputed)
+        self._process_event(EventType.COINS_IN, coins=coins, event_position=event_position, disputed=disputed)
         if self.find_event_position() != event_position and METER_JUMP_FAULT in self._machine.active_faults:
             uncredited_coins = disputed or DisputedCoins(
                 reason=_METER_JUMP_REASON, smallest_cents=0, largest_cents=0
             )
             most_cents = uncredited_coins.largest_cents + sum(cents for cents, _ in coins)
-            self._handle(
+            self._process_event(
                 EventType.COINS_IN,
                 coins=(),
                 event_position=event_position,
@@ -370,11 +370,11 @@ class DeviceLedgers:
     payout_ledger: PayoutLedger
 
 
-def create_ledgers(machine: Machine, handle: Callable[..., None]) -> DeviceLedgers:
+def create_ledgers(machine: Machine, process_event: Callable[..., None]) -> DeviceLedgers:
     """Create the ledgers of a machine's money-handling devices; ``handle`` processes an event of the machine."""
     return DeviceLedgers(
-        escrow_ledger=JournalEscrowLedger(machine, handle),
-        print_ledger=JournalPrintLedger(machine, handle),
-        coin_ledger=JournalCoinLedger(machine, handle),
-        payout_ledger=JournalPayoutLedger(machine, handle),
+        escrow_ledger=JournalEscrowLedger(machine, process_event),
+        print_ledger=JournalPrintLedger(machine, process_event),
+        coin_ledger=JournalCoinLedger(machine, process_event),
+        payout_ledger=JournalPayoutLedger(machine, process_event),
     )

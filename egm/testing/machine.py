@@ -191,19 +191,19 @@ class OrderRecorder:
         """Record a message that the machine sends to the screen."""
         self.messages.append(message)
 
-    def stack(self, escrow: int) -> None:
+    def stack(self, escrow_number: int) -> None:
         """Record an order to stack the bill or ticket in escrow, in the escrow ledger too, as the driver would."""
-        self.orders.append(("stack", escrow))
+        self.orders.append(("stack", escrow_number))
         assert self.ledgers is not None
-        self.ledgers.escrow_ledger.reserve_credit_before_stacking(self.offered[escrow], 0)
+        self.ledgers.escrow_ledger.reserve_credit_before_stacking(self.offered[escrow_number], 0)
 
-    def return_bill(self, escrow: int) -> None:
+    def return_bill(self, escrow_number: int) -> None:
         """Record an order to return the bill or ticket in escrow."""
-        self.orders.append(("return", escrow))
+        self.orders.append(("return", escrow_number))
 
-    def hold(self, escrow: int) -> None:
+    def hold(self, escrow_number: int) -> None:
         """Record an order to hold the bill or ticket in escrow."""
-        self.orders.append(("hold", escrow))
+        self.orders.append(("hold", escrow_number))
 
     def print_ticket(self, job: TicketJob) -> None:
         """Record an order to print a ticket, in the print ledger too, as the driver would."""

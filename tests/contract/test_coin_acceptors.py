@@ -87,7 +87,7 @@ class TestCoinAcceptor:
             await rig.wait_until_ready()
             rig.hand("insert", amount_cents=1_00)
             await rig.advance_until(lambda: rig.credited_cents() == 1_00)
-            rig.driver.divert(to_hopper=False)
+            rig.driver.route_coins(to_hopper=False)
             await asyncio.sleep(1)
             rig.hand("insert", amount_cents=2_00)
             await rig.advance_until(lambda: rig.credited_cents() == 3_00)
@@ -261,7 +261,7 @@ class TestCoinAcceptor:
             assert not rig.of(DeviceFault)
             rig.hand("uninvited", amount_cents=2_00)
             await rig.advance_until(
-                lambda: any(e.code is FaultCode.UNINVITED and e.active for e in rig.of(DeviceFault))
+                lambda: any(e.code is FaultCode.COIN_WHILE_DISABLED and e.active for e in rig.of(DeviceFault))
             )
             await rig.stop()
             assert rig.credited_cents() == rig.accepted_cents() == 2_25
@@ -282,7 +282,7 @@ class TestCoinAcceptor:
             assert not rig.of(DeviceFault)
             rig.hand("uninvited", amount_cents=2_00)
             await rig.advance_until(
-                lambda: any(e.code is FaultCode.UNINVITED and e.active for e in rig.of(DeviceFault))
+                lambda: any(e.code is FaultCode.COIN_WHILE_DISABLED and e.active for e in rig.of(DeviceFault))
             )
             await rig.stop()
             assert rig.credited_cents() == rig.accepted_cents() == 2_25

@@ -18,7 +18,7 @@ from egm.devices.interface import (
     LineRestored,
 )
 from egm.devices.ioboard.codec import BUTTONS, DOORS, KEYS
-from egm.devices.ioboard.driver import PULSES_OWED_MAX, IoBoardDriver
+from egm.devices.ioboard.driver import PULSES_BEHIND_MAX, IoBoardDriver
 from egm.testing.device import DeviceRig
 from egm.testing.jumping_loop import jump
 
@@ -355,10 +355,10 @@ class TestHardMeters:
     def test_hard_meters_reach_their_totals_and_stop(self, line):
         async def scene() -> None:
             rig = BoardRig(line, 3)
-            rig.driver.watch_hard_meters()
-            await rig.advance_until(lambda: rig.driver.hard_meters_counted is not None)
+            rig.driver.start_reading_hard_meters()
+            await rig.advance_until(lambda: rig.driver.hard_meter_pulse_counts is not None)
             rig.driver.advance_hard_meters(self.TOTALS)
-            await rig.advance_until(lambda: rig.driver.hard_meters_counted == self.TOTALS)
+            await rig.advance_until(lambda: rig.driver.hard_meter_pulse_counts == self.TOTALS)
             assert self.read_pulse_counts(rig) == self.TOTALS
             rig.driver.advance_hard_meters((6, 0, 3, 1, 2, 0))
             await rig.advance_until(lambda: self.read_pulse_counts(rig) == (6, 0, 3, 1, 2, 0))
@@ -369,14 +369,14 @@ class TestHardMeters:
     def test_a_restarted_driver_repeats_no_pulse(self):
         async def scene() -> None:
             rig = BoardRig()
-            rig.driver.watch_hard_meters()
+            rig.driver.start_reading_hard_meters()
             rig.driver.advance_hard_meters(self.TOTALS)
             await rig.advance_until(lambda: sum(self.read_pulse_counts(rig)) >= 4)  # in the middle
             await rig.stop()
             rig.begin()
-            rig.driver.watch_hard_meters()
+            rig.driver.start_reading_hard_meters()
             rig.driver.advance_hard_meters(self.TOTALS)
-            await rig.advance_until(lambda: rig.driver.hard_meters_counted == self.TOTALS)
+            await rig.advance_until(lambda: rig.driver.hard_meter_pulse_counts == self.TOTALS)
             assert self.read_pulse_counts(rig) == self.TOTALS
             rig.close()
 
@@ -385,14 +385,14 @@ class TestHardMeters:
     def test_hard_meters_continue_after_the_boards_power_loss(self):
         async def scene() -> None:
             rig = BoardRig()
-            rig.driver.watch_hard_meters()
+            rig.driver.start_reading_hard_meters()
             rig.driver.advance_hard_meters(self.TOTALS)
             await rig.advance_until(lambda: sum(self.read_pulse_counts(rig)) >= 4)
             rig.hand("power_off")
             before = self.read_pulse_counts(rig)
             await rig.advance_until(lambda: bool(rig.of(LineLost)))
             rig.hand("power_on")
-            await rig.advance_until(lambda: rig.driver.hard_meters_counted == self.TOTALS)
+            await rig.advance_until(lambda: rig.driver.hard_meter_pulse_counts == self.TOTALS)
             assert all(then <= now for then, now in zip(before, self.read_pulse_counts(rig), strict=True))
             assert self.read_pulse_counts(rig) == self.TOTALS
             rig.close()
@@ -405,10 +405,10 @@ class TestHardMeters:
 
         async def scene() -> None:
             rig = BoardRig()
-            rig.driver.watch_hard_meters()
+            rig.driver.start_reading_hard_meters()
             totals = (5, 0, 0, 0, 0, 0)
             if shows < 0:
-                totals = (PULSES_OWED_MAX + 1, 0, 0, 0, 0, 0)
+                totals = (PULSES_BEHIND_MAX + 1, 0, 0, 0, 0, 0)
             else:
                 rig.hand("turn", meter=0, pulses=shows)
             rig.driver.advance_hard_meters(totals)
@@ -428,7 +428,7 @@ class TestHardMeters:
         async def scene() -> None:
             rig = BoardRig()
             await rig.wait_for_inputs()
-            assert rig.driver.hard_meters_counted is None
+            assert rig.driver.hard_meter_pulse_counts is None
             with pytest.raises(ValueError, match="6 pulse counts"):
                 rig.driver.advance_hard_meters((1, 2))
             rig.close()

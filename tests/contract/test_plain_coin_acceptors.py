@@ -34,7 +34,7 @@ def test_a_coin_without_a_reported_path_is_booked_where_it_was_sent(to_hopper, k
         rig, driver = coin_rig(unanswered=None if knows_paths else Header.SORTER_PATH)
         add = rig.twin._events.add
         rig.twin._events.add = lambda a, b: add(a, 0 if a else b)
-        driver.divert(to_hopper=to_hopper)
+        driver.route_coins(to_hopper=to_hopper)
         await rig.advance_until(lambda: rig.of(AcceptorReadiness))
         rig.hand("insert", amount_cents=1_00)
         await rig.advance_until(lambda: rig.of(CoinAccepted))

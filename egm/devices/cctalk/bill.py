@@ -13,13 +13,18 @@ import asyncio
 from collections.abc import Mapping
 from typing import Final
 
-from egm.devices.bill_driver import FRESH_SECONDS, BillDriver, EscrowCommand, parse_ticket_barcode
+from egm.devices.bill_driver import (
+    STACK_QUERY_AGE_SECONDS_MAX,
+    BillDriver,
+    EscrowCommand,
+    parse_ticket_barcode,
+)
 from egm.devices.cctalk import codec
 from egm.devices.cctalk.codec import BillEvent, BillRoute, CctalkEvent, CctalkFrame, EventBuffer, Header
 from egm.devices.cctalk.events import (
     compute_event_position,
-    count_accepted_since,
-    is_unchanged,
+    count_items_accepted_since,
+    is_event_position_unchanged,
     list_events_since,
     read_accept_counter,
 )
@@ -32,7 +37,7 @@ from egm.devices.channel_values import (
     list_currencies_of_country,
 )
 from egm.devices.framing import ProtocolError
-from egm.devices.interface import Banknote, Content, EventSink, FaultCode, PaperDisputed, PaperRejection
+from egm.devices.interface import Banknote, EventSink, FaultCode, PaperContent, PaperDisputed, PaperRejection
 from egm.devices.ledgers import EscrowLedger
 from egm.devices.line import SerialLine
 
@@ -133,7 +138,7 @@ class CctalkBillDriver(BillDriver[CctalkFrame], CctalkDriver):
         if (
             self._event_position is None
             or self._escrow.is_stacking_ordered()
-            or not is_unchanged(self._event_position, events)
+            or not is_event_position_unchanged(self._event_position, events)
         ):
             instant = await self._read_events_with_counter(Header.READ_BILL_EVENTS)
             if instant is None:
@@ -144,7 +149,7 @@ class CctalkBillDriver(BillDriver[CctalkFrame], CctalkDriver):
         if self._event_position is None:
             self._event_position = compute_event_position(events, accepted)
         news = list_events_since(self._event_position, events)
-        passed_events = count_accepted_since(self._event_position, accepted)
+        passed_events = count_items_accepted_since(self._event_position, accepted)
         if news.has_restarted:
             self._applied_settings.clear()
             self._present_faults.clear()
@@ -231,7 +236,7 @@ class CctalkBillDriver(BillDriver[CctalkFrame], CctalkDriver):
             return True
         return False
 
-    async def _read_content(self, pair: CctalkEvent) -> Content | None:
+    async def _read_content(self, pair: CctalkEvent) -> PaperContent | None:
         """Return the bill in an escrow event, or the ticket whose bar code is read from the validator.
 
         Return None if the bill type has no value or the bar code is not valid.
@@ -254,7 +259,7 @@ class CctalkBillDriver(BillDriver[CctalkFrame], CctalkDriver):
         if answer is EscrowCommand.RETURN:
             await self._query(Header.ROUTE_BILL, bytes((BillRoute.RETURN,)))
         elif answer is EscrowCommand.STACK or is_ordered:
-            if self._measure_time_since_query() > FRESH_SECONDS:
+            if self._measure_time_since_query() > STACK_QUERY_AGE_SECONDS_MAX:
                 return  # this process was not scheduled meanwhile: query once more
             await self._query(Header.ROUTE_BILL, bytes((BillRoute.STACK,)))
         elif answer is EscrowCommand.HOLD and now >= self._next_hold:

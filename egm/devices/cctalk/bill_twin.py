@@ -71,10 +71,10 @@ class CctalkBillTwin(CctalkTwin, BillTwin[CctalkFrame]):
     def _encode_bill_name(self, message: CctalkFrame) -> bytes:
         """Return the reply to a query for a bill type's name or for a country's scaling of values to minor units."""
         if message.header == Header.COUNTRY_SCALING:
-            is_own_country = message.data == self._get_currency_country.encode("ascii")
+            is_own_country = message.data == self._currency_country_code.encode("ascii")
             return (100).to_bytes(2, "little") + b"\x02" if is_own_country else bytes(3)
         cents = self._find_note_value(message.data[0])
-        return f"{self._get_currency_country}{cents // 100:04}A".encode("ascii") if cents else b"." * 7
+        return f"{self._currency_country_code}{cents // 100:04}A".encode("ascii") if cents else b"." * 7
 
     def _is_accepting(self) -> bool:
         """Return whether the machine has enabled the validator by its master inhibit."""

@@ -239,7 +239,7 @@ def decode_hopper_status(data: bytes) -> HopperStatus:
 
 
 @dataclass(frozen=True, slots=True)
-class HopperTest:
+class HopperTestFlags:
     """The results of a hopper's self-test that the driver uses."""
 
     jammed: bool = False
@@ -256,12 +256,12 @@ class HopperTest:
         return bytes((sum(flag << index for index, flag in enumerate(flags)),))
 
 
-def decode_hopper_test(data: bytes) -> HopperTest:
+def decode_hopper_test(data: bytes) -> HopperTestFlags:
     """Decode a hopper's reply to TEST_HOPPER, one to three bytes by model. Raises :class:`ProtocolError`."""
     if not 1 <= len(data) <= 3:
         raise ProtocolError(CCTALK, f"{len(data)} bytes of hopper test, not 1 to 3", data)
     bits = data[0]
-    return HopperTest(
+    return HopperTestFlags(
         jammed=bool(bits & 0x01),
         timed_out=bool(bits & 0x02),
         fraud=bool(bits & 0x18),
@@ -277,7 +277,7 @@ _HIGH_LEVEL_COVERED_BIT: Final = 0x02
 _HIGH_LEVEL_FITTED_BIT: Final = 0x20
 
 
-def decode_is_hopper_full(data: bytes) -> bool:
+def decode_hopper_full(data: bytes) -> bool:
     """Decode a hopper's reply to HIGH_LOW: whether an upper level sensor is fitted and covered.
 
     Raises ProtocolError.
@@ -290,7 +290,7 @@ def decode_is_hopper_full(data: bytes) -> bool:
     )
 
 
-def encode_is_hopper_full(*, is_full: bool) -> bytes:
+def encode_hopper_full(*, is_full: bool) -> bytes:
     """Encode the reply to HIGH_LOW of a hopper with an upper level sensor; ``is_full``: coins cover it."""
     return bytes((_HIGH_LEVEL_FITTED_BIT | (_HIGH_LEVEL_COVERED_BIT if is_full else 0),))
 

@@ -18,8 +18,8 @@ from egm.devices.cctalk import codec
 from egm.devices.cctalk.codec import CctalkEvent, CoinError, Header
 from egm.devices.cctalk.events import (
     compute_event_position,
-    count_accepted_since,
-    is_unchanged,
+    count_items_accepted_since,
+    is_event_position_unchanged,
     list_events_since,
 )
 from egm.devices.cctalk.talk import SETTINGS_RENEWAL_SECONDS, CctalkDriver
@@ -111,7 +111,7 @@ class CctalkCoinDriver(CctalkDriver):
         """Accept no coins: all of them fall through to the tray."""
         self.enable(frozenset())
 
-    def divert(self, *, to_hopper: bool) -> None:
+    def route_coins(self, *, to_hopper: bool) -> None:
         """Set the diverter for accepted coins: to the hopper, or to the drop box in the cabinet stand."""
         path = codec.SORTER_PATH_HOPPER if to_hopper else codec.SORTER_PATH_DROP_BOX
         if path != self._path:
@@ -167,7 +167,7 @@ class CctalkCoinDriver(CctalkDriver):
         Coins that cannot be credited are recorded as a disputed amount.
         """
         position = self._ledger.find_event_position()
-        if position is not None and is_unchanged(position, events):
+        if position is not None and is_event_position_unchanged(position, events):
             return True
         instant = await self._read_events_with_counter(Header.READ_CREDITS)
         if instant is None:
@@ -188,7 +188,7 @@ class CctalkCoinDriver(CctalkDriver):
             for pair in news.new_events
             if pair.result_a in self._coins
         )
-        passed_events = count_accepted_since(position, accepted)
+        passed_events = count_items_accepted_since(position, accepted)
         unseen_coins = passed_events - sum(pair.result_a > 0 for pair in news.new_events)
         event_coins = coins
         if unseen_coins < 0:  # the acceptor's own counter shows fewer coins: use the first ones reported
@@ -266,7 +266,7 @@ class CctalkCoinDriver(CctalkDriver):
             path_sent_to = self._applied_settings.get((Header.SORTER_PATH, pair.result_a))
             since = self._refused_since_by_slot.get(pair.result_a)
             if since is not None and now > since + _FLIGHT_SECONDS:
-                self._raise_timed_fault(FaultCode.UNINVITED)
+                self._raise_timed_fault(FaultCode.COIN_WHILE_DISABLED)
             has_sorter_turned = now > self._turned_at + _FLIGHT_SECONDS
             if (
                 pair.result_a

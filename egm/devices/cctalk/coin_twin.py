@@ -66,7 +66,7 @@ class CctalkCoinTwin(CctalkTwin):
         """Return a coin slot's identification: country, three-digit value, issue; dots if the slot accepts nothing."""
         cents = next((cents for cents, known in self._slots.items() if known == slot), None)
         name = self._worth_cents_by_slot.get(slot, cents)
-        return b"......" if not name else f"{self._get_currency_country}{name:03}A".encode("ascii")
+        return b"......" if not name else f"{self._currency_country_code}{name:03}A".encode("ascii")
 
     def handle_power_loss(self) -> None:
         """Lose the stored events and settings, but not the lifetime counter."""

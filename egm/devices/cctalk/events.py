@@ -45,7 +45,7 @@ def read_accept_counter(position: int) -> int:
     return position >> 24
 
 
-def count_accepted_since(position: int, accepted: int) -> int:
+def count_items_accepted_since(position: int, accepted: int) -> int:
     """Return how many coins or bills the device has accepted since the stored ``position``.
 
     ``accepted`` is the present value of its cyclic accept counter.
@@ -53,7 +53,7 @@ def count_accepted_since(position: int, accepted: int) -> int:
     return (accepted - read_accept_counter(position)) % _ACCEPT_COUNTER_MODULUS
 
 
-def is_unchanged(position: int, events: EventBuffer) -> bool:
+def is_event_position_unchanged(position: int, events: EventBuffer) -> bool:
     """Return whether the device certainly has no event after the stored ``position``.
 
     After a reset (event counter 0) this is not certain: return False.

@@ -17,8 +17,8 @@ Every order ends within a time limit:
   fault is active until it accepts an order;
 * one that accepted the order and pays no coin for :data:`PAYOUT_STOP_SECONDS` is stopped; the coins that it counted
   are paid;
-* after :data:`~egm.devices.driver.ORDER_SECONDS` without a usable reply the payout ends with the coins recorded so
-  far. The remainder is a disputed amount, unless the hopper certainly never received the order.
+* after :data:`~egm.devices.driver.STALLED_ORDER_SECONDS_MAX` without a usable reply the payout ends with the coins
+  recorded so far. The remainder is a disputed amount, unless the hopper certainly never received the order.
 """
 
 import asyncio
@@ -27,7 +27,7 @@ from typing import Final
 from egm.devices.cctalk import codec
 from egm.devices.cctalk.codec import Header, HopperStatus
 from egm.devices.cctalk.talk import SETTINGS_RENEWAL_SECONDS, CctalkDriver
-from egm.devices.driver import ORDER_SECONDS, OrderTimer
+from egm.devices.driver import STALLED_ORDER_SECONDS_MAX, OrderTimer
 from egm.devices.framing import ProtocolError
 from egm.devices.interface import EventSink, FaultCode, PaperDisputed, PayoutFinished, PayoutProgress
 from egm.devices.ledgers import PayoutLedger, PayoutRecord
@@ -183,7 +183,7 @@ class CctalkHopperDriver(CctalkDriver):
         it if it makes no progress.
         """
         if status.counter == record.event_counter_before and not paid_coins and not status.remaining:
-            await self._order_again(record)
+            await self._repeat_dispense_order(record)
             return
         self._set_driver_fault(FaultCode.FAILURE, None)
         if record.paid_coins != paid_coins:
@@ -197,7 +197,7 @@ class CctalkHopperDriver(CctalkDriver):
         elif self._timer.seconds > PAYOUT_STOP_SECONDS:
             await self._query(Header.EMERGENCY_STOP)
 
-    async def _order_again(self, record: PayoutRecord) -> None:
+    async def _repeat_dispense_order(self, record: PayoutRecord) -> None:
         """Send the payout order again, because the hopper has not accepted it.
 
         If it has not accepted the order for too long, disarm it. The payout is closed with no coins only once a later
@@ -227,7 +227,7 @@ class CctalkHopperDriver(CctalkDriver):
         record = self._ledger.find_open()
         if record is None and self._requested_payout is None:
             self._note_progress()
-        elif self._timer.add_elapsed() <= ORDER_SECONDS:
+        elif self._timer.add_elapsed() <= STALLED_ORDER_SECONDS_MAX:
             return
         elif record is None:
             self._close_unordered_payout()
@@ -285,9 +285,9 @@ class CctalkHopperDriver(CctalkDriver):
         if answer is None:
             self._is_full, self._next_level_query_at = False, None
         else:
-            self._is_full = codec.decode_is_hopper_full(answer)
+            self._is_full = codec.decode_hopper_full(answer)
 
-    def _report_faults(self, test: codec.HopperTest) -> None:
+    def _report_faults(self, test: codec.HopperTestFlags) -> None:
         """Report the faults in the hopper's self-test, a full hopper, and an excess or short payment."""
         faults: dict[FaultCode, str] = {}
         if test.jammed:

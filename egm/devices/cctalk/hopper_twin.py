@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from typing import Any, Final
 
 from egm.devices.cctalk import codec
-from egm.devices.cctalk.codec import CctalkFrame, Header, HopperStatus, HopperTest
+from egm.devices.cctalk.codec import CctalkFrame, Header, HopperStatus, HopperTestFlags
 from egm.devices.cctalk.twin import CctalkTwin
 from egm.devices.twin import Action, SimulatedPort
 
@@ -61,7 +61,7 @@ class CctalkHopperTwin(CctalkTwin):
 
     def _build_readings(self) -> dict[Header, bytes]:
         """Return the reply data of all queries that only read the simulated hopper, by the query's header."""
-        test = HopperTest(
+        test = HopperTestFlags(
             jammed=self._jammed,
             timed_out=self._timed_out,
             fraud=self._fraud,
@@ -74,7 +74,7 @@ class CctalkHopperTwin(CctalkTwin):
             Header.HOPPER_STATUS: status.encode(),
             Header.TEST_HOPPER: test.encode(),
             Header.DISPENSE_COUNT: self._total.to_bytes(3, "little"),
-            Header.HIGH_LOW: codec.encode_is_hopper_full(is_full=self.level_coins >= FULL_COINS),
+            Header.HIGH_LOW: codec.encode_hopper_full(is_full=self.level_coins >= FULL_COINS),
         }
 
     def _stop_paying(self) -> bytes:

@@ -14,7 +14,7 @@ from egm.devices.cctalk.codec import (
     EventBuffer,
     Header,
 )
-from egm.devices.framing import Cutter
+from egm.devices.framing import FrameCutter
 from egm.devices.twin import SimulatedPort, Twin
 
 
@@ -44,7 +44,7 @@ class CctalkTwin(Twin[CctalkFrame]):
     serial: bytes = b"\x39\x30\x00"
 
     def __init__(
-        self, name: str, port: SimulatedPort, cutter: Cutter[CctalkFrame], speed: float = 1.0
+        self, name: str, port: SimulatedPort, cutter: FrameCutter[CctalkFrame], speed: float = 1.0
     ) -> None:
         super().__init__(name, port, cutter, speed)
         port.echoes = True  # the wire itself echoes, with or without power
@@ -76,7 +76,7 @@ class CctalkTwin(Twin[CctalkFrame]):
         }[Header(message.header)]
 
     @property
-    def _get_currency_country(self) -> str:
+    def _currency_country_code(self) -> str:
         """Return the country in the names of the device's coins or notes: two letters of the currency, EU for euros."""
         return self.currency[:2]
 

@@ -73,7 +73,7 @@ class IdentificationQuery(IntEnum):
     SOFT_RESET = 0x7F
 
 
-class Bits(IntFlag):
+class AcceptorStatusBits(IntFlag):
     """The bits of the acceptor's status bytes 0 to 3.
 
     Bits of events, such as STACKED and RETURNED, are set in one status only; bits of states as long as the state lasts.
@@ -198,7 +198,7 @@ class AcceptorStatus:
     """The acceptor's status; ``note`` (1 to 7, 0 for none) or ``barcode`` is the item that it reports."""
 
     ack: int
-    bits: Bits
+    bits: AcceptorStatusBits
     note: int = 0
     barcode: str = ""
     model: int = 0
@@ -360,7 +360,7 @@ def _decode_status(ack: int, data: bytes, barcode: str) -> AcceptorStatus:
     word = sum(byte << 7 * index for index, byte in enumerate(data[:4]))
     return AcceptorStatus(
         ack=ack,
-        bits=Bits(word & ~_VALUE_MASK & _ALL_STATUS_BITS),
+        bits=AcceptorStatusBits(word & ~_VALUE_MASK & _ALL_STATUS_BITS),
         note=(word & _VALUE_MASK) >> _VALUE_SHIFT,
         barcode=barcode,
         model=data[4],
@@ -369,4 +369,4 @@ def _decode_status(ack: int, data: bytes, barcode: str) -> AcceptorStatus:
 
 
 #: All bits that the acceptor's status may have.
-_ALL_STATUS_BITS: Final = sum(Bits)
+_ALL_STATUS_BITS: Final = sum(AcceptorStatusBits)

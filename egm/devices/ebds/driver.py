@@ -25,8 +25,8 @@ from egm.devices.channel_values import DOLLAR_CURRENCIES, ReportedValue, compute
 from egm.devices.ebds import codec
 from egm.devices.ebds.codec import (
     AcceptorStatus,
+    AcceptorStatusBits,
     AuxiliaryCommand,
-    Bits,
     EbdsFrame,
     EbdsPoll,
     IdentificationQuery,
@@ -36,10 +36,10 @@ from egm.devices.ebds.codec import (
 )
 from egm.devices.interface import (
     Banknote,
-    Content,
     DeviceIdentified,
     EventSink,
     FaultCode,
+    PaperContent,
     PaperRejection,
 )
 from egm.devices.ledgers import EscrowLedger
@@ -53,12 +53,12 @@ _NOTE_QUERY_TRIES: Final = 2
 EBDS_LINE_SETTINGS: Final = LineSettings(baud=9600, bits=7, parity="E", stop_bits=1)
 
 #: Status bit -> the fault that it reports.
-_FAULT_BY_STATUS_BIT: Final[Mapping[Bits, FaultCode]] = {
-    Bits.JAMMED: FaultCode.JAM,
-    Bits.STALLED: FaultCode.STACKER_JAM,
-    Bits.FULL: FaultCode.STACKER_FULL,
-    Bits.CHEATED: FaultCode.CHEAT,
-    Bits.FAILURE: FaultCode.FAILURE,
+_FAULT_BY_STATUS_BIT: Final[Mapping[AcceptorStatusBits, FaultCode]] = {
+    AcceptorStatusBits.JAMMED: FaultCode.JAM,
+    AcceptorStatusBits.STALLED: FaultCode.STACKER_JAM,
+    AcceptorStatusBits.FULL: FaultCode.STACKER_FULL,
+    AcceptorStatusBits.CHEATED: FaultCode.CHEAT,
+    AcceptorStatusBits.FAILURE: FaultCode.FAILURE,
 }
 
 
@@ -88,7 +88,7 @@ class EbdsDriver(BillDriver[EbdsFrame]):
             currencies=currencies,
         )
         self._ack = 0
-        self._bits = Bits(0)  # the acceptor's last status bits
+        self._bits = AcceptorStatusBits(0)  # the acceptor's last status bits
         self._settled = False  # whether replies certainly belong to this session
         self._identify_tries = _IDENTIFY_TRIES
         self._note_tries = _NOTE_QUERY_TRIES
@@ -98,7 +98,7 @@ class EbdsDriver(BillDriver[EbdsFrame]):
 
         If an item is being stacked, continue with the acknowledgement number stored with it.
         """
-        self._bits = Bits(0)
+        self._bits = AcceptorStatusBits(0)
         self._settled = False
         self._identify_tries = _IDENTIFY_TRIES
         self._note_tries = _NOTE_QUERY_TRIES
@@ -121,7 +121,7 @@ class EbdsDriver(BillDriver[EbdsFrame]):
             return_=answer is EscrowCommand.RETURN,
         )
         code = self._worth.next_channel
-        if code is not None and self._bits & (Bits.IDLING | Bits.ESCROWED):
+        if code is not None and self._bits & (AcceptorStatusBits.IDLING | AcceptorStatusBits.ESCROWED):
             await self._query_value(poll, code)
         else:
             await self._query(poll)
@@ -141,7 +141,7 @@ class EbdsDriver(BillDriver[EbdsFrame]):
         """Send a query to the acceptor and process the replies; a repeated reply is skipped."""
         self._escrow.set_protocol_position(self._ack)
         for frame in await self._exchange(question.encode()):
-            message = self._parse_or_refuse(codec.decode_acceptor_message, frame)
+            message = self._decode_or_count_invalid(codec.decode_acceptor_message, frame)
             if frame.control & 1 != self._ack or not codec.is_from_acceptor(frame):
                 continue  # the repeat of a reply that was processed
             match message:
@@ -162,14 +162,14 @@ class EbdsDriver(BillDriver[EbdsFrame]):
     ) -> None:
         """Process the acceptor's status: stacked, returned and rejected items, faults, and the item in escrow."""
         bits = status.bits
-        if bits & Bits.STACKED:
+        if bits & AcceptorStatusBits.STACKED:
             self._handle_stacked_item()
-        if bits & Bits.RETURNED:
+        if bits & AcceptorStatusBits.RETURNED:
             self._escrow.record_direction(to_box=False)
-        if bits & Bits.REJECTED:
+        if bits & AcceptorStatusBits.REJECTED:
             self._emit(PaperRejection(device=self.name, reason="not recognised"))
         faults = {code: "" for bit, code in _FAULT_BY_STATUS_BIT.items() if bits & bit}
-        if not bits & Bits.BOX_PRESENT:
+        if not bits & AcceptorStatusBits.BOX_PRESENT:
             faults[FaultCode.STACKER_REMOVED] = ""
         self._update_faults(faults)
         if not self._settled:
@@ -177,18 +177,21 @@ class EbdsDriver(BillDriver[EbdsFrame]):
             return
         self._bits = bits
         # The reply to a note table query does not say which item is in escrow.
-        if bits & Bits.ESCROWED and not isinstance(question, NoteQuery):
+        if bits & AcceptorStatusBits.ESCROWED and not isinstance(question, NoteQuery):
             self._handle_escrowed_item(
                 self._read_content(status), bytes((status.note,)) + status.barcode.encode()
             )
-        elif bits & Bits.STACKING:
+        elif bits & AcceptorStatusBits.STACKING:
             self._escrow.record_direction(to_box=True)
-        elif bits & (Bits.IDLING | Bits.ACCEPTING) and not bits & Bits.STACKED:
+        elif (
+            bits & (AcceptorStatusBits.IDLING | AcceptorStatusBits.ACCEPTING)
+            and not bits & AcceptorStatusBits.STACKED
+        ):
             self._handle_clear_path("the acceptor is idle")
-        if bits & Bits.IDLING and isinstance(question, EbdsPoll) and self._worth.is_known:
+        if bits & AcceptorStatusBits.IDLING and isinstance(question, EbdsPoll) and self._worth.is_known:
             self._report_readiness(accepting=bool(question.notes or question.barcodes) and not faults)
 
-    def _read_content(self, status: AcceptorStatus) -> Content | None:
+    def _read_content(self, status: AcceptorStatus) -> PaperContent | None:
         """Return the bill or ticket that the acceptor's status reports; None for a note code without a value."""
         if status.barcode:
             return parse_ticket_barcode(status.barcode)

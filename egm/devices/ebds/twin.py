@@ -11,8 +11,8 @@ from egm.devices.bill_twin import STACK_SECONDS, BillTwin, ItemPhase, SimulatedP
 from egm.devices.ebds import codec
 from egm.devices.ebds.codec import (
     AcceptorStatus,
+    AcceptorStatusBits,
     AuxiliaryCommand,
-    Bits,
     EbdsFrame,
     EbdsPoll,
     IdentificationQuery,
@@ -29,23 +29,23 @@ SIMULATED_MODEL: Final = "AE2600 SIMULATED"
 _INITIALISATION_SECONDS: Final = 0.5
 
 #: Phase -> the status bits that report it.
-_STATUS_BITS_BY_PHASE: Final[Mapping[ItemPhase, Bits]] = {
-    ItemPhase.STARTING: Bits.POWER_UP,
-    ItemPhase.READY: Bits.IDLING,
-    ItemPhase.ACCEPTING: Bits.ACCEPTING,
-    ItemPhase.ESCROW: Bits.ESCROWED,
-    ItemPhase.HELD: Bits.ESCROWED,
-    ItemPhase.STACKING: Bits.STACKING,
-    ItemPhase.IN_BOX: Bits.IDLING | Bits.STACKED,
-    ItemPhase.SETTLING: Bits.IDLING,
-    ItemPhase.REJECTING: Bits.RETURNING,
-    ItemPhase.RETURNING: Bits.RETURNING,
-    ItemPhase.JAM: Bits.JAMMED,
-    ItemPhase.STACKER_JAM: Bits.STALLED,
-    ItemPhase.FULL: Bits.FULL,
-    ItemPhase.BOX_OUT: Bits(0),
-    ItemPhase.FAILED: Bits.FAILURE,
-    ItemPhase.CHEATED: Bits.CHEATED,
+_STATUS_BITS_BY_PHASE: Final[Mapping[ItemPhase, AcceptorStatusBits]] = {
+    ItemPhase.STARTING: AcceptorStatusBits.POWER_UP,
+    ItemPhase.READY: AcceptorStatusBits.IDLING,
+    ItemPhase.ACCEPTING: AcceptorStatusBits.ACCEPTING,
+    ItemPhase.ESCROW: AcceptorStatusBits.ESCROWED,
+    ItemPhase.HELD: AcceptorStatusBits.ESCROWED,
+    ItemPhase.STACKING: AcceptorStatusBits.STACKING,
+    ItemPhase.IN_BOX: AcceptorStatusBits.IDLING | AcceptorStatusBits.STACKED,
+    ItemPhase.SETTLING: AcceptorStatusBits.IDLING,
+    ItemPhase.REJECTING: AcceptorStatusBits.RETURNING,
+    ItemPhase.RETURNING: AcceptorStatusBits.RETURNING,
+    ItemPhase.JAM: AcceptorStatusBits.JAMMED,
+    ItemPhase.STACKER_JAM: AcceptorStatusBits.STALLED,
+    ItemPhase.FULL: AcceptorStatusBits.FULL,
+    ItemPhase.BOX_OUT: AcceptorStatusBits(0),
+    ItemPhase.FAILED: AcceptorStatusBits.FAILURE,
+    ItemPhase.CHEATED: AcceptorStatusBits.CHEATED,
 }
 
 
@@ -68,7 +68,7 @@ class EbdsTwin(BillTwin[EbdsFrame]):
         self._last_ack: int | None = None
         self._last_answer = b""
         self._has_reported_stacked = False
-        self._one_time_bits = Bits(0)
+        self._one_time_bits = AcceptorStatusBits(0)
         self._schedule_step(_INITIALISATION_SECONDS, self._start_with_paper)
 
     # ------------------------------------------------------------ the line
@@ -122,10 +122,10 @@ class EbdsTwin(BillTwin[EbdsFrame]):
 
     def _build_status(self, ack: int) -> AcceptorStatus:
         """Return the present status, with an acknowledgement number."""
-        bits = _STATUS_BITS_BY_PHASE[self._phase] | self._one_time_bits | Bits.BARCODE_CAPABLE
-        self._one_time_bits = Bits(0)
+        bits = _STATUS_BITS_BY_PHASE[self._phase] | self._one_time_bits | AcceptorStatusBits.BARCODE_CAPABLE
+        self._one_time_bits = AcceptorStatusBits(0)
         if self._phase is not ItemPhase.BOX_OUT:
-            bits |= Bits.BOX_PRESENT
+            bits |= AcceptorStatusBits.BOX_PRESENT
         self._has_reported_stacked = self._phase is ItemPhase.IN_BOX
         paper = self._paper if self._phase in {ItemPhase.ESCROW, ItemPhase.HELD, ItemPhase.IN_BOX} else None
         if paper is None:
@@ -148,20 +148,20 @@ class EbdsTwin(BillTwin[EbdsFrame]):
     def _handle_phase_change(self, phase: ItemPhase) -> None:
         """Set the report of a rejected item for the next status; end a fraudulent removal of a bill after some time."""
         if phase is ItemPhase.REJECTING:
-            self._one_time_bits |= Bits.REJECTED
+            self._one_time_bits |= AcceptorStatusBits.REJECTED
         elif phase is ItemPhase.CHEATED:
             self._schedule_step(self.return_seconds, self._give_item_out)
 
     def _give_item_out(self) -> None:
         """Give the item out to the player, and report its return in the next status."""
         if self._phase is ItemPhase.RETURNING:
-            self._one_time_bits |= Bits.RETURNED
+            self._one_time_bits |= AcceptorStatusBits.RETURNED
         super()._give_item_out()
 
     def handle_power_loss(self) -> None:
         """Lose the last poll's settings and the acknowledgement numbers; the item stays where it is."""
         self._notes, self._barcodes = 0, False
-        self._last_ack, self._has_reported_stacked, self._one_time_bits = None, False, Bits(0)
+        self._last_ack, self._has_reported_stacked, self._one_time_bits = None, False, AcceptorStatusBits(0)
 
     def handle_power_return(self) -> None:
         """Start after the return of power: an item inside is stacked or returned without an order of the machine."""

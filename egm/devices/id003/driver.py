@@ -34,10 +34,10 @@ from egm.devices.id003.codec import (
 )
 from egm.devices.interface import (
     Banknote,
-    Content,
     DeviceIdentified,
     EventSink,
     FaultCode,
+    PaperContent,
     PaperRejection,
 )
 from egm.devices.ledgers import EscrowLedger
@@ -75,7 +75,7 @@ _POWER_UP_STATUSES: Final = frozenset(
     {Status.POWER_UP, Status.POWER_UP_BILL_IN_ACCEPTOR, Status.POWER_UP_BILL_IN_STACKER}
 )
 #: The note is being returned to the player, or about to be.
-_OUTWARD_STATUSES: Final = frozenset({Status.RETURNING, Status.REJECTING, Status.POWER_UP_BILL_IN_ACCEPTOR})
+_RETURNING_STATUSES: Final = frozenset({Status.RETURNING, Status.REJECTING, Status.POWER_UP_BILL_IN_ACCEPTOR})
 #: Statuses in which the acceptor waits for an item.
 _IDLE_STATUSES: Final = frozenset({Status.IDLE, Status.DISABLED})
 #: Statuses that only a reset ends.
@@ -136,7 +136,7 @@ class Id003Driver(BillDriver[Frame]):
         """Send a frame to the acceptor and process the replies; return whether there were any."""
         answers = await self._exchange(frame.encode())
         for answer in answers:
-            match self._parse_or_refuse(codec.decode_report, answer):
+            match self._decode_or_count_invalid(codec.decode_report, answer):
                 case StatusReport(status=Status.INVALID_COMMAND):
                     pass  # the acceptor does not support the command; its status has not changed
                 case StatusReport() as report:
@@ -176,12 +176,12 @@ class Id003Driver(BillDriver[Frame]):
                 self._line.write(Frame(Command.ACK).encode())
         elif status is Status.STACKING:
             self._escrow.record_direction(to_box=True)
-        elif status in _OUTWARD_STATUSES:
+        elif status in _RETURNING_STATUSES:
             self._escrow.record_direction(to_box=False)
             if entered and report.reason:
                 self._emit(PaperRejection(device=self.name, reason=report.reason))
 
-    def _read_content(self, report: StatusReport) -> Content | None:
+    def _read_content(self, report: StatusReport) -> PaperContent | None:
         """Return the bill or ticket that the acceptor's status reports; None for a note code without a value."""
         if report.barcode is not None:
             return parse_ticket_barcode(report.barcode)

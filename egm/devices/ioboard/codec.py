@@ -116,18 +116,18 @@ class IdentityQuery:
 class IoBoardPoll:
     """The machine's poll of the I/O board: it sets all outputs and acknowledges input changes up to number ``ack``.
 
-    The board replies within ``wait`` hundredths of a second, earlier if an input changes.
+    The board replies within ``wait_hundredths`` hundredths of a second, earlier if an input changes.
     """
 
     ack: int
-    wait: int
+    wait_hundredths: int
     lamps: frozenset[str] = frozenset()
     tower: frozenset[str] = frozenset()
     bell: bool = False
 
     def encode(self) -> bytes:
         """Return the poll of the I/O board as the bytes to send. Raises ValueError for an unknown name."""
-        data = self.ack.to_bytes(2, "little") + bytes((self.wait,))
+        data = self.ack.to_bytes(2, "little") + bytes((self.wait_hundredths,))
         data += _encode_bits(self.lamps, BUTTONS).to_bytes(2, "little")
         data += bytes((_encode_bits(self.tower, TOWER_LIGHTS), self.bell))
         return _encode_frame(FrameType.POLL, data)
@@ -184,7 +184,7 @@ class InputEdge:
     """One change of one input of the I/O board, with its number."""
 
     number: int
-    input: int
+    input_index: int
     level: bool
     unattended: bool = False
 
@@ -207,7 +207,7 @@ class InputStatus:
             + bytes((self.are_edges_lost,))
         )
         data += first.to_bytes(2, "little")
-        data += bytes(edge.input | edge.unattended << 6 | edge.level << 7 for edge in self.edges)
+        data += bytes(edge.input_index | edge.unattended << 6 | edge.level << 7 for edge in self.edges)
         return _encode_frame(FrameType.STATUS, data)
 
 
@@ -297,7 +297,7 @@ def _decode_message(kind: int, data: bytes) -> Message | ProtocolError:
         case FrameType.POLL if len(data) == 7:
             message = IoBoardPoll(
                 ack=int.from_bytes(data[:2], "little"),
-                wait=data[2],
+                wait_hundredths=data[2],
                 lamps=_decode_names(int.from_bytes(data[3:5], "little"), BUTTONS),
                 tower=_decode_names(data[5], TOWER_LIGHTS),
                 bell=bool(data[6]),

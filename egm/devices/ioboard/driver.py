@@ -32,14 +32,14 @@ from egm.devices.ioboard.codec import (
 from egm.devices.line import LineSettings, SerialLine
 
 #: Settings of the line to an I/O board.
-LINE = LineSettings(baud=115200)
+IO_BOARD_LINE_SETTINGS = LineSettings(baud=115200)
 
 #: How long the board may hold a poll, in hundredths of a second: below ``reply_seconds``.
-_WAIT = 8
+_POLL_HOLD_HUNDREDTHS = 8
 #: A running machine never owes more pulses than this: a counter was turned, or another board fitted.
-PULSES_OWED_MAX = 10_000
+PULSES_BEHIND_MAX = 10_000
 #: Sensor -> the fault of its bad level.
-_SENSOR_FAULTS = {"mains_good": FaultCode.POWER, "battery_good": FaultCode.BATTERY_LOW}
+_FAULT_BY_SENSOR = {"mains_good": FaultCode.POWER, "battery_good": FaultCode.BATTERY_LOW}
 
 
 class IoBoardDriver(LineDriver[Message]):
@@ -64,12 +64,12 @@ class IoBoardDriver(LineDriver[Message]):
     # ------------------------------------------------------------ the machine's side
     def light_lamps(self, lit: frozenset[str]) -> None:
         """Light exactly these button lamps. Raises ValueError for an unknown lamp."""
-        IoBoardPoll(ack=0, wait=0, lamps=lit).encode()
+        IoBoardPoll(ack=0, wait_hundredths=0, lamps=lit).encode()
         self._lit_lamps = lit
 
     def light_tower(self, lights: frozenset[str]) -> None:
         """Light exactly these tower elements. Raises ValueError for an unknown one."""
-        IoBoardPoll(ack=0, wait=0, tower=lights).encode()
+        IoBoardPoll(ack=0, wait_hundredths=0, tower=lights).encode()
         self._lit_tower_lights = lights
 
     def switch_bell(self, *, on: bool) -> None:
@@ -77,14 +77,14 @@ class IoBoardDriver(LineDriver[Message]):
         self._bell = on
 
     @property
-    def hard_meters_counted(self) -> tuple[int, ...] | None:
+    def hard_meter_pulse_counts(self) -> tuple[int, ...] | None:
         """Return how many pulses each hard meter has been given since the I/O board was fitted.
 
         Return None until the board has reported this.
         """
         return self._counted_pulses
 
-    def watch_hard_meters(self) -> None:
+    def start_reading_hard_meters(self) -> None:
         """Query from now on the pulse counts of the hard meters that this I/O board drives."""
         self._watched = True
 
@@ -110,16 +110,20 @@ class IoBoardDriver(LineDriver[Message]):
         if self._board_boot_number is None:
             request: IdentityQuery | IoBoardPoll = IdentityQuery()
         else:
-            wait = _WAIT if self._are_inputs_known else 0
+            wait = _POLL_HOLD_HUNDREDTHS if self._are_inputs_known else 0
             request = IoBoardPoll(
-                ack=self._ack, wait=wait, lamps=self._lit_lamps, tower=self._lit_tower_lights, bell=self._bell
+                ack=self._ack,
+                wait_hundredths=wait,
+                lamps=self._lit_lamps,
+                tower=self._lit_tower_lights,
+                bell=self._bell,
             )
         for message in await self._exchange(request.encode()):
             self._process_message(message)
         if self._board_boot_number is not None and self._are_meters_behind:
             totals = (
                 self._hard_meter_totals
-                if self._hard_meter_totals and self._may_pulse
+                if self._hard_meter_totals and self._can_advance_hard_meters
                 else (0,) * codec.HARD_METER_COUNT
             )
             for message in await self._exchange(HardMeterTotals(totals).encode()):
@@ -153,7 +157,7 @@ class IoBoardDriver(LineDriver[Message]):
         )
 
     @property
-    def _may_pulse(self) -> bool:
+    def _can_advance_hard_meters(self) -> bool:
         """Return whether the pulses that the hard meters lack are few enough to be given while the machine runs.
 
         Return False while totals or counts are unknown; the board is then sent totals of zero, for which it gives no
@@ -164,12 +168,14 @@ class IoBoardDriver(LineDriver[Message]):
         owed_pulses = [
             total - count for total, count in zip(self._hard_meter_totals, self._counted_pulses, strict=True)
         ]
-        return all(0 <= pulses <= PULSES_OWED_MAX for pulses in owed_pulses)
+        return all(0 <= pulses <= PULSES_BEHIND_MAX for pulses in owed_pulses)
 
     def _report_faults(self) -> None:
         """Report the faults of the board's sensors, and a fault if hard and soft meters differ too much."""
         meters_differ = (
-            self._hard_meter_totals is not None and self._counted_pulses is not None and not self._may_pulse
+            self._hard_meter_totals is not None
+            and self._counted_pulses is not None
+            and not self._can_advance_hard_meters
         )
         detail = f"counted {self._counted_pulses}, metered {self._hard_meter_totals}"
         self._update_faults(self._bad_sensors | ({FaultCode.HARD_METER: detail} if meters_differ else {}))
@@ -206,8 +212,8 @@ class IoBoardDriver(LineDriver[Message]):
 
         Of a button, only a press is reported, and only if it happened while the driver was connected.
         """
-        group, name = codec.INPUTS[edge.input]
-        bit = 1 << edge.input
+        group, name = codec.INPUTS[edge.input_index]
+        bit = 1 << edge.input_index
         self._levels = self._levels | bit if edge.level else self._levels & ~bit
         match group:
             case "door":
@@ -244,7 +250,7 @@ class IoBoardDriver(LineDriver[Message]):
         """Report a fault for each sensor of the I/O board whose level is bad."""
         first = len(codec.INPUTS) - len(codec.SENSORS)
         self._bad_sensors = {
-            _SENSOR_FAULTS[name]: name
+            _FAULT_BY_SENSOR[name]: name
             for index, name in enumerate(codec.SENSORS, first)
             if not self._levels >> index & 1
         }

@@ -44,7 +44,7 @@ class IoBoardTwin(Twin[Message]):
         self._are_edges_lost = False
         self._delayed_reply: asyncio.TimerHandle | None = None
         self._polled_at: float | None = None
-        self._outputs = IoBoardPoll(ack=0, wait=0)
+        self._outputs = IoBoardPoll(ack=0, wait_hundredths=0)
         self._counted = [0] * codec.HARD_METER_COUNT
         self._totals = [0] * codec.HARD_METER_COUNT
         self._pulsing = False
@@ -86,11 +86,13 @@ class IoBoardTwin(Twin[Message]):
         self._outputs = poll
         self._drop_edges(poll.ack)
         self._cancel_delayed_reply()
-        if self._unacknowledged_edges or self._are_edges_lost or not poll.wait:
+        if self._unacknowledged_edges or self._are_edges_lost or not poll.wait_hundredths:
             self._send_status()
         else:
             # Not scaled by the mechanics' speed: the wait is part of the protocol.
-            self._delayed_reply = asyncio.get_running_loop().call_later(poll.wait / 100, self._send_status)
+            self._delayed_reply = asyncio.get_running_loop().call_later(
+                poll.wait_hundredths / 100, self._send_status
+            )
 
     def _drop_edges(self, ack: int) -> None:
         """Drop the stored input changes up to the acknowledged one; drop none if that number is not stored."""
@@ -163,7 +165,8 @@ class IoBoardTwin(Twin[Message]):
             "lost": self._are_edges_lost,
             "counted": list(self._counted),
             "edges": [
-                [edge.number, edge.input, edge.level, edge.unattended] for edge in self._unacknowledged_edges
+                [edge.number, edge.input_index, edge.level, edge.unattended]
+                for edge in self._unacknowledged_edges
             ],
         }
 

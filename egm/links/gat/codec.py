@@ -114,7 +114,7 @@ def parse_packet(buffer: bytes) -> FrameCut[GatPacket] | None:
     """Separate the first GAT packet from the received bytes; return None until it is complete.
 
     The result is the packet or a :class:`ProtocolError`, with the number of bytes that it used, as for every
-    :data:`~egm.devices.framing.Cutter`.
+    :data:`~egm.devices.framing.FrameCutter`.
     """
     if len(buffer) < 2:
         return None

@@ -6,7 +6,7 @@ from rigs.three_levels import room_of
 from egm.app.features import FEATURES
 from egm.config.cabinet_file import Software, StateFolder, load_cabinet
 from egm.config.levels import LevelScope, LevelSlot
-from egm.devices.ioboard.driver import LINE, IoBoardDriver
+from egm.devices.ioboard.driver import IO_BOARD_LINE_SETTINGS, IoBoardDriver
 from egm.devices.line import SerialLine
 from egm.kernel.positions import Position
 from egm.kernel.services import MachineContext
@@ -45,7 +45,7 @@ def test_a_service_is_attached_to_the_machine_that_needs_it(tmp_path, name):
     rules = "[hard_meters]\npulse_cents = 100\n[protection]\nremind_minutes = [60]\n"
     place.write_text(f"{GENERIC}\n{rules}")
     rig = room_of(tmp_path / "state", profile=place, host=HOST, levels=LEVELS, position=Position(1, 2)).boot()
-    board = IoBoardDriver("io", SerialLine(str(tmp_path / "nowhere"), LINE), lambda _: None)
+    board = IoBoardDriver("io", SerialLine(str(tmp_path / "nowhere"), IO_BOARD_LINE_SETTINGS), lambda _: None)
     file = load_cabinet().model_copy(
         update={"software": Software(manifest=tmp_path / "software.manifest", key="00" * 32)}
     )

@@ -83,7 +83,7 @@ class Acceptor:
     def disable(self) -> None:
         self.taken = frozenset()
 
-    def divert(self, *, to_hopper) -> None:
+    def route_coins(self, *, to_hopper) -> None:
         pass
 
 

@@ -9,7 +9,7 @@ import tty
 
 import pytest
 
-from egm.devices.bench_line import find_owner_lock, find_proven_terminal, open_bench_line
+from egm.devices.bench_line import build_owner_lock_path, find_running_bench_terminal, open_bench_line
 from egm.devices.line import LineLostError, LineSettings
 from egm.devices.twin import SimulatedPort
 
@@ -78,7 +78,7 @@ def test_a_link_to_another_terminal_than_its_owner_states_is_refused(bench, link
     try:
         link.unlink()
         link.symlink_to(os.ttyname(far))
-        assert find_proven_terminal(link) is None
+        assert find_running_bench_terminal(link) is None
         with pytest.raises(LineLostError):
             open_bench_line(str(link), LineSettings())
     finally:
@@ -90,10 +90,10 @@ def test_an_unplugged_port_leaves_neither_link_nor_lock(link):
     async def scene():
         port = SimulatedPort(link)
         port.plug()
-        assert find_proven_terminal(link) == str(link.readlink())
+        assert find_running_bench_terminal(link) == str(link.readlink())
         port.unplug()
         assert not link.is_symlink()
-        assert not find_owner_lock(link).exists()
+        assert not build_owner_lock_path(link).exists()
         port.plug()
         open_bench_line(str(link), LineSettings()).close()
         port.unplug()

@@ -50,7 +50,11 @@ def test_the_published_ebds_idle_status_is_decoded():
     (frame,) = whole(ebds.cut_frame, bytes.fromhex("02 0B 20 01 10 00 00 01 02 03 39"))
     status = ebds.decode_acceptor_message(frame)
     assert status == ebds.AcceptorStatus(
-        ack=0, bits=ebds.Bits.IDLING | ebds.Bits.BOX_PRESENT, note=0, model=1, revision=2
+        ack=0,
+        bits=ebds.AcceptorStatusBits.IDLING | ebds.AcceptorStatusBits.BOX_PRESENT,
+        note=0,
+        model=1,
+        revision=2,
     )
     assert status.encode() == bytes.fromhex("02 0B 20 01 10 00 00 01 02 03 39")
 
@@ -86,9 +90,14 @@ def test_an_ebds_poll_round_trips(ack, notes, barcodes, stack, return_):
     assert ebds.decode_machine_message(frame) == poll
 
 
-@given(st.integers(0, 1), st.sets(st.sampled_from(list(ebds.Bits))), st.integers(0, 7), digits | st.just(""))
+@given(
+    st.integers(0, 1),
+    st.sets(st.sampled_from(list(ebds.AcceptorStatusBits))),
+    st.integers(0, 7),
+    digits | st.just(""),
+)
 def test_an_ebds_status_round_trips(ack, bits, note, barcode):
-    total = ebds.Bits(sum(bits))
+    total = ebds.AcceptorStatusBits(sum(bits))
     status = ebds.AcceptorStatus(ack=ack, bits=total, note=note, barcode=barcode)
     (frame,) = whole(ebds.cut_frame, status.encode())
     assert ebds.decode_acceptor_message(frame) == status
@@ -102,7 +111,7 @@ def test_an_ebds_status_round_trips(ack, bits, note, barcode):
     flags,
 )
 def test_an_io_board_poll_round_trips(ack, wait, lamps, tower, bell):
-    poll = ioboard.IoBoardPoll(ack=ack, wait=wait, lamps=lamps, tower=tower, bell=bell)
+    poll = ioboard.IoBoardPoll(ack=ack, wait_hundredths=wait, lamps=lamps, tower=tower, bell=bell)
     assert whole(ioboard.cut_message, poll.encode()) == [poll]
 
 
@@ -246,7 +255,7 @@ def test_an_unknown_code_is_decoded_so_that_it_can_be_returned(read, frame, read
 
 def test_an_unknown_lamp_is_refused():
     with pytest.raises(ValueError, match="unknown disco; expected names of "):
-        ioboard.IoBoardPoll(ack=0, wait=0, lamps=frozenset({"disco"})).encode()
+        ioboard.IoBoardPoll(ack=0, wait_hundredths=0, lamps=frozenset({"disco"})).encode()
 
 
 # ------------------------------------------------------------------ ccTalk's event ring

@@ -34,7 +34,7 @@ def test_an_ebds_status_is_decoded_and_encoded_like_other_software(frame):
     ack, names, note = STATUSES[frame]
     status = read(frame)
     assert (status.ack, status.note) == (ack, note)
-    assert status.bits == reduce(or_, (codec.Bits[name] for name in names))
+    assert status.bits == reduce(or_, (codec.AcceptorStatusBits[name] for name in names))
     assert status.encode() == bytes.fromhex(frame)
 
 

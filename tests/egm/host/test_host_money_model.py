@@ -106,9 +106,9 @@ class Machine:
             self.rig.ledger.delete_confirmed_paper()
         self.escrow = None
 
-    def stack(self, escrow: int) -> None:
+    def stack(self, escrow_number: int) -> None:
         """Record the stack order as the driver does, if the paper is still in escrow."""
-        content = self.rig.hands.offered[escrow]
+        content = self.rig.hands.offered[escrow_number]
         if not isinstance(content, Barcode) or content.digits == self.escrow:
             self.rig.ledgers.escrow_ledger.reserve_credit_before_stacking(content, 0)
 

@@ -7,7 +7,7 @@ import pytest
 from egm.app.view import build_snapshot
 from egm.config.cabinet_file import StateFolder, load_cabinet
 from egm.devices.ioboard import codec
-from egm.devices.ioboard.driver import LINE, IoBoardDriver
+from egm.devices.ioboard.driver import IO_BOARD_LINE_SETTINGS, IoBoardDriver
 from egm.devices.line import SerialLine
 from egm.errors import OperatorError
 from egm.integrity.hard_meters import HardMeterService, create_hard_meters
@@ -39,7 +39,7 @@ def context(rig, tmp_path, *devices) -> MachineContext:
 
 
 def create_board(tmp_path) -> IoBoardDriver:
-    return IoBoardDriver("io", SerialLine(str(tmp_path / "nowhere"), LINE), lambda _: None)
+    return IoBoardDriver("io", SerialLine(str(tmp_path / "nowhere"), IO_BOARD_LINE_SETTINGS), lambda _: None)
 
 
 def report_counters(board: IoBoardDriver, *pulses: int) -> None:
@@ -115,7 +115,9 @@ def test_hard_meters_of_a_new_board_pulse_only_after_the_exchange_form_with_the_
     report_counters(board, 0, 0, 0, 0, 3, 0)
     meters.send_totals()
     report_counters(board, 0, 0, 0, 0, 3, 0)
-    assert not board._may_pulse  # the difference is more than play explains: a fault, and no pulses
+    assert (
+        not board._can_advance_hard_meters
+    )  # the difference is more than play explains: a fault, and no pulses
     menu = Menu(rig).sign_in(Role.TECHNICIAN)
     menu.touch("form:counters").complete("a new board", "0, 0, 0, 0, 3, 0")
     assert (
@@ -126,7 +128,7 @@ def test_hard_meters_of_a_new_board_pulse_only_after_the_exchange_form_with_the_
     menu.sign_in(Role.TECHNICIAN).fill("counters", "a new board", "0, 0, 0, 0, 3, 0")
     assert meters.send_totals()
     assert board._hard_meter_totals == (0, 0, 0, 0, 3, 0)
-    assert board._may_pulse
+    assert board._can_advance_hard_meters
     (exchange,) = rig.records("hard_meters.exchanged")
     assert (exchange["person"], exchange["before"]) == (NUMBERS[Role.TECHNICIAN], fitted)
     assert [record["counted"][4] for record in rig.records("hard_meters.fitted")] == [40_040, 3]

@@ -116,7 +116,9 @@ def _stacking_seconds(bill: str) -> float:
     """Return the seconds that an order to stack a bill and the acceptor's report take on the line."""
     if bill == "ebds":
         poll = ebds.EbdsPoll(ack=0, stack=True).encode()
-        return 2 * wire("ebds", poll, ebds.AcceptorStatus(ack=0, bits=ebds.Bits.STACKED).encode())
+        return 2 * wire(
+            "ebds", poll, ebds.AcceptorStatus(ack=0, bits=ebds.AcceptorStatusBits.STACKED).encode()
+        )
     status = id003.Frame(id003.Command.STATUS).encode()
     echo = id003.Frame(id003.Command.ACK).encode()
     return wire("id003", id003.Frame(id003.Command.STACK_1).encode(), echo, status, echo)

@@ -80,8 +80,12 @@ CODECS: Final[Mapping[str, Codec]] = {
         samples=(
             ebds.EbdsPoll(ack=1, notes=0x7F, barcodes=True, stack=True).encode(),
             ebds.AuxiliaryCommand(0, ebds.IdentificationQuery.TYPE).encode(),
-            ebds.AcceptorStatus(ack=0, bits=ebds.Bits.ESCROWED | ebds.Bits.BOX_PRESENT, note=5).encode(),
-            ebds.AcceptorStatus(ack=1, bits=ebds.Bits.ESCROWED, barcode="004724978028378429").encode(),
+            ebds.AcceptorStatus(
+                ack=0, bits=ebds.AcceptorStatusBits.ESCROWED | ebds.AcceptorStatusBits.BOX_PRESENT, note=5
+            ).encode(),
+            ebds.AcceptorStatus(
+                ack=1, bits=ebds.AcceptorStatusBits.ESCROWED, barcode="004724978028378429"
+            ).encode(),
             ebds.IdentificationText(1, "AE2600").encode(),
         ),
     ),
@@ -100,7 +104,9 @@ CODECS: Final[Mapping[str, Codec]] = {
         cutter=ioboard.cut_message,
         samples=(
             ioboard.IdentityQuery().encode(),
-            ioboard.IoBoardPoll(ack=7, wait=8, lamps=frozenset({"play"}), tower=frozenset({"door"})).encode(),
+            ioboard.IoBoardPoll(
+                ack=7, wait_hundredths=8, lamps=frozenset({"play"}), tower=frozenset({"door"})
+            ).encode(),
             ioboard.IdentityReply(1, "board").encode(),
             ioboard.InputStatus(
                 boot=1, levels=5, are_edges_lost=False, edges=(ioboard.InputEdge(9, 0, level=True),)

@@ -269,7 +269,7 @@ class World:
     def shut_down_devices(self) -> None:
         """Stop every device and the controller permanently."""
         for twin in self.twins.values():
-            twin.stop_for_good()
+            twin.shut_down()
         if self.link is not None:
             self.link.close()
 
