@@ -228,14 +228,14 @@ class MachineProcess:
             self._folder.root,
             now=self._clock.now,
             second_dir=second,
-            may_begin=self._allow_new_journal,
+            check_new_journal_allowed=self._check_new_journal_allowed,
             machine_id=self._file.machine.serial,
             policy=Policy(
                 checkpoint_every=rules.checkpoint_every,
                 increment_max_cents=rules.increment_limits_cents,
                 reserve_bytes=self._file.memory.reserve_mib << 20,
             ),
-            alone=self._allows_single_medium,
+            allow_missing_second=self._allows_single_medium,
             storage=self._storage,
         )
         try:
@@ -246,7 +246,7 @@ class MachineProcess:
             raise
         return journal
 
-    def _allow_new_journal(self) -> None:
+    def _check_new_journal_allowed(self) -> None:
         """Allow a new journal to be started. Raises :class:`JournalDamaged` if any file of an earlier one exists."""
         files = self._folder.list_journal_files()
         if files:
@@ -382,7 +382,7 @@ class MachineProcess:
             machine,
             partial(self._submit_position_event, station),
             lambda: station.engine.state in STATES_FOR_BETTING,
-            lambda: not self._watched or station.server.living_screen_count > 0,
+            lambda: not self._watched or station.server.responding_screen_count > 0,
         )
         ledgers, number = station.ledgers, machine.position.number
         station.open(
@@ -501,7 +501,7 @@ class MachineProcess:
 
     def _count_connected_screens(self) -> list[int]:
         """Return the number of screens connected at each player position."""
-        return [station.server.living_screen_count for station in self._stations]
+        return [station.server.responding_screen_count for station in self._stations]
 
     async def _wait_until_stopped(self) -> None:
         """Wait until something stops the machine; raise the error that did."""

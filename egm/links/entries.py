@@ -85,12 +85,12 @@ HOST_LINK_UP: Final = EntryDeclaration(
     description="A host polls the machine.",
     written_keys=(LinksKey.HOST_SILENT,),
 )
-HOST_TIME: Final = EntryDeclaration(
+HOST_CLOCK_SET: Final = EntryDeclaration(
     kind="host.time", record=HostTimeRecorded, written_keys=(LinksKey.HOST_TIME,)
 )
 HOST_POLL_FAILED: Final = EntryDeclaration(kind="host.poll_failed", record=PollFailed)
-HOST_UNSIGNED: Final = EntryDeclaration(kind="host.unsigned", record=SoftwareNotSigned)
-WINS_READ: Final = EntryDeclaration(
+HOST_SOFTWARE_NOT_SIGNED: Final = EntryDeclaration(kind="host.unsigned", record=SoftwareNotSigned)
+PROGRESSIVE_WINS_READ: Final = EntryDeclaration(
     kind="progressive.read", record=ProgressiveWinsRead, written_keys=(ProgressiveKey.UNREAD_BROADCAST_WIN,)
 )
 

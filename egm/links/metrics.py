@@ -98,7 +98,7 @@ def build_series(meter: str) -> PrometheusSeries:
         return PrometheusSeries(f"egm_{base}_total", f"Occurrences: {meter}.", {})
     meaning = f"{meter_row.meaning[0].upper()}{meter_row.meaning[1:]}."
     if meter_row.unit is Unit.CENTS:
-        return PrometheusSeries(f"egm_{base}_cents{'' if meter_row.is_level else '_total'}", meaning, {})
+        return PrometheusSeries(f"egm_{base}_cents{'' if meter_row.can_decrease else '_total'}", meaning, {})
     if meter.endswith(".count"):
         base = f"{base.removesuffix('_count')}_items"
     return PrometheusSeries(f"egm_{base}_total", meaning, {})

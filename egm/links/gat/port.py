@@ -80,7 +80,7 @@ class GatPort:
         self._scope = find_scope(context.cabinet_file)
         self._pending_requests: asyncio.Queue[FunctionRequest] = asyncio.Queue()
         self._calculation: asyncio.Task[None] | None = None
-        about = ReportIdentity(
+        identity = ReportIdentity(
             name=_MACHINE_NAME,
             manufacturer=_MANUFACTURER,
             version=version("open-egm"),
@@ -88,7 +88,7 @@ class GatPort:
         )
         components = find_components(self._scope)
         self._service = GatService(
-            machine, about, components, self._pending_requests.put_nowait, self._stop_calculations
+            machine, identity, components, self._pending_requests.put_nowait, self._stop_calculations
         )
 
     def process_change(self, now: Snapshot) -> None:
@@ -111,16 +111,18 @@ class GatPort:
     async def _calculate(self) -> None:
         """Compute the signatures that the GAT verifier requests, one calculation after another."""
         while True:
-            order = await self._pending_requests.get()
+            parsed_request = await self._pending_requests.get()
             async with asyncio.TaskGroup() as group:
-                self._calculation = group.create_task(self._calculate_signatures(order))
+                self._calculation = group.create_task(self._calculate_signatures(parsed_request))
             self._calculation = None
 
-    async def _calculate_signatures(self, order: FunctionRequest) -> None:
+    async def _calculate_signatures(self, parsed_request: FunctionRequest) -> None:
         """Compute the signatures of the requested components and store them; if it fails, store the reason instead."""
-        algorithm = order.algorithm or Algorithm.SHA1_HMAC
+        algorithm = parsed_request.algorithm or Algorithm.SHA1_HMAC
         try:
-            values = await sign_in_child_process(self._scope, algorithm, order.seed, order.components)
+            values = await sign_in_child_process(
+                self._scope, algorithm, parsed_request.seed, parsed_request.components
+            )
         except LocalError as error:
             self._service.store_failure(str(error))
         else:

@@ -22,9 +22,9 @@ class ReportIdentity:
     serial: str
 
 
-def build_functions_report(functions: tuple[SpecialFunction, ...], form: ReportFormat) -> bytes:
+def build_functions_report(functions: tuple[SpecialFunction, ...], report_format: ReportFormat) -> bytes:
     """Return the report of the special functions that a verifier may initiate."""
-    if form is ReportFormat.TEXT:
+    if report_format is ReportFormat.TEXT:
         return _encode_text(
             line
             for function in functions
@@ -40,15 +40,15 @@ def build_functions_report(functions: tuple[SpecialFunction, ...], form: ReportF
 
 
 def build_signatures_report(
-    about: ReportIdentity, algorithm: str, signatures: Mapping[str, str], form: ReportFormat
+    identity: ReportIdentity, algorithm: str, signatures: Mapping[str, str], report_format: ReportFormat
 ) -> bytes:
     """Return the report of each component's signature, in capital hexadecimal digits."""
-    if form is ReportFormat.TEXT:
+    if report_format is ReportFormat.TEXT:
         return _encode_text(
-            (*_format_head_lines(about), f"Algorithm: {algorithm}", *_format_value_lines(signatures))
+            (*_format_head_lines(identity), f"Algorithm: {algorithm}", *_format_value_lines(signatures))
         )
     root = ET.Element("Components", GatExec="default")
-    game = _add_game_element(root, about)
+    game = _add_game_element(root, identity)
     for name, value in signatures.items():
         component = ET.SubElement(game, "Component")
         ET.SubElement(component, "Name").text = name
@@ -57,19 +57,19 @@ def build_signatures_report(
 
 
 def build_identity_report(
-    about: ReportIdentity, signer: str, components: Mapping[str, str], form: ReportFormat
+    identity: ReportIdentity, signer: str, components: Mapping[str, str], report_format: ReportFormat
 ) -> bytes:
     """Return a report of the machine and its installed software: the digest of each signed component.
 
     ``signer`` is who signed the components. If it is "", the report says that nobody has.
     """
-    if form is ReportFormat.TEXT:
+    if report_format is ReportFormat.TEXT:
         signed = signer or "nobody: a development installation"
-        lines = (f"Version: {about.version}", f"Serial: {about.serial}", f"Signed by: {signed}")
-        return _encode_text((*_format_head_lines(about), *lines, *_format_value_lines(components)))
+        lines = (f"Version: {identity.version}", f"Serial: {identity.serial}", f"Signed by: {signed}")
+        return _encode_text((*_format_head_lines(identity), *lines, *_format_value_lines(components)))
     root = ET.Element("ProgramID")
-    game = _add_game_element(root, about)
-    for name, value in (("Version", about.version), ("Serial", about.serial), ("SignedBy", signer)):
+    game = _add_game_element(root, identity)
+    for name, value in (("Version", identity.version), ("Serial", identity.serial), ("SignedBy", signer)):
         ET.SubElement(game, name).text = value
     for name, digest in components.items():
         component = ET.SubElement(game, "Component")
@@ -78,17 +78,17 @@ def build_identity_report(
     return _encode_xml(root)
 
 
-def _add_game_element(root: ET.Element, about: ReportIdentity) -> ET.Element:
+def _add_game_element(root: ET.Element, identity: ReportIdentity) -> ET.Element:
     """Add the XML element with the machine's name and manufacturer to the report's ``root``, and return it."""
     game = ET.SubElement(root, "Game")
-    ET.SubElement(game, "Name").text = about.name
-    ET.SubElement(game, "Manufacturer").text = about.manufacturer
+    ET.SubElement(game, "Name").text = identity.name
+    ET.SubElement(game, "Manufacturer").text = identity.manufacturer
     return game
 
 
-def _format_head_lines(about: ReportIdentity) -> tuple[str, str]:
+def _format_head_lines(identity: ReportIdentity) -> tuple[str, str]:
     """Return the first two lines of a text report, which name the machine and its software."""
-    return f"Name: {about.name}", f"Manufacturer: {about.manufacturer}"
+    return f"Name: {identity.name}", f"Manufacturer: {identity.manufacturer}"
 
 
 def _format_value_lines(values: Mapping[str, str]) -> tuple[str, ...]:

@@ -55,23 +55,23 @@ def _find_calculation_status(calculation: GatCalculation) -> CalculationStatus:
 class GatService:
     """The machine's replies to one GAT verifier, and the record of the last signature calculation.
 
-    ``begin`` starts a calculation, which later calls :meth:`store_result` or :meth:`store_failure`. ``cancel`` stops
-    the current calculation, so that it calls neither.
+    ``start_signing`` starts a calculation, which later calls :meth:`store_result` or :meth:`store_failure`.
+    ``cancel_signing`` stops the current calculation, so that it calls neither.
     """
 
     def __init__(
         self,
         machine: Machine,
-        about: ReportIdentity,
+        identity: ReportIdentity,
         components: frozenset[str],
-        begin: Callable[[FunctionRequest], None],
-        cancel: Callable[[], None],
+        start_signing: Callable[[FunctionRequest], None],
+        cancel_signing: Callable[[], None],
     ) -> None:
         self._machine = machine
-        self._about = about
+        self._identity = identity
         self._components = components
-        self._begin = begin
-        self._cancel = cancel
+        self._start_signing = start_signing
+        self._cancel_signing = cancel_signing
 
     def resume(self) -> None:
         """Restart the signature calculation that a power loss interrupted, if there is one."""
@@ -79,7 +79,7 @@ class GatService:
         if calculation is None or calculation.finished_time:
             return
         try:
-            self._begin(parse_function_request(calculation.parameters, self._components))
+            self._start_signing(parse_function_request(calculation.parameters, self._components))
         except SpecialFunctionError as error:  # another release of the software may lack the function
             self.store_failure(str(error))
 
@@ -97,8 +97,8 @@ class GatService:
                 return codec.encode_status_reply(state, has_results=state is CalculationStatus.FINISHED)
             case LastStatusQuery():
                 return self._build_last_status_reply()
-            case ResultsQuery(form, frame):
-                return self._build_results_reply(form, frame)
+            case ResultsQuery(report_format, frame):
+                return self._build_results_reply(report_format, frame)
             case InitiateCalculation() as request:
                 return codec.encode_initiated_reply(has_started=self._start_calculation(request))
 
@@ -108,15 +108,15 @@ class GatService:
 
         The current calculation is stopped and the last results are deleted, even if the request is not valid.
         """
-        self._cancel()
+        self._cancel_signing()
         try:
-            order = parse_function_request(request.parameters, self._components)
+            parsed_request = parse_function_request(request.parameters, self._components)
         except SpecialFunctionError as error:
-            self._record_request(request, None, trouble=str(error))
+            self._record_request(request, None, refusal_reason=str(error))
             return False
-        self._record_request(request, order)
-        if order.kind is FunctionResultKind.SIGNATURES:
-            self._begin(order)
+        self._record_request(request, parsed_request)
+        if parsed_request.kind is FunctionResultKind.SIGNATURES:
+            self._start_signing(parsed_request)
         else:
             installed = self._machine.memory.get(IntegrityKey.SOFTWARE)
             values = (
@@ -126,26 +126,30 @@ class GatService:
         return True
 
     def _record_request(
-        self, request: InitiateCalculation, order: FunctionRequest | None, trouble: str = ""
+        self, request: InitiateCalculation, parsed_request: FunctionRequest | None, refusal_reason: str = ""
     ) -> None:
-        """Record a request for a calculation; ``trouble`` is the reason if the request is refused, otherwise "".
+        """Record a request for a calculation; ``refusal_reason`` is the reason if the request is refused, otherwise "".
 
-        ``order`` is the decoded request, None if it is refused.
+        ``parsed_request`` is the decoded request, None if it is refused.
         """
         self._machine.post(
             GAT_REQUEST,
             GatRequest(
-                parameters=request.parameters, authentication_level=request.level, refusal_reason=trouble
+                parameters=request.parameters,
+                authentication_level=request.level,
+                refusal_reason=refusal_reason,
             ),
             state={
                 LinksKey.GAT: GatCalculation(
                     parameters=request.parameters,
                     authentication_level=request.level,
-                    result_kind="" if order is None else order.kind.value,
-                    algorithm="" if order is None or order.algorithm is None else order.algorithm.value,
-                    finished_time=self._format_current_time() if trouble else "",
+                    result_kind="" if parsed_request is None else parsed_request.kind.value,
+                    algorithm=""
+                    if parsed_request is None or parsed_request.algorithm is None
+                    else parsed_request.algorithm.value,
+                    finished_time=self._format_current_time() if refusal_reason else "",
                     result_by_component={},
-                    failure_reason=trouble,
+                    failure_reason=refusal_reason,
                 )
             },
         )
@@ -190,33 +194,33 @@ class GatService:
         ago = self._machine.clock.now() - datetime.fromisoformat(calculation.finished_time)
         return codec.encode_last_status_reply(calculation.authentication_level, int(ago.total_seconds()))
 
-    def _build_results_reply(self, form: int, frame: int) -> GatPacket:
-        """Return the reply with frame number ``frame`` of the last results, as text or XML (``form``).
+    def _build_results_reply(self, report_format: int, frame: int) -> GatPacket:
+        """Return the reply with frame number ``frame`` of the last results, as text or XML (``report_format``).
 
         A frame is a part of the report that fits into one packet. The reply says if there are no results.
         """
         calculation = self._last_calculation
-        is_known_format = form in set(ReportFormat)
+        is_known_format = report_format in set(ReportFormat)
         if (
             calculation is None
             or not is_known_format
             or _find_calculation_status(calculation) is not CalculationStatus.FINISHED
         ):
             return codec.encode_no_results_reply(frame)
-        report = self._build_report(calculation, ReportFormat(form))
+        report = self._build_report(calculation, ReportFormat(report_format))
         start = (frame - 1) * codec.DATA_BYTES_MAX
         data = report[start : start + codec.DATA_BYTES_MAX] if frame else b""
         if not data:
             return codec.encode_no_results_reply(frame)
         return codec.encode_results_reply(data, frame, is_last=start + len(data) == len(report))
 
-    def _build_report(self, calculation: GatCalculation, form: ReportFormat) -> bytes:
+    def _build_report(self, calculation: GatCalculation, report_format: ReportFormat) -> bytes:
         """Return the results of a signature calculation as a report in the requested GAT format."""
         if calculation.result_kind == FunctionResultKind.LIST:
-            return build_functions_report(list_offered_functions(self._components), form)
+            return build_functions_report(list_offered_functions(self._components), report_format)
         if calculation.result_kind == FunctionResultKind.IDENTITY:
             values = dict(calculation.result_by_component)
-            return build_identity_report(self._about, values.pop(_SIGNER_LABEL, ""), values, form)
+            return build_identity_report(self._identity, values.pop(_SIGNER_LABEL, ""), values, report_format)
         return build_signatures_report(
-            self._about, calculation.algorithm, calculation.result_by_component, form
+            self._identity, calculation.algorithm, calculation.result_by_component, report_format
         )

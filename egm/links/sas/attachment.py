@@ -45,12 +45,12 @@ from egm.links.sas.polls import find_available_polls
 from egm.links.sas.polls.control import close_acceptor_after_bill
 from egm.links.sas.ports import open_port
 from egm.links.sas.reader import MeterReadingCache, ReadoutBuilder
-from egm.links.sas.watch import SasLinkWatch
+from egm.links.sas.watch import SasLinkMonitor
 from egm.links.sas.wire import LenientFraming, LongPoll, WakeupBitFraming
 from egm.money.entries import BILL_IN
 from egm.secret_files import replace_transient
 
-_LOOK_BACK_ENTRIES: Final = 1000
+_UNDELIVERED_ENTRIES_MAX: Final = 1000
 """The number of last journal entries that are searched at start for exceptions not received by the host.
 
 It is far more than the exception queue holds.
@@ -99,7 +99,7 @@ class SasLineService:
         )
         self._reader = ReadoutBuilder(self.host, readings)
         self._money = MoneyExceptionMonitor(self.host)
-        self._watch = SasLinkWatch(self.host)
+        self._watch = SasLinkMonitor(self.host)
         journal = context.engine.machine.journal
         self._cursor = _DeliveredSequenceFile(
             context.state_folder.root / f"sas-{name}.told", journal.journal_tag
@@ -107,7 +107,7 @@ class SasLineService:
         self._noted = journal.sequence
         is_new_journal = journal.state(IntegrityKey.BOOTS) is None  # the journal was created in this run
         delivered = 0 if is_new_journal else self._cursor.read(default=journal.sequence)
-        self._seen = max(delivered, journal.sequence - _LOOK_BACK_ENTRIES)
+        self._seen = max(delivered, journal.sequence - _UNDELIVERED_ENTRIES_MAX)
         self._selected_game = self._reader.build_readout().selected_game_number
         self._failures: set[int] = set()
         self._loop: asyncio.AbstractEventLoop | None = None

@@ -10,14 +10,20 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Final, TypeAlias
 
-from egm.links.sas.codec import BUSY, EVENT_MARK, MalformedPollError, Reply
+from egm.links.sas.codec import BUSY, EVENT_RESPONSE_MARK, MalformedPollError, Reply
 from egm.links.sas.crc import append_crc
 from egm.links.sas.exception_queue import ExceptionQueue, SasException
 from egm.links.sas.names import ExceptionUrgency
 from egm.links.sas.poll import PollImplementation
 from egm.links.sas.readout import SasReadout
 from egm.links.sas.tables.exceptions import EXCEPTIONS, NO_EXCEPTION
-from egm.links.sas.wire import BROADCAST_ADDRESS, GeneralPoll, LongPoll, MessageToOther, ReceivedMessage
+from egm.links.sas.wire import (
+    BROADCAST_ADDRESS,
+    GeneralPoll,
+    LongPoll,
+    MessageToOtherMachine,
+    ReceivedMessage,
+)
 
 LINK_LOST_NS: Final = 5_000_000_000
 """The time in nanoseconds without a valid poll after which the link to the host counts as lost."""
@@ -40,7 +46,7 @@ class SendBytes:
 class RunPollEffect:
     """Action: run the effect of ``poll``, then call :meth:`SasChannelState.reply_to_request`.
 
-    If the effect takes too long, call :meth:`SasChannelState.reply_busy` first.
+    If the effect takes too long, call :meth:`SasChannelState.send_busy_reply` first.
     """
 
     poll: PollImplementation
@@ -193,13 +199,13 @@ class SasChannelState:
                     yield from self._handle_long_poll(message, now_ns)
             case LongPoll() if message.address == BROADCAST_ADDRESS:
                 yield from self._note_poll(now_ns)
-                yield from self._handle_poll_elsewhere(now_ns)
+                yield from self._handle_poll_to_other_machine(now_ns)
                 poll = self._polls.get(message.code)
                 if poll is not None and poll.is_executed_as_broadcast:
                     self._running_effect = None
                     yield RunPollEffect(poll, message)
-            case GeneralPoll() | MessageToOther():
-                yield from self._handle_poll_elsewhere(now_ns)
+            case GeneralPoll() | MessageToOtherMachine():
+                yield from self._handle_poll_to_other_machine(now_ns)
             case _:  # broken bytes acknowledge nothing
                 return
 
@@ -210,7 +216,7 @@ class SasChannelState:
             self._up = True
             yield LinkChanged(is_up=True)
 
-    def _handle_poll_elsewhere(self, now_ns: int) -> Iterator[ChannelAction]:
+    def _handle_poll_to_other_machine(self, now_ns: int) -> Iterator[ChannelAction]:
         """Handle a poll to another machine or to all machines, which acknowledges this machine's last reply."""
         self._synchronised = True
         yield from self._process_acknowledgement(now_ns)
@@ -243,9 +249,9 @@ class SasChannelState:
     def _encode_event_report(self, exception: SasException | None) -> bytes:
         """Encode an exception for real-time event reporting; None reports that there is no event."""
         if exception is None:
-            return append_crc(bytes((self.address, EVENT_MARK, NO_EXCEPTION)))
+            return append_crc(bytes((self.address, EVENT_RESPONSE_MARK, NO_EXCEPTION)))
         code = exception.event_code or exception.code
-        return append_crc(bytes((self.address, EVENT_MARK, code)) + exception.data)
+        return append_crc(bytes((self.address, EVENT_RESPONSE_MARK, code)) + exception.data)
 
     def _handle_long_poll(self, request: LongPoll, now_ns: int) -> Iterator[ChannelAction]:
         """Reply to a long poll, or schedule its effect on the machine.
@@ -315,7 +321,7 @@ class SasChannelState:
         )
         yield SendBytes(frame)
 
-    def reply_busy(self, request: LongPoll) -> Iterator[ChannelAction]:
+    def send_busy_reply(self, request: LongPoll) -> Iterator[ChannelAction]:
         """Reply that ``request`` is still being processed, so that the host repeats it."""
         self._running_effect = (request.frame, self._pending_at_poll)
         frame = BUSY.build_frame(self.address, request.code)

@@ -15,7 +15,7 @@ from egm.config.sas_line import SasLine
 from egm.kernel.events import Event, EventType, Payload
 from egm.kernel.machine import Machine
 from egm.kernel.services import MachineContext
-from egm.links.entries import HOST_TIME, HostTimeRecorded
+from egm.links.entries import HOST_CLOCK_SET, HostTimeRecorded
 from egm.links.keys import LinksKey
 from egm.links.sas.codec import Reply
 from egm.links.sas.exception_queue import SasException
@@ -24,8 +24,8 @@ from egm.links.sas.messages import DelayedResultDelivered, ExceptionWithdrawn, M
 #: Largest accepted difference between a host's time and the machine's; a larger one might give dates that do
 #: not exist.
 _HOST_CLOCK_AHEAD_SECONDS_MAX: Final = 1100 * 366 * 86_400
-READ_HANDPAY_NOTE: Final = "handpay"
-"""The key in :attr:`SasHost.exchange_notes` under which the journal id of the hand-pay read by the host is stored."""
+READ_HANDPAY_VALUE: Final = "handpay"
+"""The key in :attr:`SasHost.values_between_polls` of the journal id of the hand-pay that the host has read."""
 
 
 @dataclass(slots=True)
@@ -42,7 +42,7 @@ class SasHost:
     """A function that passes a message to the thread of the host's line."""
     republish_readout: Callable[[], None]
     """A function that builds the data for the host's polls again, after a change without a journal entry."""
-    exchange_notes: dict[str, Any] = field(default_factory=dict)
+    values_between_polls: dict[str, Any] = field(default_factory=dict)
     """Facts from earlier polls of this host that decide a later reply, by key; lost at a restart."""
 
     @property
@@ -83,7 +83,7 @@ class SasHost:
         if self.clock_offset_seconds - ahead_seconds in {0, 1}:
             return
         self.machine.post(
-            HOST_TIME,
+            HOST_CLOCK_SET,
             HostTimeRecorded(host=self.name, host_time=host_time.isoformat(), ahead_seconds=ahead_seconds),
             state={f"{LinksKey.HOST_TIME}{self.name}": ahead_seconds},
         )

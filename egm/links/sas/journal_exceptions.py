@@ -66,21 +66,21 @@ def iter_exceptions(
     entries: EntryDeclarations,
     readout: SasReadout,
     supported_polls: frozenset[int],
-    selected_before: int,
+    previous_game_number: int,
 ) -> Iterator[SasException]:
     """Yield the SAS exceptions that a journal entry raises for a host.
 
     ``supported_polls`` are the command codes of the polls that the host may use; a priority exception that none of them
-    can end is left out. ``selected_before`` is the SAS number of the game that was selected before the entry.
+    can end is left out. ``previous_game_number`` is the SAS number of the game that was selected before the entry.
     """
-    for code, data, event in _iter_exception_codes(entry, entries, readout, selected_before):
+    for code, data, event in _iter_exception_codes(entry, entries, readout, previous_game_number):
         servants = POLLS_THAT_SERVE_EXCEPTION.get(code)
         if code in EXCEPTIONS and (servants is None or servants & supported_polls):
             yield SasException(code, data, event, entry.sequence)
 
 
 def _iter_exception_codes(
-    entry: StoredEntry, entries: EntryDeclarations, readout: SasReadout, selected_before: int
+    entry: StoredEntry, entries: EntryDeclarations, readout: SasReadout, previous_game_number: int
 ) -> Iterator[tuple[int, bytes, int]]:
     """Yield the exceptions that a journal entry raises, each as (exception code, event data, event code).
 
@@ -98,7 +98,7 @@ def _iter_exception_codes(
             yield _GAME_ENDED, encode_bcd(won, 4), 0
         case "selection":
             number = _find_selected_game(entry, readout)
-            if number not in {None, selected_before}:
+            if number not in {None, previous_game_number}:
                 yield _GAME_SELECTED, encode_bcd(number or 0, 2), 0
         case POWER_UP.kind if entry.id != _FIRST_POWER_UP_ENTRY_ID:
             yield _POWER_LOST, b"", 0  # it could not be reported when it happened

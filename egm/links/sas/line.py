@@ -37,7 +37,7 @@ from egm.links.sas.wire import (
     BrokenMessage,
     GeneralPoll,
     LongPoll,
-    MessageToOther,
+    MessageToOtherMachine,
     ReceivedMessage,
     SasFraming,
 )
@@ -245,7 +245,7 @@ class SasLineThread(threading.Thread):
                 is_for_us = address in {self._channel.address, BROADCAST_ADDRESS}
                 self._health.polls += is_for_us
                 self._health.polls_of_other_machines += not is_for_us
-            case MessageToOther():
+            case MessageToOtherMachine():
                 self._health.polls_of_other_machines += 1
 
     def _perform_action(self, port: SasPort | None, action: ChannelAction) -> None:
@@ -295,7 +295,7 @@ class SasLineThread(threading.Thread):
         except TimeoutError:
             self._pending = (frame, future)
             self._health.busy_replies += 1
-            actions = self._channel.reply_busy(effect.request)
+            actions = self._channel.send_busy_reply(effect.request)
         except CancelledError:  # the machine is stopping
             return
         else:

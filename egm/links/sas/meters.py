@@ -10,7 +10,7 @@ from typing import Final
 
 from egm.links.sas.names import MeterUnit
 from egm.links.sas.readout import SasReadout
-from egm.links.sas.tables.meters import BILL_RUNS, METERS
+from egm.links.sas.tables.meters import BILL_METERS_BY_FIRST_CODE, METERS
 
 #: Machine meters of tickets in that count as cashable.
 _TICKETS_IN: Final = ("ticket_in.cashable.value", "ticket_in.promo_cashable.value")
@@ -123,12 +123,12 @@ _METERS_SUMMED_BY_CODE: Final[Mapping[int, tuple[str, ...]]] = {
 
 #: Runs of bill counts that this machine has. Every bill is in the stacker until it is collected, so the bills
 #: accepted and the bills to the drop agree.
-_BILL_RUNS_COUNTED: Final = ("accepted", "to the drop")
+_COUNTED_BILL_DESTINATIONS: Final = ("accepted", "to the drop")
 #: SAS meter code -> the value of the bill that it counts, in minor units.
 _BILL_COUNTS: Final[Mapping[int, int]] = {
     code: bill * 100
-    for first, (destination, bills) in BILL_RUNS.items()
-    if destination in _BILL_RUNS_COUNTED
+    for first, (destination, bills) in BILL_METERS_BY_FIRST_CODE.items()
+    if destination in _COUNTED_BILL_DESTINATIONS
     for code, bill in enumerate(bills, start=first)
 }
 #: SAS meter code of the theoretical payback.

@@ -9,8 +9,8 @@ from typing import Final
 
 from egm.host.keys import HostKey
 from egm.links.sas.host import SasHost
-from egm.links.sas.polls.aft import AFT_TRANSFER_COMPLETE, find_transfers
-from egm.links.sas.polls.tickets import PRINTED, TICKET_DONE, find_tickets
+from egm.links.sas.polls.aft import AFT_TRANSFER_COMPLETE, find_transfer_interface
+from egm.links.sas.polls.tickets import PRINTED, TICKET_DONE, find_ticket_interface
 from egm.money.host_money import HostMoney
 from egm.money.records.host import HostTicketRecord, TransferRecord
 
@@ -25,7 +25,7 @@ MONEY_EXCEPTION_CODES: Final = frozenset(
 )
 """The codes of the priority exceptions about tickets and transfers."""
 
-ExceptionOfSubject = tuple[int, str]
+ExceptionAndSubjectId = tuple[int, str]
 """A pair: a SAS exception code, and the id of the ticket, cash-out or transfer that the exception is about.
 
 Without such an id it is "". If the id changes, the exception is raised again.
@@ -37,11 +37,11 @@ class MoneyExceptionMonitor:
 
     def __init__(self, host: SasHost) -> None:
         self._host = host
-        self._last: frozenset[ExceptionOfSubject] = frozenset()
+        self._last: frozenset[ExceptionAndSubjectId] = frozenset()
 
     def update_exceptions(self) -> None:
         """Raise the exceptions about tickets and transfers that now apply, and withdraw those that no longer do."""
-        applicable = frozenset(self._iter_applicable())
+        applicable = frozenset(self._iter_applicable_exceptions())
         for code in {code for code, _ in self._last} - {code for code, _ in applicable}:
             self._host.withdraw_exception(code)
         for code, _ in sorted(applicable - self._last):
@@ -61,7 +61,7 @@ class MoneyExceptionMonitor:
             self._last = frozenset()
             self.update_exceptions()
 
-    def _iter_applicable(self) -> Iterator[ExceptionOfSubject]:
+    def _iter_applicable_exceptions(self) -> Iterator[ExceptionAndSubjectId]:
         """Yield the exceptions about tickets and transfers that apply now.
 
         Those that the host may not read, because its ticket polls or transfer polls are off, are left out.
@@ -71,9 +71,9 @@ class MoneyExceptionMonitor:
         if 0x72 in self._host.permitted_poll_codes:
             yield from self._iter_transfer_exceptions()
 
-    def _iter_ticket_exceptions(self) -> Iterator[ExceptionOfSubject]:
+    def _iter_ticket_exceptions(self) -> Iterator[ExceptionAndSubjectId]:
         """Yield the exceptions about tickets that apply now, each with the id of its ticket or cash-out."""
-        tickets = find_tickets(self._host)
+        tickets = find_ticket_interface(self._host)
         if tickets is None:
             return
         if tickets.needs_enrolment:
@@ -87,9 +87,9 @@ class MoneyExceptionMonitor:
         if (printed := tickets.find_oldest_unread()) is not None:
             yield PRINTED, printed.ticket.number
 
-    def _iter_transfer_exceptions(self) -> Iterator[ExceptionOfSubject]:
+    def _iter_transfer_exceptions(self) -> Iterator[ExceptionAndSubjectId]:
         """Yield the exceptions about transfers that apply now, each with the id of its transfer if it has one."""
-        transfers = find_transfers(self._host)
+        transfers = find_transfer_interface(self._host)
         if transfers is None:
             return
         if transfers.has_unread_result:

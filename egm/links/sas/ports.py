@@ -25,7 +25,7 @@ _READ_BYTES: Final = 4096
 _IFLAG, _CFLAG = 0, 2
 _MARK_SPACE_PARITY_FLAG: Final = 0o10000000000
 """The Linux flag for mark or space parity (asm-generic/termbits.h), which the termios module does not define."""
-_SERVER_SLICE_SECONDS: Final = 0.05
+_SERVER_READ_SECONDS_MAX: Final = 0.05
 """The longest wait in seconds of one read from a serial server.
 
 A waiting read cannot be ended early.
@@ -210,14 +210,14 @@ class SerialServerPort:
         self._url = url
         self._woken = False
         try:
-            self._serial = serial.serial_for_url(url, baudrate=BAUD, timeout=_SERVER_SLICE_SECONDS)
+            self._serial = serial.serial_for_url(url, baudrate=BAUD, timeout=_SERVER_READ_SECONDS_MAX)
         except (serial.SerialException, OSError, ValueError) as error:
             raise LineLostError(url, f"cannot be opened: {error}") from error
 
     def read(self, seconds: float) -> bytes:
         """Return the bytes received from the SAS host, waiting at most ``seconds``; none after :meth:`wake`."""
         try:
-            self._serial.timeout = min(seconds, _SERVER_SLICE_SECONDS)
+            self._serial.timeout = min(seconds, _SERVER_READ_SECONDS_MAX)
             first = self._serial.read(1)
             return first + self._serial.read(self._serial.in_waiting) if first else b""
         except (serial.SerialException, OSError) as error:

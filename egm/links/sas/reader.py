@@ -8,7 +8,7 @@ from typing import Any, Final
 from egm.devices.interface import Devices
 from egm.kernel.games import InstalledGames
 from egm.kernel.own_entries import FAULT_RAISED
-from egm.links.sas.host import READ_HANDPAY_NOTE, SasHost
+from egm.links.sas.host import READ_HANDPAY_VALUE, SasHost
 from egm.links.sas.readout import GameFacts, HandpayFacts, HopperFacts, SasReadout
 from egm.money.entries import BILL_IN, VOUCHER_OUT
 from egm.money.host_controls import is_game_allowed
@@ -140,7 +140,7 @@ class ReadoutBuilder:
     def _read_handpay(self) -> HandpayFacts | None:
         """Return the money owed by hand, unless this host has already read it."""
         handpay = self._host.machine.memory.read(HandpayRecord, MoneyKey.HANDPAY)
-        if handpay is None or handpay.id == self._host.exchange_notes.get(READ_HANDPAY_NOTE):
+        if handpay is None or handpay.id == self._host.values_between_polls.get(READ_HANDPAY_VALUE):
             return None
         return HandpayFacts(handpay.id, handpay.kind, handpay.amount_cents)
 

@@ -23,7 +23,7 @@ FULL, DELAY = ":full", ":delay"
 _TEMPORARY_SUFFIXES: Final = (FULL, DELAY)
 
 
-class SasLinkWatch:
+class SasLinkMonitor:
     """The monitoring of one SAS host's polling.
 
     The time when the host stopped polling is in the journal and survives a restart.

@@ -54,7 +54,7 @@ class LongPoll:
 
 
 @dataclass(frozen=True, slots=True)
-class MessageToOther:
+class MessageToOtherMachine:
     """A message on the line that is addressed to another machine; only its start is decoded."""
 
     address: int
@@ -73,7 +73,7 @@ class BrokenMessage:
 
 
 #: Anything that was decoded from a SAS line.
-ReceivedMessage: TypeAlias = GeneralPoll | LongPoll | MessageToOther | BrokenMessage
+ReceivedMessage: TypeAlias = GeneralPoll | LongPoll | MessageToOtherMachine | BrokenMessage
 
 
 class SasFraming(Protocol):
@@ -139,7 +139,7 @@ class WakeupBitFraming:
             self._message.append(byte)
             self._listening = True
         else:
-            yield MessageToOther(byte)
+            yield MessageToOtherMachine(byte)
 
     def _process_plain_byte(self, byte: int) -> Iterator[ReceivedMessage]:
         """Process a byte within a message; ignore messages to other machines."""
@@ -209,7 +209,7 @@ class LenientFraming:
             yield (
                 message
                 if self._lost or frame[0] in {self._address, BROADCAST_ADDRESS}
-                else MessageToOther(frame[0])
+                else MessageToOtherMachine(frame[0])
             )
 
     def _discard_broken_message(self, reason: str) -> BrokenMessage:

@@ -16,7 +16,7 @@ from egm.links.screen.private import is_same_token, serve_unix_socket
 
 _BACKLOG_BYTES_MAX = 8 * 1024 * 1024
 """The number of unread bytes at which a screen is disconnected; it may reconnect and receive everything again."""
-_QUIET_S = 10.0
+_SCREEN_SILENCE_SECONDS_MAX = 10.0
 """The time in seconds without a sign of life after which a screen that sends them counts as hung."""
 
 
@@ -72,13 +72,15 @@ class ScreenServer:
         return len(self._screens)
 
     @property
-    def living_screen_count(self) -> int:
+    def responding_screen_count(self) -> int:
         """Return the number of connected screens that a player uses and that still send signs of life.
 
         A hung program keeps its socket open and shows an outdated picture, so it is not counted.
         """
         now_s = self._now_s()
-        return sum(now_s - last_alive_s < _QUIET_S for last_alive_s in self._screens.values())
+        return sum(
+            now_s - last_alive_s < _SCREEN_SILENCE_SECONDS_MAX for last_alive_s in self._screens.values()
+        )
 
     def send(self, message: Message) -> None:
         """Send a message to every connected screen."""

@@ -109,7 +109,7 @@ def test_every_meter_has_a_series_of_its_own_that_names_its_unit():
     for meter in METERS:
         name = build_series(meter.name).name
         assert ("_cents" in name) == (meter.unit is Unit.CENTS), name
-        assert name.endswith("_total") != meter.is_level, name
+        assert name.endswith("_total") != meter.can_decrease, name
 
 
 def test_metric_families_of_one_name_are_merged(exporter):

@@ -14,7 +14,7 @@ from egm.links.sas.wire import (
     GeneralPoll,
     LenientFraming,
     LongPoll,
-    MessageToOther,
+    MessageToOtherMachine,
     WakeupBitFraming,
     escape_message_with_wakeup,
 )
@@ -83,10 +83,10 @@ def test_a_wakeup_bit_within_a_message_starts_a_new_one() -> None:
 def test_messages_to_other_machines_are_skipped() -> None:
     other = append_crc(bytes.fromhex("02 2F 03 00 00 00"))
     assert hear(strict(), escape_message_with_wakeup(other) + escape_message_with_wakeup(READ)) == [
-        MessageToOther(2),
+        MessageToOtherMachine(2),
         LongPoll(READ),
     ]
-    assert hear(lenient(), other + READ) == [MessageToOther(2), LongPoll(READ)]
+    assert hear(lenient(), other + READ) == [MessageToOtherMachine(2), LongPoll(READ)]
 
 
 @pytest.mark.requirement("K-06")

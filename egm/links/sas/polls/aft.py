@@ -79,7 +79,7 @@ _METER_BY_CREDIT_KIND: Final[Mapping[CreditKind, str]] = {
 }
 
 
-def find_transfers(host: SasHost) -> HostTransferInterface | None:
+def find_transfer_interface(host: SasHost) -> HostTransferInterface | None:
     """Return this host's interface for ordering transfers, or None if it may order none."""
     money = host.machine.component(HostMoney)
     serves_this_line = money.money_line_name == host.name and (money.can_transfer or money.can_award_bonuses)
@@ -101,7 +101,7 @@ _HEAD, _TAIL = 44, 7
 
 def answer_aft_transfer(host: SasHost, poll: LongPoll) -> Reply | None:
     """Answer poll 72 by its transfer code: order a transfer, cancel one, or query the result of one."""
-    transfers = find_transfers(host)
+    transfers = find_transfer_interface(host)
     if transfers is None:
         return None
     body = poll.data[1:]
@@ -252,9 +252,9 @@ def _encode_cumulative_meters(host: SasHost, result: HostTransferResult) -> byte
     return parts
 
 
-def close_read_transfer(host: SasHost, poll: LongPoll, reply: Reply) -> None:
+def close_transfer_after_read(host: SasHost, poll: LongPoll, reply: Reply) -> None:
     """Record that the host has read a transfer's final result, if the reply that it has received contained one."""
-    transfers = find_transfers(host)
+    transfers = find_transfer_interface(host)
     if transfers is None or not transfers.has_unread_result:
         return
     closes = poll.data[1:2] == bytes((_INTERROGATE,)) and poll.data[2:3] in {b"", b"\0"}
@@ -275,7 +275,7 @@ def answer_aft_registration(host: SasHost, poll: LongPoll) -> Reply | None:
 
     No operator has to confirm a registration at the machine.
     """
-    transfers = find_transfers(host)
+    transfers = find_transfer_interface(host)
     if transfers is None:
         return None
     length, body = poll.data[0], poll.data[1:]
@@ -323,7 +323,7 @@ _LOCK_STATUS: Final = {True: _LOCKED, None: _WAITING, False: _NOT_LOCKED}
 
 def answer_aft_lock(host: SasHost, poll: LongPoll) -> Reply | None:
     """Answer poll 74: lock the machine for a transfer, release it, or report which transfers are possible now."""
-    transfers = find_transfers(host)
+    transfers = find_transfer_interface(host)
     if transfers is None:
         return None
     code, condition, hundredths = poll.data[0], poll.data[1], decode_bcd(poll, poll.data[2:4])
@@ -382,7 +382,7 @@ POLL_IMPLEMENTATIONS: Final[Sequence[PollImplementation]] = (
         code=0x72,
         response_length=VARIABLE_RESPONSE_LENGTH,
         effect_function=answer_aft_transfer,
-        acknowledgement_function=close_read_transfer,
+        acknowledgement_function=close_transfer_after_read,
         group=_POLL_GROUP,
     ),
     PollImplementation(

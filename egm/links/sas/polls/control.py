@@ -77,7 +77,7 @@ def _build_enabling_effect(suffix: str) -> PollEffectFunction:
     return lift_disabling
 
 
-def enable_acceptor(host: SasHost, _: LongPoll) -> Reply:
+def enable_bill_acceptor(host: SasHost, _: LongPoll) -> Reply:
     """Answer poll 06: accept bills again, also after a bill closed the acceptor because of poll 08."""
     return _set_control(host, HostControlName.BILL_ACCEPTOR, None)
 
@@ -86,7 +86,7 @@ def configure_bills(host: SasHost, request: LongPoll) -> Reply:
     """Answer poll 08: set the bills to accept, one bit each, and whether each bill closes the acceptor."""
     bits, action = decode_binary(request.data[:4]), request.data[4]
     bills_cents = [value * 100 for code, value in BILL_VALUE_BY_CODE.items() if bits >> code & 1]
-    host.exchange_notes[CLOSE_AFTER_BILL_NOTE] = not action & _STAY_ENABLED
+    host.values_between_polls[CLOSE_AFTER_BILL_VALUE] = not action & _STAY_ENABLED
     return _set_control(host, HostControlName.BILLS, bills_cents)
 
 
@@ -103,26 +103,26 @@ def delay_game(host: SasHost, request: LongPoll) -> Reply:
     """Answer poll 2E: delay the next games by the requested tenths of a second; zero ends a delay."""
     source = f"{host.source}{DELAY}"
     seconds = decode_bcd(request, request.data) * _DELAY_UNIT_SECONDS
-    pending_timer: asyncio.TimerHandle | None = host.exchange_notes.pop("delay", None)
+    pending_timer: asyncio.TimerHandle | None = host.values_between_polls.pop("delay", None)
     if pending_timer is not None:
         pending_timer.cancel()
     if not seconds:
         host.submit_event(EventType.ENABLED, EnablingRequest(source=source))
         return ACK
     host.submit_event(EventType.DISABLED, DisablingRequest(source=source, reason="delay"))
-    host.exchange_notes["delay"] = asyncio.get_running_loop().call_later(
+    host.values_between_polls["delay"] = asyncio.get_running_loop().call_later(
         seconds, lambda: host.submit_event(EventType.ENABLED, EnablingRequest(source=source))
     )
     return ACK
 
 
-CLOSE_AFTER_BILL_NOTE: Final = "close_after_bill"
-"""The key in :attr:`SasHost.exchange_notes` of a flag: the acceptor closes after the next accepted bill (poll 08)."""
+CLOSE_AFTER_BILL_VALUE: Final = "close_after_bill"
+"""The key in :attr:`SasHost.values_between_polls` of a flag: close the acceptor after the next bill (poll 08)."""
 
 
 def close_acceptor_after_bill(host: SasHost) -> None:
     """Close the bill acceptor after an accepted bill, if the host has asked for that by poll 08."""
-    if host.exchange_notes.get(CLOSE_AFTER_BILL_NOTE):
+    if host.values_between_polls.get(CLOSE_AFTER_BILL_VALUE):
         _set_control(host, HostControlName.BILL_ACCEPTOR, False)
 
 
@@ -140,7 +140,7 @@ POLL_IMPLEMENTATIONS: Final[Sequence[PollImplementation]] = (
     _build_control_poll(0x03, _build_setting_effect(HostControlName.SOUND, "off")),
     _build_control_poll(0x04, _build_setting_effect(HostControlName.SOUND, None)),
     _build_control_poll(0x05, _build_setting_effect(HostControlName.SOUND, "no_play")),
-    _build_control_poll(0x06, enable_acceptor),
+    _build_control_poll(0x06, enable_bill_acceptor),
     _build_control_poll(0x07, _build_setting_effect(HostControlName.BILL_ACCEPTOR, False)),
     _build_control_poll(0x08, configure_bills),
     _build_control_poll(0x09, enable_game),

@@ -21,7 +21,7 @@ from egm.links.sas.readout import GameFacts, SasReadout
 from egm.links.sas.tables.denominations import DENOMINATIONS_CENTS
 from egm.links.sas.wire import LongPoll
 
-_MAKER_GAME_ID: Final = b"OE"
+_MANUFACTURER_GAME_ID: Final = b"OE"
 """The game ID in SAS replies: two letters that identify the maker of the games."""
 _SEVERAL_PAYTABLES_ID: Final = b"SEVERL"
 """The paytable ID that a machine reports if it has more than one paytable."""
@@ -31,7 +31,7 @@ _NO_OPTIONS: Final = b"\0\0"
 #: Game options: none.
 _NAME_BYTES_MAX: Final = 20
 #: Number of wager categories of a game.
-_ONE_CATEGORY: Final = 1
+_ONLY_WAGER_CATEGORY: Final = 1
 #: BCD bytes of a coin-in meter.
 _COIN_IN_BYTES: Final = 4
 #: Denomination in minor units -> its SAS code.
@@ -62,7 +62,7 @@ def _encode_identity(readout: SasReadout, game: GameFacts | None) -> bytes:
     paytable = _encode_paytable_id(games[0]) if len(games) == 1 else _SEVERAL_PAYTABLES_ID
     return b"".join(
         (
-            _MAKER_GAME_ID,
+            _MANUFACTURER_GAME_ID,
             b"000",
             bytes((find_denomination_code(readout.denomination_cents),)),
             bytes((min(max_bet, 0xFF),)),
@@ -104,7 +104,7 @@ def answer_selected_game(_: LongPoll, readout: SasReadout) -> Reply:
 
 def answer_enabled_games(_: LongPoll, readout: SasReadout) -> Reply:
     """Answer poll 56: the numbers of the enabled games."""
-    only_denomination = readout.only_denomination_cents
+    only_denomination = readout.limited_denomination_cents
     numbers = [
         game.number
         for game in readout.games
@@ -136,7 +136,7 @@ def answer_wager_category(request: LongPoll, readout: SasReadout) -> Reply | Non
     """Answer poll B4: payback percentage and coin-in of a game's wager category; each game has only one."""
     number, category = request.data[:2], request.data[2:]
     game = _find_requested_game(request, readout, number)
-    if game is None or decode_bcd(request, category) != _ONE_CATEGORY:
+    if game is None or decode_bcd(request, category) != _ONLY_WAGER_CATEGORY:
         return None
     wagered = encode_bcd(read_meter(0x00, readout, game.id) or 0, _COIN_IN_BYTES)
     return Reply(
@@ -171,7 +171,7 @@ def answer_extended_information(request: LongPoll, readout: SasReadout) -> Reply
                     _NO_PROGRESSIVE_GROUP,
                     encode_binary(0, 4),
                     *(prepend_length(_encode_ascii_name(name, game)) for name in names),
-                    encode_bcd(_ONE_CATEGORY, 2),
+                    encode_bcd(_ONLY_WAGER_CATEGORY, 2),
                 )
             )
         )
@@ -250,7 +250,7 @@ def answer_for_one_denomination(request: LongPoll, readout: SasReadout) -> Reply
     return Reply(prepend_length(bytes((code, base)) + reply.data))
 
 
-_BY_DENOMINATION: Final = PollGroup.MULTI_DENOMINATION
+_POLLS_ALLOWED_BY_DENOMINATION: Final = PollGroup.MULTI_DENOMINATION
 
 POLL_IMPLEMENTATIONS: Final[Sequence[PollImplementation]] = (
     PollImplementation(code=0x1F, response_length=24, answer_function=answer_machine_identity),
@@ -268,16 +268,19 @@ POLL_IMPLEMENTATIONS: Final[Sequence[PollImplementation]] = (
         code=0xB0,
         response_length=VARIABLE_RESPONSE_LENGTH,
         answer_function=answer_for_one_denomination,
-        group=_BY_DENOMINATION,
+        group=_POLLS_ALLOWED_BY_DENOMINATION,
     ),
     PollImplementation(
-        code=0xB1, response_length=5, answer_function=answer_player_denomination, group=_BY_DENOMINATION
+        code=0xB1,
+        response_length=5,
+        answer_function=answer_player_denomination,
+        group=_POLLS_ALLOWED_BY_DENOMINATION,
     ),
     PollImplementation(
         code=0xB2,
         response_length=VARIABLE_RESPONSE_LENGTH,
         answer_function=answer_player_denominations,
-        group=_BY_DENOMINATION,
+        group=_POLLS_ALLOWED_BY_DENOMINATION,
     ),
     PollImplementation(code=0xB3, response_length=5, answer_function=answer_token_denomination),
     PollImplementation(

@@ -6,7 +6,7 @@ from typing import Final
 from egm.config.sas_line import PollGroup
 from egm.kernel.events import EventType
 from egm.links.sas.codec import Reply, encode_bcd
-from egm.links.sas.host import READ_HANDPAY_NOTE, SasHost
+from egm.links.sas.host import READ_HANDPAY_VALUE, SasHost
 from egm.links.sas.poll import PollImplementation
 from egm.links.sas.readout import SasReadout
 from egm.links.sas.wire import LongPoll
@@ -53,7 +53,7 @@ def mark_handpay_read(host: SasHost, _: LongPoll, reply: Reply) -> None:
     """Store that the host has received the data of a hand-pay, which it then no longer gets from poll 1B."""
     handpay = host.machine.memory.read(HandpayRecord, MoneyKey.HANDPAY)
     if handpay is not None and (any(reply.data) or not handpay.amount_cents):
-        host.exchange_notes[READ_HANDPAY_NOTE] = handpay.id
+        host.values_between_polls[READ_HANDPAY_VALUE] = handpay.id
         host.republish_readout()
 
 

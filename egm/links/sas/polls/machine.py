@@ -48,7 +48,7 @@ def answer_time_of_day(_: LongPoll, readout: SasReadout) -> Reply:
     return Reply(encode_date_and_time(readout.local_time()))
 
 
-def receive_time(host: SasHost, request: LongPoll) -> Reply:
+def receive_date_and_time(host: SasHost, request: LongPoll) -> Reply:
     """Answer poll 7F: store the host's date and time for this host's later polls 7E.
 
     The machine's own clock is not changed: every journal entry carries the machine's time, and a host must not be able
@@ -150,7 +150,7 @@ POLL_IMPLEMENTATIONS: Final[Sequence[PollImplementation]] = (
     PollImplementation(
         code=0x7F,
         response_length=ONE_BYTE_RESPONSE,
-        effect_function=receive_time,
+        effect_function=receive_date_and_time,
         is_executed_as_broadcast=True,
     ),
     PollImplementation(code=0x8F, response_length=13, answer_function=answer_reel_stops),

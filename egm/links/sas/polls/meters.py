@@ -46,7 +46,7 @@ _METER_CODES_BY_POLL: Final[Mapping[int, tuple[int, ...]]] = {
     0x46: (0x0B,),
 }
 #: List polls that may be restricted to one denomination.
-_BY_DENOMINATION: Final = frozenset({0x11, 0x12, 0x14, 0x15, 0x16, 0x17})
+_POLLS_ALLOWED_BY_DENOMINATION: Final = frozenset({0x11, 0x12, 0x14, 0x15, 0x16, 0x17})
 
 #: Poll -> the bill it counts, as a meter code of the accepted bills.
 _BILL_POLLS: Final[Mapping[int, int]] = dict(
@@ -164,7 +164,7 @@ def _build_poll_rows() -> Sequence[PollImplementation]:
                 code=code,
                 response_length=_REPLY_OVERHEAD_BYTES + 4 * len(codes),
                 answer_function=_build_meters_answer(*codes),
-                is_allowed_by_denomination=code in _BY_DENOMINATION,
+                is_allowed_by_denomination=code in _POLLS_ALLOWED_BY_DENOMINATION,
             )
             for code, codes in _METER_CODES_BY_POLL.items()
         ),

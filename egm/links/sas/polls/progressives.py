@@ -10,7 +10,7 @@ from itertools import takewhile
 from typing import Final
 
 from egm.config.sas_line import PollGroup
-from egm.links.entries import WINS_READ, ProgressiveWinsRead
+from egm.links.entries import PROGRESSIVE_WINS_READ, ProgressiveWinsRead
 from egm.links.sas.codec import ACK, MalformedPollError, Reply, decode_bcd, encode_bcd, prepend_length
 from egm.links.sas.host import SasHost
 from egm.links.sas.poll import ONE_BYTE_RESPONSE, VARIABLE_RESPONSE_LENGTH, PollImplementation
@@ -35,12 +35,12 @@ _WINS_PER_REPLY_MAX: Final = 32
 _POLL_GROUP: Final = PollGroup.PROGRESSIVES
 
 
-def receive_amount(host: SasHost, poll: LongPoll) -> Reply | None:
+def receive_level_amount(host: SasHost, poll: LongPoll) -> Reply | None:
     """Answer poll 80: store the displayed amount of one progressive level of a group, in cents."""
     return _store_amounts(host, poll, poll.data[0], poll.data[1:])
 
 
-def receive_amounts(host: SasHost, poll: LongPoll) -> Reply | None:
+def receive_level_amounts(host: SasHost, poll: LongPoll) -> Reply | None:
     """Answer poll 86: store the displayed amounts of several progressive levels of a group."""
     return _store_amounts(host, poll, poll.data[1], poll.data[2:])
 
@@ -138,7 +138,7 @@ def _mark_oldest_wins_read(host: SasHost, number: int) -> None:
     if read_wins:
         state = {key: None for key, _ in read_wins}
         host.machine.post(
-            WINS_READ, ProgressiveWinsRead(host=host.name, win_count=len(read_wins)), state=state
+            PROGRESSIVE_WINS_READ, ProgressiveWinsRead(host=host.name, win_count=len(read_wins)), state=state
         )
     if number and _list_unread_wins(host):
         host.post_exception(_PROGRESSIVE_HIT_EXCEPTION)
@@ -148,7 +148,7 @@ POLL_IMPLEMENTATIONS: Final[Sequence[PollImplementation]] = (
     PollImplementation(
         code=0x80,
         response_length=ONE_BYTE_RESPONSE,
-        effect_function=receive_amount,
+        effect_function=receive_level_amount,
         group=_POLL_GROUP,
         is_executed_as_broadcast=True,
     ),
@@ -166,7 +166,7 @@ POLL_IMPLEMENTATIONS: Final[Sequence[PollImplementation]] = (
     PollImplementation(
         code=0x86,
         response_length=ONE_BYTE_RESPONSE,
-        effect_function=receive_amounts,
+        effect_function=receive_level_amounts,
         group=_POLL_GROUP,
         is_executed_as_broadcast=True,
     ),

@@ -12,7 +12,7 @@ from typing import Final
 from egm.config.sas_line import PollGroup
 from egm.devices.crc import compute_crc_kermit
 from egm.errors import LocalError
-from egm.links.entries import HOST_UNSIGNED, SoftwareNotSigned
+from egm.links.entries import HOST_SOFTWARE_NOT_SIGNED, SoftwareNotSigned
 from egm.links.sas.codec import ACK, Reply, encode_binary
 from egm.links.sas.host import SasHost
 from egm.links.sas.poll import ONE_BYTE_RESPONSE, PollImplementation
@@ -25,7 +25,7 @@ from egm.verify.tree import Scope, find_components
 #: Command code of the ROM signature poll.
 _ROM_SIGNATURE_POLL: Final = 0x21
 #: Name of the background task that computes the signature.
-_RUNNING_TASK_NOTE: Final = "rom_signature"
+_RUNNING_TASK_VALUE: Final = "rom_signature"
 
 
 async def compute_rom_signature(scope: Scope, seed: bytes) -> int:
@@ -43,10 +43,10 @@ def send_rom_signature(host: SasHost, request: LongPoll) -> Reply:
 
     A repeated request during the calculation restarts it with the new seed.
     """
-    running_task: asyncio.Task[None] | None = host.exchange_notes.get(_RUNNING_TASK_NOTE)
+    running_task: asyncio.Task[None] | None = host.values_between_polls.get(_RUNNING_TASK_VALUE)
     if running_task is not None:
         running_task.cancel()
-    host.exchange_notes[_RUNNING_TASK_NOTE] = asyncio.get_running_loop().create_task(
+    host.values_between_polls[_RUNNING_TASK_VALUE] = asyncio.get_running_loop().create_task(
         _deliver_rom_signature(host, request.data)
     )
     return ACK
@@ -59,7 +59,7 @@ async def _deliver_rom_signature(host: SasHost, seed: bytes) -> None:
             Scope(cabinet_definitions=list_own_files(host.context.cabinet_file)), seed
         )
     except LocalError as error:
-        host.machine.post(HOST_UNSIGNED, SoftwareNotSigned(host=host.name, reason=str(error)))
+        host.machine.post(HOST_SOFTWARE_NOT_SIGNED, SoftwareNotSigned(host=host.name, reason=str(error)))
         return
     host.deliver_delayed_result(_ROM_SIGNATURE_POLL, Reply(encode_binary(signature, 2), executes_once=True))
 

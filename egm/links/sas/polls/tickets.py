@@ -61,7 +61,7 @@ _METER_BY_VALIDATION_TYPE: Final[Mapping[int, str | None]] = {
 }
 
 
-def find_tickets(host: SasHost) -> HostTicketInterface | None:
+def find_ticket_interface(host: SasHost) -> HostTicketInterface | None:
     """Return the interface of the tickets that this host validates, or None if it validates none here."""
     money = host.machine.component(HostMoney)
     if money.validation.is_by_host and money.money_line_name == host.name:
@@ -77,7 +77,7 @@ def set_validation_id(host: SasHost, poll: LongPoll) -> Reply | None:
     reply (H-09). Otherwise there is no reply.
     """
     desk = host.machine.find_installed(TicketDesk)
-    tickets = find_tickets(host)
+    tickets = find_ticket_interface(host)
     alone_at_times = host.machine.profile.host.offline_tickets > 0
     if tickets is None:
         return None
@@ -112,7 +112,7 @@ def answer_validation_record(host: SasHost, poll: LongPoll) -> Reply | None:
     00: the next unread ticket, marked as read once the host has received it; FF: the next unread ticket, not
     marked; any other number: the ticket at that position of the buffer.
     """
-    tickets = find_tickets(host)
+    tickets = find_ticket_interface(host)
     if tickets is None:
         return None
     (function,) = poll.data
@@ -152,7 +152,7 @@ def _encode_expiry(ticket: Ticket) -> bytes:
 
 def mark_record_read(host: SasHost, poll: LongPoll, reply: Reply) -> None:
     """Mark the ticket record that the host has received as read, so that the next one follows."""
-    tickets = find_tickets(host)
+    tickets = find_ticket_interface(host)
     number = reply.data[_RECORD_SYSTEM : _RECORD_SYSTEM + 1].hex() + reply.data[_RECORD_NUMBER].hex()
     if tickets is not None and poll.data[0] == _READ_NEXT and any(reply.data):
         tickets.mark_ticket_read(number)
@@ -178,7 +178,7 @@ _NOT_WAITING: Final = 0x80
 
 def answer_pending_cash_out(host: SasHost, _: LongPoll) -> Reply | None:
     """Answer poll 57: the cash-out that waits for a validation number."""
-    tickets = find_tickets(host)
+    tickets = find_ticket_interface(host)
     if tickets is None:
         return None
     request = tickets.pending_number_request
@@ -188,16 +188,16 @@ def answer_pending_cash_out(host: SasHost, _: LongPoll) -> Reply | None:
 
 
 #: The machine's reply to a number -> its code in poll 58.
-_NUMBER_ANSWERS: Final = {
+_REPLY_CODE_BY_NUMBER_RESULT: Final = {
     NumberReplyResult.TAKEN: 0x00,
     NumberReplyResult.NOT_WAITING: 0x80,
     NumberReplyResult.IMPROPER: 0x81,
 }
 
 
-def receive_number(host: SasHost, poll: LongPoll) -> Reply | None:
+def receive_validation_number(host: SasHost, poll: LongPoll) -> Reply | None:
     """Answer poll 58: receive the validation number of the waiting ticket; system ID 00 refuses the ticket."""
-    tickets = find_tickets(host)
+    tickets = find_ticket_interface(host)
     if tickets is None:
         return None
     digits = poll.data.hex()
@@ -207,7 +207,7 @@ def receive_number(host: SasHost, poll: LongPoll) -> Reply | None:
         answer = tickets.refuse_number()
     else:
         answer = tickets.assign_number(digits)
-    return Reply(bytes((_NUMBER_ANSWERS[answer],)), executes_once=True)
+    return Reply(bytes((_REPLY_CODE_BY_NUMBER_RESULT[answer],)), executes_once=True)
 
 
 #: Status code of poll 70: no ticket is in escrow.
@@ -218,7 +218,7 @@ _PARSING: Final = 0x00
 
 def answer_ticket_data(host: SasHost, _: LongPoll) -> Reply | None:
     """Answer poll 70: the validation number of the ticket in escrow."""
-    tickets = find_tickets(host)
+    tickets = find_ticket_interface(host)
     if tickets is None:
         return None
     digits = tickets.offered_ticket_number
@@ -280,7 +280,7 @@ _SHORT, _FULL = 0x10, 0x16
 
 def answer_redemption(host: SasHost, poll: LongPoll) -> Reply | None:
     """Answer poll 71: redeem the ticket in escrow or return it to the player, as the host orders; FF only queries."""
-    tickets = find_tickets(host)
+    tickets = find_ticket_interface(host)
     if tickets is None:
         return None
     length, code, body = poll.data[0], poll.data[1] if poll.data[1:] else None, poll.data[2:]
@@ -334,7 +334,7 @@ def _build_status_reply(redemption: RedemptionState) -> Reply:
 
 def mark_redemption_read(host: SasHost, _: LongPoll, reply: Reply) -> None:
     """Record that the host has received the status of a redemption, so that a final status is not reported again."""
-    tickets = find_tickets(host)
+    tickets = find_ticket_interface(host)
     if (
         tickets is not None
         and reply.data[1] in _CODES_THAT_END_REDEMPTION
@@ -373,7 +373,7 @@ def answer_validation_status(host: SasHost, poll: LongPoll) -> Reply | None:
     The meaning of the bits is general knowledge. The machine obeys the bits for restricted tickets out and for
     redemption; for the others it reports its own configuration.
     """
-    tickets = find_tickets(host)
+    tickets = find_ticket_interface(host)
     if tickets is None or poll.data[0] != 8:
         return None
     mask, bits = decode_binary(poll.data[1:3]), decode_binary(poll.data[3:5])
@@ -429,7 +429,7 @@ def answer_extended_ticket_data(host: SasHost, poll: LongPoll) -> Reply | None:
 
     Titles are prescribed by the jurisdiction's template, so a host's titles are not accepted.
     """
-    tickets = find_tickets(host)
+    tickets = find_ticket_interface(host)
     if tickets is None:
         return None
     changes: dict[str, JSON] = {}
@@ -461,7 +461,7 @@ def answer_old_ticket_data(host: SasHost, poll: LongPoll) -> Reply | None:
 
     Values set by polls 7B and 7C take precedence.
     """
-    tickets = find_tickets(host)
+    tickets = find_ticket_interface(host)
     if tickets is None:
         return None
     data = poll.data[1:]
@@ -500,7 +500,9 @@ POLL_IMPLEMENTATIONS: Final[Sequence[PollImplementation]] = (
     PollImplementation(
         code=0x57, response_length=10, effect_function=answer_pending_cash_out, group=_POLL_GROUP
     ),
-    PollImplementation(code=0x58, response_length=5, effect_function=receive_number, group=_POLL_GROUP),
+    PollImplementation(
+        code=0x58, response_length=5, effect_function=receive_validation_number, group=_POLL_GROUP
+    ),
     PollImplementation(
         code=0x70,
         response_length=VARIABLE_RESPONSE_LENGTH,

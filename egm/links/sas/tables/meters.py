@@ -82,7 +82,7 @@ _METER_ROWS: Final[tuple[tuple[int, str, MeterUnit], ...]] = (
 )
 
 #: Meters in cents, each followed under the next code by the number of items: code of the value -> name.
-_PAIRS: Final[tuple[tuple[int, str], ...]] = (
+_VALUE_AND_COUNT_METERS: Final[tuple[tuple[int, str], ...]] = (
     (0x80, "regular cashable ticket in"),
     (0x82, "restricted ticket in"),
     (0x84, "nonrestricted ticket in"),
@@ -108,20 +108,20 @@ _PAIRS: Final[tuple[tuple[int, str], ...]] = (
 )
 
 #: Values of the bills that are counted when accepted, in major units.
-_ALL_BILLS: Final = (
+_BILL_VALUES_ALL: Final = (
     *(1, 2, 5, 10, 20, 25, 50, 100, 200, 250, 500),
     *(1000, 2000, 2500, 5000, 10_000, 20_000, 25_000, 50_000),
     *(100_000, 200_000, 250_000, 500_000, 1_000_000),
 )
 #: Values of the bills that are counted in the stacker and at the drop, in major units.
-_TEN_BILLS: Final = (1, 2, 5, 10, 20, 50, 100, 200, 500, 1000)
+_BILL_VALUES_UP_TO_1000: Final = (1, 2, 5, 10, 20, 50, 100, 200, 500, 1000)
 
 #: First code of a run of bill counts -> what it counts, and the bills in order, in major units.
-BILL_RUNS: Final[Mapping[int, tuple[str, tuple[int, ...]]]] = {
-    0x40: ("accepted", _ALL_BILLS),
-    0x59: ("to the drop", _TEN_BILLS),
-    0x64: ("diverted to the hopper", _TEN_BILLS),
-    0x6F: ("dispensed from the hopper", _TEN_BILLS),
+BILL_METERS_BY_FIRST_CODE: Final[Mapping[int, tuple[str, tuple[int, ...]]]] = {
+    0x40: ("accepted", _BILL_VALUES_ALL),
+    0x59: ("to the drop", _BILL_VALUES_UP_TO_1000),
+    0x64: ("diverted to the hopper", _BILL_VALUES_UP_TO_1000),
+    0x6F: ("dispensed from the hopper", _BILL_VALUES_UP_TO_1000),
 }
 
 
@@ -129,10 +129,10 @@ def _iter_meter_names() -> Iterator[MeterName]:
     """Yield the names of all SAS meters of the tables."""
     for code, name, unit in _METER_ROWS:
         yield MeterName(code, name, unit, CENTS_METER_BYTES if unit is _CENTS else 4)
-    for code, name in _PAIRS:
+    for code, name in _VALUE_AND_COUNT_METERS:
         yield MeterName(code, f"{name}, value", _CENTS, CENTS_METER_BYTES)
         yield MeterName(code + 1, f"{name}, number", _COUNT)
-    for first, (destination, bills) in BILL_RUNS.items():
+    for first, (destination, bills) in BILL_METERS_BY_FIRST_CODE.items():
         for code, bill in enumerate(bills, start=first):
             yield MeterName(code, f"${bill:,} bills {destination}", _COUNT)
 
