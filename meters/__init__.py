@@ -34,7 +34,7 @@ from meters.journal import Journal
 from meters.ledger import Reservation
 from meters.policy import Policy
 from meters.reading import MeterReading, read_meters
-from meters.transaction import JSON, AppendResult, Mark, Phase, Transaction, Transfer
+from meters.transaction import JSON, AppendResult, PeriodMark, Phase, Transaction, Transfer
 from meters.view import JournalView, open_view
 
 __all__ = [
@@ -50,11 +50,11 @@ __all__ = [
     "JournalLocked",
     "JournalUnwritable",
     "JournalView",
-    "Mark",
     "MediumFull",
     "MediumMissing",
     "MeterReading",
     "Overdrawn",
+    "PeriodMark",
     "Phase",
     "Policy",
     "Reservation",

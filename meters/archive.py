@@ -160,7 +160,9 @@ class Archive:
                         continue
                     with suppress(JournalDamaged):
                         trailer = Segment(self._storage, folder / match[0], public_key).trailer
-                        last_found = trailer.last if trailer.genesis_hex == genesis.hash_hex else last_found
+                        last_found = (
+                            trailer.last_sequence if trailer.genesis_hex == genesis.hash_hex else last_found
+                        )
         return last_found
 
     def _open_intact_copies(self, first_sequence: int, last_sequence: int) -> list[Segment]:
@@ -181,7 +183,7 @@ class Archive:
             try:
                 segment = Segment(self._storage, path, public_key)
                 trailer = segment.trailer
-                if (trailer.first, trailer.last, trailer.genesis_hex) != (
+                if (trailer.first_sequence, trailer.last_sequence, trailer.genesis_hex) != (
                     first_sequence,
                     last_sequence,
                     boundary.genesis.hash_hex,
@@ -248,7 +250,9 @@ class Archive:
             except JournalDamaged as error:
                 reasons.append(str(error))
         trailer = copies[0].trailer
-        raise JournalDamaged(f"the archive, entries {trailer.first} to {trailer.last}", "; ".join(reasons))
+        raise JournalDamaged(
+            f"the archive, entries {trailer.first_sequence} to {trailer.last_sequence}", "; ".join(reasons)
+        )
 
     # ------------------------------------------------------------------ entries
     def iter_bodies(self, since: int = 0) -> Iterator[tuple[int, bytes, str]]:
@@ -258,7 +262,7 @@ class Archive:
             trailer = copies[0].trailer
             if head_hex is not None and trailer.previous_hex != head_hex:
                 raise JournalDamaged(
-                    f"the archive, entries {trailer.first} to {trailer.last}",
+                    f"the archive, entries {trailer.first_sequence} to {trailer.last_sequence}",
                     f"the segment follows hash {trailer.previous_hex}, but the one before it ends with {head_hex}",
                 )
             for number in range(copies[0].find_block_number(since + 1), len(trailer.blocks)):
@@ -294,7 +298,7 @@ class Archive:
         for name in names[::step]:
             copies = self._open_intact_copies(*name)
             trailer = copies[0].trailer
-            if kinds and not any(kind in trailer.kinds for kind in kinds):
+            if kinds and not any(kind in trailer.entry_count_by_kind for kind in kinds):
                 continue
             blocks = range(copies[0].find_block_number(since + 1), copies[0].find_block_number(last) + 1)
             for number in blocks[::step]:
@@ -327,7 +331,7 @@ class Archive:
         for name in reversed(self._list_segment_ranges()):
             with suppress(JournalDamaged):  # damage is reported where the segment is read
                 trailer = self._open_intact_copies(*name)[0].trailer
-                return {*trailer.kinds, *trailer.kinds_before}
+                return {*trailer.entry_count_by_kind, *trailer.kinds_before}
         return set()
 
     # ------------------------------------------------------------------ identifiers
@@ -420,5 +424,5 @@ def find_archive_in_folder(storage: Storage, folder: Path, public_key: bytes) ->
         return Archive(storage, (folder,), lambda: None)
     first = Segment(storage, folder / names[0], public_key).read_block(0)[0]
     trailer = Segment(storage, folder / names[-1], public_key).trailer
-    boundary = ArchiveEnd(trailer.last, trailer.head_hex, trailer.digest, "", first.body.decode())
+    boundary = ArchiveEnd(trailer.last_sequence, trailer.head_hex, trailer.digest, "", first.body.decode())
     return Archive(storage, (folder,), lambda: boundary)

@@ -225,7 +225,9 @@ class Archivist:
             else:
                 return copy.path
         trailer = copies[0].trailer
-        raise JournalDamaged(f"the archive, entries {trailer.first} to {trailer.last}", "; ".join(reasons))
+        raise JournalDamaged(
+            f"the archive, entries {trailer.first_sequence} to {trailer.last_sequence}", "; ".join(reasons)
+        )
 
     def _copy(self, intact: Path, path: Path) -> Generator[None, None, None]:
         """Copy the intact archive segment ``intact`` to ``path``, step by step.

@@ -17,7 +17,7 @@ from typing import Final
 from meters.errors import ForbiddenTransfer, UnknownAccount
 
 
-class Book(StrEnum):
+class AccountBook(StrEnum):
     """The books of the ledger. The accounts of one book always add up to zero."""
 
     #: Money of the player and of the operator.
@@ -36,7 +36,7 @@ class Book(StrEnum):
     KENO = "keno"
 
 
-class Role(StrEnum):
+class AccountRole(StrEnum):
     """The role of an account in the self-audit's equation: credits = total in + wins - wagers - total out."""
 
     #: The player's credit.
@@ -59,115 +59,178 @@ class Account:
 
     pattern: str
     """The pattern of the account names; ``<...>`` stands for one word of ``[A-Za-z0-9_.-]``."""
-    role: Role
+    role: AccountRole
     """The role of the accounts in the self-audit's equation."""
     meaning: str
     """What the accounts hold, as text for the documentation."""
-    book: Book = Book.LIVE
+    book: AccountBook = AccountBook.LIVE
     """The book of the ledger that contains the accounts."""
 
     @property
     def can_be_debited(self) -> bool:
         """Return whether value may flow out of the account."""
-        return self.role in {Role.CREDIT, Role.IN, Role.WIN, Role.STORE}
+        return self.role in {AccountRole.CREDIT, AccountRole.IN, AccountRole.WIN, AccountRole.STORE}
 
     @property
     def can_be_credited(self) -> bool:
         """Return whether value may flow into the account."""
-        return self.role in {Role.CREDIT, Role.WAGER, Role.OUT, Role.STORE}
+        return self.role in {AccountRole.CREDIT, AccountRole.WAGER, AccountRole.OUT, AccountRole.STORE}
 
     @property
     def is_never_negative(self) -> bool:
         """Return whether the account's balance must never be negative, as for a player's credit in money or points."""
-        return self.role is Role.CREDIT
+        return self.role is AccountRole.CREDIT
 
 
 #: Kinds of player's credit, as in voucher and transfer accounts.
 CREDIT_KINDS: Final = ("cashable", "restricted", "nonrestricted")
 
 ACCOUNTS: Final[tuple[Account, ...]] = (
-    Account("credit:<position>:cashable", Role.CREDIT, "the player's money on the credit meter"),
-    Account("credit:<position>:restricted", Role.CREDIT, "promotional credit that can only be played"),
-    Account("credit:<position>:nonrestricted", Role.CREDIT, "promotional credit that can be cashed out"),
-    Account("world:bill", Role.IN, "bills stacked in the cash box"),
-    Account("world:coin", Role.IN, "coins and tokens accepted"),
-    Account("world:voucher_in:<kind>", Role.IN, "vouchers redeemed"),
-    Account("world:aft_in:<kind>", Role.IN, "AFT transfers to the machine"),
-    Account("house:carried_over", Role.IN, "money that a cleared journal still owed to players"),
-    Account("house:win", Role.WIN, "wins paid by the machine to the credit meter"),
-    Account("house:push", Role.WIN, "stakes returned: pushes, halves, bets taken down from a table"),
-    Account("house:double_up_win", Role.WIN, "wins of the double-up"),
-    Account("house:attendant_jackpot", Role.WIN, "wins that the machine cannot pay itself, paid by hand"),
-    Account("house:progressive:<level>", Role.WIN, "progressive wins of a level"),
-    Account("house:bonus", Role.WIN, "awards of an external bonus system"),
-    Account("house:residual_win", Role.WIN, "wins of residual credit that was played off"),
-    Account("house:refund_defect", Role.WIN, "wagers returned after a defect that the player did not cause"),
+    Account("credit:<position>:cashable", AccountRole.CREDIT, "the player's money on the credit meter"),
+    Account("credit:<position>:restricted", AccountRole.CREDIT, "promotional credit that can only be played"),
     Account(
-        "house:complement", Role.WIN, "complements of payment, paid by hand and listed in their own register"
+        "credit:<position>:nonrestricted", AccountRole.CREDIT, "promotional credit that can be cashed out"
+    ),
+    Account("world:bill", AccountRole.IN, "bills stacked in the cash box"),
+    Account("world:coin", AccountRole.IN, "coins and tokens accepted"),
+    Account("world:voucher_in:<kind>", AccountRole.IN, "vouchers redeemed"),
+    Account("world:aft_in:<kind>", AccountRole.IN, "AFT transfers to the machine"),
+    Account("house:carried_over", AccountRole.IN, "money that a cleared journal still owed to players"),
+    Account("house:win", AccountRole.WIN, "wins paid by the machine to the credit meter"),
+    Account("house:push", AccountRole.WIN, "stakes returned: pushes, halves, bets taken down from a table"),
+    Account("house:double_up_win", AccountRole.WIN, "wins of the double-up"),
+    Account(
+        "house:attendant_jackpot", AccountRole.WIN, "wins that the machine cannot pay itself, paid by hand"
+    ),
+    Account("house:progressive:<level>", AccountRole.WIN, "progressive wins of a level"),
+    Account("house:bonus", AccountRole.WIN, "awards of an external bonus system"),
+    Account("house:residual_win", AccountRole.WIN, "wins of residual credit that was played off"),
+    Account(
+        "house:refund_defect", AccountRole.WIN, "wagers returned after a defect that the player did not cause"
     ),
     Account(
-        "house:disputed", Role.WIN, "disputed amounts, as staff ruled on them, listed in their own register"
+        "house:complement",
+        AccountRole.WIN,
+        "complements of payment, paid by hand and listed in their own register",
     ),
-    Account("house:wager", Role.WAGER, "all wagers (coin-in)"),
     Account(
-        "house:double_up_bet", Role.WAGER, "winnings staked again in the double-up, which are not coin-in"
+        "house:disputed",
+        AccountRole.WIN,
+        "disputed amounts, as staff ruled on them, listed in their own register",
     ),
-    Account("house:residual", Role.WAGER, "residual credit removed or played off, which is not coin-in"),
-    Account("house:forfeit", Role.WAGER, "credits forfeited by a player who disrupted the machine"),
+    Account("house:wager", AccountRole.WAGER, "all wagers (coin-in)"),
     Account(
-        "house:time_charge", Role.WAGER, "charges for the time played at a poker table, which are not coin-in"
+        "house:double_up_bet",
+        AccountRole.WAGER,
+        "winnings staked again in the double-up, which are not coin-in",
     ),
-    Account("house:orphan", Role.OUT, "credit found without an owner, listed in its own register"),
-    Account("house:expired", Role.OUT, "expired promotional credit"),
-    Account("out:handpay_cancelled_credit", Role.OUT, "cancelled credit paid by an attendant"),
-    Account("out:handpay_jackpot", Role.OUT, "jackpots paid by an attendant"),
-    Account("out:handpay_progressive", Role.OUT, "progressive wins paid by an attendant"),
-    Account("out:handpay_bonus", Role.OUT, "external bonus awards paid by an attendant"),
-    Account("out:handpay_complement", Role.OUT, "complements of payment paid by an attendant"),
-    Account("out:handpay_disputed", Role.OUT, "disputed amounts paid by an attendant"),
-    Account("out:voucher:<kind>", Role.OUT, "vouchers issued"),
-    Account("out:hopper", Role.OUT, "coins paid by the hopper"),
-    Account("out:aft_out:<kind>", Role.OUT, "AFT transfers to the host"),
-    Account("stock:floor", Role.STORE, "coins and bills outside the cabinet", Book.STOCK),
-    Account("stock:hopper", Role.STORE, "coins in the hopper", Book.STOCK),
-    Account("stock:coin_box", Role.STORE, "coins diverted to the drop box", Book.STOCK),
-    Account("stock:fill", Role.STORE, "coins put into the hopper by attendants", Book.STOCK),
-    Account("pool:<level>:startup", Role.STORE, "operator funding of the level at resets", Book.POOL),
-    Account("pool:<level>:contributed", Role.STORE, "contributions of wagers to the level", Book.POOL),
+    Account(
+        "house:residual", AccountRole.WAGER, "residual credit removed or played off, which is not coin-in"
+    ),
+    Account("house:forfeit", AccountRole.WAGER, "credits forfeited by a player who disrupted the machine"),
+    Account(
+        "house:time_charge",
+        AccountRole.WAGER,
+        "charges for the time played at a poker table, which are not coin-in",
+    ),
+    Account("house:orphan", AccountRole.OUT, "credit found without an owner, listed in its own register"),
+    Account("house:expired", AccountRole.OUT, "expired promotional credit"),
+    Account("out:handpay_cancelled_credit", AccountRole.OUT, "cancelled credit paid by an attendant"),
+    Account("out:handpay_jackpot", AccountRole.OUT, "jackpots paid by an attendant"),
+    Account("out:handpay_progressive", AccountRole.OUT, "progressive wins paid by an attendant"),
+    Account("out:handpay_bonus", AccountRole.OUT, "external bonus awards paid by an attendant"),
+    Account("out:handpay_complement", AccountRole.OUT, "complements of payment paid by an attendant"),
+    Account("out:handpay_disputed", AccountRole.OUT, "disputed amounts paid by an attendant"),
+    Account("out:voucher:<kind>", AccountRole.OUT, "vouchers issued"),
+    Account("out:hopper", AccountRole.OUT, "coins paid by the hopper"),
+    Account("out:aft_out:<kind>", AccountRole.OUT, "AFT transfers to the host"),
+    Account("stock:floor", AccountRole.STORE, "coins and bills outside the cabinet", AccountBook.STOCK),
+    Account("stock:hopper", AccountRole.STORE, "coins in the hopper", AccountBook.STOCK),
+    Account("stock:coin_box", AccountRole.STORE, "coins diverted to the drop box", AccountBook.STOCK),
+    Account("stock:fill", AccountRole.STORE, "coins put into the hopper by attendants", AccountBook.STOCK),
+    Account(
+        "pool:<level>:startup", AccountRole.STORE, "operator funding of the level at resets", AccountBook.POOL
+    ),
+    Account(
+        "pool:<level>:contributed",
+        AccountRole.STORE,
+        "contributions of wagers to the level",
+        AccountBook.POOL,
+    ),
     Account(
         "pool:<level>:carried",
-        Role.STORE,
+        AccountRole.STORE,
         "amount of the level carried over from a cleared journal",
-        Book.POOL,
+        AccountBook.POOL,
     ),
-    Account("pool:<level>:current", Role.STORE, "amount that the level shows", Book.POOL),
-    Account("pool:<level>:overflow", Role.STORE, "contributions above the level's ceiling", Book.POOL),
-    Account("pool:<level>:hidden", Role.STORE, "secondary pool, which is added at the next reset", Book.POOL),
-    Account("pool:<level>:won", Role.STORE, "amounts of the level that players have hit", Book.POOL),
-    Account("prizes:<prize>:offered", Role.STORE, "prizes in kind that the operator offers", Book.PRIZES),
-    Account("prizes:<prize>:given", Role.STORE, "prizes in kind handed to players", Book.PRIZES),
-    Account("prizes:<prize>:unclaimed", Role.STORE, "prizes in kind that nobody has claimed", Book.PRIZES),
+    Account("pool:<level>:current", AccountRole.STORE, "amount that the level shows", AccountBook.POOL),
     Account(
-        "tournament:points:<position>", Role.CREDIT, "points available for play in a round", Book.TOURNAMENT
+        "pool:<level>:overflow",
+        AccountRole.STORE,
+        "contributions above the level's ceiling",
+        AccountBook.POOL,
+    ),
+    Account(
+        "pool:<level>:hidden",
+        AccountRole.STORE,
+        "secondary pool, which is added at the next reset",
+        AccountBook.POOL,
+    ),
+    Account(
+        "pool:<level>:won", AccountRole.STORE, "amounts of the level that players have hit", AccountBook.POOL
+    ),
+    Account(
+        "prizes:<prize>:offered",
+        AccountRole.STORE,
+        "prizes in kind that the operator offers",
+        AccountBook.PRIZES,
+    ),
+    Account(
+        "prizes:<prize>:given", AccountRole.STORE, "prizes in kind handed to players", AccountBook.PRIZES
+    ),
+    Account(
+        "prizes:<prize>:unclaimed",
+        AccountRole.STORE,
+        "prizes in kind that nobody has claimed",
+        AccountBook.PRIZES,
+    ),
+    Account(
+        "tournament:points:<position>",
+        AccountRole.CREDIT,
+        "points available for play in a round",
+        AccountBook.TOURNAMENT,
     ),
     Account(
         "tournament:won:<position>",
-        Role.CREDIT,
+        AccountRole.CREDIT,
         "points won in a round, which count for the result",
-        Book.TOURNAMENT,
+        AccountBook.TOURNAMENT,
     ),
-    Account("tournament:entry", Role.IN, "points issued at the start of a round", Book.TOURNAMENT),
-    Account("tournament:win", Role.WIN, "points won in games of a round", Book.TOURNAMENT),
-    Account("tournament:push", Role.WIN, "points of returned stakes", Book.TOURNAMENT),
-    Account("tournament:wager", Role.WAGER, "points wagered", Book.TOURNAMENT),
-    Account("tournament:closed", Role.OUT, "points removed at the end of a round", Book.TOURNAMENT),
-    Account("fees:participants", Role.STORE, "entry fees, as paid by the participants", Book.FEES),
-    Account("fees:sold", Role.STORE, "entry fees received at the venue's desk", Book.FEES),
-    Account("fees:prizes", Role.STORE, "tournament prizes handed over by staff", Book.FEES),
-    Account("keno:desk", Role.STORE, "money taken and paid at the desk of the Keno office", Book.KENO),
-    Account("keno:staked", Role.STORE, "stakes of Keno draws to come", Book.KENO),
-    Account("keno:owed", Role.STORE, "Keno prizes and returned stakes not yet claimed", Book.KENO),
-    Account("keno:house", Role.STORE, "Keno stakes kept, less prizes", Book.KENO),
+    Account(
+        "tournament:entry", AccountRole.IN, "points issued at the start of a round", AccountBook.TOURNAMENT
+    ),
+    Account("tournament:win", AccountRole.WIN, "points won in games of a round", AccountBook.TOURNAMENT),
+    Account("tournament:push", AccountRole.WIN, "points of returned stakes", AccountBook.TOURNAMENT),
+    Account("tournament:wager", AccountRole.WAGER, "points wagered", AccountBook.TOURNAMENT),
+    Account(
+        "tournament:closed", AccountRole.OUT, "points removed at the end of a round", AccountBook.TOURNAMENT
+    ),
+    Account(
+        "fees:participants", AccountRole.STORE, "entry fees, as paid by the participants", AccountBook.FEES
+    ),
+    Account("fees:sold", AccountRole.STORE, "entry fees received at the venue's desk", AccountBook.FEES),
+    Account("fees:prizes", AccountRole.STORE, "tournament prizes handed over by staff", AccountBook.FEES),
+    Account(
+        "keno:desk",
+        AccountRole.STORE,
+        "money taken and paid at the desk of the Keno office",
+        AccountBook.KENO,
+    ),
+    Account("keno:staked", AccountRole.STORE, "stakes of Keno draws to come", AccountBook.KENO),
+    Account(
+        "keno:owed", AccountRole.STORE, "Keno prizes and returned stakes not yet claimed", AccountBook.KENO
+    ),
+    Account("keno:house", AccountRole.STORE, "Keno stakes kept, less prizes", AccountBook.KENO),
 )
 
 
@@ -208,7 +271,7 @@ def check_flow(source: str, target: str) -> None:
 
 
 @lru_cache(maxsize=4096)
-def parse_account_words(name: str) -> dict[str, str]:
+def parse_account_variables(name: str) -> dict[str, str]:
     """Return the variable words of an account name, such as the position, by the words' names in its pattern."""
     match = compile_account_pattern(find_account(name).pattern).fullmatch(name)
     return match.groupdict() if match else {}

@@ -110,10 +110,10 @@ def build_checkpoint(ledger: Ledger, key: MachineKey) -> Transaction:
     )
 
 
-def check_checkpoint(entry: StoredEntry, public_key: bytes, where: str) -> Mapping[str, object]:
+def check_checkpoint(entry: StoredEntry, public_key: bytes, location: str) -> Mapping[str, object]:
     """Verify that a journal entry is a checkpoint signed at its place in the chain; return the ledger saved in it.
 
-    Raises :class:`JournalDamaged`, naming ``where``, if it is not a checkpoint or not signed with
+    Raises :class:`JournalDamaged`, naming ``location``, if it is not a checkpoint or not signed with
     ``public_key``.
     """
     record: Any = entry.record
@@ -125,33 +125,33 @@ def check_checkpoint(entry: StoredEntry, public_key: bytes, where: str) -> Mappi
         )
         computed_digest = compute_ledger_digest(saved)
     except (TypeError, KeyError, ValueError) as error:
-        raise JournalDamaged(f"{where} entry {entry.sequence}", f"not a checkpoint: {error}") from error
+        raise JournalDamaged(f"{location} entry {entry.sequence}", f"not a checkpoint: {error}") from error
     if computed_digest != claimed_digest:
         raise JournalDamaged(
-            f"{where} entry {entry.sequence}",
+            f"{location} entry {entry.sequence}",
             f"record.ledger does not have its signed digest: expected {claimed_digest}, found {computed_digest}",
         )
     if not is_signed_by(
         public_key, _build_signed_message(entry.sequence, entry.previous_hex, claimed_digest), signature
     ):
         raise JournalDamaged(
-            f"{where} entry {entry.sequence}",
+            f"{location} entry {entry.sequence}",
             "record.signature was not made with the machine's key for this entry",
         )
     return saved
 
 
-def read_public_key(genesis: StoredEntry | None, where: str) -> bytes:
+def read_public_key(genesis: StoredEntry | None, location: str) -> bytes:
     """Return the machine's public key from ``genesis``, the journal's first entry.
 
-    Raises :class:`JournalDamaged`, naming ``where``, if the entry or the key is missing.
+    Raises :class:`JournalDamaged`, naming ``location``, if the entry or the key is missing.
     """
     record = genesis.record if genesis else None
     if genesis is None or genesis.kind != GENESIS_KIND or not isinstance(record, Mapping):
         raise JournalDamaged(
-            f"{where} entry 1", "the entry must name the machine and its public key, and does not"
+            f"{location} entry 1", "the entry must name the machine and its public key, and does not"
         )
     try:
         return read_hex_field(record, "public_key")
     except ValueError as error:
-        raise JournalDamaged(f"{where} entry 1", str(error)) from error
+        raise JournalDamaged(f"{location} entry 1", str(error)) from error

@@ -169,7 +169,7 @@ def finish_memory_clear(
         machine_id=plan["machine_id"],
         policy=policy,
         storage=medium,
-        cleared=origin,
+        memory_clear_record=origin,
     ) as journal:
         for raw in plan["opening"]:
             journal.append(decode_transaction(raw))

@@ -257,7 +257,7 @@ class JournalCopies:
         Archived entries are removed from the first copy (the database) before they are removed from the log. An
         intact log therefore never begins later than the first copy.
         """
-        base, _ = self.database.read_base()
+        base, _ = self.database.read_head_before_first()
         log_base, _ = log.base
         if scan.damage or log_base <= base <= scan.sequence:
             return scan
@@ -270,7 +270,7 @@ class JournalCopies:
         Then verify the log and return the new scan.
         """
         last, _ = self.database.read_last()
-        base = self.database.read_base()
+        base = self.database.read_head_before_first()
         # Entries that the first copy no longer has are archived, so the log may begin where the copy does.
         bad_segment = scan.bad_segment if scan.bad_segment > base[0] else 1
         keep = max(scan.bad_segment - 1, base[0])
@@ -359,7 +359,7 @@ class JournalCopies:
                 "both copies",
                 f"they end at entry {sequence}, but entry {acknowledged} was acknowledged: entries are missing",
             )
-        base, _ = self.database.read_base()
+        base, _ = self.database.read_head_before_first()
         for head in heads:
             if head.sequence >= base and self.database.read_hash(head.sequence) != head.hash_hex:
                 raise JournalDamaged(
@@ -422,8 +422,8 @@ class JournalCopies:
         self.database.scrub(_SCRUB_PAGES)
         if self.log is not None:
             self.log.check_last(sequence, head_hex)
-            self.log.check_some(_SCRUB_BYTES)
-            self.log.remove_through(self.database.read_base()[0])
+            self.log.check_next_part(_SCRUB_BYTES)
+            self.log.remove_through(self.database.read_head_before_first()[0])
 
 
 def _append_all(log: LogCopy, items: Iterable[SealedEntry]) -> None:

@@ -150,7 +150,7 @@ class DatabaseReader:
         row = self.run("SELECT sequence, hash FROM entries ORDER BY sequence DESC LIMIT 1").fetchone()
         return (0, GENESIS_HASH) if row is None else (row[0], _to_hex(row[1]))
 
-    def read_base(self) -> tuple[int, str]:
+    def read_head_before_first(self) -> tuple[int, str]:
         """Return the number and hash of the entry before the first one in the file.
 
         That entry and all earlier ones are archived.
@@ -172,7 +172,7 @@ class DatabaseReader:
             return GENESIS_HASH
         row = self.run("SELECT hash FROM entries WHERE sequence = ?", (sequence,)).fetchone()
         if row is None:
-            base, base_hex = self.read_base()
+            base, base_hex = self.read_head_before_first()
             if sequence == base:
                 return base_hex
             raise JournalDamaged(f"{self._path} entry {sequence}", "the entry is missing")

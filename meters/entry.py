@@ -18,7 +18,7 @@ from meters.transaction import (
     AMOUNT_MAX,
     ID_LENGTH_MAX,
     JSON,
-    Mark,
+    PeriodMark,
     Phase,
     Transaction,
     Transfer,
@@ -36,7 +36,7 @@ _PLAIN_DEPTH: Final = 200
 _PLAIN_TRANSFER_LENGTH: Final = 3
 """The number of elements in the stored list of a transfer without dimensions: source, target and amount."""
 _PHASES: Final = tuple(map(str, Phase))
-_MARKS: Final = tuple(map(str, Mark))
+_MARKS: Final = tuple(map(str, PeriodMark))
 #: Characters that an error message shows of names that no entry has.
 _SHOWN_CHARACTERS_MAX: Final = 80
 #: Names of all members of an entry.
@@ -438,7 +438,7 @@ def decode_transaction(raw: Mapping[str, Any]) -> Transaction:
         ref=ref,
         dims=raw.get("dims", {}),
         counts=_check_object(raw["counts"], "counts") if "counts" in raw else {},
-        marks=tuple([Mark(mark) for mark in marks]),
+        marks=tuple([PeriodMark(mark) for mark in marks]),
         state=_check_object(raw["state"], "state") if "state" in raw else {},
         record=raw.get("record"),
     )
@@ -465,21 +465,21 @@ def _check_object(raw: Any, name: str) -> dict[str, Any]:
 
 
 def decode_next_entry(
-    body: bytes, hash_hex: str, sequence: int, previous_hex: str, where: str
+    body: bytes, hash_hex: str, sequence: int, previous_hex: str, location: str
 ) -> StoredEntry:
     """Return the journal entry in ``body`` after verifying its number, its hash and the previous entry's hash.
 
-    Raises :class:`JournalDamaged`, naming ``where``, if one of them differs from these arguments.
+    Raises :class:`JournalDamaged`, naming ``location``, if one of them differs from these arguments.
     """
     try:
         entry = decode(body)
     except ValueError as error:
-        raise JournalDamaged(f"{where} entry {sequence}", str(error)) from error
+        raise JournalDamaged(f"{location} entry {sequence}", str(error)) from error
     for name, value, expected in (
         ("hash", hash_hex, entry.hash_hex),
         ("sequence", entry.sequence, sequence),
         ("previous hash", entry.previous_hex, previous_hex),
     ):
         if value != expected:
-            raise JournalDamaged(f"{where} entry {sequence}", f"{name} is {value}, expected {expected}")
+            raise JournalDamaged(f"{location} entry {sequence}", f"{name} is {value}, expected {expected}")
     return entry

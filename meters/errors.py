@@ -68,14 +68,14 @@ class MediumFull(JournalUnwritable):
 class JournalDamaged(JournalError):
     """Error: stored journal data differs from what was written.
 
-    ``where`` names the file, medium or entry, ``why`` says what is wrong.
+    ``location`` names the file, medium or entry, ``reason`` says what is wrong.
     """
 
-    def __init__(self, where: str, why: str) -> None:
-        super().__init__(f"{where}: {why}")
-        self.where = where
-        self.why = why
+    def __init__(self, location: str, reason: str) -> None:
+        super().__init__(f"{location}: {reason}")
+        self.location = location
+        self.reason = reason
 
     def __reduce__(self) -> tuple[type["JournalDamaged"], tuple[str, str]]:
-        """Return how to pickle the exception, so that ``where`` and ``why`` survive the way to another process."""
-        return type(self), (self.where, self.why)
+        """Return how to pickle the exception, so that another process receives ``location`` and ``reason``."""
+        return type(self), (self.location, self.reason)

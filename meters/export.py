@@ -226,7 +226,7 @@ def open_exported_view(file: BinaryIO, name: str) -> Iterator[JournalView]:
                 raise JournalDamaged(name, reader.footer_fault)
             view = _open_copy(storage, Path(folder), reader.header)
         except JournalError as error:
-            if isinstance(error, JournalDamaged) and error.where.startswith(name):
+            if isinstance(error, JournalDamaged) and error.location.startswith(name):
                 raise
             raise JournalDamaged(name, str(error).replace(f"{folder}/", "")) from error
         with view:

@@ -118,9 +118,9 @@ class Journal(JournalView):
         machine_id: str = "",
         policy: Policy | None = None,
         storage: Storage | None = None,
-        cleared: JSON = None,
-        alone: bool = False,
-        may_begin: Callable[[], None] = lambda: None,
+        memory_clear_record: JSON = None,
+        allow_missing_second: bool = False,
+        check_new_journal_allowed: Callable[[], None] = lambda: None,
     ) -> "Journal":
         """Open the journal in ``state_dir``, creating it at the first start, and rebuild balances, meters and state.
 
@@ -133,37 +133,48 @@ class Journal(JournalView):
             machine_id: Is written into a new journal; a journal of a different machine is refused (A-23).
             policy: The journal settings.
             storage: The access to files; None: the disk.
-            cleared: What the first entry of a new journal records about a memory clear, or None.
-            alone: If the second medium is missing, continue on the first; :attr:`second_medium_error` has the
+            memory_clear_record: What the first entry of a new journal records about a memory clear, or None.
+            allow_missing_second: If the second medium is missing, continue on the first; :attr:`second_medium_error`
+            has the
                 reason.
-            may_begin: Is called before a new journal is started without a clear; raises an error if none may be
+            check_new_journal_allowed: Is called before a new journal is started without a clear; raises an error if
+            none may be
                 started.
 
-        Raises :class:`JournalLocked`, :class:`MediumMissing` unless ``alone``, :class:`JournalUnwritable`,
-        :class:`JournalDamaged` or :class:`SelfAuditFailed`.
+        Raises :class:`JournalLocked`, :class:`MediumMissing` unless ``allow_missing_second``,
+        :class:`JournalUnwritable`, :class:`JournalDamaged` or :class:`SelfAuditFailed`.
         """
         medium = storage or DiskStorage()
         second = second_dir or state_dir / SECOND_FOLDER
         pairing = find_pairing(medium, state_dir, second, machine_id)
-        if cleared is not None:
+        if memory_clear_record is not None:
             pairing = MediaPairing(second_medium_error=pairing.second_medium_error)
-        opening = _Opening(medium, state_dir, second, machine_id, now, policy or Policy(), cleared, may_begin)
+        opening = _OpeningArguments(
+            medium,
+            state_dir,
+            second,
+            machine_id,
+            now,
+            policy or Policy(),
+            memory_clear_record,
+            check_new_journal_allowed,
+        )
         if not pairing.second_medium_error:
             try:
                 return cls._open_with_room(opening, pairing)
             except JournalUnwritable as error:
-                if not alone or isinstance(error, MediumFull):
+                if not allow_missing_second or isinstance(error, MediumFull):
                     raise
                 # It may have been either medium; opening the first alone shows whether it was the second.
                 pairing = replace(pairing, second_medium_error=str(error))
-        elif not alone:
+        elif not allow_missing_second:
             raise MediumMissing(pairing.second_medium_error)
         if not pairing.journal_exists:
             raise JournalUnwritable(f"a new journal needs both media: {pairing.second_medium_error}")
         return cls._open_with_room(opening, pairing)
 
     @classmethod
-    def _open_with_room(cls, opening: "_Opening", pairing: MediaPairing) -> "Journal":
+    def _open_with_room(cls, opening: "_OpeningArguments", pairing: MediaPairing) -> "Journal":
         """Open the journal.
 
         If a medium is full, delete the reserve files and try once more.
@@ -181,7 +192,7 @@ class Journal(JournalView):
             return cls._open_once(opening, pairing)
 
     @classmethod
-    def _open_once(cls, opening: "_Opening", pairing: MediaPairing) -> "Journal":
+    def _open_once(cls, opening: "_OpeningArguments", pairing: MediaPairing) -> "Journal":
         """Lock both media, check that the journal may be opened, open its copies and load the ledger."""
         location = JournalLocation(
             opening.storage,
@@ -194,21 +205,25 @@ class Journal(JournalView):
         journal = None
         try:
             locks.extend(FolderLock(folder) for folder in dict.fromkeys(location.media))
-            if opening.cleared is None:
+            if opening.memory_clear_record is None:
                 stop.check_stop_flag(location.storage, location.media)
             if pairing.first_label is not None:
                 pairing.first_label.write(location.storage, location.state_dir)
-            if opening.cleared is None and not pairing.journal_exists and not location.has_journal:
+            if (
+                opening.memory_clear_record is None
+                and not pairing.journal_exists
+                and not location.has_journal
+            ):
                 check_beginning(location)
-                opening.may_begin()
+                opening.check_new_journal_allowed()
             journal = cls(location, load_or_create_key(location), pairing, locks, opening.now, opening.policy)
             if (
-                opening.cleared is None
+                opening.memory_clear_record is None
                 and not pairing.journal_exists
                 and journal._database.read_last()[0] == 0
             ):
-                opening.may_begin()
-            journal._rebuild_or_begin(opening.machine_id, opening.cleared)
+                opening.check_new_journal_allowed()
+            journal._rebuild_or_begin(opening.machine_id, opening.memory_clear_record)
             write_labels(location.storage, location.media, journal._key, opening.machine_id)
             complete_first_start(location)
             journal.check_free_space()
@@ -259,13 +274,13 @@ class Journal(JournalView):
         """Return this machine's 32-byte secret key for ``purpose``, such as ``b"tickets"``."""
         return self._key.derive(purpose)
 
-    def _rebuild_or_begin(self, machine_id: str, cleared: JSON) -> None:
+    def _rebuild_or_begin(self, machine_id: str, memory_clear_record: JSON) -> None:
         """Rebuild the state of an existing journal or begin a new one, and record every repair."""
         if self._copies.database.read_last()[0] == 0:
             record: dict[str, JSON] = {"format": JOURNAL_FORMAT, "machine_id": machine_id}
             record["public_key"] = self.public_key.hex()
-            if cleared is not None:
-                record["cleared"] = cleared
+            if memory_clear_record is not None:
+                record["cleared"] = memory_clear_record
             self._write(
                 Transaction(id=f"genesis:{self.fingerprint}", kind=checkpoint.GENESIS_KIND, record=record)
             )
@@ -283,7 +298,7 @@ class Journal(JournalView):
                     kind="event",
                     counts={finding.kind: 1},
                     state=finding.state_to_acknowledge,
-                    record={"code": finding.kind, "where": finding.where, "why": finding.why},
+                    record={"code": finding.kind, "where": finding.location, "why": finding.reason},
                 )
             )
 
@@ -349,9 +364,9 @@ class Journal(JournalView):
             if self._failure is None:
                 self.checkpoint()
         finally:
-            self.abandon()
+            self.close_without_checkpoint()
 
-    def abandon(self) -> None:
+    def close_without_checkpoint(self) -> None:
         """Close the journal's files and release its folders, without a last checkpoint."""
         self._copies.close()
         for lock in self._locks:
@@ -362,7 +377,7 @@ class Journal(JournalView):
         """Record ``transaction`` completely or not at all; it is durable in both copies when this returns.
 
         If the id was recorded before with the same content, nothing is written, and the number and hash of that
-        entry are returned with ``existed`` True. Raises :class:`IdConflict`, :class:`InvalidTransaction` and
+        entry are returned with ``already_existed`` True. Raises :class:`IdConflict`, :class:`InvalidTransaction` and
         its subclasses, :class:`Overdrawn`, :class:`UnknownTransfer`, :class:`ExcessiveIncrement` (nothing
         written), :class:`SelfAuditFailed` (the machine must stop) or :class:`JournalUnwritable` (reopen).
         """
@@ -381,7 +396,7 @@ class Journal(JournalView):
                 raise IdConflict(
                     f"id {transaction.id} was already used by entry {stored_entry.sequence}, with other content"
                 )
-            return AppendResult(stored_entry.sequence, stored_entry.hash_hex, existed=True)
+            return AppendResult(stored_entry.sequence, stored_entry.hash_hex, already_existed=True)
         try:
             posted = self._write(transaction)
         except MediumFull as error:
@@ -419,7 +434,7 @@ class Journal(JournalView):
         self._reopen_in_reserve(error)
         stored_entry = self._database.find_by_id(transaction.id)
         if stored_entry is not None:  # the first copy had room for it
-            return AppendResult(stored_entry.sequence, stored_entry.hash_hex, existed=False)
+            return AppendResult(stored_entry.sequence, stored_entry.hash_hex, already_existed=False)
         return self._write(transaction)
 
     def _reopen_in_reserve(self, error: MediumFull) -> None:
@@ -455,7 +470,7 @@ class Journal(JournalView):
         except JournalError as error:
             self._failure = error
             raise
-        return AppendResult(entry.sequence, entry.hash_hex, existed=False)
+        return AppendResult(entry.sequence, entry.hash_hex, already_existed=False)
 
     def checkpoint(self) -> None:
         """Append a signed checkpoint, unless the last entry is one.
@@ -582,7 +597,9 @@ class Journal(JournalView):
             raise damage
         if not self._copies.findings:
             # The damaged page was about to be overwritten from SQLite's WAL, and now has been.
-            self._copies.findings.append(MemoryFinding(MemoryFindingKind.REPAIRED, damage.where, damage.why))
+            self._copies.findings.append(
+                MemoryFinding(MemoryFindingKind.REPAIRED, damage.location, damage.reason)
+            )
         self._failure = None
         self._rebuild_or_begin("", None)
 
@@ -599,7 +616,7 @@ class Journal(JournalView):
 
 
 @dataclass(frozen=True, slots=True)
-class _Opening:
+class _OpeningArguments:
     """The arguments of :meth:`Journal.open`, stored so that the journal can be reopened."""
 
     storage: Storage
@@ -608,7 +625,7 @@ class _Opening:
     machine_id: str
     now: Callable[[], datetime]
     policy: Policy
-    cleared: JSON
+    memory_clear_record: JSON
     """What the first entry records about a memory clear, or None."""
-    may_begin: Callable[[], None]
+    check_new_journal_allowed: Callable[[], None]
     """The function called before a new journal is created; it raises if none may be created."""

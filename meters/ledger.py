@@ -9,7 +9,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import NamedTuple, TypeAlias
 
-from meters.chart import Book, Role, check_flow, find_account
+from meters.chart import AccountBook, AccountRole, check_flow, find_account
 from meters.entry import GENESIS_HASH, StoredEntry
 from meters.errors import InvalidTransaction, JournalDamaged, Overdrawn, SelfAuditFailed, UnknownTransfer
 from meters.transaction import JSON, Dims, Phase, Transaction, Transfer
@@ -18,7 +18,7 @@ DimsKey: TypeAlias = tuple[tuple[str, str | int], ...]
 """The dimensions of an amount, such as its game, as a sorted tuple of (name, value) pairs."""
 
 
-Cell: TypeAlias = tuple[str, str, DimsKey]
+MeterCellKey: TypeAlias = tuple[str, str, DimsKey]
 """The key of a meter cell, to which transfers are added up: source account, target account and dimensions."""
 
 
@@ -54,7 +54,7 @@ class LedgerEffect(NamedTuple):
 
     transfers: tuple[Transfer, ...]
     """The transfers that change balances."""
-    cells: tuple[Cell, ...] = ()
+    cells: tuple[MeterCellKey, ...] = ()
     """For each of ``transfers``, in the same order, the key of its meter cell."""
     counts: tuple[tuple[tuple[str, DimsKey], int], ...] = ()
     """The amounts to add to occurrence counts."""
@@ -76,7 +76,7 @@ def merge_dims(transfers: tuple[Transfer, ...], dims: Dims) -> tuple[Transfer, .
     return tuple(Transfer(t.source, t.target, t.amount_cents, {**dims, **t.dims}) for t in transfers)
 
 
-def _build_cells(moves: tuple[Transfer, ...], dims: Dims, key: DimsKey) -> tuple[Cell, ...]:
+def _build_cells(moves: tuple[Transfer, ...], dims: Dims, key: DimsKey) -> tuple[MeterCellKey, ...]:
     """Return, for each transfer, the key of its meter cell.
 
     Transfers without dimensions of their own have the transaction's dimensions ``dims``, whose sorted form is
@@ -101,7 +101,7 @@ class Ledger:
     """Minor units set aside by pending reservations, by account name."""
     pending: dict[str, Reservation] = field(default_factory=dict)
     """The reservations that are neither settled nor voided, by id."""
-    flows: dict[Cell, FlowSum] = field(default_factory=dict)
+    flows: dict[MeterCellKey, FlowSum] = field(default_factory=dict)
     """The sum and number of transfers in each meter cell, by cell key."""
     counts: Counter[tuple[str, DimsKey]] = field(default_factory=Counter)
     """The occurrence counts, by name and dimensions."""
@@ -128,14 +128,14 @@ class Ledger:
         return sum(
             self.inflows_cents[name] - self.outflows_cents[name]
             for name in self.list_accounts()
-            if find_account(name).role is Role.CREDIT and find_account(name).book is Book.LIVE
+            if find_account(name).role is AccountRole.CREDIT and find_account(name).book is AccountBook.LIVE
         )
 
     def list_accounts(self) -> set[str]:
         """Return the names of all accounts that ever had a flow of value."""
         return self.inflows_cents.keys() | self.outflows_cents.keys()
 
-    def count_totals(self) -> dict[str, int]:
+    def sum_occurrence_counts(self) -> dict[str, int]:
         """Return every occurrence count summed over its dimensions."""
         totals: Counter[str] = Counter()
         for (name, _), times in self.counts.items():
@@ -226,7 +226,7 @@ class Ledger:
         for count_name, times in plan.counts:
             self.counts[count_name] += times
         for mark in transaction.marks:
-            self.marks[mark] = self.count_totals()
+            self.marks[mark] = self.sum_occurrence_counts()
         for key, value in transaction.state.items():
             if value is None:
                 self.state.pop(key, None)
@@ -240,7 +240,7 @@ class Ledger:
         for transfer, cell in zip(plan.transfers, plan.cells, strict=True):
             self.add_flow(cell, transfer.amount_cents)
 
-    def add_flow(self, meter_cell: Cell, amount_cents: int, transfer_count: int = 1) -> None:
+    def add_flow(self, meter_cell: MeterCellKey, amount_cents: int, transfer_count: int = 1) -> None:
         """Add checked transfers to the balances and to their meter cell.
 
         ``amount_cents`` is the total of ``transfer_count`` transfers.
@@ -275,24 +275,24 @@ class Ledger:
         Also verify that no balance is below zero where it must not be, and that each book adds up to 0. Raises
         :class:`SelfAuditFailed` with the figures; the machine must then stop.
         """
-        live: Counter[Role] = Counter()
-        books: Counter[Book] = Counter()
+        live: Counter[AccountRole] = Counter()
+        books: Counter[AccountBook] = Counter()
         for name in self.list_accounts():
             line = find_account(name)
             difference_cents = self.inflows_cents[name] - self.outflows_cents[name]
             books[line.book] += difference_cents
-            if line.book is Book.LIVE:
+            if line.book is AccountBook.LIVE:
                 live[line.role] += difference_cents
             if line.is_never_negative and difference_cents < self.reserved_cents[name]:
                 raise SelfAuditFailed(
                     f"{name} is below zero: {difference_cents - self.reserved_cents[name]} cents available"
                 )
-        paid_in, won = -live[Role.IN], -live[Role.WIN]
-        due_cents = paid_in + won - live[Role.WAGER] - live[Role.OUT]
-        if live[Role.CREDIT] != due_cents:
+        paid_in, won = -live[AccountRole.IN], -live[AccountRole.WIN]
+        due_cents = paid_in + won - live[AccountRole.WAGER] - live[AccountRole.OUT]
+        if live[AccountRole.CREDIT] != due_cents:
             raise SelfAuditFailed(
-                f"credits are {live[Role.CREDIT]} cents, but in {paid_in} + wins {won}"
-                f" - wagers {live[Role.WAGER]} - out {live[Role.OUT]} = {due_cents}"
+                f"credits are {live[AccountRole.CREDIT]} cents, but in {paid_in} + wins {won}"
+                f" - wagers {live[AccountRole.WAGER]} - out {live[AccountRole.OUT]} = {due_cents}"
             )
         for book, difference_cents in books.items():
             if difference_cents:

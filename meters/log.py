@@ -153,7 +153,9 @@ class LogCopy:
         self.close()
         first_sequences, segment = self.list_segment_starts(), None
         try:
-            sequence, head_hex = self._read_base(first_sequences[0]) if first_sequences else (0, GENESIS_HASH)
+            sequence, head_hex = (
+                self._read_head_before_first(first_sequences[0]) if first_sequences else (0, GENESIS_HASH)
+            )
         except JournalDamaged as error:
             return LogScan(0, GENESIS_HASH, str(error), first_sequences[0])
         self.base = self._sequence, self._head_hex = sequence, head_hex
@@ -173,7 +175,7 @@ class LogCopy:
             self._reopen_segment(segment)
         return LogScan(sequence, head_hex)
 
-    def _read_base(self, first: int) -> tuple[int, str]:
+    def _read_head_before_first(self, first: int) -> tuple[int, str]:
         """Return the number and hash of the entry before the log's first one.
 
         They are in the header of the segment that begins with entry ``first``.
@@ -342,7 +344,7 @@ class LogCopy:
         data, end = read_file(self._storage, path) or b"", _HEADER_BYTES
         last_intact: tuple[int, str] | None = None
         with suppress(JournalDamaged):
-            last_intact = self._read_base(first_sequences[-1])
+            last_intact = self._read_head_before_first(first_sequences[-1])
             for item, end_after in _iter_records(path, data, _find_records_end(data), *last_intact):
                 last_intact, end = (item.entry.sequence, item.entry.hash_hex), end_after
         if last_intact != (acknowledged, head_hex):
@@ -379,7 +381,7 @@ class LogCopy:
         if self._check_in_progress is not None:
             self._check_in_progress.close()
             self._check_in_progress = None
-        base = self._read_base(later[0])
+        base = self._read_head_before_first(later[0])
         self._storage.remove(self._build_segment_path(first))
         self._storage.sync_folder(self._folder)
         self.base = base
@@ -404,7 +406,7 @@ class LogCopy:
             where = f"{self._build_segment_path(self._first_sequence)} entry {sequence}"
             raise JournalDamaged(where, "the last record is not what was written")
 
-    def check_some(self, size: int) -> None:
+    def check_next_part(self, size: int) -> None:
         """Check about ``size`` more bytes of the log for damage; after the last segment, continue with the first.
 
         Raises :class:`JournalDamaged`.

@@ -36,13 +36,13 @@ class MemoryFinding:
 
     kind: MemoryFindingKind
     """What was found, and what the machine did about it."""
-    where: str
+    location: str
     """The copy, file or medium concerned."""
-    why: str
+    reason: str
     """The reason, as text."""
 
     @property
     def state_to_acknowledge(self) -> dict[str, str]:
         """Return the machine state to set until staff acknowledge a replaced medium; empty for other findings."""
         replaced = self.kind is MemoryFindingKind.MEDIUM_REPLACED
-        return {REPLACED_MEDIUM_KEY: f"{self.where}: {self.why}"} if replaced else {}
+        return {REPLACED_MEDIUM_KEY: f"{self.location}: {self.reason}"} if replaced else {}

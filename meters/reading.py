@@ -5,11 +5,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Final
 
-from meters.chart import parse_account_words
+from meters.chart import parse_account_variables
 from meters.errors import JournalError
 from meters.ledger import Ledger
 from meters.table import METER_BY_NAME, METERS, OCCURRENCE_METERS, Unit, find_flow_meters
-from meters.transaction import Mark
+from meters.transaction import PeriodMark
 
 METER_DIGITS: Final = 10
 """The number of digits of a meter, unless the profile sets a different one (D-05)."""
@@ -133,7 +133,7 @@ def read_meters(ledger: Ledger) -> MeterReading:
     counts = [
         MeterCell(name, "", _build_cell_dims(key), 0, times) for (name, key), times in ledger.counts.items()
     ]
-    since = {str(mark): dict(ledger.marks.get(mark, {})) for mark in Mark}
+    since = {str(mark): dict(ledger.marks.get(mark, {})) for mark in PeriodMark}
     return MeterReading(ledger.sequence, ledger.head_hex, (*flows, *counts), since)
 
 
@@ -142,5 +142,5 @@ def _build_cell_dims(key: tuple[tuple[str, str | int], ...], *accounts: str) -> 
 
     If neither names a position, it is position 1: a machine with one position names none.
     """
-    words = (item for account in accounts for item in parse_account_words(account).items())
+    words = (item for account in accounts for item in parse_account_variables(account).items())
     return {"position": "1", **dict(words), **{k: str(v) for k, v in key}}

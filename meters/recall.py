@@ -5,7 +5,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
-from meters.chart import Book, Role, find_account, parse_account_words
+from meters.chart import AccountBook, AccountRole, find_account, parse_account_variables
 from meters.entry import StoredEntry
 from meters.transaction import Phase
 from meters.view import JournalView
@@ -37,29 +37,29 @@ def mask_validation_number(number: str) -> str:
 class Play:
     """One recorded play (game) of the journal: its first entry, the choices after it, and its end."""
 
-    start: StoredEntry
+    start_entry: StoredEntry
     """The first entry of the play, or the memory clear's entry that carried the play over."""
-    steps: tuple[StoredEntry, ...]
+    choice_entries: tuple[StoredEntry, ...]
     """The entries of the play's choices, in order."""
-    end: StoredEntry | None
+    end_entry: StoredEntry | None
     """The entry that ended the play.
 
     None while the play is open, or if it ended before the memory clear that carried it over.
     """
-    added_cents: Mapping[str, int]
+    added_cents_by_source: Mapping[str, int]
     """The credit added between the previous play and this one, in minor units, by source account (E-04)."""
-    push: StoredEntry | None = None
+    push_entry: StoredEntry | None = None
     """The entry that returned the play's stakes; None if none were returned before its end."""
 
     @property
     def play_id(self) -> str:
         """Return the play's id."""
-        return str(read_details(self.start)["play_id"])
+        return str(read_details(self.start_entry)["play_id"])
 
     @property
     def position(self) -> int:
         """Return the number of the player position that made the play."""
-        return read_position(self.start)
+        return read_position(self.start_entry)
 
     @property
     def end_kind(self) -> str:
@@ -67,13 +67,17 @@ class Play:
 
         Return "" while the play is open.
         """
-        return self.end.kind if self.end is not None else str(read_details(self.start).get("ended", ""))
+        return (
+            self.end_entry.kind
+            if self.end_entry is not None
+            else str(read_details(self.start_entry).get("ended", ""))
+        )
 
     @property
     def bet_cents(self) -> int:
         """Return the wager and the stakes added during the play, in minor units."""
-        staked = (t for entry in (self.start, *self.steps) for t in entry.transfers)
-        carried_cents = sum(int(cents) for _, cents in read_details(self.start).get("staked", ()))
+        staked = (t for entry in (self.start_entry, *self.choice_entries) for t in entry.transfers)
+        carried_cents = sum(int(cents) for _, cents in read_details(self.start_entry).get("staked", ()))
         return carried_cents + sum(t.amount_cents for t in staked if t.target == "house:wager")
 
     @property
@@ -82,19 +86,22 @@ class Play:
 
         Return None while the play is open, or if it was paid before the memory clear that carried it over.
         """
-        if self.end is None:
+        if self.end_entry is None:
             return None
-        returned_transfers = (*(() if self.push is None else self.push.transfers), *self.end.transfers)
+        returned_transfers = (
+            *(() if self.push_entry is None else self.push_entry.transfers),
+            *self.end_entry.transfers,
+        )
         won_cents: int = sum(
-            t.amount_cents for t in returned_transfers if find_account(t.source).role is Role.WIN
+            t.amount_cents for t in returned_transfers if find_account(t.source).role is AccountRole.WIN
         )
         return self._returned_before_cents + won_cents
 
     @property
     def push_cents(self) -> int:
         """Return the returned stakes that :attr:`win_cents` includes, in minor units."""
-        ends = () if self.end is None else self.end.transfers
-        returned_transfers = (*(() if self.push is None else self.push.transfers), *ends)
+        ends = () if self.end_entry is None else self.end_entry.transfers
+        returned_transfers = (*(() if self.push_entry is None else self.push_entry.transfers), *ends)
         return self._returned_before_cents + sum(
             t.amount_cents for t in returned_transfers if t.source == "house:push"
         )
@@ -102,26 +109,28 @@ class Play:
     @property
     def _returned_before_cents(self) -> int:
         """Return the stakes that were returned before the memory clear that carried the play over, in minor units."""
-        if self.end is None or not read_details(self.start).get("returned"):
+        if self.end_entry is None or not read_details(self.start_entry).get("returned"):
             return 0
-        return int(read_details(self.end).get("push_cents", 0))
+        return int(read_details(self.end_entry).get("push_cents", 0))
 
     @property
     def levels_won(self) -> tuple[tuple[str, int], ...]:
         """Return (level name, amount in minor units) for each progressive level that the play won, in order."""
-        paid_transfers = () if self.end is None else self.end.transfers
-        level_amounts = ((parse_account_words(t.source).get("level"), t.amount_cents) for t in paid_transfers)
+        paid_transfers = () if self.end_entry is None else self.end_entry.transfers
+        level_amounts = (
+            (parse_account_variables(t.source).get("level"), t.amount_cents) for t in paid_transfers
+        )
         return tuple((level, cents) for level, cents in level_amounts if level is not None)
 
     @property
     def prizes_won(self) -> tuple[Mapping[str, object], ...]:
         """Return the merchandise prizes won, each with its id, names by language and stated value."""
-        return () if self.end is None else tuple(read_details(self.end).get("prizes", ()))
+        return () if self.end_entry is None else tuple(read_details(self.end_entry).get("prizes", ()))
 
     @property
     def credit_before_cents(self) -> int | None:
         """Return the player's credit when the play began, in minor units, or None if it was not recorded."""
-        credit_cents = read_details(self.start).get("credit_before_cents")
+        credit_cents = read_details(self.start_entry).get("credit_before_cents")
         return credit_cents if isinstance(credit_cents, int) else None
 
     @property
@@ -132,10 +141,14 @@ class Play:
         recorded, and for a play that a memory clear carried over, because its wager is in the previous journal.
         """
         before_cents = self.credit_before_cents
-        if before_cents is None or self.end is None or "staked" in read_details(self.start):
+        if before_cents is None or self.end_entry is None or "staked" in read_details(self.start_entry):
             return None
-        push = () if self.push is None else (self.push,)
-        transfers = (t for entry in (self.start, *self.steps, *push, self.end) for t in entry.transfers)
+        push = () if self.push_entry is None else (self.push_entry,)
+        transfers = (
+            t
+            for entry in (self.start_entry, *self.choice_entries, *push, self.end_entry)
+            for t in entry.transfers
+        )
         change_cents: int = sum(
             t.amount_cents * (_is_credit(t.target) - _is_credit(t.source)) for t in transfers
         )
@@ -144,12 +157,14 @@ class Play:
     @property
     def outcome(self) -> object:
         """Return the play's outcome as recorded in its last step, with the data to display it again."""
-        return read_details(self.steps[-1] if self.steps else self.start).get("outcome")
+        return read_details(self.choice_entries[-1] if self.choice_entries else self.start_entry).get(
+            "outcome"
+        )
 
     @property
     def shown_steps(self) -> tuple[StoredEntry, ...]:
         """Return the play's last STEPS_SHOWN steps, which recall shows of a long feature."""
-        return self.steps[-STEPS_SHOWN:]
+        return self.choice_entries[-STEPS_SHOWN:]
 
 
 def read_details(entry: StoredEntry) -> Mapping[str, Any]:
@@ -168,20 +183,20 @@ def iter_recent_plays(view: JournalView, size: int = PLAYS_SHOWN) -> Iterator[Pl
     for n, start in enumerate(starts):
         later_entries = later.get(str(read_details(start)["play_id"]), [])
         yield Play(
-            start=start,
-            steps=tuple(e for e in later_entries if e.kind in PLAY_STEPS),
-            end=next((e for e in later_entries if e.kind in PLAY_ENDS), None),
-            added_cents=_sum_added_credit(
+            start_entry=start,
+            choice_entries=tuple(e for e in later_entries if e.kind in PLAY_STEPS),
+            end_entry=next((e for e in later_entries if e.kind in PLAY_ENDS), None),
+            added_cents_by_source=_sum_added_credit(
                 view, _find_previous_play_start(view, start, starts[n + 1 : n + 2]), start
             ),
-            push=next((e for e in later_entries if e.kind == PLAY_PUSH), None),
+            push_entry=next((e for e in later_entries if e.kind == PLAY_PUSH), None),
         )
 
 
 def _is_credit(account: str) -> bool:
     """Return whether an account is a player's credit on the credit meter, of whatever kind."""
     line = find_account(account)
-    return line.book is Book.LIVE and line.role is Role.CREDIT
+    return line.book is AccountBook.LIVE and line.role is AccountRole.CREDIT
 
 
 def read_position(entry: StoredEntry) -> int:
@@ -218,9 +233,9 @@ def _sum_added_credit(view: JournalView, since: int, start: StoredEntry) -> Mapp
         for transfer in transfers:
             source = find_account(transfer.source)
             if (
-                source.book is Book.LIVE
-                and source.role is Role.IN
-                and find_account(transfer.target).role is Role.CREDIT
+                source.book is AccountBook.LIVE
+                and source.role is AccountRole.IN
+                and find_account(transfer.target).role is AccountRole.CREDIT
             ):
                 added_cents[transfer.source] += transfer.amount_cents
     return dict(added_cents)

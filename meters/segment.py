@@ -47,9 +47,9 @@ _UNSHORTENED_MARK: Final = b"="
 class SegmentTrailer:
     """The signed trailer of an archive segment. ``digest``, the SHA-256 of its signed part, identifies the segment."""
 
-    first: int
+    first_sequence: int
     """The number of the segment's first entry."""
-    last: int
+    last_sequence: int
     """The number of the segment's last entry."""
     previous_hex: str
     """The hash of the entry before the first one."""
@@ -59,7 +59,7 @@ class SegmentTrailer:
     """The digest of the previous archive segment; empty for the first segment."""
     genesis_hex: str
     """The hash of the journal's first entry, which identifies the journal."""
-    kinds: Mapping[str, int]
+    entry_count_by_kind: Mapping[str, int]
     """The number of entries of each kind in the segment, by kind."""
     kinds_before: Sequence[str]
     """The kinds of entries that occur in earlier segments."""
@@ -203,13 +203,13 @@ class Segment:
                     str(self.path), "the signature of the segment was not made with the machine's key"
                 )
             return SegmentTrailer(
-                first=trailer["first"],
-                last=trailer["last"],
+                first_sequence=trailer["first"],
+                last_sequence=trailer["last"],
                 previous_hex=trailer["previous"],
                 head_hex=trailer["head"],
                 previous_digest=trailer["before"],
                 genesis_hex=trailer["genesis"],
-                kinds=trailer["kinds"],
+                entry_count_by_kind=trailer["kinds"],
                 kinds_before=trailer["kinds_before"],
                 blocks=[(first, end, previous) for first, end, previous in trailer["blocks"]],
                 digest=hashlib.sha256(signed).hexdigest(),
@@ -234,8 +234,8 @@ class Segment:
         first, _, previous_hex = self.trailer.blocks[number]
         entries: list[StoredEntry] = []
         for body, hash_hex in self.read_bodies(number):
-            where = f"{self.path} block {number + 1}"
-            entries.append(decode_next_entry(body, hash_hex, first + len(entries), previous_hex, where))
+            location = f"{self.path} block {number + 1}"
+            entries.append(decode_next_entry(body, hash_hex, first + len(entries), previous_hex, location))
             previous_hex = hash_hex
         return entries
 
@@ -247,18 +247,18 @@ class Segment:
         blocks = self.trailer.blocks
         first, end, previous_hex = blocks[number]
         start = blocks[number - 1][1] if number else 0
-        last = (self.trailer.last + 1, 0, self.trailer.head_hex)
+        last = (self.trailer.last_sequence + 1, 0, self.trailer.head_hex)
         next_block = blocks[number + 1] if number + 1 < len(blocks) else last
         file = self._storage.open_file(self.path, write=False)
         try:
             data = file.read_at(start, end - start)
         finally:
             file.close()
-        where = f"{self.path} block {number + 1}"
+        location = f"{self.path} block {number + 1}"
         try:
             lines = inflate(data, _BLOCK_BYTES_MAX).split(b"\n")
         except ValueError as error:
-            raise JournalDamaged(where, str(error)) from error
+            raise JournalDamaged(location, str(error)) from error
         bodies: list[tuple[bytes, str]] = []
         for line in lines:
             body = line[1:] if line[:1] == _UNSHORTENED_MARK else restore_previous_hash(line, previous_hex)
@@ -266,6 +266,6 @@ class Segment:
             bodies.append((body, previous_hex))
         if (first + len(bodies), previous_hex) != (next_block[0], next_block[2]):
             raise JournalDamaged(
-                where, f"its entries differ from those that were signed, {first} to {next_block[0] - 1}"
+                location, f"its entries differ from those that were signed, {first} to {next_block[0] - 1}"
             )
         return bodies

@@ -170,12 +170,12 @@ def _convert_os_errors(path: Path) -> Iterator[None]:
 class _SqliteDatabase:
     """A SQLite connection with the interface :class:`Database`, using the standard library's sqlite3.
 
-    ``beneath`` is a temporary folder that contains the file, or None; closing the connection removes it.
+    ``temporary_folder`` is a temporary folder that contains the file, or None; closing the connection removes it.
     """
 
-    def __init__(self, connection: sqlite3.Connection, beneath: Path | None = None) -> None:
+    def __init__(self, connection: sqlite3.Connection, temporary_folder: Path | None = None) -> None:
         self._connection = connection
-        self._beneath = beneath
+        self._temporary_folder = temporary_folder
         """The temporary folder that closing removes, or None."""
 
     def execute(self, sql: str, parameters: Sequence[object] = ()) -> Rows:
@@ -189,8 +189,8 @@ class _SqliteDatabase:
         """Close the connection, and remove the temporary folder if there is one."""
         with suppress(sqlite3.Error):
             self._connection.close()
-        if self._beneath is not None:
-            shutil.rmtree(self._beneath, ignore_errors=True)
+        if self._temporary_folder is not None:
+            shutil.rmtree(self._temporary_folder, ignore_errors=True)
 
 
 def _connect(path: Path, query: str) -> sqlite3.Connection:
@@ -224,10 +224,10 @@ def _open_copy_in_memory(path: Path, wal: Path) -> Database:
     It is deleted with the connection.
     """
     with _convert_os_errors(path):
-        beneath = _create_folder_in_memory()
+        temporary_folder = _create_folder_in_memory()
         for file in (path, wal):
-            shutil.copy(file, beneath)
-    return _SqliteDatabase(_connect(beneath / path.name, "mode=rw"), beneath)
+            shutil.copy(file, temporary_folder)
+    return _SqliteDatabase(_connect(temporary_folder / path.name, "mode=rw"), temporary_folder)
 
 
 class _DiskFile:

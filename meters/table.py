@@ -43,14 +43,14 @@ class Meter:
     """Whether the meter counts money, occurrences or points."""
 
     @property
-    def is_level(self) -> bool:
+    def can_decrease(self) -> bool:
         """Return whether the meter can also fall, such as credits or hopper contents, unlike a cumulative meter."""
         return bool(self.decreasing_flows)
 
 
 #: Pattern of the accounts of players' credit.
 _ANY_CREDIT: Final = "credit:*"
-_OUTS: Final = (
+_MONEY_OUT_METERS: Final = (
     (
         "att_cancel_credit",
         "cancelled credit paid by an attendant",
@@ -119,11 +119,11 @@ METERS: Final[tuple[Meter, ...]] = (
         (("house:win", _ANY_CREDIT), ("house:push", _ANY_CREDIT)),
     ),
     Meter("push", "returned stakes, which are not wins", (("house:push", "*"),)),
-    *(Meter(name, meaning, flows) for name, meaning, flows in _OUTS),
+    *(Meter(name, meaning, flows) for name, meaning, flows in _MONEY_OUT_METERS),
     Meter(
         "hand_paid",
         "all amounts paid by hand, without complements",
-        tuple(f for _, _, fs in _OUTS for f in fs),
+        tuple(f for _, _, fs in _MONEY_OUT_METERS for f in fs),
     ),
     Meter(
         "att_merchandise.value",

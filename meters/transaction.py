@@ -54,7 +54,7 @@ class Phase(StrEnum):
     """Cancel the reservation made by the transaction with the id ``ref``; no value moves."""
 
 
-class Mark(StrEnum):
+class PeriodMark(StrEnum):
     """An event, such as a power-up, since which occurrence meters are also counted (D-14)."""
 
     POWER_UP = "power_up"
@@ -201,7 +201,7 @@ class Transaction:
     """The dimensions of every transfer and count; a transfer's own dimensions take precedence."""
     counts: Mapping[str, int] = field(default_factory=dict)
     """The number to add to each occurrence meter, by meter name."""
-    marks: tuple[Mark, ...] = ()
+    marks: tuple[PeriodMark, ...] = ()
     """The events that the transaction represents, such as a power-up."""
     state: Mapping[str, JSON] = field(default_factory=dict)
     """The machine state to set, by key; None removes a key."""
@@ -224,7 +224,7 @@ class Transaction:
                 f"{self.id}: phase {_format_short_value(self.phase)} is not one of {[*map(str, Phase)]}"
             )
         self._check_members("transfers", self.transfers, Transfer)
-        self._check_members("marks", self.marks, Mark)
+        self._check_members("marks", self.marks, PeriodMark)
         if self.phase is not Phase.POST:
             self._check_phase()
         self._check_details()
@@ -294,5 +294,5 @@ class AppendResult:
     """The number of the entry."""
     hash_hex: str
     """The hash of the entry."""
-    existed: bool
+    already_existed: bool
     """Whether the transaction was in the journal before, so that nothing was written."""

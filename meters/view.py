@@ -194,7 +194,7 @@ class JournalView:
 
     def _iter_chained_bodies(self, after_sequence: int) -> Iterator[tuple[int, bytes]]:
         """Yield (number, bytes) of all entries after ``after_sequence``, from the archive and then the database."""
-        base, base_hex = self._database.read_base()
+        base, base_hex = self._database.read_head_before_first()
         if after_sequence < base:
             for sequence, body, hash_hex in self._archive.iter_bodies(after_sequence):
                 if sequence == base and hash_hex != base_hex:
@@ -308,23 +308,23 @@ def load(database: DatabaseReader, key: MachineKey | None = None) -> tuple[Ledge
     With ``key`` (as in the machine itself) the seal of each replayed entry is checked too. Raises
     :class:`JournalDamaged`.
     """
-    where = "journal"
-    base, _ = database.read_base()
+    location = "journal"
+    base, _ = database.read_head_before_first()
     newest = next(database.walk((checkpoint.CHECKPOINT_KIND,), 0, None, 1, newest_first=True), None)
     known_boundary = None if newest is None else read_checkpoint_boundary(newest)
     if base and known_boundary is None:
         raise JournalDamaged(
-            where, f"entries 1 to {base} are missing, and no checkpoint states that they are archived"
+            location, f"entries 1 to {base} are missing, and no checkpoint states that they are archived"
         )
     genesis = (
         known_boundary.genesis
         if base and known_boundary
         else next(database.walk((), 0, None, 1, newest_first=False), None)
     )
-    public_key = checkpoint.read_public_key(genesis, where)
+    public_key = checkpoint.read_public_key(genesis, location)
     ledger = Ledger()
     if newest is not None:
-        saved = checkpoint.check_checkpoint(newest, public_key, where)
+        saved = checkpoint.check_checkpoint(newest, public_key, location)
         ledger = checkpoint.decode_ledger(saved, newest.sequence, newest.hash_hex)
     for item in database.iter_entries(ledger.sequence):
         if key is not None:
@@ -332,9 +332,9 @@ def load(database: DatabaseReader, key: MachineKey | None = None) -> tuple[Ledge
         ledger.replay((item.entry,))
     boundary = ArchiveEnd.from_state(ledger.state.get(ARCHIVE_END_KEY))
     if base > (0 if boundary is None else boundary.last_sequence):
-        raise JournalDamaged(where, f"entries up to {base} are missing, and were not archived")
+        raise JournalDamaged(location, f"entries up to {base} are missing, and were not archived")
     if boundary is not None and database.read_hash(boundary.last_sequence) != boundary.head_hex:
-        raise JournalDamaged(where, f"entry {boundary.last_sequence} is not the one that was archived")
+        raise JournalDamaged(location, f"entry {boundary.last_sequence} is not the one that was archived")
     return ledger, public_key
 
 
@@ -419,7 +419,7 @@ def _check_end(database: DatabaseReader, acknowledged: AnchoredHead | None, medi
         raise JournalDamaged(
             str(media[0]), f"it ends at entry {sequence}, but entry {acknowledged.sequence} was acknowledged"
         )
-    base, _ = database.read_base()
+    base, _ = database.read_head_before_first()
     if acknowledged.sequence >= base and database.read_hash(acknowledged.sequence) != acknowledged.hash_hex:
         raise JournalDamaged(
             str(media[0]), f"entry {acknowledged.sequence} differs from the acknowledged one"

@@ -15,7 +15,7 @@ from egm.play.keys import PlayKey
 from egm.record_codec import omit_if_default, stored_as
 from egm.record_fields import Count, Digest, NonBlankText, Person, Persons, Staff, Time
 from egm.staff.entries import ByPersons
-from meters import Mark
+from meters import PeriodMark
 
 
 # ---------------------------------------------------------------------------------------------- values in memory
@@ -109,7 +109,7 @@ POWER_UP: Final = EntryDeclaration(
     counts={"power_resets": 1},
     written_keys=(IntegrityKey.BOOTS,),
     optional_keys=(PlayKey.RESIDUAL,),
-    marks=(Mark.POWER_UP,),
+    marks=(PeriodMark.POWER_UP,),
     significance=Significance(EventEffect.LOG, ClearCondition.ITSELF, sas_exception_code=0x17),
     is_technical=True,
 )
@@ -226,7 +226,7 @@ DOOR_CLOSED: Final = EntryDeclaration(
     record=DoorMoved,
     description="A door was closed.",
     written_keys=(KernelKey.DOOR,),
-    marks=(Mark.DOOR_CLOSE,),
+    marks=(PeriodMark.DOOR_CLOSE,),
     subject_field="door",
     significance={
         "main": Significance(EventEffect.LOG, sas_exception_code=0x12),

@@ -20,7 +20,7 @@ from egm.kernel.logs import Log
 from egm.kernel.significance import Significance, find_significance_by_pattern
 from egm.record_codec import RecordError, check_value, list_conditions, stored_key
 from egm.record_fields import KEY_SWITCH
-from meters import JournalView, Mark, Phase, Transaction
+from meters import JournalView, PeriodMark, Phase, Transaction
 from meters.entry import StoredEntry
 from meters.transaction import JSON
 
@@ -72,7 +72,7 @@ class EntryDeclaration(Generic[R]):
     """The storage keys, or prefixes of keys, that every such entry sets or removes."""
     optional_keys: tuple[Key, ...] = ()
     """The storage keys that some such entries set or remove."""
-    marks: tuple[Mark, ...] = ()
+    marks: tuple[PeriodMark, ...] = ()
     dimension_names: frozenset[str] = frozenset()
     """The names of the dimensions of the entry's amounts and counts, other than the position."""
     subject_field: str = ""

@@ -24,7 +24,7 @@ from egm.staff.form import list_event_persons
 from egm.staff.identities import IdentityRegister
 from egm.staff.service_calls import answer_service_call
 from meters import Transfer
-from meters.chart import parse_account_words
+from meters.chart import parse_account_variables
 
 
 def _needs_identity(machine: Machine, amount_cents: int) -> bool:
@@ -126,4 +126,4 @@ def find_unclaimed_account(flow: Transfer) -> str:
     """
     if not flow.source.startswith(PRIZES_ACCOUNT_PREFIX):
         return "house:orphan"
-    return f"{PRIZES_ACCOUNT_PREFIX}{parse_account_words(flow.source)['prize']}:unclaimed"
+    return f"{PRIZES_ACCOUNT_PREFIX}{parse_account_variables(flow.source)['prize']}:unclaimed"

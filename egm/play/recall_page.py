@@ -157,12 +157,14 @@ class RecallPlayPage(MenuPage):
     def _replay(self) -> Replay:
         """Return the current step of the recalled play as the screen draws it, with the mark RECALL."""
         step, game = self.steps[self.step_index], _apply_later_steps(self.play)
-        win_credits = None if self.play.end is None or game.outcome is None else game.outcome.win_credits
+        win_credits = (
+            None if self.play.end_entry is None or game.outcome is None else game.outcome.win_credits
+        )
         return Replay(
             play_id=self.play.play_id,
             game_id=game.game.id,
             game_version=game.game.version,
-            time_utc=self.play.start.time_utc.isoformat(),
+            time_utc=self.play.start_entry.time_utc.isoformat(),
             denomination_cents=game.denomination_cents,
             bet_credits=game.bet_credits,
             bet_wager=dict(game.wager.options),
@@ -208,13 +210,15 @@ def _has_hidden_pictures(machine: Machine, play: Play) -> bool:
 
 def _read_start(play: Play) -> GameRecord:
     """Return the play's game as recorded at its start."""
-    return from_json(GameRecord, play.start.record, f"entry {play.start.sequence}, {play.start.kind}")
+    return from_json(
+        GameRecord, play.start_entry.record, f"entry {play.start_entry.sequence}, {play.start_entry.kind}"
+    )
 
 
 def _apply_later_steps(play: Play) -> GameRecord:
     """Return the play's game record with all later steps applied."""
     game = _read_start(play)
-    for step in play.steps:
+    for step in play.choice_entries:
         game = game.with_step(_read_step(step))
     return game
 
@@ -228,7 +232,7 @@ def _build_play_row(machine: Machine, play: Play) -> PageRow:
     """Return a play's row in the list of plays: time, position, game, bet, win and state."""
     return PageRow(
         cells=(
-            build_time_text(play.start.time_utc.isoformat()),
+            build_time_text(play.start_entry.time_utc.isoformat()),
             *((build_number_text(play.position),) if machine.position.position_count > 1 else ()),
             _find_game_title(machine, _read_start(play).game),
             build_money_text(play.bet_cents),
@@ -269,7 +273,7 @@ def _build_play_tables(
     rules, unit_cents = _find_definition(machine, game.game), game.denomination_cents
     paid_cents, after_cents = play.win_cents or 0, play.credit_after_cents
     rows: list[tuple[str | PageText, PageText]] = [
-        ("column.time", build_time_text(play.start.time_utc.isoformat())),
+        ("column.time", build_time_text(play.start_entry.time_utc.isoformat())),
         *(
             (("column.position", build_number_text(play.position)),)
             if machine.position.position_count > 1
@@ -291,11 +295,13 @@ def _build_play_tables(
             build_code_text("source", source.partition(":")[2].partition(":")[0] or source),
             build_money_text(cents),
         )
-        for source, cents in play.added_cents.items()
+        for source, cents in play.added_cents_by_source.items()
     ]
     steps_by_number = dict(enumerate(steps, 1))
-    first = len(game.steps) - len(play.steps)
-    numbers_by_table = {n for n, entry in enumerate(play.steps, first) if _read_step(entry).is_table_answer}
+    first = len(game.steps) - len(play.choice_entries)
+    numbers_by_table = {
+        n for n, entry in enumerate(play.choice_entries, first) if _read_step(entry).is_table_answer
+    }
     choices = [
         (
             _format_answer_label(n, steps_by_number.get(n), positions, is_by_table=n in numbers_by_table),

@@ -506,7 +506,7 @@ class Profile(_Table):
             name
             for name in self.hard_meters.meters
             if name not in METER_BY_NAME
-            or METER_BY_NAME[name].is_level
+            or METER_BY_NAME[name].can_decrease
             or METER_BY_NAME[name].unit is not Unit.CENTS
         ]
         if unsuitable_meters:

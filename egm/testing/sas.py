@@ -146,7 +146,7 @@ class HostWire:
                 case RunPollEffect(poll=poll, request=request):
                     if self.slow:
                         self.waiting.append(action)
-                        output += self._perform(self.channel.reply_busy(request))
+                        output += self._perform(self.channel.send_busy_reply(request))
                         continue
                     assert poll.effect_function is not None
                     try:

@@ -83,7 +83,7 @@ def holds(state, values, transfer=None):
     with Journal.open(state, now=now) as journal:
         assert not list(journal.entries("event"))
         if posted is not None:
-            assert journal.append(transaction).existed
+            assert journal.append(transaction).already_existed
 
 
 @pytest.mark.requirement("A-05", "A-08")

@@ -164,7 +164,7 @@ def test_a_repeat_of_an_archived_identifier_is_never_counted_twice(lived):
         before = journal.balance_cents(CREDIT), journal.sequence
         for entry in list(journal.entries(limit=200)):
             posted = journal.append(entry.transaction)
-            assert (posted.existed, posted.sequence) == (True, entry.sequence)
+            assert (posted.already_existed, posted.sequence) == (True, entry.sequence)
         with pytest.raises(IdConflict, match="other content"):
             journal.append(
                 Transaction(id="bill:1", kind="bill.in", transfers=(Transfer("world:bill", CREDIT, 1),))
@@ -235,8 +235,8 @@ def test_a_reservation_made_before_archiving_is_settled_after_it(lived):
     with opened(folder) as journal:
         assert [r.id for r in journal.list_pending()] == ["ticket-9.out"]
         settle = Transaction(id="ticket-9.printed", kind="ticket.out", phase=Phase.SETTLE, ref="ticket-9.out")
-        assert not journal.append(settle).existed
-        assert journal.append(settle).existed
+        assert not journal.append(settle).already_existed
+        assert journal.append(settle).already_existed
         assert journal.list_pending() == []
 
 
@@ -251,7 +251,7 @@ def test_an_archive_lost_on_one_medium_is_read_from_the_other(lived):
     shutil.rmtree(folder / "archive")
     with opened(folder) as journal:
         assert list(journal.iter_bodies())[: len(written)] == written
-        assert journal.append(Transaction(id="host-0", kind="host.told", record={"n": 0})).existed
+        assert journal.append(Transaction(id="host-0", kind="host.told", record={"n": 0})).already_existed
         said = [e.record["where"] for e in journal.entries("event")]
         assert any(where.endswith(".ids") for where in said)
 

@@ -98,7 +98,7 @@ def test_the_database_refuses_to_change_or_remove_an_entry(journal, tmp_path, co
 def test_a_repeat_is_recognised_and_counted_once(journal):
     first = journal.append(bill("b1"))
     again = journal.append(bill("b1"))
-    assert (again.sequence, again.hash_hex, again.existed) == (first.sequence, first.hash_hex, True)
+    assert (again.sequence, again.hash_hex, again.already_existed) == (first.sequence, first.hash_hex, True)
     assert journal.balance_cents(CREDIT) == 2000
     with pytest.raises(IdConflict, match="b1"):
         journal.append(bill("b1", 500))
@@ -107,7 +107,7 @@ def test_a_repeat_is_recognised_and_counted_once(journal):
 def test_a_repeat_is_recognised_with_integer_keys_in_its_record(journal):
     details = Transaction(id="e1", kind="event", record={10: "ten", 9: "nine"})
     journal.append(details)
-    assert journal.append(details).existed
+    assert journal.append(details).already_existed
     assert journal.get("e1").record == {"10": "ten", "9": "nine"}
 
 
@@ -169,7 +169,7 @@ def test_a_restart_rebuilds_the_exact_state(tmp_path):
     first.append(Transaction(id="e2", kind="event", state={"gone": None}))
     before = (first.meters().values, first.states(), first.list_pending())
     head = (first.sequence, first.head_hash)
-    first.abandon()
+    first.close_without_checkpoint()
     with Journal.open(tmp_path, now=clock) as second:
         assert (second.meters().values, second.states(), second.list_pending()) == before
         assert (second.sequence, second.head_hash) == head
@@ -215,7 +215,7 @@ def test_the_second_copy_is_in_the_given_folder_and_belongs_to_one_machine(tmp_p
     with pytest.raises(MediumMissing, match="other-medium"):
         Journal.open(tmp_path / "a", now=clock, second_dir=second)
     assert not second.exists()
-    with Journal.open(tmp_path / "a", now=clock, second_dir=second, alone=True) as journal:
+    with Journal.open(tmp_path / "a", now=clock, second_dir=second, allow_missing_second=True) as journal:
         assert journal.balance_cents(CREDIT) == 2000
         assert [e.record["code"] for e in journal.entries("event")] == ["memory.medium_missing"]
     assert not second.exists()

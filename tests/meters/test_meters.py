@@ -4,8 +4,8 @@ from datetime import UTC, datetime
 
 import pytest
 
-from meters import ExcessiveIncrement, Journal, Mark, Phase, Policy, Transaction, Transfer
-from meters.chart import ACCOUNTS, Book, Role, find_account
+from meters import ExcessiveIncrement, Journal, PeriodMark, Phase, Policy, Transaction, Transfer
+from meters.chart import ACCOUNTS, AccountBook, AccountRole, find_account
 from meters.names import METER_NAMES_BY_JURISDICTION, UnknownJurisdiction, read_jurisdiction_meters
 from meters.reading import UnknownMeter, compute_displayed_value
 from meters.table import METERS, Unit, find_flow_meters
@@ -139,7 +139,7 @@ def test_every_account_of_the_chart_feeds_a_meter():
                 if names[0] != names[1] and find_flow_meters(*names):
                     fed |= {giver.pattern, taker.pattern}
     stores = {"stock:floor"}
-    others = {a.pattern for a in ACCOUNTS if a.book in {Book.TOURNAMENT, Book.KENO}}
+    others = {a.pattern for a in ACCOUNTS if a.book in {AccountBook.TOURNAMENT, AccountBook.KENO}}
     assert {a.pattern for a in ACCOUNTS} - fed <= stores | others
 
 
@@ -198,10 +198,14 @@ def test_occurrences_are_counted_since_power_up_and_door_close(journal):
         journal.append(Transaction(id=f"g{journal.sequence}", kind="game.end", counts={"games_played": 1}))
 
     play()
-    journal.append(Transaction(id="up", kind="power.up", counts={"power_resets": 1}, marks=(Mark.POWER_UP,)))
+    journal.append(
+        Transaction(id="up", kind="power.up", counts={"power_resets": 1}, marks=(PeriodMark.POWER_UP,))
+    )
     play()
     journal.append(
-        Transaction(id="door", kind="door.closed", counts={"door.main.opens": 1}, marks=(Mark.DOOR_CLOSE,))
+        Transaction(
+            id="door", kind="door.closed", counts={"door.main.opens": 1}, marks=(PeriodMark.DOOR_CLOSE,)
+        )
     )
     play()
     values = journal.meters().values
@@ -341,8 +345,8 @@ def test_an_excessive_increment_is_refused(tmp_path):
 def test_each_account_role_may_be_debited_or_credited_and_only_credit_stays_positive():
     for line in ACCOUNTS:
         assert line.can_be_debited or line.can_be_credited
-        assert line.is_never_negative == (line.role is Role.CREDIT)
-    assert find_account("credit:2:restricted").role is Role.CREDIT
+        assert line.is_never_negative == (line.role is AccountRole.CREDIT)
+    assert find_account("credit:2:restricted").role is AccountRole.CREDIT
 
 
 @pytest.mark.requirement("D-11:b")
@@ -372,7 +376,9 @@ def test_a_restart_restores_every_meter_reservation_and_state(tmp_path, checkpoi
     """From a checkpoint and from the entries after it."""
     policy = Policy(checkpoint_every=checkpoint_every)
     journal = Journal.open(tmp_path, now=clock, policy=policy)
-    journal.append(Transaction(id="up", kind="power.up", counts={"power_resets": 1}, marks=(Mark.POWER_UP,)))
+    journal.append(
+        Transaction(id="up", kind="power.up", counts={"power_resets": 1}, marks=(PeriodMark.POWER_UP,))
+    )
     move(journal, ("world:bill", CREDIT, 2000, {"bill_cents": 2000}))
     move(
         journal,
@@ -384,7 +390,7 @@ def test_a_restart_restores_every_meter_reservation_and_state(tmp_path, checkpoi
     move(journal, (CREDIT, "out:voucher:cashable", 600), phase=Phase.RESERVE)
     values, cells, pending = journal.meters().values, journal.meters().cells, journal.list_pending()
     assert (values["power_resets"], values["power_resets.since_power_up"]) == (1, 0)
-    journal.abandon()  # without the checkpoint of an orderly end
+    journal.close_without_checkpoint()  # without the checkpoint of an orderly end
     with Journal.open(tmp_path, now=clock, policy=policy) as journal:
         assert journal.meters().values == values
         assert sorted(map(str, journal.meters().cells)) == sorted(map(str, cells))

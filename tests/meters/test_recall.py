@@ -69,14 +69,19 @@ def test_plays_are_recalled_with_the_money_added_before_them(journal):
         )
     )
     third, second, first = iter_recent_plays(journal)
-    assert (third.play_id, third.end, third.win_cents, third.credit_after_cents) == ("p3", None, None, None)
-    assert second.added_cents == {"world:bill": 2500, "world:voucher_in:cashable": 300}
+    assert (third.play_id, third.end_entry, third.win_cents, third.credit_after_cents) == (
+        "p3",
+        None,
+        None,
+        None,
+    )
+    assert second.added_cents_by_source == {"world:bill": 2500, "world:voucher_in:cashable": 300}
     assert (second.bet_cents, second.win_cents) == (5, 10)
     assert (second.credit_before_cents, second.credit_after_cents) == (100, 105)
-    assert len(second.steps) == 60
+    assert len(second.choice_entries) == 60
     assert [step.record["choice"] for step in second.shown_steps] == list(range(10, 60))
     assert second.outcome == {"display": {"step": 59}}
-    assert first.added_cents == {"world:bill": 500}
+    assert first.added_cents_by_source == {"world:bill": 500}
     assert first.outcome == {"display": {"stops": [1]}}
     assert [p.play_id for p in iter_recent_plays(journal, 2)] == ["p3", "p2"]
 

@@ -195,7 +195,7 @@ class World:
         self.alive = False
         self.restarts += 1
         room = self.floor.room
-        room.journal.abandon()
+        room.journal.close_without_checkpoint()
         room.lose()
         raise PowerGoneError
 

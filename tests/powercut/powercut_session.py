@@ -9,7 +9,7 @@ from pathlib import Path
 from powercut_disk import Disk, PowerCut
 from powercut_storage import SimStorage
 
-from meters import Journal, Mark, Phase, Policy, Transaction, Transfer
+from meters import Journal, PeriodMark, Phase, Policy, Transaction, Transfer
 
 CREDIT = "credit:1:cashable"
 POLICY = Policy(checkpoint_every=7, segment_bytes=2500)
@@ -37,7 +37,7 @@ def play(n, bet, win, steps=0):
 
 
 SESSION = (
-    Transaction(id="up1", kind="power.up", counts={"power_resets": 1}, marks=(Mark.POWER_UP,)),
+    Transaction(id="up1", kind="power.up", counts={"power_resets": 1}, marks=(PeriodMark.POWER_UP,)),
     post("b1.escrow", "bill.escrow", ("world:bill", CREDIT, 2000, {"bill_cents": 2000}), phase=Phase.RESERVE),
     Transaction(id="b1.stacked", kind="bill.in", phase=Phase.SETTLE, ref="b1.escrow"),
     *play(1, 25, 0),
@@ -83,7 +83,7 @@ class Player:
             now=self.now,
             policy=POLICY,
             storage=self._storage,
-            alone=alone,
+            allow_missing_second=alone,
         )
         return self.journal
 

@@ -75,7 +75,7 @@ def test_a_lost_flipped_or_outdated_copy_is_repaired_from_the_other(folders, whi
         assert bytes(disk.names[path].seen) == hurt
         assert reader.read() == b"new"
         assert bytes(disk.names[path].seen) == good
-        assert [finding.where for finding in reader.findings] == ["people.json"]
+        assert [finding.location for finding in reader.findings] == ["people.json"]
     disk.unlink(path)
     assert mirror(disk, folders).read() == b"new"
     assert bytes(disk.names[path].seen) == good

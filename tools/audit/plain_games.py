@@ -33,7 +33,7 @@ from egm.play.records.tables import TableStateKeys, find_table_keys
 from egm.progressive.pools import has_prescribed_amounts
 from meters.entry import encode_canonical_json, is_time, parse
 from meters.identifiers import TAG_DIGITS, TAG_PATTERN
-from meters.ledger import Cell, DimsKey, build_dims_key
+from meters.ledger import DimsKey, MeterCellKey, build_dims_key
 from meters.transaction import AMOUNT_MAX
 from paytables import DECISION_OF_WHEEL, Choice, Game, Outcome, ReplayDraw, Wager
 
@@ -226,7 +226,7 @@ class PlainRun:
     """The ids of the games that were played."""
     played_tables: set[tuple[str, int]] = field(default_factory=set)
     """The table games played, each as (digest of the definition, denomination in minor units)."""
-    flows: dict[Cell, list[int]] = field(default_factory=dict)
+    flows: dict[MeterCellKey, list[int]] = field(default_factory=dict)
     """For each meter cell, the sum in minor units and the number of its transfers, in order of first occurrence.
 
     A cell is one combination of account pair and dimensions whose transfers are added up.
@@ -294,7 +294,7 @@ class PlainRun:
         for count in ("games_played", _find_result_count(game)):
             self.counts[count, key] = self.counts.get((count, key), 0) + 1
 
-    def _add_flow(self, cell: Cell, cents: int, times: int) -> None:
+    def _add_flow(self, cell: MeterCellKey, cents: int, times: int) -> None:
         """Add ``times`` transfers with a total of ``cents`` to the run's sums for a meter cell."""
         flow = self.flows.setdefault(cell, [0, 0])
         flow[0] += cents

@@ -490,7 +490,7 @@ class Auditor:
         try:
             signed = checkpoint.check_checkpoint(entry, self.public_key, "journal")
         except JournalDamaged as error:
-            self.report_finding(entry, error.why)
+            self.report_finding(entry, error.reason)
             return
         derived = checkpoint.encode_ledger(self._ledger)
         wrong_parts = [

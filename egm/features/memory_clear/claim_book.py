@@ -19,7 +19,7 @@ from egm.kernel.keys import ClearAction, Key, StorageKeys
 from egm.money.keys import MoneyKey
 from egm.record_codec import RecordError, from_json, to_json
 from meters import Phase, Transaction, Transfer
-from meters.chart import Book, Role, find_account, parse_account_words
+from meters.chart import AccountBook, AccountRole, find_account, parse_account_variables
 from meters.ledger import Ledger, Reservation
 from meters.salvage import SalvagedJournal
 from meters.transaction import JSON, Dims
@@ -251,7 +251,7 @@ class ClaimBook:
             )
             if cents <= 0:
                 continue
-            words = parse_account_words(name)
+            words = parse_account_variables(name)
             position = int(words["position"])
             restricted = is_restricted(name)
             state = self.take_values(format_state_name(position, MoneyKey.RESTRICTED)) if restricted else {}
@@ -361,7 +361,7 @@ def format_state_name(position: int, key: Key) -> str:
 
 def is_credit(name: str) -> bool:
     """Return whether the account ``name`` holds credit of a player."""
-    return find_account(name).role is Role.CREDIT and find_account(name).book is Book.LIVE
+    return find_account(name).role is AccountRole.CREDIT and find_account(name).book is AccountBook.LIVE
 
 
 def is_restricted(name: str) -> bool:

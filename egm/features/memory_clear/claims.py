@@ -48,7 +48,7 @@ from egm.progressive.records import ClaimRecord, HeldPrize
 from egm.progressive.round import LinkProgress
 from egm.record_codec import to_json
 from meters import Transaction, Transfer
-from meters.chart import Book, find_account
+from meters.chart import AccountBook, find_account
 from meters.ledger import Reservation
 from meters.recall import CARRIED_GAME
 from meters.salvage import SalvagedJournal
@@ -253,7 +253,7 @@ def _claim_orphaned_handpay(book: ClaimBook, name: str) -> None:
     for flow in funds:
         book.claimed_credit_cents[flow.target] += flow.amount_cents
     carried = (book.build_entry(claim, CLAIM_CARRIED, transfers=funds, state=book.take_values(name)),)
-    cents = sum(flow.amount_cents for flow in flows if find_account(flow.source).book is Book.LIVE)
+    cents = sum(flow.amount_cents for flow in flows if find_account(flow.source).book is AccountBook.LIVE)
     book.add_claim(
         ClearanceClaim(
             claim, cents, {"id": unclaimed.id, "flows": encode_flows(flows)}, carry_entries=carried

@@ -217,7 +217,7 @@ def _iter_form_details(form: Form | None) -> Iterator[tuple[PageText, ...]]:
 def _iter_meter_rows(_: ServiceMenu) -> Iterator[tuple[PageText, ...]]:
     """Yield the manual's row of each meter: name, unit, whether it is a running total or a present amount, and code."""
     for meter in METERS:
-        reads = "level" if meter.is_level else "total"
+        reads = "level" if meter.can_decrease else "total"
         yield (
             build_code_text("meter_name", meter.name),
             build_text(f"manual.unit.{meter.unit}"),

@@ -98,7 +98,7 @@ class MetersPage(MenuPage):
         tables = []
         for name in reading.values:
             meter = METER_BY_NAME.get(name)
-            can_be_split = ".since_" not in name and (meter is None or not meter.is_level)
+            can_be_split = ".since_" not in name and (meter is None or not meter.can_decrease)
             parts = reading.split_by(name, self.dimension) if can_be_split else {}
             if any(value for part, value in parts.items() if part):
                 rows = (

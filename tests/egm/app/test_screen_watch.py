@@ -81,7 +81,7 @@ def test_a_hanging_screen_counts_as_missing_although_it_is_connected(tmp_path):
 
     async def until(screen, living):
         async with asyncio.timeout(60):
-            while server.living_screen_count != living:
+            while server.responding_screen_count != living:
                 screen.poll(asyncio.get_running_loop().time())
                 await asyncio.sleep(0.01)
 
@@ -92,9 +92,9 @@ def test_a_hanging_screen_counts_as_missing_although_it_is_connected(tmp_path):
         await until(screen, 2)
         for _ in range(2):
             now_s[0] += 9
-            assert server.living_screen_count == 2
+            assert server.responding_screen_count == 2
             now_s[0] += 1
-            assert (server.living_screen_count, server.player_screen_count) == (1, 2)
+            assert (server.responding_screen_count, server.player_screen_count) == (1, 2)
             assert screen.send(Alive())
             await until(screen, 2)
         screen.close()

@@ -97,7 +97,7 @@ class MoneyMachine(RuleBasedStateMachine):
             **more,
         )
         posted = self.journal.append(transaction)
-        assert not posted.existed
+        assert not posted.already_existed
         self.done.append(transaction)
         return transaction.id
 
@@ -148,7 +148,7 @@ class MoneyMachine(RuleBasedStateMachine):
     @rule(data=st.data())
     def repeat(self, data):
         transaction = data.draw(st.sampled_from(self.done))
-        assert self.journal.append(transaction).existed
+        assert self.journal.append(transaction).already_existed
         other = Transaction(id=transaction.id, kind="model", record="other")
         with pytest.raises(IdConflict):
             self.journal.append(other)
@@ -158,7 +158,7 @@ class MoneyMachine(RuleBasedStateMachine):
         if clean:
             self.journal.close()
         else:
-            self.journal.abandon()
+            self.journal.close_without_checkpoint()
         self.journal = self.open()
 
     # ------------------------------------------------------------------ what must change nothing that is owed

@@ -24,12 +24,12 @@ RULES: Final = (
         entry_declaration=entries.HOST_LINK_UP, record={"host": "$host"}, state={"host_silent:{host}": None}
     ),
     AuditRule(
-        entry_declaration=entries.HOST_TIME,
+        entry_declaration=entries.HOST_CLOCK_SET,
         record={"host": "$host", "ahead_seconds": "$ahead"},
         state={"host_time:{host}": "$ahead"},
     ),
     AuditRule(
-        entry_declaration=entries.WINS_READ,
+        entry_declaration=entries.PROGRESSIVE_WINS_READ,
         state={"progressive_win:{win}?": None},
         extra_checks=(
             require_equal(

@@ -444,18 +444,18 @@ def _build_row(entry: StoredEntry) -> dict[str, Any]:
 
 def _build_play_row(play: recall.Play) -> dict[str, Any]:
     """Return a game play as a row of the printed log."""
-    start = recall.read_details(play.start)
+    start = recall.read_details(play.start_entry)
     return {
-        "entry": play.start.sequence,
-        "time": play.start.time_utc.isoformat(timespec="seconds"),
+        "entry": play.start_entry.sequence,
+        "time": play.start_entry.time_utc.isoformat(timespec="seconds"),
         "kind": start.get("game", {}).get("id", ""),
-        "position": play.start.transaction.dims.get("position"),
+        "position": play.start_entry.transaction.dims.get("position"),
         "bet_cents": play.bet_cents,
         "win_cents": play.win_cents,
         "prizes": [dict(prize) for prize in play.prizes_won],
         "credit_before_cents": play.credit_before_cents,
         "credit_after_cents": play.credit_after_cents,
-        "added_cents": dict(play.added_cents),
+        "added_cents": dict(play.added_cents_by_source),
         "steps": [dict(recall.read_details(e)) for e in play.shown_steps],
         "outcome": play.outcome,
     }

@@ -233,7 +233,7 @@ def _is_split_by(name: str, dimension: str) -> bool:
     A balance, such as the credit on the machine, can only be split by position. It cannot be split by game,
     because credit won in one game may be spent in another.
     """
-    return dimension == "position" or name not in METER_BY_NAME or not METER_BY_NAME[name].is_level
+    return dimension == "position" or name not in METER_BY_NAME or not METER_BY_NAME[name].can_decrease
 
 
 def _print_split(

@@ -86,7 +86,7 @@ class _Machine:
                 if isinstance(action, RunPollEffect):
                     self._answer = self._answer * 5 + 1
                     replies = (
-                        self.channel.reply_busy(action.request),
+                        self.channel.send_busy_reply(action.request),
                         self.channel.reply_to_request(action.poll, action.request, None),
                         self.channel.reply_to_request(action.poll, action.request, ACK),
                     )
