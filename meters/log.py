@@ -127,7 +127,7 @@ class LogCopy:
         """The number and hash of the entry before the first one in the log; valid after :meth:`scan`."""
 
     def close(self) -> None:
-        """Close the segment file that is written, and the one that :meth:`check_some` is reading."""
+        """Close the segment file that is written, and the one that :meth:`check_next_part` is reading."""
         self._nothing_through = None
         if self._check_in_progress is not None:
             self._check_in_progress.close()

@@ -39,7 +39,7 @@ class TicketLedgerMended:
 
 GAME_REFUSED: Final = EntryDeclaration(kind="game.refused", record=GameRefused)
 SCREEN_REFUSED: Final = EntryDeclaration(kind="screen.refused", record=ScreenRefused)
-TICKETS_MENDED: Final = EntryDeclaration(
+TICKET_LEDGER_REPAIRED: Final = EntryDeclaration(
     kind="tickets.mended",
     record=TicketLedgerMended,
     significance=Significance(EventEffect.LOG),

@@ -159,7 +159,7 @@ def _iter_venue_data_faults(file: CabinetFile, profile: Profile) -> Iterator[Fau
     """Yield a fault for each item of venue data that the jurisdiction's tickets must print and the file lacks."""
     try:
         house = file.machine.venue
-        load_template(profile.id).check_house(house)
+        load_template(profile.id).check_venue(house)
     except (LocalError, OperatorError) as error:
         yield Fault("machine.licence_holder", str(error))
 

@@ -18,7 +18,7 @@ from typing import Final
 from egm.app.archive_place import link_archive
 from egm.app.entries import (
     GAME_REFUSED,
-    TICKETS_MENDED,
+    TICKET_LEDGER_REPAIRED,
     GameRefused,
     TicketLedgerMended,
     record_generator_event,
@@ -279,7 +279,7 @@ class MachineProcess:
             record_opening_stock(first, self._count_demonstration_coins())
         recover_tickets(first, reason)
         if store is not None and store.restoration_text:
-            first.post(TICKETS_MENDED, TicketLedgerMended(repair=str(store.restoration_text)))
+            first.post(TICKET_LEDGER_REPAIRED, TicketLedgerMended(repair=str(store.restoration_text)))
         machines = [first]
         for number in range(2, cabinet.positions + 1):
             machine = self._create_machine(journal, Position(number, cabinet.positions))

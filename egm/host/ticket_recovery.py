@@ -22,8 +22,8 @@ from egm.kernel.timekeeping import Timekeeper
 from egm.money.entries import (
     DISPUTE_RULED,
     ORPHAN_TICKET,
+    TICKET_LEDGER_CONTRADICTED,
     TICKET_TAKEN,
-    TICKETS_CONTRADICTED,
     VOUCHER_IN,
     TicketContradicted,
     TicketTaken,
@@ -170,7 +170,7 @@ def _check_credited_tickets_redeemed(machine: Machine, desk: TicketDesk) -> None
         detail = f"{ticket.masked}, {ticket.amount_cents} cents"
         raise_fault(machine, "ticket_contradiction", detail=detail)
         machine.post(
-            TICKETS_CONTRADICTED,
+            TICKET_LEDGER_CONTRADICTED,
             TicketContradicted(id=redemption_id, number=ticket.masked, amount_cents=ticket.amount_cents),
             entry_id=f"{redemption_id}.contradicted",
             state={MoneyKey.TICKET_LEDGER_ANCHOR: replace(anchor, starting_cents_by_account=base)},
@@ -216,9 +216,9 @@ def _complete_interrupted_tickets(machine: Machine, desk: TicketDesk) -> None:
             record_ticket_number(machine, pay_out, record.ticket)
     for redemption in unfinished.redemptions:
         if has_ended(machine.journal, f"{redemption.redemption_id}.in"):
-            desk.redeem_commit(redemption.redemption_id)
+            desk.commit_redemption(redemption.redemption_id)
         elif redemption.redemption_id not in open_ids:
-            desk.redeem_abort(redemption.redemption_id, "the machine stopped before it was stacked")
+            desk.abort_redemption(redemption.redemption_id, "the machine stopped before it was stacked")
     _recover_host_read_state(machine, desk)
 
 

@@ -32,8 +32,8 @@ from egm.money.entries import (
     COINS_COUNTED,
     COINS_ORDERED,
     PAPER_CONFIRMED,
-    PAPER_MARK,
-    PAPER_MOVING,
+    PAPER_DIRECTION_REPORTED,
+    PAPER_POSITION_STORED,
     TICKET_PENDING,
     TICKET_PRINTING,
     TICKET_TAKEN,
@@ -179,7 +179,9 @@ class JournalEscrowLedger:
             self._find_phase() is EscrowPhase.ORDERED, "the acceptor moves a bill or ticket without an order"
         )
         paper = self._machine.memory.require(PaperRecord, MoneyKey.PAPER)
-        self._machine.post(PAPER_MOVING, state={MoneyKey.PAPER: replace(paper, is_returning=is_returning)})
+        self._machine.post(
+            PAPER_DIRECTION_REPORTED, state={MoneyKey.PAPER: replace(paper, is_returning=is_returning)}
+        )
 
     def set_protocol_position(self, position: int) -> None:
         """Store which message of the stacking protocol the driver has reached for the open bill or ticket.
@@ -187,7 +189,9 @@ class JournalEscrowLedger:
         After a restart, the driver continues from there.
         """
         paper = self._machine.memory.require(PaperRecord, MoneyKey.PAPER)
-        self._machine.post(PAPER_MARK, state={MoneyKey.PAPER: replace(paper, protocol_position=position)})
+        self._machine.post(
+            PAPER_POSITION_STORED, state={MoneyKey.PAPER: replace(paper, protocol_position=position)}
+        )
 
     def _find_phase(self) -> EscrowPhase | None:
         """Return the phase of stacking that the open bill or ticket has reached, or None if none is being stacked."""

@@ -318,7 +318,7 @@ def _post_award(machine: Machine, ruling: DisputeRuling) -> None:
     disputed, amount_cents = ruling.disputed_amount, ruling.amount_cents
     desk = machine.find_installed(TicketDesk)
     is_locked = (
-        bool(disputed.masked_ticket_number) and desk is not None and desk.holds_redemption(disputed.id)
+        bool(disputed.masked_ticket_number) and desk is not None and desk.has_redemption_lock(disputed.id)
     )
     redeems = is_locked and amount_cents > 0
     redemption_status = RedemptionStatus.REDEEMED if amount_cents else RedemptionStatus.NOT_STACKED
@@ -341,9 +341,9 @@ def _post_award(machine: Machine, ruling: DisputeRuling) -> None:
         state={**state, **build_host_ticket_state(machine, disputed.id, redemption_status)},
     )
     if redeems:
-        machine.component(TicketDesk).redeem_commit(disputed.id)
+        machine.component(TicketDesk).commit_redemption(disputed.id)
     elif is_locked:
-        machine.component(TicketDesk).redeem_abort(disputed.id, "ruled as returned to the player")
+        machine.component(TicketDesk).abort_redemption(disputed.id, "ruled as returned to the player")
     store_journal_head(machine)
 
 

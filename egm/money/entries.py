@@ -178,14 +178,14 @@ VOUCHER_REFUSED: Final = EntryDeclaration(
     description="No ledger redeems the ticket; it is returned.",
     counts={"vouchers_refused": 1},
 )
-PAPER_MARK: Final = EntryDeclaration(
+PAPER_POSITION_STORED: Final = EntryDeclaration(
     kind="bill.mark",
     record=NoneType,
     description="The position of the acceptor's protocol changed while a bill or ticket is open.",
     written_keys=(MoneyKey.PAPER,),
     is_bookkeeping=True,
 )
-PAPER_MOVING: Final = EntryDeclaration(
+PAPER_DIRECTION_REPORTED: Final = EntryDeclaration(
     kind="bill.moving",
     record=NoneType,
     description="The acceptor reports in which direction a bill or ticket moves.",
@@ -511,7 +511,7 @@ AFT_JACKPOT: Final = EntryDeclaration(
     significance=Significance(EventEffect.LOG),
     logs=(Log.TRANSFERS,),
 )
-HANDPAY_WAY: Final = EntryDeclaration(
+HANDPAY_METHOD_CHOSEN: Final = EntryDeclaration(
     kind="handpay.way",
     record=HandpayMethodChosen,
     written_keys=(MoneyKey.HANDPAY,),
@@ -796,19 +796,19 @@ class TicketLedgerMended:
     """A text that says which copy was restored, and why."""
 
 
-TICKETS_CHECKED: Final = EntryDeclaration(
+TICKET_LEDGER_CHECKED: Final = EntryDeclaration(
     kind="tickets.checked",
     record=TicketLedgerChecked,
     written_keys=(MoneyKey.TICKET_LEDGER_ANCHOR,),
     significance=Significance(EventEffect.LOG),
 )
-TICKETS_CONTRADICTED: Final = EntryDeclaration(
+TICKET_LEDGER_CONTRADICTED: Final = EntryDeclaration(
     kind="tickets.contradicted",
     record=TicketContradicted,
     written_keys=(MoneyKey.TICKET_LEDGER_ANCHOR,),
     significance=Significance(EventEffect.LOG),
 )
-TICKETS_MENDED: Final = EntryDeclaration(
+TICKET_LEDGER_REPAIRED: Final = EntryDeclaration(
     kind="tickets.mended",
     record=TicketLedgerMended,
     significance=Significance(EventEffect.LOG),

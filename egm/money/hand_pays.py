@@ -27,7 +27,7 @@ from meters import Transfer
 from meters.chart import parse_account_variables
 
 
-def _needs_identity(machine: Machine, amount_cents: int) -> bool:
+def _is_identity_required(machine: Machine, amount_cents: int) -> bool:
     """Return whether the profile requires the player's identity for a hand-pay of this amount."""
     from_cents = machine.profile.by_hand.identity_cents
     return from_cents is not None and amount_cents >= from_cents
@@ -38,14 +38,14 @@ def _needs_identity(machine: Machine, amount_cents: int) -> bool:
 def handpay_can_be_settled(machine: Machine, _: Event) -> bool:
     """Return whether the waiting hand-pay may be settled: it needs no form, or its form has been filled in."""
     handpay = machine.memory.require(HandpayRecord, MoneyKey.HANDPAY)
-    return handpay.filled_form is not None or not _needs_identity(machine, handpay.worth_cents)
+    return handpay.filled_form is not None or not _is_identity_required(machine, handpay.worth_cents)
 
 
 def payment_form_is_complete(machine: Machine, event: Event) -> bool:
     """Return whether a hand-pay form names a permitted means of payment, and the player's identity if required."""
     handpay, form = machine.memory.require(HandpayRecord, MoneyKey.HANDPAY), event.read_payload(PaymentForm)
     return form.method in machine.profile.by_hand.methods and (
-        bool(form.identity) or not _needs_identity(machine, handpay.worth_cents)
+        bool(form.identity) or not _is_identity_required(machine, handpay.worth_cents)
     )
 
 

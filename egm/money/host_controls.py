@@ -25,7 +25,7 @@ class HostControlName(StrEnum):
     """The sound level: ``no_play`` mutes the games, ``off`` mutes everything except alarms."""
 
 
-def list_host_requests(machine: Machine, control: HostControlName, game_id: str = "") -> list[Any]:
+def list_host_settings(machine: Machine, control: HostControlName, game_id: str = "") -> list[Any]:
     """Return the values that hosts have set for ``control``, one for each host that has set it.
 
     ``game_id`` is the id of the game if the control is :attr:`HostControlName.GAME`.
@@ -36,26 +36,26 @@ def list_host_requests(machine: Machine, control: HostControlName, game_id: str 
 
 def is_acceptor_allowed(machine: Machine) -> bool:
     """Return whether every host allows the bill acceptor to take bills and tickets."""
-    return False not in list_host_requests(machine, HostControlName.BILL_ACCEPTOR)
+    return False not in list_host_settings(machine, HostControlName.BILL_ACCEPTOR)
 
 
 def list_allowed_bills(machine: Machine, bills_cents: frozenset[int]) -> frozenset[int]:
     """Return the bill denominations among ``bills_cents`` (minor units) that every host allows."""
     if not is_acceptor_allowed(machine):
         return frozenset()
-    for request in list_host_requests(machine, HostControlName.BILLS):
+    for request in list_host_settings(machine, HostControlName.BILLS):
         bills_cents &= frozenset(request)
     return bills_cents
 
 
 def is_game_allowed(machine: Machine, game_id: str) -> bool:
     """Return whether every host allows the game to be offered."""
-    return False not in list_host_requests(machine, HostControlName.GAME, game_id)
+    return False not in list_host_settings(machine, HostControlName.GAME, game_id)
 
 
 def find_allowed_sound(machine: Machine) -> str:
     """Return the sound level that all hosts allow: ``on``, ``no_play`` or ``off``."""
-    levels = list_host_requests(machine, HostControlName.SOUND)
+    levels = list_host_settings(machine, HostControlName.SOUND)
     return next((level for level in ("off", "no_play") if level in levels), "on")
 
 

@@ -96,7 +96,7 @@ def handpay_waits(machine: Machine, _: Event) -> bool:
 def found_ticket_is_named(machine: Machine, event: Event) -> bool:
     """Return whether the form states the found ticket's number, and this machine validates its own tickets."""
     return (
-        ticket_ledger.tickets_may_move(machine)
+        ticket_ledger.are_tickets_available(machine)
         and not machine.component(HostMoney).validation.is_by_host
         and are_texts_filled_in(event.read_payload(OrphanTicketForm).number)
     )
@@ -180,7 +180,7 @@ def take_orphan_ticket(machine: Machine, event: Event) -> None:
     """
     desk = machine.component(TicketDesk)
     redemption_id = machine.fresh_id("orphan")
-    answer = desk.redeem_begin(redemption_id, event.read_payload(OrphanTicketForm).number.strip())
+    answer = desk.begin_redemption(redemption_id, event.read_payload(OrphanTicketForm).number.strip())
     if isinstance(answer, TicketRefusal):
         refusal = OrphanRefused(**build_ruling_details(machine, event), ledger_answer=answer.reason.value)
         machine.post(ORPHAN_REFUSED, refusal)
@@ -199,7 +199,7 @@ def take_orphan_ticket(machine: Machine, event: Event) -> None:
         transfers=(Transfer(f"world:voucher_in:{ticket.kind}", "house:orphan", ticket.amount_cents),),
         state=ticket_ledger.build_anchor_state(machine),
     )
-    desk.redeem_commit(redemption_id)
+    desk.commit_redemption(redemption_id)
     ticket_ledger.store_journal_head(machine)
 
 

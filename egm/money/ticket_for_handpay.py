@@ -12,7 +12,7 @@ from egm.kernel.events import Event
 from egm.kernel.machine import Machine
 from egm.kernel.messages import Notice
 from egm.kernel.rules import refusal_code
-from egm.money.entries import HANDPAY_RETURNED, HANDPAY_WAY, HandpayMethodChosen, HandpayReturned
+from egm.money.entries import HANDPAY_METHOD_CHOSEN, HANDPAY_RETURNED, HandpayMethodChosen, HandpayReturned
 from egm.money.keys import MoneyKey
 from egm.money.records.money import CashOutRemainder, HandpayRecord
 from egm.money.ways_out import reason_ticket_is_unavailable
@@ -56,7 +56,7 @@ def toggle_ticket_request(machine: Machine, _: Event) -> None:
     way: Literal["hand", "ticket"] = "hand" if handpay.requested_method else "ticket"
     record = replace(handpay, requested_method="" if handpay.requested_method else way)
     machine.post(
-        HANDPAY_WAY,
+        HANDPAY_METHOD_CHOSEN,
         HandpayMethodChosen(handpay_id=handpay.id, payment_method=way),
         state={MoneyKey.HANDPAY: record},
     )

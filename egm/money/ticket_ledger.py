@@ -18,7 +18,7 @@ from egm.host.keys import HostKey
 from egm.kernel.events import Event
 from egm.kernel.machine import Machine
 from egm.kernel.standing_faults import raise_or_clear_fault
-from egm.money.entries import TICKETS_CHECKED, TicketLedgerChecked
+from egm.money.entries import TICKET_LEDGER_CHECKED, TicketLedgerChecked
 from egm.money.keys import MoneyKey
 from egm.money.records.host import HostTicketRecord, RedemptionStatus
 from egm.tickets.audit import (
@@ -26,8 +26,8 @@ from egm.tickets.audit import (
     AccountComparison,
     LedgerAnchor,
     compare_ledger_with_journal,
-    find_disagreement,
     find_ledger_before_clear,
+    find_ledger_disagreement,
     find_older_ledger_error,
     format_restoration,
     is_known_to_journal,
@@ -78,7 +78,7 @@ def open_ticket_store(
         return None, f"{error}{_TICKETS_REMEDY}"
 
 
-def tickets_may_move(machine: Machine) -> bool:
+def are_tickets_available(machine: Machine) -> bool:
     """Return whether tickets may be issued and accepted: there is a ticket ledger, and it agrees with the journal."""
     return machine.find_installed(TicketDesk) is not None and LEDGER_FAULT not in machine.active_faults
 
@@ -129,7 +129,9 @@ def compare_with_journal(machine: Machine) -> str:
     if disagreement := find_older_ledger_error(store, machine.journal):
         return f"{disagreement}{_TICKETS_REMEDY}"
     base = initial_anchor if stored_anchor is None or is_restored else stored_anchor
-    disagreement = find_disagreement(store, base, machine.journal.balance_cents, machine.identity.serial)
+    disagreement = find_ledger_disagreement(
+        store, base, machine.journal.balance_cents, machine.identity.serial
+    )
     if disagreement:
         return f"{disagreement}{_TICKETS_REMEDY}"
     sequence, digest = store.last_move
@@ -137,7 +139,7 @@ def compare_with_journal(machine: Machine) -> str:
     if new_anchor != stored_anchor:
         restoration = _describe_restoration(store) if base.restoration and is_restored else None
         machine.post(
-            TICKETS_CHECKED,
+            TICKET_LEDGER_CHECKED,
             TicketLedgerChecked(move_number=sequence, last_restoration=restoration),
             state={MoneyKey.TICKET_LEDGER_ANCHOR: new_anchor},
         )
@@ -178,7 +180,7 @@ def reason_journal_is_incomplete(machine: Machine) -> str:
             )
             if (
                 entry_id
-                and move.by == serial
+                and move.actor == serial
                 and move.move_number > base.start_move_number
                 and not has_ended(journal, entry_id)
             ):
@@ -274,7 +276,7 @@ def _find_last_accounted_move(journal: Journal, restoration: TicketMove | None, 
 def _describe_restoration(store: TicketStore) -> dict[str, JSON]:
     """Return by whom, when and why two people last restored the ticket ledger; empty if they never did."""
     restoration = store.find_last_restoration()
-    return {} if restoration is None else {"by": restoration.by, **restoration.details}
+    return {} if restoration is None else {"by": restoration.actor, **restoration.details}
 
 
 def _began_with_memory_clear(journal: Journal) -> bool:

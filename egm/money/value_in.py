@@ -57,11 +57,11 @@ from egm.money.records.host import HostTicketRecord, RedemptionStatus, Restricte
 from egm.money.records.money import PaperRecord
 from egm.money.restricted import is_restricted_credit_expired
 from egm.money.ticket_ledger import (
+    are_tickets_available,
     build_anchor_state,
     build_host_ticket_state,
     compute_number_commitment,
     store_journal_head,
-    tickets_may_move,
 )
 from egm.money.ticket_terms import find_ticket_terms
 from egm.tickets.desk import TicketDesk
@@ -92,7 +92,7 @@ def should_accept_tickets(machine: Machine, state: State) -> bool:
     """Return whether the bill acceptor should accept tickets now."""
     is_validated = machine.component(HostMoney).validation.is_by_host or not machine.profile.tickets.central
     are_accepted = (
-        is_validated and tickets_may_move(machine) and find_ticket_terms(machine).are_tickets_accepted
+        is_validated and are_tickets_available(machine) and find_ticket_terms(machine).are_tickets_accepted
     )
     return (
         are_accepted and _is_ready_for_money(machine, state, "bill_acceptor") and is_acceptor_allowed(machine)
@@ -185,7 +185,7 @@ def credit_bill(machine: Machine, _: Event) -> None:
     machine.component(EscrowedBill).amount_cents = 0
     desk = machine.find_installed(TicketDesk)
     paper = machine.memory.require(PaperRecord, MoneyKey.PAPER)
-    if paper.masked_ticket_number and not (desk is not None and desk.holds_redemption(paper.id)):
+    if paper.masked_ticket_number and not (desk is not None and desk.has_redemption_lock(paper.id)):
         _dispute_ticket(machine, paper)
         return
     if paper.masked_ticket_number:
@@ -222,7 +222,7 @@ def _credit_ticket(machine: Machine, paper: PaperRecord) -> None:
             **build_anchor_state(machine),
         },
     )
-    machine.component(TicketDesk).redeem_commit(paper.id)
+    machine.component(TicketDesk).commit_redemption(paper.id)
 
 
 def _dispute_ticket(machine: Machine, paper: PaperRecord) -> None:
@@ -264,8 +264,8 @@ def void_bill(machine: Machine, event: Event) -> None:
         event.read_payload(PaperNotStacked).why,
     )
     _void_reservation(machine, paper, reason)
-    if paper.masked_ticket_number and desk is not None and desk.holds_redemption(paper.id):
-        desk.redeem_abort(paper.id, reason)
+    if paper.masked_ticket_number and desk is not None and desk.has_redemption_lock(paper.id):
+        desk.abort_redemption(paper.id, reason)
 
 
 def dispute_bill(machine: Machine, event: Event) -> None:
@@ -348,8 +348,8 @@ def record_bill_returned(machine: Machine, event: Event) -> None:
     locked = machine.component(LockedTicket)
     if locked.redemption is not None:
         desk, redemption_id = machine.component(TicketDesk), locked.redemption.redemption_id
-        if desk.holds_redemption(redemption_id):
-            desk.redeem_abort(redemption_id, "returned")
+        if desk.has_redemption_lock(redemption_id):
+            desk.abort_redemption(redemption_id, "returned")
         host_state = build_host_ticket_state(machine, redemption_id, RedemptionStatus.NOT_STACKED)
     locked.redemption = machine.component(HostMoney).ticket_inquiry = None
     refusal = event.read_payload(PaperRefused)
@@ -376,10 +376,10 @@ def stack_ticket(machine: Machine, event: Event) -> None:
     """
     desk, paper = machine.component(TicketDesk), event.read_payload(TicketEscrowed)
     ticket_id = machine.fresh_id("ticket")
-    answer = desk.redeem_begin(ticket_id, paper.digits)
+    answer = desk.begin_redemption(ticket_id, paper.digits)
     promotional = isinstance(answer, TicketRedemption) and answer.ticket.kind is not TicketKind.CASHABLE
     if promotional and not machine.profile.tickets.promotional:
-        desk.redeem_abort(ticket_id, "promotional credit is not accepted")
+        desk.abort_redemption(ticket_id, "promotional credit is not accepted")
         answer = TicketRefusal(TicketRefusalReason.WRONG_KIND)
     if isinstance(answer, TicketRefusal):
         machine.post(VOUCHER_REFUSED, PaperRejected(reason=answer.reason.value))

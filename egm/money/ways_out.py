@@ -10,7 +10,7 @@ from egm.kernel.rules import refusal_code
 from egm.kernel.standing_faults import is_device_disabled_by_fault
 from egm.money.host_money import HostMoney
 from egm.money.keys import MoneyKey
-from egm.money.ticket_ledger import tickets_may_move
+from egm.money.ticket_ledger import are_tickets_available
 from egm.money.ticket_terms import find_ticket_terms
 from egm.tickets.desk import TicketDesk
 
@@ -83,7 +83,7 @@ def reason_ticket_is_unavailable(machine: Machine, amount_cents: int) -> str:
         "clock": not machine.timekeeper.is_clock_trusted or CLOCK_FAULT in machine.active_faults,
         "tickets": machine.memory.get(IntegrityKey.OUT_OF_SERVICE) is not None
         or (tickets.central and not machine.component(HostMoney).validation.is_by_host)
-        or (desk is not None and not tickets_may_move(machine)),
+        or (desk is not None and not are_tickets_available(machine)),
     }
     return next((reason for reason, holds in reasons.items() if holds), "")
 

@@ -17,7 +17,7 @@ from typing import Final
 from egm.errors import LocalError
 from egm.kernel.games import InstalledGames
 from egm.kernel.machine import Machine
-from egm.play.entries import GAME_SAME_VERSION, VersionConflict
+from egm.play.entries import GAME_VERSION_CONFLICT, VersionConflict
 from egm.play.keys import PlayKey
 from egm.play.records.game_record import GameName
 from meters.transaction import JSON
@@ -103,7 +103,7 @@ def record_conflicting_versions(machine: Machine, games: Iterable[Game]) -> list
         earlier_digest = find_conflicting_digest(definitions, game)
         if earlier_digest and f"{PlayKey.DEFINITION}{game.digest}" not in definitions:
             machine.post(
-                GAME_SAME_VERSION,
+                GAME_VERSION_CONFLICT,
                 VersionConflict(
                     game=game.id, version=game.version, digest=game.digest, earlier_digest=earlier_digest
                 ),

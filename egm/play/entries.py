@@ -267,16 +267,16 @@ GAME_VOID: Final = EntryDeclaration(
     significance=Significance(EventEffect.LOG),
     is_bookkeeping=True,
 )
-GAME_DIFFERS: Final = EntryDeclaration(
+GAME_REPLAY_DIFFERS: Final = EntryDeclaration(
     kind="game.differs",
     record=ReplayDifference,
     significance=Significance(EventEffect.LOG),
 )
-GAME_SAME_VERSION: Final = EntryDeclaration(kind="game.same_version", record=VersionConflict)
-GAME_EXAMINED: Final = EntryDeclaration(
+GAME_VERSION_CONFLICT: Final = EntryDeclaration(kind="game.same_version", record=VersionConflict)
+LARGEST_PRIZES_COMPUTED: Final = EntryDeclaration(
     kind="game.examined", record=LargestPrizesComputed, written_keys=(PlayKey.LARGEST_PRIZES,)
 )
-TABLE_RETURNED: Final = EntryDeclaration(
+TABLE_BETS_RETURNED: Final = EntryDeclaration(
     kind="table.returned",
     record=TableBetsReturned,
     description="Bets were returned from a table between two games.",

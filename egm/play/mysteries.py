@@ -21,7 +21,7 @@ from egm.play.records.game_record import GameRecord, LevelHitRecord, MysteryPriz
 from egm.play.records.games import GameInProgress, find_open_game
 from egm.progressive import game_levels as progressives
 from egm.progressive import unproved
-from egm.progressive.entries import PRIZE_NOT_OURS, PRIZE_PAID_BY_HAND, PRIZE_RETURNED, PRIZE_WON
+from egm.progressive.entries import PRIZE_NOT_OF_THIS_MACHINE, PRIZE_PAID_BY_HAND, PRIZE_RETURNED, PRIZE_WON
 from egm.progressive.events import AwardLocked, MysteryReported
 from egm.progressive.keys import ProgressiveKey
 from egm.progressive.messages import WonPrize
@@ -51,7 +51,7 @@ def record_mystery_prize(machine: Machine, event: Event) -> None:
     game = game or _find_contributing_game(machine, level, prize.sequence)
     if game is None:
         machine.post(
-            PRIZE_NOT_OURS,
+            PRIZE_NOT_OF_THIS_MACHINE,
             _build_prize_record(machine, None, level, prize),
             entry_id=unproved.build_prize_entry_id(prize.claim),
         )

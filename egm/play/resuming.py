@@ -6,7 +6,7 @@ from egm.kernel.messages import Notice
 from egm.play import prizes_in_kind as merchandise
 from egm.play.conversation import REPLAY_ERRORS, GameConversation, UnreplayableGame, replay_game
 from egm.play.definitions import find_definition
-from egm.play.entries import GAME_DIFFERS, ReplayDifference
+from egm.play.entries import GAME_REPLAY_DIFFERS, ReplayDifference
 from egm.play.records.game_record import GameRecord
 from egm.play.records.games import GameInProgress
 from egm.play.rounds import require_open_game
@@ -66,7 +66,7 @@ def _record_replay_difference(machine: Machine, game: GameRecord, error: Excepti
     entry_id = f"{game.play_id}.differs"
     if not machine.journal.has_transaction(entry_id):
         machine.post(
-            GAME_DIFFERS,
+            GAME_REPLAY_DIFFERS,
             ReplayDifference(play_id=game.play_id, difference=str(error), win_cents=game.returned_cents),
             entry_id=entry_id,
         )

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import paytables
-from egm.play.entries import GAME_EXAMINED, LargestPrizes, LargestPrizesComputed
+from egm.play.entries import LARGEST_PRIZES_COMPUTED, LargestPrizes, LargestPrizesComputed
 from egm.play.keys import PlayKey
 from egm.play.prize_limits import Prizes, compute_largest_prizes
 from egm.record_codec import to_json
@@ -38,8 +38,8 @@ def cache_prizes_in_journal(journal: Journal, compute_prizes: Prizes = compute_l
         examined = LargestPrizesComputed(game=game.id, digest=game.digest, code_digest=code, prizes=largest)
         journal.append(
             Transaction(
-                id=journal.fresh_id(GAME_EXAMINED.kind),
-                kind=GAME_EXAMINED.kind,
+                id=journal.fresh_id(LARGEST_PRIZES_COMPUTED.kind),
+                kind=LARGEST_PRIZES_COMPUTED.kind,
                 state={key: to_json(LargestPrizes(code_digest=code, prizes=largest))},
                 record=to_json(examined),
             )

@@ -19,7 +19,7 @@ from egm.money.events import CashOut
 from egm.money.host_controls import is_game_allowed
 from egm.play import player_protection as protection
 from egm.play.choosing import clear_bet, has_abandoned_chips
-from egm.play.entries import TABLE_RETURNED
+from egm.play.entries import TABLE_BETS_RETURNED
 from egm.play.keys import PlayKey, TableKey
 from egm.play.records.game_record import TableBetsReturned, TableRecord
 from egm.play.records.games import PUSH_ACCOUNT
@@ -263,7 +263,7 @@ def _post_returned_bets(
         )
     )
     machine.post(
-        TABLE_RETURNED,
+        TABLE_BETS_RETURNED,
         TableBetsReturned(
             game=table.game,
             denomination_cents=table.denomination_cents,

@@ -36,8 +36,8 @@ from egm.progressive.entries import (
     ENROLMENT_ANSWERED,
     ENROLMENT_REFUSED,
     ENROLMENT_REQUESTED,
+    LINK_CERTIFICATE_FOUND,
     LINK_ENROLLED,
-    LINK_FOUND,
     CertificateInUse,
     EnrolmentRefused,
     EnrolmentRequested,
@@ -107,7 +107,7 @@ def _record_certificate(machine: Machine, facts: CertificateFacts, persons: Sequ
         certificate = LinkCertificateByPersons(**facts.to_json(), persons=tuple(persons))
         machine.post(LINK_ENROLLED, certificate, state=state)
     else:
-        machine.post(LINK_FOUND, LinkCertificate(**facts.to_json()), state=state)
+        machine.post(LINK_CERTIFICATE_FOUND, LinkCertificate(**facts.to_json()), state=state)
 
 
 # ---------------------------------------------------------------------------------------------- by persons

@@ -242,7 +242,7 @@ PRIZE_PAID_BY_HAND: Final = EntryDeclaration(
     written_keys=(ProgressiveKey.CLAIM, MoneyKey.HANDPAY),
     optional_keys=(ProgressiveKey.HELD_PRIZE,),
 )
-PRIZE_NOT_OURS: Final = EntryDeclaration(
+PRIZE_NOT_OF_THIS_MACHINE: Final = EntryDeclaration(
     kind="progressive.not_ours",
     record=MysteryPrizeWon,
     description="A controller reported a mystery prize that no wager of this machine has won; it is not paid.",
@@ -414,7 +414,7 @@ LINK_ENROLLED: Final = EntryDeclaration(
     description="Persons who compared the digests put a link certificate into use.",
     written_keys=(ProgressiveKey.CERTIFICATE,),
 )
-LINK_FOUND: Final = EntryDeclaration(
+LINK_CERTIFICATE_FOUND: Final = EntryDeclaration(
     kind="link.found",
     record=LinkCertificate,
     description="A link certificate was found in use that the journal did not name.",

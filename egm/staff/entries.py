@@ -353,7 +353,7 @@ class SignInUnlocked(ByPersons):
     reason: NonBlankText
 
 
-MENU_ASKED: Final = EntryDeclaration(
+MENU_REQUESTED: Final = EntryDeclaration(
     kind="menu.asked",
     record=MenuRequested,
     written_keys=(StaffKey.OPEN_MENU,),
@@ -421,7 +421,7 @@ SIGN_IN_LOCKED: Final = EntryDeclaration(
     significance=Significance(EventEffect.LOG, ClearCondition.ITSELF),
     logs=(Log.ACCESS,),
 )
-TRIES_FORGOTTEN: Final = EntryDeclaration(
+WRONG_PINS_CLEARED: Final = EntryDeclaration(
     kind="sign_in.tries_forgotten",
     record=WrongPinsCleared,
     written_keys=(StaffKey.WRONG_PINS,),

@@ -21,7 +21,7 @@ from egm.staff.entries import (
     SIGN_IN_REFUSED,
     SIGN_IN_REFUSED_AT_TERMINAL,
     SIGN_IN_WHILE_LOCKED,
-    TRIES_FORGOTTEN,
+    WRONG_PINS_CLEARED,
     SignInWhileLocked,
     WrongPinAtTerminal,
     WrongPinsCleared,
@@ -83,7 +83,7 @@ def authenticate(machine: Machine, number: str, pin: str) -> Person | str:
     person = machine.component(Roster).authenticate(number, pin)
     if person is not None:
         if counts["wrong"]:
-            machine.post(TRIES_FORGOTTEN, WrongPinsCleared(person=number), state={key: None})
+            machine.post(WRONG_PINS_CLEARED, WrongPinsCleared(person=number), state={key: None})
             clear_wrong_pins_at_terminals(machine, number)
         return person
     if machine.component(ServiceDesk).is_opened_by_key:  # a player must not lock a terminal

@@ -83,7 +83,7 @@ def _find_issuers(records: Iterable[TicketRecord]) -> set[str]:
 def _find_redeeming_machines(records: Iterable[TicketRecord]) -> set[str]:
     """Return the serial numbers of the machines that redeemed any of the given tickets; cages are left out."""
     moves = [move for record in records for move in record.moves if move.action is TicketAction.LOCK]
-    return {move.by for move in moves if not move.by.startswith(CAGE_AUTHOR_PREFIX)}
+    return {move.actor for move in moves if not move.actor.startswith(CAGE_AUTHOR_PREFIX)}
 
 
 def compare_ledger_with_journal(
@@ -114,7 +114,7 @@ def compare_ledger_with_journal(
     ]
 
 
-def find_disagreement(
+def find_ledger_disagreement(
     store: TicketStore,
     anchor: LedgerAnchor,
     balance_cents: Callable[[str], int],
@@ -144,7 +144,7 @@ def _find_exchange_error(store: TicketStore, anchor: LedgerAnchor | EarlierLedge
 
     A ledger without it was replaced by the ledger of another machine or by an older copy.
     """
-    anchored_digest = store.digest_at(anchor.move_number)
+    anchored_digest = store.read_move_digest(anchor.move_number)
     if anchored_digest is not None and anchored_digest.startswith(anchor.digest):
         return ""
     return (
@@ -207,7 +207,7 @@ def format_restoration(store: TicketStore) -> str:
     ledger by this text.
     """
     restoration = store.find_last_restoration()
-    return "" if restoration is None else str(store.digest_at(restoration.move_number))[:DIGEST_DIGITS]
+    return "" if restoration is None else str(store.read_move_digest(restoration.move_number))[:DIGEST_DIGITS]
 
 
 def was_ledger_known(journal: JournalView, restoration: str) -> bool:
@@ -261,8 +261,8 @@ def sum_ledger_cents(store: TicketStore, machine_serial: str) -> dict[str, int]:
     The keys are the names of the journal's accounts (one for each direction and kind of credit), the values are minor
     units.
     """
-    issued_cents = store.moved_cents(machine_serial, TicketAction.ISSUE)
-    redeemed_cents = store.moved_cents(machine_serial, TicketAction.REDEEM)
+    issued_cents = store.sum_moved_cents(machine_serial, TicketAction.ISSUE)
+    redeemed_cents = store.sum_moved_cents(machine_serial, TicketAction.REDEEM)
     return {
         f"{side}:{kind}": cents_by_kind.get(TicketKind(kind), 0)
         for side, cents_by_kind in (("out:voucher", issued_cents), ("world:voucher_in", redeemed_cents))

@@ -9,7 +9,7 @@ from typing import Final
 from egm.tickets.errors import InvalidTicket
 
 #: Quiet zone on each side, in modules (narrow elements).
-QUIET_MODULES: Final = 10
+QUIET_ZONE_MODULES: Final = 10
 #: Width of a wide element, in modules: within ISO/IEC 16390's 2.0 to 3.0, and an integer so that dots are
 #: exact.
 WIDE_MODULES: Final = 3
@@ -53,7 +53,7 @@ def encode_barcode_widths(digits: str) -> tuple[int, ...]:
 def compute_width_modules(digits: int) -> int:
     """Return the width of a bar code of ``digits`` digits with its quiet zones, in modules (the narrowest bar)."""
     return (
-        2 * QUIET_MODULES
+        2 * QUIET_ZONE_MODULES
         + sum(_START_PATTERN_WIDTHS)
         + sum(_STOP_PATTERN_WIDTHS)
         + digits // 2 * (4 * WIDE_MODULES + 6)

@@ -76,7 +76,7 @@ class TicketCage:
             raise OperatorError("the cage: the two people must be different")
         self._store = store
         self._clock = clock
-        self._by = f"{CAGE_AUTHOR_PREFIX}{person.strip()}"
+        self._actor = f"{CAGE_AUTHOR_PREFIX}{person.strip()}"
         self._second = second.strip()
         self._date_is_known = date_is_known
         self._is_accounted = is_accounted
@@ -87,17 +87,17 @@ class TicketCage:
         The cashier hands over the money only afterwards. Raises :class:`OperatorError` if the jurisdiction requires a
         second person or the payee's data and they are missing.
         """
-        at = self._clock.now().replace(microsecond=0)
+        action_time = self._clock.now().replace(microsecond=0)
         with self._store.transaction():
             record = self._store.find_ticket(number)
-            redemption_id = f"{self._by}:{number}:{1 if record is None else len(record.moves)}"
+            redemption_id = f"{self._actor}:{number}:{1 if record is None else len(record.moves)}"
             answer = lock_for_redemption(
                 self._store,
                 redemption_id,
                 number,
                 is_ticket_number,
-                by=self._by,
-                at=at,
+                actor=self._actor,
+                action_time=action_time,
                 refuse=self._find_cash_refusal,
             )
             if isinstance(answer, TicketRefusal):
@@ -108,7 +108,12 @@ class TicketCage:
             if payee is not None:
                 details["payee"] = {"name": payee.name, "address": payee.address}
             end_redemption(
-                self._store, redemption_id, TicketAction.REDEEM, at=at, by=self._by, details=details
+                self._store,
+                redemption_id,
+                TicketAction.REDEEM,
+                action_time=action_time,
+                actor=self._actor,
+                details=details,
             )
         self._store.store_head()
         return answer
@@ -146,7 +151,7 @@ class TicketCage:
         """
         if not reason.strip():
             raise OperatorError(f"the cage: {action} requires a reason; nothing was changed")
-        at = self._clock.now().replace(microsecond=0)
+        action_time = self._clock.now().replace(microsecond=0)
         with self._store.transaction():
             record = self._store.find_ticket(number)
             if record is None:
@@ -161,7 +166,12 @@ class TicketCage:
             redemption_id = None if record.current_lock is None else record.current_lock.redemption_id
             details = {"why": reason.strip()} | ({"second": self._second} if self._second else {})
             ticket_record = self._store.record_move(
-                number, action, at=at, by=self._by, redemption_id=redemption_id, details=details
+                number,
+                action,
+                action_time=action_time,
+                actor=self._actor,
+                redemption_id=redemption_id,
+                details=details,
             )
         self._store.store_head()
         return ticket_record

@@ -29,7 +29,7 @@ from typing import Final
 
 from egm.tickets.errors import TicketLedgerDamaged, TicketLedgerUnwritable
 from egm.tickets.model import mask_number
-from egm.tickets.movelog import EMPTY_LOG_END, End, Row, TicketMoveLog, build_end_after, is_next_row
+from egm.tickets.movelog import EMPTY_LOG_END, LogEnd, LogRow, TicketMoveLog, build_end_after, is_next_row
 from egm.tickets.movelog import FILE_NAME as LOG_NAME
 from meters import JournalUnwritable
 from meters.storage import Database, MediumError, Rows, Storage
@@ -320,19 +320,19 @@ class TicketLedgerCopies:
         finally:
             self._changing, self._logged_move_number = False, None
 
-    def insert(self, row: Row) -> None:
+    def insert(self, row: LogRow) -> None:
         """Insert one move into the ledger's database; for a ticket's first move also insert the ticket."""
         if row[2] == FIRST_MOVE_STEP:
             self.run(_INSERT_TICKET, *row[:-1])
         self.run("INSERT INTO moves VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)", *row)
 
     # ------------------------------------------------------------------ reading
-    def find_last_move(self) -> End:
+    def find_last_move(self) -> LogEnd:
         """Return the number and digest of the last move in the ledger's database."""
         last_move = self.run("SELECT place, digest FROM moves ORDER BY place DESC LIMIT 1").fetchone()
         return EMPTY_LOG_END if last_move is None else (last_move[0], last_move[1])
 
-    def read_ticket_rows(self, number: str) -> list[Row]:
+    def read_ticket_rows(self, number: str) -> list[LogRow]:
         """Return the database rows with the moves of one ticket, each verified.
 
         Raises :class:`TicketLedgerDamaged` if one was altered.
@@ -377,7 +377,7 @@ class TicketLedgerCopies:
             raise TicketLedgerDamaged(f"{self.log_path}: its moves differ from those in {FILE_NAME}")
         return count
 
-    def _read_logged_rows(self) -> list[Row]:
+    def _read_logged_rows(self) -> list[LogRow]:
         """Return every move in the ledger's log of moves.
 
         This is for a read-only ledger, which does not have the log open: the file is opened for this call.
@@ -391,7 +391,7 @@ class TicketLedgerCopies:
         finally:
             log.close()
 
-    def digest_at(self, number: int) -> str | None:
+    def read_move_digest(self, number: int) -> str | None:
         """Return the digest of the move with this number; "" for 0, None if the ledger ends before it."""
         move = self.run("SELECT digest FROM moves WHERE place = ?", number).fetchone()
         return str(move[0]) if move is not None else None if number else ""
@@ -418,7 +418,7 @@ class TicketLedgerCopies:
             )
         return last_end[0]
 
-    def _select_rows(self, clause: str, *parameters: object) -> list[Row]:
+    def _select_rows(self, clause: str, *parameters: object) -> list[LogRow]:
         """Return the moves in the ledger's database that an SQL clause selects."""
         return list(self.run(f"SELECT {_COLUMNS} FROM moves {clause}", *parameters))  # noqa: S608 (it contains no values from outside)
 

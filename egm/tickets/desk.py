@@ -9,10 +9,10 @@ To issue a ticket, the cabinet reserves the credits in its journal under a cash-
 
 To redeem a ticket in escrow, the cabinet calls, under a redemption id that it creates::
 
-    answer = desk.redeem_begin(redemption_id, digits)  durable lock, or a refusal: return the ticket
+    answer = desk.begin_redemption(redemption_id, digits)  durable lock, or a refusal: return the ticket
     (reserve the amount in the journal and stack the ticket; when it is in the box, settle the amount)
-    desk.redeem_commit(redemption_id)                  durable: redeemed permanently
-    or desk.redeem_abort(redemption_id, why)           durable: the ticket is valid again
+    desk.commit_redemption(redemption_id)                  durable: redeemed permanently
+    or desk.abort_redemption(redemption_id, why)           durable: the ticket is valid again
 
 Every call may be repeated with the same id or number and counts once. After a power loss the cabinet calls
 :meth:`TicketDesk.find_unfinished` and completes each item as its journal says. A reserved ticket is recorded as
@@ -99,10 +99,10 @@ class PrintedTerms:
 
 #: Creates a number from the ticket kind and, if the machine is enrolled, its enrolment. Returns None if it
 #: cannot yet.
-Numbering = Callable[[TicketKind, Enrolment | None], str | None]
+CreateTicketNumber = Callable[[TicketKind, Enrolment | None], str | None]
 
 
-def build_stand_alone_numbering(draw_below: numbers.Below) -> Numbering:
+def build_stand_alone_numbering(draw_below: numbers.DrawBelow) -> CreateTicketNumber:
     """Return a function that creates unpredictable ticket numbers for a machine without a host.
 
     ``draw_below(bound)`` returns an unbiased random number below ``bound``.
@@ -137,12 +137,12 @@ class TicketDesk:
         rules: TicketRules,
         clock: Clock,
         *,
-        numbering: Numbering,
+        numbering: CreateTicketNumber,
         is_ticket_number: Callable[[str], bool],
         date_is_known: Callable[[], bool] = lambda: True,
         is_accounted: Callable[[TicketRecord], bool] = lambda _: True,
     ) -> None:
-        load_template(rules.template).check_house(machine.venue)
+        load_template(rules.template).check_venue(machine.venue)
         self._store = store
         self._machine = machine
         self._rules = rules
@@ -216,7 +216,7 @@ class TicketDesk:
                 template=self._rules.template,
                 witness=witness,
             )
-            return self._store.reserve_ticket(issue_id, ticket, by=self._machine.serial).ticket
+            return self._store.reserve_ticket(issue_id, ticket, actor=self._machine.serial).ticket
 
     def find_issued_ticket(self, issue_id: str) -> Ticket | None:
         """Return the ticket whose number was reserved under this id (a cash-out), or None."""
@@ -230,16 +230,16 @@ class TicketDesk:
 
     def record_printed(self, number: str) -> Ticket:
         """Record that a ticket's bar code was printed, so that the ticket is money. Durable; repeats change nothing."""
-        return self._move_once(number, TicketAction.ISSUE).ticket
+        return self._record_action_once(number, TicketAction.ISSUE).ticket
 
     def record_failed_print(self, number: str, why: str) -> None:
         """Void a ticket that was not printed, or may not have been. Durable; repeats change nothing.
 
         If it was printed after all it is worthless, and the player is paid by hand.
         """
-        self._move_once(number, TicketAction.FAIL, why=why)
+        self._record_action_once(number, TicketAction.FAIL, why=why)
 
-    def holds_redemption(self, redemption_id: str) -> bool:
+    def has_redemption_lock(self, redemption_id: str) -> bool:
         """Return whether a redemption still holds the lock on its ticket, so that the machine may credit the ticket."""
         record = self._store.find_by_redemption(redemption_id)
         return record is not None and is_locked_for_redemption(record, redemption_id, self._machine.serial)
@@ -262,7 +262,7 @@ class TicketDesk:
         time, even if the host has lost its records. A repeated call with the same id and digits returns the same
         result.
         """
-        machine_serial, at = self._machine.serial, self._read_clock()
+        machine_serial, action_time = self._machine.serial, self._read_clock()
         with self._store.transaction():
             record = self._store.find_ticket(number)
             if record is None:
@@ -276,8 +276,8 @@ class TicketDesk:
                 redemption_id,
                 number,
                 self._is_ticket_number,
-                by=machine_serial,
-                at=at,
+                actor=machine_serial,
+                action_time=action_time,
                 refuse=self._find_redemption_refusal,
             )
 
@@ -300,33 +300,37 @@ class TicketDesk:
             house=self._machine.venue,
             template=self._rules.template,
         )
-        self._store.reserve_ticket(f"{redemption_id}.host", ticket, by=HOST_ISSUER)
-        self._store.record_move(number, TicketAction.ISSUE, at=issued_at, by=HOST_ISSUER)
+        self._store.reserve_ticket(f"{redemption_id}.host", ticket, actor=HOST_ISSUER)
+        self._store.record_move(number, TicketAction.ISSUE, action_time=issued_at, actor=HOST_ISSUER)
 
-    def redeem_begin(self, redemption_id: str, number: str) -> TicketRedemption | TicketRefusal:
+    def begin_redemption(self, redemption_id: str, number: str) -> TicketRedemption | TicketRefusal:
         """Lock the ticket with this number, durably, to redeem it on this machine; or return why it is refused.
 
         A repeated call with the same id and digits returns the same result while the ticket is locked. The lock never
         expires, because the ticket may already be in this machine's cash box.
         """
-        machine_serial, at = self._machine.serial, self._read_clock()
+        machine_serial, action_time = self._machine.serial, self._read_clock()
         return lock_for_redemption(
             self._store,
             redemption_id,
             number,
             self._is_ticket_number,
-            by=machine_serial,
-            at=at,
+            actor=machine_serial,
+            action_time=action_time,
             refuse=self._find_redemption_refusal,
         )
 
-    def redeem_commit(self, redemption_id: str) -> None:
+    def commit_redemption(self, redemption_id: str) -> None:
         """Complete the redemption of a ticket that is in the box and credited. Durable; repeats change nothing."""
         end_redemption(
-            self._store, redemption_id, TicketAction.REDEEM, at=self._read_clock(), by=self._machine.serial
+            self._store,
+            redemption_id,
+            TicketAction.REDEEM,
+            action_time=self._read_clock(),
+            actor=self._machine.serial,
         )
 
-    def redeem_abort(self, redemption_id: str, why: str) -> None:
+    def abort_redemption(self, redemption_id: str, why: str) -> None:
         """Abort the redemption of a ticket that was returned to the player; it is valid again.
 
         Repeats change nothing. An id without a lock is ignored, because the power may have failed before the
@@ -337,8 +341,8 @@ class TicketDesk:
                 self._store,
                 redemption_id,
                 TicketAction.RELEASE,
-                at=self._read_clock(),
-                by=self._machine.serial,
+                action_time=self._read_clock(),
+                actor=self._machine.serial,
                 details={"why": why},
             )
 
@@ -351,7 +355,7 @@ class TicketDesk:
             tuple(
                 TicketRedemption(redemption_id=lock.redemption_id or "", ticket=record.ticket)
                 for record in self._store.iter_records(TicketState.PENDING)
-                if (lock := record.current_lock) is not None and lock.by == serial
+                if (lock := record.current_lock) is not None and lock.actor == serial
             ),
         )
 
@@ -437,14 +441,14 @@ class TicketDesk:
             return TicketRefusal(TicketRefusalReason.CURRENCY, ticket.currency)
         return None
 
-    def _move_once(self, number: str, action: TicketAction, **details: str) -> TicketRecord:
+    def _record_action_once(self, number: str, action: TicketAction, **details: str) -> TicketRecord:
         """Record an action on a ticket unless the ticket already has this action; return the ticket's record."""
         with self._store.transaction():
             record = self._store.require_ticket(number)
             if any(move.action is action for move in record.moves):
                 return record
             return self._store.record_move(
-                number, action, at=self._read_clock(), by=self._machine.serial, details=details
+                number, action, action_time=self._read_clock(), actor=self._machine.serial, details=details
             )
 
 

@@ -22,19 +22,19 @@ FILE_NAME: Final = "tickets.moves"
 _TAIL_BYTES: Final = 1 << 16
 
 #: (number of the move, number of the ticket, step, action, state, at, by, redemption id, story as JSON, digest)
-Row = tuple[Any, ...]
+LogRow = tuple[Any, ...]
 #: The end of a copy: the move number and the digest of its last row.
-End = tuple[int, str]
+LogEnd = tuple[int, str]
 #: The end of an empty copy.
-EMPTY_LOG_END: Final[End] = (0, "")
+EMPTY_LOG_END: Final[LogEnd] = (0, "")
 
 
-def compute_row_digest(key: bytes, previous_digest: str, row: Row) -> str:
+def compute_row_digest(key: bytes, previous_digest: str, row: LogRow) -> str:
     """Return the HMAC that authenticates the row of a ledger move and chains it to the previous row's digest."""
     return hmac.digest(key, json.dumps([previous_digest, *row], ensure_ascii=False).encode(), "sha256").hex()
 
 
-def is_next_row(key: bytes, previous_end: End, row: Row) -> bool:
+def is_next_row(key: bytes, previous_end: LogEnd, row: LogRow) -> bool:
     """Return whether a ledger row has the next move number and a valid digest of ``key``.
 
     ``previous_end`` is the number and digest of the preceding move.
@@ -47,7 +47,7 @@ def is_next_row(key: bytes, previous_end: End, row: Row) -> bool:
     )
 
 
-def build_end_after(row: Row) -> End:
+def build_end_after(row: LogRow) -> LogEnd:
     """Return the move number and the digest in ``row``, the last row of a copy of the ledger."""
     return (row[0], row[-1])
 
@@ -63,7 +63,7 @@ class TicketMoveLog:
         """Close the log file of the ticket ledger."""
         self._file.close()
 
-    def read_last_move(self) -> End | None:
+    def read_last_move(self) -> LogEnd | None:
         """Return the number and digest of the last move, read from the last line of the log only.
 
         Return (0, "") for an empty log, and None if the last line is incomplete, malformed or too long: the whole log
@@ -80,7 +80,7 @@ class TicketMoveLog:
             return build_end_after(json.loads(lines[-2])[-1])
         return None
 
-    def iter_rows(self) -> Iterator[Row]:
+    def iter_rows(self) -> Iterator[LogRow]:
         """Yield the row of every ledger move in order. Raises :class:`TicketLedgerDamaged` at an altered line."""
         last_end = EMPTY_LOG_END
         for _, rows in self._iter_lines():
@@ -103,7 +103,7 @@ class TicketMoveLog:
                 move_numbers.append(int(json.loads(line)[-1][0]))
         return max(move_numbers)
 
-    def append(self, rows: Sequence[Row]) -> int:
+    def append(self, rows: Sequence[LogRow]) -> int:
         """Append the ledger moves of one transaction as one line of the log, durably.
 
         Return the size of the log before, in bytes; :meth:`truncate_to` this size removes the line.
@@ -128,7 +128,7 @@ class TicketMoveLog:
             self._file.truncate(size)
             self._file.sync()
 
-    def rewrite(self, rows: Sequence[Row]) -> None:
+    def rewrite(self, rows: Sequence[LogRow]) -> None:
         """Rewrite the whole log from the ledger moves in the database, which must be known to be intact."""
         self.truncate_to(0)
         if rows:
@@ -142,7 +142,7 @@ class TicketMoveLog:
             return size
         return max((end for end, _ in self._iter_lines()), default=0)
 
-    def _iter_lines(self) -> Iterator[tuple[int, list[Row]]]:
+    def _iter_lines(self) -> Iterator[tuple[int, list[LogRow]]]:
         """Yield each complete line of the ledger's log: where it ends, in bytes, and its rows."""
         line_end = 0
         *lines, _ = self._file.read_at(0, self._file.size()).split(b"\n")

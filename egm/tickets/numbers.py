@@ -26,10 +26,10 @@ HALF_NUMBER_MODULUS: Final = 9973
 #: Digits of the check code.
 _CHECK_DIGITS: Final = 4
 #: Unpredictable digits of a stand-alone number.
-_FREE_DIGITS: Final = TICKET_NUMBER_DIGITS - 2 - _CHECK_DIGITS
+_RANDOM_DIGITS: Final = TICKET_NUMBER_DIGITS - 2 - _CHECK_DIGITS
 
 #: The type marker (H-04, MD .24C(3)): the first two digits of a stand-alone number.
-KIND_MARKS: Final[Mapping[TicketKind, int]] = {
+KIND_DIGITS: Final[Mapping[TicketKind, int]] = {
     TicketKind.CASHABLE: 91,
     TicketKind.RESTRICTED: 92,
     TicketKind.NONRESTRICTED: 93,
@@ -38,13 +38,13 @@ KIND_MARKS: Final[Mapping[TicketKind, int]] = {
 }
 
 #: ``below(n)`` returns a uniformly distributed integer from 0 up to, but not including, n.
-Below = Callable[[int], int]
+DrawBelow = Callable[[int], int]
 
 
 # ---------------------------------------------------------------- stand-alone
-def create_stand_alone_number(kind: TicketKind, draw_below: Below) -> str:
+def create_stand_alone_number(kind: TicketKind, draw_below: DrawBelow) -> str:
     """Create a new unpredictable 18-digit validation number for a ticket of ``kind``."""
-    head = KIND_MARKS[kind] * 10**_FREE_DIGITS + draw_below(10**_FREE_DIGITS)
+    head = KIND_DIGITS[kind] * 10**_RANDOM_DIGITS + draw_below(10**_RANDOM_DIGITS)
     shifted = head * 10**_CHECK_DIGITS
     return str(shifted + (1 - shifted) % HALF_NUMBER_MODULUS)
 
@@ -53,7 +53,7 @@ def is_stand_alone(number: str) -> bool:
     """Return whether the digits can be a stand-alone validation number, with a valid kind mark and check code."""
     return (
         _is_number_of_length(number)
-        and int(number[:2]) in KIND_MARKS.values()
+        and int(number[:2]) in KIND_DIGITS.values()
         and int(number) % HALF_NUMBER_MODULUS == 1
     )
 

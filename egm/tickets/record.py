@@ -62,8 +62,8 @@ class TicketMove:
     action: TicketAction
     state: TicketState
     """The state of the ticket after the action."""
-    at: datetime
-    by: str
+    action_time: datetime
+    actor: str
     """The serial number of the machine, or the staff number of the cashier, that took the action."""
     redemption_id: str | None
     """The id of the redemption to which the action belongs, or None."""
@@ -105,13 +105,13 @@ class TicketRecord:
             return None
         return self.ticket.expires_at
 
-    def is_expired_at(self, at: datetime) -> bool:
-        """Return whether a printed ticket is neither locked nor redeemed and has expired at the moment ``at``.
+    def is_expired_at(self, moment: datetime) -> bool:
+        """Return whether a printed ticket is neither locked nor redeemed and has expired at ``moment``.
 
         A locked ticket was inserted in time. Only use a trusted clock (:mod:`egm.kernel.timekeeping`).
         """
         expiry = self.expires_at
-        return self.state is TicketState.ISSUED and expiry is not None and at >= expiry
+        return self.state is TicketState.ISSUED and expiry is not None and moment >= expiry
 
     @property
     def shown_number(self) -> str:

@@ -94,22 +94,22 @@ def lock_for_redemption(
     number: str,
     is_ticket_number: Callable[[str], bool],
     *,
-    by: str,
-    at: datetime,
+    actor: str,
+    action_time: datetime,
     refuse: Callable[[TicketRecord], TicketRefusal | None],
 ) -> TicketRedemption | TicketRefusal:
-    """Lock a ticket for a redemption by ``by`` (a machine or cashier); return the redemption, or why it is refused.
+    """Lock a ticket for a redemption by ``actor`` (a machine or cashier); return the redemption, or why it is refused.
 
     Every redemption starts here; check and lock are one transaction. ``is_ticket_number`` returns whether the digits
-    have the form of a ticket number. ``refuse`` returns why ``by`` may not redeem an issued ticket, or None. While
-    ``by`` holds the lock, a repeated call with the same id and number returns the same result. After that, the same id
-    raises :class:`TicketOrderError`.
+    have the form of a ticket number. ``refuse`` returns why ``actor`` may not redeem an issued ticket, or None. While
+    ``actor`` holds the lock, a repeated call with the same id and number returns the same result. After that, the same
+    id raises :class:`TicketOrderError`.
     """
     with store.transaction():
         locked_record = store.find_by_redemption(redemption_id)
         if locked_record is not None:
             if locked_record.ticket.number != number or not is_locked_for_redemption(
-                locked_record, redemption_id, by
+                locked_record, redemption_id, actor
             ):
                 raise TicketOrderError(
                     f"redemption {redemption_id}: already used for {locked_record.ticket.masked}"
@@ -124,12 +124,14 @@ def lock_for_redemption(
             last_move = record.moves[-1]
             return TicketRefusal(
                 _REFUSAL_REASON_BY_STATE[record.state],
-                f"{last_move.at:%Y-%m-%d %H:%M:%S} UTC, {last_move.by}",
+                f"{last_move.action_time:%Y-%m-%d %H:%M:%S} UTC, {last_move.actor}",
             )
         refusal = refuse(record)
         if refusal is not None:
             return refusal
-        store.record_move(number, TicketAction.LOCK, at=at, by=by, redemption_id=redemption_id)
+        store.record_move(
+            number, TicketAction.LOCK, action_time=action_time, actor=actor, redemption_id=redemption_id
+        )
         return TicketRedemption(redemption_id=redemption_id, ticket=record.ticket)
 
 
@@ -138,8 +140,8 @@ def end_redemption(
     redemption_id: str,
     action: TicketAction,
     *,
-    at: datetime,
-    by: str,
+    action_time: datetime,
+    actor: str,
     details: Mapping[str, JSON] | None = None,
 ) -> TicketRecord:
     """End a redemption, with ``action`` REDEEM (the ticket is redeemed) or RELEASE (it is valid again).
@@ -160,14 +162,16 @@ def end_redemption(
                 f"redemption {redemption_id}: {action} is not possible, because the redemption ended in another way"
             )
         number = record.ticket.number
-        return store.record_move(number, action, at=at, by=by, redemption_id=redemption_id, details=details)
+        return store.record_move(
+            number, action, action_time=action_time, actor=actor, redemption_id=redemption_id, details=details
+        )
 
 
-def is_locked_for_redemption(record: TicketRecord, redemption_id: str, by: str) -> bool:
-    """Return whether a ticket is now locked to the redeemer ``by`` under this redemption id."""
+def is_locked_for_redemption(record: TicketRecord, redemption_id: str, actor: str) -> bool:
+    """Return whether a ticket is now locked to the redeemer ``actor`` under this redemption id."""
     lock_move = record.current_lock
     return (
         record.state is TicketState.PENDING
         and lock_move is not None
-        and (lock_move.redemption_id, lock_move.by) == (redemption_id, by)
+        and (lock_move.redemption_id, lock_move.actor) == (redemption_id, actor)
     )

@@ -7,7 +7,7 @@ from typing import Final
 
 from PIL import Image, ImageDraw, ImageFont
 
-from egm.tickets.barcode import QUIET_MODULES, compute_width_modules, encode_barcode_widths
+from egm.tickets.barcode import QUIET_ZONE_MODULES, compute_width_modules, encode_barcode_widths
 from egm.tickets.errors import InvalidTicket
 from egm.tickets.model import TICKET_NUMBER_DIGITS, Ticket
 from egm.tickets.templates import DOTS_PER_MM, HEIGHT_MM, WIDTH_MM, TemplateLine, TicketTemplate
@@ -114,7 +114,7 @@ def _draw_bars(image: Image.Image, digits: str, template: TicketTemplate) -> Non
     )
     top, bottom = _convert_to_dots(code.at_mm[1]), _convert_to_dots(code.at_mm[1] + code.height_mm) - 1
     draw = ImageDraw.Draw(image)
-    x = left_edge + QUIET_MODULES * code.module_dots
+    x = left_edge + QUIET_ZONE_MODULES * code.module_dots
     for index, modules in enumerate(encode_barcode_widths(digits)):
         width = modules * code.module_dots
         if index % 2 == 0:

@@ -22,7 +22,7 @@ from typing import Final
 from egm.errors import OperatorError
 from egm.tickets.copies import FILE_NAME, LOCK_FILE_NAME
 from egm.tickets.model import CAGE_AUTHOR_PREFIX, TicketState
-from egm.tickets.movelog import EMPTY_LOG_END, Row, build_end_after, is_next_row
+from egm.tickets.movelog import EMPTY_LOG_END, LogRow, build_end_after, is_next_row
 from egm.tickets.movelog import FILE_NAME as LOG_NAME
 from egm.tickets.record import TicketAction
 from egm.tickets.store import TicketStore, encode_head, read_ledger_head
@@ -50,7 +50,7 @@ def restore_ticket_ledger(
     *,
     persons: Sequence[str],
     why: str,
-    at: datetime,
+    action_time: datetime,
     find_redemption: Callable[[str], str | None],
 ) -> tuple[int, str]:
     """Start a new ticket ledger with the moves that can be proved of the old one.
@@ -72,9 +72,16 @@ def restore_ticket_ledger(
         shutil.rmtree(new_folder, ignore_errors=True)
         with TicketStore.open(new_folder, key=key) as store:
             store.restore(
-                rows, by=persons[0], second=persons[1], why=why.strip(), at=at, proof_text=proof_text
+                rows,
+                actor=persons[0],
+                second=persons[1],
+                why=why.strip(),
+                action_time=action_time,
+                proof_text=proof_text,
             )
-            _redeem_accepted_tickets(store, find_redemption, by=f"{CAGE_AUTHOR_PREFIX}{persons[0]}", at=at)
+            _redeem_accepted_tickets(
+                store, find_redemption, actor=f"{CAGE_AUTHOR_PREFIX}{persons[0]}", action_time=action_time
+            )
             store.merge_write_ahead_log()
             head_value = encode_head(store.last_move)
         _replace_files(folder, second, new_folder)
@@ -89,7 +96,7 @@ def restore_ticket_ledger(
 
 
 def _redeem_accepted_tickets(
-    store: TicketStore, find_redemption: Callable[[str], str | None], *, by: str, at: datetime
+    store: TicketStore, find_redemption: Callable[[str], str | None], *, actor: str, action_time: datetime
 ) -> None:
     """Redeem every ticket that a journal has accepted but that the restored ledger shows as not redeemed."""
     details = {"why": "the journal had taken it in"}
@@ -106,14 +113,14 @@ def _redeem_accepted_tickets(
             store.record_move(
                 number,
                 action,
-                at=at,
-                by=by,
+                action_time=action_time,
+                actor=actor,
                 redemption_id=None if action is TicketAction.ISSUE else redemption_id,
                 details=details,
             )
 
 
-def _find_provable_moves(folder: Path, second: Path, key: bytes) -> tuple[list[Row], str]:
+def _find_provable_moves(folder: Path, second: Path, key: bytes) -> tuple[list[LogRow], str]:
     """Return the moves of the old ticket ledger to carry over, and a text that says what proves them.
 
     They are the longest series, from the first move on, with valid digests of ``key`` in any copy. Without such a
@@ -141,8 +148,8 @@ def _find_provable_moves(folder: Path, second: Path, key: bytes) -> tuple[list[R
 
 
 def _take_proved_prefix(
-    rows: Sequence[Row], is_provable: Callable[[tuple[int, str], Row], bool]
-) -> list[Row]:
+    rows: Sequence[LogRow], is_provable: Callable[[tuple[int, str], LogRow], bool]
+) -> list[LogRow]:
     """Return the rows before the first one that ``is_provable`` rejects.
 
     ``is_provable(end, row)`` gets the number and digest of the previous move, and the row.
@@ -156,7 +163,7 @@ def _take_proved_prefix(
     return proved_rows
 
 
-def _has_next_move_number(last_end: tuple[int, str], row: Row) -> bool:
+def _has_next_move_number(last_end: tuple[int, str], row: LogRow) -> bool:
     """Return whether a ledger row has the number after that of ``last_end``, the previous move.
 
     The digest is not checked.
@@ -164,7 +171,7 @@ def _has_next_move_number(last_end: tuple[int, str], row: Row) -> bool:
     return len(row) == 10 and row[0] == last_end[0] + 1
 
 
-def _is_next_unsealed_row(last_end: tuple[int, str], row: Row) -> bool:
+def _is_next_unsealed_row(last_end: tuple[int, str], row: LogRow) -> bool:
     """Return whether a ledger row follows ``last_end``, the number and digest of the previous move.
 
     The row's digest must be valid in the format of earlier versions, which used no key.
@@ -173,9 +180,9 @@ def _is_next_unsealed_row(last_end: tuple[int, str], row: Row) -> bool:
     return _has_next_move_number(last_end, row) and row[-1] == hashlib.sha256(text.encode()).hexdigest()
 
 
-def _read_database_rows(path: Path) -> list[Row]:
+def _read_database_rows(path: Path) -> list[LogRow]:
     """Return the rows that SQLite can still read from the old ledger's database."""
-    rows: list[Row] = []
+    rows: list[LogRow] = []
     if not path.exists():
         return rows
     database = DiskStorage().connect(path, read_only=True)
@@ -186,9 +193,9 @@ def _read_database_rows(path: Path) -> list[Row]:
     return rows
 
 
-def _read_log_rows(path: Path) -> list[Row]:
+def _read_log_rows(path: Path) -> list[LogRow]:
     """Return the rows of the old ledger's log up to the first unreadable line."""
-    rows: list[Row] = []
+    rows: list[LogRow] = []
     with suppress(FileNotFoundError, ValueError, TypeError, RecursionError):
         for line in path.read_bytes().splitlines():
             rows += [tuple(row) for row in json.loads(line)]

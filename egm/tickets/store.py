@@ -24,7 +24,7 @@ from typing import Final, NamedTuple, Self
 from egm.tickets.copies import BEGIN_MOVE_NUMBER, FILE_NAME, FIRST_MOVE_STEP, TicketLedgerCopies
 from egm.tickets.errors import TicketLedgerAbsent, TicketLedgerUnwritable, TicketOrderError
 from egm.tickets.model import HOST_ISSUER, Ticket, TicketKind, TicketState, mask_number
-from egm.tickets.movelog import EMPTY_LOG_END, End, Row, compute_row_digest
+from egm.tickets.movelog import EMPTY_LOG_END, LogEnd, LogRow, compute_row_digest
 from egm.tickets.movelog import FILE_NAME as LOG_NAME
 from egm.tickets.record import LIFE_CYCLE, Enrolment, TicketAction, TicketMove, TicketRecord, TicketTotal
 from meters import JournalDamaged, JournalUnwritable
@@ -60,7 +60,7 @@ class JournalEntrySeen(NamedTuple):
     hash_hex: str
 
 
-def encode_head(end: End, journal_entry: JournalEntrySeen | None = None) -> bytes:
+def encode_head(end: LogEnd, journal_entry: JournalEntrySeen | None = None) -> bytes:
     """Encode a ticket ledger's head as JSON: ``end`` (number and digest of the last move) and the journal entry."""
     return json.dumps([*end, *(journal_entry or ())]).encode()
 
@@ -156,13 +156,13 @@ class TicketStore:
         self.close()
 
     @property
-    def last_move(self) -> End:
+    def last_move(self) -> LogEnd:
         """Return the number and digest of the ticket ledger's last move; (0, "") for an empty ledger."""
         return self._copies.find_last_move()
 
-    def digest_at(self, number: int) -> str | None:
+    def read_move_digest(self, number: int) -> str | None:
         """Return the digest of the ticket ledger's move with this number; None if the ledger ends before it."""
-        return self._copies.digest_at(number)
+        return self._copies.read_move_digest(number)
 
     def store_head(self, journal_entry: JournalEntrySeen | None = None) -> None:
         """Write the number and digest of the ledger's last move to both media, in the ledger's head.
@@ -199,7 +199,7 @@ class TicketStore:
                 f"is missing on both media ({HEAD_FILE_NAME})"
             )
         move_number, digest, *_ = EMPTY_LOG_END if head is None else json.loads(head)
-        if self.digest_at(move_number) == digest:
+        if self.read_move_digest(move_number) == digest:
             return ""
         return (
             f"the ticket ledger ends at move {self.last_move[0]}, but is not the one in which the cage made move"
@@ -218,7 +218,7 @@ class TicketStore:
         return self._copies.verify_moves()
 
     # ------------------------------------------------------------------ changes
-    def reserve_ticket(self, issue_id: str, ticket: Ticket, *, by: str) -> TicketRecord:
+    def reserve_ticket(self, issue_id: str, ticket: Ticket, *, actor: str) -> TicketRecord:
         """Reserve the number of a new ticket; return the ticket's record.
 
         Raises :class:`TicketOrderError` if the id or the number is already used.
@@ -230,7 +230,7 @@ class TicketStore:
                 )
             details = {"issue_id": issue_id, "ticket": json.loads(ticket.to_json())}
             self._append_move(
-                ticket.number, FIRST_MOVE_STEP, TicketAction.RESERVE, ticket.issued_at, by, None, details
+                ticket.number, FIRST_MOVE_STEP, TicketAction.RESERVE, ticket.issued_at, actor, None, details
             )
             return self.require_ticket(ticket.number)
 
@@ -239,8 +239,8 @@ class TicketStore:
         number: str,
         action: TicketAction,
         *,
-        at: datetime,
-        by: str,
+        action_time: datetime,
+        actor: str,
         redemption_id: str | None = None,
         details: Mapping[str, JSON] | None = None,
     ) -> TicketRecord:
@@ -255,15 +255,24 @@ class TicketStore:
                 raise TicketOrderError(
                     f"ticket {mask_number(number)}: {action} is not possible while the ticket is {record.state}"
                 )
-            self._append_move(number, record.moves[-1].step + 1, action, at, by, redemption_id, details or {})
+            self._append_move(
+                number, record.moves[-1].step + 1, action, action_time, actor, redemption_id, details or {}
+            )
             return self.require_ticket(number)
 
     def restore(
-        self, rows: Sequence[Row], *, by: str, second: str, why: str, at: datetime, proof_text: str
+        self,
+        rows: Sequence[LogRow],
+        *,
+        actor: str,
+        second: str,
+        why: str,
+        action_time: datetime,
+        proof_text: str,
     ) -> None:
         """Copy the moves of an old ticket ledger into this one, under the present key, and record the restoration.
 
-        The record has the two persons ``by`` and ``second``, the reason ``why``, and ``proof_text``: what proves the
+        The record has the two persons ``actor`` and ``second``, the reason ``why``, and ``proof_text``: what proves the
         old moves.
         """
         with self.transaction():
@@ -275,7 +284,17 @@ class TicketStore:
             details = {"second": second, "why": why, "moves": len(rows), "vouches": proof_text}
             text = json.dumps(details, ensure_ascii=False, sort_keys=True, separators=(",", ":"))
             state, name = LIFE_CYCLE[TicketAction.BEGIN][1].value, f"{BEGIN_MOVE_NUMBER}{last_number + 1}"
-            row = (last_number + 1, name, 0, TicketAction.BEGIN.value, state, at.isoformat(), by, None, text)
+            row = (
+                last_number + 1,
+                name,
+                0,
+                TicketAction.BEGIN.value,
+                state,
+                action_time.isoformat(),
+                actor,
+                None,
+                text,
+            )
             self._copies.insert((*row, compute_row_digest(self._key, last_digest, row)))
 
     def merge_write_ahead_log(self) -> None:
@@ -307,11 +326,13 @@ class TicketStore:
             )
             return self.find_enrolment(machine_serial)
 
-    def mark_reported(self, number: str, at: datetime) -> None:
+    def mark_reported(self, number: str, reported_at: datetime) -> None:
         """Record that the host knows a printed ticket; repeats change nothing."""
         with self.transaction():
             self.require_ticket(number)
-            self._run("INSERT INTO reported VALUES (?, ?) ON CONFLICT DO NOTHING", number, at.isoformat())
+            self._run(
+                "INSERT INTO reported VALUES (?, ?) ON CONFLICT DO NOTHING", number, reported_at.isoformat()
+            )
 
     # ------------------------------------------------------------------ questions
     def find_ticket(self, number: str) -> TicketRecord | None:
@@ -401,8 +422,8 @@ class TicketStore:
             for state, kind, currency, tickets, amount_cents in rows
         ]
 
-    def moved_cents(self, by: str, action: TicketAction) -> dict[TicketKind, int]:
-        """Return the total value of the tickets on which ``by`` (a machine or cashier) recorded ``action``.
+    def sum_moved_cents(self, actor: str, action: TicketAction) -> dict[TicketKind, int]:
+        """Return the total value of the tickets on which ``actor`` (a machine or cashier) recorded ``action``.
 
         The values are minor units, by kind of ticket.
         """
@@ -411,7 +432,7 @@ class TicketStore:
                       sum(json_extract(first.story, '$.ticket.amount_cents'))
                FROM moves m JOIN moves first ON first.number = m.number AND first.step = 1
                WHERE m.by = ? AND m.action = ? GROUP BY 1""",
-            by,
+            actor,
             action.value,
         ).fetchall()
         return {TicketKind(kind): int(amount_cents) for kind, amount_cents in rows}
@@ -430,8 +451,8 @@ class TicketStore:
         number: str,
         step: int,
         action: TicketAction,
-        at: datetime,
-        by: str,
+        action_time: datetime,
+        actor: str,
         redemption_id: str | None,
         details: Mapping[str, JSON],
     ) -> None:
@@ -439,7 +460,17 @@ class TicketStore:
         last_number, last_digest = self._copies.find_last_move()
         text = json.dumps(details, ensure_ascii=False, sort_keys=True, separators=(",", ":"))
         state = LIFE_CYCLE[action][1].value
-        row = (last_number + 1, number, step, action.value, state, at.isoformat(), by, redemption_id, text)
+        row = (
+            last_number + 1,
+            number,
+            step,
+            action.value,
+            state,
+            action_time.isoformat(),
+            actor,
+            redemption_id,
+            text,
+        )
         self._copies.insert((*row, compute_row_digest(self._key, last_digest, row)))
 
     def _read_record(self, number: str, issue_id: str) -> TicketRecord:
@@ -450,18 +481,17 @@ class TicketStore:
 
     def _read_moves(self, number: str) -> tuple[TicketMove, ...]:
         """Return the moves of the ticket with this number, oldest first."""
+        rows = self._copies.read_ticket_rows(number)
         return tuple(
             TicketMove(
                 move_number=move_number,
                 step=step,
                 action=TicketAction(action),
                 state=TicketState(state),
-                at=datetime.fromisoformat(at),
-                by=by,
+                action_time=datetime.fromisoformat(action_time),
+                actor=actor,
                 redemption_id=redemption_id,
                 details=json.loads(text),
             )
-            for move_number, _, step, action, state, at, by, redemption_id, text, _ in self._copies.read_ticket_rows(
-                number
-            )
+            for move_number, _, step, action, state, action_time, actor, redemption_id, text, _ in rows
         )

@@ -12,7 +12,7 @@ from rigs.cards import remove_cards
 
 from egm.config.levels import LevelSlot
 from egm.kernel.events import State
-from egm.people import AccountRole
+from egm.people import Role
 from egm.progressive.keys import ProgressiveKey
 from egm.progressive.level import Level
 from egm.testing.machine import MachineRig
@@ -152,7 +152,7 @@ class Fours(Life):
 
 def recalled(rig):
     """Check that recall shows each decision with its cards and its answer, and the end."""
-    menu = Menu(rig).sign_in(AccountRole.ATTENDANT).touch("recall")
+    menu = Menu(rig).sign_in(Role.ATTENDANT).touch("recall")
     menu.touch(menu.page.tables[0].rows[0].action).touch("show")
     seen = []
     for number in range(len(STEPS)):

@@ -11,7 +11,7 @@ from rigs.blackjack import bound_anew
 from rigs.cards import dealing
 
 from egm.kernel.events import EventType, State
-from egm.people import AccountRole
+from egm.people import Role
 from egm.play.keys import PlayKey
 from egm.play.records.games import find_open_game
 from egm.play.records.tables import read_table
@@ -107,7 +107,7 @@ class Blackjack(LifeOfSeats):
 
     def recalled(self, room, number):
         """Check that recall shows the whole round with this position's own result."""
-        menu = Menu(room).sign_in(AccountRole.ATTENDANT).touch("recall")
+        menu = Menu(room).sign_in(Role.ATTENDANT).touch("recall")
         menu.touch(room.machine.memory.get(PlayKey.LAST_GAME)["play_id"]).touch("show")
         for _ in WHOSE:
             menu.touch("later")

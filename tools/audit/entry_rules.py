@@ -18,7 +18,7 @@ from egm.kernel.events import State
 from egm.kernel.feature import Features
 from egm.money import entries
 from egm.money.keys import MoneyKey
-from egm.play.entries import GAME_EXAMINED
+from egm.play.entries import LARGEST_PRIZES_COMPUTED
 from egm.play.keys import PlayKey
 from egm.play.records.residual import ResidualTerms
 from egm.progressive.keys import ProgressiveKey
@@ -39,7 +39,7 @@ _MOVES_SHOWN: Final = 4
 #: Kinds of entries that the journal itself writes. The first two never name a position.
 _JOURNAL_KINDS: Final = frozenset({MACHINE_GENESIS.kind, CHECKPOINT.kind, MEMORY_EVENT.kind})
 #: Kinds of entries that need not name a position.
-_KINDS_WITHOUT_POSITION: Final = _JOURNAL_KINDS | {CLOCK_CHANGED.kind, GAME_EXAMINED.kind}
+_KINDS_WITHOUT_POSITION: Final = _JOURNAL_KINDS | {CLOCK_CHANGED.kind, LARGEST_PRIZES_COMPUTED.kind}
 #: Kinds of entries that pay out credit.
 _CASH_OUT_KINDS: Final = frozenset(
     entry.kind for entry in (entries.VOUCHER_REQUEST, entries.COINS_REQUEST, entries.HANDPAY_PENDING)

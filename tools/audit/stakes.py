@@ -12,7 +12,7 @@ from egm.errors import InvariantError
 from egm.kernel.credits import split_stakes
 from egm.kernel.positions import Position
 from egm.play.conversation import GameConversation, list_decided_bets
-from egm.play.entries import GAME_PUSH, TABLE_RETURNED, GameEndByHand, GameVoid, StakesReturned
+from egm.play.entries import GAME_PUSH, TABLE_BETS_RETURNED, GameEndByHand, GameVoid, StakesReturned
 from egm.play.keys import TableKey
 from egm.play.records.game_record import (
     GameChoice,
@@ -112,7 +112,7 @@ class StakeAudit:
             record = self._read_record(entry, StakesReturned)
             if record is not None:
                 self._returned_stakes[record.play_id] = entry, record
-        elif kind == TABLE_RETURNED.kind:
+        elif kind == TABLE_BETS_RETURNED.kind:
             self._check_table_return(entry)
         for name, value in entry.state.items():
             if TableKey.TABLE in name:

@@ -167,7 +167,7 @@ class TournamentAudit:
             entries.ENTRY_SOLD.kind: (entries.EntrySold, self._check_sale),
             entries.ENTRY_VOIDED.kind: (entries.EntryVoided, self._check_void_entry),
             entries.PRIZE_PAID.kind: (entries.PrizePaid, self._check_prize),
-            entries.ROUND_BEGUN.kind: (entries.RoundStarted, self._start_round),
+            entries.ROUND_STARTED.kind: (entries.RoundStarted, self._start_round),
             entries.ROUND_ENDED.kind: (entries.RoundEnded, self._end_round),
             entries.PURSE_GAME_START.kind: (GameRecord, self._start_game),
             entries.PURSE_GAME_CHOICE.kind: (GameChoice, self._continue_game),

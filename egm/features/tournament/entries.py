@@ -219,7 +219,7 @@ PRIZE_PAID: Final = EntryDeclaration(
     significance=Significance(EventEffect.LOG),
     logs=(Log.ACCESS,),
 )
-ROUND_BEGUN: Final = EntryDeclaration(
+ROUND_STARTED: Final = EntryDeclaration(
     kind="tournament.round",
     record=RoundStarted,
     permitted_transfers=(PermittedTransfer("tournament:entry", _POINTS_ACCOUNTS),),

@@ -16,8 +16,8 @@ from egm.features.tournament.entries import (
     ENTRY_SOLD,
     ENTRY_VOIDED,
     PRIZE_PAID,
-    ROUND_BEGUN,
     ROUND_ENDED,
+    ROUND_STARTED,
     RULES_INSTALLED,
     TOURNAMENT_ENTERED,
     TOURNAMENT_LEFT,
@@ -75,7 +75,7 @@ _RECORD_CLASS_BY_KIND: Final[Mapping[str, type[_Record]]] = {
     ENTRY_SOLD.kind: EntrySold,
     ENTRY_VOIDED.kind: EntryVoided,
     PRIZE_PAID.kind: PrizePaid,
-    ROUND_BEGUN.kind: RoundStarted,
+    ROUND_STARTED.kind: RoundStarted,
     ROUND_ENDED.kind: RoundEnded,
 }
 
@@ -395,7 +395,7 @@ def _post_round(
         language=machine.selection.language,
     )
     machine.post(
-        ROUND_BEGUN,
+        ROUND_STARTED,
         RoundStarted(
             digest=digest,
             entry=entry,

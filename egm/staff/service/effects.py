@@ -20,10 +20,10 @@ from egm.staff.desk import CloseMenu, PageResult, ServiceDesk, StayOnPage, Submi
 from egm.staff.entries import (
     KEY_RETURNED,
     KEY_TURNED,
-    MENU_ASKED,
     MENU_ENTERED,
     MENU_GIVEN_UP,
     MENU_LEFT,
+    MENU_REQUESTED,
     KeySwitchTurned,
     MenuEntered,
     MenuLeft,
@@ -150,7 +150,7 @@ def _open_service_menu(machine: Machine, page: SignInPage, person_id: str) -> No
     """Open the service menu at ``page``, and record by which key, or that it was opened from the screen."""
     desk = machine.component(ServiceDesk)
     new_menu = OpenMenu(since=machine.clock.now().isoformat(), person=None)
-    machine.post(MENU_ASKED, MenuRequested(opened_by=person_id), state={StaffKey.OPEN_MENU: new_menu})
+    machine.post(MENU_REQUESTED, MenuRequested(opened_by=person_id), state={StaffKey.OPEN_MENU: new_menu})
     desk.open(page)
     desk.menu_name, desk.is_opened_by_key = "operator", person_id != "screen"
 

@@ -212,7 +212,7 @@ class TicketTemplate(_Table):
         fields = {name: _to_plain_text(text) for name, text in self.build_texts(ticket, language).items()}
         return TicketJob(job_id=job_id, template=self.id, barcode=ticket.number, fields=fields)
 
-    def check_house(self, house: Venue) -> None:
+    def check_venue(self, house: Venue) -> None:
         """Raise :class:`InvalidTicket` if the venue's data lack a field that this template must print."""
         for name in MANDATORY_FIELDS_BY_CLASS[self.ticket]:
             if not getattr(house, name, name).strip():

@@ -27,7 +27,7 @@ def test_a_ticket_credited_before_a_power_cut_is_redeemed_at_the_next_start(tmp_
         raise PowerLost
 
     with monkeypatch.context() as cut:
-        cut.setattr(TicketDesk, "redeem_commit", lose_power)
+        cut.setattr(TicketDesk, "commit_redemption", lose_power)
         with pytest.raises(PowerLost):
             rig.ledger.credit_stacked_paper()
     assert rig.credit_cents == 2000

@@ -495,7 +495,7 @@ def test_a_disputed_ticket_is_pending_for_the_host_until_the_ruling(make, cause,
     if cause == "lost":
         rig.ledger.dispute_lost_paper("the acceptor is idle")
     else:
-        rig.machine.component(TicketDesk).redeem_abort(
+        rig.machine.component(TicketDesk).abort_redemption(
             rig.machine.memory.get(MoneyKey.PAPER)["id"], "released again the cage"
         )
         rig.ledger.credit_stacked_paper()

@@ -342,7 +342,7 @@ def test_a_ticket_in_the_acceptor_survives_a_restart(rig, tmp_path, end):
 @pytest.mark.requirement("A-08")
 def test_a_restart_between_lock_and_order_frees_the_ticket(rig, tmp_path):
     number = rig.cash_out_ticket()
-    rig.machine.component(TicketDesk).redeem_begin("ticket-77", number)
+    rig.machine.component(TicketDesk).begin_redemption("ticket-77", number)
     again = restart(rig, tmp_path)
     assert again.store.find_ticket(number).state is TicketState.ISSUED
     again.close()

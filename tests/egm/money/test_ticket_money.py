@@ -141,13 +141,13 @@ def test_a_ticket_released_and_paid_at_the_cage_is_not_credited_when_it_is_stack
     both = {"person": SUPERVISOR, "persons": (SUPERVISOR, MANAGER)}
     rig.engine.handle(EventType.DISPUTED_AMOUNT_RULING, **ruling, **both)
     assert rig.state is State.IDLE
-    assert rig.store.require_ticket(number).moves[-1].by == "cage:Luc"
+    assert rig.store.require_ticket(number).moves[-1].actor == "cage:Luc"
 
 
 def test_a_ticket_credited_and_paid_at_the_cage_is_a_technicians_tilt(rig, tmp_path):
     number = rig.insert(10_000).cash_out_ticket()
     rig.offer_ticket(number)
-    rig.machine.find_installed(TicketDesk).redeem_commit = lambda _: (_ for _ in ()).throw(
+    rig.machine.find_installed(TicketDesk).commit_redemption = lambda _: (_ for _ in ()).throw(
         OSError("the power is gone")
     )
     with pytest.raises(OSError, match="gone"):
@@ -317,7 +317,7 @@ def restore_ledger(rig, tmp_path, persons=(SUPERVISOR, MANAGER)):
         key,
         persons=persons,
         why="looked into",
-        at=rig.clock.wall,
+        action_time=rig.clock.wall,
         find_redemption=lambda number: taken.get(compute_commitment(numbers, number)),
     )
 
@@ -470,7 +470,7 @@ def test_tickets_are_issued_again_once_two_persons_have_started_a_new_ledger(rig
 
 def test_a_ledger_without_seals_is_migrated_with_its_expired_tickets(rig, tmp_path):
     number = rig.insert(10_000).cash_out_ticket()
-    rig.store.record_move(number, TicketAction.EXPIRE, at=rig.clock.wall, by="cage")
+    rig.store.record_move(number, TicketAction.EXPIRE, action_time=rig.clock.wall, actor="cage")
     rows, last = [], ""
     for row in rig.store._copies.run("SELECT * FROM moves ORDER BY place"):
         last = hashlib.sha256(json.dumps([last, *row[:-1]], ensure_ascii=False).encode()).hexdigest()

@@ -422,7 +422,9 @@ def test_a_found_ticket_is_redeemed_to_the_register_of_orphans(rig, tmp_path):
 def test_a_power_cut_during_the_redemption_of_a_found_ticket_completes_it(rig, tmp_path, monkeypatch):
     printing = again(rig, tmp_path).insert(2000)
     number = printing.cash_out_ticket()
-    monkeypatch.setattr(type(printing.machine.find_installed(TicketDesk)), "redeem_commit", lambda *_: None)
+    monkeypatch.setattr(
+        type(printing.machine.find_installed(TicketDesk)), "commit_redemption", lambda *_: None
+    )
     fill_in(printing, "orphan_ticket", **ONE, number=number, place="floor")
     assert printing.store.find_ticket(number).state is TicketState.PENDING
     monkeypatch.undo()

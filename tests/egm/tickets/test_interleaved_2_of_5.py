@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from egm.tickets.barcode import QUIET_MODULES, WIDE_MODULES, compute_width_modules, encode_barcode_widths
+from egm.tickets.barcode import QUIET_ZONE_MODULES, WIDE_MODULES, compute_width_modules, encode_barcode_widths
 from egm.tickets.errors import InvalidTicket
 
 #: Weight of each of a digit's five elements; the digit is the sum of the two wide ones (ISO/IEC 16390).
@@ -32,7 +32,7 @@ def test_the_bars_encode_the_digits(digits):
     assert widths[-3:] == (WIDE_MODULES, 1, 1)
     assert len(widths) % 2 == 1  # begins and ends with a bar
     assert read(widths) == digits
-    assert compute_width_modules(len(digits)) == sum(widths) + 2 * QUIET_MODULES
+    assert compute_width_modules(len(digits)) == sum(widths) + 2 * QUIET_ZONE_MODULES
 
 
 @pytest.mark.parametrize("wrong", ["", "1", "123", "12a4", "1٣"])

@@ -28,11 +28,11 @@ def test_a_clock_that_is_wrong_for_a_moment_expires_nothing(office, year):
     number = office.issued().number
     right = office.clock.wall
     office.clock.wall = datetime(year, 1, 19, 3, 14, 8, tzinfo=UTC)
-    office.desk.redeem_begin("in-1", number)
+    office.desk.begin_redemption("in-1", number)
     list(office.store.iter_records())
     office.clock.wall = right
     if year > right.year:
-        assert isinstance(office.desk.redeem_begin("in-2", number), TicketRedemption)
+        assert isinstance(office.desk.begin_redemption("in-2", number), TicketRedemption)
     assert TicketState.EXPIRED not in {move.state for move in office.store.find_ticket(number).moves}
 
 
@@ -41,10 +41,10 @@ def test_while_the_date_is_unknown_no_ticket_is_issued_or_expired(tmp_path):
     office = Office(tmp_path, date_is_known=lambda: known[0])
     number = office.issued().number
     office.clock.pass_days(400)
-    assert office.desk.redeem_begin("in-1", number).reason is TicketRefusalReason.EXPIRED
+    assert office.desk.begin_redemption("in-1", number).reason is TicketRefusalReason.EXPIRED
     known[0] = False
     assert office.desk.prepare_ticket("c", 500, denomination_cents=1).reason is TicketRefusalReason.CLOCK
-    assert isinstance(office.desk.redeem_begin("in-2", number), TicketRedemption)
+    assert isinstance(office.desk.begin_redemption("in-2", number), TicketRedemption)
 
 
 # ---------------------------------------------------------------- ids that come again
@@ -76,10 +76,10 @@ def test_an_id_with_an_issued_ticket_yields_no_other_ticket(office):
 @pytest.mark.requirement("H-07")
 def test_a_redeemed_ticket_is_not_taken_again_under_its_old_id(office):
     number = office.issued(amount_cents=10_000).number
-    office.desk.redeem_begin("ticket-9", number)
-    office.desk.redeem_commit("ticket-9")
+    office.desk.begin_redemption("ticket-9", number)
+    office.desk.commit_redemption("ticket-9")
     with pytest.raises(TicketOrderError, match="already used"):
-        office.desk.redeem_begin("ticket-9", number)
+        office.desk.begin_redemption("ticket-9", number)
 
 
 # ---------------------------------------------------------------- a text editor
@@ -108,7 +108,7 @@ def test_a_line_appended_with_a_text_editor_is_refused_and_named(tmp_path, offic
     with (tmp_path / LOG_NAME).open("ab") as log:
         log.write(line)
     with pytest.raises(TicketLedgerDamaged, match=r"move 3 was altered after it was written"):
-        office.desk.redeem_begin("in-1", "919999999999990001")
+        office.desk.begin_redemption("in-1", "919999999999990001")
     assert office.store.find_ticket("919999999999990001") is None
     office.store.close()
     with pytest.raises(TicketLedgerDamaged, match=r"move 3 was altered after it was written"):

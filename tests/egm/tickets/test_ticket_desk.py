@@ -27,14 +27,14 @@ def test_a_ticket_is_issued_and_redeemed(office):
     ticket = office.desk.prepare_ticket("cashout-7", 1234, denomination_cents=25)
     assert (ticket.amount_cents, ticket.sequence, ticket.credits) == (1234, 1, 49)
     assert office.store.find_ticket(ticket.number).state is TicketState.RESERVED
-    assert office.desk.redeem_begin("in-1", ticket.number).reason is TicketRefusalReason.NOT_PRINTED
+    assert office.desk.begin_redemption("in-1", ticket.number).reason is TicketRefusalReason.NOT_PRINTED
     office.desk.record_printed(ticket.number)
-    taken = office.desk.redeem_begin("in-2", ticket.number)
+    taken = office.desk.begin_redemption("in-2", ticket.number)
     assert taken == TicketRedemption(redemption_id="in-2", ticket=ticket)
     assert office.store.find_ticket(ticket.number).state is TicketState.PENDING
-    office.desk.redeem_commit("in-2")
+    office.desk.commit_redemption("in-2")
     assert office.store.find_ticket(ticket.number).state is TicketState.REDEEMED
-    assert office.desk.redeem_begin("in-3", ticket.number).reason is TicketRefusalReason.REDEEMED
+    assert office.desk.begin_redemption("in-3", ticket.number).reason is TicketRefusalReason.REDEEMED
 
 
 @pytest.mark.requirement("H-07", "H-08")
@@ -43,15 +43,15 @@ def test_every_step_repeated_counts_once(office):
     (ticket,) = tickets
     for _ in range(3):
         office.desk.record_printed(ticket.number)
-    answers = {office.desk.redeem_begin("in-1", ticket.number) for _ in range(3)}
+    answers = {office.desk.begin_redemption("in-1", ticket.number) for _ in range(3)}
     assert len(answers) == 1
     for _ in range(3):
-        office.desk.redeem_abort("in-1", "limit reached")
-    office.desk.redeem_begin("in-2", ticket.number)
+        office.desk.abort_redemption("in-1", "limit reached")
+    office.desk.begin_redemption("in-2", ticket.number)
     for _ in range(3):
-        office.desk.redeem_commit("in-2")
+        office.desk.commit_redemption("in-2")
     with pytest.raises(TicketOrderError, match="already used"):  # it is money no more, under any id
-        office.desk.redeem_begin("in-2", ticket.number)
+        office.desk.begin_redemption("in-2", ticket.number)
     actions = [move.action.value for move in office.store.find_ticket(ticket.number).moves]
     assert actions == ["reserve", "issue", "lock", "release", "lock", "redeem"]
 
@@ -60,8 +60,8 @@ def test_every_step_repeated_counts_once(office):
 def test_steps_out_of_order_are_refused_and_change_nothing(office):
     reserved = office.desk.prepare_ticket("a", 500, denomination_cents=25).number
     with pytest.raises(TicketOrderError, match="because no ticket was locked under this id"):
-        office.desk.redeem_commit("never")
-    office.desk.redeem_abort("never", "the cut came before the lock")
+        office.desk.commit_redemption("never")
+    office.desk.abort_redemption("never", "the cut came before the lock")
     office.desk.record_failed_print(reserved, "paper out")
     office.desk.record_failed_print(reserved, "paper out")
     with pytest.raises(TicketOrderError, match="issue is not possible while the ticket is void"):
@@ -69,12 +69,12 @@ def test_steps_out_of_order_are_refused_and_change_nothing(office):
     number = office.issued("b").number
     with pytest.raises(TicketOrderError, match="fail is not possible while the ticket is issued"):
         office.desk.record_failed_print(number, "too late")
-    office.desk.redeem_begin("in-1", number)
-    office.desk.redeem_abort("in-1", "returned")
+    office.desk.begin_redemption("in-1", number)
+    office.desk.abort_redemption("in-1", "returned")
     with pytest.raises(TicketOrderError, match="because the redemption ended in another way"):
-        office.desk.redeem_commit("in-1")
+        office.desk.commit_redemption("in-1")
     with pytest.raises(TicketOrderError, match="already used"):
-        office.desk.redeem_begin("in-1", number)
+        office.desk.begin_redemption("in-1", number)
     assert [r.state for r in office.store.iter_records()] == [TicketState.ISSUED, TicketState.VOID]
 
 
@@ -82,25 +82,25 @@ def test_steps_out_of_order_are_refused_and_change_nothing(office):
 def test_a_locked_ticket_cannot_be_redeemed_elsewhere(tmp_path, office):
     number = office.issued().number
     other = Office(tmp_path, serial="EGM-0000002")
-    assert isinstance(other.desk.redeem_begin("theirs", number), TicketRedemption)
-    assert office.desk.redeem_begin("ours", number).reason is TicketRefusalReason.PENDING
+    assert isinstance(other.desk.begin_redemption("theirs", number), TicketRedemption)
+    assert office.desk.begin_redemption("ours", number).reason is TicketRefusalReason.PENDING
     assert office.desk.find_unfinished().redemptions == ()
     assert [r.redemption_id for r in other.desk.find_unfinished().redemptions] == ["theirs"]
-    other.desk.redeem_abort("theirs", "returned")
-    assert isinstance(office.desk.redeem_begin("ours", number), TicketRedemption)
+    other.desk.abort_redemption("theirs", "returned")
+    assert isinstance(office.desk.begin_redemption("ours", number), TicketRedemption)
 
 
 @pytest.mark.requirement("H-08")
 def test_a_restart_finds_unfinished_tickets(office):
     printed = office.issued("a").number
     open_ticket = office.desk.prepare_ticket("b", 700, denomination_cents=25)
-    office.desk.redeem_begin("in-1", printed)
+    office.desk.begin_redemption("in-1", printed)
     office.restart()
     unfinished = office.desk.find_unfinished()
     assert [(r.issue_id, r.ticket) for r in unfinished.tickets] == [("b", open_ticket)]
     assert [(r.redemption_id, r.ticket.number) for r in unfinished.redemptions] == [("in-1", printed)]
     office.desk.record_failed_print(open_ticket.number, "power cut")
-    office.desk.redeem_commit("in-1")
+    office.desk.commit_redemption("in-1")
     assert office.desk.find_unfinished().tickets == office.desk.find_unfinished().redemptions == ()
 
 
@@ -111,15 +111,15 @@ def test_a_ticket_is_good_to_the_end_of_its_last_local_day(office):
     assert ticket.expires_at.isoformat() == "2026-04-01T04:00:00+00:00"
     second = office.issued("b").number
     office.clock.wall = ticket.expires_at.replace(hour=3, minute=59, second=59)
-    assert isinstance(office.desk.redeem_begin("just", second), TicketRedemption)
+    assert isinstance(office.desk.begin_redemption("just", second), TicketRedemption)
     office.clock.wall = ticket.expires_at
-    assert office.desk.redeem_begin("late", ticket.number) == TicketRefusal(
+    assert office.desk.begin_redemption("late", ticket.number) == TicketRefusal(
         TicketRefusalReason.EXPIRED, "good until 2026-04-01 04:00:00 UTC"
     )
     assert office.store.find_ticket(ticket.number).state is TicketState.ISSUED  # asking writes nothing
-    office.desk.redeem_commit("just")  # locked in time
+    office.desk.commit_redemption("just")  # locked in time
     office.clock.pass_days(-10)
-    assert isinstance(office.desk.redeem_begin("again", ticket.number), TicketRedemption)
+    assert isinstance(office.desk.begin_redemption("again", ticket.number), TicketRedemption)
 
 
 @pytest.mark.requirement("H-11")
@@ -133,15 +133,15 @@ def test_an_amount_above_the_limit_is_refused_for_a_ticket_but_not_a_receipt(off
 
 def test_a_machine_takes_no_receipt_no_other_currency_and_no_misread(tmp_path, office):
     receipt = office.issued("a", kind=TicketKind.JACKPOT_RECEIPT).number
-    assert office.desk.redeem_begin("1", receipt).reason is TicketRefusalReason.WRONG_KIND
+    assert office.desk.begin_redemption("1", receipt).reason is TicketRefusalReason.WRONG_KIND
     number = office.issued("b").number
     euro = Office(tmp_path, serial="EGM-2", rules=replace(RULES, currency="EUR"))
-    assert euro.desk.redeem_begin("2", number) == TicketRefusal(TicketRefusalReason.CURRENCY, "CAD")
+    assert euro.desk.begin_redemption("2", number) == TicketRefusal(TicketRefusalReason.CURRENCY, "CAD")
     wrong = number[:-1] + str((int(number[-1]) + 1) % 10)
-    assert office.desk.redeem_begin("3", wrong).reason is TicketRefusalReason.MISREAD
-    assert office.desk.redeem_begin("4", "").reason is TicketRefusalReason.MISREAD
+    assert office.desk.begin_redemption("3", wrong).reason is TicketRefusalReason.MISREAD
+    assert office.desk.begin_redemption("4", "").reason is TicketRefusalReason.MISREAD
     unknown = Office(tmp_path / "elsewhere").issued("x", kind=TicketKind.RESTRICTED).number
-    assert office.desk.redeem_begin("5", unknown).reason is TicketRefusalReason.UNKNOWN
+    assert office.desk.begin_redemption("5", unknown).reason is TicketRefusalReason.UNKNOWN
 
 
 @pytest.mark.requirement("H-09")
@@ -212,9 +212,9 @@ def test_the_hosts_number_is_used_once(tmp_path):
 @pytest.mark.requirement("E-06", "G-17")
 def test_no_unredeemed_number_is_shown_in_full(office):
     numbers = [office.issued(str(n)).number for n in range(40)]
-    office.desk.redeem_begin("in", numbers[39])
-    office.desk.redeem_commit("in")
-    office.desk.redeem_begin("pending", numbers[38])  # in an acceptor, and not redeemed yet
+    office.desk.begin_redemption("in", numbers[39])
+    office.desk.commit_redemption("in")
+    office.desk.begin_redemption("pending", numbers[38])  # in an acceptor, and not redeemed yet
     history = list(office.store.iter_records())[:35]
     assert history[1].state is TicketState.PENDING
     assert [r.ticket.sequence for r in history] == list(range(40, 5, -1))

@@ -31,9 +31,9 @@ def redeem_all(folder, serial, numbers, start, won):
     office = Office(folder, serial=serial)
     start.wait()
     for number in numbers:
-        answer = office.desk.redeem_begin(f"{serial}-{number}", number)
+        answer = office.desk.begin_redemption(f"{serial}-{number}", number)
         if isinstance(answer, TicketRedemption):
-            office.desk.redeem_commit(answer.redemption_id)
+            office.desk.commit_redemption(answer.redemption_id)
             won.put((number, serial))
     won.put((None, serial))
 
@@ -60,7 +60,9 @@ def test_of_two_machines_exactly_one_redeems_a_ticket(tmp_path):
         machine.join()
         assert machine.exitcode == 0
     assert sorted(number for number, _ in winners) == sorted(numbers)
-    by_ledger = {r.ticket.number: r.current_lock.by for r in office.store.iter_records(TicketState.REDEEMED)}
+    by_ledger = {
+        r.ticket.number: r.current_lock.actor for r in office.store.iter_records(TicketState.REDEEMED)
+    }
     assert by_ledger == dict(winners)
     assert office.store.verify_moves() == 40 * 4
 
@@ -105,30 +107,33 @@ PATHS = {
 def test_every_action_in_every_state_of_a_ticket_has_its_result(tmp_path, state, action):
     """Each pair, from the table of a ticket's life; what it does not allow changes nothing."""
     with TicketStore.open(tmp_path, key=KEY) as store:
-        number = store.reserve_ticket("i", a_ticket(), by="m").ticket.number
+        number = store.reserve_ticket("i", a_ticket(), actor="m").ticket.number
         for step in PATHS[state]:
-            store.record_move(number, step, at=NOW, by="m", redemption_id="r")
+            store.record_move(number, step, action_time=NOW, actor="m", redemption_id="r")
         before = store.require_ticket(number)
         assert before.state is state
         needs, leaves = LIFE_CYCLE[action]
         if state in needs:
-            assert store.record_move(number, action, at=NOW, by="m", redemption_id="x").state is leaves
+            assert (
+                store.record_move(number, action, action_time=NOW, actor="m", redemption_id="x").state
+                is leaves
+            )
         else:
             with pytest.raises(
                 TicketOrderError, match=f"{action} is not possible while the ticket is {state}"
             ):
-                store.record_move(number, action, at=NOW, by="m", redemption_id="x")
+                store.record_move(number, action, action_time=NOW, actor="m", redemption_id="x")
             assert store.require_ticket(number) == before
 
 
 def test_a_group_of_changes_is_made_completely_or_not_at_all(tmp_path):
     with TicketStore.open(tmp_path, key=KEY) as store:
-        number = store.reserve_ticket("i", a_ticket(), by="m").ticket.number
+        number = store.reserve_ticket("i", a_ticket(), actor="m").ticket.number
 
         def issue_and_redeem():
             with store.transaction():
-                store.record_move(number, TicketAction.ISSUE, at=NOW, by="m")
-                store.record_move(number, TicketAction.REDEEM, at=NOW, by="m")
+                store.record_move(number, TicketAction.ISSUE, action_time=NOW, actor="m")
+                store.record_move(number, TicketAction.REDEEM, action_time=NOW, actor="m")
 
         with pytest.raises(TicketOrderError, match="redeem is not possible while the ticket is issued"):
             issue_and_redeem()
@@ -142,14 +147,14 @@ def test_the_ledgers_sums_are_those_of_its_tickets(tmp_path):
     for n in range(6):
         office.issued(str(n), 100 * (n + 1))
     numbers = [r.ticket.number for r in office.store.iter_records()]
-    office.desk.redeem_begin("a", numbers[0])
-    office.desk.redeem_begin("b", numbers[1])
-    office.desk.redeem_commit("b")
+    office.desk.begin_redemption("a", numbers[0])
+    office.desk.begin_redemption("b", numbers[1])
+    office.desk.commit_redemption("b")
     office.issued("x", 5000, kind=TicketKind.RESTRICTED)
     office.desk.record_failed_print(
         office.desk.prepare_ticket("y", 70, denomination_cents=1).number, "paper out"
     )
-    office.store.record_move(office.issued("z", 80).number, TicketAction.EXPIRE, at=NOW, by="m")
+    office.store.record_move(office.issued("z", 80).number, TicketAction.EXPIRE, action_time=NOW, actor="m")
     sums = {(s.state, s.kind): (s.tickets, s.amount_cents) for s in office.store.list_totals()}
     assert sums == {
         (TicketState.ISSUED, TicketKind.CASHABLE): (4, 1000),
@@ -188,7 +193,7 @@ def lived(folder):
     for n in range(5):
         office.issued(str(n))
     number = office.store.find_by_issue("2").ticket.number
-    office.desk.redeem_begin("r", number)
+    office.desk.begin_redemption("r", number)
     records = list(office.store.iter_records())
     office.store.close()
     return records
@@ -342,7 +347,7 @@ def test_the_database_is_not_replaced_under_another_process(tmp_path):
     with pytest.raises(TicketLedgerDamaged, match="once every program that has it open is closed"):
         TicketStore.open(tmp_path, key=KEY)
     with pytest.raises(TicketLedgerDamaged, match="move 1 was altered after it was written"):
-        office.desk.redeem_begin("r", number)
+        office.desk.begin_redemption("r", number)
     office.store.close()
     assert len(reopened(tmp_path)[1]) == 1
 
@@ -389,10 +394,10 @@ def test_a_medium_that_refuses_a_write_changes_nothing(tmp_path):
     blocker.execute("BEGIN IMMEDIATE")
     office.store._run("PRAGMA busy_timeout=0")
     with pytest.raises(TicketLedgerUnwritable, match="locked"):
-        office.desk.redeem_begin("r", number)
+        office.desk.begin_redemption("r", number)
     blocker.execute("ROLLBACK")
     blocker.close()
-    assert isinstance(office.desk.redeem_begin("r", number), TicketRedemption)
+    assert isinstance(office.desk.begin_redemption("r", number), TicketRedemption)
 
 
 # ---------------------------------------------------------------- the ticket as JSON

@@ -118,12 +118,12 @@ def test_a_field_that_a_printer_lacks_is_named():
 @pytest.mark.requirement("H-03")
 def test_a_venue_without_a_mandatory_field_is_refused():
     template = load_template("quebec-vlt")
-    template.check_house(HOUSE)
+    template.check_venue(HOUSE)
     with pytest.raises(InvalidTicket, match="quebec-vlt: the venue's licence_holder is missing"):
-        template.check_house(Venue(site="here"))
-    load_template("generic").check_house(Venue(site="here"))
+        template.check_venue(Venue(site="here"))
+    load_template("generic").check_venue(Venue(site="here"))
     with pytest.raises(InvalidTicket, match="generic: the venue's site is missing"):
-        load_template("generic").check_house(Venue(site=" "))
+        load_template("generic").check_venue(Venue(site=" "))
 
 
 # ---------------------------------------------------------------- refusals

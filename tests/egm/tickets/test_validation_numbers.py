@@ -81,10 +81,10 @@ def test_a_hosts_number_has_its_system_id_and_check():
 @pytest.mark.requirement("H-04")
 @pytest.mark.parametrize("kind", TicketKind)
 def test_a_stand_alone_number_states_its_kind_and_has_a_valid_check(kind):
-    assert [other for other in TicketKind if n.KIND_MARKS[other] == n.KIND_MARKS[kind]] == [kind]
+    assert [other for other in TicketKind if n.KIND_DIGITS[other] == n.KIND_DIGITS[kind]] == [kind]
     for _, number in zip(range(300), fresh(kind=kind), strict=False):
         assert len(number) == PLACES
-        assert int(number[:2]) == n.KIND_MARKS[kind]
+        assert int(number[:2]) == n.KIND_DIGITS[kind]
         assert n.is_stand_alone(number)
 
 

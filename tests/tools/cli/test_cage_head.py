@@ -111,7 +111,7 @@ def test_a_ledger_without_its_head_on_both_media_needs_a_restore_by_two_persons(
         key,
         persons=("1", "2"),
         why="seen",
-        at=rig.clock.wall,
+        action_time=rig.clock.wall,
         find_redemption=lambda _: None,
     )
     last = MachineRig(tmp_path, devices=("printer",)).boot()
@@ -179,7 +179,7 @@ def test_a_damaged_head_stops_tickets_until_the_ledger_is_restored(paid, tmp_pat
         key,
         persons=("1", "2"),
         why="seen",
-        at=rig.clock.wall,
+        action_time=rig.clock.wall,
         find_redemption=lambda _: None,
     )
     last = MachineRig(tmp_path, devices=("printer",)).boot()

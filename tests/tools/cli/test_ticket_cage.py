@@ -78,14 +78,14 @@ def test_a_ticket_is_paid_once(office, cage):
         TicketRefusalReason.REDEEMED,
         "2026-03-01 14:05:09 UTC, cage:Luc",
     )
-    assert office.desk.redeem_begin("r", number).reason is TicketRefusalReason.REDEEMED
+    assert office.desk.begin_redemption("r", number).reason is TicketRefusalReason.REDEEMED
     assert [m.by for m in office.store.require_ticket(number).moves] == ["EGM-0000001"] * 2 + ["cage:Luc"] * 2
 
 
 @pytest.mark.requirement("H-12")
 def test_the_cage_refuses_each_ticket_that_it_must_not_pay(office, cage):
     pending = office.issued("p").number
-    office.desk.redeem_begin("r", pending)
+    office.desk.begin_redemption("r", pending)
     assert cage.pay_ticket(pending).reason is TicketRefusalReason.PENDING
     assert (
         cage.pay_ticket(office.issued("q", kind=TicketKind.RESTRICTED).number).reason
@@ -112,8 +112,12 @@ def test_the_cage_records_name_and_address_from_500_dollars(tmp_path):
         assert office.store.require_ticket(above).state is TicketState.ISSUED
     assert isinstance(cage.pay_ticket(above, PAYEE), TicketRedemption)
     (line,) = iter_register_lines(office.store)
-    assert (line.payee, line.record.ticket.amount_cents, line.payment_move.by) == (PAYEE, 50_000, "cage:Luc")
-    assert line.payment_move.at == office.clock.now().replace(microsecond=0)
+    assert (line.payee, line.record.ticket.amount_cents, line.payment_move.actor) == (
+        PAYEE,
+        50_000,
+        "cage:Luc",
+    )
+    assert line.payment_move.action_time == office.clock.now().replace(microsecond=0)
 
 
 @pytest.mark.requirement("H-07", "H-02")
@@ -122,7 +126,7 @@ def test_a_duplicate_is_the_same_ticket_and_needs_it_to_be_issued(office, two):
     again = two.reprint_ticket(ticket.number, "the paper tore")
     assert again == replace(ticket, duplicate=True)
     assert load_template("generic").build_texts(again, "en")["duplicate"] == "DUPLICATE"
-    assert isinstance(office.desk.redeem_begin("r", ticket.number), TicketRedemption)
+    assert isinstance(office.desk.begin_redemption("r", ticket.number), TicketRedemption)
     with pytest.raises(OperatorError, match="the ticket is pending; reprint requires it to be issued"):
         two.reprint_ticket(ticket.number, "once more")
 
@@ -153,7 +157,7 @@ METHOD_BY_ACT = {
 def test_acts_that_require_two_persons_are_refused_with_one(office, cage, act):
     number = office.issued().number
     if act == "release":
-        office.desk.redeem_begin("r", number)
+        office.desk.begin_redemption("r", number)
     before = office.store.require_ticket(number)
     with pytest.raises(OperatorError, match=f"{act} requires a second person"):
         getattr(cage, METHOD_BY_ACT[act])(number, "because")
@@ -162,14 +166,14 @@ def test_acts_that_require_two_persons_are_refused_with_one(office, cage, act):
 
 def test_a_redemption_cannot_be_committed_after_the_cage_released_the_ticket(office, two, cage):
     number = office.issued().number
-    office.desk.redeem_begin("r", number)
-    assert office.desk.holds_redemption("r")
+    office.desk.begin_redemption("r", number)
+    assert office.desk.has_redemption_lock("r")
     two.release_locked_ticket(number, "the machine burnt")
-    assert not office.desk.holds_redemption("r")
+    assert not office.desk.has_redemption_lock("r")
     with pytest.raises(
         TicketOrderError, match="redeem is not possible, because the redemption ended in another way"
     ):
-        office.desk.redeem_commit("r")
+        office.desk.commit_redemption("r")
     assert office.store.require_ticket(number).moves[-1].details == {
         "why": "the machine burnt",
         "second": "Mia",
@@ -187,7 +191,7 @@ def test_the_cage_requires_a_name_and_two_different_persons(office):
 @pytest.mark.requirement("H-10")
 def test_an_expired_ticket_is_refused_remains_a_liability_and_can_be_revived(office, cage, two):
     late, locked = office.issued("a").number, office.issued("b").number
-    office.desk.redeem_begin("r", locked)
+    office.desk.begin_redemption("r", locked)
     office.clock.pass_days(40)
     assert cage.pay_ticket(late).reason is TicketRefusalReason.EXPIRED
     assert office.store.require_ticket(late).state is TicketState.ISSUED
@@ -199,13 +203,13 @@ def test_an_expired_ticket_is_refused_remains_a_liability_and_can_be_revived(off
     assert isinstance(doubting.pay_ticket(office.issued("c").number), TicketRedemption)
     assert two.revive_expired_ticket(late, "the machine's clock stood in 1970").expires_at is None
     office.clock.pass_days(4000)
-    assert isinstance(office.desk.redeem_begin("in", late), TicketRedemption)
+    assert isinstance(office.desk.begin_redemption("in", late), TicketRedemption)
 
 
 def test_a_ticket_expired_by_an_earlier_version_can_be_revived(office, two):
     """With a clock that was briefly wrong, an earlier version expired every ticket permanently."""
     number = office.issued().number
-    office.store.record_move(number, TicketAction.EXPIRE, at=office.clock.wall, by="cage")
+    office.store.record_move(number, TicketAction.EXPIRE, action_time=office.clock.wall, actor="cage")
     assert two.pay_ticket(number).reason is TicketRefusalReason.EXPIRED
     two.revive_expired_ticket(number, "the clock was wrong")
     assert isinstance(two.pay_ticket(number), TicketRedemption)
@@ -352,8 +356,8 @@ def journal_of(folder, out_cents, in_cents=0):
 def test_report_compares_the_tickets_with_the_meters(office, egm, tmp_path):
     office.issued("a", 1000)
     taken = office.issued("b", 500).number
-    office.desk.redeem_begin("r", taken)
-    office.desk.redeem_commit("r")
+    office.desk.begin_redemption("r", taken)
+    office.desk.commit_redemption("r")
     office.desk.prepare_ticket("c", 700, denomination_cents=1)  # on its way: not money yet
     journal_of(tmp_path, out_cents=1500, in_cents=500)
     report = json.loads(egm("report", "--json"))
@@ -407,9 +411,9 @@ def test_a_host_ticket_is_not_paid_at_the_cage_and_is_no_liability(office, egm, 
             == 500
         )
         if end == "commit":
-            office.desk.redeem_commit(redemption_id)
+            office.desk.commit_redemption(redemption_id)
         else:
-            office.desk.redeem_abort(redemption_id, "jam")
+            office.desk.abort_redemption(redemption_id, "jam")
     journal_of(tmp_path, out_cents=1, in_cents=500)
     assert "out:voucher:cashable: the meters say 1" in egm("report", status=1)
     office.issued("a", 1)
@@ -435,7 +439,7 @@ def test_payees_lists_the_recorded_names_and_addresses(office, egm, monkeypatch)
 
 def test_tickets_are_released_revived_reprinted_and_voided_by_two_persons(office, egm, tmp_path):
     number = office.issued("a").number
-    office.desk.redeem_begin("r", number)
+    office.desk.begin_redemption("r", number)
     both = ("--person", LUC, "--second", MIA)
     assert egm("release", number, *both, "--why", "gone") == "good again: $12.34\n"
     assert egm("revive", number, *both, "--why", "1970") == "good without a date limit: $12.34\n"

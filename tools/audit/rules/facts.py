@@ -16,7 +16,7 @@ from egm.kernel.own_entries import FAULT_RAISED
 from egm.money.entries import CREDIT_CONVERTED
 from egm.people import Permission
 from egm.people.roles import Role, find_permissions
-from egm.play.entries import TABLE_RETURNED
+from egm.play.entries import TABLE_BETS_RETURNED
 from egm.progressive.entries import CLAIM_CLOSED
 from egm.progressive.records import ClaimRecord
 from egm.record_codec import RecordError, from_json
@@ -206,7 +206,7 @@ class Facts:
 
     def _update_tables_and_stakes(self, kind: str, record: Any) -> None:
         """Store which table games were played or had their bets returned, and the stake of a game that starts."""
-        if kind in {PLAY_START, TABLE_RETURNED.kind}:
+        if kind in {PLAY_START, TABLE_BETS_RETURNED.kind}:
             table = str(record["game"]["digest"]), int(record["denomination_cents"])
             if kind == PLAY_START:
                 self.tables_played.add(table)

@@ -384,7 +384,7 @@ _GAME_RULES: Final = (
         extra_checks=(_SESSION_COUNTS_WIN,),
     ),
     AuditRule(
-        entry_declaration=entries.TABLE_RETURNED,
+        entry_declaration=entries.TABLE_BETS_RETURNED,
         allowed_states=STATES_FOR_CASH_OUT | single_state(State.SERVICE_MENU),
         state_before={"game": None},
         record={
@@ -460,7 +460,7 @@ _GAME_RULES: Final = (
         ),
     ),
     AuditRule(
-        entry_declaration=entries.GAME_DIFFERS,
+        entry_declaration=entries.GAME_REPLAY_DIFFERS,
         id="{play}.differs",
         state_before=_OPEN_GAME_PATTERN,
         record={"play_id": "$play"},

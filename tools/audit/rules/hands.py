@@ -217,7 +217,7 @@ _HANDPAY_RULES: Final = (
         ),
     ),
     AuditRule(
-        entry_declaration=entries.HANDPAY_WAY,
+        entry_declaration=entries.HANDPAY_METHOD_CHOSEN,
         allowed_states=single_state(State.HANDPAY),
         state_before={"handpay": ObjectWithMembers("handpay", id="$id", kind="cancelled_credit")},
         record={"handpay": "$id"},

@@ -399,7 +399,7 @@ _MYSTERY_RULES: Final = (
         extra_checks=(_require_ruling("pay"), _HAS_NO_HITS),
     ),
     AuditRule(
-        entry_declaration=entries.PRIZE_NOT_OURS,
+        entry_declaration=entries.PRIZE_NOT_OF_THIS_MACHINE,
         id="{claim}.won",
         record={"claim": "$claim"},
         extra_checks=(
@@ -474,7 +474,7 @@ _LINK_RULES: Final = (
         ),
     ),
     AuditRule(
-        entry_declaration=entries.LINK_FOUND,
+        entry_declaration=entries.LINK_CERTIFICATE_FOUND,
         record={"certificate": "$certificate"},
         state={"link_certificate": {"certificate": "$certificate"}},
     ),

@@ -154,12 +154,12 @@ _START_AND_SERVICE_RULES: Final = (
     ),
     AuditRule(entry_declaration=app.GAME_REFUSED, extra_checks=(check_first_position,)),
     AuditRule(
-        entry_declaration=play_entries.GAME_SAME_VERSION,
+        entry_declaration=play_entries.GAME_VERSION_CONFLICT,
         state_before={"definition:{digest}": None, "definition:{before}": "$:text"},
         record={"digest": "$digest", "before": "$before"},
     ),
     AuditRule(
-        entry_declaration=play_entries.GAME_EXAMINED,
+        entry_declaration=play_entries.LARGEST_PRIZES_COMPUTED,
         record={"digest": "$digest", "code": "$code", "prizes": "$prizes"},
         state={"examined:{digest}": {"code": "$code", "prizes": "$prizes"}},
     ),

@@ -258,12 +258,12 @@ _PAPER_RULES: Final = (
         state={"host_ticket": ObjectWithChanges("kept", status="not_stacked")},
     ),
     AuditRule(
-        entry_declaration=entries.PAPER_MARK,
+        entry_declaration=entries.PAPER_POSITION_STORED,
         state_before={"paper": "$paper:object"},
         state={"paper": ObjectWithChanges("paper", mark="$:count")},
     ),
     AuditRule(
-        entry_declaration=entries.PAPER_MOVING,
+        entry_declaration=entries.PAPER_DIRECTION_REPORTED,
         state_before={"paper": ObjectWithMembers("paper", phase="ordered")},
         state={"paper": ObjectWithChanges("paper", outward="$:bool")},
     ),

@@ -106,7 +106,7 @@ RULES: Final = (
         },
     ),
     AuditRule(
-        entry_declaration=entries.MENU_ASKED,
+        entry_declaration=entries.MENU_REQUESTED,
         allowed_states=STATES_SERVICEABLE | single_state(State.PLAYING),
         state={"menu": {"since": "$:time", "person": None}},
     ),
@@ -152,7 +152,7 @@ RULES: Final = (
         record={"tries": "$tries", "locked_seconds": "$locked:cents"},
         state={"tries:{bucket}": {"wrong": "$tries", "locked_seconds": "$locked"}},
     ),
-    AuditRule(entry_declaration=entries.TRIES_FORGOTTEN, state={"tries:{bucket}": None}),
+    AuditRule(entry_declaration=entries.WRONG_PINS_CLEARED, state={"tries:{bucket}": None}),
     AuditRule(
         entry_declaration=entries.SIGN_IN_UNLOCKED,
         state={"tries:{bucket}": None},

@@ -189,7 +189,7 @@ RULES: Final = (
         extra_checks=(check_in_menu,),
     ),
     AuditRule(
-        entry_declaration=entries.ROUND_BEGUN,
+        entry_declaration=entries.ROUND_STARTED,
         allowed_states=_IN_SERVICE_MENU,
         state_before=_IN_TOURNAMENT_PATTERN,
         record={**_ENTRY_FIELDS_PATTERN, "round": "$round:cents", "points": "$points:cents"},

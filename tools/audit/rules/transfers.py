@@ -141,12 +141,12 @@ _HOST_TICKET_RULES: Final = (
         ),
     ),
     AuditRule(
-        entry_declaration=money_entries.TICKETS_CHECKED,
+        entry_declaration=money_entries.TICKET_LEDGER_CHECKED,
         record={"begun?": "$begun"},
         extra_checks=(_check_ledger_state,),
     ),
     AuditRule(
-        entry_declaration=money_entries.TICKETS_CONTRADICTED,
+        entry_declaration=money_entries.TICKET_LEDGER_CONTRADICTED,
         id="{id}.contradicted",
         record={"id": "$id"},
         extra_checks=(_check_contradicted_amount,),

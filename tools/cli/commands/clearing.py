@@ -282,7 +282,7 @@ def _build_ticket_table(folder: Path, second: Path | None) -> Table:
     rows: list[tuple[object, ...]] = []
     with suppress(OperatorError, LocalError), open_machine_ledger(folder, second=second) as store:
         for record in store.iter_records(*_REDEEMABLE_STATES):
-            at = record.moves[-1].at.isoformat(timespec="seconds")
+            at = record.moves[-1].action_time.isoformat(timespec="seconds")
             ticket = record.ticket
             rows.append((ticket.masked, ticket.amount_cents, ticket.currency, record.state.value, at))
     columns: Columns = (

@@ -220,7 +220,10 @@ _AMOUNT_COLUMN: Final = Column("amount", is_right_aligned=True)
 def _build_ticket_data(record: TicketRecord, number: str, at: datetime | None = None) -> dict[str, Any]:
     """Return a ticket's fields and its ledger moves as JSON data, with ``number`` as the number shown."""
     ticket = json.loads(record.ticket.to_json()) | {"number": number}
-    moves = [{"at": move.at.isoformat(), "action": move.action.value, "by": move.by} for move in record.moves]
+    moves = [
+        {"at": move.action_time.isoformat(), "action": move.action.value, "by": move.actor}
+        for move in record.moves
+    ]
     return {"state": _format_state(record, at), "ticket": ticket, "moves": moves}
 
 
@@ -260,7 +263,7 @@ def check(number: str, *, state: Path | None, medium: Path | None, output_format
         f"{state_text}: {_format_ticket_amount(ticket)} {ticket.kind.value}, good {until}\n"
         f"machine {ticket.machine_serial}, ticket {ticket.sequence:04d}"
     )
-    moves = ((_format_time(move.at), move.action.value, move.by) for move in record.moves)
+    moves = ((_format_time(move.action_time), move.action.value, move.actor) for move in record.moves)
     document = _build_ticket_data(record, number, at)
     show(output_format, Table(("when (UTC)", "what", "by"), moves), document=document, text_before=heading)
     if state_text != TicketState.ISSUED:
@@ -377,11 +380,11 @@ def payees(*, state: Path | None, medium: Path | None, output_format: OutputForm
     ]
     rows = (
         (
-            _format_time(x.payment_move.at),
+            _format_time(x.payment_move.action_time),
             _format_ticket_amount(x.record.ticket),
             x.payee.name,
             x.payee.address,
-            x.payment_move.by,
+            x.payment_move.actor,
         )
         for x in lines
     )
@@ -495,7 +498,7 @@ def restore_(*, state: Path | None, medium: Path | None, person: str, second: st
             key.derive(HEAD_PURPOSE),
             persons=(person, second),
             why=why,
-            at=at,
+            action_time=at,
             find_redemption=lambda number: accepted_tickets.get(compute_commitment(numbers, number)),
         )
     echo(f"a new ticket ledger starts with {format_count(moves, 'move')}; their source: {vouches}")

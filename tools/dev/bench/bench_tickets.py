@@ -43,8 +43,8 @@ def figures() -> Iterator[Figure]:
 
         def redeem() -> None:
             number = next(numbers)
-            desk.redeem_begin(number, number)
-            desk.redeem_commit(number)
+            desk.begin_redemption(number, number)
+            desk.commit_redemption(number)
 
         yield _step(
             "ticket locked and redeemed, two durable steps",
