@@ -95,19 +95,19 @@ class Play:
         won_cents: int = sum(
             t.amount_cents for t in returned_transfers if find_account(t.source).role is AccountRole.WIN
         )
-        return self._returned_before_cents + won_cents
+        return self._carried_returned_cents + won_cents
 
     @property
     def push_cents(self) -> int:
         """Return the returned stakes that :attr:`win_cents` includes, in minor units."""
         ends = () if self.end_entry is None else self.end_entry.transfers
         returned_transfers = (*(() if self.push_entry is None else self.push_entry.transfers), *ends)
-        return self._returned_before_cents + sum(
+        return self._carried_returned_cents + sum(
             t.amount_cents for t in returned_transfers if t.source == "house:push"
         )
 
     @property
-    def _returned_before_cents(self) -> int:
+    def _carried_returned_cents(self) -> int:
         """Return the stakes that were returned before the memory clear that carried the play over, in minor units."""
         if self.end_entry is None or not read_details(self.start_entry).get("returned"):
             return 0

@@ -23,7 +23,7 @@ from egm.play.table_rules import TABLES_FEATURE
 from egm.progressive.feature import PROGRESSIVE_FEATURE
 from egm.seats.feature import SEATS_FEATURE
 from egm.staff.desk import MenuEntry
-from egm.staff.feature import STAFF, build_device_tests_feature
+from egm.staff.feature import STAFF_FEATURE, build_device_tests_feature
 from egm.staff.form import Form
 from egm.staff.registers import Register
 from egm.staff.service.menu import ServiceMenu
@@ -36,7 +36,7 @@ FEATURES: Final = Features(
     (
         build_device_tests_feature(no_ticket_query_waits),
         INTEGRITY_FEATURE,
-        STAFF,
+        STAFF_FEATURE,
         PROGRESSIVE_FEATURE,
         TABLES_FEATURE,
         HOST_FEATURE,

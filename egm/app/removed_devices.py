@@ -138,7 +138,11 @@ def _describe_amounts_left(key: Key, state: JSON, name: str, currency: str) -> s
     if key is not TableKey.TABLE:
         return _TEXTS_OF_OPEN_ITEMS.get(key, str(key))
     table = from_json(TableRecord, state, name)
-    bets = f"{_format_money(table.standing_cents, currency)} of bets" if table.standing_stakes else "a place"
+    bets = (
+        f"{_format_money(table.standing_bets_cents, currency)} of bets"
+        if table.standing_stakes
+        else "a place"
+    )
     return f"{bets} at the table of {table.game.id}"
 
 

@@ -12,7 +12,7 @@ from egm.clock import Clock
 from egm.config.cabinet_file import POSITIONS_MAX, Validation
 from egm.devices.interface import PrintState
 from egm.errors import InvariantError
-from egm.features.memory_clear.records import has_ended, list_entries_paid_at_clear
+from egm.features.memory_clear.records import has_ticket_ended, list_entries_paid_at_clear
 from egm.host.entries import HOST_VOUCHER_NOT_STACKED, VOUCHER_UNREAD, TicketUnread
 from egm.host.keys import HostKey
 from egm.host.tickets import record_ticket_number
@@ -207,7 +207,7 @@ def _complete_interrupted_tickets(machine: Machine, desk: TicketDesk) -> None:
     pay_out = machine.memory.read(CashOutRecord, MoneyKey.PAY_OUT)
     open_ids = _list_ids_in_progress(machine)
     for record in unfinished.tickets:
-        if has_ended(machine.journal, f"{record.issue_id}.printed"):
+        if has_ticket_ended(machine.journal, f"{record.issue_id}.printed"):
             desk.record_printed(record.ticket.number)
         elif record.issue_id not in open_ids:
             desk.record_failed_print(record.ticket.number, "the machine stopped before it was printed")
@@ -215,7 +215,7 @@ def _complete_interrupted_tickets(machine: Machine, desk: TicketDesk) -> None:
             # the ledger has the host's number, but the journal does not have it yet
             record_ticket_number(machine, pay_out, record.ticket)
     for redemption in unfinished.redemptions:
-        if has_ended(machine.journal, f"{redemption.redemption_id}.in"):
+        if has_ticket_ended(machine.journal, f"{redemption.redemption_id}.in"):
             desk.commit_redemption(redemption.redemption_id)
         elif redemption.redemption_id not in open_ids:
             desk.abort_redemption(redemption.redemption_id, "the machine stopped before it was stacked")

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Final
 
 from egm.errors import OperatorError
-from egm.features.memory_clear.records import has_ended
+from egm.features.memory_clear.records import has_ticket_ended
 from egm.host.keys import HostKey
 from egm.kernel.events import Event
 from egm.kernel.machine import Machine
@@ -182,7 +182,7 @@ def reason_journal_is_incomplete(machine: Machine) -> str:
                 entry_id
                 and move.actor == serial
                 and move.move_number > base.start_move_number
-                and not has_ended(journal, entry_id)
+                and not has_ticket_ended(journal, entry_id)
             ):
                 ticket = record.ticket
                 return (

@@ -126,9 +126,9 @@ def select_game(machine: Machine, event: Event) -> None:
     game_id = event.read_payload(GameRequest).value
     offered_cents, before_cents = machine.denominations_cents[game_id], machine.selection.denomination_cents
     denomination_cents = before_cents if before_cents in offered_cents else offered_cents[0]
-    standing_cents = _find_standing_denomination(machine, game_id)
-    if standing_cents in offered_cents:
-        denomination_cents = standing_cents
+    standing_denomination_cents = _find_standing_denomination(machine, game_id)
+    if standing_denomination_cents in offered_cents:
+        denomination_cents = standing_denomination_cents
     machine.store_selection(
         Selection(
             game_id=game_id,

@@ -168,13 +168,13 @@ def _return_stakes(machine: Machine, game: GameRecord) -> tuple[tuple[str, int],
     The result has a pair for each stake: account and amount in minor units. It includes bets that stood on the
     table before the game.
     """
-    if not (game.push_cents or game.standing_cents):
+    if not (game.push_cents or game.standing_bets_cents):
         return ()
     table = None if game.table_state is None else read_table(machine, game.game.digest)
     at_stake = (*(() if table is None else table.standing_stakes), *list_stakes(machine, game))
-    decided_cents = sum(cents for _, cents in at_stake) - game.push_cents - game.standing_cents
+    decided_cents = sum(cents for _, cents in at_stake) - game.push_cents - game.standing_bets_cents
     _, standing_stakes, pushed_stakes = split_stakes(
-        at_stake, (decided_cents, game.standing_cents, game.push_cents), machine.position
+        at_stake, (decided_cents, game.standing_bets_cents, game.push_cents), machine.position
     )
     if pushed_stakes and not _has_returned_stakes(machine, game):
         machine.post(

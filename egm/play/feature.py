@@ -17,7 +17,7 @@ from egm.play.records.games import is_game_open
 from egm.play.records.protection import OwnLimits, ReminderRecord, SessionRecord
 from egm.play.records.purse import Purse
 from egm.play.records.residual import ResidualTerms
-from egm.play.records.time_paid import TimePaid
+from egm.play.records.time_paid import PaidPlayingTime
 from egm.play.registers import REGISTERS
 from egm.play.reminders import create_reminders
 from egm.play.rules import PLAY_RULES
@@ -36,7 +36,7 @@ PLAY_FEATURE: Final = Feature(
         PlayKey.LIMITS: OwnLimits,
         PlayKey.DEFINITION: str,
         PlayKey.RESIDUAL: ResidualTerms,
-        PlayKey.TIME_PAID: TimePaid,
+        PlayKey.TIME_PAID: PaidPlayingTime,
         PlayKey.LARGEST_PRIZES: LargestPrizes,
     },
     entry_declarations=list_entries(entries),

@@ -20,7 +20,7 @@ from egm.kernel.machine import Machine
 from egm.kernel.messages import Chances, LongOdds
 from egm.kernel.standing_faults import raise_or_clear_fault
 from egm.play.odds import list_bet_chances, list_long_odds
-from egm.play.prize_limits import Prizes, compute_largest_prizes, compute_largest_win_cents
+from egm.play.prize_limits import ComputeLargestPrizes, compute_largest_prizes, compute_largest_win_cents
 from egm.profiles import Profile
 from egm.progressive.pools import Pools, create_pools, list_available_bets
 from egm.verify.certificate import Certificate
@@ -93,7 +93,7 @@ def admit_games(
     slots: tuple[GameSlot, ...],
     profile: Profile,
     level_slots: tuple[LevelSlot, ...] = (),
-    compute_prizes: Prizes = compute_largest_prizes,
+    compute_prizes: ComputeLargestPrizes = compute_largest_prizes,
     certificate_rules: CertificateRules = CertificateRules(),
     report_progress: Callable[[int, str], None] = lambda _number, _game: None,
     *,
@@ -131,7 +131,7 @@ def _examine_game(
     slot: GameSlot,
     profile: Profile,
     level_slots: tuple[LevelSlot, ...],
-    compute_prizes: Prizes,
+    compute_prizes: ComputeLargestPrizes,
     certificate_rules: CertificateRules,
     *,
     has_wheel: bool,
@@ -266,7 +266,7 @@ def _check_prize_limit(pools: Pools, profile: Profile) -> None:
 
 
 def _list_allowed_denominations(
-    game: Game, slot: GameSlot, profile: Profile, compute_prizes: Prizes
+    game: Game, slot: GameSlot, profile: Profile, compute_prizes: ComputeLargestPrizes
 ) -> tuple[int, ...]:
     """Return the denominations of the cabinet file that the profile allows. Raises OperatorError if none exist."""
     requested_cents = slot.denominations_cents or game.denominations_cents

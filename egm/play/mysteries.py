@@ -66,7 +66,7 @@ def record_mystery_prize(machine: Machine, event: Event) -> None:
             ruling=None,
             won=prize.model_dump(mode="json"),
         )
-        unproved.hold_prize(machine, prize.claim, held_prize)
+        unproved.hold_unproved_prize(machine, prize.claim, held_prize)
     elif current_game is not None and game.play_id == current_game.play_id:
         _add_prize_to_game(machine, game, level, prize)
     elif _can_open_handpay(machine, current_game):

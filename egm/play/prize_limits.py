@@ -8,7 +8,7 @@ from collections.abc import Callable
 
 from paytables import Depth, Game, analyse
 
-Prizes = Callable[[Game], tuple[tuple[int | None, int], ...]]
+ComputeLargestPrizes = Callable[[Game], tuple[tuple[int | None, int], ...]]
 """For each way to bet on a game: its largest win (None: no exact figure) and its cost, both in credits."""
 
 

@@ -16,7 +16,7 @@ from egm.staff.words import (
 from paytables import Game, Settlement, Wager
 
 #: A label of a row, and its value.
-Label = tuple[str | PageText, PageText]
+LabelAndValue = tuple[str | PageText, PageText]
 #: The multiplication sign.
 _TIMES_SIGN: Final = "\u00d7"
 #: Settlement names that exist at any table; all other names are pays of the game itself.
@@ -46,7 +46,7 @@ _LINE_PAY_PATTERN: Final = re.compile(r"(\d+) (\S+)")
 
 def iter_wager_rows(
     game: Game | None, wager: Wager, unit_cents: int, positions: Mapping[int, int] | None = None
-) -> Iterator[Label]:
+) -> Iterator[LabelAndValue]:
     """Yield the rows that describe a recorded wager: mode, bet level, draws, cards or areas, other seats' bets.
 
     ``unit_cents`` is the value of a credit in minor units; ``positions`` has the number of the player position
@@ -89,7 +89,7 @@ def iter_wager_rows(
 
 def _iter_other_seats_rows(
     bets_by_seat: Mapping[str, Mapping[str, int]], unit_cents: int, positions: Mapping[int, int]
-) -> Iterator[Label]:
+) -> Iterator[LabelAndValue]:
     """Yield a row with the total bet of each other seat of a shared round.
 
     ``unit_cents`` is the value of a credit in minor units.

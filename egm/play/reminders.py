@@ -11,7 +11,7 @@ from egm.play.keys import PlayKey
 from egm.play.player_protection import find_next_reminder_time, session_is_over
 
 
-class Reminders:
+class ReminderService:
     """The background service that submits the events of player protection when they are due.
 
     After every event, and as time passes, it checks whether a reminder is due, and whether a pause of play or a
@@ -91,4 +91,4 @@ def create_reminders(context: MachineContext) -> Iterable[BackgroundService]:
     """Return the reminders service if the profile counts sessions, or if a counted session has not ended yet."""
     machine = context.engine.machine
     is_counted = any(machine.memory.get(key) is not None for key in (PlayKey.SESSION, PlayKey.LIMITS))
-    return (Reminders(context),) if machine.profile.protection.counts_sessions or is_counted else ()
+    return (ReminderService(context),) if machine.profile.protection.counts_sessions or is_counted else ()

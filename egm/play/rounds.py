@@ -190,7 +190,7 @@ def start_game(machine: Machine, _: Event) -> None:
         wager = definition.rules.combine_seat_wagers(wager, position_rounds.seat_number, round_.wagers)
     conversation, play_id = GameConversation(definition, wager, bet.table_state), machine.fresh_id("play")
     progressive_round = progressives.begin_round(machine, bet, play_id)
-    step = take_step(
+    step = play_step(
         machine, conversation, None, progressive_round, None if round_ is None else round_.find_step(0)
     )
     game = GameRecord(
@@ -257,7 +257,7 @@ def continue_game(machine: Machine, event: Event) -> None:
     staked_credits = conversation.decision.get_added_credits(choice)
     staked_cents = staked_credits * game.denomination_cents
     stake_transfers = machine.build_debit_transfers(staked_cents, "house:wager")
-    step = take_step(
+    step = play_step(
         machine, conversation, choice, progressive_round, None if round_ is None else round_.find_step(number)
     )
     game_choice = GameChoice(
@@ -318,7 +318,7 @@ def _open_next_step(machine: Machine) -> AbstractContextManager[Any]:
     )
 
 
-def take_step(
+def play_step(
     machine: Machine,
     conversation: GameConversation,
     choice: JSON,
@@ -339,7 +339,7 @@ def take_step(
                 draws = tuple((draw.bound, draw.value, draw.purpose) for draw in step.draws)
                 recorded_step = RecordedStep(choice=choice, draws=draws)
             else:
-                _take_recorded_step(conversation, recorded_step)
+                _play_recorded_step(conversation, recorded_step)
             if choice is None:
                 progressive_round.feed_pools(step)
             if conversation.outcome is not None:
@@ -352,7 +352,7 @@ def take_step(
         raise ReplaceWithEvent(Event(EventType.CHANCE_FAILED, SelfTestFailure(detail=str(error)))) from error
 
 
-def _take_recorded_step(conversation: GameConversation, recorded_step: RecordedStep) -> None:
+def _play_recorded_step(conversation: GameConversation, recorded_step: RecordedStep) -> None:
     """Perform a game's next step with the recorded draws.
 
     Raises InvariantError if the game would have drawn other numbers.

@@ -60,7 +60,7 @@ def _may_declare_void(machine: Machine, ruling: Ruling) -> bool:
         can_be_replayed=rebuild_conversation(machine, game) is not None,
         is_next_step_recorded=_is_next_step_or_number_recorded(machine, game),
         can_collect_win=can_collect_win_without_draw(machine),
-        lacks_numbers=not chance_is_ready(machine) or is_waiting_for_wheel(machine),
+        is_missing_numbers=not chance_is_ready(machine) or is_waiting_for_wheel(machine),
         is_between_players=are_stakes_between_players((*game.steps, *game.round_steps)),
         is_round_void=is_round_void(machine, game),
     )

@@ -24,7 +24,7 @@ def find_pending_decision(machine: Machine) -> Decision | None:
     if game is None or decision is None or not decision.stakes:
         return decision
     table = None if game.table_state is None else read_table(machine, game.game.digest)
-    at_stake_cents = game.staked_cents + (0 if table is None else table.standing_cents)
+    at_stake_cents = game.staked_cents + (0 if table is None else table.standing_bets_cents)
     if find_purse_game(machine) is not None:
         return decision.limit_to_credits(read_points(machine))
     room_cents = min(machine.credit_cents, machine.profile.play.bet_limit_cents - at_stake_cents)

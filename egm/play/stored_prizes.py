@@ -11,14 +11,16 @@ from typing import Any
 import paytables
 from egm.play.entries import LARGEST_PRIZES_COMPUTED, LargestPrizes, LargestPrizesComputed
 from egm.play.keys import PlayKey
-from egm.play.prize_limits import Prizes, compute_largest_prizes
+from egm.play.prize_limits import ComputeLargestPrizes, compute_largest_prizes
 from egm.record_codec import to_json
 from egm.verify.digest import compute_digests
 from meters import Journal, Transaction
 from paytables import Game
 
 
-def cache_prizes_in_journal(journal: Journal, compute_prizes: Prizes = compute_largest_prizes) -> Prizes:
+def cache_prizes_in_journal(
+    journal: Journal, compute_prizes: ComputeLargestPrizes = compute_largest_prizes
+) -> ComputeLargestPrizes:
     """Return a function that computes largest prizes with ``compute_prizes`` and stores the results in the journal.
 
     A stored result is used again for the same game definition and the same version of the code.

@@ -154,7 +154,7 @@ def notify_bets_stay(machine: Machine, _: Event) -> None:
     """
     tables, selected_id = list_standing_tables(machine), machine.selection.game_id
     table = next((record for record in tables if record.game.id == selected_id), tables[0])
-    values: dict[str, int | str] = {"amount_cents": table.standing_cents}
+    values: dict[str, int | str] = {"amount_cents": table.standing_bets_cents}
     if table.game.id == selected_id:
         machine.notice = Notice(code="bets_stay", severity="warning", values=values)
     else:
@@ -169,7 +169,7 @@ def return_abandoned_bets(machine: Machine, _: Event) -> None:
     for table in list_standing_tables(machine):
         if _rebuild_table_game(machine, table) is None:
             _return_all_bets(machine, table, "changed")
-            values: dict[str, int | str] = {"amount_cents": table.standing_cents}
+            values: dict[str, int | str] = {"amount_cents": table.standing_bets_cents}
             machine.notice = Notice(code="bets_given_back", severity="warning", values=values)
 
 
@@ -229,7 +229,7 @@ def _return_removable_bets(machine: Machine, table: TableRecord) -> None:
 
 def _return_all_bets(machine: Machine, table: TableRecord, reason: Literal["stopped", "changed"]) -> None:
     """Return to the player all standing bets on one table."""
-    _post_returned_bets(machine, table, reason, table.standing_cents, None)
+    _post_returned_bets(machine, table, reason, table.standing_bets_cents, None)
 
 
 def _post_returned_bets(
@@ -247,7 +247,7 @@ def _post_returned_bets(
     that stay. ``commission_cents`` is what the operator keeps of the bets taken down, such as a commission paid
     when the bet was made.
     """
-    stays_cents = table.standing_cents - returned_cents - commission_cents
+    stays_cents = table.standing_bets_cents - returned_cents - commission_cents
     _, standing_stakes, returned_stakes = split_stakes(
         table.standing_stakes, (commission_cents, stays_cents, returned_cents), machine.position
     )

@@ -32,7 +32,7 @@ class OpenGameFacts:
     """Whether its wheel spin's number, or its next step in another seat's game, is already recorded."""
     can_collect_win: bool
     """Whether the player could end the game with a win by an answer that draws no number."""
-    lacks_numbers: bool
+    is_missing_numbers: bool
     """Whether the generator is out of service, or a real wheel decides the game and has reported no number."""
     is_between_players: bool
     """Whether the players of the game's round win each other's stakes."""
@@ -55,6 +55,6 @@ def _reason_to_continue(ruling: Ruling, game: OpenGameFacts) -> str | None:
         return "the next number or step of the game is already recorded"
     if game.can_collect_win:
         return "the game has already won an amount that can be collected"
-    if ruling is Ruling.DEFECT and not game.lacks_numbers:
+    if ruling is Ruling.DEFECT and not game.is_missing_numbers:
         return "the game can be continued from its record, and no number that it needs is missing"
     return None

@@ -43,8 +43,8 @@ from egm.progressive.link import (
     ControllerComplaint,
     ControllerLink,
     LevelResultsKnown,
+    LinkNotification,
     MysteryWinFound,
-    News,
     PaymentRecorded,
 )
 from egm.progressive.messages import Claim, Contribution, FromController, PaymentReport
@@ -307,12 +307,12 @@ class ProgressiveLinkService:
     def _send_and_submit(self) -> None:
         """Submit the controller's reports to the machine, and send the waiting messages to the controller."""
         self._is_send_scheduled = False
-        for news in self._link.take_news():
+        for news in self._link.take_notifications():
             self._submit_news(news)
         for message in self._link.take_messages():
             self._carrier.send(message)
 
-    def _submit_news(self, news: News) -> None:
+    def _submit_news(self, news: LinkNotification) -> None:
         """Process one report of the controller: submit it to the machine as an event, or record it in the journal."""
         match news:
             case AmountLocked():
@@ -358,7 +358,7 @@ class ProgressiveLinkService:
             self._context.submit_event(
                 Event(EventType.MYSTERY_WON, MysteryReported(level=found_win.level, won=found_win.won_prize))
             )
-            if unproved.is_recorded(self._machine, claim):
+            if unproved.is_prize_recorded(self._machine, claim):
                 del self._found_mystery_wins[claim]
 
     def _store_decided_sequence(self, level: str, sequence: int) -> None:

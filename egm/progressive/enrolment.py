@@ -38,9 +38,9 @@ _STICK_FILE_MARK: Final = b"open-egm link stick 1\n"
 #: Bytes of a stick that the exchange uses.
 _STICK_DATA_BYTES: Final = 16384
 #: A stick that has not responded within this time is considered lost.
-_SECONDS: Final = 2.0
+_STICK_SECONDS_MAX: Final = 2.0
 #: Device errors of a stick -> text keys; any other error means that it was removed or is failing.
-_FAILURES: Final[Mapping[int, str]] = {
+_CODE_BY_ERRNO: Final[Mapping[int, str]] = {
     errno.ENOENT: "link_no_stick",
     errno.ENOTDIR: "link_no_stick",
     errno.ENOMEDIUM: "link_no_stick",
@@ -301,10 +301,10 @@ class EnrolmentStick:
 
         thread = threading.Thread(target=set_result, name=name, daemon=True)
         thread.start()
-        thread.join(_SECONDS)
+        thread.join(_STICK_SECONDS_MAX)
         if thread.is_alive():
             raise EnrolmentError("link_stick_lost")
         try:
             return result.result()
         except OSError as error:
-            raise EnrolmentError(_FAILURES.get(error.errno or 0, "link_stick_lost")) from error
+            raise EnrolmentError(_CODE_BY_ERRNO.get(error.errno or 0, "link_stick_lost")) from error

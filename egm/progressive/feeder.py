@@ -8,7 +8,7 @@ from typing import Final
 
 from egm.progressive.display import DisplayedAmount, LevelStatus
 from egm.progressive.messages import (
-    SILENT_NS,
+    VALUE_SILENCE_NS,
     Contribution,
     EnrolmentAccepted,
     LevelEnrolment,
@@ -88,7 +88,7 @@ class LinkedLevelFeeder:
         """Return whether this is a mystery level, whose winner the controller decides."""
         return self.pool.definition.terms.is_mystery
 
-    def find_objection(self, joined: EnrolmentAccepted) -> tuple[RefusalReason, str] | None:
+    def find_enrolment_objection(self, joined: EnrolmentAccepted) -> tuple[RefusalReason, str] | None:
         """Return why the controller's parameters of the level do not fit this machine's game, or None if they fit.
 
         The result is a reason code and a text. The increment must be the game's, and the base at least the one
@@ -137,7 +137,7 @@ class LinkedLevelFeeder:
 
         Returns: What is wrong with the message; empty if nothing is.
         """
-        was_silent = self.received_ns is None or now_ns - self.received_ns > SILENT_NS
+        was_silent = self.received_ns is None or now_ns - self.received_ns > VALUE_SILENCE_NS
         if not value.is_after(self.value_run, self.value_sequence, self.value_utc, was_silent=was_silent):
             return ""
         contradiction = value.find_contradiction(self.amount_cents, self.fall_count)

@@ -490,7 +490,7 @@ def record_award(machine: Machine, event: Event) -> None:
     record = machine.memory.read(ClaimRecord, key)
     held_prize = unproved.list_held_prizes(machine).get(claim)
     if held_prize is not None and held_prize.amount_cents == amount_cents:
-        unproved.hold_prize(machine, claim, held_prize)
+        unproved.hold_unproved_prize(machine, claim, held_prize)
     elif (
         record is not None
         and record.amount_cents is None
@@ -499,7 +499,7 @@ def record_award(machine: Machine, event: Event) -> None:
     ):
         reason = unproved.find_award_doubt(machine, record, amount_cents)
         if reason:
-            unproved.hold_prize(
+            unproved.hold_unproved_prize(
                 machine,
                 claim,
                 HeldPrize(

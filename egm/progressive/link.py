@@ -69,7 +69,7 @@ class _OpenClaim:
     """The report that the award is paid; None until it is."""
     is_awarded: bool = False
     """Whether the machine has stored the amount that the controller locked."""
-    is_held: bool = False
+    is_prize_held: bool = False
     """Whether the controller has replied that a person must rule on the claim first."""
     is_unknown_to_controller: bool = False
     """Whether the controller has replied that it does not know the claim, so that it must be sent again."""
@@ -94,7 +94,7 @@ class _OpenClaim:
 # ---------------------------------------------------------------------------------------------- news
 @dataclass(frozen=True, slots=True)
 class AmountLocked:
-    """News: the progressive controller has locked the amount of a claim, in minor units."""
+    """The progressive controller has locked the amount of a claim, in minor units."""
 
     claim: str
     amount_cents: int
@@ -102,14 +102,14 @@ class AmountLocked:
 
 @dataclass(frozen=True, slots=True)
 class PaymentRecorded:
-    """News: the progressive controller has recorded that a claim is paid."""
+    """The progressive controller has recorded that a claim is paid."""
 
     claim: str
 
 
 @dataclass(frozen=True, slots=True)
 class ControllerAhead:
-    """News: the controller has counted contributions up to number ``sequence``, more than this machine knows of."""
+    """The controller has counted contributions up to number ``sequence``, more than this machine knows of."""
 
     level: str
     sequence: int
@@ -117,7 +117,7 @@ class ControllerAhead:
 
 @dataclass(frozen=True, slots=True)
 class ControllerBehind:
-    """News: the controller has lost the contributions after number ``sequence``, although it had counted them."""
+    """The controller has lost the contributions after number ``sequence``, although it had counted them."""
 
     level: str
     sequence: int
@@ -125,7 +125,7 @@ class ControllerBehind:
 
 @dataclass(frozen=True, slots=True)
 class ControllerComplaint:
-    """News: the controller refused a message, or sent one that it should not have sent; to be recorded."""
+    """The controller refused a message, or sent one that it should not have sent; to be recorded."""
 
     code: str
     text: str
@@ -133,7 +133,7 @@ class ControllerComplaint:
 
 @dataclass(frozen=True, slots=True)
 class CommitmentReceived:
-    """News: a mystery level has a new prize: its number, and the commitment to its secret amount."""
+    """A mystery level has a new prize: its number, and the commitment to its secret amount."""
 
     level: str
     prize_number: int
@@ -142,7 +142,7 @@ class CommitmentReceived:
 
 @dataclass(frozen=True, slots=True)
 class MysteryWinFound:
-    """News: the controller reports that a contribution of this machine has won a mystery level."""
+    """The controller reports that a contribution of this machine has won a mystery level."""
 
     level: str
     won_prize: WonPrize
@@ -150,14 +150,14 @@ class MysteryWinFound:
 
 @dataclass(frozen=True, slots=True)
 class LevelResultsKnown:
-    """News: it is known which of this machine's contributions up to number ``sequence`` have won the mystery level."""
+    """It is known which of this machine's contributions up to number ``sequence`` have won the mystery level."""
 
     level: str
     sequence: int
 
 
 #: Anything that the link reports to the machine.
-News = (
+LinkNotification = (
     AmountLocked
     | PaymentRecorded
     | ControllerAhead
@@ -173,7 +173,7 @@ class ControllerLink:
     """The machine's end of the link to a progressive controller, as a state machine.
 
     After each call, the caller must take the messages for the controller (:meth:`take_messages`) and the news
-    for the machine (:meth:`take_news`).
+    for the machine (:meth:`take_notifications`).
     """
 
     def __init__(self, machine: str, pools: Iterable[ProgressivePool], *, stale_ns: int) -> None:
@@ -192,7 +192,7 @@ class ControllerLink:
         self._nonce = ""
         self._enrolment_sent_ns: dict[str, int] = {}
         self._outgoing_messages: list[FromMachine] = []
-        self._news: list[News] = []
+        self._news: list[LinkNotification] = []
 
     # ------------------------------------------------------------------ what is asked of it
     def find_displayed_amount(self, level: str, now_ns: int) -> DisplayedAmount:
@@ -211,7 +211,7 @@ class ControllerLink:
         messages, self._outgoing_messages = self._outgoing_messages, []
         return messages
 
-    def take_news(self) -> list[News]:
+    def take_notifications(self) -> list[LinkNotification]:
         """Return the controller's news for the machine since the last call, in order, and remove them."""
         news, self._news = self._news, []
         return news
@@ -346,7 +346,7 @@ class ControllerLink:
         feeder = self.feeders.get(message.level)
         if feeder is None or message.nonce != self._nonce or not self._connected:
             return
-        objection = feeder.find_objection(message)
+        objection = feeder.find_enrolment_objection(message)
         if objection is not None:
             self._stop_feeding(feeder, *objection)
             return
@@ -506,11 +506,11 @@ class ControllerLink:
             entry.is_unknown_to_controller, entry.sent_ns = True, None
             self._send_due_claim(message.claim, now_ns)
         elif message.reason is RefusalReason.CLAIM_EARLY or (
-            entry.is_held and message.reason is RefusalReason.CLAIM_HELD
+            entry.is_prize_held and message.reason is RefusalReason.CLAIM_HELD
         ):
             return
         else:
-            entry.is_held = message.reason is RefusalReason.CLAIM_HELD
+            entry.is_prize_held = message.reason is RefusalReason.CLAIM_HELD
             self._news.append(
                 ControllerComplaint(
                     f"refused.{message.reason}", f"{message.of} {message.claim}: {message.detail}"

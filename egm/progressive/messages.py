@@ -196,19 +196,19 @@ class EnrolmentAccepted(_Message):
     """
 
 
-SILENT_NS: Final = 5_000_000_000
+VALUE_SILENCE_NS: Final = 5_000_000_000
 """The time without any message after which the controller may have been replaced, in nanoseconds.
 
 A controller normally sends twice a second.
 """
-FALLS_AHEAD_MAX: Final = 1_000_000
+UNKNOWN_FALLS_MAX: Final = 1_000_000
 """The most decreases of a level's amount of which a machine or its controller can have missed the messages.
 
 A count that is further ahead is refused as implausible.
 """
 
 
-def find_unlawful_fall(amount_cents: int, falls: int, before_cents: int, falls_before: int) -> str:
+def find_fall_error(amount_cents: int, falls: int, before_cents: int, falls_before: int) -> str:
     """Return why a level that showed ``before_cents`` may not show ``amount_cents`` now; empty if it may.
 
     A lower amount needs a larger number of falls (wins, ceilings and corrections): ``falls`` above
@@ -266,8 +266,8 @@ class LevelValue(_Message):
 
         ``falls`` is how often the level's amount had been lowered by then.
         """
-        contradiction = find_unlawful_fall(self.amount_cents, self.falls, amount_cents, falls)
-        if not contradiction and amount_cents and self.falls - falls > FALLS_AHEAD_MAX:
+        contradiction = find_fall_error(self.amount_cents, self.falls, amount_cents, falls)
+        if not contradiction and amount_cents and self.falls - falls > UNKNOWN_FALLS_MAX:
             contradiction = f"the count of falls rose from {falls} to {self.falls}, more than is possible"
         return f"{self.level}: {contradiction}" if contradiction else ""
 

@@ -45,12 +45,12 @@ def build_heartbeat_topic(sign: str) -> str:
     return f"{TOPIC_PREFIX}/sign/{sign}/beat"
 
 
-def parse_sign(topic: str) -> str:
+def parse_sign_id(topic: str) -> str:
     """Return the name of the jackpot sign in a heartbeat topic; empty for any other topic."""
     start, end = f"{TOPIC_PREFIX}/sign/", "/beat"
     return topic[len(start) : -len(end)] if topic.startswith(start) and topic.endswith(end) else ""
 
 
-def parse_machine(topic: str) -> str:
+def parse_machine_id(topic: str) -> str:
     """Return the serial number of the machine in an uplink topic."""
     return topic.removeprefix(f"{TOPIC_PREFIX}/machine/").removesuffix("/up")

@@ -110,7 +110,7 @@ def _find_shown_cents(machine: Machine, pool: ProgressivePool) -> int:
 
 
 # ---------------------------------------------------------------------------------------------- holding
-def hold_prize(machine: Machine, claim: str, prize: HeldPrize) -> None:
+def hold_unproved_prize(machine: Machine, claim: str, prize: HeldPrize) -> None:
     """Store a reported prize that cannot be verified, lock the machine, and call two people to rule on it.
 
     A repeated report only calls them again.
@@ -118,11 +118,11 @@ def hold_prize(machine: Machine, claim: str, prize: HeldPrize) -> None:
     key = f"{ProgressiveKey.HELD_PRIZE}{claim}"
     if machine.journal.state(key) is None:
         machine.post(PRIZE_HELD, PrizeHeld(claim=claim, **asdict(prize)), state={key: prize})
-    if is_held(machine, claim):
+    if is_prize_held(machine, claim):
         raise_fault(machine, UNPROVED_FAULT, detail=prize.reason)
 
 
-def is_held(machine: Machine, claim: str) -> bool:
+def is_prize_held(machine: Machine, claim: str) -> bool:
     """Return whether a progressive claim is held until persons have ruled on it."""
     return claim in list_held_prizes(machine)
 
@@ -246,7 +246,7 @@ def record_commitment(machine: Machine, level: str, prize: int, commitment: str)
     )
 
 
-def is_recorded(machine: Machine, claim: str) -> bool:
+def is_prize_recorded(machine: Machine, claim: str) -> bool:
     """Return whether the machine has recorded the mystery prize of a claim, paid or not."""
     held_prize = machine.journal.state(f"{ProgressiveKey.HELD_PRIZE}{claim}")
     return held_prize is not None or machine.journal.has_transaction(build_prize_entry_id(claim))

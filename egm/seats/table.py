@@ -18,7 +18,7 @@ from egm.kernel.machine import Machine
 from egm.kernel.messages import Notice
 from egm.kernel.rules import refusal_code
 from egm.play.records.games import GameInProgress, find_open_game
-from egm.play.records.tables import StartingTables, is_round_shared, read_shared_state, read_table
+from egm.play.records.tables import TableStatesAtRoundStart, is_round_shared, read_shared_state, read_table
 from egm.play.rules import PLAY_GUARDS
 from egm.play.shared_round import PositionRounds, SharedRound
 from egm.progressive.bet import AcceptedBet, AcceptedBetCache, find_bet_in_force
@@ -224,7 +224,7 @@ class SharedTable:
         assignments = {} if round_refusal else assignments
         wagers = dict(assignments.values())
         common_round = SharedRound(round_id or seats[0].machine.fresh_id("round"), wagers)
-        shared_state = StartingTables({game: read_shared_state(seats[0].machine, game)})
+        shared_state = TableStatesAtRoundStart({game: read_shared_state(seats[0].machine, game)})
         for seat in seats:
             seat.game_digest = ""
             round_in_common = seat.machine.component(PositionRounds)
@@ -240,7 +240,7 @@ class SharedTable:
                 seat.handle(Event(TableEvent.NO_MORE_BETS))
             finally:
                 round_in_common.starting_round = None
-                seat.machine.install(StartingTables())
+                seat.machine.install(TableStatesAtRoundStart())
 
 
 def _get_position_number(seat: SeatedPosition) -> int:

@@ -129,7 +129,7 @@ def _close_betting(machine: Machine, table: SharedTable, spin: int) -> None:
     if not games:
         return
     last_spin = read_last_spin(machine)
-    numbers = {} if last_spin is None else last_spin.numbers
+    numbers = {} if last_spin is None else last_spin.numbers_by_round_id
     seat_games = [find_open_game(seat.machine) for seat in table.seats.values()]
     open_rounds = {game.round_id for game in seat_games if game is not None and game.outcome is None}
     spin_record = WheelSpin(

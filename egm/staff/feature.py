@@ -27,7 +27,7 @@ def build_device_tests_feature(no_ticket_query_waits: Guard[Machine]) -> Feature
     return Feature(name="device tests", rules=device_test_rules.build_rules(no_ticket_query_waits))
 
 
-STAFF: Final = Feature(
+STAFF_FEATURE: Final = Feature(
     name="staff",
     storage_keys=StaffKey,
     value_types={

@@ -33,14 +33,14 @@ from egm.staff.keys import StaffKey
 _UNKNOWN_NUMBER_BUCKETS: Final = 1024
 
 
-def build_wrong_pins_key(machine: Machine, number: str, *, is_opened_by_key: bool = True) -> str:
+def build_wrong_pins_key(machine: Machine, staff_number: str, *, is_opened_by_key: bool = True) -> str:
     """Return the storage key under which the wrong PINs of a staff number are counted.
 
     Several staff numbers share a key. ``is_opened_by_key``: whether a key switch was turned to open the menu;
     wrong PINs without that are counted separately.
     """
     way = "" if is_opened_by_key else " without a key"
-    digest = hashlib.sha256(f"{machine.journal.fingerprint} {number}{way}".encode()).digest()
+    digest = hashlib.sha256(f"{machine.journal.fingerprint} {staff_number}{way}".encode()).digest()
     return f"{StaffKey.WRONG_PINS}{int.from_bytes(digest[:4]) % _UNKNOWN_NUMBER_BUCKETS}"
 
 
@@ -60,39 +60,39 @@ def restart_lock_outs(machine: Machine) -> None:
         machine.component(ServiceDesk).locked_since_ns.setdefault(key, machine.clock.monotonic_ns())
 
 
-def authenticate(machine: Machine, number: str, pin: str) -> Person | str:
+def authenticate(machine: Machine, staff_number: str, pin: str) -> Person | str:
     """Return the person whose staff number and PIN were typed, or the code of the refusal.
 
     The attempt is recorded in either case.
     """
     key = build_wrong_pins_key(
-        machine, number, is_opened_by_key=machine.component(ServiceDesk).is_opened_by_key
+        machine, staff_number, is_opened_by_key=machine.component(ServiceDesk).is_opened_by_key
     )
     lock_seconds = compute_lock_seconds_left(machine, key)
     counts = _read_stored_counts(machine, key)
     if lock_seconds:
         state = _restart_lock(machine, key, counts["wrong"], lock_seconds)
-        machine.post(SIGN_IN_WHILE_LOCKED, SignInWhileLocked(person=number, why="locked"), state=state)
+        machine.post(SIGN_IN_WHILE_LOCKED, SignInWhileLocked(person=staff_number, why="locked"), state=state)
         return "locked"
     rules = machine.profile.staff
     earlier_tries = 0 if counts["locked_seconds"] else int(counts["wrong"])
-    tries_at_terminals = _count_wrong_pins_at_terminals(machine, number)
+    tries_at_terminals = _count_wrong_pins_at_terminals(machine, staff_number)
     if tries_at_terminals and earlier_tries + tries_at_terminals >= rules.wrong_tries:
-        machine.post(SIGN_IN_WHILE_LOCKED, SignInWhileLocked(person=number, why="locked"))
+        machine.post(SIGN_IN_WHILE_LOCKED, SignInWhileLocked(person=staff_number, why="locked"))
         return "locked"
-    person = machine.component(Roster).authenticate(number, pin)
+    person = machine.component(Roster).authenticate(staff_number, pin)
     if person is not None:
         if counts["wrong"]:
-            machine.post(WRONG_PINS_CLEARED, WrongPinsCleared(person=number), state={key: None})
-            clear_wrong_pins_at_terminals(machine, number)
+            machine.post(WRONG_PINS_CLEARED, WrongPinsCleared(person=staff_number), state={key: None})
+            clear_wrong_pins_at_terminals(machine, staff_number)
         return person
     if machine.component(ServiceDesk).is_opened_by_key:  # a player must not lock a terminal
-        _report_wrong_pin_to_terminals(machine, number)
+        _report_wrong_pin_to_terminals(machine, staff_number)
     wrong_tries = earlier_tries + 1
     seconds = rules.locked_minutes * 60 if wrong_tries >= rules.wrong_tries else 0
     machine.post(
         SIGN_IN_LOCKED if seconds else SIGN_IN_REFUSED,
-        WrongPinTyped(person=number, why="wrong", wrong_pin_count=wrong_tries, locked_seconds=seconds),
+        WrongPinTyped(person=staff_number, why="wrong", wrong_pin_count=wrong_tries, locked_seconds=seconds),
         state=_restart_lock(machine, key, wrong_tries, seconds),
     )
     return "locked" if seconds else "wrong_pin"
@@ -113,9 +113,9 @@ def _restart_lock(machine: Machine, key: str, wrong_pin_count: int, seconds: int
     return {key: {"wrong": wrong_pin_count, "locked_seconds": seconds}}
 
 
-def _count_wrong_pins_at_terminals(machine: Machine, number: str) -> int:
+def _count_wrong_pins_at_terminals(machine: Machine, staff_number: str) -> int:
     """Return how many wrong PINs typed at terminals still count for a staff number."""
-    path, counted_number = machine.component(Roster).path, find_counted_number(number)
+    path, counted_number = machine.component(Roster).path, find_counted_number(staff_number)
     if path is None:
         return 0
     try:
@@ -129,19 +129,19 @@ def _count_wrong_pins_at_terminals(machine: Machine, number: str) -> int:
         return 0
 
 
-def _report_wrong_pin_to_terminals(machine: Machine, number: str) -> None:
+def _report_wrong_pin_to_terminals(machine: Machine, staff_number: str) -> None:
     """Add a wrong PIN typed at the machine to the count that the terminals keep for its staff number."""
     path = machine.component(Roster).path
     if path is not None:
         with suppress(OSError), edit_wrong_pins(path.parent, wait=False) as noted:
             at = machine.timekeeper.now().isoformat(timespec="seconds")
-            noted.append(WrongPin.create_now(number, at, recorded=True))
+            noted.append(WrongPin.create_now(staff_number, at, recorded=True))
 
 
-def clear_wrong_pins_at_terminals(machine: Machine, number: str) -> None:
+def clear_wrong_pins_at_terminals(machine: Machine, staff_number: str) -> None:
     """Remove the wrong PINs of a staff number from the terminals' file, because the journal has them now."""
     record_wrong_pins_of_terminals(machine)
-    path, counted_number = machine.component(Roster).path, find_counted_number(number)
+    path, counted_number = machine.component(Roster).path, find_counted_number(staff_number)
     if path is not None:
         with suppress(OSError), edit_wrong_pins(path.parent, wait=False) as noted:
             noted[:] = [wrong_pin for wrong_pin in noted if wrong_pin.number != counted_number]

@@ -118,7 +118,7 @@ class Craps(LifeOfSeats):
         staked, won = self.counted("coin_in"), self.counted("coin_out")
         for number, room in enumerate(self.rooms):
             assert room.credit_cents == self.CREDIT_CENTS - staked[number] + won[number]
-            assert [table.standing_cents for table in list_standing_tables(room.machine)] == (
+            assert [table.standing_bets_cents for table in list_standing_tables(room.machine)] == (
                 [stands[number] * CENTS] if stands[number] else []
             )
 

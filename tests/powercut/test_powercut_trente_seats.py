@@ -66,7 +66,8 @@ class Trente(LifeOfSeats):
 
     def stands(self):
         return [
-            sum(table.standing_cents for table in list_standing_tables(room.machine)) for room in self.rooms
+            sum(table.standing_bets_cents for table in list_standing_tables(room.machine))
+            for room in self.rooms
         ]
 
     def check(self, staked, back, stands, dealt):

@@ -223,7 +223,10 @@ class EntryRulesAudit:
         Residual credit is credit that is less than the smallest stake. :meth:`close` reports the stored
         entries, unless the position records its terms later. The terms of position 1 are known from the start.
         """
-        records_terms, has_started = PlayKey.RESIDUAL in ledger.state, IntegrityKey.BOOTS in ledger.state
+        records_terms, has_tournament_started = (
+            PlayKey.RESIDUAL in ledger.state,
+            IntegrityKey.BOOTS in ledger.state,
+        )
         if entry.kind == _RESIDUAL_TERMS_KIND:
             self._entries_without_terms = [
                 unknown_entry
@@ -234,7 +237,7 @@ class EntryRulesAudit:
             self._entries_without_terms.clear()  # an earlier version, which recorded no terms
         elif (
             number > 1
-            and (records_terms or not has_started)
+            and (records_terms or not has_tournament_started)
             and format_storage_key(PlayKey.RESIDUAL, number) not in ledger.state
         ):
             self._entries_without_terms.append(entry)

@@ -320,7 +320,7 @@ class GameAudit:
         """
         reported_number, carried_spin = self._rounds.find_wheel_number(start.round_id), self._carried_spin
         return (
-            carried_spin.numbers.get(start.round_id)
+            carried_spin.numbers_by_round_id.get(start.round_id)
             if reported_number is None and carried_spin is not None
             else reported_number
         )
@@ -616,7 +616,7 @@ class GameAudit:
             can_collect_win=game is not None
             and conversation is not None
             and can_win_without_draw(game, record),
-            lacks_numbers=self._read_memory(IntegrityKey.OUT_OF_SERVICE) is not None
+            is_missing_numbers=self._read_memory(IntegrityKey.OUT_OF_SERVICE) is not None
             or _waits_for_wheel(conversation),
             is_between_players=self._rounds.are_stakes_between_players(start),
             is_round_void=self._rounds.is_round_void(start),

@@ -165,7 +165,7 @@ class StakeAudit:
                 f"record.game and record.denomination_cents: the bets stand on {table.game} at "
                 f"{table.denomination_cents}, found {record.game} at {record.denomination_cents}",
             )
-        back_cents, retained_cents, table_left = table.standing_cents, 0, None
+        back_cents, retained_cents, table_left = table.standing_bets_cents, 0, None
         if record.return_reason == "taken_down":
             game = self._games.find(record.game.id, record.game.digest)
             if game is None:
@@ -188,7 +188,7 @@ class StakeAudit:
                 sum(settlement.staked_credits for settlement in settled) * table.denomination_cents
                 - back_cents
             )
-        amounts = (retained_cents, table.standing_cents - back_cents - retained_cents, back_cents)
+        amounts = (retained_cents, table.standing_bets_cents - back_cents - retained_cents, back_cents)
         _, standing_stakes, returned_stakes = self._split_stakes(entry, table.standing_stakes, amounts) or (
             (),
             (),
@@ -355,18 +355,18 @@ class StakeAudit:
                 end,
                 f"record.standing_credits: expected {standing_credits}, found {recorded.standing_credits}",
             )
-        standing_cents = standing_credits * unit_cents
+        standing_bets_cents = standing_credits * unit_cents
         staked = (
             *(() if previous_table is None else previous_table.standing_stakes),
             *sum_stakes(entries, start),
         )
-        decided_cents = sum(cents for _, cents in staked) - standing_cents
+        decided_cents = sum(cents for _, cents in staked) - standing_bets_cents
         settled_cents = sum(settlement.staked_credits for settlement in outcome.settlements) * unit_cents
         if game.rules.list_spots() and settled_cents != decided_cents:
             self._report_finding(
                 end, f"settlements: expected bets of {decided_cents} cents, found {settled_cents}"
             )
-        amounts = (decided_cents - push_cents, standing_cents, push_cents)
+        amounts = (decided_cents - push_cents, standing_bets_cents, push_cents)
         parts = self._split_stakes(end, staked, amounts)
         if parts is None:
             return

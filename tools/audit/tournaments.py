@@ -12,7 +12,7 @@ from egm.errors import LocalError, OperatorError
 from egm.features.tournament import entries
 from egm.features.tournament.keys import TournamentKey
 from egm.features.tournament.records import InstalledRules
-from egm.features.tournament.rules import Tournament, find_machine, list_violations, parse_rules
+from egm.features.tournament.rules import Tournament, find_listed_machine, list_violations, parse_rules
 from egm.kernel.games import Selection
 from egm.kernel.keys import KernelKey
 from egm.play.conversation import GameConversation
@@ -206,7 +206,7 @@ class TournamentAudit:
         except OperatorError as error:
             self._report_finding(entry, f"the rules are not valid: {error}")
             return
-        if record.number and find_machine(rules, record.number) is None:
+        if record.number and find_listed_machine(rules, record.number) is None:
             self._report_finding(entry, f"record.number: the rules do not list machine {record.number}")
         for violation in list_violations(rules, entry.time_utc.date()):
             self._report_finding(entry, f"the rules break the by-law: {violation}")

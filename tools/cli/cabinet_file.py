@@ -159,8 +159,8 @@ def _iter_admitted_games(profile: Profile) -> Iterator[Game]:
         *sorted(list_table_games(), key=lambda table: not table.startswith(f"{own_country}-")),
     ):
         game = load_game(name)
-        is_table = name in list_table_games()
-        is_listed = game.title["en"] in titles or (is_table and game.family in families)
+        is_table_game = name in list_table_games()
+        is_listed = game.title["en"] in titles or (is_table_game and game.family in families)
         if is_listed or game.rules.seats_min > 1:
             continue
         if admit_games((GameSlot(game=name),), profile, list_game_levels(game))[0]:

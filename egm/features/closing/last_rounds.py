@@ -54,7 +54,7 @@ def count_rounds_left(machine: Machine) -> int | None:
     None if the selected game has no table, or before the closing time.
     """
     game, at = machine.games.get(machine.selection.game_id), read_closing_time(machine)
-    if game is None or at is None or not is_table(game) or machine.clock.now() < at:
+    if game is None or at is None or not is_table_game(game) or machine.clock.now() < at:
         return None
     rounds_since = _read_rounds(machine, at)
     shared = rounds_since.round_ids_by_game.get(game.digest, set())
@@ -62,7 +62,7 @@ def count_rounds_left(machine: Machine) -> int | None:
     return max(0, ROUNDS_AFTER_CLOSING_TIME - len(shared | own_rounds))
 
 
-def is_table(game: Game) -> bool:
+def is_table_game(game: Game) -> bool:
     """Return whether a game is a table game with betting spots, not a slot game."""
     return bool(game.rules.list_spots())
 
@@ -116,7 +116,7 @@ def iter_closing_notices(machine: Machine) -> Iterator[Notice]:
     before the closing.
     """
     game, at = machine.games.get(machine.selection.game_id), read_closing_time(machine)
-    if game is None or at is None or not is_table(game):
+    if game is None or at is None or not is_table_game(game):
         return
     left = at - machine.clock.now()
     rounds = count_rounds_left(machine)

@@ -36,7 +36,7 @@ DECISION_PAID: Final = "paid"
 DECISION_ENDED: Final = "ended"
 
 #: Whether entries after the last readable one are missing.
-LaterEntries = Literal["none", "missing", "unknown"]
+LaterEntriesStatus = Literal["none", "missing", "unknown"]
 #: Text about those entries.
 _LATER_ENTRIES_TEXTS: Final = {
     "missing": "entries after it are missing",
@@ -54,7 +54,7 @@ class ProposedClaim:
     """The claim as each copy of the memory (``first``, ``second``) has it. A copy without the claim is absent."""
     is_proved: bool
     """Whether the two copies together prove that it was owed at the last entry that could be read."""
-    later_entries: LaterEntries
+    later_entries: LaterEntriesStatus
     """Whether journal entries after the last readable one are missing.
 
     It is ``unknown`` if no journal head can be read that would show it.
@@ -200,7 +200,7 @@ def _list_copies_with_claim(
     return {name: copy[claim] for name, copy in claims_by_copy.items() if claim in copy}
 
 
-def _find_later_entries(inspection: JournalInspection[MemoryEvidence]) -> LaterEntries:
+def _find_later_entries(inspection: JournalInspection[MemoryEvidence]) -> LaterEntriesStatus:
     """Return whether the machine had acknowledged journal entries after the last one that can be read.
 
     ``unknown`` if it cannot be determined what the machine had acknowledged.
@@ -210,7 +210,9 @@ def _find_later_entries(inspection: JournalInspection[MemoryEvidence]) -> LaterE
     return "missing" if inspection.acknowledged_sequence > inspection.both_copies.sequence else "none"
 
 
-def _propose_larger_copy(copies: dict[str, ClearanceClaim], later_entries: LaterEntries) -> ProposedClaim:
+def _propose_larger_copy(
+    copies: dict[str, ClearanceClaim], later_entries: LaterEntriesStatus
+) -> ProposedClaim:
     """Return a claim on which the copies of the memory disagree, with the larger amount proposed."""
     return ProposedClaim(max(copies.values(), key=lambda claim: claim.amount), copies, False, later_entries)
 

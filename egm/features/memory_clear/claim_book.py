@@ -10,7 +10,7 @@ from dataclasses import KW_ONLY, dataclass
 from fractions import Fraction
 from typing import Final, TypeVar
 
-from egm.features.memory_clear.entries import TRANSFER_IDENTIFIERS, StateKept, TransferIdentifiers
+from egm.features.memory_clear.entries import TRANSFER_IDENTIFIERS, CarriedStateRecord, TransferIdentifiers
 from egm.features.memory_clear.evidence import MemoryEvidence
 from egm.features.memory_clear.records import CARRIED_STATE, CLAIM_CARRIED, CLAIM_ENDED, CLAIM_PAID
 from egm.host.keys import HostKey
@@ -33,7 +33,7 @@ PAID_BY_HAND_ACCOUNT: Final = "out:handpay_cancelled_credit"
 #: Most identifiers in one entry.
 _IDENTIFIERS_PER_ENTRY: Final = 4096
 #: No dimensions, state or record.
-_NOTHING: Final[Mapping[str, str]] = {}
+_EMPTY_MAPPING: Final[Mapping[str, str]] = {}
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,9 +113,9 @@ class ClaimBook:
         entry_kind: str = "",
         phase: Phase = Phase.POST,
         transfers: tuple[Transfer, ...] = (),
-        dims: Dims = _NOTHING,
-        state: Mapping[str, JSON] = _NOTHING,
-        record: Mapping[str, JSON] = _NOTHING,
+        dims: Dims = _EMPTY_MAPPING,
+        state: Mapping[str, JSON] = _EMPTY_MAPPING,
+        record: Mapping[str, JSON] = _EMPTY_MAPPING,
     ) -> Transaction:
         """Return an entry for the new journal about the claim with the id ``claim``.
 
@@ -137,7 +137,7 @@ class ClaimBook:
         """Return transfers that put the credit into the new journal's accounts that ``flows`` take out of them."""
         needed: Counter[str] = Counter()
         for flow in flows:
-            if is_credit(flow.source):
+            if is_credit_account(flow.source):
                 needed[flow.source] += flow.amount_cents
         return tuple(Transfer(CARRIED_OVER_ACCOUNT, name, cents) for name, cents in needed.items())
 
@@ -145,7 +145,7 @@ class ClaimBook:
         """Return the value that the old memory stores under ``name``, as a record of the type ``kind``."""
         return from_json(kind, self.old_state[name], f"the memory's {name!r}")
 
-    def take_values(self, *names: str) -> dict[str, JSON]:
+    def remove_values(self, *names: str) -> dict[str, JSON]:
         """Return the values that the old memory stores under the given names, and mark them as part of a claim.
 
         Names that are not stored are left out.
@@ -246,15 +246,15 @@ class ClaimBook:
         for name in sorted(self.old_ledger.list_accounts()):
             cents = (
                 self.old_ledger.available_cents(name) - self.claimed_credit_cents[name]
-                if is_credit(name)
+                if is_credit_account(name)
                 else 0
             )
             if cents <= 0:
                 continue
             words = parse_account_variables(name)
             position = int(words["position"])
-            restricted = is_restricted(name)
-            state = self.take_values(format_state_name(position, MoneyKey.RESTRICTED)) if restricted else {}
+            restricted = is_restricted_account(name)
+            state = self.remove_values(format_state_name(position, MoneyKey.RESTRICTED)) if restricted else {}
             flow = Transfer(CARRIED_OVER_ACCOUNT, name, cents)
             payment = Transfer(name, PAID_BY_HAND_ACCOUNT, cents)
             self.add_claim(
@@ -318,12 +318,12 @@ class ClaimBook:
             for name, value in sorted(self.old_state.items())
             if name not in self.accounted_names and not self._is_specific_to_journal(name)
         }
-        record = StateKept(
+        record = CarriedStateRecord(
             last_ticket_entries=tuple(self.evidence.last_ticket_entry_ids),
             ticket_ledger=self.evidence.ticket_ledger,
             cabinet_text=self.evidence.cabinet_text,
         )
-        if not keep and record == StateKept(last_ticket_entries=record.last_ticket_entries):
+        if not keep and record == CarriedStateRecord(last_ticket_entries=record.last_ticket_entries):
             return None
         return self.build_entry("", CARRIED_STATE, state=keep, record=to_json(record))
 
@@ -359,12 +359,12 @@ def format_state_name(position: int, key: Key) -> str:
     return f"{position}/{key}" if position > 1 else str(key)
 
 
-def is_credit(name: str) -> bool:
+def is_credit_account(name: str) -> bool:
     """Return whether the account ``name`` holds credit of a player."""
     return find_account(name).role is AccountRole.CREDIT and find_account(name).book is AccountBook.LIVE
 
 
-def is_restricted(name: str) -> bool:
+def is_restricted_account(name: str) -> bool:
     """Return whether the account ``name`` holds restricted credit."""
     return name.rpartition(":")[2] == CreditKind.RESTRICTED
 

@@ -19,8 +19,8 @@ from egm.features.memory_clear.claim_book import (
     ClearanceClaim,
     encode_flows,
     format_state_name,
-    is_credit,
-    is_restricted,
+    is_credit_account,
+    is_restricted_account,
     parse_position,
 )
 from egm.features.memory_clear.evidence import MemoryEvidence
@@ -87,11 +87,11 @@ def _claim_paper(book: ClaimBook, name: str) -> None:
     if reservation is None:  # it is already credited: only the driver has not finished
         return
     position, claim = parse_position(name), f"paper:{parse_position(name)}"
-    state = book.take_values(name)
+    state = book.remove_values(name)
     payments = [
         Transfer(flow.target, PAID_BY_HAND_ACCOUNT, flow.amount_cents) for flow in reservation.transfers
     ]
-    promotional = any(is_restricted(flow.target) for flow in reservation.transfers)
+    promotional = any(is_restricted_account(flow.target) for flow in reservation.transfers)
     paid_entries = (
         book.build_entry(
             claim, CLAIM_PAID, id=f"{reservation.id}.in", transfers=(*reservation.transfers, *payments)
@@ -122,7 +122,7 @@ def _claim_pay_out(book: ClaimBook, name: str) -> None:
         return
     claim, cents = f"payout:{position}", pay_out.amount_cents
     in_doubt = format_state_name(position, MoneyKey.DISPUTE) + pay_out.id
-    state = book.take_values(
+    state = book.remove_values(
         name,
         format_state_name(position, MoneyKey.PRINT),
         format_state_name(position, MoneyKey.HOPPER),
@@ -132,7 +132,7 @@ def _claim_pay_out(book: ClaimBook, name: str) -> None:
     credit = _list_credit_transfers(reservation)
     funds = book.build_funding_transfers(credit)
     source, way_out = credit[0].source, credit[0].target
-    restricted = is_restricted(source)
+    restricted = is_restricted_account(source)
 
     def build_paid_entries(amount_cents: int) -> tuple[Transaction, ...]:
         """Return the new journal's entries for the payout if staff paid ``amount_cents`` of it by hand.
@@ -163,7 +163,7 @@ def _claim_coins_paid(book: ClaimBook, name: str) -> None:
     claim, credit = f"coins_gone:{position}", f"credit:{position}:cashable"
     cents = record.paid_cents
     book.claimed_credit_cents[credit] += cents
-    state = book.take_values(name)
+    state = book.remove_values(name)
     funds = (Transfer(CARRIED_OVER_ACCOUNT, credit, cents),)
     carried = (book.build_entry(claim, CLAIM_CARRIED, transfers=funds, state=state),)
     book.add_claim(
@@ -174,7 +174,7 @@ def _claim_coins_paid(book: ClaimBook, name: str) -> None:
 # ---------------------------------------------------------------------------------------------- in dispute
 def _claim_dispute(book: ClaimBook, name: str) -> None:
     """Add a claim for a dispute that is not decided. It is carried over and decided on the new machine."""
-    disputed, state = book.read_record(DisputedAmount, name), book.take_values(name)
+    disputed, state = book.read_record(DisputedAmount, name), book.remove_values(name)
     reservation = book.unclaimed_reservations.pop(f"{disputed.id}.disputed", None)
     claim = f"disputed:{disputed.id}"
     carried = () if reservation is None else book.build_reservation_entries(claim, [reservation], state)
@@ -202,7 +202,7 @@ def _claim_ruling(book: ClaimBook, name: str) -> None:
     credit, held_cents = f"credit:{position}:cashable", ruling.disputed_amount.set_aside_cents
     book.claimed_credit_cents[credit] += held_cents
     disputed = format_state_name(position, MoneyKey.DISPUTE) + ruling.disputed_amount.id
-    state = book.take_values(name, disputed)
+    state = book.remove_values(name, disputed)
     claim = f"ruling:{position}"
     funds = (Transfer(CARRIED_OVER_ACCOUNT, credit, held_cents),) if held_cents else ()
     details: dict[str, JSON] = {"id": ruling.disputed_amount.id, "held_cents": held_cents}
@@ -226,7 +226,7 @@ def _claim_handpay(book: ClaimBook, name: str) -> None:
         for each in ids
         if each and (transfers_record := book.unclaimed_reservations.pop(each, None)) is not None
     ]
-    claim, state = f"handpay:{position}", book.take_values(name)
+    claim, state = f"handpay:{position}", book.remove_values(name)
     prizes = [prize.id for prize in handpay.prizes]
     flows = reservation[-1].transfers if reservation else ()
     paying = (*book.build_funding_transfers(flows), *flows)
@@ -252,7 +252,7 @@ def _claim_orphaned_handpay(book: ClaimBook, name: str) -> None:
     funds = book.build_funding_transfers(flows)
     for flow in funds:
         book.claimed_credit_cents[flow.target] += flow.amount_cents
-    carried = (book.build_entry(claim, CLAIM_CARRIED, transfers=funds, state=book.take_values(name)),)
+    carried = (book.build_entry(claim, CLAIM_CARRIED, transfers=funds, state=book.remove_values(name)),)
     cents = sum(flow.amount_cents for flow in flows if find_account(flow.source).book is AccountBook.LIVE)
     book.add_claim(
         ClearanceClaim(
@@ -285,12 +285,12 @@ def _claim_game(book: ClaimBook, name: str) -> None:
     )
     table = format_state_name(position, TableKey.TABLE) + game.game.digest
     decides = outcome is not None and table in book.old_state  # the outcome decides the standing bets
-    state = book.take_values(*names, *([table] if decides else []))
+    state = book.remove_values(*names, *([table] if decides else []))
     stake_cents = sum(cents for _, cents in game.stakes_by_account or ())
     awards = [(hit.pool, _find_award_cents(hit, wins)) for hit in game.levels.hits]
     prizes = [] if outcome is None else list(outcome.merchandise)
     win_cents = game.win_cents
-    back_cents = (0 if game.has_returned_stakes else game.push_cents) + game.standing_cents
+    back_cents = (0 if game.has_returned_stakes else game.push_cents) + game.standing_bets_cents
     total_cents = win_cents + back_cents + sum(cents or 0 for _, cents in awards)
     waits = outcome is not None and any(cents is None for _, cents in awards)
     by_hand: list[Transfer] = []
@@ -334,8 +334,8 @@ def _claim_game(book: ClaimBook, name: str) -> None:
 
 def _claim_table(book: ClaimBook, name: str) -> None:
     """Add a claim for a table between two games and the bets that stand on it."""
-    table, state = book.read_record(TableRecord, name), book.take_values(name)
-    claim, cents = name, table.standing_cents
+    table, state = book.read_record(TableRecord, name), book.remove_values(name)
+    claim, cents = name, table.standing_bets_cents
     by_hand = (
         (
             book.build_entry(
@@ -396,7 +396,7 @@ def _find_award_cents(hit: LevelHitRecord, wins: Mapping[str, ClaimRecord]) -> i
 def _claim_level(book: ClaimBook, name: str) -> None:
     """Add a claim for the value of a stand-alone progressive level. It is carried over exactly, as a fraction."""
     pool = name.removeprefix(ProgressiveKey.LEVEL)
-    state = book.take_values(name)
+    state = book.remove_values(name)
     level = book.read_record(Level, name)
     amounts = {"current": level.current, "hidden": level.hidden, "overflow": level.overflow}
     flows = tuple(
@@ -421,7 +421,7 @@ def _claim_level(book: ClaimBook, name: str) -> None:
 def _claim_contributions(book: ClaimBook, name: str) -> None:
     """Add a claim for contributions to a linked progressive level that its controller may not have counted yet."""
     pool, link = name.removeprefix(ProgressiveKey.LINK), book.read_record(LinkProgress, name)
-    book.take_values(name)
+    book.remove_values(name)
     fed = {
         play_id: shares
         for play_id, game in book.evidence.games.items()
@@ -475,7 +475,7 @@ def _is_uncounted(share: LevelContribution, pool: str, last_counted: int) -> boo
 
 def _claim_linked_hit(book: ClaimBook, name: str) -> None:
     """Add a claim for a linked progressive level that an ended game has won and its controller has not confirmed."""
-    state = book.take_values(name)
+    state = book.remove_values(name)
     hit = book.read_record(ClaimRecord, name)
     details = {"pool": hit.pool, "way": hit.payment_method, "amount_cents": hit.amount_cents}
     book.add_claim(
@@ -488,7 +488,7 @@ def _claim_held_prize(book: ClaimBook, name: str) -> None:
 
     It is carried over together with its game.
     """
-    state = book.take_values(name)
+    state = book.remove_values(name)
     prize = book.read_record(HeldPrize, name)
     game = book.evidence.games.get(prize.play_id)
     is_ended = game is not None and bool(game.end_entry_kind)
@@ -502,7 +502,7 @@ def _claim_held_prize(book: ClaimBook, name: str) -> None:
 
 def _carry_registration(book: ClaimBook, name: str) -> None:
     """Add a claim for the machine's registration for host transfers, so that it is carried over."""
-    state = book.take_values(name)
+    state = book.remove_values(name)
     book.add_claim(
         ClearanceClaim(
             name,
@@ -557,4 +557,4 @@ def _list_credit_transfers(reservation: Reservation) -> tuple[Transfer, ...]:
 
     Transfers of the stock of coins are left out, because a memory clear does not carry the stock over.
     """
-    return tuple(flow for flow in reservation.transfers if is_credit(flow.source))
+    return tuple(flow for flow in reservation.transfers if is_credit_account(flow.source))

@@ -103,7 +103,7 @@ class TransferIdentifiers:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class StateKept:
+class CarriedStateRecord:
     """Stored state that is part of no memory-clear claim is carried over.
 
     ``last_ticket_entries`` are the entries that ended the last tickets.

@@ -29,7 +29,7 @@ def compute_short_digest(identifier: str) -> str:
     return hashlib.sha256(identifier.encode()).hexdigest()[:16]
 
 
-def has_ended(journal: JournalView, entry_id: str) -> bool:
+def has_ticket_ended(journal: JournalView, entry_id: str) -> bool:
     """Return whether the entry that ended a ticket is in this journal, or was in the journal before a memory clear."""
     if journal.has_transaction(entry_id):
         return True

@@ -17,7 +17,7 @@ from egm.features.tournament.entries import (
     PurseGameEnd,
     PurseGameVoid,
 )
-from egm.features.tournament.installed import has_started, read_installed_rules
+from egm.features.tournament.installed import has_tournament_started, read_installed_rules
 from egm.kernel.events import Event
 from egm.kernel.games import Selection
 from egm.kernel.keys import KernelKey
@@ -37,7 +37,7 @@ from egm.play.records.purse import (
     name_won_points_account,
     read_points,
 )
-from egm.play.rounds import require_open_game, take_step
+from egm.play.rounds import play_step, require_open_game
 from egm.play.showing import send_screen_update
 from egm.progressive import game_levels as progressives
 from egm.progressive.bet import AcceptedBet
@@ -76,7 +76,7 @@ def purse_is_open(machine: Machine, _: Event) -> bool:
 def tournament_has_started(machine: Machine, _: Event) -> bool:
     """Return whether the start of the tournament, as its rules state it, has passed."""
     rules = read_installed_rules(machine)
-    return rules is not None and has_started(machine, rules)
+    return rules is not None and has_tournament_started(machine, rules)
 
 
 @refusal_code("bet_is_the_tournaments")
@@ -178,7 +178,7 @@ def start_purse_game(machine: Machine, _: Event) -> None:
         raise InvariantError("a tournament game was started, but no bet of points is selected")
     rules, play_id = bet.game, machine.fresh_id("play")
     conversation = GameConversation(rules, bet.wager, bet.table_state)
-    step = take_step(machine, conversation, None, progressives.begin_round(machine, bet, play_id), None)
+    step = play_step(machine, conversation, None, progressives.begin_round(machine, bet, play_id), None)
     game = GameRecord(
         play_id=play_id,
         game=GameName(id=rules.id, version=rules.version, digest=rules.digest),
@@ -231,7 +231,7 @@ def continue_purse_game(machine: Machine, event: Event) -> None:
     choice, game = event.read_payload(ChoiceRequest).value, require_open_game(machine)
     conversation = machine.component(GameInProgress).conversation
     staked = conversation.decision.get_added_credits(choice)
-    step = take_step(machine, conversation, choice, progressives.continue_round(machine, game), None)
+    step = play_step(machine, conversation, choice, progressives.continue_round(machine, game), None)
     game_choice = GameChoice(
         play_id=game.play_id,
         choice=choice,

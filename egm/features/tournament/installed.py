@@ -14,7 +14,7 @@ from egm.features.tournament.records import InstalledRules, TournamentMode
 from egm.features.tournament.rules import (
     ListedMachine,
     Tournament,
-    find_machine,
+    find_listed_machine,
     list_violations,
     parse_rules,
 )
@@ -105,7 +105,7 @@ def convert_venue_time_to_utc(machine: Machine, local_time: datetime) -> datetim
     return local_time.replace(tzinfo=machine.identity.venue.zone).astimezone(UTC)
 
 
-def has_started(machine: Machine, rules: Tournament) -> bool:
+def has_tournament_started(machine: Machine, rules: Tournament) -> bool:
     """Return whether the start of a tournament, as its rules state it, has passed."""
     return machine.timekeeper.now() >= convert_venue_time_to_utc(machine, rules.starts)
 
@@ -116,12 +116,12 @@ def find_future_start(machine: Machine) -> datetime | None:
     None if no rules are installed or the tournament has started.
     """
     rules = read_installed_rules(machine)
-    if rules is None or has_started(machine, rules):
+    if rules is None or has_tournament_started(machine, rules):
         return None
     return rules.starts.replace(tzinfo=machine.identity.venue.zone)
 
 
-def has_ended(machine: Machine, rules: Tournament) -> bool:
+def has_tournament_ended(machine: Machine, rules: Tournament) -> bool:
     """Return whether the duration that the rules state has passed since the start of the tournament."""
     end = convert_venue_time_to_utc(machine, rules.starts) + timedelta(minutes=rules.duration_minutes)
     return machine.timekeeper.now() >= end
@@ -132,7 +132,7 @@ def find_machine_in_rules(machine: Machine, rules: Tournament) -> tuple[ListedMa
 
     None if the rules do not list the machine, or it does not offer the game.
     """
-    listed_machine = find_machine(rules, machine.identity.operator_number)
+    listed_machine = find_listed_machine(rules, machine.identity.operator_number)
     game = None if listed_machine is None else machine.games.get(listed_machine.game or rules.game)
     return None if listed_machine is None or game is None else (listed_machine, game)
 
@@ -143,7 +143,7 @@ def reason_machine_is_unsuitable(machine: Machine, rules: Tournament) -> str | N
     The rules must list it with a game, a denomination and a wager that it offers.
     """
     number = machine.identity.operator_number
-    listed_machine = find_machine(rules, number)
+    listed_machine = find_listed_machine(rules, number)
     if listed_machine is None:
         return f"machine {number} is not listed in the rules"
     game_id = listed_machine.game or rules.game

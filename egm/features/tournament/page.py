@@ -93,10 +93,10 @@ def _list_faults(machine: Machine) -> tuple[str, ...]:
     """Return why the installed rules cannot be played here, and why the rules file cannot be installed."""
     installed = machine.memory.read(InstalledRules, TournamentKey.RULES)
     texts = (None if installed is None else installed.text, machine.component(RulesFile).read())
-    return tuple(fault for text in dict.fromkeys(texts) for fault in _list_text_faults(machine, text))
+    return tuple(fault for text in dict.fromkeys(texts) for fault in _list_rules_faults(machine, text))
 
 
-def _list_text_faults(machine: Machine, text: str | None) -> tuple[str, ...]:
+def _list_rules_faults(machine: Machine, text: str | None) -> tuple[str, ...]:
     """Return the errors in the text of a rules file or, if it has none, why it does not fit this machine.
 
     Empty without a text.

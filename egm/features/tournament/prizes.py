@@ -11,9 +11,9 @@ from typing import Final, Literal
 RETURN_MIN: Final = Fraction(30, 100)
 
 #: Who gets the cents left after a division: the best rank all of them, or each rank one in order.
-Remainders = Literal["best-rank", "in-order"]
+RemainderRule = Literal["best-rank", "in-order"]
 #: What happens to the prizes of ranks that nobody has.
-Unclaimed = Literal["shared", "not-awarded"]
+UnclaimedPrizeRule = Literal["shared", "not-awarded"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -25,9 +25,9 @@ class PrizePlan:
 
     shares: tuple[Fraction, ...]
     amounts_cents: tuple[int, ...]
-    unclaimed: Unclaimed
+    unclaimed: UnclaimedPrizeRule
     """What happens to the prizes of ranks that no participant has."""
-    remainders: Remainders
+    remainders: RemainderRule
     """Who gets the cents that are left over after a division."""
 
 
@@ -48,7 +48,7 @@ def find_missing_cents(sold_cents: int, prizes_cents: int) -> int:
     return max(0, ceil(RETURN_MIN * sold_cents) - prizes_cents)
 
 
-def split_cents(total_cents: int, weights: Sequence[Fraction], remainders: Remainders) -> list[int]:
+def split_cents(total_cents: int, weights: Sequence[Fraction], remainders: RemainderRule) -> list[int]:
     """Return an amount divided in proportion to ``weights``, in whole cents.
 
     Each part is rounded down. With the ``remainders`` rule ``best-rank``, the first part gets all cents left over; with
@@ -123,7 +123,9 @@ def _count_awarded(plan: PrizePlan, ranked: int) -> int:
     return len(plan.shares) if plan.unclaimed == "shared" else min(ranked, len(plan.shares))
 
 
-def divide_prizes_of_ties(prizes: Sequence[int], ranks: Sequence[int], remainders: Remainders) -> list[int]:
+def divide_prizes_of_ties(
+    prizes: Sequence[int], ranks: Sequence[int], remainders: RemainderRule
+) -> list[int]:
     """Return the prize in cents of each participant, in rank order, with the prizes of ties divided equally.
 
     ``prizes`` has the prizes without regard to ties, and ``ranks`` the rank of each participant, such as 1, 2, 2, 4.

@@ -35,7 +35,7 @@ from egm.features.tournament.installed import (
     build_tournament_mode,
     convert_venue_time_to_utc,
     find_machine_in_rules,
-    has_ended,
+    has_tournament_ended,
     is_in_tournament,
     read_installed_digest,
     read_installed_rules,
@@ -54,8 +54,8 @@ from egm.money.host_money import HostMoney
 from egm.money.value_in import no_ticket_query_waits
 from egm.play.keys import PlayKey
 from egm.play.records.purse import (
-    Ending,
     Purse,
+    PurseEnding,
     find_open_purse,
     find_purse,
     name_points_account,
@@ -169,7 +169,7 @@ def tournament_is_today(machine: Machine, _: Event) -> bool:
     rules = read_installed_rules(machine)
     if rules is None:
         return False
-    return read_local_time(machine).date() >= rules.starts.date() and not has_ended(machine, rules)
+    return read_local_time(machine).date() >= rules.starts.date() and not has_tournament_ended(machine, rules)
 
 
 def tournament_is_over_or_unsold(machine: Machine, _: Event) -> bool:
@@ -180,7 +180,7 @@ def tournament_is_over_or_unsold(machine: Machine, _: Event) -> bool:
     may always be removed: no round can be played by them.
     """
     rules = read_installed_rules(machine)
-    return rules is None or has_ended(machine, rules) or not read_sold_entries(machine)
+    return rules is None or has_tournament_ended(machine, rules) or not read_sold_entries(machine)
 
 
 @refusal_code("machine_fits_the_rules")
@@ -315,12 +315,12 @@ def round_is_over(machine: Machine, event: Event) -> bool:
         return False
     return (
         bool(purse.games_max and purse.games_played >= purse.games_max)
-        or is_time_over(machine, purse)
+        or is_round_time_over(machine, purse)
         or are_points_used_up(machine, purse)
     )
 
 
-def is_time_over(machine: Machine, purse: Purse) -> bool:
+def is_round_time_over(machine: Machine, purse: Purse) -> bool:
     """Return whether the time limit of the round has passed. False if it has none."""
     return bool(purse.round_end) and machine.timekeeper.read_steady_time() >= datetime.fromisoformat(
         purse.round_end
@@ -330,7 +330,7 @@ def is_time_over(machine: Machine, purse: Purse) -> bool:
 def time_is_left(machine: Machine, _: Event) -> bool:
     """Return whether the time limit of the round at this position has not passed. True if it has none."""
     purse = find_open_purse(machine)
-    return purse is not None and not is_time_over(machine, purse)
+    return purse is not None and not is_round_time_over(machine, purse)
 
 
 # ---------------------------------------------------------------------------------------------- effects
@@ -431,7 +431,7 @@ def end_round(machine: Machine, event: Event) -> None:
     _post_round_end(machine, form.status or "interrupted", form.reason, persons)
 
 
-def _post_round_end(machine: Machine, status: Ending, reason: str, persons: tuple[str, ...]) -> None:
+def _post_round_end(machine: Machine, status: PurseEnding, reason: str, persons: tuple[str, ...]) -> None:
     """Record in the journal that a round ends: remove its unplayed points, and store its result in the purse."""
     purse, digest = find_purse(machine), read_installed_digest(machine)
     if purse is None:

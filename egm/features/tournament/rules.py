@@ -29,7 +29,7 @@ from egm.config.faults import (
 )
 from egm.errors import OperatorError
 from egm.exact import Rational
-from egm.features.tournament.prizes import PrizePlan, Remainders, Unclaimed, find_prize_shortfall
+from egm.features.tournament.prizes import PrizePlan, RemainderRule, UnclaimedPrizeRule, find_prize_shortfall
 from paytables import Depth, Game, PaytableError, analyse, load_game
 from paytables.companions import find_first_stakes
 from paytables.source import is_path
@@ -108,7 +108,7 @@ class EntryTerms(_RulesTable):
     """The rules of participation: who may take part, how to register (s. 125)."""
 
     @model_validator(mode="after")
-    def check_places(self) -> "EntryTerms":
+    def check_participant_limits(self) -> "EntryTerms":
         """Refuse rules with a maximum of participants that is below the minimum."""
         if self.participants_min > self.participants_max:
             raise build_rule_error(
@@ -182,9 +182,9 @@ class Tournament(_RulesTable):
     """What follows if a fault ends a round: `replay` it, count `points-so-far`, or `refund` the voided entry."""
     failed: Literal["zero-points", "points-so-far", "excluded"]
     """What a participant gets who does not finish a round: `zero-points`, `points-so-far`, or `excluded`."""
-    unclaimed: Unclaimed
+    unclaimed: UnclaimedPrizeRule
     """What happens to prizes of ranks that nobody has: `shared` equally among all with a rank, or `not-awarded`."""
-    remainders: Remainders
+    remainders: RemainderRule
     """Who gets the cents left after a division: the `best-rank` all, or one each `in-order` from the best rank."""
     entries: EntryTerms
     rounds: Annotated[tuple[TournamentRound, ...], Field(min_length=1, max_length=20)]
@@ -194,7 +194,7 @@ class Tournament(_RulesTable):
     _text: str = PrivateAttr("")
 
     @model_validator(mode="after")
-    def check_parts(self) -> "Tournament":
+    def check_tables(self) -> "Tournament":
         """Refuse rules whose parts contradict each other. All contradictions are reported together."""
         faults = [
             *self._iter_errors_in_rounds(),
@@ -492,7 +492,7 @@ def _has_wager(game: Game, credits_: int) -> bool:
     return on_one_spot or credits_ in find_first_stakes(spots)
 
 
-def find_machine(rules: Tournament, number: str) -> ListedMachine | None:
+def find_listed_machine(rules: Tournament, number: str) -> ListedMachine | None:
     """Return the machine with this operator's number in the rules, or None."""
     return next((machine for machine in rules.machines if machine.number == number), None)
 

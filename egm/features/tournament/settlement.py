@@ -39,7 +39,7 @@ class TournamentSettlement:
         """Return the sum of the prizes as a fraction of the fees; None if all fees were refunded."""
         return Fraction(self.total_cents, self.sold_fees_cents) if self.sold_fees_cents else None
 
-    def list_paid(self) -> list[tuple[ParticipantStanding, int]]:
+    def list_paid_prizes(self) -> list[tuple[ParticipantStanding, int]]:
         """Return each final rank with its prize in minor units."""
         return [*zip(self.standings.ranked_standings, self.prizes_cents, strict=True)]
 

@@ -170,7 +170,7 @@ class GameRecord:
         return self.returned_cents - self.push_cents
 
     @property
-    def standing_cents(self) -> int:
+    def standing_bets_cents(self) -> int:
         """Return the bets that a decided game leaves on the table for the next round, in minor units."""
         return self.standing_credits * self.denomination_cents
 
@@ -254,7 +254,7 @@ class TableRecord:
     """The standing bets on the table, as account and minor units."""
 
     @property
-    def standing_cents(self) -> int:
+    def standing_bets_cents(self) -> int:
         """Return the total of the table's standing bets, in minor units."""
         return sum(cents for _, cents in self.standing_stakes)
 

@@ -14,7 +14,7 @@ from egm.record_codec import omit_if_default, stored_as
 from egm.record_fields import Count, NonBlankText, Positive
 from meters.transaction import JSON
 
-Ending = Literal["complete", "interrupted", "failed"]
+PurseEnding = Literal["complete", "interrupted", "failed"]
 """How a tournament round ended: completely, interrupted by a fault, or failed by the participant."""
 
 

@@ -16,7 +16,7 @@ from paytables import Game, Rules
 
 
 @dataclass(slots=True)
-class StartingTables:
+class TableStatesAtRoundStart:
     """The shared states of tables at the start of a round, by the digest of the game's definition.
 
     An entry is needed until the games of all seats of the round have started.
@@ -68,33 +68,33 @@ def extract_player_state(table: JSON, keys: TableStateKeys) -> JSON:
     }
 
 
-def join_table_state(player_part: JSON, shared_state: JSON, keys: TableStateKeys) -> JSON:
+def join_table_state(player_state: JSON, shared_state: JSON, keys: TableStateKeys) -> JSON:
     """Return a table's state as one player sees it, joined from their own part and the shared part.
 
     Values on which the player's standing bets depend are taken from their own part.
     """
     if not keys.shared_keys:
-        return player_part
-    own_part = extract_player_state(player_part, keys)
-    shared_part = {
+        return player_state
+    own_part = extract_player_state(player_state, keys)
+    shared_state = {
         key: value
         for key, value in _to_mapping(shared_state).items()
         if own_part is None or key not in keys.standing_bet_keys
     }
-    return {**_to_mapping(own_part), **shared_part} or None
+    return {**_to_mapping(own_part), **shared_state} or None
 
 
-def has_seen_last_round(player_part: JSON, shared_part: JSON, keys: TableStateKeys) -> bool:
+def has_seen_last_round(player_state: JSON, shared_state: JSON, keys: TableStateKeys) -> bool:
     """Return whether a player's standing bets took part in the table's last round; True without standing bets.
 
     If the shared values on which the bets depend have changed since, the other players have played a round
     without them.
     """
-    own_part, bound_keys = extract_player_state(player_part, keys), TableStateKeys(keys.standing_bet_keys)
+    own_part, bound_keys = extract_player_state(player_state, keys), TableStateKeys(keys.standing_bet_keys)
     return (
         not keys.shared_keys
         or own_part is None
-        or extract_shared_state(own_part, bound_keys) == extract_shared_state(shared_part, bound_keys)
+        or extract_shared_state(own_part, bound_keys) == extract_shared_state(shared_state, bound_keys)
     )
 
 
@@ -146,7 +146,7 @@ def is_round_shared(machine: Machine, digest: str) -> bool:
 
 def read_shared_state(machine: Machine, digest: str) -> JSON:
     """Return the state that a table's players share, or None if nothing is stored or it is the initial state."""
-    starting = machine.find_installed(StartingTables)
+    starting = machine.find_installed(TableStatesAtRoundStart)
     if starting is not None and digest in starting.state_by_digest:
         return starting.state_by_digest[digest]
     shared_record = _read_shared_record(machine, digest)

@@ -7,7 +7,7 @@ from egm.record_fields import Digest, Time
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class TimePaid:
+class PaidPlayingTime:
     """The table at which a position has paid for time, and the end of that time."""
 
     digest: Digest

@@ -36,7 +36,7 @@ _DEVICE_FAULT_PREFIXES: Final = {
     "wheel": ("communication", "failure"),
 }
 #: Effect of an event -> its catalogue text.
-_EFFECTS: Final = {
+_EFFECT_TEXT_BY_EFFECT: Final = {
     EventEffect.LOG: "log",
     EventEffect.STOP: "stop",
     EventEffect.HARD_STOP: "stop",
@@ -47,7 +47,7 @@ _EFFECTS: Final = {
     EventEffect.LOCK: "lock",
 }
 #: Who clears an event -> the catalogue text.
-_CLEARS: Final = {
+_CLEARANCE_TEXT_BY_CONDITION: Final = {
     ClearCondition.NOTHING: "nothing",
     ClearCondition.ITSELF: "self",
     ClearCondition.ATTENDANT: "attendant",
@@ -282,8 +282,8 @@ def _iter_event_rows(menu: ServiceMenu) -> Iterator[tuple[PageText, ...]]:
     for subject, event in menu.entries.iter_significant():
         yield (
             build_event_text(subject),
-            build_text(f"manual.effect.{_EFFECTS[event.effect]}"),
-            build_text(f"manual.clears.{_CLEARS[event.cleared_by]}"),
+            build_text(f"manual.effect.{_EFFECT_TEXT_BY_EFFECT[event.effect]}"),
+            build_text(f"manual.clears.{_CLEARANCE_TEXT_BY_CONDITION[event.cleared_by]}"),
             build_plain_text("-" if event.sas_exception_code is None else f"{event.sas_exception_code:02X}"),
             build_plain_text(subject),
         )

@@ -45,7 +45,7 @@ from meters.table import METER_BY_NAME
 #: The dimensions by which a meter may be split.
 _METER_SPLIT_DIMENSIONS: Final = ("game", "denomination_cents", "paytable", "bill_cents", "position")
 #: Number of past clock corrections that are shown.
-_CLOCK_CHANGES: Final = 10
+_CLOCK_CHANGES_SHOWN: Final = 10
 
 
 @dataclass(slots=True)
@@ -291,7 +291,7 @@ def _build_software_tables(machine: Machine) -> tuple[PageTable, ...]:
 
 def _build_clock_tables(machine: Machine) -> tuple[PageTable, ...]:
     """Return the tables of the time and of past clock corrections. The operating system keeps the time."""
-    changes = machine.journal.entries("clock.changed", limit=_CLOCK_CHANGES, newest_first=True)
+    changes = machine.journal.entries("clock.changed", limit=_CLOCK_CHANGES_SHOWN, newest_first=True)
     rows = tuple(
         PageRow(cells=(build_time_text(change["last_entry"]), build_time_text(change["now"])), icon="warning")
         for change in map(recall.read_details, changes)
@@ -322,7 +322,7 @@ def _build_memory_tables(machine: Machine) -> tuple[PageTable, ...]:
     The memory cannot be cleared from this page, and never without two people (A-20, A-21).
     """
     journal = machine.journal
-    mended = journal.entries("event", limit=_CLOCK_CHANGES, newest_first=True)
+    mended = journal.entries("event", limit=_CLOCK_CHANGES_SHOWN, newest_first=True)
     cleared = recall.read_details(next(journal.entries("machine.genesis", limit=1))).get("cleared")
     origin = (
         build_plain_text("-")
@@ -352,7 +352,7 @@ def _build_memory_tables(machine: Machine) -> tuple[PageTable, ...]:
 
 
 #: The main menu section of each log.
-_LOGS: Final[Mapping[str, str]] = {
+_MENU_SUBJECT_BY_LOG: Final[Mapping[str, str]] = {
     **dict.fromkeys(("bills", "vouchers", "transfers", "handpays"), "money"),
     **dict.fromkeys(("disputes", "complements", "orphans", "forfeits", "protection"), "players"),
     **dict.fromkeys(("access", "events"), "staff"),
@@ -362,7 +362,10 @@ _LOGS: Final[Mapping[str, str]] = {
 
 PAGES: Final = (
     MenuEntry("meters", "money", Permission.READ_METERS, MetersPage),
-    *(MenuEntry(f"log.{log}", _LOGS[log], Permission.READ_LOGS, partial(LogPage, log)) for log in logs.Log),
+    *(
+        MenuEntry(f"log.{log}", _MENU_SUBJECT_BY_LOG[log], Permission.READ_LOGS, partial(LogPage, log))
+        for log in logs.Log
+    ),
     MenuEntry(
         "software",
         "machine",

@@ -66,7 +66,7 @@ def test_a_standing_bet_remains_until_it_is_decided_even_over_a_restart(point, t
     assert rig.credit_cents == 1000 - 70
     (table,) = list_standing_tables(rig.machine)
     assert table.table_state == {"point": 2, "bets": {LINE: 10, PLACE: 4}}
-    assert table.standing_cents == 70
+    assert table.standing_bets_cents == 70
     again = point(4, 2)
     throw(again)  # for nothing: the bets stand
     assert again.credit_cents == 930
@@ -313,7 +313,10 @@ def test_the_retained_commission_of_a_bet_taken_down_is_no_standing_bet(tmp_path
     before_cents = rig.credit_cents
     rig.engine.handle(EventType.CASH_OUT)
     (table,) = list_standing_tables(rig.machine)
-    assert (table.standing_cents, table.standing_stakes) == (unit_cents, (("credit:1:cashable", unit_cents),))
+    assert (table.standing_bets_cents, table.standing_stakes) == (
+        unit_cents,
+        (("credit:1:cashable", unit_cents),),
+    )
     given_cents = rig.journal.meters().values["coin_out"]
     assert given_cents == 30 * unit_cents
     assert before_cents + given_cents >= rig.credit_cents
@@ -342,7 +345,7 @@ def test_bets_left_without_credit_are_removed_by_a_recorded_decision(point, tmp_
     rig = point(2).insert(100)
     throw(rig, line=10, place=10)
     (table,) = list_standing_tables(rig.machine)
-    assert (rig.credit_cents, table.standing_cents) == (0, 100)
+    assert (rig.credit_cents, table.standing_bets_cents) == (0, 100)
     (form,) = (form for form in SERVICE_MENU.forms if form.id == "orphan_credits")
     (condition,) = FormFillingPage(form).build_page(rig.machine).tables[-1].rows
     assert condition.icon == "good"  # the form shows staff that there is something to take

@@ -111,7 +111,7 @@ def test_a_lower_amount_is_shown_only_after_a_counted_fall():
 
     assert value(10, 1600) == 1600
     assert value(11, 1599) == 1600
-    assert isinstance(wire.link.take_news()[0], ControllerComplaint)
+    assert isinstance(wire.link.take_notifications()[0], ControllerComplaint)
     assert value(9, 1700) == 1600  # an old message, replayed
     assert value(12, 1500, falls=1) == 1500
     assert value(13, 1800, falls=0) == 1500
@@ -129,13 +129,13 @@ def test_a_controller_that_refuses_the_machine_keeps_the_level_down():
     wire.values(2)
     assert wire.status is LevelStatus.UP
     assert wire.link.find_displayed_amount("NOWHERE", 0).status is LevelStatus.DOWN
-    (complaint,) = wire.link.take_news()
+    (complaint,) = wire.link.take_notifications()
     assert complaint.code == "refused.unknown_level"
     other = Wire(create_pool(increment=Fraction(1, 71)))
     other.connect()
     other.values(2)
     assert other.status is LevelStatus.DOWN
-    assert "1/71" in other.link.take_news()[0].text
+    assert "1/71" in other.link.take_notifications()[0].text
 
 
 @pytest.mark.requirement("I-15")
@@ -199,13 +199,13 @@ def test_controller_with_fewer_or_more_records_than_reported_is_informed_and_que
     link.restore_contributions("TOP", 5, [])
     link.enrol_levels("n", 0)
     link.process_message(joined(counted=3), 0)
-    assert link.take_news() == [ControllerBehind("TOP", 3)]
+    assert link.take_notifications() == [ControllerBehind("TOP", 3)]
     link.restore_contributions("TOP", 3, [contribution(4), contribution(5)])
     link.take_messages()
     link.repeat_unanswered_messages(0)
     assert [c.sequence for c in link.take_messages()] == [4, 5]
     link.process_message(joined(counted=9), 0)
-    assert link.take_news() == [ControllerAhead("TOP", 9)]
+    assert link.take_notifications() == [ControllerAhead("TOP", 9)]
     link.queue_contribution(contribution(10), 0)
     assert [c.sequence for c in link.take_messages()] == [10]
 
@@ -223,7 +223,7 @@ def test_a_claim_follows_its_contribution_and_is_awarded_committed_and_closed():
     wire.values()
     wire.wait(CONTRIBUTION_RETRY_NS)
     assert [type(s) for s in wire.sent] == [m.EnrolmentRequest, m.Contribution, m.Claim]
-    (locked,) = wire.link.take_news()
+    (locked,) = wire.link.take_notifications()
     assert locked == AmountLocked("c1", 1500)
     wire.link.note_award_locked("c1")
     assert wire.link.list_open_claims() == {"c1": ClaimPhase.AWARDED}
@@ -234,12 +234,12 @@ def test_a_claim_follows_its_contribution_and_is_awarded_committed_and_closed():
     )
     assert wire.link.list_open_claims() == {"c1": ClaimPhase.COMMITTED}
     wire.run()
-    assert wire.link.take_news() == [PaymentRecorded("c1")]
+    assert wire.link.take_notifications() == [PaymentRecorded("c1")]
     wire.link.drop_claim("c1")
     assert wire.link.list_open_claims() == {}
     late = m.Award(machine="EGM-1", level="TOP", claim="c1", amount_cents=1500, order=1)
     wire.link.process_message(late, wire.now)
-    assert wire.link.take_news() == []  # it was told twice
+    assert wire.link.take_notifications() == []  # it was told twice
 
 
 def test_an_unanswered_claim_is_asked_again_and_answered_alike():
@@ -257,7 +257,7 @@ def test_an_unanswered_claim_is_asked_again_and_answered_alike():
     assert second == first
     link.process_message(controller.process_message(second)[0], CONTRIBUTION_RETRY_NS)
     assert controller.levels["TOP"].hit_count == 1
-    assert link.take_news() == [AmountLocked("c1", 1500)]
+    assert link.take_notifications() == [AmountLocked("c1", 1500)]
     controller.restart()
     link.open_hit_claim(claim("c2"), CONTRIBUTION_RETRY_NS)
     (third,) = link.take_messages()
@@ -269,9 +269,9 @@ def test_an_unanswered_claim_is_asked_again_and_answered_alike():
 def test_messages_for_another_machine_are_ignored():
     wire = Wire().connect()
     wire.link.process_message(m.Award(machine="EGM-2", level="TOP", claim="x", amount_cents=9, order=1), 0)
-    assert wire.link.take_news() == []
+    assert wire.link.take_notifications() == []
     wire.link.process_message(m.Award(machine="EGM-1", level="TOP", claim="x", amount_cents=9, order=1), 0)
-    assert wire.link.take_news()[0].code == "award"
+    assert wire.link.take_notifications()[0].code == "award"
 
 
 # ---------------------------------------------------------------------------------------------- the worst of wires
@@ -305,7 +305,7 @@ class Machine:
             self.link.open_hit_claim(self.claims[name], now)
 
     def learn(self, now):
-        for news in self.link.take_news():
+        for news in self.link.take_notifications():
             match news:
                 case AmountLocked():
                     commit = m.PaymentReport(

@@ -72,7 +72,7 @@ def standing(rig):
     found = {}
     for table in list_standing_tables(rig.machine):
         found |= {bet["spot"]: bet["credits"] for bet in table.table_state["bets"]}
-        assert table.standing_cents == sum(found.values()) * CENTS
+        assert table.standing_bets_cents == sum(found.values()) * CENTS
     return found
 
 

@@ -324,7 +324,7 @@ class Tab(Key):
 
 def songs_paid_for(book, name):
     """Songs that are paid for and not played."""
-    cents, state = book.old_state[name], book.take_values(name)
+    cents, state = book.old_state[name], book.remove_values(name)
     book.add_claim(
         ClearanceClaim(
             "songs", cents, {}, carry_entries=(book.build_entry("songs", CLAIM_CARRIED, state=state),)

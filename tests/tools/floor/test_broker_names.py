@@ -97,7 +97,7 @@ def test_a_sign_certificate_may_report_only_that_sign_and_a_machines_none(tmp_pa
                             topics.ALL_LEVEL_VALUES
                         )  # answered: what was said before it is through
                 async for message in listening.messages:
-                    heard.append(topics.parse_sign(str(message.topic)))
+                    heard.append(topics.parse_sign_id(str(message.topic)))
                     if heard[-1] == "sign-1" and heard.count("sign-1") == 2:
                         return heard
         return None

@@ -14,9 +14,9 @@ from egm.progressive.display import LevelStatus
 from egm.progressive.feeder import LinkedLevelFeeder
 from egm.progressive.level import Level
 from egm.progressive.messages import (
-    FALLS_AHEAD_MAX,
     INTEGER_MAX,
-    SILENT_NS,
+    UNKNOWN_FALLS_MAX,
+    VALUE_SILENCE_NS,
     EnrolmentRequest,
     LevelEnrolment,
     LevelValue,
@@ -211,11 +211,13 @@ def test_a_silent_sign_accepts_a_restarted_level_with_fewer_falls():
     """The sign receives from one controller and shows no amount, so that fewer falls are acceptable."""
     sign = Sign()
     sign.update_value(_value("a", 9, 2000, falls=5), 0)
-    assert "falls" in sign.update_value(_value("b", 10, 1500, falls=3), SILENT_NS)
-    assert sign.update_value(_value("b", 3, 1500, falls=3), SILENT_NS + 1) == ""
-    assert sign.build_plates(SILENT_NS + 1)[0].thousandths == 1500_000
-    assert sign.update_value(_value("b", 2, 1400, falls=3), SILENT_NS + 2) == ""  # late, and passed over
-    assert sign.build_plates(SILENT_NS + 1)[0].thousandths == 1500_000
+    assert "falls" in sign.update_value(_value("b", 10, 1500, falls=3), VALUE_SILENCE_NS)
+    assert sign.update_value(_value("b", 3, 1500, falls=3), VALUE_SILENCE_NS + 1) == ""
+    assert sign.build_plates(VALUE_SILENCE_NS + 1)[0].thousandths == 1500_000
+    assert (
+        sign.update_value(_value("b", 2, 1400, falls=3), VALUE_SILENCE_NS + 2) == ""
+    )  # late, and passed over
+    assert sign.build_plates(VALUE_SILENCE_NS + 1)[0].thousandths == 1500_000
 
 
 def _value(run, sequence, cents, falls, time="2026-01-01T00:00:00+00:00"):
@@ -231,7 +233,7 @@ def test_a_deposed_controllers_late_value_is_ignored_while_its_successor_sends()
     assert sign.build_plates(10)[0].thousandths == 2000_000
 
 
-@pytest.mark.parametrize("falls", [FALLS_AHEAD_MAX + 6, INTEGER_MAX])
+@pytest.mark.parametrize("falls", [UNKNOWN_FALLS_MAX + 6, INTEGER_MAX])
 def test_a_machine_and_a_sign_refuse_more_falls_than_are_possible(falls):
     """Regression: after one such value every true one was refused."""
     for listener in (LinkedLevelFeeder(POOL), Sign()):

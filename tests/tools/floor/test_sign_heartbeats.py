@@ -150,8 +150,8 @@ def test_an_invalid_heartbeat_is_refused(data):
 
 
 def test_a_heartbeat_topic_names_its_sign_and_an_uplink_topic_none():
-    assert topics.parse_sign(topics.build_heartbeat_topic("sign-1")) == "sign-1"
-    assert topics.parse_sign(topics.build_uplink_topic("EGM-1")) == ""
+    assert topics.parse_sign_id(topics.build_heartbeat_topic("sign-1")) == "sign-1"
+    assert topics.parse_sign_id(topics.build_uplink_topic("EGM-1")) == ""
 
 
 @pytest.mark.requirement("I-02")

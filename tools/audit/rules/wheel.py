@@ -21,7 +21,7 @@ def _are_earlier_recorded(scope: CheckContext) -> bool:
         scope.record_before(WheelSpin, "wheel_spin"),
         scope.record_after(WheelSpin, "wheel_spin"),
     )
-    recorded_numbers = {} if spin_before is None else spin_before.numbers
+    recorded_numbers = {} if spin_before is None else spin_before.numbers_by_round_id
     return spin_after is not None and spin_after.earlier_numbers.items() <= recorded_numbers.items()
 
 

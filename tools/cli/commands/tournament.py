@@ -394,7 +394,10 @@ def settle_(rules_file: Path, results_file: Path, added_cents: int, *, output_fo
             build_number_column("points"),
             build_number_column("prize, cents", "prize_cents"),
         ),
-        [(s.rank, s.participant, s.entry, s.round, s.points, prize) for s, prize in settlement.list_paid()],
+        [
+            (s.rank, s.participant, s.entry, s.round, s.points, prize)
+            for s, prize in settlement.list_paid_prizes()
+        ],
         empty_text="nobody has a rank",
     )
     document = {**_list_totals(rules, settlement), "standings": table.to_json_rows()}
@@ -435,7 +438,7 @@ def paid(
         payments = list(iter_paid_prizes(rules.digest, journals))
     except (JournalError, OperatorError, OSError) as error:
         raise click.ClickException(str(error)) from None
-    won = {(s.entry, s.participant): prize for s, prize in settlement.list_paid() if prize}
+    won = {(s.entry, s.participant): prize for s, prize in settlement.list_paid_prizes() if prize}
     payments_by_entry: dict[tuple[int, str], list[tuple[str, PrizePaid]]] = {key: [] for key in won}
     for journal, prize_paid in payments:
         payments_by_entry.setdefault((prize_paid.entry, prize_paid.participant), []).append(

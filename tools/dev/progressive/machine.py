@@ -20,8 +20,8 @@ from egm.progressive.link import (
     ControllerComplaint,
     ControllerLink,
     LevelResultsKnown,
+    LinkNotification,
     MysteryWinFound,
-    News,
     PaymentRecorded,
 )
 from egm.progressive.messages import Claim, Contribution, FromController, PaymentReport, WonPrize
@@ -211,13 +211,13 @@ class SimulatedMachine:
 
     # ------------------------------------------------------------------ news
     def _process_all_news(self) -> None:
-        for news in self.link.take_news():
+        for news in self.link.take_notifications():
             self._process_news(news)
         feeder = self.link.feeders[self._pool.id]
         self.memory.counted = max(self.memory.counted, feeder.last_counted)
         self.memory.shown_cents, self.memory.falls = feeder.amount_cents, feeder.fall_count
 
-    def _process_news(self, news: News) -> None:
+    def _process_news(self, news: LinkNotification) -> None:
         match news:
             case AmountLocked():
                 self._handle_locked_amount(news.claim, news.amount_cents)

@@ -9,7 +9,7 @@ from fractions import Fraction
 
 from egm.errors import OperatorError
 from egm.progressive.level import WHOLE_LEVEL_SHARE
-from egm.progressive.messages import FALLS_AHEAD_MAX, Claim, Contribution, LevelEnrolment, find_unlawful_fall
+from egm.progressive.messages import UNKNOWN_FALLS_MAX, Claim, Contribution, LevelEnrolment, find_fall_error
 from tools.floor.progressive.mystery import MYSTERY_COMBINATION, MysteryPrizes, format_claim_id
 from tools.floor.progressive.records import ClaimRecord, LevelRecord
 from tools.floor.progressive.store import Session
@@ -164,13 +164,13 @@ class ContributionLedger:
         the number of falls (recorded decreases) that the machine knows. The correction counts as a fall,
         because a machine does not show a lower amount without one.
         """
-        unlawful_fall = find_unlawful_fall(
+        unlawful_fall = find_fall_error(
             record.level.shown_cents, record.falls, enrolment.shown_cents, enrolment.falls
         )
         if not unlawful_fall:
             return
         session.record_event(self._at(), "went_back", machine=machine, level=record.id, why=unlawful_fall)
-        if enrolment.falls - record.falls <= FALLS_AHEAD_MAX:
+        if enrolment.falls - record.falls <= UNKNOWN_FALLS_MAX:
             session.put_level(replace(record, falls=enrolment.falls + 1, fell_by="correction"))
 
     def add_moved_amount(self, session: Session, level: str, amount: Fraction) -> None:

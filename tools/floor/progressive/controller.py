@@ -450,12 +450,12 @@ class Controller:
         because the machine then sends both in the right order.
         """
         level = getattr(message, "level", "")
-        is_recorded = reason in {RefusalReason.CLAIM_EARLY, RefusalReason.CLAIM_DECLINED} or (
+        is_prize_recorded = reason in {RefusalReason.CLAIM_EARLY, RefusalReason.CLAIM_DECLINED} or (
             reason is RefusalReason.CLAIM_HELD
             and session.find_held_claim(getattr(message, "claim", "")) is not None
         )
         if reason is RefusalReason.GAP:
-            is_recorded = self._missing_number_by_level.get((message.machine, level)) == following
+            is_prize_recorded = self._missing_number_by_level.get((message.machine, level)) == following
             self._missing_number_by_level[message.machine, level] = following
         refusal = Refusal(
             machine=message.machine,
@@ -468,7 +468,7 @@ class Controller:
             next=following,
             detail=refusal_reason,
         )
-        if not is_recorded:
+        if not is_prize_recorded:
             _record_refusal(session, self._format_time(), refusal)
         return refusal
 

@@ -114,8 +114,8 @@ class Service:
     async def _receive_messages(self, line: BrokerLine) -> None:
         """Queue the messages of machines, process the heartbeats of signs, and record invalid messages."""
         async for message in line.messages:
-            sign = topics.parse_sign(str(message.topic))
-            sender = sign or topics.parse_machine(str(message.topic))
+            sign = topics.parse_sign_id(str(message.topic))
+            sender = sign or topics.parse_machine_id(str(message.topic))
             try:
                 if sign:
                     self._process_heartbeat(sign, read_heartbeat(get_payload(message)))

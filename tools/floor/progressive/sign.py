@@ -25,7 +25,7 @@ from egm.progressive.connection import (
     run_together,
 )
 from egm.progressive.messages import (
-    SILENT_NS,
+    VALUE_SILENCE_NS,
     LevelValue,
     LevelWin,
     ProgressiveMessageError,
@@ -33,7 +33,7 @@ from egm.progressive.messages import (
 )
 
 #: Nanoseconds without a value after which a level shows no amount.
-VALUE_STALE_NS: Final = SILENT_NS
+VALUE_STALE_NS: Final = VALUE_SILENCE_NS
 #: The time drums take to reach a value. Values arrive twice a second, so the drums never stop in between.
 AMOUNT_RUN_NS: Final = 750_000_000
 #: Seconds between two checks whether a heartbeat is due.

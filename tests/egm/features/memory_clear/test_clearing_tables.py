@@ -79,7 +79,7 @@ def test_standing_bets_are_carried_over_and_played_on(evening):
     throw(evening.start("point", 2).insert(1000), line=10, place=4)
     assert evening.clear() == {"credit": 930, "table": 70}
     rig = evening.start("point", 2)
-    assert [table.standing_cents for table in list_standing_tables(rig.machine)] == [70]
+    assert [table.standing_bets_cents for table in list_standing_tables(rig.machine)] == [70]
     throw(rig)
     assert rig.credit_cents == 930 + 100
     assert evening.wrong() == []

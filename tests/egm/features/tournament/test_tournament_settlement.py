@@ -164,7 +164,9 @@ def test_random_tournaments_are_settled_as_computed_independently(block):
         found = compute_tournament_settlement(rules, Results.model_validate({"entries": rows}))
         sold, paid = pay(data, entries)
         assert found.sold_fees_cents == sold, seed
-        assert {s.participant: (s.rank, s.entry, cents) for s, cents in found.list_paid()} == paid, seed
+        assert {s.participant: (s.rank, s.entry, cents) for s, cents in found.list_paid_prizes()} == paid, (
+            seed
+        )
         assert found.sold_fees_cents + found.refunded_cents == len(entries) * data["entries"]["fee_cents"]
         total = sum(cents for _, _, cents in paid.values())
         assert found.missing_cents == max(0, ceil(Fraction(3, 10) * sold) - total)
