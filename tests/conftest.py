@@ -194,8 +194,8 @@ def _machines_put_away() -> Iterator[None]:
     yield
     machines = sys.modules.get("egm.testing.machine")
     if machines is not None:
-        while machines.OPENED:
-            machines.OPENED.pop().close()
+        while machines.OPENED_RIGS:
+            machines.OPENED_RIGS.pop().close()
         machines.restart_random_bytes()
 
 

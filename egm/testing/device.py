@@ -43,7 +43,7 @@ class DeviceRig:
         self.events.append(event)
         self.react(event)
 
-    def of(self, *kinds: type[DeviceEvent]) -> list[object]:
+    def list_events(self, *kinds: type[DeviceEvent]) -> list[object]:
         """Return the recorded events of the given types, in order."""
         return [event for event in self.events if isinstance(event, kinds)]
 
@@ -74,7 +74,7 @@ class DeviceRig:
             assert loop.time() < end, f"not within {seconds} s; {self.twin.describe()}; {self.events[-8:]}"
             await asyncio.sleep(0.01)
 
-    def hand(self, action: str, **values: int | str | bool) -> str:
+    def perform_action(self, action: str, **values: int | str | bool) -> str:
         """Perform a manual action on the simulated device, such as opening it; return the action's description."""
         return self.twin.perform_action(action, values)
 

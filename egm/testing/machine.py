@@ -260,7 +260,7 @@ class PowerCutError(Exception):
 
 
 #: Machines created by a test; those left running are closed after it (see tests/conftest.py).
-OPENED: list["MachineRig"] = []
+OPENED_RIGS: list["MachineRig"] = []
 #: Storages created by a test so far: each has random bytes of its own, the same in every run.
 _created_storages = 0
 
@@ -361,7 +361,7 @@ class MachineRig:
         self.ledger = self.ledgers.escrow_ledger
         self.hands.ledgers = self.ledgers
         self._escrow = 0
-        OPENED.append(self)
+        OPENED_RIGS.append(self)
 
     def _install(
         self, installed: Mapping[str, InstalledGame], host: HostMoney | None, devices: tuple[str, ...]
@@ -428,7 +428,7 @@ class MachineRig:
         self.engine.handle(EventType.SELF_TEST_PASSED)
         return self
 
-    def happen(self, event: Event) -> None:
+    def submit_event(self, event: Event) -> None:
         """Submit an event to the machine's engine, as a driver or a host connection does."""
         self.engine.submit(event)
 
@@ -496,9 +496,9 @@ class MachineRig:
         """Switch the machine off and close its journal."""
         if self.open and self.first_rig is None:
             self.journal.close()
-            self.lose()
+            self.lose_power()
 
-    def lose(self) -> None:
+    def lose_power(self) -> None:
         """Stop the machine as a power loss does, without a shutdown; also close its files outside the journal."""
         self.open = False
         if self.store is not None:
@@ -506,7 +506,7 @@ class MachineRig:
         register = self.machine.find_installed(IdentityRegister)
         if register is not None:
             register.close()
-        OPENED[:] = (rig for rig in OPENED if rig is not self)
+        OPENED_RIGS[:] = (rig for rig in OPENED_RIGS if rig is not self)
 
     # ------------------------------------------------------------------ what it says
     @property

@@ -165,29 +165,29 @@ class HostWire:
         """Send one message; return the bytes of the reply."""
         return self.exchange(escape_message_with_wakeup(message) if self._strict else message)
 
-    def general(self) -> int:
+    def send_general_poll(self) -> int:
         """Send a general poll; return the exception code in the machine's reply."""
         answer = self.send(bytes((0x80 | self.address,)))
         assert len(answer) == 1, answer.hex(" ")
         return answer[0]
 
-    def sync(self) -> None:
+    def poll_other_address(self) -> None:
         """Poll another address. The machine takes this as the acknowledgement of its last reply."""
         assert self.send(b"\x80") == b""
 
-    def exceptions(self) -> list[int]:
+    def read_exceptions(self) -> list[int]:
         """Send general polls until the machine reports no more exceptions; return all exception codes in order."""
         codes = []
-        while code := self.general():
+        while code := self.send_general_poll():
             codes.append(code)
-            self.sync()
+            self.poll_other_address()
         return codes
 
     def read(self, code: int) -> str:
         """Send a type R poll with this code; return the data of the reply in hex, or "" if there is no reply."""
         return self._extract_reply_data(code, self.send(bytes((self.address, code))))
 
-    def long(self, code: int, data: str = "") -> str:
+    def send_long_poll(self, code: int, data: str = "") -> str:
         """Send a long poll with this code, data (hex) and a CRC; return the data of the reply in hex.
 
         A reply of one byte (ACK, NACK) is returned in full. The result is ``busy`` if the machine replies that it is

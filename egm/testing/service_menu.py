@@ -26,7 +26,7 @@ NUMBERS = {role: str(index) for index, role in enumerate(Role, 1)}
 _ENROLLED_AT: Final = datetime(2026, 1, 1, tzinfo=UTC)
 
 
-def pin_of(number: str) -> str:
+def build_pin(number: str) -> str:
     """Return the test PIN of a staff number.
 
     It is long, because tests search journals for PINs, and a short one could occur in a digest by chance.
@@ -44,7 +44,10 @@ def create_roster() -> Roster:
         Role, key=lambda role: role is not Role.MANAGER
     ):  # the first must be able to enrol others
         number = NUMBERS[role]
-        person, digest = Person(number, role.value.title(), role), PinDigest.from_pin(pin_of(number), cost=2)
+        person, digest = (
+            Person(number, role.value.title(), role),
+            PinDigest.from_pin(build_pin(number), cost=2),
+        )
         roster = roster.enrol_person(person, digest, by=manager, at=_ENROLLED_AT)
     return roster
 
@@ -139,7 +142,7 @@ class Menu:
         if self.page.prompt is not None and self.page.prompt.kind == "pin":
             self.touch("back")  # after a wrong PIN the page asks for it again; go back for another number
         self._acting_persons.add(number)
-        return self.enter(number).enter(pin_of(number) if pin is None else pin)
+        return self.enter(number).enter(build_pin(number) if pin is None else pin)
 
     def sign_in(self, role: Role) -> "Menu":
         """Turn the key and sign in."""

@@ -43,8 +43,8 @@ class TestEveryLine:
             if line != "lossy":  # an acceptor may return a bill if its orders are lost
                 assert rig.credited_cents == 80_00
             assert rig.box_cents() >= 40_00
-            assert [e.content for e in rig.of(PaperStacked)] == rig.ledger.credited_items
-            assert not rig.of(PaperDisputed)
+            assert [e.content for e in rig.list_events(PaperStacked)] == rig.ledger.credited_items
+            assert not rig.list_events(PaperDisputed)
             rig.close()
 
         jump(scene())
@@ -53,8 +53,8 @@ class TestEveryLine:
         async def scene():
             rig = BillRig(protocol, line)
             await rig.idle()
-            rig.hand("insert_ticket", barcode="00-4724-9780-2837-8429")  # as printed
-            await rig.advance_until(lambda: rig.of(PaperStacked, PaperReturned))
+            rig.perform_action("insert_ticket", barcode="00-4724-9780-2837-8429")  # as printed
+            await rig.advance_until(lambda: rig.list_events(PaperStacked, PaperReturned))
             await rig.advance_until(lambda: rig.ledger.find_open() is None)
             await rig.stop()
             if line != "lossy":
@@ -67,12 +67,12 @@ class TestEveryLine:
         async def scene():
             rig = BillRig(protocol, line, decide="return")
             await rig.insert()
-            await rig.advance_until(lambda: rig.of(PaperReturned))
+            await rig.advance_until(lambda: rig.list_events(PaperReturned))
             await rig.advance_until(rig.quiet)
             await rig.stop()
-            assert rig.of(PaperReturned)[0].content == Banknote(20_00)
+            assert rig.list_events(PaperReturned)[0].content == Banknote(20_00)
             if line != "lossy":
-                assert rig.of(PaperReturned)[0].reason is ReturnReason.ORDERED
+                assert rig.list_events(PaperReturned)[0].reason is ReturnReason.ORDERED
             assert (rig.credited_cents, rig.box_cents()) == (0, 0)
             rig.close()
 
@@ -82,13 +82,15 @@ class TestEveryLine:
         async def scene():
             rig = BillRig(protocol, line)
             await rig.advance_until(
-                lambda: rig.of(AcceptorReadiness) and rig.of(AcceptorReadiness)[-1].accepting
+                lambda: (
+                    rig.list_events(AcceptorReadiness) and rig.list_events(AcceptorReadiness)[-1].accepting
+                )
             )
             rig.driver.disable()
-            await rig.advance_until(lambda: not rig.of(AcceptorReadiness)[-1].accepting)
+            await rig.advance_until(lambda: not rig.list_events(AcceptorReadiness)[-1].accepting)
             await rig.advance_until(lambda: rig.twin.describe()["status"] == "disabled")
             rig.driver.enable(NOTES)
-            await rig.advance_until(lambda: rig.of(AcceptorReadiness)[-1].accepting)
+            await rig.advance_until(lambda: rig.list_events(AcceptorReadiness)[-1].accepting)
             await rig.stop()
             rig.close()
 
@@ -102,11 +104,11 @@ class TestRefusals:
             rig = BillRig(protocol)
             rig.ledger.may_order_stacking = lambda: False
             await rig.insert()
-            await rig.advance_until(lambda: rig.of(PaperReturned))
+            await rig.advance_until(lambda: rig.list_events(PaperReturned))
             await rig.advance_until(rig.quiet)
             await rig.stop()
-            assert rig.of(PaperInEscrow)
-            assert not rig.of(PaperStacked)
+            assert rig.list_events(PaperInEscrow)
+            assert not rig.list_events(PaperStacked)
             assert (rig.credited_cents, rig.twin.describe()["returned_cents"]) == (0, 20_00)
             rig.close()
 
@@ -120,8 +122,8 @@ class TestRefusals:
             await rig.advance_until(rig.quiet)
             await asyncio.sleep(1)
             await rig.stop()
-            assert not rig.of(PaperInEscrow)
-            assert not rig.of(PaperStacked)
+            assert not rig.list_events(PaperInEscrow)
+            assert not rig.list_events(PaperStacked)
             assert (rig.twin.describe()["returned_cents"], rig.twin.describe()["returned"]) == (
                 100_00,
                 [100_00],
@@ -135,11 +137,11 @@ class TestRefusals:
         async def scene():
             rig = BillRig(protocol)
             await rig.idle()
-            rig.hand("insert", amount_cents=20_00, counterfeit=True)
-            await rig.advance_until(lambda: rig.of(PaperRejection))
+            rig.perform_action("insert", amount_cents=20_00, counterfeit=True)
+            await rig.advance_until(lambda: rig.list_events(PaperRejection))
             await rig.advance_until(rig.quiet)
             await rig.stop()
-            assert not rig.of(PaperInEscrow)
+            assert not rig.list_events(PaperInEscrow)
             assert rig.credited_cents == 0
             rig.close()
 
@@ -149,10 +151,10 @@ class TestRefusals:
         async def scene():
             rig = BillRig(protocol, decide="nothing")
             await rig.insert()
-            await rig.advance_until(lambda: rig.of(PaperReturned))
+            await rig.advance_until(lambda: rig.list_events(PaperReturned))
             await rig.advance_until(rig.quiet)
             await rig.stop()
-            assert rig.of(PaperReturned)[0].reason is ReturnReason.NO_ANSWER
+            assert rig.list_events(PaperReturned)[0].reason is ReturnReason.NO_ANSWER
             rig.close()
 
         jump(scene())
@@ -161,10 +163,10 @@ class TestRefusals:
         async def scene():
             rig = BillRig(protocol, decide="hold")
             await rig.insert()
-            await rig.advance_until(lambda: rig.of(PaperInEscrow))
+            await rig.advance_until(lambda: rig.list_events(PaperInEscrow))
             await asyncio.sleep(25)
-            assert not rig.of(PaperReturned)
-            rig.driver.stack(rig.of(PaperInEscrow)[0].escrow)
+            assert not rig.list_events(PaperReturned)
+            rig.driver.stack(rig.list_events(PaperInEscrow)[0].escrow)
             await rig.advance_until(rig.quiet)
             await rig.stop()
             assert rig.credited_cents == rig.box_cents() == 20_00
@@ -176,11 +178,11 @@ class TestRefusals:
         async def scene():
             rig = BillRig(protocol, decide="nothing")
             await rig.insert(5_00)
-            await rig.advance_until(lambda: rig.of(PaperReturned))
+            await rig.advance_until(lambda: rig.list_events(PaperReturned))
             await rig.insert(20_00)
-            await rig.advance_until(lambda: len(rig.of(PaperInEscrow)) == 2)
-            rig.driver.stack(rig.of(PaperInEscrow)[0].escrow)
-            await rig.advance_until(lambda: len(rig.of(PaperReturned)) == 2)
+            await rig.advance_until(lambda: len(rig.list_events(PaperInEscrow)) == 2)
+            rig.driver.stack(rig.list_events(PaperInEscrow)[0].escrow)
+            await rig.advance_until(lambda: len(rig.list_events(PaperReturned)) == 2)
             await rig.stop()
             assert rig.credited_cents == rig.box_cents() == 0
             rig.close()
@@ -225,7 +227,7 @@ class TestInterruptions:
             assert rig.credited_cents == rig.box_cents(), (die_at, rig.events)
             if line != "lossy":
                 assert rig.credited_cents == 25_00
-            assert not rig.of(PaperDisputed)
+            assert not rig.list_events(PaperDisputed)
             rig.close()
             return died
 
@@ -263,23 +265,26 @@ class TestInterruptions:
         async def scene(moment: float, pause: float, again: float, revend: bool) -> None:
             rig = BillRig(protocol)
             if protocol == "id003":
-                rig.hand("revend", on=revend)
+                rig.perform_action("revend", on=revend)
             await rig.insert()
             for wait in (moment, again):
                 await asyncio.sleep(wait)
-                rig.hand("power_off")
+                rig.perform_action("power_off")
                 await asyncio.sleep(pause)
-                rig.hand("power_on")
+                rig.perform_action("power_on")
             await rig.advance_until(rig.quiet)
             await asyncio.sleep(3)
             await rig.insert(5_00)
             await rig.advance_until(
-                lambda: rig.of(PaperStacked) and rig.of(PaperStacked)[-1].content == Banknote(5_00)
+                lambda: (
+                    rig.list_events(PaperStacked)
+                    and rig.list_events(PaperStacked)[-1].content == Banknote(5_00)
+                )
             )
             await rig.advance_until(rig.quiet)
             await rig.stop()
             assert rig.credited_cents == rig.box_cents(), (moment, pause, again, rig.events)
-            assert not rig.of(PaperDisputed), (moment, pause, again, rig.events)
+            assert not rig.list_events(PaperDisputed), (moment, pause, again, rig.events)
             rig.close()
 
         for step in range(0, 20, every):
@@ -299,15 +304,15 @@ class TestInterruptions:
             dice = random.Random(seed)
             rig = BillRig(protocol, line, seed=seed)
             if protocol == "id003":
-                rig.hand("revend", on=bool(seed % 2))
+                rig.perform_action("revend", on=bool(seed % 2))
             for _ in range(12):
                 await rig.insert(dice.choice([5_00, 10_00, 20_00]))
                 for _ in range(dice.randrange(3)):
                     await asyncio.sleep(dice.random() * 2)
                     if dice.random() < 0.5:
-                        rig.hand("power_off")
+                        rig.perform_action("power_off")
                         await asyncio.sleep(dice.random())
-                        rig.hand("power_on")
+                        rig.perform_action("power_on")
                     else:
                         await rig.stop()
                         await asyncio.sleep(dice.random())
@@ -329,7 +334,7 @@ class TestUnaccountedBill:
     @staticmethod
     def swallow(rig: BillRig) -> None:
         """Cut the acceptor's power and remove the bill; after the restart it reports no bill."""
-        rig.hand("power_off")
+        rig.perform_action("power_off")
         rig.twin._paper = None
 
     @pytest.mark.parametrize("killed", [False, True])
@@ -346,13 +351,13 @@ class TestUnaccountedBill:
                 await rig.stop()
             self.swallow(rig)
             await asyncio.sleep(3)
-            rig.hand("power_on")
+            rig.perform_action("power_on")
             if killed:
                 rig.begin()
             await rig.advance_until(lambda: rig.ledger.find_open() is None, 30)
             await rig.stop()
             assert (rig.ledger.credited_items, rig.ledger.disputed_items) == ([], [Banknote(20_00)]), moment
-            assert not rig.of(PaperReturned)
+            assert not rig.list_events(PaperReturned)
             rig.close()
 
         for step in range(12):
@@ -372,7 +377,7 @@ class TestUnaccountedBill:
                 boxed = rig.box_cents()
                 self.swallow(rig)
                 await asyncio.sleep(3)
-                rig.hand("power_on")
+                rig.perform_action("power_on")
                 opened = rig.ledger.find_open()
                 rig.begin()
                 await rig.advance_until(lambda: rig.twin.describe()["status"] == "idle", 30)

@@ -41,7 +41,7 @@ def test_random_failures_of_everything_lose_and_double_nothing(protocol, line, s
         dice = random.Random(seed)
         rig = BillRig(protocol, line, seed)
         if protocol == "id003":
-            rig.hand("revend", on=bool(seed % 2))
+            rig.perform_action("revend", on=bool(seed % 2))
         for _ in range(10):
             rig.decide = dice.choice(["stack", "stack", "stack", "return", "hold"])
             await rig.insert(dice.choice([5_00, 10_00, 20_00]))
@@ -56,16 +56,16 @@ def test_random_failures_of_everything_lose_and_double_nothing(protocol, line, s
                     await asyncio.sleep(pause)
                     rig.begin()
                 elif trouble == "silence":
-                    rig.hand("silence")
+                    rig.perform_action("silence")
                     await asyncio.sleep(pause)
-                    rig.hand("silence", on=False)
+                    rig.perform_action("silence", on=False)
                 else:
                     off, on = ("power_off", "power_on") if trouble == "power" else ("unplug", "plug")
-                    rig.hand(off)
+                    rig.perform_action(off)
                     await asyncio.sleep(pause)
-                    rig.hand(on)
+                    rig.perform_action(on)
             rig.decide = dice.choice(["stack", "return"])
-            for event in rig.of(PaperInEscrow)[-1:]:
+            for event in rig.list_events(PaperInEscrow)[-1:]:
                 rig._react(event)
             await rig.advance_until(rig.quiet, 120)
         await rig.stop()
@@ -83,9 +83,13 @@ class TestFaults:
             rig = BillRig(protocol)
             await rig.idle()
             begin(rig)
-            await rig.advance_until(lambda: any(e.code is code and e.active for e in rig.of(DeviceFault)))
+            await rig.advance_until(
+                lambda: any(e.code is code and e.active for e in rig.list_events(DeviceFault))
+            )
             end(rig)
-            await rig.advance_until(lambda: any(e.code is code and not e.active for e in rig.of(DeviceFault)))
+            await rig.advance_until(
+                lambda: any(e.code is code and not e.active for e in rig.list_events(DeviceFault))
+            )
             await rig.insert(5_00)
             await rig.advance_until(rig.quiet)
             await rig.stop()
@@ -96,43 +100,51 @@ class TestFaults:
 
     def test_a_jam_is_reported_and_cleared(self, protocol):
         def begin(rig):
-            rig.hand("jam")
-            rig.hand("insert", amount_cents=20_00)
+            rig.perform_action("jam")
+            rig.perform_action("insert", amount_cents=20_00)
 
-        self.fault(protocol, FaultCode.JAM, begin, lambda rig: rig.hand("clear"))
+        self.fault(protocol, FaultCode.JAM, begin, lambda rig: rig.perform_action("clear"))
 
     @pytest.mark.requirement("G-01")
     def test_a_removed_box_is_reported_and_cleared(self, protocol):
         self.fault(
             protocol,
             FaultCode.STACKER_REMOVED,
-            lambda rig: rig.hand("box", present=False),
-            lambda rig: rig.hand("box", present=True),
+            lambda rig: rig.perform_action("box", present=False),
+            lambda rig: rig.perform_action("box", present=True),
         )
 
     def test_a_full_box_is_reported_and_cleared(self, protocol):
         self.fault(
-            protocol, FaultCode.STACKER_FULL, lambda rig: rig.hand("full"), lambda rig: rig.hand("clear")
+            protocol,
+            FaultCode.STACKER_FULL,
+            lambda rig: rig.perform_action("full"),
+            lambda rig: rig.perform_action("clear"),
         )
 
     def test_a_failure_is_reported_and_cleared(self, protocol):
-        self.fault(protocol, FaultCode.FAILURE, lambda rig: rig.hand("fail"), lambda rig: rig.hand("clear"))
+        self.fault(
+            protocol,
+            FaultCode.FAILURE,
+            lambda rig: rig.perform_action("fail"),
+            lambda rig: rig.perform_action("clear"),
+        )
 
     def test_a_cheat_attempt_is_reported(self, protocol):
-        self.fault(protocol, FaultCode.CHEAT, lambda rig: rig.hand("cheat"), lambda rig: None)
+        self.fault(protocol, FaultCode.CHEAT, lambda rig: rig.perform_action("cheat"), lambda rig: None)
 
     @pytest.mark.requirement("G-02")
     def test_a_false_report_of_a_stacked_bill_is_disputed_and_not_credited(self, protocol):
         async def scene():
             rig = BillRig(protocol)
             await rig.idle()
-            rig.hand("lie")
-            await rig.advance_until(lambda: rig.of(PaperDisputed))
+            rig.perform_action("lie")
+            await rig.advance_until(lambda: rig.list_events(PaperDisputed))
             await rig.insert(5_00)
             await rig.advance_until(rig.quiet)
             await rig.stop()
             assert rig.ledger.credited_items == [Banknote(5_00)]
-            assert len(rig.of(PaperDisputed)) == 1
+            assert len(rig.list_events(PaperDisputed)) == 1
             rig.close()
 
         jump(scene())
@@ -141,15 +153,15 @@ class TestFaults:
         async def scene():
             rig = BillRig(protocol)
             await rig.idle()
-            rig.hand("silence")
-            await rig.advance_until(lambda: rig.of(LineLost), 5)
-            rig.hand("silence", on=False)
-            await rig.advance_until(lambda: len(rig.of(LineRestored)) == 2, 5)
+            rig.perform_action("silence")
+            await rig.advance_until(lambda: rig.list_events(LineLost), 5)
+            rig.perform_action("silence", on=False)
+            await rig.advance_until(lambda: len(rig.list_events(LineRestored)) == 2, 5)
             await rig.insert()
             await rig.advance_until(rig.quiet)
             await rig.stop()
             assert rig.credited_cents == 20_00
-            assert len(rig.of(LineLost)) == 1
+            assert len(rig.list_events(LineLost)) == 1
             rig.close()
 
         jump(scene())
@@ -158,12 +170,12 @@ class TestFaults:
         async def scene():
             rig = BillRig(protocol)
             await rig.insert()
-            await rig.advance_until(lambda: rig.of(PaperInEscrow))
-            rig.hand("unplug")
-            await rig.advance_until(lambda: rig.of(LineLost), 5)
+            await rig.advance_until(lambda: rig.list_events(PaperInEscrow))
+            rig.perform_action("unplug")
+            await rig.advance_until(lambda: rig.list_events(LineLost), 5)
             await asyncio.sleep(4)
-            rig.hand("plug")
-            await rig.advance_until(lambda: len(rig.of(LineRestored)) == 2, 5)
+            rig.perform_action("plug")
+            await rig.advance_until(lambda: len(rig.list_events(LineRestored)) == 2, 5)
             await rig.advance_until(rig.quiet)
             await rig.stop()
             assert rig.credited_cents == rig.box_cents()
@@ -175,8 +187,8 @@ class TestFaults:
         async def scene():
             rig = BillRig(protocol)
             await rig.idle()
-            rig.hand("corrupt", answers=3)
-            await rig.advance_until(lambda: rig.of(LineError))
+            rig.perform_action("corrupt", answers=3)
+            await rig.advance_until(lambda: rig.list_events(LineError))
             await rig.insert()
             await rig.advance_until(rig.quiet)
             await rig.stop()
@@ -196,25 +208,25 @@ class TestTicketInEscrowWhileTheAcceptorDoesNotReply:
     async def hold_ticket(self, protocol: str) -> BillRig:
         rig = BillRig(protocol, decide="hold")
         await rig.idle()
-        rig.hand("insert_ticket", barcode=TICKET)
-        await rig.advance_until(lambda: rig.of(PaperInEscrow))
+        rig.perform_action("insert_ticket", barcode=TICKET)
+        await rig.advance_until(lambda: rig.list_events(PaperInEscrow))
         await asyncio.sleep(0.5)
         return rig
 
     def test_a_held_ticket_returned_during_a_power_loss_is_reported(self, protocol):
         async def scene():
             rig = await self.hold_ticket(protocol)
-            rig.hand("power_off")
-            await rig.advance_until(lambda: rig.of(LineLost), 5)
-            rig.hand("power_on")
-            await rig.advance_until(lambda: rig.of(PaperReturned), 30)
-            assert [event.content for event in rig.of(PaperReturned)] == [Barcode(TICKET)]
+            rig.perform_action("power_off")
+            await rig.advance_until(lambda: rig.list_events(LineLost), 5)
+            rig.perform_action("power_on")
+            await rig.advance_until(lambda: rig.list_events(PaperReturned), 30)
+            assert [event.content for event in rig.list_events(PaperReturned)] == [Barcode(TICKET)]
             await rig.insert(5_00)  # the next bill must not be mistaken for the ticket
-            await rig.advance_until(lambda: len(rig.of(PaperInEscrow)) == 2)
-            rig.driver.stack(rig.of(PaperInEscrow)[-1].escrow)
+            await rig.advance_until(lambda: len(rig.list_events(PaperInEscrow)) == 2)
+            rig.driver.stack(rig.list_events(PaperInEscrow)[-1].escrow)
             await rig.advance_until(rig.quiet)
             await rig.stop()
-            assert (rig.ledger.credited_items, len(rig.of(PaperReturned))) == ([Banknote(5_00)], 1)
+            assert (rig.ledger.credited_items, len(rig.list_events(PaperReturned))) == ([Banknote(5_00)], 1)
             rig.close()
 
         jump(scene())
@@ -225,13 +237,13 @@ class TestTicketInEscrowWhileTheAcceptorDoesNotReply:
         async def scene():
             rig = await self.hold_ticket(protocol)
             rig.twin.escrow_seconds = None
-            rig.hand("silence")
-            await rig.advance_until(lambda: rig.of(LineLost), 5)
+            rig.perform_action("silence")
+            await rig.advance_until(lambda: rig.list_events(LineLost), 5)
             order = rig.driver.stack if answer == "stack" else rig.driver.return_bill
             if when == "silent":
                 order(1)
-            rig.hand("silence", on=False)
-            await rig.advance_until(lambda: len(rig.of(LineRestored)) == 2, 5)
+            rig.perform_action("silence", on=False)
+            await rig.advance_until(lambda: len(rig.list_events(LineRestored)) == 2, 5)
             if when == "back":
                 await asyncio.sleep(15)  # time for a holding acceptor to report escrow again
                 order(1)
@@ -239,16 +251,16 @@ class TestTicketInEscrowWhileTheAcceptorDoesNotReply:
                 "stack",
                 "silent",
             ):  # the order is too old to be carried out: the ticket is offered again
-                await rig.advance_until(lambda: len(rig.of(PaperInEscrow)) == 2, 30)
+                await rig.advance_until(lambda: len(rig.list_events(PaperInEscrow)) == 2, 30)
                 rig.driver.return_bill(2)
-            await rig.advance_until(lambda: rig.of(PaperStacked, PaperReturned), 30)
+            await rig.advance_until(lambda: rig.list_events(PaperStacked, PaperReturned), 30)
             await rig.advance_until(rig.quiet)
             await rig.stop()
             is_stacked = (answer, when) == ("stack", "back")
             assert rig.ledger.credited_items == ([Barcode(TICKET)] if is_stacked else [])
             assert rig.twin.describe()["stacked"] == ([TICKET] if is_stacked else [])
             assert rig.twin.describe()["returned"] == ([] if is_stacked else [TICKET])
-            assert [event.content for event in rig.of(PaperReturned)] == (
+            assert [event.content for event in rig.list_events(PaperReturned)] == (
                 [] if is_stacked else [Barcode(TICKET)]
             )
             rig.close()
@@ -266,12 +278,12 @@ def test_the_count_of_another_validator_does_not_credit_an_ordered_bill(others):
         rig.twin._accepted = 500
         await rig.insert()
         await rig.advance_until(lambda: rig.twin.describe()["status"] == "stacking")
-        rig.hand("power_off")
-        await rig.advance_until(lambda: rig.of(LineLost), 5)
+        rig.perform_action("power_off")
+        await rig.advance_until(lambda: rig.list_events(LineLost), 5)
         rig.twin._paper, rig.twin._accepted = None, 500 + others
         rig.twin.inserted_cents = 0
-        rig.hand("power_on")
-        await rig.advance_until(lambda: rig.of(PaperDisputed), 30)
+        rig.perform_action("power_on")
+        await rig.advance_until(lambda: rig.list_events(PaperDisputed), 30)
         await rig.advance_until(rig.quiet, 30)
         await rig.insert(5_00)
         await rig.advance_until(lambda: rig.ledger.credited_items)
@@ -292,14 +304,16 @@ class TestInsideTheStacker:
             rig = BillRig(protocol)
             await rig.insert()
             await rig.advance_until(lambda: rig.twin.describe()["status"] == "stacking")
-            rig.hand("jam")
+            rig.perform_action("jam")
             await rig.advance_until(
-                lambda: any(e.code is FaultCode.STACKER_JAM and e.active for e in rig.of(DeviceFault))
+                lambda: any(
+                    e.code is FaultCode.STACKER_JAM and e.active for e in rig.list_events(DeviceFault)
+                )
             )
             assert rig.ledger.find_open() is not None
-            rig.hand("clear")
+            rig.perform_action("clear")
             await rig.advance_until(rig.quiet)
-            await rig.advance_until(lambda: rig.of(PaperDisputed, PaperReturned))
+            await rig.advance_until(lambda: rig.list_events(PaperDisputed, PaperReturned))
             await rig.insert(5_00)
             await rig.advance_until(rig.quiet)
             await rig.stop()
@@ -313,13 +327,15 @@ class TestInsideTheStacker:
         async def scene():
             rig = BillRig(protocol)
             await rig.insert()
-            await rig.advance_until(lambda: rig.of(PaperInEscrow))
-            rig.hand("full")
+            await rig.advance_until(lambda: rig.list_events(PaperInEscrow))
+            rig.perform_action("full")
             await rig.advance_until(
-                lambda: any(e.code is FaultCode.STACKER_FULL and e.active for e in rig.of(DeviceFault))
+                lambda: any(
+                    e.code is FaultCode.STACKER_FULL and e.active for e in rig.list_events(DeviceFault)
+                )
             )
             assert rig.credited_cents == rig.box_cents() == 20_00
-            rig.hand("clear")
+            rig.perform_action("clear")
             await rig.advance_until(rig.quiet)
             await rig.stop()
             assert len(rig.ledger.credited_items) == 1
@@ -333,12 +349,14 @@ class TestInsideTheStacker:
             await rig.insert()
             await rig.advance_until(lambda: rig.twin.describe()["status"] == "stacking")
             await asyncio.sleep(0.5)  # past the point at which the bill can be returned
-            rig.hand("box", present=False)
+            rig.perform_action("box", present=False)
             await rig.advance_until(
-                lambda: any(e.code is FaultCode.STACKER_REMOVED and e.active for e in rig.of(DeviceFault))
+                lambda: any(
+                    e.code is FaultCode.STACKER_REMOVED and e.active for e in rig.list_events(DeviceFault)
+                )
             )
             await asyncio.sleep(5)
-            rig.hand("box", present=True)
+            rig.perform_action("box", present=True)
             await rig.advance_until(rig.quiet)
             await rig.stop()
             assert rig.credited_cents == rig.box_cents() == 20_00
@@ -354,12 +372,12 @@ class TestInsideTheStacker:
             await rig.idle()
             rig.driver._notes = {code: cents for code, cents in rig.driver._notes.items() if cents != 20_00}
             rig.twin._is_enabled = lambda _: True  # an acceptor that ignores its inhibits
-            rig.hand("insert", amount_cents=20_00)
-            await rig.advance_until(lambda: rig.of(PaperReturned))
+            rig.perform_action("insert", amount_cents=20_00)
+            await rig.advance_until(lambda: rig.list_events(PaperReturned))
             await rig.advance_until(rig.quiet)
             await rig.stop()
-            assert rig.of(PaperReturned)[0].content is None
-            assert rig.of(PaperReturned)[0].reason is ReturnReason.NOT_ENABLED
+            assert rig.list_events(PaperReturned)[0].content is None
+            assert rig.list_events(PaperReturned)[0].reason is ReturnReason.NOT_ENABLED
             assert rig.twin.describe()["returned_cents"] == 20_00
             rig.close()
 
@@ -373,14 +391,14 @@ class TestInsideTheStacker:
             rig.driver.disable()
             rig.twin._is_enabled = lambda _: True
             if what == "note":
-                rig.hand("insert", amount_cents=20_00)
+                rig.perform_action("insert", amount_cents=20_00)
             else:
-                rig.hand("insert_ticket", barcode="004724978028378429")
-            await rig.advance_until(lambda: rig.of(PaperReturned))
+                rig.perform_action("insert_ticket", barcode="004724978028378429")
+            await rig.advance_until(lambda: rig.list_events(PaperReturned))
             await rig.advance_until(rig.quiet)
             await rig.stop()
-            assert not rig.of(PaperInEscrow, PaperStacked)
-            assert rig.of(PaperReturned)[0].reason is ReturnReason.NOT_ENABLED
+            assert not rig.list_events(PaperInEscrow, PaperStacked)
+            assert rig.list_events(PaperReturned)[0].reason is ReturnReason.NOT_ENABLED
             rig.close()
 
         jump(scene())
@@ -430,7 +448,7 @@ def test_a_bill_exchanged_while_the_driver_was_delayed_is_not_credited_as_the_fi
             if data and rig.ledger.find_open() is not None and not swapped:
                 swapped.append(rig.twin.return_escrowed_item())
                 await asyncio.sleep(0.6)
-                rig.hand("insert", amount_cents=20_00)
+                rig.perform_action("insert", amount_cents=20_00)
                 await asyncio.sleep(1.4)
             return data
 

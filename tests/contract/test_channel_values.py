@@ -72,17 +72,17 @@ async def insert_money(protocol: str, prepare=lambda _: None) -> DeviceRig:
     rig.react = stack_paper
     rig.start(driver)
     driver.enable(driver.values_cents)
-    await rig.advance_until(lambda: rig.of(LineRestored))
+    await rig.advance_until(lambda: rig.list_events(LineRestored))
     await asyncio.sleep(10)
     with suppress(ActionError):  # a disabled acceptor refuses the action
-        rig.hand("insert", amount_cents=WRONG[protocol][2])
+        rig.perform_action("insert", amount_cents=WRONG[protocol][2])
     await asyncio.sleep(5)
     await rig.stop()
     return rig
 
 
 def list_active_faults(rig: DeviceRig) -> list[FaultCode]:
-    return [fault.code for fault in rig.of(DeviceFault) if fault.active]
+    return [fault.code for fault in rig.list_events(DeviceFault) if fault.active]
 
 
 @pytest.mark.requirement("G-01", "G-02", "G-15")
@@ -91,12 +91,12 @@ def list_active_faults(rig: DeviceRig) -> list[FaultCode]:
 def test_no_money_is_accepted_if_a_channel_has_another_value(protocol, other):
     def prepare(rig):
         channel, cents, _ = WRONG[protocol]
-        rig.hand("worth", slot=channel, amount_cents=cents if other else 0)
+        rig.perform_action("worth", slot=channel, amount_cents=cents if other else 0)
 
     async def scene():
         rig = await insert_money(protocol, prepare)
         assert list_active_faults(rig) == [FaultCode.WRONG_VALUES]
-        assert not rig.of(CoinAccepted, PaperStacked)
+        assert not rig.list_events(CoinAccepted, PaperStacked)
         rig.close()
 
     jump(scene())
@@ -109,9 +109,9 @@ def test_no_money_of_another_currency_is_accepted(protocol, currency):
     async def scene():
         rig = await insert_money(protocol, lambda rig: setattr(rig.twin, "currency", currency))
         assert list_active_faults(rig) == [FaultCode.WRONG_VALUES]
-        (fault,) = (fault for fault in rig.of(DeviceFault) if fault.active)
+        (fault,) = (fault for fault in rig.list_events(DeviceFault) if fault.active)
         assert "USD" in fault.detail
-        assert not rig.of(CoinAccepted, PaperStacked)
+        assert not rig.list_events(CoinAccepted, PaperStacked)
         rig.close()
 
     jump(scene())
@@ -125,7 +125,7 @@ def test_matching_channel_values_are_accepted_and_unknown_ones_reported(protocol
     async def scene():
         rig = await insert_money(protocol, HIDE_VALUES[protocol][mute] if mute >= 0 else lambda _: None)
         assert list_active_faults(rig) == ([FaultCode.VALUES_UNKNOWN] if mute >= 0 else [])
-        assert rig.of(CoinAccepted, PaperStacked)
+        assert rig.list_events(CoinAccepted, PaperStacked)
         rig.close()
 
     jump(scene())
@@ -156,7 +156,7 @@ def test_an_unknown_value_of_one_slot_does_not_disable_the_others(names, shown):
     async def scene():
         rig = await insert_money("cctalk_coin", name_slots(**names))
         assert list_active_faults(rig) == shown
-        assert bool(rig.of(CoinAccepted)) is (shown == [FaultCode.VALUES_UNKNOWN])
+        assert bool(rig.list_events(CoinAccepted)) is (shown == [FaultCode.VALUES_UNKNOWN])
         rig.close()
 
     jump(scene())

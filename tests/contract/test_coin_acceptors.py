@@ -54,11 +54,11 @@ class TestCoinAcceptor:
             rig = CoinRig(line)
             await rig.wait_until_ready()
             for cents in (25, 2_00, 1_00, 25, 25, 2_00):
-                rig.hand("insert", amount_cents=cents)
+                rig.perform_action("insert", amount_cents=cents)
                 await asyncio.sleep(0.7)
             await rig.advance_until(lambda: rig.credited_cents() == rig.accepted_cents() == 5_75)
             await rig.stop()
-            assert sum(event.amount_cents for event in rig.of(CoinAccepted)) == 5_75
+            assert sum(event.amount_cents for event in rig.list_events(CoinAccepted)) == 5_75
             rig.close()
 
         jump(scene())
@@ -67,11 +67,11 @@ class TestCoinAcceptor:
         async def scene():
             rig = CoinRig()
             await rig.wait_until_ready()
-            rig.hand("insert", amount_cents=5)
-            await rig.advance_until(lambda: rig.of(PaperRejection))
+            rig.perform_action("insert", amount_cents=5)
+            await rig.advance_until(lambda: rig.list_events(PaperRejection))
             rig.driver.disable()
-            await rig.advance_until(lambda: not rig.of(AcceptorReadiness)[-1].accepting)
-            rig.hand("insert", amount_cents=2_00)
+            await rig.advance_until(lambda: not rig.list_events(AcceptorReadiness)[-1].accepting)
+            rig.perform_action("insert", amount_cents=2_00)
             await asyncio.sleep(2)
             await rig.stop()
             assert rig.credited_cents() == rig.accepted_cents() == 0
@@ -85,16 +85,16 @@ class TestCoinAcceptor:
         async def scene():
             rig = CoinRig()
             await rig.wait_until_ready()
-            rig.hand("insert", amount_cents=1_00)
+            rig.perform_action("insert", amount_cents=1_00)
             await rig.advance_until(lambda: rig.credited_cents() == 1_00)
             rig.driver.route_coins(to_hopper=False)
             await asyncio.sleep(1)
-            rig.hand("insert", amount_cents=2_00)
+            rig.perform_action("insert", amount_cents=2_00)
             await rig.advance_until(lambda: rig.credited_cents() == 3_00)
             await rig.stop()
             assert rig.ledger.credited_coins == [(1_00, True), (2_00, False)]
             assert rig.twin.describe()["drop_cents"] == 2_00
-            assert [event.to_hopper for event in rig.of(CoinAccepted)] == [True, False]
+            assert [event.to_hopper for event in rig.list_events(CoinAccepted)] == [True, False]
             rig.close()
 
         jump(scene())
@@ -107,7 +107,7 @@ class TestCoinAcceptor:
             for _ in range(20):
                 await rig.stop()
                 for _ in range(dice.randrange(5)):  # the acceptor stores five events
-                    rig.hand("insert", amount_cents=dice.choice(sorted(COINS)))
+                    rig.perform_action("insert", amount_cents=dice.choice(sorted(COINS)))
                     await asyncio.sleep(dice.random() * 0.4)
                 await asyncio.sleep(0.4)
                 rig.begin()
@@ -129,17 +129,17 @@ class TestCoinAcceptor:
             rig = CoinRig()
             await rig.wait_until_ready()
             for _ in range(4):
-                rig.hand("insert", amount_cents=1_00)
+                rig.perform_action("insert", amount_cents=1_00)
                 await asyncio.sleep(moment)
-                rig.hand("power_off")
+                rig.perform_action("power_off")
                 await asyncio.sleep(0.2)
-                rig.hand("power_on")
+                rig.perform_action("power_on")
                 await rig.advance_until(lambda: rig.twin.describe()["status"] == "idle")
                 await asyncio.sleep(1)
             await rig.stop()
             missing = rig.accepted_cents() - rig.credited_cents()
             assert missing >= 0
-            assert missing == 1_00 * len(rig.of(PaperDisputed))
+            assert missing == 1_00 * len(rig.list_events(PaperDisputed))
             rig.close()
 
         for step in range(40):
@@ -149,17 +149,17 @@ class TestCoinAcceptor:
         async def scene():
             rig = CoinRig()
             await rig.wait_until_ready()
-            rig.hand("insert", amount_cents=1_00)
+            rig.perform_action("insert", amount_cents=1_00)
             await rig.advance_until(lambda: rig.credited_cents() == 1_00)
             await rig.stop()
             for _ in range(8):
-                rig.hand("insert", amount_cents=1_00)
+                rig.perform_action("insert", amount_cents=1_00)
                 await asyncio.sleep(0.5)
             rig.begin()
-            await rig.advance_until(lambda: rig.of(PaperDisputed))
+            await rig.advance_until(lambda: rig.list_events(PaperDisputed))
             await rig.stop()
             assert rig.credited_cents() == 6_00
-            assert "3 coins" in rig.of(PaperDisputed)[0].text
+            assert "3 coins" in rig.list_events(PaperDisputed)[0].text
             rig.close()
 
         jump(scene())
@@ -168,14 +168,14 @@ class TestCoinAcceptor:
         async def scene():
             rig = CoinRig()
             await rig.wait_until_ready()
-            rig.hand("insert", amount_cents=1_00)
+            rig.perform_action("insert", amount_cents=1_00)
             await rig.advance_until(lambda: rig.credited_cents() == 1_00)
-            rig.hand("lie")
-            await rig.advance_until(lambda: rig.of(PaperDisputed))
-            rig.hand("insert", amount_cents=2_00)
+            rig.perform_action("lie")
+            await rig.advance_until(lambda: rig.list_events(PaperDisputed))
+            rig.perform_action("insert", amount_cents=2_00)
             await rig.advance_until(lambda: rig.credited_cents() == 3_00)
             await rig.stop()
-            assert len(rig.of(PaperDisputed)) == 1
+            assert len(rig.list_events(PaperDisputed)) == 1
             rig.close()
 
         jump(scene())
@@ -193,11 +193,15 @@ class TestCoinAcceptor:
         async def scene():
             rig = CoinRig()
             await rig.wait_until_ready()
-            rig.hand("insert", amount_cents=1_00)
+            rig.perform_action("insert", amount_cents=1_00)
             await rig.advance_until(lambda: rig.credited_cents() == 1_00)
-            rig.hand(hand)
-            await rig.advance_until(lambda: any(e.code is code and e.active for e in rig.of(DeviceFault)))
-            await rig.advance_until(lambda: any(e.code is code and not e.active for e in rig.of(DeviceFault)))
+            rig.perform_action(hand)
+            await rig.advance_until(
+                lambda: any(e.code is code and e.active for e in rig.list_events(DeviceFault))
+            )
+            await rig.advance_until(
+                lambda: any(e.code is code and not e.active for e in rig.list_events(DeviceFault))
+            )
             await rig.stop()
             rig.close()
 
@@ -222,9 +226,11 @@ class TestCoinAcceptor:
             rig = CoinRig()
             await rig.wait_until_ready()
             rig.twin._events.add(0, error)
-            await rig.advance_until(lambda: rig.of(DeviceFault))
+            await rig.advance_until(lambda: rig.list_events(DeviceFault))
             await rig.stop()
-            assert [(fault.code, fault.active) for fault in rig.of(DeviceFault)][:1] == [(code, True)]
+            assert [(fault.code, fault.active) for fault in rig.list_events(DeviceFault)][:1] == [
+                (code, True)
+            ]
             rig.close()
 
         jump(scene())
@@ -233,18 +239,18 @@ class TestCoinAcceptor:
         async def scene():
             rig = CoinRig()
             await rig.wait_until_ready()
-            rig.hand("insert", amount_cents=25)
+            rig.perform_action("insert", amount_cents=25)
             await rig.advance_until(lambda: rig.credited_cents() == 25)
-            rig.hand("wrong_lane", amount_cents=1_00)
+            rig.perform_action("wrong_lane", amount_cents=1_00)
             await rig.advance_until(
-                lambda: any(e.code is FaultCode.WRONG_LANE and e.active for e in rig.of(DeviceFault))
+                lambda: any(e.code is FaultCode.WRONG_LANE and e.active for e in rig.list_events(DeviceFault))
             )
             await rig.stop()
             assert rig.ledger.credited_coins == [
                 (25, True),
                 (1_00, False),
             ]  # recorded with the path that the coin took
-            assert [e.code for e in rig.of(DeviceFault) if e.active] == [FaultCode.WRONG_LANE]
+            assert [e.code for e in rig.list_events(DeviceFault) if e.active] == [FaultCode.WRONG_LANE]
             rig.close()
 
         jump(scene())
@@ -253,15 +259,17 @@ class TestCoinAcceptor:
         async def scene():
             rig = CoinRig()
             await rig.wait_until_ready()
-            rig.hand("insert", amount_cents=25)
+            rig.perform_action("insert", amount_cents=25)
             rig.driver.disable()  # a coin already in the acceptor is no fault
             await rig.advance_until(lambda: rig.credited_cents() == 25)
             await rig.advance_until(lambda: rig.twin.describe()["status"] == "disabled")
             await asyncio.sleep(3)
-            assert not rig.of(DeviceFault)
-            rig.hand("uninvited", amount_cents=2_00)
+            assert not rig.list_events(DeviceFault)
+            rig.perform_action("uninvited", amount_cents=2_00)
             await rig.advance_until(
-                lambda: any(e.code is FaultCode.COIN_WHILE_DISABLED and e.active for e in rig.of(DeviceFault))
+                lambda: any(
+                    e.code is FaultCode.COIN_WHILE_DISABLED and e.active for e in rig.list_events(DeviceFault)
+                )
             )
             await rig.stop()
             assert rig.credited_cents() == rig.accepted_cents() == 2_25
@@ -277,12 +285,14 @@ class TestCoinAcceptor:
             await rig.wait_until_ready()
             rig.driver.enable(COINS - {2_00})
             await asyncio.sleep(4)
-            rig.hand("insert", amount_cents=25)
+            rig.perform_action("insert", amount_cents=25)
             await rig.advance_until(lambda: rig.credited_cents() == 25)
-            assert not rig.of(DeviceFault)
-            rig.hand("uninvited", amount_cents=2_00)
+            assert not rig.list_events(DeviceFault)
+            rig.perform_action("uninvited", amount_cents=2_00)
             await rig.advance_until(
-                lambda: any(e.code is FaultCode.COIN_WHILE_DISABLED and e.active for e in rig.of(DeviceFault))
+                lambda: any(
+                    e.code is FaultCode.COIN_WHILE_DISABLED and e.active for e in rig.list_events(DeviceFault)
+                )
             )
             await rig.stop()
             assert rig.credited_cents() == rig.accepted_cents() == 2_25
@@ -294,14 +304,14 @@ class TestCoinAcceptor:
         async def scene():
             rig = CoinRig()
             await rig.wait_until_ready()
-            rig.hand("silence")
-            await rig.advance_until(lambda: rig.of(LineLost), 5)
-            rig.hand("silence", on=False)
-            await rig.advance_until(lambda: len(rig.of(LineRestored)) == 2, 5)
-            rig.hand("unplug")
-            await rig.advance_until(lambda: len(rig.of(LineLost)) == 2, 5)
-            rig.hand("plug")
-            await rig.advance_until(lambda: len(rig.of(LineRestored)) == 3, 5)
+            rig.perform_action("silence")
+            await rig.advance_until(lambda: rig.list_events(LineLost), 5)
+            rig.perform_action("silence", on=False)
+            await rig.advance_until(lambda: len(rig.list_events(LineRestored)) == 2, 5)
+            rig.perform_action("unplug")
+            await rig.advance_until(lambda: len(rig.list_events(LineLost)) == 2, 5)
+            rig.perform_action("plug")
+            await rig.advance_until(lambda: len(rig.list_events(LineRestored)) == 3, 5)
             await rig.stop()
             rig.close()
 

@@ -30,11 +30,11 @@ def test_a_device_is_identified_by_what_it_reports_itself(protocol):
     async def scene():
         rig = DeviceRig(protocol, react=bench.store_report)
         rig.start(create_driver_without_machine(protocol, "device", rig.serial_line(), rig.sink))
-        await rig.advance_until(lambda: rig.of(DeviceIdentified))
+        await rig.advance_until(lambda: rig.list_events(DeviceIdentified))
         await asyncio.sleep(2)
         await rig.stop()
         rig.close()
-        assert len(rig.of(DeviceIdentified)) == 1, "the identity is reported once"
+        assert len(rig.list_events(DeviceIdentified)) == 1, "the identity is reported once"
 
     jump(scene())
     assert bench.identities == {"device": IDENTITIES[protocol]}

@@ -45,14 +45,14 @@ def test_coins_fall_into_the_box_when_the_hopper_is_full_or_absent(tmp_path, dev
         room.boot()
         await rig.advance_until(lambda: rig.twin.describe()["status"] == "idle")
         for amount_cents in (100, 200, 100, 200):
-            rig.hand("insert", amount_cents=amount_cents)
+            rig.perform_action("insert", amount_cents=amount_cents)
             before = room.credit_cents
             await rig.advance_until(lambda before=before: room.credit_cents > before)
             await asyncio.sleep(5)
         twin, values = rig.twin.describe(), room.journal.meters().values
         assert (twin["hopper_cents"], twin["drop_cents"]) == fell
         assert (values["hopper_level"], values["coin_drop"], room.credit_cents) == (*fell, 600)
-        assert not rig.of(DeviceFault)  # no coin took the wrong path after the diverter was switched
+        assert not rig.list_events(DeviceFault)  # no coin took the wrong path after the diverter was switched
         await rig.stop()
         rig.close()
         room.close()

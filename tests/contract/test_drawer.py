@@ -25,7 +25,7 @@ def list_offered_controls(rig):
 
 def press(rig, action):
     for command in list_offered_controls(rig)[action].commands:
-        rig.hand(command.action, **command.values)
+        rig.perform_action(command.action, **command.values)
 
 
 def list_offered_bills(rig):

@@ -146,7 +146,7 @@ def test_a_device_fault_reaches_the_machine_and_ends_as_stated(tmp_path, texts, 
     over = LineRestored(device="d") if lost else fault(code, active=False)
     for _ in range(2):  # a repeated report is not recorded
         for event in iter_reported_events(begins, kind, ()):
-            room.happen(event)
+            room.submit_event(event)
     name = f"{kind}.{code}"
     assert room.state is state
     assert room.engine.accepts_event_type(EventType.PLAY) is (state is WATCHDOG_ALIVE)
@@ -160,7 +160,7 @@ def test_a_device_fault_reaches_the_machine_and_ends_as_stated(tmp_path, texts, 
         assert format_fault(each, name) == each.say(f"tilt.text.{name}")
     assert format_fault(texts[0], name) != format_fault(texts[1], name)
     for event in iter_reported_events(over, kind, ()):
-        room.happen(event)
+        room.submit_event(event)
     assert (name in room.machine.active_faults) is (ends == ATTENDANT)
     assert len(room.records("fault.cleared")) == (ends == ITSELF)
     room.engine.handle(EventType.KEY_TURNED, key="attendant")
@@ -194,7 +194,7 @@ def test_a_mechanical_hopper_fault_during_a_payout_reaches_the_machine(tmp_path,
         room, rig, driver = with_hopper(tmp_path)
         await asyncio.sleep(1)
         action, values = HANDS[code]
-        rig.hand(action, **values)
+        rig.perform_action(action, **values)
         if code != "communication":
             driver.pay("p", 4)
         await rig.advance_until(lambda: f"hopper.{code}" in room.machine.active_faults)
@@ -216,7 +216,7 @@ def test_a_hopper_fault_without_an_open_payout_reaches_the_machine(tmp_path, cod
         room, rig, _ = with_hopper(tmp_path)
         await asyncio.sleep(1)
         action, values = HANDS[code]
-        rig.hand(action, **values)
+        rig.perform_action(action, **values)
         await rig.advance_until(lambda: f"hopper.{code}" in room.machine.active_faults)
         await rig.stop()
         rig.close()
@@ -231,8 +231,8 @@ def test_an_unordered_coin_of_a_hopper_is_disputed():
         rig = DeviceRig("cctalk_hopper")
         rig.start(create_driver_without_machine("cctalk_hopper", "hopper", rig.serial_line(), rig.sink))
         await asyncio.sleep(1)
-        rig.hand("lie")
-        await rig.advance_until(lambda: rig.of(PaperDisputed))
+        rig.perform_action("lie")
+        await rig.advance_until(lambda: rig.list_events(PaperDisputed))
         await rig.stop()
         rig.close()
 
@@ -245,7 +245,7 @@ def test_coins_are_routed_to_the_box_while_the_hopper_is_full(tmp_path):
     assert are_coins_routed_to_hopper(room.machine)
     for active, takes in ((True, False), (False, True)):
         for event in iter_reported_events(fault("hopper_full", active=active), "hopper", ()):
-            room.happen(event)
+            room.submit_event(event)
         assert are_coins_routed_to_hopper(room.machine) is takes
     room.close()
 
@@ -256,7 +256,7 @@ def with_hopper(folder):
 
     def happen(event):
         for each in iter_reported_events(event, "hopper", ()):
-            room.happen(each)
+            room.submit_event(each)
 
     rig.react = happen
     driver = create_driver_without_machine("cctalk_hopper", "hopper", rig.serial_line(), rig.sink)

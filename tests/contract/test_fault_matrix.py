@@ -43,18 +43,18 @@ def test_every_driver_recovers_from_every_line_and_power_failure(protocol, troub
         for _ in range(2):
             await rig.advance_until(lambda: driver.is_replying)
             await asyncio.sleep(2)
-            rig.hand(begin, **values)
+            rig.perform_action(begin, **values)
             if lost:
                 await rig.advance_until(lambda: not driver.is_replying, 10)
             await asyncio.sleep(4)
-            rig.hand(end)
+            rig.perform_action(end)
             await rig.advance_until(lambda: driver.is_replying, 10)
             await asyncio.sleep(2)
             assert driver.is_replying
         await rig.stop()
         if lost is not None:
-            assert len(rig.of(LineLost)) == (2 if lost else 0)
-            assert len(rig.of(LineRestored)) == (3 if lost else 1)
+            assert len(rig.list_events(LineLost)) == (2 if lost else 0)
+            assert len(rig.list_events(LineRestored)) == (3 if lost else 1)
         rig.close()
 
     jump(scene())
@@ -66,13 +66,13 @@ def test_a_port_missing_at_start_is_reported_once_and_used_when_it_appears(proto
 
     async def scene():
         rig = DeviceRig(protocol)
-        rig.hand("unplug")
+        rig.perform_action("unplug")
         driver = create_driver_without_machine(protocol, "device", rig.serial_line(), rig.sink)
         rig.start(driver)
-        await rig.advance_until(lambda: rig.of(LineLost), 5)
+        await rig.advance_until(lambda: rig.list_events(LineLost), 5)
         await asyncio.sleep(10)
-        assert len(rig.of(LineLost)) == 1
-        rig.hand("plug")
+        assert len(rig.list_events(LineLost)) == 1
+        rig.perform_action("plug")
         await rig.advance_until(lambda: driver.is_replying, 5)
         await rig.stop()
         rig.close()
@@ -139,15 +139,15 @@ def test_random_bytes_from_a_device_credit_nothing_and_valid_replies_are_read_ag
             junk = dice.choice([dice.randbytes(dice.randrange(1, 40)), dice.choice(samples)])
             rig.cable.send(junk)
             await asyncio.sleep(dice.random() * 0.1)
-        before = len(rig.of(LineRestored))
-        rig.hand("power_off")
+        before = len(rig.list_events(LineRestored))
+        rig.perform_action("power_off")
         await rig.advance_until(lambda: not driver.is_replying, 10)
-        rig.hand("power_on")
-        await rig.advance_until(lambda: len(rig.of(LineRestored)) > before, 10)
+        rig.perform_action("power_on")
+        await rig.advance_until(lambda: len(rig.list_events(LineRestored)) > before, 10)
         await asyncio.sleep(8)
         await rig.stop()
         assert driver.is_replying
-        assert not rig.of(CoinAccepted, PaperStacked)
+        assert not rig.list_events(CoinAccepted, PaperStacked)
         rig.close()
 
     for seed in range(3):

@@ -28,7 +28,7 @@ def at_a_machine(folder, protocol):
 
     def happen(event):
         for each in iter_reported_events(event, "bill_acceptor", ()):
-            room.happen(each)
+            room.submit_event(each)
 
     driver = DRIVERS[protocol]("bill", rig.serial_line(), rig.sink, room.ledgers.escrow_ledger)
     rig.react = happen
@@ -47,11 +47,11 @@ def test_a_jam_with_a_bill_inside_states_the_held_amount_until_it_is_resolved(tm
         await rig.advance_until(lambda: rig.twin.describe()["status"] == "idle")
         await asyncio.sleep(3)
         if where == "before escrow":
-            rig.hand("jam")
-        rig.hand("insert", amount_cents=2000)
+            rig.perform_action("jam")
+        rig.perform_action("insert", amount_cents=2000)
         if where != "before escrow":
             await rig.advance_until(lambda: room.ledgers.escrow_ledger.find_open() is not None)
-            rig.hand("jam")
+            rig.perform_action("jam")
         code = "jam" if where == "before escrow" or protocol == "cctalk_bill" else None
         await rig.advance_until(lambda: any(key.startswith("fault.bill_acceptor.") for key in notices(room)))
         (values,) = (held for key, held in notices(room).items() if key.startswith("fault.bill_acceptor."))
@@ -60,7 +60,7 @@ def test_a_jam_with_a_bill_inside_states_the_held_amount_until_it_is_resolved(tm
         room.engine.handle(EventType.KEY_TURNED, key="attendant")
         assert room.notice == "not_by_key"
         assert room.machine.notice.values["fault"].startswith("bill_acceptor.")
-        rig.hand("clear")
+        rig.perform_action("clear")
         await rig.advance_until(
             lambda: not room.machine.active_faults or "bill_acceptor.disputed" in room.machine.active_faults
         )
@@ -86,7 +86,7 @@ def test_a_fault_of_a_paying_device_states_the_amount_it_holds(tmp_path, kind, c
     room.engine.handle(EventType.CASH_OUT)
     assert room.state is State.PAYING
     for event in iter_reported_events(DeviceFault(device="d", code=FaultCode(code), active=True), kind, ()):
-        room.happen(event)
+        room.submit_event(event)
     assert notices(room)[f"fault.{kind}.{code}"] == {"amount_cents": 2000}
     tilts = build_snapshot(room.engine).tilts
     assert [tilt.held_cents for tilt in tilts] == ([2000] if kind == "hopper" else [])

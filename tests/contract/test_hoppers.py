@@ -67,8 +67,8 @@ class TestHopper:
             await rig.stop()
             assert rig.ledger.paid_coins_by_payout == {"p0": 1, "p1": 7, "p2": 40}
             assert rig.tray_coins() == 48
-            assert [e.paid_coins for e in rig.of(PayoutFinished)] == [1, 7, 40]
-            assert rig.of(PayoutProgress)
+            assert [e.paid_coins for e in rig.list_events(PayoutFinished)] == [1, 7, 40]
+            assert rig.list_events(PayoutProgress)
             rig.close()
 
         jump(scene())
@@ -102,7 +102,7 @@ class TestHopper:
     def test_a_kill_at_any_moment_loses_and_doubles_nothing(self, line):
         async def scene(moment: float) -> None:
             rig = HopperRig(line, seed=int(moment * 100))
-            await rig.advance_until(lambda: rig.of(LineRestored))
+            await rig.advance_until(lambda: rig.list_events(LineRestored))
             rig.driver.pay("p", 9)
             await rig.advance_until(lambda: rig.ledger.find_open() is not None)
             await asyncio.sleep(moment)
@@ -121,13 +121,13 @@ class TestHopper:
     def test_a_power_loss_at_any_moment_counts_the_coins_that_left(self):
         async def scene(moment: float) -> None:
             rig = HopperRig()
-            await rig.advance_until(lambda: rig.of(LineRestored))
+            await rig.advance_until(lambda: rig.list_events(LineRestored))
             rig.driver.pay("p", 9)
             await rig.advance_until(lambda: rig.ledger.find_open() is not None)
             await asyncio.sleep(moment)
-            rig.hand("power_off")
+            rig.perform_action("power_off")
             await asyncio.sleep(1)
-            rig.hand("power_on")
+            rig.perform_action("power_on")
             await rig.wait_for_payout_end("p")
             await rig.stop()
             assert rig.ledger.paid_coins_by_payout["p"] == rig.tray_coins() <= 9
@@ -146,18 +146,18 @@ class TestHopper:
             rig.twin._total = 500
             rig.driver.pay("p", 12)
             await rig.advance_until(lambda: rig.tray_coins() == 3)
-            rig.hand("jam")
-            await rig.advance_until(lambda: any(e.paid_coins == 3 for e in rig.of(PayoutProgress)))
-            rig.hand("power_off")
-            await rig.advance_until(lambda: rig.of(LineLost), 5)
+            rig.perform_action("jam")
+            await rig.advance_until(lambda: any(e.paid_coins == 3 for e in rig.list_events(PayoutProgress)))
+            rig.perform_action("power_off")
+            await rig.advance_until(lambda: rig.list_events(LineLost), 5)
             if killed:
                 await rig.stop()
             if strange == "serial":
                 rig.twin.serial, rig.twin._total = b"\x01\x02\x03", 9_000
             else:
                 rig.twin._total = 0 if strange == "no count" else 501
-            rig.hand("clear")
-            rig.hand("power_on")
+            rig.perform_action("clear")
+            rig.perform_action("power_on")
             if killed:
                 rig.begin()
             await rig.wait_for_payout_end("p")
@@ -165,7 +165,7 @@ class TestHopper:
                 {"p": 3},
                 {"p": 9},
             )
-            assert len(rig.of(PaperDisputed)) == 1
+            assert len(rig.list_events(PaperDisputed)) == 1
             rig.driver.pay("q", 2)
             await rig.wait_for_payout_end("q")
             await rig.stop()
@@ -177,17 +177,19 @@ class TestHopper:
     def test_an_empty_hopper_ends_a_payout_short_and_is_reported(self):
         async def scene():
             rig = HopperRig()
-            rig.hand("fill", coins=5)
+            rig.perform_action("fill", coins=5)
             rig.driver.pay("p", 8)
             await rig.wait_for_payout_end("p")
             await rig.advance_until(
-                lambda: any(e.code is FaultCode.HOPPER_EMPTY and e.active for e in rig.of(DeviceFault))
+                lambda: any(
+                    e.code is FaultCode.HOPPER_EMPTY and e.active for e in rig.list_events(DeviceFault)
+                )
             )
             assert rig.ledger.paid_coins_by_payout == {"p": 5}
-            rig.hand("fill", coins=100)
+            rig.perform_action("fill", coins=100)
             rig.driver.pay("q", 3)
             await rig.wait_for_payout_end("q")
-            await rig.advance_until(lambda: not rig.of(DeviceFault)[-1].active)
+            await rig.advance_until(lambda: not rig.list_events(DeviceFault)[-1].active)
             await rig.stop()
             assert rig.tray_coins() == 8
             rig.close()
@@ -199,10 +201,10 @@ class TestHopper:
             rig = HopperRig()
             rig.driver.pay("p", 8)
             await rig.advance_until(lambda: rig.tray_coins() == 3)
-            rig.hand("jam")
+            rig.perform_action("jam")
             await rig.wait_for_payout_end("p")
             await rig.advance_until(
-                lambda: any(e.code is FaultCode.JAM and e.active for e in rig.of(DeviceFault))
+                lambda: any(e.code is FaultCode.JAM and e.active for e in rig.list_events(DeviceFault))
             )
             await rig.stop()
             assert rig.ledger.paid_coins_by_payout == {"p": rig.tray_coins()}
@@ -213,11 +215,11 @@ class TestHopper:
     def test_coins_beyond_the_order_are_counted_and_reported(self):
         async def scene():
             rig = HopperRig()
-            rig.hand("runaway", coins=2)
+            rig.perform_action("runaway", coins=2)
             rig.driver.pay("p", 4)
             await rig.wait_for_payout_end("p")
             await rig.advance_until(
-                lambda: any(e.code is FaultCode.HOPPER_RUNAWAY for e in rig.of(DeviceFault))
+                lambda: any(e.code is FaultCode.HOPPER_RUNAWAY for e in rig.list_events(DeviceFault))
             )
             await rig.stop()
             assert rig.ledger.paid_coins_by_payout == {"p": 6}
@@ -233,9 +235,9 @@ class TestHopper:
             rig.driver.pay("p", 2)
             await rig.wait_for_payout_end("p")
             await asyncio.sleep(1)
-            assert not rig.of(PaperDisputed)
-            rig.hand("lie")
-            await rig.advance_until(lambda: rig.of(PaperDisputed))
+            assert not rig.list_events(PaperDisputed)
+            rig.perform_action("lie")
+            await rig.advance_until(lambda: rig.list_events(PaperDisputed))
             await rig.stop()
             assert (rig.ledger.paid_coins_by_payout, rig.ledger.stray_coins) == ({"p": 2}, 1)
             rig.close()
@@ -264,12 +266,12 @@ class TestHopper:
             rig = HopperRig()
             rig.twin._total = 500
             rig.driver.pay("p", 60)
-            await rig.advance_until(lambda: any(e.paid_coins >= 3 for e in rig.of(PayoutProgress)))
+            await rig.advance_until(lambda: any(e.paid_coins >= 3 for e in rig.list_events(PayoutProgress)))
             rig.twin._total = 1
             await rig.wait_for_payout_end("p")
             await asyncio.sleep(30)
             await rig.stop()
-            assert len(rig.of(PaperDisputed)) == 1
+            assert len(rig.list_events(PaperDisputed)) == 1
             assert 3 <= rig.ledger.paid_coins_by_payout["p"] <= rig.tray_coins() < 20
             rig.close()
 
@@ -307,14 +309,14 @@ class TestOneBus:
             await rig.advance_until(lambda: rig.twin.describe()["status"] == "idle")
             for number in range(5):
                 hopper_driver.pay(f"p{number}", 6)
-                rig.hand("insert", amount_cents=1_00)
+                rig.perform_action("insert", amount_cents=1_00)
                 await rig.advance_until(lambda n=number: f"p{n}" in payouts.paid_coins_by_payout)
             await rig.advance_until(lambda: len(coins.credited_coins) == 5)
             if line == "perfect":
-                rig.hand("unplug")
-                await rig.advance_until(lambda: len(rig.of(LineLost)) == 2)
-                rig.hand("plug")
-                await rig.advance_until(lambda: len(rig.of(LineRestored)) == 4)
+                rig.perform_action("unplug")
+                await rig.advance_until(lambda: len(rig.list_events(LineLost)) == 2)
+                rig.perform_action("plug")
+                await rig.advance_until(lambda: len(rig.list_events(LineRestored)) == 4)
             assert payouts.paid_coins_by_payout == {f"p{number}": 6 for number in range(5)}
             assert hopper_twin.describe()["tray_coins"] == 30
             for task in tasks:

@@ -61,7 +61,7 @@ def test_every_door_has_its_own_sensor():
         rig = BoardRig()
         await rig.wait_for_inputs()
         for door in doors:
-            rig.hand("door", name=door, open=True)
+            rig.perform_action("door", name=door, open=True)
         await rig.advance_until(rig.has_no_stored_changes)
         await asyncio.sleep(0.5)
         await rig.stop()
@@ -84,7 +84,9 @@ class TestEveryLine:
                 group, name = dice.choice([("door", d) for d in DOORS] + [("key", k) for k in KEYS])
                 level = not levels.get((group, name), False)
                 levels[group, name] = level
-                rig.hand(group, name=name, **({"open": level} if group == "door" else {"on": level}))
+                rig.perform_action(
+                    group, name=name, **({"open": level} if group == "door" else {"on": level})
+                )
                 done.append((group, name, level))
                 await asyncio.sleep(dice.choice([0, 0, 0.01, 0.3]))
             await rig.advance_until(rig.has_no_stored_changes)
@@ -92,8 +94,8 @@ class TestEveryLine:
             await rig.stop()
             assert rig.list_changes() == done
             if line != "lossy":
-                assert len(rig.of(DoorChanged, KeyTurned)) == len(done)
-                assert len(rig.of(InputsReported)) == 1
+                assert len(rig.list_events(DoorChanged, KeyTurned)) == len(done)
+                assert len(rig.list_events(InputsReported)) == 1
             rig.close()
 
         for seed in range(3):
@@ -105,11 +107,11 @@ class TestEveryLine:
             await rig.wait_for_inputs()
             pressed = ["play", "cash_out", "play", "select_3", "play"]
             for button in pressed:
-                rig.hand("press", button=button)
+                rig.perform_action("press", button=button)
                 await asyncio.sleep(0.5)
             await rig.advance_until(rig.has_no_stored_changes)
             await rig.stop()
-            presses = [event.button for event in rig.of(ButtonPressed)]
+            presses = [event.button for event in rig.list_events(ButtonPressed)]
             if line == "lossy":  # a line loss discards presses and never adds one
                 assert len(presses) <= len(pressed)
             else:
@@ -142,19 +144,21 @@ class TestUnattended:
             await rig.wait_for_inputs()
             await rig.stop()
             await asyncio.sleep(2)
-            rig.hand("door", name="logic", open=True)
-            rig.hand("door", name="logic", open=False)
-            rig.hand("door", name="main", open=True)
+            rig.perform_action("door", name="logic", open=True)
+            rig.perform_action("door", name="logic", open=False)
+            rig.perform_action("door", name="main", open=True)
             rig.begin()
-            await rig.advance_until(lambda: rig.of(InputsReported) and rig.of(InputsReported)[-1].doors_open)
+            await rig.advance_until(
+                lambda: rig.list_events(InputsReported) and rig.list_events(InputsReported)[-1].doors_open
+            )
             await rig.stop()
             assert rig.list_changes() == [
                 ("door", "logic", True),
                 ("door", "logic", False),
                 ("door", "main", True),
             ]
-            assert all(event.unattended for event in rig.of(DoorChanged))
-            assert rig.of(InputsReported)[-1].doors_open == {"main"}
+            assert all(event.unattended for event in rig.list_events(DoorChanged))
+            assert rig.list_events(InputsReported)[-1].doors_open == {"main"}
             rig.close()
 
         jump(scene())
@@ -166,13 +170,13 @@ class TestUnattended:
             await rig.wait_for_inputs()
             await rig.stop()
             await asyncio.sleep(2)
-            rig.hand("key", name="audit", on=True)
-            rig.hand("key", name="audit", on=False)
+            rig.perform_action("key", name="audit", on=True)
+            rig.perform_action("key", name="audit", on=False)
             rig.begin()
             await rig.wait_for_inputs(2)
             await rig.advance_until(rig.has_no_stored_changes)
             await rig.stop()
-            assert [(event.key, event.on, event.unattended) for event in rig.of(KeyTurned)] == [
+            assert [(event.key, event.on, event.unattended) for event in rig.list_events(KeyTurned)] == [
                 ("audit", True, True),
                 ("audit", False, True),
             ]
@@ -185,17 +189,17 @@ class TestUnattended:
         async def scene():
             rig = BoardRig()
             await rig.wait_for_inputs()
-            rig.hand("power_off")
+            rig.perform_action("power_off")
             await asyncio.sleep(3)
-            rig.hand("door", name="cash_box", open=True)
-            rig.hand("door", name="cash_box", open=False)
+            rig.perform_action("door", name="cash_box", open=True)
+            rig.perform_action("door", name="cash_box", open=False)
             await asyncio.sleep(3)
-            rig.hand("power_on")
+            rig.perform_action("power_on")
             await rig.wait_for_inputs(2)
             await rig.stop()
             assert rig.list_changes() == [("door", "cash_box", True), ("door", "cash_box", False)]
-            assert all(event.unattended for event in rig.of(DoorChanged))
-            assert rig.of(LineLost)
+            assert all(event.unattended for event in rig.list_events(DoorChanged))
+            assert rig.list_events(LineLost)
             rig.close()
 
         jump(scene())
@@ -205,16 +209,16 @@ class TestUnattended:
             rig = BoardRig(line)
             await rig.wait_for_inputs()
             await rig.stop()
-            rig.hand("press", button="play")
+            rig.perform_action("press", button="play")
             await asyncio.sleep(1)
-            rig.hand("press", button="cash_out")
+            rig.perform_action("press", button="cash_out")
             await asyncio.sleep(1)
             rig.begin()
             await rig.wait_for_inputs(2)
             await rig.advance_until(rig.has_no_stored_changes)
             await asyncio.sleep(1)
             await rig.stop()
-            assert rig.of(ButtonPressed) == []
+            assert rig.list_events(ButtonPressed) == []
             rig.close()
 
         jump(scene())
@@ -225,11 +229,11 @@ class TestUnattended:
             await rig.wait_for_inputs()
             await rig.stop()
             for _ in range(150):
-                rig.hand("door", name="top", open=True)
-                rig.hand("door", name="top", open=False)
-            rig.hand("door", name="main", open=True)
+                rig.perform_action("door", name="top", open=True)
+                rig.perform_action("door", name="top", open=False)
+            rig.perform_action("door", name="main", open=True)
             rig.begin()
-            await rig.advance_until(lambda: rig.of(InputsReported)[-1].doors_open == {"main"})
+            await rig.advance_until(lambda: rig.list_events(InputsReported)[-1].doors_open == {"main"})
             await rig.stop()
             rig.close()
 
@@ -239,14 +243,14 @@ class TestUnattended:
         async def scene():
             rig = BoardRig()
             await rig.wait_for_inputs()
-            rig.hand("silence")
-            rig.hand("door", name="belly", open=True)
-            rig.hand("forget")
+            rig.perform_action("silence")
+            rig.perform_action("door", name="belly", open=True)
+            rig.perform_action("forget")
             await asyncio.sleep(0.3)
-            rig.hand("silence", on=False)
-            await rig.advance_until(lambda: rig.of(InputsReported)[-1].doors_open == {"belly"})
-            rig.hand("press", button="play")
-            await rig.advance_until(lambda: rig.of(ButtonPressed))
+            rig.perform_action("silence", on=False)
+            await rig.advance_until(lambda: rig.list_events(InputsReported)[-1].doors_open == {"belly"})
+            rig.perform_action("press", button="play")
+            await rig.advance_until(lambda: rig.list_events(ButtonPressed))
             await rig.stop()
             rig.close()
 
@@ -276,10 +280,14 @@ class TestFaults:
         async def scene():
             rig = BoardRig()
             await rig.wait_for_inputs()
-            rig.hand(hand, good=False)
-            await rig.advance_until(lambda: any(e.code is code and e.active for e in rig.of(DeviceFault)))
-            rig.hand(hand, good=True)
-            await rig.advance_until(lambda: any(e.code is code and not e.active for e in rig.of(DeviceFault)))
+            rig.perform_action(hand, good=False)
+            await rig.advance_until(
+                lambda: any(e.code is code and e.active for e in rig.list_events(DeviceFault))
+            )
+            rig.perform_action(hand, good=True)
+            await rig.advance_until(
+                lambda: any(e.code is code and not e.active for e in rig.list_events(DeviceFault))
+            )
             await rig.stop()
             rig.close()
 
@@ -289,17 +297,17 @@ class TestFaults:
         async def scene():
             rig = BoardRig()
             await rig.wait_for_inputs()
-            assert rig.of(DeviceIdentified)
-            rig.hand("corrupt", answers=2)
-            await rig.advance_until(lambda: rig.of(LineError))
-            rig.hand("silence")
-            await rig.advance_until(lambda: rig.of(LineLost), 5)
-            rig.hand("silence", on=False)
-            await rig.advance_until(lambda: len(rig.of(LineRestored)) == 2, 5)
-            rig.hand("unplug")
-            await rig.advance_until(lambda: len(rig.of(LineLost)) == 2, 5)
-            rig.hand("door", name="drop", open=True)
-            rig.hand("plug")
+            assert rig.list_events(DeviceIdentified)
+            rig.perform_action("corrupt", answers=2)
+            await rig.advance_until(lambda: rig.list_events(LineError))
+            rig.perform_action("silence")
+            await rig.advance_until(lambda: rig.list_events(LineLost), 5)
+            rig.perform_action("silence", on=False)
+            await rig.advance_until(lambda: len(rig.list_events(LineRestored)) == 2, 5)
+            rig.perform_action("unplug")
+            await rig.advance_until(lambda: len(rig.list_events(LineLost)) == 2, 5)
+            rig.perform_action("door", name="drop", open=True)
+            rig.perform_action("plug")
             await rig.advance_until(lambda: rig.list_changes() == [("door", "drop", True)], 5)
             await rig.stop()
             rig.close()
@@ -310,8 +318,8 @@ class TestFaults:
         async def scene():
             rig = BoardRig()
             await rig.wait_for_inputs()
-            rig.hand("lie")
-            await rig.advance_until(lambda: rig.of(InputsReported)[-1].doors_open == {"main"})
+            rig.perform_action("lie")
+            await rig.advance_until(lambda: rig.list_events(InputsReported)[-1].doors_open == {"main"})
             await rig.stop()
             rig.close()
 
@@ -321,10 +329,10 @@ class TestFaults:
         async def scene():
             rig = BoardRig()
             await rig.wait_for_inputs()
-            rig.hand("jam", button="play")
+            rig.perform_action("jam", button="play")
             await asyncio.sleep(10)
             await rig.stop()
-            assert len(rig.of(ButtonPressed)) == 1
+            assert len(rig.list_events(ButtonPressed)) == 1
             rig.close()
 
         jump(scene())
@@ -388,10 +396,10 @@ class TestHardMeters:
             rig.driver.start_reading_hard_meters()
             rig.driver.advance_hard_meters(self.TOTALS)
             await rig.advance_until(lambda: sum(self.read_pulse_counts(rig)) >= 4)
-            rig.hand("power_off")
+            rig.perform_action("power_off")
             before = self.read_pulse_counts(rig)
-            await rig.advance_until(lambda: bool(rig.of(LineLost)))
-            rig.hand("power_on")
+            await rig.advance_until(lambda: bool(rig.list_events(LineLost)))
+            rig.perform_action("power_on")
             await rig.advance_until(lambda: rig.driver.hard_meter_pulse_counts == self.TOTALS)
             assert all(then <= now for then, now in zip(before, self.read_pulse_counts(rig), strict=True))
             assert self.read_pulse_counts(rig) == self.TOTALS
@@ -410,15 +418,17 @@ class TestHardMeters:
             if shows < 0:
                 totals = (PULSES_BEHIND_MAX + 1, 0, 0, 0, 0, 0)
             else:
-                rig.hand("turn", meter=0, pulses=shows)
+                rig.perform_action("turn", meter=0, pulses=shows)
             rig.driver.advance_hard_meters(totals)
             await rig.advance_until(
-                lambda: any(f.code is FaultCode.HARD_METER and f.active for f in rig.of(DeviceFault))
+                lambda: any(f.code is FaultCode.HARD_METER and f.active for f in rig.list_events(DeviceFault))
             )
             assert self.read_pulse_counts(rig)[0] == max(shows, 0)
-            rig.hand("turn", meter=0, pulses=totals[0])
+            rig.perform_action("turn", meter=0, pulses=totals[0])
             await rig.advance_until(
-                lambda: any(f.code is FaultCode.HARD_METER and not f.active for f in rig.of(DeviceFault))
+                lambda: any(
+                    f.code is FaultCode.HARD_METER and not f.active for f in rig.list_events(DeviceFault)
+                )
             )
             rig.close()
 

@@ -63,7 +63,7 @@ def prevent_payout(rig):
 
 
 def hand(action):
-    return lambda rig: rig.hand(action)
+    return lambda rig: rig.perform_action(action)
 
 
 #: Faults that the hopper has from the start, and whether it is reported as failed afterwards.
@@ -116,8 +116,8 @@ def test_a_hopper_that_refuses_its_order_pays_nothing_and_is_reported(trouble):
         driver.pay("p", 7)
         await asyncio.sleep(LIMIT_SECONDS)
         assert (ledger.paid_coins_by_payout, ledger.disputed_coins_by_payout, tray(rig)) == ({"p": 0}, {}, 0)
-        assert [event.paid_coins for event in rig.of(PayoutFinished)] == [0]
-        assert (FaultCode.FAILURE in {event.code for event in rig.of(DeviceFault)}) is failed
+        assert [event.paid_coins for event in rig.list_events(PayoutFinished)] == [0]
+        assert (FaultCode.FAILURE in {event.code for event in rig.list_events(DeviceFault)}) is failed
         assert failed or not driver.is_replying or trouble == "motor"
         await rig.stop()
         rig.close()
@@ -135,10 +135,12 @@ def test_a_hopper_that_fails_during_a_payout_has_paid_the_counted_coins(trouble)
         rig.start(driver)
         await asyncio.sleep(1)
         driver.pay("p", 20)
-        await rig.advance_until(lambda: any(event.paid_coins >= 3 for event in rig.of(PayoutProgress)))
+        await rig.advance_until(
+            lambda: any(event.paid_coins >= 3 for event in rig.list_events(PayoutProgress))
+        )
         break_it(rig)
         await asyncio.sleep(LIMIT_SECONDS)
-        counted = rig.of(PayoutProgress)[-1].paid_coins
+        counted = rig.list_events(PayoutProgress)[-1].paid_coins
         assert ledger.find_open() is None
         assert ledger.paid_coins_by_payout == {"p": counted}
         assert ledger.disputed_coins_by_payout == ({} if known else {"p": 20 - counted})
@@ -157,9 +159,9 @@ def test_coins_paid_while_a_hopper_was_unplugged_are_not_counted_twice():
         driver.pay("p", 255)
         await rig.advance_until(lambda: tray(rig) == 3)
         rig.twin._speed = 0.05
-        rig.hand("unplug")
+        rig.perform_action("unplug")
         await asyncio.sleep(LIMIT_SECONDS)
-        rig.hand("plug")
+        rig.perform_action("plug")
         await asyncio.sleep(30)
         assert tray(rig) < 255
         assert (
@@ -184,12 +186,12 @@ def test_a_hopper_that_refused_an_order_is_used_again_after_a_power_cycle():
         rig.start(driver)
         await asyncio.sleep(1)
         driver.pay("p", 7)
-        await rig.advance_until(lambda: rig.of(DeviceFault), LIMIT_SECONDS)
+        await rig.advance_until(lambda: rig.list_events(DeviceFault), LIMIT_SECONDS)
         rig.twin.process_message = received
-        rig.hand("power_off")
+        rig.perform_action("power_off")
         await asyncio.sleep(5)
-        rig.hand("power_on")
-        await rig.advance_until(lambda: not rig.of(DeviceFault)[-1].active)
+        rig.perform_action("power_on")
+        await rig.advance_until(lambda: not rig.list_events(DeviceFault)[-1].active)
         driver.pay("q", 7)
         await rig.advance_until(lambda: ledger.paid_coins_by_payout == {"p": 0, "q": 7})
         await rig.stop()
@@ -212,7 +214,7 @@ def test_the_remainder_of_a_failed_hoppers_payout_becomes_a_hand_pay(tmp_path, t
 
         def happen(event):
             for each in iter_reported_events(event, "hopper", ()):
-                room.happen(each)
+                room.submit_event(each)
 
         rig.react = happen
         driver = CctalkHopperDriver("hopper", rig.serial_line(), rig.sink, room.ledgers.payout_ledger)
@@ -224,13 +226,13 @@ def test_the_remainder_of_a_failed_hoppers_payout_becomes_a_hand_pay(tmp_path, t
         room.engine.handle(EventType.CASH_OUT)
         assert room.state is State.PAYING
         if not at_coin and trouble == "no power":
-            rig.hand("power_off")
+            rig.perform_action("power_off")
         elif at_coin:
-            await rig.advance_until(lambda: len(rig.of(PayoutProgress)) == at_coin)
-            rig.hand("power_off")
+            await rig.advance_until(lambda: len(rig.list_events(PayoutProgress)) == at_coin)
+            rig.perform_action("power_off")
         await asyncio.sleep(LIMIT_SECONDS)
         await rig.stop()
-        paid_cents = 100 * (rig.of(PayoutProgress)[-1].paid_coins if at_coin else 0)
+        paid_cents = 100 * (rig.list_events(PayoutProgress)[-1].paid_coins if at_coin else 0)
         assert room.journal.balance_cents("out:hopper") == paid_cents
         assert room.machine.memory.get(MoneyKey.PAY_OUT) is None
         in_dispute = [each.set_aside_cents for each in list_disputed_amounts(room.machine).values()]
@@ -259,13 +261,13 @@ def test_an_acceptor_that_fails_with_an_ordered_bill_leaves_a_disputed_amount(pr
         rig = BillRig(protocol)
         await rig.insert()
         await rig.advance_until(lambda: rig.ledger.find_open() is not None)
-        rig.hand(how)
+        rig.perform_action(how)
         await asyncio.sleep(LIMIT_SECONDS)
         assert rig.ledger.find_open() is None
         assert [content.amount_cents for content in rig.ledger.disputed_items] == [20_00]
-        assert len(rig.of(PaperDisputed)) == 1
+        assert len(rig.list_events(PaperDisputed)) == 1
         back = {"power_off": "power_on", "unplug": "plug", "silence": "clear_line"}[how]
-        rig.hand(back)
+        rig.perform_action(back)
         await asyncio.sleep(
             20
         )  # a late report that the bill is in the box causes no second dispute and no credit
@@ -303,10 +305,10 @@ def test_a_jammed_bill_remains_open_until_it_is_freed(protocol):
         rig = BillRig(protocol)
         await rig.insert()
         await rig.advance_until(lambda: rig.ledger.find_open() is not None)
-        rig.hand("jam")
+        rig.perform_action("jam")
         await asyncio.sleep(3 * LIMIT_SECONDS)
         assert rig.ledger.find_open() is not None
-        assert not rig.of(PaperDisputed)
+        assert not rig.list_events(PaperDisputed)
         await rig.stop()
         rig.close()
 
@@ -330,7 +332,7 @@ def test_a_ticket_that_a_printer_never_finishes_is_disputed(protocol, how):
         if how == "busy":
             rig.twin._stop_timers()
         else:
-            rig.hand(how)
+            rig.perform_action(how)
         await asyncio.sleep(LIMIT_SECONDS)
         assert ledger.find_open() is None
         assert ledger.print_state_history[-1][1] is PrintState.DISPUTED

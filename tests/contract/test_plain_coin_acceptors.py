@@ -35,12 +35,14 @@ def test_a_coin_without_a_reported_path_is_booked_where_it_was_sent(to_hopper, k
         add = rig.twin._events.add
         rig.twin._events.add = lambda a, b: add(a, 0 if a else b)
         driver.route_coins(to_hopper=to_hopper)
-        await rig.advance_until(lambda: rig.of(AcceptorReadiness))
-        rig.hand("insert", amount_cents=1_00)
-        await rig.advance_until(lambda: rig.of(CoinAccepted))
+        await rig.advance_until(lambda: rig.list_events(AcceptorReadiness))
+        rig.perform_action("insert", amount_cents=1_00)
+        await rig.advance_until(lambda: rig.list_events(CoinAccepted))
         await asyncio.sleep(3)
-        assert [(event.amount_cents, event.to_hopper) for event in rig.of(CoinAccepted)] == [(100, to_hopper)]
-        assert not rig.of(DeviceFault)
+        assert [(event.amount_cents, event.to_hopper) for event in rig.list_events(CoinAccepted)] == [
+            (100, to_hopper)
+        ]
+        assert not rig.list_events(DeviceFault)
         await rig.stop()
         rig.close()
 
@@ -52,8 +54,8 @@ def test_an_acceptor_without_an_accept_counter_is_reported_as_failed():
     async def scene():
         rig, _ = coin_rig(unanswered=Header.ACCEPT_COUNT)
         await asyncio.sleep(30)
-        assert not rig.of(AcceptorReadiness)
-        (fault,) = rig.of(DeviceFault)
+        assert not rig.list_events(AcceptorReadiness)
+        (fault,) = rig.list_events(DeviceFault)
         assert (fault.code, fault.active) == (FaultCode.FAILURE, True)
         assert "225" in fault.detail
         await rig.stop()
@@ -85,7 +87,7 @@ def test_an_id003_acceptor_stacks_on_either_command():
         driver.enable(frozenset({20_00}))
         rig.start(driver)
         await rig.advance_until(lambda: rig.twin.describe()["status"] == "idle")
-        rig.hand("insert", amount_cents=20_00)
+        rig.perform_action("insert", amount_cents=20_00)
         await rig.advance_until(lambda: rig.twin.describe()["status"] == "escrow")
         rig.twin.process_message(id003.Frame(id003.Command.STACK_2))
         assert rig.twin.describe()["status"] == "stacking"

@@ -84,7 +84,7 @@ class TestContract:
                     assert rig.states(f"t{number}") == WHOLE
                 await asyncio.sleep(3)
             await rig.stop()
-            states = [event.state for event in rig.of(PrintProgress) if event.job_id == "t0"]
+            states = [event.state for event in rig.list_events(PrintProgress) if event.job_id == "t0"]
             assert states == rig.states("t0")
             assert len(rig.twin.describe()["printed"]) <= 3
             if line != "lossy":
@@ -113,14 +113,14 @@ class TestContract:
     def test_the_next_ticket_waits_until_the_last_is_taken(self, protocol):
         async def scene():
             rig = PrinterRig(protocol)
-            rig.hand("hold")
+            rig.perform_action("hold")
             rig.print_ticket()
             await rig.advance_until(lambda: rig.states()[-1] is S.BARCODE_DONE)
             await asyncio.sleep(20)
             assert rig.states()[-1] is S.BARCODE_DONE
             with pytest.raises(ValueError, match="not finished"):
                 rig.print_ticket("t2")
-            rig.hand("take")
+            rig.perform_action("take")
             assert await rig.wait_for_final_state() is S.TAKEN
             await rig.stop()
             rig.close()
@@ -212,9 +212,9 @@ class TestInterruptions:
             rig = PrinterRig(protocol)
             rig.print_ticket()
             await asyncio.sleep(moment)
-            rig.hand("power_off")
+            rig.perform_action("power_off")
             await asyncio.sleep(pause)
-            rig.hand("power_on")
+            rig.perform_action("power_on")
             await rig.wait_for_final_state()
             await asyncio.sleep(3)
             await rig.stop()
@@ -236,17 +236,17 @@ class TestInterruptions:
         async def scene(moment: float) -> None:
             rig = PrinterRig(protocol)
             if hold:
-                rig.hand("hold")
+                rig.perform_action("hold")
             rig.print_ticket()
             await asyncio.sleep(moment)
-            rig.hand("power_off")
+            rig.perform_action("power_off")
             await rig.stop()
             await asyncio.sleep(3)
-            rig.hand("power_on")
+            rig.perform_action("power_on")
             rig.begin()
             await asyncio.sleep(20)
             if hold:
-                rig.hand("take")
+                rig.perform_action("take")
             await rig.wait_for_final_state()
             await rig.stop()
             self.assert_consistent(rig)
@@ -265,8 +265,8 @@ class TestInterruptions:
 
         async def scene():
             rig = PrinterRig(protocol)
-            rig.hand("hold")
-            rig.hand("forget")
+            rig.perform_action("hold")
+            rig.perform_action("forget")
             rig.print_ticket()
             assert await rig.wait_for_final_state() is S.DISPUTED
             assert rig.count_complete_tickets() == 1
@@ -290,16 +290,18 @@ class TestFaults:
     def test_a_ticket_fails_after_waiting_for_a_printer_that_cannot_print(self, protocol, begin, end, code):
         async def scene():
             rig = PrinterRig(protocol)
-            rig.hand(begin[0], **begin[1])
-            await rig.advance_until(lambda: any(e.code is code and e.active for e in rig.of(DeviceFault)))
+            rig.perform_action(begin[0], **begin[1])
+            await rig.advance_until(
+                lambda: any(e.code is code and e.active for e in rig.list_events(DeviceFault))
+            )
             rig.print_ticket("t1")
             assert await rig.wait_for_final_state("t1") is S.FAILED
             assert rig.states("t1") == [S.PENDING, S.FAILED]
             rig.print_ticket("t2")
             await asyncio.sleep(3)
-            rig.hand(end[0], **end[1])
+            rig.perform_action(end[0], **end[1])
             assert await rig.wait_for_final_state("t2") is S.TAKEN
-            assert not rig.of(DeviceFault)[-1].active
+            assert not rig.list_events(DeviceFault)[-1].active
             await rig.stop()
             assert rig.count_complete_tickets() == 1
             rig.close()
@@ -309,12 +311,12 @@ class TestFaults:
     def test_a_jam_while_printing_fails_the_ticket(self, protocol):
         async def scene():
             rig = PrinterRig(protocol)
-            rig.hand("jam")
+            rig.perform_action("jam")
             rig.print_ticket()
             assert await rig.wait_for_final_state() is S.FAILED
-            assert any(e.code is FaultCode.JAM for e in rig.of(DeviceFault))
+            assert any(e.code is FaultCode.JAM for e in rig.list_events(DeviceFault))
             assert rig.count_complete_tickets() == 0
-            rig.hand("clear")
+            rig.perform_action("clear")
             rig.print_ticket("t2")
             assert await rig.wait_for_final_state("t2") is S.TAKEN
             await rig.stop()
@@ -325,10 +327,10 @@ class TestFaults:
     def test_low_paper_is_reported_and_the_ticket_is_printed(self, protocol):
         async def scene():
             rig = PrinterRig(protocol)
-            rig.hand("paper", tickets=5)
+            rig.perform_action("paper", tickets=5)
             rig.print_ticket()
             assert await rig.wait_for_final_state() is S.TAKEN
-            assert [e.code for e in rig.of(DeviceFault)] == [FaultCode.PAPER_LOW]
+            assert [e.code for e in rig.list_events(DeviceFault)] == [FaultCode.PAPER_LOW]
             await rig.stop()
             rig.close()
 
@@ -337,8 +339,8 @@ class TestFaults:
     def test_a_bar_code_reported_before_the_ticket_does_not_count(self, protocol):
         async def scene():
             rig = PrinterRig(protocol)
-            rig.hand("lie")
-            rig.hand("jam")
+            rig.perform_action("lie")
+            rig.perform_action("jam")
             rig.print_ticket()
             assert await rig.wait_for_final_state() is S.FAILED
             await rig.stop()
@@ -349,16 +351,16 @@ class TestFaults:
     def test_silence_and_an_unplugged_cable_are_reported_and_recovered_from(self, protocol):
         async def scene():
             rig = PrinterRig(protocol)
-            await rig.advance_until(lambda: rig.of(LineRestored))
-            rig.hand("silence")
-            await rig.advance_until(lambda: rig.of(LineLost), 5)
-            rig.hand("silence", on=False)
-            await rig.advance_until(lambda: len(rig.of(LineRestored)) == 2, 5)
-            rig.hand("unplug")
-            await rig.advance_until(lambda: len(rig.of(LineLost)) == 2, 5)
+            await rig.advance_until(lambda: rig.list_events(LineRestored))
+            rig.perform_action("silence")
+            await rig.advance_until(lambda: rig.list_events(LineLost), 5)
+            rig.perform_action("silence", on=False)
+            await rig.advance_until(lambda: len(rig.list_events(LineRestored)) == 2, 5)
+            rig.perform_action("unplug")
+            await rig.advance_until(lambda: len(rig.list_events(LineLost)) == 2, 5)
             rig.print_ticket()
             assert await rig.wait_for_final_state() is S.FAILED
-            rig.hand("plug")
+            rig.perform_action("plug")
             rig.print_ticket("t2")
             assert await rig.wait_for_final_state("t2") is S.TAKEN
             await rig.stop()
@@ -376,11 +378,11 @@ def test_a_fault_repaired_while_the_machine_was_off_is_cleared(protocol, mended)
         rig = PrinterRig(protocol)
         rig.driver.restore_faults(frozenset({FaultCode.PAPER_OUT, FaultCode.COMMUNICATION}))
         if not mended:
-            rig.hand("paper", tickets=0)
-        await rig.advance_until(lambda: rig.of(LineRestored))
+            rig.perform_action("paper", tickets=0)
+        await rig.advance_until(lambda: rig.list_events(LineRestored))
         await asyncio.sleep(3)
         await rig.stop()
-        fault_changes = [(event.code, event.active) for event in rig.of(DeviceFault)]
+        fault_changes = [(event.code, event.active) for event in rig.list_events(DeviceFault)]
         assert fault_changes.count((FaultCode.PAPER_OUT, False)) == mended
         assert (FaultCode.PAPER_OUT, True) not in fault_changes
         rig.close()

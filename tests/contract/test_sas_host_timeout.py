@@ -30,13 +30,13 @@ def test_a_silent_host_disables_the_machine_and_its_next_poll_enables_it(tmp_pat
         bench = Bench(tmp_path, rig)
         bench.line._watch.start()
         assert rig.state is State.OUT_OF_SERVICE
-        bench.general()
+        bench.send_general_poll()
         assert rig.state is State.IDLE
         rig.clock.pass_seconds(6)
         bench.tick()
         assert rig.state is State.OUT_OF_SERVICE
         assert list(list_disabling_sources(rig.machine)) == ["host:main:silent"]
-        bench.general()
+        bench.send_general_poll()
         assert rig.state is State.IDLE
         rig.close()
 
@@ -50,7 +50,7 @@ def test_the_silence_limit_counts_from_the_last_poll_across_a_restart(tmp_path: 
         rig = MachineRig(tmp_path, profile=rules)
         bench = Bench(tmp_path, rig)
         bench.line._watch.start()
-        bench.general()
+        bench.send_general_poll()
         rig.clock.pass_seconds(6)
         bench.tick()
         assert rig.state is State.IDLE
@@ -77,7 +77,7 @@ def test_a_machine_that_is_not_polled_continues_up_to_the_limit(tmp_path: Path, 
         await asyncio.sleep(59)
         assert rig.state is State.IDLE
         if polls:
-            bench.general()
+            bench.send_general_poll()
         await asyncio.sleep(2)
         assert list(list_disabling_sources(rig.machine)) == ([] if polls else ["host:main:silent"])
         assert rig.state is (State.IDLE if polls else State.OUT_OF_SERVICE)
@@ -93,7 +93,7 @@ def test_without_a_silence_rule_a_lost_link_is_recorded_and_play_continues(tmp_p
         assert rig.machine.profile.host.silence_seconds is None
         bench = Bench(tmp_path, rig)
         bench.line._watch.start()
-        bench.general()
+        bench.send_general_poll()
         rig.clock.pass_seconds(6)
         bench.tick()
         assert [record["host"] for record in rig.records("host.link_lost")] == ["main"]
@@ -117,7 +117,7 @@ def test_a_new_machine_waits_until_its_host_has_enabled_it_once(tmp_path: Path) 
     bench = Bench(tmp_path, rig)
     bench.line._watch.start()
     assert rig.state is State.OUT_OF_SERVICE, "still out of service after the power cut"
-    assert bench.long(0x02) == "01"
+    assert bench.send_long_poll(0x02) == "01"
     assert rig.state is State.IDLE
     rig.close()
     rig = MachineRig(tmp_path, profile=rules)
@@ -133,9 +133,9 @@ def test_a_machine_with_two_hosts_waits_until_each_has_enabled_it(tmp_path: Path
     first, second = Bench(tmp_path, rig), Bench(tmp_path, rig, name="second", boot=False)
     for bench in (first, second):
         bench.line._watch.start()
-    assert first.long(0x02) == "01"
+    assert first.send_long_poll(0x02) == "01"
     assert rig.state is State.OUT_OF_SERVICE
-    assert second.long(0x02) == "01"
+    assert second.send_long_poll(0x02) == "01"
     assert rig.state is State.IDLE
     rig.close()
 
@@ -146,10 +146,10 @@ def test_a_full_exception_queue_stops_the_machine_if_the_profile_requires_it(tmp
     bench = Bench(tmp_path, rig)
     for _ in range(20):
         rig.engine.handle(EventType.SERVICE)
-    bench.general()
+    bench.send_general_poll()
     assert list(list_disabling_sources(rig.machine)) == ["host:main:full"]
     assert rig.state is State.OUT_OF_SERVICE
-    assert bench.exceptions()[0] == 0x70
+    assert bench.read_exceptions()[0] == 0x70
     assert rig.state is State.IDLE
     rig.close()
 
@@ -164,9 +164,9 @@ def test_self_ending_states_do_not_hold_the_machine_after_a_power_cut(tmp_path: 
         if held == "full":
             for _ in range(20):
                 rig.engine.handle(EventType.SERVICE)
-            bench.general()
+            bench.send_general_poll()
         else:
-            bench.long(0x2E, "9999")
+            bench.send_long_poll(0x2E, "9999")
         assert list(list_disabling_sources(rig.machine)) == [f"host:main:{held}"]
         bench.line._cursor.write(rig.journal.sequence)  # the host had read every event before the power loss
         rig.close()
@@ -183,7 +183,7 @@ def test_without_a_rule_a_lost_host_link_does_not_stop_play(tmp_path: Path) -> N
     rig = MachineRig(tmp_path)
     bench = Bench(tmp_path, rig)
     bench.line._watch.start()
-    bench.general()
+    bench.send_general_poll()
     rig.clock.pass_seconds(600)
     bench.tick()
     assert rig.state is State.IDLE
@@ -199,9 +199,9 @@ def test_a_delay_from_the_host_holds_the_next_game_until_it_has_passed(tmp_path:
     async def scenario() -> None:
         rig = MachineRig(tmp_path)
         bench = Bench(tmp_path, rig, enable=["delay"])
-        assert bench.long(0x2E, "9999") == "01"
+        assert bench.send_long_poll(0x2E, "9999") == "01"
         assert rig.state is State.OUT_OF_SERVICE
-        assert bench.long(0x2E, "0000") == "01"
+        assert bench.send_long_poll(0x2E, "0000") == "01"
         assert rig.state is State.IDLE
         released, changed = asyncio.Event(), rig.engine._on_change
 
@@ -211,7 +211,7 @@ def test_a_delay_from_the_host_holds_the_next_game_until_it_has_passed(tmp_path:
                 released.set()
 
         rig.engine._on_change = watch
-        assert bench.long(0x2E, "0001") == "01"
+        assert bench.send_long_poll(0x2E, "0001") == "01"
         assert rig.state is State.OUT_OF_SERVICE
         async with asyncio.timeout(120):
             await released.wait()

@@ -64,18 +64,18 @@ def test_a_device_with_only_unreadable_replies_is_lost_and_counted(protocol):
         good, answer = rig.twin.process_message, getattr(rig.twin, "_build_reply", None)
         rig.twin.process_message = NONSENSE[protocol](rig)
         await rig.advance_until(lambda: not driver.is_replying, 10)
-        (lost,) = rig.of(LineLost)
+        (lost,) = rig.list_events(LineLost)
         assert "could not be read" in lost.why
         await asyncio.sleep(60)
         assert not driver.is_replying
-        assert len(rig.of(LineLost)) == 1
-        assert driver.exchanges.invalid_messages == len(rig.of(LineError)) > 20
+        assert len(rig.list_events(LineLost)) == 1
+        assert driver.exchanges.invalid_messages == len(rig.list_events(LineError)) > 20
         rig.twin.process_message = good
         if answer is not None:
             rig.twin._build_reply = answer
         await rig.advance_until(lambda: driver.is_replying, 10)
         await asyncio.sleep(10)
-        assert len(rig.of(LineRestored)) == 2
+        assert len(rig.list_events(LineRestored)) == 2
         await rig.stop()
         rig.close()
 
@@ -122,12 +122,12 @@ def test_a_bar_code_that_is_not_a_number_is_returned_at_once(protocol, text):
         await rig.advance_until(lambda: rig.twin.describe()["status"] == "idle")
         paper = SimulatedPaper(0, text or "\0")
         rig.twin._insert_paper(paper, "coupon")
-        await rig.advance_until(lambda: rig.of(PaperReturned), 5)
-        assert not rig.of(PaperInEscrow, PaperStacked)
+        await rig.advance_until(lambda: rig.list_events(PaperReturned), 5)
+        assert not rig.list_events(PaperInEscrow, PaperStacked)
         assert driver.exchanges.invalid_messages == 0
         await rig.advance_until(lambda: rig.twin.describe()["status"] == "idle")
-        rig.hand("insert", amount_cents=20_00)
-        await rig.advance_until(lambda: rig.of(PaperStacked))
+        rig.perform_action("insert", amount_cents=20_00)
+        await rig.advance_until(lambda: rig.list_events(PaperStacked))
         await rig.stop()
         rig.close()
 

@@ -33,7 +33,7 @@ from egm.people import Permission, Person, Role, Roster
 from egm.progressive.connection import check_certificates
 from egm.progressive.enrolment import EnrolmentStick, compute_key_digest, read_request
 from egm.progressive.link_folder import LinkCertificateFolder
-from egm.testing.service_menu import pin_of
+from egm.testing.service_menu import build_pin
 from meters import open_view
 from paytables import load_game
 from tools.audit.games import GameFiles
@@ -94,7 +94,7 @@ class Setting:
         """A backup's return."""
         words = ["--person", "1", "--second", "2", "--reason", "the disk was lost"]
         where = ["--state", str(self.state.root), "--cabinet", str(self.file)]
-        pins = "".join(f"{pin_of(number)}\n" for number in "12")
+        pins = "".join(f"{build_pin(number)}\n" for number in "12")
         done = CliRunner().invoke(main, ["backup", "restore", str(self.backup), *words, *where], input=pins)
         assert done.exit_code == 0, done.output
 
@@ -119,7 +119,7 @@ class Setting:
     def keep(self):
         """Its backup."""
         words = ["backup", "create", str(self.backup), "--person", "1", "--state", str(self.state.root)]
-        done = CliRunner().invoke(main, [*words, "--cabinet", str(self.file)], input=f"{pin_of('1')}\n")
+        done = CliRunner().invoke(main, [*words, "--cabinet", str(self.file)], input=f"{build_pin('1')}\n")
         assert done.exit_code == 0, done.output
 
     def judge(self, *, linked=True):
@@ -144,7 +144,7 @@ class Setting:
         game, roster = load_game(GAME), Roster()
         for number, role in (("1", Role.MANAGER), ("2", Role.TECHNICIAN)):
             roster = roster.enrol_person(
-                Person(number, role.value, role), pin_of(number), by="", at=self.now()
+                Person(number, role.value, role), build_pin(number), by="", at=self.now()
             )
         return CabinetFileDraft(
             builder_tables={"metrics": {"port": 0}},
@@ -176,7 +176,7 @@ class Setting:
         assert step.handle_input(draft, "sign", "") is NextStep.STAY
         for number in "12":
             step.handle_input(draft, "enter", number)
-            move = step.handle_input(draft, "enter", pin_of(number))
+            move = step.handle_input(draft, "enter", build_pin(number))
         assert move is NextStep.ON, move
 
 

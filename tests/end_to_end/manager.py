@@ -12,7 +12,7 @@ from egm.kernel.service_pages import ServicePage
 from egm.money.keys import MoneyKey
 from egm.people import Person, Role, Roster
 from egm.people.pins import PinDigest
-from egm.testing.service_menu import NUMBERS, pin_of
+from egm.testing.service_menu import NUMBERS, build_pin
 from meters import open_view
 
 NUMBER = NUMBERS[Role.MANAGER]
@@ -29,7 +29,7 @@ class Manager:
         self._waiting = 0  # calls since the key was turned without a page in answer
         self.rulings: list[str] = []
         person = Person(NUMBER, "Manager", Role.MANAGER)
-        pin = PinDigest.from_pin(pin_of(NUMBER), cost=2)
+        pin = PinDigest.from_pin(build_pin(NUMBER), cost=2)
         Roster.load(folder.staff).enrol_person(person, pin, by="rig", at=datetime(2026, 1, 1, tzinfo=UTC))
 
     def answer(self, shown: Snapshot | None, printed: list[str]) -> tuple[str, str, str] | None:
@@ -55,7 +55,7 @@ class Manager:
             if page.prompt.kind == "choice":
                 self.rulings.append(self._judge(printed))
                 return "enter", self.rulings[-1]
-            texts = {"digits": NUMBER, "pin": pin_of(NUMBER), "text": "looked into the printer"}
+            texts = {"digits": NUMBER, "pin": build_pin(NUMBER), "text": "looked into the printer"}
             return "enter", texts[page.prompt.kind]
         offered = [row.action for table in page.tables for row in table.rows]
         offered += [action.id for action in page.actions]

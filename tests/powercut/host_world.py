@@ -196,7 +196,7 @@ class World:
         self.restarts += 1
         room = self.floor.room
         room.journal.close_without_checkpoint()
-        room.lose()
+        room.lose_power()
         raise PowerGoneError
 
     def pass_time(self) -> None:

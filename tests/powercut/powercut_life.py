@@ -127,7 +127,7 @@ class Life:
         except PowerCut:
             leave(self.storage, self.folder, self.folder / "second")
             if self.room is not None:
-                self.room.lose()
+                self.room.lose_power()
             return False
         return True
 

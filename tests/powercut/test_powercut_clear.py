@@ -29,7 +29,7 @@ def owing(folder: Path, disk: Disk) -> dict[str, object]:
     rig = MachineRig(folder, chance=ScriptedChance(23, 7, 5), storage=storage).boot().insert(2000)
     rig.play()
     rig.journal.close()
-    rig.lose()
+    rig.lose_power()
     leave(storage, folder, folder / "second")
     return owed(folder, disk)
 

@@ -11,7 +11,7 @@ def monitored(rig, folder, said, port=0):
     at = StateFolder(folder)
     at.prepare()
     [found] = monitoring.create_exporter(
-        MachineContext(rig.engine, file, at, rig.clock, rig.happen, print_message=said.append)
+        MachineContext(rig.engine, file, at, rig.clock, rig.submit_event, print_message=said.append)
     )
     return found
 

@@ -147,7 +147,7 @@ class Hall:
 
     def cut_power(self):
         """Cut the power, and switch the machine on again; a game that was open is shown to its end."""
-        self.room.lose()
+        self.room.lose_power()
         self.room.journal.close()
         self.start()
         for room in self.rooms:

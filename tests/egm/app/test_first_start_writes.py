@@ -18,7 +18,7 @@ from egm.config.faults import Fault
 from egm.people import Permission, Person, Role, Roster
 from egm.profiles import load_profile
 from egm.testing.machine import StoppedClock
-from egm.testing.service_menu import pin_of
+from egm.testing.service_menu import build_pin
 from egm.testing.service_menu import translate_words as say_in
 from meters import Journal
 from paytables import load_game
@@ -35,7 +35,9 @@ def drafted():
     game = load_game(GAME)
     roster = Roster()
     for number, role in (("1", Role.MANAGER), ("2", Role.TECHNICIAN), ("3", Role.ATTENDANT)):
-        roster = roster.enrol_person(Person(number, role.value, role), pin_of(number), by="", at=CLOCK.now())
+        roster = roster.enrol_person(
+            Person(number, role.value, role), build_pin(number), by="", at=CLOCK.now()
+        )
     return CabinetFileDraft(
         machine_answers={"serial": "W-1", "operator_number": "1", "site": "Chez Lise", "time_zone": "UTC"},
         devices=(FoundDevice("id003", "bench"),),
@@ -64,7 +66,7 @@ def sign(signing_step, draft, *numbers):
     move = None
     for number in numbers:
         signing_step.handle_input(draft, "enter", number)
-        move = signing_step.handle_input(draft, "enter", pin_of(number))
+        move = signing_step.handle_input(draft, "enter", build_pin(number))
     return move
 
 
@@ -142,7 +144,7 @@ def test_wrong_pins_lock_a_number_also_at_a_first_start(tmp_path):
     at.handle_input(draft, "enter", "1")
     said = [at.handle_input(draft, "enter", "0000").value for _ in range(4)]
     assert said == ["service.refused.wrong_pin"] * 3 + ["service.refused.locked"]
-    assert at.handle_input(draft, "enter", pin_of("1")).value == "service.refused.locked"
+    assert at.handle_input(draft, "enter", build_pin("1")).value == "service.refused.locked"
 
 
 @pytest.mark.parametrize(

@@ -16,7 +16,7 @@ from egm.testing.machine import MachineRig
 def test_without_a_stable_screen_the_machine_is_out_of_service(tmp_path):
     rig = MachineRig(tmp_path).boot()
     audiences = [1, 1]
-    watch = ScreenWatch(rig.machine, rig.happen, lambda: audiences)
+    watch = ScreenWatch(rig.machine, rig.submit_event, lambda: audiences)
 
     def pass_seconds(seconds, *watching):
         audiences[:] = watching
@@ -57,7 +57,7 @@ def test_without_a_stable_screen_the_machine_is_out_of_service(tmp_path):
 def test_a_screen_that_crashes_repeatedly_counts_as_missing_and_one_crash_does_not(tmp_path, up, down, state):
     rig = MachineRig(tmp_path).boot()
     audience = [1]
-    watch = ScreenWatch(rig.machine, rig.happen, lambda: audience)
+    watch = ScreenWatch(rig.machine, rig.submit_event, lambda: audience)
     for seconds, audience[0] in [(up, 1), (down, 0)] * (1200 // (up + down)):
         for _ in range(seconds):
             rig.clock.pass_seconds(1)

@@ -121,8 +121,8 @@ def test_a_ticket_in_a_published_frame_is_stacked(frame):
         rig.says = frame
         await rig.advance_until(lambda: rig.stack_ordered)
         rig.says = "02 0B 21 11 10 00 00 01 02 03 28"
-        await rig.advance_until(lambda: rig.of(PaperStacked))
-        assert rig.of(PaperStacked)[0].content == Barcode("004724978028378429")
+        await rig.advance_until(lambda: rig.list_events(PaperStacked))
+        assert rig.list_events(PaperStacked)[0].content == Barcode("004724978028378429")
         await rig.stop()
         rig.close()
 
@@ -139,8 +139,8 @@ def test_a_bar_code_that_is_no_number_in_a_published_frame_is_returned_at_once()
         rig.says = escrowed
         await rig.advance_until(lambda: rig.return_ordered, 1)
         rig.says = "02 0B 21 41 10 00 00 01 02 03 78"
-        await rig.advance_until(lambda: rig.of(PaperReturned))
-        assert not rig.of(PaperInEscrow)
+        await rig.advance_until(lambda: rig.list_events(PaperReturned))
+        assert not rig.list_events(PaperInEscrow)
         await rig.stop()
         rig.close()
 

@@ -53,7 +53,7 @@ def listening(check):
         rig = DeviceRig("wheel")
         driver = WheelDriver("wheel", rig.serial_line(), rig.sink)
         rig.start(driver)
-        await rig.advance_until(lambda: rig.of(LineRestored))
+        await rig.advance_until(lambda: rig.list_events(LineRestored))
         await check(rig)
         await rig.stop()
         rig.close()
@@ -62,12 +62,12 @@ def listening(check):
 
 
 def turned(rig):
-    return rig.of(WheelTurned)
+    return rig.list_events(WheelTurned)
 
 
 def test_a_spin_is_reported_phase_by_phase_and_its_number_once():
     async def check(rig):
-        rig.hand("land", number=17)
+        rig.perform_action("land", number=17)
         await rig.advance_until(lambda: any(event.number is not None for event in turned(rig)))
         spin = turned(rig)[-1].spin
         assert [event.phase for event in turned(rig) if event.spin == spin] == [
@@ -86,8 +86,8 @@ def test_a_spin_is_reported_phase_by_phase_and_its_number_once():
 def test_a_void_spin_has_no_number_and_is_repeated(wrong):
     async def check(rig):
         await rig.advance_until(lambda: turned(rig) and turned(rig)[-1].phase is WheelPhase.NO_MORE_BETS)
-        rig.hand("land", number=5)
-        rig.hand(wrong)
+        rig.perform_action("land", number=5)
+        rig.perform_action(wrong)
         await rig.advance_until(lambda: turned(rig)[-1].is_void)
         spin = turned(rig)[-1].spin
         await rig.advance_until(lambda: turned(rig)[-1].number == 5)
@@ -100,26 +100,26 @@ def test_a_void_spin_has_no_number_and_is_repeated(wrong):
 def test_a_broken_sensor_is_a_fault_and_gives_no_number():
     async def check(rig):
         await rig.advance_until(lambda: turned(rig) and turned(rig)[-1].phase is WheelPhase.NO_MORE_BETS)
-        rig.hand("jam")
-        await rig.advance_until(lambda: rig.of(DeviceFault))
-        assert rig.of(DeviceFault)[-1].code is FaultCode.FAILURE
+        rig.perform_action("jam")
+        await rig.advance_until(lambda: rig.list_events(DeviceFault))
+        assert rig.list_events(DeviceFault)[-1].code is FaultCode.FAILURE
         spin = turned(rig)[-1].spin
         with pytest.raises(AssertionError):
             await rig.advance_until(lambda: turned(rig)[-1].number is not None, seconds=60)
-        rig.hand("jam", on=False)
+        rig.perform_action("jam", on=False)
         await rig.advance_until(lambda: turned(rig)[-1].number is not None)
         assert turned(rig)[-1].spin == spin
-        assert not rig.of(DeviceFault)[-1].active
+        assert not rig.list_events(DeviceFault)[-1].active
 
     listening(check)
 
 
 def test_a_silent_wheel_is_reported_lost_and_found_again():
     async def check(rig):
-        rig.hand("silence", on=True)
-        await rig.advance_until(lambda: rig.of(LineLost))
-        rig.hand("silence", on=False)
-        await rig.advance_until(lambda: len(rig.of(LineRestored)) == 2)
+        rig.perform_action("silence", on=True)
+        await rig.advance_until(lambda: rig.list_events(LineLost))
+        rig.perform_action("silence", on=False)
+        await rig.advance_until(lambda: len(rig.list_events(LineRestored)) == 2)
 
     listening(check)
 
@@ -128,9 +128,9 @@ def test_a_wheel_continues_its_spin_count_after_a_power_loss():
     async def check(rig):
         await rig.advance_until(lambda: any(event.number is not None for event in turned(rig)))
         last = turned(rig)[-1]
-        rig.hand("power_off")
-        await rig.advance_until(lambda: rig.of(LineLost))
-        rig.hand("power_on")
+        rig.perform_action("power_off")
+        await rig.advance_until(lambda: rig.list_events(LineLost))
+        rig.perform_action("power_on")
         await rig.advance_until(lambda: turned(rig)[-1].spin == last.spin + 1)
 
     listening(check)

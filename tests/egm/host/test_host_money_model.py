@@ -71,8 +71,8 @@ class Machine:
             is_online=True,
         )
         self.rig = MachineRig(self.folder, profile=self.profile, devices=("printer",), host=host)
-        self.tickets = HostTicketInterface(self.rig.engine, self.rig.happen)
-        self.transfers = HostTransferInterface(self.rig.engine, self.rig.happen)
+        self.tickets = HostTicketInterface(self.rig.engine, self.rig.submit_event)
+        self.transfers = HostTransferInterface(self.rig.engine, self.rig.submit_event)
         self.rig.hands.stack = self.stack
         journal = self.rig.journal
         self.owed_at_start = journal.meters().values["credits"], len(journal.list_pending())

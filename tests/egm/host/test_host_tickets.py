@@ -46,7 +46,7 @@ def make(tmp_path):
         host = HostMoney(validation=validation, is_online=online)
         rig = MachineRig(tmp_path, profile=profile, devices=("printer",), host=host)
         opened.append(rig.boot())
-        rig.port = HostTicketInterface(rig.engine, rig.happen)
+        rig.port = HostTicketInterface(rig.engine, rig.submit_event)
         return rig
 
     yield start
@@ -461,7 +461,7 @@ def test_a_ticket_returned_before_the_stack_order_is_reported_to_the_host_as_not
     rig.port.authorise_redemption(FIRST, CASHABLE, 1234)
     returned = PaperReturned(device="bill", content=Barcode(FIRST), reason=ReturnReason.DEVICE)
     for event in iter_reported_events(returned, "bill_acceptor", ()):
-        rig.happen(event)
+        rig.submit_event(event)
     assert (rig.port.redemption_state.status, rig.credit_cents) == (RedemptionStatus.NOT_STACKED, 0)
     assert rig.store.find_ticket(FIRST).state is TicketState.ISSUED
     assert rig.port.has_unread_result

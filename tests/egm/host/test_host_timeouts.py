@@ -91,7 +91,7 @@ def test_a_ticket_is_returned_when_the_host_does_not_reply_in_time(tmp_path):
 
 def test_a_lock_ends_at_its_timeout_and_a_new_request_extends_it(tmp_path):
     async def scenario(rig):
-        port = HostTransferInterface(rig.engine, rig.happen)
+        port = HostTransferInterface(rig.engine, rig.submit_event)
         port.request_lock(1, 500)
         await asyncio.sleep(4)
         port.request_lock(1, 500)
@@ -105,7 +105,7 @@ def test_a_lock_ends_at_its_timeout_and_a_new_request_extends_it(tmp_path):
 
 def test_a_cash_out_that_the_host_does_not_take_is_paid_by_ticket_and_then_by_hand(tmp_path):
     async def scenario(rig):
-        port = HostTransferInterface(rig.engine, rig.happen)
+        port = HostTransferInterface(rig.engine, rig.submit_event)
         port.set_cash_out_terms(enabled=True, host_only=False)
         rig.insert(2000)
         rig.engine.handle(EventType.CASH_OUT)
@@ -120,7 +120,7 @@ def test_a_cash_out_that_the_host_does_not_take_is_paid_by_ticket_and_then_by_ha
 
 def test_restricted_credit_expires_by_itself_after_its_expiry_date(tmp_path):
     async def scenario(rig):
-        port = HostTransferInterface(rig.engine, rig.happen)
+        port = HostTransferInterface(rig.engine, rig.submit_event)
         today = rig.machine.local_date
         cents = {CreditKind.RESTRICTED: 100}
         order = TransferOrder(
@@ -142,7 +142,7 @@ def test_restricted_credit_expires_even_if_the_host_is_no_longer_configured(tmp_
         order = TransferOrder(
             identifier="T-1", kind=TransferKind.IN, cents_by_credit_kind=cents, expiry_date=today
         )
-        HostTransferInterface(rig.engine, rig.happen).order_transfer(order, asset_number=7)
+        HostTransferInterface(rig.engine, rig.submit_event).order_transfer(order, asset_number=7)
 
     async def wait_for_expiry(rig):
         assert rig.credit_cents == 100

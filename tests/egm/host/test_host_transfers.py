@@ -45,7 +45,7 @@ def make(tmp_path):
         )
         rig = MachineRig(tmp_path, devices=("printer",), host=host, **options)
         opened.append(rig.boot())
-        rig.port = HostTransferInterface(rig.engine, rig.happen)
+        rig.port = HostTransferInterface(rig.engine, rig.submit_event)
         return rig
 
     yield start

@@ -12,7 +12,7 @@ from egm.testing.machine import MachineRig
 @pytest.mark.requirement("E-08")
 def test_each_clock_setting_is_recorded_once_and_clock_drift_is_not(tmp_path):
     rig = MachineRig(tmp_path).boot()
-    context = SimpleNamespace(clock=rig.clock, engine=rig.engine, submit_event=rig.happen)
+    context = SimpleNamespace(clock=rig.clock, engine=rig.engine, submit_event=rig.submit_event)
     (watch,) = create_clock_watch(context)
     for seconds in (10, 3600, 0):
         rig.clock.pass_seconds(seconds)

@@ -35,7 +35,7 @@ def profile(tmp_path):
 
 def context(rig, tmp_path, *devices) -> MachineContext:
     folder = StateFolder(tmp_path / "run")
-    return MachineContext(rig.engine, load_cabinet(), folder, rig.clock, rig.happen, devices)
+    return MachineContext(rig.engine, load_cabinet(), folder, rig.clock, rig.submit_event, devices)
 
 
 def create_board(tmp_path) -> IoBoardDriver:

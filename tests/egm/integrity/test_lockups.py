@@ -184,7 +184,7 @@ def test_a_power_cut_during_the_logic_door_entry_does_not_lift_its_tilt(rig, tmp
     again = MachineRig(tmp_path).boot()
     inputs = InputsReported(device="io", doors_open=frozenset({"logic"}), keys_on=frozenset())
     for event in iter_reported_events(inputs, "io_board", again.machine.open_doors):
-        again.happen(event)
+        again.submit_event(event)
     assert again.machine.open_doors == ("logic",)
     assert len(again.records("door.opened") + again.records("door.opened_while_off")) == 1
     again.engine.handle(EventType.DOOR_CLOSED, door="logic")

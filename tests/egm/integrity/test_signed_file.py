@@ -19,7 +19,7 @@ from egm.kernel.logs import Log
 from egm.people import Person, Role, Roster
 from egm.testing.clearing import clear_with_decisions
 from egm.testing.machine import StoppedClock
-from egm.testing.service_menu import Menu, list_enabled_actions, pin_of
+from egm.testing.service_menu import Menu, build_pin, list_enabled_actions
 from meters import Journal, Transaction, Transfer
 from tools.cli import main
 
@@ -47,7 +47,7 @@ class Cabinet:
         roster = Roster.load(self.folder.staff)
         for number, role in (("1", Role.MANAGER), ("2", Role.SUPERVISOR), ("3", Role.ATTENDANT)):
             roster = roster.enrol_person(
-                Person(number, role.value, role), pin_of(number), by="", at=CLOCK.now()
+                Person(number, role.value, role), build_pin(number), by="", at=CLOCK.now()
             )
 
     def start(self, action=lambda process: None):
@@ -80,7 +80,7 @@ class Cabinet:
         ]
         for number in numbers:
             arguments += ["--person", number]
-        result = CliRunner().invoke(main, arguments, input="".join(f"{pin_of(n)}\n" for n in numbers))
+        result = CliRunner().invoke(main, arguments, input="".join(f"{build_pin(n)}\n" for n in numbers))
         assert result.exit_code == code, result.output
         return result.output
 
@@ -151,9 +151,9 @@ def test_a_changed_cabinet_file_is_signed_at_the_service_menu_but_not_by_an_atte
         menu = Menu(SimpleNamespace(machine=machine, engine=process._engine))
         machine.install(roster)
         process._engine.handle(EventType.MENU, key="operator")
-        menu.enter("3").enter(pin_of("3"))
+        menu.enter("3").enter(build_pin("3"))
         assert "form:file_signed" not in menu.collect_all_actions()  # an attendant may not sign
-        menu.home().touch("leave").open().enter("2").enter(pin_of("2"))
+        menu.home().touch("leave").open().enter("2").enter(build_pin("2"))
         menu.touch("form:file_signed")
         assert [row.icon for row in menu.page.tables[-1].rows] == ["good", "good"]
         menu.complete("the site has a new name")
@@ -190,7 +190,7 @@ def test_a_changed_cabinet_file_cannot_be_signed_at_the_machine_while_it_has_cre
         machine.install(machine.component(Roster))
         menu = Menu(SimpleNamespace(machine=machine, engine=process._engine))
         process._engine.handle(EventType.MENU, key="operator")
-        menu.enter("2").enter(pin_of("2"))
+        menu.enter("2").enter(build_pin("2"))
         process._engine.handle(EventType.FILE_SIGNED, person="2", persons=("2",), reason="a new name")
         assert "cabinet_file_changed" in machine.active_faults
 

@@ -76,7 +76,7 @@ class Three:
             rig.machine.install(beside)
             beside.position_by_number[number] = RunningPosition(
                 engine=rig.engine,
-                submit_event=rig.happen,
+                submit_event=rig.submit_event,
                 build_snapshot=lambda: None,
                 update_tower_light_and_bell=lambda: None,
                 has_own_io_board=number == 1,

@@ -186,7 +186,7 @@ def test_a_journal_of_an_earlier_version_is_continued_recalled_and_audited(tmp_p
         ("LUCK", None),
     ]
     for hit, cents in zip(game.levels.hits[1:], (1900, 1800), strict=True):
-        rig.happen(Event(EventType.AWARD_LOCKED, AwardLocked(claim=hit.claim_id, amount_cents=cents)))
+        rig.submit_event(Event(EventType.AWARD_LOCKED, AwardLocked(claim=hit.claim_id, amount_cents=cents)))
     assert (rig.state, rig.credit_cents) == (State.IDLE, 4950 + game.win_cents + 501 + 1900 + 1800)
     ended = find_last_game(rig.machine)
     assert ended is not None

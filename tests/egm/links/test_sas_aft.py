@@ -30,7 +30,7 @@ def make(tmp_path):
         )
         rig = MachineRig(tmp_path, devices=("printer",), host=host, **room_options)
         opened.append(Bench(tmp_path, rig))
-        opened[-1].exceptions()
+        opened[-1].read_exceptions()
         return opened[-1]
 
     yield bench
@@ -60,8 +60,8 @@ def order(
 
 def status(bench: Bench, data: str) -> str:
     """The transfer status an order is answered with."""
-    answer = bench.long(0x72, data)
-    bench.sync()
+    answer = bench.send_long_poll(0x72, data)
+    bench.poll_other_address()
     return answer[4:6]
 
 
@@ -70,8 +70,8 @@ def transferred(bench: Bench, **more) -> str:
     first = status(bench, order(**more))
     if first != "40":
         return first
-    final = bench.long(0x72, INTERROGATE)[4:6]
-    bench.sync()
+    final = bench.send_long_poll(0x72, INTERROGATE)[4:6]
+    bench.poll_other_address()
     return final
 
 
@@ -85,32 +85,34 @@ def kinds(bench: Bench) -> tuple[int, ...]:
 @pytest.mark.sas(polls="72", exceptions="69")
 def test_a_transfer_from_its_order_to_its_acknowledgement(make):
     bench = make()
-    assert bench.long(0x72, INTERROGATE) == "0200ff", "nothing to tell"
+    assert bench.send_long_poll(0x72, INTERROGATE) == "0200ff", "nothing to tell"
     wanted = order("T1", cents=(1000, 200, 30), pool="0700", expires="12312026")
     assert len(wanted) // 2 == 1 + 51 + 2
     echo = "0000000010000000000200000000003000" + WIRE_ASSET + "025431"
-    assert bench.long(0x72, wanted) == "2b0040ff" + echo + "00" * 7 + "123120260700000000"
-    assert bench.exceptions() == [0x69]
+    assert bench.send_long_poll(0x72, wanted) == "2b0040ff" + echo + "00" * 7 + "123120260700000000"
+    assert bench.read_exceptions() == [0x69]
     body = "0100ff" + echo + NOW + "123120260700050000001000050000000200050000000030"
-    assert bench.long(0x72, "02fe00") == f"{len(body) // 2:02x}{body}", "only looked at"
-    bench.sync()
-    assert bench.long(0x72, INTERROGATE) == f"{len(body) // 2:02x}{body}"
-    bench.sync()
+    assert bench.send_long_poll(0x72, "02fe00") == f"{len(body) // 2:02x}{body}", "only looked at"
+    bench.poll_other_address()
+    assert bench.send_long_poll(0x72, INTERROGATE) == f"{len(body) // 2:02x}{body}"
+    bench.poll_other_address()
     assert kinds(bench) == (1000, 200, 30)
     bench.room.clock.pass_seconds(15)
-    assert bench.exceptions() == []
-    assert bench.long(0x72, "02ff01") == f"{len(body) // 2:02x}{body}", "and it stays in the history"
+    assert bench.read_exceptions() == []
+    assert bench.send_long_poll(0x72, "02ff01") == f"{len(body) // 2:02x}{body}", (
+        "and it stays in the history"
+    )
 
 
 @pytest.mark.requirement("K-09")
 def test_a_repeat_is_never_a_second_transfer(make):
     bench = make()
-    frames = [bench.long(0x72, order()) for _ in range(3)]
+    frames = [bench.send_long_poll(0x72, order()) for _ in range(3)]
     assert frames[0] == frames[1] == frames[2]
-    bench.sync()
+    bench.poll_other_address()
     assert status(bench, order("T2")) == "c0", "the first is not closed yet"
-    bench.long(0x72, INTERROGATE)
-    bench.sync()
+    bench.send_long_poll(0x72, INTERROGATE)
+    bench.poll_other_address()
     assert status(bench, order()) == "81"
     assert kinds(bench) == (1000, 0, 0)
     again = make()
@@ -121,12 +123,12 @@ def test_a_repeat_is_never_a_second_transfer(make):
 @pytest.mark.requirement("K-05")
 def test_an_unreported_transfer_is_reported_after_a_power_loss(make):
     bench = make()
-    bench.long(0x72, order())
+    bench.send_long_poll(0x72, order())
     again = make()
     again.room.clock.pass_seconds(15)
-    assert again.exceptions() == [0x69]
-    assert again.long(0x72, INTERROGATE)[2:6] == "0100"
-    again.sync()
+    assert again.read_exceptions() == [0x69]
+    assert again.send_long_poll(0x72, INTERROGATE)[2:6] == "0100"
+    again.poll_other_address()
     assert transferred(again, identifier="T2") == "00"
 
 
@@ -158,7 +160,7 @@ def test_an_impossible_order_is_refused_with_the_reason_and_moves_nothing(make, 
     bench = make()
     assert transferred(bench, **more) == code
     assert kinds(bench) == (0, 0, 0)
-    assert bench.exceptions() in ([], [0x69])
+    assert bench.read_exceptions() in ([], [0x69])
     assert transferred(bench, identifier="good") == "00"
 
 
@@ -170,7 +172,7 @@ def test_a_transfer_of_zero_sets_the_host_cash_out_mode(make, kind, flags, mode)
     bench = make()
     bench.room.insert(1000)
     assert transferred(bench, kind=kind, cents=(0, 0, 0), flags=flags) == "00"
-    assert lock_fields(bench.long(0x74, "ff000000"))["cash_out"] == mode
+    assert lock_fields(bench.send_long_poll(0x74, "ff000000"))["cash_out"] == mode
     assert kinds(bench) == (1000, 0, 0)
     bench.room.journal.self_audit()
 
@@ -186,7 +188,7 @@ def test_an_interrogation_reports_an_order_refused_for_its_form(make, more, code
         data = data.replace("0000001000", "000000100a", 1)
     assert status(bench, data) == code
     again = make()
-    told = again.long(0x72, INTERROGATE)
+    told = again.send_long_poll(0x72, INTERROGATE)
     assert (told[4:6], b"REFUSED".hex() in told) == (code, True)
 
 
@@ -199,7 +201,7 @@ def test_amounts_that_are_not_bcd_are_refused(make):
 def test_truncated_orders_get_no_reply(make, data):
     bench = make()
     data = f"{len(data) // 2 - 1:02x}{data[2:]}"
-    assert bench.long(0x72, data) == ""
+    assert bench.send_long_poll(0x72, data) == ""
     assert transferred(bench) == "00"
 
 
@@ -209,7 +211,7 @@ def test_transfers_to_the_host_are_full_or_partial_as_ordered(make):
     bench.room.insert(1000)
     assert transferred(bench, identifier="O1", kind="80", cents=(5000, 0, 0)) == "83"
     assert transferred(bench, identifier="O2", kind="80", cents=(5000, 0, 0), code="01") == "01"
-    last = bench.long(0x72, "02ff01")
+    last = bench.send_long_poll(0x72, "02ff01")
     assert last[10:20] == "0000001000"
     assert last.endswith("050000001000050000000000050000000000")
     assert bench.room.credit_cents == 0
@@ -220,19 +222,19 @@ def test_an_order_that_waits_for_the_end_of_a_game_can_be_cancelled(make):
     bench.room.insert(100)
     bench.room.play()
     assert status(bench, order()) == "40"
-    assert bench.long(0x72, INTERROGATE)[4:6] == "40"
-    bench.sync()
-    assert bench.long(0x72, "0180")[4:6] == "80"
+    assert bench.send_long_poll(0x72, INTERROGATE)[4:6] == "40"
+    bench.poll_other_address()
+    assert bench.send_long_poll(0x72, "0180")[4:6] == "80"
     bench.room.report_shown()
     assert bench.room.credit_cents == 95
-    bench.exceptions()
-    bench.long(0x72, INTERROGATE)
-    bench.sync()
+    bench.read_exceptions()
+    bench.send_long_poll(0x72, INTERROGATE)
+    bench.poll_other_address()
     bench.room.play()
     assert status(bench, order("T2")) == "40"
     bench.room.report_shown()
     assert bench.room.credit_cents == 1090
-    assert 0x69 in bench.exceptions()
+    assert 0x69 in bench.read_exceptions()
 
 
 def test_a_busy_machine_refuses_a_transfer_with_the_reason(make):
@@ -246,11 +248,11 @@ def test_bonuses(make):
     bench = make()
     assert transferred(bench, kind="10", cents=(500, 0, 20)) == "00"
     assert kinds(bench) == (500, 0, 20)
-    assert bench.long(0x72, "02ff01").endswith("050000000500050000000000050000000020")
-    bench.sync()
+    assert bench.send_long_poll(0x72, "02ff01").endswith("050000000500050000000000050000000020")
+    bench.poll_other_address()
     assert transferred(bench, identifier="J1", kind="11", cents=(90_000, 0, 0)) == "00"
     assert bench.room.state is State.HANDPAY
-    assert 0x51 in bench.exceptions()
+    assert 0x51 in bench.read_exceptions()
     bench.room.engine.handle(EventType.KEY_TURNED)
     values = bench.room.journal.meters().values
     assert (values["mach_bonus"], values["att_bonus"], bench.room.credit_cents) == (520, 90_000, 520)
@@ -266,22 +268,24 @@ def test_bonuses_and_transfers_are_enabled_separately(make):
 def test_registration(make):
     bench = make()
     none = "1d80" + WIRE_ASSET + NO_KEY + "00000000"
-    assert bench.long(0x73, "01ff") == none
-    assert bench.long(0x73, "1d00" + WIRE_ASSET + KEY + POS) == "1d00" + WIRE_ASSET + KEY + POS
-    assert bench.long(0x73, "1d0199999999" + KEY + POS) == none, "another machine's number"
+    assert bench.send_long_poll(0x73, "01ff") == none
+    assert bench.send_long_poll(0x73, "1d00" + WIRE_ASSET + KEY + POS) == "1d00" + WIRE_ASSET + KEY + POS
+    assert bench.send_long_poll(0x73, "1d0199999999" + KEY + POS) == none, "another machine's number"
     registered = "1d01" + WIRE_ASSET + KEY + POS
-    assert bench.long(0x73, "1d01" + WIRE_ASSET + KEY + POS) == registered
-    assert bench.long(0x73, "01ff") == registered
+    assert bench.send_long_poll(0x73, "1d01" + WIRE_ASSET + KEY + POS) == registered
+    assert bench.send_long_poll(0x73, "01ff") == registered
     assert transferred(bench, key=KEY) == "00"
     assert transferred(bench, identifier="T2", key="cd" * 20) == "89"
-    assert make().long(0x73, "01ff") == "1d01" + WIRE_ASSET + NO_KEY + POS, "the key is told once only"
+    assert make().send_long_poll(0x73, "01ff") == "1d01" + WIRE_ASSET + NO_KEY + POS, (
+        "the key is told once only"
+    )
 
 
 @pytest.mark.parametrize("data", ["0180", "1d80" + WIRE_ASSET + KEY + POS])
 def test_both_forms_of_unregistration_are_accepted(make, data):
     bench = make()
-    bench.long(0x73, "1d01" + WIRE_ASSET + KEY + POS)
-    assert bench.long(0x73, data)[2:4] == "80"
+    bench.send_long_poll(0x73, "1d01" + WIRE_ASSET + KEY + POS)
+    assert bench.send_long_poll(0x73, data)[2:4] == "80"
     assert transferred(bench, key=KEY) == "88"
 
 
@@ -303,7 +307,7 @@ def lock_fields(answer: str) -> dict[str, str]:
 def test_status_and_lock(make):
     bench = make()
     transferred(bench, cents=(1000, 200, 30), pool="0700", expires="12312026")
-    read = lock_fields(bench.long(0x74, "ff000000"))
+    read = lock_fields(bench.send_long_poll(0x74, "ff000000"))
     assert read == {
         "asset": WIRE_ASSET,
         "lock": "ff",
@@ -318,27 +322,29 @@ def test_status_and_lock(make):
         "expires": "12312026",
         "pool": "0700",
     }
-    assert lock_fields(bench.long(0x74, "00010500"))["lock"] == "00"
+    assert lock_fields(bench.send_long_poll(0x74, "00010500"))["lock"] == "00"
     assert bench.room.state is State.LOCKED
-    assert bench.exceptions() == [0x6F]
-    assert lock_fields(bench.long(0x74, "80000000"))["lock"] == "ff"
+    assert bench.read_exceptions() == [0x6F]
+    assert lock_fields(bench.send_long_poll(0x74, "80000000"))["lock"] == "ff"
     assert bench.room.state is State.IDLE
 
 
 def test_a_lock_waits_for_the_end_of_a_game_and_is_refused_if_impossible(make):
     bench = make(chance=ScriptedChance(*LOSS))
     bench.room.insert(100)
-    assert lock_fields(bench.long(0x74, "00040500"))["lock"] == "ff", "there is no way to the printer"
+    assert lock_fields(bench.send_long_poll(0x74, "00040500"))["lock"] == "ff", (
+        "there is no way to the printer"
+    )
     bench.room.play()
-    assert lock_fields(bench.long(0x74, "00010500"))["lock"] == "40"
+    assert lock_fields(bench.send_long_poll(0x74, "00010500"))["lock"] == "40"
     bench.room.report_shown()
     assert bench.room.state is State.LOCKED
-    assert 0x6F in bench.exceptions()
+    assert 0x6F in bench.read_exceptions()
 
 
 def test_transfers_under_a_lock_release_or_keep_it_as_ordered(make):
     bench = make()
-    bench.long(0x74, "00010500")
+    bench.send_long_poll(0x74, "00010500")
     assert transferred(bench, flags="50") == "00"
     assert bench.room.state is State.LOCKED
     assert transferred(bench, identifier="T2", flags="40") == "00"
@@ -349,21 +355,21 @@ def test_transfers_under_a_lock_release_or_keep_it_as_ordered(make):
 def test_cash_outs_offered_to_the_host(make):
     bench = make()
     assert transferred(bench, flags="03") == "00"
-    assert lock_fields(bench.long(0x74, "ff000000"))["cash_out"] == "03"
-    bench.sync()
+    assert lock_fields(bench.send_long_poll(0x74, "ff000000"))["cash_out"] == "03"
+    bench.poll_other_address()
     bench.room.engine.handle(EventType.CASH_OUT)
-    assert bench.general() == 0x6A
+    assert bench.send_general_poll() == 0x6A
     assert transferred(bench, identifier="O1", kind="80", cents=(1000, 0, 0), flags="08") == "00"
     assert (bench.room.state, bench.room.credit_cents) == (State.IDLE, 0)
     assert transferred(bench, identifier="T2", flags="01") == "00"
-    assert lock_fields(bench.long(0x74, "ff000000"))["cash_out"] == "01"
+    assert lock_fields(bench.send_long_poll(0x74, "ff000000"))["cash_out"] == "01"
 
 
 @pytest.mark.parametrize("code", [0x72, 0x73, 0x74, 0x75, 0x76])
 def test_a_host_without_authority_over_money_gets_no_reply(make, code):
     bench = make(line="other")
     data = {0x72: INTERROGATE, 0x73: "01ff", 0x74: "ff000000", 0x75: "00", 0x76: "00"}
-    assert bench.long(code, data[code]) == ""
+    assert bench.send_long_poll(code, data[code]) == ""
 
 
 @pytest.mark.sas(meters="AE AF B0 B1")
@@ -373,4 +379,4 @@ def test_bonuses_have_meters_of_their_own_by_kind(make):
     assert transferred(bench, identifier="T2", kind="10", cents=(50, 0, 0)) == "00"
     asked = "0a0000ae00af00b000b100"
     values = "ae00050000000550af000400000002b000050000000020b1000400000001"
-    assert bench.long(0x6F, asked) == f"{2 + len(values) // 2:02x}0000" + values
+    assert bench.send_long_poll(0x6F, asked) == f"{2 + len(values) // 2:02x}0000" + values

@@ -21,7 +21,7 @@ from egm.testing.sas import Bench, attach
 def bench(tmp_path: Path):
     rig = MachineRig(tmp_path)
     bench = Bench(tmp_path, rig)
-    assert bench.exceptions() == [0x7A, 0x17]
+    assert bench.read_exceptions() == [0x7A, 0x17]
     yield bench
     rig.close()
 
@@ -34,9 +34,9 @@ def door(bench: Bench, *, opened: bool) -> None:
 def test_the_same_general_poll_again_gets_the_same_exception_again(bench: Bench) -> None:
     door(bench, opened=True)
     door(bench, opened=False)
-    assert [bench.general() for _ in range(3)] == [0x11] * 3
-    bench.sync()
-    assert bench.general() == 0x12
+    assert [bench.send_general_poll() for _ in range(3)] == [0x11] * 3
+    bench.poll_other_address()
+    assert bench.send_general_poll() == 0x12
 
 
 @pytest.mark.requirement("K-06")
@@ -45,17 +45,17 @@ def test_the_same_general_poll_again_gets_the_same_exception_again(bench: Bench)
 )
 def test_another_poll_acknowledges_the_exception(bench: Bench, poll: bytes) -> None:
     door(bench, opened=True)
-    assert bench.general() == 0x11
+    assert bench.send_general_poll() == 0x11
     bench.send(poll)
-    assert bench.general() == 0x00
+    assert bench.send_general_poll() == 0x00
 
 
 @pytest.mark.requirement("K-06")
 def test_damaged_bytes_acknowledge_no_exception(bench: Bench) -> None:
     door(bench, opened=True)
-    assert bench.general() == 0x11
+    assert bench.send_general_poll() == 0x11
     assert bench.send(bytes.fromhex("01 01 51 09")) == b""
-    assert bench.general() == 0x11
+    assert bench.send_general_poll() == 0x11
 
 
 @pytest.mark.parametrize(
@@ -77,12 +77,12 @@ def test_a_broadcast_is_executed_without_a_reply(bench: Bench) -> None:
 
 @pytest.mark.requirement("K-06")
 def test_a_repeated_poll_that_changes_something_is_executed_once(bench: Bench) -> None:
-    assert bench.long(0x01) == "01"
+    assert bench.send_long_poll(0x01) == "01"
     bench.room.engine.handle(EventType.ENABLED, source="host:main")
-    assert bench.long(0x01) == "01"
+    assert bench.send_long_poll(0x01) == "01"
     assert list_disabling_sources(bench.room.machine) == {}
-    bench.sync()
-    assert bench.long(0x01) == "01"
+    bench.poll_other_address()
+    assert bench.send_long_poll(0x01) == "01"
     assert list(list_disabling_sources(bench.room.machine)) == ["host:main"]
 
 
@@ -99,7 +99,7 @@ def test_the_twenty_first_exception_overflows_the_queue(bench: Bench) -> None:
         door(bench, opened=True)
         door(bench, opened=False)
     door(bench, opened=True)
-    assert bench.exceptions() == [0x70, *[0x11, 0x12] * 10]
+    assert bench.read_exceptions() == [0x70, *[0x11, 0x12] * 10]
 
 
 @pytest.mark.requirement("K-06")
@@ -108,25 +108,25 @@ def test_the_twenty_first_exception_overflows_the_queue(bench: Bench) -> None:
 )
 def test_a_priority_exception_is_raised_again_until_it_is_served(bench: Bench, next_poll: bytes) -> None:
     bench.host.post_exception(0x51)
-    assert bench.exceptions() == [0x51]
+    assert bench.read_exceptions() == [0x51]
     bench.room.clock.pass_seconds(14)
-    assert bench.exceptions() == []
+    assert bench.read_exceptions() == []
     bench.room.clock.pass_seconds(1)
-    assert bench.exceptions() == [0x51]
+    assert bench.read_exceptions() == [0x51]
     assert bench.read(0x1B) != ""
     bench.send(next_poll)  # acknowledges the reply
     bench.room.clock.pass_seconds(60)
-    assert bench.exceptions() == []
+    assert bench.read_exceptions() == []
 
 
 def test_a_priority_exception_goes_before_the_queue_and_can_be_withdrawn(bench: Bench) -> None:
     door(bench, opened=True)
     bench.host.post_exception(0x51)
-    assert bench.general() == 0x51
-    bench.sync()
+    assert bench.send_general_poll() == 0x51
+    bench.poll_other_address()
     bench.host.post_exception(0x67)
     bench.host.withdraw_exception(0x67)
-    assert bench.exceptions() == [0x11]
+    assert bench.read_exceptions() == [0x11]
 
 
 def test_a_delayed_reply_is_sent_instead_of_an_exception(bench: Bench) -> None:
@@ -134,8 +134,8 @@ def test_a_delayed_reply_is_sent_instead_of_an_exception(bench: Bench) -> None:
     bench.host.deliver_delayed_result(0x21, Reply(b"\x34\x12"))
     frame = append_crc(bytes.fromhex("01 21 34 12"))
     assert [bench.send(b"\x81") for _ in range(2)] == [frame] * 2
-    bench.sync()
-    assert bench.general() == 0x11
+    bench.poll_other_address()
+    assert bench.send_general_poll() == 0x11
 
 
 def test_a_slow_poll_is_answered_busy_and_its_repetition_gets_the_result(bench: Bench) -> None:
@@ -203,7 +203,7 @@ def test_without_polls_the_line_chirps_and_the_loss_is_reported_once(tmp_path: P
     assert bench.tick() == []
     rig.clock.pass_seconds(0.2)
     assert bench.tick() == chirp
-    bench.general()
+    bench.send_general_poll()
     rig.clock.pass_seconds(4.9)
     assert bench.tick() == []
     rig.clock.pass_seconds(0.1)
@@ -220,13 +220,13 @@ def test_after_silence_the_line_waits_for_a_poll_to_another_machine_if_configure
     bench = Bench(tmp_path, rig, require_sync=True)
     assert bench.send(b"\x81") == b""
     assert bench.send(b"\x01\x1a") == b""
-    bench.sync()
-    assert bench.general() == 0x7A
+    bench.poll_other_address()
+    assert bench.send_general_poll() == 0x7A
     rig.clock.pass_seconds(5)
     bench.tick()
     assert bench.send(b"\x81") == b""
     bench.send(b"\x82")
-    assert bench.general() == 0x7A
+    assert bench.send_general_poll() == 0x7A
     rig.close()
 
 
@@ -235,26 +235,26 @@ def test_after_silence_the_line_waits_for_a_poll_to_another_machine_if_configure
 def test_real_time_reports_are_sent_in_place_of_replies(tmp_path: Path) -> None:
     rig = MachineRig(tmp_path)
     bench = Bench(tmp_path, rig, enable=["real_time"])
-    bench.exceptions()
-    assert bench.long(0x0E, "01") == "01"
+    bench.read_exceptions()
+    assert bench.send_long_poll(0x0E, "01") == "01"
     rig.insert(500)
     bill = append_crc(bytes.fromhex("01 FF 4F 37 02 00000001"))
     assert bench.send(b"\x01\x1a") == bill
     assert bench.send(b"\x01\x1a") == append_crc(bytes.fromhex("01 1A 00000500"))
     door(bench, opened=True)
     assert bench.send(b"\x81") == append_crc(bytes.fromhex("01 FF 11"))
-    bench.sync()
+    bench.poll_other_address()
     assert bench.send(b"\x81") == append_crc(bytes.fromhex("01 FF 00"))
-    assert bench.long(0x0E, "00") == "01"
-    bench.sync()
-    assert bench.general() == 0x00
+    assert bench.send_long_poll(0x0E, "00") == "01"
+    bench.poll_other_address()
+    assert bench.send_general_poll() == 0x00
     rig.close()
 
 
 def test_real_time_reporting_is_off_until_enabled(bench: Bench) -> None:
-    assert bench.long(0x0E, "01") == ""
+    assert bench.send_long_poll(0x0E, "01") == ""
     bench.room.insert(500)
-    assert bench.exceptions() == [0x48]
+    assert bench.read_exceptions() == [0x48]
     assert bench.read(0x1A) == "00000500"
 
 
@@ -266,14 +266,14 @@ def test_two_hosts_each_receive_every_exception(tmp_path: Path) -> None:
     second = Bench(tmp_path, rig, name="second", boot=False, address=7)
     lines = (first.line, second.line)
     attach(rig, lines)
-    first.exceptions()
-    second.exceptions()
+    first.read_exceptions()
+    second.read_exceptions()
     rig.insert(2000)
-    assert first.exceptions() == [0x4A]
-    assert second.exceptions() == [0x4A]
-    assert first.long(0x01) == "01"
-    assert second.long(0x01) == "07"
-    assert first.long(0x02) == "01"
+    assert first.read_exceptions() == [0x4A]
+    assert second.read_exceptions() == [0x4A]
+    assert first.send_long_poll(0x01) == "01"
+    assert second.send_long_poll(0x01) == "07"
+    assert first.send_long_poll(0x02) == "01"
     assert list(list_disabling_sources(rig.machine)) == ["host:second"]
     rig.close()
 
@@ -282,14 +282,14 @@ def test_two_hosts_each_receive_every_exception(tmp_path: Path) -> None:
 def test_unread_exceptions_are_reported_after_a_restart(tmp_path: Path) -> None:
     rig = MachineRig(tmp_path)
     bench = Bench(tmp_path, rig)
-    bench.exceptions()
+    bench.read_exceptions()
     door(bench, opened=True)
-    assert bench.exceptions() == [0x11]
+    assert bench.read_exceptions() == [0x11]
     door(bench, opened=False)
     rig.insert(500)
-    assert bench.general() == 0x12
+    assert bench.send_general_poll() == 0x12
     rig.close()
     rig = MachineRig(tmp_path)
     bench = Bench(tmp_path, rig)
-    assert bench.exceptions() == [0x12, 0x48, 0x18, 0x17]
+    assert bench.read_exceptions() == [0x12, 0x48, 0x18, 0x17]
     rig.close()

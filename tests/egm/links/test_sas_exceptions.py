@@ -49,14 +49,14 @@ BILLS: Mapping[int, int] = {100: 0x47, 500: 0x48, 1000: 0x49, 2000: 0x4A, 5000: 
 def bench(tmp_path: Path) -> Iterator[Bench]:
     rig = MachineRig(tmp_path)
     bench = Bench(tmp_path, rig)
-    bench.exceptions()
+    bench.read_exceptions()
     yield bench
     rig.close()
 
 
 def told(bench: Bench, event: EventType, **values: Any) -> list[int]:
     bench.room.engine.handle(event, **values)
-    return bench.exceptions()
+    return bench.read_exceptions()
 
 
 @pytest.mark.requirement("K-12", "J-03", "E-08")
@@ -84,7 +84,7 @@ def test_faults_raise_their_exceptions(bench: Bench) -> None:
 def test_bills_raise_their_exceptions(bench: Bench) -> None:
     for amount_cents, code in BILLS.items():
         bench.room.insert(amount_cents)
-        assert bench.exceptions() == [code]
+        assert bench.read_exceptions() == [code]
     assert told(bench, EventType.BILL_REJECTED, reason="unknown") == [0x2B]
     assert [bench.read(code) for code in bytes.fromhex("31 33 34 35 36 37")] == ["00000001"] * 6
     assert bench.read(0x1E) == "00000001" * 6
@@ -94,7 +94,7 @@ def test_bills_raise_their_exceptions(bench: Bench) -> None:
 @pytest.mark.sas(exceptions="1B 1C 7B", polls="49 4A", meters="3E 3F")
 def test_a_removed_stacker_resets_its_counters(bench: Bench) -> None:
     bench.room.insert(500)
-    bench.exceptions()
+    bench.read_exceptions()
     assert (bench.read(0x49), bench.read(0x4A)) == ("00000001", "00000500")
     assert told(bench, EventType.FAULT_RAISED, code="bill_acceptor.stacker_removed") == [0x1B, 0x7B]
     assert (bench.read(0x49), bench.read(0x4A)) == ("00000000", "00000000")
@@ -106,7 +106,7 @@ def test_a_removed_stacker_resets_its_counters(bench: Bench) -> None:
 def test_power_loss_and_return_raise_their_exceptions(tmp_path: Path) -> None:
     for told_of in ([0x7A, 0x17], [0x18, 0x17]):
         rig = MachineRig(tmp_path)
-        assert Bench(tmp_path, rig).exceptions() == told_of
+        assert Bench(tmp_path, rig).read_exceptions() == told_of
         rig.close()
 
 
@@ -122,7 +122,7 @@ def test_service_and_closing_raise_their_exceptions(bench: Bench) -> None:
 
 @pytest.mark.sas(exceptions="00")
 def test_entries_without_an_exception_raise_none(bench: Bench) -> None:
-    assert [bench.general() for _ in range(3)] == [0, 0, 0]
+    assert [bench.send_general_poll() for _ in range(3)] == [0, 0, 0]
 
 
 @pytest.mark.sas(exceptions="7E 7F 8C")
@@ -130,14 +130,14 @@ def test_games_raise_their_exceptions(tmp_path: Path) -> None:
     rig = MachineRig(tmp_path, games=("maple-classic", "aurora-twenty"))
     bench = Bench(tmp_path, rig)
     rig.insert(500)
-    bench.exceptions()
+    bench.read_exceptions()
     assert told(bench, EventType.GAME, value="aurora-twenty") == [0x8C]
     assert bench.read(0x55) == "0002"
     assert told(bench, EventType.LANGUAGE, value="fr") == []
     assert told(bench, EventType.GAME, value="aurora-twenty") == []
     assert told(bench, EventType.PLAY) == [0x7E]
     rig.report_shown()
-    assert bench.exceptions() == [0x7F]
+    assert bench.read_exceptions() == [0x7F]
     rig.close()
 
 

@@ -75,9 +75,9 @@ def every_meter(bench: Bench, game: str = "0000") -> dict[int, int | None]:
     codes = sorted(METERS)
     for at in range(0, len(codes), 12):
         asked = codes[at : at + 12]
-        bench.sync()
+        bench.poll_other_address()
         request = bytes.fromhex(game) + b"".join(code.to_bytes(2, "little") for code in asked)
-        data = bytes.fromhex(bench.long(0x6F, (bytes((len(request),)) + request).hex()))
+        data = bytes.fromhex(bench.send_long_poll(0x6F, (bytes((len(request),)) + request).hex()))
         assert data[0] == len(data) - 1
         rest = data[3:]
         for code in asked:
@@ -271,7 +271,7 @@ BILL_POLLS: Mapping[int, int] = {
 def test_every_bill_has_its_poll_its_meter_and_its_exception(tmp_path: Path) -> None:
     rig = MachineRig(tmp_path)
     bench = Bench(tmp_path, rig)
-    bench.exceptions()
+    bench.read_exceptions()
     own = {1: 0x47, 2: 0x4D, 5: 0x48, 10: 0x49, 20: 0x4A, 50: 0x4B, 100: 0x4C, 200: 0x50, 500: 0x4E}
     for count, (poll, bill) in enumerate(sorted(BILL_POLLS.items(), key=lambda item: item[1]), start=1):
         for number in range(count):
@@ -285,9 +285,9 @@ def test_every_bill_has_its_poll_its_meter_and_its_exception(tmp_path: Path) -> 
                 details={"amount_cents": cents},
             )
             rig.engine.handle(EventType.SHOWN)
-            assert bench.exceptions() == [own.get(bill, 0x4F)]
+            assert bench.read_exceptions() == [own.get(bill, 0x4F)]
         assert bench.read(poll) == f"{count:08d}"
-        bench.sync()
+        bench.poll_other_address()
         assert bench.read(0x48)[4:] == f"{count:08d}"
     rig.close()
 
@@ -302,7 +302,7 @@ def test_coins_and_the_hopper(tmp_path: Path) -> None:
     assert (bench.read(0x2C), bench.read(0x4F)) == ("00000003", "0600ff00000003")
     assert bench.read(0xB3) == "06"
     rig.engine.handle(EventType.FAULT_RAISED, code="hopper.hopper_empty")
-    bench.sync()
+    bench.poll_other_address()
     assert bench.read(0x4F) == "0607ff00000003"
     rig.close()
 

@@ -101,7 +101,7 @@ def bench(tmp_path: Path):
     assert rig.state is State.IDLE
     rig.cash_out_ticket()
     rig.insert(100)
-    bench.exceptions()
+    bench.read_exceptions()
     yield bench
     rig.close()
 
@@ -122,7 +122,7 @@ def test_every_reading_poll_with_a_fixed_layout_has_the_published_reply(bench: B
 @pytest.mark.requirement("A-01", "K-11")
 def test_the_last_bill_and_ticket_and_the_stacker_survive_a_power_loss(bench: Bench, tmp_path: Path) -> None:
     bench.room.journal.close_without_checkpoint()
-    bench.room.lose()
+    bench.room.lose_power()
     rig = MachineRig(tmp_path, devices=("printer",))
     again = Bench(tmp_path, rig)
     polls = (0x3D, 0x48, 0x49, 0x4A)
@@ -134,14 +134,14 @@ def test_the_last_bill_and_ticket_and_the_stacker_survive_a_power_loss(bench: Be
 @pytest.mark.sas(exceptions="7A 17 4A 7E 3D 7F 66 11 12 27")
 def test_a_session_is_reported_in_exceptions(tmp_path: Path) -> None:
     rig, bench = won(tmp_path)
-    assert bench.exceptions() == [0x7A, 0x17, 0x4A, 0x7E]
+    assert bench.read_exceptions() == [0x7A, 0x17, 0x4A, 0x7E]
     rig.report_shown()
     rig.cash_out_ticket()
-    assert bench.exceptions() == [0x3D, 0x7F, 0x66]
+    assert bench.read_exceptions() == [0x3D, 0x7F, 0x66]
     rig.engine.handle(EventType.DOOR_OPENED, door="main")
     rig.engine.handle(EventType.DOOR_CLOSED, door="main")
     rig.engine.handle(EventType.FAULT_RAISED, code="bill_acceptor.stacker_full")
-    assert bench.exceptions() == [0x11, 0x12, 0x27]
+    assert bench.read_exceptions() == [0x11, 0x12, 0x27]
     rig.close()
 
 
@@ -153,24 +153,24 @@ def test_the_published_minimum_of_polls_is_implemented() -> None:
 @pytest.mark.sas(polls="2F")
 def test_selected_meters_are_sent_in_the_requested_order(bench: Bench) -> None:
     asked = "05 0000 00 0C 0D"
-    assert bench.long(0x2F, asked) == plain("12 0000 00 00000005 0C 00000100 0D 0000000000")
+    assert bench.send_long_poll(0x2F, asked) == plain("12 0000 00 00000005 0C 00000100 0D 0000000000")
 
 
 @pytest.mark.sas(polls="6F AF")
 def test_extended_meters_state_their_size_and_missing_meters(bench: Bench) -> None:
     asked = "08 0000 0000 A600 8600"
     wanted = "14 0000 0000 04 00000005 A600 00 8600 05 0000002795"
-    assert bench.long(0x6F, asked) == plain(wanted)
-    assert bench.long(0xAF, asked) == plain(wanted)
+    assert bench.send_long_poll(0x6F, asked) == plain(wanted)
+    assert bench.send_long_poll(0xAF, asked) == plain(wanted)
 
 
 @pytest.mark.sas(polls="52 2D 6F")
 def test_meters_of_a_game_and_of_an_unknown_game_are_answered(bench: Bench) -> None:
-    assert bench.long(0x52, "0001") == plain("0001 00000005 00000300 00000000 00000001")
-    assert bench.long(0x52, "0000") == plain("0000 00000005 00000300 00000000 00000001")
-    assert bench.long(0x52, "0002") == ""
-    assert bench.long(0x2D, "0000") == plain("0000 00000000")
-    assert bench.long(0x6F, "06 0001 0000 0B00") == plain("0C 0001 0000 04 00000005 0B00 00")
+    assert bench.send_long_poll(0x52, "0001") == plain("0001 00000005 00000300 00000000 00000001")
+    assert bench.send_long_poll(0x52, "0000") == plain("0000 00000005 00000300 00000000 00000001")
+    assert bench.send_long_poll(0x52, "0002") == ""
+    assert bench.send_long_poll(0x2D, "0000") == plain("0000 00000000")
+    assert bench.send_long_poll(0x6F, "06 0001 0000 0B00") == plain("0C 0001 0000 04 00000005 0B00 00")
 
 
 #: Requests whose CRC is right and whose content is not.
@@ -201,8 +201,8 @@ IMPOSSIBLE = (
 
 def test_an_invalid_request_gets_no_reply(bench: Bench) -> None:
     for code, data in SENSELESS:
-        assert bench.long(code, data) == "", f"{code:02X} {data}"
-        assert bench.general() == 0x00
+        assert bench.send_long_poll(code, data) == "", f"{code:02X} {data}"
+        assert bench.send_general_poll() == 0x00
 
 
 @pytest.mark.sas(polls="7F 09")
@@ -210,11 +210,11 @@ def test_a_value_that_does_not_exist_is_answered_with_nack_and_changes_nothing(b
     """The host believed the machine had its time: month 13 was met with the silence of a broken line."""
     before = bench.read(0x7E)
     for code, data in IMPOSSIBLE:
-        assert bench.long(code, data) == "81", f"{code:02X} {data}"
+        assert bench.send_long_poll(code, data) == "81", f"{code:02X} {data}"
     assert bench.read(0x7E) == before
     assert not bench.room.records("host.time")
     assert list_disabling_sources(bench.room.machine) == {}
-    assert bench.long(0x7F, "11 21 2026 07 15 00") == "01"
+    assert bench.send_long_poll(0x7F, "11 21 2026 07 15 00") == "01"
 
 
 # ---------------------------------------------------------------------------------------------- games
@@ -227,9 +227,9 @@ def test_machine_and_game_identify_themselves(bench: Bench) -> None:
     )
     percent = f"{int(bench.room.machine.component(InstalledGames).lowest_return_by_game[game.id] * 10000):04d}".encode()
     assert bench.read(0x1F) == (block + percent).hex()
-    assert bench.long(0x53, "0001") == "0001" + (block + percent).hex()
-    assert bench.long(0x53, "0000") == "0000" + (block + percent).hex()
-    assert bench.long(0x53, "0002") == ""
+    assert bench.send_long_poll(0x53, "0001") == "0001" + (block + percent).hex()
+    assert bench.send_long_poll(0x53, "0000") == "0000" + (block + percent).hex()
+    assert bench.send_long_poll(0x53, "0002") == ""
 
 
 def test_no_two_games_of_the_library_have_one_name_for_a_host():
@@ -248,34 +248,34 @@ def test_names_and_wager_category_of_a_game(bench: Bench) -> None:
     names = b"\x0dMaple Classic\x13maple-classic@" + version
     max_bet = max(bench.room.machine.games["maple-classic"].bet_options)
     data = bytes.fromhex(f"0001 {max_bet:04d} 00 00000000") + names + b"\x00\x01"
-    assert bench.long(0xB5, "0001") == (bytes((len(data),)) + data).hex()
+    assert bench.send_long_poll(0xB5, "0001") == (bytes((len(data),)) + data).hex()
     percent = f"{int(bench.room.machine.component(InstalledGames).lowest_return_by_game['maple-classic'] * 10000):04d}".encode().hex()
-    assert bench.long(0xB4, "0001 0001") == plain(f"0D 0001 0001 {percent} 04 00000005")
+    assert bench.send_long_poll(0xB4, "0001 0001") == plain(f"0D 0001 0001 {percent} 04 00000005")
 
 
 @pytest.mark.sas(polls="A0")
 def test_the_features_reply_states_what_this_host_may_use(tmp_path: Path) -> None:
     rig = MachineRig(tmp_path)
     bench = Bench(tmp_path, rig)
-    assert bench.long(0xA0, "0000") == plain("0000 00 8C 01 000000")
-    assert bench.long(0xA0, "0009") == ""
+    assert bench.send_long_poll(0xA0, "0000") == plain("0000 00 8C 01 000000")
+    assert bench.send_long_poll(0xA0, "0009") == ""
     other = Bench(tmp_path, rig, name="plain", boot=False, disable=["multi_denomination"])
-    assert other.long(0xA0, "0000") == plain("0000 00 0C 01 000000")
+    assert other.send_long_poll(0xA0, "0000") == plain("0000 00 0C 01 000000")
     assert other.read(0xB1) == ""
     rig.close()
 
 
 @pytest.mark.sas(polls="B0 11 6F 56")
 def test_meters_of_one_denomination(bench: Bench) -> None:
-    assert bench.long(0xB0, "02 02 11") == plain("06 02 11 00000005")
-    assert bench.long(0xB0, "02 00 11") == plain("06 00 11 00000005")
-    assert bench.long(0xB0, "05 02 6F 04 0000") == plain("03 02 00 02")
-    assert bench.long(0xB0, "07 02 6F 04 0000 0000") == plain("0C 02 6F 09 0000 0000 04 00000005")
-    assert bench.long(0xB0, "02 02 56") == plain("06 02 56 03 01 0001")
-    assert bench.long(0xB0, "02 02 1A") == plain("03 02 00 03")
-    assert bench.long(0xB0, "02 02 8E") == plain("03 02 00 01")
-    assert bench.long(0xB0, "02 16 11") == plain("03 16 00 05")
-    assert bench.long(0xB0, "01 02") == ""
+    assert bench.send_long_poll(0xB0, "02 02 11") == plain("06 02 11 00000005")
+    assert bench.send_long_poll(0xB0, "02 00 11") == plain("06 00 11 00000005")
+    assert bench.send_long_poll(0xB0, "05 02 6F 04 0000") == plain("03 02 00 02")
+    assert bench.send_long_poll(0xB0, "07 02 6F 04 0000 0000") == plain("0C 02 6F 09 0000 0000 04 00000005")
+    assert bench.send_long_poll(0xB0, "02 02 56") == plain("06 02 56 03 01 0001")
+    assert bench.send_long_poll(0xB0, "02 02 1A") == plain("03 02 00 03")
+    assert bench.send_long_poll(0xB0, "02 02 8E") == plain("03 02 00 01")
+    assert bench.send_long_poll(0xB0, "02 16 11") == plain("03 16 00 05")
+    assert bench.send_long_poll(0xB0, "01 02") == ""
 
 
 # ---------------------------------------------------------------------------------------------- control
@@ -283,7 +283,7 @@ def test_meters_of_one_denomination(bench: Bench) -> None:
 @pytest.mark.sas(polls="01 02")
 def test_after_a_shut_down_a_game_ends_and_credits_can_be_cashed_out(tmp_path: Path) -> None:
     rig, bench = won(tmp_path)
-    assert bench.long(0x01) == "01"
+    assert bench.send_long_poll(0x01) == "01"
     assert rig.state is State.PLAYING
     rig.report_shown()
     assert rig.state is State.OUT_OF_SERVICE
@@ -292,7 +292,7 @@ def test_after_a_shut_down_a_game_ends_and_credits_can_be_cashed_out(tmp_path: P
     assert rig.state is State.OUT_OF_SERVICE
     assert rig.cash_out_ticket()
     assert rig.credit_cents == 0
-    assert bench.long(0x02) == "01"
+    assert bench.send_long_poll(0x02) == "01"
     assert rig.state is State.IDLE
     rig.close()
 
@@ -301,9 +301,9 @@ def test_after_a_shut_down_a_game_ends_and_credits_can_be_cashed_out(tmp_path: P
 @pytest.mark.sas(polls="0A 0B")
 def test_maintenance_mode_and_shut_down_are_independent(bench: Bench) -> None:
     for code in (0x01, 0x0A, 0x02):
-        assert bench.long(code) == "01"
+        assert bench.send_long_poll(code) == "01"
     assert bench.room.state is State.OUT_OF_SERVICE
-    assert bench.long(0x0B) == "01"
+    assert bench.send_long_poll(0x0B) == "01"
     assert bench.room.state is State.IDLE
 
 
@@ -314,10 +314,10 @@ def test_bill_acceptance_is_disabled_and_enabled(bench: Bench) -> None:
     assert rig.hands.orders[-1][0] == "stack"
     rig.ledger.credit_stacked_paper()
     rig.ledger.delete_confirmed_paper()
-    assert bench.long(0x07) == "01"
+    assert bench.send_long_poll(0x07) == "01"
     rig.offer(500)
     assert rig.hands.orders[-1][0] == "return"
-    assert bench.long(0x06) == "01"
+    assert bench.send_long_poll(0x06) == "01"
     rig.insert(500)
 
 
@@ -325,13 +325,13 @@ def test_bill_acceptance_is_disabled_and_enabled(bench: Bench) -> None:
 @pytest.mark.sas(polls="08")
 def test_selected_bills_can_be_accepted_once_or_always(bench: Bench) -> None:
     rig = bench.room
-    assert bench.long(0x08, "04000000 00") == "01"  # $5 only, and close after each
+    assert bench.send_long_poll(0x08, "04000000 00") == "01"  # $5 only, and close after each
     rig.offer(2000)
     assert rig.hands.orders[-1][0] == "return"
     rig.insert(500)
     rig.offer(500)
     assert rig.hands.orders[-1][0] == "return"
-    assert bench.long(0x06) == "01"
+    assert bench.send_long_poll(0x06) == "01"
     rig.insert(500)
 
 
@@ -341,20 +341,20 @@ def test_a_game_can_be_disabled(tmp_path: Path) -> None:
     rig = MachineRig(tmp_path, games=("maple-classic", "aurora-twenty"))
     bench = Bench(tmp_path, rig)
     rig.insert(500)
-    assert bench.long(0x09, "0001 00") == "01"
+    assert bench.send_long_poll(0x09, "0001 00") == "01"
     assert bench.read(0x56) == plain("03 01 0002")
     rig.play()
     assert rig.notice == "refused.game_is_enabled"
     rig.engine.handle(EventType.GAME, value="aurora-twenty")
     rig.engine.handle(EventType.GAME, value="maple-classic")
     assert rig.machine.selection.game_id == "aurora-twenty"
-    assert bench.exceptions()[-1] == 0x8C
-    assert bench.long(0x09, "0001 01") == "01"
+    assert bench.read_exceptions()[-1] == 0x8C
+    assert bench.send_long_poll(0x09, "0001 01") == "01"
     assert bench.read(0x56) == plain("05 02 0001 0002")
     offered = sorted({cents for each in rig.machine.denominations_cents.values() for cents in each})
     codes = "".join(DENOMINATION_CODES[cents] for cents in offered)
     assert bench.read(0xB2) == plain(f"{len(offered) + 1:02d} {len(offered):02d} {codes}")
-    assert bench.long(0x09, "0003 01") == "81"
+    assert bench.send_long_poll(0x09, "0003 01") == "81"
     selected = [(told["name"], told["value"]) for told in rig.records("host.control")]
     assert selected == [("game.maple-classic", False), ("game.maple-classic", None)]
     assert all(told["source"].startswith("host:") for told in rig.records("host.control"))
@@ -367,11 +367,11 @@ def test_sounds_but_no_alarms_can_be_muted(bench: Bench) -> None:
         return build_snapshot(bench.room.engine).sound
 
     assert sound() == "on"
-    assert bench.long(0x05) == "01"
+    assert bench.send_long_poll(0x05) == "01"
     assert sound() == "no_play"
-    assert bench.long(0x03) == "01"
+    assert bench.send_long_poll(0x03) == "01"
     assert sound() == "off"
-    assert bench.long(0x04) == "01"
+    assert bench.send_long_poll(0x04) == "01"
     assert sound() == "on"
 
 
@@ -382,22 +382,22 @@ def test_a_hand_pay_is_reported_once_and_reset_remotely(tmp_path: Path) -> None:
     rig = MachineRig(tmp_path)
     bench = Bench(tmp_path, rig, enable=["handpay_reset"])
     rig.insert(2000)
-    bench.exceptions()
-    assert bench.long(0x94) == "02"
+    bench.read_exceptions()
+    assert bench.send_long_poll(0x94) == "02"
     rig.engine.handle(EventType.CASH_OUT)
     assert rig.state is State.HANDPAY
-    assert bench.exceptions() == [0x51]
+    assert bench.read_exceptions() == [0x51]
     data = "00 80 0000002000 0000 00" + "00" * 10
     assert bench.read(0x1B) == plain(data)
     assert bench.read(0x1B) == plain(data)
-    bench.sync()
+    bench.poll_other_address()
     assert bench.read(0x1B) == "00" * 20
-    bench.sync()
-    assert bench.long(0x94) == "00"
+    bench.poll_other_address()
+    assert bench.send_long_poll(0x94) == "00"
     assert rig.state is State.IDLE
     assert rig.credit_cents == 0
     assert bench.read(0x10) == plain("00002000")
-    assert bench.exceptions() == [0x52]
+    assert bench.read_exceptions() == [0x52]
     assert rig.records("handpay.paid")[0]["person"] == "host:main"
     rig.close()
 
@@ -409,22 +409,22 @@ def test_a_prize_in_kind_is_a_hand_pay_of_zero_until_its_value_is_taken(tmp_path
     bench = Bench(tmp_path, rig, enable=["handpay_reset"])
     rig.insert(500)
     rig.play()
-    bench.exceptions()
+    bench.read_exceptions()
     rig.report_shown()
-    assert bench.exceptions()[0] == 0x51
+    assert bench.read_exceptions()[0] == 0x51
     assert bench.read(0x1B) == "00" * 20
-    bench.sync()
+    bench.poll_other_address()
     rig.clock.pass_seconds(16)
-    assert bench.exceptions() == []  # the host has read of it, and hears no more of it
-    assert bench.long(0x94) == "01"  # nobody at the other end of a wire can hand a prize over
+    assert bench.read_exceptions() == []  # the host has read of it, and hears no more of it
+    assert bench.send_long_poll(0x94) == "01"  # nobody at the other end of a wire can hand a prize over
     assert rig.state is State.HANDPAY
 
     rig.engine.handle(EventType.EXCHANGE_PRIZE, form="prize_cash", person="2", persons=("2",))
-    assert bench.exceptions() == [0x51]
+    assert bench.read_exceptions() == [0x51]
     assert bench.read(0x1B) == plain("00 00 0000029000 0000 00" + "00" * 10)
-    bench.sync()
-    assert bench.long(0x94) == "00"
-    assert (rig.state, bench.exceptions()) == (State.IDLE, [0x52])
+    bench.poll_other_address()
+    assert bench.send_long_poll(0x94) == "00"
+    assert (rig.state, bench.read_exceptions()) == (State.IDLE, [0x52])
     assert rig.journal.meters().values["att_jackpot"] == 29000
     rig.close()
 
@@ -434,27 +434,27 @@ def test_a_form_for_one_hand_pay_releases_no_other(tmp_path: Path) -> None:
     rig = MachineRig(tmp_path)
     bench = Bench(tmp_path, rig)
     rig.insert(2000)
-    bench.exceptions()
+    bench.read_exceptions()
     rig.engine.handle(EventType.CASH_OUT)
-    assert bench.exceptions() == [0x51]
+    assert bench.read_exceptions() == [0x51]
     bench.read(0x1B)
-    bench.sync()
+    bench.poll_other_address()
     rig.engine.handle(
         EventType.HANDPAY_FORM, form="handpay", method="cash", name="", person="2", persons=("2",)
     )
     assert rig.records("handpay.form")
-    assert bench.exceptions() == []
+    assert bench.read_exceptions() == []
     rig.close()
 
 
 def test_remote_reset_is_off_until_enabled(bench: Bench) -> None:
     bench.room.engine.handle(EventType.CASH_OUT)
-    assert bench.long(0x94) == ""
+    assert bench.send_long_poll(0x94) == ""
 
 
 @pytest.mark.sas(polls="7E 7F")
 def test_the_hosts_time_is_returned_and_the_journal_keeps_its_own(bench: Bench) -> None:
-    assert bench.long(0x7F, "12 31 2026 23 59 00") == "01"
+    assert bench.send_long_poll(0x7F, "12 31 2026 23 59 00") == "01"
     bench.room.clock.pass_seconds(61)
     assert bench.read(0x7E) == plain("01012027 000001")
     assert bench.room.journal.entries("host.time", newest_first=True).__next__().time_utc.year == 2026
@@ -462,11 +462,11 @@ def test_the_hosts_time_is_returned_and_the_journal_keeps_its_own(bench: Bench) 
 
 @pytest.mark.parametrize("told", ["12 31 9999 23 59 58", "01 01 0001 00 00 00", "01 01 1969 00 00 00"])
 def test_a_date_beyond_the_calendar_is_refused(bench: Bench, told: str) -> None:
-    assert bench.long(0x7F, told) == "81"
+    assert bench.send_long_poll(0x7F, told) == "81"
     bench.room.clock.pass_seconds(4)
     assert bench.read(0x7E) == plain("01012026000004")
     bench.room.clock.wall = datetime(2105, 12, 31, tzinfo=UTC)  # and the furthest that is taken can be told
-    assert bench.long(0x7F, "12 31 2999 23 59 58") == "01"
+    assert bench.send_long_poll(0x7F, "12 31 2999 23 59 58") == "01"
     assert bench.read(0x7E) == plain("12312999235958")
     bench.room.clock.wall = datetime(1970, 1, 1, tzinfo=UTC)
     assert bench.read(0x7E) != ""
@@ -483,11 +483,11 @@ def test_a_set_time_never_runs_backwards_and_is_not_recorded_each_time(bench: Be
     for n, millionths in enumerate((300_000, 999_999, 1, 0, 500_000, 700_000)):
         clock.wall = datetime(2026, 1, 1, 10, 0, 0, millionths, tzinfo=UTC)
         for year in (2019 + n, 2019 + n):  # as news, and as a distance that is kept
-            assert bench.long(0x7F, f"01 01 {year} 00 00 00") == "01"
+            assert bench.send_long_poll(0x7F, f"01 01 {year} 00 00 00") == "01"
             assert bench.read(0x7E) in {plain(f"0101{year}000000"), plain(f"0101{year}000001")}
     before = len(bench.room.records("host.time"))
     for minute in range(30):  # a host whose clock trembles around ours
         clock.wall = datetime(2026, 1, 1, 11, minute, 0, 400 if minute % 2 else 999_600, tzinfo=UTC)
         second = 0 if minute % 2 else 1
-        bench.long(0x7F, f"01 01 2026 11 {minute:02} {second:02}")
+        bench.send_long_poll(0x7F, f"01 01 2026 11 {minute:02} {second:02}")
     assert len(bench.room.records("host.time")) <= before + 2

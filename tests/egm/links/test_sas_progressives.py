@@ -38,7 +38,7 @@ def make(tmp_path):
         rig.machine.component(LevelDisplays).link = None
         opened.append(Bench(tmp_path, rig, enable=["progressives"]))
         (opened[-1].levels,) = create_broadcasts(create_machine_context(rig, tmp_path, {}))
-        opened[-1].exceptions()
+        opened[-1].read_exceptions()
         return opened[-1]
 
     yield bench
@@ -56,7 +56,7 @@ def test_broadcast_level_is_shown_while_received_and_not_played_for_otherwise(ma
     bench = make(B, NO_LUCK, MISS)
     bench.room.insert(2000)
     assert (view(bench).status, view(bench).amount_cents) == ("down", 0)
-    assert bench.long(0x80, "02030000012345") == ACK
+    assert bench.send_long_poll(0x80, "02030000012345") == ACK
     assert (view(bench).status, view(bench).amount_cents) == ("up", 12345)
     bench.room.clock.pass_seconds(5)
     assert view(bench).status == "up"
@@ -65,8 +65,8 @@ def test_broadcast_level_is_shown_while_received_and_not_played_for_otherwise(ma
     bench.room.play()
     assert (bench.room.state, bench.room.notice) == (State.IDLE, "refused.levels_are_up")
     bench.levels._record_changes()
-    assert 0x53 in bench.exceptions()
-    assert bench.long(0x86, "0d02030000012399040000000001") == ACK
+    assert 0x53 in bench.read_exceptions()
+    assert bench.send_long_poll(0x86, "0d02030000012399040000000001") == ACK
     assert view(bench).amount_cents == 12399
     bench.room.play()
     assert bench.room.state is State.PLAYING
@@ -95,7 +95,7 @@ def test_a_broadcast_to_all_machines_is_read_without_a_reply(make):
 )
 def test_an_invalid_broadcast_changes_no_level(make, code, data):
     bench = make()
-    assert bench.long(code, data) == ""
+    assert bench.send_long_poll(code, data) == ""
     assert view(bench).status == "down"
 
 
@@ -105,22 +105,22 @@ def test_a_hit_pays_the_amount_last_broadcast_and_waits_for_the_host_to_read_it(
     bench = make(A, NO_LUCK, MISS, A, NO_LUCK, MISS)
     bench.room.insert(2000)
     for amount in ("0000012345", "0000000500"):
-        bench.long(0x80, "0203" + amount)
+        bench.send_long_poll(0x80, "0203" + amount)
         bench.room.play()
-        bench.long(0x80, "02030000099999")  # later than the hit
+        bench.send_long_poll(0x80, "02030000099999")  # later than the hit
         bench.room.report_shown()
     assert bench.room.credit_cents == 2000 + 2 * (100 - 50) + 12345 + 500
     assert bench.room.records("progressive.fell")
-    assert 0x56 in bench.exceptions()
+    assert 0x56 in bench.read_exceptions()
     first, second = "02030000012345", "02030000000500"
-    assert bench.long(0x83, "0001") == "000100012845"
+    assert bench.send_long_poll(0x83, "0001") == "000100012845"
     assert bench.read(0x84) == first
     assert bench.read(0x87) == "0e0202" + first[2:] + second[2:]
     again = make()  # the host did not hear the answer, and the machine starts again
     assert again.read(0x85) == first
-    again.sync()
+    again.poll_other_address()
     assert again.read(0x85) == second
-    again.sync()
+    again.poll_other_address()
     assert again.read(0x85) == "00" * 7
     assert again.room.journal.states(ProgressiveKey.UNREAD_BROADCAST_WIN) == {}
     again.room.close()
@@ -135,17 +135,17 @@ def test_the_hit_of_a_void_game_is_not_reported_to_the_host(make):
     """It was not paid: a host that read of it would begin its level anew for nothing."""
     bench = make(A, NO_LUCK, MISS, A, NO_LUCK, MISS)
     bench.room.insert(2000)
-    bench.long(0x80, "02030000012345")
+    bench.send_long_poll(0x80, "02030000012345")
     bench.room.play()
     bench.room.report_shown()
-    bench.long(0x80, "02030000000500")
+    bench.send_long_poll(0x80, "02030000000500")
     bench.room.play()
     event = Event(EventType.REFUND_GAME, RulingForm(persons=("2", "5"), reason="it is stuck"))
     details = build_ruling_details(bench.room.machine, event)
     void_game(bench.room.machine, refund=True, ruling=Ruling.DEFECT, **details)
     assert bench.room.credit_cents == 2000 + 100 - 50 + 12345
     assert bench.read(0x85) == "02030000012345"
-    bench.sync()
+    bench.poll_other_address()
     assert bench.read(0x85) == "00" * 7
 
 
@@ -168,21 +168,21 @@ def test_an_invalid_sas_level_is_refused(name):
 def test_a_stand_alone_level_is_reported_as_another_kind_of_progressive_win(make):
     bench = make(B, LUCK, MISS)
     bench.room.insert(2000)
-    bench.long(0x80, "02030000012345")
-    bench.exceptions()
+    bench.send_long_poll(0x80, "02030000012345")
+    bench.read_exceptions()
     bench.room.play()
     bench.room.report_shown()
-    heard = bench.exceptions()
+    heard = bench.read_exceptions()
     assert 0x54 in heard
     assert 0x56 not in heard
-    assert bench.long(0x83, "0000") == "000000000500"
-    assert bench.long(0x83, "0009") == ""
+    assert bench.send_long_poll(0x83, "0000") == "000000000500"
+    assert bench.send_long_poll(0x83, "0009") == ""
     assert bench.read(0x84) == "00" * 7
 
 
 def test_without_a_broadcast_level_in_play_broadcasts_get_no_reply(tmp_path):
     rig = room_of(tmp_path)
     bench = Bench(tmp_path, rig, enable=["progressives"])
-    assert bench.long(0x80, "02030000012345") == ""
+    assert bench.send_long_poll(0x80, "02030000012345") == ""
     assert bench.read(0x85) == "00" * 7
     rig.close()

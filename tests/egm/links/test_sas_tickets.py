@@ -41,7 +41,7 @@ def make(tmp_path):
         host = HostMoney(validation=validation, asset_number=ASSET, money_line_name=line)
         rig = MachineRig(tmp_path, profile=place, devices=("printer",), host=host)
         opened.append(Bench(tmp_path, rig, **settings))
-        opened[-1].exceptions()
+        opened[-1].read_exceptions()
         return opened[-1]
 
     yield bench
@@ -61,7 +61,7 @@ def stacked(bench: Bench) -> None:
 
 def cash_out(bench: Bench, cents: int = 2000) -> None:
     bench.room.insert(cents)
-    bench.exceptions()
+    bench.read_exceptions()
     bench.room.engine.handle(EventType.CASH_OUT)
 
 
@@ -77,16 +77,16 @@ def redemption(code: str, digits: str = NUMBER, cents: str = "0000001234", more:
 def test_a_system_ticket_from_cash_out_to_its_report(make):
     bench = make()
     cash_out(bench)
-    assert bench.general() == 0x57
+    assert bench.send_general_poll() == 0x57
     assert bench.read(0x57) == "000000002000"
-    assert bench.long(0x58, NUMBER) == "00"
+    assert bench.send_long_poll(0x58, NUMBER) == "00"
     printed(bench)
-    assert bench.exceptions() == [0x3D, 0x66]
+    assert bench.read_exceptions() == [0x3D, 0x66]
     record = "0001" + NOW + "11112222333344440000002000010007010120270000"
-    assert bench.long(0x4D, "00") == record
-    assert bench.long(0x50, "00") == "00000000010000002000"
-    assert bench.long(0x4D, "00") == "00" * 31, "the first was acknowledged by the poll after it"
-    assert bench.long(0x4D, "01") == record
+    assert bench.send_long_poll(0x4D, "00") == record
+    assert bench.send_long_poll(0x50, "00") == "00000000010000002000"
+    assert bench.send_long_poll(0x4D, "00") == "00" * 31, "the first was acknowledged by the poll after it"
+    assert bench.send_long_poll(0x4D, "01") == record
     assert bench.read(0x57) == "800000000000"
 
 
@@ -95,7 +95,7 @@ def test_a_ticket_expires_on_the_printed_day(make):
     """Issued on 1 January 2026 and good for 365 days: the last one is 1 January 2027."""
     bench = make()
     cash_out(bench)
-    bench.long(0x58, NUMBER)
+    bench.send_long_poll(0x58, NUMBER)
     job = bench.room.hands.jobs[-1]
     assert "2027" in str(job.fields)
     assert bench.room.store.find_ticket(NUMBER).ticket.expires_at.isoformat() == "2027-01-02T00:00:00+00:00"
@@ -104,41 +104,41 @@ def test_a_ticket_expires_on_the_printed_day(make):
 def test_exception_57_is_repeated_until_it_has_been_read(make):
     bench = make()
     cash_out(bench)
-    assert bench.exceptions() == [0x57, 0x66]
-    assert bench.general() == 0
+    assert bench.read_exceptions() == [0x57, 0x66]
+    assert bench.send_general_poll() == 0
     bench.room.clock.pass_seconds(15)
-    assert bench.general() == 0x57
+    assert bench.send_general_poll() == 0x57
     bench.read(0x57)
-    bench.sync()
+    bench.poll_other_address()
     bench.room.clock.pass_seconds(15)
-    assert bench.exceptions() == []
+    assert bench.read_exceptions() == []
 
 
 @pytest.mark.requirement("F-09")
 def test_a_host_that_refuses_a_number_leaves_it_to_the_attendant(make):
     bench = make()
     cash_out(bench)
-    assert bench.long(0x58, "00" * 9) == "00"
+    assert bench.send_long_poll(0x58, "00" * 9) == "00"
     assert bench.room.state is State.HANDPAY
-    bench.sync()
-    assert bench.long(0x58, NUMBER) == "80"
+    bench.poll_other_address()
+    assert bench.send_long_poll(0x58, NUMBER) == "80"
 
 
 @pytest.mark.parametrize(("number", "answer"), [("0a" + NUMBER[2:], "81"), (NUMBER[:-1] + "f", "81")])
 def test_invalid_number_is_improper_and_the_valid_one_is_still_accepted(make, number, answer):
     bench = make()
     cash_out(bench)
-    assert bench.long(0x58, number) == answer
+    assert bench.send_long_poll(0x58, number) == answer
     assert bench.room.state is State.PAYING
-    assert bench.long(0x58, NUMBER) == "00"
+    assert bench.send_long_poll(0x58, NUMBER) == "00"
 
 
 def test_a_repeated_poll_58_is_one_ticket(make):
     bench = make()
     cash_out(bench)
-    assert [bench.long(0x58, NUMBER) for _ in range(3)] == ["00"] * 3
-    bench.sync()
-    assert bench.long(0x58, NUMBER) == "00"
+    assert [bench.send_long_poll(0x58, NUMBER) for _ in range(3)] == ["00"] * 3
+    bench.poll_other_address()
+    assert bench.send_long_poll(0x58, NUMBER) == "00"
     assert len(bench.room.hands.jobs) == 1
 
 
@@ -147,72 +147,72 @@ def test_a_repeated_poll_58_is_one_ticket(make):
 @pytest.mark.sas(polls="4C 4D")
 def test_secure_enhanced_validation(make):
     bench = make(Validation.SECURE_ENHANCED)
-    assert bench.long(0x4C, "000000000000") == "00" * 6
-    assert bench.long(0x4C, "393000a50200") == "393000a50200"
+    assert bench.send_long_poll(0x4C, "000000000000") == "00" * 6
+    assert bench.send_long_poll(0x4C, "393000a50200") == "393000a50200"
     bench.room.insert(500)
     bench.room.cash_out_ticket()
     bench.room.insert(1000)
     bench.room.cash_out_ticket()
-    assert bench.long(0x4C, "000000000000") == "393000a70200"
-    first = bench.long(0x4D, "ff")
+    assert bench.send_long_poll(0x4C, "000000000000") == "393000a70200"
+    first = bench.send_long_poll(0x4D, "ff")
     assert first[18:34] == "4724978028378429"
-    assert bench.long(0x4D, "00") == first
-    assert bench.long(0x4D, "00") == first, "a repeat of the same poll asks for the same answer"
-    bench.sync()
-    second = bench.long(0x4D, "00")
+    assert bench.send_long_poll(0x4D, "00") == first
+    assert bench.send_long_poll(0x4D, "00") == first, "a repeat of the same poll asks for the same answer"
+    bench.poll_other_address()
+    second = bench.send_long_poll(0x4D, "00")
     assert (second[2:4], second[34:44]) == ("02", "0000001000")
-    bench.sync()
-    assert bench.long(0x4D, "00") == "00" * 31
-    assert bench.long(0x4D, "20") == "", "there are 31 places"
+    bench.poll_other_address()
+    assert bench.send_long_poll(0x4D, "00") == "00" * 31
+    assert bench.send_long_poll(0x4D, "20") == "", "there are 31 places"
 
 
 @pytest.mark.sas(exceptions="3F")
 @pytest.mark.requirement("H-09")
 def test_with_an_identifier_tickets_are_numbered_locally_while_the_host_is_silent(make):
-    assert make().long(0x4C, "010000000000") == "", "nobody numbers but the system"
+    assert make().send_long_poll(0x4C, "010000000000") == "", "nobody numbers but the system"
     bench = make(offline=1)
-    assert bench.long(0x4C, "393000a50200") == "393000a50200"
+    assert bench.send_long_poll(0x4C, "393000a50200") == "393000a50200"
     cash_out(bench)
     pay_out = bench.room.machine.memory.get(MoneyKey.PAY_OUT)
     bench.room.engine.handle(EventType.NUMBER_REFUSED, id=pay_out["id"], why="the host did not answer")
     assert bench.room.hands.jobs[-1].barcode == "004724978028378429"
     printed(bench)
-    assert bench.long(0x4D, "00")[18:34] == "4724978028378429"
+    assert bench.send_long_poll(0x4D, "00")[18:34] == "4724978028378429"
 
 
 @pytest.mark.requirement("H-05")
 def test_a_machine_without_an_identifier_requests_one(make):
     bench = make(Validation.SECURE_ENHANCED)
     bench.room.clock.pass_seconds(15)
-    assert bench.general() == 0x3F
-    bench.long(0x4C, "010000000000")
-    bench.sync()
+    assert bench.send_general_poll() == 0x3F
+    bench.send_long_poll(0x4C, "010000000000")
+    bench.poll_other_address()
     bench.room.insert(100)
-    assert 0x3F not in bench.exceptions()
+    assert 0x3F not in bench.read_exceptions()
 
 
 def test_unread_tickets_are_reported_until_all_are_read(make):
     bench = make(Validation.SECURE_ENHANCED)
-    bench.long(0x4C, "010000000000")
+    bench.send_long_poll(0x4C, "010000000000")
     for _ in range(3):
         bench.room.insert(500)
         bench.room.cash_out_ticket()
     for _ in range(3):
-        assert 0x3D in bench.exceptions()
-        assert bench.long(0x4D, "00")[34:44] == "0000000500"
-        bench.sync()
-    assert 0x3D not in bench.exceptions()
+        assert 0x3D in bench.read_exceptions()
+        assert bench.send_long_poll(0x4D, "00")[34:44] == "0000000500"
+        bench.poll_other_address()
+    assert 0x3D not in bench.read_exceptions()
 
 
 @pytest.mark.requirement("K-05")
 def test_tickets_unread_at_a_power_loss_are_reported_afterwards(make):
     bench = make(Validation.SECURE_ENHANCED)
-    bench.long(0x4C, "010000000000")
+    bench.send_long_poll(0x4C, "010000000000")
     bench.room.insert(500)
     bench.room.cash_out_ticket()
-    bench.long(0x4D, "00")  # the power goes before the host can acknowledge
+    bench.send_long_poll(0x4D, "00")  # the power goes before the host can acknowledge
     again = make(Validation.SECURE_ENHANCED)
-    assert again.long(0x4D, "00")[2:4] == "01"
+    assert again.send_long_poll(0x4D, "00")[2:4] == "01"
 
 
 def test_a_restricted_ticket_states_its_kind_pool_and_expiry(make):
@@ -222,11 +222,11 @@ def test_a_restricted_ticket_states_its_kind_pool_and_expiry(make):
     write_undeclared(bench.room.machine, "test.gift", transfers=gift, state=terms)
     bench.room.engine.handle(EventType.CASH_OUT)
     assert bench.read(0x57) == "010000000300"
-    bench.long(0x58, NUMBER)
+    bench.send_long_poll(0x58, NUMBER)
     printed(bench)
-    record = bench.long(0x4D, "00")
+    record = bench.send_long_poll(0x4D, "00")
     assert (record[:2], record[-12:-4], record[-4:]) == ("01", "02032026", "0201")
-    assert bench.long(0x50, "01") == "01000000010000000300"
+    assert bench.send_long_poll(0x50, "01") == "01000000010000000300"
 
 
 # ---------------------------------------------------------------------------------------------- 70, 71
@@ -236,28 +236,28 @@ def test_a_ticket_in_from_bar_code_to_final_status(make):
     bench = make()
     assert bench.read(0x70) == "01ff"
     bench.room.offer_ticket(NUMBER)
-    assert bench.general() == 0x67
+    assert bench.send_general_poll() == 0x67
     assert bench.read(0x70) == "1000000000000000" + NUMBER
-    assert bench.long(0x71, "01ff") == "1020000000000000" + NUMBER
-    assert bench.long(0x71, redemption("00")) == "1040000000123400" + NUMBER
+    assert bench.send_long_poll(0x71, "01ff") == "1020000000000000" + NUMBER
+    assert bench.send_long_poll(0x71, redemption("00")) == "1040000000123400" + NUMBER
     assert bench.room.credit_cents == 0
     stacked(bench)
     assert bench.room.credit_cents == 1234
-    assert bench.exceptions() == [0x68]
-    assert bench.long(0x71, "01ff") == "1000000000123400" + NUMBER
-    bench.sync()
+    assert bench.read_exceptions() == [0x68]
+    assert bench.send_long_poll(0x71, "01ff") == "1000000000123400" + NUMBER
+    bench.poll_other_address()
     bench.room.clock.pass_seconds(15)
-    assert bench.exceptions() == []
-    assert bench.long(0x50, "80") == "80000000010000001234"
+    assert bench.read_exceptions() == []
+    assert bench.send_long_poll(0x50, "80") == "80000000010000001234"
 
 
 def test_ticket_end_before_the_acknowledgement_is_reported(make):
     bench = make()
     bench.room.offer_ticket(NUMBER)
     bench.read(0x70)
-    bench.long(0x71, redemption("00"))
+    bench.send_long_poll(0x71, redemption("00"))
     stacked(bench)
-    assert bench.exceptions() == [0x68]
+    assert bench.read_exceptions() == [0x68]
 
 
 @pytest.mark.parametrize(
@@ -275,11 +275,11 @@ def test_ticket_end_before_the_acknowledgement_is_reported(make):
 def test_every_reply_of_the_host_about_a_ticket_has_its_result(make, data, status):
     bench = make()
     bench.room.offer_ticket(NUMBER)
-    answer = bench.long(0x71, data)
+    answer = bench.send_long_poll(0x71, data)
     assert answer[2:4] == status
     if status != "40":
         assert bench.room.hands.orders[-1][0] == "return"
-        assert bench.exceptions() == [], "the host has the answer: it need not be told"
+        assert bench.read_exceptions() == [], "the host has the answer: it need not be told"
         assert bench.room.credit_cents == 0
 
 
@@ -289,17 +289,17 @@ def test_every_reply_of_the_host_about_a_ticket_has_its_result(make, data, statu
 def test_promotional_tickets_are_accepted_where_the_venue_allows_them(make, code, status, kind):
     bench = make(promotional=True)
     bench.room.offer_ticket(NUMBER)
-    assert bench.long(0x71, redemption(code, more="020120260500"))[2:4] == "40"
+    assert bench.send_long_poll(0x71, redemption(code, more="020120260500"))[2:4] == "40"
     stacked(bench)
-    assert bench.long(0x71, "01ff")[2:4] == status
+    assert bench.send_long_poll(0x71, "01ff")[2:4] == status
     assert bench.room.journal.balance_cents(f"credit:1:{kind}") == 1234
 
 
 def test_expiry_is_a_date_or_days_from_today_and_invalid_dates_are_refused(make):
     bench = make(promotional=True)
     bench.room.offer_ticket(NUMBER)
-    assert bench.long(0x71, redemption("01", more="023020260000")) == "", "30 February"
-    bench.long(0x71, redemption("01", more="000000300000"))
+    assert bench.send_long_poll(0x71, redemption("01", more="023020260000")) == "", "30 February"
+    bench.send_long_poll(0x71, redemption("01", more="000000300000"))
     stacked(bench)
     assert bench.room.machine.memory.get(MoneyKey.RESTRICTED)["expires"] == "2026-01-31"
 
@@ -307,10 +307,10 @@ def test_expiry_is_a_date_or_days_from_today_and_invalid_dates_are_refused(make)
 def test_polls_with_an_invalid_length_get_no_reply(make):
     bench = make()
     bench.room.offer_ticket(NUMBER)
-    assert bench.long(0x71, "0200ff") == ""
-    assert bench.long(0x71, "00") == ""
-    assert bench.long(0x71, redemption("77"))[2:4] == "82"
-    assert bench.long(0x71, redemption("00"))[2:4] == "40"
+    assert bench.send_long_poll(0x71, "0200ff") == ""
+    assert bench.send_long_poll(0x71, "00") == ""
+    assert bench.send_long_poll(0x71, redemption("77"))[2:4] == "82"
+    assert bench.send_long_poll(0x71, redemption("00"))[2:4] == "40"
 
 
 @pytest.mark.requirement("G-16")
@@ -321,36 +321,36 @@ def test_a_ticket_is_returned_while_the_line_is_down(make):
     bench.room.offer_ticket(NUMBER)
     assert bench.room.hands.orders[-1][0] == "return"
     assert bench.read(0x70) == "01ff"
-    assert bench.long(0x71, "01ff")[2:4] == "89"
+    assert bench.send_long_poll(0x71, "01ff")[2:4] == "89"
 
 
 # ---------------------------------------------------------------------------------------------- 7B, 7C, 7D
 @pytest.mark.sas(polls="7B")
 def test_the_host_reads_and_sets_the_terms_of_tickets(make):
     bench = make(promotional=True)
-    assert bench.long(0x7B, "080000000000000000") == "0a04030201290003650365"
-    assert bench.long(0x7B, "082800000000300007") == "0a04030201010000300007"
+    assert bench.send_long_poll(0x7B, "080000000000000000") == "0a04030201290003650365"
+    assert bench.send_long_poll(0x7B, "082800000000300007") == "0a04030201010000300007"
     bench.room.offer_ticket(NUMBER)
     assert bench.room.hands.orders[-1][0] == "return", "redemption is switched off"
-    assert make(promotional=True).long(0x7B, "08" + "00" * 8) == "0a04030201010000300007"
+    assert make(promotional=True).send_long_poll(0x7B, "08" + "00" * 8) == "0a04030201010000300007"
 
 
 @pytest.mark.sas(polls="7C 7D")
 def test_the_host_sets_the_texts_printed_on_tickets(make):
     bench = make()
     texts = "0005" + b"HOTEL".hex() + "0104" + b"MAIN".hex() + "0201" + b"7".hex()
-    assert bench.long(0x7C, f"{len(texts) // 2:02x}{texts}") == "01"
+    assert bench.send_long_poll(0x7C, f"{len(texts) // 2:02x}{texts}") == "01"
     cash_out(bench)
-    bench.long(0x58, NUMBER)
+    bench.send_long_poll(0x58, NUMBER)
     house = bench.room.store.find_ticket(NUMBER).ticket.house
     assert (house.site, house.address) == ("HOTEL", "MAIN 7")
-    assert bench.long(0x7C, "03100141") == "00", "titles are the place's own"
-    assert bench.long(0x7C, "03000541") == "00", "a text cut short"
+    assert bench.send_long_poll(0x7C, "03100141") == "00", "titles are the place's own"
+    assert bench.send_long_poll(0x7C, "03000541") == "00", "a text cut short"
     old = "01000a03" + b"OLD".hex() + "03" + b"OLD".hex()
-    assert bench.long(0x7D, f"{len(old) // 2:02x}{old}") == "01"
+    assert bench.send_long_poll(0x7D, f"{len(old) // 2:02x}{old}") == "01"
     assert find_ticket_terms(bench.room.machine).venue_name == "HOTEL", "7C outranks 7D"
     assert find_ticket_terms(bench.room.machine).cashable_validity_days == 10
-    assert bench.long(0x7D, "00") == "01"
+    assert bench.send_long_poll(0x7D, "00") == "01"
 
 
 # ---------------------------------------------------------------------------------------------- whose host
@@ -367,5 +367,5 @@ def test_a_host_without_authority_over_money_gets_no_reply(make, poll):
         "7D": "00",
     }
     code = int(poll, 16)
-    assert (bench.read(code) if poll in {"57", "70"} else bench.long(code, data[poll])) == ""
+    assert (bench.read(code) if poll in {"57", "70"} else bench.send_long_poll(code, data[poll])) == ""
     assert not bench.room.machine.component(HostMoney).is_online

@@ -174,7 +174,7 @@ def test_credit_withheld_by_a_host_is_returned_once_the_host_is_not_configured(t
     rig = MachineRig(tmp_path, devices=("printer",), host=by_host).boot()
     for name in ("game.maple-classic", "bill_acceptor"):
         rig.engine.handle(EventType.CONTROL, source="host:main", name=name, value=False)
-    HostTicketInterface(rig.engine, rig.happen).store_ticket_terms(
+    HostTicketInterface(rig.engine, rig.submit_event).store_ticket_terms(
         {"redemption": False, "location": "elsewhere"}
     )
     kept = again(rig, tmp_path, devices=("printer",), host=by_host)

@@ -357,7 +357,7 @@ def test_a_ticket_given_back_between_lock_and_order_is_good_again(rig, monkeypat
     assert rig.store.find_ticket(number).state is TicketState.PENDING
     returned = PaperReturned(device="bill", content=Barcode(number), reason=ReturnReason.DEVICE)
     for event in iter_reported_events(returned, "bill_acceptor", ()):
-        rig.happen(event)
+        rig.submit_event(event)
     assert (rig.store.find_ticket(number).state, rig.credit_cents) == (TicketState.ISSUED, 0)
     rig.offer_ticket(number)
     rig.ledger.credit_stacked_paper()

@@ -45,12 +45,12 @@ class Cabinet:
 
     async def lose_power(self, *, printer: bool) -> None:
         if printer:
-            self.printer.hand("power_off")
+            self.printer.perform_action("power_off")
         await self.printer.stop()
         self.room.close()
         await asyncio.sleep(5)
         if printer:
-            self.printer.hand("power_on")
+            self.printer.perform_action("power_on")
         self.boot()
 
 

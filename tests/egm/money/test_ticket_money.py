@@ -17,7 +17,7 @@ from egm.money.disputed import list_disputed_amounts
 from egm.money.keys import MoneyKey
 from egm.people import Person, Role, Roster
 from egm.testing.clearing import clear_with_decisions
-from egm.testing.machine import OPENED, MachineRig
+from egm.testing.machine import OPENED_RIGS, MachineRig
 from egm.tickets.cage import TicketCage
 from egm.tickets.copies import FILE_NAME
 from egm.tickets.desk import TicketDesk
@@ -42,7 +42,7 @@ SUPERVISOR, TECHNICIAN, MANAGER = "2", "4", "5"
 def rig(tmp_path):
     """A machine whose journal the independent audit finds right, whatever has become of its tickets."""
     yield MachineRig(tmp_path, devices=("printer",)).boot()
-    for left in list(OPENED):
+    for left in list(OPENED_RIGS):
         left.close()
     with open_view(tmp_path) as view:
         assert Auditor(GameFiles()).audit_entries(view.iter_bodies()).findings == []
@@ -57,7 +57,7 @@ def restarted(rig, tmp_path, **changes):
 def watch(rig):
     """What the attachment of the machine does now and then."""
     (watching,) = create_clock_watch(
-        SimpleNamespace(clock=rig.clock, engine=rig.engine, submit_event=rig.happen)
+        SimpleNamespace(clock=rig.clock, engine=rig.engine, submit_event=rig.submit_event)
     )
     watching.check_clock()
 

@@ -146,7 +146,7 @@ def given_back(rig, content):
     for event in iter_reported_events(
         PaperReturned(device="bill", content=content, reason=ReturnReason.DEVICE), "bill_acceptor", ()
     ):
-        rig.happen(event)
+        rig.submit_event(event)
 
 
 @pytest.mark.requirement("H-08", "G-16")

@@ -230,6 +230,6 @@ def test_rejected_and_returned_notes_are_counted_by_their_result(tmp_path):
         (EventType.BILL_RETURNED, False, "bills_returned"),
         (EventType.BILL_RETURNED, True, "vouchers_returned"),
     ):
-        rig.happen(Event(event_type, PaperRefused(reason="unreadable", ticket=ticket)))
+        rig.submit_event(Event(event_type, PaperRefused(reason="unreadable", ticket=ticket)))
         assert machine.moved() == {meter: 1}
     rig.close()

@@ -43,7 +43,7 @@ def words(language, key, **values):
 def test_play_with_no_chip_on_the_felt_stakes_nothing_and_says_so(visit, language):
     """Also at the cabinet's own button, which no screen sees: cleared chips are not staked."""
     at = visit("quebec-roulette-french")
-    at.happen(EventType.LANGUAGE, value=language)
+    at.submit_event(EventType.LANGUAGE, value=language)
     before = at.view.snapshot.credit_cents
     assert at.view.chips.bets == {}  # nobody has laid anything
     assert "play" not in at.view.snapshot.accepts
@@ -52,7 +52,7 @@ def test_play_with_no_chip_on_the_felt_stakes_nothing_and_says_so(visit, languag
     at.press("spot", "red")
     assert at.bar != words(language, "notice.refused.bet_is_laid")
     at.press("clear")
-    at.happen(EventType.PLAY)
+    at.submit_event(EventType.PLAY)
     assert at.bar == words(language, "notice.refused.bet_is_laid")
     assert (at.view.snapshot.state, at.view.snapshot.credit_cents) == ("idle", before)
     at.press("undo")
@@ -64,15 +64,15 @@ def test_no_bet_a_refused_bet_and_too_little_credit_have_different_messages(visi
     at = visit(
         "quebec-craps", 0, 0, cents=500
     )  # two ones: the pass line is lost, and nothing is left to play on
-    at.happen(EventType.LANGUAGE, value=language)
+    at.submit_event(EventType.LANGUAGE, value=language)
     at.press("clear")
     at.press("spot", "pass")
     at.play_out()
     assert at.view.snapshot.bet_credits == 0
-    at.happen(EventType.PLAY)
+    at.submit_event(EventType.PLAY)
     assert at.bar == words(language, "notice.refused.bet_is_laid")
-    at.happen(EventType.BET, value=200, options={"bets": {"pass": 200}})
-    at.happen(EventType.PLAY)
+    at.submit_event(EventType.BET, value=200, options={"bets": {"pass": 200}})
+    at.submit_event(EventType.PLAY)
     needs, credit = (at.stage.money(cents) for cents in (5000, at.view.snapshot.credit_cents))
     assert at.bar == words(language, "status.needs_costs", needs=needs, credit=credit)
 
@@ -87,14 +87,14 @@ def test_no_bet_a_refused_bet_and_too_little_credit_have_different_messages(visi
 def test_a_bet_that_may_be_doubled_states_the_credit_needed(visit, language, said):
     """PLAY was dark while the bar said "PLAY stakes $12.00", and the refusal named no sum."""
     at = visit("quebec-blackjack", cents=2000)
-    at.happen(EventType.LANGUAGE, value=language)
+    at.submit_event(EventType.LANGUAGE, value=language)
     spot = next(iter(at.view.table.spots))
     credits_ = 1200 // at.view.snapshot.denomination_cents
-    at.happen(EventType.BET, value=credits_, options={"bets": {spot: credits_}})
+    at.submit_event(EventType.BET, value=credits_, options={"bets": {spot: credits_}})
     assert at.view.snapshot.bet_needs_cents == 2400
     assert "play" not in at.view.snapshot.accepts
     assert at.bar.replace("\N{NO-BREAK SPACE}", " ") == said
-    at.happen(EventType.PLAY)
+    at.submit_event(EventType.PLAY)
     assert at.room.machine.notice.code == "refused.raises_are_covered"
     assert at.bar.replace("\N{NO-BREAK SPACE}", " ") == said
     at.do(at.room.insert, 2000)
@@ -137,13 +137,13 @@ def test_craps_names_the_point_that_a_seven_lost(visit):
 @pytest.mark.parametrize("language", ["en", "fr"])
 def test_during_a_decision_the_play_key_names_the_choice(visit, language, game, draws, said):
     at = visit(game, *draws)
-    at.happen(EventType.LANGUAGE, value=language)
+    at.submit_event(EventType.LANGUAGE, value=language)
     at.press("spot", next(iter(at.view.table.spots)))
     assert at.press("play") == ["play"]
     at.wait(10)
     assert at.view.decision is not None
     asked = at.bar
-    at.happen(EventType.PLAY)
+    at.submit_event(EventType.PLAY)
     first = at.bar
     assert first != asked
     assert first.startswith(words(language, "decide.first", options=""))

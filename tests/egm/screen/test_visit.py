@@ -109,7 +109,7 @@ class Visit:
 
     def send(self, messages):
         for message in messages:
-            self.do(self.room.happen, build_event_from_intent(message, self.room.engine.rules.payloads))
+            self.do(self.room.submit_event, build_event_from_intent(message, self.room.engine.rules.payloads))
         return [message.name for message in messages]
 
     def wait(self, seconds, step=0.05):

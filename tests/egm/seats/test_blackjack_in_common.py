@@ -484,7 +484,7 @@ def test_a_seat_behind_its_round_ends_it_where_its_machine_has_one_position_now(
     assert find_open_game(behind.machine).outcome is None
     rooms[0].close()
     [rig] = seats(GAME, count=1)
-    context = MachineContext(rig.engine, None, None, rig.clock, rig.happen)
+    context = MachineContext(rig.engine, None, None, rig.clock, rig.submit_event)
     [attachment] = create_betting_clock(context)
 
     async def follows():

@@ -60,7 +60,7 @@ def iter_cut_rounds(seats, tmp_path, game, bets, first=None):
         try:
             play(rooms, bets)
         except PowerCutError:
-            rooms[0].lose()
+            rooms[0].lose_power()
             rooms[0].journal.close()
             rooms = seats(game, count=len(bets), folder=folder)
             go_on_to_the_end(rooms)

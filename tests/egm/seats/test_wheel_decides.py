@@ -251,8 +251,10 @@ def test_a_reader_whose_line_is_lost_in_a_spin_decides_nothing_of_it_afterwards(
         rig.cable.unplug()
         await rig.advance_until(lambda: room.records("wheel.unheard"))
         rig.cable.plug()
-        rig.hand("land", number=17)
-        await rig.advance_until(lambda: any(report.number is not None for report in rig.of(WheelTurned)))
+        rig.perform_action("land", number=17)
+        await rig.advance_until(
+            lambda: any(report.number is not None for report in rig.list_events(WheelTurned))
+        )
         await rig.stop()
         rig.close()
 
@@ -486,7 +488,7 @@ def test_the_wheel_itself_decides_through_its_reader(room):
         rig = DeviceRig("wheel", react=heard)
         rig.start(WheelDriver("wheel", rig.serial_line(), rig.sink))
         bet(room)
-        rig.hand("land", number=17)
+        rig.perform_action("land", number=17)
         await rig.advance_until(lambda: room.records("game.choice"))
         await rig.stop()
         rig.close()

@@ -26,7 +26,7 @@ from egm.staff.service.menu import MENU_SUBJECTS
 from egm.staff.service.timeout import create_service_timeout
 from egm.staff.tries import build_wrong_pins_key
 from egm.testing.machine import MachineRig, ScriptedChance
-from egm.testing.service_menu import NUMBERS, TITLES, Menu, create_roster, list_enabled_actions, pin_of
+from egm.testing.service_menu import NUMBERS, TITLES, Menu, build_pin, create_roster, list_enabled_actions
 from tools.cli.staff import authenticate
 
 
@@ -148,13 +148,13 @@ def test_wrong_pins_at_the_machine_and_at_terminals_are_counted_together(menu, m
     for role in (Role.MANAGER, Role.MECHANIC, Role.SUPERVISOR):
         person = Person(NUMBERS[role], role.value.title(), role)
         roster = roster.enrol_person(
-            person, pin_of(NUMBERS[role]), by=manager, at=datetime(2026, 1, 1, tzinfo=UTC)
+            person, build_pin(NUMBERS[role]), by=manager, at=datetime(2026, 1, 1, tzinfo=UTC)
         )
     menu.machine.install(roster)
     menu.open()
     for _ in range(3):
         menu.prove(Role.MECHANIC, pin="1379")
-    assert "locked" in at_a_terminal(menu, Role.MECHANIC, pin_of(NUMBERS[Role.MECHANIC]), monkeypatch)
+    assert "locked" in at_a_terminal(menu, Role.MECHANIC, build_pin(NUMBERS[Role.MECHANIC]), monkeypatch)
     assert [at_a_terminal(menu, Role.MANAGER, "1379", monkeypatch) for _ in range(2)] == [
         "number or PIN is wrong"
     ] * 2
@@ -162,7 +162,7 @@ def test_wrong_pins_at_the_machine_and_at_terminals_are_counted_together(menu, m
     assert menu.notice == "service.refused.wrong_pin"
     menu.prove(Role.MANAGER)
     assert menu.notice == "service.refused.locked", "the right one too: three were wrong"
-    assert "locked" in at_a_terminal(menu, Role.MANAGER, pin_of(NUMBERS[Role.MANAGER]), monkeypatch)
+    assert "locked" in at_a_terminal(menu, Role.MANAGER, build_pin(NUMBERS[Role.MANAGER]), monkeypatch)
     menu.prove(Role.SUPERVISOR)  # another number is not locked with it
     assert menu.page.person is not None, menu.notice
     assert [r["why"] for r in menu.room.records("sign_in.refused")].count("terminal") == 2, (
@@ -262,7 +262,7 @@ def test_a_pin_is_stored_nowhere(menu):
     menu.open().prove(Role.MANAGER, pin="864209864213")
     menu.room.journal.checkpoint()
     everything = b"".join(menu.room.journal.iter_bodies())
-    assert pin_of(NUMBERS[Role.MANAGER]).encode() not in everything
+    assert build_pin(NUMBERS[Role.MANAGER]).encode() not in everything
     assert b"864209864213" not in everything
 
 
@@ -347,7 +347,7 @@ def test_an_answer_to_a_closed_page_is_ignored(menu):
     old = menu.page.id
     menu.enter(NUMBERS[Role.MANAGER])
     before = menu.room.journal.sequence
-    menu.touch("enter", pin_of(NUMBERS[Role.MANAGER]), page=old)
+    menu.touch("enter", build_pin(NUMBERS[Role.MANAGER]), page=old)
     assert menu.page.prompt.kind == "pin"
     assert menu.room.journal.sequence == before
 

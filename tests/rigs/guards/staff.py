@@ -14,7 +14,7 @@ from egm.testing.service_menu import NUMBERS, Menu
 
 KEY = {"key": "attendant"}
 COLLECT = {"form": "collection", "kind": "collection", "reason": "weekly", **TWO}
-OPENED = after(MENU, happens(EventType.INTERVENTION_OPENED, **VALUES[EventType.INTERVENTION_OPENED]))
+OPENED_RIGS = after(MENU, happens(EventType.INTERVENTION_OPENED, **VALUES[EventType.INTERVENTION_OPENED]))
 COLLECTING = after(MENU, happens(EventType.INTERVENTION_OPENED, **COLLECT))
 COLLECTED = after(
     COLLECTING,
@@ -153,15 +153,15 @@ ROWS = (
         MENU,
         VALUES[EventType.INTERVENTION_OPENED],
         marks="J-06:a",
-        no_intervention_is_open=case(OPENED),
+        no_intervention_is_open=case(OPENED_RIGS),
     ),
     *rows(
         "intervention_closed in at work: close_intervention",
-        OPENED,
+        OPENED_RIGS,
         VALUES[EventType.INTERVENTION_CLOSED],
         marks="J-06:a",
         intervention_is_open=case(COLLECTING),
-        every_door_is_closed=case(after(OPENED, DOOR)),
+        every_door_is_closed=case(after(OPENED_RIGS, DOOR)),
     ),
     *rows(
         "hopper_filled in at work: fill_hopper",

@@ -65,7 +65,7 @@ def test_a_denomination_that_the_definition_does_not_offer_is_reported(played):
 @pytest.mark.requirement("E-13", "F-01")
 def test_promotional_credit_that_expires_before_its_date_is_reported(tmp_path):
     rig = with_host(tmp_path)
-    transfers = HostTransferInterface(rig.engine, rig.happen)
+    transfers = HostTransferInterface(rig.engine, rig.submit_event)
     day = rig.machine.local_date + timedelta(days=30)
     order = TransferOrder(
         identifier="T1",

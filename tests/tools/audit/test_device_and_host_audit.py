@@ -104,7 +104,9 @@ def test_returned_bills_and_a_monitoring_port_in_use_pass_the_audit(audited):
 def test_queries_of_a_gat_verifier_answered_and_refused_pass_the_audit(audited, tmp_path):
     rig = audited().boot()
     file = load_cabinet().model_copy(update={"gat": Gat()})
-    [port] = create_gat_port(MachineContext(rig.engine, file, StateFolder(tmp_path), rig.clock, rig.happen))
+    [port] = create_gat_port(
+        MachineContext(rig.engine, file, StateFolder(tmp_path), rig.clock, rig.submit_event)
+    )
     for words in (b"Component\tchance", b"Component\tnosuch", b"Get Special Functions"):
         port._service.build_reply(GatPacket(GatCommand.INITIATE, b"\xba\x00" + words))
         if words.endswith(b"chance"):
@@ -116,16 +118,16 @@ def test_empty_and_malformed_host_transfers_pass_the_audit(audited, tmp_path):
         can_transfer=True, can_award_bonuses=True, asset_number=0x01020304, money_line_name="main"
     )
     bench = Bench(tmp_path / "state", audited(host=host))
-    bench.exceptions()
+    bench.read_exceptions()
     amounts = "0000000000" * 3
 
     def order(name, code="00", kind="00", sums=amounts, flags="03"):
         text = name.encode().hex()
         body = f"{code}00{kind}{sums}{flags}04030201{'00' * 20}{len(name):02x}{text}00000000000000"
-        answer = bench.long(0x72, f"{len(body) // 2:02x}{body}")
-        bench.sync()
-        bench.long(0x72, "02ff00")
-        bench.sync()
+        answer = bench.send_long_poll(0x72, f"{len(body) // 2:02x}{body}")
+        bench.poll_other_address()
+        bench.send_long_poll(0x72, "02ff00")
+        bench.poll_other_address()
         return answer[4:6]
 
     assert order("Z1") == order("Z2", kind="80") == "40"

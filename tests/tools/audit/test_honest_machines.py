@@ -40,7 +40,7 @@ def with_host(folder, **more):
 @pytest.mark.parametrize("stacked", [True, False])
 def test_a_ticket_that_a_host_authorised_passes_the_audit(tmp_path, stacked):
     rig = with_host(tmp_path, validation=Validation.SYSTEM)
-    tickets = HostTicketInterface(rig.engine, rig.happen)
+    tickets = HostTicketInterface(rig.engine, rig.submit_event)
     rig.offer_ticket(number := "071111222233334444")
     tickets.authorise_redemption(number, CreditKind.CASHABLE, 1234)
     if stacked:
@@ -71,7 +71,7 @@ def test_a_session_with_the_players_own_limit_passes_the_audit(tmp_path):
 @pytest.mark.requirement("E-13", "F-01")
 def test_a_bill_after_expired_promotional_credit_passes_the_audit(tmp_path):
     rig = with_host(tmp_path)
-    transfers = HostTransferInterface(rig.engine, rig.happen)
+    transfers = HostTransferInterface(rig.engine, rig.submit_event)
     cents, day = {CreditKind.RESTRICTED: 5}, rig.machine.local_date
     order = TransferOrder(
         identifier="T1", kind=TransferKind.IN, cents_by_credit_kind=cents, expiry_date=day, restricted_pool=1

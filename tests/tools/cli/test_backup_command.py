@@ -12,7 +12,7 @@ from egm.app.process import MachineProcess
 from egm.config.cabinet_file import StateFolder, load_cabinet
 from egm.people import Person, Role, Roster
 from egm.testing.machine import StoppedClock
-from egm.testing.service_menu import pin_of
+from egm.testing.service_menu import build_pin
 from meters import open_view
 from tools.cli import main
 
@@ -45,7 +45,7 @@ class Cabinet:
             (folder / "etc" / "link" / name).write_text(f"{name} of {serial}")
         roster = Roster.load(self.folder.staff)
         for number, role in (("1", Role.MANAGER), ("2", Role.TECHNICIAN), ("3", Role.ATTENDANT)):
-            roster = roster.enrol_person(Person(number, role.value, role), pin_of(number), by="", at=NOW)
+            roster = roster.enrol_person(Person(number, role.value, role), build_pin(number), by="", at=NOW)
         self._monkeypatch = monkeypatch
 
     def start(self):
@@ -61,7 +61,7 @@ class Cabinet:
 
     def egm(self, *arguments, pins=(), code=0):
         where = ("--state", str(self.folder.root), "--cabinet", str(self.file))
-        typed = "".join(f"{pin_of(number)}\n" for number in pins)
+        typed = "".join(f"{build_pin(number)}\n" for number in pins)
         result = CliRunner().invoke(main, ["backup", *map(str, arguments), *where], input=typed)
         assert result.exit_code == code, (result.output, result.exception)
         return result.output
@@ -121,7 +121,7 @@ def test_a_backup_is_restored_into_a_new_folder_by_the_persons_it_contains(cabin
     board.restore(out)
     assert board.start() == set()
     assert board.signed() == [(["1", "2"], "the disk was lost")]
-    assert Roster.load(board.folder.staff).authenticate("2", pin_of("2")) is not None
+    assert Roster.load(board.folder.staff).authenticate("2", build_pin("2")) is not None
 
 
 @pytest.mark.requirement("A-23")
@@ -157,7 +157,7 @@ def test_wrong_pins_are_refused_and_a_newer_roster_is_not_replaced(cabinet, tmp_
     cabinet.create(out)
     assert "number or PIN is wrong" in cabinet.restore(out, code=1, pins=("1", "1"))
     roster = Roster.load(cabinet.folder.staff)
-    roster.enrol_person(Person("4", "new", Role.MANAGER), pin_of("4"), by="1", at=NOW)
+    roster.enrol_person(Person("4", "new", Role.MANAGER), build_pin("4"), by="1", at=NOW)
     cabinet.start()
     assert "staff: left as it is" in cabinet.restore(out)
     assert Roster.load(cabinet.folder.staff).get("4") is not None

@@ -191,7 +191,7 @@ def test_standing_bets_are_played_on_after_the_last_round(tables, tmp_path):
 def test_the_clock_tells_the_machine_each_minute_of_the_last_half_hour(tables):
     (rig,) = tables(ROULETTE)
     fill_in(rig, "close_tables", **MANAGER, minutes=31)
-    clock = ClosingClock(MachineContext(rig.engine, None, None, rig.clock, rig.happen))
+    clock = ClosingClock(MachineContext(rig.engine, None, None, rig.clock, rig.submit_event))
     waits = []
     for seconds in (0, 60, 30, 31 * 60):
         rig.clock.pass_seconds(seconds)

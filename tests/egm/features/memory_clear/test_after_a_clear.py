@@ -96,15 +96,15 @@ def test_a_host_can_read_tickets_unread_before_the_clear(tmp_path):
         return HostMoney(validation=Validation.SECURE_ENHANCED, is_online=True)
 
     rig = MachineRig(tmp_path, devices=("printer",), host=host()).boot()
-    HostTicketInterface(rig.engine, rig.happen).store_enrolment(0xABCDEF, 5)
+    HostTicketInterface(rig.engine, rig.submit_event).store_enrolment(0xABCDEF, 5)
     numbers = []
     for cents in (2000, 1000, 500):
         rig.insert(cents)
         numbers.append(rig.cash_out_ticket())
-    HostTicketInterface(rig.engine, rig.happen).mark_ticket_read(numbers[0])
+    HostTicketInterface(rig.engine, rig.submit_event).mark_ticket_read(numbers[0])
     for _ in range(2):  # a clear, and another
         rig = cleared(rig, tmp_path, host=host())
-        port = HostTicketInterface(rig.engine, rig.happen)
+        port = HostTicketInterface(rig.engine, rig.submit_event)
         assert port.find_oldest_unread().ticket.number == numbers[1]
     port.mark_ticket_read(numbers[1])
     assert port.find_oldest_unread().ticket.number == numbers[2]

@@ -30,7 +30,7 @@ def hosted(folder: Path) -> MachineRig:
 
 
 def order(rig: MachineRig, identifier: str, kind=TransferKind.IN, **cents: int) -> TransferStatus:
-    port = HostTransferInterface(rig.engine, rig.happen)
+    port = HostTransferInterface(rig.engine, rig.submit_event)
     amounts = {each: cents.get(each.value, 0) for each in CreditKind}
     answer = port.order_transfer(
         TransferOrder(identifier=identifier, kind=kind, cents_by_credit_kind=amounts), asset_number=7
@@ -44,7 +44,7 @@ def order(rig: MachineRig, identifier: str, kind=TransferKind.IN, **cents: int) 
 @pytest.mark.requirement("A-05", "K-09")
 def test_a_used_transfer_identifier_moves_no_value_after_any_number_of_clears(tmp_path):
     rig = hosted(tmp_path).boot()
-    HostTransferInterface(rig.engine, rig.happen).register_machine(7, b"k" * 20, 1)
+    HostTransferInterface(rig.engine, rig.submit_event).register_machine(7, b"k" * 20, 1)
     assert order(rig, "T-1", cashable=5000) is TransferStatus.FULL
     assert order(rig, "B-1", TransferKind.BONUS, cashable=100) is TransferStatus.FULL
     for settled in (build_paid_decision(5100), None):
@@ -53,7 +53,7 @@ def test_a_used_transfer_identifier_moves_no_value_after_any_number_of_clears(tm
         assert order(rig, "T-1", cashable=5000) is TransferStatus.NOT_UNIQUE
         assert order(rig, "B-1", TransferKind.BONUS, cashable=100) is TransferStatus.NOT_UNIQUE
         assert rig.credit_cents == 0
-        assert HostTransferInterface(rig.engine, rig.happen).current_registration.is_registered
+        assert HostTransferInterface(rig.engine, rig.submit_event).current_registration.is_registered
     assert order(rig, "T-2", cashable=700) is TransferStatus.FULL
     rig.close()
 
@@ -61,13 +61,13 @@ def test_a_used_transfer_identifier_moves_no_value_after_any_number_of_clears(tm
 @pytest.mark.requirement("A-05", "K-09")
 def test_without_proof_no_identifier_moves_value_before_the_host_registers(tmp_path):
     rig = hosted(tmp_path).boot()
-    HostTransferInterface(rig.engine, rig.happen).register_machine(7, b"k" * 20, 1)
+    HostTransferInterface(rig.engine, rig.submit_event).register_machine(7, b"k" * 20, 1)
     assert order(rig, "T-1", cashable=5000) is TransferStatus.FULL
     rig.close()
     for medium in (tmp_path, tmp_path / "second"):
         (medium / "journal.head").unlink()  # nobody can say where the journal ended
     rig = again(rig, tmp_path, make=lambda: hosted(tmp_path), credit_1_cashable=build_paid_decision(5000))
-    port = HostTransferInterface(rig.engine, rig.happen)
+    port = HostTransferInterface(rig.engine, rig.submit_event)
     assert not port.current_registration.is_registered
     assert order(rig, "T-2", cashable=700) is TransferStatus.NOT_REGISTERED
     port.register_machine(7, b"n" * 20, 1)

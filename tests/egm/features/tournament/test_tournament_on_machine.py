@@ -192,7 +192,7 @@ def test_a_ticket_or_a_bet_at_another_position_keeps_the_machine_out(hall):
         room.machine.install(beside)
         beside.position_by_number[number] = RunningPosition(
             engine=room.engine,
-            submit_event=room.happen,
+            submit_event=room.submit_event,
             build_snapshot=lambda: None,
             update_tower_light_and_bell=lambda: None,
             has_own_io_board=number == 1,
@@ -291,7 +291,7 @@ def test_in_a_tournament_no_money_moves_and_the_player_reads_why(hall):
         assert room.notice == "refused.tournament"
     room.engine.handle(EventType.RESIDUAL)
     assert room.notice == "refused.tournament"
-    port = HostTransferInterface(room.engine, room.happen)
+    port = HostTransferInterface(room.engine, room.submit_event)
     for kind in (TransferKind.IN, TransferKind.OUT):
         assert not port.can_execute(kind)
     order = TransferOrder(
@@ -428,7 +428,7 @@ def test_the_time_of_a_round_ends_it_without_a_game(hall):
 def test_the_machines_clock_ends_a_round_and_its_folder_has_the_rules(hall, tmp_path):
     hall = hall(describe_machine(TEN_MINUTES))
     room = hall.room
-    context = MachineContext(room.engine, None, StateFolder(tmp_path), room.clock, room.happen)
+    context = MachineContext(room.engine, None, StateFolder(tmp_path), room.clock, room.submit_event)
     (clock,) = create_round_clock(context)
     assert room.machine.component(RulesFile).read() == hall.rules.read()
     waits = [clock.compute_seconds_to_wait()]
@@ -474,7 +474,7 @@ def test_after_a_power_cut_at_any_entry_the_round_continues(hall, entries):
     except PowerCutError:
         cut = True
         decided = hall.room.records("tournament.game")
-        hall.room.lose()
+        hall.room.lose_power()
         hall.room.journal.close()
         hall.start()
         assert hall.room.records("tournament.game") == decided
@@ -531,7 +531,7 @@ def test_a_game_with_decisions_is_resumed_at_its_decision(hall):
     hall.open_play()
     hall.room.play()
     assert hall.room.state is State.PLAYING
-    hall.room.lose()
+    hall.room.lose_power()
     hall.room.journal.close()
     hall.start()
     assert hall.room.state is State.PLAYING
@@ -586,9 +586,9 @@ def _read_every_sas_meter(room, folder):
     codes = sorted(METERS)
     for at in range(0, len(codes), 12):
         asked = codes[at : at + 12]
-        bench.sync()
+        bench.poll_other_address()
         request = bytes(2) + b"".join(code.to_bytes(2, "little") for code in asked)
-        found[at] = bench.long(0x6F, (bytes((len(request),)) + request).hex())
+        found[at] = bench.send_long_poll(0x6F, (bytes((len(request),)) + request).hex())
     assert any(int(data[4:], 16) for data in found.values())
     return found
 
