@@ -12,7 +12,7 @@ from meters.storage import Storage, read_file, replace_file
 STOP_FILE_NAME: Final = "stopped.json"
 
 
-def write_stop_flag(storage: Storage, folders: Sequence[Path], why: str) -> None:
+def write_stop_flag(storage: Storage, folders: Sequence[Path], reason: str) -> None:
     """Write the machine's stop flag, with the reason ``why``, durably to each medium that accepts it.
 
     If a medium already has a stop flag, that flag's reason stays. Raises :class:`JournalUnwritable` if no
@@ -22,7 +22,7 @@ def write_stop_flag(storage: Storage, folders: Sequence[Path], why: str) -> None
     for folder in folders:
         try:
             if not storage.exists(folder / STOP_FILE_NAME):
-                replace_file(storage, folder / STOP_FILE_NAME, json.dumps({"why": why}).encode())
+                replace_file(storage, folder / STOP_FILE_NAME, json.dumps({"why": reason}).encode())
         except JournalUnwritable as refusal:
             refusals.append(refusal)
     if len(refusals) == len(folders):

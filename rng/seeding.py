@@ -29,11 +29,11 @@ FINGERPRINTS_STORED: Final = 64
 FINGERPRINT_BYTES: Final = 16
 
 #: First bytes of the carried-over data.
-_CARRY_OVER_MARK: Final = b"EGMRNG1\0"
+_CARRY_OVER_MAGIC: Final = b"EGMRNG1\0"
 #: Bytes of reserved output.
 _CARRY_OVER_BYTES: Final = 32
 #: Bytes of the checksum.
-_SUM_BYTES: Final = 8
+_CHECKSUM_BYTES: Final = 8
 
 
 def pack_carry_over(output: bytes, fingerprints: Iterable[bytes]) -> bytes:
@@ -41,8 +41,8 @@ def pack_carry_over(output: bytes, fingerprints: Iterable[bytes]) -> bytes:
 
     It is 32 bytes of reserved output, and the fingerprints of past seeds.
     """
-    body = _CARRY_OVER_MARK + output + b"".join(fingerprints)
-    return body + sha256(body).digest()[:_SUM_BYTES]
+    body = _CARRY_OVER_MAGIC + output + b"".join(fingerprints)
+    return body + sha256(body).digest()[:_CHECKSUM_BYTES]
 
 
 def unpack_carry_over(text: bytes) -> tuple[bytes, tuple[bytes, ...]]:
@@ -50,17 +50,17 @@ def unpack_carry_over(text: bytes) -> tuple[bytes, tuple[bytes, ...]]:
 
     Raises :class:`CarryOverDamaged`.
     """
-    body, checksum = text[:-_SUM_BYTES], text[-_SUM_BYTES:]
-    prints = body[len(_CARRY_OVER_MARK) + _CARRY_OVER_BYTES :]
+    body, checksum = text[:-_CHECKSUM_BYTES], text[-_CHECKSUM_BYTES:]
+    prints = body[len(_CARRY_OVER_MAGIC) + _CARRY_OVER_BYTES :]
     if (
-        not body.startswith(_CARRY_OVER_MARK)
-        or len(body) < len(_CARRY_OVER_MARK) + _CARRY_OVER_BYTES
+        not body.startswith(_CARRY_OVER_MAGIC)
+        or len(body) < len(_CARRY_OVER_MAGIC) + _CARRY_OVER_BYTES
         or len(prints) % FINGERPRINT_BYTES
-        or sha256(body).digest()[:_SUM_BYTES] != checksum
+        or sha256(body).digest()[:_CHECKSUM_BYTES] != checksum
     ):
         raise CarryOverDamaged(f"the {len(text)} bytes stored at the last power cycle are damaged")
     split = (prints[i : i + FINGERPRINT_BYTES] for i in range(0, len(prints), FINGERPRINT_BYTES))
-    return body[len(_CARRY_OVER_MARK) : len(_CARRY_OVER_MARK) + _CARRY_OVER_BYTES], tuple(split)
+    return body[len(_CARRY_OVER_MAGIC) : len(_CARRY_OVER_MAGIC) + _CARRY_OVER_BYTES], tuple(split)
 
 
 class SeedGatherer:

@@ -34,7 +34,7 @@ _FRESH_INPUT_BYTES = 16
 _CYCLE_GENERATES_MAX = 8
 
 #: Receiver of the service's events: a code, and values by name.
-Event = Callable[[str, Mapping[str, object]], None]
+EventListener = Callable[[str, Mapping[str, object]], None]
 
 
 def _ignore_event(code: str, values: Mapping[str, object]) -> None:
@@ -119,7 +119,7 @@ class RandomService:
         gatherer: SeedGatherer,
         policy: ReseedPolicy,
         clock: Callable[[], int],
-        on_event: Event,
+        on_event: EventListener,
         fresh_input: Callable[[int], bytes],
     ) -> None:
         self._gatherer = gatherer
@@ -149,7 +149,7 @@ class RandomService:
         policy: ReseedPolicy | None = None,
         carry_over: bytes | None = None,
         clock: Callable[[], int] = time.monotonic_ns,
-        on_event: Event = _ignore_event,
+        on_event: EventListener = _ignore_event,
         fresh_input: Callable[[int], bytes] = os.getrandom,  # noqa: TID251 (it feeds the generator)
     ) -> Self:
         """Return a new service, after testing the code and the entropy sources and seeding the generator.

@@ -41,7 +41,7 @@ from egm.play.records.purse import find_open_purse, read_points
 from egm.play.tables import read_table_view
 from egm.progressive import level_views
 from egm.progressive.bet import find_bet_in_force
-from egm.progressive.pools import Pools
+from egm.progressive.pools import ProgressivePools
 from egm.staff.desk import ServiceDesk
 from egm.staff.events import FilledForm
 from egm.staff.keys import StaffKey
@@ -234,9 +234,9 @@ def build_game_view(installed_game: InstalledGame, *, advice: bool = True) -> Ga
 def build_withdrawn_game_view(game: Game, denomination_cents: int) -> GameView:
     """Return the screen's view of an open game that is no longer offered, so that it can be played to its end."""
     lowest_return = min(bet.rtp for bet in analyse(game, Depth.RETURN).bets)
-    return build_game_view(InstalledGame(game, (denomination_cents,), lowest_return, Pools())).model_copy(
-        update={"offered": False}
-    )
+    return build_game_view(
+        InstalledGame(game, (denomination_cents,), lowest_return, ProgressivePools())
+    ).model_copy(update={"offered": False})
 
 
 def _find_highest_round_stake_cents(machine: Machine) -> int | None:

@@ -239,7 +239,7 @@ class BillTwin(Twin[M]):
         self._worth_cents_by_code[slot] = amount_cents
         return f"note code {slot} takes {amount_cents} cents"
 
-    def _insert_paper(self, paper: SimulatedPaper, what: str) -> str:
+    def _insert_paper(self, paper: SimulatedPaper, description: str) -> str:
         """Insert a bill or ticket; return a description. Raises ActionError if the acceptor takes nothing now."""
         if not self.powered or self._phase is not ItemPhase.READY or not self._is_accepting():
             state = self.describe_state()["status"] if self.powered else "without power"
@@ -250,7 +250,7 @@ class BillTwin(Twin[M]):
         self.inserted_cents += paper.cents
         self._enter_phase(ItemPhase.ACCEPTING)
         self._schedule_step(ACCEPT_SECONDS, self._move_into_escrow)
-        return f"{what} goes in"
+        return f"{description} goes in"
 
     def _insert_bill(self, *, amount_cents: int, counterfeit: bool = False) -> str:
         """Insert a bill of ``amount_cents``; ``counterfeit`` true for a bad one."""

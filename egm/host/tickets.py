@@ -118,9 +118,9 @@ def _assign_number(machine: Machine, pay_out: CashOutRecord, number: str | None)
         pay_out.amount_cents,
         TicketKind(pay_out.credit_kind.value),
         denomination_cents=machine.selection.denomination_cents,
-        printed=find_printed_terms(machine, pay_out.credit_kind),
+        printed_terms=find_printed_terms(machine, pay_out.credit_kind),
         number=number,
-        witness=machine.journal_head,
+        journal_head=machine.journal_head,
     )
     if isinstance(ticket, Ticket):
         record_ticket_number(machine, pay_out, ticket)

@@ -135,8 +135,8 @@ def _issue_own_ticket(
             amount_cents,
             TicketKind(kind.value),
             denomination_cents=machine.selection.denomination_cents,
-            printed=find_printed_terms(machine, kind),
-            witness=machine.journal_head,
+            printed_terms=find_printed_terms(machine, kind),
+            journal_head=machine.journal_head,
         )
     except RngError as error:
         raise ReplaceWithEvent(Event(EventType.CHANCE_FAILED, SelfTestFailure(detail=str(error)))) from error
@@ -328,9 +328,9 @@ def end_ticket_ruling(machine: Machine, event: Event) -> None:
         handle_print_failure(machine, Event(EventType.TICKET_FAILED, PrintFailure(why="ruled void by staff")))
 
 
-def void_unnumbered_ticket(machine: Machine, pay_out: CashOutRecord, why: str) -> None:
+def void_unnumbered_ticket(machine: Machine, pay_out: CashOutRecord, reason: str) -> None:
     """Void a ticket for which the host has given no number, and pay its credits by hand."""
-    _void_payout(machine, TICKET_CASH_OUT_VOID, pay_out, {}, why)
+    _void_payout(machine, TICKET_CASH_OUT_VOID, pay_out, {}, reason)
     _pay_by_hand(machine, pay_out)
 
 

@@ -217,16 +217,16 @@ def _has_journal_entry(journal: Journal, head: JournalEntrySeen) -> bool:
     return True
 
 
-def update_ledger_faults(machine: Machine, why: str) -> None:
+def update_ledger_faults(machine: Machine, reason: str) -> None:
     """Raise or clear the faults of the ticket ledger and of a journal that lacks entries which the ledger has.
 
-    ``why`` is the reason to disable tickets; if it is empty, the ledger's fault is cleared.
+    ``reason`` says why tickets are disabled; if it is empty, the ledger's fault is cleared.
     """
     has_ledger = machine.find_installed(TicketDesk) is not None
     raise_or_clear_fault(
         machine, JOURNAL_INCOMPLETE_FAULT, reason_journal_is_incomplete(machine) if has_ledger else ""
     )
-    raise_or_clear_fault(machine, LEDGER_FAULT, why)
+    raise_or_clear_fault(machine, LEDGER_FAULT, reason)
     store_journal_head(machine)
 
 

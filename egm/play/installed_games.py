@@ -22,7 +22,7 @@ from egm.kernel.standing_faults import raise_or_clear_fault
 from egm.play.odds import list_bet_chances, list_long_odds
 from egm.play.prize_limits import ComputeLargestPrizes, compute_largest_prizes, compute_largest_win_cents
 from egm.profiles import Profile
-from egm.progressive.pools import Pools, create_pools, list_available_bets
+from egm.progressive.pools import ProgressivePools, create_pools, list_available_bets
 from egm.verify.certificate import Certificate
 from paytables import Analysis, BetAnalysis, Depth, Game, PaytableError, analyse, load_game
 from paytables.odds import list_awards
@@ -40,7 +40,7 @@ class InstalledGame:
     denominations_cents: tuple[int, ...]
     lowest_return: Fraction
     """The lowest exact return of all ways to bet on the game."""
-    pools: Pools
+    pools: ProgressivePools
     long_odds: tuple[LongOdds, ...] = ()
     """The odds of rare awards that the profile requires to be displayed."""
     certificate: Certificate | None = None
@@ -246,7 +246,7 @@ def _format_money(amount_cents: int, profile: Profile) -> str:
     return format_currency(Decimal(amount_cents).scaleb(-2), profile.currency, locale="en_CA")
 
 
-def _check_prize_limit(pools: Pools, profile: Profile) -> None:
+def _check_prize_limit(pools: ProgressivePools, profile: Profile) -> None:
     """Raise OperatorError if the profile limits prizes and a progressive level may exceed the limit (Québec VLT)."""
     cap_cents = profile.play.win_limit_cents
     if cap_cents is None:
@@ -313,12 +313,12 @@ def _list_allowed_denominations(
     return allowed_cents
 
 
-def update_cabinet_file_fault(machine: Machine, why: str) -> None:
+def update_cabinet_file_fault(machine: Machine, reason: str) -> None:
     """Raise or clear the fault that the machine does not offer everything in its cabinet file.
 
-    ``why`` is the reason; if it is empty, the fault is cleared. A fault with another reason is replaced.
+    ``reason`` says why; if it is empty, the fault is cleared. A fault with another reason is replaced.
     """
     active_fault = machine.active_faults.get(_CABINET_FILE_FAULT)
-    if active_fault is not None and active_fault["detail"] != why:
+    if active_fault is not None and active_fault["detail"] != reason:
         raise_or_clear_fault(machine, _CABINET_FILE_FAULT, "")
-    raise_or_clear_fault(machine, _CABINET_FILE_FAULT, why)
+    raise_or_clear_fault(machine, _CABINET_FILE_FAULT, reason)

@@ -26,11 +26,11 @@ from egm.staff.words import (
     build_local_text,
     build_money_text,
     build_number_text,
-    build_pair_table,
     build_plain_text,
     build_prize_names_text,
     build_text,
     build_time_text,
+    build_two_column_table,
 )
 from meters import StoredEntry, recall
 from meters.recall import Play
@@ -112,7 +112,7 @@ class RecallPlayPage(MenuPage):
             tables = _build_play_tables(machine, self.play, self.steps, self.positions)
             if self.has_hidden_pictures:
                 reason = build_text("service.recall.pictures_hidden", number=self.play.position)
-                tables = (*tables, build_pair_table((("recall.pictures", reason),)))
+                tables = (*tables, build_two_column_table((("recall.pictures", reason),)))
             return ServicePage(id="", title=title, tables=tables, actions=(BACK, show))
         has_later_step, position = (
             self.step_index + 1 < len(self.steps),
@@ -125,7 +125,7 @@ class RecallPlayPage(MenuPage):
             id="",
             title=title,
             replay=self._replay(),
-            tables=(build_pair_table(position_row),)
+            tables=(build_two_column_table(position_row),)
             if position_row and self.steps[self.step_index].decision_kind
             else (),
             actions=(
@@ -317,11 +317,11 @@ def _build_play_tables(
         rows.append(("recall.prizes", build_prize_names_text(play.prizes_won)))
     lines = build_win_rows(rules, () if game.outcome is None else game.outcome.settlements, unit_cents)
     return (
-        build_pair_table(rows),
-        build_pair_table(
+        build_two_column_table(rows),
+        build_two_column_table(
             iter_wager_rows(rules, game.wager, unit_cents, positions), build_text("service.recall.wager")
         ),
-        *([build_pair_table(choices, build_text("service.recall.choices"))] if choices else []),
+        *([build_two_column_table(choices, build_text("service.recall.choices"))] if choices else []),
         *([PageTable(title=build_text("service.recall.wins"), rows=lines)] if lines else []),
     )
 

@@ -67,14 +67,16 @@ class RoundVoidCache:
 def find_shared_round(machine: Machine, game: GameRecord) -> SharedRound | None:
     """Return the shared round of the open game, or None.
 
-    None if the game is played alone, or if :meth:`collect_round` has not been called since the start of the
+    None if the game is played alone, or if :meth:`collect_shared_round` has not been called since the start of the
     machine.
     """
     shared = machine.component(PositionRounds).current_round
     return None if shared is None or not game.round_id or shared.round_id != game.round_id else shared
 
 
-def collect_round(machine: Machine, game: GameRecord, other_machines: Iterable[Machine]) -> SharedRound:
+def collect_shared_round(
+    machine: Machine, game: GameRecord, other_machines: Iterable[Machine]
+) -> SharedRound:
     """Return the open game's shared round with every step that any of its games has recorded so far.
 
     The steps are taken from memory if a position (``machine`` or ``other_machines``) has them there, otherwise

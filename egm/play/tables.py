@@ -25,7 +25,7 @@ from egm.play.records.game_record import TableBetsReturned, TableRecord
 from egm.play.records.games import PUSH_ACCOUNT
 from egm.play.records.purse import find_open_purse
 from egm.play.records.tables import extract_stored_state, list_standing_tables, read_table
-from egm.progressive.pools import Pools, list_closed_spots
+from egm.progressive.pools import ProgressivePools, list_closed_spots
 from meters import Transfer
 from meters.transaction import JSON
 from paytables import Game, Spot
@@ -60,7 +60,7 @@ def read_table_view(machine: Machine) -> tuple[dict[str, int], tuple[str, ...], 
     }
     felt = felt.model_copy(update={"spots": spot_views})
     closed_spots = {
-        *list_closed_spots(machine.component(Pools), at, cents),
+        *list_closed_spots(machine.component(ProgressivePools), at, cents),
         *_iter_unavailable_hands(machine, spots),
     }
     return (

@@ -48,7 +48,7 @@ from egm.progressive.link import (
     PaymentRecorded,
 )
 from egm.progressive.messages import Claim, Contribution, FromController, PaymentReport
-from egm.progressive.pools import Pools
+from egm.progressive.pools import ProgressivePools
 from egm.progressive.records import ClaimRecord
 from egm.progressive.round import LinkProgress
 from egm.record_codec import from_json
@@ -78,7 +78,7 @@ class ProgressiveLinkService:
         rules = self._machine.profile.progressives
         self._link = ControllerLink(
             self._machine_id,
-            self._machine.component(Pools).by_id.values(),
+            self._machine.component(ProgressivePools).by_id.values(),
             stale_ns=rules.stale_seconds * 1_000_000_000,
         )
         self._stops_machine = rules.link_down == "machine"
@@ -163,10 +163,10 @@ class ProgressiveLinkService:
         self._link.enrol_levels(f"{session}.{self._connections}", self._read_clock_ns())
         self._schedule_send_and_submit()
 
-    def handle_disconnection(self, why: str) -> None:
+    def handle_disconnection(self, reason: str) -> None:
         """Mark every linked level as down, because the controller cannot be reached; contributions are still stored."""
         self._link.handle_disconnection()
-        self._machine.post(LINK_DISCONNECTED, LinkDisconnected(reason=why))
+        self._machine.post(LINK_DISCONNECTED, LinkDisconnected(reason=reason))
         self._schedule_send_and_submit()
 
     def process_message(self, message: FromController) -> None:

@@ -7,7 +7,7 @@ from egm.kernel.games import Selection
 from egm.kernel.machine import Machine
 from egm.play.records.game_record import TableRecord
 from egm.play.records.tables import read_table
-from egm.progressive.pools import NoPoolError, Pools, ProgressivePool, has_prescribed_amounts
+from egm.progressive.pools import NoPoolError, ProgressivePool, ProgressivePools, has_prescribed_amounts
 from meters.transaction import JSON
 from paytables import Game, LevelPlay, PaytableError, Wager
 
@@ -110,7 +110,7 @@ def find_bet(machine: Machine, selection: Selection) -> AcceptedBet | None:
         if not has_prescribed_amounts(at, wager, cents) or _can_win_too_much(at, wager, cents, limit_cents):
             return None
         return AcceptedBet(
-            at, wager, cents, machine.component(Pools).list_pools_of(game, wager, cents), table
+            at, wager, cents, machine.component(ProgressivePools).list_played_pools(game, wager, cents), table
         )
     except (NoPoolError, PaytableError, TypeError, ValueError):
         return None

@@ -14,7 +14,7 @@ from egm.kernel.messages import Snapshot
 from egm.kernel.services import MachineContext
 from egm.progressive.display import DisplayedAmount, LevelDisplays, LevelStatus
 from egm.progressive.entries import LEVEL_FELL, LEVEL_LINK_BACK, LEVEL_LINK_LOST, LevelFell, LevelLink
-from egm.progressive.pools import LevelKeeper, Pools
+from egm.progressive.pools import LevelKeeper, ProgressivePools
 
 #: Interval at which levels that are no longer received are detected.
 _TICK_SECONDS: Final = 0.25
@@ -32,7 +32,7 @@ class BroadcastLevelService:
         self._context = context
         self._machine = context.engine.machine
         self._stale_ns = self._machine.profile.progressives.stale_seconds * 1_000_000_000
-        pools = self._machine.component(Pools).by_id.values()
+        pools = self._machine.component(ProgressivePools).by_id.values()
         self._amounts: dict[str, tuple[int, int]] = {}
         self._levels = [pool.id for pool in pools if pool.keeper is LevelKeeper.BROADCAST]
         self._last_shown: dict[str, DisplayedAmount] = {}
@@ -86,6 +86,6 @@ class BroadcastLevelService:
 
 def create_broadcasts(context: MachineContext) -> Iterable[BroadcastLevelService]:
     """Create the service for broadcast levels; nothing if no game of the machine plays for such a level."""
-    pools = context.engine.machine.component(Pools).by_id.values()
+    pools = context.engine.machine.component(ProgressivePools).by_id.values()
     has_broadcast_levels = any(pool.keeper is LevelKeeper.BROADCAST for pool in pools)
     return (BroadcastLevelService(context),) if has_broadcast_levels else ()

@@ -15,7 +15,7 @@ class CarrierListener(Protocol):
         """Handle a new connection to the progressive controller; called again after each interruption."""
         ...
 
-    def handle_disconnection(self, why: str) -> None:
+    def handle_disconnection(self, reason: str) -> None:
         """Handle the loss of the connection to the progressive controller."""
         ...
 

@@ -50,7 +50,7 @@ from egm.progressive.link_folder import LinkCertificateFolder
 from egm.staff.desk import MenuEntry, MenuPage, OpenPage, PageResult, build_refusal
 from egm.staff.form import Form, list_event_persons
 from egm.staff.service.filling import FormFillingPage
-from egm.staff.words import BACK, build_pair_table, build_plain_text, build_text, build_time_text
+from egm.staff.words import BACK, build_plain_text, build_text, build_time_text, build_two_column_table
 
 #: Persons required to put a certificate into use.
 REQUIRED_PERSONS: Final = 2
@@ -226,7 +226,7 @@ def build_fact_table(facts: CertificateFacts, title: str, *, other_authority: bo
 
     ``other_authority``: whether the table warns that the certificate's authority differs from the previous one.
     """
-    rows = build_pair_table(
+    rows = build_two_column_table(
         (
             ("link.serial", build_plain_text(facts.serial)),
             ("link.key", build_plain_text(facts.key)),
@@ -287,7 +287,7 @@ def _iter_tables(machine: Machine) -> Iterator[PageTable]:
     try:
         key = enrolling.folder.read_request_key()
         if key is not None:
-            yield build_pair_table(
+            yield build_two_column_table(
                 (("link.key", build_plain_text(compute_key_digest(key.public_key()))),),
                 build_text("service.link.asks"),
             )

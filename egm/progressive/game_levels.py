@@ -47,7 +47,7 @@ from egm.progressive.events import AwardLocked, ClaimPaid
 from egm.progressive.keys import ProgressiveKey
 from egm.progressive.level import Level
 from egm.progressive.level_views import list_played_levels, read_displayed_amount, read_own_level
-from egm.progressive.pools import LevelKeeper, Pools, ProgressivePool
+from egm.progressive.pools import LevelKeeper, ProgressivePool, ProgressivePools
 from egm.progressive.records import BroadcastWin, ClaimRecord, HeldPrize
 from egm.progressive.round import FormerPool, LevelAccess, LinkProgress, ProgressiveRound
 from egm.staff.desk import find_actor
@@ -76,7 +76,7 @@ def open_levels(machine: Machine) -> None:
     parameters take effect after the next win (NY 5321.18(b)(4)). A level that is no longer in the cabinet file
     keeps its amount in memory. Raises :class:`LevelDefectiveError` if the sums of a level do not agree.
     """
-    for pool in machine.component(Pools).by_id.values():
+    for pool in machine.component(ProgressivePools).by_id.values():
         if not pool.is_own:
             _store_first_link_progress(machine, pool)
             continue
@@ -142,7 +142,7 @@ def continue_round(machine: Machine, game: GameRecord) -> ProgressiveRound:
 
 def _find_pool(machine: Machine, game: LevelsPlayed, pool: str) -> ProgressivePool | FormerPool:
     """Return an open game's progressive level by its id: as configured now, or else as the game recorded it."""
-    configured_pool = machine.component(Pools).by_id.get(pool)
+    configured_pool = machine.component(ProgressivePools).by_id.get(pool)
     if configured_pool is not None:
         return configured_pool
     share = next((share for share in game.contributions if share.pool == pool), None)
@@ -156,7 +156,7 @@ def _find_pool(machine: Machine, game: LevelsPlayed, pool: str) -> ProgressivePo
 
 def _find_shown_cents(machine: Machine, game: LevelsPlayed, pool: str) -> int:
     """Return the amount that a level shows to an open game, in minor units; the last known one if none is received."""
-    configured_pool = machine.component(Pools).by_id.get(pool)
+    configured_pool = machine.component(ProgressivePools).by_id.get(pool)
     now_cents = 0 if configured_pool is None else read_displayed_amount(machine, configured_pool).amount_cents
     last_cents = game.broadcast_cents
     return now_cents or (
@@ -270,7 +270,7 @@ def list_wins(machine: Machine, game: GameRecord) -> tuple[ProgressiveWin, ...]:
             id=award.pool,
             level=award.level,
             names=dict(pool.definition.names)
-            if (pool := machine.component(Pools).by_id.get(award.pool)) is not None
+            if (pool := machine.component(ProgressivePools).by_id.get(award.pool)) is not None
             else {},
             amount_cents=award.amount_cents,
         )
@@ -451,7 +451,7 @@ def list_undecided_levels(machine: Machine, game: GameRecord) -> tuple[str, ...]
     return tuple(
         share.pool
         for share in game.levels.contributions
-        if (pool := machine.component(Pools).by_id.get(share.pool)) is not None
+        if (pool := machine.component(ProgressivePools).by_id.get(share.pool)) is not None
         and share.contribution_number is not None
         and pool.keeper is LevelKeeper.CONTROLLER
         and pool.definition.terms.is_mystery

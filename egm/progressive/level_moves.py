@@ -13,7 +13,7 @@ from egm.progressive.entries import LEVEL_MOVED, LevelMoved
 from egm.progressive.events import LevelForm
 from egm.progressive.keys import ProgressiveKey
 from egm.progressive.level_views import read_own_level
-from egm.progressive.pools import Pools
+from egm.progressive.pools import ProgressivePools
 
 
 def level_may_move(machine: Machine, event: Event) -> bool:
@@ -21,7 +21,7 @@ def level_may_move(machine: Machine, event: Event) -> bool:
 
     The source must hold money and no game may play for it any more; a game must play for the target.
     """
-    pools, form = machine.component(Pools), event.read_payload(LevelForm)
+    pools, form = machine.component(ProgressivePools), event.read_payload(LevelForm)
     source, target = read_own_level(machine, form.source), pools.by_id.get(form.target)
     return (
         source is not None

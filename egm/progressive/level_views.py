@@ -10,7 +10,7 @@ from egm.progressive.bet import find_bet_in_force
 from egm.progressive.display import DisplayedAmount, LevelDisplays, LevelStatus
 from egm.progressive.keys import ProgressiveKey
 from egm.progressive.level import Level
-from egm.progressive.pools import LevelKeeper, Pools, ProgressivePool
+from egm.progressive.pools import LevelKeeper, ProgressivePool, ProgressivePools
 
 
 def read_own_level(machine: Machine, pool: str) -> Level | None:
@@ -47,7 +47,7 @@ def build_level_views(machine: Machine) -> tuple[ProgressiveView, ...]:
     pools = {pool.id: pool for pool in list_played_levels(machine)}
     game = machine.games.get(machine.selection.game_id)
     if game is not None:
-        side_bet_pools = machine.component(Pools).find_side_bet_pools(
+        side_bet_pools = machine.component(ProgressivePools).find_side_bet_pools(
             game, machine.selection.denomination_cents
         )
         pools |= {pool.id: pool for pool in side_bet_pools.values()}
@@ -61,7 +61,7 @@ def read_all_displayed_amounts(machine: Machine) -> dict[str, DisplayedAmount]:
     """
     return {
         pool_id: read_displayed_amount(machine, pool)
-        for pool_id, pool in sorted(machine.component(Pools).by_id.items())
+        for pool_id, pool in sorted(machine.component(ProgressivePools).by_id.items())
     }
 
 

@@ -13,7 +13,7 @@ from egm.progressive.keys import ProgressiveKey
 from egm.progressive.last_hits import read_last_hits
 from egm.progressive.level import Level
 from egm.progressive.level_views import read_displayed_amount
-from egm.progressive.pools import Pools
+from egm.progressive.pools import ProgressivePools
 from egm.record_codec import from_json
 from egm.staff.desk import MenuEntry
 from egm.staff.service.pages import TablesPage
@@ -22,10 +22,10 @@ from egm.staff.words import (
     build_local_text,
     build_money_text,
     build_number_text,
-    build_pair_table,
     build_plain_text,
     build_text,
     build_time_text,
+    build_two_column_table,
 )
 
 #: Hits read for the page; `egm levels` reads them all.
@@ -41,13 +41,16 @@ def build_level_tables(machine: Machine) -> tuple[PageTable, ...]:
         key.removeprefix(ProgressiveKey.LEVEL): Level.from_json(stored)
         for key, stored in sorted(machine.journal.states(ProgressiveKey.LEVEL).items())
     }
-    linked = [pool for pool in machine.component(Pools).by_id if pool not in own_levels]
+    linked = [pool for pool in machine.component(ProgressivePools).by_id if pool not in own_levels]
     return (
         *(
-            build_pair_table(_iter_own_rows(level), _build_title(machine, pool))
+            build_two_column_table(_iter_own_rows(level), _build_title(machine, pool))
             for pool, level in own_levels.items()
         ),
-        *(build_pair_table(_iter_linked_rows(machine, pool), _build_title(machine, pool)) for pool in linked),
+        *(
+            build_two_column_table(_iter_linked_rows(machine, pool), _build_title(machine, pool))
+            for pool in linked
+        ),
         *_iter_hit_tables(machine),
     )
 
@@ -79,7 +82,7 @@ def _iter_hit_tables(machine: Machine) -> Iterable[PageTable]:
 
 def _build_title(machine: Machine, pool: str) -> PageText:
     """Return the title of a progressive level's table: its name and id; or that the level is no longer configured."""
-    configured_pool = machine.component(Pools).by_id.get(pool)
+    configured_pool = machine.component(ProgressivePools).by_id.get(pool)
     if configured_pool is None:
         return build_text("service.levels.given_up", level=pool)
     return build_local_text(
@@ -107,7 +110,7 @@ def _iter_own_rows(level: Level) -> Iterable[tuple[str | PageText, PageText]]:
 
 def _iter_linked_rows(machine: Machine, pool: str) -> Iterable[tuple[str | PageText, PageText]]:
     """Yield the rows of a controller's or host's level: its amount, and the counts of this machine's contributions."""
-    displayed_amount = read_displayed_amount(machine, machine.component(Pools).by_id[pool])
+    displayed_amount = read_displayed_amount(machine, machine.component(ProgressivePools).by_id[pool])
     progress = find_link_progress(machine, pool)
     yield "levels.shows", build_money_text(displayed_amount.amount_cents)
     yield "levels.status", build_text(f"service.levels.{displayed_amount.status.value}")

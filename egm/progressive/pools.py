@@ -54,7 +54,7 @@ class ProgressivePool:
         return self.keeper is LevelKeeper.MACHINE
 
 
-class Pools:
+class ProgressivePools:
     """All progressive amounts of a machine's games, to be found by the wagers that play for them."""
 
     def __init__(self, pools: Iterable[ProgressivePool] = ()) -> None:
@@ -66,7 +66,9 @@ class Pools:
             raise NoPoolError(f"progressive level {duplicate}: two levels of this machine name it")
         self._by_play = {(p.game, p.level, p.definition.stake_and_odds.stake_cents): p for p in all_pools}
 
-    def list_pools_of(self, game: Game, wager: Wager, denomination_cents: int) -> tuple[ProgressivePool, ...]:
+    def list_played_pools(
+        self, game: Game, wager: Wager, denomination_cents: int
+    ) -> tuple[ProgressivePool, ...]:
         """Return the pools of the progressive levels that a wager feeds and can win.
 
         Raises :class:`NoPoolError` if one of them is not configured.
@@ -100,12 +102,14 @@ class Pools:
         return pool
 
 
-def combine_pools(parts: Iterable[Pools]) -> Pools:
+def combine_pools(parts: Iterable[ProgressivePools]) -> ProgressivePools:
     """Combine the pools of several games into one collection. Raises :class:`NoPoolError` if two share one amount."""
-    return Pools(pool for part in parts for pool in part.by_id.values())
+    return ProgressivePools(pool for part in parts for pool in part.by_id.values())
 
 
-def create_pools(game: Game, denominations_cents: Iterable[int], slots: Iterable[LevelSlot]) -> Pools:
+def create_pools(
+    game: Game, denominations_cents: Iterable[int], slots: Iterable[LevelSlot]
+) -> ProgressivePools:
     """Create the pools of one game's progressive levels at all denominations at which the game is offered.
 
     ``slots`` are the levels in the cabinet file; a side bet's level may be missing there. Raises
@@ -139,7 +143,7 @@ def create_pools(game: Game, denominations_cents: Iterable[int], slots: Iterable
             pool = _create_pool(game, play, slot, cents) if _is_stake_possible(game, play, cents) else None
             if pool is not None:
                 pools[play.level, pool.definition.stake_and_odds.stake_cents] = pool
-    return Pools(pools.values())
+    return ProgressivePools(pools.values())
 
 
 def _is_stake_possible(game: Game, play: LevelPlay, denomination_cents: int) -> bool:
@@ -158,7 +162,7 @@ def has_prescribed_amounts(game: Game, wager: Wager, denomination_cents: int) ->
     return all(sums.get(bet.spot) in {None, bet.credits * denomination_cents} for bet in wager.bets)
 
 
-def list_closed_spots(pools: Pools, game: Game, denomination_cents: int) -> tuple[str, ...]:
+def list_closed_spots(pools: ProgressivePools, game: Game, denomination_cents: int) -> tuple[str, ...]:
     """Return the ids of a game's betting spots that accept no bet at a denomination.
 
     A spot is closed if its progressive level is not configured, or if no bet at this denomination has the
@@ -173,16 +177,18 @@ def list_closed_spots(pools: Pools, game: Game, denomination_cents: int) -> tupl
     )
 
 
-def list_available_bets(pools: Pools, game: Game, denomination_cents: int) -> tuple[int, ...]:
+def list_available_bets(pools: ProgressivePools, game: Game, denomination_cents: int) -> tuple[int, ...]:
     """Return the total bets of a game, in credits, for which all progressive levels are configured."""
     return tuple(n for n in game.bet_options if _are_levels_configured(pools, game, n, denomination_cents))
 
 
-def _are_levels_configured(pools: Pools, game: Game, credits_: int, denomination_cents: int) -> bool:
+def _are_levels_configured(
+    pools: ProgressivePools, game: Game, credits_: int, denomination_cents: int
+) -> bool:
     """Return whether a bet of ``credits_`` is possible: its levels are configured, its amounts as prescribed."""
     try:
         wager = game.build_wager(credits_)
-        pools.list_pools_of(game, wager, denomination_cents)
+        pools.list_played_pools(game, wager, denomination_cents)
     except (NoPoolError, PaytableError):
         return False
     return has_prescribed_amounts(game, wager, denomination_cents)

@@ -22,7 +22,7 @@ from egm.progressive.events import PrizeForm
 from egm.progressive.keys import ProgressiveKey
 from egm.progressive.level_views import read_displayed_amount
 from egm.progressive.messages import WonPrize
-from egm.progressive.pools import Pools, ProgressivePool
+from egm.progressive.pools import ProgressivePool, ProgressivePools
 from egm.progressive.records import ClaimRecord, HeldPrize, ReceivedCommitment, SealedPrize
 from egm.record_codec import from_json
 from egm.staff.events import are_texts_filled_in
@@ -53,7 +53,7 @@ def find_received_commitment(machine: Machine, level: str, prize: int) -> str | 
 
 def find_prize_doubt(machine: Machine, level: str, prize: WonPrize) -> str:
     """Return why a reported mystery prize cannot be verified; empty if it is verified."""
-    trigger, pool = prize.trigger, machine.component(Pools).by_id.get(level)
+    trigger, pool = prize.trigger, machine.component(ProgressivePools).by_id.get(level)
     commitment = find_received_commitment(machine, level, trigger.number)
     if trigger.level != level or pool is None:
         return f"the message has the secret of level {trigger.level}"
@@ -84,7 +84,7 @@ def find_award_doubt(machine: Machine, record: ClaimRecord, amount_cents: int) -
     It may not be below the level's base or above its ceiling. Nor can the level have grown by its whole base
     since the claim, because a claim is sent only after the level was received on the same connection.
     """
-    pool = machine.component(Pools).by_id.get(record.pool)
+    pool = machine.component(ProgressivePools).by_id.get(record.pool)
     if pool is None:
         return f"this machine has no level {record.pool}"
     terms, share = pool.definition.terms, record.won_share or 1
@@ -146,7 +146,7 @@ def _list_unanswerable_claims(machine: Machine) -> list[str]:
         for name, claim in machine.memory.read_all(ClaimRecord, ProgressiveKey.CLAIM).items()
         if claim.amount_cents is None
         and claim.payment_method is None
-        and (claim.pool not in machine.component(Pools).by_id or claim.play_id == awaiting_play_id)
+        and (claim.pool not in machine.component(ProgressivePools).by_id or claim.play_id == awaiting_play_id)
     ]
 
 

@@ -17,7 +17,7 @@ from egm.kernel.messages import Notice
 from egm.play.events import ChoiceRequest
 from egm.play.records.game_record import GameRecord
 from egm.play.records.games import GameInProgress, find_open_game
-from egm.play.shared_round import collect_round, is_round_void
+from egm.play.shared_round import collect_shared_round, is_round_void
 from egm.seats.table import PendingTurn, SeatedPosition, SharedTable, TimeBankKey
 from meters.transaction import JSON
 from paytables import (
@@ -56,7 +56,9 @@ def _find_next_recorded_step(table: SharedTable, seat: SeatedPosition) -> tuple[
     if pending_decision is None or pending_decision[0].wager.seat is None:
         return None
     game, decision = pending_decision
-    round_ = collect_round(seat.machine, game, [other_seat.machine for other_seat in table.seats.values()])
+    round_ = collect_shared_round(
+        seat.machine, game, [other_seat.machine for other_seat in table.seats.values()]
+    )
     recorded = round_.find_step(len(game.steps))
     if recorded is None:
         return None

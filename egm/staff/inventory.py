@@ -17,7 +17,7 @@ from egm.kernel.machine import Machine
 from egm.kernel.service_pages import PageTable, PageText
 from egm.staff.entries import INVENTORY_CHANGED, InventoryChanged, InventoryEntry, InventoryGame
 from egm.staff.keys import StaffKey
-from egm.staff.words import build_pair_table, build_plain_text, build_text, build_time_text
+from egm.staff.words import build_plain_text, build_text, build_time_text, build_two_column_table
 from egm.verify.certificate import Certificate
 from meters import JournalView
 from meters.entry import StoredEntry
@@ -148,15 +148,15 @@ class InventorySheet:
     def tables(self) -> tuple[PageTable, ...]:
         """Return the tables of the technical sheet, as shown on the screen and printed."""
         return (
-            build_pair_table(
+            build_two_column_table(
                 (f"inventory.{name}", build_plain_text(self.current_values.get(name, "")))
                 for name in _SHEET_FIELDS
             ),
-            build_pair_table(
+            build_two_column_table(
                 (_build_game_row(game) for game in self.current_values.get("games", ())),
                 build_text("service.inventory.games"),
             ),
-            build_pair_table(
+            build_two_column_table(
                 (
                     (build_time_text(when), build_plain_text(description))
                     for when, description in self.changes

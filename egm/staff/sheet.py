@@ -17,10 +17,10 @@ from egm.staff.words import (
     build_column_titles,
     build_meter_name_text,
     build_meter_value_text,
-    build_pair_table,
     build_plain_text,
     build_text,
     build_time_text,
+    build_two_column_table,
 )
 from meters import JournalView
 from meters.entry import StoredEntry
@@ -82,7 +82,7 @@ class InterventionSheet:
 
     def build_tables(self) -> tuple[PageTable, ...]:
         """Return the tables of the intervention sheet, as shown on the screen and printed."""
-        head = build_pair_table(
+        head = build_two_column_table(
             (
                 ("sheet.machine", build_plain_text(f"{self.operator_number}  ({self.serial})")),
                 ("sheet.kind", build_text(f"form.intervention.kind_{self.kind}")),

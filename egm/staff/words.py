@@ -69,7 +69,7 @@ def build_prize_names_text(prizes: Iterable[Mapping[str, Any]]) -> PageText:
 BACK = PageAction(id="back", label=build_text("service.back"), style="back")
 
 
-def build_pair_table(
+def build_two_column_table(
     rows: Iterable[tuple[str | PageText, PageText]], title: PageText | None = None
 ) -> PageTable:
     """Return a table with two columns, names and values, for a service page.

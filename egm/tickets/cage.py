@@ -118,30 +118,30 @@ class TicketCage:
         self._store.store_head()
         return answer
 
-    def void_ticket(self, number: str, why: str) -> TicketRecord:
+    def void_ticket(self, number: str, reason: str) -> TicketRecord:
         """Void an issued ticket for a reason, such as a test print, or because the player was paid in another way."""
-        return self._record_act(number, TicketAction.VOID, CageAct.VOID, why)
+        return self._record_act(number, TicketAction.VOID, CageAct.VOID, reason)
 
-    def reprint_ticket(self, number: str, why: str) -> Ticket:
+    def reprint_ticket(self, number: str, reason: str) -> Ticket:
         """Record the reprint of a ticket; return the duplicate to print, which has the same number (H-07).
 
         Only one of original and duplicate can be redeemed, because both have one record in the ledger.
         """
         return replace(
-            self._record_act(number, TicketAction.REPRINT, CageAct.REPRINT, why).ticket, duplicate=True
+            self._record_act(number, TicketAction.REPRINT, CageAct.REPRINT, reason).ticket, duplicate=True
         )
 
-    def release_locked_ticket(self, number: str, why: str) -> TicketRecord:
+    def release_locked_ticket(self, number: str, reason: str) -> TicketRecord:
         """Unlock a ticket that a machine locked for a redemption which it will never complete.
 
         Check first that the ticket is not in that machine's cash box. If the machine stacks the ticket later, it finds
         that the lock is gone and does not credit it.
         """
-        return self._record_act(number, TicketAction.RELEASE, CageAct.RELEASE, why)
+        return self._record_act(number, TicketAction.RELEASE, CageAct.RELEASE, reason)
 
-    def revive_expired_ticket(self, number: str, why: str) -> TicketRecord:
+    def revive_expired_ticket(self, number: str, reason: str) -> TicketRecord:
         """Record that a ticket is owed in spite of its expiry date, because a wrong clock caused that date."""
-        return self._record_act(number, TicketAction.REVIVE, CageAct.REVIVE, why)
+        return self._record_act(number, TicketAction.REVIVE, CageAct.REVIVE, reason)
 
     def _record_act(self, number: str, action: TicketAction, act: CageAct, reason: str) -> TicketRecord:
         """Record a cashier's action on a ticket, with its reason, and store the ledger's new end.

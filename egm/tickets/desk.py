@@ -5,14 +5,14 @@ To issue a ticket, the cabinet reserves the credits in its journal under a cash-
     ticket = desk.prepare_ticket(cashout_id, ...)      durable: a number, not yet money
     (print; when the printer reports the bar code as printed, settle the cash-out in the journal)
     desk.record_printed(ticket.number)                 durable: the ticket can be redeemed
-    or desk.record_failed_print(ticket.number, why)    durable: never money; pay by hand
+    or desk.record_failed_print(ticket.number, reason)    durable: never money; pay by hand
 
 To redeem a ticket in escrow, the cabinet calls, under a redemption id that it creates::
 
     answer = desk.begin_redemption(redemption_id, digits)  durable lock, or a refusal: return the ticket
     (reserve the amount in the journal and stack the ticket; when it is in the box, settle the amount)
     desk.commit_redemption(redemption_id)                  durable: redeemed permanently
-    or desk.abort_redemption(redemption_id, why)           durable: the ticket is valid again
+    or desk.abort_redemption(redemption_id, reason)           durable: the ticket is valid again
 
 Every call may be repeated with the same id or number and counts once. After a power loss the cabinet calls
 :meth:`TicketDesk.find_unfinished` and completes each item as its journal says. A reserved ticket is recorded as
@@ -165,17 +165,17 @@ class TicketDesk:
         kind: TicketKind = TicketKind.CASHABLE,
         *,
         denomination_cents: int,
-        printed: PrintedTerms | None = None,
+        printed_terms: PrintedTerms | None = None,
         number: str | None = None,
-        witness: str = "",
+        journal_head: str = "",
     ) -> Ticket | TicketRefusal:
         """Reserve a number for a ticket, durably; return the ticket to print, or why no ticket is issued.
 
         The ticket becomes money only with :meth:`record_printed`. After a refusal the credits are paid by hand.
         ``issue_id`` identifies the cash-out: while the ticket is reserved, a repeated call returns the same ticket.
-        ``printed`` replaces the machine's own venue data. ``number`` is the host's ticket number under system
-        validation; without it the desk creates one. ``witness`` is the journal head (last entry and first digits of its
-        hash) to print. Raises :class:`TicketOrderError` if ``issue_id`` was used with other values.
+        ``printed_terms`` replace the machine's own venue data. ``number`` is the host's ticket number under system
+        validation; without it the desk creates one. ``journal_head`` (last entry and first digits of its
+        hash) is printed. Raises :class:`TicketOrderError` if ``issue_id`` was used with other values.
         """
         with self._store.transaction():
             record = self._store.find_by_issue(issue_id)
@@ -200,7 +200,7 @@ class TicketDesk:
             if number is None:
                 return TicketRefusal(TicketRefusalReason.NOT_ENROLLED)
             issued_at = self._read_clock()
-            venue_terms = printed or PrintedTerms(self._machine.venue, self._rules.valid_days)
+            venue_terms = printed_terms or PrintedTerms(self._machine.venue, self._rules.valid_days)
             ticket = Ticket(
                 number=number,
                 sequence=self._store.find_next_sequence(self._machine.serial),
@@ -214,7 +214,7 @@ class TicketDesk:
                 operator_number=self._machine.operator_number,
                 house=venue_terms.venue,
                 template=self._rules.template,
-                witness=witness,
+                witness=journal_head,
             )
             return self._store.reserve_ticket(issue_id, ticket, actor=self._machine.serial).ticket
 
@@ -232,12 +232,12 @@ class TicketDesk:
         """Record that a ticket's bar code was printed, so that the ticket is money. Durable; repeats change nothing."""
         return self._record_action_once(number, TicketAction.ISSUE).ticket
 
-    def record_failed_print(self, number: str, why: str) -> None:
+    def record_failed_print(self, number: str, reason: str) -> None:
         """Void a ticket that was not printed, or may not have been. Durable; repeats change nothing.
 
         If it was printed after all it is worthless, and the player is paid by hand.
         """
-        self._record_action_once(number, TicketAction.FAIL, why=why)
+        self._record_action_once(number, TicketAction.FAIL, why=reason)
 
     def has_redemption_lock(self, redemption_id: str) -> bool:
         """Return whether a redemption still holds the lock on its ticket, so that the machine may credit the ticket."""
@@ -330,7 +330,7 @@ class TicketDesk:
             actor=self._machine.serial,
         )
 
-    def abort_redemption(self, redemption_id: str, why: str) -> None:
+    def abort_redemption(self, redemption_id: str, reason: str) -> None:
         """Abort the redemption of a ticket that was returned to the player; it is valid again.
 
         Repeats change nothing. An id without a lock is ignored, because the power may have failed before the
@@ -343,7 +343,7 @@ class TicketDesk:
                 TicketAction.RELEASE,
                 action_time=self._read_clock(),
                 actor=self._machine.serial,
-                details={"why": why},
+                details={"why": reason},
             )
 
     # ------------------------------------------------------------------ after a power cut, and for people
@@ -452,13 +452,13 @@ class TicketDesk:
             )
 
 
-def compute_expiry(issued_at: datetime, house: Venue, days: int | None) -> datetime | None:
-    """Return when a ticket expires: at the end of the local day ``days`` after the day of issue.
+def compute_expiry(issued_at: datetime, venue: Venue, valid_days: int | None) -> datetime | None:
+    """Return when a ticket expires: at the end of the local day ``valid_days`` after the day of issue.
 
-    Return None, for a ticket that never expires, if ``days`` is None.
+    Return None, for a ticket that never expires, if ``valid_days`` is None.
     """
-    if days is None:
+    if valid_days is None:
         return None
-    local = issued_at.astimezone(house.zone)
-    end_of_day = (local + timedelta(days=days + 1)).replace(hour=0, minute=0, second=0, microsecond=0)
+    local = issued_at.astimezone(venue.zone)
+    end_of_day = (local + timedelta(days=valid_days + 1)).replace(hour=0, minute=0, second=0, microsecond=0)
     return end_of_day.astimezone(issued_at.tzinfo)

@@ -49,7 +49,7 @@ def restore_ticket_ledger(
     key: bytes,
     *,
     persons: Sequence[str],
-    why: str,
+    reason: str,
     action_time: datetime,
     find_redemption: Callable[[str], str | None],
 ) -> tuple[int, str]:
@@ -60,7 +60,7 @@ def restore_ticket_ledger(
     marked as redeemed, because the old ledger may be older than the journal and still show the ticket as owed. Raises
     :class:`OperatorError` without two different persons and a reason, or while any program has the ledger open.
     """
-    if len({person.strip() for person in persons} - {""}) != 2 or not why.strip():
+    if len({person.strip() for person in persons} - {""}) != 2 or not reason.strip():
         raise OperatorError("restoring the ticket ledger requires two people and a reason")
     descriptor = os.open(
         folder / LOCK_FILE_NAME, os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC, 0o600
@@ -75,7 +75,7 @@ def restore_ticket_ledger(
                 rows,
                 actor=persons[0],
                 second=persons[1],
-                why=why.strip(),
+                reason=reason.strip(),
                 action_time=action_time,
                 proof_text=proof_text,
             )

@@ -266,13 +266,13 @@ class TicketStore:
         *,
         actor: str,
         second: str,
-        why: str,
+        reason: str,
         action_time: datetime,
         proof_text: str,
     ) -> None:
         """Copy the moves of an old ticket ledger into this one, under the present key, and record the restoration.
 
-        The record has the two persons ``actor`` and ``second``, the reason ``why``, and ``proof_text``: what proves the
+        The record has the two persons ``actor`` and ``second``, the ``reason``, and ``proof_text``: what proves the
         old moves.
         """
         with self.transaction():
@@ -281,7 +281,7 @@ class TicketStore:
                 unsealed_row = (last_number + 1, *row[1:-1])
                 self._copies.insert((*unsealed_row, compute_row_digest(self._key, last_digest, unsealed_row)))
             last_number, last_digest = self._copies.find_last_move()
-            details = {"second": second, "why": why, "moves": len(rows), "vouches": proof_text}
+            details = {"second": second, "why": reason, "moves": len(rows), "vouches": proof_text}
             text = json.dumps(details, ensure_ascii=False, sort_keys=True, separators=(",", ":"))
             state, name = LIFE_CYCLE[TicketAction.BEGIN][1].value, f"{BEGIN_MOVE_NUMBER}{last_number + 1}"
             row = (

@@ -30,7 +30,7 @@ from egm.play.records.games import GameInProgress
 from egm.play.records.tables import list_standing_tables
 from egm.play.showing import find_pending_decision
 from egm.profiles import load_profile
-from egm.progressive.pools import Pools
+from egm.progressive.pools import ProgressivePools
 from egm.screen.layout import LANDSCAPE
 from egm.screen.message_reducer import apply_message
 from egm.screen.painter import Painter
@@ -340,7 +340,7 @@ def stage_of(machine, theme, language):
                 game,
                 machine.machine.denominations_cents[name],
                 machine.machine.component(InstalledGames).lowest_return_by_game[name],
-                Pools(),
+                ProgressivePools(),
             )
         )
         for name, game in machine.machine.games.items()

@@ -16,7 +16,7 @@ from egm.kernel.messages import (
 )
 from egm.play.installed_games import InstalledGame, list_return_percents
 from egm.play.odds import list_bet_chances, list_long_odds
-from egm.progressive.pools import Pools
+from egm.progressive.pools import ProgressivePools
 from egm.screen.message_reducer import apply_message
 from egm.screen.view import View
 from paytables import Analysis, Depth, Game, analyse
@@ -41,7 +41,7 @@ def build_game_view(game: Game, analysis: Analysis | None = None) -> GameView:
         game,
         tuple(game.denominations_cents),
         lowest_return,
-        Pools(),
+        ProgressivePools(),
         long_odds=list_long_odds(bets, ONTARIO_LIMITS),
         bet_chances=list_bet_chances(bets),
         return_percent_by_spot_group=list_return_percents(game, bets),

@@ -22,7 +22,7 @@ from egm.kernel.service_pages import PageAction, PageRow, PageTable, PageText, S
 from egm.progressive.enrolling import build_error_table, build_fact_table
 from egm.progressive.enrolment import CertificateFacts, EnrolmentStick, compute_key_digest, create_request
 from egm.progressive.link_folder import LinkCertificateFolder
-from egm.staff.words import build_pair_table, build_plain_text, build_text
+from egm.staff.words import build_plain_text, build_text, build_two_column_table
 
 
 @dataclass(slots=True)
@@ -54,7 +54,9 @@ class LinkEnrolmentStep(SetupStep):
             key = self.certificate_folder.read_request_key()
             if key is not None:
                 digest = build_plain_text(compute_key_digest(key.public_key()))
-                tables.append(build_pair_table((("link.key", digest),), build_text("service.link.asks")))
+                tables.append(
+                    build_two_column_table((("link.key", digest),), build_text("service.link.asks"))
+                )
             enrolled = self._find_valid_enrolment(draft)
             if enrolled is not None:
                 tables.append(build_fact_table(enrolled, "answer"))

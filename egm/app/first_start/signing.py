@@ -40,11 +40,11 @@ from egm.staff.words import (
     BACK,
     build_local_text,
     build_money_text,
-    build_pair_table,
     build_plain_text,
     build_prize_names_text,
     build_text,
     build_time_text,
+    build_two_column_table,
 )
 from meters import JournalError, open_view
 from meters.copies import SECOND_FOLDER, JournalLocation
@@ -270,7 +270,10 @@ class SignCabinetFileStep(SignersStep):
             ),
         )
         if self.faults is None:
-            return (build_pair_table(rows), PageTable(rows=(PageRow(cells=(build_text("first.checking"),)),)))
+            return (
+                build_two_column_table(rows),
+                PageTable(rows=(PageRow(cells=(build_text("first.checking"),)),)),
+            )
         if not self.may_sign(draft):
             rows = (*rows, (build_text("first.not_yet"), build_plain_text("")))
         fault_rows = tuple(
@@ -278,7 +281,7 @@ class SignCabinetFileStep(SignersStep):
             for fault in self.faults
         )
         return (
-            build_pair_table(rows),
+            build_two_column_table(rows),
             *([PageTable(title=build_text("first.faults"), rows=fault_rows)] if fault_rows else []),
         )
 
@@ -330,7 +333,10 @@ class RestoreCabinetFileStep(SignersStep):
     def build_confirmation_tables(self, draft: CabinetFileDraft) -> tuple[PageTable, ...]:  # noqa: ARG002 (signature of a step)
         """Return tables of the machine that the memory belongs to, and of the cabinet file to restore."""
         rows = [(build_text(f"first.{name}"), build_plain_text(value)) for name, value in self.known_facts]
-        return (build_pair_table(rows), PageTable(rows=(PageRow(cells=(build_text("first.memory.about"),)),)))
+        return (
+            build_two_column_table(rows),
+            PageTable(rows=(PageRow(cells=(build_text("first.memory.about"),)),)),
+        )
 
     def build_page(self, draft: CabinetFileDraft) -> ServicePage:
         """Return the service page to restore the cabinet file; it has no back button, because it is the first page."""

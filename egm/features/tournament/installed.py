@@ -21,7 +21,7 @@ from egm.features.tournament.rules import (
 from egm.kernel.events import Event
 from egm.kernel.machine import Machine
 from egm.kernel.rules import refusal_code
-from egm.progressive.pools import Pools
+from egm.progressive.pools import ProgressivePools
 from egm.staff.form import list_event_persons
 from paytables import Game, PaytableError, load_game
 from paytables.source import read_contents
@@ -168,7 +168,7 @@ def _reason_wager_is_not_allowed(machine: Machine, listed_machine: ListedMachine
     bet_cents, play = listed_machine.bet * listed_machine.denomination_cents, machine.profile.play
     if not play.bet_minimum_cents <= bet_cents <= play.bet_limit_cents:
         return f"a wager of {bet_cents} is outside the limits of this machine"
-    if any(pool.game == game_id for pool in machine.component(Pools).by_id.values()):
+    if any(pool.game == game_id for pool in machine.component(ProgressivePools).by_id.values()):
         return f"{game_id} is linked to a progressive level"
     return None
 

@@ -26,9 +26,9 @@ from egm.staff.words import (
     build_local_text,
     build_money_text,
     build_number_text,
-    build_pair_table,
     build_plain_text,
     build_text,
+    build_two_column_table,
 )
 
 
@@ -38,7 +38,7 @@ class TournamentPage(MenuPage):
 
     def build_page(self, machine: Machine) -> ServicePage:
         """Return the page with the installed rules, the rounds played at this machine, and errors in the rules file."""
-        tables = [build_pair_table(_iter_rows(machine))]
+        tables = [build_two_column_table(_iter_rows(machine))]
         if standings := _list_standings(machine):
             columns = build_column_titles("entry", "participant", "round", "points", "state")
             tables.append(

@@ -91,8 +91,8 @@ class ResultsQuery:
     Results too long for one packet are divided into frames, numbered from 1.
     """
 
-    format: int
-    frame: int
+    report_format: int
+    frame_number: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,7 +102,7 @@ class InitiateCalculation:
     ``parameters`` are the special function's name (GAT's term for what is computed) and its arguments.
     """
 
-    level: int
+    authentication_level: int
     parameters: tuple[str, ...]
 
 

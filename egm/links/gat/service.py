@@ -97,8 +97,8 @@ class GatService:
                 return codec.encode_status_reply(state, has_results=state is CalculationStatus.FINISHED)
             case LastStatusQuery():
                 return self._build_last_status_reply()
-            case ResultsQuery(report_format, frame):
-                return self._build_results_reply(report_format, frame)
+            case ResultsQuery(report_format, frame_number):
+                return self._build_results_reply(report_format, frame_number)
             case InitiateCalculation() as request:
                 return codec.encode_initiated_reply(has_started=self._start_calculation(request))
 
@@ -136,13 +136,13 @@ class GatService:
             GAT_REQUEST,
             GatRequest(
                 parameters=request.parameters,
-                authentication_level=request.level,
+                authentication_level=request.authentication_level,
                 refusal_reason=refusal_reason,
             ),
             state={
                 LinksKey.GAT: GatCalculation(
                     parameters=request.parameters,
-                    authentication_level=request.level,
+                    authentication_level=request.authentication_level,
                     result_kind="" if parsed_request is None else parsed_request.kind.value,
                     algorithm=""
                     if parsed_request is None or parsed_request.algorithm is None
@@ -159,10 +159,10 @@ class GatService:
         calculation = self._machine.memory.require(GatCalculation, LinksKey.GAT)
         self._record_end(replace(calculation, result_by_component=values))
 
-    def store_failure(self, why: str) -> None:
+    def store_failure(self, reason: str) -> None:
         """Record that the last signature calculation failed, and why."""
         calculation = self._machine.memory.require(GatCalculation, LinksKey.GAT)
-        self._record_end(replace(calculation, failure_reason=why))
+        self._record_end(replace(calculation, failure_reason=reason))
 
     def _record_end(self, calculation: GatCalculation) -> None:
         """Record the end of a signature calculation, which has its results or the reason for its failure."""
@@ -194,8 +194,8 @@ class GatService:
         ago = self._machine.clock.now() - datetime.fromisoformat(calculation.finished_time)
         return codec.encode_last_status_reply(calculation.authentication_level, int(ago.total_seconds()))
 
-    def _build_results_reply(self, report_format: int, frame: int) -> GatPacket:
-        """Return the reply with frame number ``frame`` of the last results, as text or XML (``report_format``).
+    def _build_results_reply(self, report_format: int, frame_number: int) -> GatPacket:
+        """Return the reply with frame number ``frame_number`` of the last results, as text or XML (``report_format``).
 
         A frame is a part of the report that fits into one packet. The reply says if there are no results.
         """
@@ -206,13 +206,13 @@ class GatService:
             or not is_known_format
             or _find_calculation_status(calculation) is not CalculationStatus.FINISHED
         ):
-            return codec.encode_no_results_reply(frame)
+            return codec.encode_no_results_reply(frame_number)
         report = self._build_report(calculation, ReportFormat(report_format))
-        start = (frame - 1) * codec.DATA_BYTES_MAX
-        data = report[start : start + codec.DATA_BYTES_MAX] if frame else b""
+        start = (frame_number - 1) * codec.DATA_BYTES_MAX
+        data = report[start : start + codec.DATA_BYTES_MAX] if frame_number else b""
         if not data:
-            return codec.encode_no_results_reply(frame)
-        return codec.encode_results_reply(data, frame, is_last=start + len(data) == len(report))
+            return codec.encode_no_results_reply(frame_number)
+        return codec.encode_results_reply(data, frame_number, is_last=start + len(data) == len(report))
 
     def _build_report(self, calculation: GatCalculation, report_format: ReportFormat) -> bytes:
         """Return the results of a signature calculation as a report in the requested GAT format."""

@@ -21,11 +21,19 @@ def iter_line_metrics(name: str, health: SasLineHealth) -> Iterator[Metric]:
     ):
         yield _add_line_sample(GaugeMetricFamily(family, meaning, labels=_LABEL), name, value)
     for family, meaning, value in (
-        ("egm_host_polls", "Polls to this machine.", health.polls),
-        ("egm_host_busy_answers", "Polls answered busy.", health.busy_replies),
-        ("egm_host_refused_polls", "Polls that could not be read or are not answered.", health.polls_refused),
-        ("egm_host_broken_messages", "Messages with a wrong CRC, or broken off.", health.broken_messages),
-        ("egm_host_polls_elsewhere", "Polls to other machines on the line.", health.polls_of_other_machines),
+        ("egm_host_polls", "Polls to this machine.", health.poll_count),
+        ("egm_host_busy_answers", "Polls answered busy.", health.busy_reply_count),
+        (
+            "egm_host_refused_polls",
+            "Polls that could not be read or are not answered.",
+            health.refused_poll_count,
+        ),
+        (
+            "egm_host_broken_messages",
+            "Messages with a wrong CRC, or broken off.",
+            health.broken_message_count,
+        ),
+        ("egm_host_polls_elsewhere", "Polls to other machines on the line.", health.other_machine_poll_count),
     ):
         yield _add_line_sample(CounterMetricFamily(family, meaning, labels=_LABEL), name, value)
     answers = HistogramMetricFamily(

@@ -58,13 +58,13 @@ class SasLineHealth:
 
     port_is_open: bool = False
     host_is_polling: bool = False
-    polls: int = 0
-    busy_replies: int = 0
+    poll_count: int = 0
+    busy_reply_count: int = 0
     """The number of replies that a request is still being processed."""
-    polls_refused: int = 0
-    broken_messages: int = 0
+    refused_poll_count: int = 0
+    broken_message_count: int = 0
     """The number of times that received bytes formed no message; many point to a bad cable."""
-    polls_of_other_machines: int = 0
+    other_machine_poll_count: int = 0
     """The number of messages to other machines on the line."""
     replies_by_time_bucket_ms: tuple[tuple[int, int], ...] = ()
     """Pairs of an upper limit in milliseconds and the number of replies within it, but not within a lower limit.
@@ -240,13 +240,13 @@ class SasLineThread(threading.Thread):
         """Count a message on the SAS line: a poll of this machine, a message to another machine, or broken bytes."""
         match message:
             case BrokenMessage():
-                self._health.broken_messages += 1
+                self._health.broken_message_count += 1
             case GeneralPoll(address=address) | LongPoll(address=address):
                 is_for_us = address in {self._channel.address, BROADCAST_ADDRESS}
-                self._health.polls += is_for_us
-                self._health.polls_of_other_machines += not is_for_us
+                self._health.poll_count += is_for_us
+                self._health.other_machine_poll_count += not is_for_us
             case MessageToOtherMachine():
-                self._health.polls_of_other_machines += 1
+                self._health.other_machine_poll_count += 1
 
     def _perform_action(self, port: SasPort | None, action: ChannelAction) -> None:
         """Perform an action of the protocol state: send bytes, run a poll's effect, or report to the machine.
@@ -266,7 +266,7 @@ class SasLineThread(threading.Thread):
                 if isinstance(action, LinkChanged):
                     self._health.host_is_polling = action.is_up
                 elif isinstance(action, PollUnanswered):
-                    self._health.polls_refused += 1
+                    self._health.refused_poll_count += 1
                 self._report(action)
 
     def _count_reply_time(self) -> None:
@@ -294,7 +294,7 @@ class SasLineThread(threading.Thread):
             reply = future.result(max(0, self._received_ns + self._busy_ns - self._now()) / 1e9)
         except TimeoutError:
             self._pending = (frame, future)
-            self._health.busy_replies += 1
+            self._health.busy_reply_count += 1
             actions = self._channel.send_busy_reply(effect.request)
         except CancelledError:  # the machine is stopping
             return

@@ -31,9 +31,9 @@ from egm.staff.words import (
     BACK,
     build_code_text,
     build_column_titles,
-    build_pair_table,
     build_plain_text,
     build_text,
+    build_two_column_table,
 )
 
 
@@ -149,7 +149,7 @@ class DevicePage(MenuPage):
         news = tuple(
             PageRow(cells=(build_plain_text(line),)) for line in bench.last_reports.get(self.name, ())
         )
-        head = build_pair_table(
+        head = build_two_column_table(
             (
                 ("column.kind", build_code_text("device", kind)),
                 ("column.identity", build_plain_text(bench.identities.get(self.name, ""))),

@@ -8,7 +8,7 @@ from egm.kernel.service_pages import PageRow, PageTable, Prompt, ServicePage
 from egm.staff.desk import MenuEntry, MenuPage, OpenPage, PageResult, build_refusal
 from egm.staff.service.manual import MANUAL_CHAPTERS, ManualChapter, list_fault_codes
 from egm.staff.service.menu import ServiceMenu
-from egm.staff.words import BACK, build_code_text, build_pair_table, build_text
+from egm.staff.words import BACK, build_code_text, build_text, build_two_column_table
 
 #: A chapter with more columns is a list of its first cells, each of which opens.
 _COLUMNS: Final = 2
@@ -83,7 +83,7 @@ class _ManualLinePage(MenuPage):
     def build_page(self, machine: Machine) -> ServicePage:  # noqa: ARG002 (signature of a menu page)
         """Return the page with each cell of the line next to the name of its column."""
         heads = (build_text(f"manual.column.{name}") for name in self.chapter.columns)
-        table = build_pair_table(zip(heads, self.row.cells, strict=True))
+        table = build_two_column_table(zip(heads, self.row.cells, strict=True))
         return ServicePage(id="", title=self.chapter.title, tables=(table,), actions=(BACK,))
 
     def handle_input(self, machine: Machine, action: str, text: str) -> PageResult:  # noqa: ARG002 (signature of a menu page)

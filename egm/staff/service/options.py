@@ -17,9 +17,9 @@ from egm.staff.words import (
     build_column_titles,
     build_local_text,
     build_money_text,
-    build_pair_table,
     build_plain_text,
     build_text,
+    build_two_column_table,
 )
 
 
@@ -61,7 +61,7 @@ class OptionListPage(MenuPage):
                 PageTable(
                     columns=build_column_titles("game", "id", "state", "denominations"), rows=tuple(rows)
                 ),
-                build_pair_table(
+                build_two_column_table(
                     (
                         *amounts,
                         ("options.when", build_text("service.options.next_start")),
@@ -109,7 +109,7 @@ class GameOptionsPage(MenuPage):
         return ServicePage(
             id="",
             title=build_local_text(machine.component(InstalledGames).games_by_id[self.game_id].title),
-            tables=(build_pair_table(rows, build_text("service.column.denominations")),),
+            tables=(build_two_column_table(rows, build_text("service.column.denominations")),),
             actions=(
                 BACK,
                 PageAction(id="game", label=build_text("service.options.game")),

@@ -29,12 +29,12 @@ from egm.staff.words import (
     build_meter_value_text,
     build_money_text,
     build_number_text,
-    build_pair_table,
     build_plain_text,
     build_prize_names_text,
     build_regulation_meter_name_text,
     build_text,
     build_time_text,
+    build_two_column_table,
 )
 from meters import recall
 from meters.entry import StoredEntry
@@ -69,7 +69,7 @@ class MetersPage(MenuPage):
                 for name, value in read_jurisdiction_meters(reading, names).items()
             )
             tables = (
-                build_pair_table(rows, build_text("service.meters.named")),
+                build_two_column_table(rows, build_text("service.meters.named")),
                 *_iter_meter_tables(reading),
             )
         actions = [
@@ -105,7 +105,7 @@ class MetersPage(MenuPage):
                     (self._format_dimension_value(machine, part), build_meter_value_text(name, value))
                     for part, value in sorted(parts.items())
                 )
-                tables.append(build_pair_table(rows, build_meter_name_text(name)))
+                tables.append(build_two_column_table(rows, build_meter_name_text(name)))
         return tuple(tables)
 
     def _format_dimension_value(self, machine: Machine, part: str) -> PageText:
@@ -135,7 +135,9 @@ def _iter_meter_tables(reading: MeterReading) -> Iterable[PageTable]:
             table.append((build_meter_name_text(base), build_meter_value_text(name, value)))
     for group, rows in tables.items():
         if rows:
-            yield build_pair_table(rows, build_text(f"service.meters.{group}", sequence=reading.sequence))
+            yield build_two_column_table(
+                rows, build_text(f"service.meters.{group}", sequence=reading.sequence)
+            )
 
 
 def _format_local_value(machine: Machine, name: str, value: int) -> PageText:
@@ -242,7 +244,7 @@ def _build_software_tables(machine: Machine) -> tuple[PageTable, ...]:
         )
     )
     return (
-        build_pair_table(
+        build_two_column_table(
             (
                 ("software.program", build_plain_text(f"open-egm {version('open-egm')}")),
                 *signed,
@@ -258,25 +260,25 @@ def _build_software_tables(machine: Machine) -> tuple[PageTable, ...]:
                 ),
             )
         ),
-        build_pair_table(
+        build_two_column_table(
             (
                 (build_plain_text(f"{game.id} {game.version}"), build_plain_text(game.digest[:32]))
                 for game in machine.games.values()
             ),
             build_text("service.software.games"),
         ),
-        build_pair_table(
+        build_two_column_table(
             ((build_plain_text(game), build_plain_text(reason)) for game, reason in bench.refused_games),
             build_text("service.software.refused"),
         ),
-        build_pair_table(
+        build_two_column_table(
             (
                 (build_plain_text(name), build_plain_text(digest[:32]))
                 for name, digest in ({} if installed is None else installed["components"]).items()
             ),
             build_text("service.software.components"),
         ),
-        build_pair_table(
+        build_two_column_table(
             (
                 (
                     build_code_text("device", kind),
@@ -297,7 +299,7 @@ def _build_clock_tables(machine: Machine) -> tuple[PageTable, ...]:
         for change in map(recall.read_details, changes)
     )
     return (
-        build_pair_table(
+        build_two_column_table(
             (
                 ("clock.now", build_time_text(machine.clock.now().isoformat())),
                 ("clock.zone", build_plain_text(machine.identity.venue.time_zone)),
@@ -330,7 +332,7 @@ def _build_memory_tables(machine: Machine) -> tuple[PageTable, ...]:
         else build_plain_text(f"{cleared['person']}: {cleared['reason']}")
     )
     return (
-        build_pair_table(
+        build_two_column_table(
             (
                 ("memory.entries", build_number_text(journal.sequence)),
                 ("software.head", build_plain_text(journal.head_hash[:32])),
@@ -338,7 +340,7 @@ def _build_memory_tables(machine: Machine) -> tuple[PageTable, ...]:
                 ("memory.how", build_text("service.memory.how_to")),
             )
         ),
-        build_pair_table(
+        build_two_column_table(
             (
                 (
                     build_time_text(e.time_utc.isoformat()),

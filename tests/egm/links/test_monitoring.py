@@ -14,7 +14,7 @@ from egm.config.cabinet_file import StateFolder
 from egm.kernel.events import EventType
 from egm.links import monitoring
 from egm.people import Role
-from egm.progressive.pools import Pools
+from egm.progressive.pools import ProgressivePools
 from egm.testing.machine import MachineRig
 from egm.testing.service_menu import NUMBERS, Menu
 
@@ -46,7 +46,7 @@ def test_every_level_of_the_machine_is_exported_whatever_bet_is_chosen(tmp_path,
     families = {family.name: family for family in attachment._iter_families(shown(rig))}
     for name in ("egm_progressive_level_cents", "egm_progressive_level_up"):
         exported = {sample.labels["level"] for sample in families[name].samples}
-        assert exported == set(rig.machine.component(Pools).by_id)
+        assert exported == set(rig.machine.component(ProgressivePools).by_id)
     assert len(exported) > len(shown(rig).progressives)
     rig.close()
 

@@ -316,7 +316,7 @@ def restore_ledger(rig, tmp_path, persons=(SUPERVISOR, MANAGER)):
         tmp_path / "second",
         key,
         persons=persons,
-        why="looked into",
+        reason="looked into",
         action_time=rig.clock.wall,
         find_redemption=lambda number: taken.get(compute_commitment(numbers, number)),
     )

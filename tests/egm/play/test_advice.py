@@ -10,7 +10,7 @@ from egm.app.view import build_game_view
 from egm.kernel.events import EventType, State
 from egm.kernel.messages import Decision
 from egm.play.installed_games import InstalledGame
-from egm.progressive.pools import Pools
+from egm.progressive.pools import ProgressivePools
 from egm.screen.layout import LANDSCAPE
 from egm.screen.message_reducer import apply_message
 from egm.screen.painter import Painter
@@ -54,7 +54,7 @@ def test_advice_is_shown_where_the_profile_allows_it_and_need_not_be_followed(tm
 @pytest.mark.requirement("C-10:a")
 def test_the_strategy_chart_is_shown_where_advice_is_allowed():
     game = load_game("quebec-blackjack")
-    installed = InstalledGame(game, (25,), Fraction(99, 100), Pools())
+    installed = InstalledGame(game, (25,), Fraction(99, 100), ProgressivePools())
     told, untold = build_game_view(installed), build_game_view(installed, advice=False)
     assert "chart" in told.presentation
     assert untold.presentation == {k: v for k, v in told.presentation.items() if k != "chart"}

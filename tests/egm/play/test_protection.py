@@ -14,7 +14,7 @@ from egm.kernel.services import MachineContext
 from egm.play.feature import PLAY_FEATURE
 from egm.play.keys import PlayKey
 from egm.play.player_protection import find_due_reminder, find_next_reminder_time
-from egm.play.reminders import Reminders, create_reminders
+from egm.play.reminders import ReminderService, create_reminders
 from egm.profiles import profile as profiles
 from egm.testing.machine import MachineRig, ScriptedChance
 from rng.draws import Draw
@@ -364,7 +364,7 @@ def context(rig, tmp_path) -> MachineContext:
     )
 
 
-async def settled(attachment: Reminders, rig) -> None:
+async def settled(attachment: ReminderService, rig) -> None:
     """Let the attachment look after something has happened, until it waits again."""
     attachment.process_change(build_snapshot(rig.engine))
     for _ in range(20):  # turns of the loop, not time

@@ -14,7 +14,7 @@ from egm.progressive.entries import LEVEL_HIT, LevelHitRegistered
 from egm.progressive.keys import ProgressiveKey
 from egm.progressive.level import Level, LevelTerms
 from egm.progressive.levels_page import build_level_tables
-from egm.progressive.pools import Pools
+from egm.progressive.pools import ProgressivePools
 from egm.record_codec import from_json
 from egm.testing.controller import create_pool
 from egm.testing.machine import MachineRig, write_undeclared
@@ -51,7 +51,7 @@ def test_a_level_is_moved_only_behind_an_open_door(rig):
 @pytest.mark.requirement("I-12", "I-13:a", "I-13:b", "D-19")
 def test_a_level_whose_game_was_removed_keeps_its_amount_and_moves_completely(rig, tmp_path):
     assert level(rig, DEAR).current == 30_000 + Fraction(3000, 70)
-    assert DEAR not in rig.machine.component(Pools).by_id
+    assert DEAR not in rig.machine.component(ProgressivePools).by_id
     before = level(rig, "three-levels.luck.50")
     rig.engine.handle(EventType.DOOR_OPENED, door="main")
     assert move(rig, DEAR, "three-levels.luck.50") == "service.done"
@@ -102,7 +102,7 @@ def test_every_level_is_read_out_with_all_its_amounts(rig, tmp_path):
 @pytest.mark.requirement("I-05", "D-18")
 def test_a_level_above_its_ceiling_shows_its_overflow_hidden_pool_increments_and_hits(tmp_path):
     rig = room_of(tmp_path).boot()
-    pool = next(iter(rig.machine.component(Pools).by_id))
+    pool = next(iter(rig.machine.component(ProgressivePools).by_id))
     terms = LevelTerms(
         base_cents=1000, increment=Fraction(1, 50), hidden_share=Fraction(1, 100), ceiling_cents=1010
     )
@@ -128,7 +128,9 @@ def test_a_level_above_its_ceiling_shows_its_overflow_hidden_pool_increments_and
 
 @pytest.mark.requirement("I-05", "D-16", "D-18")
 def test_every_level_is_shown_at_the_machine(rig):
-    rig.machine.install(Pools((*rig.machine.component(Pools).by_id.values(), create_pool("SHARED"))))
+    rig.machine.install(
+        ProgressivePools((*rig.machine.component(ProgressivePools).by_id.values(), create_pool("SHARED")))
+    )
     menu = Menu(rig).sign_in(Role.TECHNICIAN).touch("levels")
     tables = {translate_words(table.title, "en"): table for table in menu.page.tables}
     assert "Top (three-levels.top.50)" in tables

@@ -23,7 +23,7 @@ from egm.profiles import load_profile
 from egm.progressive.display import DisplayedAmount, LevelDisplays, LevelStatus
 from egm.progressive.keys import ProgressiveKey
 from egm.progressive.level import Level
-from egm.progressive.pools import NoPoolError, Pools
+from egm.progressive.pools import NoPoolError, ProgressivePools
 from egm.staff.registers import iter_register_lines
 from egm.testing.machine import create_generator
 from egm.testing.service_menu import NUMBERS, Menu
@@ -268,16 +268,16 @@ def test_a_game_with_missing_levels_is_refused_or_limited_to_configured_stakes()
     resident = admitted["three-levels"]
     assert resident.denominations_cents == (5,)
     game = resident.game
-    assert {p.id for p in resident.pools.list_pools_of(game, game.build_wager(10), 5)} == {
+    assert {p.id for p in resident.pools.list_played_pools(game, game.build_wager(10), 5)} == {
         "TOP",
         "LUCK",
         MYSTERY,
     }
     with pytest.raises(NoPoolError, match="stake of 100"):
-        resident.pools.list_pools_of(game, game.build_wager(20), 5)
+        resident.pools.list_played_pools(game, game.build_wager(20), 5)
     twice = tuple(resident.pools.by_id.values())
     with pytest.raises(NoPoolError, match="two levels"):
-        Pools((*twice, replace(twice[0], game="other")))
+        ProgressivePools((*twice, replace(twice[0], game="other")))
 
 
 @pytest.mark.requirement("I-03")

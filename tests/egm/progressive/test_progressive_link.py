@@ -27,7 +27,7 @@ from egm.progressive.attachment import ProgressiveLinkService
 from egm.progressive.display import LevelDisplays
 from egm.progressive.keys import ProgressiveKey
 from egm.progressive.level import Level, LevelTerms
-from egm.progressive.pools import Pools, list_available_bets
+from egm.progressive.pools import ProgressivePools, list_available_bets
 from egm.testing.controller import SmallController
 from meters.keys import MachineKey
 from paytables import load_game
@@ -465,7 +465,7 @@ def test_after_a_memory_clear_contributions_continue_the_controllers_numbers(tmp
 
 def test_the_stakes_of_a_linked_level_are_the_only_ones_offered(tmp_path):
     room = room_of(tmp_path, levels=LINKED[:1] + LEVELS[1:])
-    pools, game = room.machine.component(Pools), load_game(str(GAME))
+    pools, game = room.machine.component(ProgressivePools), load_game(str(GAME))
     kept = {pool.id for pool in pools.by_id.values() if pool.is_own}
     assert {
         "three-levels.luck.50",

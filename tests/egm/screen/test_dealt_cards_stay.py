@@ -9,7 +9,7 @@ from rigs.cards import dealing
 
 from egm.app.view import build_game_view
 from egm.play.installed_games import InstalledGame
-from egm.progressive.pools import Pools
+from egm.progressive.pools import ProgressivePools
 from egm.screen.layout import LANDSCAPE, PORTRAIT, build_telephone_layout
 from egm.screen.painter import Painter
 from egm.screen.scenes.cards import _find_base_hand, _list_hands_on_table, _place_hands, format_hand_name
@@ -108,7 +108,9 @@ def moved(stage, steps):
 def at_table(theme, name, credits_=None):
     """The game, a wager at its table, and the table in each layout while that is played."""
     game = load_game(name)
-    told = build_game_view(InstalledGame(game, tuple(game.denominations_cents), Fraction(1), Pools()))
+    told = build_game_view(
+        InstalledGame(game, tuple(game.denominations_cents), Fraction(1), ProgressivePools())
+    )
     form = credits_ or max(game.bet_options)
     view = build_idle_view((told,), told, "en", felt=game.rules.build_current_view(), bet_credits=form)
     bets = dict(view.chips.bets)
@@ -192,7 +194,9 @@ def test_at_a_full_table_the_players_hands_are_below_and_legible_after_a_split(t
 
 def test_remaining_cards_are_shown_if_a_bet_is_on_them(theme):
     game = load_game("quebec-pai-gow-poker")
-    told = build_game_view(InstalledGame(game, tuple(game.denominations_cents), Fraction(1), Pools()))
+    told = build_game_view(
+        InstalledGame(game, tuple(game.denominations_cents), Fraction(1), ProgressivePools())
+    )
     view = build_idle_view((told,), told, "en")
     for bets, count in (({"stake": 20}, 2), ({"stake": 20, "under": 2}, 3)):
         changes = {"state": "playing", "bet_credits": sum(bets.values()), "bet_wager": {"bets": bets}}

@@ -138,13 +138,13 @@ class Visit:
 
 def _resident(rig, game_id, game):
     from egm.play.installed_games import InstalledGame
-    from egm.progressive.pools import Pools
+    from egm.progressive.pools import ProgressivePools
 
     return InstalledGame(
         game,
         rig.machine.denominations_cents[game_id],
         rig.machine.component(InstalledGames).lowest_return_by_game[game_id],
-        Pools(),
+        ProgressivePools(),
     )
 
 

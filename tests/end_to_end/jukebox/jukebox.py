@@ -25,7 +25,7 @@ from egm.staff.desk import MenuEntry, MenuPage, PageResult, build_refusal
 from egm.staff.events import FilledForm
 from egm.staff.form import FieldKind, Form, FormField, build_form_rule
 from egm.staff.registers import Register
-from egm.staff.words import BACK, build_number_text, build_pair_table, build_text
+from egm.staff.words import BACK, build_number_text, build_text, build_two_column_table
 
 SECONDS = 0.01
 
@@ -119,7 +119,10 @@ class SongPage(MenuPage):
         song = machine.memory.get(JukeboxKey.SONG)
         rows = ((build_text("service.column.song"), build_number_text(song or 0)),)
         return ServicePage(
-            id="", title=build_text("service.menu.jukebox"), tables=(build_pair_table(rows),), actions=(BACK,)
+            id="",
+            title=build_text("service.menu.jukebox"),
+            tables=(build_two_column_table(rows),),
+            actions=(BACK,),
         )
 
     def handle_input(self, _machine: Machine, _action: str, _text: str) -> PageResult:

@@ -110,7 +110,7 @@ def test_a_ledger_without_its_head_on_both_media_needs_a_restore_by_two_persons(
         second,
         key,
         persons=("1", "2"),
-        why="seen",
+        reason="seen",
         action_time=rig.clock.wall,
         find_redemption=lambda _: None,
     )
@@ -178,7 +178,7 @@ def test_a_damaged_head_stops_tickets_until_the_ledger_is_restored(paid, tmp_pat
         second,
         key,
         persons=("1", "2"),
-        why="seen",
+        reason="seen",
         action_time=rig.clock.wall,
         find_redemption=lambda _: None,
     )

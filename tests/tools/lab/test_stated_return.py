@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from egm.play.installed_games import InstalledGame
-from egm.progressive.pools import Pools
+from egm.progressive.pools import ProgressivePools
 from paytables import Depth, analyse, list_shipped_games, load_game
 from paytables.wording import format_percent
 from tools.cli import main
@@ -39,5 +39,5 @@ def test_the_list_of_games_states_the_same_returns_as_the_screen():
     for name, figure in said.items():
         game = load_game(name)
         least = analyse(game, Depth.RETURN).minimum_rtp
-        assert figure == InstalledGame(game, (), least, Pools()).lowest_return_percent
+        assert figure == InstalledGame(game, (), least, ProgressivePools()).lowest_return_percent
         assert Fraction(figure) <= 100 * least

@@ -497,7 +497,7 @@ def restore_(*, state: Path | None, medium: Path | None, person: str, second: st
             medium or folder / SECOND_FOLDER,
             key.derive(HEAD_PURPOSE),
             persons=(person, second),
-            why=why,
+            reason=why,
             action_time=at,
             find_redemption=lambda number: accepted_tickets.get(compute_commitment(numbers, number)),
         )
