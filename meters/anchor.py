@@ -12,15 +12,15 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
-from meters.keys import SEAL_BYTES, MachineKey
+from meters.keys import MAC_BYTES, MachineKey
 from meters.storage import Storage, read_file, replace_file
 
 #: File name of the anchor.
 ANCHOR_FILE_NAME: Final = "journal.head"
 #: Layout of a head: sequence and hash.
 _HEAD_STRUCT: Final = struct.Struct(">Q32s")
-#: Bytes of a slot: the head and its seal.
-_SLOT_BYTES: Final = _HEAD_STRUCT.size + SEAL_BYTES
+#: Bytes of a slot: the head and its MAC.
+_SLOT_BYTES: Final = _HEAD_STRUCT.size + MAC_BYTES
 #: Offset of each of the two slots in the file; each slot is in a separate disk sector.
 _SLOT_OFFSETS: Final = (0, 512)
 
@@ -70,7 +70,7 @@ class AnchorFile:
 
     @staticmethod
     def read(storage: Storage, folder: Path, key: MachineKey) -> AnchorReading:
-        """Return the content of the anchor file in ``folder``; the seals of its slots are verified by ``key``."""
+        """Return the content of the anchor file in ``folder``; the MACs of its slots are verified by ``key``."""
         data = read_file(storage, folder / ANCHOR_FILE_NAME) or b""
         old_anchor = _unpack_slot(key, b"", data)  # one slot, written by a version that had only one
         if old_anchor is not None:
@@ -97,18 +97,18 @@ class AnchorFile:
 
 
 def _pack_slot(key: MachineKey, slot: int, head: AnchoredHead) -> bytes:
-    """Return the bytes of anchor slot number ``slot``: the journal head, and a seal of head and slot number."""
+    """Return the bytes of anchor slot number ``slot``: the journal head, and a MAC of head and slot number."""
     body = _HEAD_STRUCT.pack(head.sequence, bytes.fromhex(head.hash_hex))
-    return body + key.seal(bytes([slot]) + body)
+    return body + key.compute_mac(bytes([slot]) + body)
 
 
 def _unpack_slot(key: MachineKey, slot: bytes, data: bytes) -> AnchoredHead | None:
     """Return the journal head in the bytes of anchor slot number ``slot``.
 
-    Return None if the slot is torn or its seal is not valid.
+    Return None if the slot is torn or its MAC is not valid.
     """
     body = data[: _HEAD_STRUCT.size]
-    if len(data) != _SLOT_BYTES or not key.is_seal_valid(slot + body, data[_HEAD_STRUCT.size :]):
+    if len(data) != _SLOT_BYTES or not key.is_mac_valid(slot + body, data[_HEAD_STRUCT.size :]):
         return None
     sequence, digest = _HEAD_STRUCT.unpack(body)
     return AnchoredHead(sequence, digest.hex())

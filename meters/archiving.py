@@ -24,7 +24,7 @@ from meters.entry import GENESIS_HASH
 from meters.errors import JournalDamaged
 from meters.identifiers import IdentifierCollector, IdentifierIndex, iter_joined_chunks
 from meters.keys import MachineKey
-from meters.log import SealedEntry
+from meters.log import AuthenticatedEntry
 from meters.segment import Segment, SegmentWriter
 from meters.storage import Storage, StorageFile
 from meters.transaction import Transaction
@@ -47,15 +47,15 @@ class Archivist:
         archive: Archive,
         source: DatabaseReader,
         key: MachineKey,
-        check_seal: Callable[[SealedEntry, MachineKey], None],
+        check_mac: Callable[[AuthenticatedEntry, MachineKey], None],
     ) -> None:
         self._storage = storage
         self._archive = archive
         self._source = source
         """The first journal copy, from which entries are archived."""
         self._key = key
-        self._check_seal = check_seal
-        """The function that raises an error if the machine did not seal the given entry."""
+        self._check_mac = check_mac
+        """The function that raises an error if the machine did not authenticate the given entry."""
 
     def find_next_segment_end(
         self, boundary: ArchiveEnd | None, segment_size: int, unarchived_entries: int, sequence: int
@@ -94,7 +94,7 @@ class Archivist:
         try:
             gathered, head_hex = IdentifierCollector(), ""
             for number, item in enumerate(self._source.iter_entries(last_archived)):
-                self._check_seal(item, self._key)
+                self._check_mac(item, self._key)
                 writer.add(item.entry)
                 gathered.add_entry(item.entry)
                 if item.entry.sequence == last_sequence:

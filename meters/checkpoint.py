@@ -47,7 +47,7 @@ def encode_ledger(ledger: Ledger) -> dict[str, Any]:
             [name, dict(key), times]
             for (name, key), times in sorted(ledger.counts.items(), key=_build_count_sort_key)
         ],
-        "marks": ledger.marks,
+        "marks": ledger.counts_at_marks,
         "state": ledger.state,
     }
 
@@ -78,7 +78,7 @@ def decode_ledger(saved: Mapping[str, Any], sequence: int, head_hex: str) -> Led
         ledger.flows[source, target, tuple(sorted(dims.items()))] = FlowSum(amount_cents, times)
     for name, dims, times in saved["counts"]:
         ledger.counts[name, tuple(sorted(dims.items()))] = times
-    ledger.marks = {mark: dict(counts) for mark, counts in saved["marks"].items()}
+    ledger.counts_at_marks = {mark: dict(counts) for mark, counts in saved["marks"].items()}
     ledger.state = dict(saved["state"])
     for name in ledger.list_accounts():
         find_account(name)

@@ -31,7 +31,7 @@ from meters.database import DATABASE_FILE_NAME as DATABASE_NAME
 from meters.database import WritableDatabase
 from meters.errors import JournalDamaged, JournalUnwritable
 from meters.keys import MachineKey
-from meters.log import LOG_SEGMENT_BYTES, LogCopy, LogScan, SealedEntry
+from meters.log import LOG_SEGMENT_BYTES, AuthenticatedEntry, LogCopy, LogScan
 from meters.memory_findings import MemoryFinding, MemoryFindingKind
 from meters.storage import Storage
 
@@ -327,10 +327,10 @@ class JournalCopies:
             )
         )
 
-    def _iter_authentic_entries(self, items: Iterable[SealedEntry]) -> Iterable[SealedEntry]:
-        """Yield only the entries that have this machine's valid seal, so that no forgery gets into the other copy."""
+    def _iter_authentic_entries(self, items: Iterable[AuthenticatedEntry]) -> Iterable[AuthenticatedEntry]:
+        """Yield only the entries that have this machine's valid MAC, so that no forgery gets into the other copy."""
         for item in items:
-            check_seal(item, self._key)
+            check_mac(item, self._key)
             yield item
 
     def _read_anchors(self) -> list[tuple[Path, AnchorReading]]:
@@ -378,7 +378,7 @@ class JournalCopies:
             )
 
     # ------------------------------------------------------------------ running
-    def append(self, item: SealedEntry) -> None:
+    def append(self, item: AuthenticatedEntry) -> None:
         """Make a journal entry durable in both copies.
 
         After any error the journal must be reopened. If the commit to the first copy fails, nothing is stored.
@@ -426,14 +426,14 @@ class JournalCopies:
             self.log.remove_through(self.database.read_head_before_first()[0])
 
 
-def _append_all(log: LogCopy, items: Iterable[SealedEntry]) -> None:
+def _append_all(log: LogCopy, items: Iterable[AuthenticatedEntry]) -> None:
     """Append ``items`` to the journal's log and make them durable."""
     for item in items:
         log.write(item)
     log.sync()
 
 
-def check_seal(item: SealedEntry, key: MachineKey) -> None:
-    """Raise :class:`JournalDamaged` unless the seal of this entry was made with the machine's ``key``."""
-    if not key.is_seal_valid(bytes.fromhex(item.entry.hash_hex), item.seal):
+def check_mac(item: AuthenticatedEntry, key: MachineKey) -> None:
+    """Raise :class:`JournalDamaged` unless the MAC of this entry was made with the machine's ``key``."""
+    if not key.is_mac_valid(bytes.fromhex(item.entry.hash_hex), item.mac):
         raise JournalDamaged(f"entry {item.entry.sequence}", "its HMAC was not made with this machine's key")

@@ -14,7 +14,7 @@ from typing import Final, Self, TypeAlias
 from meters.entry import GENESIS_HASH, StoredEntry, decode, decode_next_entry
 from meters.errors import JournalDamaged, JournalUnwritable, MediumFull
 from meters.keys import MachineKey
-from meters.log import SealedEntry
+from meters.log import AuthenticatedEntry
 from meters.packing import pack_entry, unpack_entry
 from meters.storage import Database, MediumError, Rows, Storage
 from meters.sums import PAGE_BYTES, SUMS_SUFFIX, PageSums
@@ -178,8 +178,8 @@ class DatabaseReader:
             raise JournalDamaged(f"{self._path} entry {sequence}", "the entry is missing")
         return _to_hex(row[0])
 
-    def iter_entries(self, after_sequence: int = 0) -> Iterator[SealedEntry]:
-        """Yield every entry after ``after_sequence`` with its seal, checking that each continues the chain."""
+    def iter_entries(self, after_sequence: int = 0) -> Iterator[AuthenticatedEntry]:
+        """Yield every entry after ``after_sequence`` with its MAC, checking that each continues the chain."""
         head_hex = self.read_hash(after_sequence)
         sequence = after_sequence
         while True:
@@ -188,12 +188,12 @@ class DatabaseReader:
                 " WHERE sequence > ? ORDER BY sequence LIMIT ?",
                 (sequence, _BATCH_ROWS),
             ).fetchall()
-            for digest, seal, stored_body, tx_id, kind, ref in rows:
+            for digest, mac, stored_body, tx_id, kind, ref in rows:
                 body = self._unpack_body(sequence + 1, stored_body)
                 entry = decode_next_entry(body, _to_hex(digest), sequence + 1, head_hex, str(self._path))
                 self._check_columns(entry, tx_id, kind, ref)
                 sequence, head_hex = entry.sequence, entry.hash_hex
-                yield SealedEntry(entry, seal)
+                yield AuthenticatedEntry(entry, mac)
             if len(rows) < _BATCH_ROWS:
                 return
 
@@ -317,7 +317,9 @@ class WritableDatabase(DatabaseReader):
         """The number of the last archived entry; entries up to it may be removed from the file."""
 
     @classmethod
-    def build(cls, storage: Storage, folder: Path, key: MachineKey, items: Iterable[SealedEntry]) -> None:
+    def build(
+        cls, storage: Storage, folder: Path, key: MachineKey, items: Iterable[AuthenticatedEntry]
+    ) -> None:
         """Create the journal's first copy in ``folder`` with these entries, completely or not at all.
 
         No such file may exist yet. It is built under a temporary name and renamed, so that a power loss never
@@ -420,7 +422,7 @@ class WritableDatabase(DatabaseReader):
         self._sums.close()
 
     # ------------------------------------------------------------------ writing
-    def insert(self, item: SealedEntry) -> None:
+    def insert(self, item: AuthenticatedEntry) -> None:
         """Begin a transaction and insert the journal entry ``item``; :meth:`commit` makes it durable."""
         self.run("BEGIN IMMEDIATE")
         self._has_unmoved_wal = True
@@ -439,7 +441,7 @@ class WritableDatabase(DatabaseReader):
         self.run("DELETE FROM entries WHERE sequence <= ?", (last_removed,))
         self._first_sequence = last_removed + 1
 
-    def extend(self, items: Iterable[SealedEntry]) -> None:
+    def extend(self, items: Iterable[AuthenticatedEntry]) -> None:
         """Append journal entries in one transaction, for repairs from the other copy."""
         try:
             self.run("BEGIN IMMEDIATE")
@@ -505,7 +507,7 @@ def verify_pages(storage: Storage, folder: Path, key: MachineKey) -> None:
         sums.close()
 
 
-def _build_row(item: SealedEntry) -> tuple[int, str, str, str | None, bytes, bytes, bytes]:
+def _build_row(item: AuthenticatedEntry) -> tuple[int, str, str, str | None, bytes, bytes, bytes]:
     """Return the columns of a journal entry's table row, in the order of the table."""
     entry = item.entry
     body = pack_entry(entry.body, entry.previous_hex)
@@ -515,7 +517,7 @@ def _build_row(item: SealedEntry) -> tuple[int, str, str, str | None, bytes, byt
         entry.kind,
         entry.ref,
         bytes.fromhex(entry.hash_hex),
-        item.seal,
+        item.mac,
         body,
     )
 

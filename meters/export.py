@@ -26,7 +26,7 @@ from meters.fields import (
     read_time_field,
 )
 from meters.keys import MachineKey, is_signed_by
-from meters.log import SealedEntry
+from meters.log import AuthenticatedEntry
 from meters.storage import DiskStorage, Storage
 from meters.view import JournalView, load
 
@@ -217,9 +217,10 @@ def open_exported_view(file: BinaryIO, name: str) -> Iterator[JournalView]:
     storage = DiskStorage()
     with tempfile.TemporaryDirectory(prefix="egm-export-") as folder:
         try:
-            key = MachineKey.create(storage, Path(folder))  # a temporary one: a database has seals
+            key = MachineKey.create(storage, Path(folder))  # a temporary one: a database has MACs
             entries = (
-                SealedEntry(entry, key.seal(bytes.fromhex(entry.hash_hex))) for entry in reader.iter_entries()
+                AuthenticatedEntry(entry, key.compute_mac(bytes.fromhex(entry.hash_hex)))
+                for entry in reader.iter_entries()
             )
             WritableDatabase.build(storage, Path(folder), key, entries)
             if reader.footer_fault:

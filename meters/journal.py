@@ -10,7 +10,7 @@ from typing import Final
 from meters import checkpoint, stop
 from meters.archive import ArchiveEnd
 from meters.archiving import Archivist
-from meters.copies import SECOND_FOLDER, JournalCopies, JournalLocation, check_seal
+from meters.copies import SECOND_FOLDER, JournalCopies, JournalLocation, check_mac
 from meters.disk_reserve import DiskReserve
 from meters.entry import StoredEntry, encode, has_same_content
 from meters.errors import (
@@ -26,7 +26,7 @@ from meters.first_start import check_beginning, complete_first_start, load_or_cr
 from meters.keys import MachineKey
 from meters.ledger import Ledger
 from meters.lock import FolderLock
-from meters.log import SealedEntry
+from meters.log import AuthenticatedEntry
 from meters.media import MediaPairing, find_pairing, write_labels
 from meters.memory_findings import MemoryFinding, MemoryFindingKind
 from meters.policy import Policy
@@ -460,7 +460,9 @@ class Journal(JournalView):
         self._policy.check_increments(transaction.id, plan.transfers)
         try:
             self._ledger.self_audit()
-            self._copies.append(SealedEntry(entry, self._key.seal(bytes.fromhex(entry.hash_hex))))
+            self._copies.append(
+                AuthenticatedEntry(entry, self._key.compute_mac(bytes.fromhex(entry.hash_hex)))
+            )
             self._ledger.apply_effect(plan, entry)
             self._ledger.self_audit()
         except SelfAuditFailed as error:
@@ -507,7 +509,7 @@ class Journal(JournalView):
     # ------------------------------------------------------------------ the archive
     def _create_archivist(self) -> Archivist:
         """Return the writer of archive segments for this journal."""
-        return Archivist(self._location.storage, self._archive, self._database, self._key, check_seal)
+        return Archivist(self._location.storage, self._archive, self._database, self._key, check_mac)
 
     def _drop_archived(self, boundary: ArchiveEnd | None) -> None:
         """Allow both copies to remove the entries up to ``boundary``, the end of the archive."""

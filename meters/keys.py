@@ -1,7 +1,7 @@
-"""The machine key: it signs checkpoints and exports, and seals every entry.
+"""The machine key: it signs checkpoints and exports, and authenticates every entry.
 
 It is an Ed25519 key (RFC 8032), created at the first start and stored on both media of the machine's memory and
-nowhere else; if one medium loses it, it is read from the other. The seal of an entry is an HMAC-SHA256 under a
+nowhere else; if one medium loses it, it is read from the other. The MAC of an entry is an HMAC-SHA256 under a
 key derived from the machine key. It is fast enough for every entry. A person who can write to both copies but
 lacks the key can therefore not add an entry, not even after the last signed checkpoint. Other data that the
 machine must distinguish from forgeries uses a key derived for its purpose (:meth:`MachineKey.derive`).
@@ -24,8 +24,8 @@ from meters.storage import Storage, read_file
 
 #: File name of the machine key.
 KEY_FILE_NAME: Final = "machine.key"
-#: Bytes of a seal.
-SEAL_BYTES: Final = 32
+#: Bytes of a MAC (message authentication code).
+MAC_BYTES: Final = 32
 #: Bytes of an Ed25519 seed.
 _SEED_BYTES: Final = 32
 
@@ -54,8 +54,8 @@ class MachineKey:
         self.findings: list[MemoryFinding] = []
         self._private = Ed25519PrivateKey.from_private_bytes(seed)
         """The private key that signs."""
-        self._seal_key = hashlib.sha256(b"open-egm entry seal\0" + seed).digest()
-        """The secret key with which entries are sealed."""
+        self._mac_key = hashlib.sha256(b"open-egm entry seal\0" + seed).digest()
+        """The secret key with which entries are authenticated."""
         self.public_key: bytes = self._private.public_key().public_bytes(Encoding.Raw, PublicFormat.Raw)
 
     @classmethod
@@ -109,13 +109,13 @@ class MachineKey:
         """Return the fingerprint of the machine's public key: its short form for people."""
         return format_fingerprint(self.public_key)
 
-    def seal(self, message: bytes) -> bytes:
-        """Return the seal of ``message``, an HMAC of 32 bytes; only this machine can create or check it."""
-        return hmac.digest(self._seal_key, message, "sha256")
+    def compute_mac(self, message: bytes) -> bytes:
+        """Return the MAC of ``message``, an HMAC of 32 bytes; only this machine can create or check it."""
+        return hmac.digest(self._mac_key, message, "sha256")
 
-    def is_seal_valid(self, message: bytes, seal: bytes) -> bool:
-        """Return whether ``seal`` is this machine's seal of ``message``."""
-        return hmac.compare_digest(self.seal(message), seal)
+    def is_mac_valid(self, message: bytes, mac: bytes) -> bool:
+        """Return whether ``mac`` is this machine's MAC of ``message``."""
+        return hmac.compare_digest(self.compute_mac(message), mac)
 
     def sign(self, message: bytes) -> bytes:
         """Return the machine's Ed25519 signature of ``message`` (64 bytes)."""

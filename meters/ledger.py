@@ -105,7 +105,7 @@ class Ledger:
     """The sum and number of transfers in each meter cell, by cell key."""
     counts: Counter[tuple[str, DimsKey]] = field(default_factory=Counter)
     """The occurrence counts, by name and dimensions."""
-    marks: dict[str, dict[str, int]] = field(default_factory=dict)
+    counts_at_marks: dict[str, dict[str, int]] = field(default_factory=dict)
     """For each mark (an event such as a power-up), the occurrence counts at its last occurrence.
 
     The key is the mark; the value has the counts summed over dimensions, by name.
@@ -226,7 +226,7 @@ class Ledger:
         for count_name, times in plan.counts:
             self.counts[count_name] += times
         for mark in transaction.marks:
-            self.marks[mark] = self.sum_occurrence_counts()
+            self.counts_at_marks[mark] = self.sum_occurrence_counts()
         for key, value in transaction.state.items():
             if value is None:
                 self.state.pop(key, None)

@@ -8,7 +8,7 @@ trailer's digest, or must be zero. The first segment states where the log begins
 archived entries whose segments were removed.
 
     header   magic 8 | first sequence u64 | previous hash 32 | CRC-32 of these u32
-    record   length u32 | CRC-32 of length and payload u32 | payload: seal 32, packed body
+    record   length u32 | CRC-32 of length and payload u32 | payload: MAC 32, packed body
     trailer  FFFFFFFF u32 | last sequence u64 | last hash 32 | SHA-256 of all before 32
 """
 
@@ -23,7 +23,7 @@ from typing import Final
 
 from meters.entry import GENESIS_HASH, StoredEntry, decode_next_entry
 from meters.errors import JournalDamaged
-from meters.keys import SEAL_BYTES
+from meters.keys import MAC_BYTES
 from meters.packing import pack_entry, unpack_entry
 from meters.storage import Storage, StorageFile, read_file
 
@@ -53,13 +53,13 @@ _CLOSED_SEGMENT_MARK: Final = 0xFFFFFFFF
 
 
 @dataclass(frozen=True, slots=True)
-class SealedEntry:
-    """A journal entry with the machine's seal of its hash."""
+class AuthenticatedEntry:
+    """A journal entry with the machine's MAC of its hash."""
 
     entry: StoredEntry
     """The journal entry."""
-    seal: bytes
-    """The machine's seal of the entry's hash."""
+    mac: bytes
+    """The machine's MAC of the entry's hash."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -224,7 +224,7 @@ class LogCopy:
         if data[:_HEADER_BYTES] not in [header + _CRC_STRUCT.pack(zlib.crc32(header)) for header in headers]:
             raise JournalDamaged(str(path), f"the header is not that of entry {sequence + 1}")
 
-    def iter_entries(self, after_sequence: int = 0, until: int | None = None) -> Iterator[SealedEntry]:
+    def iter_entries(self, after_sequence: int = 0, until: int | None = None) -> Iterator[AuthenticatedEntry]:
         """Yield the log's entries after ``after_sequence`` and up to ``until`` (None: to the end).
 
         Raises :class:`JournalDamaged` at the first record that is not intact.
@@ -253,9 +253,9 @@ class LogCopy:
         return next(self.iter_entries(sequence - 1)).entry.hash_hex
 
     # ------------------------------------------------------------------ writing
-    def write(self, item: SealedEntry) -> None:
+    def write(self, item: AuthenticatedEntry) -> None:
         """Append the next journal entry to the log as a record; it is durable only after :meth:`sync`."""
-        payload = item.seal + pack_entry(item.entry.body, item.entry.previous_hex)
+        payload = item.mac + pack_entry(item.entry.body, item.entry.previous_hex)
         length = _CRC_STRUCT.pack(len(payload))
         record = length + _CRC_STRUCT.pack(zlib.crc32(payload, zlib.crc32(length))) + payload
         if self._file is None or self._write_offset + len(record) + _TRAILER_BYTES > self._open_segment_bytes:
@@ -400,7 +400,7 @@ class LogCopy:
             with suppress(ValueError):
                 found_hex = ""
                 found_hex = hashlib.sha256(
-                    unpack_entry(record[_RECORD_STRUCT.size + SEAL_BYTES :])
+                    unpack_entry(record[_RECORD_STRUCT.size + MAC_BYTES :])
                 ).hexdigest()
         if (self._sequence, found_hex) != (sequence, head_hex):
             where = f"{self._build_segment_path(self._first_sequence)} entry {sequence}"
@@ -457,7 +457,7 @@ def _find_records_end(data: bytes) -> int:
 
 def _iter_records(
     path: Path, data: bytes, limit: int, sequence: int, head_hex: str
-) -> Iterator[tuple[SealedEntry, int]]:
+) -> Iterator[tuple[AuthenticatedEntry, int]]:
     """Yield each record of a log segment before ``limit``, and the offset at which the record ends.
 
     ``sequence`` and ``head_hex`` are the number and hash of the entry before the first record. Any byte other
@@ -474,13 +474,13 @@ def _iter_records(
                 f"{path} entry {sequence + 1}", f"the record at byte {at} is torn or altered"
             )
         try:
-            body = unpack_entry(payload[SEAL_BYTES:])
+            body = unpack_entry(payload[MAC_BYTES:])
         except ValueError as error:
             raise JournalDamaged(f"{path} entry {sequence + 1}", str(error)) from error
         entry = decode_next_entry(body, hashlib.sha256(body).hexdigest(), sequence + 1, head_hex, str(path))
         sequence, head_hex = entry.sequence, entry.hash_hex
         at += _RECORD_STRUCT.size + length
-        yield SealedEntry(entry, payload[:SEAL_BYTES]), at
+        yield AuthenticatedEntry(entry, payload[:MAC_BYTES]), at
     if data.count(0, at, limit) != limit - at:
         raise JournalDamaged(
             f"{path} entry {sequence + 1}", f"the bytes after {at} are not zero, as in an unused part"

@@ -2,7 +2,7 @@
 
 A body (canonical JSON) has over a thousand bytes per game, mostly words that occur in every entry. The stored
 form is the previous entry's hash in binary, followed by the body without that hash, deflated (RFC 1951) with a
-preset dictionary. Hashes, seals and signatures cover the body, never the stored form, so other forms can be
+preset dictionary. Hashes, MACs and signatures cover the body, never the stored form, so other forms can be
 added. The first byte tells the forms apart:
 
     1  previous hash 32 | deflated with bodies-1.txt: the body with an empty previous hash

@@ -133,7 +133,7 @@ def read_meters(ledger: Ledger) -> MeterReading:
     counts = [
         MeterCell(name, "", _build_cell_dims(key), 0, times) for (name, key), times in ledger.counts.items()
     ]
-    since = {str(mark): dict(ledger.marks.get(mark, {})) for mark in PeriodMark}
+    since = {str(mark): dict(ledger.counts_at_marks.get(mark, {})) for mark in PeriodMark}
     return MeterReading(ledger.sequence, ledger.head_hex, (*flows, *counts), since)
 
 

@@ -16,13 +16,13 @@ from typing import Generic, Protocol, TypeVar
 from meters.anchor import AnchorFile
 from meters.archive import ARCHIVE_FOLDER as ARCHIVE
 from meters.archive import find_archive_in_folder
-from meters.copies import SECOND_FOLDER, JournalLocation, check_seal
+from meters.copies import SECOND_FOLDER, JournalLocation, check_mac
 from meters.database import DatabaseReader, verify_pages
 from meters.entry import StoredEntry, decode, encode_canonical_json
 from meters.errors import JournalDamaged
 from meters.keys import MachineKey
 from meters.ledger import Ledger
-from meters.log import SealedEntry
+from meters.log import AuthenticatedEntry
 from meters.reading import read_meters
 from meters.storage import DiskStorage, Storage
 from meters.transaction import JSON
@@ -44,7 +44,7 @@ class IgnoringVisitor:
 
 
 W = TypeVar("W", bound=EntryVisitor)
-EntryReader = Callable[[int], Iterable[SealedEntry]]
+EntryReader = Callable[[int], Iterable[AuthenticatedEntry]]
 """A function that yields the readable entries of a journal copy after the entry with the given number."""
 
 
@@ -201,16 +201,16 @@ def _open_first_copy(
 def _prepend_archive(read_copy: EntryReader, medium: Storage, folder: Path, key: MachineKey) -> EntryReader:
     """Return a function that reads a medium's archive and then the copy that ``read_copy`` reads.
 
-    Archived entries have no seals of their own; the segment's signature authenticates them.
+    Archived entries have no MACs of their own; the segment's signature authenticates them.
     """
 
-    def read_archive_then_copy(after_sequence: int) -> Iterator[SealedEntry]:
+    def read_archive_then_copy(after_sequence: int) -> Iterator[AuthenticatedEntry]:
         """Yield the entries after ``after_sequence``: those in the archive, then those in the copy."""
         for sequence, body, hash_hex in find_archive_in_folder(
             medium, folder / ARCHIVE, key.public_key
         ).iter_bodies(after_sequence):
             after_sequence = sequence
-            yield SealedEntry(decode(body), key.seal(bytes.fromhex(hash_hex)))
+            yield AuthenticatedEntry(decode(body), key.compute_mac(bytes.fromhex(hash_hex)))
         yield from read_copy(after_sequence)
 
     return read_archive_then_copy
@@ -257,7 +257,7 @@ def _iter_proved_entries(
 ) -> Iterator[StoredEntry]:
     """Yield the entries of a copy that follow the last one of ``ledger``, verifying the hash chain.
 
-    With a key the seals are verified too.
+    With a key the MACs are verified too.
     """
     for item in read_copy(ledger.sequence):
         entry = item.entry
@@ -266,7 +266,7 @@ def _iter_proved_entries(
                 f"entry {entry.sequence}", "its previous hash is not the hash of the entry before it"
             )
         if key is not None:
-            check_seal(item, key)
+            check_mac(item, key)
         yield entry
 
 
@@ -294,7 +294,7 @@ def _are_copies_in_agreement(
 
 
 def _load_key(medium: Storage, *folders: Path) -> MachineKey | None:
-    """Return the machine's key, which proves the journal's seals; None if it cannot be read."""
+    """Return the machine's key, which proves the journal's MACs; None if it cannot be read."""
     try:
         return MachineKey.load(medium, *folders)
     except Exception:  # noqa: BLE001 (without a key, the hash chain is the only proof)

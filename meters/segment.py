@@ -6,7 +6,7 @@
 
 For each block, the trailer has the hash of the entry before the block. A block can therefore be verified by
 itself: the hash chain of its entries must begin at that hash and end at the hash before the next block, or at
-the segment's last hash. The seals of single entries are not stored, because the signature covers all entries.
+the segment's last hash. The MACs of single entries are not stored, because the signature covers all entries.
 """
 
 import hashlib

@@ -13,7 +13,7 @@ STOP_FILE_NAME: Final = "stopped.json"
 
 
 def write_stop_flag(storage: Storage, folders: Sequence[Path], reason: str) -> None:
-    """Write the machine's stop flag, with the reason ``why``, durably to each medium that accepts it.
+    """Write the machine's stop flag, with the ``reason``, durably to each medium that accepts it.
 
     If a medium already has a stop flag, that flag's reason stays. Raises :class:`JournalUnwritable` if no
     medium accepts it.

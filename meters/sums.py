@@ -3,7 +3,7 @@
 SQLite has no checksums on its pages. The database file changes only when SQLite's write-ahead log (WAL) is
 moved into it, and only :meth:`PageSums.move_wal_and_record` does that: it first records durably which pages
 will change, lets SQLite move them, then records their new CRC-32. The WAL itself has SQLite's own chained
-checksums. The sums are sealed with the machine key, so they cannot be adjusted to an edited page.
+checksums. The sums are authenticated with the machine key, so they cannot be adjusted to an edited page.
 """
 
 import struct
@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Final
 
 from meters.errors import JournalDamaged
-from meters.keys import SEAL_BYTES, MachineKey
+from meters.keys import MAC_BYTES, MachineKey
 from meters.storage import Storage, StorageFile, read_file, replace_file
 
 #: Ending of the sums file's name.
@@ -191,8 +191,8 @@ class PageSums:
         data = read_file(self._storage, path)
         if data is None:
             raise JournalDamaged(str(path), "the page sums are missing")
-        body, seal = data[:-SEAL_BYTES], data[-SEAL_BYTES:]
-        if not self._key.is_seal_valid(body, seal):
+        body, mac = data[:-MAC_BYTES], data[-MAC_BYTES:]
+        if not self._key.is_mac_valid(body, mac):
             raise JournalDamaged(str(path), "the page sums are not what was written")
         magic, page_bytes, moving, pages = _FILE_HEAD_STRUCT.unpack_from(body)
         if magic != _MAGIC or page_bytes != PAGE_BYTES:
@@ -210,4 +210,4 @@ class PageSums:
         body = _FILE_HEAD_STRUCT.pack(_MAGIC, PAGE_BYTES, len(moving_pages), len(self._sums))
         body += array("I", sorted(moving_pages)).tobytes() + self._sums.tobytes()
         path = self._path.with_name(self._path.name + SUMS_SUFFIX)
-        replace_file(self._storage, path, body + self._key.seal(body))
+        replace_file(self._storage, path, body + self._key.compute_mac(body))

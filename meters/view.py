@@ -11,7 +11,7 @@ from meters import checkpoint
 from meters.anchor import ANCHOR_FILE_NAME as ANCHOR_NAME
 from meters.anchor import AnchoredHead, AnchorFile
 from meters.archive import ARCHIVE_END_KEY, Archive, ArchiveEnd
-from meters.copies import SECOND_FOLDER, JournalLocation, check_seal
+from meters.copies import SECOND_FOLDER, JournalLocation, check_mac
 from meters.database import DatabaseReader, EntriesArchived, verify_pages
 from meters.entry import StoredEntry
 from meters.errors import JournalDamaged, JournalError, JournalUnwritable
@@ -43,8 +43,8 @@ class JournalView:
         self._known: tuple[JSON, ArchiveEnd | None] = None, None
         """The stored end of the archive as JSON, with the object parsed from it, to parse it only once."""
         self._ledger = ledger
-        self._sealed_by = key
-        """The machine's key, by which seals are checked; None if they are not checked."""
+        self._mac_key = key
+        """The machine's key, by which MACs are checked; None if they are not checked."""
         self.public_key = public_key
         self._journal_tag = ""
         """The tag that ends the journal's ids; "" until it is first used."""
@@ -159,7 +159,7 @@ class JournalView:
     def iter_bodies(self, after: int = 0) -> Iterator[bytes]:
         """Yield the bytes of every entry after ``after`` and up to :attr:`sequence`, verifying the hash chain.
 
-        Archived entries are included. If the view was opened with the machine's key, each seal is verified too
+        Archived entries are included. If the view was opened with the machine's key, each MAC is verified too
         (the archive's segments are signed). Raises :class:`JournalDamaged`.
         """
         last_sequence = after
@@ -188,8 +188,8 @@ class JournalView:
             yield body
         # The machine may be writing: the log is read up to where the first copy had come.
         for item in log.iter_entries(after, until=self.sequence) if after < self.sequence else ():
-            if self._sealed_by is not None:
-                check_seal(item, self._sealed_by)
+            if self._mac_key is not None:
+                check_mac(item, self._mac_key)
             yield item.entry.body
 
     def _iter_chained_bodies(self, after_sequence: int) -> Iterator[tuple[int, bytes]]:
@@ -208,8 +208,8 @@ class JournalView:
         for item in self._database.iter_entries(max(after_sequence, base)):
             if item.entry.sequence > self.sequence:
                 return
-            if self._sealed_by is not None:
-                check_seal(item, self._sealed_by)
+            if self._mac_key is not None:
+                check_mac(item, self._mac_key)
             yield item.entry.sequence, item.entry.body
 
     @property
@@ -305,7 +305,7 @@ class JournalView:
 def load(database: DatabaseReader, key: MachineKey | None = None) -> tuple[Ledger, bytes]:
     """Return the ledger, rebuilt from the newest signed checkpoint and the entries after it, and the public key.
 
-    With ``key`` (as in the machine itself) the seal of each replayed entry is checked too. Raises
+    With ``key`` (as in the machine itself) the MAC of each replayed entry is checked too. Raises
     :class:`JournalDamaged`.
     """
     location = "journal"
@@ -328,7 +328,7 @@ def load(database: DatabaseReader, key: MachineKey | None = None) -> tuple[Ledge
         ledger = checkpoint.decode_ledger(saved, newest.sequence, newest.hash_hex)
     for item in database.iter_entries(ledger.sequence):
         if key is not None:
-            check_seal(item, key)
+            check_mac(item, key)
         ledger.replay((item.entry,))
     boundary = ArchiveEnd.from_state(ledger.state.get(ARCHIVE_END_KEY))
     if base > (0 if boundary is None else boundary.last_sequence):

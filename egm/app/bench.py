@@ -92,7 +92,9 @@ class DeviceSimulator:
         for name, protocol in protocols.items():
             entry = PROTOCOLS[protocol]
             port = SimulatedPort(self._run / "dev" / name, entry.line_settings.character_seconds)
-            self.simulated_devices[name] = entry.twin(name, port, speed, (values_cents or {}).get(name, ()))
+            self.simulated_devices[name] = entry.create_twin(
+                name, port, speed, (values_cents or {}).get(name, ())
+            )
             self.simulated_devices[name].currency = currency
 
     @property

@@ -156,8 +156,8 @@ class MachineProcess:
         """
         refuse_demonstration(self._file, self._folder)
         with contextlib.ExitStack() as cleanup:
-            cleanup.callback(starting.write_activity, self._folder.starting, None)
-            starting.write_activity(self._folder.starting, starting.StartUpActivity("memory"))
+            cleanup.callback(starting.write_start_up_activity, self._folder.starting, None)
+            starting.write_start_up_activity(self._folder.starting, starting.StartUpActivity("memory"))
             journal = cleanup.enter_context(self._open_journal())
             self._folder.remove_line_links()  # now that no other machine can be running on this folder
             certified = self._has_real_devices and self._profile.inventory.certified
@@ -171,7 +171,7 @@ class MachineProcess:
                     self._show_examined_game,
                     has_wheel=self._file.has_wheel,
                 )
-            starting.write_activity(self._folder.starting, starting.StartUpActivity("self_test"))
+            starting.write_start_up_activity(self._folder.starting, starting.StartUpActivity("self_test"))
             self._times = create_timekeeper(journal, self._clock)
             positions, currency = self._file.machine.positions, self._profile.currency
             refuse_removed_positions_with_money(journal, positions, self._features.storage_keys, currency)
@@ -206,7 +206,7 @@ class MachineProcess:
             "count": len(self._file.games),
             "game": Path(game).stem,
         }
-        starting.write_activity(self._folder.starting, starting.StartUpActivity("game", values))
+        starting.write_start_up_activity(self._folder.starting, starting.StartUpActivity("game", values))
 
     @property
     def _has_real_devices(self) -> bool:
@@ -479,7 +479,7 @@ class MachineProcess:
         self._stop_future = asyncio.get_running_loop().create_future()
         for station in self._stations:
             await station.server.start()
-        starting.write_activity(self._folder.starting, None)
+        starting.write_start_up_activity(self._folder.starting, None)
         try:
             async with asyncio.TaskGroup() as group:
                 group.create_task(self._wait_until_stopped(), name="stopped")

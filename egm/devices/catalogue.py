@@ -69,7 +69,7 @@ class DeviceProtocol:
             )
         return table
 
-    def twin(
+    def create_twin(
         self, name: str, port: SimulatedPort, speed: float = 1.0, values_cents: tuple[int, ...] = ()
     ) -> Twin[Any]:
         """Create a simulated device of this protocol, with mechanics ``speed`` times faster than real ones.

@@ -219,11 +219,11 @@ class LineDriver(ABC, Generic[M]):
         for item in items:
             if isinstance(item, ProtocolError):
                 self._report_invalid_bytes(item)
-            elif self._is_for_us(item):
+            elif self._is_reply_to_this_driver(item):
                 messages.append(item)
         return messages
 
-    def _is_for_us(self, message: M) -> bool:  # noqa: ARG002 (used by drivers on a bus)
+    def _is_reply_to_this_driver(self, message: M) -> bool:  # noqa: ARG002 (used by drivers on a bus)
         """Return whether a message is a reply to this driver: on a bus, every driver receives every message."""
         return True
 

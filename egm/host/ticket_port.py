@@ -27,7 +27,12 @@ from egm.kernel.credits import CreditKind
 from egm.kernel.engine import StateMachineEngine
 from egm.kernel.events import Event, EventType
 from egm.kernel.machine import Machine
-from egm.money.host_money import HostMoney, build_ticket_read_state, find_pay_out_in_ring, list_unread_indices
+from egm.money.host_money import (
+    HostMoney,
+    build_ticket_read_state,
+    find_pay_out_in_ticket_ring,
+    list_unread_ticket_indices,
+)
 from egm.money.keys import MoneyKey
 from egm.money.pay_out import find_ticket
 from egm.money.records.host import HostTicketRecord, RedemptionStatus
@@ -268,12 +273,12 @@ class HostTicketInterface:
 
     def find_oldest_unread(self) -> UnreadPrintedTicket | None:
         """Return the oldest printed ticket that the host has not read, or None."""
-        indices = list_unread_indices(self._machine.journal)
+        indices = list_unread_ticket_indices(self._machine.journal)
         return self.find_ticket(indices[0]) if indices else None
 
     def find_ticket(self, index: int) -> UnreadPrintedTicket | None:
         """Return the printed ticket at ``index`` (1 to 31) of the ring buffer that the host reads, or None."""
-        issue_id = find_pay_out_in_ring(self._machine.journal, index)
+        issue_id = find_pay_out_in_ticket_ring(self._machine.journal, index)
         ticket = None if issue_id is None else find_ticket(self._machine, issue_id)
         return (
             None

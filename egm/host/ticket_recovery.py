@@ -31,9 +31,9 @@ from egm.money.entries import (
 from egm.money.host_money import (
     HOST_TICKET_RING_SIZE,
     HostMoney,
-    build_ring_state,
-    find_pay_out_in_ring,
-    list_unread_indices,
+    build_ticket_ring_state,
+    find_pay_out_in_ticket_ring,
+    list_unread_ticket_indices,
 )
 from egm.money.keys import MoneyKey
 from egm.money.records.host import HostTicketRecord, RedemptionStatus
@@ -227,7 +227,7 @@ def _add_ticket_to_host_ring(machine: Machine, record: TicketRecord) -> None:
     machine.post(
         VOUCHER_UNREAD,
         TicketUnread(id=record.issue_id, number=record.ticket.masked),
-        state=build_ring_state(machine.journal, record.issue_id),
+        state=build_ticket_ring_state(machine.journal, record.issue_id),
     )
 
 
@@ -238,7 +238,8 @@ def _recover_host_read_state(machine: Machine, desk: TicketDesk) -> None:
     """
     if machine.component(HostMoney).validation.is_by_host:
         unread = {
-            find_pay_out_in_ring(machine.journal, index) for index in list_unread_indices(machine.journal)
+            find_pay_out_in_ticket_ring(machine.journal, index)
+            for index in list_unread_ticket_indices(machine.journal)
         }
         for record in desk.list_unreported():
             if record.state is TicketState.RESERVED or record.issue_id in unread:

@@ -42,7 +42,7 @@ from egm.money.entries import (
     TicketTaken,
 )
 from egm.money.keys import MoneyKey
-from egm.money.pay_out import find_open_job
+from egm.money.pay_out import find_open_print_job
 from egm.money.records.money import CashOutRecord, PaperRecord, PrintingRecord
 from egm.staff.service.device_tests import is_test_job_id
 from egm.staff.slips import is_slip_job_id
@@ -214,7 +214,7 @@ class JournalPrintLedger:
 
         A disputed ticket is not returned, because staff decide whether it was printed.
         """
-        job = find_open_job(self._machine)
+        job = find_open_print_job(self._machine)
         if job is None or self._open_record().state in CLOSED_PRINT_STATES:
             return None
         return PrintRecord(job=job, state=self._open_record().state)

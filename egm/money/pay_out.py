@@ -47,7 +47,7 @@ from egm.money.entries import (
     TicketOut,
 )
 from egm.money.events import CoinsPaid, CoinsStrayed, NoPayoutDevice, PrintFailure
-from egm.money.host_money import HostMoney, build_ring_state
+from egm.money.host_money import HostMoney, build_ticket_ring_state
 from egm.money.keys import MoneyKey
 from egm.money.records.host import RestrictedTerms
 from egm.money.records.money import (
@@ -192,7 +192,7 @@ def print_ticket(machine: Machine) -> None:
         raise ReplaceWithEvent(Event(EventType.TICKET_FAILED, PrintFailure(why=str(error)))) from error
 
 
-def find_open_job(machine: Machine) -> TicketJob | None:
+def find_open_print_job(machine: Machine) -> TicketJob | None:
     """Return the ticket, slip or test that the printer has not finished, as a print job, or None.
 
     It is rebuilt from the ticket ledger, because the journal has no full ticket numbers.
@@ -242,7 +242,7 @@ def settle_ticket(machine: Machine, _: Event) -> None:
     printing = machine.memory.require(PrintingRecord, MoneyKey.PRINT)
     number = _require_ticket(machine, pay_out.id).number
     ring = (
-        build_ring_state(machine.journal, pay_out.id)
+        build_ticket_ring_state(machine.journal, pay_out.id)
         if machine.component(HostMoney).validation.is_by_host
         else {}
     )
@@ -364,7 +364,7 @@ def reserve_coins(machine: Machine, _: Event) -> None:
             MoneyKey.CASH_OUT_REMAINDER: None,
         },
     )
-    start_hopper(machine)
+    start_hopper_payout(machine)
 
 
 @dataclass(slots=True)
@@ -375,7 +375,7 @@ class HopperPayout:
     """The id of the payout; empty if none was ordered."""
 
 
-def start_hopper(machine: Machine) -> None:
+def start_hopper_payout(machine: Machine) -> None:
     """Order the reserved coins from the hopper, unless its driver already has the order.
 
     Also called after a restart.
@@ -636,4 +636,4 @@ def credits_are_reserved_for_payout(machine: Machine, _: Event) -> bool:
 def resume_payout(machine: Machine, _: Event) -> None:
     """Resume a payout that a restart interrupted before the printer or the hopper had received it."""
     print_ticket(machine)
-    start_hopper(machine)
+    start_hopper_payout(machine)

@@ -38,7 +38,7 @@ from egm.tickets.errors import TicketLedgerDamaged, TicketLedgerUnwritable
 from egm.tickets.proof import NUMBER_COMMITMENT_PURPOSE as NUMBERS
 from egm.tickets.proof import compute_commitment
 from egm.tickets.record import TicketAction, TicketMove, TicketRecord
-from egm.tickets.store import HEAD_PURPOSE, JournalEntrySeen, TicketStore
+from egm.tickets.store import HEAD_PURPOSE, LastSeenJournalEntry, TicketStore
 from meters import Journal, JournalDamaged, JournalUnwritable
 from meters.chart import CREDIT_KINDS
 from meters.storage import Storage
@@ -204,7 +204,7 @@ def _compare_account_totals(machine: Machine, anchor: LedgerAnchor) -> list[Acco
     )
 
 
-def _has_journal_entry(journal: Journal, head: JournalEntrySeen) -> bool:
+def _has_journal_entry(journal: Journal, head: LastSeenJournalEntry) -> bool:
     """Return whether the journal contains the entry ``head``, which the ticket ledger has stored as the last one.
 
     True also if the entry is only in the archive and the archive cannot be read.
@@ -239,7 +239,7 @@ def store_journal_head(machine: Machine) -> None:
     if desk is None or {LEDGER_FAULT, JOURNAL_INCOMPLETE_FAULT} & machine.active_faults.keys():
         return
     with suppress(JournalUnwritable, TicketLedgerUnwritable):  # the next payment or startup tries again
-        desk.store.store_head(JournalEntrySeen(journal.journal_tag, journal.sequence, journal.head_hash))
+        desk.store.store_head(LastSeenJournalEntry(journal.journal_tag, journal.sequence, journal.head_hash))
 
 
 def _find_initial_anchor(machine: Machine) -> LedgerAnchor:

@@ -27,7 +27,7 @@ from meters.database import DATABASE_FILE_NAME as JOURNAL_NAME
 from meters.database import DatabaseReader
 from meters.errors import JournalError
 from meters.keys import MachineKey
-from meters.log import SealedEntry
+from meters.log import AuthenticatedEntry
 from meters.storage import DiskStorage
 
 STATE_KEY = "staff"
@@ -139,14 +139,14 @@ def read_recorded_roster(folder: Path, second: Path | None = None) -> RecordedRo
 
 
 def _collect_recorded(
-    roster_states: list[RecordedRoster], items: Iterable[SealedEntry], key: MachineKey
+    roster_states: list[RecordedRoster], items: Iterable[AuthenticatedEntry], key: MachineKey
 ) -> None:
     """Add to ``roster_states`` what journal entries and checkpoints record of the staff roster.
 
     Only those authenticated with ``key`` count.
     """
     for item in items:
-        if not key.is_seal_valid(bytes.fromhex(item.entry.hash_hex), item.seal):
+        if not key.is_mac_valid(bytes.fromhex(item.entry.hash_hex), item.mac):
             continue
         transaction = item.entry.transaction
         states: list[Any] = [transaction.state]

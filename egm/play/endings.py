@@ -51,7 +51,7 @@ def win_is_paid_by_hand(machine: Machine, _: Event) -> bool:
     The win is large or taxable, or it includes a progressive level paid by hand or a prize in kind.
     """
     game = require_open_game(machine)
-    won_cents = game.win_cents + progressives.sum_award_cents(machine, game)
+    won_cents = game.win_cents + progressives.sum_progressive_award_cents(machine, game)
     tax_cents = machine.profile.by_hand.tax_cents
     return (
         won_cents >= machine.profile.pay_out.large_win_cents

@@ -50,7 +50,7 @@ def build_message(machine: Machine, *, resumed: bool) -> messages.Play | message
             game_id=game.game.id,
             bet_credits=game.bet_credits,
             win_credits=outcome.win_credits,
-            win_cents=game.returned_cents + progressives.sum_award_cents(machine, game),
+            win_cents=game.returned_cents + progressives.sum_progressive_award_cents(machine, game),
             progressives=progressives.list_wins(machine, game),
             prizes=merchandise.build_prize_views(merchandise.list_won_prizes(machine, game)),
             display=dict(outcome.display),

@@ -80,7 +80,7 @@ def record_certificate_at_start(
     digest = "" if in_use is None else in_use.certificate_digest
     try:
         if digest and digest != folder.current_certificate_digest and folder.has_complete_certificate(digest):
-            folder.put_into_use(digest)
+            folder.activate_certificate(digest)
         facts = folder.read_facts()
         if facts is not None and digest != folder.current_certificate_digest:
             signed = machine.memory.get(IntegrityKey.CABINET)
@@ -216,7 +216,7 @@ def _store_enrolment_answer(machine: Machine, persons: list[str]) -> None:
     name = enrolling.folder.store_answer(enrolling.answer)
     enrolling.answer = None
     _record_certificate(machine, facts, persons)
-    enrolling.folder.put_into_use(name)
+    enrolling.folder.activate_certificate(name)
     enrolling.folder.remove_unused_files()
 
 

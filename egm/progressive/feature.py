@@ -17,7 +17,7 @@ from egm.progressive.keys import ProgressiveKey
 from egm.progressive.level import Level
 from egm.progressive.levels_page import PAGES
 from egm.progressive.mqtt import create_progressive_link
-from egm.progressive.records import BroadcastWin, ClaimRecord, HeldPrize, SealedPrize
+from egm.progressive.records import BroadcastWin, ClaimRecord, CommittedPrize, HeldPrize
 from egm.progressive.round import LinkProgress
 from egm.progressive.rules import PROGRESSIVE_RULES
 
@@ -28,7 +28,7 @@ PROGRESSIVE_FEATURE: Final = Feature(
         ProgressiveKey.GAME_AWAITING_AWARD: str,
         ProgressiveKey.LEVEL: Level,
         ProgressiveKey.LINK: LinkProgress,
-        ProgressiveKey.PRIZE_COMMITMENT: SealedPrize,
+        ProgressiveKey.PRIZE_COMMITMENT: CommittedPrize,
         ProgressiveKey.GAME_ENDED_UNDECIDED: str,
         ProgressiveKey.CLAIM: ClaimRecord,
         ProgressiveKey.HELD_PRIZE: HeldPrize,

@@ -299,7 +299,7 @@ def _build_award(machine: Machine, hit: LevelHitRecord) -> GameHit:
     )
 
 
-def sum_award_cents(machine: Machine, game: GameRecord) -> int:
+def sum_progressive_award_cents(machine: Machine, game: GameRecord) -> int:
     """Return the total of a game's locked progressive awards, in minor units."""
     return sum(award.amount_cents or 0 for award in list_awards(machine, game))
 
@@ -389,7 +389,9 @@ def format_paid_pools(machine: Machine, game: GameRecord) -> str:
     return ", ".join(award.pool for award in list_awards(machine, game) if award.amount_cents)
 
 
-def build_reversal(machine: Machine, game: GameRecord) -> tuple[tuple[Transfer, ...], dict[str, object]]:
+def build_contribution_reversal(
+    machine: Machine, game: GameRecord
+) -> tuple[tuple[Transfer, ...], dict[str, object]]:
     """Return the transfers and the state changes that reverse the progressive hits of a void game.
 
     The amounts of the machine's own levels return to them. Hits of broadcast levels that the host has not read

@@ -160,7 +160,7 @@ class LinkCertificateFolder:
             sync_folder(self.root_folder)
         return facts.certificate
 
-    def put_into_use(self, name: str) -> None:
+    def activate_certificate(self, name: str) -> None:
         """Put the stored link certificate with the digest ``name`` into use. Raises EnrolmentError."""
         new_link = self.root_folder / "current.new"
         with _translate_medium_errors():

@@ -49,7 +49,7 @@ class HeldPrize:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class SealedPrize:
+class CommittedPrize:
     """The number of a mystery prize, and the controller's commitment to its secret amount."""
 
     prize_number: Count = field(metadata=stored_as("prize"))

@@ -23,7 +23,7 @@ from egm.progressive.keys import ProgressiveKey
 from egm.progressive.level_views import read_displayed_amount
 from egm.progressive.messages import WonPrize
 from egm.progressive.pools import ProgressivePool, ProgressivePools
-from egm.progressive.records import ClaimRecord, HeldPrize, ReceivedCommitment, SealedPrize
+from egm.progressive.records import ClaimRecord, CommittedPrize, HeldPrize, ReceivedCommitment
 from egm.record_codec import from_json
 from egm.staff.events import are_texts_filled_in
 from egm.staff.form import build_ruling_details
@@ -227,9 +227,9 @@ def record_commitment(machine: Machine, level: str, prize: int, commitment: str)
     """
     key, sealed = (
         f"{ProgressiveKey.PRIZE_COMMITMENT}{level}",
-        SealedPrize(prize_number=prize, commitment=commitment),
+        CommittedPrize(prize_number=prize, commitment=commitment),
     )
-    if machine.memory.read(SealedPrize, key) == sealed:
+    if machine.memory.read(CommittedPrize, key) == sealed:
         return ""
     received_commitment = find_received_commitment(machine, level, prize)
     if received_commitment is None:

@@ -11,7 +11,7 @@ import pygame
 from egm.kernel.messages import Alive, BenchCommand, BenchReply, Intent, Pressed
 from egm.kernel.touch import COORDINATE_UNIT, calibrate_touch
 from egm.links.screen.client import ScreenClient
-from egm.links.screen.starting import read_activity
+from egm.links.screen.starting import read_start_up_activity
 from egm.links.systemd import READY_STATE, WATCHDOG_ALIVE, notify_systemd
 from egm.screen.audio.cues import SoundPlayer
 from egm.screen.input_reducer import REPEATED_MENU_KEY_ACTION, apply_action
@@ -207,7 +207,7 @@ class ScreenApp:
         news = self.machine.poll(now)
         if self.view.snapshot is None and self._starting is not None and now >= self._look_at:
             self._look_at = now + _PROGRESS_READ_SECONDS
-            self.view = replace(self.view, start_up_activity=read_activity(self._starting))
+            self.view = replace(self.view, start_up_activity=read_start_up_activity(self._starting))
         for message in news.messages:
             if isinstance(message, Pressed):
                 self._take_input(Action(message.button))
@@ -274,6 +274,6 @@ def create_clients(
     sockets = state / "run"
     name = "screen" if position == 1 else f"screen-{position}"
     machine = ScreenClient(
-        sockets / f"{name}.sock", sockets / f"{name}.token", onlooker=onlooker, proves=not onlooker
+        sockets / f"{name}.sock", sockets / f"{name}.token", is_onlooker=onlooker, sends_alive=not onlooker
     )
     return machine, ScreenClient(sockets / "bench.sock", sockets / "bench.token") if bench else None

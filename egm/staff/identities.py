@@ -149,14 +149,14 @@ class IdentityRegister:
             raise refusals[0]
         return commitment
 
-    def records(self) -> Iterator[IdentityRecord]:
+    def iter_records(self) -> Iterator[IdentityRecord]:
         """Yield every identity record, oldest first."""
         rows = self._copies[0].execute("SELECT * FROM identity ORDER BY time_utc, rowid")
         yield from (_build_identity_record(*row) for row in rows)
 
-    def get(self, commitment: str) -> IdentityRecord | None:
+    def find_record(self, commitment: str) -> IdentityRecord | None:
         """Return the identity record with this commitment, as the journal states it, or None."""
-        return next((record for record in self.records() if record.commitment == commitment), None)
+        return next((record for record in self.iter_records() if record.commitment == commitment), None)
 
     def erase_before(self, time_utc: datetime) -> int:
         """Erase names, documents and salts of all records older than ``time_utc``; return the number erased."""

@@ -11,10 +11,10 @@ class SimulatedPowerLoss(Exception):
 class CrashingLedger:
     """Mixin for a device ledger that simulates the death of the process around its records.
 
-    The points before and after each record are counted; the process dies at the point number ``die_at``.
+    The points before and after each record are counted; the process dies at the point number ``power_loss_at_call``.
     """
 
-    die_at: int | None = None
+    power_loss_at_call: int | None = None
     """The number of the point at which :class:`SimulatedPowerLoss` is raised, counted from 1; None: never."""
     _calls = 0
 
@@ -28,5 +28,5 @@ class CrashingLedger:
     def _die_if_due(self) -> None:
         """Count one point; raise :class:`SimulatedPowerLoss` if it is the chosen one."""
         self._calls += 1
-        if self._calls == self.die_at:
+        if self._calls == self.power_loss_at_call:
             raise SimulatedPowerLoss

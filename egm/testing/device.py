@@ -30,7 +30,7 @@ class DeviceRig:
 
     def __post_init__(self) -> None:
         self.cable = LossyCable(self.line, self.seed)
-        self.twin: Twin[object] = PROTOCOLS[self.protocol].twin("device", self.cable)
+        self.twin: Twin[object] = PROTOCOLS[self.protocol].create_twin("device", self.cable)
         self.cable.plug()
         self._task: asyncio.Task[None] | None = None
 

@@ -13,7 +13,7 @@ from egm.kernel.services import MachineContext
 from egm.links.sas.attachment import SasLineService, create_sas_lines
 from egm.links.sas.channel import RunPollEffect, SasChannelState, SendBytes
 from egm.links.sas.codec import MalformedPollError
-from egm.links.sas.crc import append_crc, is_intact
+from egm.links.sas.crc import append_crc, has_valid_crc
 from egm.links.sas.exception_queue import SasException
 from egm.links.sas.messages import DelayedResultDelivered, ExceptionWithdrawn, RealTimeReportingSet
 from egm.links.sas.wire import LenientFraming, WakeupBitFraming, escape_message_with_wakeup
@@ -207,7 +207,7 @@ class HostWire:
         assert answer[:2] == bytes((self.address, code)), answer.hex(" ")
         if len(answer) == 2:
             return "busy"
-        assert is_intact(answer), answer.hex(" ")
+        assert has_valid_crc(answer), answer.hex(" ")
         return answer[2:-2].hex()
 
 

@@ -51,7 +51,7 @@ def read_ledger_head(storage: Storage, folder: Path, second: Path, key: bytes) -
     return MirroredValue(storage, (folder, second), HEAD_FILE_NAME, key=key)
 
 
-class JournalEntrySeen(NamedTuple):
+class LastSeenJournalEntry(NamedTuple):
     """The journal's last durable entry when the machine last stored the ticket ledger's head."""
 
     journal_tag: str
@@ -60,7 +60,7 @@ class JournalEntrySeen(NamedTuple):
     hash_hex: str
 
 
-def encode_head(end: LogEnd, journal_entry: JournalEntrySeen | None = None) -> bytes:
+def encode_head(end: LogEnd, journal_entry: LastSeenJournalEntry | None = None) -> bytes:
     """Encode a ticket ledger's head as JSON: ``end`` (number and digest of the last move) and the journal entry."""
     return json.dumps([*end, *(journal_entry or ())]).encode()
 
@@ -164,7 +164,7 @@ class TicketStore:
         """Return the digest of the ticket ledger's move with this number; None if the ledger ends before it."""
         return self._copies.read_move_digest(number)
 
-    def store_head(self, journal_entry: JournalEntrySeen | None = None) -> None:
+    def store_head(self, journal_entry: LastSeenJournalEntry | None = None) -> None:
         """Write the number and digest of the ledger's last move to both media, in the ledger's head.
 
         A ledger that is later replaced by an older copy lacks this move, and is detected. ``journal_entry`` is the
@@ -174,14 +174,14 @@ class TicketStore:
         with self.transaction(), contextlib.suppress(JournalDamaged):  # a damaged head stays
             self._head.write(encode_head(self.last_move, journal_entry or self.read_journal_seen()))
 
-    def read_journal_seen(self) -> JournalEntrySeen | None:
+    def read_journal_seen(self) -> LastSeenJournalEntry | None:
         """Return the journal entry stored in the ticket ledger's head; None if no entry was stored.
 
         Raises JournalDamaged if the head cannot be read.
         """
         head = self._head.read(mend=not self._read_only)
         _, _, *entry_fields = EMPTY_LOG_END if head is None else json.loads(head)
-        return JournalEntrySeen(*entry_fields) if entry_fields else None
+        return LastSeenJournalEntry(*entry_fields) if entry_fields else None
 
     def find_ledger_mismatch(self) -> str:
         """Return the error text if the ticket ledger lacks the move in its stored head, or "" if it has that move.

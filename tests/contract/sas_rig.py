@@ -10,7 +10,7 @@ from typing import Any, Self
 
 from egm.config.cabinet_file import StateFolder
 from egm.links.sas.attachment import SasLineService, create_sas_lines
-from egm.links.sas.crc import append_crc, is_intact
+from egm.links.sas.crc import append_crc, has_valid_crc
 from egm.links.sas.wire import escape_message_with_wakeup
 from egm.testing.machine import MachineRig
 from egm.testing.sas import attach, create_machine_context
@@ -93,7 +93,7 @@ class Wire:
         answer += self.read(size - len(answer))
         assert len(answer) == size, f"{poll.hex(' ')}: {answer.hex(' ') or 'silence'}, {size} bytes wanted"
         assert answer[:2] == poll[:2], answer.hex(" ")
-        assert is_intact(answer), answer.hex(" ")
+        assert has_valid_crc(answer), answer.hex(" ")
         return answer[2:-2]
 
     def close(self) -> None:

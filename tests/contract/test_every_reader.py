@@ -30,7 +30,7 @@ from egm.kernel.services import MachineContext
 from egm.links.screen.client import PollResult as NoNews
 from egm.links.screen.server import ScreenServer
 from egm.links.screen.starting import StartUpActivity
-from egm.links.screen.starting import read_activity as read_starting
+from egm.links.screen.starting import read_start_up_activity as read_starting
 from egm.profiles import load_profile
 from egm.progressive.attachment import ProgressiveLinkService
 from egm.progressive.definition import LevelDefinition, LevelStakeAndOdds, create_levels

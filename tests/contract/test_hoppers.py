@@ -74,9 +74,9 @@ class TestHopper:
         jump(scene())
 
     def test_a_kill_around_every_record_loses_and_doubles_nothing(self, line):
-        async def scene(die_at: int) -> None:
-            rig = HopperRig(line, seed=die_at)
-            rig.ledger.die_at = die_at
+        async def scene(power_loss_at_call: int) -> None:
+            rig = HopperRig(line, seed=power_loss_at_call)
+            rig.ledger.power_loss_at_call = power_loss_at_call
             rig.driver.pay("p", 12)
             await asyncio.sleep(0)
             for _ in range(3):
@@ -87,7 +87,7 @@ class TestHopper:
                     break
                 with pytest.raises(SimulatedPowerLoss):
                     await rig.stop()
-                await asyncio.sleep(die_at)
+                await asyncio.sleep(power_loss_at_call)
                 rig.begin()
                 if rig.ledger.find_open() is None and "p" not in rig.ledger.paid_coins_by_payout:
                     rig.driver.pay("p", 12)
@@ -96,8 +96,8 @@ class TestHopper:
             assert rig.tray_coins() == 12
             rig.close()
 
-        for die_at in range(1, 30):  # some moments are after the last record
-            jump(scene(die_at))
+        for power_loss_at_call in range(1, 30):  # some moments are after the last record
+            jump(scene(power_loss_at_call))
 
     def test_a_kill_at_any_moment_loses_and_doubles_nothing(self, line):
         async def scene(moment: float) -> None:
@@ -299,7 +299,7 @@ class TestOneBus:
     def test_coins_are_accepted_and_paid_at_once_on_one_bus(self, line):
         async def scene():
             rig = DeviceRig("cctalk_coin", line)
-            hopper_twin = PROTOCOLS["cctalk_hopper"].twin("hopper", rig.cable)
+            hopper_twin = PROTOCOLS["cctalk_hopper"].create_twin("hopper", rig.cable)
             bus = rig.serial_line()
             coins, payouts = TransientCoinLedger(), TransientPayoutLedger()
             coin_driver = CctalkCoinDriver("coin", bus, rig.sink, coins)

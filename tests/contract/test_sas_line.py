@@ -14,7 +14,7 @@ from sas_rig import Rig, Wire, with_machine
 from egm.devices.crc import compute_crc_kermit
 from egm.integrity.lockups import list_disabling_sources
 from egm.kernel.events import State
-from egm.links.sas.crc import append_crc, is_intact
+from egm.links.sas.crc import append_crc, has_valid_crc
 from egm.testing.sas import FILE
 from egm.verify.digest import Algorithm, compute_signatures
 from egm.verify.own_files import list_own_files
@@ -51,7 +51,7 @@ async def _signature(wire: Wire, seed: str) -> str:
         answer = await asyncio.to_thread(wire.read, 1)
         if answer == b"\x01":
             frame = answer + await asyncio.to_thread(wire.read, 5)
-            assert is_intact(frame)
+            assert has_valid_crc(frame)
             return frame[2:-2].hex()
 
 

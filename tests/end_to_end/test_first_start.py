@@ -124,7 +124,7 @@ def plugged(folder, *protocols):
     twins = []
     for protocol in protocols:
         port = SimulatedPort(folder / protocol, PROTOCOLS[protocol].line_settings.character_seconds)
-        twins.append(PROTOCOLS[protocol].twin(protocol, port))
+        twins.append(PROTOCOLS[protocol].create_twin(protocol, port))
         port.plug()
     return twins
 

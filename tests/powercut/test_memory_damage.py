@@ -16,7 +16,7 @@ from powercut_storage import SimStorage
 
 from meters import JournalDamaged, JournalUnwritable, SelfAuditFailed, Transfer
 from meters.entry import GENESIS_HASH, encode
-from meters.log import LogCopy, SealedEntry
+from meters.log import AuthenticatedEntry, LogCopy
 
 COPIES = ("journal.sqlite", "journal.sqlite-wal", "journal.sqlite.sums", ".log")
 
@@ -215,7 +215,7 @@ def test_a_rewritten_log_without_the_machine_key_is_rejected(tmp_path, closed, w
             transaction = replace(transaction, transfers=(Transfer(CREDIT, "out:voucher:cashable", 1),))
         entry = encode(transaction, item.entry.sequence, item.entry.time_utc, previous)
         previous = entry.hash_hex
-        log.write(SealedEntry(entry, item.seal))
+        log.write(AuthenticatedEntry(entry, item.mac))
     assert not LogCopy(storage, folder).scan().damage
     if wreck:
         database = next(p for p in closed.names if p.name == "journal.sqlite")

@@ -51,7 +51,7 @@ from egm.progressive.entries import (
     LevelUnanswered,
 )
 from egm.progressive.level import WHOLE_LEVEL_SHARE, Level, LevelDefectiveError
-from egm.progressive.records import ClaimRecord, ReceivedCommitment, SealedPrize
+from egm.progressive.records import ClaimRecord, CommittedPrize, ReceivedCommitment
 from egm.progressive.round import MYSTERY_DRAW_PURPOSE, LinkProgress
 from egm.progressive.trigger import MysteryTrigger, TriggerError
 from egm.record_codec import RecordError, from_json
@@ -192,7 +192,7 @@ class LevelAudit:
             ):
                 self._awarded_cents[suffix] = claim.amount_cents
             elif prefix == "sealed":
-                sealed_prize = from_json(SealedPrize, value, name)
+                sealed_prize = from_json(CommittedPrize, value, name)
                 self._commitments[suffix, sealed_prize.prize_number] = sealed_prize.commitment
         if kind == CARRIED_GAME and game is not None and game.levels.pool_by_level:
             for share in game.levels.contributions:

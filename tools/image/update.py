@@ -156,7 +156,7 @@ class ScreenWatch:
         """Receive new messages from each position's socket; return the latest snapshot of each position."""
         for path in (self._state / "run").glob("screen*.sock"):
             if path not in self._clients:
-                self._clients[path] = ScreenClient(path, path.with_suffix(".token"), onlooker=True)
+                self._clients[path] = ScreenClient(path, path.with_suffix(".token"), is_onlooker=True)
         for path, client in self._clients.items():
             update = client.poll(time.monotonic())
             if update.has_link_been_lost:

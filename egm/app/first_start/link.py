@@ -109,7 +109,7 @@ class LinkEnrolmentStep(SetupStep):
         answer.read_facts().check_holder_and_validity(
             draft.machine_answers["serial"], digest, self.get_time()
         )
-        self.certificate_folder.put_into_use(self.certificate_folder.store_answer(answer))
+        self.certificate_folder.activate_certificate(self.certificate_folder.store_answer(answer))
         return NextStep.STAY
 
     def _adopt_enrolment(self, draft: CabinetFileDraft) -> NextStepOrRefusal:

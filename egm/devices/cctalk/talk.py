@@ -54,7 +54,7 @@ class CctalkDriver(LineDriver[CctalkFrame]):
         self._missing_replies_by_query = None
         super()._handle_lost_line(reason)
 
-    def _is_for_us(self, message: CctalkFrame) -> bool:
+    def _is_reply_to_this_driver(self, message: CctalkFrame) -> bool:
         """Return whether a frame is addressed to the machine and comes from this driver's device."""
         return (
             message.destination == HOST_ADDRESS

@@ -37,8 +37,8 @@ from egm.links.sas.line import (
     SasLineHealth,
     SasLineNotification,
     SasLineThread,
-    raise_priority,
-    restore_priority,
+    raise_thread_priority,
+    restore_thread_priority,
 )
 from egm.links.sas.money import MoneyExceptionMonitor
 from egm.links.sas.polls import find_available_polls
@@ -124,14 +124,14 @@ class SasLineService:
         self._loop = asyncio.get_running_loop()
         self._send_readout()
         self._watch.start()
-        raise_priority(LOOP_PRIORITY)
+        raise_thread_priority(LOOP_PRIORITY)
         self._line.start()
         try:
             await asyncio.to_thread(self._line.join)
             raise LocalError(f"{self.name}: the line's thread has ended")
         finally:
             self._line.request_end()
-            restore_priority()
+            restore_thread_priority()
 
     def process_change(self, now: Snapshot) -> None:
         """Send the new readout to the line, and raise SAS exceptions for new journal entries."""

@@ -13,6 +13,6 @@ def append_crc(body: bytes) -> bytes:
     return body + compute_crc_kermit(body).to_bytes(CRC_BYTES, "little")
 
 
-def is_intact(frame: bytes) -> bool:
+def has_valid_crc(frame: bytes) -> bool:
     """Return whether the last two bytes of ``frame`` are the CRC of those before them."""
     return len(frame) > CRC_BYTES and append_crc(frame[:-CRC_BYTES]) == frame

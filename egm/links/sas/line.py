@@ -82,7 +82,7 @@ SasLineNotification: TypeAlias = (
 )
 
 
-def raise_priority(priority: int) -> None:
+def raise_thread_priority(priority: int) -> None:
     """Raise the calling thread's priority above all ordinary threads of the computer, if that is permitted.
 
     A line's thread gets the highest priority and the machine's event loop the next one: while the loop runs, the line's
@@ -94,7 +94,7 @@ def raise_priority(priority: int) -> None:
         os.sched_setscheduler(0, os.SCHED_RR | os.SCHED_RESET_ON_FORK, os.sched_param(priority))
 
 
-def restore_priority() -> None:
+def restore_thread_priority() -> None:
     """Restore the ordinary scheduling priority of the calling thread."""
     with suppress(OSError):
         os.sched_setscheduler(0, os.SCHED_OTHER, os.sched_param(0))
@@ -169,7 +169,7 @@ class SasLineThread(threading.Thread):
     # ------------------------------------------------------------------ the thread
     def run(self) -> None:
         """Open the SAS line and serve it, reopening after errors, until asked to end."""
-        raise_priority(LINE_PRIORITY)
+        raise_thread_priority(LINE_PRIORITY)
         while not self._ending.is_set():
             self._take_messages_from_machine()
             try:

@@ -115,7 +115,7 @@ class SasReadout:
             )
         return counts.get(str(amount_cents), 0)
 
-    def for_denomination(self, denomination_cents: int) -> "SasReadout":
+    def limit_to_denomination(self, denomination_cents: int) -> "SasReadout":
         """Return a copy of the readout whose meters of play are those of one denomination."""
         return replace(self, limited_denomination_cents=denomination_cents)
 

@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Final, Protocol, TypeAlias
 
-from egm.links.sas.crc import is_intact
+from egm.links.sas.crc import has_valid_crc
 from egm.links.sas.requests import REQUEST_HEAD_BYTES, find_frame_size, has_crc
 
 #: The address that reaches all machines on a line.
@@ -86,7 +86,7 @@ class SasFraming(Protocol):
 
 def _build_message(frame: bytes) -> ReceivedMessage:
     """Return the long poll that a complete frame contains, or a BrokenMessage if its CRC is wrong."""
-    if has_crc(frame[1]) and not is_intact(frame):
+    if has_crc(frame[1]) and not has_valid_crc(frame):
         return BrokenMessage("crc", frame)
     return LongPoll(frame)
 

@@ -41,15 +41,15 @@ class ScreenClient:
     """One client connection to the machine or to the process of the simulated devices."""
 
     def __init__(
-        self, socket_path: Path, token_path: Path, *, onlooker: bool = False, proves: bool = False
+        self, socket_path: Path, token_path: Path, *, is_onlooker: bool = False, sends_alive: bool = False
     ) -> None:
         """Create a client for the socket at ``socket_path``; its token is in the file at ``token_path``.
 
-        ``onlooker``: the client only observes; no player uses its picture. ``proves``: the client sends :class:`Alive`
-        regularly, so that the machine notices if it hangs.
+        ``is_onlooker``: the client only observes; no player uses its picture. ``sends_alive``: the client sends
+        :class:`Alive` regularly, so that the machine notices if it hangs.
         """
-        self._proves = proves
-        self._onlooker = onlooker
+        self._sends_alive = sends_alive
+        self._is_onlooker = is_onlooker
         self._path = socket_path
         self._token_path = token_path
         self._socket: socket.socket | None = None
@@ -118,7 +118,7 @@ class ScreenClient:
             return False
         peer.setblocking(False)
         self._socket = peer
-        self._outbox += encode(Hello(token=token, onlooker=self._onlooker, proves=self._proves))
+        self._outbox += encode(Hello(token=token, onlooker=self._is_onlooker, proves=self._sends_alive))
         return True
 
     def _write(self) -> None:

@@ -1,7 +1,7 @@
 """Start-up progress in a file, for a screen that cannot connect yet because the machine is still starting.
 
-The machine writes the file in the run folder (:func:`write_activity`) until its socket is served; the screen reads it
-(:func:`read_activity`). It is for display only.
+The machine writes the file in the run folder (:func:`write_start_up_activity`) until its socket is served; the screen
+reads it (:func:`read_start_up_activity`). It is for display only.
 """
 
 import json
@@ -23,7 +23,7 @@ class StartUpActivity:
     values: dict[str, str | int] = field(default_factory=dict)
 
 
-def write_activity(file: Path, activity: StartUpActivity | None) -> None:
+def write_start_up_activity(file: Path, activity: StartUpActivity | None) -> None:
     """Write what the starting machine is doing to ``file``; None removes the file, because the machine is up.
 
     Errors of a full disk are ignored.
@@ -36,7 +36,7 @@ def write_activity(file: Path, activity: StartUpActivity | None) -> None:
         share_with_screens(file, 0o640)
 
 
-def read_activity(file: Path) -> StartUpActivity | None:
+def read_start_up_activity(file: Path) -> StartUpActivity | None:
     """Return what the starting machine is doing, as ``file`` states; None if the file is missing or invalid."""
     try:
         data = json.loads(file.read_text(encoding="utf-8"))

@@ -20,7 +20,7 @@ def test_a_hopper_on_a_line_with_echo_is_not_taken_for_a_bill_acceptor(tmp_path)
         twins = []
         for name in ("cctalk_hopper", "id003", "ioboard"):
             port = SimulatedPort(tmp_path / name, PROTOCOLS[name].line_settings.character_seconds)
-            twins.append(PROTOCOLS[name].twin(name, port))
+            twins.append(PROTOCOLS[name].create_twin(name, port))
             port.plug()
         answers = await probe_serial_ports([str(twin.port.link) for twin in twins])
         for twin in twins:

@@ -87,7 +87,7 @@ def test_a_hanging_screen_counts_as_missing_although_it_is_connected(tmp_path):
 
     async def visit():
         await server.start()
-        older, screen = (ScreenClient(server._path, token, proves=proves) for proves in (False, True))
+        older, screen = (ScreenClient(server._path, token, sends_alive=proves) for proves in (False, True))
         await until(older, 1)
         await until(screen, 2)
         for _ in range(2):
@@ -127,7 +127,9 @@ def test_an_observer_does_not_count_as_a_screen(tmp_path):
 
     async def visit():
         await server.start()
-        update, screen = (ScreenClient(server._path, token, onlooker=onlooker) for onlooker in (True, False))
+        update, screen = (
+            ScreenClient(server._path, token, is_onlooker=onlooker) for onlooker in (True, False)
+        )
         assert await linked(update) == 0
         assert await linked(screen) == 1
         screen.close()

@@ -9,7 +9,7 @@ from egm.app.rng_startup import _write_random_output
 from egm.config.cabinet_file import StateFolder
 from egm.errors import OperatorError
 from egm.links.sas.attachment import _DeliveredSequenceFile
-from egm.links.screen.starting import StartUpActivity, read_activity, write_activity
+from egm.links.screen.starting import StartUpActivity, read_start_up_activity, write_start_up_activity
 from egm.people.roster import _lock_roster_file
 from egm.people.tries import WRONG_PINS_FILE_NAME as TRIES
 from egm.people.tries import edit_wrong_pins
@@ -66,8 +66,8 @@ def test_a_file_written_at_each_start_replaces_a_link(tmp_path, victim, name):
 def test_the_start_up_activity_and_a_hosts_cursor_replace_a_link(tmp_path, victim):
     for name in ("starting.json", "starting.json.new", "starting.new", "cursor", "cursor.new"):
         (tmp_path / name).symlink_to(victim)
-    write_activity(tmp_path / "starting.json", StartUpActivity("game", {"number": 1}))
-    assert read_activity(tmp_path / "starting.json") == StartUpActivity("game", {"number": 1})
+    write_start_up_activity(tmp_path / "starting.json", StartUpActivity("game", {"number": 1}))
+    assert read_start_up_activity(tmp_path / "starting.json") == StartUpActivity("game", {"number": 1})
     assert json.loads((tmp_path / "starting.json").read_text())["what"] == "game"
     cursor = _DeliveredSequenceFile(tmp_path / "cursor", "mark")
     cursor.write(7)

@@ -65,7 +65,7 @@ STATES = {
     ProgressiveKey.HELD_PRIZE: progressive.HeldPrize,
     ProgressiveKey.LINK: LinkProgress,
     ProgressiveKey.UNREAD_BROADCAST_WIN: progressive.BroadcastWin,
-    ProgressiveKey.PRIZE_COMMITMENT: progressive.SealedPrize,
+    ProgressiveKey.PRIZE_COMMITMENT: progressive.CommittedPrize,
 }
 ENTRIES = {
     "game.start": games.GameRecord,

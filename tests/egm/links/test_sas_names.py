@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from egm.app.features import FEATURES
-from egm.links.sas.crc import append_crc, is_intact
+from egm.links.sas.crc import append_crc, has_valid_crc
 from egm.links.sas.journal_exceptions import list_raised_exceptions
 from egm.links.sas.names import MeterUnit, PollType
 from egm.links.sas.tables.denominations import BILL_VALUE_BY_CODE, DENOMINATIONS_CENTS
@@ -22,7 +22,7 @@ KNOWN_ANSWERS = tomllib.loads(SEEN.read_text(encoding="utf-8"))["frames"]
 @pytest.mark.parametrize(("body", "crc"), KNOWN_ANSWERS.items())
 def test_the_crc_matches_a_frame_recorded_on_a_real_link(body: str, crc: str) -> None:
     assert append_crc(bytes.fromhex(body)) == bytes.fromhex(body + crc)
-    assert is_intact(bytes.fromhex(body + crc))
+    assert has_valid_crc(bytes.fromhex(body + crc))
 
 
 @pytest.mark.requirement("K-06")
@@ -31,7 +31,7 @@ def test_one_flipped_bit_makes_the_crc_wrong() -> None:
     for bit in range(len(frame) * 8):
         damaged = bytearray(frame)
         damaged[bit // 8] ^= 1 << bit % 8
-        assert not is_intact(bytes(damaged))
+        assert not has_valid_crc(bytes(damaged))
 
 
 def test_polls_have_the_published_types() -> None:

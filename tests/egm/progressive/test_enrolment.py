@@ -296,14 +296,14 @@ def test_a_damaged_copy_of_the_reply_is_rewritten(hall):
     answer = EnrolmentStick(hall.stick).read_answer()
     path = hall.link.root_folder / hall.link.store_answer(answer) / "answer.json"
     path.write_bytes(b"\xff")
-    hall.link.put_into_use(hall.link.store_answer(answer))
+    hall.link.activate_certificate(hall.link.store_answer(answer))
     assert hall.link.read_facts() == answer.read_facts()
 
 
 @pytest.mark.parametrize("change", [VERSION_4, UNKNOWN_KEY])
 def test_local_certificates_of_no_known_kind_are_an_operators_fault(hall, change):
     hall.read()
-    hall.link.put_into_use(hall.link.store_answer(EnrolmentStick(hall.stick).read_answer()))
+    hall.link.activate_certificate(hall.link.store_answer(EnrolmentStick(hall.stick).read_answer()))
     hall.slot.authority.write_text(der(hall.slot.authority.read_text(), *change))
     with pytest.raises(OperatorError, match=r"authority\.crt"):
         check_certificates(hall.slot, SERIAL)
@@ -487,7 +487,7 @@ def test_a_power_cut_before_any_write_leaves_the_old_certificate_or_the_new(hall
 
 def test_a_reply_accepted_before_the_first_start_is_recorded_by_it(hall):
     hall.read()
-    hall.link.put_into_use(hall.link.store_answer(EnrolmentStick(hall.stick).read_answer()))
+    hall.link.activate_certificate(hall.link.store_answer(EnrolmentStick(hall.stick).read_answer()))
     hall.start()
     assert [told["certificate"] for told in hall.told("link.found")] == [hall.link.current_certificate_digest]
     hall.start()

@@ -8,7 +8,7 @@ import pytest
 
 from egm.app.process import MachineProcess
 from egm.config.cabinet_file import GameSlot, StateFolder, load_cabinet
-from egm.links.screen.starting import StartUpActivity, read_activity, write_activity
+from egm.links.screen.starting import StartUpActivity, read_start_up_activity, write_start_up_activity
 from egm.screen.picture import Picture
 from egm.screen.text import Texts
 from egm.screen.theme import load_theme
@@ -18,21 +18,23 @@ from egm.testing.machine import StoppedClock
 
 def test_the_progress_of_a_start_is_read_back_and_other_files_are_ignored(tmp_path):
     file = tmp_path / "starting.json"
-    assert read_activity(file) is None
+    assert read_start_up_activity(file) is None
     doing = StartUpActivity("game", {"number": 2, "count": 12, "game": "icebreak"})
-    write_activity(file, doing)
-    assert read_activity(file) == doing
+    write_start_up_activity(file, doing)
+    assert read_start_up_activity(file) == doing
     for nonsense in (b"", b"\xff", b"[]", b'{"what": 1}', b'{"what": "game", "values": 5}'):
         file.write_bytes(nonsense)
-        assert read_activity(file) is None
-    write_activity(file, None)
+        assert read_start_up_activity(file) is None
+    write_start_up_activity(file, None)
     assert not list(tmp_path.iterdir())
-    write_activity(Path("/nowhere/starting.json"), doing)  # which stops no machine
+    write_start_up_activity(Path("/nowhere/starting.json"), doing)  # which stops no machine
 
 
 def test_a_starting_machine_names_each_game_it_examines_until_it_answers(tmp_path, monkeypatch):
     told = []
-    monkeypatch.setattr("egm.app.process.starting.write_activity", lambda _file, doing: told.append(doing))
+    monkeypatch.setattr(
+        "egm.app.process.starting.write_start_up_activity", lambda _file, doing: told.append(doing)
+    )
 
     async def not_yet(_):
         """Its devices and people are another test's."""

@@ -172,14 +172,14 @@ def test_payee_is_in_a_separate_register_and_the_journal_has_its_commitment(rig,
     for entry in rig.journal.entries():
         assert not any(text in str(entry) for text in NAMED.values() if text != "passport")
     (paid,) = register(rig, "handpays")
-    kept = identities.get(paid["identity"])
+    kept = identities.find_record(paid["identity"])
     assert (kept.fields, kept.matches_commitment) == (NAMED, True)
     assert compute_commitment(kept.salt, kept.subject, {**NAMED, "name": "Another"}) != kept.commitment
     assert (tmp_path / "state" / IDENTITY_FILE_NAME).stat().st_mode & 0o077 == 0
 
     assert identities.erase_before(rig.clock.now()) == 0
     assert identities.erase_before(rig.clock.now() + timedelta(seconds=1)) == 1
-    erased = identities.get(paid["identity"])
+    erased = identities.find_record(paid["identity"])
     assert (erased.fields, erased.salt, erased.matches_commitment) == (None, None, True)
     assert b"Anna" not in (tmp_path / "state" / IDENTITY_FILE_NAME).read_bytes()
 

@@ -22,7 +22,7 @@ def opened(tmp_path):
 
 def told(tmp_path):
     with opened(tmp_path) as kept:
-        return [(record.subject, record.fields, record.matches_commitment) for record in kept.records()]
+        return [(record.subject, record.fields, record.matches_commitment) for record in kept.iter_records()]
 
 
 def noise(path):

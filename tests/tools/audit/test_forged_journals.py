@@ -19,7 +19,7 @@ from meters.anchor import AnchoredHead, AnchorFile
 from meters.copies import SECOND_FOLDER, JournalLocation
 from meters.entry import decode
 from meters.keys import MachineKey
-from meters.log import SealedEntry
+from meters.log import AuthenticatedEntry
 from meters.packing import pack_entry, unpack_entry
 from meters.storage import DiskStorage
 from paytables import load_game
@@ -74,7 +74,7 @@ def rewritten(folder, change):
                 ),
             )
         connection.commit()
-    rewrite_second_copy(folder, map(SealedEntry, entries, seals))
+    rewrite_second_copy(folder, map(AuthenticatedEntry, entries, seals))
     return entries
 
 

@@ -217,7 +217,7 @@ def _compare_records(folder: Path, medium: Path | None, promised: dict[str, int]
     rows: list[dict[str, Any]] = []
     identities_store = _open_register(folder, medium)
     try:
-        for record in identities_store.records():
+        for record in identities_store.iter_records():
             entry = promised.pop(record.commitment, None)
             state = "erased" if record.fields is None else "right" if record.matches_commitment else "altered"
             rows.append(

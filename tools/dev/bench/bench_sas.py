@@ -22,7 +22,7 @@ from egm.isolated import build_python_command
 from egm.kernel.credits import FIRST_POSITION_CASHABLE_ACCOUNT
 from egm.kernel.messages import Play, Snapshot
 from egm.links.sas.crc import append_crc
-from egm.links.sas.line import LINE_PRIORITY, raise_priority
+from egm.links.sas.line import LINE_PRIORITY, raise_thread_priority
 from meters import Journal, Transaction, Transfer
 from tools.dev.bench import Figure
 from tools.dev.bench.machine import Screen, machine_command, process, wait_for, write_cabinet
@@ -52,8 +52,8 @@ _CYCLE: Final[Sequence[bytes]] = (
 )
 _ECHO: Final = """
 import os, sys
-from egm.links.sas.line import LINE_PRIORITY, raise_priority
-raise_priority(LINE_PRIORITY)
+from egm.links.sas.line import LINE_PRIORITY, raise_thread_priority
+raise_thread_priority(LINE_PRIORITY)
 fd = int(sys.argv[1])
 while data := os.read(fd, 4096):
     os.write(fd, data)
@@ -137,7 +137,7 @@ def _play(screen: Screen) -> None:
 
 def figures() -> Iterator[Figure]:
     """Yield the reply times of an idle and of a playing machine, compared with a bare echo of equal priority."""
-    raise_priority(LINE_PRIORITY)  # the host must not be late itself
+    raise_thread_priority(LINE_PRIORITY)  # the host must not be late itself
     echo = _echo_times()
     for title, playing in (("idle", False), ("at play, screen drawing", True)):
         with tempfile.TemporaryDirectory() as folder, _machine(Path(folder), playing=playing) as line:

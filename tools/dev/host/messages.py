@@ -10,7 +10,7 @@ from enum import StrEnum
 from typing import Any, Final
 
 from egm.links.sas.crc import CRC_BYTES as _CRC
-from egm.links.sas.crc import append_crc, is_intact
+from egm.links.sas.crc import append_crc, has_valid_crc
 from tools.dev.host.fields import (
     Layout,
     LayoutError,
@@ -143,7 +143,7 @@ def _decode_one_byte(request: bytes, received: bytes) -> Answer:
 
 def _decode_frame(request: bytes, received: bytes) -> Answer:
     """Return the reply in a frame with a CRC. Raises LayoutError if it does not match the poll's layout."""
-    if not is_intact(received):
+    if not has_valid_crc(received):
         raise LayoutError(f"CRC: wrong: should be {append_crc(received[:-_CRC])[-_CRC:].hex(' ')}")
     code, data = received[1], received[_HEAD:-_CRC]
     if code == _EVENT and data:

@@ -101,7 +101,7 @@ class World:
         for name, device in self.file.devices.items():
             protocol = PROTOCOLS[device.protocol]
             self.cables[name] = LossyCable(character_seconds=protocol.line_settings.character_seconds)
-            self.twins[name] = protocol.twin(name, self.cables[name])
+            self.twins[name] = protocol.create_twin(name, self.cables[name])
             self.twins[name].currency = self.profile.currency
         self._features = Features(
             replace(

@@ -242,7 +242,7 @@ def answer_for_one_denomination(request: LongPoll, readout: SasReadout) -> Reply
         return build_error_reply(_NOT_A_DENOMINATION)
     try:
         inner = LongPoll(request.frame[:1] + request.data[2:] + b"\0\0")
-        reply = poll.answer_function(inner, readout.for_denomination(int(cents)) if code else readout)
+        reply = poll.answer_function(inner, readout.limit_to_denomination(int(cents)) if code else readout)
     except MalformedPollError:
         return build_error_reply(_MALFORMED)
     if reply is None:
