@@ -139,7 +139,7 @@ def test_a_game_lasts_at_least_the_profiles_time_from_button_to_button(tmp_path)
         station.engine.handle(EventType.SELF_TEST_PASSED)
         rig.machine.component(Devices).acceptor = rig.hands
         rig.engine = station.engine
-        rig.ledgers.escrow_ledger._handle = station.engine.handle
+        rig.ledgers.escrow_ledger._process_event = station.engine.handle
         rig.insert(500)
         rig.machine.component(Devices).acceptor = None
         assert ends_after(station, 2.5, lambda: station.engine.handle(EventType.PLAY))  # nobody looks
@@ -166,7 +166,7 @@ def test_a_game_open_at_the_start_waits_for_the_screen_even_if_decided_later(tmp
         rig, station = a_station(tmp_path, 2500)
         station.engine.handle(EventType.MEMORY_READY)
         station.engine.handle(EventType.SELF_TEST_PASSED)
-        rig.engine, rig.ledgers.escrow_ledger._handle = station.engine, station.engine.handle
+        rig.engine, rig.ledgers.escrow_ledger._process_event = station.engine, station.engine.handle
         station.open(PositionDevices(drivers=(), kind_by_device_name={}))
         rig.machine.component(Devices).acceptor = rig.hands
         rig.insert(500)

@@ -43,7 +43,7 @@ def wrong(folder, written, *, authorised=None, claim=OWED):
         "claims": [claim],
         "opening": [[each.id, compute_transaction_digest(each)] for each in named],
     }
-    with Journal.open(folder, now=now, cleared=cleared) as journal:
+    with Journal.open(folder, now=now, memory_clear_record=cleared) as journal:
         for each in written:
             journal.append(each)
         report = Auditor(GameFiles()).audit_entries(journal.iter_bodies())
