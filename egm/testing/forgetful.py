@@ -243,21 +243,23 @@ class _ForgetfulFile:
     """:class:`~meters.storage.StorageFile` on a simulated medium."""
 
     def __init__(
-        self, medium: SimulatedMedium, path: Path, beneath: StorageFile, file: _SimulatedFile
+        self, medium: SimulatedMedium, path: Path, file_on_disk: StorageFile, file: _SimulatedFile
     ) -> None:
-        self._medium, self._path, self._beneath, self._file = medium, path, beneath, file
-        self._bytes = _ContentAccess(beneath.read_at, beneath.write_at, beneath.truncate, beneath.size)
-        self.close = beneath.close
+        self._medium, self._path, self._file_on_disk, self._file = medium, path, file_on_disk, file
+        self._bytes = _ContentAccess(
+            file_on_disk.read_at, file_on_disk.write_at, file_on_disk.truncate, file_on_disk.size
+        )
+        self.close = file_on_disk.close
 
     def read_at(self, offset: int, size: int) -> bytes:
         """Return up to ``size`` bytes from ``offset``."""
         self._medium.check_power(self._path)
-        return self._beneath.read_at(offset, size)
+        return self._file_on_disk.read_at(offset, size)
 
     def size(self) -> int:
         """Return the file's size in bytes."""
         self._medium.check_power(self._path)
-        return self._beneath.size()
+        return self._file_on_disk.size()
 
     def write_at(self, offset: int, data: bytes) -> None:
         """Write ``data`` at ``offset``; not durable before :meth:`sync`."""
@@ -304,9 +306,9 @@ class ForgetfulStorage(DiskStorage):
         """Open ``path``, creating it if ``write``."""
         self._medium.check_power(path)
         is_created = write and not path.exists()
-        beneath = super().open_file(path, write=write)
+        file_on_disk = super().open_file(path, write=write)
         file = self._medium.register_opened_file(path, is_created=is_created) if write else _SimulatedFile()
-        return _ForgetfulFile(self._medium, path, beneath, file)
+        return _ForgetfulFile(self._medium, path, file_on_disk, file)
 
     def exists(self, path: Path) -> bool:
         """Return whether a file or folder exists on the simulated medium."""

@@ -305,7 +305,7 @@ def test_a_calculation_that_a_power_cut_interrupted_is_done_after_it(inspection,
     orders = []
 
     def endless(port):  # the power goes before the calculation has ended
-        port._service._begin = orders.append
+        port._service._start_signing = orders.append
 
     def asks(verifier):
         verifier.start_function("Component", "chance", "aa")

@@ -330,7 +330,7 @@ def test_a_failing_memory_stick_is_reported_with_a_remedy(tmp_path):
 
 def test_a_stalled_memory_stick_is_reported_as_lost_and_blocks_nothing(tmp_path, monkeypatch):
     """A device that never answers: each step is refused in the limit, and none is asked while one hangs."""
-    monkeypatch.setattr("egm.progressive.enrolment._SECONDS", 0.2)
+    monkeypatch.setattr("egm.progressive.enrolment._STICK_SECONDS_MAX", 0.2)
     silent = tmp_path / "silent"
     os.mkfifo(silent)
     stick = EnrolmentStick(silent)
