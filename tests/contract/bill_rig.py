@@ -95,4 +95,4 @@ class BillRig(DeviceRig):
 
     async def insert(self, cents: int = 20_00) -> None:
         await self.idle()
-        self.hand("insert", amount_cents=cents)
+        self.perform_action("insert", amount_cents=cents)

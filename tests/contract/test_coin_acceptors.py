@@ -37,7 +37,7 @@ class CoinRig(DeviceRig):
 
     async def wait_until_ready(self) -> None:
         await self.advance_until(lambda: self.twin.describe()["status"] == "idle")
-        await self.advance_until(lambda: self.of(AcceptorReadiness))
+        await self.advance_until(lambda: self.list_events(AcceptorReadiness))
 
     def credited_cents(self) -> int:
         return sum(cents for cents, _ in self.ledger.credited_coins)

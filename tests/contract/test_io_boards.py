@@ -33,13 +33,13 @@ class BoardRig(DeviceRig):
         self.start(self.driver)
 
     async def wait_for_inputs(self, times: int = 1) -> None:
-        await self.advance_until(lambda: len(self.of(InputsReported)) >= times)
+        await self.advance_until(lambda: len(self.list_events(InputsReported)) >= times)
 
     def list_changes(self) -> list[tuple[str, str, bool]]:
         """Return the reported changes of doors and keys in order, without repeated states."""
         state: dict[tuple[str, str], bool] = {}
         changes = []
-        for event in self.of(DoorChanged, KeyTurned):
+        for event in self.list_events(DoorChanged, KeyTurned):
             if isinstance(event, DoorChanged):
                 source, level = ("door", event.door), event.open
             else:
