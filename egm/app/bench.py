@@ -41,7 +41,15 @@ with pause_collector():  # collecting garbage would take a quarter of the time o
     from egm.devices.catalogue import PROTOCOLS
     from egm.devices.twin import ActionError, SimulatedPort, Twin
     from egm.errors import OperatorError
-    from egm.kernel.messages import BenchCommand, BenchReply, Hello, Message, MessageError, decode, encode
+    from egm.kernel.messages import (
+        BenchCommand,
+        BenchReply,
+        Hello,
+        Message,
+        MessageError,
+        decode_message,
+        encode_message,
+    )
     from egm.links.screen.private import is_same_token, make_token, serve_unix_socket
     from egm.links.systemd import READY_STATE, notify_systemd
     from egm.private_process import make_process_private
@@ -174,18 +182,18 @@ class DeviceSimulator:
             greeting = await self._read_message(reader)
             if not isinstance(greeting, Hello) or not is_same_token(greeting.token, self._token):
                 writer.write(
-                    encode(
+                    encode_message(
                         BenchReply(ok=False, text="the first message must be a hello with the bench's token")
                     )
                 )
                 return
-            writer.write(encode(Hello()))
+            writer.write(encode_message(Hello()))
             while (message := await self._read_message(reader)) is not None:
-                writer.write(encode(self.execute_command(message)))
+                writer.write(encode_message(self.execute_command(message)))
                 await writer.drain()
                 await asyncio.sleep(0)  # a buffered command must not keep the devices from their lines
         except MessageError as error:
-            writer.write(encode(BenchReply(ok=False, text=str(error))))
+            writer.write(encode_message(BenchReply(ok=False, text=str(error))))
         except (ConnectionError, ValueError):  # disconnected, or a line over the limit
             pass
         except asyncio.CancelledError:  # the bench is closing, and nobody awaits this task
@@ -199,7 +207,7 @@ class DeviceSimulator:
     async def _read_message(reader: asyncio.StreamReader) -> Message | None:
         """Return the next message of a client, or None at the end of its connection."""
         line = await reader.readline()
-        return decode(line) if line else None
+        return decode_message(line) if line else None
 
     def execute_command(self, message: Message) -> BenchReply:
         """Execute a client's command on one simulated device and return the result."""

@@ -14,7 +14,7 @@ from egm.host.feature import HOST_FEATURE
 from egm.integrity.feature import INTEGRITY_FEATURE
 from egm.kernel.feature import Features
 from egm.kernel.keys import ClearAction
-from egm.kernel.rules import Refusal
+from egm.kernel.rules import RefusalHandling
 from egm.links.feature import LINKS_FEATURE
 from egm.money.feature import MONEY_FEATURE
 from egm.money.value_in import no_ticket_query_waits
@@ -72,7 +72,9 @@ def build_menu(features: Features) -> ServiceMenu:
         entries=features.entry_declarations,
     )
     for form in menu.forms:
-        is_reported = rules.find_refusal(form.event) is Refusal.REPORT or rules.is_always_accepted(form.event)
+        is_reported = rules.find_refusal(form.event) is RefusalHandling.REPORT or rules.is_always_accepted(
+            form.event
+        )
         check_invariant(
             is_reported, f"form {form.id}: a refusal of {form.event} must be reported to the screen"
         )

@@ -21,7 +21,7 @@ from egm.host.keys import HostKey
 from egm.integrity.events import EnablingRequest
 from egm.integrity.lockups import list_disabling_sources
 from egm.kernel.events import Event, EventType, FaultChange
-from egm.kernel.keys import ClearAction, Key, StorageKeys
+from egm.kernel.keys import ClearAction, StorageKey, StorageKeys
 from egm.kernel.machine import Machine
 from egm.kernel.positions import Position, is_position_fault
 from egm.money.device_ledgers import DeviceLedgers
@@ -39,7 +39,7 @@ from meters.chart import CREDIT_KINDS
 from meters.transaction import JSON
 
 #: What a position may have open in addition to its credit and its tables, as text for people.
-_TEXTS_OF_OPEN_ITEMS: Final[Mapping[Key, str]] = {
+_TEXTS_OF_OPEN_ITEMS: Final[Mapping[StorageKey, str]] = {
     PlayKey.GAME: "a game that has not ended",
     PlayKey.PURSE: "a round of a tournament that has not ended",
     MoneyKey.PAY_OUT: "a payout under way",
@@ -126,14 +126,14 @@ def refuse_removed_positions_with_money(
             )
 
 
-def _is_owed_or_open(key: Key, state: JSON, name: str) -> bool:
+def _is_owed_or_open(key: StorageKey, state: JSON, name: str) -> bool:
     """Return whether a stored value of a player position is an amount owed to its player or an open round."""
     if key is PlayKey.PURSE:
         return not from_json(Purse, state, name).ending
     return key.clear_action is ClearAction.OWED
 
 
-def _describe_amounts_left(key: Key, state: JSON, name: str, currency: str) -> str:
+def _describe_amounts_left(key: StorageKey, state: JSON, name: str, currency: str) -> str:
     """Return as text what one stored value of a player position still owes, such as bets on a table."""
     if key is not TableKey.TABLE:
         return _TEXTS_OF_OPEN_ITEMS.get(key, str(key))

@@ -28,7 +28,16 @@ from egm.kernel.engine import StateMachineEngine
 from egm.kernel.events import Event, EventType
 from egm.kernel.feature import Features
 from egm.kernel.machine import Machine
-from egm.kernel.messages import Decision, GameView, Hello, Intent, Message, Play, Pressed, Snapshot
+from egm.kernel.messages import (
+    DecisionRequest,
+    GameOutcome,
+    GameView,
+    Hello,
+    Intent,
+    Message,
+    PlayButtonPress,
+    Snapshot,
+)
 from egm.kernel.positions import is_position_fault
 from egm.kernel.running_positions import RunningPosition, RunningPositions
 from egm.links.screen.private import make_token
@@ -58,7 +67,7 @@ _SCREEN_RECONNECT_SECONDS_MAX: Final = 10.0
 class DroppingOutbox:
     """A receiver of screen messages that drops them, for the time before a station is created."""
 
-    def show(self, message: Play | Decision) -> None:
+    def show(self, message: GameOutcome | DecisionRequest) -> None:
         """Drop the message: a screen that connects later receives the current one."""
 
 
@@ -151,7 +160,7 @@ class PlayerStation:
         desk = self.machine.component(ServiceDesk)
         desk.workbench.store_report(report)
         if isinstance(report, ButtonPressed) and report.button == "play" and self.server.player_screen_count:
-            self.server.send(Pressed(button="play"))  # its meaning depends on what the screen shows
+            self.server.send(PlayButtonPress(button="play"))  # its meaning depends on what the screen shows
             return
         process_device_report(self.machine, report)
         running_positions, number = self.machine.component(RunningPositions), self.machine.position.number
@@ -175,17 +184,17 @@ class PlayerStation:
             self._handle(self, event)
 
     # ------------------------------------------------------------------ the screen
-    def show(self, message: Play | Decision) -> None:
+    def show(self, message: GameOutcome | DecisionRequest) -> None:
         """Send a message to the screens of this position.
 
         If it is an outcome, the game ends when a screen has shown it, or after a time limit.
         """
         self.server.send(message)
-        if isinstance(message, Play):
+        if isinstance(message, GameOutcome):
             self._showing, self._show_began_ns = message.play_id, self.machine.clock.monotonic_ns()
             self._schedule_end_of_show(self._compute_outcome_shown_timeout_seconds(message), message.play_id)
 
-    def _compute_outcome_shown_timeout_seconds(self, message: Play) -> float:
+    def _compute_outcome_shown_timeout_seconds(self, message: GameOutcome) -> float:
         """Return how long to wait for a screen to report that it has shown an outcome."""
         if self.server.player_screen_count:
             return _OUTCOME_SHOWN_SECONDS_MAX

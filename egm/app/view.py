@@ -12,7 +12,17 @@ from egm.kernel.engine import StateMachineEngine
 from egm.kernel.events import Event, EventType, Payload
 from egm.kernel.feature import Features
 from egm.kernel.machine import Machine
-from egm.kernel.messages import ArtFile, GameArt, GameView, Handpay, HostLock, Notice, PayOut, Snapshot, Tilt
+from egm.kernel.messages import (
+    ArtFile,
+    GameArt,
+    GameView,
+    HandpayView,
+    HostLock,
+    Notice,
+    PayoutView,
+    Snapshot,
+    Tilt,
+)
 from egm.kernel.positions import Position
 from egm.money import hand_pays
 from egm.money import ticket_for_handpay as ticket_instead
@@ -123,7 +133,9 @@ def build_snapshot(engine: StateMachineEngine[Machine]) -> Snapshot:
             if entry["locks"]
         ),
         handpay=None if handpay is None else _build_handpay_view(machine, handpay),
-        paying=None if paying is None else PayOut(way=paying.payout_method, amount_cents=paying.amount_cents),
+        paying=None
+        if paying is None
+        else PayoutView(way=paying.payout_method, amount_cents=paying.amount_cents),
         lock=_find_host_lock(machine),
         residual=residuals.build_residual_view(machine),
         doors_open=machine.open_doors,
@@ -141,13 +153,13 @@ def build_snapshot(engine: StateMachineEngine[Machine]) -> Snapshot:
     )
 
 
-def _build_handpay_view(machine: Machine, handpay: HandpayRecord) -> Handpay:
+def _build_handpay_view(machine: Machine, handpay: HandpayRecord) -> HandpayView:
     """Return the hand-pay for the screen: the amount, its reason and time, and whether a form must come first."""
     reserved, request = machine.journal.get(handpay.id), Event(EventType.CASH_OUT, CashOut())
     ticket: Literal["", "offered", "asked"] = ""
     if ticket_instead.ticket_may_replace_handpay(machine, request):
         ticket = "asked" if ticket_instead.ticket_is_requested(machine, request) else "offered"
-    return Handpay(
+    return HandpayView(
         kind=handpay.kind,
         amount_cents=handpay.amount_cents,
         prizes=merchandise.build_prize_views(handpay.prizes),

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from egm.kernel.credits import CreditKind
-from egm.kernel.events import EventName, EventType, NoData, Payload
+from egm.kernel.events import EmptyPayload, EventName, EventType, Payload
 from egm.money.records.host import RedemptionStatus
 from egm.tickets.redemption import TicketRefusalReason
 from meters.transaction import JSON
@@ -78,10 +78,10 @@ EVENTS: Final[Mapping[EventName, type[Payload]]] = {
     EventType.NUMBER_REFUSED: NumberRefused,
     EventType.TICKET_AUTHORISED: TicketAuthorised,
     EventType.TICKET_DECLINED: TicketReply,
-    EventType.TRANSFER_ORDERED: NoData,
-    EventType.TRANSFER_CANCELLED: NoData,
-    EventType.LOCK_REQUESTED: NoData,
-    EventType.LOCK_ENDED: NoData,
-    EventType.PROMOTION_EXPIRED: NoData,
+    EventType.TRANSFER_ORDERED: EmptyPayload,
+    EventType.TRANSFER_CANCELLED: EmptyPayload,
+    EventType.LOCK_REQUESTED: EmptyPayload,
+    EventType.LOCK_ENDED: EmptyPayload,
+    EventType.PROMOTION_EXPIRED: EmptyPayload,
     EventType.CONTROL: ControlRequested,
 }

@@ -1,9 +1,9 @@
 """Storage keys of the money host: transfers, tickets that the host validates, and the host's settings."""
 
-from egm.kernel.keys import ClearAction, Key, KeyOwner
+from egm.kernel.keys import ClearAction, KeyOwner, StorageKey
 
 
-class HostKey(Key):
+class HostKey(StorageKey):
     """Storage keys of the money host: transfers, tickets that the host validates, and the host's settings."""
 
     TICKET = "host_ticket", ClearAction.IDENTITY, KeyOwner.MACHINE

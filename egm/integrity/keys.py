@@ -1,9 +1,9 @@
 """Storage keys of integrity: number of starts, reasons for being out of service, installed software."""
 
-from egm.kernel.keys import ClearAction, Key, KeyOwner
+from egm.kernel.keys import ClearAction, KeyOwner, StorageKey
 
 
-class IntegrityKey(Key):
+class IntegrityKey(StorageKey):
     """Storage keys of integrity: starts, the service call, out-of-service reasons, and installed software."""
 
     BOOTS = "boots", ClearAction.IDENTITY, KeyOwner.MACHINE

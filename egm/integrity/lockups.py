@@ -36,7 +36,7 @@ from egm.integrity.events import (
 )
 from egm.integrity.keys import IntegrityKey
 from egm.integrity.records import DisablingRecord
-from egm.kernel.events import Event, EventType, FaultChange, ReplaceWithEvent
+from egm.kernel.events import Event, EventReplacement, EventType, FaultChange
 from egm.kernel.faults import get_fault_definition
 from egm.kernel.keys import KernelKey
 from egm.kernel.machine import Machine
@@ -225,7 +225,7 @@ def reseed_generator_after_door(machine: Machine, _: Event) -> None:
     except ReseedNotAllowed:
         return
     except RngError as error:
-        raise ReplaceWithEvent(Event(EventType.CHANCE_FAILED, SelfTestFailure(detail=str(error)))) from error
+        raise EventReplacement(Event(EventType.CHANCE_FAILED, SelfTestFailure(detail=str(error)))) from error
 
 
 #: Codes of notices that already report what happened to a bill or ticket in the acceptor.

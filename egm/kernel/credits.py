@@ -67,7 +67,7 @@ def build_credit_transfers(
     return tuple(transfers)
 
 
-def split_stakes(
+def divide_stakes_by_account(
     stakes_by_account: Iterable[tuple[str, int]], amounts_cents: Iterable[int], position: Position
 ) -> tuple[tuple[tuple[str, int], ...], ...]:
     """Divide the credit staked in a round among the given amounts.

@@ -5,12 +5,12 @@ from collections.abc import Callable, Mapping
 from typing import Final, Generic, Protocol, TypeVar
 
 from egm.errors import check_invariant
-from egm.kernel.events import Event, EventName, EventType, NextState, ReplaceWithEvent, State
+from egm.kernel.events import Event, EventName, EventReplacement, EventType, NextState, State
 from egm.kernel.messages import Notice
-from egm.kernel.rules import Refusal, Rule, StateTable, get_refusal_code
+from egm.kernel.rules import RefusalHandling, Rule, StateTable, get_refusal_code
 
 #: Names of the fields of an unexpected event whose values may be recorded.
-_FULL_VALUE_FIELDS: Final = frozenset(
+_RECORDABLE_PAYLOAD_FIELDS: Final = frozenset(
     {"id", "code", "door", "device", "claim", "level", "source", "reason", "why"}
 )
 
@@ -143,11 +143,13 @@ class StateMachineEngine(Generic[MachineT]):
 
     def _apply_rule(self, rule: Rule[MachineT], event: Event) -> None:
         """Run the rule's effects, queue the events that they return, and change to the rule's next state."""
-        if rule.refusal is Refusal.REPORT:  # a person's new request replaces the notice about the last one
+        if (
+            rule.refusal is RefusalHandling.REPORT
+        ):  # a person's new request replaces the notice about the last one
             self.machine.notice = None
         try:
             next_events = [effect(self.machine, event) for effect in rule.effects]
-        except ReplaceWithEvent as turn:
+        except EventReplacement as turn:
             self._event_queue.appendleft(turn.event)
             return
         self._event_queue.extend(next_event for next_event in next_events if next_event is not None)
@@ -196,7 +198,7 @@ class StateMachineEngine(Generic[MachineT]):
         As the event's rules specify, ``reason`` is shown to the person at the machine, or the event is recorded
         as unexpected.
         """
-        if self.rules.find_refusal(event.type) is Refusal.REPORT:
+        if self.rules.find_refusal(event.type) is RefusalHandling.REPORT:
             self.machine.notice = Notice(
                 code=f"refused.{reason}", severity="warning", values={"event": event.type.value}
             )
@@ -206,7 +208,7 @@ class StateMachineEngine(Generic[MachineT]):
     def _record_unexpected_event(self, event: Event, reason: str) -> None:
         """Record an event that no rule accepts, once per start for the same event, state and reason.
 
-        Payload fields that have their default are left out. Integers, and the fields in ``_FULL_VALUE_FIELDS``,
+        Payload fields that have their default are left out. Integers, and the fields in ``_RECORDABLE_PAYLOAD_FIELDS``,
         are recorded with their values. For every other field only the type of the value is recorded, because
         ticket numbers are secret.
         """
@@ -225,5 +227,5 @@ def _describe_value(name: str, value: object) -> int | str:
     if isinstance(value, int):
         return value
     if isinstance(value, str):
-        return str(value) if name in _FULL_VALUE_FIELDS else str.__name__
+        return str(value) if name in _RECORDABLE_PAYLOAD_FIELDS else str.__name__
     return type(value).__name__

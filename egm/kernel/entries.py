@@ -15,7 +15,7 @@ from types import ModuleType, NoneType
 from typing import Any, Final, Generic, TypeAlias, TypeVar
 
 from egm.errors import InvariantError, check_invariant
-from egm.kernel.keys import Key, StorageKeys
+from egm.kernel.keys import StorageKey, StorageKeys
 from egm.kernel.logs import Log
 from egm.kernel.significance import Significance, find_significance_by_pattern
 from egm.record_codec import RecordError, check_value, list_conditions, stored_key
@@ -68,9 +68,9 @@ class EntryDeclaration(Generic[R]):
     None in place of a number means that the code writing the entry chooses the number, and may leave the meter
     out. ``*`` in a meter's name matches any text.
     """
-    written_keys: tuple[Key, ...] = ()
+    written_keys: tuple[StorageKey, ...] = ()
     """The storage keys, or prefixes of keys, that every such entry sets or removes."""
-    optional_keys: tuple[Key, ...] = ()
+    optional_keys: tuple[StorageKey, ...] = ()
     """The storage keys that some such entries set or remove."""
     marks: tuple[PeriodMark, ...] = ()
     dimension_names: frozenset[str] = frozenset()
@@ -160,7 +160,7 @@ class EntryDeclaration(Generic[R]):
 
     def _check_state(self, state: Mapping[str, JSON], keys: StorageKeys) -> None:
         """Raise :class:`EntryError` if a transaction writes an undeclared key or value, or omits a required key."""
-        written_keys: set[Key] = set()
+        written_keys: set[StorageKey] = set()
         for name, value in state.items():
             key = keys.find_key(name)
             if key is None or key not in self._permitted_keys:
@@ -224,7 +224,7 @@ class EntryDeclaration(Generic[R]):
         return {name: by for name, by in self.counts.items() if by is not None and "*" not in name}
 
     @cached_property
-    def _permitted_keys(self) -> frozenset[Key]:
+    def _permitted_keys(self) -> frozenset[StorageKey]:
         """Return the storage keys that an entry of this kind may set or remove."""
         return frozenset((*self.written_keys, *self.optional_keys))
 

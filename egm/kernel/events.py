@@ -1,7 +1,7 @@
 """States and events of the machine: what it can be doing, and everything that can happen to it.
 
 Each event carries a payload: a frozen dataclass that a feature declares for it
-(:attr:`Feature.payload_classes`), or :class:`NoData`. A payload is checked when the event is built, with the
+(:attr:`Feature.payload_classes`), or :class:`EmptyPayload`. A payload is checked when the event is built, with the
 field types of journal records (:mod:`egm.record_codec`); guards and effects read it with
 :meth:`Event.read_payload`.
 """
@@ -213,12 +213,12 @@ class Payload(Protocol):
 
 
 @dataclass(frozen=True, slots=True)
-class NoData:
+class EmptyPayload:
     """The payload of an event that has no data."""
 
 
 #: The payload without fields.
-NO_DATA: Final = NoData()
+EMPTY_PAYLOAD: Final = EmptyPayload()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -238,10 +238,10 @@ class Event:
     """
 
     type: EventName
-    payload: Payload = NO_DATA
+    payload: Payload = EMPTY_PAYLOAD
 
     def __post_init__(self) -> None:
-        if self.payload is not NO_DATA:
+        if self.payload is not EMPTY_PAYLOAD:
             if not is_record(self.payload):
                 raise EventError(f"{self.type}: expected a dataclass as payload, found {self.payload!r}")
             try:
@@ -319,13 +319,13 @@ class PayloadClasses:
 
 #: The payloads of the events that the engine itself raises.
 EVENTS: Final[Mapping[EventName, type[Payload]]] = {
-    EventType.AFTER_EVENT: NoData,
-    EventType.WHEN_IDLE: NoData,
-    EventType.MACHINE_CHANGED: NoData,
+    EventType.AFTER_EVENT: EmptyPayload,
+    EventType.WHEN_IDLE: EmptyPayload,
+    EventType.MACHINE_CHANGED: EmptyPayload,
 }
 
 
-class ReplaceWithEvent(Exception):
+class EventReplacement(Exception):
     """Raised by an effect so that the engine processes a different event in place of the current one.
 
     An effect may raise it only before it has moved any value.

@@ -12,7 +12,7 @@ from prometheus_client.core import Metric
 from egm.errors import check_invariant
 from egm.kernel.entries import AnyEntryDeclaration, EntryDeclarations
 from egm.kernel.events import EventName, Payload, PayloadClasses
-from egm.kernel.keys import Key, StorageKeys
+from egm.kernel.keys import StorageKey, StorageKeys
 from egm.kernel.machine import Machine
 from egm.kernel.messages import Notice
 from egm.kernel.rules import DerivedState, Rule, StateTable
@@ -34,9 +34,9 @@ class Feature:
     """Everything that one feature adds to the machine. Fields left at their default add nothing."""
 
     name: str
-    storage_keys: type[Key] | None = None
+    storage_keys: type[StorageKey] | None = None
     """The feature's storage keys in the machine's memory; each states its owner and its treatment at a memory clear."""
-    value_types: Mapping[Key, object] = field(default_factory=dict)
+    value_types: Mapping[StorageKey, object] = field(default_factory=dict)
     """The type of the value under each of the feature's storage keys: a record class, or another field type."""
     entry_declarations: tuple[AnyEntryDeclaration, ...] = ()
     """The kinds of journal entries that the feature writes."""

@@ -36,7 +36,7 @@ class KeyOwner(StrEnum):
     """Each player position, if the key names a device of which every position has its own; else the machine."""
 
 
-class Key(StrEnum):
+class StorageKey(StrEnum):
     """Base class of each feature's storage keys; a key's value is its name in the journal's state.
 
     ``clear_action`` is what a memory clear does with the stored value; ``owner`` is the machine or each player
@@ -56,7 +56,7 @@ class Key(StrEnum):
         return key
 
 
-class KernelKey(Key):
+class KernelKey(StorageKey):
     """Storage keys of the kernel: doubt about the clock, the player's selection, open doors and active faults."""
 
     CLOCK = "clock", ClearAction.IDENTITY, KeyOwner.MACHINE
@@ -72,7 +72,9 @@ class KernelKey(Key):
 class StorageKeys:
     """All storage keys of a machine, by their names in the journal's state."""
 
-    def __init__(self, kinds: Iterable[type[Key]], values: Mapping[Key, object] | None = None) -> None:
+    def __init__(
+        self, kinds: Iterable[type[StorageKey]], values: Mapping[StorageKey, object] | None = None
+    ) -> None:
         """Combine the features' storage keys.
 
         ``kinds`` are the features' enumerations of keys. ``values`` is the type of the value under each key, a
@@ -80,7 +82,7 @@ class StorageKeys:
         and a prefix of the same name.
         """
         self._value_types: Final = dict(values or {})
-        self._key_by_name: Final[dict[str, Key]] = {}
+        self._key_by_name: Final[dict[str, StorageKey]] = {}
         for key in (key for kind in kinds for key in kind):
             head, colon, suffix = key.partition(":")
             check_invariant(not suffix, f"{str(key)!r}: a declared key prefix must end with its colon")
@@ -92,10 +94,10 @@ class StorageKeys:
                 )
             self._key_by_name[head + colon] = key
 
-    def __iter__(self) -> Iterator[Key]:
+    def __iter__(self) -> Iterator[StorageKey]:
         return iter(self._key_by_name.values())
 
-    def find_key(self, name: str) -> Key | None:
+    def find_key(self, name: str) -> StorageKey | None:
         """Return the declared key for ``name``, a name in the journal's state; None if no feature declares it.
 
         ``name`` may begin with the number of a player position (``2/game``), and may add an item to a key
@@ -109,11 +111,11 @@ class StorageKeys:
         head, colon, _ = key_name.partition(":")
         return self._key_by_name.get(head + colon)
 
-    def find_value_type(self, key: Key) -> object:
+    def find_value_type(self, key: StorageKey) -> object:
         """Return the declared type of the value under a storage key, or None if any JSON may be stored there."""
         return self._value_types.get(key)
 
-    def check_value(self, key: Key, name: str, value: object) -> None:
+    def check_value(self, key: StorageKey, name: str, value: object) -> None:
         """Check that ``value`` may be stored under ``key``, whose full name is ``name``; None removes it.
 
         Raises RecordError. Any JSON may be stored under a key without a declared type.
@@ -137,6 +139,6 @@ class StorageKeys:
         return f"{position.number}/{name}" if is_per_position else str(name)
 
 
-def _describe_key(key: Key | None) -> str:
+def _describe_key(key: StorageKey | None) -> str:
     """Return the name of a storage key in the code (``KernelKey.CLOCK``), or "" for None."""
     return f"{type(key).__name__}.{key.name}" if key is not None else ""

@@ -13,11 +13,11 @@ from egm.clock import Clock
 from egm.errors import InvariantError
 from egm.kernel.credits import CASHABLE_CREDIT_KINDS, CreditKind, build_credit_transfers
 from egm.kernel.entries import AnyEntryDeclaration, EntryDeclaration, EntryDeclarations, EntryError
-from egm.kernel.events import Event, EventType, FaultChange, ReplaceWithEvent
+from egm.kernel.events import Event, EventReplacement, EventType, FaultChange
 from egm.kernel.games import Selection
 from egm.kernel.keys import KernelKey, StorageKeys
 from egm.kernel.memory import PositionMemory
-from egm.kernel.messages import Decision, Notice, Play
+from egm.kernel.messages import DecisionRequest, GameOutcome, Notice
 from egm.kernel.own_entries import EVENT_UNEXPECTED, SELECTION, UnexpectedEvent
 from egm.kernel.positions import Position, is_position_fault
 from egm.kernel.timekeeping import Timekeeper
@@ -56,7 +56,7 @@ class MachineIdentity:
 class ScreenOutbox(Protocol):
     """Interface for sending outcomes and decisions to the screen."""
 
-    def show(self, message: Play | Decision) -> None:
+    def show(self, message: GameOutcome | DecisionRequest) -> None:
         """Send an outcome, or a decision that the player must make, to the screen."""
         ...
 
@@ -171,7 +171,7 @@ class Machine:
         Without an ``entry_id`` a new one is generated. ``ref`` is the id of the reservation that the entry
         settles or voids. Counts with a number fixed by the declaration need not be given. Raises EntryError,
         before anything is written, if the entry differs from its declaration or no feature declares it. Raises
-        ReplaceWithEvent with a fault event if the entry would advance a master meter by more than the
+        EventReplacement with a fault event if the entry would advance a master meter by more than the
         jurisdiction allows.
         """
         if entry not in self.entry_declarations:
@@ -207,7 +207,7 @@ class Machine:
             posted = self.journal.append(transaction)
         except ExcessiveIncrement as error:  # nothing is written, so no value has moved
             jump = Event(EventType.FAULT_RAISED, FaultChange(code=METER_JUMP_FAULT, detail=str(error)))
-            raise ReplaceWithEvent(jump) from error
+            raise EventReplacement(jump) from error
         self.on_entry_recorded()
         return posted
 

@@ -1,7 +1,7 @@
 """Messages between the machine and its screen, and to the process of the simulated devices.
 
 Each line is one JSON object. The machine sends a :class:`Snapshot` whenever anything that a person can see has
-changed, and :class:`Play` when an outcome is durable and may be shown. The screen sends :class:`Intent`: a
+changed, and :class:`GameOutcome` when an outcome is durable and may be shown. The screen sends :class:`Intent`: a
 request, never a command; the machine's state table decides whether it is accepted. Money is in minor units;
 credits are those of the game. A line that is not a valid message raises :class:`MessageError`; no value is
 guessed.
@@ -17,12 +17,12 @@ from egm.validation import format_first_error
 
 INTEGER_MAX: Final = 2**63 - 1
 """The largest absolute value of an integer in a request from the screen."""
-TEXT_MAX: Final = 4096
+TEXT_LENGTH_MAX: Final = 4096
 """The longest text in a request from the screen, in characters; the form fields accept fewer."""
 #: Most values in the options of one request.
-_PARTS_MAX: Final = 10_000
+_OPTION_VALUES_MAX: Final = 10_000
 #: Deepest nesting in the options of one request.
-_DEPTH_MAX: Final = 8
+_OPTION_NESTING_MAX: Final = 8
 
 
 class MessageError(PeerError):
@@ -70,7 +70,7 @@ class GameArt(_Message):
     """The game's own sounds, by animation cue, such as a dealt card."""
 
 
-class Chances(_Message):
+class BetChances(_Message):
     """The winning chances of one way to bet, computed exactly and rounded here for display."""
 
     bet: str
@@ -127,7 +127,7 @@ class GameView(_Message):
     long_odds: tuple[LongOdds, ...] = ()
     """The unlikely awards whose odds must be shown."""
     art: GameArt = GameArt()
-    chances: tuple[Chances, ...] = ()
+    chances: tuple[BetChances, ...] = ()
     """The winning chances of each way to bet."""
     returns: dict[str, str] = {}
     """The return (RTP) of each group of a table game's bets, in percent; ``return_percent`` is the lowest of them."""
@@ -151,7 +151,7 @@ class Notice(_Message):
     """Whether the notice describes a lasting condition; the status line then shows it until the condition ends."""
 
 
-class SpotNow(_Message):
+class SpotState(_Message):
     """Current odds and limits of one betting spot, sent only if they differ from the game's published ones.
 
     ``least``, ``most`` and ``step`` limit a bet on the spot; ``most_times`` limits it to a multiple of the bet
@@ -170,7 +170,7 @@ class SpotNow(_Message):
     """The highest bet on the spot as a multiple of the bet on a different spot, or None."""
 
 
-class Felt(_Message):
+class FeltState(_Message):
     """The current state of a table layout, apart from the bets on it (:file:`paytables/FELTS.md`).
 
     ``spots`` has the current odds and limits of betting spots that differ from the game's published ones.
@@ -188,7 +188,7 @@ class Felt(_Message):
     """Spots of which one must have a bet before the player may bet on any other spot."""
     plays: dict[str, bool] = {}
     """For each spot whose bet the player may switch on or off: whether the bet takes part in the next throw."""
-    spots: dict[str, SpotNow] = {}
+    spots: dict[str, SpotState] = {}
 
 
 class ProgressiveView(_Message):
@@ -242,7 +242,7 @@ class PrizeInKind(_Message):
 HandpayKind = Literal["cancelled_credit", "jackpot", "progressive", "bonus", "merchandise"]
 
 
-class Handpay(_Message):
+class HandpayView(_Message):
     """A hand-pay or merchandise prize that an attendant must settle before play continues."""
 
     kind: HandpayKind
@@ -282,7 +282,7 @@ class HostLock(_Message):
     until_utc: str
 
 
-class Residual(_Message):
+class ResidualCreditView(_Message):
     """Residual credit, too small for any bet, and what happens with it if the player requests ``residual``.
 
     With ``prize_cents`` 0 it is given up. Otherwise it is staked on a prize of ``prize_cents``, which it wins
@@ -295,7 +295,7 @@ class Residual(_Message):
     """The prize for which the residual credit is staked, in minor units; 0 if it is given up."""
 
 
-class PayOut(_Message):
+class PayoutView(_Message):
     """A payout in progress."""
 
     way: str
@@ -325,7 +325,7 @@ class Reminder(_Message):
     """Whether the player set the limit that was reached; False if the jurisdiction sets it."""
 
 
-class Session(_Message):
+class PlayerSessionView(_Message):
     """One player's session: play since the credits were last zero. The limits are those that the player has set."""
 
     since_utc: str
@@ -338,7 +338,7 @@ class Session(_Message):
     """The player's own money limit, in minor units; 0 for none."""
 
 
-class Protection(_Message):
+class PlayerProtectionView(_Message):
     """Player-protection information that the jurisdiction requires to be visible at all times."""
 
     clock: bool = False
@@ -405,7 +405,7 @@ class Snapshot(_Message):
     """Credits that remain on betting spots from earlier rounds, by spot."""
     shut: tuple[str, ...] = ()
     """The betting spots that accept no bet at present."""
-    felt: Felt = Felt()
+    felt: FeltState = FeltState()
     """The current state of a table layout, apart from the bets on it."""
     staked_cents: int = 0
     """Total stake of the open game, including stakes added during it; 0 between games."""
@@ -437,12 +437,12 @@ class Snapshot(_Message):
     """The names of the requests and inputs that the machine accepts now."""
     notices: tuple[Notice, ...] = ()
     tilts: tuple[Tilt, ...] = ()
-    handpay: Handpay | None = None
-    paying: PayOut | None = None
+    handpay: HandpayView | None = None
+    paying: PayoutView | None = None
     """The payout in progress, or None."""
     lock: HostLock | None = None
     """The host's lock of the machine for a transfer, or None."""
-    residual: Residual | None = None
+    residual: ResidualCreditView | None = None
     doors_open: tuple[str, ...] = ()
     defect: Literal["refund", "keep"] = "refund"
     """What the jurisdiction prescribes for the bet of a game that fails, refund or retention; shown to the player."""
@@ -455,9 +455,9 @@ class Snapshot(_Message):
     touch: tuple[int, ...] = ()
     """The calibration of the touch screen (:mod:`egm.kernel.touch`); empty if it is not calibrated."""
     reminder: Reminder | None = None
-    session: Session | None = None
+    session: PlayerSessionView | None = None
     """The player's session; None while nobody plays, or if the jurisdiction requires no session data."""
-    protection: Protection = Protection()
+    protection: PlayerProtectionView = PlayerProtectionView()
     progressives: tuple[ProgressiveView, ...] = ()
     """The progressive levels that the current bet plays for."""
     tournament: TournamentView | None = None
@@ -490,10 +490,10 @@ class Hello(_Message):
     onlooker: bool = False
     """Whether the client only observes, as a top screen does, and no player plays on it."""
     proves: bool = False
-    """Whether the client sends :class:`Alive` regularly; the machine then treats missing messages as a failure."""
+    """Whether the client sends :class:`ScreenHeartbeat` regularly; missing heartbeats are then treated as a failure."""
 
 
-class Play(_Message):
+class GameOutcome(_Message):
     """The message with the durable outcome of a game, which the screen then shows.
 
     ``display`` is the data for drawing the outcome; its form depends on the game's family, such as reels or
@@ -519,7 +519,7 @@ class Play(_Message):
     """For a table game: the animation steps since the last decision, each a :class:`paytables.contract.Cue` as JSON."""
 
 
-class Decision(_Message):
+class DecisionRequest(_Message):
     """The message that an open game waits for a decision of the player.
 
     The reply is an :class:`Intent` ``choose``.
@@ -574,7 +574,7 @@ class Intent(_Message):
     ]
     value: (
         Annotated[int, Field(ge=-INTEGER_MAX, le=INTEGER_MAX)]
-        | Annotated[str, Field(max_length=TEXT_MAX)]
+        | Annotated[str, Field(max_length=TEXT_LENGTH_MAX)]
         | None
     ) = None
     options: dict[str, Any] | None = None
@@ -586,39 +586,39 @@ class Intent(_Message):
 
         The journal cannot store floats. The limits on size and depth are beyond any honest request.
         """
-        if options is not None and _count_parts(options, 0) > _PARTS_MAX:
-            raise ValueError(f"options have more than {_PARTS_MAX} values")
+        if options is not None and _count_values(options, 0) > _OPTION_VALUES_MAX:
+            raise ValueError(f"options have more than {_OPTION_VALUES_MAX} values")
         return options
 
 
-def _count_parts(value: object, depth: int) -> int:
+def _count_values(value: object, depth: int) -> int:
     """Return the number of values in ``value``, nested ones included, for the size limit of a request's options.
 
     ``depth`` is the nesting depth of ``value``. Raises ValueError for a value that no request may contain.
     """
-    if depth > _DEPTH_MAX:
-        raise ValueError(f"options are nested more than {_DEPTH_MAX} deep")
+    if depth > _OPTION_NESTING_MAX:
+        raise ValueError(f"options are nested more than {_OPTION_NESTING_MAX} deep")
     if isinstance(value, float):
         raise ValueError("a number in options is not a whole number")  # noqa: TRY004 (pydantic expects ValueError)
     if isinstance(value, int) and abs(value) > INTEGER_MAX:
         raise ValueError("a number in options has more than 63 bits")
-    if isinstance(value, str) and len(value) > TEXT_MAX:
-        raise ValueError(f"a text in options has more than {TEXT_MAX} characters")
+    if isinstance(value, str) and len(value) > TEXT_LENGTH_MAX:
+        raise ValueError(f"a text in options has more than {TEXT_LENGTH_MAX} characters")
     inside: list[object] = []
     if isinstance(value, dict):
         inside = [*value, *value.values()]
     elif isinstance(value, list):
         inside = value
-    return 1 + sum(_count_parts(part, depth + 1) for part in inside)
+    return 1 + sum(_count_values(part, depth + 1) for part in inside)
 
 
-class Alive(_Message):
+class ScreenHeartbeat(_Message):
     """A sign of life that the screen sends every few seconds from the loop that draws its frames."""
 
     type: Literal["alive"] = "alive"
 
 
-class Pressed(_Message):
+class PlayButtonPress(_Message):
     """A press of the play button, which the screen handles like a touch of the play key that it shows now.
 
     That key may stop or skip an animation instead of playing, or be covered by a page. A button can thus never
@@ -655,10 +655,18 @@ class BenchReply(_Message):
 
 
 Message = Annotated[
-    Snapshot | Hello | Play | Decision | Pressed | Intent | Alive | BenchCommand | BenchReply,
+    Snapshot
+    | Hello
+    | GameOutcome
+    | DecisionRequest
+    | PlayButtonPress
+    | Intent
+    | ScreenHeartbeat
+    | BenchCommand
+    | BenchReply,
     Field(discriminator="type"),
 ]
-_ADAPTER: TypeAdapter[Message] = TypeAdapter(Message)
+_MESSAGE_ADAPTER: TypeAdapter[Message] = TypeAdapter(Message)
 
 #: The longest line accepted from a screen, in bytes; a screen only sends requests.
 REQUEST_BYTES_MAX: Final = 256 * 1024
@@ -666,12 +674,12 @@ REQUEST_BYTES_MAX: Final = 256 * 1024
 LINE_BYTES_MAX = 4 * 1024 * 1024
 
 
-def encode(message: Message) -> bytes:
+def encode_message(message: Message) -> bytes:
     """Return a message between machine and screen as one line of JSON, newline included."""
     return message.model_dump_json().encode() + b"\n"
 
 
-def decode(line: bytes) -> Message:
+def decode_message(line: bytes) -> Message:
     """Return the message in one line between machine and screen.
 
     Raises :class:`MessageError` for anything that is not exactly one message.
@@ -679,6 +687,6 @@ def decode(line: bytes) -> Message:
     if len(line) > LINE_BYTES_MAX:
         raise MessageError(f"line of {len(line)} bytes; at most {LINE_BYTES_MAX} are read")
     try:
-        return _ADAPTER.validate_json(line)
+        return _MESSAGE_ADAPTER.validate_json(line)
     except ValidationError as error:
         raise MessageError(format_first_error(error, line, "line")) from None

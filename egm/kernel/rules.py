@@ -54,7 +54,7 @@ def get_refusal_code(guard: Callable[..., bool]) -> str:
     return _REFUSAL_CODE_BY_GUARD.get(guard, guard.__name__)
 
 
-class Refusal(StrEnum):
+class RefusalHandling(StrEnum):
     """The ways to refuse an event that no rule accepts: report it to a person, or record it."""
 
     REPORT = "reported"
@@ -63,7 +63,7 @@ class Refusal(StrEnum):
     """The event is recorded as unexpected."""
 
 
-REPORT: Final = Refusal.REPORT
+REPORT: Final = RefusalHandling.REPORT
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,7 +78,7 @@ class Rule(Generic[MachineT]):
     guards: tuple[Guard[MachineT], ...] = ()
     effects: tuple[Effect[MachineT], ...] = ()
     next_state: State | NextState = NextState.SAME
-    refusal: Refusal = Refusal.RECORD
+    refusal: RefusalHandling = RefusalHandling.RECORD
 
     @property
     def events(self) -> tuple[EventName, ...]:
@@ -125,7 +125,7 @@ class StateTable(Generic[MachineT]):
             "every derived state must be listed in STATES_BY_URGENCY",
         )
         self._rules_by_state_and_event: Final[dict[tuple[State, EventName], tuple[Rule[MachineT], ...]]] = {}
-        self._refusals: Final[dict[EventName, Refusal]] = {}
+        self._refusals: Final[dict[EventName, RefusalHandling]] = {}
         for rule in self._rules:
             for event in rule.events:
                 is_same_refusal = self._refusals.setdefault(event, rule.refusal) is rule.refusal
@@ -155,7 +155,7 @@ class StateTable(Generic[MachineT]):
         """Return the rules for an event in a state, in the order in which they are tried."""
         return self._rules_by_state_and_event.get((state, event), ())
 
-    def find_refusal(self, event: EventName) -> Refusal:
+    def find_refusal(self, event: EventName) -> RefusalHandling:
         """Return how the event is refused if no rule accepts it: reported to a person, or recorded."""
         return self._refusals[event]
 

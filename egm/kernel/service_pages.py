@@ -12,13 +12,13 @@ from typing import Any, Literal
 from pydantic import BaseModel, ConfigDict
 
 
-class _Part(BaseModel):
+class _PageModel(BaseModel):
     """Base class of the parts of a service page; an unknown field is refused."""
 
     model_config = ConfigDict(defer_build=True, frozen=True, extra="forbid", strict=True)
 
 
-class PageText(_Part):
+class PageText(_PageModel):
     """One text of a service page (a label, a table cell or a sentence).
 
     ``kind`` says how ``value`` is shown:
@@ -39,7 +39,7 @@ class PageText(_Part):
     values: dict[str, int | str] = {}
 
 
-class PageAction(_Part):
+class PageAction(_PageModel):
     """A button of a service page; when it is touched, its ``id`` is returned as the answer's ``value``.
 
     Of the styles, ``back`` leaves the page, ``go`` opens another page, ``confirm`` sends the prompt or acts,
@@ -53,7 +53,7 @@ class PageAction(_Part):
     enabled: bool = True
 
 
-class PageRow(_Part):
+class PageRow(_PageModel):
     """One line of a table on a service page. With an ``action`` the whole line is touchable."""
 
     cells: tuple[PageText, ...]
@@ -62,7 +62,7 @@ class PageRow(_Part):
     """The symbol before the row's text: an alarm and a warning differ in shape as well as in colour."""
 
 
-class PageTable(_Part):
+class PageTable(_PageModel):
     """A table on a service page.
 
     Each line has one cell per column. Without column titles the table is a plain list of pairs. The screen
@@ -74,7 +74,7 @@ class PageTable(_Part):
     rows: tuple[PageRow, ...] = ()
 
 
-class Prompt(_Part):
+class Prompt(_PageModel):
     """The single input field of a service page; ``kind`` is the kind of input.
 
     ``pin``: digits, shown as dots and never stored. ``digits``: a number as typed. ``amount``: minor units.
@@ -92,7 +92,7 @@ class Prompt(_Part):
     """The label of the key that submits the input; the reply's action is then ``enter``."""
 
 
-class Replay(_Part):
+class Replay(_PageModel):
     """One step of a recorded game, to be drawn under a clear RECALL mark, without any new random numbers.
 
     ``step`` counts from 1 to ``steps``. A step is either a decision or the outcome. For a decision,
@@ -120,7 +120,7 @@ class Replay(_Part):
     display: dict[str, Any]
 
 
-class ServicePage(_Part):
+class ServicePage(_PageModel):
     """One complete page of the service menu. It covers everything else on the screen.
 
     ``id`` identifies this page at this moment; replies to any other page are ignored. ``person`` is the

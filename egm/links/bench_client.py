@@ -4,7 +4,15 @@ import socket
 from pathlib import Path
 from typing import Self
 
-from egm.kernel.messages import LINE_BYTES_MAX, BenchCommand, BenchReply, Hello, MessageError, decode, encode
+from egm.kernel.messages import (
+    LINE_BYTES_MAX,
+    BenchCommand,
+    BenchReply,
+    Hello,
+    MessageError,
+    decode_message,
+    encode_message,
+)
 from egm.unix_sockets import open_socket_address
 
 
@@ -52,12 +60,12 @@ class BenchClient:
 
         Raises ConnectionError if it closes the connection.
         """
-        self._file.write(encode(message))
+        self._file.write(encode_message(message))
         self._file.flush()
         line = self._file.readline(LINE_BYTES_MAX)
         if not line:
             raise ConnectionError("the device simulator (bench) closed the connection")
-        return decode(line)
+        return decode_message(line)
 
     def execute_action(self, device: str, action: str = "state", /, **values: int | str | bool) -> BenchReply:
         """Perform a person's action on a simulated device, such as inserting a bill, and return the result.

@@ -1,9 +1,9 @@
 """Storage keys of the links: the last request of a GAT verifier, and the state of the SAS hosts' lines."""
 
-from egm.kernel.keys import ClearAction, Key, KeyOwner
+from egm.kernel.keys import ClearAction, KeyOwner, StorageKey
 
 
-class LinksKey(Key):
+class LinksKey(StorageKey):
     """Storage keys of the links: the last request of a GAT verifier, and the state of the SAS hosts' lines."""
 
     GAT = "gat", ClearAction.TRANSIENT, KeyOwner.MACHINE

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import Final, Literal
 
 from egm.devices.ledgers import DisputedCoins
-from egm.kernel.events import EventName, EventType, NoData, Payload
+from egm.kernel.events import EmptyPayload, EventName, EventType, Payload
 from egm.staff.events import Authorisation, FilledForm, RulingForm
 
 
@@ -176,7 +176,7 @@ class DisputedAmountForm(RulingForm):
 EVENTS: Final[Mapping[EventName, type[Payload]]] = {
     EventType.BILL_ESCROWED: BillEscrowed,
     EventType.TICKET_ESCROWED: TicketEscrowed,
-    EventType.BILL_STACKED: NoData,
+    EventType.BILL_STACKED: EmptyPayload,
     EventType.BILL_NOT_STACKED: PaperNotStacked,
     EventType.BILL_LOST: PaperNotStacked,
     EventType.BILL_RETURNED: PaperRefused,
@@ -185,7 +185,7 @@ EVENTS: Final[Mapping[EventName, type[Payload]]] = {
     EventType.COINS_IN: CoinsIn,
     EventType.CASH_OUT: CashOut,
     EventType.NO_PAYOUT_DEVICE: NoPayoutDevice,
-    EventType.TICKET_PRINTED: NoData,
+    EventType.TICKET_PRINTED: EmptyPayload,
     EventType.TICKET_FAILED: PrintFailure,
     EventType.COINS_PAID: CoinsPaid,
     EventType.COINS_STRAYED: CoinsStrayed,

@@ -1,9 +1,9 @@
 """Storage keys of money: payouts, hand-pays, disputes, and bills and tickets being stacked."""
 
-from egm.kernel.keys import ClearAction, Key, KeyOwner
+from egm.kernel.keys import ClearAction, KeyOwner, StorageKey
 
 
-class MoneyKey(Key):
+class MoneyKey(StorageKey):
     """Storage keys of money: payouts in progress, hand-pays owed, disputes, and bills and tickets being stacked."""
 
     PAY_OUT = "pay_out", ClearAction.OWED, KeyOwner.PLAYER

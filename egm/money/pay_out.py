@@ -17,7 +17,7 @@ from egm.host.events import NumberRefused
 from egm.integrity.events import SelfTestFailure
 from egm.kernel.credits import CreditKind
 from egm.kernel.entries import EntryDeclaration
-from egm.kernel.events import Event, EventType, ReplaceWithEvent
+from egm.kernel.events import Event, EventReplacement, EventType
 from egm.kernel.machine import Machine
 from egm.kernel.messages import Notice
 from egm.money import disputed
@@ -96,7 +96,7 @@ def _reserve_for_ticket(machine: Machine, kind: CreditKind, amount_cents: int) -
             if kind is CreditKind.RESTRICTED:
                 machine.notice = Notice(code="restricted_stays", severity="warning")
                 return
-            raise ReplaceWithEvent(Event(EventType.NO_PAYOUT_DEVICE, NoPayoutDevice(why=ticket.reason.value)))
+            raise EventReplacement(Event(EventType.NO_PAYOUT_DEVICE, NoPayoutDevice(why=ticket.reason.value)))
         number = ticket.masked
     machine.post(
         VOUCHER_REQUEST,
@@ -139,7 +139,7 @@ def _issue_own_ticket(
             journal_head=machine.journal_head,
         )
     except RngError as error:
-        raise ReplaceWithEvent(Event(EventType.CHANCE_FAILED, SelfTestFailure(detail=str(error)))) from error
+        raise EventReplacement(Event(EventType.CHANCE_FAILED, SelfTestFailure(detail=str(error)))) from error
 
 
 def find_printed_terms(machine: Machine, kind: CreditKind) -> PrintedTerms:
@@ -171,16 +171,16 @@ def print_ticket(machine: Machine) -> None:
         if machine.component(HostMoney).validation is Validation.SYSTEM:
             return
         refusal = NumberRefused(id=pay_out.id, why="no host is configured to number tickets")
-        raise ReplaceWithEvent(Event(EventType.NUMBER_REFUSED, refusal))
+        raise EventReplacement(Event(EventType.NUMBER_REFUSED, refusal))
     # the ticket ledger is lost: the ticket can neither be printed nor its state queried
     if find_ticket(machine, pay_out.id) is None:
         reason = "the ticket ledger does not contain it"
-        raise ReplaceWithEvent(
+        raise EventReplacement(
             Event(EventType.TICKET_FAILED, PrintFailure(why=reason, may_be_printed=may_be_printed))
         )
     printer = machine.component(Devices).printer
     if printer is None:  # the printer is no longer configured
-        raise ReplaceWithEvent(
+        raise EventReplacement(
             Event(EventType.TICKET_FAILED, PrintFailure(why="no printer", may_be_printed=may_be_printed))
         )
     if printing is not None:
@@ -189,7 +189,7 @@ def print_ticket(machine: Machine) -> None:
     try:
         printer.print_ticket(job)
     except ValueError as error:
-        raise ReplaceWithEvent(Event(EventType.TICKET_FAILED, PrintFailure(why=str(error)))) from error
+        raise EventReplacement(Event(EventType.TICKET_FAILED, PrintFailure(why=str(error)))) from error
 
 
 def find_open_print_job(machine: Machine) -> TicketJob | None:
@@ -388,7 +388,7 @@ def start_hopper_payout(machine: Machine) -> None:
     if driver_payout.payout_id == pay_out.id:
         return
     if hopper is None:
-        raise ReplaceWithEvent(Event(EventType.COINS_PAID, CoinsPaid(paid_coins=0)))
+        raise EventReplacement(Event(EventType.COINS_PAID, CoinsPaid(paid_coins=0)))
     hopper.pay(pay_out.id, pay_out.ordered_coins)
     driver_payout.payout_id = pay_out.id
 

@@ -4,7 +4,7 @@ A returned stake (a push, a bet taken down) is not a win. It returns to the kind
 staked, as a separate entry before the game's end, even if the win is paid by hand.
 """
 
-from egm.kernel.credits import CreditKind, split_stakes
+from egm.kernel.credits import CreditKind, divide_stakes_by_account
 from egm.kernel.events import Event
 from egm.kernel.machine import Machine
 from egm.kernel.messages import HandpayKind
@@ -173,7 +173,7 @@ def _return_stakes(machine: Machine, game: GameRecord) -> tuple[tuple[str, int],
     table = None if game.table_state is None else read_table(machine, game.game.digest)
     at_stake = (*(() if table is None else table.standing_stakes), *list_stakes(machine, game))
     decided_cents = sum(cents for _, cents in at_stake) - game.push_cents - game.standing_bets_cents
-    _, standing_stakes, pushed_stakes = split_stakes(
+    _, standing_stakes, pushed_stakes = divide_stakes_by_account(
         at_stake, (decided_cents, game.standing_bets_cents, game.push_cents), machine.position
     )
     if pushed_stakes and not _has_returned_stakes(machine, game):

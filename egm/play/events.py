@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Annotated, Final, Literal
 
-from egm.kernel.events import EventName, EventType, NoData, Payload
+from egm.kernel.events import EmptyPayload, EventName, EventType, Payload
 from egm.kernel.messages import Notice
 from egm.record_codec import IN_MEMORY
 from egm.staff.events import FilledForm, RulingForm
@@ -87,19 +87,19 @@ class CheckForm(FilledForm):
 
 
 EVENTS: Final[Mapping[EventName, type[Payload]]] = {
-    EventType.PLAY: NoData,
+    EventType.PLAY: EmptyPayload,
     EventType.BET: BetRequest,
     EventType.GAME: GameRequest,
     EventType.DENOMINATION: DenominationRequest,
     EventType.LANGUAGE: LanguageRequest,
     EventType.CHOOSE: ChoiceRequest,
     EventType.SHOWN: OutcomeShown,
-    EventType.ACKNOWLEDGE: NoData,
+    EventType.ACKNOWLEDGE: EmptyPayload,
     EventType.LIMIT: LimitRequest,
-    EventType.REMINDER_DUE: NoData,
-    EventType.PAUSE_OVER: NoData,
-    EventType.SESSION_OVER: NoData,
-    EventType.RESIDUAL: NoData,
+    EventType.REMINDER_DUE: EmptyPayload,
+    EventType.PAUSE_OVER: EmptyPayload,
+    EventType.SESSION_OVER: EmptyPayload,
+    EventType.RESIDUAL: EmptyPayload,
     EventType.EXCHANGE_PRIZE: FilledForm,
     EventType.REFUND_GAME: RulingForm,
     EventType.FORFEIT_GAME: RulingForm,

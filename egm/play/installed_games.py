@@ -17,7 +17,7 @@ from egm.config.cabinet_file import GameSlot
 from egm.config.levels import LevelSlot
 from egm.errors import OperatorError
 from egm.kernel.machine import Machine
-from egm.kernel.messages import Chances, LongOdds
+from egm.kernel.messages import BetChances, LongOdds
 from egm.kernel.standing_faults import raise_or_clear_fault
 from egm.play.odds import list_bet_chances, list_long_odds
 from egm.play.prize_limits import ComputeLargestPrizes, compute_largest_prizes, compute_largest_win_cents
@@ -44,7 +44,7 @@ class InstalledGame:
     long_odds: tuple[LongOdds, ...] = ()
     """The odds of rare awards that the profile requires to be displayed."""
     certificate: Certificate | None = None
-    bet_chances: tuple[Chances, ...] = ()
+    bet_chances: tuple[BetChances, ...] = ()
     return_percent_by_spot_group: Mapping[str, str] = field(default_factory=dict)
     """For a table: the return of each kind of bet in percent, as text, by its group of spots; the main bet is first."""
 

@@ -1,9 +1,9 @@
 """Storage keys of play, of its tables and of a real wheel: what each stores in the journal."""
 
-from egm.kernel.keys import ClearAction, Key, KeyOwner
+from egm.kernel.keys import ClearAction, KeyOwner, StorageKey
 
 
-class PlayKey(Key):
+class PlayKey(StorageKey):
     """Storage keys of play: games, the player's session, and data about game definitions."""
 
     GAME = "game", ClearAction.OWED, KeyOwner.PLAYER
@@ -30,7 +30,7 @@ class PlayKey(Key):
     """Prefix; one key per game definition, by digest, which stores its largest prizes."""
 
 
-class TableKey(Key):
+class TableKey(StorageKey):
     """Storage keys of the state of table games that lasts between two rounds."""
 
     TABLE = "table:", ClearAction.OWED, KeyOwner.PLAYER
@@ -39,7 +39,7 @@ class TableKey(Key):
     """Prefix; one key per game definition, by digest: the table state that all players share."""
 
 
-class WheelKey(Key):
+class WheelKey(StorageKey):
     """Storage keys of a real wheel that decides the game."""
 
     SPIN = "wheel_spin", ClearAction.IDENTITY, KeyOwner.MACHINE

@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 from fractions import Fraction
 from typing import Final
 
-from egm.kernel.messages import Chances, LongOdds
+from egm.kernel.messages import BetChances, LongOdds
 from paytables import BetAnalysis
 from paytables.odds import OddsLimits, list_awards, list_longer_awards
 
@@ -31,14 +31,14 @@ def list_long_odds(bets: Sequence[BetAnalysis], limits: OddsLimits) -> tuple[Lon
     )
 
 
-def list_bet_chances(bets: Sequence[BetAnalysis]) -> tuple[Chances, ...]:
+def list_bet_chances(bets: Sequence[BetAnalysis]) -> tuple[BetChances, ...]:
     """Return how often each way to bet wins; Keno cards with the same count of numbers are listed once.
 
     ``bets`` must be analysed with their prizes. An award that can be won in several stages of the game is
     counted in all of them. Analyses of the same spots in the same table state that differ only in stakes or
     strategies count as one way to bet.
     """
-    chances_by_bet: dict[object, Chances] = {}
+    chances_by_bet: dict[object, BetChances] = {}
     for bet in bets:
         top_awards = [award for award in list_awards(bet) if award.is_top]
         if not top_awards:
@@ -51,7 +51,7 @@ def list_bet_chances(bets: Sequence[BetAnalysis]) -> tuple[Chances, ...]:
         hit = _compute_hit_probability(bet)
         chances_by_bet.setdefault(
             (spots, json.dumps(bet.table, sort_keys=True)) if spots else bet_name,
-            Chances(
+            BetChances(
                 bet=bet_name,
                 cost_credits=bet.cost_credits,
                 hit_percent="" if hit is None else _format_tenths(hit * 100),

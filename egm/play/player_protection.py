@@ -310,13 +310,13 @@ def build_reminder_view(machine: Machine) -> messages.Reminder | None:
     )
 
 
-def build_session_view(machine: Machine) -> messages.Session | None:
+def build_session_view(machine: Machine) -> messages.PlayerSessionView | None:
     """Return the player's session for the screen, or None."""
     session = machine.memory.read(SessionRecord, PlayKey.SESSION)
     if session is None:
         return None
     own_limits = _read_own_limits(machine)
-    return messages.Session(
+    return messages.PlayerSessionView(
         since_utc=session.since,
         spent_cents=session.spent_cents,
         limit_minutes=own_limits.limit_minutes or 0,
@@ -324,7 +324,9 @@ def build_session_view(machine: Machine) -> messages.Session | None:
     )
 
 
-def build_protection_view(machine: Machine) -> messages.Protection:
+def build_protection_view(machine: Machine) -> messages.PlayerProtectionView:
     """Return what the screen must always show for player protection: clock, limits and help line."""
     rules = machine.profile.protection
-    return messages.Protection(clock=rules.clock, limits=rules.own_limits, help_line=rules.help_line)
+    return messages.PlayerProtectionView(
+        clock=rules.clock, limits=rules.own_limits, help_line=rules.help_line
+    )

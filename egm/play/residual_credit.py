@@ -10,9 +10,9 @@ from typing import Final
 from egm.integrity.events import SelfTestFailure
 from egm.integrity.keys import IntegrityKey
 from egm.kernel.credits import CreditKind
-from egm.kernel.events import Event, EventType, ReplaceWithEvent
+from egm.kernel.events import Event, EventReplacement, EventType
 from egm.kernel.machine import Machine
-from egm.kernel.messages import Notice, Residual
+from egm.kernel.messages import Notice, ResidualCreditView
 from egm.kernel.rules import refusal_code
 from egm.play.entries import RESIDUAL_PLAYED, RESIDUAL_REMOVED, ResidualPlayed, ResidualRemoved
 from egm.play.player_protection import play_is_paused
@@ -24,13 +24,13 @@ from rng import RngError
 RESIDUAL_DRAW_PURPOSE: Final = "residual"
 
 
-def build_residual_view(machine: Machine) -> Residual | None:
+def build_residual_view(machine: Machine) -> ResidualCreditView | None:
     """Return for the screen the residual credit and what the player may do with it; None if nothing."""
     is_playable = residual_credit_can_be_staked(machine, Event(EventType.RESIDUAL))
     if not is_playable and not residual_credit_can_be_given_up(machine, Event(EventType.RESIDUAL)):
         return None
     prize_cents = build_residual_terms(machine).smallest_useful_cents if is_playable else 0
-    return Residual(amount_cents=machine.credit_cents, prize_cents=prize_cents)
+    return ResidualCreditView(amount_cents=machine.credit_cents, prize_cents=prize_cents)
 
 
 # ---------------------------------------------------------------------------------------------- guards
@@ -71,7 +71,7 @@ def remove_residual_credit(machine: Machine, _: Event) -> None:
 def play_residual_credit(machine: Machine, _: Event) -> None:
     """Stake the residual credit on one random draw, which is decided and recorded at once, like a game."""
     if machine.random_service is None:
-        raise ReplaceWithEvent(
+        raise EventReplacement(
             Event(
                 EventType.CHANCE_FAILED, SelfTestFailure(detail="the random number generator is not running")
             )
@@ -82,7 +82,7 @@ def play_residual_credit(machine: Machine, _: Event) -> None:
         with machine.random_service.step() as step:
             value = step.below(prize_cents, RESIDUAL_DRAW_PURPOSE)
     except RngError as error:
-        raise ReplaceWithEvent(Event(EventType.CHANCE_FAILED, SelfTestFailure(detail=str(error)))) from error
+        raise EventReplacement(Event(EventType.CHANCE_FAILED, SelfTestFailure(detail=str(error)))) from error
     won_cents = prize_cents if value < amount_cents else 0
     stake = machine.build_debit_transfers(amount_cents, "house:residual")
     credit = machine.name_credit_account(CreditKind.CASHABLE)

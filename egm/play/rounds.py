@@ -14,7 +14,7 @@ from typing import Any
 from egm.errors import InvariantError, check_invariant
 from egm.integrity.events import SelfTestFailure
 from egm.integrity.keys import IntegrityKey
-from egm.kernel.events import Event, EventType, ReplaceWithEvent
+from egm.kernel.events import Event, EventReplacement, EventType
 from egm.kernel.machine import Machine
 from egm.kernel.messages import Notice
 from egm.kernel.rules import refusal_code
@@ -349,7 +349,7 @@ def play_step(
         machine.component(
             GameInProgress
         ).conversation = None  # it broke off in the middle: the game is resumed from the journal
-        raise ReplaceWithEvent(Event(EventType.CHANCE_FAILED, SelfTestFailure(detail=str(error)))) from error
+        raise EventReplacement(Event(EventType.CHANCE_FAILED, SelfTestFailure(detail=str(error)))) from error
 
 
 def _play_recorded_step(conversation: GameConversation, recorded_step: RecordedStep) -> None:

@@ -31,7 +31,9 @@ def find_pending_decision(machine: Machine) -> Decision | None:
     return decision.limit_to_credits(max(room_cents, 0) // game.denomination_cents)
 
 
-def build_message(machine: Machine, *, resumed: bool) -> messages.Play | messages.Decision | None:
+def build_message(
+    machine: Machine, *, resumed: bool
+) -> messages.GameOutcome | messages.DecisionRequest | None:
     """Return the screen message for the open game, or None if there is nothing to show.
 
     ``resumed``: the game is shown again, without animation.
@@ -45,7 +47,7 @@ def build_message(machine: Machine, *, resumed: bool) -> messages.Play | message
     cues = _list_new_cues(conversation)
     outcome = game.outcome
     if outcome is not None:
-        return messages.Play(
+        return messages.GameOutcome(
             play_id=game.play_id,
             game_id=game.game.id,
             bet_credits=game.bet_credits,
@@ -61,7 +63,7 @@ def build_message(machine: Machine, *, resumed: bool) -> messages.Play | message
     decision = find_pending_decision(machine)
     if decision is None or conversation is None:
         return None
-    return messages.Decision(
+    return messages.DecisionRequest(
         play_id=game.play_id,
         kind=decision.kind,
         options=tuple(decision.options) if _is_decision_of_this_position(game, decision) else (),

@@ -9,11 +9,11 @@ pause of play, all bets are returned. Nothing is drawn here, and no bet is lost 
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Literal
 
-from egm.kernel.credits import split_stakes
+from egm.kernel.credits import divide_stakes_by_account
 from egm.kernel.events import Event, EventType
 from egm.kernel.games import InstalledGames
 from egm.kernel.machine import Machine
-from egm.kernel.messages import Felt, Notice, SpotNow
+from egm.kernel.messages import FeltState, Notice, SpotState
 from egm.kernel.rules import refusal_code
 from egm.money.events import CashOut
 from egm.money.host_controls import is_game_allowed
@@ -32,7 +32,7 @@ from paytables import Game, Spot
 
 
 # ---------------------------------------------------------------------------------------------- what is seen
-def read_table_view(machine: Machine) -> tuple[dict[str, int], tuple[str, ...], Felt]:
+def read_table_view(machine: Machine) -> tuple[dict[str, int], tuple[str, ...], FeltState]:
     """Return what the screen shows of the selected game's table.
 
     The result has the standing credits by spot, the ids of the spots that accept no bet, and the table's state
@@ -46,11 +46,11 @@ def read_table_view(machine: Machine) -> tuple[dict[str, int], tuple[str, ...], 
     if game is not None and purse is not None:
         at = game.with_table_state(purse.table_state)
     if game is None or at is None:
-        return {}, (), Felt()
+        return {}, (), FeltState()
     standing_credits: dict[str, int] = {}
     for bet in at.rules.list_standing_bets():
         standing_credits[bet.spot] = standing_credits.get(bet.spot, 0) + bet.credits
-    spots, felt = at.rules.list_spots(), Felt.model_validate(at.rules.build_current_view())
+    spots, felt = at.rules.list_spots(), FeltState.model_validate(at.rules.build_current_view())
     cents = machine.selection.denomination_cents
     highest_bets = at.rules.find_highest_bet(machine.profile.play.bet_limit_cents // cents)
     spot_views = {
@@ -81,9 +81,9 @@ def _iter_unavailable_hands(machine: Machine, spots: Iterable[Spot]) -> Iterator
             yield spot.id
 
 
-def _build_spot_view(spot: Spot, highest_bets: Mapping[str, int]) -> SpotNow:
+def _build_spot_view(spot: Spot, highest_bets: Mapping[str, int]) -> SpotState:
     """Return a spot's current odds and limits for the screen; ``highest_bets`` are limits in credits by spot."""
-    return SpotNow(
+    return SpotState(
         odds=spot.odds,
         least=spot.bet_min,
         most=min(spot.bet_max, highest_bets.get(spot.id, spot.bet_max)),
@@ -248,7 +248,7 @@ def _post_returned_bets(
     when the bet was made.
     """
     stays_cents = table.standing_bets_cents - returned_cents - commission_cents
-    _, standing_stakes, returned_stakes = split_stakes(
+    _, standing_stakes, returned_stakes = divide_stakes_by_account(
         table.standing_stakes, (commission_cents, stays_cents, returned_cents), machine.position
     )
     own_state, cents = (

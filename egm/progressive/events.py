@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Annotated, Final, Literal
 
-from egm.kernel.events import EventName, EventType, NoData, Payload
+from egm.kernel.events import EmptyPayload, EventName, EventType, Payload
 from egm.progressive.messages import WonPrize
 from egm.record_codec import IN_MEMORY
 from egm.staff.events import FilledForm, RulingForm
@@ -59,7 +59,7 @@ EVENTS: Final[Mapping[EventName, type[Payload]]] = {
     EventType.AWARD_LOCKED: AwardLocked,
     EventType.CLAIM_CLOSED: ClaimPaid,
     EventType.MYSTERY_WON: MysteryReported,
-    EventType.LEVELS_MOVED: NoData,
+    EventType.LEVELS_MOVED: EmptyPayload,
     EventType.MOVE_LEVEL: LevelForm,
     EventType.LINK_ENROLMENT: EnrolmentForm,
     EventType.PRIZE_RULED: PrizeForm,

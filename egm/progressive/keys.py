@@ -1,9 +1,9 @@
 """Storage keys of the progressive levels and of the link to their controller."""
 
-from egm.kernel.keys import ClearAction, Key, KeyOwner
+from egm.kernel.keys import ClearAction, KeyOwner, StorageKey
 
 
-class ProgressiveKey(Key):
+class ProgressiveKey(StorageKey):
     """Storage keys of the progressive levels and of the link to their controller."""
 
     GAME_AWAITING_AWARD = "awaiting_award", ClearAction.OWED, KeyOwner.PLAYER

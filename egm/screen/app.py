@@ -8,7 +8,7 @@ from typing import Final, Protocol
 
 import pygame
 
-from egm.kernel.messages import Alive, BenchCommand, BenchReply, Intent, Pressed
+from egm.kernel.messages import BenchCommand, BenchReply, Intent, PlayButtonPress, ScreenHeartbeat
 from egm.kernel.touch import COORDINATE_UNIT, calibrate_touch
 from egm.links.screen.client import ScreenClient
 from egm.links.screen.starting import read_start_up_activity
@@ -150,7 +150,7 @@ class ScreenApp:
             notify_systemd(WATCHDOG_ALIVE if self._is_started else f"{READY_STATE}\n{WATCHDOG_ALIVE}")
             self._is_started = True
             if not self._watching:
-                self.machine.send(Alive())
+                self.machine.send(ScreenHeartbeat())
         return True
 
     def _take_input(self, touch_or_key: TouchPoint | Action) -> None:
@@ -209,7 +209,7 @@ class ScreenApp:
             self._look_at = now + _PROGRESS_READ_SECONDS
             self.view = replace(self.view, start_up_activity=read_start_up_activity(self._starting))
         for message in news.messages:
-            if isinstance(message, Pressed):
+            if isinstance(message, PlayButtonPress):
                 self._take_input(Action(message.button))
                 continue
             try:

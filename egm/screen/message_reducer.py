@@ -4,7 +4,16 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any, Final
 
-from egm.kernel.messages import BenchReply, Decision, Felt, Hello, Intent, Message, Play, Snapshot
+from egm.kernel.messages import (
+    BenchReply,
+    DecisionRequest,
+    FeltState,
+    GameOutcome,
+    Hello,
+    Intent,
+    Message,
+    Snapshot,
+)
 from egm.kernel.service_pages import Replay
 from egm.screen import marks
 from egm.screen.input_reducer import Messages, start_next_game
@@ -43,9 +52,9 @@ def apply_message(view: View, message: Message) -> View:
         tables = {game.id: read_table(game) for game in message.games if is_table(game)}
         view = replace(view, games=games, fields=fields, tables=tables)
         return replace(view, is_linked=True, machine_texts=message.words)
-    if isinstance(message, Play):
+    if isinstance(message, GameOutcome):
         return _start_presentation(view, message)
-    if isinstance(message, Decision):
+    if isinstance(message, DecisionRequest):
         return _show_decision(view, message)
     if isinstance(message, Snapshot):
         return _apply_snapshot(view, message)
@@ -65,7 +74,7 @@ def apply_bench_reply(view: View, reply: BenchReply, devices: frozenset[str] = f
 
 
 # ---------------------------------------------------------------------- a game
-def _start_presentation(view: View, play: Play) -> View:
+def _start_presentation(view: View, play: GameOutcome) -> View:
     """Start the presentation of a game's outcome.
 
     If this outcome was already presented to its end, do not repeat it: only report its end to the machine again.
@@ -86,7 +95,7 @@ def _start_presentation(view: View, play: Play) -> View:
     return replace(view, show=show, decision=None, page=Page.NONE, last_activity_at=view.now)
 
 
-def _prepare_chips_after_round(view: View, play: Play) -> View:
+def _prepare_chips_after_round(view: View, play: GameOutcome) -> View:
     """Prepare the chips on a table after a round.
 
     The bets of the round are stored, so that the player can repeat them. At tables where bets may stay for the next
@@ -103,7 +112,7 @@ def _prepare_chips_after_round(view: View, play: Play) -> View:
     return replace(view, chips=chips)
 
 
-def _show_decision(view: View, decision: Decision) -> View:
+def _show_decision(view: View, decision: DecisionRequest) -> View:
     """Show a pending player decision, after the steps of the game that lead to it.
 
     The machine repeats its message after a reconnection; a decision that is already shown does not change.
@@ -126,7 +135,7 @@ def _show_decision(view: View, decision: Decision) -> View:
     if not steps:
         return replace(changed_view, show=None)
     won = int(display["credits"]) if decision.kind == "double_up" else sum(step.credits for step in steps)
-    so_far = Play(
+    so_far = GameOutcome(
         play_id=decision.play_id,
         game_id=game_id,
         bet_credits=view.snapshot.bet_credits,
@@ -137,7 +146,7 @@ def _show_decision(view: View, decision: Decision) -> View:
     return replace(changed_view, show=replace(_build_continued_show(view, so_far, steps), is_complete=False))
 
 
-def _list_steps_before_decision(view: View, game_id: str, decision: Decision) -> tuple[Step, ...]:
+def _list_steps_before_decision(view: View, game_id: str, decision: DecisionRequest) -> tuple[Step, ...]:
     """Return the steps of the game up to a decision, with the step in which the player decides as the last."""
     details: Mapping[str, Any] = decision.display
     if game_id in view.tables:
@@ -159,7 +168,7 @@ def _is_round_shown(view: View, play_id: str) -> bool:
     return view.show is not None and view.decision is not None and view.show.play.play_id == play_id
 
 
-def _build_continued_show(view: View, play: Play, steps: tuple[Step, ...]) -> GameShow:
+def _build_continued_show(view: View, play: GameOutcome, steps: tuple[Step, ...]) -> GameShow:
     """Return the presentation of a game's steps after a decision.
 
     It leaves out the steps that were already presented before an earlier decision of the same game.
@@ -365,7 +374,7 @@ def build_recall_view(view: View, now: Snapshot, replay: Replay) -> View | None:
             "last_display": None,
             "standing": {},
             "shut": (),
-            "felt": Felt(point=replay.display.get("point")),
+            "felt": FeltState(point=replay.display.get("point")),
             "state": "playing",
             "page": None,
             "accepts": (),
@@ -376,13 +385,13 @@ def build_recall_view(view: View, now: Snapshot, replay: Replay) -> View | None:
     if replay.game_id not in view.games:
         return None
     start = View(now=view.now, is_linked=True, games=view.games, fields=view.fields, tables=view.tables)
-    message: Decision | Play
+    message: DecisionRequest | GameOutcome
     if replay.decision_kind:
-        message = Decision(
+        message = DecisionRequest(
             play_id=replay.play_id, kind=replay.decision_kind, options=replay.options, display=replay.display
         )
     else:
-        message = Play(
+        message = GameOutcome(
             play_id=replay.play_id,
             game_id=replay.game_id,
             bet_credits=replay.bet_credits,

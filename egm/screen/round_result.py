@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from egm.kernel.messages import GameView, Play, Snapshot
+from egm.kernel.messages import GameOutcome, GameView, Snapshot
 from egm.screen.table import is_table
 
 
@@ -40,7 +40,9 @@ class RoundResult:
         return self.staked_cents > 0 and not self.returned_cents and not self.pays_by_table
 
 
-def build_round_result(play: Play, game: GameView | None, snapshot: Snapshot | None) -> RoundResult | None:
+def build_round_result(
+    play: GameOutcome, game: GameView | None, snapshot: Snapshot | None
+) -> RoundResult | None:
     """Return the result of a table round that has ended, or None if the game is not a table game.
 
     ``snapshot`` is the machine's last snapshot before the end, which has the state of the table during the round.

@@ -6,7 +6,7 @@ from functools import lru_cache
 from itertools import accumulate
 from typing import Final
 
-from egm.kernel.messages import Play
+from egm.kernel.messages import GameOutcome
 from egm.screen.outcome import ReelSpin
 from egm.screen.round_result import RoundResult
 from egm.screen.steps import GambleStep, HoldStep, KenoStep, PickStep, Step, TableStep, WheelStep
@@ -32,7 +32,7 @@ class GameShow:
     A game with decisions is presented in parts. A part ends with a decision or with the game, and has its own show.
     """
 
-    play: Play
+    play: GameOutcome
     began_at: float
     """When the presentation began, in monotonic seconds."""
     steps: tuple[Step, ...]

@@ -10,7 +10,7 @@ from fractions import Fraction
 from functools import lru_cache
 from typing import Any, Final, Literal
 
-from egm.kernel.messages import Felt, GameView, Intent, Snapshot, SpotNow
+from egm.kernel.messages import FeltState, GameView, Intent, Snapshot, SpotState
 from egm.screen.outcome import OutcomeError
 
 #: The possible values of chips, in credits.
@@ -344,7 +344,7 @@ class BetLimits:
     """The bets that stay on the table from earlier rounds, in credits by spot."""
     closed_spots: frozenset[str]
     """The ids of the spots that take no bet now."""
-    table_state: Felt
+    table_state: FeltState
     """The table's state as the machine reports it."""
     venue_bet_min: int = 0
     """The lowest total stake of a round that the venue permits, in credits."""
@@ -393,7 +393,7 @@ class BetLimits:
         return self.venue_bet_max - sum(self.standing_bets.values()) + taken_down
 
 
-def apply_current_limits(spot: Spot, current: SpotNow | None) -> Spot:
+def apply_current_limits(spot: Spot, current: SpotState | None) -> Spot:
     """Return the bet spot with its current odds and limits; unchanged without ``current``."""
     if current is None:
         return spot

@@ -10,7 +10,7 @@ from datetime import datetime, timedelta
 from enum import StrEnum
 from typing import Any
 
-from egm.kernel.messages import BenchCommand, BenchReply, Decision, GameView, Notice, Snapshot
+from egm.kernel.messages import BenchCommand, BenchReply, DecisionRequest, GameView, Notice, Snapshot
 from egm.links.screen.starting import StartUpActivity
 from egm.screen import marks
 from egm.screen.motion import clamp_to_unit_interval
@@ -97,7 +97,7 @@ class View:
     """The presentation of the current or last game, or None before the first game."""
     next_play_pressed_at: float | None = None
     """When PLAY was pressed during the presentation to start the next game after it; None if it was not."""
-    decision: Decision | None = None
+    decision: DecisionRequest | None = None
     """The player's pending decision, or None."""
     page: Page = Page.NONE
     sheet: int = 0

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator
 from typing import Final
 
 from egm.kernel.entries import list_entries
-from egm.kernel.events import Event, EventType, NextState, NoData, State
+from egm.kernel.events import EmptyPayload, Event, EventType, NextState, State
 from egm.kernel.feature import Feature
 from egm.kernel.machine import Machine
 from egm.kernel.messages import Notice, Snapshot
@@ -133,7 +133,7 @@ SEATS_FEATURE: Final = Feature(
     storage_keys=WheelKey,
     value_types={WheelKey.SPIN: WheelSpin},
     entry_declarations=list_entries(entries),
-    payload_classes={TableEvent.NO_MORE_BETS: NoData},
+    payload_classes={TableEvent.NO_MORE_BETS: EmptyPayload},
     rules=RULES,
     derived_states=(DerivedState(State.BETTING, has_placed_bets),),
     service_factories=(create_betting_clock,),

@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Final, Literal
 
-from egm.kernel.events import EventName, EventType, NoData, Payload
+from egm.kernel.events import EmptyPayload, EventName, EventType, Payload
 from egm.staff.records import CollectedBox, OptionName, OptionValues, WorkKind
 from meters.transaction import JSON
 
@@ -241,7 +241,7 @@ def are_texts_filled_in(*texts: str | None) -> bool:
 
 
 EVENTS: Final[Mapping[EventName, type[Payload]]] = {
-    EventType.SERVICE: NoData,
+    EventType.SERVICE: EmptyPayload,
     EventType.KEY_MOVED: KeySwitched,
     EventType.KEY_TURNED: Authorisation,
     EventType.MENU: MenuRequest,

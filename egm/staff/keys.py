@@ -1,9 +1,9 @@
 """Storage keys of staff work: the service menu, options, interventions and collections."""
 
-from egm.kernel.keys import ClearAction, Key, KeyOwner
+from egm.kernel.keys import ClearAction, KeyOwner, StorageKey
 
 
-class StaffKey(Key):
+class StaffKey(StorageKey):
     """Storage keys of staff work: the service menu, operator options, interventions, collections and wrong PINs."""
 
     OPEN_MENU = "menu", ClearAction.TRANSIENT, KeyOwner.PLAYER

@@ -22,7 +22,7 @@ import tools
 from egm.app.features import FEATURES
 from egm.app.wiring import build_event_from_intent
 from egm.errors import InvariantError
-from egm.kernel.events import Event, EventError, EventName, EventType, NoData, PayloadClasses, State
+from egm.kernel.events import EmptyPayload, Event, EventError, EventName, EventType, PayloadClasses, State
 from egm.kernel.feature import Feature, Features
 from egm.kernel.messages import INTEGER_MAX, Intent
 from egm.kernel.rules import Rule
@@ -153,7 +153,7 @@ def iter_built_events() -> Iterator[tuple[str, str, str]]:
         for node in ast.walk(ast.parse(text)) if "Event(" in text or "EventType." in text else ():
             match node:
                 case ast.Call(func=ast.Name(id="Event"), args=[ast.Attribute(attr=event)]):
-                    yield f"{file}:{node.lineno}", event, "NoData"
+                    yield f"{file}:{node.lineno}", event, "EmptyPayload"
                 case ast.Call(
                     func=ast.Name(id="Event") | ast.Attribute(attr="handle" | "submit_event"),
                     args=[ast.Attribute(attr=event), ast.Call(func=ast.Name(id=payload))],
@@ -235,7 +235,7 @@ class UndeclaredEvent(EventName):
 
 
 def test_features_declare_the_payload_of_each_event_once():
-    twice = Feature(name="twice", payload_classes={EventType.PLAY: NoData})
+    twice = Feature(name="twice", payload_classes={EventType.PLAY: EmptyPayload})
     with pytest.raises(InvariantError, match="the payload of play is declared twice"):
         Features((*FEATURES.features, twice))
     without = [
@@ -245,7 +245,7 @@ def test_features_declare_the_payload_of_each_event_once():
     with pytest.raises(InvariantError, match=r"no feature declares the payload of .*choose"):
         Features(without)
     rules = tuple(Rule(event, single_state(State.IDLE), (), ()) for event in UndeclaredEvent)
-    added = Feature(name="added", rules=rules, payload_classes={UndeclaredEvent.FIRST: NoData})
+    added = Feature(name="added", rules=rules, payload_classes={UndeclaredEvent.FIRST: EmptyPayload})
     with pytest.raises(InvariantError, match=r"^no feature declares the payload of second$"):
         Features((*FEATURES.features, added))
     with pytest.raises(EventError, match="no feature declares the payload of play"):

@@ -21,7 +21,7 @@ from egm.config.cabinet_file import DEFAULT_CABINET
 from egm.config.levels import LevelSlot
 from egm.kernel.events import EventType, State
 from egm.kernel.games import InstalledGames
-from egm.kernel.messages import Decision, Hello
+from egm.kernel.messages import DecisionRequest, Hello
 from egm.links.sas.reader import MeterReadingCache, ReadoutBuilder
 from egm.play.choosing import find_highest_stake_credits
 from egm.play.installed_games import InstalledGame
@@ -203,7 +203,7 @@ def test_a_first_bet_is_limited_so_that_every_raise_fits_the_bet_limit(rig, game
         with_credit(machine, CREDIT_CENTS)
         assert lay(machine, bets)
         machine.engine.handle(EventType.PLAY)
-        while machine.state is State.PLAYING and isinstance(machine.hands.messages[-1], Decision):
+        while machine.state is State.PLAYING and isinstance(machine.hands.messages[-1], DecisionRequest):
             asked = machine.machine.component(GameInProgress).conversation.decision
             certified = [each for each in asked.options if each != "insurance"]
             assert set(certified) <= set(find_pending_decision(machine.machine).options)
@@ -405,7 +405,7 @@ class Round:
         self.applied_count = len(machine.hands.messages)
         machine.engine.handle(EventType.PLAY)
         assert machine.state is State.PLAYING, machine.notice
-        while machine.state is State.PLAYING and isinstance(machine.hands.messages[-1], Decision):
+        while machine.state is State.PLAYING and isinstance(machine.hands.messages[-1], DecisionRequest):
             self.listen()
             machine.engine.handle(EventType.CHOOSE, value=rng.choice(machine.hands.messages[-1].options))
         self.listen()

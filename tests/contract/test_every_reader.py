@@ -25,7 +25,7 @@ from egm.config.cabinet_file import DEFAULT_CABINET, CabinetFile
 from egm.config.faults import read_toml
 from egm.config.levels import LevelScope
 from egm.errors import OperatorError
-from egm.kernel.messages import BenchCommand, Hello, encode
+from egm.kernel.messages import BenchCommand, Hello, encode_message
 from egm.kernel.services import MachineContext
 from egm.links.screen.client import PollResult as NoNews
 from egm.links.screen.server import ScreenServer
@@ -318,7 +318,7 @@ def screen(count, tmp_path):
 
     async def deliver():
         for data in messages(samples, count):
-            streams = Streams(encode(Hello(token="token")), line_of(data))
+            streams = Streams(encode_message(Hello(token="token")), line_of(data))
             await server._serve(streams.reader, streams)
 
     asyncio.run(deliver())
@@ -341,7 +341,7 @@ def bench(count, tmp_path):
 
     async def deliver():
         for data in messages(samples, count):
-            streams = Streams(encode(Hello(token="token")), line_of(data))
+            streams = Streams(encode_message(Hello(token="token")), line_of(data))
             await hands._serve_client(streams.reader, streams)
             answers.extend(streams.sent[1:])
 

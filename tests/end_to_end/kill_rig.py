@@ -26,13 +26,13 @@ from egm.devices.cctalk.events import read_accept_counter
 from egm.kernel.messages import (
     LINE_BYTES_MAX,
     BenchCommand,
-    Decision,
+    DecisionRequest,
+    GameOutcome,
     Hello,
     Intent,
-    Play,
     Snapshot,
-    decode,
-    encode,
+    decode_message,
+    encode_message,
 )
 from egm.money.keys import MoneyKey
 from egm.unix_sockets import open_socket_address
@@ -129,7 +129,7 @@ class Witness:
             if known != message.credit_cents:
                 self.contradictions.append(f"sequence {message.journal_sequence} showed two credits")
             self.states.add(message.state)
-        elif isinstance(message, Play):
+        elif isinstance(message, GameOutcome):
             said = (message.win_credits, message.display)
             if self.outcomes.setdefault(message.play_id, said) != said:
                 self.contradictions.append(f"{message.play_id} was shown with two outcomes")
@@ -160,13 +160,13 @@ class Player:
             with contextlib.suppress(OSError):
                 with open_socket_address(self.folder.screen_socket) as address:
                     reader, writer = await asyncio.open_unix_connection(address, limit=LINE_BYTES_MAX)
-                writer.write(encode(Hello(token=self.folder.screen_token.read_text())))
+                writer.write(encode_message(Hello(token=self.folder.screen_token.read_text())))
                 self._writer = writer
                 with contextlib.suppress(ConnectionError):
                     while line := await reader.readline():
                         if not line.endswith(b"\n"):
                             break  # the machine died in the middle of a word
-                        self._hear(decode(line))
+                        self._hear(decode_message(line))
                 writer.close()
             await asyncio.sleep(0.002)
 
@@ -176,18 +176,18 @@ class Player:
         if isinstance(message, Snapshot):
             self.snapshot = message
             self.greeted.set()
-        elif isinstance(message, Play) and self.aim is Aim.GAME and not message.resumed:
+        elif isinstance(message, GameOutcome) and self.aim is Aim.GAME and not message.resumed:
             self.witness.interrupted.add(message.play_id)
             self.wagered.set()
-        elif isinstance(message, Play):
+        elif isinstance(message, GameOutcome):
             seconds = self.random.choice((0.0, 0.0, 0.005, 0.05))
             asyncio.get_running_loop().call_later(seconds, self.wish, "shown", message.play_id)
-        elif isinstance(message, Decision):
+        elif isinstance(message, DecisionRequest):
             self.wish("choose", self.random.choice(message.options))
 
     def wish(self, name: str, value=None, **options) -> None:
         if self._writer is not None and not self._writer.is_closing():
-            self._writer.write(encode(Intent(name=name, value=value, options=options or None)))
+            self._writer.write(encode_message(Intent(name=name, value=value, options=options or None)))
 
     async def wait_for_answer(self) -> None:
         """Wait until the machine has said something, as a person does; not long, since it may have nothing to say.

@@ -10,7 +10,16 @@ from click.testing import CliRunner
 
 from egm.config.cabinet_file import DEFAULT_CABINET, StateFolder
 from egm.isolated import build_python_command
-from egm.kernel.messages import LINE_BYTES_MAX, BenchCommand, Hello, Intent, Play, Snapshot, decode, encode
+from egm.kernel.messages import (
+    LINE_BYTES_MAX,
+    BenchCommand,
+    GameOutcome,
+    Hello,
+    Intent,
+    Snapshot,
+    decode_message,
+    encode_message,
+)
 from egm.unix_sockets import open_socket_address
 from tools.cli import main
 
@@ -61,7 +70,7 @@ async def connect(socket, token):
         while True:
             with contextlib.suppress(OSError), open_socket_address(socket) as address:
                 reader, writer = await asyncio.open_unix_connection(address, limit=LINE_BYTES_MAX)
-                writer.write(encode(Hello(token=token.read_text().strip())))
+                writer.write(encode_message(Hello(token=token.read_text().strip())))
                 return reader, writer
             await asyncio.sleep(0.05)  # for a process to come up: there is nothing else to wait on
 
@@ -70,7 +79,7 @@ async def until(reader, wanted):
     """Read messages until one satisfies the condition."""
     async with asyncio.timeout(PATIENCE_SECONDS):
         while True:
-            message = decode(await reader.readline())
+            message = decode_message(await reader.readline())
             if wanted(message):
                 return message
 
@@ -100,15 +109,15 @@ class Visit:
             hands.close()
 
     def wish(self, name: str, value=None, options=None) -> None:
-        self._wishes.write(encode(Intent(name=name, value=value, options=options)))
+        self._wishes.write(encode_message(Intent(name=name, value=value, options=options)))
 
     async def sees(self, **facts) -> Snapshot:
         """Return the next snapshot with these values."""
         return await until(self.screen, snapshot(**facts))
 
     async def hand(self, device: str, action: str, **values):
-        self._find_most_hands.write(encode(BenchCommand(device=device, action=action, values=values)))
-        return decode(await self._bench.readline())
+        self._find_most_hands.write(encode_message(BenchCommand(device=device, action=action, values=values)))
+        return decode_message(await self._bench.readline())
 
     async def insistently(self, device: str, action: str, **values) -> None:
         """Until the machine has let the device take it: another process, over a serial line."""
@@ -116,9 +125,9 @@ class Visit:
             while not (await self.hand(device, action, **values)).ok:  # noqa: ASYNC110 (another process)
                 await asyncio.sleep(0.1)
 
-    async def plays(self) -> Play:
+    async def plays(self) -> GameOutcome:
         """One game, from the button to the end of its show."""
         self.wish("play")
-        played = await until(self.screen, lambda m: isinstance(m, Play))
+        played = await until(self.screen, lambda m: isinstance(m, GameOutcome))
         self.wish("shown", played.play_id)
         return played

@@ -15,7 +15,15 @@ from pathlib import Path
 
 from egm.config.cabinet_file import StateFolder
 from egm.isolated import build_python_command
-from egm.kernel.messages import LINE_BYTES_MAX, Hello, Intent, Play, Snapshot, decode, encode
+from egm.kernel.messages import (
+    LINE_BYTES_MAX,
+    GameOutcome,
+    Hello,
+    Intent,
+    Snapshot,
+    decode_message,
+    encode_message,
+)
 from egm.links.bench_client import BenchClient, BenchUnreachableError
 from egm.unix_sockets import open_socket_address
 from tools.dev.host.host import Host, HostGoneError
@@ -101,11 +109,11 @@ class Player(threading.Thread):
             with contextlib.suppress(OSError, ConnectionError), socket.socket(socket.AF_UNIX) as line:
                 with open_socket_address(self._folder.screen_socket) as address:
                     line.connect(address)
-                line.sendall(encode(Hello(token=self._folder.screen_token.read_text().strip())))
+                line.sendall(encode_message(Hello(token=self._folder.screen_token.read_text().strip())))
                 self._socket = line
                 with line.makefile("rb") as file:
                     while (text := file.readline(LINE_BYTES_MAX)).endswith(b"\n"):
-                        self._hear(decode(text))
+                        self._hear(decode_message(text))
             self.snapshot = None
             self._ending.wait(0.01)
 
@@ -113,14 +121,14 @@ class Player(threading.Thread):
         if isinstance(message, Snapshot):
             self.snapshot = message
             self.sequences[message.journal_sequence] = message
-        elif isinstance(message, Play):
+        elif isinstance(message, GameOutcome):
             self.snapshot = None  # the one before is of no use any more to whoever waits for the game
             self.games += 1
             self.wish("shown", message.play_id)
 
     def wish(self, name, value=None) -> None:
         with contextlib.suppress(OSError):
-            self._socket.sendall(encode(Intent(name=name, value=value)))
+            self._socket.sendall(encode_message(Intent(name=name, value=value)))
 
     def sees(self, **facts) -> Snapshot:
         """Wait for a snapshot with these values."""

@@ -16,7 +16,7 @@ from run_rig import EGM, PATIENCE_SECONDS, Visit, cabinet, connect, demonstratio
 
 from egm.config.cabinet_file import DEFAULT_CABINET, StateFolder
 from egm.isolated import build_python_command
-from egm.kernel.messages import Hello, Intent, Play, Snapshot, encode
+from egm.kernel.messages import GameOutcome, Hello, Intent, Snapshot, encode_message
 from egm.unix_sockets import can_be_socket_address
 from meters import Journal, Transaction
 
@@ -49,7 +49,7 @@ def test_a_person_plays_and_is_paid(tmp_path):
                 credit_cents % 100 == 0
             ):  # chance is real here, and the end wants a rest too small for a coin
                 visit.wish("play")
-                played = await until(screen, lambda m: isinstance(m, Play))
+                played = await until(screen, lambda m: isinstance(m, GameOutcome))
                 visit.wish("shown", played.play_id)
                 after = await until(screen, snapshot(state="idle"))
                 assert after.credit_cents == credit_cents - 5 + played.win_cents
@@ -99,7 +99,7 @@ def test_a_second_machine_on_the_same_state_is_refused_and_the_first_continues(t
                 assert f"state folder {folder.root} is in use by the machine of process" in line
             assert (folder.run / "bench.ready").exists()
             assert folder.screen_socket.exists()
-            wishes.write(encode(Intent(name="service")))
+            wishes.write(encode_message(Intent(name="service")))
             await until(screen, lambda m: isinstance(m, Snapshot) and "service" in m.accepts)
             wishes.close()
 

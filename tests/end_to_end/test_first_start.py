@@ -23,7 +23,7 @@ from egm.config.cabinet_file import StateFolder, load_cabinet
 from egm.devices.catalogue import PROTOCOLS
 from egm.devices.twin import SimulatedPort
 from egm.integrity.signed_file import compute_digest
-from egm.kernel.messages import Intent, MessageError, Snapshot, encode
+from egm.kernel.messages import Intent, MessageError, Snapshot, encode_message
 from egm.people import Role, Roster
 from egm.progressive.connection import check_certificates
 from egm.progressive.enrolment import EnrolmentStick, compute_key_digest, create_request, read_request
@@ -77,13 +77,13 @@ class Hand:
     async def touch(self, action, text=""):
         before = self.page.id
         options = {"page": before, "input": text}
-        self._writer.write(encode(Intent(name="answer", value=action, options=options)))
+        self._writer.write(encode_message(Intent(name="answer", value=action, options=options)))
         return await self.read(lambda page: page.id != before)
 
     def last(self, text):
         """What ends the first start: no page follows."""
         options = {"page": self.page.id, "input": text}
-        self._writer.write(encode(Intent(name="answer", value="enter", options=options)))
+        self._writer.write(encode_message(Intent(name="answer", value="enter", options=options)))
 
     async def type(self, *texts):
         for text in texts:
@@ -422,8 +422,8 @@ def test_first_start_states_are_shown_as_pages_and_other_messages_are_ignored(tm
     async def session():
         async with asking(folder, file) as process, Hand.at(folder) as hand:
             for intent in (Intent(name="play"), Intent(name="menu"), Intent(name="answer", value="next")):
-                hand._writer.write(encode(intent))
-            hand._writer.write(encode(Intent(name="language", value="fr")))
+                hand._writer.write(encode_message(intent))
+            hand._writer.write(encode_message(Intent(name="language", value="fr")))
             shown = await until(hand._reader, snapshot(language="fr"))
             assert shown.page.id == hand.page.id
             await hand.touch("next")

@@ -17,7 +17,7 @@ import pytest
 from run_rig import EGM, PATIENCE_SECONDS, Visit, cabinet, snapshot, until
 
 from egm.config.cabinet_file import StateFolder
-from egm.kernel.messages import Decision, Play, Snapshot, decode
+from egm.kernel.messages import DecisionRequest, GameOutcome, Snapshot, decode_message
 from egm.profiles import load_profile
 from egm.progressive.connection import build_tls_context, open_connection
 from egm.progressive.messages import Contribution, encode
@@ -154,10 +154,10 @@ async def one_game(person, level="top"):
     won, is_over = False, False
     async with asyncio.timeout(120):
         while True:
-            message = decode(await person.screen.readline())
-            if isinstance(message, Decision):
+            message = decode_message(await person.screen.readline())
+            if isinstance(message, DecisionRequest):
                 person.wish("choose", message.options[0])
-            elif isinstance(message, Play):
+            elif isinstance(message, GameOutcome):
                 won = won or any(win.level == level for win in message.progressives)
                 is_over = True
                 person.wish("shown", message.play_id)

@@ -10,8 +10,8 @@ import pytest
 from run_rig import Visit, cabinet, until
 
 from egm.config.cabinet_file import StateFolder
-from egm.kernel.messages import Decision as Question
-from egm.kernel.messages import Play, Snapshot
+from egm.kernel.messages import DecisionRequest as Question
+from egm.kernel.messages import GameOutcome, Snapshot
 from meters import open_view
 from tools.audit.games import GameFiles
 from tools.audit.verify import Auditor
@@ -62,14 +62,14 @@ def test_two_players_games_survive_a_kill_of_their_machine(tmp_path):
                 await two.sees(state="idle", credit_cents=1000)
                 one.wish("play")
                 two.wish("play")
-                first = await until(one.screen, lambda m: isinstance(m, Play))
-                second = await until(two.screen, lambda m: isinstance(m, Play))
+                first = await until(one.screen, lambda m: isinstance(m, GameOutcome))
+                second = await until(two.screen, lambda m: isinstance(m, GameOutcome))
                 os.kill(the_machine(running.pid), signal.SIGKILL)
                 for socket in (folder.find_screen_socket(1), folder.find_screen_socket(2)):
                     socket.unlink(missing_ok=True)
             async with Visit.at(folder) as one, Visit.at(folder, position=2) as two:
                 for visit, shown, before_cents in ((one, first, 500), (two, second, 1000)):
-                    again = await until(visit.screen, lambda m: isinstance(m, Play))
+                    again = await until(visit.screen, lambda m: isinstance(m, GameOutcome))
                     assert (again.play_id, again.display, again.resumed) == (
                         shown.play_id,
                         shown.display,
@@ -184,8 +184,8 @@ def test_two_players_at_one_roulette_bet_together_and_see_one_number(tmp_path):
                 waiting = await one.sees(state="betting", credit_cents=2000)
                 assert [notice.code for notice in waiting.notices] == ["bets_placed"]
                 two.wish("play")
-                first = await until(one.screen, lambda m: isinstance(m, Play))
-                second = await until(two.screen, lambda m: isinstance(m, Play))
+                first = await until(one.screen, lambda m: isinstance(m, GameOutcome))
+                second = await until(two.screen, lambda m: isinstance(m, GameOutcome))
                 assert first.display["pocket"] == second.display["pocket"]
                 for visit, shown in ((one, first), (two, second)):
                     visit.wish("shown", shown.play_id)
@@ -221,8 +221,8 @@ def test_a_blackjack_round_of_two_players_survives_a_kill_of_the_machine(tmp_pat
             for visit in visits:
                 if visit in over:
                     continue
-                told = await until(visit.screen, lambda m: isinstance(m, Play | Question))
-                if isinstance(told, Play):
+                told = await until(visit.screen, lambda m: isinstance(m, GameOutcome | Question))
+                if isinstance(told, GameOutcome):
                     over[visit] = told
                 elif told.options:
                     visit.wish("choose", told.options[0])
@@ -242,8 +242,8 @@ def test_a_blackjack_round_of_two_players_survives_a_kill_of_the_machine(tmp_pat
                     await visit.sees(bet_credits=4)
                 one.wish("play")
                 two.wish("play")
-                await until(one.screen, lambda m: isinstance(m, Play | Question))
-                await until(two.screen, lambda m: isinstance(m, Play | Question))
+                await until(one.screen, lambda m: isinstance(m, GameOutcome | Question))
+                await until(two.screen, lambda m: isinstance(m, GameOutcome | Question))
                 os.kill(the_machine(running.pid), signal.SIGKILL)
                 for socket in (folder.find_screen_socket(1), folder.find_screen_socket(2)):
                     socket.unlink(missing_ok=True)

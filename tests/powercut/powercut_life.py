@@ -16,7 +16,7 @@ from powercut_session import leave
 from powercut_storage import SimStorage
 
 from egm.kernel.events import EventType, State
-from egm.kernel.messages import Decision
+from egm.kernel.messages import DecisionRequest
 from egm.kernel.positions import Position
 from egm.seats.table import SharedTable
 from egm.testing.machine import ScriptedStep
@@ -66,7 +66,7 @@ class Life:
     def act(self):
         """Do what the machine waits for."""
         match self.room.state:
-            case State.PLAYING if isinstance(self.room.hands.messages[-1], Decision):
+            case State.PLAYING if isinstance(self.room.hands.messages[-1], DecisionRequest):
                 self.room.engine.handle(EventType.CHOOSE, value=self.answer())
             case State.PLAYING:
                 self.room.report_shown()

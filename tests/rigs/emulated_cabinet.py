@@ -16,7 +16,7 @@ from PIL import Image
 
 from egm.config.cabinet_file import StateFolder
 from egm.errors import OperatorError
-from egm.kernel.messages import BenchCommand, BenchReply, Hello, decode, encode
+from egm.kernel.messages import BenchCommand, BenchReply, Hello, decode_message, encode_message
 from egm.unix_sockets import open_socket_address
 from egm.verify.manifest import create_key
 from tools.image import image as builder
@@ -134,10 +134,10 @@ class Cabinet:
         async def ask():
             with open_socket_address(self.state.bench_socket) as address:
                 reader, writer = await asyncio.open_unix_connection(address)
-            writer.write(encode(Hello(token=self.state.bench_token.read_text())))
+            writer.write(encode_message(Hello(token=self.state.bench_token.read_text())))
             await reader.readline()
-            writer.write(encode(BenchCommand(device=device, action=action, values=values)))
-            reply = decode(await reader.readline())
+            writer.write(encode_message(BenchCommand(device=device, action=action, values=values)))
+            reply = decode_message(await reader.readline())
             writer.close()
             return reply
 

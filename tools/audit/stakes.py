@@ -9,7 +9,7 @@ from contextlib import suppress
 from typing import Any, TypeAlias, TypeVar
 
 from egm.errors import InvariantError
-from egm.kernel.credits import split_stakes
+from egm.kernel.credits import divide_stakes_by_account
 from egm.kernel.positions import Position
 from egm.play.conversation import GameConversation, list_decided_bets
 from egm.play.entries import GAME_PUSH, TABLE_BETS_RETURNED, GameEndByHand, GameVoid, StakesReturned
@@ -483,7 +483,7 @@ class StakeAudit:
         If the amounts do not add up to the stakes, report a finding and return None.
         """
         try:
-            return split_stakes(staked, amounts, Position(_read_position(entry)))
+            return divide_stakes_by_account(staked, amounts, Position(_read_position(entry)))
         except InvariantError as error:
             self._report_finding(entry, f"the stakes of the game do not add up: {error}")
             return None

@@ -10,7 +10,7 @@ from typing import Final
 import pygame
 from PIL import Image
 
-from egm.kernel.messages import GameView, Play
+from egm.kernel.messages import GameOutcome, GameView
 from egm.screen.input_reducer import apply_action
 from egm.screen.layout import LANDSCAPE
 from egm.screen.message_reducer import apply_message
@@ -76,7 +76,7 @@ def view_after_outcome(view: View, game: GameView, outcome: Outcome) -> View:
         credit_cents=_compute_credit_after_wager(game),
         denomination_cents=unit,
     )
-    play = Play(
+    play = GameOutcome(
         play_id="preview",
         game_id=game.id,
         bet_credits=bet,

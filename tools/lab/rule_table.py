@@ -6,7 +6,7 @@ from typing import Final
 from egm.app.features import FEATURES
 from egm.kernel.events import EventName, EventType, NextState, State
 from egm.kernel.feature import Features
-from egm.kernel.rules import Refusal
+from egm.kernel.rules import RefusalHandling
 from egm.kernel.states import STATE_SET_NAMES
 from egm.seats.table import TableEvent
 from tools.lab.markdown import format_table
@@ -79,7 +79,7 @@ def format_rule_table(features: Features = FEATURES) -> str:
             _format_names([guard.__name__ for guard in rule.guards]),
             _format_names([effect.__name__ for effect in rule.effects]),
             "" if rule.next_state is NextState.SAME else _format_next(rule.next_state),
-            "told" if rule.refusal is Refusal.REPORT else "recorded",
+            "told" if rule.refusal is RefusalHandling.REPORT else "recorded",
         ]
         for rule in features.state_table
     ]

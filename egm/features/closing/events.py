@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Final
 
-from egm.kernel.events import EventName, NoData, Payload
+from egm.kernel.events import EmptyPayload, EventName, Payload
 from egm.staff.events import FilledForm
 
 
@@ -29,5 +29,5 @@ class ClosingForm(FilledForm):
 EVENTS: Final[Mapping[EventName, type[Payload]]] = {
     ClosingEvent.CLOSE_TABLES: ClosingForm,
     ClosingEvent.OPEN_TABLES: FilledForm,
-    ClosingEvent.TABLES_DUE: NoData,
+    ClosingEvent.TABLES_DUE: EmptyPayload,
 }

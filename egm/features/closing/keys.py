@@ -1,9 +1,9 @@
 """The storage key for the closing of the tables."""
 
-from egm.kernel.keys import ClearAction, Key, KeyOwner
+from egm.kernel.keys import ClearAction, KeyOwner, StorageKey
 
 
-class ClosingKey(Key):
+class ClosingKey(StorageKey):
     """The storage key for the closing of the tables."""
 
     TABLES = "tables_closing", ClearAction.IDENTITY, KeyOwner.MACHINE

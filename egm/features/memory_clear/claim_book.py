@@ -15,7 +15,7 @@ from egm.features.memory_clear.evidence import MemoryEvidence
 from egm.features.memory_clear.records import CARRIED_STATE, CLAIM_CARRIED, CLAIM_ENDED, CLAIM_PAID
 from egm.host.keys import HostKey
 from egm.kernel.credits import CreditKind
-from egm.kernel.keys import ClearAction, Key, StorageKeys
+from egm.kernel.keys import ClearAction, StorageKey, StorageKeys
 from egm.money.keys import MoneyKey
 from egm.record_codec import RecordError, from_json, to_json
 from meters import Phase, Transaction, Transfer
@@ -343,7 +343,7 @@ class ClaimMaker:
     Each key with the clear action OWED needs one.
     """
 
-    key: Key
+    key: StorageKey
     add_claims: Callable[[ClaimBook, str], None]
 
 
@@ -354,7 +354,7 @@ def parse_position(name: str) -> int:
     return int(number) if slash and number.isdecimal() else 1
 
 
-def format_state_name(position: int, key: Key) -> str:
+def format_state_name(position: int, key: StorageKey) -> str:
     """Return the name under which the journal stores the value of a key at a player position."""
     return f"{position}/{key}" if position > 1 else str(key)
 

@@ -27,7 +27,7 @@ from egm.features.memory_clear.evidence import MemoryEvidence
 from egm.features.memory_clear.records import CLAIM_CARRIED, CLAIM_ENDED, CLAIM_PAID
 from egm.host.keys import HostKey
 from egm.kernel.feature import Features
-from egm.kernel.keys import Key
+from egm.kernel.keys import StorageKey
 from egm.money.disputed import DisputedAmount, DisputeRuling
 from egm.money.keys import MoneyKey
 from egm.money.records.host import RegistrationRecord
@@ -514,7 +514,7 @@ def _carry_registration(book: ClaimBook, name: str) -> None:
     )
 
 
-def list_claim_makers(features: Features) -> Mapping[Key, Callable[[ClaimBook, str], None]]:
+def list_claim_makers(features: Features) -> Mapping[StorageKey, Callable[[ClaimBook, str], None]]:
     """Return the function that adds the claims for the values of each storage key with the clear action OWED.
 
     The keys of added features are included.
@@ -526,7 +526,7 @@ def list_claim_makers(features: Features) -> Mapping[Key, Callable[[ClaimBook, s
 
 
 #: Claim makers by key, in the order in which they are called. A game takes its claims along.
-CLAIM_MAKER_BY_KEY: Final[Mapping[Key, Callable[[ClaimBook, str], None]]] = {
+CLAIM_MAKER_BY_KEY: Final[Mapping[StorageKey, Callable[[ClaimBook, str], None]]] = {
     MoneyKey.PAPER: _claim_paper,
     MoneyKey.PAY_OUT: _claim_pay_out,
     MoneyKey.COINS_DISPENSED: _claim_coins_paid,
@@ -543,7 +543,7 @@ CLAIM_MAKER_BY_KEY: Final[Mapping[Key, Callable[[ClaimBook, str], None]]] = {
     HostKey.REGISTRATION: _carry_registration,
 }
 #: Keys whose value belongs to the claim of another key; None for the terms of restricted credit.
-KEY_SETTLED_WITH: Final[Mapping[Key, Key | None]] = {
+KEY_SETTLED_WITH: Final[Mapping[StorageKey, StorageKey | None]] = {
     MoneyKey.PRINT: MoneyKey.PAY_OUT,
     MoneyKey.HOPPER: MoneyKey.PAY_OUT,
     ProgressiveKey.GAME_AWAITING_AWARD: PlayKey.GAME,

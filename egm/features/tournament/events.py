@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Final, Literal
 
-from egm.kernel.events import EventName, NoData, Payload
+from egm.kernel.events import EmptyPayload, EventName, Payload
 from egm.staff.events import FilledForm, RulingForm
 
 
@@ -92,5 +92,5 @@ EVENTS: Final[Mapping[EventName, type[Payload]]] = {
     TournamentEvent.PAY_PRIZE: PrizeForm,
     TournamentEvent.BEGIN_ROUND: RoundForm,
     TournamentEvent.END_ROUND: RoundEndForm,
-    TournamentEvent.ROUND_TIME: NoData,
+    TournamentEvent.ROUND_TIME: EmptyPayload,
 }

@@ -1,9 +1,9 @@
 """Storage keys of tournaments. The points of each position are stored by play (:class:`egm.play.keys.PlayKey`)."""
 
-from egm.kernel.keys import ClearAction, Key, KeyOwner
+from egm.kernel.keys import ClearAction, KeyOwner, StorageKey
 
 
-class TournamentKey(Key):
+class TournamentKey(StorageKey):
     """Storage keys of tournaments: the installed rules, and whether the machine is in the tournament."""
 
     RULES = "tournament_rules", ClearAction.IDENTITY, KeyOwner.MACHINE

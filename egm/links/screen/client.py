@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
-from egm.kernel.messages import LINE_BYTES_MAX, Hello, Message, MessageError, decode, encode
+from egm.kernel.messages import LINE_BYTES_MAX, Hello, Message, MessageError, decode_message, encode_message
 from egm.unix_sockets import open_socket_address
 
 #: Delay in seconds before the first attempt to reconnect.
@@ -46,7 +46,7 @@ class ScreenClient:
         """Create a client for the socket at ``socket_path``; its token is in the file at ``token_path``.
 
         ``is_onlooker``: the client only observes; no player uses its picture. ``sends_alive``: the client sends
-        :class:`Alive` regularly, so that the machine notices if it hangs.
+        :class:`ScreenHeartbeat` regularly, so that the machine notices if it hangs.
         """
         self._sends_alive = sends_alive
         self._is_onlooker = is_onlooker
@@ -65,7 +65,7 @@ class ScreenClient:
         """
         if self._socket is None or len(self._outbox) > _UNSENT_BYTES_MAX:
             return False
-        self._outbox += encode(message)
+        self._outbox += encode_message(message)
         return True
 
     def poll(self, now: float) -> PollResult:
@@ -118,7 +118,7 @@ class ScreenClient:
             return False
         peer.setblocking(False)
         self._socket = peer
-        self._outbox += encode(Hello(token=token, onlooker=self._is_onlooker, proves=self._sends_alive))
+        self._outbox += encode_message(Hello(token=token, onlooker=self._is_onlooker, proves=self._sends_alive))
         return True
 
     def _write(self) -> None:
@@ -145,4 +145,4 @@ class ScreenClient:
                 raise MessageError(f"a line of more than {LINE_BYTES_MAX} bytes")
         *lines, incomplete = self._inbox.split(b"\n")
         self._inbox = bytearray(incomplete)
-        return tuple(decode(bytes(line)) for line in lines if line)
+        return tuple(decode_message(bytes(line)) for line in lines if line)

@@ -11,7 +11,16 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 
-from egm.kernel.messages import REQUEST_BYTES_MAX, Alive, Hello, Intent, Message, MessageError, decode, encode
+from egm.kernel.messages import (
+    REQUEST_BYTES_MAX,
+    Hello,
+    Intent,
+    Message,
+    MessageError,
+    ScreenHeartbeat,
+    decode_message,
+    encode_message,
+)
 from egm.links.screen.private import is_same_token, serve_unix_socket
 
 _BACKLOG_BYTES_MAX = 8 * 1024 * 1024
@@ -84,7 +93,7 @@ class ScreenServer:
 
     def send(self, message: Message) -> None:
         """Send a message to every connected screen."""
-        line = encode(message)
+        line = encode_message(message)
         for writer in list(self._writers):
             if writer.transport.get_write_buffer_size() > _BACKLOG_BYTES_MAX:
                 self._on_peer_error("a screen does not read its messages, so its connection was closed")
@@ -96,19 +105,19 @@ class ScreenServer:
     async def _serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         """Serve one screen: check its token, send the greeting, then pass on its messages until it disconnects."""
         try:
-            hello = decode(await reader.readline())
+            hello = decode_message(await reader.readline())
             if not isinstance(hello, Hello) or not is_same_token(hello.token, self._token):
                 raise MessageError("a screen did not send the machine's token first")
             for message in self._greeting():
-                writer.write(encode(message))
+                writer.write(encode_message(message))
             self._writers.add(writer)
             if not hello.onlooker:
                 self._screens[writer] = self._now_s() if hello.proves else math.inf
             while line := await reader.readline():
-                message = decode(line)
+                message = decode_message(line)
                 if hello.proves and writer in self._screens:
                     self._screens[writer] = self._now_s()
-                if isinstance(message, Alive):
+                if isinstance(message, ScreenHeartbeat):
                     continue
                 if not isinstance(message, Intent):
                     raise MessageError(f"a screen sent {message.type!r}; only intents are accepted")

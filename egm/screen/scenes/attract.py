@@ -6,7 +6,7 @@ from typing import Final
 
 import pygame
 
-from egm.kernel.messages import Play
+from egm.kernel.messages import GameOutcome
 from egm.screen.art.ink import LinearGradient, RadialGradient, VectorCanvas, create_painted_surface
 from egm.screen.art.paths import build_ellipse
 from egm.screen.art.symbols import render_drawing
@@ -135,7 +135,7 @@ def draw_celebration(stage: Stage) -> None:
             )
 
 
-def _format_win_name(stage: Stage, play: Play, level: int) -> str:
+def _format_win_name(stage: Stage, play: GameOutcome, level: int) -> str:
     """Return the heading of a celebration: the merchandise or progressive won, or else the level's name."""
     if play.prizes:
         return format_prizes_won(stage, play.prizes)
@@ -148,7 +148,7 @@ def _format_win_name(stage: Stage, play: Play, level: int) -> str:
     return stage.texts.say("progressive.won", name=names)
 
 
-def _format_win_amount(stage: Stage, play: Play, win_cents: int) -> str:
+def _format_win_amount(stage: Stage, play: GameOutcome, win_cents: int) -> str:
     """Return the amount of a win as text.
 
     For merchandise alone, it is the stated value. For a progressive whose amount is not known yet, it says so.

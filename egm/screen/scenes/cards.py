@@ -3,7 +3,7 @@
 from collections.abc import Collection, Mapping, Sequence
 from typing import Final
 
-from egm.kernel.messages import Decision
+from egm.kernel.messages import DecisionRequest
 from egm.screen.flow import compute_height_above_spots, find_felt_rect
 from egm.screen.layout import Layout, grow_rect
 from egm.screen.motion import ease_out
@@ -360,7 +360,7 @@ def lay_out_card_touches(stage: Stage) -> list[Rect]:
     return [(x, y, w, h + _HOLD_KEY_HEIGHT + 8) for x, y, w, h in places[0]]
 
 
-def _find_decision_hand(hands: Sequence[DealtHand], decision: Decision) -> int:
+def _find_decision_hand(hands: Sequence[DealtHand], decision: DecisionRequest) -> int:
     """Return the index in ``hands`` of the hand that a decision is about; 0 if the decision names no hand."""
     return next((n for n, hand in enumerate(hands) if hand.id == decision.display.get("hand")), 0)
 
@@ -507,7 +507,7 @@ def format_settlement(stage: Stage, name: str) -> str:
     return stage.texts.choose_translation(pay_names) if pay_names else name
 
 
-def _format_set_hands(stage: Stage, decision: Decision) -> str:
+def _format_set_hands(stage: Stage, decision: DecisionRequest) -> str:
     """Return the values of the two pai gow hands that the marked cards would make; "" if the rules forbid them."""
     ways: Mapping[str, Mapping[str, str]] = decision.display.get("ways", {})
     values = ways.get(str(stage.view.held_bits))

@@ -6,7 +6,7 @@ presented first (:mod:`egm.screen.message_reducer`); this module draws the decis
 
 from functools import partial
 
-from egm.kernel.messages import Decision
+from egm.kernel.messages import DecisionRequest
 from egm.screen.art.files import render_own_picture
 from egm.screen.layout import Layout
 from egm.screen.outcome import ReelField, ReelSpin
@@ -62,7 +62,7 @@ def lay_out_answers(stage: Stage) -> list[tuple[Rect, Action]]:
     return _lay_out_buttons(stage.layout, decision)
 
 
-def _lay_out_buttons(layout: Layout, decision: Decision) -> list[tuple[Rect, Action]]:
+def _lay_out_buttons(layout: Layout, decision: DecisionRequest) -> list[tuple[Rect, Action]]:
     """Return a button for each answer of a decision that is not made on a picture of reels, cards or boxes."""
     x, y, w, h = layout.field
     count = len(decision.options)
@@ -89,7 +89,7 @@ def _build_pick_step(view: View) -> PickStep:
     return PickStep("", len(decision.options) if decision is not None else 0, (), 0)
 
 
-def draw_decision(stage: Stage, decision: Decision) -> None:
+def draw_decision(stage: Stage, decision: DecisionRequest) -> None:
     """Draw the player's pending decision with its answers in the game field."""
     if decision.kind == "hold":
         _draw_held_reels(stage)
@@ -120,7 +120,7 @@ def _draw_held_reels(stage: Stage) -> None:
         )
 
 
-def _draw_question(stage: Stage, decision: Decision) -> None:
+def _draw_question(stage: Stage, decision: DecisionRequest) -> None:
     """Draw a decision that is not made on a picture: its name, and a button for each answer."""
     draw_board_background(stage)
     x, y, w, _ = stage.layout.field

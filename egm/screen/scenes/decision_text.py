@@ -3,7 +3,7 @@
 import re
 from typing import Final
 
-from egm.kernel.messages import Decision
+from egm.kernel.messages import DecisionRequest
 from egm.screen.scenes.stage import Stage
 
 #: More answers than this are not listed in a line; the field shows them.
@@ -12,7 +12,7 @@ _LISTED_ANSWERS_MAX: Final = 4
 _TURN_NOTICE_CODES: Final = frozenset({"answer_within", "answer_within_bank", "seat_answers"})
 
 
-def format_answer(stage: Stage, decision: Decision, option: str) -> str:
+def format_answer(stage: Stage, decision: DecisionRequest, option: str) -> str:
     """Return the text of an answer to a decision, with the amount that it adds to the stake, if any."""
     text = format_option(stage, option)
     cost = decision.costs.get(option, 0)
@@ -33,7 +33,7 @@ def format_option(stage: Stage, option: str) -> str:
     return re.sub(r"[_-]", " ", option).upper()
 
 
-def format_question(stage: Stage, decision: Decision) -> str:
+def format_question(stage: Stage, decision: DecisionRequest) -> str:
     """Return the question of a decision. If there is no text for its kind, return a list of its answers."""
     key, kinds = f"decide.{decision.kind}", {str(option).rstrip("-0123456789") for option in decision.options}
     if not decision.options and not stage.texts.has_text(key):
@@ -44,7 +44,7 @@ def format_question(stage: Stage, decision: Decision) -> str:
     return stage.texts.say("decide.of", options=listed) if listed else stage.texts.say("decide.other")
 
 
-def format_turn(stage: Stage, decision: Decision) -> str:
+def format_turn(stage: Stage, decision: DecisionRequest) -> str:
     """Return the question of a decision, with the time left if other players at the table wait for it.
 
     If it is another player's decision, return a text that says so.
@@ -61,13 +61,13 @@ def format_turn(stage: Stage, decision: Decision) -> str:
     return f"{text}  \u00b7  {notice}" if decision.options else notice
 
 
-def describe_decision_before_play(stage: Stage, decision: Decision) -> str:
+def describe_decision_before_play(stage: Stage, decision: DecisionRequest) -> str:
     """Return the text that says which decision the player must make before PLAY has an effect."""
     listed = _format_answer_list(stage, decision)
     return stage.texts.say("decide.first", options=listed) if listed else format_question(stage, decision)
 
 
-def describe_offered_choices(stage: Stage, decision: Decision) -> str:
+def describe_offered_choices(stage: Stage, decision: DecisionRequest) -> str:
     """Return the text for an answer that was refused.
 
     It lists the answers on offer, or says that the player's answer is not among them.
@@ -77,7 +77,7 @@ def describe_offered_choices(stage: Stage, decision: Decision) -> str:
     return stage.texts.say(key, options=listed)
 
 
-def _format_answer_list(stage: Stage, decision: Decision) -> str:
+def _format_answer_list(stage: Stage, decision: DecisionRequest) -> str:
     """Return the answers to a decision as one line of text; "" if there are too many or one has no text."""
     options = [option for option in decision.options if isinstance(option, str)]
     if not options or len(options) < len(decision.options) or len(options) > _LISTED_ANSWERS_MAX:

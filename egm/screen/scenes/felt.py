@@ -6,7 +6,7 @@ from typing import Final
 
 import pygame
 
-from egm.kernel.messages import Decision
+from egm.kernel.messages import DecisionRequest
 from egm.screen.art.ink import RadialGradient, VectorCanvas
 from egm.screen.art.paths import build_ellipse, build_rounded_box
 from egm.screen.cloth import (
@@ -87,7 +87,7 @@ _CLOSED_SPOT_EDGE_COLOUR: Final = (226, 240, 226, 60)
 _CLOSED_SPOT_TEXT_COLOUR: Final = (166, 178, 170, 255)
 
 
-def lay_out_felt_answers(stage: Stage, decision: Decision) -> list[tuple[Rect, Action]]:
+def lay_out_felt_answers(stage: Stage, decision: DecisionRequest) -> list[tuple[Rect, Action]]:
     """Return the touch targets for a decision at a table: cards to hold, or a key for each answer.
 
     Return none if the decision is another seat's.
@@ -525,7 +525,7 @@ def _draw_ring(size: tuple[int, int], colour: Colour) -> pygame.Surface:
     return ink.finish_surface()
 
 
-def _draw_question(stage: Stage, table: Table, decision: Decision) -> None:
+def _draw_question(stage: Stage, table: Table, decision: DecisionRequest) -> None:
     """Draw a decision at a table: a key with its cost for each answer, and above the keys the stake that it is about.
 
     At a game without cards, also draw the question and the dice that have been thrown.

@@ -3,7 +3,7 @@
 from collections import Counter
 from typing import Final
 
-from egm.kernel.messages import Decision, Snapshot
+from egm.kernel.messages import DecisionRequest, Snapshot
 from egm.screen.layout import LEVELS_STRIP_HEIGHT, find_middle
 from egm.screen.painter import FACT_SEPARATOR, Rect, TextStyle
 from egm.screen.roads import count_most_and_least_frequent_signs
@@ -291,7 +291,7 @@ def _draw_spot_details(stage: Stage, spot: Spot, rect: Rect) -> float:
     return top - y
 
 
-def _draw_question_details(stage: Stage, table: Table, decision: Decision, rect: Rect) -> float:
+def _draw_question_details(stage: Stage, table: Table, decision: DecisionRequest, rect: Rect) -> float:
     """Draw what a decision is about: the bet, its stake, and the cost of each answer.
 
     Return the height used, in units.
@@ -309,7 +309,9 @@ def _draw_question_details(stage: Stage, table: Table, decision: Decision, rect:
     return top - y
 
 
-def format_question_lines(stage: Stage, table: Table, decision: Decision) -> list[tuple[str, str, TextStyle]]:
+def format_question_lines(
+    stage: Stage, table: Table, decision: DecisionRequest
+) -> list[tuple[str, str, TextStyle]]:
     """Return the lines that describe a player decision: each has a text, an amount and a text style.
 
     Empty if the decision is another seat's.

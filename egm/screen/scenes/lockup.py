@@ -11,7 +11,7 @@ from typing import Final
 
 import pygame
 
-from egm.kernel.messages import Handpay, HostLock, Snapshot, Tilt
+from egm.kernel.messages import HandpayView, HostLock, Snapshot, Tilt
 from egm.links.screen.starting import StartUpActivity
 from egm.screen.art.files import render_own_picture
 from egm.screen.art.ink import LinearGradient, VectorCanvas
@@ -201,7 +201,7 @@ _ATTENDANT_ACTION_BY_TICKET_PROGRESS: Final = {
 }
 
 
-def _describe_handpay(stage: Stage, handpay: Handpay) -> LockupText:
+def _describe_handpay(stage: Stage, handpay: HandpayView) -> LockupText:
     """Return the texts of a hand-pay: its amount or prizes, what the player must do, and who pays it."""
     say, kind, prizes = stage.texts.say, handpay.kind, handpay.prizes
     title, text, wait = say(f"handpay.title_{kind}"), say(f"handpay.say_{kind}"), say("handpay.wait")
@@ -244,7 +244,7 @@ def _describe_handpay(stage: Stage, handpay: Handpay) -> LockupText:
     )
 
 
-def _format_handpay_facts(stage: Stage, handpay: Handpay) -> str:
+def _format_handpay_facts(stage: Stage, handpay: HandpayView) -> str:
     """Return what an attendant notes about a hand-pay.
 
     It says which payment it is, since when it is pending, and at which machine and site.

@@ -6,7 +6,7 @@ The jurisdiction requires the odds of an award to be shown if they are longer th
 import re
 from typing import Final
 
-from egm.kernel.messages import Chances, GameView, LongOdds
+from egm.kernel.messages import BetChances, GameView, LongOdds
 from egm.screen.painter import Rect, TextStyle
 from egm.screen.scenes.cards import format_settlement
 from egm.screen.scenes.glass import format_prize_name
@@ -32,7 +32,7 @@ def list_long_odds_pages(stage: Stage) -> list[tuple[LongOdds, ...]]:
     return [awards[at : at + PAGE] for at in range(0, len(awards), PAGE)]
 
 
-def list_chance_pages(stage: Stage) -> list[tuple[Chances, ...]]:
+def list_chance_pages(stage: Stage) -> list[tuple[BetChances, ...]]:
     """Return the bets of the game on each help page, with how often each wins."""
     game = stage.view.game
     chances = game.chances if game else ()
@@ -40,7 +40,7 @@ def list_chance_pages(stage: Stage) -> list[tuple[Chances, ...]]:
     return [chances[at : at + bets_a_page] for at in range(0, len(chances), bets_a_page)]
 
 
-def draw_chances(stage: Stage, rect: Rect, entries: tuple[Chances, ...]) -> None:
+def draw_chances(stage: Stage, rect: Rect, entries: tuple[BetChances, ...]) -> None:
     """Draw how often each bet wins and starts each feature, and its highest prize with its odds."""
     p, texts, (x, y, w, h) = stage.painter, stage.texts, rect
     y0 = y
@@ -66,7 +66,7 @@ def draw_chances(stage: Stage, rect: Rect, entries: tuple[Chances, ...]) -> None
             p.draw_text(figure, (x + w - 16, middle), style, align="right", width=w * 0.3)
 
 
-def _format_chance_lines(stage: Stage, chances: Chances) -> list[tuple[str, str]]:
+def _format_chance_lines(stage: Stage, chances: BetChances) -> list[tuple[str, str]]:
     """Return the lines about the chances of one bet, each as a text and a number."""
     texts = stage.texts
     lines = []
@@ -99,7 +99,7 @@ def _format_chance_lines(stage: Stage, chances: Chances) -> list[tuple[str, str]
     return lines
 
 
-def _describe_bet(stage: Stage, chances: Chances) -> str:
+def _describe_bet(stage: Stage, chances: BetChances) -> str:
     """Return a text that names a bet: its spots, its number of Keno numbers, its wheel area, or its cost."""
     game, texts = stage.view.game, stage.texts
     if game is not None and _is_table_bet(stage, chances):
@@ -118,7 +118,7 @@ def _describe_bet(stage: Stage, chances: Chances) -> str:
     return texts.say("help.bet", bet=texts.number(chances.cost_credits))
 
 
-def _is_table_bet(stage: Stage, chances: Chances) -> bool:
+def _is_table_bet(stage: Stage, chances: BetChances) -> bool:
     """Return whether a bet is on spots of a table.
 
     Bets on the areas of a wheel, which have other names, are not.
@@ -126,7 +126,7 @@ def _is_table_bet(stage: Stage, chances: Chances) -> bool:
     return bool(chances.spots) and stage.view.table is not None
 
 
-def _format_bet_kind(stage: Stage, chances: Chances) -> str:
+def _format_bet_kind(stage: Stage, chances: BetChances) -> str:
     """Return the name of a kind of bet.
 
     If bets of this kind have different odds, the name includes the odds.
@@ -138,7 +138,7 @@ def _format_bet_kind(stage: Stage, chances: Chances) -> str:
     return " + ".join(dict.fromkeys(names)) + _find_odds_suffix(chances)
 
 
-def _format_spot_names(stage: Stage, chances: Chances) -> str:
+def _format_spot_names(stage: Stage, chances: BetChances) -> str:
     """Return the names of the spots of a bet as one text."""
     table = stage.view.table
     assert table is not None
@@ -150,7 +150,7 @@ def _format_spot_names(stage: Stage, chances: Chances) -> str:
     return " + ".join(names) + _find_odds_suffix(chances)
 
 
-def _find_odds_suffix(chances: Chances) -> str:
+def _find_odds_suffix(chances: BetChances) -> str:
     """Return the odds at the end of a bet's id, with a space before them, such as `` 2:1``; "" without odds.
 
     A craps bet whose pay depends on the point has an id for each of its possible odds.

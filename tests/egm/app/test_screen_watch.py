@@ -6,7 +6,7 @@ import pytest
 
 from egm.app.screen_watch import SCREEN_MISSING_FAULT, ScreenWatch
 from egm.kernel.events import State
-from egm.kernel.messages import Alive, Hello
+from egm.kernel.messages import Hello, ScreenHeartbeat
 from egm.links.screen.client import ScreenClient
 from egm.links.screen.private import make_token
 from egm.links.screen.server import ScreenServer
@@ -95,7 +95,7 @@ def test_a_hanging_screen_counts_as_missing_although_it_is_connected(tmp_path):
             assert server.responding_screen_count == 2
             now_s[0] += 1
             assert (server.responding_screen_count, server.player_screen_count) == (1, 2)
-            assert screen.send(Alive())
+            assert screen.send(ScreenHeartbeat())
             await until(screen, 2)
         screen.close()
         await until(older, 1)

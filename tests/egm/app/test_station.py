@@ -13,7 +13,7 @@ from egm.devices.ioboard.codec import BUTTONS
 from egm.errors import OperatorError
 from egm.kernel.events import EventType, State
 from egm.kernel.keys import KernelKey
-from egm.kernel.messages import Pressed
+from egm.kernel.messages import PlayButtonPress
 from egm.links.screen.client import ScreenClient
 from egm.play.installed_games import admit_games
 from egm.play.showing import build_message
@@ -259,7 +259,7 @@ def test_the_play_button_is_sent_to_a_connected_screen_and_plays_directly_withou
             await asyncio.sleep(0.01)
         station.handle_device_report(press)
         assert rig.machine.notice is None
-        while not any(isinstance(message, Pressed) for message in heard):
+        while not any(isinstance(message, PlayButtonPress) for message in heard):
             heard += screen.poll(asyncio.get_running_loop().time()).messages
             await asyncio.sleep(0.01)
         screen.close()

@@ -27,7 +27,7 @@ from egm.devices.ioboard.driver import IoBoardDriver
 from egm.devices.line import LineLostError, SerialLine
 from egm.devices.transient import TransientEscrowLedger
 from egm.errors import OperatorError
-from egm.kernel.messages import BenchCommand, BenchReply, Hello, decode, encode
+from egm.kernel.messages import BenchCommand, BenchReply, Hello, decode_message, encode_message
 from egm.links.bench_client import BenchClient, BenchUnreachableError
 from egm.unix_sockets import open_socket_address
 from tools.cli.commands.device import command as device_command
@@ -275,8 +275,8 @@ def test_invalid_bench_commands_are_refused_with_what_is_expected(tmp_path):
 @pytest.mark.parametrize(
     "lines",
     [
-        [encode(Hello(token="guess"))],
-        [encode(BenchCommand(device="io", action="state"))],
+        [encode_message(Hello(token="guess"))],
+        [encode_message(BenchCommand(device="io", action="state"))],
         [b"not json\n"],
         [b"x" * 200_000],
         [b"\n"],
@@ -288,13 +288,16 @@ def test_a_bench_client_without_the_token_changes_nothing(tmp_path, lines):
         await bench.start()
         with open_socket_address(bench.socket_path) as address:
             reader, writer = await asyncio.open_unix_connection(address)
-        for line in [*lines, encode(BenchCommand(device="io", action="door", values={"name": "main"}))]:
+        for line in [
+            *lines,
+            encode_message(BenchCommand(device="io", action="door", values={"name": "main"})),
+        ]:
             writer.write(line)
         try:
             answers = (await reader.read()).splitlines()
         except ConnectionError:
             answers = []
-        assert all(not decode(answer).ok for answer in answers)
+        assert all(not decode_message(answer).ok for answer in answers)
         assert len(answers) <= 1
         assert bench.simulated_devices["io"].describe()["doors_open"] == []
         writer.close()

@@ -6,8 +6,16 @@ import pytest
 
 from egm.errors import InvariantError
 from egm.kernel.engine import StateMachineEngine
-from egm.kernel.events import Event, EventType, NextState, NoData, PayloadClasses, ReplaceWithEvent, State
-from egm.kernel.rules import DerivedState, Refusal, Rule, StateTable
+from egm.kernel.events import (
+    EmptyPayload,
+    Event,
+    EventReplacement,
+    EventType,
+    NextState,
+    PayloadClasses,
+    State,
+)
+from egm.kernel.rules import DerivedState, RefusalHandling, Rule, StateTable
 from egm.kernel.states import ALL_STATES, single_state
 
 IDLE = single_state(State.IDLE)
@@ -18,7 +26,7 @@ class Count:
     n: int
 
 
-PAYLOADS = PayloadClasses((dict.fromkeys(EventType, NoData) | {EventType.BET: Count},))
+PAYLOADS = PayloadClasses((dict.fromkeys(EventType, EmptyPayload) | {EventType.BET: Count},))
 
 
 class Toy:
@@ -62,7 +70,7 @@ def ask_for_more(toy, _event):
 
 
 def find_it_broken(_toy, _event):
-    raise ReplaceWithEvent(Event(EventType.CHANCE_FAILED))
+    raise EventReplacement(Event(EventType.CHANCE_FAILED))
 
 
 def note_failure(toy, _event):
@@ -128,7 +136,7 @@ def test_what_the_machine_does_by_itself_it_does_once_for_what_has_happened():
     toy = engine(
         Rule(EventType.WHEN_IDLE, IDLE, (works,), (ask_for_more,)),
         Rule(EventType.PLAY, IDLE, (), (begin,)),
-        Rule(EventType.BET, IDLE, (never,), (begin,), refusal=Refusal.REPORT),
+        Rule(EventType.BET, IDLE, (never,), (begin,), refusal=RefusalHandling.REPORT),
     )
     for _ in range(2):
         toy.machine.done.clear()
@@ -148,7 +156,7 @@ def test_what_happened_instead_comes_first_and_the_rule_leads_nowhere():
 
 def test_a_refusal_is_sent_to_the_requester_or_recorded_once():
     toy = engine(
-        Rule(EventType.PLAY, IDLE, (never,), (begin,), refusal=Refusal.REPORT),
+        Rule(EventType.PLAY, IDLE, (never,), (begin,), refusal=RefusalHandling.REPORT),
         Rule(EventType.COINS_PAID, single_state(State.PAYING), (), (begin,)),
     )
     toy.handle(EventType.PLAY)
@@ -176,7 +184,10 @@ def test_an_event_recorded_while_self_testing_leads_nowhere():
             "a rule after one without guards can never apply",
         ),
         (
-            (Rule(EventType.PLAY, IDLE, (never,)), Rule(EventType.PLAY, IDLE, refusal=Refusal.REPORT)),
+            (
+                Rule(EventType.PLAY, IDLE, (never,)),
+                Rule(EventType.PLAY, IDLE, refusal=RefusalHandling.REPORT),
+            ),
             "must declare the same refusal",
         ),
     ],

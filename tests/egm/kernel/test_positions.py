@@ -9,7 +9,7 @@ from egm.app.view import build_snapshot
 from egm.devices.interface import PrintState
 from egm.errors import InvariantError
 from egm.kernel.events import EventType, State
-from egm.kernel.keys import ClearAction, Key, KeyOwner, StorageKeys
+from egm.kernel.keys import ClearAction, KeyOwner, StorageKey, StorageKeys
 from egm.kernel.positions import Position
 from egm.money.keys import MoneyKey
 from egm.play.keys import PlayKey
@@ -59,10 +59,10 @@ def test_nothing_is_stored_under_an_undeclared_key(tmp_path):
 
 
 def test_two_features_may_not_own_the_same_key():
-    class Loud(Key):
+    class Loud(StorageKey):
         COINS = "coins", ClearAction.IDENTITY, KeyOwner.PLAYER
 
-    class Louder(Key):
+    class Louder(StorageKey):
         COINS = "coins:", ClearAction.IDENTITY, KeyOwner.MACHINE
 
     for kind in (Loud, Louder):

@@ -9,7 +9,7 @@ from rigs.three_levels import awaiting
 
 from egm.app.features import FEATURES, SERVICE_MENU
 from egm.kernel.events import EventType, NextState, State
-from egm.kernel.rules import DerivedState, Refusal, StateTable, get_refusal_code
+from egm.kernel.rules import DerivedState, RefusalHandling, StateTable, get_refusal_code
 from egm.kernel.states import STATE_SET_NAMES
 from egm.testing.machine import FailingChance, MachineRig, ScriptedChance
 from tools.lab.rule_table import format_interruption_table, format_player_diagram, format_rule_table
@@ -57,7 +57,7 @@ def _try(rig: MachineRig, state: State, event: EventType) -> bool:
 
     rig.journal.self_audit()
     if taken is None:
-        told = FEATURES.state_table.find_refusal(event) is Refusal.REPORT
+        told = FEATURES.state_table.find_refusal(event) is RefusalHandling.REPORT
         assert (rig.notice or "").startswith("refused.") == told, event
         unexpected = rig.records("event.unexpected")[unexpected_before:]
         assert [(entry["event"], entry["state"]) for entry in unexpected] == (
@@ -164,7 +164,7 @@ def test_every_form_is_guarded_by_its_persons():
     assert {event for rule in by_form for event in rule.events} >= {
         form.event for form in SERVICE_MENU.forms if not FEATURES.state_table.is_always_accepted(form.event)
     }
-    assert {rule.refusal for rule in by_form} == {Refusal.REPORT}
+    assert {rule.refusal for rule in by_form} == {RefusalHandling.REPORT}
 
 
 def test_every_state_can_be_left_and_reached():

@@ -12,28 +12,30 @@ from hypothesis import strategies as st
 from egm.kernel.messages import (
     INTEGER_MAX,
     LINE_BYTES_MAX,
-    TEXT_MAX,
-    Alive,
+    TEXT_LENGTH_MAX,
     BenchCommand,
     BenchReply,
-    Decision,
+    DecisionRequest,
+    GameOutcome,
     Hello,
     Intent,
     MessageError,
-    Play,
-    decode,
-    encode,
+    ScreenHeartbeat,
+    decode_message,
+    encode_message,
 )
 from egm.links.screen.server import ScreenServer
 from egm.unix_sockets import open_socket_address
 
 MESSAGES = [
     Hello(token="t"),
-    Play(play_id="p", game_id="g", bet_credits=1, win_credits=2, win_cents=10, display={"a": [1, "x"]}),
-    Decision(play_id="p", kind="pick", options=(1, "b"), display={}),
+    GameOutcome(
+        play_id="p", game_id="g", bet_credits=1, win_credits=2, win_cents=10, display={"a": [1, "x"]}
+    ),
+    DecisionRequest(play_id="p", kind="pick", options=(1, "b"), display={}),
     Intent(name="bet", value=3),
     Intent(name="play"),
-    Alive(),
+    ScreenHeartbeat(),
     BenchCommand(device="bill", action="insert", values={"amount_cents": 500}),
     BenchReply(ok=True, text="in"),
 ]
@@ -41,26 +43,26 @@ MESSAGES = [
 
 @pytest.mark.parametrize("message", MESSAGES, ids=lambda m: m.type)
 def test_every_message_survives_the_line(message):
-    assert decode(encode(message)) == message
+    assert decode_message(encode_message(message)) == message
 
 
 @given(st.binary(max_size=200))
 def test_any_bytes_are_a_message_or_a_message_error(line):
     with contextlib.suppress(MessageError):
-        decode(line)
+        decode_message(line)
 
 
 @given(st.dictionaries(st.text(max_size=8), st.integers() | st.text(max_size=8) | st.none(), max_size=4))
 def test_any_object_is_a_message_or_a_message_error(data):
     with contextlib.suppress(MessageError):
-        decode(json.dumps({"type": "intent", **data}).encode())
+        decode_message(json.dumps({"type": "intent", **data}).encode())
 
 
 @pytest.mark.parametrize("options", ['{"level": 1.0}', '{"bets": {"otter": 1e0}}', '{"a": [{"b": [2.5]}]}'])
 def test_a_request_with_a_fraction_is_refused(options):
     """It is equal to a bet that is offered, and no journal keeps a float: it would stop the machine."""
     with pytest.raises(MessageError, match="is not a whole number"):
-        decode(f'{{"type": "intent", "name": "bet", "value": 1, "options": {options}}}'.encode())
+        decode_message(f'{{"type": "intent", "name": "bet", "value": 1, "options": {options}}}'.encode())
 
 
 @pytest.mark.parametrize(
@@ -70,11 +72,11 @@ def test_a_request_with_a_fraction_is_refused(options):
         {"value": -(10**4000)},
         {"value": True},
         {"value": 1.0},
-        {"value": "x" * (TEXT_MAX + 1)},
+        {"value": "x" * (TEXT_LENGTH_MAX + 1)},
         {"options": {"a": 2**63}},
         {"options": {"a": {"b": [-(10**300)]}}},
-        {"options": {"x" * (TEXT_MAX + 1): 1}},
-        {"options": {"input": "x" * (TEXT_MAX + 1)}},
+        {"options": {"x" * (TEXT_LENGTH_MAX + 1): 1}},
+        {"options": {"input": "x" * (TEXT_LENGTH_MAX + 1)}},
         {"options": {"a": list(range(10_000))}},
         {"options": {"a": [[[[[[[[1]]]]]]]]}},
         {"options": [1]},
@@ -87,19 +89,19 @@ def test_an_oversized_request_is_refused_with_a_short_message(fields):
     """Whatever handles a request need not fear its sizes; and what is recorded of the refusal is bounded."""
     line = json.dumps({"type": "intent", "name": "bet", **fields}).encode()
     with pytest.raises(MessageError) as refused:
-        decode(line)
+        decode_message(line)
     assert len(str(refused.value)) < 600
     assert str(refused.value).isprintable()
 
 
 def test_the_largest_numbers_of_a_request_are_read():
     intent = Intent(name="bet", value=INTEGER_MAX, options={"a": [-INTEGER_MAX, None, True]})
-    assert decode(encode(intent)) == intent
+    assert decode_message(encode_message(intent)) == intent
 
 
 def test_a_line_that_is_too_long_is_refused_before_it_is_parsed():
     with pytest.raises(MessageError, match="at most"):
-        decode(b"x" * (LINE_BYTES_MAX + 1))
+        decode_message(b"x" * (LINE_BYTES_MAX + 1))
 
 
 class Desk:
@@ -133,14 +135,14 @@ def test_a_client_with_the_token_is_admitted(tmp_path):
         desk = Desk(tmp_path)
         await desk.server.start()
         assert stat.S_IMODE(desk.path.stat().st_mode) == 0o600
-        reader, writer = await desk.connect(encode(Hello(token="secret")))
-        assert decode(await reader.readline()) == Hello()
-        assert decode(await reader.readline()) == MESSAGES[1]
-        writer.write(encode(Intent(name="play")))
+        reader, writer = await desk.connect(encode_message(Hello(token="secret")))
+        assert decode_message(await reader.readline()) == Hello()
+        assert decode_message(await reader.readline()) == MESSAGES[1]
+        writer.write(encode_message(Intent(name="play")))
         await desk.heard.wait()
         assert desk.server.player_screen_count == 1
         desk.server.send(MESSAGES[2])
-        assert decode(await reader.readline()) == MESSAGES[2]
+        assert decode_message(await reader.readline()) == MESSAGES[2]
         writer.close()
         await desk.server.close()
         assert desk.intents == [Intent(name="play")]
@@ -155,7 +157,9 @@ def test_a_flood_of_requests_does_not_starve_other_tasks(tmp_path):
     async def session():
         desk = Desk(tmp_path)
         await desk.server.start()
-        _, writer = await desk.connect(encode(Hello(token="secret")) + encode(Intent(name="play")) * requests)
+        _, writer = await desk.connect(
+            encode_message(Hello(token="secret")) + encode_message(Intent(name="play")) * requests
+        )
         await desk.heard.wait()
         turns = 0
         while len(desk.intents) < requests:
@@ -171,14 +175,14 @@ def test_a_flood_of_requests_does_not_starve_other_tasks(tmp_path):
 @pytest.mark.parametrize(
     "first",
     [
-        encode(Hello(token="guess")),
+        encode_message(Hello(token="guess")),
         b'{"type":"hello","token":"s\xc3\xa9cret"}\n',
         b'{"type":"hello","token":"\\ud800"}\n',
-        encode(Hello()),
-        encode(Intent(name="play")),
+        encode_message(Hello()),
+        encode_message(Intent(name="play")),
         b"GET / HTTP/1.1\r\n",
         b"\xff\xfe\n",
-        encode(Hello(token="secret")) + encode(MESSAGES[1]),
+        encode_message(Hello(token="secret")) + encode_message(MESSAGES[1]),
     ],
     ids=[
         "wrong token",
@@ -210,8 +214,8 @@ def test_a_socket_left_by_a_killed_machine_is_replaced(tmp_path):
         first, second = Desk(tmp_path), Desk(tmp_path)
         await first.server.start()
         await second.server.start()
-        reader, writer = await second.connect(encode(Hello(token="secret")))
-        assert decode(await reader.readline()) == Hello()
+        reader, writer = await second.connect(encode_message(Hello(token="secret")))
+        assert decode_message(await reader.readline()) == Hello()
         writer.close()
         await first.server.close()
         await second.server.close()
@@ -226,7 +230,9 @@ def test_disconnected_screen_with_unread_requests_receives_nothing_more(tmp_path
         desk = Desk(tmp_path)
         desk.server._on_intent = lambda intent: (desk._hear(intent), desk.server.send(MESSAGES[2]))
         await desk.server.start()
-        _, writer = await desk.connect(encode(Hello(token="secret")) + encode(Intent(name="play")) * 300)
+        _, writer = await desk.connect(
+            encode_message(Hello(token="secret")) + encode_message(Intent(name="play")) * 300
+        )
         await writer.drain()
         writer.transport.abort()
         await desk.heard.wait()

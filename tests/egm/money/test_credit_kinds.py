@@ -12,7 +12,7 @@ from egm.app.view import build_snapshot
 from egm.devices.interface import Devices, PrintState
 from egm.errors import InvariantError
 from egm.host.transfers import execute_transfer_order
-from egm.kernel.credits import CreditKind, build_credit_transfers, split_stakes
+from egm.kernel.credits import CreditKind, build_credit_transfers, divide_stakes_by_account
 from egm.kernel.events import Event, EventType, State
 from egm.kernel.positions import Position
 from egm.money.host_money import HostMoney, TransferOrder
@@ -234,7 +234,7 @@ def test_a_returned_stake_goes_to_its_credit_kinds():
         7, "house:wager", {account(RESTRICTED): 3, account(NONRESTRICTED): 0, account(CASHABLE): 9}.get
     )
     staked = [(t.source, t.amount_cents) for t in wager]
-    assert split_stakes(staked, (0, 0, 7), Position()) == (
+    assert divide_stakes_by_account(staked, (0, 0, 7), Position()) == (
         (),
         (),
         ((account(RESTRICTED), 3), (account(CASHABLE), 4)),
@@ -243,7 +243,7 @@ def test_a_returned_stake_goes_to_its_credit_kinds():
 
 def test_of_a_partly_lost_stake_promotional_credit_is_lost_first():
     staked = [(account(CASHABLE), 5), (account(RESTRICTED), 4)]
-    lost, stays, back = split_stakes(staked, (2, 3, 4), Position())
+    lost, stays, back = divide_stakes_by_account(staked, (2, 3, 4), Position())
     assert lost == ((account(RESTRICTED), 2),)
     assert stays == ((account(RESTRICTED), 2), (account(CASHABLE), 1))
     assert back == ((account(CASHABLE), 4),)
@@ -252,7 +252,7 @@ def test_of_a_partly_lost_stake_promotional_credit_is_lost_first():
 @pytest.mark.parametrize("amounts", [(4, 3, 3), (4, 3, 1), (10, -1, 0)])
 def test_the_parts_of_a_stake_add_up_to_it(amounts):
     with pytest.raises(InvariantError, match="the stakes"):
-        split_stakes([(account(CASHABLE), 9)], amounts, Position())
+        divide_stakes_by_account([(account(CASHABLE), 9)], amounts, Position())
 
 
 @pytest.mark.requirement("A-28", "F-14")

@@ -8,7 +8,7 @@ import pytest
 
 from egm.app.view import build_game_view
 from egm.kernel.events import EventType, State
-from egm.kernel.messages import Decision
+from egm.kernel.messages import DecisionRequest
 from egm.play.installed_games import InstalledGame
 from egm.progressive.pools import ProgressivePools
 from egm.screen.layout import LANDSCAPE
@@ -37,7 +37,7 @@ def asked(folder, profile="generic"):
     rig.play()
     assert rig.state is State.PLAYING
     found = rig.hands.messages[-1]
-    assert isinstance(found, Decision)
+    assert isinstance(found, DecisionRequest)
     return found
 
 

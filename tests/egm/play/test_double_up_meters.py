@@ -5,7 +5,7 @@ from contextlib import suppress
 import pytest
 
 from egm.kernel.events import EventType, State
-from egm.kernel.messages import Decision
+from egm.kernel.messages import DecisionRequest
 from egm.testing.machine import MachineRig, PowerCutError
 from meters import open_view
 from tools.audit.games import GameFiles
@@ -20,10 +20,10 @@ def play_to_a_double_up(rig):
         rig.insert(10000) if rig.credit_cents < 10000 else None
         rig.play()
         asked = rig.hands.messages[-1]
-        while isinstance(asked, Decision) and asked.kind != "double_up":
+        while isinstance(asked, DecisionRequest) and asked.kind != "double_up":
             rig.engine.handle(EventType.CHOOSE, value=asked.options[0])
             asked = rig.hands.messages[-1]
-        if isinstance(asked, Decision):
+        if isinstance(asked, DecisionRequest):
             return asked
         rig.report_shown()
         while rig.state is State.HANDPAY:
@@ -34,7 +34,7 @@ def double(rig, rounds):
     """Double so often at most, then collect; the stakes in minor units, and what is left."""
     stakes, left = [], 0
     cents = rig.machine.selection.denomination_cents
-    while isinstance(asked := rig.hands.messages[-1], Decision):
+    while isinstance(asked := rig.hands.messages[-1], DecisionRequest):
         left = asked.display["credits"] * cents
         if len(stakes) == rounds:
             rig.engine.handle(EventType.CHOOSE, value="collect")

@@ -6,7 +6,7 @@ import pytest
 
 from egm.config.levels import LevelSlot
 from egm.kernel.events import EventType, State
-from egm.kernel.messages import Decision
+from egm.kernel.messages import DecisionRequest
 from egm.people import Role
 from egm.play.records.tables import list_standing_tables, read_table
 from egm.testing.machine import MachineRig
@@ -38,7 +38,7 @@ class Player:
             rig = self.room
             if rig.state is State.HANDPAY:
                 rig.engine.handle(EventType.KEY_TURNED, key="attendant")
-            elif rig.state is State.PLAYING and isinstance(rig.hands.messages[-1], Decision):
+            elif rig.state is State.PLAYING and isinstance(rig.hands.messages[-1], DecisionRequest):
                 rig.engine.handle(EventType.CHOOSE, value=self.rng.choice(rig.hands.messages[-1].options))
             elif rig.state is State.PLAYING:
                 rig.report_shown()

@@ -11,7 +11,7 @@ import pytest
 from egm.app.features import FEATURES
 from egm.app.wiring import build_event_from_intent
 from egm.kernel.events import EventError, EventType, State
-from egm.kernel.messages import Intent, Play
+from egm.kernel.messages import GameOutcome, Intent
 from egm.money.keys import MoneyKey
 from egm.testing.machine import GAME, FailingChance, MachineRig, ScriptedChance, create_generator
 from meters import JournalError, SelfAuditFailed
@@ -40,7 +40,7 @@ def test_the_outcome_is_durable_before_it_is_shown(rig):
     assert start["outcome"]["win_credits"] == 60
     assert [draw[:2] for draw in start["steps"][0]["draws"]] == [[24, 23], [24, 7], [24, 5]]
     message = rig.hands.messages[-1]
-    assert isinstance(message, Play)
+    assert isinstance(message, GameOutcome)
     assert (message.win_credits, message.win_cents, message.resumed) == (60, 300, False)
     assert rig.credit_cents == 10000 - 5
 

@@ -70,7 +70,7 @@ def verified(rig) -> list[str]:
 @pytest.mark.requirement("C-03")
 def test_a_prize_in_kind_locks_the_machine_until_an_attendant_has_handed_it_over(tmp_path):
     rig = won(tmp_path)
-    told = next(message for message in rig.hands.messages if isinstance(message, messages.Play))
+    told = next(message for message in rig.hands.messages if isinstance(message, messages.GameOutcome))
     assert [(prize.id, prize.names["fr"]) for prize in told.prizes] == [
         ("basket", "Panier de pommes"),
         ("cart", "Charrette"),

@@ -15,7 +15,7 @@ from rigs.three_levels import GAME, NO_LUCK, A, C, room_of
 
 from egm.integrity.keys import IntegrityKey
 from egm.kernel.events import EventType, State
-from egm.kernel.messages import Decision, Play
+from egm.kernel.messages import DecisionRequest, GameOutcome
 from egm.play.keys import PlayKey
 from egm.play.records.games import GameInProgress
 from egm.play.rulings import void_game
@@ -54,7 +54,7 @@ def test_a_win_of_a_removed_game_is_paid(won, tmp_path):
     again = MachineRig(tmp_path, games=(), chance=FailingChance()).boot()
     assert again.state is State.PLAYING
     message = again.hands.messages[-1]
-    assert isinstance(message, Play)
+    assert isinstance(message, GameOutcome)
     assert (message.display, message.win_cents, message.resumed) == (shown.display, WIN, True)
     again.engine.handle(EventType.KEY_TURNED, key="attendant")
     assert again.records("game.void") == []
@@ -115,7 +115,7 @@ def test_a_decision_of_a_removed_game_is_asked_again_and_answered(tmp_path, cut_
     assert again.state is State.PLAYING
     if not cut_after_choice:
         asked = again.hands.messages[-1]
-        assert isinstance(asked, Decision)
+        assert isinstance(asked, DecisionRequest)
         assert (asked.options, asked.display) == (question.options, question.display)
         again.engine.handle(EventType.CHOOSE, value=asked.options[0])
     win_cents = again.hands.messages[-1].win_cents
@@ -283,10 +283,10 @@ def test_win_before_a_double_up_is_collected_if_the_generator_fails(tmp_path):
     while question is None:
         rig.play()
         asked = rig.hands.messages[-1]
-        while isinstance(asked, Decision) and asked.kind != "double_up":
+        while isinstance(asked, DecisionRequest) and asked.kind != "double_up":
             rig.engine.handle(EventType.CHOOSE, value=asked.options[0])
             asked = rig.hands.messages[-1]
-        question = asked if isinstance(asked, Decision) else None
+        question = asked if isinstance(asked, DecisionRequest) else None
         rig.report_shown()
     before = rig.credit_cents
     won_cents = question.display["credits"] * rig.machine.selection.denomination_cents

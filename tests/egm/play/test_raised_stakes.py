@@ -9,7 +9,7 @@ from rigs.table_games import ANTE, EVEN, definition, offer
 
 from egm.kernel.credits import CreditKind
 from egm.kernel.events import EventType, State
-from egm.kernel.messages import Decision, Play
+from egm.kernel.messages import DecisionRequest, GameOutcome
 from egm.money.keys import MoneyKey
 from egm.testing.machine import FailingChance, MachineRig, PowerCutError, ScriptedChance, write_undeclared
 from meters import Transfer
@@ -57,7 +57,7 @@ def test_a_raise_is_wagered_with_its_choice_and_its_card(duel, tmp_path):
     rig = duel(3, 1).insert(1000)
     bet(rig, ante=10)
     asked = rig.hands.messages[-1]
-    assert isinstance(asked, Decision)
+    assert isinstance(asked, DecisionRequest)
     assert (asked.options, asked.costs, asked.seat) == (("fold", "stay", "raise"), {"raise": 10}, 0)
     assert asked.cues == ({"cue": "deal", "hand": "player", "card": "3"},)
     assert rig.credit_cents == 950
@@ -67,7 +67,7 @@ def test_a_raise_is_wagered_with_its_choice_and_its_card(duel, tmp_path):
     assert (entry.record["staked_credits"], entry.record["draws"]) == (10, [[6, 1, "card 2"]])
     assert rig.credit_cents == 900
     told = rig.hands.messages[-1]
-    assert isinstance(told, Play)
+    assert isinstance(told, GameOutcome)
     assert told.cues == ({"cue": "deal", "hand": "bank", "card": "1"},)
     assert [(each["name"], each["staked"], each["credits"]) for each in told.settlements] == [("won", 20, 40)]
     rig.report_shown()
@@ -150,7 +150,7 @@ def test_a_power_cut_leaves_both_a_raise_and_its_card_or_neither(duel, tmp_path,
     drawn = len(rig.records("game.choice"))
     again = duel(*(() if drawn else (3,)))  # what was drawn is not drawn again
     if not drawn:
-        assert isinstance(again.hands.messages[-1], Decision)
+        assert isinstance(again.hands.messages[-1], DecisionRequest)
         assert again.hands.messages[-1].cues == ({"cue": "deal", "hand": "player", "card": "3"},)
         assert again.credit_cents == 950
         choose(again, "raise")
@@ -223,7 +223,7 @@ def test_no_stake_is_booked_to_another_game_than_the_one_that_took_it(duel, tmp_
 def test_an_unrecoverable_round_returns_undecided_and_pays_decided_stakes(duel, tmp_path):
     rig = duel(4).insert(1000)
     bet(rig, **{ANTE: 10, EVEN: 4})
-    assert isinstance(rig.hands.messages[-1], Decision)
+    assert isinstance(rig.hands.messages[-1], DecisionRequest)
     rig.machine.random_service = FailingChance()
     choose(rig, "stay")
     assert rig.machine.memory.get("game") is not None

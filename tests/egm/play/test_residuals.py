@@ -5,7 +5,7 @@ import pytest
 from egm.app.features import REGISTERS
 from egm.app.view import build_snapshot
 from egm.kernel.events import Event, EventType, State
-from egm.kernel.messages import Residual
+from egm.kernel.messages import ResidualCreditView
 from egm.kernel.positions import Position
 from egm.money.events import ForfeitCreditsForm
 from egm.money.rulings import forfeit_credits
@@ -62,7 +62,7 @@ def test_residual_credit_games_return_the_whole_stake_on_average(make):
     won_cents = 0
     for value in range(USEFUL_CENTS):
         rig = make(ScriptedChance(value))
-        assert build_snapshot(rig.engine).residual == Residual(
+        assert build_snapshot(rig.engine).residual == ResidualCreditView(
             amount_cents=REST_CENTS, prize_cents=USEFUL_CENTS
         )
         rig.engine.handle(EventType.RESIDUAL)
@@ -84,7 +84,7 @@ def test_credit_below_the_minimum_bet_is_residual(make):
     four_cents = (Transfer("house:win", "credit:1:cashable", 4),)
     for play, told in (
         ("", None),
-        (LEAST_BET_OF_12_CENTS, Residual(amount_cents=REST_CENTS + 4, prize_cents=15)),
+        (LEAST_BET_OF_12_CENTS, ResidualCreditView(amount_cents=REST_CENTS + 4, prize_cents=15)),
     ):
         rig = make(ScriptedChance(6), play=play)
         write_undeclared(rig.machine, "test.fund", transfers=four_cents)
@@ -97,7 +97,10 @@ def test_credit_below_the_minimum_bet_is_residual(make):
 def test_credit_that_buys_a_coin_is_no_residual_credit(make):
     """A hopper coin of 10 cents is worth less than the least bet: 7 cents are residual, 10 cents are not."""
     rig = make(play=LEAST_BET_OF_12_CENTS, hopper_cents=10)
-    for added_cents, residual in ((4, Residual(amount_cents=REST_CENTS + 4, prize_cents=10)), (3, None)):
+    for added_cents, residual in (
+        (4, ResidualCreditView(amount_cents=REST_CENTS + 4, prize_cents=10)),
+        (3, None),
+    ):
         flow = Transfer("house:win", "credit:1:cashable", added_cents)
         write_undeclared(rig.machine, "test.fund", transfers=(flow,))
         assert build_snapshot(rig.engine).residual == residual

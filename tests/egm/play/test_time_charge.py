@@ -11,7 +11,7 @@ from rigs.three_levels import place
 from rigs.timed_room import write_timed_room
 
 from egm.kernel.events import EventType, State
-from egm.kernel.messages import Decision
+from egm.kernel.messages import DecisionRequest
 from egm.play.keys import PlayKey
 from egm.play.records.protection import SessionRecord
 from egm.play.time_charge import TIME_CHARGE_ACCOUNT, iter_time_charge_notices
@@ -69,7 +69,7 @@ def play(rooms, stack=STACK):
     (asked,) = (
         rig
         for rig in rooms
-        if isinstance(rig.hands.messages[-1], Decision) and rig.hands.messages[-1].options
+        if isinstance(rig.hands.messages[-1], DecisionRequest) and rig.hands.messages[-1].options
     )
     asked.engine.handle(EventType.CHOOSE, value="fold")
     take_recorded_steps(table_of(rooms))

@@ -14,7 +14,7 @@ from rigs.voids import NOT_PAID, void_by_an_earlier_version
 from test_progressive_link import Rig, run
 
 from egm.kernel.events import EventType, State
-from egm.kernel.messages import Play
+from egm.kernel.messages import GameOutcome
 from egm.money.keys import MoneyKey
 from egm.progressive.keys import ProgressiveKey
 from meters import open_view
@@ -40,7 +40,7 @@ def numbers(games):
 
 
 def plays(rig):
-    return [told for told in rig.room.hands.messages if isinstance(told, Play)]
+    return [told for told in rig.room.hands.messages if isinstance(told, GameOutcome)]
 
 
 def audited(folder, due=()):

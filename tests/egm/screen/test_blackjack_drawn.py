@@ -8,7 +8,7 @@ import pytest
 from rigs.cards import remove_cards
 from rigs.layouts import PHONE
 
-from egm.kernel.messages import Decision, Notice
+from egm.kernel.messages import DecisionRequest, Notice
 from egm.screen.input_reducer import apply_action
 from egm.screen.layout import LANDSCAPE, PORTRAIT
 from egm.screen.painter import Painter
@@ -160,7 +160,9 @@ def test_a_shared_table_names_the_owner_of_each_hand_and_whose_turn_it_is(theme,
         turn = Notice(code=code, values={"seat": 1, "seconds": 9})
         view = replace(view, snapshot=view.snapshot.model_copy(update={"notices": (turn,)}))
         options = played.decision.options if seat == 0 else ()
-        asked = Decision(play_id="p", kind="blackjack", options=options, display=dict(played.decision.prompt))
+        asked = DecisionRequest(
+            play_id="p", kind="blackjack", options=options, display=dict(played.decision.prompt)
+        )
         said.append(format_turn(Stage(Painter(theme), Texts(language), LANDSCAPE, view), asked))
     assert said[0].startswith(own)
     assert "9 s" in said[0]
@@ -169,7 +171,7 @@ def test_a_shared_table_names_the_owner_of_each_hand_and_whose_turn_it_is(theme,
 
 def test_the_animation_of_a_split_joins_the_deals_before_and_after_it(split):
     """What moves ends where the display says, card by card."""
-    asked = Decision(
+    asked = DecisionRequest(
         play_id="p", kind="blackjack", options=("stand",), display=dict(split.decision.prompt), cues=()
     )
     step = TableStep(asked.display, tuple(cue.to_json() for cue in split.cues), (), 0)

@@ -11,7 +11,7 @@ from egm.app.features import FEATURES
 from egm.devices.ioboard.codec import DOORS
 from egm.kernel.events import State
 from egm.kernel.faults import SIGNIFICANCE_BY_FAULT, get_fault_definition
-from egm.kernel.rules import Refusal, get_refusal_code
+from egm.kernel.rules import RefusalHandling, get_refusal_code
 from egm.kernel.significance import EventEffect
 from egm.play.recall_words import SETTLED_RESULT_NAMES
 from egm.profiles import load_profile
@@ -118,7 +118,7 @@ def test_every_code_of_the_machine_has_a_text(language):
     codes += [
         f"notice.refused.{get_refusal_code(guard)}"
         for rule in FEATURES.state_table
-        if rule.refusal is Refusal.REPORT
+        if rule.refusal is RefusalHandling.REPORT
         for guard in rule.guards
     ]
     codes += [f"door.{door}" for door in DOORS]

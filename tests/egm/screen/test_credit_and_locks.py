@@ -5,7 +5,7 @@ from dataclasses import replace
 import pygame
 import pytest
 
-from egm.kernel.messages import Handpay, HostLock, Intent, PrizeInKind, Residual
+from egm.kernel.messages import HandpayView, HostLock, Intent, PrizeInKind, ResidualCreditView
 from egm.screen.controls import find_action_by_name
 from egm.screen.input_reducer import apply_action
 from egm.screen.layout import LANDSCAPE, PORTRAIT
@@ -67,7 +67,7 @@ def test_residual_credit_can_be_given_up_only_where_the_machine_accepts_it(publi
         layout.status_line[0] + layout.status_line[2] / 2,
         layout.status_line[1] + layout.status_line[3] / 2,
     )
-    rest = Residual(amount_cents=3)
+    rest = ResidualCreditView(amount_cents=3)
     for state in ("idle", "out_of_service"):
         view = build_idle_view(
             published, game, "en", state=state, credit_cents=3, residual=rest, accepts=("residual",)
@@ -87,9 +87,9 @@ def test_residual_credit_can_be_given_up_only_where_the_machine_accepts_it(publi
 
 @pytest.mark.requirement("C-12", "F-10")
 def test_residual_credit_is_staked_only_after_its_odds_and_prize_are_shown(published, game, theme):
-    view = build_idle_view(published, game, "en", residual=Residual(amount_cents=3, prize_cents=5))
+    view = build_idle_view(published, game, "en", residual=ResidualCreditView(amount_cents=3, prize_cents=5))
     assert "3 chances in 5 to win $0.05" in describe_residual_credit(stage(view, theme))
-    view = build_idle_view(published, game, "fr", residual=Residual(amount_cents=3, prize_cents=5))
+    view = build_idle_view(published, game, "fr", residual=ResidualCreditView(amount_cents=3, prize_cents=5))
     assert "3 chances sur 5" in describe_residual_credit(stage(view, theme, "fr"))
 
 
@@ -166,7 +166,7 @@ def test_the_handpay_lockup_names_the_prize_its_value_and_the_choice(
     published, game, theme, language, name, choice
 ):
     for cash, amount_cents in ((False, 0), (True, 1850)):
-        owed = Handpay(kind="merchandise", amount_cents=amount_cents, prizes=(HAMPER,), cash_instead=cash)
+        owed = HandpayView(kind="merchandise", amount_cents=amount_cents, prizes=(HAMPER,), cash_instead=cash)
         view = build_idle_view(published, game, language, state="handpay", handpay=owed)
         words = describe_scene(stage(view, theme, language), Scene.HANDPAY)
         told = " ".join(words.lines)
@@ -180,7 +180,7 @@ def test_the_handpay_lockup_says_what_was_owed_paid_in_coins_and_left(published,
     """$19.45 was cashed out, and the page told of 45 cents alone."""
     said = "Cashed out: $19.45. Paid in coins: $19.00. An attendant will pay: $0.45."
     for coins_cents in (1900, 0):
-        owed = Handpay(kind="cancelled_credit", amount_cents=45, owed_cents=1945, coins_cents=coins_cents)
+        owed = HandpayView(kind="cancelled_credit", amount_cents=45, owed_cents=1945, coins_cents=coins_cents)
         view = build_idle_view(published, game, "en", state="handpay", handpay=owed)
         told = describe_scene(stage(view, theme, "en"), Scene.HANDPAY).lines
         assert (said in told) is bool(coins_cents)

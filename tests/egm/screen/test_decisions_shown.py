@@ -5,7 +5,7 @@ from dataclasses import replace
 import pytest
 from rigs.rounds import questions
 
-from egm.kernel.messages import Decision, Play
+from egm.kernel.messages import DecisionRequest, GameOutcome
 from egm.screen.input_reducer import apply_action
 from egm.screen.message_reducer import advance_time, apply_message
 from egm.screen.picture import Picture
@@ -29,11 +29,11 @@ def conversation(game, name, answers):
 
 
 def told(game, asked):
-    return Decision(play_id="p", kind=asked.kind, options=asked.options, display=dict(asked.prompt))
+    return DecisionRequest(play_id="p", kind=asked.kind, options=asked.options, display=dict(asked.prompt))
 
 
 def ended(game, outcome):
-    return Play(
+    return GameOutcome(
         play_id="p",
         game_id=game.id,
         bet_credits=max(game.bet_options),

@@ -7,7 +7,7 @@ import pytest
 from rigs.layouts import LAYOUTS
 from rigs.painters import WordPainter
 
-from egm.kernel.messages import Decision, Play
+from egm.kernel.messages import DecisionRequest, GameOutcome
 from egm.screen.layout import is_inside
 from egm.screen.message_reducer import apply_message
 from egm.screen.picture import Picture
@@ -49,7 +49,7 @@ def drawn(view, theme, layout):
 
 @pytest.mark.parametrize("layout", LAYOUTS.values(), ids=LAYOUTS)
 def test_thrown_dice_are_drawn_above_the_decision_keys(playing, theme, layout):
-    question = Decision(
+    question = DecisionRequest(
         play_id=playing.game.id,
         kind="double",
         options=("stand", "double"),
@@ -72,7 +72,7 @@ def test_thrown_dice_are_drawn_above_the_decision_keys(playing, theme, layout):
 @pytest.mark.parametrize("total", [None, TOTAL])
 def test_the_sum_of_a_throw_is_shown_where_the_game_counts_it(playing, theme, total):
     display = {"kind": "table", "felt": "dice", "dice": list(THROWN), "result": "6-6-6"}
-    play = Play(
+    play = GameOutcome(
         play_id=playing.game.id,
         game_id=playing.game.id,
         bet_credits=5,

@@ -5,7 +5,7 @@ from itertools import pairwise
 
 import pytest
 
-from egm.kernel.messages import LINE_BYTES_MAX, BenchReply, Hello, Intent, decode, encode
+from egm.kernel.messages import LINE_BYTES_MAX, BenchReply, Hello, Intent, decode_message, encode_message
 from egm.links.screen.client import FIRST_RECONNECT_SECONDS, RECONNECT_SECONDS_MAX, ScreenClient
 from egm.unix_sockets import open_socket_address
 
@@ -46,7 +46,7 @@ def read_line(link):
     data = b""
     while not data.endswith(b"\n"):
         data += link.recv(65536)
-    return decode(data.strip())
+    return decode_message(data.strip())
 
 
 def test_the_first_line_is_a_hello_with_the_token(client, peer):
@@ -61,7 +61,7 @@ def test_the_first_line_is_a_hello_with_the_token(client, peer):
 def test_messages_arrive_complete_however_they_are_split(client, peer):
     client.poll(0)
     with peer.accept() as link:
-        line = encode(BenchReply(ok=True, text="Érable")) + encode(BenchReply(ok=False))
+        line = encode_message(BenchReply(ok=True, text="Érable")) + encode_message(BenchReply(ok=False))
         got = []
         for i in range(len(line)):
             link.send(line[i : i + 1])
@@ -73,7 +73,7 @@ def test_messages_before_the_peer_left_are_not_lost(client, peer):
     client.poll(0)
     with peer.accept() as link:
         read_line(link)
-        link.send(encode(BenchReply(ok=True)))
+        link.send(encode_message(BenchReply(ok=True)))
     assert client.poll(0).messages == (BenchReply(ok=True),)
     gone = client.poll(0)
     assert gone.has_link_been_lost

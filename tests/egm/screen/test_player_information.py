@@ -17,7 +17,7 @@ from test_picture import Watcher
 from egm.app.view import build_snapshot as build_machine_snapshot
 from egm.devices.ioboard.codec import INPUTS
 from egm.kernel.events import EventType
-from egm.kernel.messages import Handpay, ProgressiveWin, Protection, Reminder, Tilt
+from egm.kernel.messages import HandpayView, PlayerProtectionView, ProgressiveWin, Reminder, Tilt
 from egm.screen.audio.cues import list_cues_between
 from egm.screen.controls import ACTION_BY_KEY_NAME
 from egm.screen.input_reducer import apply_action
@@ -657,7 +657,7 @@ def test_the_clock_is_in_sight_while_play_is_stopped_and_on_every_page_of_the_pl
         "out_of_service": {},
         "door_open": {"doors_open": ("main",)},
         "tilt": {"tilts": (Tilt(code="bill_acceptor.cheat", since=SINCE, cleared_by="attendant"),)},
-        "handpay": {"handpay": Handpay(kind="cancelled_credit", amount_cents=4200)},
+        "handpay": {"handpay": HandpayView(kind="cancelled_credit", amount_cents=4200)},
         "paying": {},
         "locked": {},
     }
@@ -711,7 +711,7 @@ def test_every_game_dealt_from_a_shoe_says_how_many_decks_are_in_use(language, l
 @EVERY_LAYOUT
 def test_a_cancelled_credit_is_shown_in_currency(published, language, amount, layout):
     view = build_idle_view(published, published[0], language)
-    handpay = Handpay(kind="cancelled_credit", amount_cents=4200)
+    handpay = HandpayView(kind="cancelled_credit", amount_cents=4200)
     owed = view.snapshot.model_copy(update={"state": "handpay", "handpay": handpay})
     said = [words.replace("\u00a0", " ") for words in words_on(apply_message(view, owed), layout)]
     assert any(amount in words for words in said), said
@@ -812,7 +812,7 @@ def test_a_machine_that_is_stopped_says_why_and_what_to_do(published, language, 
 @EVERY_LAYOUT
 def test_the_machines_numbers_are_on_the_screen(published, language, layout, kind):
     view = build_idle_view(published, published[0], language)
-    handpay = Handpay(kind=kind, amount_cents=4200)
+    handpay = HandpayView(kind=kind, amount_cents=4200)
     numbered = view.snapshot.model_copy(update={"serial": "SN-4711", "operator_number": "OP-0815"})
     owed = numbered.model_copy(update={"state": "handpay", "handpay": handpay})
     assert any("SN-4711" in words for words in words_on(apply_message(view, numbered), layout))
@@ -887,7 +887,7 @@ def test_the_credit_meter_is_shown_in_every_state(published, state):
 def test_help_about_chance_and_where_help_is_found_can_be_read(published, language, layout):
     line = {"en": "Help: 1 800 461-0140", "fr": "Aide : 1 800 461-0140"}
     view = build_idle_view(
-        published, published[0], language, protection=Protection(help_line=line), credit_cents=0
+        published, published[0], language, protection=PlayerProtectionView(help_line=line), credit_cents=0
     )
     said = " ".join(" ".join(help_words(view, layout)).split())
     page = said[said.index(Texts(language).say("help.chance")[:40]) :]

@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import pytest
 
-from egm.kernel.messages import Protection, Reminder, Session
+from egm.kernel.messages import PlayerProtectionView, PlayerSessionView, Reminder
 from egm.screen.input_reducer import apply_action
 from egm.screen.picture import Picture
 from egm.screen.scenes.help import list_help_sheets
@@ -68,14 +68,14 @@ def test_no_reminder_covers_a_game_that_is_being_shown(published, outcomes, them
 
 def open_page_of_limits(published, theme):
     """Return the view of a player with a limit of an hour, who has opened the last page of the help."""
-    session = Session(since_utc="2026-11-21T16:00:00+00:00", spent_cents=0, limit_minutes=60)
+    session = PlayerSessionView(since_utc="2026-11-21T16:00:00+00:00", spent_cents=0, limit_minutes=60)
     view = build_idle_view(
         published,
         published[0],
         "en",
         accepts=("limit",),
         session=session,
-        protection=Protection(limits=True),
+        protection=PlayerProtectionView(limits=True),
     )
     view, _ = apply_action(view, Action("help"), theme)
     return replace(view, sheet=-1)

@@ -5,7 +5,7 @@ from dataclasses import replace
 import pytest
 from rigs.painters import WordPainter
 
-from egm.kernel.messages import Felt, Play
+from egm.kernel.messages import FeltState, GameOutcome
 from egm.screen.layout import LANDSCAPE
 from egm.screen.message_reducer import apply_message
 from egm.screen.painter import Painter
@@ -35,7 +35,7 @@ def settled(theme, name, rows, language="en", state="idle", stays=None):
     settlements = [{"name": "any", "credits": back, "staked": staked} for back, staked in rows]
     felt_ = game.presentation["felt"]
     back = sum(each["credits"] for each in settlements)
-    play = Play(
+    play = GameOutcome(
         play_id="1",
         game_id=game.id,
         bet_credits=sum(staked for _, staked in rows),
@@ -129,10 +129,10 @@ def ended(theme, name, *, display=None, rows=((0, 20),), before_cents=0, languag
     _, game = felt(name)
     view = build_idle_view((game,), game, language)
     rest = view.snapshot.model_copy(
-        update={"win_cents": before_cents, "standing": {}, "felt": Felt(point=point)}
+        update={"win_cents": before_cents, "standing": {}, "felt": FeltState(point=point)}
     )
     view = replace(apply_message(view, rest), now=view.now + 9)
-    play = Play(
+    play = GameOutcome(
         play_id="2",
         game_id=game.id,
         bet_credits=sum(staked for _, staked in rows),
@@ -303,7 +303,7 @@ def test_a_keno_ticket_of_several_draws_is_summed_up(theme, won, said, colour):
     wager = source.build_wager(2, selections=[{"groups": [[7, 18, 33]], "stakes": {"3": 1}}], draws=2)
     played = Round(source.play(wager, Walk("ticket")), wager)
     played.advance()
-    play = Play(
+    play = GameOutcome(
         play_id="3",
         game_id=game.id,
         bet_credits=wager.credits,

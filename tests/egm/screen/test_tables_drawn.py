@@ -8,7 +8,7 @@ import pytest
 from rigs.layouts import LAYOUTS, PHONE
 from rigs.painters import TextPainter
 
-from egm.kernel.messages import Notice, Play
+from egm.kernel.messages import GameOutcome, Notice
 from egm.screen.cloth import RACETRACK_PART, find_open_part, lay_out_felt, list_felt_parts, list_street_sheets
 from egm.screen.input_reducer import apply_action
 from egm.screen.layout import LANDSCAPE, PORTRAIT, is_inside
@@ -95,7 +95,7 @@ def test_a_chip_is_placed_doubled_undone_cleared_and_repeated(player):
     player.does("undo")
     assert player.bets == {first.id: least}
     laid = dict(player.bets)
-    play = Play(
+    play = GameOutcome(
         play_id="1",
         game_id=player.game.id,
         bet_credits=least,
@@ -124,7 +124,7 @@ def test_bets_of_a_finished_round_are_not_shown_as_new_bets(player, answer):
     player.does("chip", player.view.table.chips[0])
     player.does("spot", spot.id)
     thrown = player.view.snapshot
-    play = Play(
+    play = GameOutcome(
         play_id="1",
         game_id=player.game.id,
         bet_credits=thrown.bet_credits,
@@ -396,7 +396,7 @@ def test_after_a_round_with_standing_bets_no_chips_are_reported_as_new(theme):
     view = build_idle_view((lasting,), lasting, "en")
     spot = next(iter(view.table.spots))
     view, _ = apply_action(view, Action("spot", spot), theme)
-    show = Play(
+    show = GameOutcome(
         play_id="7",
         game_id=told.id,
         bet_credits=1,

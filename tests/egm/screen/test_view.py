@@ -5,7 +5,7 @@ from dataclasses import replace
 import pygame
 import pytest
 
-from egm.kernel.messages import BenchCommand, BenchReply, Decision, Hello, Notice, Tilt
+from egm.kernel.messages import BenchCommand, BenchReply, DecisionRequest, Hello, Notice, Tilt
 from egm.screen.input_reducer import apply_action
 from egm.screen.layout import LANDSCAPE
 from egm.screen.message_reducer import advance_time, apply_bench_reply, apply_message, mark_link_lost
@@ -273,7 +273,9 @@ def test_held_reels_start_as_advised_and_the_player_can_change_them(published, g
     source = next(one for one in games if one.id == "hold-fast")
     asked = next(source.play(source.build_wager(1), Walk("hold"))).with_built_prompt()
     rest = build_idle_view(published, game, "en", state="playing", accepts=("language",))
-    question = Decision(play_id="p", kind=asked.kind, options=asked.options, display=dict(asked.prompt))
+    question = DecisionRequest(
+        play_id="p", kind=asked.kind, options=asked.options, display=dict(asked.prompt)
+    )
     view = apply_message(rest, question)
     assert view.held_bits == asked.prompt["advice"]
     assert apply_action(view, Action("hold", 2), theme)[0].held_bits == view.held_bits, (

@@ -11,7 +11,7 @@ import pytest
 from chromium import Browser, executable
 from test_live_browser import Cabinet
 
-from egm.kernel.messages import BenchCommand, BenchReply, Play, Snapshot
+from egm.kernel.messages import BenchCommand, BenchReply, GameOutcome, Snapshot
 from egm.links.screen.client import ScreenClient
 from egm.screen.layout import LANDSCAPE
 from egm.screen.message_reducer import apply_bench_reply, apply_message
@@ -41,7 +41,7 @@ class Hand(Cabinet):
         for message in self.ear.poll(self.now).messages:
             if isinstance(message, Snapshot):
                 self.last = message
-            if not isinstance(message, Play):
+            if not isinstance(message, GameOutcome):
                 self.view = apply_message(self.view, message)
         return self.last
 

@@ -10,7 +10,7 @@ from pathlib import Path
 import pygame
 import pytest
 
-from egm.kernel.messages import Alive, Hello, decode
+from egm.kernel.messages import Hello, ScreenHeartbeat, decode_message
 from egm.kernel.touch import CALIBRATION_CROSSES, COORDINATE_UNIT, fit_calibration
 from egm.links.screen.client import ScreenClient
 from egm.screen.app import ScreenApp, TouchPoint, create_clients, is_staff_signed_in
@@ -214,7 +214,10 @@ def test_the_frame_loop_reports_every_two_seconds_that_it_runs(theme, window, tm
         machine.close()
         link, _ = listener.accept()
         with link, link.makefile("rb") as lines:
-            assert [decode(line) for line in lines] == [Hello(token="secret", proves=True), *[Alive()] * 3]
+            assert [decode_message(line) for line in lines] == [
+                Hello(token="secret", proves=True),
+                *[ScreenHeartbeat()] * 3,
+            ]
         assert [systemd.recv(100) for _ in range(3)] == [b"READY=1\nWATCHDOG=1", *[b"WATCHDOG=1"] * 2]
         with pytest.raises(BlockingIOError):
             systemd.recv(100)

@@ -9,7 +9,7 @@ from rigs.cards import dealing
 from rigs.rounds import TURN_SECONDS_MAX
 
 from egm.kernel.events import EventType, State
-from egm.kernel.messages import Decision
+from egm.kernel.messages import DecisionRequest
 from egm.kernel.services import MachineContext
 from egm.play.recall_page import RecallListPage
 from egm.play.records.games import find_open_game
@@ -119,7 +119,7 @@ def test_three_players_play_one_round_with_a_split_and_two_doubles(seats, tmp_pa
     rooms = seats(GAME, count=3)
     sit_down(rooms)
     asked = [shown(rig) for rig in rooms]
-    assert [isinstance(each, Decision) for each in asked] == [True] * 3
+    assert [isinstance(each, DecisionRequest) for each in asked] == [True] * 3
     assert [each.options for each in asked] == [("stand", "hit", "double", "split"), (), ()]
     assert [each.seat for each in asked] == [0] * 3
     for number, each in enumerate(asked, 1):

@@ -8,7 +8,7 @@ from rigs.cards import dealing
 from rigs.rounds import TURN_SECONDS_MAX
 
 from egm.kernel.events import EventType, State
-from egm.kernel.messages import Decision
+from egm.kernel.messages import DecisionRequest
 from egm.people import Role
 from egm.play.keys import PlayKey
 from egm.play.records.games import find_open_game
@@ -67,7 +67,7 @@ def asked(rooms):
     found = [
         rig
         for rig in rooms
-        if isinstance(rig.hands.messages[-1], Decision) and rig.hands.messages[-1].options
+        if isinstance(rig.hands.messages[-1], DecisionRequest) and rig.hands.messages[-1].options
     ]
     assert len(found) < 2
     return found[0] if found else None
@@ -287,7 +287,7 @@ def check_hidden(rooms):
     """While a seat is asked, no screen has been sent a card that another holds."""
     for rig in rooms:
         for message in rig.hands.messages:
-            for hand in message.display["hands"] if isinstance(message, Decision) else ():
+            for hand in message.display["hands"] if isinstance(message, DecisionRequest) else ():
                 open_cards = hand["cards"][2:6] if "stud" in rig.machine.selection.game_id else []
                 hidden = [card for card in hand["cards"] if card not in open_cards]
                 assert hand.get("own") or "seat" not in hand or set(hidden) <= {"??"}

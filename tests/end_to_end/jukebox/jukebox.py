@@ -8,9 +8,9 @@ from typing import Final
 from prometheus_client.core import GaugeMetricFamily, Metric
 
 from egm.kernel.entries import EntryDeclaration
-from egm.kernel.events import Event, EventName, NoData, State
+from egm.kernel.events import EmptyPayload, Event, EventName, State
 from egm.kernel.feature import Feature
-from egm.kernel.keys import ClearAction, Key, KeyOwner
+from egm.kernel.keys import ClearAction, KeyOwner, StorageKey
 from egm.kernel.logs import Log
 from egm.kernel.machine import Machine
 from egm.kernel.messages import Notice, Snapshot
@@ -30,7 +30,7 @@ from egm.staff.words import BACK, build_number_text, build_text, build_two_colum
 SECONDS = 0.01
 
 
-class JukeboxKey(Key):
+class JukeboxKey(StorageKey):
     SONG = "song", ClearAction.IDENTITY, KeyOwner.MACHINE
 
 
@@ -196,7 +196,7 @@ JUKEBOX = Feature(
     storage_keys=JukeboxKey,
     value_types={JukeboxKey.SONG: Cents},
     entry_declarations=(SONG_STARTED, SONG_ENDED),
-    payload_classes={JukeboxEvent.SONG_CHOSEN: SongForm, JukeboxEvent.SONG_OVER: NoData},
+    payload_classes={JukeboxEvent.SONG_CHOSEN: SongForm, JukeboxEvent.SONG_OVER: EmptyPayload},
     rules=(
         build_form_rule(
             (FORM,), JukeboxEvent.SONG_CHOSEN, single_state(State.SERVICE_MENU), (no_song_plays,), start_song

@@ -32,9 +32,9 @@ from egm.integrity.keys import IntegrityKey
 from egm.kernel.entries import EntryError
 from egm.kernel.events import Event, EventType, State
 from egm.kernel.feature import LANGUAGES, Feature, Features
-from egm.kernel.keys import ClearAction, Key, KeyOwner
+from egm.kernel.keys import ClearAction, KeyOwner, StorageKey
 from egm.kernel.logs import Log
-from egm.kernel.messages import Hello, decode, encode
+from egm.kernel.messages import Hello, decode_message, encode_message
 from egm.kernel.rules import Rule
 from egm.kernel.states import ALL_STATES, STATES_AFTER_BOOT
 from egm.links.sas.journal_exceptions import iter_exceptions
@@ -114,7 +114,7 @@ def test_its_texts_are_drawn_by_the_real_screen_in_both_languages(rig):
     picture = Picture(drawn.theme)
     picture.painter = drawn
     surface = pygame.Surface(picture.size_pixels)
-    hello = decode(encode(Hello(words=WITH_JUKEBOX.texts_by_language)))
+    hello = decode_message(encode_message(Hello(words=WITH_JUKEBOX.texts_by_language)))
     for language, line, song, notice in (
         ("en", "Jukebox", "Song", "Song 7 is playing."),
         ("fr", "Juke-box", "Chanson", "La chanson 7 joue."),
@@ -288,10 +288,10 @@ def test_a_machine_without_the_feature_stores_nothing_for_it(tmp_path):
 
 
 def test_an_invalid_declaration_is_refused_before_the_machine_starts():
-    class Owed(Key):
+    class Owed(StorageKey):
         SONG = "song_owed", ClearAction.OWED, KeyOwner.PLAYER
 
-    class Coins(Key):
+    class Coins(StorageKey):
         COINS = "coins", ClearAction.IDENTITY, KeyOwner.PLAYER
 
     half = Rule(JukeboxEvent.SONG_OVER, STATES_AFTER_BOOT, (), (end_it_never,))
@@ -318,7 +318,7 @@ def test_an_invalid_declaration_is_refused_before_the_machine_starts():
         )
 
 
-class Tab(Key):
+class Tab(StorageKey):
     SONGS = "songs_owed", ClearAction.OWED, KeyOwner.MACHINE
 
 

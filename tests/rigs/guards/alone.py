@@ -16,7 +16,7 @@ from egm.app.features import FEATURES
 from egm.errors import InvariantError
 from egm.kernel.events import Event, EventName, State
 from egm.kernel.machine import Machine
-from egm.kernel.rules import Guard, Refusal, Rule, get_refusal_code
+from egm.kernel.rules import Guard, RefusalHandling, Rule, get_refusal_code
 from egm.kernel.states import STATE_SET_NAMES
 from egm.testing.machine import MachineRig
 
@@ -176,7 +176,7 @@ def try_row(row: Row, folder: Path) -> None:
     assert [kind for kind in written if kind != UNEXPECTED] == [*row.follows], written
     assert row.follows or _read_position(rig) == before
     unexpected = rig.records(UNEXPECTED)[len(recorded) :]
-    if rule.refusal is Refusal.REPORT:
+    if rule.refusal is RefusalHandling.REPORT:
         assert (rig.notice, unexpected) == (f"refused.{reason}", [])
     else:
         assert [entry["reason"] for entry in unexpected] == [reason]

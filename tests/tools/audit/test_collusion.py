@@ -10,7 +10,7 @@ from click.testing import CliRunner
 from rigs.positions import open_positions
 
 from egm.kernel.events import EventType
-from egm.kernel.messages import Decision
+from egm.kernel.messages import DecisionRequest
 from egm.seats.answers import answer_overdue_turns, take_recorded_steps
 from egm.seats.table import SharedTable
 from tools.audit.collusion import SIGNIFICANT_ROUNDS_MIN, PositionPair, RoundResult, compute_pair_flows
@@ -22,7 +22,9 @@ GAME, CENTS = "quebec-texas-holdem-room", 25
 def find_asked(rooms):
     """Return the position with a pending decision and its message, or None."""
     told = [(rig, rig.hands.messages[-1]) for rig in rooms]
-    return next(((rig, each) for rig, each in told if isinstance(each, Decision) and each.options), None)
+    return next(
+        ((rig, each) for rig, each in told if isinstance(each, DecisionRequest) and each.options), None
+    )
 
 
 def play_round(rooms, choose):

@@ -14,7 +14,7 @@ from egm.kernel.credits import CreditKind
 from egm.kernel.engine import StateMachineEngine
 from egm.kernel.events import Event, EventType
 from egm.kernel.machine import Machine, MachineIdentity
-from egm.kernel.messages import Decision, Play
+from egm.kernel.messages import DecisionRequest, GameOutcome
 from egm.kernel.positions import Position
 from egm.kernel.timekeeping import Timekeeper
 from egm.money.host_money import HostMoney
@@ -37,7 +37,7 @@ ALONE: Final = Position()
 class _Silent:
     """A substitute for the screen that ignores all messages."""
 
-    def show(self, message: Play | Decision) -> None:
+    def show(self, message: GameOutcome | DecisionRequest) -> None:
         """Discard the message."""
 
 

@@ -20,7 +20,7 @@ from typing import Final
 from egm.clock import SystemClock
 from egm.isolated import build_python_command
 from egm.kernel.credits import FIRST_POSITION_CASHABLE_ACCOUNT
-from egm.kernel.messages import Play, Snapshot
+from egm.kernel.messages import GameOutcome, Snapshot
 from egm.links.sas.crc import append_crc
 from egm.links.sas.line import LINE_PRIORITY, raise_thread_priority
 from meters import Journal, Transaction, Transfer
@@ -128,7 +128,7 @@ def _play(screen: Screen) -> None:
     with suppress(OSError, ValueError):
         while True:
             message = screen.receive()
-            if isinstance(message, Play):
+            if isinstance(message, GameOutcome):
                 time.sleep(0.2)
                 screen.press("shown", message.play_id)
             elif isinstance(message, Snapshot) and message.state == "idle":

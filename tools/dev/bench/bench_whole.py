@@ -23,7 +23,7 @@ from egm.devices.ioboard import codec as ioboard
 from egm.devices.printer_status import PrinterStatus
 from egm.devices.printer_twin import BARCODE_SECONDS
 from egm.devices.tcl import codec as tcl
-from egm.kernel.messages import Message, Play, Pressed, Snapshot
+from egm.kernel.messages import GameOutcome, Message, PlayButtonPress, Snapshot
 from egm.links.bench_client import BenchClient
 from tools.dev.bench import BareDisk, Figure, measure_milliseconds
 from tools.dev.bench.machine import Screen, machine_command, process, wait_for, write_cabinet
@@ -69,11 +69,11 @@ class _Player:
         time.sleep(0.1)  # the button has been released
         began = time.perf_counter()
         self.hand.execute_action("io", "press", button="play")
-        self.screen.wait_for_message(lambda m: isinstance(m, Pressed))
+        self.screen.wait_for_message(lambda m: isinstance(m, PlayButtonPress))
         self.screen.press("play")
-        play = self.screen.wait_for_message(lambda m: isinstance(m, Play))
+        play = self.screen.wait_for_message(lambda m: isinstance(m, GameOutcome))
         seconds = time.perf_counter() - began
-        self.screen.press("shown", play.play_id if isinstance(play, Play) else "")
+        self.screen.press("shown", play.play_id if isinstance(play, GameOutcome) else "")
         self.screen.wait_for_message(lambda m: isinstance(m, Snapshot) and m.state != "playing")
         return seconds
 

@@ -11,7 +11,7 @@ from typing import Final
 
 from egm.config.cabinet_file import StateFolder
 from egm.isolated import build_python_command
-from egm.kernel.messages import LINE_BYTES_MAX, Hello, Intent, Message, decode, encode
+from egm.kernel.messages import LINE_BYTES_MAX, Hello, Intent, Message, decode_message, encode_message
 from egm.unix_sockets import open_socket_address
 
 PATIENCE_SECONDS: Final = 120.0
@@ -72,7 +72,9 @@ class Screen:
         self._socket.settimeout(PATIENCE_SECONDS)
         self._state = state
         wait_for(self._is_connected, "a machine that listens")
-        self._socket.sendall(encode(Hello(token=state.screen_token.read_text(encoding="ascii").strip())))
+        self._socket.sendall(
+            encode_message(Hello(token=state.screen_token.read_text(encoding="ascii").strip()))
+        )
         self._lines = self._socket.makefile("rb")
 
     def _is_connected(self) -> bool:
@@ -83,14 +85,14 @@ class Screen:
 
     def press(self, name: str, value: str | int | None = None) -> None:
         """Send the touch of a button of this name, with its value, to the machine."""
-        self._socket.sendall(encode(Intent.model_validate({"name": name, "value": value})))
+        self._socket.sendall(encode_message(Intent.model_validate({"name": name, "value": value})))
 
     def receive(self) -> Message:
         """Return the next message. Raises TimeoutError, or ConnectionError if the machine has ended."""
         line = self._lines.readline(LINE_BYTES_MAX)
         if not line:
             raise ConnectionError("the machine closed the connection")
-        return decode(line)
+        return decode_message(line)
 
     def wait_for_message(self, wanted: Callable[[Message], bool]) -> Message:
         """Return the next message for which ``wanted`` returns True."""

@@ -6,9 +6,9 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
 from egm.kernel.messages import (
-    Decision,
+    DecisionRequest,
+    GameOutcome,
     GameView,
-    Play,
     PrizeInKind,
     ProgressiveWin,
 )
@@ -144,7 +144,7 @@ def show_outcome(view: View, game: GameView, outcome: Outcome) -> View:
     assert view.snapshot is not None
     bet = max(game.bet_options)
     playing = view.snapshot.model_copy(update={"state": "playing", "accepts": ("language", "service")})
-    play = Play(
+    play = GameOutcome(
         play_id=game.id,
         game_id=game.id,
         bet_credits=bet,
@@ -157,7 +157,7 @@ def show_outcome(view: View, game: GameView, outcome: Outcome) -> View:
 
 def show_decision(idle_view: View, game: GameView, decision: Asked) -> View:
     """Return the screen at the moment when the game asks for this decision."""
-    message = Decision(
+    message = DecisionRequest(
         play_id=game.id, kind=decision.kind, options=decision.options, display=dict(decision.prompt)
     )
     language = idle_view.snapshot.language if idle_view.snapshot else "en"

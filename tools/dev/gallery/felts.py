@@ -5,7 +5,7 @@ from dataclasses import replace
 from functools import cache
 from typing import Final
 
-from egm.kernel.messages import Decision, Felt, GameView, Play
+from egm.kernel.messages import DecisionRequest, FeltState, GameOutcome, GameView
 from egm.play.showing import list_answer_costs
 from egm.screen.cloth import list_felt_parts, list_street_sheets
 from egm.screen.input_reducer import apply_action
@@ -153,7 +153,7 @@ def choose_answer(decision: Question) -> Choice:
     return Choice(decision.prompt.get("reference", first))
 
 
-def build_question(played: Round, game_view: GameView, seat: int) -> Decision:
+def build_question(played: Round, game_view: GameView, seat: int) -> DecisionRequest:
     """Return the decision that a round waits for, as the message to this seat.
 
     Raises ValueError if it waits for none.
@@ -161,7 +161,7 @@ def build_question(played: Round, game_view: GameView, seat: int) -> Decision:
     decision = played.decision
     if decision is None:
         raise ValueError(f"{game_view.id}: the round waits for no decision")
-    return Decision(
+    return DecisionRequest(
         play_id=game_view.id,
         kind=decision.kind,
         options=decision.options if decision.seat == seat else (),
@@ -213,7 +213,7 @@ def _round(
     cents = outcome.win_credits * UNIT_CENTS
     view = apply_message(
         view,
-        Play(
+        GameOutcome(
             play_id=game_view.id,
             game_id=game_view.id,
             bet_credits=wager.credits,
@@ -243,6 +243,6 @@ def _round(
     snapshot_values["results"] = tuple(
         str(outcome.display[key]) for key in ("result",) if key in outcome.display
     )
-    snapshot_values["felt"] = Felt.model_validate(after.build_current_view())
+    snapshot_values["felt"] = FeltState.model_validate(after.build_current_view())
     over = apply_message(over, idle_view.model_copy(update=snapshot_values))
     yield "settled", replace(over, now=over.now + 3.2)

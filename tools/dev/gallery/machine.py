@@ -10,15 +10,15 @@ from egm.features.tournament.rules import parse_rules
 from egm.kernel.messages import (
     BenchReply,
     GameView,
-    Handpay,
+    HandpayView,
     HostLock,
     Notice,
-    PayOut,
+    PayoutView,
+    PlayerProtectionView,
+    PlayerSessionView,
     PrizeInKind,
-    Protection,
     Reminder,
-    Residual,
-    Session,
+    ResidualCreditView,
     Tilt,
     TournamentView,
 )
@@ -35,10 +35,12 @@ def _protection_scenes(
 ) -> Iterator[tuple[str, View]]:
     """Yield the scenes of player protection: reminders, reached limits, and the page where a player sets limits."""
     protection_fields = {
-        "protection": Protection(
+        "protection": PlayerProtectionView(
             clock=True, limits=True, help_line={"en": "Help: 1 800 461-0140", "fr": "Aide : 1 800 461-0140"}
         ),
-        "session": Session(since_utc="2026-11-21T16:00:00+00:00", spent_cents=3450, limit_minutes=60),
+        "session": PlayerSessionView(
+            since_utc="2026-11-21T16:00:00+00:00", spent_cents=3450, limit_minutes=60
+        ),
     }
     for kind, until in (
         ("time", ""),
@@ -114,15 +116,18 @@ def machine_scenes(games: tuple[GameView, ...], language: str, theme: Theme) -> 
     yield "link-lost", replace(mark_link_lost(idle_view), now=idle_view.now + 1.0)
     yield "games", apply_action(idle_view, Action("games"), theme)[0]
     for kind in ("cancelled_credit", "jackpot", "progressive", "bonus"):
-        yield f"handpay-{kind}", stopped(state="handpay", handpay=Handpay(kind=kind, amount_cents=1234567))
+        yield (
+            f"handpay-{kind}",
+            stopped(state="handpay", handpay=HandpayView(kind=kind, amount_cents=1234567)),
+        )
     hamper = PrizeInKind(
         id="hamper", names={"en": "Orchard hamper", "fr": "Panier du verger"}, value_cents=12000
     )
     for name, more in (("delivered", {}), ("or-cash", {"amount_cents": 1850, "cash_instead": True})):
         told = {"kind": "merchandise", "amount_cents": 0, "prizes": (hamper,), **more}
-        yield f"handpay-prize-{name}", stopped(state="handpay", handpay=Handpay.model_validate(told))
+        yield f"handpay-prize-{name}", stopped(state="handpay", handpay=HandpayView.model_validate(told))
     for way in ("ticket", "coins", "aft"):
-        paying = stopped(state="paying", paying=PayOut(way=way, amount_cents=4725))
+        paying = stopped(state="paying", paying=PayoutView(way=way, amount_cents=4725))
         yield f"paying-{way}", replace(paying, now=101.5, scene_began_at=100.0)
     yield from _lock_scenes(stopped)
     yield from _credit_scenes(games, game, language)
@@ -197,9 +202,9 @@ def _credit_scenes(games: tuple[GameView, ...], game: GameView, language: str) -
     kinds = {"credit_cents": 123450, "restricted_cents": 100000, "nonrestricted_cents": 2500}
     yield "credit-promotional", build_idle_view(games, game, language, **kinds)
     accepts = ("language", "service", "residual")
-    idle_view = {"credit_cents": 3, "residual": Residual(amount_cents=3), "accepts": accepts}
+    idle_view = {"credit_cents": 3, "residual": ResidualCreditView(amount_cents=3), "accepts": accepts}
     yield "residual", build_idle_view(games, game, language, **idle_view)
-    staked = Residual(amount_cents=3, prize_cents=5)
+    staked = ResidualCreditView(amount_cents=3, prize_cents=5)
     yield "residual-played", build_idle_view(games, game, language, **{**idle_view, "residual": staked})
     closed = (Notice(code="disabled.host", severity="warning", lasting=True),)
     shut = {"state": "out_of_service", "notices": closed, **idle_view}

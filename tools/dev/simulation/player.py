@@ -10,17 +10,17 @@ from typing import Any, Final
 
 from egm.kernel.messages import (
     LINE_BYTES_MAX,
-    Decision,
+    DecisionRequest,
+    GameOutcome,
     GameView,
-    Handpay,
+    HandpayView,
     Hello,
     Intent,
     Message,
-    Play,
     Snapshot,
-    SpotNow,
-    decode,
-    encode,
+    SpotState,
+    decode_message,
+    encode_message,
 )
 from egm.kernel.service_pages import ServicePage
 from egm.screen.table import Spot, apply_current_limits, is_table, read_table
@@ -69,7 +69,7 @@ class Ruling:
 class Observations:
     """What one person has seen of money and forms, over all starts of the machine."""
 
-    games: dict[str, Play] = field(default_factory=dict)
+    games: dict[str, GameOutcome] = field(default_factory=dict)
     """The last screen message of each game, by the game's id."""
     hand_payments: list[HandPayment] = field(default_factory=list)
     forms: defaultdict[str, set[str]] = field(default_factory=lambda: defaultdict(set))
@@ -92,7 +92,7 @@ class Player:
         self.states: Counter[str] = Counter()
         """Number of times that this position entered each machine state."""
         self.games: dict[str, GameView] = {}
-        self._owed_handpay: Handpay | None = None
+        self._owed_handpay: HandpayView | None = None
         self._is_handpay_renumbered = False
         self._credit_cents = 0
         """The credit meter as last shown, in minor units."""
@@ -122,11 +122,11 @@ class Player:
             reader, self._writer = await asyncio.open_unix_connection(address, limit=LINE_BYTES_MAX)
         with closing(self._writer):
             token = folder.get_screen_token_path(self.position).read_text(encoding="ascii")
-            self._writer.write(encode(Hello(token=token.strip())))
+            self._writer.write(encode_message(Hello(token=token.strip())))
             while line := await reader.readline():
                 if not self._world.is_on:
                     return  # messages of a machine without power are not shown
-                self._handle_message(decode(line))
+                self._handle_message(decode_message(line))
 
     @property
     def sees_machine(self) -> bool:
@@ -154,13 +154,13 @@ class Player:
             self._handle_snapshot(message)
         elif isinstance(message, Hello):
             self.games = {game.id: game for game in message.games if game.offered}
-        elif isinstance(message, Play):
+        elif isinstance(message, GameOutcome):
             self.observed.games[message.play_id] = message
             self._press_later("shown", message.play_id)
-        elif isinstance(message, Decision):
+        elif isinstance(message, DecisionRequest):
             self._answer_decision(message)
 
-    def _answer_decision(self, decision: Decision) -> None:
+    def _answer_decision(self, decision: DecisionRequest) -> None:
         """Choose one of the offered options after a moment.
 
         A player at a common table sometimes does not answer at all, and the time limit of the table decides. A
@@ -235,7 +235,7 @@ class Player:
     ) -> None:
         """Press a button of the screen, which sends its name, value and options to the machine."""
         if self._world.is_on and self._writer is not None and not self._writer.is_closing():
-            self._writer.write(encode(Intent(name=name, value=value, options=options)))
+            self._writer.write(encode_message(Intent(name=name, value=value, options=options)))
 
     def press_play(self, dice: random.Random) -> None:
         """Press PLAY; at a table without chips, place some first."""
@@ -480,7 +480,7 @@ class Player:
         self.press("answer", "enter", {"page": page.id, "input": text})
 
 
-def _identify_handpay(owed: Handpay) -> tuple[object, ...]:
+def _identify_handpay(owed: HandpayView) -> tuple[object, ...]:
     """Return the values that identify a hand-pay.
 
     They do not include its slip number if there are several positions, because it may change.
@@ -502,7 +502,7 @@ def _choose_chips(spots: Mapping[str, Spot], dice: random.Random) -> dict[str, i
 
 
 def _choose_bets(
-    spots: Mapping[str, Spot], limits: Mapping[str, SpotNow], credits_: int, dice: random.Random
+    spots: Mapping[str, Spot], limits: Mapping[str, SpotState], credits_: int, dice: random.Random
 ) -> dict[str, int]:
     """Return bets on one or two spots, and on the spots that these require, up to the credit and the limits."""
     bets: dict[str, int] = {}

@@ -9,7 +9,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Final
 
-from egm.kernel.messages import Play
+from egm.kernel.messages import GameOutcome
 
 _CHEMIN: Final = "monaco-chemin-de-fer"
 _LEVY_PERCENT: Final = 5
@@ -20,7 +20,7 @@ BETWEEN_PLAYERS: Final = frozenset(
 
 
 def find_unbalanced_rounds(
-    plays_by_round: Iterable[tuple[str, str]], shown: Mapping[str, Play]
+    plays_by_round: Iterable[tuple[str, str]], shown: Mapping[str, GameOutcome]
 ) -> Iterator[str]:
     """Yield a text for each round in which all positions together lost more or less than the venue keeps.
 
@@ -41,7 +41,7 @@ def find_unbalanced_rounds(
             yield f"round {round_id}: the players lost {lost_credits} credits, the venue kept {kept}"
 
 
-def _find_kept_credits(plays: Sequence[Play]) -> set[int]:
+def _find_kept_credits(plays: Sequence[GameOutcome]) -> set[int]:
     """Return the credits that the venue keeps of a round, as each position shows them.
 
     The set has one number if all positions agree.
