@@ -9,7 +9,7 @@ from contextlib import contextmanager
 
 
 @contextmanager
-def pause_collector() -> Iterator[None]:
+def pause_garbage_collector() -> Iterator[None]:
     """Pause Python's cyclic garbage collector in this process while the context lasts.
 
     If it was off already, it stays off.

@@ -43,8 +43,8 @@ T = TypeVar("T")
 R = TypeVar("R")
 
 #: Reads the JSON of a record's field and returns the field's value.
-Read: TypeAlias = Callable[[object], object]
-Write: TypeAlias = Callable[[object], JSON] | None
+ValueReader: TypeAlias = Callable[[object], object]
+ValueWriter: TypeAlias = Callable[[object], JSON] | None
 """A function that converts a record field's value to JSON; None if the value is already JSON."""
 
 #: Metadata of a field: it is left out of the JSON if it has its default.
@@ -52,9 +52,9 @@ _OMIT_METADATA_KEY: Final = "omitted"
 #: Metadata of a field: its record is merged into its owner's JSON.
 _INLINE_METADATA_KEY: Final = "inline"
 #: Metadata of a field: its key in the JSON.
-_KEY_METADATA_KEY: Final = "key"
+_STORED_KEY_METADATA_KEY: Final = "key"
 #: Longest part of a wrong value that an error shows, in characters.
-_SHOWN_CHARACTERS: Final = 80
+_QUOTED_VALUE_LENGTH_MAX: Final = 80
 
 
 class RecordError(LocalError):
@@ -71,7 +71,9 @@ class _WrongValueError(Exception):
         super().__init__()
         shown_value = repr(value)
         shown_value = (
-            f"{shown_value[:_SHOWN_CHARACTERS]}..." if len(shown_value) > _SHOWN_CHARACTERS else shown_value
+            f"{shown_value[:_QUOTED_VALUE_LENGTH_MAX]}..."
+            if len(shown_value) > _QUOTED_VALUE_LENGTH_MAX
+            else shown_value
         )
         self.says = f"is {shown_value}, {expected}" if value is not dataclasses.MISSING else expected
         self.path: list[str] = []
@@ -95,14 +97,14 @@ class FieldCondition:
     is_fulfilled: Callable[..., bool]
 
 
-class _OwnJson(Protocol):
+class _JsonConvertible(Protocol):
     """Interface of a class that converts its instances to JSON with its own ``to_json``."""
 
     def to_json(self) -> JSON: ...
 
 
 #: Marks a field of any class, which is only checked to be an instance of it: for values that are never stored.
-IN_MEMORY: Final = FieldCondition("object in memory", "", bool)
+NOT_STORED: Final = FieldCondition("object in memory", "", bool)
 
 
 def omit_if_default(default: T, *, key: str = "") -> T:
@@ -110,7 +112,7 @@ def omit_if_default(default: T, *, key: str = "") -> T:
 
     ``key`` is its key in the JSON if that is not its name.
     """
-    metadata = {_OMIT_METADATA_KEY: True, _KEY_METADATA_KEY: key}
+    metadata = {_OMIT_METADATA_KEY: True, _STORED_KEY_METADATA_KEY: key}
     if isinstance(default, dict):
         return dataclasses.field(default_factory=lambda: default, metadata=metadata)
     return dataclasses.field(default=default, metadata=metadata)
@@ -118,12 +120,12 @@ def omit_if_default(default: T, *, key: str = "") -> T:
 
 def stored_as(key: str) -> dict[str, str]:
     """Return dataclass metadata that stores a record's field under another JSON key than its name."""
-    return {_KEY_METADATA_KEY: key}
+    return {_STORED_KEY_METADATA_KEY: key}
 
 
 def stored_key(field: "dataclasses.Field[object]") -> str:
     """Return the key under which a record's field is stored in the JSON."""
-    return str(field.metadata.get(_KEY_METADATA_KEY) or field.name.removesuffix("_"))
+    return str(field.metadata.get(_STORED_KEY_METADATA_KEY) or field.name.removesuffix("_"))
 
 
 @overload
@@ -197,8 +199,8 @@ class _CodecField(NamedTuple):
 
     name: str
     key: str
-    read: Read
-    write: Write
+    read: ValueReader
+    write: ValueWriter
     default: object
     omitted: bool
     """Whether the field is left out of the JSON if it has its default value."""
@@ -291,7 +293,7 @@ class _RecordCodec:
 #: The converter of each class of records, built at first use.
 _CODECS: Final[dict[type, _RecordCodec]] = {}
 #: The reader of each type of field, built at first use.
-_READERS: Final[dict[object, Read]] = {}
+_READERS: Final[dict[object, ValueReader]] = {}
 
 
 def _find_codec(kind: type) -> _RecordCodec:
@@ -303,7 +305,7 @@ def _find_codec(kind: type) -> _RecordCodec:
 
 
 # ---------------------------------------------------------------------------------------------- field types
-def _build_exact_reader(kind: type) -> Read:
+def _build_exact_reader(kind: type) -> ValueReader:
     """Return a reader of a field that accepts a value of exactly the type ``kind``.
 
     A bool is not accepted as an int, although Python counts it as one.
@@ -319,14 +321,14 @@ def _build_exact_reader(kind: type) -> Read:
 
 
 #: The readers of fields with a plain type: an int, a text, or true or false.
-_EXACT_READER_BY_TYPE: Final[Mapping[object, Read]] = {
+_EXACT_READER_BY_TYPE: Final[Mapping[object, ValueReader]] = {
     kind: _build_exact_reader(kind) for kind in (int, str, bool, NoneType)
 }
 
 
-def _build_converters(hint: object) -> tuple[Read, Write]:
+def _build_converters(hint: object) -> tuple[ValueReader, ValueWriter]:
     """Return the functions that read and write a record field of the type ``hint``."""
-    plain = _pass_through if _is_json(hint) else _EXACT_READER_BY_TYPE.get(hint)
+    plain = _return_unchanged if _is_json(hint) else _EXACT_READER_BY_TYPE.get(hint)
     if plain is not None:
         return plain, None
     converters = _build_generic_converters(get_origin(hint), get_args(hint))
@@ -337,7 +339,9 @@ def _build_converters(hint: object) -> tuple[Read, Write]:
     return _build_class_converters(hint)
 
 
-def _build_generic_converters(origin: object, inner: tuple[object, ...]) -> tuple[Read, Write] | None:
+def _build_generic_converters(
+    origin: object, inner: tuple[object, ...]
+) -> tuple[ValueReader, ValueWriter] | None:
     """Return the functions that read and write a record field of a compound type, such as a tuple.
 
     Return None for a type that is not compound.
@@ -355,12 +359,14 @@ def _build_generic_converters(origin: object, inner: tuple[object, ...]) -> tupl
     return None
 
 
-def _build_conditional_converters(hint: object, conditions: Sequence[object]) -> tuple[Read, Write]:
+def _build_conditional_converters(
+    hint: object, conditions: Sequence[object]
+) -> tuple[ValueReader, ValueWriter]:
     """Return the functions that read and write a record field whose type has conditions.
 
     The reader checks the conditions.
     """
-    if IN_MEMORY in conditions:
+    if NOT_STORED in conditions:
         return _build_instance_reader(cast(type, hint)), None
     read_type, write = _build_converters(hint)
     checks = [condition for condition in conditions if isinstance(condition, FieldCondition)]
@@ -384,7 +390,7 @@ def _build_conditional_converters(hint: object, conditions: Sequence[object]) ->
     return read_quickly, write
 
 
-def _build_instance_reader(kind: type) -> Read:
+def _build_instance_reader(kind: type) -> ValueReader:
     """Return a reader that accepts an object in memory if it is an instance of ``kind``."""
 
     def read_instance(value: object) -> object:
@@ -396,7 +402,7 @@ def _build_instance_reader(kind: type) -> Read:
     return read_instance
 
 
-def _build_class_converters(kind: type) -> tuple[Read, Write]:
+def _build_class_converters(kind: type) -> tuple[ValueReader, ValueWriter]:
     """Return the functions that read and write a record field that contains an instance of a class."""
     if issubclass(kind, StrEnum):
         return _build_choice_reader(
@@ -405,7 +411,7 @@ def _build_class_converters(kind: type) -> tuple[Read, Write]:
     if kind is Fraction:
         return _read_fraction, str
     if hasattr(kind, "from_json"):
-        return _build_own_converters(kind)
+        return _build_json_convertible_converters(kind)
     if not dataclasses.is_dataclass(kind):
         raise TypeError(f"a record has no fields of type {kind}")
     codec = _find_codec(kind)
@@ -417,12 +423,12 @@ def _is_json(hint: object) -> bool:
     return hint == JSON or (isinstance(hint, ForwardRef) and hint.__forward_arg__ == JSON)
 
 
-def _pass_through(value: object) -> object:
+def _return_unchanged(value: object) -> object:
     """Return the value unchanged: JSON of any shape is stored without conversion."""
     return value
 
 
-def _build_optional_converters(*hints: object) -> tuple[Read, Write]:
+def _build_optional_converters(*hints: object) -> tuple[ValueReader, ValueWriter]:
     """Return the functions that read and write a record field of type ``X | None``."""
     if len(hints) != 1:
         raise TypeError(f"a record has no fields of several types: {hints}")
@@ -435,7 +441,7 @@ def _build_optional_converters(*hints: object) -> tuple[Read, Write]:
     )
 
 
-def _build_list_converters(hint: object, _: object) -> tuple[Read, Write]:
+def _build_list_converters(hint: object, _: object) -> tuple[ValueReader, ValueWriter]:
     """Return the functions that read and write a record field with a list of items of type ``hint``."""
     read_one, write_one = _build_converters(hint)
 
@@ -451,7 +457,7 @@ def _build_list_converters(hint: object, _: object) -> tuple[Read, Write]:
     return read_list, write_list
 
 
-def _build_row_converters(hints: Sequence[object]) -> tuple[Read, Write]:
+def _build_row_converters(hints: Sequence[object]) -> tuple[ValueReader, ValueWriter]:
     """Return the functions that read and write a record field of type ``tuple[X, Y]``.
 
     The number of items is fixed, and each item has its own type.
@@ -484,7 +490,7 @@ def _build_row_converters(hints: Sequence[object]) -> tuple[Read, Write]:
     return read_row, write_row
 
 
-def _build_table_converters(key: object, hint: object) -> tuple[Read, Write]:
+def _build_table_converters(key: object, hint: object) -> tuple[ValueReader, ValueWriter]:
     """Return the functions that read and write a record field of type ``Mapping``, a JSON object."""
     (read_key, _), (read_one, write_one) = _build_converters(key), _build_converters(hint)
 
@@ -504,7 +510,7 @@ def _build_table_converters(key: object, hint: object) -> tuple[Read, Write]:
     return read_table, write_table
 
 
-def _read_items(items: Sequence[object], reads: Iterable[Read]) -> tuple[object, ...]:
+def _read_items(items: Sequence[object], reads: Iterable[ValueReader]) -> tuple[object, ...]:
     """Return a tuple of the items, each read by the function at the same index in ``reads``.
 
     An error states the index of the wrong item.
@@ -525,7 +531,7 @@ def _require_list(value: object) -> Sequence[object]:
     return value
 
 
-def _read_member(path: object, read_value: Read, value: object) -> object:
+def _read_member(path: object, read_value: ValueReader, value: object) -> object:
     """Read the value of one field of a record; an error states the field's path."""
     try:
         return read_value(value)
@@ -541,7 +547,7 @@ def _read_fraction(value: object) -> Fraction:
         raise _WrongValueError(value, f"not exact: {error}") from None
 
 
-def _build_choice_reader(kinds: Iterable[str]) -> Read:
+def _build_choice_reader(kinds: Iterable[str]) -> ValueReader:
     """Return the reader of a field that accepts only the given choices, such as the members of an enumeration."""
     choice_by_text = {str(kind): kind for kind in kinds}
 
@@ -555,7 +561,7 @@ def _build_choice_reader(kinds: Iterable[str]) -> Read:
     return read_choice
 
 
-def _build_own_converters(kind: type) -> tuple[Read, Write]:
+def _build_json_convertible_converters(kind: type) -> tuple[ValueReader, ValueWriter]:
     """Return the functions that read and write a field whose class has its own ``from_json`` and ``to_json``."""
     from_own = cast(Callable[[object], object], kind.from_json)  # type: ignore[attr-defined]  # asked before
 
@@ -566,4 +572,4 @@ def _build_own_converters(kind: type) -> tuple[Read, Write]:
         except (KeyError, TypeError, ValueError, AttributeError, LocalError, OperatorError) as error:
             raise _WrongValueError(value, f"no {kind.__name__}: {error!r}") from None
 
-    return read, lambda value: cast(_OwnJson, value).to_json()
+    return read, lambda value: cast(_JsonConvertible, value).to_json()

@@ -26,66 +26,70 @@ def _is_time(value: str) -> bool:
     return True
 
 
-def _are_different(values: tuple[str, ...]) -> bool:
+def _are_distinct(values: tuple[str, ...]) -> bool:
     """Return whether there is at least one value, and no two values are equal."""
     return 0 < len(values) == len(set(values))
 
 
 #: The condition that a number is an amount of money above zero.
-AMOUNT: Final = FieldCondition("amount above zero, in minor units", "not above zero", lambda value: value > 0)
+POSITIVE_AMOUNT: Final = FieldCondition(
+    "amount above zero, in minor units", "not above zero", lambda value: value > 0
+)
 #: The condition that a number is above zero.
-POSITIVE: Final = FieldCondition("number above zero", "not above zero", lambda value: value > 0)
+POSITIVE_NUMBER: Final = FieldCondition("number above zero", "not above zero", lambda value: value > 0)
 #: The condition that a number is zero or more.
-COUNT: Final = FieldCondition("number, zero or more", "below zero", lambda value: value >= 0)
+NON_NEGATIVE_COUNT: Final = FieldCondition("number, zero or more", "below zero", lambda value: value >= 0)
 #: The condition that a text is not blank.
-NON_BLANK: Final = FieldCondition("text, not blank", "blank", lambda value: bool(value.strip()))
+NON_BLANK_TEXT: Final = FieldCondition("text, not blank", "blank", lambda value: bool(value.strip()))
 #: The condition that a text is a date and time in ISO 8601.
-TIME: Final = FieldCondition("date and time, ISO 8601", "not a time in ISO 8601", _is_time)
+ISO_TIME: Final = FieldCondition("date and time, ISO 8601", "not a time in ISO 8601", _is_time)
 #: The condition that a text is a SHA-256 digest.
-DIGEST: Final = FieldCondition(
+SHA256_DIGEST: Final = FieldCondition(
     "SHA-256, hexadecimal",
     "not a SHA-256 in hexadecimal",
     lambda value: _DIGEST_PATTERN.fullmatch(value) is not None,
 )
 #: The condition that a ticket number shows at most its last four digits (E-06).
-MASKED: Final = FieldCondition(
+MASKED_TICKET_NUMBER: Final = FieldCondition(
     "ticket number, at most the last four digits shown",
     "not a number of which at most four digits are shown",
     lambda value: _MASKED_PATTERN.fullmatch(value) is not None,
 )
-STAFF: Final = FieldCondition("staff number", "not a member of staff", bool)
-PERSON: Final = FieldCondition(
+STAFF_NUMBER: Final = FieldCondition("staff number", "not a member of staff", bool)
+ACTOR_ID: Final = FieldCondition(
     "staff number, key switch, or `host:` and a host's name",
     "neither a member of staff, nor a key switch, nor a host",
     bool,
 )
-KEY_SWITCH: Final = FieldCondition("name of a key switch", "blank", bool)
-PERSONS: Final = FieldCondition(
-    "list of different staff numbers", "not one or more different members of staff", _are_different
+KEY_SWITCH_NAME: Final = FieldCondition("name of a key switch", "blank", bool)
+STAFF_NUMBERS: Final = FieldCondition(
+    "list of different staff numbers", "not one or more different members of staff", _are_distinct
 )
-SERIAL: Final = FieldCondition("the machine's serial number", "not the machine's serial number", bool)
+MACHINE_SERIAL_NUMBER: Final = FieldCondition(
+    "the machine's serial number", "not the machine's serial number", bool
+)
 
-Cents: TypeAlias = Annotated[int, AMOUNT]
+Cents: TypeAlias = Annotated[int, POSITIVE_AMOUNT]
 """An amount above zero, in minor units."""
-Positive: TypeAlias = Annotated[int, POSITIVE]
+PositiveNumber: TypeAlias = Annotated[int, POSITIVE_NUMBER]
 """A whole number above zero that is not an amount of money."""
-Count: TypeAlias = Annotated[int, COUNT]
+Count: TypeAlias = Annotated[int, NON_NEGATIVE_COUNT]
 """A whole number, zero or more."""
-NonBlankText: TypeAlias = Annotated[str, NON_BLANK]
+NonBlankText: TypeAlias = Annotated[str, NON_BLANK_TEXT]
 """Text that is not empty or blank."""
-Time: TypeAlias = Annotated[str, TIME]
+IsoTime: TypeAlias = Annotated[str, ISO_TIME]
 """A date and time in ISO 8601."""
-Digest: TypeAlias = Annotated[str, DIGEST]
+Sha256Digest: TypeAlias = Annotated[str, SHA256_DIGEST]
 """A SHA-256 digest, in hexadecimal."""
-Masked: TypeAlias = Annotated[str, MASKED]
+MaskedTicketNumber: TypeAlias = Annotated[str, MASKED_TICKET_NUMBER]
 """A ticket's number of which at most the last four digits are shown (E-06)."""
-Staff: TypeAlias = Annotated[str, STAFF]
+StaffNumber: TypeAlias = Annotated[str, STAFF_NUMBER]
 """The staff number of a person."""
-Person: TypeAlias = Annotated[str, PERSON]
+ActorId: TypeAlias = Annotated[str, ACTOR_ID]
 """Who acted: a staff number, the name of a key switch, or ``host:`` and a host's name."""
-KeySwitch: TypeAlias = Annotated[str, KEY_SWITCH]
+KeySwitchName: TypeAlias = Annotated[str, KEY_SWITCH_NAME]
 """The name of a key switch, such as ``attendant``."""
-Persons: TypeAlias = Annotated[tuple[str, ...], PERSONS]
+StaffNumbers: TypeAlias = Annotated[tuple[str, ...], STAFF_NUMBERS]
 """The staff numbers of the persons who acted together, the person who started the action first."""
-Serial: TypeAlias = Annotated[str, SERIAL]
+MachineSerialNumber: TypeAlias = Annotated[str, MACHINE_SERIAL_NUMBER]
 """The machine's own serial number."""

@@ -13,9 +13,9 @@ from pathlib import Path
 
 import click
 
-from egm.collector import pause_collector
+from egm.collector import pause_garbage_collector
 
-with pause_collector():  # otherwise it takes a third of the time of these imports
+with pause_garbage_collector():  # otherwise it takes a third of the time of these imports
     from egm.app.first_start.probing import find_serial_ports
     from egm.app.first_start.wizard import BUILDER_FILE_NAME
     from egm.app.first_start.wizard import run_first_start as ask_on_screen

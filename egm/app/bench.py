@@ -34,9 +34,9 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Final
 
-from egm.collector import pause_collector
+from egm.collector import pause_garbage_collector
 
-with pause_collector():  # collecting garbage would take a quarter of the time of these imports
+with pause_garbage_collector():  # collecting garbage would take a quarter of the time of these imports
     from egm.config.cabinet_file import CabinetFile, load_cabinet
     from egm.devices.catalogue import PROTOCOLS
     from egm.devices.twin import ActionError, SimulatedPort, Twin

@@ -31,7 +31,7 @@ from egm.app.screen_watch import ScreenWatch
 from egm.app.station import DroppingOutbox, PlayerStation
 from egm.app.watchdog import DriverProgressCheck, send_watchdog_heartbeats
 from egm.clock import Clock
-from egm.collector import pause_collector
+from egm.collector import pause_garbage_collector
 from egm.config.cabinet_file import CabinetFile, StateFolder
 from egm.config.on_this_computer import find_shared_folders
 from egm.devices.catalogue import PROTOCOLS
@@ -161,7 +161,7 @@ class MachineProcess:
             journal = cleanup.enter_context(self._open_journal())
             self._folder.remove_line_links()  # now that no other machine can be running on this folder
             certified = self._has_real_devices and self._profile.inventory.certified
-            with pause_collector():
+            with pause_garbage_collector():
                 self._installed, self._refused = admit_games(
                     self._file.games,
                     self._profile,

@@ -13,7 +13,7 @@ from egm.money.keys import MoneyKey
 from egm.money.records.host import CashOutTerms, HostTicketRecord, RedemptionStatus, TransferRecord
 from egm.money.ticket_terms import TicketTerms
 from egm.record_codec import stored_as
-from egm.record_fields import Cents, Count, Masked
+from egm.record_fields import Cents, Count, MaskedTicketNumber
 from meters.transaction import JSON
 
 
@@ -24,7 +24,7 @@ class TicketNumberStored:
 
     id: str
     """The id of the cash-out that the ticket pays out."""
-    number: Masked
+    number: MaskedTicketNumber
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -33,7 +33,7 @@ class TicketUnread:
 
     id: str
     """The id of the cash-out that printed the ticket."""
-    number: Masked
+    number: MaskedTicketNumber
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -42,7 +42,7 @@ class TicketOrdered:
 
     id: str
     """The id of the ticket's insertion."""
-    number: Masked
+    number: MaskedTicketNumber
     amount_cents: Cents
     kind: CreditKind
     """The kind of credit that the ticket becomes."""
@@ -57,7 +57,7 @@ class TicketRefusedByHost:
 
     id: str
     """The id of the ticket's insertion."""
-    number: Masked
+    number: MaskedTicketNumber
     status: RedemptionStatus
     """The result of the redemption, as reported to the host."""
     reason: str

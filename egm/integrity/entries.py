@@ -13,7 +13,7 @@ from egm.kernel.significance import ClearCondition, EventEffect, Significance
 from egm.kernel.timekeeping import ClockDoubtReason
 from egm.play.keys import PlayKey
 from egm.record_codec import omit_if_default, stored_as
-from egm.record_fields import Count, Digest, NonBlankText, Person, Persons, Staff, Time
+from egm.record_fields import ActorId, Count, IsoTime, NonBlankText, Sha256Digest, StaffNumber, StaffNumbers
 from egm.staff.entries import ByPersons
 from meters import PeriodMark
 
@@ -44,10 +44,10 @@ class InstalledSoftware:
 class CabinetSignatureRecord:
     """The stored signature of the cabinet file that staff signed last: its digest, who signed it, and when."""
 
-    digest: Digest
+    digest: Sha256Digest
     """The SHA-256 digest of the signed cabinet file."""
-    persons: Persons
-    signed_time: Time = field(metadata=stored_as("at"))
+    persons: StaffNumbers
+    signed_time: IsoTime = field(metadata=stored_as("at"))
 
 
 # ---------------------------------------------------------------------------------------------- starts
@@ -77,7 +77,7 @@ class SelfTestPassed:
 class GeneratorRestarted:
     """A person started a new random number generator in place of the failed one."""
 
-    person: Person
+    person: ActorId
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -87,7 +87,7 @@ class ServiceDisabled:
     source: NonBlankText
     """The host, link or operator function that disables the machine."""
     reason: str
-    since: Time
+    since: IsoTime
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -99,8 +99,8 @@ class ServiceEnabled:
     reason: str | None = omit_if_default(None)
     form: str | None = omit_if_default(None)
     """The form with which staff returned the machine to service, or null if the source did it by itself."""
-    person: Staff | None = omit_if_default(None)
-    persons: Persons | None = omit_if_default(None)
+    person: StaffNumber | None = omit_if_default(None)
+    persons: StaffNumbers | None = omit_if_default(None)
 
 
 POWER_UP: Final = EntryDeclaration(
@@ -183,7 +183,7 @@ class TiltCleared:
 
     codes: tuple[NonBlankText, ...]
     """The codes of the cleared faults."""
-    person: Person
+    person: ActorId
 
 
 DOOR_OPENED: Final = EntryDeclaration(
@@ -259,9 +259,9 @@ TILT_CLEARED: Final = EntryDeclaration(
 class ClockChanged:
     """The clock was set forward or back."""
 
-    expected_time: Time = field(metadata=stored_as("last_entry"))
+    expected_time: IsoTime = field(metadata=stored_as("last_entry"))
     """The time that the clock should have shown."""
-    clock_time: Time = field(metadata=stored_as("now"))
+    clock_time: IsoTime = field(metadata=stored_as("now"))
     """The time that the clock shows now."""
 
 
@@ -277,21 +277,21 @@ class ClockDoubted:
     """
     last_trusted_time: str = field(metadata=stored_as("good"))
     """The last time known to be right, or empty if there never was one."""
-    clock_time: Time = field(metadata=stored_as("now"))
+    clock_time: IsoTime = field(metadata=stored_as("now"))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ClockTrusted:
     """The clock shows the expected time again, so it is trusted."""
 
-    clock_time: Time = field(metadata=stored_as("now"))
+    clock_time: IsoTime = field(metadata=stored_as("now"))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ClockConfirmed(ByPersons):
     """Staff confirmed the date, so the clock is trusted."""
 
-    clock_time: Time = field(metadata=stored_as("now"))
+    clock_time: IsoTime = field(metadata=stored_as("now"))
     doubt_reason: str = field(metadata=stored_as("why"))
     """The reason why the clock was not trusted, or empty."""
 
@@ -371,7 +371,7 @@ HARD_METERS_EXCHANGED: Final = EntryDeclaration(
 class SoftwareCheckRequested:
     """A member of staff requested a verification of the software."""
 
-    person: Staff
+    person: StaffNumber
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

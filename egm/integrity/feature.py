@@ -20,7 +20,7 @@ from egm.kernel.faults import get_fault_definition
 from egm.kernel.feature import Feature
 from egm.kernel.machine import Machine
 from egm.kernel.rules import DerivedState
-from egm.record_fields import Positive
+from egm.record_fields import PositiveNumber
 
 
 def _is_out_of_service(machine: Machine) -> bool:
@@ -40,7 +40,7 @@ INTEGRITY_FEATURE: Final = Feature(
     name="integrity",
     storage_keys=IntegrityKey,
     value_types={
-        IntegrityKey.BOOTS: Positive,
+        IntegrityKey.BOOTS: PositiveNumber,
         IntegrityKey.SERVICE: bool,
         IntegrityKey.OUT_OF_SERVICE: entries.OutOfService,
         IntegrityKey.DISABLED: DisablingRecord,

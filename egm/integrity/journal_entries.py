@@ -8,7 +8,7 @@ from egm.integrity.keys import IntegrityKey
 from egm.kernel.entries import EntryDeclaration
 from egm.kernel.significance import EventEffect, Significance
 from egm.record_codec import stored_as
-from egm.record_fields import Count, Digest
+from egm.record_fields import Count, Sha256Digest
 from meters import checkpoint
 from meters.archive import ARCHIVED_KIND
 from meters.transaction import JSON
@@ -20,7 +20,7 @@ class SignedCheckpoint:
 
     ledger: Mapping[str, JSON]
     """The sums of all accounts and meters."""
-    ledger_sha256: Digest
+    ledger_sha256: Sha256Digest
     """The SHA-256 digest of these sums."""
     signature: str
     """The machine's signature of the sums' digest and of the journal's head."""
@@ -34,9 +34,9 @@ class ArchivedSegment:
     """The number of the first archived entry."""
     last_sequence: Count = field(metadata=stored_as("last"))
     """The number of the last archived entry."""
-    head_hash: Digest = field(metadata=stored_as("head"))
+    head_hash: Sha256Digest = field(metadata=stored_as("head"))
     """The hash of the last archived entry."""
-    segment_digest: Digest = field(metadata=stored_as("segment"))
+    segment_digest: Sha256Digest = field(metadata=stored_as("segment"))
     """The SHA-256 that identifies the segment."""
 
 

@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from egm.record_fields import Time
+from egm.record_fields import IsoTime
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -10,4 +10,4 @@ class DisablingRecord:
     """Why a host, a link or an operator disables the machine, and since when."""
 
     reason: str
-    since: Time
+    since: IsoTime

@@ -11,7 +11,7 @@ from egm.kernel.keys import KernelKey
 from egm.kernel.significance import EventEffect, Significance
 from egm.kernel.timekeeping import ClockDoubtReason
 from egm.record_codec import omit_if_default, stored_as
-from egm.record_fields import NonBlankText, Time
+from egm.record_fields import IsoTime, NonBlankText
 from meters.transaction import JSON
 
 
@@ -20,7 +20,7 @@ from meters.transaction import JSON
 class ActiveFault:
     """The stored value of an active fault: since when, whether it stops play, who may clear it, and details."""
 
-    since: Time
+    since: IsoTime
     stops_play: bool = field(metadata=stored_as("locks"))
     cleared_by: ClearedBy
     detail: str
@@ -30,7 +30,7 @@ class ActiveFault:
 class OpenDoor:
     """The stored value of an open door: the time since which it is open."""
 
-    since: Time
+    since: IsoTime
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

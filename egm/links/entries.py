@@ -8,7 +8,7 @@ from egm.kernel.entries import EntryDeclaration
 from egm.links.keys import LinksKey
 from egm.progressive.keys import ProgressiveKey
 from egm.record_codec import omit_if_default, stored_as
-from egm.record_fields import Count, Positive, Time
+from egm.record_fields import Count, IsoTime, PositiveNumber
 
 
 # ---------------------------------------------------------------------------------------------- hosts
@@ -25,7 +25,7 @@ class HostTimeRecorded:
     """A SAS host has sent its time."""
 
     host: str
-    host_time: Time = field(metadata=stored_as("told"))
+    host_time: IsoTime = field(metadata=stored_as("told"))
     """The time that the host sent."""
     ahead_seconds: int
     """By how many seconds the host's clock is ahead of the machine's, rounded up; negative if it is behind."""
@@ -56,7 +56,7 @@ class ProgressiveWinsRead:
     """A SAS host has read wins of progressive levels; the host is the controller that broadcasts their amounts."""
 
     host: str
-    win_count: Positive = field(metadata=stored_as("wins"))
+    win_count: PositiveNumber = field(metadata=stored_as("wins"))
     """The number of wins that the host has read."""
 
 

@@ -9,14 +9,14 @@ from egm.links.gat.port import create_gat_port
 from egm.links.keys import LinksKey
 from egm.links.monitoring import create_exporter
 from egm.links.sas.attachment import create_sas_lines
-from egm.record_fields import Time
+from egm.record_fields import IsoTime
 
 LINKS_FEATURE: Final = Feature(
     name="links",
     storage_keys=LinksKey,
     value_types={
         LinksKey.GAT: entries.GatCalculation,
-        LinksKey.HOST_SILENT: Time,
+        LinksKey.HOST_SILENT: IsoTime,
         LinksKey.HOST_KNOWN: bool,
         LinksKey.HOST_TIME: int,
     },

@@ -15,7 +15,15 @@ from egm.money.keys import MoneyKey
 from egm.money.records.host import TransferRecord
 from egm.money.records.money import CashOutRecord, CoinPayoutProgress, HandpayForm, HandpayRecord, PrizeRecord
 from egm.record_codec import inline_record, omit_if_default, stored_as
-from egm.record_fields import Cents, Count, Masked, NonBlankText, Person, Positive, Serial
+from egm.record_fields import (
+    ActorId,
+    Cents,
+    Count,
+    MachineSerialNumber,
+    MaskedTicketNumber,
+    NonBlankText,
+    PositiveNumber,
+)
 from egm.staff.records import RulingDetails
 from meters import Phase
 from meters.transaction import JSON
@@ -33,7 +41,7 @@ class DisputeDetails:
     device: NonBlankText
     """The device that took or paid the money."""
     reason: str = omit_if_default("", key="why")
-    masked_ticket_number: Masked = omit_if_default("", key="number")
+    masked_ticket_number: MaskedTicketNumber = omit_if_default("", key="number")
     """The number of a disputed ticket, masked; empty for bills and coins."""
     smallest_cents: Count = field(metadata=stored_as("least_cents"))
     """The smallest amount that may be owed, in minor units."""
@@ -63,7 +71,7 @@ class TicketIn:
     """A ticket was stacked and its amount credited."""
 
     amount_cents: Cents
-    number: Masked
+    number: MaskedTicketNumber
     number_commitment: str = omit_if_default("", key="commitment")
     """A commitment to the ticket's full number; the number itself is in no journal (E-06)."""
 
@@ -73,7 +81,7 @@ class TicketNotStacked:
     """A ticket ordered into the box did not reach it, or it is disputed whether it did; nothing is credited."""
 
     amount_cents: Cents
-    number: Masked
+    number: MaskedTicketNumber
     reason: str = field(metadata=stored_as("why"))
     dispute: DisputeDetails | None = omit_if_default(None, key="disputed")
 
@@ -83,7 +91,7 @@ class TicketDisputed:
     """A ticket was stacked, but it was no longer locked for this machine; nothing is credited before a ruling."""
 
     amount_cents: Cents
-    number: Masked
+    number: MaskedTicketNumber
     dispute: DisputeDetails = field(metadata=stored_as("disputed"))
 
 
@@ -339,7 +347,7 @@ class CoinsCounted:
 
     id: str
     """The id of the cash-out."""
-    paid_coins: Positive
+    paid_coins: PositiveNumber
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -347,7 +355,7 @@ class CoinsOut:
     """The hopper has paid all coins of a payout."""
 
     cash_out: CashOutRecord = inline_record()
-    paid_coins: Positive
+    paid_coins: PositiveNumber
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -359,7 +367,7 @@ class CoinsOutOfVoided:
     payment_method: Literal["coins"] = field(metadata=stored_as("way"))
     """The payment method of the cash-out: coins."""
     amount_cents: Cents
-    ordered_coins: Positive = field(metadata=stored_as("coins"))
+    ordered_coins: PositiveNumber = field(metadata=stored_as("coins"))
     """The number of coins ordered."""
     paid_coins: Count
     doubt_reason: str = omit_if_default("", key="doubt")
@@ -446,7 +454,7 @@ class HandpayReturned:
 
     handpay_id: str = field(metadata=stored_as("handpay"))
     amount_cents: Cents
-    person: Person
+    person: ActorId
     persons: tuple[str, ...]
     """The members of staff who returned it, or the key that was turned."""
 
@@ -469,14 +477,14 @@ class HandpayPaid:
     """The means of payment: cash, cheque or another."""
     identity_commitment: str = omit_if_default("", key="identity")
     """A commitment to the player's identity; the identity itself is in no journal."""
-    slip_number: Positive = field(metadata=stored_as("slip"))
+    slip_number: PositiveNumber = field(metadata=stored_as("slip"))
     """The slip's running number."""
     journal_head: str = omit_if_default("", key="witness")
     """The number and hash prefix of the journal's last entry before this one, as printed on the slip."""
-    machine: Serial
+    machine: MachineSerialNumber
     is_taxable: bool = field(metadata=stored_as("taxable"))
     """Whether the amount reaches the profile's limit for reporting a win for tax."""
-    person: Person
+    person: ActorId
     persons: tuple[str, ...]
     """The people who filled in the form and those who paid: members of staff, a key switch, or a host."""
 
@@ -669,7 +677,7 @@ class OrphanTicket(_OrphanRuling):
     kind: Literal["ticket"] = "ticket"
     """The kind of unclaimed money in the register: always `ticket`."""
     amount_cents: Cents
-    number: Masked
+    number: MaskedTicketNumber
     number_commitment: str = omit_if_default("", key="commitment")
     """A commitment to the ticket's full number; the number itself is in no journal (E-06)."""
 
@@ -784,7 +792,7 @@ class TicketContradicted:
 
     id: str
     """The id that the machine gave to the inserted ticket."""
-    number: Masked
+    number: MaskedTicketNumber
     amount_cents: Cents
 
 

@@ -20,7 +20,7 @@ from egm.play.void_rule import Ruling
 from egm.progressive.entries import POOL_MOVES
 from egm.progressive.keys import ProgressiveKey
 from egm.record_codec import omit_if_default, stored_as
-from egm.record_fields import Cents, Count, Digest, Persons, Serial, Time
+from egm.record_fields import Cents, Count, IsoTime, MachineSerialNumber, Sha256Digest, StaffNumbers
 from egm.staff.records import RulingDetails
 from meters import Phase
 from meters.recall import PLAY_PUSH, PLAY_START
@@ -113,8 +113,8 @@ class VersionConflict:
 
     game: str
     version: str
-    digest: Digest
-    earlier_digest: Digest = field(metadata=stored_as("before"))
+    digest: Sha256Digest
+    earlier_digest: Sha256Digest = field(metadata=stored_as("before"))
     """The digest of the definition that was played here under this version."""
 
 
@@ -122,7 +122,7 @@ class VersionConflict:
 class LargestPrizes:
     """The largest prizes of one game definition, as computed and stored."""
 
-    code_digest: Digest = field(metadata=stored_as("code"))
+    code_digest: Sha256Digest = field(metadata=stored_as("code"))
     """The digest of the code that computed the prizes."""
     prizes: tuple[tuple[int | None, int], ...]
     """For each way to bet: the largest win in credits (None: no exact figure) and the cost of the bet in credits."""
@@ -133,7 +133,7 @@ class LargestPrizesComputed(LargestPrizes):
     """The largest prizes of a game were computed and are stored."""
 
     game: str
-    digest: Digest
+    digest: Sha256Digest
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -154,16 +154,16 @@ class MachineChecked:
     journal_result: str = field(metadata=stored_as("books"))
     """The result of checking the journal's sums and hash chain: ``right``, or the error as text."""
     play_id: str | None
-    digest: Digest | None
+    digest: Sha256Digest | None
     software: Mapping[str, str] | None
     """Version, signer and one digest of the signed software; null if it is not signed."""
     handpay_id: str | None = field(metadata=stored_as("handpay"))
     """The id of the hand-pay that is open, or null."""
     meters: Mapping[str, int]
     """The meters at the time of the check, except those that are zero."""
-    head_hash: Digest = field(metadata=stored_as("head"))
+    head_hash: Sha256Digest = field(metadata=stored_as("head"))
     """The hash of the journal's last entry."""
-    persons: Persons
+    persons: StaffNumbers
     remark: str
     """The remark that staff entered, or empty."""
 
@@ -303,7 +303,7 @@ MACHINE_CHECKED: Final = EntryDeclaration(
 class PrizesWon:
     """The prizes in kind that a game won were entered in the register of wins."""
 
-    machine: Serial
+    machine: MachineSerialNumber
     play_id: str
     game: str
     prizes: tuple[PrizeRecord, ...]
@@ -316,8 +316,8 @@ class PrizesExchanged:
     handpay_id: str = field(metadata=stored_as("handpay"))
     prizes: tuple[PrizeRecord, ...]
     amount_cents: Cents
-    machine: Serial
-    persons: Persons
+    machine: MachineSerialNumber
+    persons: StaffNumbers
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -480,14 +480,14 @@ LIMIT_SET: Final = EntryDeclaration(
 class TimeCharged:
     """The charge for the time at a table was taken from the player's credit, after a game had started."""
 
-    digest: Digest
+    digest: Sha256Digest
     """The digest of the definition of the table's game, which states the charge."""
     play_id: str
     """The id of the game at whose start the charge was taken."""
     amount_cents: Cents
     minutes: Count
     """The time that the charge pays for, in minutes."""
-    paid_until: Time = field(metadata=stored_as("until"))
+    paid_until: IsoTime = field(metadata=stored_as("until"))
     """The time until which the position has paid."""
 
 

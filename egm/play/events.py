@@ -10,7 +10,7 @@ from typing import Annotated, Final, Literal
 
 from egm.kernel.events import EmptyPayload, EventName, EventType, Payload
 from egm.kernel.messages import Notice
-from egm.record_codec import IN_MEMORY
+from egm.record_codec import NOT_STORED
 from egm.staff.events import FilledForm, RulingForm
 from meters.transaction import JSON
 
@@ -60,7 +60,7 @@ class ChoiceRequest:
     """The wheel's own count of the spin, if a real wheel answers."""
     seat: int | None = None
     """The number of the other seat whose recorded answer is repeated here."""
-    notice: Annotated[Notice, IN_MEMORY] | None = None
+    notice: Annotated[Notice, NOT_STORED] | None = None
     """The notice that stays on the screen when another seat's answer is repeated."""
 
 

@@ -17,7 +17,7 @@ from egm.progressive.keys import ProgressiveKey
 from egm.progressive.level import LevelTerms
 from egm.progressive.records import ClaimRecord, HeldPrize, ReceivedCommitment
 from egm.record_codec import omit_if_default, stored_as
-from egm.record_fields import Cents, Count, Person, Persons, Serial, Time
+from egm.record_fields import ActorId, Cents, Count, IsoTime, MachineSerialNumber, StaffNumbers
 from egm.staff.records import RulingDetails
 from meters import Phase
 from meters.transaction import JSON
@@ -59,7 +59,7 @@ class LevelMoved:
     """The pool of the level that received everything."""
     amount: Fraction
     """The amount moved in minor units, exact."""
-    persons: Persons
+    persons: StaffNumbers
 
 
 LEVEL_OPENED: Final = EntryDeclaration(
@@ -84,7 +84,7 @@ LEVEL_MOVED: Final = EntryDeclaration(
 class LevelHitRegistered:
     """A hit of a progressive level was entered in the register of level wins."""
 
-    machine: Serial
+    machine: MachineSerialNumber
     play_id: str
     game: str
     pool: str
@@ -145,7 +145,7 @@ class LevelUnanswered:
     pool: str
     amount_cents: Count
     """The amount that the machine displayed, which is paid."""
-    person: Person
+    person: ActorId
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -155,7 +155,7 @@ class LevelsUndecided:
     play_id: str
     pools: tuple[str, ...]
     """The ids of the mystery levels whose result was not known."""
-    person: Person
+    person: ActorId
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -330,14 +330,14 @@ class EnrolmentRequested:
 
     key: str
     """The digest of the public key."""
-    persons: Persons
+    persons: StaffNumbers
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LinkCertificate:
     """The facts in a link certificate, with the digests that people compare."""
 
-    serial: Serial
+    serial: MachineSerialNumber
     key: str
     """The digest of the machine's public key."""
     certificate: str
@@ -346,9 +346,9 @@ class LinkCertificate:
     """The digest of the certificate of the authority that signed it."""
     issuer: str
     """The name of the authority."""
-    since: Time
+    since: IsoTime
     """The beginning of the certificate's validity."""
-    until: Time
+    until: IsoTime
     """The end of the certificate's validity."""
     broker: str
     """The address of the message broker of the link, as host and port."""
@@ -358,7 +358,7 @@ class LinkCertificate:
 class LinkCertificateByPersons(LinkCertificate):
     """The facts in a link certificate, and the people who put it into use or read it."""
 
-    persons: Persons
+    persons: StaffNumbers
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -6,7 +6,7 @@ from typing import Annotated, Final, Literal
 
 from egm.kernel.events import EmptyPayload, EventName, EventType, Payload
 from egm.progressive.messages import WonPrize
-from egm.record_codec import IN_MEMORY
+from egm.record_codec import NOT_STORED
 from egm.staff.events import FilledForm, RulingForm
 
 
@@ -30,7 +30,7 @@ class MysteryReported:
     """A controller's report that a contribution of this machine has won a mystery level."""
 
     level: str
-    won: Annotated[WonPrize, IN_MEMORY]
+    won: Annotated[WonPrize, NOT_STORED]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

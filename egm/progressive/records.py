@@ -6,7 +6,7 @@ from fractions import Fraction
 from typing import Literal
 
 from egm.record_codec import omit_if_default, stored_as
-from egm.record_fields import Count, Digest, NonBlankText, Time
+from egm.record_fields import Count, IsoTime, NonBlankText, Sha256Digest
 from meters.transaction import JSON
 
 
@@ -24,7 +24,7 @@ class ClaimRecord:
     shown_cents: Count
     play_id: str
     game: str
-    at_utc: Time
+    at_utc: IsoTime
     """The time of the hit in UTC."""
     amount_cents: Count | None
     """The amount that the controller has locked, in minor units; None before."""
@@ -53,7 +53,7 @@ class CommittedPrize:
     """The number of a mystery prize, and the controller's commitment to its secret amount."""
 
     prize_number: Count = field(metadata=stored_as("prize"))
-    commitment: Digest
+    commitment: Sha256Digest
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -73,4 +73,4 @@ class ReceivedCommitment:
     pool: str
     prize_number: Count = field(metadata=stored_as("prize"))
     """The number of the prize among those of its level, counted from 1."""
-    commitment: Digest
+    commitment: Sha256Digest

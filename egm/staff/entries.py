@@ -15,18 +15,18 @@ from egm.people import Permission
 from egm.people.roles import Role
 from egm.record_codec import FieldCondition, omit_if_default, stored_as
 from egm.record_fields import (
-    KEY_SWITCH,
+    KEY_SWITCH_NAME,
+    ActorId,
     Cents,
     Count,
-    Digest,
-    KeySwitch,
+    IsoTime,
+    KeySwitchName,
+    MachineSerialNumber,
     NonBlankText,
-    Person,
-    Persons,
-    Positive,
-    Serial,
-    Staff,
-    Time,
+    PositiveNumber,
+    Sha256Digest,
+    StaffNumber,
+    StaffNumbers,
 )
 from egm.staff.keys import StaffKey
 from egm.staff.records import CollectedBox, OperatorOptions, OptionName, OptionValues, WorkKind
@@ -38,7 +38,7 @@ MENU_OPENER: Final = FieldCondition(
     "key switch, or `screen`", "neither a key switch nor the screen", lambda value: value in {*KEYS, "screen"}
 )
 #: The key switch that opened the menu, or ``screen``.
-OpenedBy: TypeAlias = Annotated[str, MENU_OPENER, KEY_SWITCH]
+OpenedBy: TypeAlias = Annotated[str, MENU_OPENER, KEY_SWITCH_NAME]
 
 
 # ---------------------------------------------------------------------------------------------- values in memory
@@ -46,7 +46,7 @@ OpenedBy: TypeAlias = Annotated[str, MENU_OPENER, KEY_SWITCH]
 class OpenMenu:
     """The state of the open service menu: when it was opened, and who is signed in, if anybody."""
 
-    since: Time
+    since: IsoTime
     person: str | None
 
 
@@ -55,11 +55,11 @@ class Intervention:
     """The open intervention: who is working in the machine, since when, and why."""
 
     id: NonBlankText
-    since: Time
+    since: IsoTime
     kind: WorkKind
     reason: NonBlankText
     person: NonBlankText
-    persons: Persons
+    persons: StaffNumbers
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -79,7 +79,7 @@ class CollectionRecord:
 class WithdrawnBase:
     """The machine's stand (base) while it is withdrawn, and the cashier who has its lock and key."""
 
-    since: Time
+    since: IsoTime
     base_number: NonBlankText = field(metadata=stored_as("base"))
     lock_number: NonBlankText = field(metadata=stored_as("lock"))
     cashier: NonBlankText
@@ -136,8 +136,8 @@ class InventoryEntry:
 class ByPersons:
     """Base class of entries about work that members of staff have authorised; ``person`` is the first of them."""
 
-    person: Staff
-    persons: Persons
+    person: StaffNumber
+    persons: StaffNumbers
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -147,7 +147,7 @@ class AtMachine(ByPersons):
     They are stated because these entries are used outside the machine (Monaco art. 19.1).
     """
 
-    serial: Serial
+    serial: MachineSerialNumber
     operator_number: str
 
 
@@ -187,8 +187,8 @@ class RosterChanged:
     """The staff number whose entry was changed."""
     role: Role
     """The role of the person with that staff number."""
-    change_time: Time = field(metadata=stored_as("at"))
-    change_number: Positive = field(metadata=stored_as("number"))
+    change_time: IsoTime = field(metadata=stored_as("at"))
+    change_number: PositiveNumber = field(metadata=stored_as("number"))
     """The running number of the change."""
     digest: str | None = omit_if_default(None)
     """The digest of the roster after the change."""
@@ -198,9 +198,9 @@ class RosterChanged:
 class RosterCarried:
     """The staff roster was carried into this journal by an authorised memory clear."""
 
-    change_number: Positive = field(metadata=stored_as("number"))
+    change_number: PositiveNumber = field(metadata=stored_as("number"))
     """The number of the last change of the roster."""
-    digest: Digest
+    digest: Sha256Digest
     """The digest of the roster."""
     role_by_staff_number: Mapping[str, Role] = field(metadata=stored_as("people"))
     """The role of each person, by staff number."""
@@ -280,7 +280,7 @@ class MenuEntered:
 
     menu: str
     """The menu that was opened: ``attendant`` or ``operator``."""
-    person: Staff
+    person: StaffNumber
     role: Role
     """The role of the person."""
 
@@ -292,14 +292,14 @@ class MenuLeft:
     reason: str = field(metadata=stored_as("why"))
     menu: str
     """The menu that was open: ``attendant`` or ``operator``."""
-    person: Staff
+    person: StaffNumber
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SignInNotPermitted:
     """A person signed in, but their role does not permit what they intended to do."""
 
-    person: Staff
+    person: StaffNumber
     permission: Permission
     """The permission that the role lacks."""
 
@@ -320,7 +320,7 @@ class WrongPinTyped:
     person: str
     """The staff number as typed."""
     why: Literal["wrong"]
-    wrong_pin_count: Positive = field(metadata=stored_as("tries"))
+    wrong_pin_count: PositiveNumber = field(metadata=stored_as("tries"))
     """The number of wrong PINs that were typed for this staff number without a right one in between."""
     locked_seconds: Count
     """The time for which the staff number is now locked, in seconds; 0 if it is not."""
@@ -341,14 +341,14 @@ class WrongPinAtTerminal:
 class WrongPinsCleared:
     """The right PIN was typed, so that earlier wrong PINs of this staff number no longer count."""
 
-    person: Staff
+    person: StaffNumber
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SignInUnlocked(ByPersons):
     """A locked staff number was unlocked before its time."""
 
-    locked_number: Staff = field(metadata=stored_as("whom"))
+    locked_number: StaffNumber = field(metadata=stored_as("whom"))
     """The locked staff number."""
     reason: NonBlankText
 
@@ -441,7 +441,7 @@ SIGN_IN_UNLOCKED: Final = EntryDeclaration(
 class KeySwitchTurned:
     """A key switch was moved."""
 
-    key_switch: KeySwitch = field(metadata=stored_as("key"))
+    key_switch: KeySwitchName = field(metadata=stored_as("key"))
     is_turned_on: bool = field(metadata=stored_as("on"))
     """Whether the key switch was turned on."""
     is_unattended: bool | None = omit_if_default(None, key="unattended")
@@ -459,11 +459,11 @@ class ServiceCalled:
 class ServiceCallAnswered:
     """An attendant answered the player's call."""
 
-    key_switch: KeySwitch | None = omit_if_default(None, key="key")
+    key_switch: KeySwitchName | None = omit_if_default(None, key="key")
     """The key switch with which it was answered, or null."""
-    person: Person | None = omit_if_default(None)
+    person: ActorId | None = omit_if_default(None)
     """The person who answered the call, if known."""
-    persons: Persons | None = omit_if_default(None)
+    persons: StaffNumbers | None = omit_if_default(None)
 
 
 KEY_TURNED: Final = EntryDeclaration(
@@ -513,7 +513,7 @@ class OptionsChanged(ByPersons, OptionValues):
 class RestartRequested:
     """A member of staff requested a restart of the machine."""
 
-    person: Staff
+    person: StaffNumber
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -606,7 +606,7 @@ class HopperOpeningStock:
     """The hopper of a demonstration machine was given a stock of simulated coins."""
 
     amount_cents: Cents
-    machine: Serial
+    machine: MachineSerialNumber
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -614,7 +614,7 @@ class HopperFilled(ByPersons):
     """Staff added coins of the venue to the hopper."""
 
     amount_cents: Cents
-    machine: Serial
+    machine: MachineSerialNumber
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -631,7 +631,7 @@ class BoxCounted(ByPersons):
     """The amount metered into the box between the last two collections, in minor units."""
     difference_cents: int
     """The counted amount minus the metered amount, in minor units."""
-    machine: Serial
+    machine: MachineSerialNumber
 
 
 #: The transfer of coins that staff add to the hopper.
@@ -700,11 +700,11 @@ class SlipOrdered:
     """The heading of the slip."""
     subject_lines: str = field(metadata=stored_as("about"))
     """The lines that state the subject of the slip."""
-    printed_time: Time = field(metadata=stored_as("when"))
+    printed_time: IsoTime = field(metadata=stored_as("when"))
     """The time that is printed on the slip."""
     meter_lines: str = field(metadata=stored_as("meters"))
     """The lines with the meters."""
-    serial: Serial
+    serial: MachineSerialNumber
     journal_head: str = field(metadata=stored_as("witness"))
 
 
@@ -745,8 +745,8 @@ class DeviceTestStarted:
     """The device under test."""
     test_kind: Literal["print", "pay", "take", "light"] = field(metadata=stored_as("test"))
     """The kind of test: print a page, pay coins, accept and return bills and tickets, or switch outputs on."""
-    person: Staff
-    coins: Positive | None = omit_if_default(None)
+    person: StaffNumber
+    coins: PositiveNumber | None = omit_if_default(None)
     """The number of coins to pay, or null for another test."""
     takes_paper: bool | None = omit_if_default(None, key="on")
     """Whether the acceptor under test takes bills and tickets, or null for another test."""
@@ -758,7 +758,7 @@ class DeviceTestStarted:
 class TouchCalibrated:
     """The touch screen was calibrated."""
 
-    person: Staff
+    person: StaffNumber
     matrix_before: tuple[int, ...] = field(metadata=stored_as("before"))
     """The six coefficients of the previous touch calibration; empty if there was none."""
     matrix_after: Matrix = field(metadata=stored_as("after"))
@@ -829,7 +829,7 @@ TOUCH_CALIBRATED: Final = EntryDeclaration(
 class DisputeDecided:
     """Staff decided a dispute with a player."""
 
-    machine: Serial
+    machine: MachineSerialNumber
     claim: NonBlankText
     """What the player claims, as staff entered it."""
     mechanic: NonBlankText
@@ -837,25 +837,25 @@ class DisputeDecided:
     decision: NonBlankText
     """The decision of staff on what the player claims."""
     play_id: str | None = omit_if_default(None)
-    persons: Persons
+    persons: StaffNumbers
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ExclusionNoted:
     """Staff excluded a player."""
 
-    machine: Serial
+    machine: MachineSerialNumber
     reason: NonBlankText
-    identity: Digest
+    identity: Sha256Digest
     """A commitment to the player's name, which is only in the register of identities."""
-    persons: Persons
+    persons: StaffNumbers
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class IncidentJudged:
     """The management judged an incident."""
 
-    machine: Serial
+    machine: MachineSerialNumber
     incident_description: NonBlankText = field(metadata=stored_as("what"))
     """The incident, as staff described it."""
     judgement: NonBlankText
@@ -865,7 +865,7 @@ class IncidentJudged:
     officer: NonBlankText | None = omit_if_default(None)
     """The officer who was informed, and when; or null."""
     play_id: str | None = omit_if_default(None)
-    persons: Persons
+    persons: StaffNumbers
 
 
 DISPUTE_DECIDED: Final = EntryDeclaration(

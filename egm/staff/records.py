@@ -6,7 +6,7 @@ from typing import Literal, TypeAlias
 
 from egm.kernel.machine import Machine
 from egm.record_codec import omit_if_default, stored_as
-from egm.record_fields import Cents, Count, NonBlankText, Persons, Serial
+from egm.record_fields import Cents, Count, MachineSerialNumber, NonBlankText, StaffNumbers
 from egm.staff.keys import StaffKey
 
 #: A box that is collected and counted.
@@ -19,11 +19,11 @@ WorkKind: TypeAlias = Literal["repair", "collection"]
 class RulingDetails:
     """Base class of the entries about staff rulings: at which machine, where, why, and by whom."""
 
-    machine: Serial
+    machine: MachineSerialNumber
     place: str
     """The machine's number on the floor, or the place stated in the form."""
     reason: NonBlankText
-    persons: Persons
+    persons: StaffNumbers
 
 
 #: The options that the operator may change, each with a field of :class:`OptionValues`.

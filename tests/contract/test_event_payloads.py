@@ -29,7 +29,7 @@ from egm.kernel.rules import Rule
 from egm.kernel.states import single_state
 from egm.money.events import BillEscrowed
 from egm.play.events import BetRequest, GameRequest
-from egm.record_codec import IN_MEMORY, stored_key
+from egm.record_codec import NOT_STORED, stored_key
 from egm.staff.form import FieldKind, Form, FormField
 from egm.testing.machine import MachineRig
 from meters.transaction import JSON
@@ -45,7 +45,7 @@ def sample(hint: object) -> object:
     match origin:
         case _ if hint == JSON:
             value: object = "any JSON"
-        case _ if IN_MEMORY in inner:
+        case _ if NOT_STORED in inner:
             value = inner[0].model_construct()
         case typing.Annotated | typing.Union | types.UnionType:
             value = sample(inner[0])
@@ -113,7 +113,7 @@ def test_a_payload_that_differs_from_its_declaration_is_refused_by_name(event):
                 PAYLOADS.build_event(event, {**values, field.name: wrong})
             with pytest.raises(EventError, match=named):
                 Event(event, dataclasses.replace(built.read_payload(payload), **{field.name: wrong}))
-        if find_nested_payload(field.type) and IN_MEMORY not in get_args(field.type):
+        if find_nested_payload(field.type) and NOT_STORED not in get_args(field.type):
             nested = {**values[field.name], "another": 1}
             with pytest.raises(
                 EventError, match=rf"^{event}: {field.name}\.another is 1, a field that is not"

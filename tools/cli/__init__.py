@@ -25,7 +25,7 @@ from typing import Any
 
 import click
 
-from egm.collector import pause_collector
+from egm.collector import pause_garbage_collector
 from tools.cli.commands import COMMANDS
 from tools.cli.result_file import describe_file_error
 from tools.cli.terminal import make_lines_printable
@@ -92,7 +92,7 @@ class CommandGroup(click.Group):
         """Import and return the command with that name, or return None if the group has none."""
         if cmd_name not in self._table:
             return None
-        with pause_collector():
+        with pause_garbage_collector():
             module = importlib.import_module(f"{self._package}.{self._table[cmd_name][0]}")
         command: click.Command = module.command
         for subcommand in getattr(command, "commands", {}).values():

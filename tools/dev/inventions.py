@@ -17,16 +17,16 @@ from egm.app.features import FEATURES
 from egm.kernel.entries import AnyEntryDeclaration
 from egm.record_codec import FieldCondition, list_conditions, stored_key
 from egm.record_fields import (
-    AMOUNT,
-    COUNT,
-    DIGEST,
-    MASKED,
-    NON_BLANK,
-    PERSON,
-    PERSONS,
-    SERIAL,
-    STAFF,
-    TIME,
+    ACTOR_ID,
+    ISO_TIME,
+    MACHINE_SERIAL_NUMBER,
+    MASKED_TICKET_NUMBER,
+    NON_BLANK_TEXT,
+    NON_NEGATIVE_COUNT,
+    POSITIVE_AMOUNT,
+    SHA256_DIGEST,
+    STAFF_NUMBER,
+    STAFF_NUMBERS,
 )
 from meters.entry import GENESIS_HASH, decode, encode_canonical_json
 from meters.ledger import Ledger
@@ -61,16 +61,16 @@ _KINDS: Final[Mapping[object, str]] = {
     int: "int",
     str: "text",
     bool: "bool",
-    AMOUNT: "cents",
-    COUNT: "count",
-    NON_BLANK: "words",
-    TIME: "time",
-    DIGEST: "digest",
-    MASKED: "masked",
-    SERIAL: "serial",
-    PERSON: "person",
-    STAFF: "staff",
-    PERSONS: "persons",
+    POSITIVE_AMOUNT: "cents",
+    NON_NEGATIVE_COUNT: "count",
+    NON_BLANK_TEXT: "words",
+    ISO_TIME: "time",
+    SHA256_DIGEST: "digest",
+    MASKED_TICKET_NUMBER: "masked",
+    MACHINE_SERIAL_NUMBER: "serial",
+    ACTOR_ID: "person",
+    STAFF_NUMBER: "staff",
+    STAFF_NUMBERS: "persons",
 }
 """The pattern type that the audit's rules use for each record field type and each field condition."""
 _NOT_YET_DERIVABLE: Final = object()

@@ -7,23 +7,23 @@ from egm.features.closing.keys import ClosingKey
 from egm.kernel.entries import EntryDeclaration
 from egm.kernel.logs import Log
 from egm.record_codec import stored_as
-from egm.record_fields import Persons, Time
+from egm.record_fields import IsoTime, StaffNumbers
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ClosingAnnounced:
     """Staff announced the closing of the tables, or moved it to another time."""
 
-    closing_time: Time = field(metadata=stored_as("at"))
+    closing_time: IsoTime = field(metadata=stored_as("at"))
     """The time at which the last rounds begin."""
-    persons: Persons
+    persons: StaffNumbers
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TablesOpened:
     """Staff opened the tables again, or revoked their closing."""
 
-    persons: Persons
+    persons: StaffNumbers
 
 
 CLOSING_ANNOUNCED: Final = EntryDeclaration(

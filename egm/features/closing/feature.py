@@ -23,7 +23,7 @@ from egm.kernel.rules import REPORT, Rule
 from egm.kernel.services import BackgroundService, DueEventService, MachineContext
 from egm.kernel.states import STATES_AFTER_BOOT, single_state
 from egm.people import Permission
-from egm.record_fields import Time
+from egm.record_fields import IsoTime
 from egm.staff.form import FieldKind, Form, FormField, build_form_rule, list_event_persons
 
 #: The longest time for which a closing may be announced in advance, in minutes.
@@ -102,7 +102,7 @@ def create_closing_clock(context: MachineContext) -> Iterable[BackgroundService]
 CLOSING_FEATURE: Final = Feature(
     name="closing",
     storage_keys=ClosingKey,
-    value_types={ClosingKey.TABLES: Time},
+    value_types={ClosingKey.TABLES: IsoTime},
     entry_declarations=list_entries(entries),
     payload_classes=EVENTS,
     rules=(

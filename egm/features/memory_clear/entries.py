@@ -14,7 +14,7 @@ from egm.host.keys import HostKey
 from egm.kernel.entries import EntryDeclaration
 from egm.kernel.significance import EventEffect, Significance
 from egm.record_codec import omit_if_default, stored_as
-from egm.record_fields import Count, Digest, NonBlankText, Positive
+from egm.record_fields import Count, NonBlankText, PositiveNumber, Sha256Digest
 from egm.tickets.audit import EarlierLedger
 from meters.checkpoint import GENESIS_KIND
 from meters.transaction import JSON
@@ -60,7 +60,7 @@ class MemoryCleared:
     """The result of the inspection of the old memory, before it was cleared."""
     claims: tuple[DecidedClaim, ...] = omit_if_default(())
     """The claims that the old memory owed, with the decision on each."""
-    opening_entry_digests: tuple[tuple[str, Digest], ...] = field(metadata=stored_as("opening"))
+    opening_entry_digests: tuple[tuple[str, Sha256Digest], ...] = field(metadata=stored_as("opening"))
     """The id and the digest of each entry that the memory clear wrote after the journal's first entry."""
     authentication_method: str = omit_if_default("", key="roster")
     """The method by which the people were authenticated."""
@@ -72,11 +72,11 @@ class MemoryCleared:
 class MachineGenesis:
     """A journal began: its machine, the machine's public key, and the memory clear that began it, if one did."""
 
-    journal_format: Positive = field(metadata=stored_as("format"))
+    journal_format: PositiveNumber = field(metadata=stored_as("format"))
     """The version of the journal's format."""
     machine_id: str
     """The machine's serial number."""
-    public_key: Digest
+    public_key: Sha256Digest
     """The machine's public key, with which its signatures are verified."""
     memory_clear: MemoryCleared | None = omit_if_default(None, key="cleared")
     """The memory clear by which the journal began, or null for the first journal of the machine."""

@@ -18,7 +18,15 @@ from egm.play.records.game_record import GameChoice, GameRecord
 from egm.play.records.games import PURSE_GAME_CHOICE_KIND
 from egm.play.records.purse import PurseEnding
 from egm.record_codec import omit_if_default, stored_as
-from egm.record_fields import Cents, Count, Digest, NonBlankText, Persons, Positive, Serial
+from egm.record_fields import (
+    Cents,
+    Count,
+    MachineSerialNumber,
+    NonBlankText,
+    PositiveNumber,
+    Sha256Digest,
+    StaffNumbers,
+)
 from egm.staff.records import RulingDetails
 
 #: The accounts of the points that positions have to play with.
@@ -31,8 +39,8 @@ _WON_POINTS_ACCOUNTS: Final = "tournament:won:*"
 class RulesInstalled(InstalledRules):
     """Staff installed the rules of a tournament; the machine shows them from then on."""
 
-    machine: Serial
-    persons: Persons
+    machine: MachineSerialNumber
+    persons: StaffNumbers
     number: str = omit_if_default("")
     """The operator's number of this machine, under which the rules list it."""
 
@@ -41,51 +49,51 @@ class RulesInstalled(InstalledRules):
 class RulesRemoved:
     """Staff removed the rules of a tournament: it has ended, or no entry was sold at this machine."""
 
-    digest: Digest
+    digest: Sha256Digest
     """The SHA-256 of the rules file."""
-    persons: Persons
+    persons: StaffNumbers
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TournamentEntered:
     """Staff put the machine into a tournament: it accepts and pays no money until it leaves the tournament."""
 
-    digest: Digest
+    digest: Sha256Digest
     """The SHA-256 of the rules file."""
-    persons: Persons
+    persons: StaffNumbers
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TournamentLeft:
     """Staff took the machine out of a tournament."""
 
-    digest: Digest
+    digest: Sha256Digest
     """The SHA-256 of the rules file."""
-    persons: Persons
+    persons: StaffNumbers
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class EntrySold:
     """An attendant sold an entry of a tournament, and has received its fee at the desk."""
 
-    digest: Digest
+    digest: Sha256Digest
     """The SHA-256 of the rules file."""
-    entry: Positive
+    entry: PositiveNumber
     """The number of the entry, in the order of sale at all machines."""
     participant: NonBlankText
     """The venue's number for the participant."""
     fee_cents: Cents
     """The fee of the entry."""
-    persons: Persons
+    persons: StaffNumbers
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class EntryVoided(RulingDetails):
     """Staff declared an entry void, and its fee is refunded at the desk."""
 
-    digest: Digest
+    digest: Sha256Digest
     """The SHA-256 of the rules file."""
-    entry: Positive
+    entry: PositiveNumber
     """The number of the entry."""
     participant: NonBlankText
     """The venue's number for the participant."""
@@ -97,45 +105,45 @@ class EntryVoided(RulingDetails):
 class PrizePaid:
     """Staff handed over the prize of an entry, in money that was never credited on the machine."""
 
-    digest: Digest
+    digest: Sha256Digest
     """The SHA-256 of the rules file."""
-    entry: Positive
+    entry: PositiveNumber
     """The number of the entry."""
     participant: NonBlankText
     """The venue's number for the participant."""
     amount_cents: Cents
     """The prize, as the settlement of the tournament states it."""
-    persons: Persons
+    persons: StaffNumbers
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RoundStarted:
     """An attendant gave a player position the points for one round of an entry."""
 
-    digest: Digest
+    digest: Sha256Digest
     """The SHA-256 of the rules file."""
-    entry: Positive
+    entry: PositiveNumber
     """The number of the entry."""
     participant: NonBlankText
     """The number by which the venue knows the participant."""
-    round_number: Positive = field(metadata=stored_as("round"))
+    round_number: PositiveNumber = field(metadata=stored_as("round"))
     """The number of the round, from 1."""
-    starting_points: Positive = field(metadata=stored_as("points"))
+    starting_points: PositiveNumber = field(metadata=stored_as("points"))
     """The points that the position received."""
-    persons: Persons
+    persons: StaffNumbers
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RoundEnded:
     """A round of an entry ended: its unplayed points are removed, and the points won are its result."""
 
-    digest: Digest
+    digest: Sha256Digest
     """The SHA-256 of the rules file."""
-    entry: Positive
+    entry: PositiveNumber
     """The number of the entry."""
     participant: NonBlankText
     """The number by which the venue knows the participant."""
-    round_number: Positive = field(metadata=stored_as("round"))
+    round_number: PositiveNumber = field(metadata=stored_as("round"))
     """The number of the round, from 1."""
     won_points: Count = field(metadata=stored_as("points"))
     """The points won."""

@@ -2,14 +2,14 @@
 
 from dataclasses import dataclass
 
-from egm.record_fields import Digest, NonBlankText, Time
+from egm.record_fields import IsoTime, NonBlankText, Sha256Digest
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class InstalledRules:
     """The rules of a tournament as staff installed them: the text of the rules file, and its SHA-256."""
 
-    digest: Digest
+    digest: Sha256Digest
     """The SHA-256 of the rules file."""
     text: NonBlankText
     """The text of the rules file."""
@@ -19,7 +19,7 @@ class InstalledRules:
 class TournamentMode:
     """The tournament that the machine is in: when it began, and its rules."""
 
-    digest: Digest
+    digest: Sha256Digest
     """The SHA-256 of the rules file."""
-    since: Time
+    since: IsoTime
     """The time at which the tournament was entered."""

@@ -9,7 +9,7 @@ from enum import StrEnum
 
 from egm.kernel.credits import CreditKind
 from egm.record_codec import omit_if_default, stored_as
-from egm.record_fields import Count, Digest, Masked, Time
+from egm.record_fields import Count, IsoTime, MaskedTicketNumber, Sha256Digest
 
 
 class RedemptionStatus(StrEnum):
@@ -111,7 +111,7 @@ class HostTicketRecord:
 
     id: str
     """The id that the machine gave to the inserted ticket."""
-    masked_number: Masked = field(metadata=stored_as("number"))
+    masked_number: MaskedTicketNumber = field(metadata=stored_as("number"))
     amount_cents: Count
     credit_kind: str = field(metadata=stored_as("kind"))
     """The kind of credit; empty unless the host has authorised the ticket."""
@@ -158,7 +158,7 @@ class TransferRecord:
     """The number of the host's pool of restricted credit; 0 for none."""
     protocol_codes: Mapping[str, int] = field(metadata=stored_as("codes"))
     """Codes of the protocol (type, flags), to be returned to the host exactly as received."""
-    result_time: Time = field(metadata=stored_as("at"))
+    result_time: IsoTime = field(metadata=stored_as("at"))
     """The time of the result."""
     host_has_read: bool = field(metadata=stored_as("told"))
     """Whether the host has read the result."""
@@ -181,4 +181,4 @@ class RegistrationRecord:
     """The machine's registration with a host, which permits transfers; of the key only the SHA-256 is stored."""
 
     pos_id: Count
-    key_digest: Digest
+    key_digest: Sha256Digest

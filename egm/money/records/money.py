@@ -12,7 +12,7 @@ from egm.devices.ledgers import EscrowPhase
 from egm.kernel.credits import CreditKind
 from egm.kernel.messages import HandpayKind
 from egm.record_codec import omit_if_default, stored_as
-from egm.record_fields import Digest, NonBlankText
+from egm.record_fields import NonBlankText, Sha256Digest
 from meters import Transfer
 from meters.transaction import JSON
 
@@ -37,7 +37,7 @@ class HandpayForm:
     """The means of payment: cash, cheque or another."""
     persons: tuple[str, ...]
     """The people who filled in the form."""
-    identity_commitment: Digest = omit_if_default("", key="identity")
+    identity_commitment: Sha256Digest = omit_if_default("", key="identity")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -10,7 +10,7 @@ from fractions import Fraction
 from typing import Literal, TypeAlias
 
 from egm.record_codec import inline_record, omit_if_default, stored_as
-from egm.record_fields import Cents, Count, Digest, Positive
+from egm.record_fields import Cents, Count, PositiveNumber, Sha256Digest
 from meters.transaction import JSON
 from paytables import ALL_STAKED_CUE, Outcome, Wager
 
@@ -26,7 +26,7 @@ class GameName:
     """The id of the game."""
     version: str
     """The version of the game's definition."""
-    digest: Digest
+    digest: Sha256Digest
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -53,7 +53,7 @@ class LevelContribution:
     pool: str
     wager_cents: Cents
     """The wager of which the contribution is a share, in minor units."""
-    contribution_number: Positive | None = omit_if_default(None, key="sequence")
+    contribution_number: PositiveNumber | None = omit_if_default(None, key="sequence")
     """The number of this machine's contribution to a controller's level, from 1; None for the machine's own level."""
     amount: Fraction | None = omit_if_default(None)
     """The exact contribution to a controller's level in minor units; None for the machine's own level."""
@@ -298,7 +298,7 @@ class MysteryPrizeWon:
     """The number of this hit among all hits of the level."""
     opened_secret: Mapping[str, JSON] = field(metadata=stored_as("trigger"))
     """The published secret as JSON of :class:`egm.progressive.trigger.MysteryTrigger`; the drawn number is a text."""
-    commitment: Digest | None
+    commitment: Sha256Digest | None
     """The controller's commitment to the secret, as received before; None if none was received."""
     is_proved: bool = field(metadata=stored_as("proved"))
     """Whether the published secret matches the commitment and shows that this contribution won."""

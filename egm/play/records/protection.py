@@ -4,14 +4,14 @@ from dataclasses import dataclass, field
 
 from egm.kernel.messages import ReminderKind
 from egm.record_codec import omit_if_default, stored_as
-from egm.record_fields import Count, Time
+from egm.record_fields import Count, IsoTime
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SessionRecord:
     """The counts of the player's current session: its start, wagers, wins and the reminders shown."""
 
-    since: Time
+    since: IsoTime
     wagered_cents: Count
     won_cents: Count
     time_reminder_count: Count = field(metadata=stored_as("time_reminders"))

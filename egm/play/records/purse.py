@@ -11,7 +11,7 @@ from egm.kernel.machine import Machine
 from egm.play.keys import PlayKey
 from egm.play.records.game_record import LastGame
 from egm.record_codec import omit_if_default, stored_as
-from egm.record_fields import Count, NonBlankText, Positive
+from egm.record_fields import Count, NonBlankText, PositiveNumber
 from meters.transaction import JSON
 
 PurseEnding = Literal["complete", "interrupted", "failed"]
@@ -22,12 +22,12 @@ PurseEnding = Literal["complete", "interrupted", "failed"]
 class Purse:
     """The record of one tournament round that a position plays with points."""
 
-    entry_number: Positive = field(metadata=stored_as("entry"))
+    entry_number: PositiveNumber = field(metadata=stored_as("entry"))
     """The number of the tournament entry, in the order in which entries were sold."""
     participant: NonBlankText
-    round_number: Positive = field(metadata=stored_as("round"))
+    round_number: PositiveNumber = field(metadata=stored_as("round"))
     """The number of the tournament round, from 1."""
-    bet_credits: Positive
+    bet_credits: PositiveNumber
     """The points that one wager stakes."""
     games_max: Count = field(metadata=stored_as("games_most"))
     """The number of games of the round, or 0 if it is limited by time."""

@@ -20,7 +20,7 @@ from egm.kernel.services import BackgroundService, MachineContext
 from egm.kernel.significance import EventEffect, Significance
 from egm.kernel.states import STATES_AFTER_BOOT, single_state
 from egm.people import Permission
-from egm.record_fields import Cents, Persons
+from egm.record_fields import Cents, StaffNumbers
 from egm.staff.desk import MenuEntry, MenuPage, PageResult, build_refusal
 from egm.staff.events import FilledForm
 from egm.staff.form import FieldKind, Form, FormField, build_form_rule
@@ -51,7 +51,7 @@ class SongStarted:
     """Staff have started a song."""
 
     song: Cents
-    persons: Persons
+    persons: StaffNumbers
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

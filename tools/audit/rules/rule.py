@@ -10,7 +10,7 @@ from egm.kernel.events import State
 from egm.people import Permission
 from egm.play.keys import PlayKey
 from egm.record_codec import FieldCondition, list_conditions, stored_key
-from egm.record_fields import PERSON, PERSONS, SERIAL, STAFF
+from egm.record_fields import ACTOR_ID, MACHINE_SERIAL_NUMBER, STAFF_NUMBER, STAFF_NUMBERS
 from meters.entry import StoredEntry
 from meters.ledger import Ledger
 from meters.transaction import Transaction, Transfer
@@ -34,10 +34,10 @@ Check: TypeAlias = Callable[[CheckContext], None]
 
 #: Conditions of record fields that only the journal's own facts decide.
 _CHECK_BY_CONDITION: Final[Mapping[FieldCondition, Callable[[Facts, Any], bool]]] = {
-    STAFF: Facts.is_staff,
-    PERSON: Facts.is_person,
-    PERSONS: lambda facts, persons: all(map(facts.is_staff, persons)),
-    SERIAL: Facts.is_serial,
+    STAFF_NUMBER: Facts.is_staff,
+    ACTOR_ID: Facts.is_person,
+    STAFF_NUMBERS: lambda facts, persons: all(map(facts.is_staff, persons)),
+    MACHINE_SERIAL_NUMBER: Facts.is_serial,
 }
 
 

@@ -13,7 +13,7 @@ from serial.tools.list_ports import comports
 
 from egm.app.preflight import iter_preflight_faults, iter_unknown_profiles_and_games
 from egm.clock import SystemClock
-from egm.collector import pause_collector
+from egm.collector import pause_garbage_collector
 from egm.config.cabinet_file import CabinetFile, GameSlot, default_state_dir, load_cabinet
 from egm.config.faults import Fault, TomlLineNumbers, parse_location, read_toml
 from egm.config.on_this_computer import find_shared_folders, find_stable_port_name
@@ -88,7 +88,7 @@ def check(file: Path, state: Path | None, *, quick: bool, output_format: OutputF
             cabinet = cabinet.with_resolved_paths(file.absolute().parent)
             folder = state or default_state_dir()
             remarks = _Remarks.collect(cabinet, folder)
-            with pause_collector():
+            with pause_garbage_collector():
                 faults = [
                     *iter_preflight_faults(cabinet, check_files, remarks.iter_game_remarks),
                     *find_shared_folders(cabinet, folder),
