@@ -23,9 +23,9 @@ with pause_garbage_collector():  # otherwise it takes a third of the time of the
     from egm.app.stopped import (
         MEDIA_TIMEOUT_S,
         read_system_fault,
-        run_once_media_respond,
+        retry_until_media_respond,
         serve_tilt_screen,
-        wait_for_file,
+        wait_for_file_change,
     )
     from egm.clock import Clock, SystemClock
     from egm.config.cabinet_file import DEFAULT_CABINET, CabinetFile, StateFolder, load_cabinet
@@ -40,14 +40,14 @@ with pause_garbage_collector():  # otherwise it takes a third of the time of the
     from meters.lock import FolderLock
 
 #: Exit status after an error that a person must correct; the supervisor does not restart the machine.
-_OPERATOR_ERROR = 2
+_EXIT_CODE_OPERATOR_ERROR = 2
 #: Exit status that requests a restart of the machine. The supervisor restarts it after any status except
 #: :data:`_EXIT_CODE_OPERATOR_ERROR`.
-_RESTART = 3
+_EXIT_CODE_RESTART = 3
 #: Exit status when a cabinet file that could not be used has been changed, so that it can be tried again.
-_FILE_CHANGED = 4
+_EXIT_CODE_CABINET_FILE_CHANGED = 4
 #: Errors of the memory that end the machine process; the next start examines the memory again.
-_MEMORY_FAULTS = (RestartRequested, RecordError, JournalError, TicketLedgerUnwritable, TicketLedgerDamaged)
+_MEMORY_ERRORS = (RestartRequested, RecordError, JournalError, TicketLedgerUnwritable, TicketLedgerDamaged)
 
 
 async def _run_until_signal(work: Coroutine[object, object, None]) -> bool:
@@ -106,13 +106,13 @@ def _run_until_stopped(
 
     try:
         asyncio.run(
-            _run_until_signal(run_once_media_respond(run_machine, show_tilt, clock, patience_s=patience_s))
+            _run_until_signal(retry_until_media_respond(run_machine, show_tilt, clock, patience_s=patience_s))
         )
     except RecordError as error:
         raise JournalDamaged("the memory", str(error)) from error
     except ExceptionGroup as group:
         causes = tuple(_iter_grouped_errors(group))
-        if not all(isinstance(cause, _MEMORY_FAULTS) for cause in causes):
+        if not all(isinstance(cause, _MEMORY_ERRORS) for cause in causes):
             raise
         if unreadable := [str(cause) for cause in causes if isinstance(cause, RecordError)]:
             raise JournalDamaged("the memory", "; ".join(unreadable)) from group
@@ -143,19 +143,21 @@ def _run_first_start(
     async def show_tilt(reason: str, code: str) -> None:
         """Show on the screen, as tilt ``code``, why a storage medium fails, until the cabinet file is changed."""
         _print_message(f"waiting: {reason}")
-        await wait_for_file(folder, cabinet, clock, reason, code=code)
+        await wait_for_file_change(folder, cabinet, clock, reason, code=code)
 
     try:
-        is_done = asyncio.run(_run_until_signal(run_once_media_respond(ask_for_settings, show_tilt, clock)))
+        is_done = asyncio.run(
+            _run_until_signal(retry_until_media_respond(ask_for_settings, show_tilt, clock))
+        )
     except JournalLocked:
         raise
     except JournalError as error:  # there is a memory, but it cannot supply the file
         _print_message(str(error))
         lock = FolderLock(folder.root)
-        screen_task = wait_for_file(folder, cabinet, clock, str(error), code="memory_damaged")
+        screen_task = wait_for_file_change(folder, cabinet, clock, str(error), code="memory_damaged")
         is_done = asyncio.run(_run_until_signal(screen_task))
         lock.release()
-    sys.exit(_FILE_CHANGED if is_done else 0)
+    sys.exit(_EXIT_CODE_CABINET_FILE_CHANGED if is_done else 0)
 
 
 def _is_absent(file: Path) -> bool:
@@ -233,10 +235,10 @@ def main(
         if (fault := read_system_fault(trouble)) is not None:
             code, reason = fault
             _print_message(f"{code}: {reason}")
-            screen_task = wait_for_file(
+            screen_task = wait_for_file_change(
                 folder, cabinet or DEFAULT_CABINET, clock, reason, code=code, until=trouble
             )
-            sys.exit(_RESTART if asyncio.run(_run_until_signal(screen_task)) else 0)
+            sys.exit(_EXIT_CODE_RESTART if asyncio.run(_run_until_signal(screen_task)) else 0)
         if first_start and cabinet is not None and _is_absent(cabinet):
             _run_first_start(
                 folder, cabinet, seed or cabinet.with_name(BUILDER_FILE_NAME), clock, ports, stick
@@ -244,16 +246,16 @@ def main(
         file = load_cabinet(cabinet)
         try:
             if _run_until_stopped(folder, file, clock, patience, stick, watched=watched):
-                sys.exit(_RESTART)
+                sys.exit(_EXIT_CODE_RESTART)
         except (JournalDamaged, SelfAuditFailed) as error:
             _print_message(str(error))
             asyncio.run(_run_until_signal(serve_tilt_screen(folder, file.machine, clock, str(error))))
     except (OperatorError, JournalError) as error:
         _print_message(str(error))
         if not stay or cabinet is None or isinstance(error, JournalError):
-            sys.exit(_OPERATOR_ERROR)
-        if asyncio.run(_run_until_signal(wait_for_file(folder, cabinet, clock, str(error)))):
-            sys.exit(_FILE_CHANGED)
+            sys.exit(_EXIT_CODE_OPERATOR_ERROR)
+        if asyncio.run(_run_until_signal(wait_for_file_change(folder, cabinet, clock, str(error)))):
+            sys.exit(_EXIT_CODE_CABINET_FILE_CHANGED)
 
 
 if __name__ == "__main__":

@@ -11,7 +11,7 @@ from egm.secret_files import sync_folder
 from meters.archive import ARCHIVE_FOLDER
 
 
-def link_archive(medium: Path, archive: Path | None) -> None:
+def link_archive_folder(medium: Path, archive: Path | None) -> None:
     """Make the folder ``archive`` of a storage medium a symbolic link to the folder that stores the archive.
 
     ``medium`` is the medium's folder. If ``archive`` is None, change nothing. Raises :class:`OperatorError`

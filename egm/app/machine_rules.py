@@ -26,7 +26,7 @@ from egm.money.ticket_ledger import check_ledger
 from egm.staff.service.effects import close_menu_at_start, record_roster_changes
 
 #: The states in which a self-test may end: only the self-test itself.
-_SELF_TEST_ONLY: Final = single_state(State.SELF_TEST)
+_SELF_TEST_STATE: Final = single_state(State.SELF_TEST)
 
 #: The rules of the whole machine.
 _RULES: Final[tuple[Rule[Machine], ...]] = (
@@ -37,8 +37,8 @@ _RULES: Final[tuple[Rule[Machine], ...]] = (
         (record_power_up, close_menu_at_start, record_roster_changes),
         State.SELF_TEST,
     ),
-    Rule(EventType.SELF_TEST_PASSED, _SELF_TEST_ONLY, (), (record_self_test,), NextState.DERIVED),
-    Rule(EventType.SELF_TEST_FAILED, _SELF_TEST_ONLY, (), (take_out_of_service,), NextState.DERIVED),
+    Rule(EventType.SELF_TEST_PASSED, _SELF_TEST_STATE, (), (record_self_test,), NextState.DERIVED),
+    Rule(EventType.SELF_TEST_FAILED, _SELF_TEST_STATE, (), (take_out_of_service,), NextState.DERIVED),
     Rule(
         EventType.DOOR_CLOSED,
         STATES_AFTER_BOOT,

@@ -114,7 +114,7 @@ DRIVERS: Final[Mapping[str, Callable[[DriverArguments], Device]]] = {
 }
 
 #: Kind of device -> the field of :class:`PositionDevices` for its driver; other kinds only run.
-_PORTS_FIELD_BY_KIND: Final[Mapping[str, str]] = {
+_DEVICE_FIELD_BY_KIND: Final[Mapping[str, str]] = {
     "bill_acceptor": "acceptor",
     "io_board": "io_board",
     "ticket_printer": "printer",
@@ -172,7 +172,7 @@ def build_ports(
         line = lines.setdefault(path, SerialLine(path, entry.line_settings, device_opener))
         arguments = DriverArguments(name, line, sink, ledgers, values, frozenset({currency}))
         drivers.append(DRIVERS[device.protocol](arguments))
-        if field_name := _PORTS_FIELD_BY_KIND.get(entry.kind):
+        if field_name := _DEVICE_FIELD_BY_KIND.get(entry.kind):
             driver_by_field[field_name] = drivers[-1]
     return PositionDevices(drivers=tuple(drivers), kind_by_device_name=kinds, **driver_by_field)
 

@@ -15,7 +15,7 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import Final
 
-from egm.app.archive_place import link_archive
+from egm.app.archive_place import link_archive_folder
 from egm.app.entries import (
     GAME_REFUSED,
     TICKET_LEDGER_REPAIRED,
@@ -25,10 +25,10 @@ from egm.app.entries import (
 )
 from egm.app.features import FEATURES, build_menu
 from egm.app.ports import build_ports
-from egm.app.removed_devices import list_host_disabling_names, refuse_removed_positions_with_money
+from egm.app.removed_devices import list_host_disabling_sources, refuse_removed_positions_with_money
 from egm.app.rng_startup import start_random_service, store_random_output_for_next_start
 from egm.app.screen_watch import ScreenWatch
-from egm.app.station import DroppingOutbox, PlayerStation
+from egm.app.station import DiscardingOutbox, PlayerStation
 from egm.app.watchdog import DriverProgressCheck, send_watchdog_heartbeats
 from egm.clock import Clock
 from egm.collector import pause_garbage_collector
@@ -223,7 +223,7 @@ class MachineProcess:
         require_private(second / KEY_FILE, second / self._folder.staff.name)
         archives = {self._folder.root: memory.archive, second: memory.second_archive}
         for medium, archive in archives.items():
-            link_archive(medium, archive)
+            link_archive_folder(medium, archive)
         journal = Journal.open(
             self._folder.root,
             now=self._clock.now,
@@ -240,7 +240,7 @@ class MachineProcess:
         )
         try:
             for medium in journal.media:  # created just now if there was none
-                link_archive(medium, archives[medium])
+                link_archive_folder(medium, archives[medium])
         except OperatorError:
             journal.close()
             raise
@@ -318,7 +318,7 @@ class MachineProcess:
         for station in self._stations:
             ready_record = MemoryReady(version=self._release, profile=self._profile.id)
             station.engine.submit(Event(EventType.MEMORY_READY, ready_record))
-            station.settle_absent(list_host_disabling_names(self._file))
+            station.settle_absent(list_host_disabling_sources(self._file))
 
     def _open_ticket_desk(self, first: Machine, store: TicketStore | None) -> TicketDesk | None:
         """Return the desk that numbers and redeems tickets; None if the machine has no ticket store."""
@@ -357,7 +357,7 @@ class MachineProcess:
             clock=self._clock,
             timekeeper=self._times,
             random_service=None,
-            screen_outbox=DroppingOutbox(),
+            screen_outbox=DiscardingOutbox(),
             position=position,
         )
         returns = {game_id: game.lowest_return for game_id, game in self._installed.items()}

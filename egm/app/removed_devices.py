@@ -77,7 +77,7 @@ def settle_removed_devices_and_hosts(
 
     A credited bill or ticket is confirmed. A bill or ticket in transit and unpaid coins become disputed
     amounts, on which staff decide. Calling it again changes nothing. ``handle`` submits an event; ``kinds``
-    are the device kinds of this position; ``holders``: see :func:`list_host_disabling_names`.
+    are the device kinds of this position; ``holders``: see :func:`list_host_disabling_sources`.
     """
     paper = machine.memory.read(PaperRecord, MoneyKey.PAPER)
     ordered_payout = machine.memory.read(PayoutRecord, MoneyKey.HOPPER)
@@ -167,7 +167,7 @@ def _lift_controls_of_removed_hosts(
             handle(Event(EventType.CONTROL, ControlRequested(source=name, name=control)))
 
 
-def list_host_disabling_names(file: CabinetFile) -> frozenset[str]:
+def list_host_disabling_sources(file: CabinetFile) -> frozenset[str]:
     """Return the names under which hosts of a cabinet file may disable the machine."""
     hosts = {f"{_HOST_SOURCE_PREFIX}{name}" for name in file.sas}
     return frozenset(hosts | ({LINK} if file.progressive_link is not None else set()))

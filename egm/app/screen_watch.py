@@ -14,7 +14,7 @@ from egm.kernel.machine import Machine
 #: The fault code while a player position has no screen.
 SCREEN_MISSING_FAULT: Final = "screen_missing"
 #: Seconds for which every position must have had a screen, before the screens count as shown.
-_PRESENT_SECONDS_UNTIL_SHOWN: Final = 10.0
+_PRESENT_SECONDS_UNTIL_READY: Final = 10.0
 #: Seconds for which every position must have had a screen, before the fault is cleared.
 _PRESENT_SECONDS_UNTIL_CLEARED: Final = 60.0
 #: Seconds without a screen after which the fault is raised.
@@ -23,7 +23,7 @@ _MISSING_SECONDS_UNTIL_FAULT: Final = 30.0
 _CHECK_SECONDS: Final = 0.5
 #: Seconds with a screen that offset one second without one. A single crash is offset after a minute and
 #: a half; one crash per minute takes the machine out of service.
-_OFFSETTING_SECONDS: Final = 6.0
+_PRESENT_SECONDS_PER_MISSING_SECOND: Final = 6.0
 
 
 class ScreenWatch:
@@ -58,10 +58,10 @@ class ScreenWatch:
         passed_s, self._looked_s = now_s - self._looked_s, now_s
         if not all(self._audiences()):
             self._since_s = now_s
-        if now_s - self._since_s < _PRESENT_SECONDS_UNTIL_SHOWN:
+        if now_s - self._since_s < _PRESENT_SECONDS_UNTIL_READY:
             self._unseen_s += passed_s
         else:
-            self._unseen_s = max(0.0, self._unseen_s - passed_s / _OFFSETTING_SECONDS)
+            self._unseen_s = max(0.0, self._unseen_s - passed_s / _PRESENT_SECONDS_PER_MISSING_SECOND)
         is_screen_missing = SCREEN_MISSING_FAULT in self._machine.active_faults
         if is_screen_missing and now_s - self._since_s >= _PRESENT_SECONDS_UNTIL_CLEARED:
             self._unseen_s = 0.0

@@ -20,7 +20,7 @@ from egm.app.wiring import (
     find_lit_tower_lights,
     is_bell_ringing,
     iter_reported_events,
-    select_tested_outputs,
+    list_outputs_under_test,
 )
 from egm.config.cabinet_file import StateFolder
 from egm.devices.interface import ButtonPressed, DeviceEvent, Devices, FaultCode
@@ -54,7 +54,7 @@ from egm.play.definitions import GameDefectiveError, find_definition
 from egm.play.events import OutcomeShown
 from egm.play.installed_games import InstalledGame
 from egm.play.records.games import find_open_game
-from egm.seats.wheel import process_device_report
+from egm.seats.wheel import process_wheel_report
 from egm.staff.desk import ServiceDesk
 from egm.staff.service.key_switches import iter_concerned_positions
 
@@ -64,7 +64,7 @@ _OUTCOME_SHOWN_SECONDS_MAX: Final = 60.0
 _SCREEN_RECONNECT_SECONDS_MAX: Final = 10.0
 
 
-class DroppingOutbox:
+class DiscardingOutbox:
     """A receiver of screen messages that drops them, for the time before a station is created."""
 
     def show(self, message: GameOutcome | DecisionRequest) -> None:
@@ -162,7 +162,7 @@ class PlayerStation:
         if isinstance(report, ButtonPressed) and report.button == "play" and self.server.player_screen_count:
             self.server.send(PlayButtonPress(button="play"))  # its meaning depends on what the screen shows
             return
-        process_device_report(self.machine, report)
+        process_wheel_report(self.machine, report)
         running_positions, number = self.machine.component(RunningPositions), self.machine.position.number
         for event in iter_reported_events(
             report, self.devices.kind_by_device_name[report.device], self.machine.open_doors
@@ -298,7 +298,7 @@ class PlayerStation:
             devices.coin_acceptor.enable(list_acceptable_coins(machine, state))
         if devices.io_board is not None:
             lit = machine.component(ServiceDesk).workbench.outputs  # a test's outputs, during a test
-            devices.io_board.light_lamps(select_tested_outputs(lit, "lamp") if lit else find_lit_lamps(now))
+            devices.io_board.light_lamps(list_outputs_under_test(lit, "lamp") if lit else find_lit_lamps(now))
 
     def _update_tower_light_and_bell(self) -> None:
         """Update tower light and bell, for every position that this position's I/O board serves."""
@@ -310,7 +310,7 @@ class PlayerStation:
         served = positions.iter_positions_served(self.machine.position.number)
         snapshots = [positions.read_snapshot(position.engine.machine.position.number) for position in served]
         board.light_tower(
-            select_tested_outputs(lit, "tower")
+            list_outputs_under_test(lit, "tower")
             if lit
             else frozenset[str]().union(*map(find_lit_tower_lights, snapshots))
         )

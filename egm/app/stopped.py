@@ -3,8 +3,8 @@
 If both copies of the journal are damaged, or a memory clear is incomplete (NZ 1.15.9-11), a restart changes
 nothing: the journal refuses to open until an authorised clear, so the machine stops here again. ``egm audit
 inspect`` shows which parts can still be read. If a medium only does not respond, the machine waits for it
-(:func:`run_once_media_respond`): a transient disk error does not end the machine. An unusable cabinet file is
-also reported on the screen, until it is changed (:func:`wait_for_file`).
+(:func:`retry_until_media_respond`): a transient disk error does not end the machine. An unusable cabinet file is
+also reported on the screen, until it is changed (:func:`wait_for_file_change`).
 """
 
 import asyncio
@@ -39,7 +39,7 @@ CABINET_FILE_FAULT: Final = "cabinet_file_unusable"
 _FILE_CHECK_INTERVAL_S: Final = 1.0
 
 
-async def run_once_media_respond(
+async def retry_until_media_respond(
     machine: Callable[[bool], Coroutine[object, object, None]],
     show_tilt: Callable[[str, str], Coroutine[object, object, None]],
     clock: Clock,
@@ -77,7 +77,7 @@ async def serve_tilt_screen(
     """Serve the screen with the tilt ``code`` until cancelled."""
     profile = _load_profile_or_generic(identity)
     now = clock.now().isoformat(timespec="seconds")
-    snapshot = build_bare_snapshot(identity, profile, now).model_copy(
+    snapshot = build_snapshot_without_memory(identity, profile, now).model_copy(
         update={
             "notices": (Notice(code=f"fault.{code}", severity="alarm", values={"why": why}),),
             "tilts": (
@@ -103,7 +103,7 @@ async def serve_tilt_screen(
         await server.close()
 
 
-def build_bare_snapshot(identity: Machine, profile: Profile, now: str) -> Snapshot:
+def build_snapshot_without_memory(identity: Machine, profile: Profile, now: str) -> Snapshot:
     """Return the snapshot of a machine without a memory: its identity, out of play, without money or games."""
     return Snapshot(
         journal_sequence=0,
@@ -139,7 +139,7 @@ def read_system_fault(file: Path | None) -> tuple[str, str] | None:
     return None
 
 
-async def wait_for_file(
+async def wait_for_file_change(
     folder: StateFolder,
     file: Path,
     clock: Clock,
@@ -156,8 +156,8 @@ async def wait_for_file(
     serving = asyncio.create_task(serve_tilt_screen(folder, _read_identity(file), clock, why, code=code))
     watched = until or file
     try:
-        stamp_before = _read_file_stamp(watched)
-        while _read_file_stamp(watched) == stamp_before:
+        stamp_before = _read_modification_stamp(watched)
+        while _read_modification_stamp(watched) == stamp_before:
             await asyncio.wait({serving}, timeout=_FILE_CHECK_INTERVAL_S)
             if serving.done():
                 return serving.result()
@@ -167,7 +167,7 @@ async def wait_for_file(
     return None
 
 
-def _read_file_stamp(file: Path) -> tuple[int, int] | None:
+def _read_modification_stamp(file: Path) -> tuple[int, int] | None:
     """Return a value that differs whenever the file has been changed; None while the file does not exist."""
     try:
         stat = file.stat()

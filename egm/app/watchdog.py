@@ -11,7 +11,7 @@ from egm.links.systemd import READY_STATE, WATCHDOG_ALIVE, notify_systemd
 #: Environment variable in which systemd states the watchdog's interval, in microseconds.
 _INTERVAL_VARIABLE: Final = "WATCHDOG_USEC"
 #: Seconds between reports if systemd does not watch the unit.
-_UNWATCHED_REPORT_SECONDS: Final = 60.0
+_REPORT_SECONDS_WITHOUT_WATCHDOG: Final = 60.0
 
 
 async def send_watchdog_heartbeats(progress: Callable[[], bool] = lambda: True) -> None:
@@ -22,7 +22,7 @@ async def send_watchdog_heartbeats(progress: Callable[[], bool] = lambda: True) 
     notify_systemd(READY_STATE)
     interval = int(os.environ.get(_INTERVAL_VARIABLE) or 0) / 1e6 / 4
     while True:
-        await asyncio.sleep(interval or _UNWATCHED_REPORT_SECONDS)
+        await asyncio.sleep(interval or _REPORT_SECONDS_WITHOUT_WATCHDOG)
         if progress():
             notify_systemd(WATCHDOG_ALIVE)
 

@@ -86,7 +86,7 @@ def build_event_from_intent(intent: Intent, payloads: PayloadClasses) -> Event:
         return payloads.build_event(event, {})
 
 
-def select_tested_outputs(outputs: frozenset[str], group: str) -> frozenset[str]:
+def list_outputs_under_test(outputs: frozenset[str], group: str) -> frozenset[str]:
     """Return the outputs of ``group`` that an output test has switched on, without the group's name.
 
     For example, ``lamp:play`` becomes ``play`` for the group ``lamp``.

@@ -1,7 +1,7 @@
 """Decisions in a shared round: whose turn it is, and the time limit for an answer for which other seats wait.
 
 An answer is recorded first in the game of the seat that had to decide, with the numbers drawn for it. Every
-other game of the round then records the same step (:func:`take_recorded_steps`). If a seat does not answer in
+other game of the round then records the same step (:func:`apply_recorded_steps`). If a seat does not answer in
 time, and the time bank that some games give each player is used up, the table answers for it with the first
 option that costs nothing. The time does not run while the player's screen is missing, for example after a
 restart. The round waits neither for a seat that cannot play, nor for a seat that started no game when betting
@@ -31,12 +31,12 @@ from paytables import (
 
 #: Seconds for which the time limit of a decision stops because its player has no screen. A missing screen is out
 #: of service by then, and the other players do not wait for it any longer.
-UNSEEN_SECONDS_MAX: Final = 60
+NO_SCREEN_EXTENSION_SECONDS_MAX: Final = 60
 #: Nanoseconds in a second.
 _SECOND_NS: Final = 1_000_000_000
 
 
-def take_recorded_steps(table: SharedTable) -> None:
+def apply_recorded_steps(table: SharedTable) -> None:
     """Let each game of a shared round record the steps that other games of the round have recorded before it."""
     for seat in list(table.seats.values()):
         while (pending_decision := _find_next_recorded_step(table, seat)) is not None:
@@ -83,8 +83,8 @@ def answer_overdue_turns(table: SharedTable) -> list[SeatedPosition]:
         if pending_decision is not None and _is_blocking_other_seats(seat.machine, pending_decision[0]):
             turns.setdefault(_build_turn_key(pending_decision[0]), []).append((seat, *pending_decision))
     for key in table.pending_turns.keys() - turns.keys():
-        _store_bank_left(table, table.pending_turns.pop(key))
-    _refill_banks_of_left_seats(table)
+        _store_time_bank_left(table, table.pending_turns.pop(key))
+    _refill_time_banks_of_vacated_seats(table)
     seats_to_update: list[SeatedPosition] = []
     for key, games in turns.items():
         furthest = max(len(game.steps) for _, game, _ in games)
@@ -111,19 +111,21 @@ def _answer_if_overdue(
     turn, step, now_ns = table.pending_turns.get(key), len(game.steps), seat.machine.clock.monotonic_ns()
     if turn is None or turn.step != step:
         if turn is not None:
-            _store_bank_left(table, turn)
+            _store_time_bank_left(table, turn)
         waits = 0 if queried_position is None else _find_time_to_act(seat.machine, game).seconds
         turn = table.pending_turns[key] = PendingTurn(step, now_ns + waits * _SECOND_NS, checked_ns=now_ns)
     is_seen = queried_position is None or queried_position.has_screen()
-    turn.extend_while_unseen(now_ns, is_seen=is_seen, unseen_ns_max=UNSEEN_SECONDS_MAX * _SECOND_NS)
+    turn.extend_while_unseen(
+        now_ns, is_seen=is_seen, unseen_ns_max=NO_SCREEN_EXTENSION_SECONDS_MAX * _SECOND_NS
+    )
     if turn.compute_seconds_left(seat.machine):
         return
-    if queried_position is not None and _start_using_bank(table, turn, queried_position.machine, game):
+    if queried_position is not None and _start_time_bank(table, turn, queried_position.machine, game):
         return
-    _store_bank_left(table, turn)
+    _store_time_bank_left(table, turn)
     turn.due_ns = now_ns + _SECOND_NS  # retry if the generator has failed
-    seat.handle(_build_answer_event(seat, _choose_answer(table, game, decision), decision))
-    take_recorded_steps(table)
+    seat.handle(_build_answer_event(seat, _choose_default_answer(table, game, decision), decision))
+    apply_recorded_steps(table)
 
 
 def _find_time_to_act(machine: Machine, game: GameRecord) -> TimeToAct:
@@ -132,7 +134,7 @@ def _find_time_to_act(machine: Machine, game: GameRecord) -> TimeToAct:
     return TimeToAct() if opened is None else opened.rules.time_to_act
 
 
-def _start_using_bank(table: SharedTable, turn: PendingTurn, machine: Machine, game: GameRecord) -> bool:
+def _start_time_bank(table: SharedTable, turn: PendingTurn, machine: Machine, game: GameRecord) -> bool:
     """Extend the time for an overdue decision by what is left of the player's time bank.
 
     Return whether anything was left. A player whose position cannot play has the same time as one who does not
@@ -147,7 +149,7 @@ def _start_using_bank(table: SharedTable, turn: PendingTurn, machine: Machine, g
     return True
 
 
-def _store_bank_left(table: SharedTable, turn: PendingTurn) -> None:
+def _store_time_bank_left(table: SharedTable, turn: PendingTurn) -> None:
     """Store how much time is left in the time bank that a finished decision has used."""
     if turn.bank is not None:
         now_ns = table.seats[turn.bank.position].machine.clock.monotonic_ns()
@@ -155,7 +157,7 @@ def _store_bank_left(table: SharedTable, turn: PendingTurn) -> None:
         turn.bank = None
 
 
-def _refill_banks_of_left_seats(table: SharedTable) -> None:
+def _refill_time_banks_of_vacated_seats(table: SharedTable) -> None:
     """Refill the time banks of every position without credit and game, for its next player."""
     for bank in list(table.bank_left_ns):
         seat = table.seats.get(bank.position)
@@ -163,7 +165,7 @@ def _refill_banks_of_left_seats(table: SharedTable) -> None:
             del table.bank_left_ns[bank]
 
 
-def _choose_answer(table: SharedTable, game: GameRecord, decision: Decision) -> JSON:
+def _choose_default_answer(table: SharedTable, game: GameRecord, decision: Decision) -> JSON:
     """Return the answer that the table gives to a decision if no player does."""
     if decision.kind != DECISION_OF_SEATS:
         answer: JSON = decision.default_option

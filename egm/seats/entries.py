@@ -11,7 +11,7 @@ from egm.record_fields import Count
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class BettingClosed:
+class BettingClosedForSpin:
     """Betting was closed for a spin of the real wheel."""
 
     round_id: str
@@ -20,7 +20,7 @@ class BettingClosed:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class NumberReceived(BettingClosed):
+class WheelNumberReceived(BettingClosedForSpin):
     """The real wheel reported the number of the spin for which betting had been closed."""
 
     number: Count
@@ -28,7 +28,7 @@ class NumberReceived(BettingClosed):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class NumberMissed(BettingClosed):
+class WheelNumberMissed(BettingClosedForSpin):
     """The number of the real wheel's spin was missed for good; the spin decides no game."""
 
     missed_reason: MissedSpinReason = field(metadata=stored_as("unheard"))
@@ -36,11 +36,11 @@ class NumberMissed(BettingClosed):
 
 
 BETTING_CLOSED: Final = EntryDeclaration(
-    kind="wheel.no_more_bets", record=BettingClosed, written_keys=(WheelKey.SPIN,)
+    kind="wheel.no_more_bets", record=BettingClosedForSpin, written_keys=(WheelKey.SPIN,)
 )
 NUMBER_RECEIVED: Final = EntryDeclaration(
-    kind="wheel.number", record=NumberReceived, written_keys=(WheelKey.SPIN,)
+    kind="wheel.number", record=WheelNumberReceived, written_keys=(WheelKey.SPIN,)
 )
 NUMBER_MISSED: Final = EntryDeclaration(
-    kind="wheel.unheard", record=NumberMissed, written_keys=(WheelKey.SPIN,)
+    kind="wheel.unheard", record=WheelNumberMissed, written_keys=(WheelKey.SPIN,)
 )

@@ -19,7 +19,7 @@ from egm.play.records.wheel import WheelSpin
 from egm.play.rounds import start_game
 from egm.play.rules import PLAY_GUARDS
 from egm.seats import entries
-from egm.seats.answers import answer_overdue_turns, iter_turn_notices, take_recorded_steps
+from egm.seats.answers import answer_overdue_turns, apply_recorded_steps, iter_turn_notices
 from egm.seats.table import (
     SharedTable,
     TableEvent,
@@ -32,7 +32,7 @@ from egm.seats.table import (
     position_has_seat,
     withdraw_bets,
 )
-from egm.seats.wheel import deliver_numbers, iter_wheel_notices
+from egm.seats.wheel import deliver_spin_number, iter_wheel_notices
 
 #: Only while a betting period is open.
 _BETTING_STATE: Final = single_state(State.BETTING)
@@ -78,8 +78,8 @@ class BettingClock:
         while True:
             self._news.clear()
             self._close_due_periods()
-            deliver_numbers(self._machine)
-            take_recorded_steps(self._table)
+            deliver_spin_number(self._machine)
+            apply_recorded_steps(self._table)
             for seat in answer_overdue_turns(self._table):
                 seat.handle(Event(EventType.MACHINE_CHANGED))
             wait = 1.0 if self._table.betting_deadlines_ns or self._table.pending_turns else None

@@ -189,7 +189,7 @@ class SharedTable:
 
         A position that still shows the result of the present round counts as playing.
         """
-        return any(_must_next_round_wait(seat.machine, game) for seat in self.list_seats_at(game))
+        return any(_is_position_delaying_next_round(seat.machine, game) for seat in self.list_seats_at(game))
 
     def close_betting(self, game: str, round_id: str = "") -> None:
         """Close betting on a game: start every position's game with the same random numbers and table state.
@@ -260,7 +260,7 @@ def _has_bets_in_round(machine: Machine, game: str) -> bool:
     )
 
 
-def _must_next_round_wait(machine: Machine, game: str) -> bool:
+def _is_position_delaying_next_round(machine: Machine, game: str) -> bool:
     """Return whether the game's next round must wait until this position has answered, or has shown the result."""
     game_record = find_open_game(machine)
     if (
@@ -275,7 +275,9 @@ def _must_next_round_wait(machine: Machine, game: str) -> bool:
     return game_record.wager.seat is not None or bool(rules.shared_state_keys)
 
 
-def _find_misfit(rules: Rules, number: int, wager: Wager, other_wagers: Mapping[int, Wager]) -> Notice | None:
+def _find_wager_refusal(
+    rules: Rules, number: int, wager: Wager, other_wagers: Mapping[int, Wager]
+) -> Notice | None:
     """Return why the rules do not accept the wager of seat ``number`` together with ``other_wagers``, or None."""
     try:
         rules.combine_seat_wagers(wager, number, other_wagers)
@@ -296,7 +298,7 @@ def _assign_seats(bets: list[tuple[SeatedPosition, AcceptedBet | None]]) -> dict
         if bet is not None:
             position, rules = seat.machine.position.number, bet.game.rules
             number = position - 1 if rules.has_fixed_seats else len(wagers)
-            misfit = _find_misfit(rules, number, bet.wager, {})
+            misfit = _find_wager_refusal(rules, number, bet.wager, {})
             if misfit != _BETS_NOT_ACCEPTED_NOTICE:  # other reasons need all seats
                 wagers[position] = (number, bet.wager)
     return wagers
@@ -314,7 +316,9 @@ def _remove_refused_seats(
         number, bet = seat.machine.position.number, find_bet_in_force(seat.machine)
         if bet is None or number not in assignments or bet.game.rules.seats_min > 1:
             continue
-        misfit = _find_misfit(bet.game.rules, assignments[number][0], bet.wager, dict(assignments.values()))
+        misfit = _find_wager_refusal(
+            bet.game.rules, assignments[number][0], bet.wager, dict(assignments.values())
+        )
         if misfit is not None:
             del assignments[number]
             refusals[number] = misfit
@@ -344,7 +348,7 @@ def _find_refusal(machine: Machine, game: str, assignments: Mapping[int, tuple[i
         rules.with_table_state(None if table is None else table.table_state),
         dict(assignments.values()),
     )
-    misfits = (_find_misfit(at, number, wager, wagers) for number, wager in wagers.items())
+    misfits = (_find_wager_refusal(at, number, wager, wagers) for number, wager in wagers.items())
     return next((misfit for misfit in misfits if misfit is not None), None)
 
 

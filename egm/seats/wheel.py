@@ -24,23 +24,23 @@ from egm.seats.entries import (
     BETTING_CLOSED,
     NUMBER_MISSED,
     NUMBER_RECEIVED,
-    BettingClosed,
-    NumberMissed,
-    NumberReceived,
+    BettingClosedForSpin,
+    WheelNumberMissed,
+    WheelNumberReceived,
 )
 from egm.seats.table import SeatedPosition, SharedTable, has_placed_bets, is_betting_closed_by_wheel
 
 
-def process_device_report(machine: Machine, report: DeviceEvent) -> None:
+def process_wheel_report(machine: Machine, report: DeviceEvent) -> None:
     """Process a device report if it concerns the real wheel; ``machine`` is any of the positions."""
     wheel = machine.component(SharedTable).last_wheel_report
     if isinstance(report, WheelTurned):
-        process_phase(machine, report)
+        process_wheel_phase(machine, report)
     elif isinstance(report, LineLost) and wheel is not None and wheel.device == report.device:
         give_up_lost_spin(machine)
 
 
-def process_phase(machine: Machine, report: WheelTurned) -> None:
+def process_wheel_phase(machine: Machine, report: WheelTurned) -> None:
     """Process a new phase of the real wheel: close betting, record the spin's number, or record it as missed."""
     table, spin = machine.component(SharedTable), find_expected_spin(machine)
     previous_report, table.last_wheel_report = table.last_wheel_report, report
@@ -51,11 +51,11 @@ def process_phase(machine: Machine, report: WheelTurned) -> None:
         if report.number is not None:
             machine.post(
                 NUMBER_RECEIVED,
-                NumberReceived(round_id=spin.round_id, spin=spin.wheel_counter, number=report.number),
+                WheelNumberReceived(round_id=spin.round_id, spin=spin.wheel_counter, number=report.number),
                 entry_id=f"{spin.round_id}.number",
                 state={WheelKey.SPIN: replace(spin, winning_number=report.number)},
             )
-    elif report.phase is WheelPhase.NO_MORE_BETS and not _has_number(previous_report, report):
+    elif report.phase is WheelPhase.NO_MORE_BETS and not _was_number_reported(previous_report, report):
         _close_betting(machine, table, report.spin)
 
 
@@ -100,7 +100,7 @@ def _find_spin_mismatch(
     return "went_on" if is_over else None
 
 
-def _has_number(previous_report: WheelTurned | None, report: WheelTurned) -> bool:
+def _was_number_reported(previous_report: WheelTurned | None, report: WheelTurned) -> bool:
     """Return whether the wheel's previous report already stated the number in ``report``."""
     return (
         previous_report is not None
@@ -113,7 +113,7 @@ def _record_missed_spin(machine: Machine, spin: WheelSpin, reason: MissedSpinRea
     """Record that the number of a spin was missed, for ``reason``, and that the spin decides no game."""
     machine.post(
         NUMBER_MISSED,
-        NumberMissed(round_id=spin.round_id, spin=spin.wheel_counter, missed_reason=reason),
+        WheelNumberMissed(round_id=spin.round_id, spin=spin.wheel_counter, missed_reason=reason),
         entry_id=f"{spin.round_id}.unheard",
         state={WheelKey.SPIN: replace(spin, missed_reason=reason)},
     )
@@ -139,7 +139,7 @@ def _close_betting(machine: Machine, table: SharedTable, spin: int) -> None:
     )
     machine.post(
         BETTING_CLOSED,
-        BettingClosed(round_id=spin_record.round_id, spin=spin_record.wheel_counter),
+        BettingClosedForSpin(round_id=spin_record.round_id, spin=spin_record.wheel_counter),
         entry_id=f"{spin_record.round_id}.closed",
         state={WheelKey.SPIN: spin_record},
     )
@@ -147,7 +147,7 @@ def _close_betting(machine: Machine, table: SharedTable, spin: int) -> None:
         table.close_betting(game, spin_record.round_id)
 
 
-def deliver_numbers(machine: Machine) -> None:
+def deliver_spin_number(machine: Machine) -> None:
     """Give the recorded number of the wheel's spin to every game that waits for it."""
     find_expected_spin(machine)
     for seat in list(machine.component(SharedTable).seats.values()):
@@ -156,13 +156,13 @@ def deliver_numbers(machine: Machine) -> None:
         if (
             number is not None
             and spin is not None
-            and _is_in_progress(seat)
+            and _is_game_in_memory(seat)
             and is_decided_by_wheel(seat.machine)
         ):
             seat.handle(Event(EventType.CHOOSE, ChoiceRequest(value=str(number), spin=spin.wheel_counter)))
 
 
-def _is_in_progress(seat: SeatedPosition) -> bool:
+def _is_game_in_memory(seat: SeatedPosition) -> bool:
     """Return whether the position's open game is in memory: started, or replayed, since the last start."""
     return seat.machine.component(GameInProgress).conversation is not None
 

@@ -12,7 +12,7 @@ import pygame
 from PIL import Image, ImageChops, ImageStat
 from rigs.display import open_display
 
-from egm.app.stopped import build_bare_snapshot
+from egm.app.stopped import build_snapshot_without_memory
 from egm.config.cabinet_file import Machine
 from egm.kernel.faults import get_fault_definition
 from egm.kernel.messages import Hello, Notice, Snapshot, Tilt
@@ -121,7 +121,7 @@ def _bare() -> Snapshot:
         site="Emulated computer",
         time_zone="UTC",
     )
-    return build_bare_snapshot(identity, load_profile("generic"), _SINCE)
+    return build_snapshot_without_memory(identity, load_profile("generic"), _SINCE)
 
 
 def is_sign_of(shown: Image.Image, game: str, language: str) -> bool:

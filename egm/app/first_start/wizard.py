@@ -31,7 +31,7 @@ from egm.app.first_start.steps import (
     list_profiles,
     list_time_zones,
 )
-from egm.app.stopped import build_bare_snapshot
+from egm.app.stopped import build_snapshot_without_memory
 from egm.app.watchdog import send_watchdog_heartbeats
 from egm.clock import Clock
 from egm.config.cabinet_file import Machine, StateFolder
@@ -247,7 +247,7 @@ async def run_first_start(
     def build_snapshot() -> Snapshot:
         """Return the machine snapshot for the screen: no money, no games, only the wizard's page."""
         now = clock.now().isoformat(timespec="seconds")
-        bare_snapshot = build_bare_snapshot(identity, load_profile("generic"), now)
+        bare_snapshot = build_snapshot_without_memory(identity, load_profile("generic"), now)
         return bare_snapshot.model_copy(
             update={
                 "state": State.SERVICE_MENU.value,

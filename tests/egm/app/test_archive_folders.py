@@ -11,7 +11,7 @@ from datetime import UTC, datetime
 
 import pytest
 
-from egm.app.archive_place import link_archive
+from egm.app.archive_place import link_archive_folder
 from egm.app.preflight import iter_preflight_faults
 from egm.config.cabinet_file import DEFAULT_CABINET, load_cabinet
 from egm.config.on_this_computer import find_shared_folders
@@ -44,7 +44,7 @@ def placed(tmp_path):
     state = tmp_path / "state"
     live(state, 1)
     for medium, place in ((state, "one"), (state / "second", "two")):
-        link_archive(medium, tmp_path / place)
+        link_archive_folder(medium, tmp_path / place)
     assert live(state, 400, cents=700)["through"] > 100
     return state
 
@@ -56,29 +56,29 @@ def names(folder):
 def test_entries_are_archived_where_the_cabinet_file_states_and_read_from_there(placed, tmp_path):
     assert names(tmp_path / "one") == names(tmp_path / "two")
     assert sum(name.endswith(".seg") for name in names(tmp_path / "one")) > 3
-    link_archive(placed, tmp_path / "one")
-    link_archive(placed, None)
+    link_archive_folder(placed, tmp_path / "one")
+    link_archive_folder(placed, None)
     with open_view(placed) as view:
         assert len(list(view.iter_bodies())) == view.sequence
 
 
 def test_a_second_archive_never_hides_an_existing_one(placed, tmp_path):
     with pytest.raises(OperatorError, match=r"the archive is in .*one, but the cabinet file says .*three"):
-        link_archive(placed, tmp_path / "three")
+        link_archive_folder(placed, tmp_path / "three")
     own = tmp_path / "own"
     live(own, 400)
     with pytest.raises(OperatorError, match=r"the archive is in .*archive, but the cabinet file says"):
-        link_archive(own, tmp_path / "three")
+        link_archive_folder(own, tmp_path / "three")
     assert not (tmp_path / "three").exists()
     # Moved as it says, it is followed.
     shutil.move(own / "archive", tmp_path / "three")
-    link_archive(own, tmp_path / "three")
+    link_archive_folder(own, tmp_path / "three")
     with open_view(own) as view:
         assert len(list(view.iter_bodies())) == view.sequence
 
 
 def test_no_archive_folder_is_created_on_a_missing_medium(tmp_path):
-    link_archive(tmp_path / "absent", tmp_path / "one")
+    link_archive_folder(tmp_path / "absent", tmp_path / "one")
     assert not (tmp_path / "absent").exists()
 
 

@@ -15,7 +15,7 @@ from egm.kernel.messages import DecisionRequest
 from egm.play.keys import PlayKey
 from egm.play.records.protection import SessionRecord
 from egm.play.time_charge import TIME_CHARGE_ACCOUNT, iter_time_charge_notices
-from egm.seats.answers import answer_overdue_turns, take_recorded_steps
+from egm.seats.answers import answer_overdue_turns, apply_recorded_steps
 from egm.seats.table import SharedTable
 from egm.testing.clearing import clear_with_decisions
 from meters import Transaction, Transfer, open_view
@@ -55,7 +55,7 @@ def table_of(rooms):
 def close(rooms):
     machine = rooms[0].machine
     table_of(rooms).close_betting(machine.games[machine.selection.game_id].digest)
-    take_recorded_steps(table_of(rooms))
+    apply_recorded_steps(table_of(rooms))
     answer_overdue_turns(table_of(rooms))
 
 
@@ -72,7 +72,7 @@ def play(rooms, stack=STACK):
         if isinstance(rig.hands.messages[-1], DecisionRequest) and rig.hands.messages[-1].options
     )
     asked.engine.handle(EventType.CHOOSE, value="fold")
-    take_recorded_steps(table_of(rooms))
+    apply_recorded_steps(table_of(rooms))
     for rig in rooms:
         rig.report_shown()
         assert rig.state is State.IDLE, rig.notice

@@ -9,7 +9,7 @@ from rigs.cards import dealing
 from egm.kernel.events import EventType, State
 from egm.play.records.games import find_open_game
 from egm.play.tables import read_table_view
-from egm.seats.answers import answer_overdue_turns, take_recorded_steps
+from egm.seats.answers import answer_overdue_turns, apply_recorded_steps
 from egm.seats.table import SharedTable
 from meters import open_view
 from meters.entry import decode
@@ -38,13 +38,13 @@ def bet(rig, chance, **bets):
 def close(rigs):
     table = rigs[0].machine.component(SharedTable)
     table.close_betting(rigs[0].machine.games[GAME].digest)
-    take_recorded_steps(table)
+    apply_recorded_steps(table)
     answer_overdue_turns(table)
 
 
 def answer(rigs, seat, choice):
     rigs[seat].engine.handle(EventType.CHOOSE, value=choice)
-    take_recorded_steps(rigs[0].machine.component(SharedTable))
+    apply_recorded_steps(rigs[0].machine.component(SharedTable))
 
 
 def end(rigs):

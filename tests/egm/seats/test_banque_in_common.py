@@ -5,7 +5,7 @@ from rigs.cards import dealing
 
 from egm.kernel.events import EventType, State
 from egm.play.records.games import find_open_game
-from egm.seats.answers import take_recorded_steps
+from egm.seats.answers import apply_recorded_steps
 from egm.seats.table import SharedTable
 from meters import open_view
 from tools.audit.games import GameFiles
@@ -32,7 +32,7 @@ def answer(rooms, position, choice):
     asked = [bool(rig.hands.messages[-1].options) for rig in rooms]
     assert asked == [number == position for number in range(len(rooms))]
     rooms[position].engine.handle(EventType.CHOOSE, value=choice)
-    take_recorded_steps(rooms[0].machine.component(SharedTable))
+    apply_recorded_steps(rooms[0].machine.component(SharedTable))
 
 
 @pytest.mark.requirement("S-52", "B-01", "P-01")

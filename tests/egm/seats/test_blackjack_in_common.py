@@ -13,7 +13,7 @@ from egm.kernel.messages import DecisionRequest
 from egm.kernel.services import MachineContext
 from egm.play.recall_page import RecallListPage
 from egm.play.records.games import find_open_game
-from egm.seats.answers import answer_overdue_turns, take_recorded_steps
+from egm.seats.answers import answer_overdue_turns, apply_recorded_steps
 from egm.seats.feature import BettingClock, create_betting_clock, iter_notices
 from egm.seats.table import SharedTable
 from egm.testing.clearing import clear_with_decisions
@@ -72,7 +72,7 @@ def answer(rooms, seat, choice):
     before = len(find_open_game(rooms[seat].machine).steps)
     rooms[seat].engine.handle(EventType.CHOOSE, value=choice)
     assert len(find_open_game(rooms[seat].machine).steps) == before + 1, rooms[seat].notice
-    take_recorded_steps(table_of(rooms))
+    apply_recorded_steps(table_of(rooms))
 
 
 def play_on(rooms, answers=ANSWERS):
@@ -175,7 +175,7 @@ def test_a_seat_decides_only_for_itself_and_in_turn(seats):
     assert [len(find_open_game(rig.machine).steps) for rig in rooms] == [2, 1, 1]
     two.engine.handle(EventType.CHOOSE, value="stand")  # it has not heard of the first's answer yet
     assert len(find_open_game(two.machine).steps) == 1
-    take_recorded_steps(table_of(rooms))
+    apply_recorded_steps(table_of(rooms))
     assert [len(find_open_game(rig.machine).steps) for rig in rooms] == [2, 2, 2]
     assert shown(two).options == ("stand", "hit", "double")
     assert shown(three).options == ()
@@ -225,7 +225,7 @@ def test_a_seat_with_a_fault_delays_nobody_and_catches_up(seats, tmp_path):
     two.engine.handle(EventType.FAULT_CLEARED, code="bill_acceptor.cheat")
     two.engine.handle(EventType.KEY_TURNED, key="attendant")
     assert two.state is State.PLAYING
-    take_recorded_steps(table_of(rooms))
+    apply_recorded_steps(table_of(rooms))
     game = find_open_game(two.machine)
     assert [step.choice for step in game.steps] == [None, "stand", "stand", "stand"]
     two.report_shown()
@@ -237,7 +237,7 @@ def end_without_the_second(rooms, first="stand"):
     """The first and third answer, the second is answered for and its game waits for it."""
     if first:
         answer(rooms, 0, first)
-    take_recorded_steps(table_of(rooms))
+    apply_recorded_steps(table_of(rooms))
     answer_overdue_turns(table_of(rooms))
     rooms[0].clock.pass_seconds(TURN_SECONDS_MAX)
     answer_overdue_turns(table_of(rooms))
@@ -252,7 +252,7 @@ def goes_on(rooms):
     two = rooms[1]
     two.engine.handle(EventType.FAULT_CLEARED, code="bill_acceptor.cheat")
     two.engine.handle(EventType.KEY_TURNED, key="attendant")
-    take_recorded_steps(table_of(rooms))
+    apply_recorded_steps(table_of(rooms))
     game = find_open_game(two.machine)
     assert game.outcome is not None, two.notice
     two.report_shown()
@@ -518,5 +518,5 @@ def test_a_game_whose_next_step_another_seat_has_recorded_is_not_refunded(seats,
     assert behind.notice == "refused.game_cannot_end"
     behind.engine.handle(EventType.FAULT_CLEARED, code="bill_acceptor.cheat")
     behind.engine.handle(EventType.KEY_TURNED, key="attendant")
-    take_recorded_steps(table_of(rooms))
+    apply_recorded_steps(table_of(rooms))
     assert [len(find_open_game(rig.machine).steps) for rig in rooms] == [2, 2]

@@ -5,7 +5,7 @@ from rigs.seated import DEALT_FACE_DOWN, SEATED_GAMES, is_hidden
 
 from egm.kernel.events import EventType, State
 from egm.play.records.games import find_open_game
-from egm.seats.answers import take_recorded_steps
+from egm.seats.answers import apply_recorded_steps
 from egm.seats.table import SharedTable
 from meters import open_view
 from tools.audit.games import GameFiles
@@ -33,7 +33,7 @@ def answer_next(rooms):
         shown = rig.hands.messages[-1]
         if getattr(shown, "options", ()):
             rig.engine.handle(EventType.CHOOSE, value=shown.options[-1])
-            take_recorded_steps(rig.machine.component(SharedTable))
+            apply_recorded_steps(rig.machine.component(SharedTable))
             return True
     return False
 

@@ -12,7 +12,7 @@ from test_void_rounds import ROUNDS, find_asked, go_on, stake, table_of
 
 from egm.kernel.events import EventType
 from egm.play.records.games import find_open_game
-from egm.seats.answers import take_recorded_steps
+from egm.seats.answers import apply_recorded_steps
 
 #: The journal tag in ids, which differs from machine to machine.
 TAG = re.compile(r"-[0-9a-f]{8}\b")
@@ -88,7 +88,7 @@ def answer(rooms, option):
     chosen = next(each for each in ("check", "call") if each in options) if option == "pass" else option
     steps = len(find_open_game(rig.machine).steps)
     rig.engine.handle(EventType.CHOOSE, value=chosen)
-    take_recorded_steps(table_of(rooms))
+    apply_recorded_steps(table_of(rooms))
     assert len(find_open_game(rig.machine).steps) == steps + 1, rig.notice
 
 

@@ -6,7 +6,7 @@ from egm.kernel.events import EventType, State
 from egm.play.recall_words import build_win_rows
 from egm.play.records.games import find_open_game
 from egm.play.records.tables import read_shared_state
-from egm.seats.answers import answer_overdue_turns, take_recorded_steps
+from egm.seats.answers import answer_overdue_turns, apply_recorded_steps
 from egm.seats.table import SharedTable
 from meters import open_view
 from tools.audit.games import GameFiles
@@ -25,7 +25,7 @@ def lay(rig, **bets):
 def close(rigs):
     table = rigs[0].machine.component(SharedTable)
     table.close_betting(next(iter(rigs[0].machine.games.values())).digest)
-    take_recorded_steps(table)
+    apply_recorded_steps(table)
     answer_overdue_turns(table)
 
 
@@ -38,10 +38,10 @@ def with_credit(rigs):
 def answer_all(rigs):
     """Each seat that is asked takes the first answer."""
     table = rigs[0].machine.component(SharedTable)
-    take_recorded_steps(table)
+    apply_recorded_steps(table)
     while asked := [rig for rig in rigs if rig.state is State.PLAYING and is_asked(rig)]:
         asked[0].engine.handle(EventType.CHOOSE, value=asked[0].hands.messages[-1].options[0])
-        take_recorded_steps(table)
+        apply_recorded_steps(table)
 
 
 def is_asked(rig):

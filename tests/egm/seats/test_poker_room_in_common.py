@@ -13,7 +13,7 @@ from egm.people import Role
 from egm.play.keys import PlayKey
 from egm.play.records.games import find_open_game
 from egm.play.records.tables import read_shared_state
-from egm.seats.answers import answer_overdue_turns, take_recorded_steps
+from egm.seats.answers import answer_overdue_turns, apply_recorded_steps
 from egm.seats.table import SharedTable
 from egm.testing.clearing import clear_with_decisions
 from egm.testing.machine import ScriptedChance
@@ -58,7 +58,7 @@ def sit_down(rooms, cards=CARDS, stacks=(200, 200, 200)):
 def close(rooms):
     rig = rooms[0].machine
     table_of(rooms).close_betting(rig.games[rig.selection.game_id].digest)
-    take_recorded_steps(table_of(rooms))
+    apply_recorded_steps(table_of(rooms))
     answer_overdue_turns(table_of(rooms))
 
 
@@ -78,7 +78,7 @@ def answer(rooms, *options):
         rig = asked(rooms)
         before = len(find_open_game(rig.machine).steps)
         rig.engine.handle(EventType.CHOOSE, value=option)
-        take_recorded_steps(table_of(rooms))
+        apply_recorded_steps(table_of(rooms))
         assert len(find_open_game(rig.machine).steps) == before + 1, rig.notice
 
 
@@ -209,7 +209,7 @@ def test_a_position_with_a_fault_folds_and_loses_no_more_than_it_has_bet(seats, 
     answer(rooms, "fold")
     rooms[1].engine.handle(EventType.FAULT_CLEARED, code="bill_acceptor.cheat")
     rooms[1].engine.handle(EventType.KEY_TURNED, key="attendant")
-    take_recorded_steps(table_of(rooms))
+    apply_recorded_steps(table_of(rooms))
     assert end(rooms) == [12, -4, -8]
     check_audit(rooms, tmp_path)
 
@@ -241,7 +241,7 @@ def test_a_round_that_not_every_position_has_begun_returns_the_table_stakes(seat
     assert [find_open_game(rig.machine) is None for rig in rooms] == [False, True, False]
     rooms[0].close()
     rooms = seats(GAME, count=3)
-    take_recorded_steps(table_of(rooms))
+    apply_recorded_steps(table_of(rooms))
     answer_overdue_turns(table_of(rooms))
     assert end(rooms) == [0, 0, 0]
     assert chance.values  # no card was drawn
@@ -261,7 +261,7 @@ def test_a_game_goes_on_after_a_memory_clear_with_the_same_cards(seats, tmp_path
     chance = ScriptedChance(*dealing(CARDS, decks=1).values[6:])
     for rig in rooms:
         rig.machine.random_service = chance
-    take_recorded_steps(table_of(rooms))
+    apply_recorded_steps(table_of(rooms))
     answer(rooms, "fold", "bet", "fold")  # the third; then the second bets at the board, and the button folds
     assert end(rooms) == [-16, 16 + 8 - 4, -8]
     check_audit(rooms, tmp_path)

@@ -24,7 +24,7 @@ from egm.screen.scenes.status import format_notice
 from egm.screen.text import Texts
 from egm.screen.theme import load_theme
 from egm.screen.view import View
-from egm.seats.answers import answer_overdue_turns, take_recorded_steps
+from egm.seats.answers import answer_overdue_turns, apply_recorded_steps
 
 
 @cache
@@ -94,7 +94,7 @@ def win_as_bank(rooms):
     lay_bank_and_stakes(rooms)
     chemin.close(rooms)
     rooms[1].engine.handle(EventType.CHOOSE, value="stand")
-    take_recorded_steps(room.table_of(rooms))
+    apply_recorded_steps(room.table_of(rooms))
     chemin.end(rooms)
 
 

@@ -12,10 +12,10 @@ from egm.people import Role
 from egm.play.keys import PlayKey
 from egm.play.records.games import find_open_game
 from egm.seats.answers import (
-    UNSEEN_SECONDS_MAX,
+    NO_SCREEN_EXTENSION_SECONDS_MAX,
     answer_overdue_turns,
+    apply_recorded_steps,
     iter_turn_notices,
-    take_recorded_steps,
 )
 from egm.seats.table import find_selected_game
 from egm.testing.service_menu import Menu, translate_words
@@ -49,7 +49,7 @@ def read_turn(rig):
 def answer(rooms, option):
     rig = room.asked(rooms)
     rig.engine.handle(EventType.CHOOSE, value=option)
-    take_recorded_steps(room.table_of(rooms))
+    apply_recorded_steps(room.table_of(rooms))
     answer_overdue_turns(room.table_of(rooms))
 
 
@@ -115,14 +115,14 @@ def test_the_time_of_a_player_without_a_screen_stops_for_a_minute(rooms):
     first, seat = rooms[0], room.table_of(rooms).seats[1]
     wait(rooms, SECONDS - 1)
     seat.has_screen = lambda: False
-    for _ in range(UNSEEN_SECONDS_MAX // 2):
+    for _ in range(NO_SCREEN_EXTENSION_SECONDS_MAX // 2):
         wait(rooms, 1)
     assert read_turn(first) == [("answer_within", 1)]
     seat.has_screen = lambda: True
     wait(rooms, 1)
     assert read_turn(first) == [("answer_within_bank", BANK_SECONDS)]
     seat.has_screen = lambda: False
-    for _ in range(UNSEEN_SECONDS_MAX // 2 + 5):
+    for _ in range(NO_SCREEN_EXTENSION_SECONDS_MAX // 2 + 5):
         wait(rooms, 1)
     assert read_turn(first) == [("answer_within_bank", BANK_SECONDS - 5)]
     wait(rooms, BANK_SECONDS - 5)

@@ -8,7 +8,7 @@ from egm.app.features import FEATURES
 from egm.features.memory_clear.carrying import inspect_claims
 from egm.kernel.events import EventType, State
 from egm.play.records.games import find_open_game
-from egm.seats.answers import answer_overdue_turns, iter_turn_notices, take_recorded_steps
+from egm.seats.answers import answer_overdue_turns, apply_recorded_steps, iter_turn_notices
 from egm.seats.table import SharedTable
 from egm.testing.machine import FailingChance
 from meters import open_view
@@ -54,7 +54,7 @@ def sit_down(rooms, game=HOLDEM):
 
 
 def go_on(rooms):
-    take_recorded_steps(table_of(rooms))
+    apply_recorded_steps(table_of(rooms))
     answer_overdue_turns(table_of(rooms))
 
 
@@ -69,7 +69,7 @@ def answer(rooms, number=1):
     rig = find_asked(rooms)
     before = len(find_open_game(rig.machine).steps)
     rig.engine.handle(EventType.CHOOSE, value=rig.hands.messages[-1].options[number])
-    take_recorded_steps(table_of(rooms))
+    apply_recorded_steps(table_of(rooms))
     return len(find_open_game(rig.machine).steps) > before
 
 

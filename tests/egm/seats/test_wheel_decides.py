@@ -22,7 +22,7 @@ from egm.play.void_rule import Ruling
 from egm.profiles import load_profile
 from egm.seats.feature import iter_notices
 from egm.seats.table import SharedTable
-from egm.seats.wheel import deliver_numbers, process_device_report, process_phase
+from egm.seats.wheel import deliver_spin_number, process_wheel_phase, process_wheel_report
 from egm.staff.events import Authorisation, RulingForm
 from egm.staff.service.key_switches import iter_concerned_positions
 from egm.testing.clearing import clear_with_decisions
@@ -78,7 +78,7 @@ def bet(room, spot=SPOT, credits_=5):
 
 
 def phase(room, phase, spin=7, **more):
-    process_phase(room.machine, WheelTurned(device="wheel", phase=phase, spin=spin, **more))
+    process_wheel_phase(room.machine, WheelTurned(device="wheel", phase=phase, spin=spin, **more))
 
 
 def said(room):
@@ -88,7 +88,7 @@ def said(room):
 def spin(room, number, spin=7):
     phase(room, WheelPhase.NO_MORE_BETS, spin)
     phase(room, WheelPhase.NUMBER, spin, number=number)
-    deliver_numbers(room.machine)
+    deliver_spin_number(room.machine)
 
 
 @pytest.mark.requirement("B-18", "P-05")
@@ -101,7 +101,7 @@ def test_bets_wait_for_the_ball_and_its_number_pays_them(room):
     assert (room.state, room.credit_cents) == (State.PLAYING, 1500)
     assert said(room) == {"wheel_turns"}
     phase(room, WheelPhase.NUMBER, number=17)
-    deliver_numbers(room.machine)
+    deliver_spin_number(room.machine)
     (received,) = room.records("wheel.number")
     assert (received["spin"], received["number"]) == (7, 17)
     (choice,) = room.records("game.choice")
@@ -133,7 +133,7 @@ def test_a_spin_that_is_void_is_told_and_decides_nothing(room):
     assert said(room) == {"wheel_void"}
     assert len(room.records("wheel.no_more_bets")) == 1
     phase(room, WheelPhase.NUMBER, number=4)
-    deliver_numbers(room.machine)
+    deliver_spin_number(room.machine)
     assert room.records("game.choice")[0]["choice"] == "4"
 
 
@@ -141,7 +141,7 @@ def test_the_number_of_another_spin_decides_nothing_and_persons_refund(room):
     bet(room)
     phase(room, WheelPhase.NO_MORE_BETS, 7)
     phase(room, WheelPhase.NUMBER, 8, number=17)
-    deliver_numbers(room.machine)
+    deliver_spin_number(room.machine)
     assert not room.records("game.choice")
     assert room.credit_cents == 1500
     fill_in(room, "refund_game", **TWO, reason="the wheel was not heard")
@@ -153,11 +153,11 @@ def test_who_bets_while_the_ball_runs_plays_the_next_spin(room):
     bet(room)
     phase(room, WheelPhase.NO_MORE_BETS, 7)
     phase(room, WheelPhase.NUMBER, 7, number=3)
-    deliver_numbers(room.machine)
+    deliver_spin_number(room.machine)
     room.engine.handle(EventType.SHOWN, value=room.records("game.start")[0]["play_id"])
     bet(room)
     phase(room, WheelPhase.NUMBER, 7, number=3)
-    deliver_numbers(room.machine)
+    deliver_spin_number(room.machine)
     assert room.state is State.BETTING
     spin(room, 17, 8)
     assert [record["choice"] for record in room.records("game.choice")] == ["3", "17"]
@@ -182,7 +182,7 @@ def test_a_restart_while_the_ball_runs_goes_on_from_the_number_recorded(tmp_path
     assert again.state is State.PLAYING
     if told == "after":
         phase(again, WheelPhase.NUMBER, number=17)
-    deliver_numbers(again.machine)
+    deliver_spin_number(again.machine)
     if told == "before":
         (choice,) = again.records("game.choice")
         assert choice["outcome"]["win_credits"] == 36 * 5
@@ -241,8 +241,8 @@ def test_a_reader_whose_line_is_lost_in_a_spin_decides_nothing_of_it_afterwards(
     bet(room)
 
     def heard(event):
-        process_device_report(room.machine, event)
-        deliver_numbers(room.machine)
+        process_wheel_report(room.machine, event)
+        deliver_spin_number(room.machine)
 
     async def session():
         rig = DeviceRig("wheel", react=heard)
@@ -290,7 +290,7 @@ def in_the_menu(room):
     phase(room, WheelPhase.NO_MORE_BETS)
     room.engine.handle(EventType.MENU, key="operator")
     phase(room, WheelPhase.NUMBER, number=17)
-    deliver_numbers(room.machine)
+    deliver_spin_number(room.machine)
     assert room.state is State.SERVICE_MENU
     assert not room.records("game.choice")
 
@@ -304,7 +304,7 @@ def test_a_game_whose_number_is_recorded_is_not_void_but_ended_from_it(room, nam
     room.engine.handle(form.event, form=form.id, **TWO, reason="he asked for it")
     assert not room.records("game.void")
     room.engine.handle(EventType.MENU_CLOSED, why="key")
-    deliver_numbers(room.machine)
+    deliver_spin_number(room.machine)
     room.report_shown()
     assert (room.state, room.credit_cents) == (State.IDLE, 1500 + 36 * 500)
 
@@ -319,7 +319,7 @@ def test_a_number_recorded_is_a_games_however_many_spins_come_before_it_is_taken
     phase(one, WheelPhase.NO_MORE_BETS, 7)
     two.engine.handle(EventType.FAULT_RAISED, code="bill_acceptor.cheat")
     phase(one, WheelPhase.NUMBER, 7, number=17)
-    deliver_numbers(one.machine)
+    deliver_spin_number(one.machine)
     one.report_shown()
     for number in (3, 4):
         bet(one)
@@ -329,7 +329,7 @@ def test_a_number_recorded_is_a_games_however_many_spins_come_before_it_is_taken
     assert not one.records("game.void")
     two.engine.handle(EventType.FAULT_CLEARED, code="bill_acceptor.cheat")
     two.engine.handle(EventType.KEY_TURNED, key="attendant")
-    deliver_numbers(one.machine)
+    deliver_spin_number(one.machine)
     two.report_shown()
     assert (two.state, two.credit_cents) == (State.IDLE, 1500 + 36 * 500)
     one.close()
@@ -394,7 +394,7 @@ def test_a_number_told_before_a_clear_decides_the_game_after_it(tmp_path, told, 
     room.close()
     clear_with_decisions(tmp_path / "state")
     room = started(tmp_path)
-    deliver_numbers(room.machine)
+    deliver_spin_number(room.machine)
     room.report_shown()
     assert (room.state, room.credit_cents) == (State.IDLE, 1500 + 36 * 500)
     room.close()
@@ -420,7 +420,7 @@ def test_the_power_goes_between_any_two_entries_of_a_spin(tmp_path, entries):
     room.close()
     again = started(tmp_path)
     phase(again, WheelPhase.NUMBER, number=17)  # the reader goes on telling it
-    deliver_numbers(again.machine)
+    deliver_spin_number(again.machine)
     begun, ended = again.records("game.start"), again.records("game.choice")
     assert len(begun) == (entries > 1)
     assert len(ended) == (entries > 2)  # with its number recorded before the cut, or never
@@ -447,7 +447,7 @@ def test_the_one_key_pays_the_second_position_while_the_first_waits_for_the_whee
     bet(first)
     phase(first, WheelPhase.NO_MORE_BETS)
     if line_lost:
-        process_device_report(first.machine, LineLost(device="wheel", why="planted"))
+        process_wheel_report(first.machine, LineLost(device="wheel", why="planted"))
     second.machine.component(Devices).printer = None
     second.engine.handle(EventType.CASH_OUT)
     assert [room.state for room in (first, second)] == [State.PLAYING, State.HANDPAY]
@@ -481,8 +481,8 @@ def test_the_wheel_itself_decides_through_its_reader(room):
     """Simulated wheel, its protocol, the driver, the machine."""
 
     def heard(event):
-        process_device_report(room.machine, event)
-        deliver_numbers(room.machine)
+        process_wheel_report(room.machine, event)
+        deliver_spin_number(room.machine)
 
     async def session():
         rig = DeviceRig("wheel", react=heard)
@@ -530,7 +530,7 @@ def test_a_spin_whose_number_was_missed_is_recorded_when_the_wheel_tells_of_the_
     bet(room)
     phase(room, WheelPhase.NO_MORE_BETS, 7)
     phase(room, WheelPhase.NUMBER, 8, number=17)
-    deliver_numbers(room.machine)
+    deliver_spin_number(room.machine)
     (missed,) = room.records("wheel.unheard")
     assert (missed["spin"], missed["unheard"]) == (7, "another_spin")
     assert room.records("wheel.number") == []

@@ -22,7 +22,7 @@ from egm.play.records.games import find_open_game
 from egm.play.records.protection import ReminderRecord
 from egm.play.shared_round import PositionRounds, SharedRound
 from egm.progressive.display import DisplayedAmount, LevelDisplays, LevelStatus
-from egm.seats.answers import answer_overdue_turns, take_recorded_steps
+from egm.seats.answers import answer_overdue_turns, apply_recorded_steps
 from egm.seats.table import SharedTable
 from egm.staff.options import AMOUNT_OPTIONS
 from egm.testing.machine import MachineRig, ScriptedChance, write_undeclared
@@ -90,7 +90,7 @@ def ask_first_seat(folder: Path, **options) -> MachineRig:
         bet(rig, stack=160)
         rig.engine.handle(EventType.PLAY)
     table.close_betting(next(iter(second.machine.games.values())).digest)
-    take_recorded_steps(table)
+    apply_recorded_steps(table)
     answer_overdue_turns(table)
     return second
 
@@ -100,7 +100,7 @@ def answer_for_second_seat(folder: Path, **options) -> MachineRig:
     second = ask_first_seat(folder, **options)
     table = second.machine.component(SharedTable)
     second.first_rig.engine.handle(EventType.CHOOSE, value="raise")
-    take_recorded_steps(table)
+    apply_recorded_steps(table)
     answer_overdue_turns(table)
     second.clock.pass_seconds(TURN_SECONDS_MAX + 1)
     answer_overdue_turns(table)

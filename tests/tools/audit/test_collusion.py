@@ -11,7 +11,7 @@ from rigs.positions import open_positions
 
 from egm.kernel.events import EventType
 from egm.kernel.messages import DecisionRequest
-from egm.seats.answers import answer_overdue_turns, take_recorded_steps
+from egm.seats.answers import answer_overdue_turns, apply_recorded_steps
 from egm.seats.table import SharedTable
 from tools.audit.collusion import SIGNIFICANT_ROUNDS_MIN, PositionPair, RoundResult, compute_pair_flows
 from tools.cli import main
@@ -34,12 +34,12 @@ def play_round(rooms, choose):
         rig.engine.handle(EventType.BET, value=200, options={"bets": {"stack": 200}})
         rig.engine.handle(EventType.PLAY)
     table.close_betting(rooms[0].machine.games[GAME].digest)
-    take_recorded_steps(table)
+    apply_recorded_steps(table)
     answer_overdue_turns(table)
     while (asked := find_asked(rooms)) is not None:
         rig, decision = asked
         rig.engine.handle(EventType.CHOOSE, value=choose(rig.machine.position.number, decision))
-        take_recorded_steps(table)
+        apply_recorded_steps(table)
     for rig in rooms:
         rig.report_shown()
 
