@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from egm.config.cabinet_file import default_state_dir
+from egm.config.cabinet_file import find_default_state_folder
 
 _USERS = ("HOME", "XDG_CACHE_HOME", "XDG_CONFIG_HOME", "XDG_DATA_HOME", "XDG_RUNTIME_DIR", "XDG_STATE_HOME")
 
@@ -23,7 +23,7 @@ def test_every_folder_of_the_users_is_the_sessions(name):
 
 
 def test_the_default_state_folder_is_the_sessions_here_and_in_a_process():
-    assert default_state_dir().is_relative_to(os.environ["HOME"])
-    ask = "from egm.config.cabinet_file import default_state_dir as d; from pathlib import Path; print(d(), Path.home(), sep='|')"
+    assert find_default_state_folder().is_relative_to(os.environ["HOME"])
+    ask = "from egm.config.cabinet_file import find_default_state_folder as d; from pathlib import Path; print(d(), Path.home(), sep='|')"
     done = subprocess.run([sys.executable, "-c", ask], check=True, capture_output=True, text=True)
-    assert done.stdout.strip() == f"{default_state_dir()}|{os.environ['HOME']}"
+    assert done.stdout.strip() == f"{find_default_state_folder()}|{os.environ['HOME']}"

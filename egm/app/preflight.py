@@ -9,8 +9,8 @@ from collections.abc import Callable, Generator, Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Final, TypeAlias
 
-from egm.config.cabinet_file import GAMES_MAX, CabinetFile, GameSlot
-from egm.config.faults import Fault, build_fault, find_similar_word
+from egm.config.cabinet_file import GAMES_MAX, CabinetFile, GameTable
+from egm.config.faults import ConfigFault, build_config_fault, find_similar_word
 from egm.config.levels import LevelScope
 from egm.config.on_this_computer import find_impossible_folders, find_missing_ports
 from egm.devices.catalogue import PROTOCOLS
@@ -27,7 +27,7 @@ from paytables.source import is_path
 _NOT_IN_LIBRARY_TEXT: Final = "not in the library"
 
 
-GameCheck: TypeAlias = Callable[[str, GameSlot, Game], Iterable[Fault]]
+GameCheck: TypeAlias = Callable[[str, GameTable, Game], Iterable[ConfigFault]]
 """An additional check of a game in the cabinet file.
 
 It receives the game's key and table in the file and the game itself, and returns the faults.
@@ -38,7 +38,7 @@ def iter_preflight_faults(
     file: CabinetFile,
     on_progress: Callable[[str], None] = lambda _: None,
     check_game: GameCheck = lambda _key, _slot, _game: (),
-) -> Iterator[Fault]:
+) -> Iterator[ConfigFault]:
     """Yield a fault for everything that would keep the machine from starting or from offering a game.
 
     If :attr:`~egm.config.faults.Fault.is_fatal` is True, the fault keeps the machine from starting at all.
@@ -59,7 +59,7 @@ def iter_preflight_faults(
     yield from _iter_level_faults(file, games)
 
 
-def iter_unknown_profiles_and_games(data: Mapping[str, object]) -> Iterator[Fault]:
+def iter_unknown_profiles_and_games(data: Mapping[str, object]) -> Iterator[ConfigFault]:
     """Yield a fault for each profile and game that a cabinet file names and that does not exist.
 
     ``data`` is the TOML of a file that failed its own check, so it may have any shape.
@@ -78,37 +78,39 @@ def _get_table_or_empty(data: object) -> Mapping[str, object]:
     return data if isinstance(data, Mapping) else {}
 
 
-def _load_profile_or_fault(name: str) -> tuple[Profile | None, list[Fault]]:
+def _load_profile_or_fault(name: str) -> tuple[Profile | None, list[ConfigFault]]:
     """Return the profile with this name, or None and the fault."""
     try:
         return load_profile(name), []
     except OperatorError as error:
         profile_ids = list_profile_ids()
         if name in profile_ids or is_path(name) or name.endswith(".toml"):
-            return None, [Fault("machine.profile", str(error))]
+            return None, [ConfigFault("machine.profile", str(error))]
         return None, [
-            build_fault("machine.profile", f"{name}: {_NOT_IN_LIBRARY_TEXT}", *profile_ids, written_word=name)
+            build_config_fault(
+                "machine.profile", f"{name}: {_NOT_IN_LIBRARY_TEXT}", *profile_ids, written_word=name
+            )
         ]
 
 
-def _load_game_or_fault(name: str, key: str) -> tuple[Game | None, list[Fault]]:
+def _load_game_or_fault(name: str, key: str) -> tuple[Game | None, list[ConfigFault]]:
     """Return the game with this name or path, or None and the fault; ``key`` is the game's key in the cabinet file."""
     try:
         return load_game(name), []
     except PaytableError as error:
         if isinstance(error, UnknownNameError):
             return None, [
-                Fault(
+                ConfigFault(
                     key,
                     f"{name}: {_NOT_IN_LIBRARY_TEXT}",
                     suggestion=find_similar_word(name, list_shipped_games()),
                     is_fatal=False,
                 )
             ]
-        return None, [Fault(key, str(error), is_fatal=False)]
+        return None, [ConfigFault(key, str(error), is_fatal=False)]
 
 
-def _iter_file_faults(file: CabinetFile) -> Iterator[Fault]:
+def _iter_file_faults(file: CabinetFile) -> Iterator[ConfigFault]:
     """Yield a fault for each port and file that the cabinet file names and that does not exist."""
     yield from find_missing_ports(file)
     named_files: dict[str, Path | None] = {
@@ -125,7 +127,7 @@ def _iter_file_faults(file: CabinetFile) -> Iterator[Fault]:
         }
     missing_files = {key: path for key, path in named_files.items() if path is not None and not path.exists()}
     for key, path in missing_files.items():
-        yield Fault(key, f"there is no file {path}", is_fatal=False)
+        yield ConfigFault(key, f"there is no file {path}", is_fatal=False)
     if file.progressive_link is not None and not any(
         key.startswith("progressive_link") for key in missing_files
     ):
@@ -134,10 +136,10 @@ def _iter_file_faults(file: CabinetFile) -> Iterator[Fault]:
         try:
             check_certificates(file.progressive_link, file.machine.serial)
         except OperatorError as error:
-            yield Fault("progressive_link.certificate", str(error), is_fatal=False)
+            yield ConfigFault("progressive_link.certificate", str(error), is_fatal=False)
 
 
-def _iter_position_faults(file: CabinetFile) -> Iterator[Fault]:
+def _iter_position_faults(file: CabinetFile) -> Iterator[ConfigFault]:
     """Yield a fault for each player position where nothing accepts money or where no key can reset a hand-pay."""
     fitted: dict[str, set[int]] = {}
     for device in file.devices.values():
@@ -147,26 +149,26 @@ def _iter_position_faults(file: CabinetFile) -> Iterator[Fault]:
     for number in range(1, file.machine.positions + 1):
         if file.machine.positions > 1 and number not in positions_taking_money:
             reason = f"no device of position {number} accepts money: give one of [devices] the key position = {number}"
-            yield Fault("machine.positions", reason, is_fatal=False)
+            yield ConfigFault("machine.positions", reason, is_fatal=False)
         if file.devices and keys.isdisjoint({1, number}):
             reason = f"hand-pays cannot be paid, because no I/O board has a key switch for position {number}"
-            yield Fault(
+            yield ConfigFault(
                 "devices", f"{reason}: add a board to it, or to position 1 for all positions", is_fatal=False
             )
 
 
-def _iter_venue_data_faults(file: CabinetFile, profile: Profile) -> Iterator[Fault]:
+def _iter_venue_data_faults(file: CabinetFile, profile: Profile) -> Iterator[ConfigFault]:
     """Yield a fault for each item of venue data that the jurisdiction's tickets must print and the file lacks."""
     try:
         house = file.machine.venue
         load_template(profile.id).check_venue(house)
     except (LocalError, OperatorError) as error:
-        yield Fault("machine.licence_holder", str(error))
+        yield ConfigFault("machine.licence_holder", str(error))
 
 
 def _iter_game_faults(
     file: CabinetFile, profile: Profile, on_progress: Callable[[str], None], check_game: GameCheck
-) -> Generator[Fault, None, dict[str, set[str]]]:
+) -> Generator[ConfigFault, None, dict[str, set[str]]]:
     """Yield a fault for each game that the machine would not offer; return the progressive levels of the others.
 
     The result maps each offered game's id to the ids of its levels.
@@ -184,11 +186,13 @@ def _iter_game_faults(
             continue
         if game.id in first_slots:
             why = f"{game.id} is already listed, as games[{first_slots[game.id]}]: list each game once"
-            yield Fault(key, why, is_fatal=False)
+            yield ConfigFault(key, why, is_fatal=False)
             continue
         if game.rules.seats_min > file.machine.positions:
             reason = f"{game.id} needs at least {game.rules.seats_min} positions, but machine.positions is"
-            yield Fault(key, f"{reason} {file.machine.positions}: its bets are not accepted", is_fatal=False)
+            yield ConfigFault(
+                key, f"{reason} {file.machine.positions}: its bets are not accepted", is_fatal=False
+            )
         levels[game.id] = {play.level for play in game.list_every_level()}
         first_slots[game.id] = i + 1
         _, refused_games = admit_games(
@@ -201,16 +205,16 @@ def _iter_game_faults(
         )
         offered_count += not refused_games
         for refusal in refused_games:
-            yield Fault(key, refusal.reason, is_fatal=False)
+            yield ConfigFault(key, refusal.reason, is_fatal=False)
         yield from check_game(key, slot, game)
     if not offered_count:
-        yield Fault(
+        yield ConfigFault(
             "games", "none of the listed games can be offered, so the machine would be out of service"
         )
     return levels
 
 
-def _iter_level_faults(file: CabinetFile, games: dict[str, set[str]]) -> Iterator[Fault]:
+def _iter_level_faults(file: CabinetFile, games: dict[str, set[str]]) -> Iterator[ConfigFault]:
     """Yield a fault for each level in the file whose game is not offered or does not have it.
 
     Another fault is yielded if a level needs a progressive link and the file has none.
@@ -221,7 +225,7 @@ def _iter_level_faults(file: CabinetFile, games: dict[str, set[str]]) -> Iterato
         if levels is None:
             known_names = tuple(sorted(games))
             fault_values = f"{slot.game!r} is not among the games of this file"
-            yield Fault(
+            yield ConfigFault(
                 f"{key}.game",
                 fault_values,
                 suggestion=find_similar_word(slot.game, known_names),
@@ -231,7 +235,7 @@ def _iter_level_faults(file: CabinetFile, games: dict[str, set[str]]) -> Iterato
         elif slot.level not in levels:
             known_names = tuple(sorted(levels))
             fault_values = f"{slot.game} has no level {slot.level!r}"
-            yield Fault(
+            yield ConfigFault(
                 f"{key}.level",
                 fault_values,
                 suggestion=find_similar_word(slot.level, known_names),
@@ -243,6 +247,6 @@ def _iter_level_faults(file: CabinetFile, games: dict[str, set[str]]) -> Iterato
             and slot.carrier == "controller"
             and file.progressive_link is None
         ):
-            yield Fault(
+            yield ConfigFault(
                 "progressive_link", f"must be given, because a controller manages {slot.game} {slot.level}"
             )

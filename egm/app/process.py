@@ -40,7 +40,7 @@ from egm.devices.line import PortOpener, open_port
 from egm.errors import LocalError, OperatorError, RestartRequested
 from egm.host.ticket_recovery import close_printed_ticket, open_ticket_desk, recover_tickets
 from egm.integrity.clock_trust import record_clock_trust
-from egm.integrity.events import MemoryReady, SelfTestFailure, SelfTestResult
+from egm.integrity.events import SelfTestFailure, SelfTestResult, StartUpCompleted
 from egm.integrity.keys import IntegrityKey
 from egm.integrity.lockups import GeneratorFactory
 from egm.integrity.signed_file import check_signed_file
@@ -316,7 +316,7 @@ class MachineProcess:
             )
         self._verifier = SoftwareVerifier(context)
         for station in self._stations:
-            ready_record = MemoryReady(version=self._release, profile=self._profile.id)
+            ready_record = StartUpCompleted(version=self._release, profile=self._profile.id)
             station.engine.submit(Event(EventType.MEMORY_READY, ready_record))
             station.settle_absent(list_host_disabling_sources(self._file))
 

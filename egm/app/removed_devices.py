@@ -16,7 +16,7 @@ from babel.numbers import format_currency
 from egm.config.cabinet_file import POSITIONS_MAX, CabinetFile
 from egm.devices.ledgers import EscrowPhase, PayoutRecord
 from egm.errors import OperatorError
-from egm.host.events import ControlRequested
+from egm.host.events import HostControlRequested
 from egm.host.keys import HostKey
 from egm.integrity.events import EnablingRequest
 from egm.integrity.lockups import list_disabling_sources
@@ -164,7 +164,7 @@ def _lift_controls_of_removed_hosts(
         control, _, name = key.removeprefix(HostKey.CONTROL).partition(":")
         if name.startswith(_HOST_SOURCE_PREFIX) and name not in holders:
             handle(Event(EventType.FAULT_RAISED, FaultChange(code=HOST_REMOVED_FAULT, detail=name)))
-            handle(Event(EventType.CONTROL, ControlRequested(source=name, name=control)))
+            handle(Event(EventType.CONTROL, HostControlRequested(source=name, name=control)))
 
 
 def list_host_disabling_sources(file: CabinetFile) -> frozenset[str]:

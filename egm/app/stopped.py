@@ -15,7 +15,7 @@ from typing import Any, Final
 
 from egm.app.watchdog import send_watchdog_heartbeats
 from egm.clock import Clock
-from egm.config.cabinet_file import Machine, StateFolder
+from egm.config.cabinet_file import MachineTable, StateFolder
 from egm.errors import OperatorError
 from egm.kernel.events import State
 from egm.kernel.faults import get_fault_definition
@@ -68,7 +68,7 @@ async def retry_until_media_respond(
 
 async def serve_tilt_screen(
     folder: StateFolder,
-    identity: Machine,
+    identity: MachineTable,
     clock: Clock,
     why: str,
     *,
@@ -103,7 +103,7 @@ async def serve_tilt_screen(
         await server.close()
 
 
-def build_snapshot_without_memory(identity: Machine, profile: Profile, now: str) -> Snapshot:
+def build_snapshot_without_memory(identity: MachineTable, profile: Profile, now: str) -> Snapshot:
     """Return the snapshot of a machine without a memory: its identity, out of play, without money or games."""
     return Snapshot(
         journal_sequence=0,
@@ -176,16 +176,16 @@ def _read_modification_stamp(file: Path) -> tuple[int, int] | None:
     return stat.st_mtime_ns, stat.st_size
 
 
-def _read_identity(file: Path) -> Machine:
+def _read_identity(file: Path) -> MachineTable:
     """Return the machine's identity from a cabinet file that may be invalid; missing numbers are "-"."""
     identity: dict[str, Any] = {"serial": "-", "operator_number": "-", "profile": "", "site": ""}
     with suppress(OSError, ValueError, KeyError, AttributeError):
         table = parse_toml(read_contents(file).decode())["machine"]
         identity |= {key: table[key] for key in identity if isinstance(table.get(key), str)}
-    return Machine.model_construct(**identity)
+    return MachineTable.model_construct(**identity)
 
 
-def _load_profile_or_generic(identity: Machine) -> Profile:
+def _load_profile_or_generic(identity: MachineTable) -> Profile:
     """Return the jurisdiction profile that the machine's identity names, or the generic one if it cannot be loaded."""
     try:
         return load_profile(identity.profile)

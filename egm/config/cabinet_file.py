@@ -26,10 +26,10 @@ from pydantic import (
 )
 
 from egm.config.documented import DocumentedFieldsMixin
-from egm.config.faults import Fault, build_fault, build_rule_error, read_toml_file
+from egm.config.faults import ConfigFault, build_config_fault, build_rule_error, read_toml_file
 from egm.config.keys import OWNER_ONLY_SCHEMA_KEY
-from egm.config.levels import LevelScope, LevelSlot, LinkSlot
-from egm.config.sas_line import SasLine
+from egm.config.levels import LevelScope, ProgressiveLevelTable, ProgressiveLinkTable
+from egm.config.sas_line import SasLineTable
 from egm.config.serials import Serial
 from egm.devices.catalogue import PROTOCOLS
 from egm.errors import OperatorError
@@ -47,7 +47,7 @@ DEFAULT_CABINET: Final = Path(__file__).parent / "default.toml"
 #: Ports without hardware: a simulated device's, or a pseudo-terminal of the machine's own.
 SIMULATED_PORTS: Final = frozenset({"bench", "pty"})
 #: Keys that name an id of a library, or a file by its path.
-_NAMED_FILES: Final = frozenset({"game", "profile"})
+_KEYS_OF_LIBRARY_FILES: Final = frozenset({"game", "profile"})
 
 
 class _CabinetTable(DocumentedFieldsMixin, BaseModel):
@@ -58,28 +58,28 @@ class _CabinetTable(DocumentedFieldsMixin, BaseModel):
 
 #: Schema extension that marks a key which only the machine's owner can fill in: its example must not remain
 #: in a file.
-_OWNER_ONLY_MARK: Final[dict[str, JsonValue]] = {OWNER_ONLY_SCHEMA_KEY: True}
+_OWNER_ONLY_SCHEMA: Final[dict[str, JsonValue]] = {OWNER_ONLY_SCHEMA_KEY: True}
 #: The most player positions of a machine.
 POSITIONS_MAX: Final = 16
 
 
-class Machine(_CabinetTable):
+class MachineTable(_CabinetTable):
     """The machine's section of a cabinet file: identity, profile, venue, time zone and number of player positions.
 
     Serial and operator's number are permanent (Monaco art. 19.1).
     """
 
-    serial: Serial = Field(examples=["EGM-0000001"], json_schema_extra=_OWNER_ONLY_MARK)
+    serial: Serial = Field(examples=["EGM-0000001"], json_schema_extra=_OWNER_ONLY_SCHEMA)
     """The manufacturer's serial number: capital letters, digits and hyphens, 24 at most. It never changes."""
-    operator_number: Serial = Field(examples=["OP-0000001"], json_schema_extra=_OWNER_ONLY_MARK)
+    operator_number: Serial = Field(examples=["OP-0000001"], json_schema_extra=_OWNER_ONLY_SCHEMA)
     """The operator's number of the machine: capital letters, digits and hyphens, 24 at most."""
     profile: str = Field(examples=["quebec-vlt"])
     """The jurisdiction: the id of its profile (`egm profile list`), or the path of a profile file."""
-    site: str = Field(examples=["The house"], json_schema_extra=_OWNER_ONLY_MARK)
+    site: str = Field(examples=["The house"], json_schema_extra=_OWNER_ONLY_SCHEMA)
     """The venue's name, as printed on its tickets."""
-    address: str = Field("", examples=["The house's address"], json_schema_extra=_OWNER_ONLY_MARK)
+    address: str = Field("", examples=["The house's address"], json_schema_extra=_OWNER_ONLY_SCHEMA)
     """The venue's address, if the jurisdiction's tickets print one."""
-    licence_holder: str = Field("", examples=["The licence's holder"], json_schema_extra=_OWNER_ONLY_MARK)
+    licence_holder: str = Field("", examples=["The licence's holder"], json_schema_extra=_OWNER_ONLY_SCHEMA)
     """The licence holder, if the jurisdiction's tickets name one (Québec)."""
     time_zone: str = Field("UTC", examples=["America/Toronto"])
     """The venue's time zone, an IANA name; records are in UTC."""
@@ -114,7 +114,7 @@ class Machine(_CabinetTable):
         )
 
 
-class Inventory(_CabinetTable):
+class InventoryTable(_CabinetTable):
     """The venue's inventory data about the machine, in addition to its numbers (Monaco arts 19.1-19.4)."""
 
     kind: str = Field("", examples=["video slot"])
@@ -136,7 +136,7 @@ class Inventory(_CabinetTable):
     certificate."""
 
 
-class GameSlot(_CabinetTable):
+class GameTable(_CabinetTable):
     """One game of this machine. The file has one table per game, in the order of the game menu."""
 
     game: str = Field(examples=["maple-classic"])
@@ -156,12 +156,14 @@ def _check_protocol(protocol: str) -> str:
     """
     if protocol not in PROTOCOLS:
         raise build_rule_error(
-            build_fault("", f"{protocol!r} is not a known device protocol", *PROTOCOLS, written_word=protocol)
+            build_config_fault(
+                "", f"{protocol!r} is not a known device protocol", *PROTOCOLS, written_word=protocol
+            )
         )
     return protocol
 
 
-class Device(_CabinetTable):
+class DeviceTable(_CabinetTable):
     """One peripheral, under a name of your choice: its protocol and its serial port."""
 
     protocol: Annotated[str, AfterValidator(_check_protocol)] = Field(examples=["id003"])
@@ -177,7 +179,7 @@ class Device(_CabinetTable):
     empty channel); by default dollars."""
 
 
-class Metrics(_CabinetTable):
+class MetricsTable(_CabinetTable):
     """The network port from which Prometheus reads metrics, on the loopback address only."""
 
     port: Annotated[int, Field(ge=0, le=65535, strict=True)] = 9477
@@ -187,7 +189,7 @@ class Metrics(_CabinetTable):
     them."""
 
 
-class Memory(_CabinetTable):
+class MemoryTable(_CabinetTable):
     """The location of the machine's memory: folders on two media."""
 
     second_copy: Path | None = Field(None, examples=[Path("/media/second/egm")])
@@ -202,7 +204,7 @@ class Memory(_CabinetTable):
     """The space reserved on each medium in MiB, so that what is owed can be paid and recorded when it is full."""
 
 
-class Software(_CabinetTable):
+class SoftwareTable(_CabinetTable):
     """The verification of the software. A machine without this table is a development checkout: nothing is verified."""
 
     manifest: Path
@@ -213,14 +215,14 @@ class Software(_CabinetTable):
     """The hours between two verifications of all of the software; it is also verified at each start."""
 
 
-class Gat(_CabinetTable):
+class GatTable(_CabinetTable):
     """The serial port for an inspector's verifier (GAT protocol)."""
 
     port: str = "pty"
     """A serial port; `pty`: a pseudo-terminal named `run/gat` in the state folder."""
 
 
-class Validation(StrEnum):
+class TicketValidator(StrEnum):
     """The ways to make ticket numbers and to state the value of a ticket: by the machine or by a host."""
 
     STAND_ALONE = "stand_alone"
@@ -233,13 +235,13 @@ class Validation(StrEnum):
     @property
     def is_by_host(self) -> bool:
         """Return whether a host, and not the machine, states the value of an inserted ticket."""
-        return self is not Validation.STAND_ALONE
+        return self is not TicketValidator.STAND_ALONE
 
 
-class Host(_CabinetTable):
+class HostTable(_CabinetTable):
     """The functions that a host (casino system) performs for this machine; without this table no host handles money."""
 
-    tickets: Validation = Validation.STAND_ALONE
+    tickets: TicketValidator = TicketValidator.STAND_ALONE
     """How tickets are validated: by the machine itself, or by the host in one of the two ways of SAS."""
     transfers: bool = False
     """Whether credit may be transferred from and to the host (AFT)."""
@@ -263,18 +265,18 @@ GAMES_MAX: Final = 1000
 class CabinetFile(_CabinetTable):
     """The validated content of a cabinet file."""
 
-    machine: Machine
-    games: Annotated[tuple[GameSlot, ...], Field(max_length=GAMES_MAX)]
-    devices: dict[Annotated[str, Field(pattern=r"^[a-z][a-z0-9-]*$")], Device] = {}
-    progressives: tuple[LevelSlot, ...] = ()
-    progressive_link: LinkSlot | None = None
-    metrics: Metrics = Metrics()
-    sas: dict[Annotated[str, Field(pattern=r"^[a-z][a-z0-9-]*$")], SasLine] = {}
-    memory: Memory = Memory()
-    host: Host = Host()
-    inventory: Inventory = Inventory()
-    software: Software | None = None
-    gat: Gat | None = None
+    machine: MachineTable
+    games: Annotated[tuple[GameTable, ...], Field(max_length=GAMES_MAX)]
+    devices: dict[Annotated[str, Field(pattern=r"^[a-z][a-z0-9-]*$")], DeviceTable] = {}
+    progressives: tuple[ProgressiveLevelTable, ...] = ()
+    progressive_link: ProgressiveLinkTable | None = None
+    metrics: MetricsTable = MetricsTable()
+    sas: dict[Annotated[str, Field(pattern=r"^[a-z][a-z0-9-]*$")], SasLineTable] = {}
+    memory: MemoryTable = MemoryTable()
+    host: HostTable = HostTable()
+    inventory: InventoryTable = InventoryTable()
+    software: SoftwareTable | None = None
+    gat: GatTable | None = None
 
     _written_paths: dict[str, str] = PrivateAttr(default_factory=dict)
     _text: str = PrivateAttr("")
@@ -335,21 +337,21 @@ class CabinetFile(_CabinetTable):
             raise build_rule_error(*faults)
         return self
 
-    def _find_position_faults(self) -> Iterator[Fault]:
+    def _find_position_faults(self) -> Iterator[ConfigFault]:
         """Yield a fault for each setting that a machine with several player positions must not have."""
         position_count = self.machine.positions
         if position_count > 1 and self.host.is_used:
-            yield build_fault(
+            yield build_config_fault(
                 "machine.positions", "a host that moves money requires a machine with one position"
             )
         if position_count > 1 and any(
             level.kind is not LevelScope.STAND_ALONE for level in self.progressives
         ):
-            yield build_fault(
+            yield build_config_fault(
                 "machine.positions", "a linked progressive level requires a machine with one position"
             )
 
-    def _find_device_faults(self) -> Iterator[Fault]:
+    def _find_device_faults(self) -> Iterator[ConfigFault]:
         """Yield the faults of the cabinet file's devices.
 
         A device may serve a position that the machine does not have, be the second one of its kind at a
@@ -362,11 +364,11 @@ class CabinetFile(_CabinetTable):
             if device.position > self.machine.positions:
                 number = self.machine.positions
                 reason = f"there is no position {device.position}: machine.positions is {number}"
-                yield build_fault(f"{at}.position", reason)
+                yield build_config_fault(f"{at}.position", reason)
             first_name = names_by_kind.setdefault((device.position, entry.kind), name)
             if first_name != name:
                 kind = entry.kind.replace("_", " ")
-                yield build_fault(
+                yield build_config_fault(
                     at,
                     f"position {device.position} already has a {kind}, devices.{first_name}; it can have one",
                 )
@@ -375,9 +377,9 @@ class CabinetFile(_CabinetTable):
                     entry.build_channel_value_table(name, device.values_cents)
                 except OperatorError as error:
                     key, _, reason = str(error).partition(": ")
-                    yield build_fault(key, reason)
+                    yield build_config_fault(key, reason)
 
-    def _find_port_faults(self) -> Iterator[Fault]:
+    def _find_port_faults(self) -> Iterator[ConfigFault]:
         """Yield a fault for each serial port that two devices or lines use, even under different names.
 
         Devices on one bus may share a port.
@@ -393,19 +395,19 @@ class CabinetFile(_CabinetTable):
                 port if "://" in port else os.path.realpath(port), (key, bus)
             )
             if first_key != key and (bus is None or bus != first_bus):
-                yield build_fault(key, f"{port} is already used by {first_key.removesuffix('.port')}")
+                yield build_config_fault(key, f"{port} is already used by {first_key.removesuffix('.port')}")
 
-    def _find_host_line_faults(self) -> Iterator[Fault]:
+    def _find_host_line_faults(self) -> Iterator[ConfigFault]:
         """Yield a fault if a host handles money but its line is not named or does not exist."""
         if not self.host.is_used:
             return
         names = tuple(self.sas)
         if not self.host.line and len(names) != 1:
-            yield build_fault(
+            yield build_config_fault(
                 "host.line", "a host handles money, so the name of its SAS line must be given", *names
             )
         if self.host.line and self.host.line not in names:
-            yield build_fault(
+            yield build_config_fault(
                 "host.line",
                 f"there is no SAS line {self.host.line!r} in this file",
                 *names,
@@ -441,7 +443,7 @@ def _resolve_table_paths(table: BaseModel, folder: Path, written_paths: dict[str
             )
         elif isinstance(value, Path):
             resolved = folder / value
-        elif name in _NAMED_FILES and is_path(value):
+        elif name in _KEYS_OF_LIBRARY_FILES and is_path(value):
             resolved = os.path.normpath(folder / value)
             written_paths[resolved] = value
         else:
@@ -451,7 +453,7 @@ def _resolve_table_paths(table: BaseModel, folder: Path, written_paths: dict[str
     return resolved_paths
 
 
-def default_state_dir() -> Path:
+def find_default_state_folder() -> Path:
     """Return the default location of a machine's memory: the user's state folder (XDG_STATE_HOME)."""
     base = os.environ.get("XDG_STATE_HOME") or Path.home() / ".local" / "state"
     return Path(base) / "open-egm"
@@ -548,7 +550,7 @@ class StateFolder:
             if link.is_symlink():
                 link.unlink(missing_ok=True)
 
-    def find_device_port(self, name: str, device: Device) -> Path:
+    def find_device_port(self, name: str, device: DeviceTable) -> Path:
         """Return the path of the port of the device ``name``.
 
         A simulated device has a port of the simulation in the state folder; any other device has the port in

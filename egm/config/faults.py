@@ -22,16 +22,16 @@ _M = TypeVar("_M", bound=BaseModel)
 #: The most allowed values that a fault lists.
 _LISTED_VALUES_MAX: Final = 24
 
-Location = tuple[str | int, ...]
+KeyPath = tuple[str | int, ...]
 """The place of a key in a TOML file: the keys that lead to it, with an index for each list of tables."""
 
 
 @dataclass(frozen=True, slots=True)
-class Fault:
+class ConfigFault:
     """One fault of a cabinet file, or of another TOML file."""
 
     key: str
-    """The key as people write it (:func:`format_location`), or empty for the file as a whole."""
+    """The key as people write it (:func:`format_key_path`), or empty for the file as a whole."""
     problem: str
     """What is wrong at the key."""
     line: int | None = None
@@ -68,21 +68,23 @@ def find_similar_word(word: str, known_words: Iterable[str]) -> str:
     return next(iter(find_nearest_words(word, known_words, 1)), "")
 
 
-def build_fault(key: str, problem: str, *allowed: str, written_word: str = "") -> Fault:
+def build_config_fault(key: str, problem: str, *allowed: str, written_word: str = "") -> ConfigFault:
     """Return a fault that a validator of a model has found.
 
     If ``key`` is empty, it is the key that is being validated. If ``written_word`` resembles one of the
     ``allowed`` words, the fault suggests that word.
     """
-    return Fault(key, problem, suggestion=find_similar_word(written_word, allowed), allowed_values=allowed)
+    return ConfigFault(
+        key, problem, suggestion=find_similar_word(written_word, allowed), allowed_values=allowed
+    )
 
 
-def build_rule_error(*faults: Fault) -> PydanticCustomError:
+def build_rule_error(*faults: ConfigFault) -> PydanticCustomError:
     """Return the exception with which a validator of a model reports these faults."""
     return PydanticCustomError("rule", "{text}", {"text": "; ".join(map(str, faults)), "faults": faults})
 
 
-def read_toml(text: str, model: type[_M]) -> tuple[_M | None, list[Fault]]:
+def read_toml(text: str, model: type[_M]) -> tuple[_M | None, list[ConfigFault]]:
     """Read a TOML text as an instance of ``model``; return (instance, no faults).
 
     If there are faults, return (None, all faults in the order of the lines).
@@ -102,7 +104,7 @@ def read_toml(text: str, model: type[_M]) -> tuple[_M | None, list[Fault]]:
             return content, []
         lines = TomlLineNumbers(text)
     placed_faults = (
-        replace(entry, line=entry.line or lines.find_line(parse_location(entry.key))) for entry in faults
+        replace(entry, line=entry.line or lines.find_line(parse_key_path(entry.key))) for entry in faults
     )
     return None, sorted(placed_faults, key=lambda fault: fault.line or 0)
 
@@ -125,7 +127,7 @@ def read_toml_file(path: Path, title: str, model: type[_M]) -> tuple[_M, str]:
     return content, text
 
 
-def _find_control_characters(value: object, at: Location = ()) -> Iterator[Fault]:
+def _find_control_characters(value: object, at: KeyPath = ()) -> Iterator[ConfigFault]:
     """Yield a fault for each text in ``value`` that contains control characters; a screen or printer might obey them.
 
     ``at`` is the location of ``value`` in the file.
@@ -140,21 +142,21 @@ def _find_control_characters(value: object, at: Location = ()) -> Iterator[Fault
         try:
             check_readable(value.replace("\n", "\r"))  # each text here is one line
         except ValueError as error:
-            yield Fault(format_location(at), str(error))
+            yield ConfigFault(format_key_path(at), str(error))
 
 
-def _build_toml_fault(error: tomllib.TOMLDecodeError) -> Fault:
+def _build_toml_fault(error: tomllib.TOMLDecodeError) -> ConfigFault:
     """Return the fault of a text that is not TOML, with the line of the error if it is known."""
     text = str(error)
     at = re.search(r" \(at line (\d+), column (\d+)\)", text)
     if at is None:
-        return Fault("", f"not TOML: {text}")
-    return Fault("", f"not TOML: {text[: at.start()]} at column {at[2]}", int(at[1]))
+        return ConfigFault("", f"not TOML: {text}")
+    return ConfigFault("", f"not TOML: {text[: at.start()]} at column {at[2]}", int(at[1]))
 
 
 def _iter_faults(
     errors: Sequence[ErrorDetails], model: type[BaseModel], lines: "TomlLineNumbers"
-) -> Iterator[Fault]:
+) -> Iterator[ConfigFault]:
     """Yield a fault for each of pydantic's validation errors.
 
     If a key is missing and an unknown key resembles it, both give a single fault, because the key was probably
@@ -172,8 +174,8 @@ def _iter_faults(
             str(unknown_key), meanings
         )
         explained.add((*table, similar_word))
-        yield Fault(
-            format_location(at), "there is no such key", lines.find_line(at), similar_word, tuple(meanings)
+        yield ConfigFault(
+            format_key_path(at), "there is no such key", lines.find_line(at), similar_word, tuple(meanings)
         )
     for error in errors:
         at, context = error["loc"], error.get("ctx", {})
@@ -183,25 +185,25 @@ def _iter_faults(
             continue  # pydantic counts no element that is wrong itself
         if error["type"] == "rule":
             for fault in context["faults"]:
-                key = fault.key or format_location(at)
-                yield replace(fault, key=key, line=lines.find_line(parse_location(key)))
+                key = fault.key or format_key_path(at)
+                yield replace(fault, key=key, line=lines.find_line(parse_key_path(key)))
         elif error["type"] == "missing":
             meanings = _find_table_keys(model, at[:-1])
-            yield Fault(
-                format_location(at), f"must be given: {meanings.get(str(at[-1]), '')}", lines.find_line(at)
+            yield ConfigFault(
+                format_key_path(at), f"must be given: {meanings.get(str(at[-1]), '')}", lines.find_line(at)
             )
         else:
             yield _build_value_fault(error, model, lines)
 
 
-def _build_value_fault(error: ErrorDetails, model: type[BaseModel], lines: "TomlLineNumbers") -> Fault:
+def _build_value_fault(error: ErrorDetails, model: type[BaseModel], lines: "TomlLineNumbers") -> ConfigFault:
     """Return the fault for pydantic's error about a value that its key does not allow."""
     value, context = error["input"], error.get("ctx", {})
     at = tuple(part for part in error["loc"] if part != "[key]")
     if error["type"] in {"literal_error", "enum"}:
         allowed_values = tuple(re.findall(r"'([^']*)'", str(context["expected"])))
-        return Fault(
-            format_location(at),
+        return ConfigFault(
+            format_key_path(at),
             f"{value!r} is not allowed",
             lines.find_line(at),
             find_similar_word(str(value), allowed_values),
@@ -212,16 +214,16 @@ def _build_value_fault(error: ErrorDetails, model: type[BaseModel], lines: "Toml
         text = f"{value!r} does not fit the pattern {context['pattern']}{meaning and f': {meaning}'}"
     else:
         text = describe_wrong_value(error["msg"], value)
-    return Fault(format_location(at), text, lines.find_line(at))
+    return ConfigFault(format_key_path(at), text, lines.find_line(at))
 
 
-def parse_location(key: str) -> Location:
-    """Return the location of a key, parsed from the text that :func:`format_location` returns."""
+def parse_key_path(key: str) -> KeyPath:
+    """Return the location of a key, parsed from the text that :func:`format_key_path` returns."""
     parts = re.findall(r"[^.\[\]]+|\[\d+\]", key)
     return tuple(int(part[1:-1]) - 1 if part.startswith("[") else part for part in parts)
 
 
-def format_location(at: Iterable[str | int]) -> str:
+def format_key_path(at: Iterable[str | int]) -> str:
     """Return the location of a key as text: ``games[2].game`` is the key ``game`` in the second ``[[games]]``."""
     text = ""
     for part in at:
@@ -276,15 +278,15 @@ class TomlLineNumbers:
 
     def __init__(self, text: str) -> None:
         """Find the line of each key in ``text``; if it is not TOML, no key has a line."""
-        self._line_by_location: dict[Location, int] = {}
-        self._array_table_counts: dict[Location, int] = {}
+        self._line_by_location: dict[KeyPath, int] = {}
+        self._array_table_counts: dict[KeyPath, int] = {}
         with suppress(tomllib.TOMLDecodeError):
             parse_toml(text)
             self._index_lines(text.replace("\r\n", "\n"))
 
     def _index_lines(self, text: str) -> None:
         """Store the line on which each table and key of the TOML text first occurs."""
-        table: Location = ()
+        table: KeyPath = ()
         for first_line, statement in _iter_statements(text):
             read_in = tomllib.loads(statement)
             if statement.lstrip().startswith("["):
@@ -295,7 +297,7 @@ class TomlLineNumbers:
                 for path in _iter_key_paths(read_in):
                     self._line_by_location.setdefault((*table, *path), first_line)
 
-    def find_line(self, at: Location) -> int | None:
+    def find_line(self, at: KeyPath) -> int | None:
         """Return the line of the key at this location, or None if it is not known.
 
         For a missing key, return the line of the table that should have it.
@@ -305,12 +307,12 @@ class TomlLineNumbers:
                 return self._line_by_location[at[:end]]
         return None
 
-    def _find_opened_table(self, header: Mapping[str, object], *, double: bool) -> Location:
+    def _find_opened_table(self, header: Mapping[str, object], *, double: bool) -> KeyPath:
         """Return the location of the table that a TOML header opens.
 
         ``double`` says that the header is in double brackets, which adds a table to a list.
         """
-        path: Location = ()
+        path: KeyPath = ()
         table: Any = header
         while table:
             if isinstance(table, list):
@@ -352,7 +354,7 @@ def _find_inner_header(header: object) -> object:
     return header[0] if isinstance(header, list) else header
 
 
-def _iter_key_paths(read_in: Mapping[str, object]) -> Iterator[Location]:
+def _iter_key_paths(read_in: Mapping[str, object]) -> Iterator[KeyPath]:
     """Yield the location of every key in a parsed TOML statement, also of those in its inline tables."""
     for key, value in read_in.items():
         yield (key,)

@@ -26,7 +26,7 @@ class KeyDocumentation:
     """Whether only the machine's owner knows the value of the key."""
 
 
-def build_key(
+def build_key_documentation(
     schema_: JsonSchemaValue, table: JsonSchemaValue, name: str, prefix: str = ""
 ) -> KeyDocumentation:
     """Return the documentation of the key ``name`` of a table, from the JSON Schema ``schema_`` of the file.

@@ -51,13 +51,13 @@ def _is_broadcast(name: str) -> bool:
     )
 
 
-class _LevelTable(DocumentedFieldsMixin, BaseModel):
+class _StrictTable(DocumentedFieldsMixin, BaseModel):
     """Base class of the tables of a cabinet file's levels; an unknown key is refused."""
 
     model_config = ConfigDict(frozen=True, extra="forbid", arbitrary_types_allowed=True, defer_build=True)
 
 
-class LevelSlot(_LevelTable):
+class ProgressiveLevelTable(_StrictTable):
     """The management of a progressive level of a game.
 
     A stand-alone level has a separate amount for every stake of the game, because every wager that feeds an
@@ -86,7 +86,7 @@ class LevelSlot(_LevelTable):
     broadcast (`1.4`). The game is offered at these stakes only."""
 
     @model_validator(mode="after")
-    def _check_kind(self) -> "LevelSlot":
+    def _check_kind(self) -> "ProgressiveLevelTable":
         """Return the table; raise an error if it has keys that do not belong to this kind of progressive level."""
         if self.kind is LevelScope.STAND_ALONE:
             if self.stakes:
@@ -130,7 +130,7 @@ def _check_host_name_or_address(text: str) -> str:
     return text
 
 
-class LinkSlot(_LevelTable):
+class ProgressiveLinkTable(_StrictTable):
     """The progressive controller's broker, and this machine's certificate for it (`egm progressive certificates`)."""
 
     host: Annotated[str, AfterValidator(_check_host_name_or_address)] = "127.0.0.1"

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Final
 
 from egm.config.cabinet_file import SIMULATED_PORTS, CabinetFile
-from egm.config.faults import Fault
+from egm.config.faults import ConfigFault
 
 #: Errors which mean that a file does not exist.
 _FILE_ABSENT_ERRNOS: Final = frozenset({errno.ENOENT, errno.ENOTDIR})
@@ -27,7 +27,7 @@ def find_stable_port_name(device: str) -> str:
     return device
 
 
-def find_missing_ports(file: CabinetFile) -> Iterator[Fault]:
+def find_missing_ports(file: CabinetFile) -> Iterator[ConfigFault]:
     """Yield a fault for each port in the cabinet file that does not exist, or is not a serial port.
 
     A missing port does not prevent the start: the machine waits until it exists.
@@ -43,10 +43,12 @@ def find_missing_ports(file: CabinetFile) -> Iterator[Fault]:
                 if error.errno in _FILE_ABSENT_ERRNOS
                 else f"{port}: {error.strerror}"
             )
-            yield Fault(key, f"{reason}; the machine waits for the device", is_fatal=False, is_pending=True)
+            yield ConfigFault(
+                key, f"{reason}; the machine waits for the device", is_fatal=False, is_pending=True
+            )
         else:
             if not _is_terminal(status):
-                yield Fault(key, f"{port} is not a serial port", is_fatal=False)
+                yield ConfigFault(key, f"{port} is not a serial port", is_fatal=False)
 
 
 def _is_terminal(status: os.stat_result) -> bool:
@@ -69,24 +71,24 @@ def _iter_memory_folders(file: CabinetFile) -> Iterator[tuple[str, Path]]:
             yield name, folder
 
 
-def find_impossible_folders(file: CabinetFile) -> Iterator[Fault]:
+def find_impossible_folders(file: CabinetFile) -> Iterator[ConfigFault]:
     """Yield a fault for each folder of the machine's memory that cannot be created.
 
     It does not prevent the start: the machine waits until the folder can be created.
     """
     for name, folder in _iter_memory_folders(file):
         if reason := _find_folder_error(folder):
-            yield Fault(f"memory.{name}", f"{folder} cannot be created: {reason}")
+            yield ConfigFault(f"memory.{name}", f"{folder} cannot be created: {reason}")
 
 
-def find_shared_folders(file: CabinetFile, state: Path) -> Iterator[Fault]:
+def find_shared_folders(file: CabinetFile, state: Path) -> Iterator[ConfigFault]:
     """Yield a fault if the two copies of the memory would use one folder; each should have its own medium."""
     users = {state.resolve(): "the first copy's"}
     for name, folder in _iter_memory_folders(file):
         user = users.setdefault(folder.resolve(), f"memory.{name}'s")
         if user != f"memory.{name}'s":
             why = f"{folder} is already {user} folder: name another one, on a medium of its own"
-            yield Fault(f"memory.{name}", why)
+            yield ConfigFault(f"memory.{name}", why)
 
 
 def _find_folder_error(folder: Path) -> str | None:

@@ -8,7 +8,7 @@ from pydantic import BaseModel, ConfigDict, Field, model_validator
 from egm.config.documented import DocumentedFieldsMixin
 
 
-class PollGroup(StrEnum):
+class SasPollGroup(StrEnum):
     """The groups of SAS polls that a line of the cabinet file can switch on or off.
 
     Groups that are based on general knowledge of the protocol only, not on a published description, are off by
@@ -30,17 +30,17 @@ class PollGroup(StrEnum):
     PROGRESSIVES = "progressives"
 
 
-DEFAULT_POLL_GROUPS: Final = frozenset(PollGroup) - {
-    PollGroup.HANDPAY_RESET,
-    PollGroup.HOPPER_STATUS,
-    PollGroup.REAL_TIME,
-    PollGroup.DELAY,
-    PollGroup.PROGRESSIVES,
+DEFAULT_POLL_GROUPS: Final = frozenset(SasPollGroup) - {
+    SasPollGroup.HANDPAY_RESET,
+    SasPollGroup.HOPPER_STATUS,
+    SasPollGroup.REAL_TIME,
+    SasPollGroup.DELAY,
+    SasPollGroup.PROGRESSIVES,
 }
 """The groups of polls that are on by default."""
 
 
-class SasLine(DocumentedFieldsMixin, BaseModel):
+class SasLineTable(DocumentedFieldsMixin, BaseModel):
     """One line to one host, under a name of your choice; two at most."""
 
     model_config = ConfigDict(frozen=True, extra="forbid", defer_build=True)
@@ -65,24 +65,24 @@ class SasLine(DocumentedFieldsMixin, BaseModel):
     """The milliseconds after which a poll that changes something gets the busy reply; the standard allows 20."""
     denomination_cents: Annotated[int, Field(gt=0, strict=True)] = 1
     """The accounting denomination: the value of one credit of every meter, in minor units."""
-    enable: frozenset[PollGroup] = frozenset()
+    enable: frozenset[SasPollGroup] = frozenset()
     """Groups of polls to switch on that are off by default (egm/links/sas/CONFORMANCE.md)."""
-    disable: frozenset[PollGroup] = frozenset()
+    disable: frozenset[SasPollGroup] = frozenset()
     """Groups of polls to switch off that are on by default; `standard` cannot be."""
 
     @model_validator(mode="after")
-    def _check_consistency(self) -> "SasLine":
+    def _check_consistency(self) -> "SasLineTable":
         """Return the SAS line; raise an error if its keys contradict each other."""
         if "://" in self.port and self.framing == "strict":
             raise ValueError(f'{self.port} cannot carry the wakeup bit of SAS: framing must be "lenient"')
-        if PollGroup.STANDARD in self.disable:
+        if SasPollGroup.STANDARD in self.disable:
             raise ValueError(
                 "disable: the group standard cannot be disabled; to have no SAS, remove this line's table"
             )
         return self
 
     @property
-    def permitted_groups(self) -> frozenset[PollGroup]:
+    def permitted_groups(self) -> frozenset[SasPollGroup]:
         """Return the groups of SAS long polls that the host on this line may use."""
         return (DEFAULT_POLL_GROUPS | self.enable) - self.disable
 

@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from pydantic.json_schema import JsonSchemaValue
 
 from egm.config.cabinet_file import CabinetFile
-from egm.config.faults import Fault
-from egm.config.keys import KeyDocumentation, build_key, format_toml, resolve_reference
+from egm.config.faults import ConfigFault
+from egm.config.keys import KeyDocumentation, build_key_documentation, format_toml, resolve_reference
 
 
 def build_schema() -> JsonSchemaValue:
@@ -47,11 +47,11 @@ def iter_cabinet_file_tables() -> Iterator[FileTable]:
             table = schema_part["anyOf"][0]
         table = resolve_reference(document, table)
         meaning = " ".join(table.get("description", "").split())
-        keys = tuple(build_key(document, table, key) for key in table["properties"])
+        keys = tuple(build_key_documentation(document, table, key) for key in table["properties"])
         yield FileTable(header, meaning, name in document["required"], keys)
 
 
-def find_unchanged_example_values(data: Mapping[str, object]) -> Iterator[Fault]:
+def find_unchanged_example_values(data: Mapping[str, object]) -> Iterator[ConfigFault]:
     """Yield a fault for each key that still has the example value of a new file.
 
     Only keys are checked whose value only the machine's owner knows.
@@ -64,4 +64,4 @@ def find_unchanged_example_values(data: Mapping[str, object]) -> Iterator[Fault]
         for key in part.keys:
             if key.is_known_only_to_owner and format_toml(table.get(key.name)) == key.example:
                 fault_text = "still has the example value of a new file: enter your own"
-                yield Fault(f"{name}.{key.name}", fault_text, is_fatal=False, is_remark=True)
+                yield ConfigFault(f"{name}.{key.name}", fault_text, is_fatal=False, is_remark=True)

@@ -1,18 +1,18 @@
 """Recording of a host's requests that restrict functions of the machine (:mod:`egm.money.host_controls`)."""
 
 from egm.host.entries import HOST_CONTROL, HostControl
-from egm.host.events import ControlRequested
+from egm.host.events import HostControlRequested
 from egm.host.keys import HostKey
 from egm.kernel.events import Event
 from egm.kernel.machine import Machine
 
 
-def record_control(machine: Machine, event: Event) -> None:
+def record_host_control(machine: Machine, event: Event) -> None:
     """Store a host's request to restrict a function of the machine (a game, bills, sounds), or to end it.
 
     A repeated request changes nothing.
     """
-    request = event.read_payload(ControlRequested)
+    request = event.read_payload(HostControlRequested)
     key, value = f"{HostKey.CONTROL}{request.name}:{request.source}", request.value
     if machine.journal.state(key) == value:
         return

@@ -28,7 +28,7 @@ class TicketNumberStored:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class TicketUnread:
+class TicketReportedAgain:
     """A ticket printed before a memory clear is reported to the host again, because the host may not have read it."""
 
     id: str
@@ -37,7 +37,7 @@ class TicketUnread:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class TicketOrdered:
+class TicketStackingOrdered:
     """The host has authorised a ticket in escrow, and the machine has ordered the acceptor to stack it."""
 
     id: str
@@ -88,12 +88,12 @@ VOUCHER_NUMBERED: Final = EntryDeclaration(
 )
 VOUCHER_UNREAD: Final = EntryDeclaration(
     kind="voucher.unread",
-    record=TicketUnread,
+    record=TicketReportedAgain,
     written_keys=(HostKey.RING_COUNT, HostKey.RING),
 )
 VOUCHER_AUTHORISED: Final = EntryDeclaration(
     kind="voucher.authorised",
-    record=TicketOrdered,
+    record=TicketStackingOrdered,
     written_keys=(HostKey.TICKET,),
     is_bookkeeping=True,
 )
@@ -151,7 +151,7 @@ class AftLocked:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class AftOffered:
+class CashOutOfferedToHost:
     """The player's cash-out is offered to the host; the machine is locked meanwhile."""
 
     amount_cents: Cents
@@ -212,7 +212,7 @@ AFT_UNREGISTERED: Final = EntryDeclaration(
     written_keys=(HostKey.REGISTRATION,),
 )
 AFT_LOCKED: Final = EntryDeclaration(kind="aft.locked", record=AftLocked)
-AFT_OFFERED: Final = EntryDeclaration(kind="aft.offered", record=AftOffered)
+AFT_OFFERED: Final = EntryDeclaration(kind="aft.offered", record=CashOutOfferedToHost)
 AFT_UNLOCKED: Final = EntryDeclaration(kind="aft.unlocked", record=AftUnlocked)
 CREDIT_EXPIRED: Final = EntryDeclaration(
     kind="credit.expired",

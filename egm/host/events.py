@@ -12,7 +12,7 @@ from meters.transaction import JSON
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class NumberReply:
+class TicketNumberReply:
     """Base class of the events that report a host's reply about a ticket number.
 
     ``id`` is that of the cash-out whose ticket waits for the number.
@@ -22,21 +22,21 @@ class NumberReply:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class TicketNumbered(NumberReply):
+class TicketNumberAssigned(TicketNumberReply):
     """Event: the host has assigned a number to a reserved ticket."""
 
     number: str
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class NumberRefused(NumberReply):
+class TicketNumberRefused(TicketNumberReply):
     """Event: the host gives a reserved ticket no number; ``why`` says whether it refused or did not reply."""
 
     why: str
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class TicketReply:
+class TicketRedemptionReply:
     """Base class of the events that report a host's reply about a ticket in escrow.
 
     ``id`` is that of the ticket's insertion. If the ticket is returned to the player, ``status`` is reported to the
@@ -49,7 +49,7 @@ class TicketReply:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class TicketAuthorised(TicketReply):
+class TicketRedemptionAuthorised(TicketRedemptionReply):
     """Event: the host has authorised the ticket in escrow for an amount in minor units.
 
     For restricted credit, ``expires`` is the expiry date or "", and ``pool`` the host's number of the pool, 0 for none.
@@ -62,7 +62,7 @@ class TicketAuthorised(TicketReply):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ControlRequested:
+class HostControlRequested:
     """Event: a host has requested a restriction of a function of the machine.
 
     A value of None withdraws the host's earlier request.
@@ -74,14 +74,14 @@ class ControlRequested:
 
 
 EVENTS: Final[Mapping[EventName, type[Payload]]] = {
-    EventType.TICKET_NUMBERED: TicketNumbered,
-    EventType.NUMBER_REFUSED: NumberRefused,
-    EventType.TICKET_AUTHORISED: TicketAuthorised,
-    EventType.TICKET_DECLINED: TicketReply,
+    EventType.TICKET_NUMBERED: TicketNumberAssigned,
+    EventType.NUMBER_REFUSED: TicketNumberRefused,
+    EventType.TICKET_AUTHORISED: TicketRedemptionAuthorised,
+    EventType.TICKET_DECLINED: TicketRedemptionReply,
     EventType.TRANSFER_ORDERED: EmptyPayload,
     EventType.TRANSFER_CANCELLED: EmptyPayload,
     EventType.LOCK_REQUESTED: EmptyPayload,
     EventType.LOCK_ENDED: EmptyPayload,
     EventType.PROMOTION_EXPIRED: EmptyPayload,
-    EventType.CONTROL: ControlRequested,
+    EventType.CONTROL: HostControlRequested,
 }

@@ -2,7 +2,7 @@
 
 from typing import Final
 
-from egm.host.controls import record_control
+from egm.host.controls import record_host_control
 from egm.host.tickets import (
     assign_host_number,
     continue_without_host_number,
@@ -123,5 +123,5 @@ RULES: Final[tuple[Rule[Machine], ...]] = (
         (continue_without_host_number,),
         NextState.DERIVED,
     ),
-    Rule(EventType.CONTROL, STATES_AFTER_BOOT, (), (record_control,)),
+    Rule(EventType.CONTROL, STATES_AFTER_BOOT, (), (record_host_control,)),
 )

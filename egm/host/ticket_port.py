@@ -11,7 +11,7 @@ from datetime import date
 from enum import StrEnum
 from typing import Final, TypeAlias
 
-from egm.config.cabinet_file import Validation
+from egm.config.cabinet_file import TicketValidator
 from egm.host.entries import (
     TICKET_TERMS_CHANGED,
     VOUCHER_ENROLLED,
@@ -19,9 +19,19 @@ from egm.host.entries import (
     TicketNumberingEnrolled,
     TicketTermsChanged,
 )
-from egm.host.events import NumberRefused, TicketAuthorised, TicketNumbered, TicketReply
+from egm.host.events import (
+    TicketNumberAssigned,
+    TicketNumberRefused,
+    TicketRedemptionAuthorised,
+    TicketRedemptionReply,
+)
 from egm.host.keys import HostKey
-from egm.host.tickets import HOST_TIMED_OUT, NUMBER_REFUSED_BY_HOST, find_awaited_cash_out, record_result_read
+from egm.host.tickets import (
+    HOST_TIMED_OUT,
+    NUMBER_REFUSED_BY_HOST,
+    find_cash_out_awaiting_number,
+    record_result_read,
+)
 from egm.host.transfers import can_add_restricted_pool
 from egm.kernel.credits import CreditKind
 from egm.kernel.engine import StateMachineEngine
@@ -45,10 +55,10 @@ from meters.recall import read_details
 from meters.transaction import JSON
 
 #: Processes an event in the state table.
-Handle: TypeAlias = Callable[[Event], None]
+SubmitEvent: TypeAlias = Callable[[Event], None]
 
 
-class NumberReplyResult(StrEnum):
+class TicketNumberReplyResult(StrEnum):
     """The machine's reply to a ticket number from the host: accepted, no ticket is waiting, or not a valid number."""
 
     TAKEN = "taken"
@@ -57,7 +67,7 @@ class NumberReplyResult(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class NumberRequest:
+class TicketNumberRequest:
     """A cash-out by ticket that waits for the host's ticket number."""
 
     id: str
@@ -97,7 +107,7 @@ _FINAL_REDEMPTION_STATES: Final = frozenset(RedemptionStatus) - {
 class HostTicketInterface:
     """The methods by which a host reads and controls the tickets of one machine."""
 
-    def __init__(self, engine: StateMachineEngine[Machine], handle: Handle) -> None:
+    def __init__(self, engine: StateMachineEngine[Machine], handle: SubmitEvent) -> None:
         """Create the ticket interface for the state table ``engine`` of a machine.
 
         ``handle`` processes an event in the state table; if its entry cannot be stored, it stops the machine.
@@ -108,14 +118,14 @@ class HostTicketInterface:
 
     # ------------------------------------------------------------------ a number for a ticket
     @property
-    def pending_number_request(self) -> NumberRequest | None:
+    def pending_number_request(self) -> TicketNumberRequest | None:
         """Return the cash-out by ticket that waits for the host's number, or None."""
-        pay_out = find_awaited_cash_out(self._machine)
+        pay_out = find_cash_out_awaiting_number(self._machine)
         if pay_out is None or pay_out.credit_kind is None:
             return None
-        return NumberRequest(pay_out.id, pay_out.credit_kind, pay_out.amount_cents)
+        return TicketNumberRequest(pay_out.id, pay_out.credit_kind, pay_out.amount_cents)
 
-    def assign_number(self, number: str) -> NumberReplyResult:
+    def assign_number(self, number: str) -> TicketNumberReplyResult:
         """Assign the host's 18-digit number to the ticket that waits for one; return whether it was accepted.
 
         If the ticket already has this number, nothing changes and the number counts as accepted.
@@ -123,13 +133,13 @@ class HostTicketInterface:
         desk, request = self._machine.find_installed(TicketDesk), self.pending_number_request
         is_known = desk is not None and desk.has_ticket(number)
         if request is None:
-            return NumberReplyResult.TAKEN if is_known else NumberReplyResult.NOT_WAITING
+            return TicketNumberReplyResult.TAKEN if is_known else TicketNumberReplyResult.NOT_WAITING
         if is_known or not is_system_number(number):
-            return NumberReplyResult.IMPROPER
-        self._handle(Event(EventType.TICKET_NUMBERED, TicketNumbered(id=request.id, number=number)))
-        return NumberReplyResult.TAKEN
+            return TicketNumberReplyResult.IMPROPER
+        self._handle(Event(EventType.TICKET_NUMBERED, TicketNumberAssigned(id=request.id, number=number)))
+        return TicketNumberReplyResult.TAKEN
 
-    def refuse_number(self, *, silent: bool = False) -> NumberReplyResult:
+    def refuse_number(self, *, silent: bool = False) -> TicketNumberReplyResult:
         """Continue, without a number from the host, the cash-out whose ticket waits for one.
 
         The host refused a number or, with ``silent``, did not reply in time. Return NOT_WAITING if no ticket was
@@ -137,10 +147,10 @@ class HostTicketInterface:
         """
         request = self.pending_number_request
         if request is None:
-            return NumberReplyResult.NOT_WAITING
-        refusal = NumberRefused(id=request.id, why=HOST_TIMED_OUT if silent else NUMBER_REFUSED_BY_HOST)
+            return TicketNumberReplyResult.NOT_WAITING
+        refusal = TicketNumberRefused(id=request.id, why=HOST_TIMED_OUT if silent else NUMBER_REFUSED_BY_HOST)
         self._handle(Event(EventType.NUMBER_REFUSED, refusal))
-        return NumberReplyResult.TAKEN
+        return TicketNumberReplyResult.TAKEN
 
     # ------------------------------------------------------------------ the worth of a ticket
     @property
@@ -167,7 +177,7 @@ class HostTicketInterface:
         refusal = self._find_refusal(digits, kind, amount_cents, expires, pool)
         if refusal is not None:
             return self.decline_redemption(*refusal)
-        authorised = TicketAuthorised(
+        authorised = TicketRedemptionAuthorised(
             id=inquiry.id,
             kind=kind,
             amount_cents=amount_cents,
@@ -221,7 +231,7 @@ class HostTicketInterface:
         inquiry = self._machine.component(HostMoney).ticket_inquiry
         if inquiry is None:
             return self.redemption_state
-        reply = TicketReply(id=inquiry.id, status=status, reason=reason)
+        reply = TicketRedemptionReply(id=inquiry.id, status=status, reason=reason)
         self._handle(Event(EventType.TICKET_DECLINED, reply))
         return RedemptionState(status, 0, inquiry.digits)
 
@@ -268,7 +278,7 @@ class HostTicketInterface:
     def needs_enrolment(self) -> bool:
         """Return whether the machine lacks the host's identifier that it needs to create ticket numbers."""
         desk = self._machine.find_installed(TicketDesk)
-        secure = self._machine.component(HostMoney).validation is Validation.SECURE_ENHANCED
+        secure = self._machine.component(HostMoney).validation is TicketValidator.SECURE_ENHANCED
         return secure and (desk is None or desk.current_enrolment is None)
 
     def find_oldest_unread(self) -> UnreadPrintedTicket | None:

@@ -9,11 +9,11 @@ from dataclasses import replace
 from typing import Final
 
 from egm.clock import Clock
-from egm.config.cabinet_file import POSITIONS_MAX, Validation
+from egm.config.cabinet_file import POSITIONS_MAX, TicketValidator
 from egm.devices.interface import PrintState
 from egm.errors import InvariantError
 from egm.features.memory_clear.records import has_ticket_ended, list_entries_paid_at_clear
-from egm.host.entries import HOST_VOUCHER_NOT_STACKED, VOUCHER_UNREAD, TicketUnread
+from egm.host.entries import HOST_VOUCHER_NOT_STACKED, VOUCHER_UNREAD, TicketReportedAgain
 from egm.host.keys import HostKey
 from egm.host.tickets import record_ticket_number
 from egm.kernel.machine import Machine, MachineIdentity
@@ -66,7 +66,7 @@ def open_ticket_desk(
     clock: Clock,
     times: Timekeeper,
     find_random_service: Callable[[], RandomService | None],
-    validation: Validation = Validation.STAND_ALONE,
+    validation: TicketValidator = TicketValidator.STAND_ALONE,
     *,
     is_accounted: Callable[[TicketRecord], bool],
 ) -> TicketDesk:
@@ -75,8 +75,10 @@ def open_ticket_desk(
     On a machine without a host, ticket numbers are random. With a host, the machine creates its own numbers from the
     host's enrolment, and the number of tickets that the host has not read is limited (H-09).
     """
-    is_stand_alone_machine = validation is Validation.STAND_ALONE
-    allowance = profile.host.offline_tickets if validation is Validation.SYSTEM else HOST_TICKET_RING_SIZE
+    is_stand_alone_machine = validation is TicketValidator.STAND_ALONE
+    allowance = (
+        profile.host.offline_tickets if validation is TicketValidator.SYSTEM else HOST_TICKET_RING_SIZE
+    )
 
     def below(bound: int) -> int:
         """Return a random number below a bound, for a ticket number."""
@@ -226,7 +228,7 @@ def _add_ticket_to_host_ring(machine: Machine, record: TicketRecord) -> None:
     """Add a printed ticket to the ring buffer of tickets that the host reads."""
     machine.post(
         VOUCHER_UNREAD,
-        TicketUnread(id=record.issue_id, number=record.ticket.masked),
+        TicketReportedAgain(id=record.issue_id, number=record.ticket.masked),
         state=build_ticket_ring_state(machine.journal, record.issue_id),
     )
 

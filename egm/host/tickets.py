@@ -23,10 +23,16 @@ from egm.host.entries import (
     VOUCHER_NUMBERED,
     VOUCHER_RESULT_READ,
     TicketNumberStored,
-    TicketOrdered,
     TicketRefusedByHost,
+    TicketStackingOrdered,
 )
-from egm.host.events import NumberRefused, NumberReply, TicketAuthorised, TicketNumbered, TicketReply
+from egm.host.events import (
+    TicketNumberAssigned,
+    TicketNumberRefused,
+    TicketNumberReply,
+    TicketRedemptionAuthorised,
+    TicketRedemptionReply,
+)
 from egm.host.keys import HostKey
 from egm.kernel.events import Event
 from egm.kernel.machine import Machine
@@ -60,17 +66,17 @@ def host_validates(machine: Machine, _: Event) -> bool:
 
 def number_is_awaited(machine: Machine, event: Event) -> bool:
     """Return whether the cash-out named in the host's reply still waits for the host's ticket number."""
-    pay_out = find_awaited_cash_out(machine)
-    return pay_out is not None and pay_out.id == event.read_payload(NumberReply).id
+    pay_out = find_cash_out_awaiting_number(machine)
+    return pay_out is not None and pay_out.id == event.read_payload(TicketNumberReply).id
 
 
 def inquiry_is_open(machine: Machine, event: Event) -> bool:
     """Return whether the ticket named in the host's reply is in escrow and waits for that reply."""
     inquiry = machine.component(HostMoney).ticket_inquiry
-    return inquiry is not None and inquiry.id == event.read_payload(TicketReply).id
+    return inquiry is not None and inquiry.id == event.read_payload(TicketRedemptionReply).id
 
 
-def find_awaited_cash_out(machine: Machine) -> CashOutRecord | None:
+def find_cash_out_awaiting_number(machine: Machine) -> CashOutRecord | None:
     """Return the reserved cash-out by ticket that waits for the host's number, or None."""
     pay_out = machine.memory.read(CashOutRecord, MoneyKey.PAY_OUT)
     return (
@@ -87,7 +93,7 @@ def assign_host_number(machine: Machine, event: Event) -> None:
     If the number cannot be stored, the ticket is cancelled and the credits are paid by hand.
     """
     pay_out = machine.memory.require(CashOutRecord, MoneyKey.PAY_OUT)
-    if not _assign_number(machine, pay_out, event.read_payload(TicketNumbered).number):
+    if not _assign_number(machine, pay_out, event.read_payload(TicketNumberAssigned).number):
         void_unnumbered_ticket(machine, pay_out, "the number could not be stored")
 
 
@@ -99,7 +105,7 @@ def continue_without_host_number(machine: Machine, event: Event) -> None:
     """
     pay_out, reason = (
         machine.memory.require(CashOutRecord, MoneyKey.PAY_OUT),
-        event.read_payload(NumberRefused).why,
+        event.read_payload(TicketNumberRefused).why,
     )
     may_use_own_number = reason != NUMBER_REFUSED_BY_HOST and machine.profile.host.offline_tickets > 0
     if not (may_use_own_number and _assign_number(machine, pay_out, None)):
@@ -170,7 +176,7 @@ def _has_unread_authorised_result(machine: Machine) -> bool:
 
 def stack_authorised_ticket(machine: Machine, event: Event) -> None:
     """Lock the ticket in escrow with the value that the host authorised, and order it into the box."""
-    inquiry, reply = _require_inquiry(machine), event.read_payload(TicketAuthorised)
+    inquiry, reply = _require_inquiry(machine), event.read_payload(TicketRedemptionAuthorised)
     kind, amount_cents = reply.kind, reply.amount_cents
     answer = machine.component(TicketDesk).admit_host_ticket(
         inquiry.id, inquiry.digits, TicketKind(kind.value), amount_cents
@@ -182,7 +188,9 @@ def stack_authorised_ticket(machine: Machine, event: Event) -> None:
     machine.component(LockedTicket).redemption = answer
     machine.post(
         VOUCHER_AUTHORISED,
-        TicketOrdered(id=inquiry.id, number=answer.ticket.masked, amount_cents=amount_cents, kind=kind),
+        TicketStackingOrdered(
+            id=inquiry.id, number=answer.ticket.masked, amount_cents=amount_cents, kind=kind
+        ),
         state={
             HostKey.TICKET: HostTicketRecord(
                 id=inquiry.id,
@@ -204,7 +212,7 @@ def return_queried_ticket(machine: Machine, event: Event) -> None:
 
     The host refused it, did not reply, or replied when the machine could not accept it.
     """
-    reply = event.read_payload(TicketReply)
+    reply = event.read_payload(TicketRedemptionReply)
     _return_ticket(machine, _require_inquiry(machine), reply.status, reply.reason)
 
 

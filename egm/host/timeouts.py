@@ -9,7 +9,7 @@ import asyncio
 from collections.abc import Iterable, Iterator
 from typing import Final
 
-from egm.host.events import NumberRefused, TicketReply
+from egm.host.events import TicketNumberRefused, TicketRedemptionReply
 from egm.host.ticket_port import HostTicketInterface
 from egm.host.tickets import HOST_TIMED_OUT
 from egm.kernel.events import Event, EventType
@@ -69,11 +69,14 @@ class HostTimeouts:
             seconds = answer_seconds if host.is_online else max(0, answer_seconds - elapsed_seconds)
             yield (
                 request.id,
-                (seconds, Event(EventType.NUMBER_REFUSED, NumberRefused(id=request.id, why=HOST_TIMED_OUT))),
+                (
+                    seconds,
+                    Event(EventType.NUMBER_REFUSED, TicketNumberRefused(id=request.id, why=HOST_TIMED_OUT)),
+                ),
             )
         inquiry = host.ticket_inquiry
         if inquiry is not None:
-            reply = TicketReply(
+            reply = TicketRedemptionReply(
                 id=inquiry.id, status=RedemptionStatus.TIMED_OUT, reason=TicketRefusalReason.HOST_DOWN
             )
             yield inquiry.id, (answer_seconds, Event(EventType.TICKET_DECLINED, reply))

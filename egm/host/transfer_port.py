@@ -23,7 +23,7 @@ from egm.host.entries import (
     AftRegistered,
 )
 from egm.host.keys import HostKey
-from egm.host.ticket_port import Handle
+from egm.host.ticket_port import SubmitEvent
 from egm.host.transfers import (
     TRANSFER_HISTORY_SIZE,
     can_add_restricted_pool,
@@ -47,7 +47,7 @@ from egm.record_codec import from_json
 #: States in which an order is executed immediately.
 _STATES_FREE_FOR_TRANSFER: Final = frozenset({State.IDLE, State.LOCKED})
 #: Nanoseconds in a hundredth of a second.
-_NANOSECONDS_A_HUNDREDTH: Final = 10_000_000
+_NANOSECONDS_PER_HUNDREDTH_SECOND: Final = 10_000_000
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -89,7 +89,7 @@ class AftRegistration:
 class HostTransferInterface:
     """The methods by which a host orders electronic transfers of one machine and reads their results."""
 
-    def __init__(self, engine: StateMachineEngine[Machine], handle: Handle) -> None:
+    def __init__(self, engine: StateMachineEngine[Machine], handle: SubmitEvent) -> None:
         """Create the transfer interface for the state table ``engine`` of a machine.
 
         ``handle`` processes an event in the state table; if its entry cannot be stored, it stops the machine.
@@ -271,7 +271,7 @@ class HostTransferInterface:
         ``condition`` is a protocol code of the kinds of transfers that must be possible. A repeat restarts the time.
         """
         money = self._machine.component(HostMoney)
-        until_ns = self._machine.clock.monotonic_ns() + hundredths * _NANOSECONDS_A_HUNDREDTH
+        until_ns = self._machine.clock.monotonic_ns() + hundredths * _NANOSECONDS_PER_HUNDREDTH_SECOND
         previous = money.transfer_lock
         was_offered = previous is not None and previous.is_offer
         money.transfer_lock = TransferLock(condition, until_ns, is_cash_out_waiting=was_offered)

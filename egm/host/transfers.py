@@ -22,8 +22,8 @@ from egm.host.entries import (
     AFT_UNLOCKED,
     CREDIT_EXPIRED,
     AftLocked,
-    AftOffered,
     AftUnlocked,
+    CashOutOfferedToHost,
 )
 from egm.host.keys import HostKey
 from egm.kernel.credits import CreditKind
@@ -100,7 +100,7 @@ def execute_transfer_order(machine: Machine, _: Event) -> None:
     if isinstance(cents, TransferStatus):
         record_failed_order(machine, order, cents)
         return
-    _post_transfers(machine, order, cents)
+    _record_transfer(machine, order, cents)
     lock = money.transfer_lock
     if lock is not None and not order.stays_locked_afterwards:
         money.transfer_lock = None
@@ -171,7 +171,7 @@ def _limit_amounts(cents: Mapping[CreditKind, int], limit_cents: int) -> dict[Cr
     return limited_cents
 
 
-def _post_transfers(machine: Machine, order: TransferOrder, cents: Mapping[CreditKind, int]) -> None:
+def _record_transfer(machine: Machine, order: TransferOrder, cents: Mapping[CreditKind, int]) -> None:
     """Record a transfer's movements of credit, its result and what the host may read of it, in one transaction."""
     status = TransferStatus.FULL if cents == order.cents_by_credit_kind else TransferStatus.PARTIAL
     moved_cents = {kind: amount_cents for kind, amount_cents in cents.items() if amount_cents}
@@ -272,7 +272,7 @@ def offer_cash_out_to_host(machine: Machine, _: Event) -> None:
     machine.component(HostMoney).transfer_lock = TransferLock(
         required_transfers_code=0, until_ns=until_ns, is_granted=True, is_cash_out_offer=True
     )
-    machine.post(AFT_OFFERED, AftOffered(amount_cents=machine.credit_cents))
+    machine.post(AFT_OFFERED, CashOutOfferedToHost(amount_cents=machine.credit_cents))
     machine.notice = Notice(code="cash_out_to_host")
 
 

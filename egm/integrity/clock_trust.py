@@ -6,14 +6,14 @@
 from typing import Final
 
 from egm.integrity.entries import (
-    CLOCK_BELIEVED,
     CLOCK_CONFIRMED,
     CLOCK_DOUBTED,
+    CLOCK_TRUSTED,
     ClockConfirmed,
     ClockDoubted,
     ClockTrusted,
 )
-from egm.integrity.events import ClockForm
+from egm.integrity.events import ClockConfirmationForm
 from egm.kernel.events import Event
 from egm.kernel.keys import KernelKey
 from egm.kernel.machine import Machine
@@ -35,7 +35,7 @@ def record_clock_trust(machine: Machine) -> None:
     if doubt is None:
         if recorded_doubt is not None:
             details = ClockTrusted(clock_time=_format_time_now(machine))
-            machine.post(CLOCK_BELIEVED, details, state={KernelKey.CLOCK: None})
+            machine.post(CLOCK_TRUSTED, details, state={KernelKey.CLOCK: None})
     elif recorded_doubt is None or recorded_doubt["why"] != doubt:
         trusted_time = (
             "" if machine.timekeeper.trusted_time is None else machine.timekeeper.trusted_time.isoformat()
@@ -62,7 +62,7 @@ def clock_is_doubted(machine: Machine, _: Event) -> bool:
 def entered_date_matches_clock(machine: Machine, event: Event) -> bool:
     """Return whether the date entered by staff (YYYYMMDD) is the clock's date in the venue's time zone."""
     local_now = machine.clock.now().astimezone(machine.identity.venue.zone)
-    return event.read_payload(ClockForm).date == f"{local_now:%Y%m%d}"
+    return event.read_payload(ClockConfirmationForm).date == f"{local_now:%Y%m%d}"
 
 
 def confirm_clock(machine: Machine, event: Event) -> None:
@@ -75,7 +75,7 @@ def confirm_clock(machine: Machine, event: Event) -> None:
             clock_time=now,
             doubt_reason="" if recorded_doubt is None else recorded_doubt["why"],
             person=find_actor(machine, event),
-            persons=event.read_payload(ClockForm).persons,
+            persons=event.read_payload(ClockConfirmationForm).persons,
         ),
         state={KernelKey.CLOCK: None, f"{KernelKey.FAULT}{CLOCK_DOUBTED_FAULT}": None},
     )

@@ -20,7 +20,7 @@ from meters import PeriodMark
 
 # ---------------------------------------------------------------------------------------------- values in memory
 @dataclass(frozen=True, slots=True, kw_only=True)
-class OutOfService:
+class OutOfServiceRecord:
     """The stored reason why the machine took itself out of service: a failed self-test or generator."""
 
     cause: Literal["self_test", "chance"]
@@ -113,7 +113,7 @@ POWER_UP: Final = EntryDeclaration(
     significance=Significance(EventEffect.LOG, ClearCondition.ITSELF, sas_exception_code=0x17),
     is_technical=True,
 )
-RESIDUAL_TERMS: Final = EntryDeclaration(
+RESIDUAL_CREDIT_TERMS: Final = EntryDeclaration(
     kind="residual.terms",
     record=NoneType,
     description="The terms for residual credit of a further position have changed since the last start.",
@@ -127,20 +127,20 @@ SELF_TEST_PASSED: Final = EntryDeclaration(
 )
 SELF_TEST_FAILED: Final = EntryDeclaration(
     kind="self_test.failed",
-    record=OutOfService,
+    record=OutOfServiceRecord,
     description="A self-test failed; the machine is out of service.",
     written_keys=(IntegrityKey.OUT_OF_SERVICE,),
     significance=Significance(EventEffect.HARD_STOP, ClearCondition.TECHNICIAN, sas_exception_code=0x37),
     is_technical=True,
 )
-CHANCE_FAILED: Final = EntryDeclaration(
+GENERATOR_FAILED: Final = EntryDeclaration(
     kind="chance.failed",
-    record=OutOfService,
+    record=OutOfServiceRecord,
     description="The random number generator failed; the machine is out of service.",
     written_keys=(IntegrityKey.OUT_OF_SERVICE,),
     significance=Significance(EventEffect.HARD_STOP, ClearCondition.TECHNICIAN, sas_exception_code=0x20),
 )
-CHANCE_RESTARTED: Final = EntryDeclaration(
+GENERATOR_RESTARTED: Final = EntryDeclaration(
     kind="chance.restarted", record=GeneratorRestarted, written_keys=(IntegrityKey.OUT_OF_SERVICE,)
 )
 SERVICE_DISABLED: Final = EntryDeclaration(
@@ -159,7 +159,7 @@ SERVICE_ENABLED: Final = EntryDeclaration(
 
 # ---------------------------------------------------------------------------------------------- doors and faults
 @dataclass(frozen=True, slots=True, kw_only=True)
-class DoorMoved:
+class DoorOpenedOrClosed:
     """A door was opened or closed."""
 
     door: NonBlankText
@@ -168,7 +168,7 @@ class DoorMoved:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class FaultsSettled(ByPersons):
+class FaultsClearedByTechnician(ByPersons):
     """A technician cleared faults whose cause they have found."""
 
     codes: tuple[NonBlankText, ...]
@@ -188,7 +188,7 @@ class TiltCleared:
 
 DOOR_OPENED: Final = EntryDeclaration(
     kind="door.opened",
-    record=DoorMoved,
+    record=DoorOpenedOrClosed,
     description="A door was opened.",
     counts={"door.*.opens": 1},
     written_keys=(KernelKey.DOOR,),
@@ -206,7 +206,7 @@ DOOR_OPENED: Final = EntryDeclaration(
 )
 DOOR_OPENED_WHILE_OFF: Final = EntryDeclaration(
     kind="door.opened_while_off",
-    record=DoorMoved,
+    record=DoorOpenedOrClosed,
     description="A door was opened while the machine was off.",
     counts={"door.*.opens": 1},
     written_keys=(KernelKey.DOOR,),
@@ -223,7 +223,7 @@ DOOR_OPENED_WHILE_OFF: Final = EntryDeclaration(
 )
 DOOR_CLOSED: Final = EntryDeclaration(
     kind="door.closed",
-    record=DoorMoved,
+    record=DoorOpenedOrClosed,
     description="A door was closed.",
     written_keys=(KernelKey.DOOR,),
     marks=(PeriodMark.DOOR_CLOSE,),
@@ -241,7 +241,7 @@ DOOR_CLOSED: Final = EntryDeclaration(
 )
 FAULTS_SETTLED: Final = EntryDeclaration(
     kind="fault.settled",
-    record=FaultsSettled,
+    record=FaultsClearedByTechnician,
     written_keys=(KernelKey.FAULT,),
     significance=Significance(EventEffect.LOG),
 )
@@ -297,7 +297,7 @@ class ClockConfirmed(ByPersons):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class MemoryNoted:
+class MediumReplacementNoted:
     """The machine has raised a fault about a replaced medium, and removed the journal's note of the replacement."""
 
     detail: str
@@ -315,7 +315,7 @@ CLOCK_DOUBTED: Final = EntryDeclaration(
     written_keys=(KernelKey.CLOCK,),
     significance=Significance(EventEffect.LOG),
 )
-CLOCK_BELIEVED: Final = EntryDeclaration(
+CLOCK_TRUSTED: Final = EntryDeclaration(
     kind="clock.believed",
     record=ClockTrusted,
     written_keys=(KernelKey.CLOCK,),
@@ -327,8 +327,8 @@ CLOCK_CONFIRMED: Final = EntryDeclaration(
     written_keys=(KernelKey.CLOCK, KernelKey.FAULT),
     significance=Significance(EventEffect.LOG),
 )
-MEMORY_NOTED: Final = EntryDeclaration(
-    kind="memory.noted", record=MemoryNoted, written_keys=(IntegrityKey.MEDIUM_REPLACED,)
+MEDIUM_REPLACEMENT_NOTED: Final = EntryDeclaration(
+    kind="memory.noted", record=MediumReplacementNoted, written_keys=(IntegrityKey.MEDIUM_REPLACED,)
 )
 
 
@@ -409,7 +409,7 @@ class SoftwareChanged:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class CabinetSigned(CabinetSignatureRecord):
+class CabinetFileSigned(CabinetSignatureRecord):
     """Staff signed the cabinet file."""
 
     reason: NonBlankText
@@ -419,7 +419,7 @@ class CabinetSigned(CabinetSignatureRecord):
     """The text of the signed cabinet file."""
 
 
-SOFTWARE_CHECK: Final = EntryDeclaration(
+SOFTWARE_CHECK_REQUESTED: Final = EntryDeclaration(
     kind="software.check",
     record=SoftwareCheckRequested,
     significance=Significance(EventEffect.LOG),
@@ -446,9 +446,9 @@ SOFTWARE_CHANGED: Final = EntryDeclaration(
     logs=(Log.SOFTWARE,),
     is_technical=True,
 )
-CABINET_SIGNED: Final = EntryDeclaration(
+CABINET_FILE_SIGNED: Final = EntryDeclaration(
     kind="cabinet.signed",
-    record=CabinetSigned,
+    record=CabinetFileSigned,
     written_keys=(IntegrityKey.CABINET,),
     significance=Significance(EventEffect.LOG, sas_exception_code=0x3C),
     logs=(Log.SOFTWARE,),

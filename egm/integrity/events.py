@@ -9,7 +9,7 @@ from egm.staff.events import FilledForm
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class MemoryReady:
+class StartUpCompleted:
     """Payload of the event that the machine has started and read its memory.
 
     It has the version of the software and the profile.
@@ -61,28 +61,28 @@ class EnablingRequest(FilledForm):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class FaultsForm(FilledForm):
+class FaultClearanceForm(FilledForm):
     """A technician's form to clear faults; it states the cause that they found."""
 
     finding: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ClockForm(FilledForm):
+class ClockConfirmationForm(FilledForm):
     """A form with which staff confirm that the clock is right; it has the date as YYYYMMDD."""
 
     date: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class SignatureForm(FilledForm):
+class CabinetFileSignatureForm(FilledForm):
     """A form with which staff sign the cabinet file in use; it has the reason."""
 
     reason: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class CountersForm(FilledForm):
+class HardMeterExchangeForm(FilledForm):
     """A form about exchanged hard meters; it has what each hard meter shows after the exchange."""
 
     reason: str = ""
@@ -90,7 +90,7 @@ class CountersForm(FilledForm):
 
 
 EVENTS: Final[Mapping[EventName, type[Payload]]] = {
-    EventType.MEMORY_READY: MemoryReady,
+    EventType.MEMORY_READY: StartUpCompleted,
     EventType.SELF_TEST_PASSED: SelfTestResult,
     EventType.SELF_TEST_FAILED: SelfTestFailure,
     EventType.CHANCE_FAILED: SelfTestFailure,
@@ -100,9 +100,9 @@ EVENTS: Final[Mapping[EventName, type[Payload]]] = {
     EventType.DOOR_CLOSED: DoorChange,
     EventType.DISABLED: DisablingRequest,
     EventType.ENABLED: EnablingRequest,
-    EventType.FAULTS_SETTLED: FaultsForm,
-    EventType.CLOCK_CONFIRMED: ClockForm,
-    EventType.FILE_SIGNED: SignatureForm,
+    EventType.FAULTS_SETTLED: FaultClearanceForm,
+    EventType.CLOCK_CONFIRMED: ClockConfirmationForm,
+    EventType.FILE_SIGNED: CabinetFileSignatureForm,
     EventType.VERIFY: FilledForm,
-    EventType.COUNTERS_EXCHANGED: CountersForm,
+    EventType.COUNTERS_EXCHANGED: HardMeterExchangeForm,
 }

@@ -42,7 +42,7 @@ INTEGRITY_FEATURE: Final = Feature(
     value_types={
         IntegrityKey.BOOTS: PositiveNumber,
         IntegrityKey.SERVICE: bool,
-        IntegrityKey.OUT_OF_SERVICE: entries.OutOfService,
+        IntegrityKey.OUT_OF_SERVICE: entries.OutOfServiceRecord,
         IntegrityKey.DISABLED: DisablingRecord,
         IntegrityKey.HARD_METERS: tuple[int, ...],
         IntegrityKey.MEDIUM_REPLACED: str,

@@ -60,18 +60,18 @@ class MemoryEvent:
     reason: str = field(metadata=stored_as("why"))
 
 
-CHECKPOINT: Final = EntryDeclaration(
+CHECKPOINT_SIGNED: Final = EntryDeclaration(
     kind=checkpoint.CHECKPOINT_KIND,
     record=SignedCheckpoint,
     is_bookkeeping=True,
 )
-ARCHIVED: Final = EntryDeclaration(
+SEGMENT_ARCHIVED: Final = EntryDeclaration(
     kind=ARCHIVED_KIND,
     record=ArchivedSegment,
     written_keys=(IntegrityKey.ARCHIVE,),
     is_bookkeeping=True,
 )
-MEMORY_EVENT: Final = EntryDeclaration(
+MEMORY_EVENT_RECORDED: Final = EntryDeclaration(
     kind="event",
     record=MemoryEvent,
     counts={"memory.*": 1},

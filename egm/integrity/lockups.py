@@ -5,21 +5,21 @@ from dataclasses import dataclass
 from typing import Final
 
 from egm.integrity.entries import (
-    CHANCE_FAILED,
-    CHANCE_RESTARTED,
     DOOR_CLOSED,
     DOOR_OPENED,
     DOOR_OPENED_WHILE_OFF,
+    GENERATOR_FAILED,
+    GENERATOR_RESTARTED,
     POWER_UP,
-    RESIDUAL_TERMS,
+    RESIDUAL_CREDIT_TERMS,
     SELF_TEST_FAILED,
     SELF_TEST_PASSED,
     SERVICE_DISABLED,
     SERVICE_ENABLED,
     TILT_CLEARED,
-    DoorMoved,
+    DoorOpenedOrClosed,
     GeneratorRestarted,
-    OutOfService,
+    OutOfServiceRecord,
     PowerUp,
     SelfTestPassed,
     ServiceDisabled,
@@ -30,9 +30,9 @@ from egm.integrity.events import (
     DisablingRequest,
     DoorChange,
     EnablingRequest,
-    MemoryReady,
     SelfTestFailure,
     SelfTestResult,
+    StartUpCompleted,
 )
 from egm.integrity.keys import IntegrityKey
 from egm.integrity.records import DisablingRecord
@@ -82,9 +82,9 @@ def record_power_up(machine: Machine, event: Event) -> None:
     terms = find_changed_residual_terms(machine)
     if machine.position.number > 1:
         if terms:
-            machine.post(RESIDUAL_TERMS, state=terms)
+            machine.post(RESIDUAL_CREDIT_TERMS, state=terms)
         return
-    memory_ready = event.read_payload(MemoryReady)
+    memory_ready = event.read_payload(StartUpCompleted)
     boots = int(machine.memory.get(IntegrityKey.BOOTS) or 0) + 1
     machine.post(
         POWER_UP,
@@ -124,9 +124,9 @@ def take_out_of_service(machine: Machine, event: Event) -> None:
     """
     detail = event.read_payload(SelfTestFailure).detail
     if event.type is EventType.CHANCE_FAILED:
-        entry, out_of_service = CHANCE_FAILED, OutOfService(cause="chance", detail=detail)
+        entry, out_of_service = GENERATOR_FAILED, OutOfServiceRecord(cause="chance", detail=detail)
     else:
-        entry, out_of_service = SELF_TEST_FAILED, OutOfService(cause="self_test", detail=detail)
+        entry, out_of_service = SELF_TEST_FAILED, OutOfServiceRecord(cause="self_test", detail=detail)
     machine.post(entry, out_of_service, state={IntegrityKey.OUT_OF_SERVICE: out_of_service})
 
 
@@ -196,7 +196,7 @@ def record_door_opened(machine: Machine, event: Event) -> None:
         raise_fault(machine, UNIDENTIFIED_OPENING_FAULT, detail=door)
     machine.post(
         DOOR_OPENED_WHILE_OFF if change.unattended else DOOR_OPENED,
-        DoorMoved(door=door, is_unattended=change.unattended),
+        DoorOpenedOrClosed(door=door, is_unattended=change.unattended),
         counts={f"door.{door}.opens": 1},
         state={f"{KernelKey.DOOR}{door}": OpenDoor(since=machine.clock.now().isoformat())},
     )
@@ -209,7 +209,7 @@ def record_door_closed(machine: Machine, event: Event) -> None:
     door = change.door
     machine.post(
         DOOR_CLOSED,
-        DoorMoved(door=door, is_unattended=change.unattended),
+        DoorOpenedOrClosed(door=door, is_unattended=change.unattended),
         state={f"{KernelKey.DOOR}{door}": None},
     )
     if not machine.open_doors:
@@ -229,7 +229,7 @@ def reseed_generator_after_door(machine: Machine, _: Event) -> None:
 
 
 #: Codes of notices that already report what happened to a bill or ticket in the acceptor.
-_MONEY_NOTICE_CODES: Final = frozenset(
+_VALUE_IN_NOTICE_CODES: Final = frozenset(
     {"bill_accepted", "bill_returned", "ticket_accepted", "ticket_returned"}
 )
 
@@ -264,7 +264,7 @@ def record_fault_cleared(machine: Machine, event: Event) -> None:
     clear_fault(machine, code, fault.detail)
     is_over = was_active and code not in machine.active_faults and not get_fault_definition(code).stops_play
     last_notice = None if machine.notice is None else machine.notice.code
-    if is_over and held_money and last_notice not in _MONEY_NOTICE_CODES:
+    if is_over and held_money and last_notice not in _VALUE_IN_NOTICE_CODES:
         notice_code = "held_over_amount" if "amount_cents" in held_money else "held_over"
         machine.notice = Notice(code=notice_code, values=held_money)
 
@@ -306,7 +306,7 @@ def restart_generator(machine: Machine, event: Event) -> None:
         machine.notice = Notice(code="chance_still_fails", severity="alarm", values={"detail": str(error)})
         return
     machine.post(
-        CHANCE_RESTARTED,
+        GENERATOR_RESTARTED,
         GeneratorRestarted(person=find_actor(machine, event)),
         state={IntegrityKey.OUT_OF_SERVICE: None},
     )

@@ -9,7 +9,7 @@ import asyncio
 from collections.abc import Iterable, Mapping
 from typing import Final
 
-from egm.integrity.entries import MEMORY_NOTED, MemoryNoted
+from egm.integrity.entries import MEDIUM_REPLACEMENT_NOTED, MediumReplacementNoted
 from egm.integrity.keys import IntegrityKey
 from egm.kernel.events import Event, EventType, FaultChange
 from egm.kernel.messages import Snapshot
@@ -65,8 +65,8 @@ class MemoryWatch:
             self._handle(Event(EventType.FAULT_CLEARED, FaultChange(code=code)))
         if MEDIUM_REPLACED_FAULT in causes:
             # Clear the mark only after the fault is recorded, so that a technician is required in any case.
-            noted = MemoryNoted(detail=causes[MEDIUM_REPLACED_FAULT])
-            self._machine.post(MEMORY_NOTED, noted, state={IntegrityKey.MEDIUM_REPLACED: None})
+            noted = MediumReplacementNoted(detail=causes[MEDIUM_REPLACED_FAULT])
+            self._machine.post(MEDIUM_REPLACEMENT_NOTED, noted, state={IntegrityKey.MEDIUM_REPLACED: None})
 
     def _find_causes(self) -> Mapping[str, str]:
         """Return, by fault code, the details of each fault that the storage media must have now."""

@@ -18,8 +18,8 @@ from typing import Final, Self
 
 from egm.config.cabinet_file import CabinetFile
 from egm.errors import OperatorError
-from egm.integrity.entries import CABINET_SIGNED, CabinetSignatureRecord, CabinetSigned
-from egm.integrity.events import SignatureForm
+from egm.integrity.entries import CABINET_FILE_SIGNED, CabinetFileSigned, CabinetSignatureRecord
+from egm.integrity.events import CabinetFileSignatureForm
 from egm.integrity.keys import IntegrityKey
 from egm.kernel.events import Event, EventType
 from egm.kernel.machine import Machine
@@ -39,8 +39,8 @@ CABINET_FILE_CHANGED_FAULT: Final = "cabinet_file_changed"
 It is cleared when the signed file is restored or the one in use is signed.
 """
 #: The kind of the journal entry of a signature.
-CABINET_SIGNED_KIND: Final = CABINET_SIGNED.kind
-CABINET_TEXT_FIELD: Final = "cabinet_text"
+CABINET_SIGNED_KIND: Final = CABINET_FILE_SIGNED.kind
+SIGNED_TEXT_FIELD: Final = "cabinet_text"
 """The field of the entry ``clear.kept`` with the text of the cabinet file signed before a memory clear."""
 #: The signature's file name in the state folder.
 SIGNATURE_FILE_NAME: Final = "cabinet.signature"
@@ -109,13 +109,15 @@ def find_last_signed_file(journal: JournalView) -> SignedFile | None:
 
     A file signed before an authorised memory clear counts.
     """
-    entry = next(journal.entries((CABINET_SIGNED.kind, "clear.kept"), limit=1, newest_first=True), None)
+    entry = next(journal.entries((CABINET_FILE_SIGNED.kind, "clear.kept"), limit=1, newest_first=True), None)
     signature = journal.state(IntegrityKey.CABINET)
     text = (
         ""
         if entry is None
         else str(
-            read_details(entry).get("text" if entry.kind == CABINET_SIGNED.kind else CABINET_TEXT_FIELD, "")
+            read_details(entry).get(
+                "text" if entry.kind == CABINET_FILE_SIGNED.kind else SIGNED_TEXT_FIELD, ""
+            )
         )
     )
     if not text or not isinstance(signature, dict):
@@ -164,9 +166,7 @@ def check_signed_file(machine: Machine, file: CabinetFile, folder: Path) -> None
     if signed is not None and record is not None and (record["at"], record["digest"]) == (signed.at, digest):
         path.unlink(missing_ok=True)  # accepted before a power loss
     elif signed is not None:
-        reason = _find_reason_not_accepted(
-            machine, signed, changes=record is None or record["digest"] != digest
-        )
+        reason = _find_rejection_reason(machine, signed, changes=record is None or record["digest"] != digest)
         if not reason:
             _record_signature(machine, signed.persons, signed.reason, signed.at)
             path.unlink(missing_ok=True)
@@ -179,7 +179,7 @@ def check_signed_file(machine: Machine, file: CabinetFile, folder: Path) -> None
         )
 
 
-def _find_reason_not_accepted(machine: Machine, signed: CabinetFileSignature, *, changes: bool) -> str:
+def _find_rejection_reason(machine: Machine, signed: CabinetFileSignature, *, changes: bool) -> str:
     """Return why the terminal's signature of the cabinet file is not accepted now, or "" if it is.
 
     ``changes`` says whether the file differs from the one signed last. If it does not, it was only restored,
@@ -193,7 +193,9 @@ def _find_reason_not_accepted(machine: Machine, signed: CabinetFileSignature, *,
         return f"signed by {', '.join(signed.persons)}, who are not authorised to sign"
     if len(people) < _count_persons_required(machine):
         return f"signed by {len(people)} of the {_count_persons_required(machine)} persons required"
-    is_owed = changes and not no_position_is_in_use(machine, Event(EventType.FILE_SIGNED, SignatureForm()))
+    is_owed = changes and not no_position_is_in_use(
+        machine, Event(EventType.FILE_SIGNED, CabinetFileSignatureForm())
+    )
     return "credits" if is_owed else ""
 
 
@@ -211,7 +213,7 @@ def file_is_unsigned(machine: Machine, _: Event) -> bool:
 
 def sign_file(machine: Machine, event: Event) -> None:
     """Record that staff have signed the cabinet file in use."""
-    form = event.read_payload(SignatureForm)
+    form = event.read_payload(CabinetFileSignatureForm)
     at = machine.clock.now().isoformat(timespec="seconds")
     _record_signature(machine, form.persons, form.reason, at)
     raise_or_clear_fault(machine, CABINET_FILE_CHANGED_FAULT, "")
@@ -221,8 +223,8 @@ def _record_signature(machine: Machine, persons: Sequence[str], reason: str, at:
     """Record that the cabinet file in use is signed, with its text and by whom."""
     last_record, in_use = machine.memory.get(IntegrityKey.CABINET), machine.component(CabinetFileInUse)
     machine.post(
-        CABINET_SIGNED,
-        CabinetSigned(
+        CABINET_FILE_SIGNED,
+        CabinetFileSigned(
             digest=in_use.digest,
             persons=tuple(persons),
             signed_time=at,

@@ -24,7 +24,7 @@ from egm.integrity.entries import (
     SoftwareVerified,
 )
 from egm.integrity.keys import IntegrityKey
-from egm.integrity.technician import SOFTWARE_CHECK as CHECK
+from egm.integrity.technician import SOFTWARE_CHECK_FAULT as CHECK
 from egm.integrity.technician import SOFTWARE_DIFFERS_FAULT as DIFFERS
 from egm.integrity.technician import SoftwareCheckRequester
 from egm.kernel.events import Event, EventType, FaultChange
@@ -32,7 +32,7 @@ from egm.kernel.machine import Machine
 from egm.kernel.messages import Snapshot
 from egm.kernel.services import BackgroundService, MachineContext
 from egm.verify.examine import VerificationFindings, examine_in_child_process, verify_software_files
-from egm.verify.own_files import list_own_files
+from egm.verify.own_files import list_own_definition_files
 
 #: The most differing files that the screen names.
 _FILE_NAMES_SHOWN_MAX: Final = 3
@@ -59,7 +59,9 @@ class SoftwareVerifier:
         sources = (machine.profile.file, *(game.source for game in games))
         files_read = [source for source in sources if source is not None]
         files_read += [source for game in games for source in game.assets.values()]
-        findings = verify_software_files(pinned.manifest, pinned.key, list_own_files(self._file), files_read)
+        findings = verify_software_files(
+            pinned.manifest, pinned.key, list_own_definition_files(self._file), files_read
+        )
         if findings.is_all_as_signed:
             self._record_installed_changes(installed, findings)
         self._record_findings(findings, "start")
@@ -73,7 +75,9 @@ class SoftwareVerifier:
         if pinned is None:
             return
         try:
-            findings = await examine_in_child_process(pinned.manifest, pinned.key, list_own_files(self._file))
+            findings = await examine_in_child_process(
+                pinned.manifest, pinned.key, list_own_definition_files(self._file)
+            )
         except LocalError as error:
             findings = VerificationFindings((str(error),), (pinned.manifest.name,))
         self._record_findings(findings, why)

@@ -7,12 +7,12 @@ from typing import Final
 from egm.integrity.entries import (
     FAULTS_SETTLED,
     HARD_METERS_EXCHANGED,
-    FaultsSettled,
+    FaultsClearedByTechnician,
     HardMetersExchanged,
     SoftwareCheckRequested,
 )
-from egm.integrity.entries import SOFTWARE_CHECK as SOFTWARE_CHECK_ENTRY
-from egm.integrity.events import CountersForm, FaultsForm
+from egm.integrity.entries import SOFTWARE_CHECK_REQUESTED as SOFTWARE_CHECK_ENTRY
+from egm.integrity.events import FaultClearanceForm, HardMeterExchangeForm
 from egm.integrity.keys import IntegrityKey
 from egm.kernel.events import Event
 from egm.kernel.keys import KernelKey
@@ -22,7 +22,7 @@ from egm.staff.desk import find_actor
 
 SOFTWARE_DIFFERS_FAULT: Final = "software_differs"
 """The code of the fault that is active while software files are not as signed."""
-SOFTWARE_CHECK: Final = "software_check"
+SOFTWARE_CHECK_FAULT: Final = "software_check"
 """The code of the fault that is raised when software files differ, and stays until a technician clears it."""
 
 _FAULTS_ENDED_BY_RULING: Final = frozenset({"progressive_unproved"})
@@ -40,7 +40,7 @@ def _list_clearable_faults(machine: Machine) -> list[str]:
         for code, entry in faults.items()
         if entry["cleared_by"] == "technician"
         and code not in _FAULTS_ENDED_BY_RULING
-        and not (code == SOFTWARE_CHECK and SOFTWARE_DIFFERS_FAULT in faults)
+        and not (code == SOFTWARE_CHECK_FAULT and SOFTWARE_DIFFERS_FAULT in faults)
     ]
 
 
@@ -74,10 +74,10 @@ def hard_meters_are_fitted(machine: Machine, _: Event) -> bool:
 # ---------------------------------------------------------------------------------------------- effects
 def settle_faults(machine: Machine, event: Event) -> None:
     """Clear the faults whose cause the technician has found, and record that cause."""
-    codes, form = _list_clearable_faults(machine), event.read_payload(FaultsForm)
+    codes, form = _list_clearable_faults(machine), event.read_payload(FaultClearanceForm)
     machine.post(
         FAULTS_SETTLED,
-        FaultsSettled(
+        FaultsClearedByTechnician(
             codes=tuple(codes),
             finding=form.finding,
             person=find_actor(machine, event),
@@ -101,7 +101,7 @@ def record_hard_meter_exchange(machine: Machine, event: Event) -> None:
     The new hard meters count on from what they show now. Pulses still owed to the old ones are not given to the
     new ones; the electronic meters contain them.
     """
-    form = event.read_payload(CountersForm)
+    form = event.read_payload(HardMeterExchangeForm)
     machine.post(
         HARD_METERS_EXCHANGED,
         HardMetersExchanged(

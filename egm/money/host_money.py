@@ -1,6 +1,6 @@
 """Volatile data of the exchange with the host that handles the machine's money, for any protocol.
 
-A cabinet without a ``[host]`` table has no host: :attr:`Validation.STAND_ALONE`, no transfers. Data that must
+A cabinet without a ``[host]`` table has no host: :attr:`TicketValidator.STAND_ALONE`, no transfers. Data that must
 survive a restart are in the journal (:class:`egm.host.keys.HostKey`). Here are the data that a restart may
 lose: queries without a reply, the host's lock, its transfer order and the registration key. A ticket is then
 queried again or returned.
@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from datetime import date
 from typing import Final
 
-from egm.config.cabinet_file import Validation
+from egm.config.cabinet_file import TicketValidator
 from egm.host.keys import HostKey
 from egm.kernel.credits import CreditKind
 from egm.money.records.host import TransferKind, TransferStatus
@@ -88,7 +88,7 @@ class TransferOrder:
 class HostMoney:
     """Volatile data of the exchange with the money host: ticket query, lock and abilities."""
 
-    validation: Validation = Validation.STAND_ALONE
+    validation: TicketValidator = TicketValidator.STAND_ALONE
     """How ticket numbers are made, and whether the machine or the host knows the value of a ticket."""
     can_transfer: bool = False
     """Whether the host may transfer credits (AFT)."""

@@ -10,10 +10,10 @@ from dataclasses import dataclass, replace
 from datetime import date
 from functools import cache
 
-from egm.config.cabinet_file import Validation
+from egm.config.cabinet_file import TicketValidator
 from egm.devices.interface import Devices, PrintState, TicketJob
 from egm.errors import InvariantError
-from egm.host.events import NumberRefused
+from egm.host.events import TicketNumberRefused
 from egm.integrity.events import SelfTestFailure
 from egm.kernel.credits import CreditKind
 from egm.kernel.entries import EntryDeclaration
@@ -89,7 +89,7 @@ def _reserve_for_ticket(machine: Machine, kind: CreditKind, amount_cents: int) -
     If the ticket ledger refuses the ticket, the credits are paid by hand; restricted credit stays on the meter.
     """
     pay_out_id, number = machine.fresh_id("cashout"), ""
-    if machine.component(HostMoney).validation is not Validation.SYSTEM:
+    if machine.component(HostMoney).validation is not TicketValidator.SYSTEM:
         ticket = _issue_own_ticket(machine, pay_out_id, kind, amount_cents)
         if isinstance(ticket, TicketRefusal):
             # restricted credit is never paid by hand: it stays on the meter
@@ -168,9 +168,9 @@ def print_ticket(machine: Machine) -> None:
         return
     may_be_printed = printing is not None and printing.state is PrintState.PRINTING
     if not pay_out.masked_number:
-        if machine.component(HostMoney).validation is Validation.SYSTEM:
+        if machine.component(HostMoney).validation is TicketValidator.SYSTEM:
             return
-        refusal = NumberRefused(id=pay_out.id, why="no host is configured to number tickets")
+        refusal = TicketNumberRefused(id=pay_out.id, why="no host is configured to number tickets")
         raise EventReplacement(Event(EventType.NUMBER_REFUSED, refusal))
     # the ticket ledger is lost: the ticket can neither be printed nor its state queried
     if find_ticket(machine, pay_out.id) is None:

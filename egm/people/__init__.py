@@ -1,7 +1,7 @@
 """Staff: who works on the machine, what each role permits, and how persons are authenticated."""
 
 from egm.people.person import Person
-from egm.people.pins import PinRefusedError, check_pin
+from egm.people.pins import PinRefusedError, check_pin_is_permitted
 from egm.people.recorded import RecordedRoster, load_recorded_roster, read_recorded_roster
 from egm.people.roles import Permission, Role, find_permissions
 from egm.people.roster import Roster, RosterChange, RosterError
@@ -15,7 +15,7 @@ __all__ = [
     "Roster",
     "RosterChange",
     "RosterError",
-    "check_pin",
+    "check_pin_is_permitted",
     "find_permissions",
     "load_recorded_roster",
     "read_recorded_roster",

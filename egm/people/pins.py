@@ -57,7 +57,7 @@ class PinDigest:
         ``cost`` is scrypt's n, a power of two; ``random_bytes`` returns random bytes for the salt. Raises
         :class:`PinRefusedError`.
         """
-        check_pin(pin)
+        check_pin_is_permitted(pin)
         salt = random_bytes(_SALT_BYTES)
         return cls(salt.hex(), _compute_scrypt(pin, salt, cost).hex(), cost)
 
@@ -72,7 +72,7 @@ class PinDigest:
 UNMATCHABLE_PIN_DIGEST: Final = PinDigest("00" * _SALT_BYTES, "00" * _DIGEST_BYTES)
 
 
-def check_pin(pin: str) -> None:
+def check_pin_is_permitted(pin: str) -> None:
     """Raise :class:`PinRefusedError` unless the PIN is 4 to 12 digits, not all equal and not a sequence."""
     if not (pin.isascii() and pin.isdigit() and PIN_DIGITS_MIN <= len(pin) <= PIN_DIGITS_MAX):
         raise PinRefusedError(

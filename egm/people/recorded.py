@@ -30,7 +30,7 @@ from meters.keys import MachineKey
 from meters.log import AuthenticatedEntry
 from meters.storage import DiskStorage
 
-STATE_KEY = "staff"
+ROSTER_STATE_KEY = "staff"
 """The key under which the journal's machine state stores the last recorded change of the staff roster."""
 
 
@@ -125,20 +125,20 @@ def read_recorded_roster(folder: Path, second: Path | None = None) -> RecordedRo
         return RecordedRoster()
     try:
         with open_view(folder, key=key, second_dir=second) as view:
-            return RecordedRoster.from_json(view.state(STATE_KEY))
+            return RecordedRoster.from_json(view.state(ROSTER_STATE_KEY))
     except JournalError:
         pass
     roster_states = [RecordedRoster()]
     with contextlib.suppress(JournalError):
         database = DatabaseReader.open(storage, folder)
         with contextlib.closing(database):
-            _collect_recorded(roster_states, database.iter_entries(), key)
+            _collect_roster_states(roster_states, database.iter_entries(), key)
     with contextlib.suppress(JournalError):
-        _collect_recorded(roster_states, place.log().iter_entries(), key)
+        _collect_roster_states(roster_states, place.log().iter_entries(), key)
     return max(roster_states, key=lambda roster_state: roster_state.number)
 
 
-def _collect_recorded(
+def _collect_roster_states(
     roster_states: list[RecordedRoster], items: Iterable[AuthenticatedEntry], key: MachineKey
 ) -> None:
     """Add to ``roster_states`` what journal entries and checkpoints record of the staff roster.
@@ -154,5 +154,7 @@ def _collect_recorded(
             record: Any = transaction.record
             states.append(record["ledger"]["state"])
         roster_states += [
-            RecordedRoster.from_json(state[STATE_KEY]) for state in states if state.get(STATE_KEY) is not None
+            RecordedRoster.from_json(state[ROSTER_STATE_KEY])
+            for state in states
+            if state.get(ROSTER_STATE_KEY) is not None
         ]

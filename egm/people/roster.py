@@ -113,7 +113,7 @@ class Roster:
             )
         if roster.digest != _compute_digest(roster):
             raise RosterError(f"{path}: was altered by something other than this program")
-        expected_seal = _seal(roster)
+        expected_seal = _compute_hmac(roster)
         return replace(
             roster, has_valid_seal=bool(expected_seal) and hmac.compare_digest(expected_seal, seal)
         )
@@ -230,7 +230,7 @@ class Roster:
 
         Return the roster.
         """
-        seal = _seal(self)
+        seal = _compute_hmac(self)
         document = _encode_roster(self) | {"seal": seal}
         replace_private(path, json.dumps(document, ensure_ascii=False, indent=1))
         return replace(self, has_valid_seal=bool(seal))
@@ -262,7 +262,7 @@ def _compute_digest(roster: Roster) -> str:
     return hashlib.sha256(encode_canonical_json(_encode_roster(replace(roster, changes=changes)))).hexdigest()
 
 
-def _seal(roster: Roster) -> str:
+def _compute_hmac(roster: Roster) -> str:
     """Return the roster's HMAC with the machine key in its folder, or "" if there is no intact key."""
     folders = [file.parent for file in (roster.path, roster.spare) if file is not None]
     try:

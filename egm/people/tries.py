@@ -41,7 +41,7 @@ class WrongPin:
     @classmethod
     def create_now(cls, number: str, at: str, *, recorded: bool = False) -> "WrongPin":
         """Return the record of a wrong PIN typed now for staff number ``number``; ``at`` is the time for display."""
-        return cls(os.urandom(8).hex(), find_counted_number(number), _read_uptime_seconds(), at, recorded)  # noqa: TID251 (it makes an id)
+        return cls(os.urandom(8).hex(), find_number_to_count(number), _read_uptime_seconds(), at, recorded)  # noqa: TID251 (it makes an id)
 
     @property
     def is_counted_towards_lock(self) -> bool:
@@ -52,7 +52,7 @@ class WrongPin:
         return age < LOCKED_SECONDS
 
 
-def find_counted_number(number: str) -> str:
+def find_number_to_count(number: str) -> str:
     """Return the staff number for which a wrong PIN counts; "?" if ``number`` cannot be a staff number."""
     return number if STAFF_NUMBER_PATTERN.fullmatch(number) else "?"
 

@@ -13,8 +13,8 @@ from typing import Final
 
 from babel.numbers import format_currency
 
-from egm.config.cabinet_file import GameSlot
-from egm.config.levels import LevelSlot
+from egm.config.cabinet_file import GameTable
+from egm.config.levels import ProgressiveLevelTable
 from egm.errors import OperatorError
 from egm.kernel.machine import Machine
 from egm.kernel.messages import BetChances, LongOdds
@@ -62,7 +62,7 @@ class CertificateRules:
     are_certificates_required: bool = False
 
     def verify_certificate(
-        self, slot: GameSlot, game: Game, profile: Profile, lowest_return: Fraction
+        self, slot: GameTable, game: Game, profile: Profile, lowest_return: Fraction
     ) -> Certificate | None:
         """Return the game's certificate after verifying it, or None if it has none and needs none.
 
@@ -90,9 +90,9 @@ class RefusedGame:
 
 
 def admit_games(
-    slots: tuple[GameSlot, ...],
+    slots: tuple[GameTable, ...],
     profile: Profile,
-    level_slots: tuple[LevelSlot, ...] = (),
+    level_slots: tuple[ProgressiveLevelTable, ...] = (),
     compute_prizes: ComputeLargestPrizes = compute_largest_prizes,
     certificate_rules: CertificateRules = CertificateRules(),
     report_progress: Callable[[int, str], None] = lambda _number, _game: None,
@@ -128,9 +128,9 @@ def admit_games(
 
 
 def _examine_game(
-    slot: GameSlot,
+    slot: GameTable,
     profile: Profile,
-    level_slots: tuple[LevelSlot, ...],
+    level_slots: tuple[ProgressiveLevelTable, ...],
     compute_prizes: ComputeLargestPrizes,
     certificate_rules: CertificateRules,
     *,
@@ -207,7 +207,7 @@ def list_return_percents(game: Game, bets: Iterable[BetAnalysis]) -> dict[str, s
 
 
 def _list_offered_bets(
-    game: Game, analysis: Analysis, levels: tuple[LevelSlot, ...]
+    game: Game, analysis: Analysis, levels: tuple[ProgressiveLevelTable, ...]
 ) -> tuple[BetAnalysis, ...]:
     """Return the ways to bet on this machine, without side bets whose progressive level is not in the cabinet file."""
     configured = {slot.level for slot in levels if slot.game == game.id}
@@ -266,7 +266,7 @@ def _check_prize_limit(pools: ProgressivePools, profile: Profile) -> None:
 
 
 def _list_allowed_denominations(
-    game: Game, slot: GameSlot, profile: Profile, compute_prizes: ComputeLargestPrizes
+    game: Game, slot: GameTable, profile: Profile, compute_prizes: ComputeLargestPrizes
 ) -> tuple[int, ...]:
     """Return the denominations of the cabinet file that the profile allows. Raises OperatorError if none exist."""
     requested_cents = slot.denominations_cents or game.denominations_cents

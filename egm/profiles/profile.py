@@ -36,7 +36,7 @@ from paytables.source import Source, describe_toml_error, parse_toml, read
 from rng import ReseedPolicy, RngError
 
 #: The folder of the profiles that ship with the machine.
-_FOLDER = Path(__file__).parent
+_PROFILES_FOLDER = Path(__file__).parent
 
 
 def _parse_fraction(value: object) -> Fraction:
@@ -58,7 +58,7 @@ def _parse_reseed_policy(value: object) -> ReseedPolicy:
 
 
 #: The meaning of each key of the generator's policy.
-_POLICY_MEANINGS: Final = {
+_RESEED_POLICY_MEANINGS: Final = {
     "mechanism": "The generator (SP 800-90A).",
     "every_generates": "Fresh entropy before the next step after this many requests; 0: never.",
     "every_seconds": "Fresh entropy before the next step after this many seconds; 0: never.",
@@ -71,7 +71,7 @@ _POLICY_MEANINGS: Final = {
 }
 
 
-def _build_policy_schema() -> dict[str, object]:
+def _build_reseed_policy_schema() -> dict[str, object]:
     """Return the JSON Schema of the generator's :class:`rng.ReseedPolicy`.
 
     The schema checks each value; rules between values are checked by the class itself.
@@ -85,7 +85,7 @@ def _build_policy_schema() -> dict[str, object]:
         "type": "object",
         "additionalProperties": False,
         "properties": {
-            setting.name: {"description": _POLICY_MEANINGS[setting.name]}
+            setting.name: {"description": _RESEED_POLICY_MEANINGS[setting.name]}
             | next(
                 (schema for kind, schema in kinds.items() if isinstance(setting.default, kind)),
                 {"type": "string"},
@@ -103,14 +103,16 @@ def _build_policy_schema() -> dict[str, object]:
 #: The JSON Schema of odds.
 _ODDS_SCHEMA: Final = {"type": "string", "pattern": r"^(0|1|0?\.\d+|\d+/\d+)$"}
 #: A probability or a return, from 0 to 1, read as an exact fraction.
-Odds = Annotated[Fraction, BeforeValidator(_parse_fraction), Field(ge=0, le=1), WithJsonSchema(_ODDS_SCHEMA)]
+UnitFraction = Annotated[
+    Fraction, BeforeValidator(_parse_fraction), Field(ge=0, le=1), WithJsonSchema(_ODDS_SCHEMA)
+]
 #: An amount of money in minor units, zero or more.
-Cents = Annotated[int, Field(ge=0, strict=True)]
+NonNegativeCents = Annotated[int, Field(ge=0, strict=True)]
 #: A number of minutes, at least one.
-Minutes = Annotated[int, Field(gt=0, strict=True)]
+PositiveMinutes = Annotated[int, Field(gt=0, strict=True)]
 
 
-class _Table(DocumentedFieldsMixin, BaseModel):
+class _ProfileTable(DocumentedFieldsMixin, BaseModel):
     """Base class of the tables of a profile; an unknown key is refused."""
 
     model_config = ConfigDict(frozen=True, extra="forbid", arbitrary_types_allowed=True, defer_build=True)
@@ -136,29 +138,29 @@ class MinimumReturn:
         return bet if returns[bet] < self.least else None
 
 
-class TableReturns(_Table):
+class TableReturnRules(_ProfileTable):
     """The minimum and maximum return of table games, for regulations whose limits are about slot machines only."""
 
-    least: Odds = Fraction(0)
+    least: UnitFraction = Fraction(0)
     """The minimum return of a bet, as a fraction; certification lists every bet below it."""
     applies_to: Literal["bet", "game", "nothing"] = "nothing"
     """What is refused below `least`: a game with any such bet, a game whose best bet is below it, or nothing."""
-    ceiling: Odds | None = None
+    ceiling: UnitFraction | None = None
     """The maximum return of a bet on a table; None: `returns.ceiling`. With 1, a bet may pay true odds."""
 
 
-class Returns(_Table):
+class ReturnRules(_ProfileTable):
     """The minimum return (RTP) of games, by family; the machine refuses a game below it."""
 
-    reels: Odds
+    reels: UnitFraction
     """The minimum return of slot-machine games: reels and video poker (Québec s.93)."""
-    keno: Odds
+    keno: UnitFraction
     """The minimum return of Keno games (Québec s.85)."""
-    wheel: Odds
+    wheel: UnitFraction
     """The minimum return of wheels of fortune (Québec s.122)."""
-    tables: TableReturns = TableReturns()
+    tables: TableReturnRules = TableReturnRules()
     """The limits of the return of table games; regulations for slot machines state none for them."""
-    ceiling: Odds | None = None
+    ceiling: UnitFraction | None = None
     """The maximum return of a game; certification refuses a game above it. None: a return above 100 % is only
     noted."""
 
@@ -186,25 +188,25 @@ class Returns(_Table):
         return {"reels": self.reels, "video-poker": self.reels, "keno": self.keno, "wheel": self.wheel}
 
 
-class ValueIn(_Table):
+class ValueInRules(_ProfileTable):
     """Money inserted: the bills accepted, and the credit limit."""
 
-    bills_cents: tuple[Cents, ...]
+    bills_cents: tuple[NonNegativeCents, ...]
     """The denominations of the bills accepted, in minor units, smallest first."""
-    credit_limit_cents: Cents
+    credit_limit_cents: NonNegativeCents
     """If the credit is this amount or more, no further money is accepted (NZ 1.43.9 [BKNTLIM])."""
     within_pay_out: bool = False
     """Whether the credit limit must not exceed what the machine can pay at once without staff (FR68-1)."""
 
 
-class Play(_Table):
+class PlayRules(_ProfileTable):
     """Limits of one game: its bet, win, denomination and duration."""
 
-    bet_limit_cents: Cents
+    bet_limit_cents: NonNegativeCents
     """The maximum cost of one game (Québec s.3; Québec VLT: $2.50)."""
-    bet_minimum_cents: Cents = 0
+    bet_minimum_cents: NonNegativeCents = 0
     """The minimum cost of one game; the operator may raise it (Québec s.3)."""
-    win_limit_cents: Cents | None = None
+    win_limit_cents: NonNegativeCents | None = None
     """The maximum win of one game (Québec VLT); None: no maximum."""
     credit_limit_cents: Annotated[int, Field(gt=0, strict=True)] | None = None
     """The maximum denomination (Québec VLT: $0.25); higher ones are not offered."""
@@ -214,7 +216,7 @@ class Play(_Table):
     """Whether the screen may show or preselect the best choice, if the game computes it (NJ-A(g), NZ 1.22.13)."""
 
 
-class Awards(_Table):
+class AwardOddsRules(_ProfileTable):
     """The odds above which the player is shown how unlikely an award is, and the longest odds allowed."""
 
     top_told_one_in: Annotated[int, Field(gt=0, strict=True)] | None = ONTARIO_LIMITS.top_one_in
@@ -234,7 +236,7 @@ class Awards(_Table):
         return OddsLimits(self.top_told_one_in, self.other_told_one_in)
 
 
-class PayOut(_Table):
+class PayoutRules(_ProfileTable):
     """The payout methods, and when each is used."""
 
     order: tuple[Literal["ticket", "coins"], ...]
@@ -242,7 +244,7 @@ class PayOut(_Table):
     automatic_cents: Annotated[int, Field(gt=0, strict=True)] | None = None
     """If the credit is this amount or more, the machine pays out automatically (Québec VLT: a coupon at $1,000);
     None: never."""
-    large_win_cents: Cents
+    large_win_cents: NonNegativeCents
     """A win of this amount or more locks the machine until an attendant has paid it (NZ 1.16.6)."""
     defect: Literal["refund", "keep"] = "refund"
     """What happens to the stake of a game that the machine cannot finish: refund it (Québec s.95), or retain it
@@ -256,14 +258,14 @@ class PayOut(_Table):
     Giving up and staking are metered."""
 
 
-class ByHand(_Table):
+class HandpayRules(_ProfileTable):
     """Duties and powers of staff concerning a player's money. An amount of none means that no limit applies."""
 
-    identity_cents: Cents | None = None
+    identity_cents: NonNegativeCents | None = None
     """A hand-pay of this amount or more is paid only against an identity document (Monaco 21.1)."""
     methods: Annotated[tuple[Literal["cash", "cheque", "transfer"], ...], Field(min_length=1)] = ("cash",)
     """How a hand-pay may be settled (Monaco 21.1)."""
-    tax_cents: Cents | None = None
+    tax_cents: NonNegativeCents | None = None
     """A win of this amount or more is paid by hand and marked as taxable (NJD 1.40, CFR 547.11)."""
     ticket_instead: bool = True
     """Whether a pending hand-pay of credit may become a ticket once one can be printed: the player requests the
@@ -276,10 +278,10 @@ class ByHand(_Table):
     the prize that waits for an attendant; the credits. Two people always decide."""
 
 
-class Tickets(_Table):
+class TicketingRules(_ProfileTable):
     """Limits of tickets: their amount and validity, and which kinds are printed and accepted."""
 
-    limit_cents: Cents
+    limit_cents: NonNegativeCents
     """The maximum amount of one ticket; more is paid by hand (H-11)."""
     valid_days: Annotated[int, Field(gt=0, strict=True)] | None = None
     """The number of days after the day of issue that a ticket is valid; none: it never expires (H-10)."""
@@ -291,7 +293,7 @@ class Tickets(_Table):
     """Whether restricted credit may be paid out on a ticket; if not, it stays until played or expired."""
 
 
-class Host(_Table):
+class HostRules(_ProfileTable):
     """The use of a host (casino system) for money, if the machine's cabinet file names one."""
 
     answer_seconds: Annotated[int, Field(gt=0, le=60, strict=True)] = 10
@@ -306,22 +308,22 @@ class Host(_Table):
     """Whether a machine goes out of service if its host reads the queued exceptions too slowly (AGE 11.1.2(3))."""
     starts_machine: bool = False
     """Whether a new machine can be played only after its host has enabled it (SD addendum 1)."""
-    transfer_limit_cents: Cents = 1_000_000
+    transfer_limit_cents: NonNegativeCents = 1_000_000
     """The maximum amount of one electronic transfer."""
 
 
-class Protection(_Table):
+class PlayerProtectionRules(_ProfileTable):
     """Reminders and limits of time and money. A session ends when the credits have been zero for a time."""
 
     clock: bool = False
     """Whether the time of day is always displayed (VIC r.19)."""
-    remind_minutes: tuple[Minutes, ...] = ()
+    remind_minutes: tuple[PositiveMinutes, ...] = ()
     """The minutes of play before the first reminder, then between the first and the second, and so on; the last number
     is repeated."""
     remind_spend_cents: Annotated[int, Field(gt=0, strict=True)] | None = None
     """A reminder is shown whenever the amount spent in the session (wagers minus wins) reaches a further multiple of
     this amount."""
-    limit_minutes: Minutes | None = None
+    limit_minutes: PositiveMinutes | None = None
     """The maximum length of a session, in minutes."""
     limit_spend_cents: Annotated[int, Field(gt=0, strict=True)] | None = None
     """The maximum amount spent in one session (wagers minus wins)."""
@@ -343,28 +345,28 @@ class Protection(_Table):
         return bool(has_spending_limit or self.remind_minutes or self.limit_minutes or self.own_limits)
 
 
-class Sound(_Table):
+class SoundRules(_ProfileTable):
     """Loudness limits; alarms and test tones have a minimum that no limit lowers (J-17)."""
 
     loudness_percent: Annotated[int, Field(ge=0, le=100, strict=True)] = 100
     """The loudness of the highest volume step, in percent of full scale."""
 
 
-class Coins(_Table):
+class CoinRules(_ProfileTable):
     """The coins accepted, the coin that the hopper pays, and its payout limit; empty for machines without coins."""
 
-    accepted_cents: tuple[Cents, ...] = ()
+    accepted_cents: tuple[NonNegativeCents, ...] = ()
     """The values of the coins accepted, in minor units (Monaco 19.5)."""
-    hopper_cents: Cents = 0
+    hopper_cents: NonNegativeCents = 0
     """The value of the coin that the hopper pays, in minor units; 0: there is no hopper."""
-    hopper_full_cents: Cents = 0
+    hopper_full_cents: NonNegativeCents = 0
     """The hopper level in minor units from which coins fall into the drop box of the cabinet stand (Monaco 19.5);
     0: never."""
     payout_coins_max: Annotated[int, Field(ge=0, le=255, strict=True)] = 0
     """The maximum number of coins of one payout; a larger amount is paid by the next method."""
 
 
-class HardMeters(_Table):
+class HardMeterRules(_ProfileTable):
     """Electromechanical counters on the I/O board (FR68-11)."""
 
     pulse_cents: Annotated[int, Field(gt=0, strict=True)] | None = None
@@ -379,7 +381,7 @@ class HardMeters(_Table):
     """The electronic meter that each counter follows; by default value in, cash box, value out, hand-pays, bills."""
 
 
-class Progressives(_Table):
+class ProgressiveRules(_ProfileTable):
     """The jurisdiction's rules for progressive levels: lost controllers, unconfirmed hits, hand-pay."""
 
     stale_seconds: Annotated[int, Field(ge=1, strict=True)] = 5
@@ -389,7 +391,7 @@ class Progressives(_Table):
     """What is refused while a level's controller is down: wagers that play for the level, or all play (NJ)."""
     unanswered: Literal["wait", "hand"] = "hand"
     """What happens to a hit that no controller confirms: it waits, or an attendant may pay the amount shown."""
-    hand_cents: Cents | None = None
+    hand_cents: NonNegativeCents | None = None
     """A progressive win of this amount or more is paid by hand, whatever else the game wins; None: as
     `large_win_cents` states."""
     counted: Literal["nothing", "reset", "all"] = "nothing"
@@ -397,7 +399,7 @@ class Progressives(_Table):
     growth."""
 
 
-class Staff(_Table):
+class StaffRules(_ProfileTable):
     """Identification of staff at the machine (J-08, J-16; Monaco arts 20-23; FR-door)."""
 
     menu_key: bool = True
@@ -433,7 +435,7 @@ class Staff(_Table):
     """The jurisdiction whose meter names the service pages use."""
 
 
-class Inventory(_Table):
+class InventoryRules(_ProfileTable):
     """The records that a machine must have. A machine with only simulated devices is a demonstration without any."""
 
     complete: bool = False
@@ -443,16 +445,16 @@ class Inventory(_Table):
     """Whether a game is offered only with a certificate signed by the key in the cabinet file (Monaco 19.3)."""
 
 
-class Journal(_Table):
+class JournalRules(_ProfileTable):
     """Journal settings: how often the journal is signed, and the maximum amount of one transaction (A-26)."""
 
     checkpoint_every: Annotated[int, Field(ge=10, strict=True)] = 1000
     """The number of entries between two signed checkpoints."""
-    increment_limits_cents: dict[str, Cents] = {}
+    increment_limits_cents: dict[str, NonNegativeCents] = {}
     """The most that one transaction may move into or out of an account, by account; above it the machine stops."""
 
 
-class Profile(_Table):
+class Profile(_ProfileTable):
     """The rules of one jurisdiction. The keys are documented in their tables."""
 
     id: Identifier
@@ -465,24 +467,24 @@ class Profile(_Table):
     """The currency, ISO 4217."""
     languages: Annotated[tuple[str, ...], Field(min_length=1)]
     """The languages of the screen; the first is the default."""
-    returns: Returns
-    value_in: ValueIn
-    play: Play
-    awards: Awards = Awards()
-    pay_out: PayOut
-    by_hand: ByHand = ByHand()
-    tickets: Tickets
-    protection: Protection = Protection()
-    sound: Sound = Sound()
-    coins: Coins = Coins()
-    host: Host = Host()
-    progressives: Progressives = Progressives()
-    hard_meters: HardMeters = HardMeters()
-    staff: Staff = Staff()
-    inventory: Inventory = Inventory()
-    journal: Journal = Journal()
+    returns: ReturnRules
+    value_in: ValueInRules
+    play: PlayRules
+    awards: AwardOddsRules = AwardOddsRules()
+    pay_out: PayoutRules
+    by_hand: HandpayRules = HandpayRules()
+    tickets: TicketingRules
+    protection: PlayerProtectionRules = PlayerProtectionRules()
+    sound: SoundRules = SoundRules()
+    coins: CoinRules = CoinRules()
+    host: HostRules = HostRules()
+    progressives: ProgressiveRules = ProgressiveRules()
+    hard_meters: HardMeterRules = HardMeterRules()
+    staff: StaffRules = StaffRules()
+    inventory: InventoryRules = InventoryRules()
+    journal: JournalRules = JournalRules()
     chance: Annotated[
-        ReseedPolicy, BeforeValidator(_parse_reseed_policy), WithJsonSchema(_build_policy_schema())
+        ReseedPolicy, BeforeValidator(_parse_reseed_policy), WithJsonSchema(_build_reseed_policy_schema())
     ]
     """When the random number generator takes fresh entropy, and how often it is tested (rng.ReseedPolicy)."""
     _file: Source | None = PrivateAttr(default=None)
@@ -543,7 +545,7 @@ class Profile(_Table):
 
 def list_profile_ids() -> tuple[str, ...]:
     """Return the ids of the jurisdiction profiles that ship with the machine."""
-    return tuple(sorted(path.stem for path in _FOLDER.glob("*.toml")))
+    return tuple(sorted(path.stem for path in _PROFILES_FOLDER.glob("*.toml")))
 
 
 def load_profile(name: str | Path) -> Profile:
@@ -552,7 +554,7 @@ def load_profile(name: str | Path) -> Profile:
     Raises OperatorError if it is missing or invalid; the text has every fault with file, line, key and reason.
     """
     try:
-        source = read(name, _FOLDER)
+        source = read(name, _PROFILES_FOLDER)
     except DefinitionError as error:
         raise OperatorError(f"jurisdiction profile {error}") from None
     file = source.path.name

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 from pydantic.json_schema import JsonSchemaValue
 
-from egm.config.keys import KeyDocumentation, build_key, resolve_reference
+from egm.config.keys import KeyDocumentation, build_key_documentation, resolve_reference
 from egm.profiles.profile import Profile
 
 
@@ -38,4 +38,4 @@ def _iter_table_keys(
         if "properties" in described:
             yield from _iter_table_keys(root, described, f"{prefix}{name}.")
             continue
-        yield build_key(root, table, name, prefix)
+        yield build_key_documentation(root, table, name, prefix)

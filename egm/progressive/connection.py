@@ -18,7 +18,7 @@ from cryptography import x509
 from cryptography.exceptions import InvalidSignature
 from cryptography.x509.oid import NameOID
 
-from egm.config.levels import LinkSlot
+from egm.config.levels import ProgressiveLinkTable
 from egm.errors import OperatorError
 from egm.progressive.certificates import raise_read_errors
 from egm.secret_files import require_private
@@ -53,7 +53,7 @@ class _Socket(ssl.SSLSocket):
         self.close()
 
 
-def build_tls_context(slot: LinkSlot) -> ssl.SSLContext:
+def build_tls_context(slot: ProgressiveLinkTable) -> ssl.SSLContext:
     """Return the TLS 1.3 context with which machine and broker authenticate each other by certificates.
 
     Raises OperatorError that names the certificate files.
@@ -70,7 +70,7 @@ def build_tls_context(slot: LinkSlot) -> ssl.SSLContext:
     return context
 
 
-def check_certificates(slot: LinkSlot, serial: str) -> None:
+def check_certificates(slot: ProgressiveLinkTable, serial: str) -> None:
     """Raise OperatorError unless the certificate files of the link authenticate this machine to the broker.
 
     The private key must belong to the machine's certificate, the authority must have signed the certificate,
@@ -152,7 +152,11 @@ class BrokerLine:
 
 @contextlib.asynccontextmanager
 async def open_connection(
-    slot: LinkSlot, context: ssl.SSLContext, identifier: str, *, limit_seconds: float = OPERATION_SECONDS_MAX
+    slot: ProgressiveLinkTable,
+    context: ssl.SSLContext,
+    identifier: str,
+    *,
+    limit_seconds: float = OPERATION_SECONDS_MAX,
 ) -> AsyncIterator[BrokerLine]:
     """Open a connection to the broker for the ``with`` block.
 
@@ -193,7 +197,7 @@ async def _limit_time(seconds: float, activity: str) -> AsyncIterator[None]:
 
 
 async def keep_connected(
-    slot: LinkSlot,
+    slot: ProgressiveLinkTable,
     context: Callable[[], ssl.SSLContext],
     identifier: str,
     serve: Callable[[BrokerLine], Awaitable[None]],

@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Final
 
-from egm.config.levels import LinkSlot
+from egm.config.levels import ProgressiveLinkTable
 from egm.errors import OperatorError
 from egm.integrity.keys import IntegrityKey
 from egm.kernel.events import Event, EventType
@@ -62,12 +62,12 @@ class EnrolmentState:
 
     folder: LinkCertificateFolder = field(default_factory=lambda: LinkCertificateFolder(Path("link")))
     enrolment_stick: EnrolmentStick = field(default_factory=lambda: EnrolmentStick(STICK_PATH))
-    link: LinkSlot | None = None
+    link: ProgressiveLinkTable | None = None
     answer: EnrolmentAnswer | None = None
 
 
 def record_certificate_at_start(
-    machine: Machine, folder: LinkCertificateFolder, stick: EnrolmentStick, link: LinkSlot | None
+    machine: Machine, folder: LinkCertificateFolder, stick: EnrolmentStick, link: ProgressiveLinkTable | None
 ) -> None:
     """At start-up, put the link certificate that the journal names into use.
 

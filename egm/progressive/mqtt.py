@@ -9,7 +9,7 @@ from collections.abc import Iterable
 
 import aiomqtt
 
-from egm.config.levels import LinkSlot
+from egm.config.levels import ProgressiveLinkTable
 from egm.errors import OperatorError
 from egm.kernel.services import BackgroundService, MachineContext
 from egm.progressive import topics
@@ -41,7 +41,7 @@ class MqttCarrier:
 
     def __init__(
         self,
-        slot: LinkSlot,
+        slot: ProgressiveLinkTable,
         machine: str,
         *,
         retry_seconds: float = RECONNECT_SECONDS,

@@ -2,14 +2,14 @@
 
 A level has one pool for each stake at which it is played, because a larger stake plays for a larger amount. The
 game's definition states base, increment, odds and stake; the cabinet file states who manages the level
-(:class:`egm.config.levels.LevelSlot`).
+(:class:`egm.config.levels.ProgressiveLevelTable`).
 """
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from enum import StrEnum
 
-from egm.config.levels import LevelScope, LevelSlot
+from egm.config.levels import LevelScope, ProgressiveLevelTable
 from egm.errors import OperatorError
 from egm.progressive.definition import LevelDefinition, LevelStakeAndOdds
 from egm.progressive.level import LevelTerms
@@ -108,7 +108,7 @@ def combine_pools(parts: Iterable[ProgressivePools]) -> ProgressivePools:
 
 
 def create_pools(
-    game: Game, denominations_cents: Iterable[int], slots: Iterable[LevelSlot]
+    game: Game, denominations_cents: Iterable[int], slots: Iterable[ProgressiveLevelTable]
 ) -> ProgressivePools:
     """Create the pools of one game's progressive levels at all denominations at which the game is offered.
 
@@ -194,7 +194,7 @@ def _are_levels_configured(
     return has_prescribed_amounts(game, wager, denomination_cents)
 
 
-def _find_keeper(slot: LevelSlot) -> LevelKeeper:
+def _find_keeper(slot: ProgressiveLevelTable) -> LevelKeeper:
     """Return who manages a progressive level: this machine, a SAS host, or a controller."""
     if slot.kind is LevelScope.STAND_ALONE:
         return LevelKeeper.MACHINE
@@ -202,7 +202,7 @@ def _find_keeper(slot: LevelSlot) -> LevelKeeper:
 
 
 def _create_pool(
-    game: Game, play: LevelPlay, slot: LevelSlot, denomination_cents: int
+    game: Game, play: LevelPlay, slot: ProgressiveLevelTable, denomination_cents: int
 ) -> ProgressivePool | None:
     """Create the pool of a game's level at one stake; None if the cabinet file names no shared level for this stake."""
     stake_cents = play.stake_credits * denomination_cents

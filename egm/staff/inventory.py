@@ -10,7 +10,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, Final
 
-from egm.config.cabinet_file import Inventory
+from egm.config.cabinet_file import InventoryTable
 from egm.errors import OperatorError
 from egm.kernel.games import InstalledGames
 from egm.kernel.machine import Machine
@@ -46,7 +46,7 @@ _SHEET_FIELDS: Final = (
 
 
 def build_inventory_entry(
-    machine: Machine, inventory: Inventory, certificates: Mapping[str, Certificate | None]
+    machine: Machine, inventory: InventoryTable, certificates: Mapping[str, Certificate | None]
 ) -> InventoryEntry:
     """Return the machine's inventory entry from the cabinet file and the games installed now.
 
@@ -96,7 +96,7 @@ def _format_return(machine: Machine, game: Game) -> str:
 
 def record_inventory_change(
     machine: Machine,
-    inventory: Inventory,
+    inventory: InventoryTable,
     certificates: Mapping[str, Certificate | None] | None = None,
     *,
     must_be_complete: bool = False,
@@ -125,7 +125,7 @@ def record_inventory_change(
     machine.post(INVENTORY_CHANGED, change, state={StaffKey.INVENTORY: entry})
 
 
-def _describe_photograph(inventory: Inventory) -> str:
+def _describe_photograph(inventory: InventoryTable) -> str:
     """Return the name and digest of the file with the machine's photograph."""
     if inventory.photograph is None:
         return ""

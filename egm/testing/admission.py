@@ -8,8 +8,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import lru_cache
 
-from egm.config.cabinet_file import GameSlot
-from egm.config.levels import LevelSlot
+from egm.config.cabinet_file import GameTable
+from egm.config.levels import ProgressiveLevelTable
 from egm.play.installed_games import InstalledGame, RefusedGame, admit_games
 from egm.profiles import Profile
 from paytables.definition import read_source
@@ -28,13 +28,13 @@ class _Request:
     """
 
     content: tuple[str, ...]
-    slots: tuple[GameSlot, ...] = field(compare=False)
+    slots: tuple[GameTable, ...] = field(compare=False)
     profile: Profile = field(compare=False)
-    levels: tuple[LevelSlot, ...] = field(compare=False)
+    levels: tuple[ProgressiveLevelTable, ...] = field(compare=False)
 
 
 def admit_once(
-    slots: tuple[GameSlot, ...], profile: Profile, levels: tuple[LevelSlot, ...]
+    slots: tuple[GameTable, ...], profile: Profile, levels: tuple[ProgressiveLevelTable, ...]
 ) -> tuple[Mapping[str, InstalledGame], tuple[RefusedGame, ...]]:
     """Return the result of :func:`admit_games` for a cabinet with a wheel.
 

@@ -15,8 +15,8 @@ from typing import Any, Final, Self
 
 from egm.app.features import FEATURES, build_menu
 from egm.app.removed_devices import settle_removed_devices_and_hosts
-from egm.config.cabinet_file import GameSlot
-from egm.config.levels import LevelSlot
+from egm.config.cabinet_file import GameTable
+from egm.config.levels import ProgressiveLevelTable
 from egm.devices.interface import Banknote, Barcode, Devices, PrintState, TicketJob
 from egm.gaming_day import UTC_GAMING_DAY, GamingDay
 from egm.host.ticket_recovery import open_ticket_desk, recover_tickets
@@ -290,7 +290,7 @@ class MachineRig:
         games: tuple[str, ...] = (GAME,),
         devices: tuple[str, ...] = (),
         host: HostMoney | None = None,
-        levels: tuple[LevelSlot, ...] = (),
+        levels: tuple[ProgressiveLevelTable, ...] = (),
         position: Position | None = None,
         first_rig: "MachineRig | None" = None,
         denominations_cents: tuple[int, ...] = (),
@@ -315,7 +315,7 @@ class MachineRig:
             self.clock.wall = wall
         self.hands = OrderRecorder()
         self.profile = load_profile(profile)
-        slots = tuple(GameSlot(game=game, denominations_cents=denominations_cents) for game in games)
+        slots = tuple(GameTable(game=game, denominations_cents=denominations_cents) for game in games)
         installed, self.refused = admit_once(slots, self.profile, levels)
         self.journal: Journal = (
             Journal.open(

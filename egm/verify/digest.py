@@ -24,7 +24,7 @@ _LINK_DIGEST_PREFIX: Final = b"symbolic link\0"
 _UNREADABLE_PREFIX: Final = "unreadable: "
 
 
-class Algorithm(StrEnum):
+class SignatureAlgorithm(StrEnum):
     """The algorithms of a component's signature: HMAC (RFC 2104) with the verifier's seed, or a plain digest."""
 
     SHA1_HMAC = "sha1-hmac"
@@ -60,7 +60,7 @@ def read_seed(text: str) -> bytes:
 def compute_digests(files: Mapping[str, Path], opened_files: Iterable[Source] = ()) -> dict[str, str]:
     """Return the SHA-256 of each file in hexadecimal, or the reason why it cannot be read, by file name.
 
-    :func:`is_readable` distinguishes digest and reason. ``opened_files`` has the files that this process has
+    :func:`is_digest` distinguishes digest and reason. ``opened_files`` has the files that this process has
     already read and uses. For these the bytes that it read are digested, whatever is on the disk now. Those
     that are not in ``files`` are added under ``own/``.
     """
@@ -86,7 +86,7 @@ def _digest_file(path: Path) -> str:
         return f"{_UNREADABLE_PREFIX}{error.strerror}"
 
 
-def is_readable(digest: str) -> bool:
+def is_digest(digest: str) -> bool:
     """Return whether ``digest`` is a digest.
 
     If not, it is the reason why :func:`compute_digests` could not read the file.
@@ -106,15 +106,15 @@ def compute_component_digests(digests: Mapping[str, str]) -> dict[str, str]:
 
 
 def compute_signatures(
-    files: Mapping[str, Path], algorithm: Algorithm, key: bytes, components: Iterable[str] = ()
+    files: Mapping[str, Path], algorithm: SignatureAlgorithm, key: bytes, components: Iterable[str] = ()
 ) -> dict[str, str]:
     """Return the signature of each software component in hexadecimal, by component name.
 
     If ``components`` is given, only these are signed. Raises OperatorError for an unknown component, or for a
     ``key`` with an algorithm that takes none; LocalError for a file that cannot be read.
     """
-    if key and algorithm is Algorithm.SHA256:
-        raise OperatorError(f"{algorithm} takes no seed; {Algorithm.SHA256_HMAC} does")
+    if key and algorithm is SignatureAlgorithm.SHA256:
+        raise OperatorError(f"{algorithm} takes no seed; {SignatureAlgorithm.SHA256_HMAC} does")
     parts: defaultdict[str, list[str]] = defaultdict(list)
     for name in files:
         parts[find_component(name)].append(name)
@@ -129,16 +129,18 @@ def compute_signatures(
     }
 
 
-def _compute_signature(files: Mapping[str, Path], names: list[str], algorithm: Algorithm, key: bytes) -> str:
+def _compute_signature(
+    files: Mapping[str, Path], names: list[str], algorithm: SignatureAlgorithm, key: bytes
+) -> str:
     """Return the signature of a component in hexadecimal: over the names, lengths and contents of its files.
 
     For a symbolic link, the path to which it points is signed instead of a content.
     """
     hasher: _HashObject
-    if algorithm is Algorithm.SHA256:
+    if algorithm is SignatureAlgorithm.SHA256:
         hasher = hashlib.sha256()
     else:
-        hasher = hmac.new(key, digestmod="sha1" if algorithm is Algorithm.SHA1_HMAC else "sha256")
+        hasher = hmac.new(key, digestmod="sha1" if algorithm is SignatureAlgorithm.SHA1_HMAC else "sha256")
     for name in names:
         try:
             data = (

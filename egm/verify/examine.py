@@ -15,9 +15,9 @@ from typing import Any, Final
 
 from egm.errors import LocalError, OperatorError
 from egm.isolated import build_python_command, require_isolated_mode
-from egm.verify.digest import Algorithm, compute_digests, compute_signatures
+from egm.verify.digest import SignatureAlgorithm, compute_digests, compute_signatures
 from egm.verify.manifest import find_differences, load_signed
-from egm.verify.tree import Scope, list_software_files
+from egm.verify.tree import SoftwareScope, list_software_files
 from meters.keys import format_fingerprint
 from paytables.source import Source
 
@@ -93,7 +93,7 @@ async def examine_in_child_process(
 
 
 async def sign_in_child_process(
-    scope: Scope, algorithm: Algorithm, key: bytes, components: tuple[str, ...]
+    scope: SoftwareScope, algorithm: SignatureAlgorithm, key: bytes, components: tuple[str, ...]
 ) -> dict[str, str]:
     """Return the signatures of software components by name, computed in a separate process of low priority.
 
@@ -127,16 +127,18 @@ async def _run_in_child_process(order: Mapping[str, Any]) -> dict[str, Any]:
     return answer
 
 
-def _execute_order(order: Mapping[str, Any]) -> Mapping[str, Any]:
+def _execute_request(order: Mapping[str, Any]) -> Mapping[str, Any]:
     """Examine or sign the software, as the JSON ``order`` states, and return the result as JSON."""
     if "manifest" in order:
         own_files = tuple((name, path) for name, path in order["own"])
         return asdict(verify_software_files(Path(order["manifest"]), order["key"], own_files))
     raw = order["scope"]
     definitions = tuple((name, path) for name, path in raw["cabinet_definitions"])
-    scope = Scope(**(raw | {"cabinet_definitions": definitions}))
+    scope = SoftwareScope(**(raw | {"cabinet_definitions": definitions}))
     key = bytes.fromhex(order["key"])
-    return compute_signatures(list_software_files(scope), Algorithm(order["algorithm"]), key, order["wanted"])
+    return compute_signatures(
+        list_software_files(scope), SignatureAlgorithm(order["algorithm"]), key, order["wanted"]
+    )
 
 
 def main() -> None:
@@ -144,7 +146,7 @@ def main() -> None:
     try:
         require_isolated_mode("egm.verify.examine")
         os.nice(_PRIORITY_DECREASE)
-        answer = _execute_order(json.load(sys.stdin))
+        answer = _execute_request(json.load(sys.stdin))
     except (LocalError, OperatorError) as error:
         sys.exit(str(error))
     json.dump(answer, sys.stdout)

@@ -22,8 +22,8 @@ from cryptography.hazmat.primitives.serialization import (
 )
 
 from egm.errors import OperatorError
-from egm.verify.digest import compute_component_digests, is_readable
-from egm.verify.tree import Scope
+from egm.verify.digest import compute_component_digests, is_digest
+from egm.verify.tree import SoftwareScope
 from meters.entry import encode_canonical_json, parse
 from meters.keys import is_signed_by
 from paytables.source import read_contents
@@ -54,9 +54,9 @@ class Manifest:
     files: Mapping[str, str]
     """The SHA-256 of each file in hexadecimal, by file name."""
 
-    def scope(self, own_files: tuple[tuple[str, str], ...]) -> Scope:
+    def scope(self, own_files: tuple[tuple[str, str], ...]) -> SoftwareScope:
         """Return which files to verify on a cabinet that brings the definition files ``own_files``."""
-        return Scope(cabinet_definitions=own_files, libraries=self.libraries, bytecode=self.bytecode)
+        return SoftwareScope(cabinet_definitions=own_files, libraries=self.libraries, bytecode=self.bytecode)
 
     @property
     def components(self) -> dict[str, str]:
@@ -108,9 +108,9 @@ def find_differences(manifest: Manifest, digests: Mapping[str, str]) -> tuple[Fi
         present_digest, signed_digest = digests.get(name), manifest.files.get(name)
         if signed_digest is None:
             return FileFault.FOREIGN
-        if present_digest is None or (not is_readable(present_digest) and name.startswith("own/")):
+        if present_digest is None or (not is_digest(present_digest) and name.startswith("own/")):
             return FileFault.MISSING
-        if not is_readable(present_digest):
+        if not is_digest(present_digest):
             return FileFault.UNREADABLE
         return FileFault.ALTERED if present_digest != signed_digest else None
 
@@ -120,12 +120,12 @@ def find_differences(manifest: Manifest, digests: Mapping[str, str]) -> tuple[Fi
     )
 
 
-def encode_unsigned(manifest: Manifest) -> bytes:
+def encode_for_signature(manifest: Manifest) -> bytes:
     """Return the bytes of a manifest file without public key and signature."""
     return encode_canonical_json({"manifest": manifest.content()}) + b"\n"
 
 
-def sign(data: bytes, key: Ed25519PrivateKey, where: str) -> bytes:
+def encode_signed_manifest(data: bytes, key: Ed25519PrivateKey, where: str) -> bytes:
     """Return the bytes of a manifest file signed with ``key``.
 
     ``data`` are the bytes of the file before; a signature in it is replaced. Raises ManifestError, naming
@@ -196,12 +196,12 @@ def _read_manifest(content: Mapping[str, Any], where: str) -> Manifest:
 
 
 # ------------------------------------------------------------------ the manufacturer's key
-def create_key() -> bytes:
+def create_signing_key() -> bytes:
     """Return a manufacturer's new private key as PEM (PKCS #8); it must never be stored on a machine."""
     return Ed25519PrivateKey.generate().private_bytes(Encoding.PEM, PrivateFormat.PKCS8, NoEncryption())
 
 
-def read_key(pem: bytes, where: str) -> Ed25519PrivateKey:
+def read_signing_key(pem: bytes, where: str) -> Ed25519PrivateKey:
     """Return a manufacturer's private key from PEM. Raises ManifestError, naming ``where``."""
     try:
         key = load_pem_private_key(pem, password=None)

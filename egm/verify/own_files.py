@@ -11,14 +11,14 @@ from pathlib import Path, PurePosixPath
 from egm.config.cabinet_file import CabinetFile
 from egm.errors import OperatorError
 from egm.verify.manifest import load_signed
-from egm.verify.tree import Scope
+from egm.verify.tree import SoftwareScope
 from paytables.assets import read_assets
 from paytables.definition import parse, read_source
 from paytables.errors import PaytableError
 from paytables.source import is_path
 
 
-def list_own_files(cabinet_file: CabinetFile) -> tuple[tuple[str, str], ...]:
+def list_own_definition_files(cabinet_file: CabinetFile) -> tuple[tuple[str, str], ...]:
     """Return (name, path) of each definition file of a game or profile that a cabinet file names by its path.
 
     Games and profiles that it names by a library id are not included. The pictures and sounds of a game are
@@ -41,18 +41,18 @@ def _iter_game_assets(path: str) -> Iterator[str]:
         yield from read_assets(parse(source), source.path)
 
 
-def find_scope(cabinet_file: CabinetFile) -> Scope:
+def find_software_scope(cabinet_file: CabinetFile) -> SoftwareScope:
     """Return which files belong to the software of a cabinet, as its signed manifest states.
 
     Without a trusted manifest, return the program and the cabinet's own files, so that a verifier still gets
     signatures if the manifest is damaged.
     """
-    own_files, pinned = list_own_files(cabinet_file), cabinet_file.software
+    own_files, pinned = list_own_definition_files(cabinet_file), cabinet_file.software
     try:
         return (
-            Scope(cabinet_definitions=own_files)
+            SoftwareScope(cabinet_definitions=own_files)
             if pinned is None
             else load_signed(pinned.manifest, pinned.key).scope(own_files)
         )
     except OperatorError:
-        return Scope(cabinet_definitions=own_files)
+        return SoftwareScope(cabinet_definitions=own_files)

@@ -41,7 +41,7 @@ _BYTECODE_FOLDER: Final = "__pycache__"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Scope:
+class SoftwareScope:
     """The choice of files that count as a cabinet's software."""
 
     cabinet_definitions: tuple[tuple[str, str], ...] = ()
@@ -67,7 +67,7 @@ def list_uncompiled_modules(files: Mapping[str, Path]) -> list[str]:
     ]
 
 
-def find_components(scope: Scope) -> frozenset[str]:
+def find_components(scope: SoftwareScope) -> frozenset[str]:
     """Return the names of the software components to which the files of ``scope`` belong."""
     absent = {
         name
@@ -88,7 +88,7 @@ def find_component(name: str) -> str:
     raise LocalError(f"{name}: does not belong to any component of the software")
 
 
-def list_software_files(scope: Scope) -> dict[str, Path]:
+def list_software_files(scope: SoftwareScope) -> dict[str, Path]:
     """Return the path of every software file, by name, including files of the cabinet that are missing.
 
     For a cabinet's own file, symbolic links are followed, as the machine does when it opens the file.

@@ -18,7 +18,7 @@ from rigs.seated import NEED_OTHERS
 
 from egm.app.view import build_game_view, build_snapshot
 from egm.config.cabinet_file import DEFAULT_CABINET
-from egm.config.levels import LevelSlot
+from egm.config.levels import ProgressiveLevelTable
 from egm.kernel.events import EventType, State
 from egm.kernel.games import InstalledGames
 from egm.kernel.messages import DecisionRequest, Hello
@@ -116,7 +116,9 @@ def rig(tmp_path):
     rooms = []
 
     def start(game, **options):
-        levels = tuple(LevelSlot(game=game, level=play.level) for play in rules_of(game).list_every_level())
+        levels = tuple(
+            ProgressiveLevelTable(game=game, level=play.level) for play in rules_of(game).list_every_level()
+        )
         rooms.append(MachineRig(tmp_path / f"m{len(rooms)}", games=(game,), levels=levels, **options).boot())
         return rooms[-1]
 

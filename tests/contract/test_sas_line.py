@@ -16,9 +16,9 @@ from egm.integrity.lockups import list_disabling_sources
 from egm.kernel.events import State
 from egm.links.sas.crc import append_crc, has_valid_crc
 from egm.testing.sas import FILE
-from egm.verify.digest import Algorithm, compute_signatures
-from egm.verify.own_files import list_own_files
-from egm.verify.tree import Scope, find_components, list_software_files
+from egm.verify.digest import SignatureAlgorithm, compute_signatures
+from egm.verify.own_files import list_own_definition_files
+from egm.verify.tree import SoftwareScope, find_components, list_software_files
 from meters import Journal
 from paytables.definition import LIBRARY
 
@@ -67,12 +67,12 @@ def test_the_rom_signature_is_reported_later_and_depends_on_the_seed(
 
     async def scenario(rig: Rig) -> None:
         wire = rig.wire("main")
-        scope = Scope(cabinet_definitions=list_own_files(rig.file))
+        scope = SoftwareScope(cabinet_definitions=list_own_definition_files(rig.file))
         components = sorted(find_components(scope))
         assert "own" in components
         for seed in ("3412", "0000"):
             signed = compute_signatures(
-                list_software_files(scope), Algorithm.SHA1_HMAC, bytes.fromhex(seed), components
+                list_software_files(scope), SignatureAlgorithm.SHA1_HMAC, bytes.fromhex(seed), components
             )
             wanted = compute_crc_kermit("".join(signed[name] for name in components).encode())
             assert await _signature(wire, seed) == wanted.to_bytes(2, "little").hex()

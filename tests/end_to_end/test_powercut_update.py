@@ -12,10 +12,10 @@ import pytest
 from powercut_rig import missing
 from rigs.losing_disk import LosingDisk
 
-from egm.verify.manifest import create_key, format_public_key, read_key
+from egm.verify.manifest import create_signing_key, format_public_key, read_signing_key
 from tools.image import slot
 
-KEY = read_key(create_key(), "key")
+KEY = read_signing_key(create_signing_key(), "key")
 PUBLIC = format_public_key(KEY)
 SIZES = {"esp": 300_000, "root": 1_500_000}
 #: Cuts for each that ``--kills`` asks for: an update takes a second, a life of the machine ten.

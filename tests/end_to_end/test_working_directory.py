@@ -10,9 +10,9 @@ from run_rig import ONE_GAME, cabinet, connect, snapshot, until
 
 from egm.config.cabinet_file import StateFolder
 from egm.isolated import build_python_command
-from egm.verify.digest import Algorithm, compute_signatures
+from egm.verify.digest import SignatureAlgorithm, compute_signatures
 from egm.verify.examine import examine_in_child_process, sign_in_child_process
-from egm.verify.tree import Scope, list_software_files
+from egm.verify.tree import SoftwareScope, list_software_files
 
 #: Ours, the standard library's, and a dependency's.
 PLANTED = (
@@ -62,9 +62,11 @@ def test_no_process_imports_from_the_directory_it_is_started_in(planted, module)
 
 @pytest.mark.requirement("A-12", "A-18")
 def test_the_verifier_process_imports_only_installed_modules(planted):
-    signed = asyncio.run(sign_in_child_process(Scope(), Algorithm.SHA256_HMAC, b"\x0a", ("chance",)))
+    signed = asyncio.run(
+        sign_in_child_process(SoftwareScope(), SignatureAlgorithm.SHA256_HMAC, b"\x0a", ("chance",))
+    )
     assert signed == compute_signatures(
-        list_software_files(Scope()), Algorithm.SHA256_HMAC, b"\x0a", ["chance"]
+        list_software_files(SoftwareScope()), SignatureAlgorithm.SHA256_HMAC, b"\x0a", ["chance"]
     )
     found = asyncio.run(examine_in_child_process(planted.with_name("none.manifest"), "00" * 32, ()))
     assert "No such file" in found.trouble[0]

@@ -10,7 +10,7 @@ from datetime import UTC, datetime
 
 import pytest
 
-from egm.config.cabinet_file import GameSlot
+from egm.config.cabinet_file import GameTable
 from meters import Journal, Policy, Transaction, Transfer, open_view
 from meters.archive import ARCHIVE_END_KEY
 from meters.segment import SEGMENT_SUFFIX
@@ -147,7 +147,7 @@ def hold(few, many):
 def test_ten_times_the_games_of_the_library_cost_the_same(tmp_path):
     """Measure what a start, and a verification continued from its point, read and store."""
     state, point, ages = tmp_path / "state", tmp_path / "point", []
-    slots = tuple(GameSlot(game=name) for name in list_library_games())
+    slots = tuple(GameTable(game=name) for name in list_library_games())
     policy = replace(POLICY, archive_entries=500, unarchived_entries=500)
     played, games_a_day = 0, 100
     for games in (1000, 10_000):
@@ -173,7 +173,7 @@ def test_a_game_takes_at_most_two_thousand_bytes_on_both_media(tmp_path):
     """The games of the library, as the cabinet writes them; what a file is laid out ahead does not count."""
     games = 400
     with Journal.open(tmp_path, now=clock, storage=UnsyncedStorage()) as journal:
-        slots = tuple(GameSlot(game=name) for name in list_library_games())
+        slots = tuple(GameTable(game=name) for name in list_library_games())
         engine = bench_engine(journal, slots=slots, fund_cents=10**9)
         before = (tmp_path / "journal.sqlite").stat().st_size
         Player(engine, 3).play(games)

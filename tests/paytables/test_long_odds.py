@@ -6,11 +6,11 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 
-from egm.config.cabinet_file import GameSlot
-from egm.config.levels import LevelSlot
+from egm.config.cabinet_file import GameTable
+from egm.config.levels import ProgressiveLevelTable
 from egm.play.installed_games import admit_games
 from egm.profiles import load_profile
-from egm.profiles.profile import Awards
+from egm.profiles.profile import AwardOddsRules
 from paytables import Depth, analyse, list_library_games, load_game
 from paytables.odds import ONTARIO_LIMITS, OddsLimits, list_awards, list_longer_awards
 from tools.cli import main
@@ -44,8 +44,8 @@ def test_the_odds_of_a_prize_in_kind_are_disclosed():
 
 @pytest.mark.requirement("C-23")
 def test_a_machine_reports_long_odds_to_the_screen_without_duplicates():
-    level = LevelSlot(game="long-odds", level="sky")
-    admitted, refused = admit_games((GameSlot(game=str(GAME)),), load_profile("generic"), (level,))
+    level = ProgressiveLevelTable(game="long-odds", level="sky")
+    admitted, refused = admit_games((GameTable(game=str(GAME)),), load_profile("generic"), (level,))
     assert not refused
     reported_odds = [(row.name, row.stage, row.one_in, row.bets) for row in admitted["long-odds"].long_odds]
     assert reported_odds == [
@@ -65,7 +65,7 @@ def test_certification_lists_long_odds_and_fails_those_beyond_the_limit(tmp_path
     assert "top award base 3 comet 1 in 27,000,000" in long_odds_findings[0]["evidence"]
     longest = [f for f in findings if f["rule"] == "longest-odds"]
     assert {f["status"] for f in longest} == {"pass"}
-    strict = load_profile("generic").model_copy(update={"awards": Awards(longest_one_in=39_999_999)})
+    strict = load_profile("generic").model_copy(update={"awards": AwardOddsRules(longest_one_in=39_999_999)})
     monkeypatch.setattr("tools.cli.commands.certify.load_named_profile", lambda _name: strict)
     run = CliRunner().invoke(main, [*command, "--out", str(tmp_path / "strict")])
     assert run.exit_code == 1

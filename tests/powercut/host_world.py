@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
 
-from egm.config.cabinet_file import Validation
+from egm.config.cabinet_file import TicketValidator
 from egm.devices.interface import Banknote, Barcode, Devices, PrintState
 from egm.devices.ledgers import EscrowPhase
 from egm.host.timeouts import HostTimeouts
@@ -160,7 +160,7 @@ class World:
         """Start the machine on its media, repeatedly if the power is cut meanwhile."""
         while not self.alive:
             host = HostMoney(
-                validation=Validation.SYSTEM,
+                validation=TicketValidator.SYSTEM,
                 can_transfer=True,
                 can_award_bonuses=True,
                 asset_number=ASSET,

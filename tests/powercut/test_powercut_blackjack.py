@@ -10,7 +10,7 @@ from powercut_life import Life, cut_everywhere, every_nth
 from rigs.blackjack import bound_anew
 from rigs.cards import remove_cards
 
-from egm.config.levels import LevelSlot
+from egm.config.levels import ProgressiveLevelTable
 from egm.kernel.events import State
 from egm.people import Role
 from egm.progressive.keys import ProgressiveKey
@@ -105,7 +105,7 @@ class Fours(Life):
         return MachineRig(
             self.folder,
             games=(str(definition(*self.shelf)),),
-            levels=(LevelSlot(game=GAME, level="jackpot"),),
+            levels=(ProgressiveLevelTable(game=GAME, level="jackpot"),),
             denominations_cents=(100,),
             chance=self,
             storage=self.storage,

@@ -18,7 +18,7 @@ from egm.config.cabinet_file import StateFolder
 from egm.errors import OperatorError
 from egm.kernel.messages import BenchCommand, BenchReply, Hello, decode_message, encode_message
 from egm.unix_sockets import open_socket_address
-from egm.verify.manifest import create_key
+from egm.verify.manifest import create_signing_key
 from tools.image import image as builder
 from tools.image.emulated import EMULATED_DEVICE_PORTS, EmulatedComputer
 
@@ -41,7 +41,7 @@ def image_in(out: Path) -> Path:
     """A folder with an image, and the key that signed it."""
     if there := os.environ.get("EGM_IMAGE"):
         return Path(there)
-    (out / "release.pem").write_bytes(create_key())
+    (out / "release.pem").write_bytes(create_signing_key())
     builder.build(out, out / "release.pem", overlays=(OVERLAY,))
     return out
 

@@ -4,7 +4,7 @@ from pathlib import Path
 
 from rigs.cards import remove_cards
 
-from egm.config.levels import LevelSlot
+from egm.config.levels import ProgressiveLevelTable
 from egm.kernel.events import EventType
 from egm.progressive.keys import ProgressiveKey
 from egm.progressive.level import Level
@@ -14,7 +14,7 @@ from tools.audit.games import GameFiles
 from tools.audit.verify import Auditor
 
 GAME, POOL = "quebec-caribbean-stud", "quebec-caribbean-stud.jackpot.100"
-OWN = (LevelSlot(game=GAME, level="jackpot"),)
+OWN = (ProgressiveLevelTable(game=GAME, level="jackpot"),)
 ROYAL, STRAIGHT_FLUSH = "As Ks Qs Js Ts", "9h 8h 7h 6h 5h"
 QUADS, FULL, FLUSH, PAIR = "4s 4h 4d 4c 9s", "4s 4h 4d 9c 9s", "As 9s 7s 4s 2s", "As Ad 9c 5h 3s"
 #: The bank's: it does not open with them, nor does any hand above need one of them.

@@ -1,13 +1,13 @@
 """The metrics of a machine in a test: the attachment, and what its snapshot shows."""
 
 from egm.app.view import build_snapshot
-from egm.config.cabinet_file import Metrics, StateFolder, load_cabinet
+from egm.config.cabinet_file import MetricsTable, StateFolder, load_cabinet
 from egm.kernel.services import MachineContext
 from egm.links import monitoring
 
 
 def monitored(rig, folder, said, port=0):
-    file = load_cabinet().model_copy(update={"metrics": Metrics(port=port)})
+    file = load_cabinet().model_copy(update={"metrics": MetricsTable(port=port)})
     at = StateFolder(folder)
     at.prepare()
     [found] = monitoring.create_exporter(

@@ -13,7 +13,7 @@ from PIL import Image, ImageChops, ImageStat
 from rigs.display import open_display
 
 from egm.app.stopped import build_snapshot_without_memory
-from egm.config.cabinet_file import Machine
+from egm.config.cabinet_file import MachineTable
 from egm.kernel.faults import get_fault_definition
 from egm.kernel.messages import Hello, Notice, Snapshot, Tilt
 from egm.kernel.service_pages import ServicePage
@@ -114,7 +114,7 @@ def _drawn(told: str, width: int, is_lost: bool) -> tuple[list[tuple[Rect, Actio
 
 
 def _bare() -> Snapshot:
-    identity = Machine.model_construct(
+    identity = MachineTable.model_construct(
         serial="EGM-0000001",
         operator_number="1",
         profile="generic",

@@ -8,7 +8,14 @@ import sys
 from pathlib import Path
 
 from egm.verify.examine import VerificationFindings
-from egm.verify.manifest import Manifest, create_key, encode_unsigned, format_public_key, read_key, sign
+from egm.verify.manifest import (
+    Manifest,
+    create_signing_key,
+    encode_for_signature,
+    encode_signed_manifest,
+    format_public_key,
+    read_signing_key,
+)
 
 ROOT = Path(__file__).parents[2]
 PACKAGES = ("egm", "meters", "paytables", "rng", "tools")
@@ -25,7 +32,7 @@ class Installation:
             shutil.copytree(
                 ROOT / package, self.root / package, ignore=shutil.ignore_patterns("__pycache__", ".*")
             )
-        self.key = read_key(create_key(), "test")
+        self.key = read_signing_key(create_signing_key(), "test")
         self.public = format_public_key(self.key)
         self.manifest_file = folder / "software.manifest"
         self.make()
@@ -67,7 +74,9 @@ class Installation:
             bytecode=bytecode,
             files=json.loads(self.run(code, json.dumps(own), "1" if bytecode else "")),
         )
-        self.manifest_file.write_bytes(sign(encode_unsigned(manifest), self.key, "test"))
+        self.manifest_file.write_bytes(
+            encode_signed_manifest(encode_for_signature(manifest), self.key, "test")
+        )
 
     def examine(
         self, own: tuple[tuple[str, str], ...] = (), *, flags: tuple[str, ...] | None = None

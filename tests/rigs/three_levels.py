@@ -4,7 +4,7 @@ from fractions import Fraction
 from pathlib import Path
 
 import egm.profiles
-from egm.config.levels import LevelScope, LevelSlot
+from egm.config.levels import LevelScope, ProgressiveLevelTable
 from egm.kernel.events import EventType, State
 from egm.progressive.definition import LevelDefinition, LevelStakeAndOdds, compute_mystery_odds
 from egm.progressive.display import DisplayedAmount, LevelDisplays, LevelStatus
@@ -12,13 +12,15 @@ from egm.progressive.level import LevelTerms
 from egm.testing.machine import MachineRig, ScriptedChance, create_generator
 
 GAME = Path(__file__).parents[1] / "vectors" / "three-levels.toml"
-OWN = tuple(LevelSlot(game="three-levels", level=level) for level in ("top", "luck", "mystery"))
+OWN = tuple(ProgressiveLevelTable(game="three-levels", level=level) for level in ("top", "luck", "mystery"))
 LINKED = (
-    LevelSlot(game="three-levels", level="top", kind=LevelScope.LINKED, stakes={"50": "TOP", "100": "TOP-2"}),
-    LevelSlot(
+    ProgressiveLevelTable(
+        game="three-levels", level="top", kind=LevelScope.LINKED, stakes={"50": "TOP", "100": "TOP-2"}
+    ),
+    ProgressiveLevelTable(
         game="three-levels", level="luck", kind=LevelScope.LINKED, stakes={"50": "LUCK", "100": "LUCK-2"}
     ),
-    LevelSlot(game="three-levels", level="mystery"),
+    ProgressiveLevelTable(game="three-levels", level="mystery"),
 )
 STAKE = 50
 MYSTERY_TERMS = LevelTerms(
@@ -29,9 +31,11 @@ MYSTERY_TERMS = LevelTerms(
     is_mystery=True,
 )
 LINKED_MYSTERY = (
-    LevelSlot(game="three-levels", level="top"),
-    LevelSlot(game="three-levels", level="luck"),
-    LevelSlot(game="three-levels", level="mystery", kind=LevelScope.LINKED, stakes={"50": "LUCKY"}),
+    ProgressiveLevelTable(game="three-levels", level="top"),
+    ProgressiveLevelTable(game="three-levels", level="luck"),
+    ProgressiveLevelTable(
+        game="three-levels", level="mystery", kind=LevelScope.LINKED, stakes={"50": "LUCKY"}
+    ),
 )
 A, B, C = 0, 1, 3  # the stops of the reel
 NO_LUCK, LUCK = 5, 0
@@ -71,7 +75,7 @@ class FixedFace:
 def room_of(
     folder: Path,
     *numbers: int,
-    levels: tuple[LevelSlot, ...] = OWN,
+    levels: tuple[ProgressiveLevelTable, ...] = OWN,
     games: tuple[str, ...] = (str(GAME),),
     **options,
 ) -> MachineRig:

@@ -15,7 +15,7 @@ from egm.app.features import FEATURES
 from egm.features.memory_clear import entries
 from egm.features.memory_clear.claim_book import CARRIED_OVER_ACCOUNT
 from egm.integrity.entries import CLOCK_CHANGED
-from egm.integrity.journal_entries import CHECKPOINT, MEMORY_EVENT
+from egm.integrity.journal_entries import CHECKPOINT_SIGNED, MEMORY_EVENT_RECORDED
 from egm.kernel.entries import AnyEntryDeclaration, EntryError
 from meters import Phase, StoredEntry, checkpoint
 from meters.clear import compute_transaction_digest
@@ -24,7 +24,7 @@ from meters.recall import CARRIED_GAME, read_details
 #: Prefix of the kinds of entries that only a memory clear writes.
 _CLEAR_KIND_PREFIX: Final = "clear."
 #: Kinds of entries that the journal or the clock may write between those of a clear.
-_MEMORY_KINDS: Final = frozenset({MEMORY_EVENT.kind, CLOCK_CHANGED.kind, CHECKPOINT.kind})
+_MEMORY_KINDS: Final = frozenset({MEMORY_EVENT_RECORDED.kind, CLOCK_CHANGED.kind, CHECKPOINT_SIGNED.kind})
 #: What may be decided about a claim.
 _CLAIM_DECISIONS: Final = ("carried", "paid", "ended")
 #: Entries of a clear whose form is checked although no claim names their digest.

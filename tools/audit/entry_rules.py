@@ -11,8 +11,8 @@ from egm.app.features import FEATURES
 from egm.config.cabinet_file import POSITIONS_MAX
 from egm.features.closing.keys import ClosingKey
 from egm.features.memory_clear.entries import MACHINE_GENESIS
-from egm.integrity.entries import CLOCK_CHANGED, POWER_UP, RESIDUAL_TERMS
-from egm.integrity.journal_entries import CHECKPOINT, MEMORY_EVENT
+from egm.integrity.entries import CLOCK_CHANGED, POWER_UP, RESIDUAL_CREDIT_TERMS
+from egm.integrity.journal_entries import CHECKPOINT_SIGNED, MEMORY_EVENT_RECORDED
 from egm.integrity.keys import IntegrityKey
 from egm.kernel.events import State
 from egm.kernel.feature import Features
@@ -37,7 +37,7 @@ from tools.audit.rules.states import derive_machine_state, derive_state_in_game
 #: The most transfers that a finding names.
 _MOVES_SHOWN: Final = 4
 #: Kinds of entries that the journal itself writes. The first two never name a position.
-_JOURNAL_KINDS: Final = frozenset({MACHINE_GENESIS.kind, CHECKPOINT.kind, MEMORY_EVENT.kind})
+_JOURNAL_KINDS: Final = frozenset({MACHINE_GENESIS.kind, CHECKPOINT_SIGNED.kind, MEMORY_EVENT_RECORDED.kind})
 #: Kinds of entries that need not name a position.
 _KINDS_WITHOUT_POSITION: Final = _JOURNAL_KINDS | {CLOCK_CHANGED.kind, LARGEST_PRIZES_COMPUTED.kind}
 #: Kinds of entries that pay out credit.
@@ -45,7 +45,7 @@ _CASH_OUT_KINDS: Final = frozenset(
     entry.kind for entry in (entries.VOUCHER_REQUEST, entries.COINS_REQUEST, entries.HANDPAY_PENDING)
 )
 #: The kind of the entry by which a position records the terms of residual credit.
-_RESIDUAL_TERMS_KIND: Final = RESIDUAL_TERMS.kind
+_RESIDUAL_TERMS_KIND: Final = RESIDUAL_CREDIT_TERMS.kind
 _POWER_UP_KIND: Final = POWER_UP.kind
 #: Accounts of credit that a plain game (:mod:`tools.audit.plain_games`) does not use.
 _PROMOTIONAL_ACCOUNTS: Final = ("credit:1:restricted", "credit:1:nonrestricted")

@@ -6,8 +6,14 @@ They record that the machine's memory was repaired or unavailable, or that the c
 from collections.abc import Callable, Mapping
 from typing import Any, Final
 
-from egm.integrity.entries import CLOCK_BELIEVED, CLOCK_CHANGED, CLOCK_CONFIRMED, CLOCK_DOUBTED, MEMORY_NOTED
-from egm.integrity.journal_entries import MEMORY_EVENT
+from egm.integrity.entries import (
+    CLOCK_CHANGED,
+    CLOCK_CONFIRMED,
+    CLOCK_DOUBTED,
+    CLOCK_TRUSTED,
+    MEDIUM_REPLACEMENT_NOTED,
+)
+from egm.integrity.journal_entries import MEMORY_EVENT_RECORDED
 from meters import StoredEntry
 from meters.recall import read_details
 
@@ -38,14 +44,14 @@ _SENTENCE_BY_KIND: Final[Mapping[str, Callable[[Mapping[str, Any]], str]]] = {
     "memory.archive_damaged": lambda record: (
         f"the archive was damaged: {_format_location_and_reason(record)}"
     ),
-    MEMORY_NOTED.kind: lambda record: f"a person noted the new medium: {record.get('detail')}",
+    MEDIUM_REPLACEMENT_NOTED.kind: lambda record: f"a person noted the new medium: {record.get('detail')}",
     CLOCK_CHANGED.kind: lambda record: (
         f"the clock went from {record.get('last_entry')} to {record.get('now')}"
     ),
     CLOCK_DOUBTED.kind: lambda record: (
         f"the clock was doubted at {record.get('now')}: {record.get('why')}; last good {record.get('good')}"
     ),
-    CLOCK_BELIEVED.kind: lambda record: f"the clock was right again at {record.get('now')}",
+    CLOCK_TRUSTED.kind: lambda record: f"the clock was right again at {record.get('now')}",
     CLOCK_CONFIRMED.kind: lambda record: (
         f"{record.get('person')} confirmed the clock at {record.get('now')}: {record.get('why')}"
     ),
@@ -60,9 +66,9 @@ def _format_location_and_reason(record: Mapping[str, Any]) -> str:
 def format_notice(entry: StoredEntry) -> str:
     """Return the notice for an entry about the machine's memory or clock, or "" for any other entry."""
     kind = entry.transaction.kind
-    if kind != MEMORY_EVENT.kind and not kind.startswith(_NOTICE_KIND_PREFIXES):
+    if kind != MEMORY_EVENT_RECORDED.kind and not kind.startswith(_NOTICE_KIND_PREFIXES):
         return ""
     record = read_details(entry)
-    code = str(record.get("code")) if kind == MEMORY_EVENT.kind else kind
+    code = str(record.get("code")) if kind == MEMORY_EVENT_RECORDED.kind else kind
     sentence = _SENTENCE_BY_KIND.get(code)
     return code if sentence is None else sentence(record)

@@ -11,7 +11,7 @@ from typing import Final
 from egm.app.entries import RNG_RESEEDED, RNG_SELF_TESTED
 from egm.config.cabinet_file import POSITIONS_MAX
 from egm.integrity.entries import CLOCK_CHANGED
-from egm.integrity.journal_entries import ARCHIVED, CHECKPOINT, MEMORY_EVENT
+from egm.integrity.journal_entries import CHECKPOINT_SIGNED, MEMORY_EVENT_RECORDED, SEGMENT_ARCHIVED
 from egm.play.records.game_record import GameChoice, GameRecord, RecordedStep, are_stakes_between_players
 from egm.play.records.games import GAME_CHOICE_KIND
 from meters import StoredEntry
@@ -22,7 +22,15 @@ from paytables import ALL_STAKED_CUE, DECISION_OF_SEATS, Bet, Decision
 _ROUNDS_REMEMBERED: Final = 1_000
 #: Kinds of entries that the journal, the clock or the generator may write between any two others.
 _KINDS_BETWEEN_ANY_ENTRIES: Final = frozenset(
-    entry.kind for entry in (CHECKPOINT, ARCHIVED, MEMORY_EVENT, CLOCK_CHANGED, RNG_RESEEDED, RNG_SELF_TESTED)
+    entry.kind
+    for entry in (
+        CHECKPOINT_SIGNED,
+        SEGMENT_ARCHIVED,
+        MEMORY_EVENT_RECORDED,
+        CLOCK_CHANGED,
+        RNG_RESEEDED,
+        RNG_SELF_TESTED,
+    )
 )
 
 

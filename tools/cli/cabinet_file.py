@@ -8,7 +8,7 @@ from textwrap import wrap
 from typing import Final
 
 from egm.app.first_start.draft import DEVICE_NAME_BY_KIND, list_game_levels
-from egm.config.cabinet_file import GameSlot
+from egm.config.cabinet_file import GameTable
 from egm.config.keys import format_toml
 from egm.config.schema import FileTable, iter_cabinet_file_tables
 from egm.devices.catalogue import PROTOCOLS
@@ -163,7 +163,7 @@ def _iter_admitted_games(profile: Profile) -> Iterator[Game]:
         is_listed = game.title["en"] in titles or (is_table_game and game.family in families)
         if is_listed or game.rules.seats_min > 1:
             continue
-        if admit_games((GameSlot(game=name),), profile, list_game_levels(game))[0]:
+        if admit_games((GameTable(game=name),), profile, list_game_levels(game))[0]:
             titles.add(game.title["en"])
             families.add(game.family)
             yield game

@@ -13,7 +13,7 @@ from typing import Final
 
 from egm.config.cabinet_file import CabinetFile, StateFolder
 from egm.errors import OperatorError
-from egm.people import Person, PinRefusedError, Role, Roster, check_pin
+from egm.people import Person, PinRefusedError, Role, Roster, check_pin_is_permitted
 from egm.people.demonstration import DEMONSTRATION_ENROLLER, DEMONSTRATION_FILE_NAME
 from egm.secret_files import write_private
 from meters.copies import SECOND_FOLDER, JournalLocation
@@ -78,7 +78,7 @@ def _choose_pin() -> str:
     while True:
         pin = "".join(secrets.choice("0123456789") for _ in range(_PIN_DIGITS))
         try:
-            check_pin(pin)
+            check_pin_is_permitted(pin)
         except PinRefusedError:
             continue
         return pin

@@ -10,7 +10,7 @@ from typing import NoReturn
 
 import click
 
-from egm.config.cabinet_file import default_state_dir
+from egm.config.cabinet_file import find_default_state_folder
 from egm.errors import LocalError
 from egm.record_codec import RecordError
 from meters import JournalDamaged, JournalError, JournalView, StoredEntry, open_view
@@ -40,7 +40,7 @@ def iter_journals(
     invalid content. Such entries occur: anybody can sign an exported file with a key of their own.
     """
     _refuse_two_sources(state, file)
-    folder = state or default_state_dir()
+    folder = state or find_default_state_folder()
     last_entries: deque[StoredEntry] = deque(maxlen=1)
     try:
         if file is None:
@@ -81,7 +81,7 @@ def open_journal(state: Path | None, file: Path | None, *, check_pages: bool = T
     _refuse_two_sources(state, file)
     try:
         if file is None:
-            with open_view(state or default_state_dir(), check_pages=check_pages) as view:
+            with open_view(state or find_default_state_folder(), check_pages=check_pages) as view:
                 yield view
             return
         with (

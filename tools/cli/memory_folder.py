@@ -4,7 +4,7 @@ from pathlib import Path
 
 import click
 
-from egm.config.cabinet_file import default_state_dir
+from egm.config.cabinet_file import find_default_state_folder
 
 
 def find_memory_folder(state: Path | None, second: Path | None = None) -> Path:
@@ -13,7 +13,7 @@ def find_memory_folder(state: Path | None, second: Path | None = None) -> Path:
     Raises ClickException if the folder does not exist; it may be missing if ``second``, the folder of the
     memory's second copy, exists.
     """
-    folder = state or default_state_dir()
+    folder = state or find_default_state_folder()
     if not folder.is_dir() and (second is None or not second.is_dir()):
         problem = "is not a folder" if folder.exists() else "does not exist"
         raise click.ClickException(

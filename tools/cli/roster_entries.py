@@ -13,7 +13,7 @@ from egm.kernel.entries import EntryDeclaration
 from egm.kernel.keys import KernelKey
 from egm.kernel.own_entries import ActiveFault
 from egm.people import RecordedRoster, Roster
-from egm.people.recorded import STATE_KEY
+from egm.people.recorded import ROSTER_STATE_KEY
 from egm.record_codec import to_json
 from egm.staff.entries import STAFF_CARRIED, STAFF_RENEWED, RosterCarried, RosterRenewed
 from egm.staff.service.sign_in import STAFF_ROSTER
@@ -56,7 +56,7 @@ def carry_roster(
                     ),
                 ),
                 entry_id=f"staff-{last.number}-{roster.digest[:16]}",
-                state={STATE_KEY: recorded},
+                state={ROSTER_STATE_KEY: recorded},
             )
         )
 
@@ -81,7 +81,7 @@ def renew_roster(folder: Path, second: Path | None, details: Mapping[str, str]) 
                 RosterRenewed(person=details["person"], witness=details["witness"], reason=details["reason"]),
                 entry_id=f"staff-renewed-{number}",
                 state={
-                    STATE_KEY: RecordedRoster().to_json(),
+                    ROSTER_STATE_KEY: RecordedRoster().to_json(),
                     f"{KernelKey.FAULT}{STAFF_ROSTER}": to_json(fault),
                 },
             )

@@ -20,7 +20,7 @@ import click
 from egm.errors import OperatorError
 from egm.secret_files import write_private
 from egm.terminal import echo
-from egm.verify.manifest import create_key, format_public_key, read_key
+from egm.verify.manifest import create_signing_key, format_public_key, read_signing_key
 from tools.image import deb, slot
 
 #: The folder with the files of the image.
@@ -59,7 +59,7 @@ def compute_partition_offsets() -> dict[str, int]:
 def build(out: Path, key_file: Path, *, overlays: tuple[Path, ...] = (), debug: bool = False) -> Path:
     """Build the image, the second medium and the update bundle into ``out``; return the image. Raises OperatorError."""
     epoch = os.environ.get("SOURCE_DATE_EPOCH") or deb.read_command_output("git", "log", "-1", "--format=%ct")
-    key = read_key(key_file.read_bytes(), str(key_file))
+    key = read_signing_key(key_file.read_bytes(), str(key_file))
     out.mkdir(parents=True, exist_ok=True)
     image, bundle = out / "open-egm.img", out / "open-egm.bundle"
     with tempfile.TemporaryDirectory(dir=out) as scratch:
@@ -268,7 +268,7 @@ def main(out: Path, key: Path | None, overlays: tuple[Path, ...], *, debug: bool
         signer = key or out / "release.pem"
         if key is None and not signer.exists():
             out.mkdir(parents=True, exist_ok=True)
-            write_private(signer, create_key())
+            write_private(signer, create_signing_key())
             echo(f"{signer}: a new key to sign releases with. Keep it off every machine.")
         deb.install_missing_packages(IMAGE_CONTENT["builder"])
         echo("building the image: downloading and unpacking Debian, which takes minutes", err=True)

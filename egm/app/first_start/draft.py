@@ -6,10 +6,10 @@ from datetime import date
 from typing import Any, Final
 
 from egm.app.first_start.probing import FoundDevice
-from egm.config.cabinet_file import CabinetFile, GameSlot
-from egm.config.faults import Fault, read_toml
+from egm.config.cabinet_file import CabinetFile, GameTable
+from egm.config.faults import ConfigFault, read_toml
 from egm.config.keys import format_toml
-from egm.config.levels import LevelSlot
+from egm.config.levels import ProgressiveLevelTable
 from egm.devices.catalogue import PROTOCOLS
 from egm.people import Roster
 from egm.play.installed_games import admit_games
@@ -77,8 +77,8 @@ class CabinetFileDraft:
         those are examined; otherwise all games of the library.
         """
         self.admitted_games = {}
-        slots = [GameSlot(**slot) for slot in self.builder_tables.get("games", ())]
-        for slot in slots or [GameSlot(game=name) for name in library_games()]:
+        slots = [GameTable(**slot) for slot in self.builder_tables.get("games", ())]
+        for slot in slots or [GameTable(game=name) for name in library_games()]:
             yield slot.game
             game = load_game(slot.game)
             if admit_games((slot,), self.profile, list_game_levels(game))[0]:
@@ -150,15 +150,15 @@ class CabinetFileDraft:
         """Return the drafted cabinet file as text."""
         return "\n".join(_iter_toml_lines(self.build_tables())) + "\n"
 
-    def parse_cabinet_file(self) -> tuple[CabinetFile | None, list[Fault]]:
+    def parse_cabinet_file(self) -> tuple[CabinetFile | None, list[ConfigFault]]:
         """Return the drafted cabinet file, parsed, and its faults; None and the faults if it cannot be parsed."""
         return read_toml(self.format_cabinet_file(), CabinetFile)
 
 
-def list_game_levels(game: Game) -> tuple[LevelSlot, ...]:
+def list_game_levels(game: Game) -> tuple[ProgressiveLevelTable, ...]:
     """Return cabinet file entries for a game's progressive levels, all managed by the machine itself."""
     levels = dict.fromkeys(play.level for play in game.list_every_level())
-    return tuple(LevelSlot(game=game.id, level=level) for level in levels)
+    return tuple(ProgressiveLevelTable(game=game.id, level=level) for level in levels)
 
 
 def _iter_toml_lines(tables: Mapping[str, object], at: str = "") -> Iterator[str]:

@@ -23,7 +23,7 @@ from egm.app.first_start.steps import (
 )
 from egm.app.preflight import iter_preflight_faults
 from egm.config.cabinet_file import StateFolder
-from egm.config.faults import Fault
+from egm.config.faults import ConfigFault
 from egm.devices.catalogue import PROTOCOLS
 from egm.integrity.signed_file import (
     SIGNATURE_FILE_NAME,
@@ -34,7 +34,7 @@ from egm.integrity.signed_file import (
 from egm.kernel.service_pages import PageAction, PageRow, PageTable, PageText, Prompt, ServicePage
 from egm.kernel.timekeeping import ClockEvidence, find_clock_doubt
 from egm.people import Permission, Person, Roster, RosterError, load_recorded_roster, read_recorded_roster
-from egm.people.tries import WRONG_PINS_MAX, WrongPin, edit_wrong_pins, find_counted_number
+from egm.people.tries import WRONG_PINS_MAX, WrongPin, edit_wrong_pins, find_number_to_count
 from egm.secret_files import replace_private
 from egm.staff.words import (
     BACK,
@@ -157,7 +157,7 @@ class SignersStep(SetupStep):
         """
         try:
             with edit_wrong_pins(self.wrong_pins_folder, wait=True) as noted:
-                attempts = (attempt for attempt in noted if attempt.number == find_counted_number(number))
+                attempts = (attempt for attempt in noted if attempt.number == find_number_to_count(number))
                 if sum(attempt.is_counted_towards_lock for attempt in attempts) >= WRONG_PINS_MAX:
                     return build_refusal_text("locked")
                 person = self.read_roster(draft).authenticate(number, pin)
@@ -196,7 +196,7 @@ class SignCabinetFileStep(SignersStep):
 
     state: StateFolder
     file: Path
-    faults: tuple[Fault, ...] | None = None
+    faults: tuple[ConfigFault, ...] | None = None
     """The faults of the drafted cabinet file; None until it is checked."""
 
     def open_step(self) -> None:

@@ -17,7 +17,7 @@ from egm.app.first_start.probing import FoundDevice, probe_serial_ports
 from egm.devices.catalogue import PROTOCOLS
 from egm.errors import OperatorError
 from egm.kernel.service_pages import PageAction, PageRow, PageTable, PageText, Prompt, ServicePage
-from egm.people import Permission, Person, PinRefusedError, Role, Roster, check_pin
+from egm.people import Permission, Person, PinRefusedError, Role, Roster, check_pin_is_permitted
 from egm.people.pins import PinDigest
 from egm.profiles import list_profile_ids, load_profile
 from egm.progressive.enrolment import EnrolmentError
@@ -547,7 +547,7 @@ def _find_answer_error(roster: Roster, field_index: int, text: str) -> PageText 
         return PageText(kind="say", value="first.refused.first_one")
     if field_index == 3:
         try:
-            check_pin(text)
+            check_pin_is_permitted(text)
         except PinRefusedError:
             return build_refusal_text("weak_pin")
     return None

@@ -34,7 +34,7 @@ from egm.app.first_start.steps import (
 from egm.app.stopped import build_snapshot_without_memory
 from egm.app.watchdog import send_watchdog_heartbeats
 from egm.clock import Clock
-from egm.config.cabinet_file import Machine, StateFolder
+from egm.config.cabinet_file import MachineTable, StateFolder
 from egm.errors import OperatorError
 from egm.kernel.events import State
 from egm.kernel.feature import LANGUAGES
@@ -242,7 +242,7 @@ async def run_first_start(
         )
     )
     language = LANGUAGES[0]
-    identity = Machine.model_construct(serial="-", operator_number="-", profile="generic", site="")
+    identity = MachineTable.model_construct(serial="-", operator_number="-", profile="generic", site="")
 
     def build_snapshot() -> Snapshot:
         """Return the machine snapshot for the screen: no money, no games, only the wizard's page."""

@@ -14,7 +14,7 @@ from egm.features.memory_clear.entries import TRANSFER_IDENTIFIERS
 from egm.features.memory_clear.records import CARRIED_STATE, CLAIM_CARRIED, compute_short_digest
 from egm.integrity.entries import POWER_UP
 from egm.integrity.signed_file import CABINET_SIGNED_KIND as FILE_SIGNED
-from egm.integrity.signed_file import CABINET_TEXT_FIELD
+from egm.integrity.signed_file import SIGNED_TEXT_FIELD
 from egm.money.keys import MoneyKey
 from egm.play.entries import GAME_PUSH, GAME_VOID
 from egm.play.records.game_record import (
@@ -135,7 +135,7 @@ class MemoryEvidence:
         elif kind == FILE_SIGNED:
             self.cabinet_text = str(record["text"])
         elif kind == CARRIED_STATE:
-            self.cabinet_text = str(record.get(CABINET_TEXT_FIELD, ""))
+            self.cabinet_text = str(record.get(SIGNED_TEXT_FIELD, ""))
             self.last_ticket_entry_ids.extend(record["ended"])
             earlier_ledger = record.get(MoneyKey.TICKET_LEDGER_ANCHOR)
             self.ticket_ledger = (

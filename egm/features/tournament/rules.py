@@ -19,11 +19,11 @@ from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, PrivateAttr,
 
 from egm.config.documented import DocumentedFieldsMixin
 from egm.config.faults import (
-    Fault,
+    ConfigFault,
     TomlLineNumbers,
-    build_fault,
+    build_config_fault,
     build_rule_error,
-    parse_location,
+    parse_key_path,
     read_toml,
     read_toml_file,
 )
@@ -112,7 +112,7 @@ class EntryTerms(_RulesTable):
         """Refuse rules with a maximum of participants that is below the minimum."""
         if self.participants_min > self.participants_max:
             raise build_rule_error(
-                build_fault(
+                build_config_fault(
                     "entries.participants_min",
                     f"is {self.participants_min}; expected at most participants_max, {self.participants_max}",
                 )
@@ -202,10 +202,10 @@ class Tournament(_RulesTable):
             *self._iter_errors_in_machines(),
         ]
         if self.entries.closes > self.starts:
-            faults.append(build_fault("entries.closes", f"it is after the start, {self.starts}"))
+            faults.append(build_config_fault("entries.closes", f"it is after the start, {self.starts}"))
         if self.starts.year not in _STARTING_YEARS:
             faults.append(
-                build_fault(
+                build_config_fault(
                     "starts",
                     f"the year {self.starts.year} is not {_STARTING_YEARS[0]} to {_STARTING_YEARS[-1]}",
                 )
@@ -214,65 +214,69 @@ class Tournament(_RulesTable):
             raise build_rule_error(*faults)
         return self
 
-    def _iter_errors_in_rounds(self) -> Iterator[Fault]:
+    def _iter_errors_in_rounds(self) -> Iterator[ConfigFault]:
         """Yield a fault for each error in what the rules state about rounds."""
         qualified = self.entries.participants_max
         for n, each in enumerate(self.rounds, 1):
             where, is_last = f"rounds[{n}]", n == len(self.rounds)
             if (each.games is None) == (each.minutes is None):
-                yield build_fault(where, "give its length as games or as minutes, one of the two")
+                yield build_config_fault(where, "give its length as games or as minutes, one of the two")
             if is_last != (each.advance is None):
                 problem = (
                     "the last round must not have this key, because no round follows it"
                     if is_last
                     else "must be given: how many participants go on to the next round"
                 )
-                yield build_fault(f"{where}.advance", problem)
+                yield build_config_fault(f"{where}.advance", problem)
             elif each.advance is not None and each.advance > qualified:
-                yield build_fault(
+                yield build_config_fault(
                     f"{where}.advance",
                     f"is {each.advance}, but only {qualified} participants can play this round",
                 )
             qualified = each.advance or qualified
             most = max(machine.bet for machine in self.machines)
             if each.points < most:
-                yield build_fault(
+                yield build_config_fault(
                     f"{where}.points", f"{each.points} points are less than one wager of {most}"
                 )
         played_minutes = sum(each.minutes or 0 for each in self.rounds)
         if played_minutes > self.duration_minutes:
-            yield build_fault(
+            yield build_config_fault(
                 "duration_minutes",
                 f"the rounds last {played_minutes} minutes, more than the {self.duration_minutes} stated",
             )
 
-    def _iter_errors_in_prizes(self) -> Iterator[Fault]:
+    def _iter_errors_in_prizes(self) -> Iterator[ConfigFault]:
         """Yield a fault for each error in what the rules state about prizes."""
         for n, prize in enumerate(self.prizes, 1):
             where = f"prizes[{n}]"
             if prize.rank != n:
-                yield build_fault(
+                yield build_config_fault(
                     f"{where}.rank", f"prizes are in the order of the ranks: {n}, not {prize.rank}"
                 )
             if (prize.share is None) == (prize.amount_cents is None):
-                yield build_fault(where, "give the prize as share or as amount_cents, one of the two")
+                yield build_config_fault(where, "give the prize as share or as amount_cents, one of the two")
             elif prize.share is not None and not 0 < prize.share <= 1:
-                yield build_fault(
+                yield build_config_fault(
                     f"{where}.share", f"{prize.share} is not a part of the fees: more than 0, at most 1"
                 )
             elif prize.share is not None and prize.share.denominator > _DENOMINATOR_MAX:
-                yield build_fault(f"{where}.share", f"its denominator is more than {_DENOMINATOR_MAX:,}")
+                yield build_config_fault(
+                    f"{where}.share", f"its denominator is more than {_DENOMINATOR_MAX:,}"
+                )
         if (total := sum((prize.share or Fraction(0) for prize in self.prizes), Fraction(0))) > 1:
-            yield build_fault("prizes", f"the shares make {format_percent(total)} % of the fees sold")
+            yield build_config_fault("prizes", f"the shares make {format_percent(total)} % of the fees sold")
 
-    def _iter_errors_in_machines(self) -> Iterator[Fault]:
+    def _iter_errors_in_machines(self) -> Iterator[ConfigFault]:
         """Yield a fault for each error in the rules' list of machines."""
         seen_numbers: set[str] = set()
         for n, machine in enumerate(self.machines, 1):
             if machine.number in seen_numbers:
-                yield build_fault(f"machines[{n}].number", f"{machine.number} is listed twice")
+                yield build_config_fault(f"machines[{n}].number", f"{machine.number} is listed twice")
             if machine.number != machine.number.strip():
-                yield build_fault(f"machines[{n}].number", f"{machine.number!r} begins or ends with a space")
+                yield build_config_fault(
+                    f"machines[{n}].number", f"{machine.number!r} begins or ends with a space"
+                )
             seen_numbers.add(machine.number)
 
     @property
@@ -331,7 +335,7 @@ def parse_rules(text: str) -> Tournament:
     return rules
 
 
-def list_violations(rules: Tournament, today: date) -> list[Fault]:
+def list_violations(rules: Tournament, today: date) -> list[ConfigFault]:
     """Return how complete rules violate the by-law; each violation states its key and line.
 
     ``today`` is taken as the day of publication if the rules state none.
@@ -346,10 +350,10 @@ def list_violations(rules: Tournament, today: date) -> list[Fault]:
     return _add_line_numbers(rules, faults)
 
 
-def _add_line_numbers(rules: Tournament, faults: Iterable[Fault]) -> list[Fault]:
+def _add_line_numbers(rules: Tournament, faults: Iterable[ConfigFault]) -> list[ConfigFault]:
     """Return the faults, each with the line of its key in the rules file."""
     lines = TomlLineNumbers(rules._text)  # noqa: SLF001 (this function creates the object)
-    return [replace(fault, line=lines.find_line(parse_location(fault.key))) for fault in faults]
+    return [replace(fault, line=lines.find_line(parse_key_path(fault.key))) for fault in faults]
 
 
 def find_latest_publication(rules: Tournament) -> date:
@@ -367,7 +371,7 @@ def _load_library_game(name: str) -> Game:
     return load_game(name)
 
 
-def _iter_errors_in_games(rules: Tournament) -> Iterator[Fault]:
+def _iter_errors_in_games(rules: Tournament) -> Iterator[ConfigFault]:
     """Yield a fault for each game in the rules that the library does not have."""
     named_games = [
         ("game", rules.game),
@@ -378,45 +382,45 @@ def _iter_errors_in_games(rules: Tournament) -> Iterator[Fault]:
             if name or where == "game":
                 _load_library_game(name)
         except PaytableError as error:
-            yield build_fault(where, str(error))
+            yield build_config_fault(where, str(error))
 
 
-def _iter_publication_faults(rules: Tournament, today: date) -> Iterator[Fault]:
+def _iter_publication_faults(rules: Tournament, today: date) -> Iterator[ConfigFault]:
     """Yield a fault if the rules are not published at least a week before the tournament starts (s. 125)."""
     latest = find_latest_publication(rules)
     start = rules.starts.date()
     if rules.published is None:
         if today > latest:
-            yield build_fault(
+            yield build_config_fault(
                 "published",
                 f"the rules are not public on {today}, and the start is on {start}: they must be public a week before"
                 f" it, by {latest} (s. 125)",
             )
     elif rules.published > latest:
-        yield build_fault(
+        yield build_config_fault(
             "published",
             f"{rules.published} is less than a week before the start on {start}: publish by {latest} (s. 125)",
         )
 
 
-def _iter_fee_faults(rules: Tournament) -> Iterator[Fault]:
+def _iter_fee_faults(rules: Tournament) -> Iterator[ConfigFault]:
     """Yield a fault if the fee of Let It Ride is not from 30 % to 100 % of its side bet, as s. 124 requires."""
     fee_cents = rules.entries.fee_cents
     if not rules.is_fee_from_side_bet:
         return
     if fee_cents > SIDE_BET_CENTS:
-        yield build_fault(
+        yield build_config_fault(
             "entries.fee_cents",
             f"{fee_cents} is more than the side bet of Let It Ride, {SIDE_BET_CENTS}, that it is taken from (s. 124)",
         )
     elif fee_cents < SIDE_BET_SHARE_MIN * SIDE_BET_CENTS:
-        yield build_fault(
+        yield build_config_fault(
             "entries.fee_cents",
             f"{fee_cents} is less than 30 % of the side bet of Let It Ride, {SIDE_BET_CENTS} (s. 124)",
         )
 
 
-def _iter_return_faults(rules: Tournament) -> Iterator[Fault]:
+def _iter_return_faults(rules: Tournament) -> Iterator[ConfigFault]:
     """Yield a fault if the prizes may return less than 30 % of the fees (s. 127)."""
     entries = rules.entries
     shortfall = find_prize_shortfall(
@@ -428,7 +432,7 @@ def _iter_return_faults(rules: Tournament) -> Iterator[Fault]:
         one_ranked=rules.can_void_entries,
     )
     if shortfall is not None:
-        yield build_fault(
+        yield build_config_fault(
             "prizes",
             f"with {shortfall.entry_count} entries sold and {shortfall.ranked_count} participants ranked the prizes are"
             f" {shortfall.prizes_cents} of {shortfall.entry_count * entries.fee_cents} cents, less than 30 "
@@ -437,7 +441,7 @@ def _iter_return_faults(rules: Tournament) -> Iterator[Fault]:
         )
 
 
-def _iter_inequalities(rules: Tournament) -> Iterator[Fault]:
+def _iter_inequalities(rules: Tournament) -> Iterator[ConfigFault]:
     """Yield a fault for each machine whose conditions differ from those of the first machine.
 
     Denomination and wager must be equal; the returns of the games must be nearly equal.
@@ -449,33 +453,35 @@ def _iter_inequalities(rules: Tournament) -> Iterator[Fault]:
         for key in ("denomination_cents", "bet"):
             value, expected = getattr(machine, key), getattr(first, key)
             if value != expected:
-                yield build_fault(
+                yield build_config_fault(
                     f"{where}.{key}", f"{value} differs from {expected} of machine {first.number}"
                 )
         game = _load_library_game(machine.game or rules.game)
         allowed_cents = game.denominations_cents
         if allowed_cents and machine.denomination_cents not in allowed_cents:
-            yield build_fault(
+            yield build_config_fault(
                 f"{where}.denomination_cents",
                 f"{game.id} has no credit of {machine.denomination_cents}",
                 *map(str, allowed_cents),
             )
         problems = (_compare_returns(game, other) for other in games.values())
         if game.id not in games and (problem := next(filter(None, problems), "")):
-            yield build_fault(f"{where}.game", problem)
+            yield build_config_fault(f"{where}.game", problem)
         games[game.id] = game
 
 
-def _iter_unsuitable_games(rules: Tournament) -> Iterator[Fault]:
+def _iter_unsuitable_games(rules: Tournament) -> Iterator[ConfigFault]:
     """Yield a fault for each machine whose game does not accept the wager, or cannot be played in a tournament."""
     for n, machine in enumerate(rules.machines, 1):
         game = _load_library_game(machine.game or rules.game)
         if not _has_wager(game, machine.bet):
-            yield build_fault(f"machines[{n}].bet", f"{game.id} has no wager of {machine.bet} credits")
+            yield build_config_fault(f"machines[{n}].bet", f"{game.id} has no wager of {machine.bet} credits")
         if game.list_prizes_in_kind():
-            yield build_fault(f"machines[{n}].game", f"{game.id} has prizes in kind")
+            yield build_config_fault(f"machines[{n}].game", f"{game.id} has prizes in kind")
         if game.rules.is_decided_by_wheel or game.rules.seats_min > 1:
-            yield build_fault(f"machines[{n}].game", f"{game.id} cannot be played by one position alone")
+            yield build_config_fault(
+                f"machines[{n}].game", f"{game.id} cannot be played by one position alone"
+            )
 
 
 def _has_wager(game: Game, credits_: int) -> bool:

@@ -14,7 +14,7 @@ from typing import Annotated, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
-from egm.config.faults import format_location
+from egm.config.faults import format_key_path
 from egm.errors import OperatorError
 from egm.features.tournament.rules import Tournament
 from paytables.source import read_contents
@@ -123,7 +123,7 @@ def read_results(path: Path) -> Results:
     except ValidationError as error:
         raise OperatorError(
             "\n".join(
-                f"results file {path}: {format_location(each['loc']) or 'file'}: {each['msg']}"
+                f"results file {path}: {format_key_path(each['loc']) or 'file'}: {each['msg']}"
                 for each in error.errors(include_url=False, include_input=False)[:20]
             )
         ) from None

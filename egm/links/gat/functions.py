@@ -12,7 +12,7 @@ from enum import StrEnum
 from typing import Final
 
 from egm.errors import OperatorError
-from egm.verify.digest import Algorithm, read_seed
+from egm.verify.digest import SignatureAlgorithm, read_seed
 from egm.verify.tree import COMPONENTS
 
 #: Name of the special function that lists all others.
@@ -42,7 +42,7 @@ class FunctionRequest:
     """
 
     kind: FunctionResultKind
-    algorithm: Algorithm | None = None
+    algorithm: SignatureAlgorithm | None = None
     seed: bytes = b""
     components: tuple[str, ...] = ()
 
@@ -56,7 +56,7 @@ class SpecialFunction:
     parameter: str
     """The fixed parameter after the name, such as a file's or a component's name."""
     kind: FunctionResultKind
-    algorithm: Algorithm | None = None
+    algorithm: SignatureAlgorithm | None = None
     components: tuple[str, ...] = ()
 
     @property
@@ -66,12 +66,15 @@ class SpecialFunction:
 
 
 #: The parameter by which a listed function asks the person at the verifier for a seed, by algorithm.
-_PLACEHOLDER: Final = {Algorithm.SHA1_HMAC: "%%SHA1_HMAC%%", Algorithm.SHA256_HMAC: "%%SHA256_HMAC%%"}
+_PLACEHOLDER: Final = {
+    SignatureAlgorithm.SHA1_HMAC: "%%SHA1_HMAC%%",
+    SignatureAlgorithm.SHA256_HMAC: "%%SHA256_HMAC%%",
+}
 
 
-def _build_signature_function(component: str, algorithm: Algorithm) -> SpecialFunction:
+def _build_signature_function(component: str, algorithm: SignatureAlgorithm) -> SpecialFunction:
     """Return the special function that computes the signature of one software component."""
-    feature = "Component" if algorithm is Algorithm.SHA1_HMAC else "Component SHA-256"
+    feature = "Component" if algorithm is SignatureAlgorithm.SHA1_HMAC else "Component SHA-256"
     return SpecialFunction(feature, component, FunctionResultKind.SIGNATURES, algorithm, (component,))
 
 
@@ -79,14 +82,17 @@ def _build_signature_function(component: str, algorithm: Algorithm) -> SpecialFu
 FUNCTIONS: Final = (
     SpecialFunction("Get File", PROGRAM_ID_PARAMETER, FunctionResultKind.IDENTITY),
     SpecialFunction(
-        "Get File", "AuthenticationResponse.xml", FunctionResultKind.SIGNATURES, Algorithm.SHA1_HMAC
+        "Get File", "AuthenticationResponse.xml", FunctionResultKind.SIGNATURES, SignatureAlgorithm.SHA1_HMAC
     ),
     SpecialFunction(
-        "Get File", "AuthenticationResponse-SHA256.xml", FunctionResultKind.SIGNATURES, Algorithm.SHA256_HMAC
+        "Get File",
+        "AuthenticationResponse-SHA256.xml",
+        FunctionResultKind.SIGNATURES,
+        SignatureAlgorithm.SHA256_HMAC,
     ),
     *(
         _build_signature_function(component, algorithm)
-        for algorithm in (Algorithm.SHA1_HMAC, Algorithm.SHA256_HMAC)
+        for algorithm in (SignatureAlgorithm.SHA1_HMAC, SignatureAlgorithm.SHA256_HMAC)
         for component in sorted(COMPONENTS)
     ),
 )

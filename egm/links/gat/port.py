@@ -22,9 +22,9 @@ from egm.links.gat.codec import GatPacket
 from egm.links.gat.functions import FunctionRequest
 from egm.links.gat.report import ReportIdentity
 from egm.links.gat.service import GatService
-from egm.verify.digest import Algorithm
+from egm.verify.digest import SignatureAlgorithm
 from egm.verify.examine import sign_in_child_process
-from egm.verify.own_files import find_scope
+from egm.verify.own_files import find_software_scope
 from egm.verify.tree import find_components
 
 #: Settings of the serial line to a verifier.
@@ -77,7 +77,7 @@ class GatPort:
         is_own_pty = port == "pty"
         path = str(context.state_folder.gat_port) if is_own_pty else port
         self._line = SerialLine(path, GAT_LINE_SETTINGS, _open_own_terminal_end if is_own_pty else open_port)
-        self._scope = find_scope(context.cabinet_file)
+        self._scope = find_software_scope(context.cabinet_file)
         self._pending_requests: asyncio.Queue[FunctionRequest] = asyncio.Queue()
         self._calculation: asyncio.Task[None] | None = None
         identity = ReportIdentity(
@@ -118,7 +118,7 @@ class GatPort:
 
     async def _calculate_signatures(self, parsed_request: FunctionRequest) -> None:
         """Compute the signatures of the requested components and store them; if it fails, store the reason instead."""
-        algorithm = parsed_request.algorithm or Algorithm.SHA1_HMAC
+        algorithm = parsed_request.algorithm or SignatureAlgorithm.SHA1_HMAC
         try:
             values = await sign_in_child_process(
                 self._scope, algorithm, parsed_request.seed, parsed_request.components

@@ -13,7 +13,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Final
 
-from egm.config.sas_line import SasLine
+from egm.config.sas_line import SasLineTable
 from egm.errors import LocalError
 from egm.integrity.keys import IntegrityKey
 from egm.kernel.messages import Snapshot
@@ -61,7 +61,7 @@ class SasLineService:
     """The background service for the line to one SAS host."""
 
     def __init__(
-        self, context: MachineContext, name: str, settings: SasLine, readings: MeterReadingCache
+        self, context: MachineContext, name: str, settings: SasLineTable, readings: MeterReadingCache
     ) -> None:
         self.name = f"sas-{name}"
         self._context = context

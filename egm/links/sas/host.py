@@ -11,7 +11,7 @@ from math import ceil
 from typing import Any, Final
 from zoneinfo import ZoneInfo
 
-from egm.config.sas_line import SasLine
+from egm.config.sas_line import SasLineTable
 from egm.kernel.events import Event, EventType, Payload
 from egm.kernel.machine import Machine
 from egm.kernel.services import MachineContext
@@ -34,7 +34,7 @@ class SasHost:
 
     name: str
     """The name of the host: its table in the cabinet file."""
-    settings: SasLine
+    settings: SasLineTable
     permitted_poll_codes: frozenset[int]
     """Codes of the polls that the host may use."""
     context: MachineContext

@@ -10,7 +10,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Final, TypeAlias
 
-from egm.config.sas_line import PollGroup
+from egm.config.sas_line import SasPollGroup
 from egm.links.sas.codec import Reply
 from egm.links.sas.host import SasHost
 from egm.links.sas.readout import SasReadout
@@ -49,7 +49,7 @@ class PollImplementation:
     effect_function: PollEffectFunction | None = None
     acknowledgement_function: AcknowledgementFunction | None = None
     """The function to run on the machine's event loop once the host is known to have the reply, or None."""
-    group: PollGroup = PollGroup.STANDARD
+    group: SasPollGroup = SasPollGroup.STANDARD
     """The option group of polls to which the poll belongs; the cabinet file switches groups on."""
     is_executed_as_broadcast: bool = False
     """Whether the poll is also executed if it is sent to address 0, where it gets no reply."""

@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 
-from egm.config.cabinet_file import Validation
+from egm.config.cabinet_file import TicketValidator
 from meters import MeterReading
 
 
@@ -81,7 +81,7 @@ class SasReadout:
     """A function that returns the venue's local time, by this host's clock if it has set the time."""
     supported_poll_codes: frozenset[int]
     """Codes of the polls that this host may use."""
-    validation: Validation = Validation.STAND_ALONE
+    validation: TicketValidator = TicketValidator.STAND_ALONE
     """The method of numbering tickets: the machine's own numbers, secure enhanced, or the host's (system)."""
     can_transfer: bool = False
     """Whether a host may transfer credit to and from the machine."""

@@ -5,7 +5,7 @@ from typing import Final
 from egm.errors import OperatorError
 from egm.kernel.machine import Machine
 from egm.kernel.service_pages import Prompt, ServicePage
-from egm.people import PinRefusedError, Roster, check_pin
+from egm.people import PinRefusedError, Roster, check_pin_is_permitted
 from egm.people.pins import PIN_DIGITS_MAX
 from egm.staff.desk import GoBack, MenuEntry, MenuPage, PageResult, ServiceDesk, StayOnPage, build_refusal
 from egm.staff.service.sign_in import read_staff
@@ -35,7 +35,7 @@ class OwnPinPage(MenuPage):
         typed, self._typed = self._typed, ""
         try:
             if not typed:
-                check_pin(text)
+                check_pin_is_permitted(text)
                 self._typed = text
                 return StayOnPage()
             if text != typed:

@@ -6,7 +6,7 @@ import pytest
 
 from egm.app.process import MachineProcess
 from egm.clock import SystemClock
-from egm.config.cabinet_file import Metrics, StateFolder, load_cabinet
+from egm.config.cabinet_file import MetricsTable, StateFolder, load_cabinet
 from egm.devices.line import LineLostError
 from egm.testing.machine import write_undeclared
 from meters import Transfer
@@ -18,7 +18,7 @@ def test_the_machine_cycles_its_generator_while_nobody_plays(tmp_path, credit_ce
     state = StateFolder(tmp_path)
     state.prepare()
     file = load_cabinet()
-    few = {"games": file.games[:1], "progressives": (), "metrics": Metrics(port=0)}
+    few = {"games": file.games[:1], "progressives": (), "metrics": MetricsTable(port=0)}
 
     def opener(path, settings):
         raise LineLostError(str(path), "not there")

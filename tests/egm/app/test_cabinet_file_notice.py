@@ -4,7 +4,7 @@ import asyncio
 
 from egm.app.__main__ import _is_absent
 from egm.app.process import MachineProcess
-from egm.config.cabinet_file import GameSlot, StateFolder, load_cabinet
+from egm.config.cabinet_file import GameTable, StateFolder, load_cabinet
 from egm.people import Role
 from egm.staff.desk import ServiceDesk
 from egm.testing.machine import MachineRig, StoppedClock
@@ -23,7 +23,7 @@ def started(folder, monkeypatch, *games):
         found["refused"] = machine._machine.component(ServiceDesk).workbench.refused_games
 
     monkeypatch.setattr(MachineProcess, "_run_until_stopped", not_yet)
-    file = load_cabinet().model_copy(update={"games": tuple(GameSlot(game=name) for name in games)})
+    file = load_cabinet().model_copy(update={"games": tuple(GameTable(game=name) for name in games)})
     state = StateFolder(folder)
     state.prepare()
     asyncio.run(MachineProcess(state, file, StoppedClock()).run())

@@ -6,7 +6,7 @@ from datetime import timedelta
 import pytest
 
 from egm.app.process import MachineProcess
-from egm.config.cabinet_file import GameSlot, StateFolder, load_cabinet
+from egm.config.cabinet_file import GameTable, StateFolder, load_cabinet
 from egm.testing.machine import MachineRig, StoppedClock
 
 
@@ -20,7 +20,7 @@ def test_a_clock_behind_the_journal_is_doubted_at_the_start(tmp_path, monkeypatc
     file = load_cabinet()
     changes = {
         "machine": file.machine.model_copy(update={"serial": serial}),
-        "games": (GameSlot(game="maple-classic"),),
+        "games": (GameTable(game="maple-classic"),),
         "progressives": (),
     }
     process = MachineProcess(state, file.model_copy(update=changes), StoppedClock())

@@ -14,7 +14,7 @@ from egm.app.first_start.steps import REQUIRED_SIGNERS, NextStep, build_failure_
 from egm.app.first_start.wizard import build_steps
 from egm.app.process import MachineProcess
 from egm.config.cabinet_file import StateFolder, load_cabinet
-from egm.config.faults import Fault
+from egm.config.faults import ConfigFault
 from egm.people import Permission, Person, Role, Roster
 from egm.profiles import load_profile
 from egm.testing.machine import StoppedClock
@@ -173,7 +173,7 @@ def test_a_disabled_key_has_its_reason_beside_it(tmp_path):
         assert not next(one for one in page.actions if one.id == "next").enabled
         assert reason in {row.cells[0].value for table in page.tables for row in table.rows}
     at = steps["signing"]
-    at.faults = (Fault("games", "none of the listed games can be offered"),)
+    at.faults = (ConfigFault("games", "none of the listed games can be offered"),)
     assert "first.not_yet" in {row.cells[0].value for row in at.build_page(draft).tables[0].rows}
 
 

@@ -6,14 +6,14 @@ import pytest
 
 from egm.app.preflight import iter_preflight_faults
 from egm.config.cabinet_file import load_cabinet
-from egm.config.levels import LinkSlot
+from egm.config.levels import ProgressiveLinkTable
 from tools.floor.progressive.certificates import AUTHORITY_CERTIFICATE_NAME, make_authority, make_certificate
 
 NOW = datetime(2026, 1, 1, tzinfo=UTC)
 
 
 def faults(folder, serial, *, certificate="", key="", authority=""):
-    slot = LinkSlot(
+    slot = ProgressiveLinkTable(
         authority=authority or folder / f"{AUTHORITY_CERTIFICATE_NAME}.crt",
         certificate=folder / f"{certificate or serial}.crt",
         key=folder / f"{key or certificate or serial}.key",

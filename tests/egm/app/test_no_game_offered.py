@@ -6,7 +6,7 @@ import pytest
 
 from egm.app.features import SERVICE_MENU
 from egm.app.process import MachineProcess
-from egm.config.cabinet_file import GameSlot, StateFolder, load_cabinet
+from egm.config.cabinet_file import GameTable, StateFolder, load_cabinet
 from egm.testing.machine import StoppedClock
 from egm.testing.service_menu import iter_page_words, translate_words
 from paytables.definition import LIBRARY
@@ -22,7 +22,7 @@ def test_a_machine_with_only_refused_games_is_out_of_service_with_a_notice(tmp_p
     poor.write_text(text.replace("{ 2 = 9, 1 = 1 }", "{ 2 = 4, 1 = 1 }"), encoding="utf-8")
     assert poor.read_text("utf-8") != text
     file = load_cabinet()
-    slots = tuple(GameSlot(game=str(poor) if game == "poor-keno" else game) for game in games)
+    slots = tuple(GameTable(game=str(poor) if game == "poor-keno" else game) for game in games)
     changes = {"games": slots, "progressives": ()}
     process = MachineProcess(state, file.model_copy(update=changes), StoppedClock())
     seen = []

@@ -5,7 +5,7 @@ import asyncio
 import pytest
 
 from egm.app.process import MachineProcess
-from egm.config.cabinet_file import GameSlot, StateFolder, load_cabinet
+from egm.config.cabinet_file import GameTable, StateFolder, load_cabinet
 from egm.kernel.events import EventType
 from egm.people import Role
 from egm.testing.machine import MachineRig, StoppedClock
@@ -29,7 +29,7 @@ def test_the_process_applies_the_operators_options(tmp_path, monkeypatch):
     file = load_cabinet()
     changes = {
         "machine": file.machine.model_copy(update={"serial": serial}),
-        "games": tuple(GameSlot(game=game) for game in GAMES),
+        "games": tuple(GameTable(game=game) for game in GAMES),
         "progressives": (),
     }
     process = MachineProcess(state, file.model_copy(update=changes), StoppedClock())

@@ -6,8 +6,8 @@ import pytest
 
 from egm.app.process import MachineProcess
 from egm.clock import SystemClock
-from egm.config.cabinet_file import Metrics, StateFolder, load_cabinet
-from egm.config.sas_line import SasLine
+from egm.config.cabinet_file import MetricsTable, StateFolder, load_cabinet
+from egm.config.sas_line import SasLineTable
 from egm.devices.line import LineLostError
 from egm.integrity.keys import IntegrityKey
 from egm.kernel.events import EventType, State
@@ -37,7 +37,7 @@ def test_device_and_host_lines_open_only_after_the_self_test(tmp_path):
     async def scene() -> None:
         file = load_cabinet()
         few = {"games": file.games[:1], "progressives": ()}
-        more = {"sas": {"main": SasLine()}, "metrics": Metrics(port=0)}
+        more = {"sas": {"main": SasLineTable()}, "metrics": MetricsTable(port=0)}
         cabinet = file.model_copy(update=few | more)
         process = MachineProcess(state, cabinet, SystemClock(), opener=opener, sources=[Kernel()])
         running = asyncio.create_task(process.run())

@@ -4,22 +4,24 @@ import pytest
 from rigs.three_levels import room_of
 
 from egm.app.features import FEATURES
-from egm.config.cabinet_file import Software, StateFolder, load_cabinet
-from egm.config.levels import LevelScope, LevelSlot
+from egm.config.cabinet_file import SoftwareTable, StateFolder, load_cabinet
+from egm.config.levels import LevelScope, ProgressiveLevelTable
 from egm.devices.ioboard.driver import IO_BOARD_LINE_SETTINGS, IoBoardDriver
 from egm.devices.line import SerialLine
 from egm.kernel.positions import Position
 from egm.kernel.services import MachineContext
-from egm.money.host_money import HostMoney, Validation
+from egm.money.host_money import HostMoney, TicketValidator
 from egm.profiles import profile as profiles
 
-GENERIC = (profiles._FOLDER / "generic.toml").read_text()
+GENERIC = (profiles._PROFILES_FOLDER / "generic.toml").read_text()
 LEVELS = (
-    LevelSlot(game="three-levels", level="top", kind=LevelScope.LINKED, carrier="sas", stakes={"50": "2.3"}),
-    LevelSlot(game="three-levels", level="luck"),
-    LevelSlot(game="three-levels", level="mystery"),
+    ProgressiveLevelTable(
+        game="three-levels", level="top", kind=LevelScope.LINKED, carrier="sas", stakes={"50": "2.3"}
+    ),
+    ProgressiveLevelTable(game="three-levels", level="luck"),
+    ProgressiveLevelTable(game="three-levels", level="mystery"),
 )
-HOST = HostMoney(validation=Validation.SYSTEM, can_transfer=True, asset_number=1, is_online=True)
+HOST = HostMoney(validation=TicketValidator.SYSTEM, can_transfer=True, asset_number=1, is_online=True)
 
 
 def build_case(name, *rows):
@@ -47,7 +49,7 @@ def test_a_service_is_attached_to_the_machine_that_needs_it(tmp_path, name):
     rig = room_of(tmp_path / "state", profile=place, host=HOST, levels=LEVELS, position=Position(1, 2)).boot()
     board = IoBoardDriver("io", SerialLine(str(tmp_path / "nowhere"), IO_BOARD_LINE_SETTINGS), lambda _: None)
     file = load_cabinet().model_copy(
-        update={"software": Software(manifest=tmp_path / "software.manifest", key="00" * 32)}
+        update={"software": SoftwareTable(manifest=tmp_path / "software.manifest", key="00" * 32)}
     )
     folder = StateFolder(tmp_path / "run")
     context = MachineContext(rig.engine, file, folder, rig.clock, rig.submit_event, (board,))

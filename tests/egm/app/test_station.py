@@ -7,7 +7,7 @@ import pytest
 from egm.app.ports import PositionDevices
 from egm.app.station import PlayerStation
 from egm.app.wiring import iter_reported_events
-from egm.config.cabinet_file import GameSlot, StateFolder, load_cabinet
+from egm.config.cabinet_file import GameTable, StateFolder, load_cabinet
 from egm.devices.interface import ButtonPressed, Devices, FaultCode
 from egm.devices.ioboard.codec import BUTTONS
 from egm.errors import OperatorError
@@ -20,14 +20,14 @@ from egm.play.showing import build_message
 from egm.profiles import profile as profiles
 from egm.testing.machine import MachineRig, write_undeclared
 
-GENERIC = (profiles._FOLDER / "generic.toml").read_text()
+GENERIC = (profiles._PROFILES_FOLDER / "generic.toml").read_text()
 
 
 def a_station(tmp_path, game_time_ms: int) -> tuple[MachineRig, PlayerStation]:
     place = tmp_path / "place.toml"
     place.write_text(GENERIC.replace("game_time_ms = 0", f"game_time_ms = {game_time_ms}"))
     rig = MachineRig(tmp_path / "state", profile=place)
-    installed, _ = admit_games((GameSlot(game="maple-classic"),), rig.profile)
+    installed, _ = admit_games((GameTable(game="maple-classic"),), rig.profile)
     folder = StateFolder(tmp_path / "state")
     folder.prepare()
     heard: list = []

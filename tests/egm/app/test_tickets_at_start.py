@@ -5,7 +5,7 @@ import asyncio
 import pytest
 
 from egm.app.process import MachineProcess
-from egm.config.cabinet_file import GameSlot, StateFolder, load_cabinet
+from egm.config.cabinet_file import GameTable, StateFolder, load_cabinet
 from egm.testing.machine import MachineRig, StoppedClock
 from egm.tickets.desk import TicketDesk
 from egm.tickets.model import TicketState
@@ -37,7 +37,7 @@ def test_a_ticket_credited_before_a_power_cut_is_redeemed_at_the_next_start(tmp_
     file = load_cabinet()
     changes = {
         "machine": file.machine.model_copy(update={"serial": serial}),
-        "games": (GameSlot(game="maple-classic"),),
+        "games": (GameTable(game="maple-classic"),),
         "progressives": (),
     }
     process = MachineProcess(state, file.model_copy(update=changes), StoppedClock())

@@ -14,7 +14,7 @@ from click.testing import CliRunner
 
 from egm.app.preflight import iter_preflight_faults
 from egm.config.cabinet_file import CabinetFile, load_cabinet
-from egm.config.faults import TomlLineNumbers, parse_location, read_toml
+from egm.config.faults import TomlLineNumbers, parse_key_path, read_toml
 from egm.config.on_this_computer import find_missing_ports
 from egm.config.schema import build_schema, iter_cabinet_file_tables
 from egm.errors import OperatorError
@@ -135,7 +135,7 @@ n = 2
         ("t", 1, "u", 0, "n"): 18, ("a", "b c", "absent"): 2, ("nowhere",): None, ("t", 1, "absent"): 13,
     }  # fmt: skip
     assert {place: lines.find_line(place) for place in places} == places
-    assert parse_location("games[2].game") == ("games", 1, "game")
+    assert parse_key_path("games[2].game") == ("games", 1, "game")
 
 
 def test_devices_on_one_bus_share_its_port():

@@ -10,7 +10,7 @@ from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 from cryptography.hazmat.primitives.serialization import Encoding, PublicFormat
 
 from egm.config.cabinet_file import StateFolder
-from egm.config.levels import LinkSlot
+from egm.config.levels import ProgressiveLinkTable
 from egm.errors import OperatorError
 from egm.isolated import build_python_command
 from egm.progressive.connection import build_tls_context
@@ -94,7 +94,7 @@ def test_keys_of_a_link_and_of_a_laboratory_are_refused_if_others_may_read_them(
     make_authority(tmp_path, NOW)
     make_certificate(tmp_path, BROKER_CERTIFICATE_NAME, NOW, ("127.0.0.1",))
     make_key(tmp_path)
-    slot = LinkSlot(
+    slot = ProgressiveLinkTable(
         authority=tmp_path / "authority.crt", certificate=tmp_path / "broker.crt", key=tmp_path / "broker.key"
     )
     laboratory = tmp_path / "laboratory.key"

@@ -16,10 +16,10 @@ from pathlib import Path
 import pytest
 
 import egm.profiles
-from egm.config.cabinet_file import Validation
+from egm.config.cabinet_file import TicketValidator
 from egm.devices.interface import Barcode, PrintState
 from egm.devices.ledgers import EscrowPhase
-from egm.host.ticket_port import HostTicketInterface, NumberReplyResult
+from egm.host.ticket_port import HostTicketInterface, TicketNumberReplyResult
 from egm.host.transfer_port import HostTransferInterface
 from egm.kernel.credits import CreditKind
 from egm.kernel.events import EventType
@@ -63,7 +63,7 @@ class Machine:
         if self.rig is not None:
             self.rig.close()
         host = HostMoney(
-            validation=Validation.SYSTEM,
+            validation=TicketValidator.SYSTEM,
             can_transfer=True,
             can_award_bonuses=True,
             asset_number=7,
@@ -191,7 +191,7 @@ class Machine:
             answer = self.tickets.assign_number(f"08{self.number_count:016d}")
         else:
             answer = self.tickets.refuse_number(silent=self.dice.random() < 0.5)
-        assert (answer is NumberReplyResult.TAKEN) is (wanted is not None)
+        assert (answer is TicketNumberReplyResult.TAKEN) is (wanted is not None)
 
     def reply_to_redemption(self) -> None:
         digits = self.tickets.offered_ticket_number

@@ -7,9 +7,9 @@ import pytest
 
 import egm.profiles
 from egm.app.wiring import iter_reported_events
-from egm.config.cabinet_file import Validation
+from egm.config.cabinet_file import TicketValidator
 from egm.devices.interface import Barcode, PaperReturned, PrintState, ReturnReason
-from egm.host.ticket_port import HostTicketInterface, NumberReplyResult
+from egm.host.ticket_port import HostTicketInterface, TicketNumberReplyResult
 from egm.kernel.credits import CreditKind
 from egm.kernel.events import EventType, State
 from egm.money.disputed import list_disputed_amounts
@@ -35,7 +35,7 @@ SOLD = Path(egm.profiles.__file__).with_name("generic.toml")
 def make(tmp_path):
     opened = []
 
-    def start(validation=Validation.SYSTEM, *, offline=0, online=True, promotional=False) -> MachineRig:
+    def start(validation=TicketValidator.SYSTEM, *, offline=0, online=True, promotional=False) -> MachineRig:
         """Start a machine with a host; a second call restarts the same machine."""
         if opened:
             opened[-1].close()
@@ -74,7 +74,7 @@ def test_a_cash_out_ticket_is_printed_with_the_number_the_host_assigns(make):
         CASHABLE,
         2000,
     )
-    assert rig.port.assign_number(FIRST) is NumberReplyResult.TAKEN
+    assert rig.port.assign_number(FIRST) is TicketNumberReplyResult.TAKEN
     assert rig.hands.jobs[-1].barcode == FIRST
     assert rig.port.pending_number_request is None
     complete_printing(rig)
@@ -86,15 +86,15 @@ def test_a_cash_out_ticket_is_printed_with_the_number_the_host_assigns(make):
 def test_a_ticket_number_assigned_again_prints_no_second_ticket(make):
     rig = make().insert(2000)
     rig.engine.handle(EventType.CASH_OUT)
-    assert [rig.port.assign_number(FIRST) for _ in range(3)] == [NumberReplyResult.TAKEN] * 3
+    assert [rig.port.assign_number(FIRST) for _ in range(3)] == [TicketNumberReplyResult.TAKEN] * 3
     assert len(rig.hands.jobs) == 1
     complete_printing(rig)
-    assert rig.port.assign_number(FIRST) is NumberReplyResult.TAKEN
-    assert rig.port.assign_number(SECOND) is NumberReplyResult.NOT_WAITING
+    assert rig.port.assign_number(FIRST) is TicketNumberReplyResult.TAKEN
+    assert rig.port.assign_number(SECOND) is TicketNumberReplyResult.NOT_WAITING
     rig.insert(500)
     rig.engine.handle(EventType.CASH_OUT)
-    assert rig.port.assign_number(FIRST) is NumberReplyResult.IMPROPER
-    assert rig.port.assign_number("12345") is NumberReplyResult.IMPROPER
+    assert rig.port.assign_number(FIRST) is TicketNumberReplyResult.IMPROPER
+    assert rig.port.assign_number("12345") is TicketNumberReplyResult.IMPROPER
     assert rig.port.pending_number_request.amount_cents == 500
 
 
@@ -103,10 +103,10 @@ def test_a_ticket_number_assigned_again_prints_no_second_ticket(make):
 def test_a_cash_out_without_a_number_from_the_host_is_a_hand_pay(make, silent):
     rig = make().insert(2000)
     rig.engine.handle(EventType.CASH_OUT)
-    assert rig.port.refuse_number(silent=silent) is NumberReplyResult.TAKEN
+    assert rig.port.refuse_number(silent=silent) is TicketNumberReplyResult.TAKEN
     assert rig.state is State.HANDPAY
-    assert rig.port.assign_number(FIRST) is NumberReplyResult.NOT_WAITING
-    assert rig.port.refuse_number() is NumberReplyResult.NOT_WAITING
+    assert rig.port.assign_number(FIRST) is TicketNumberReplyResult.NOT_WAITING
+    assert rig.port.refuse_number() is TicketNumberReplyResult.NOT_WAITING
     rig.engine.handle(EventType.KEY_TURNED)
     assert (rig.credit_cents, rig.journal.balance_cents("out:handpay_cancelled_credit")) == (0, 2000)
 
@@ -143,13 +143,13 @@ def test_the_request_for_a_ticket_number_is_repeated_after_a_restart(make):
     again = make()
     assert again.state is State.PAYING
     assert again.port.pending_number_request.amount_cents == 2000
-    assert again.port.assign_number(FIRST) is NumberReplyResult.TAKEN
+    assert again.port.assign_number(FIRST) is TicketNumberReplyResult.TAKEN
     complete_printing(again)
     assert again.journal.balance_cents("out:voucher:cashable") == 2000
 
 
 @pytest.mark.requirement("F-09", "H-09")
-@pytest.mark.parametrize("validation", [Validation.STAND_ALONE, Validation.SECURE_ENHANCED])
+@pytest.mark.parametrize("validation", [TicketValidator.STAND_ALONE, TicketValidator.SECURE_ENHANCED])
 def test_a_cash_out_that_waits_for_a_number_is_a_hand_pay_when_host_validation_was_removed(make, validation):
     make().insert(2000).engine.handle(EventType.CASH_OUT)
     rig = make(validation)
@@ -165,14 +165,14 @@ def test_a_number_in_the_ticket_ledger_but_not_in_the_journal_is_used_after_a_re
     again = make()
     assert again.port.pending_number_request is None
     assert again.hands.jobs[-1].barcode == FIRST
-    assert again.port.assign_number(FIRST) is NumberReplyResult.TAKEN
+    assert again.port.assign_number(FIRST) is TicketNumberReplyResult.TAKEN
 
 
 def test_a_number_received_while_a_door_is_open_is_printed_when_the_door_closes(make):
     rig = make().insert(2000)
     rig.engine.handle(EventType.CASH_OUT)
     rig.engine.handle(EventType.DOOR_OPENED, door="main")
-    assert rig.port.assign_number(FIRST) is NumberReplyResult.TAKEN
+    assert rig.port.assign_number(FIRST) is TicketNumberReplyResult.TAKEN
     assert (rig.state, rig.hands.jobs) == (State.DOOR_OPEN, [])
     rig.engine.handle(EventType.DOOR_CLOSED, door="main")
     assert rig.hands.jobs[-1].barcode == FIRST
@@ -181,7 +181,7 @@ def test_a_number_received_while_a_door_is_open_is_printed_when_the_door_closes(
 # ---------------------------------------------------------------------------------------------- the ring
 @pytest.mark.requirement("H-05", "H-09")
 def test_secure_enhanced_numbers_use_the_hosts_identifier_and_are_stored_until_read(make):
-    rig = make(Validation.SECURE_ENHANCED)
+    rig = make(TicketValidator.SECURE_ENHANCED)
     assert rig.port.needs_enrolment
     rig.insert(2000)
     rig.engine.handle(EventType.CASH_OUT)
@@ -199,13 +199,13 @@ def test_secure_enhanced_numbers_use_the_hosts_identifier_and_are_stored_until_r
     assert rig.port.find_oldest_unread().ring_index == 2
     assert rig.port.find_ticket(1).ticket.number == first.ticket.number
     assert rig.port.find_ticket(9) is None
-    again = make(Validation.SECURE_ENHANCED)
+    again = make(TicketValidator.SECURE_ENHANCED)
     assert again.port.find_oldest_unread().ring_index == 2
 
 
 @pytest.mark.requirement("H-05")
 def test_the_host_may_change_the_identifier_and_the_sequence_of_the_numbers(make):
-    rig = make(Validation.SECURE_ENHANCED)
+    rig = make(TicketValidator.SECURE_ENHANCED)
     for identifier, sequence in ((0x003039, 0x0002A5), (0xABCDEF, 0x000010)):
         rig.port.store_enrolment(identifier, sequence)
         rig.insert(500)
@@ -214,7 +214,7 @@ def test_the_host_may_change_the_identifier_and_the_sequence_of_the_numbers(make
 
 @pytest.mark.requirement("H-09")
 def test_a_cash_out_is_a_hand_pay_while_every_record_of_the_ticket_ring_is_unread(make):
-    rig = make(Validation.SECURE_ENHANCED)
+    rig = make(TicketValidator.SECURE_ENHANCED)
     rig.port.store_enrolment(1, 0)
     for _ in range(HOST_TICKET_RING_SIZE):
         rig.insert(100)

@@ -5,7 +5,7 @@ import asyncio
 import pytest
 
 from egm.app.view import build_snapshot
-from egm.config.cabinet_file import Validation
+from egm.config.cabinet_file import TicketValidator
 from egm.host.timeouts import HostTimeouts, create_host_timeouts
 from egm.host.transfer_port import HostTransferInterface
 from egm.kernel.credits import CreditKind
@@ -25,7 +25,7 @@ def with_timeouts(folder, scenario, *, online=True, alone=False):
 
     async def run():
         host = HostMoney(
-            validation=Validation.SYSTEM,
+            validation=TicketValidator.SYSTEM,
             can_transfer=True,
             asset_number=7,
             money_line_name="main",

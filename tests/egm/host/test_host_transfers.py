@@ -5,7 +5,7 @@ from datetime import date, timedelta
 import pytest
 
 from egm.app.view import build_snapshot
-from egm.config.cabinet_file import Validation
+from egm.config.cabinet_file import TicketValidator
 from egm.devices.interface import Devices
 from egm.host.keys import HostKey
 from egm.host.transfer_port import HostTransferInterface
@@ -37,7 +37,7 @@ def make(tmp_path):
         if opened:
             opened[-1].close()
         host = HostMoney(
-            validation=Validation.SYSTEM,
+            validation=TicketValidator.SYSTEM,
             can_transfer=True,
             can_award_bonuses=True,
             asset_number=ASSET,

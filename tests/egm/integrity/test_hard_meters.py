@@ -23,7 +23,7 @@ from egm.testing.service_menu import NUMBERS, Menu
 
 #: Stops of maple-classic: a small win, and the highest prize.
 MAPLES, LANTERNS = (23, 7, 5), (11, 11, 12)
-GENERIC = (profiles._FOLDER / "generic.toml").read_text()
+GENERIC = (profiles._PROFILES_FOLDER / "generic.toml").read_text()
 
 
 @pytest.fixture

@@ -10,7 +10,7 @@ import egm.profiles
 from egm.app.features import FEATURES
 from egm.app.process import MachineProcess
 from egm.app.view import build_snapshot
-from egm.config.cabinet_file import Software, StateFolder, load_cabinet
+from egm.config.cabinet_file import SoftwareTable, StateFolder, load_cabinet
 from egm.integrity.keys import IntegrityKey
 from egm.integrity.software import (
     CHECK,
@@ -27,8 +27,15 @@ from egm.play.keys import PlayKey
 from egm.testing.machine import MachineRig, StoppedClock
 from egm.testing.service_menu import NUMBERS, TEXTS, Menu, create_roster
 from egm.verify.digest import compute_digests
-from egm.verify.manifest import Manifest, create_key, encode_unsigned, format_public_key, read_key, sign
-from egm.verify.own_files import find_scope
+from egm.verify.manifest import (
+    Manifest,
+    create_signing_key,
+    encode_for_signature,
+    encode_signed_manifest,
+    format_public_key,
+    read_signing_key,
+)
+from egm.verify.own_files import find_software_scope
 from egm.verify.tree import list_software_files
 from tools.cli.sheets import format_as_text
 
@@ -42,7 +49,7 @@ class Maker:
         self.folder = folder
         self.game = folder / "own.toml"
         self.game.write_bytes((LIBRARY / "maple-classic.toml").read_bytes())
-        self.key = read_key(create_key(), "maker")
+        self.key = read_signing_key(create_signing_key(), "maker")
         default = load_cabinet()
         slot = default.games[0].model_copy(update={"game": str(self.game)})
         self.manifest = folder / "software.manifest"
@@ -55,15 +62,15 @@ class Maker:
         return f"own{self.game}"
 
     def pin(self) -> None:
-        software = Software(manifest=self.manifest, key=format_public_key(self.key))
+        software = SoftwareTable(manifest=self.manifest, key=format_public_key(self.key))
         self.file = self.file.model_copy(update={"software": software})
 
     def release(self, version: str, reason: str) -> None:
         manifest = Manifest(
             version=version, made="2026-01-01T00:00:00+00:00", reason=reason, libraries=False, bytecode=False,
-            files=compute_digests(list_software_files(replace(find_scope(self.file), libraries=False, bytecode=False))),
+            files=compute_digests(list_software_files(replace(find_software_scope(self.file), libraries=False, bytecode=False))),
         )  # fmt: skip
-        self.manifest.write_bytes(sign(encode_unsigned(manifest), self.key, "maker"))
+        self.manifest.write_bytes(encode_signed_manifest(encode_for_signature(manifest), self.key, "maker"))
 
     def tamper(self) -> bytes:
         data = self.game.read_bytes()
@@ -204,7 +211,7 @@ def test_the_files_as_loaded_are_verified_even_if_the_signed_ones_were_put_back(
 @pytest.mark.requirement("A-15")
 def test_a_foreign_file_stops_the_machine_and_is_named(start, maker, monkeypatch):
     """Simulate a file that was added to the program after the release was made."""
-    listed = list_software_files(find_scope(maker.file))
+    listed = list_software_files(find_software_scope(maker.file))
     monkeypatch.setattr(
         "egm.verify.examine.list_software_files", lambda _: listed | {"egm/extra.py": maker.game}
     )
@@ -376,7 +383,7 @@ def test_a_component_that_is_removed_or_added_is_recorded_with_its_digest(start,
 @pytest.mark.requirement("A-13", "A-16", "A-22")
 def test_a_changed_or_removed_signer_is_a_fault_for_the_technician(start, maker):
     start()
-    maker.key = read_key(create_key(), "other maker")
+    maker.key = read_signing_key(create_signing_key(), "other maker")
     maker.pin()
     maker.release("2.0", "sold")
     assert set(tilts(start())) == {CHECK}

@@ -34,7 +34,7 @@ from egm.links.gat.report import (
     build_identity_report,
     build_signatures_report,
 )
-from egm.verify.digest import Algorithm
+from egm.verify.digest import SignatureAlgorithm
 from tools.audit import gat_reader
 
 ALL = frozenset(("accounting", "chance"))
@@ -150,7 +150,11 @@ def test_every_listed_function_is_decoded_with_and_without_a_seed():
                 parse_function_request((function.feature, function.parameter, "00Ff"), ALL).seed
                 == b"\x00\xff"
             )
-    assert {f.algorithm for f in FUNCTIONS} == {None, Algorithm.SHA1_HMAC, Algorithm.SHA256_HMAC}
+    assert {f.algorithm for f in FUNCTIONS} == {
+        None,
+        SignatureAlgorithm.SHA1_HMAC,
+        SignatureAlgorithm.SHA256_HMAC,
+    }
 
 
 @pytest.mark.parametrize(

@@ -9,15 +9,15 @@ from dataclasses import replace
 import pytest
 import serial
 
-from egm.config.cabinet_file import Gat, StateFolder, load_cabinet
+from egm.config.cabinet_file import GatTable, StateFolder, load_cabinet
 from egm.kernel.events import State
 from egm.kernel.services import MachineContext
 from egm.links.gat.functions import LIST_FUNCTIONS
 from egm.links.gat.port import create_gat_port, sign_in_child_process
 from egm.links.keys import LinksKey
 from egm.testing.machine import MachineRig
-from egm.verify.digest import Algorithm, compute_signatures
-from egm.verify.tree import Scope, list_software_files
+from egm.verify.digest import SignatureAlgorithm, compute_signatures
+from egm.verify.tree import SoftwareScope, list_software_files
 from tools.audit.gat_reader import GatError, GatVerifier
 
 #: A limit that only a machine that hangs reaches, however loaded the computer is.
@@ -31,7 +31,7 @@ class Inspection:
     def __init__(self, folder) -> None:
         self.folder = StateFolder(folder)
         self.room = MachineRig(folder).boot()
-        file = load_cabinet().model_copy(update={"gat": Gat()})
+        file = load_cabinet().model_copy(update={"gat": GatTable()})
         handle = self.room.engine.submit
         self.at = MachineContext(self.room.engine, file, self.folder, self.room.clock, handle)
         self.alter = lambda port: None
@@ -88,7 +88,7 @@ def test_a_verifier_gets_the_hmac_of_a_component_under_its_seed(inspection):
         lambda v: v.read_last_authentication(),
     )
     expected = compute_signatures(
-        list_software_files(Scope()), Algorithm.SHA1_HMAC, bytes.fromhex(SEED), ["chance"]
+        list_software_files(SoftwareScope()), SignatureAlgorithm.SHA1_HMAC, bytes.fromhex(SEED), ["chance"]
     )["chance"]
     assert f"chance: {expected.upper()}" in text.decode()
     assert f">{expected.upper()}<" in xml.decode()
@@ -112,7 +112,9 @@ def test_results_of_every_kind_span_frames_and_outlive_a_restart(inspection, tmp
     assert len(listed) > 248
     assert b"<Feature>Component</Feature>" in listed
     assert b"Signed by: nobody" in identity
-    expected = compute_signatures(list_software_files(Scope()), Algorithm.SHA256_HMAC, bytes.fromhex(SEED))
+    expected = compute_signatures(
+        list_software_files(SoftwareScope()), SignatureAlgorithm.SHA256_HMAC, bytes.fromhex(SEED)
+    )
     assert [line for line in signed.decode().split("\r\n") if ": " in line][3:] == [
         f"{name}: {value.upper()}" for name, value in expected.items()
     ]
@@ -206,7 +208,7 @@ def test_a_host_that_waits_for_the_public_status_values_reads_its_results(inspec
         return host.read()
 
     expected = compute_signatures(
-        list_software_files(Scope()), Algorithm.SHA1_HMAC, bytes.fromhex(SEED), ["chance"]
+        list_software_files(SoftwareScope()), SignatureAlgorithm.SHA1_HMAC, bytes.fromhex(SEED), ["chance"]
     )["chance"]
     assert f"chance: {expected.upper()}" in with_outside_host(inspection, conversation)
 
@@ -242,9 +244,9 @@ def test_a_new_command_cancels_and_supersedes_the_one_in_progress(inspection, mo
         assert host.wait() == host.FINISHED
         return host.read()
 
-    expected = compute_signatures(list_software_files(Scope()), Algorithm.SHA1_HMAC, b"", ["chance"])[
-        "chance"
-    ]
+    expected = compute_signatures(
+        list_software_files(SoftwareScope()), SignatureAlgorithm.SHA1_HMAC, b"", ["chance"]
+    )["chance"]
     text = with_outside_host(inspection, conversation)
     assert f"chance: {expected.upper()}" in text
     assert text.count(": ") == text.split("chance: ")[0].count(": ") + 1  # and nothing but what was asked
@@ -320,15 +322,15 @@ def test_a_calculation_that_a_power_cut_interrupted_is_done_after_it(inspection,
     again = Inspection(tmp_path / "state")
     _, text = run(again, lambda v: v.wait_for_calculation(60, 0.02), lambda v: v.read_results("text"))
     again.room.close()
-    expected = compute_signatures(list_software_files(Scope()), Algorithm.SHA1_HMAC, b"\xaa", ["chance"])[
-        "chance"
-    ]
+    expected = compute_signatures(
+        list_software_files(SoftwareScope()), SignatureAlgorithm.SHA1_HMAC, b"\xaa", ["chance"]
+    )["chance"]
     assert expected.upper() in text.decode()
 
 
 def test_a_calculation_that_fails_is_an_error_and_not_a_result(inspection):
     def lose_a_file(port):
-        port._scope = Scope(cabinet_definitions=(("own/gone.toml", "/nowhere/gone.toml"),))
+        port._scope = SoftwareScope(cabinet_definitions=(("own/gone.toml", "/nowhere/gone.toml"),))
 
     inspection.alter = lose_a_file
 

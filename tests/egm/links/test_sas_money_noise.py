@@ -8,7 +8,7 @@ import random
 
 import pytest
 
-from egm.config.cabinet_file import Validation
+from egm.config.cabinet_file import TicketValidator
 from egm.links.sas.crc import append_crc
 from egm.links.sas.requests import find_frame_size
 from egm.money.host_money import HostMoney
@@ -31,7 +31,7 @@ def content(dice: random.Random, code: int) -> bytes:
 
 
 @pytest.mark.requirement("K-06")
-@pytest.mark.parametrize("validation", [Validation.SYSTEM, Validation.SECURE_ENHANCED])
+@pytest.mark.parametrize("validation", [TicketValidator.SYSTEM, TicketValidator.SECURE_ENHANCED])
 @pytest.mark.parametrize("seed", range(3))
 def test_any_content_gets_a_valid_reply_or_none(tmp_path, validation, seed):
     dice = random.Random(f"{seed} {validation}")

@@ -4,7 +4,7 @@ import pytest
 from rigs.three_levels import GAME, LUCK, NO_LUCK, A, B, room_of
 
 from egm.app.view import build_snapshot
-from egm.config.levels import LevelScope, LevelSlot
+from egm.config.levels import LevelScope, ProgressiveLevelTable
 from egm.kernel.events import Event, EventType, State
 from egm.links.sas.crc import append_crc
 from egm.play.rulings import void_game
@@ -20,9 +20,11 @@ from tools.audit.games import GameFiles
 from tools.audit.verify import Auditor
 
 LEVELS = (
-    LevelSlot(game="three-levels", level="top", kind=LevelScope.LINKED, carrier="sas", stakes={"50": "2.3"}),
-    LevelSlot(game="three-levels", level="luck"),
-    LevelSlot(game="three-levels", level="mystery"),
+    ProgressiveLevelTable(
+        game="three-levels", level="top", kind=LevelScope.LINKED, carrier="sas", stakes={"50": "2.3"}
+    ),
+    ProgressiveLevelTable(game="three-levels", level="luck"),
+    ProgressiveLevelTable(game="three-levels", level="mystery"),
 )
 ACK, MISS = "01", 49
 
@@ -160,7 +162,7 @@ def test_an_invalid_sas_level_is_refused(name):
     with pytest.raises(
         ValueError, match=r"stakes: a level on a SAS line is written as GROUP\.LEVEL, 1\.1 to 255\.32"
     ):
-        LevelSlot(game="g", level="l", kind=LevelScope.LINKED, carrier="sas", stakes={"50": name})
+        ProgressiveLevelTable(game="g", level="l", kind=LevelScope.LINKED, carrier="sas", stakes={"50": name})
 
 
 @pytest.mark.sas(polls="83", exceptions="54")

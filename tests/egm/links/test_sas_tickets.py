@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 import egm.profiles
-from egm.config.cabinet_file import Validation
+from egm.config.cabinet_file import TicketValidator
 from egm.devices.interface import PrintState
 from egm.kernel.events import EventType, State
 from egm.money.host_money import HostMoney
@@ -28,7 +28,7 @@ def make(tmp_path):
     opened = []
 
     def bench(
-        validation=Validation.SYSTEM, *, promotional=False, offline=0, line="main", **settings
+        validation=TicketValidator.SYSTEM, *, promotional=False, offline=0, line="main", **settings
     ) -> Bench:
         """A machine and its host's channel; called again, the same machine after a restart."""
         if opened:
@@ -146,7 +146,7 @@ def test_a_repeated_poll_58_is_one_ticket(make):
 @pytest.mark.requirement("H-05")
 @pytest.mark.sas(polls="4C 4D")
 def test_secure_enhanced_validation(make):
-    bench = make(Validation.SECURE_ENHANCED)
+    bench = make(TicketValidator.SECURE_ENHANCED)
     assert bench.send_long_poll(0x4C, "000000000000") == "00" * 6
     assert bench.send_long_poll(0x4C, "393000a50200") == "393000a50200"
     bench.room.insert(500)
@@ -182,7 +182,7 @@ def test_with_an_identifier_tickets_are_numbered_locally_while_the_host_is_silen
 
 @pytest.mark.requirement("H-05")
 def test_a_machine_without_an_identifier_requests_one(make):
-    bench = make(Validation.SECURE_ENHANCED)
+    bench = make(TicketValidator.SECURE_ENHANCED)
     bench.room.clock.pass_seconds(15)
     assert bench.send_general_poll() == 0x3F
     bench.send_long_poll(0x4C, "010000000000")
@@ -192,7 +192,7 @@ def test_a_machine_without_an_identifier_requests_one(make):
 
 
 def test_unread_tickets_are_reported_until_all_are_read(make):
-    bench = make(Validation.SECURE_ENHANCED)
+    bench = make(TicketValidator.SECURE_ENHANCED)
     bench.send_long_poll(0x4C, "010000000000")
     for _ in range(3):
         bench.room.insert(500)
@@ -206,12 +206,12 @@ def test_unread_tickets_are_reported_until_all_are_read(make):
 
 @pytest.mark.requirement("K-05")
 def test_tickets_unread_at_a_power_loss_are_reported_afterwards(make):
-    bench = make(Validation.SECURE_ENHANCED)
+    bench = make(TicketValidator.SECURE_ENHANCED)
     bench.send_long_poll(0x4C, "010000000000")
     bench.room.insert(500)
     bench.room.cash_out_ticket()
     bench.send_long_poll(0x4D, "00")  # the power goes before the host can acknowledge
-    again = make(Validation.SECURE_ENHANCED)
+    again = make(TicketValidator.SECURE_ENHANCED)
     assert again.send_long_poll(0x4D, "00")[2:4] == "01"
 
 

@@ -7,7 +7,7 @@ import pytest
 from egm.app.features import FEATURES
 from egm.app.process import MachineProcess
 from egm.app.removed_devices import refuse_removed_positions_with_money
-from egm.config.cabinet_file import Host, Metrics, StateFolder, Validation, load_cabinet
+from egm.config.cabinet_file import HostTable, MetricsTable, StateFolder, TicketValidator, load_cabinet
 from egm.devices.interface import PrintState
 from egm.devices.ledgers import PayoutRecord
 from egm.errors import OperatorError
@@ -150,7 +150,7 @@ def test_at_its_start_the_machine_finds_devices_that_were_removed(tmp_path, monk
     state = StateFolder(tmp_path)
     state.prepare()
     bare = load_cabinet().model_copy(
-        update={"devices": {}, "sas": {}, "host": Host(), "metrics": Metrics(port=0)}
+        update={"devices": {}, "sas": {}, "host": HostTable(), "metrics": MetricsTable(port=0)}
     )
     monkeypatch.setattr(
         MachineProcess, "_run_until_stopped", lambda _: asyncio.sleep(0)
@@ -170,7 +170,7 @@ def test_at_its_start_the_machine_finds_devices_that_were_removed(tmp_path, monk
 @pytest.mark.requirement("K-03")
 def test_credit_withheld_by_a_host_is_returned_once_the_host_is_not_configured(tmp_path):
     """Its game, its bills and its tickets stayed withheld for ever: no person, and no clear, could lift that."""
-    by_host = HostMoney(validation=Validation.SYSTEM, money_line_name="main", is_online=True)
+    by_host = HostMoney(validation=TicketValidator.SYSTEM, money_line_name="main", is_online=True)
     rig = MachineRig(tmp_path, devices=("printer",), host=by_host).boot()
     for name in ("game.maple-classic", "bill_acceptor"):
         rig.engine.handle(EventType.CONTROL, source="host:main", name=name, value=False)

@@ -2,7 +2,7 @@
 
 import pytest
 
-from egm.config.cabinet_file import Validation
+from egm.config.cabinet_file import TicketValidator
 from egm.kernel.events import EventType, State
 from egm.money.host_money import HostMoney
 from egm.money.value_in import should_accept_tickets
@@ -26,7 +26,7 @@ def test_with_a_central_system_the_same_profile_prints_and_accepts_tickets(tmp_p
             tmp_path,
             profile="monaco",
             devices=("printer",),
-            host=HostMoney(validation=Validation.SYSTEM, is_online=True),
+            host=HostMoney(validation=TicketValidator.SYSTEM, is_online=True),
         )
         .boot()
         .insert(2000)

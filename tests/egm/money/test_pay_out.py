@@ -6,7 +6,7 @@ from datetime import timedelta
 import pytest
 
 from egm.app.wiring import iter_reported_events
-from egm.config.cabinet_file import Validation
+from egm.config.cabinet_file import TicketValidator
 from egm.devices.interface import Barcode, PaperReturned, PrintState, ReturnReason
 from egm.devices.ledgers import PayoutRecord
 from egm.kernel.events import EventType, State
@@ -173,7 +173,7 @@ def test_above_the_ticket_limit_an_attendant_pays(tmp_path, bills, way):
 @pytest.mark.requirement("H-11", "F-07:a")
 @pytest.mark.parametrize(("bills", "way"), [(30, State.PAYING), (31, State.HANDPAY)])
 def test_above_the_ticket_limit_no_number_is_requested_from_the_host(tmp_path, bills, way):
-    host = HostMoney(validation=Validation.SYSTEM, is_online=True)
+    host = HostMoney(validation=TicketValidator.SYSTEM, is_online=True)
     rig = MachineRig(tmp_path, devices=("printer",), host=host).boot()
     for _ in range(bills - 1):
         rig.insert(10000)
@@ -386,7 +386,7 @@ def coins(tmp_path):
     profile = tmp_path / "coins.toml"
     from egm.profiles import profile as module
 
-    text = (module._FOLDER / "generic.toml").read_text()
+    text = (module._PROFILES_FOLDER / "generic.toml").read_text()
     profile.write_text(text.replace('order = ["ticket", "coins"]', 'order = ["coins", "ticket"]'))
     rig = MachineRig(tmp_path / "state", profile=profile, devices=("hopper",)).boot()
     yield rig

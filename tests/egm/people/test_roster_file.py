@@ -16,7 +16,7 @@ from egm.people import (
     Role,
     Roster,
     RosterError,
-    check_pin,
+    check_pin_is_permitted,
     find_permissions,
 )
 from egm.people.pins import PinDigest
@@ -149,7 +149,7 @@ def test_without_a_roster_file_nobody_is_authenticated(path):
 @pytest.mark.parametrize("pin", ["", "123", "1234", "987654", "0000", "12a4", "1" * 13, "１３５７", "-135"])
 def test_obvious_and_malformed_pins_are_refused(pin):
     with pytest.raises(PinRefusedError):
-        check_pin(pin)
+        check_pin_is_permitted(pin)
 
 
 @given(st.from_regex(r"[0-9]{4,12}", fullmatch=True), st.text(max_size=12))

@@ -9,7 +9,7 @@ import pytest
 from rigs.rounds import questions
 
 import egm.profiles
-from egm.config.cabinet_file import GameSlot
+from egm.config.cabinet_file import GameTable
 from egm.play.installed_games import admit_games
 from egm.profiles import load_profile
 from paytables import Depth, ReplayDraw, analyse, load_game
@@ -38,9 +38,9 @@ def test_with_a_prize_limit_no_double_up_beyond_it_is_offered(tmp_path):
     profile = load_profile(place)
     limit_cents = profile.play.win_limit_cents
     assert limit_cents is not None
-    admitted, refused = admit_games((GameSlot(game=str(plain)),), profile)
+    admitted, refused = admit_games((GameTable(game=str(plain)),), profile)
     assert admitted, refused
-    admitted, refused = admit_games((GameSlot(game=str(doubled)),), profile)
+    admitted, refused = admit_games((GameTable(game=str(doubled)),), profile)
     assert not admitted
     assert "it can win" in refused[0].reason
 

@@ -4,7 +4,7 @@ import random
 
 import pytest
 
-from egm.config.levels import LevelSlot
+from egm.config.levels import ProgressiveLevelTable
 from egm.kernel.events import EventType, State
 from egm.kernel.messages import DecisionRequest
 from egm.people import Role
@@ -27,7 +27,7 @@ class Player:
     def __init__(self, folder, game, seed):
         self.folder, self.game, self.rng = folder, game, random.Random(seed)
         self.levels = tuple(
-            LevelSlot(game=game, level=each.level) for each in load_game(game).list_every_level()
+            ProgressiveLevelTable(game=game, level=each.level) for each in load_game(game).list_every_level()
         )
         self.room = MachineRig(folder, games=(game,), levels=self.levels).boot()
         assert self.room.refused == ()

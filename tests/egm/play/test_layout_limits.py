@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 import egm.profiles
-from egm.config.cabinet_file import GameSlot
+from egm.config.cabinet_file import GameTable
 from egm.kernel.events import EventType, State
 from egm.play.installed_games import admit_games
 from egm.play.prize_limits import compute_largest_prizes, compute_largest_win_cents
@@ -54,6 +54,6 @@ def test_a_tables_maximum_win_counts_all_bets_placed_together(place):
     prizes = compute_largest_prizes(game)
     assert compute_largest_win_cents(game, 100, 1000, prizes) == 36 * 1000
     assert compute_largest_win_cents(game, 100, 1050, prizes) == 36 * 1000
-    residents, refused = admit_games((GameSlot(game=GAME),), load_profile(place))
+    residents, refused = admit_games((GameTable(game=GAME),), load_profile(place))
     assert residents[GAME].denominations_cents == (100, 500)
     assert not refused

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from egm.app.features import REGISTERS
-from egm.config.cabinet_file import GameSlot
+from egm.config.cabinet_file import GameTable
 from egm.kernel import messages
 from egm.kernel.events import Event, EventType, State
 from egm.money.hand_pays import settle_handpay
@@ -32,7 +32,7 @@ ONE = {"person": "2", "persons": ("2",)}
 
 
 def a_place(tmp_path, **changes: str) -> Path:
-    text = (profiles._FOLDER / "generic.toml").read_text()
+    text = (profiles._PROFILES_FOLDER / "generic.toml").read_text()
     for key, value in changes.items():
         lines_ = [line for line in text.split("\n") if not line.startswith(f"{key} =")]
         at = lines_.index("[by_hand]") + 1
@@ -308,15 +308,15 @@ def test_recall_and_the_log_of_hand_pays_call_the_prize_by_its_name(tmp_path):
 @pytest.mark.requirement("C-03")
 def test_a_profile_without_prizes_in_kind_refuses_the_game(tmp_path):
     for profile in ("quebec-vlt", "monaco"):
-        offered, refused = admit_games((GameSlot(game=str(GAME)),), load_profile(profile))
+        offered, refused = admit_games((GameTable(game=str(GAME)),), load_profile(profile))
         assert not offered
         assert any("it can win merchandise" in refusal.reason for refusal in refused)
-    offered, refused = admit_games((GameSlot(game="orchard-picnic"),), load_profile("quebec-casino"))
+    offered, refused = admit_games((GameTable(game="orchard-picnic"),), load_profile("quebec-casino"))
     assert ([*offered], refused) == (["orchard-picnic"], ())
 
 
 def test_a_profile_with_a_prize_limit_refuses_prizes_in_kind(tmp_path):
-    text = (profiles._FOLDER / "quebec-vlt.toml").read_text()
+    text = (profiles._PROFILES_FOLDER / "quebec-vlt.toml").read_text()
     path = tmp_path / "vlt.toml"
     path.write_text(text.replace("[by_hand]", '[by_hand]\nprizes_in_kind = "delivered"\n#', 1))
     with pytest.raises(profiles.OperatorError, match="prizes_in_kind"):
@@ -388,7 +388,7 @@ def test_prizes_in_kind_do_not_count_towards_the_minimum_return(tmp_path, counte
     for least, is_admitted in (("0.75", True), ("0.76", False)):
         returns = place.returns.model_copy(update={"reels": Fraction(least)})
         admitted, refused = admit_games(
-            (GameSlot(game=str(poor)),), place.model_copy(update={"returns": returns})
+            (GameTable(game=str(poor)),), place.model_copy(update={"returns": returns})
         )
         assert bool(admitted) is is_admitted
         if is_admitted:

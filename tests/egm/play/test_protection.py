@@ -21,7 +21,7 @@ from rng.draws import Draw
 from tools.audit.games import GameFiles
 from tools.audit.verify import Auditor
 
-GENERIC = (profiles._FOLDER / "generic.toml").read_text()
+GENERIC = (profiles._PROFILES_FOLDER / "generic.toml").read_text()
 
 
 @pytest.fixture

@@ -19,7 +19,7 @@ from tools.audit.verify import Auditor
 
 #: The cheapest game of the room costs a credit of five cents.
 USEFUL_CENTS, REST_CENTS = 5, 3
-GENERIC = (profiles._FOLDER / "generic.toml").read_text()
+GENERIC = (profiles._PROFILES_FOLDER / "generic.toml").read_text()
 LEAST_BET_OF_12_CENTS = "bet_minimum_cents = 12"
 
 

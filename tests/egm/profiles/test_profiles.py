@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 import egm.profiles
-from egm.config.cabinet_file import GameSlot, StateFolder, default_state_dir, load_cabinet
+from egm.config.cabinet_file import GameTable, StateFolder, find_default_state_folder, load_cabinet
 from egm.errors import OperatorError
 from egm.play.installed_games import admit_games
 from egm.play.prize_limits import compute_largest_prizes
@@ -89,7 +89,7 @@ def test_an_unknown_profile_is_refused_with_the_list_of_known_profiles(tmp_path)
 def test_a_game_below_the_minimum_return_is_refused_with_both_figures(tmp_path):
     strict = tmp_path / "strict.toml"
     strict.write_text(GOOD.replace('reels = "0.75"', 'reels = "0.99"'))
-    installed, refused = admit_games((GameSlot(game="maple-classic"),), load_profile(strict))
+    installed, refused = admit_games((GameTable(game="maple-classic"),), load_profile(strict))
     assert installed == {}
     assert "87.3770 % at bet line" in refused[0].reason
     assert "99.00 %" in refused[0].reason
@@ -99,7 +99,7 @@ def test_a_game_below_the_minimum_return_is_refused_with_both_figures(tmp_path):
 def test_the_minimum_return_and_the_longest_odds_are_compared_exactly():
     """The exact return and odds of the game are admitted; the smallest difference beyond them is refused."""
     profile = load_profile("generic")
-    slots = (GameSlot(game="maple-classic"),)
+    slots = (GameTable(game="maple-classic"),)
     exact = admit_games(slots, profile)[0]["maple-classic"].lowest_return
 
     def is_offered(table, **keys):
@@ -121,7 +121,7 @@ def test_a_game_of_skill_is_admitted_by_the_return_of_its_best_strategy(name):
 
     def admit(minimum):
         returns = profile.returns.model_copy(update={"reels": minimum})
-        return admit_games((GameSlot(game=name),), profile.model_copy(update={"returns": returns}))
+        return admit_games((GameTable(game=name),), profile.model_copy(update={"returns": returns}))
 
     installed, refused = admit(best)
     assert (installed[name].lowest_return, refused) == (best, ())
@@ -147,7 +147,7 @@ def test_quebec_casino_has_separate_minimum_returns_for_keno_and_wheel_games(
     low = tmp_path / "low.toml"
     low.write_text(text.replace(prize, lower_prize).replace(f'id = "{game}"', 'id = "low"'), "utf-8")
     installed, refused = admit_games(
-        (GameSlot(game=game), GameSlot(game=str(low))), load_profile("quebec-casino")
+        (GameTable(game=game), GameTable(game=str(low))), load_profile("quebec-casino")
     )
     assert list(installed) == [game]
     assert message in refused[0].reason
@@ -170,7 +170,7 @@ def test_quebec_video_lottery_requires_a_return_of_83_percent_from_every_game_fa
     assert text.count(prize) == 1
     low = tmp_path / "low.toml"
     low.write_text(text.replace(prize, lower_prize), "utf-8")
-    slots = (GameSlot(game=str(low)),)
+    slots = (GameTable(game=str(low)),)
     installed, (refusal,) = admit_games(slots, load_profile("quebec-vlt"))
     assert not installed
     assert f"the profile quebec-vlt requires at least 83.00 % of a {family} game" in refusal.reason
@@ -196,12 +196,12 @@ def test_a_profile_may_limit_the_odds_and_require_every_prize_at_every_bet(tmp_p
     path = tmp_path / "strict.toml"
     path.write_text(f"{GOOD}\n[awards]\n{rule}\n")
     strict = load_profile(path)
-    installed, refused = admit_games((GameSlot(game=game), GameSlot(game="northern-ways")), strict)
+    installed, refused = admit_games((GameTable(game=game), GameTable(game="northern-ways")), strict)
     assert game not in installed
     assert reason in refused[0].reason
     path.write_text(f"{GOOD}\n[awards]\nlongest_one_in = 13824\n")
     installed, _ = admit_games(
-        (GameSlot(game="maple-classic"), GameSlot(game="northern-ways")), load_profile(path)
+        (GameTable(game="maple-classic"), GameTable(game="northern-ways")), load_profile(path)
     )
     assert list(installed) == ["maple-classic"]
 
@@ -212,7 +212,7 @@ def test_a_game_with_a_prize_that_no_result_wins_is_refused(tmp_path):
     hidden = '[[stage.base.pay]]\nof = "maple"\nid = "less"\npays = { 3 = 1 }\n'
     path = tmp_path / "hidden.toml"
     path.write_text(f"{text}\n{hidden}", "utf-8")
-    installed, refused = admit_games((GameSlot(game=str(path)),), load_profile("generic"))
+    installed, refused = admit_games((GameTable(game=str(path)),), load_profile("generic"))
     assert installed == {}
     assert "no result of bet line wins 3 less" in refused[0].reason
 
@@ -224,7 +224,7 @@ def test_a_wheel_whose_spins_make_fewer_than_three_turns_is_refused(tmp_path, re
     assert text.count("revolutions = 3") == 1
     wheel = tmp_path / "wheel.toml"
     wheel.write_text(text.replace("revolutions = 3", f"revolutions = {revolutions}"), "utf-8")
-    installed, refused = admit_games((GameSlot(game=str(wheel)),), load_profile("generic"))
+    installed, refused = admit_games((GameTable(game=str(wheel)),), load_profile("generic"))
     assert bool(installed) is is_offered
     assert ["at least 3" in refusal.reason for refusal in refused] == ([] if is_offered else [True])
 
@@ -236,7 +236,7 @@ def test_a_roulette_whose_spins_make_fewer_than_seven_turns_is_refused(tmp_path,
     assert text.count("revolutions = 7") == 1
     roulette = tmp_path / "roulette.toml"
     roulette.write_text(text.replace("revolutions = 7", f"revolutions = {revolutions}"), "utf-8")
-    installed, refused = admit_games((GameSlot(game=str(roulette)),), load_profile("quebec-casino"))
+    installed, refused = admit_games((GameTable(game=str(roulette)),), load_profile("quebec-casino"))
     assert bool(installed) is is_offered
     assert ["at least 7" in refusal.reason for refusal in refused] == ([] if is_offered else [True])
 
@@ -248,7 +248,7 @@ def test_a_game_that_draws_no_number_is_refused(tmp_path):
     stage = 'heights = [1, 1, 1]\nlines = [[0, 0, 0]]\nstrips = ["maple", "maple", "maple"]\n'
     stage += '[[stage.base.pay]]\nof = "maple"\npays = { 3 = 1 }\n'
     path.write_text(text[: text.index("heights")] + stage, "utf-8")
-    installed, refused = admit_games((GameSlot(game=str(path)),), load_profile("generic"))
+    installed, refused = admit_games((GameTable(game=str(path)),), load_profile("generic"))
     assert installed == {}
     assert "no number is drawn" in refused[0].reason
 
@@ -264,17 +264,17 @@ def test_a_game_with_a_bet_that_draws_no_number_is_refused(tmp_path):
     named = line + 'name = { en = "Line", fr = "Ligne" }\n'
     path = tmp_path / "one.toml"
     path.write_text(text.replace(line, named + mode) + stage, "utf-8")
-    installed, refused = admit_games((GameSlot(game=str(path)),), load_profile("generic"))
+    installed, refused = admit_games((GameTable(game=str(path)),), load_profile("generic"))
     assert installed == {}
     assert "no number is drawn" in refused[0].reason
 
 
 def test_unknown_games_unplayable_denominations_and_duplicate_ids_are_refused():
     slots = (
-        GameSlot(game="no-such-game"),
-        GameSlot(game="maple-classic", denominations_cents=(3,)),
-        GameSlot(game="maple-classic"),
-        GameSlot(game="maple-classic"),
+        GameTable(game="no-such-game"),
+        GameTable(game="maple-classic", denominations_cents=(3,)),
+        GameTable(game="maple-classic"),
+        GameTable(game="maple-classic"),
     )
     installed, refused = admit_games(slots, load_profile("generic"))
     assert list(installed) == ["maple-classic"]
@@ -287,7 +287,7 @@ def test_unknown_games_unplayable_denominations_and_duplicate_ids_are_refused():
 @pytest.mark.requirement("F-11", "N-02", "N-07")
 def test_quebec_video_lottery_limits_credits_bets_and_prizes():
     vlt = load_profile("quebec-vlt")
-    slots = tuple(GameSlot(game=name) for name in ("maple-classic", "seven-rivers", "aurora-twenty"))
+    slots = tuple(GameTable(game=name) for name in ("maple-classic", "seven-rivers", "aurora-twenty"))
     installed, refused = admit_games(slots, vlt)
     assert installed["maple-classic"].denominations_cents == (5, 25)  # 3 x 500 x $0.25 = $375; no $1 credit
     assert installed["seven-rivers"].denominations_cents == (25,)  # 1506 x $0.25 = $376.50
@@ -309,7 +309,7 @@ def test_a_game_whose_largest_prize_exceeds_the_win_limit_is_refused(tmp_path):
     text = (Path(egm.profiles.__file__).parent / "quebec-vlt.toml").read_text()
     path = tmp_path / "low.toml"
     path.write_text(text.replace("win_limit_cents = 100000", "win_limit_cents = 7000"))
-    installed, refused = admit_games((GameSlot(game="maple-classic"),), load_profile(path))
+    installed, refused = admit_games((GameTable(game="maple-classic"),), load_profile(path))
     assert installed == {}
     assert (
         "it can win $75.00 in one game at $0.05 a credit; the profile quebec-vlt allows $70.00"
@@ -328,7 +328,7 @@ def test_the_largest_prize_is_computed_once_per_game_definition_and_code_version
         with Journal.open(tmp_path / "state", now=lambda: datetime(2026, 1, 1, tzinfo=UTC)) as journal:
             known = cache_prizes_in_journal(journal, compute)
             installed, _ = admit_games(
-                (GameSlot(game="maple-classic"),), load_profile("quebec-vlt"), (), known
+                (GameTable(game="maple-classic"),), load_profile("quebec-vlt"), (), known
             )
             return installed["maple-classic"].denominations_cents
 
@@ -385,7 +385,7 @@ def test_an_unusable_state_folder_is_refused_with_the_reason(tmp_path):
 
 def test_the_default_state_folder_follows_xdg_state_home(monkeypatch, tmp_path):
     monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path))
-    assert default_state_dir() == tmp_path / "open-egm"
+    assert find_default_state_folder() == tmp_path / "open-egm"
 
 
 def test_the_example_cabinet_file_of_the_wiring_page_is_valid(tmp_path):

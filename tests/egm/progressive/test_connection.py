@@ -12,7 +12,7 @@ import aiomqtt
 import pytest
 from rigs.moments import CERTIFIED, certify_for_ever, stated_now
 
-from egm.config.levels import LevelScope, LinkSlot
+from egm.config.levels import LevelScope, ProgressiveLinkTable
 from egm.progressive import topics
 from egm.progressive.connection import AT_LEAST_ONCE, build_tls_context, open_connection, run_together
 from egm.progressive.definition import LevelDefinition, LevelStakeAndOdds
@@ -95,7 +95,9 @@ class Taciturn:
             "key": f"{name}.key",
             "authority": f"{AUTHORITY_CERTIFICATE_NAME}.crt",
         }
-        return LinkSlot(port=self.port, **{key: self._folder / file for key, file in files.items()})
+        return ProgressiveLinkTable(
+            port=self.port, **{key: self._folder / file for key, file in files.items()}
+        )
 
     async def _serve(self, reader, writer):
         self._writers.append(writer)
@@ -306,7 +308,7 @@ def test_consecutive_wagers_share_one_disk_write(tmp_path):
             told.append(decode_controller_message(data))
 
     async def session():
-        nowhere = LinkSlot(port=1, **dict.fromkeys(("authority", "certificate", "key"), tmp_path))
+        nowhere = ProgressiveLinkTable(port=1, **dict.fromkeys(("authority", "certificate", "key"), tmp_path))
         service = Service(keeper, nowhere, told.append)
         answering = asyncio.create_task(service._publish_replies(Said()))
         for n in range(1, 101):

@@ -19,7 +19,7 @@ import pytest
 from click.testing import CliRunner
 from cryptography.hazmat.primitives.serialization import load_pem_private_key
 
-from egm.config.levels import LinkSlot
+from egm.config.levels import ProgressiveLinkTable
 from egm.errors import OperatorError
 from egm.kernel.events import Event, EventType
 from egm.people import Role
@@ -64,7 +64,7 @@ class Hall:
         self.stick.write_bytes(bytes(1 << 16))
         self.link = LinkCertificateFolder.for_state_folder(folder / "state")
         (folder / "state").mkdir()
-        self.slot = LinkSlot(**self.link.build_cabinet_table(*BROKER))
+        self.slot = ProgressiveLinkTable(**self.link.build_cabinet_table(*BROKER))
         self.room = self.wall = None
 
     def start(self):
@@ -258,13 +258,15 @@ def test_only_a_host_name_or_an_address_is_accepted(hall, host):
     assert notice == "link_no_host"
     assert translate_words(menu.page.notice, "en").isprintable()
     with pytest.raises(ValueError, match="neither a host name nor an address"):
-        LinkSlot(**hall.link.build_cabinet_table(host, 8883))
+        ProgressiveLinkTable(**hall.link.build_cabinet_table(host, 8883))
 
 
 @pytest.mark.parametrize("host", ["h", "10.0.0.2", "broker.floor.example", "::1", "fe80::1%eth0", "b_1"])
 def test_names_and_addresses_are_hosts(tmp_path, host):
     assert (
-        LinkSlot(**LinkCertificateFolder.for_state_folder(tmp_path).build_cabinet_table(host, 8883)).host
+        ProgressiveLinkTable(
+            **LinkCertificateFolder.for_state_folder(tmp_path).build_cabinet_table(host, 8883)
+        ).host
         == host
     )
 
@@ -445,7 +447,7 @@ def on(state, stick):
     link = LinkCertificateFolder.for_state_folder(state)
     rig = MachineRig(state).boot()
     record_certificate_at_start(
-        rig.machine, link, EnrolmentStick(stick), LinkSlot(**link.build_cabinet_table(*BROKER))
+        rig.machine, link, EnrolmentStick(stick), ProgressiveLinkTable(**link.build_cabinet_table(*BROKER))
     )
     return rig, link
 
@@ -467,7 +469,7 @@ def test_a_power_cut_before_any_write_leaves_the_old_certificate_or_the_new(hall
         ended = enrol_until(state, hall.stick, write)
         assert ended in {0, 9}
         rig, link = on(state, hall.stick)
-        slot = LinkSlot(**link.build_cabinet_table(*BROKER))
+        slot = ProgressiveLinkTable(**link.build_cabinet_table(*BROKER))
         check_certificates(slot, SERIAL)  # whole: key, certificate and authority are of each other
         assert slot.key.read_bytes() == (secret if link.current_certificate_digest == old else key)
         assert rig.machine.memory.get(ProgressiveKey.CERTIFICATE) == {

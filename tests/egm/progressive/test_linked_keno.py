@@ -7,7 +7,7 @@ from rigs.floor_controller import RealController
 from test_progressive_link import Rig, run
 
 from egm.app.view import build_snapshot
-from egm.config.levels import LevelScope, LevelSlot
+from egm.config.levels import LevelScope, ProgressiveLevelTable
 from egm.kernel.events import EventType, State
 from egm.progressive.definition import create_levels
 from egm.progressive.keys import ProgressiveKey
@@ -16,7 +16,7 @@ from tools.audit.games import GameFiles
 from tools.audit.verify import Auditor
 
 GAME = "summit-keno"
-SLOT = (LevelSlot(game=GAME, level="summit", kind=LevelScope.LINKED, stakes={"25": "SUMMIT"}),)
+SLOT = (ProgressiveLevelTable(game=GAME, level="summit", kind=LevelScope.LINKED, stakes={"25": "SUMMIT"}),)
 TEN = {"selections": [{"groups": [[*range(1, 11)]], "stakes": {"10": 5}}]}
 TWO = {"selections": [*TEN["selections"], {"groups": [[*range(1, 11)]], "stakes": {"10": 5}}]}
 #: The next number left, twenty times: 1 to 20, and so ten of ten.

@@ -11,8 +11,8 @@ from rigs.three_levels import GAME, LINKED, LUCK, NO_LUCK, OWN, A, B, C, awaitin
 
 from egm.app.features import REGISTERS
 from egm.app.view import build_snapshot
-from egm.config.cabinet_file import GameSlot
-from egm.config.levels import LevelScope, LevelSlot
+from egm.config.cabinet_file import GameTable
+from egm.config.levels import LevelScope, ProgressiveLevelTable
 from egm.kernel.events import EventType, State
 from egm.kernel.positions import Position
 from egm.money.keys import MoneyKey
@@ -225,7 +225,7 @@ def test_a_large_level_is_paid_by_hand_as_a_progressive(tmp_path):
 @pytest.mark.requirement("I-06")
 def test_changed_terms_of_a_level_wait_until_it_is_won(rig, tmp_path):
     rig(B, NO_LUCK, MISS).close()
-    other = (LevelSlot(game="three-levels", level="top", ceiling_bases=2), *OWN[1:])
+    other = (ProgressiveLevelTable(game="three-levels", level="top", ceiling_bases=2), *OWN[1:])
     machine = room_of(tmp_path, A, NO_LUCK, MISS, levels=other).boot()
     assert level(machine, TOP).terms.ceiling_cents is None
     assert level(machine, TOP).next_terms.ceiling_cents == 3000
@@ -256,12 +256,14 @@ def test_the_snapshot_shows_the_levels_of_the_bet_in_force(rig):
 @pytest.mark.requirement("I-03")
 def test_a_game_with_missing_levels_is_refused_or_limited_to_configured_stakes():
     profile = load_profile("generic")
-    slot = (GameSlot(game=str(GAME)),)
+    slot = (GameTable(game=str(GAME)),)
     none, refused = admit_games(slot, profile, OWN[:2])
     assert not none
     assert "'mystery'" in refused[0].reason
     only = tuple(
-        LevelSlot(game=s.game, level=s.level, kind=s.kind, stakes={"50": s.level.upper()} if s.stakes else {})
+        ProgressiveLevelTable(
+            game=s.game, level=s.level, kind=s.kind, stakes={"50": s.level.upper()} if s.stakes else {}
+        )
         for s in LINKED
     )
     admitted, _ = admit_games(slot, profile, only)
@@ -282,11 +284,11 @@ def test_a_game_with_missing_levels_is_refused_or_limited_to_configured_stakes()
 
 @pytest.mark.requirement("I-03")
 def test_a_level_with_wagers_of_several_prices_cannot_be_linked():
-    slot = (GameSlot(game="archipelago-keno"),)
-    shared = LevelSlot(
+    slot = (GameTable(game="archipelago-keno"),)
+    shared = ProgressiveLevelTable(
         game="archipelago-keno", level="lighthouse", kind=LevelScope.LINKED, stakes={"5": "SEA"}
     )
-    own = LevelSlot(game="archipelago-keno", level="buoy")
+    own = ProgressiveLevelTable(game="archipelago-keno", level="buoy")
     _, refused = admit_games(slot, load_profile("generic"), (shared, own))
     assert "takes one stake only" in refused[0].reason
 
@@ -417,7 +419,7 @@ def test_levels_are_won_with_the_real_generator_as_well(rig):
 def test_level_needs_a_ceiling_within_the_prize_limit(tmp_path):
     path = place(tmp_path, "[pay_out]", "win_limit_cents = 100000\n[pay_out]")
     path.write_text(path.read_text().replace('prizes_in_kind = "or_cash"', ""))
-    slot = (GameSlot(game=str(GAME), denominations_cents=(5,)),)
+    slot = (GameTable(game=str(GAME), denominations_cents=(5,)),)
     capped = tuple(s.model_copy(update={"ceiling_bases": 3}) for s in OWN[:2])
     for levels, said in (
         (OWN, "level top has no ceiling"),
@@ -434,7 +436,7 @@ def test_level_needs_a_ceiling_within_the_prize_limit(tmp_path):
 def test_the_minimum_return_counts_of_a_level_what_the_profile_counts(tmp_path, counted, admits):
     counting = f'[progressives]\ncounted = "{counted}"\n[returns]'
     path = place(tmp_path, '[returns]\nreels = "0.75"', f'{counting}\nreels = "0.85"')
-    admitted, refused = admit_games((GameSlot(game=str(GAME)),), load_profile(path), OWN)
+    admitted, refused = admit_games((GameTable(game=str(GAME)),), load_profile(path), OWN)
     assert bool(admitted) is admits, refused
     assert admits or "returns 80.0000 %" in refused[0].reason
     for game in admitted.values():

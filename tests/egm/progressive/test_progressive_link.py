@@ -17,7 +17,7 @@ from rigs.voids import NOT_PAID, void_by_an_earlier_version
 
 from egm.app.view import build_snapshot
 from egm.clock import SystemClock
-from egm.config.levels import LevelScope, LevelSlot
+from egm.config.levels import LevelScope, ProgressiveLevelTable
 from egm.kernel.events import EventType, State
 from egm.kernel.services import MachineContext
 from egm.money.keys import MoneyKey
@@ -37,9 +37,9 @@ from tools.cli import main
 from tools.dev.lies import adopt_entries, compute_journal_tag, rewrite_chain
 
 LEVELS = (
-    LevelSlot(game="three-levels", level="top", kind=LevelScope.LINKED, stakes={"50": "TOP"}),
-    LevelSlot(game="three-levels", level="luck"),
-    LevelSlot(game="three-levels", level="mystery"),
+    ProgressiveLevelTable(game="three-levels", level="top", kind=LevelScope.LINKED, stakes={"50": "TOP"}),
+    ProgressiveLevelTable(game="three-levels", level="luck"),
+    ProgressiveLevelTable(game="three-levels", level="mystery"),
 )
 MISS = 49
 KEY = MachineKey(bytes(range(32)))

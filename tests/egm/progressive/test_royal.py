@@ -3,7 +3,7 @@
 import pytest
 from rigs.jackpot import audited, numbers
 
-from egm.config.levels import LevelSlot
+from egm.config.levels import ProgressiveLevelTable
 from egm.kernel.events import EventType
 from egm.money.keys import MoneyKey
 from egm.progressive.keys import ProgressiveKey
@@ -25,7 +25,7 @@ def rig(tmp_path):
         rig = MachineRig(
             tmp_path,
             games=(GAME,),
-            levels=(LevelSlot(game=GAME, level="royal"),),
+            levels=(ProgressiveLevelTable(game=GAME, level="royal"),),
             chance=ScriptedChance(*script),
             denominations_cents=(100,),
         )

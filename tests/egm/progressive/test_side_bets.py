@@ -30,8 +30,8 @@ from rigs.voids import besides_the_void, void_by_an_earlier_version
 
 import paytables
 from egm.app.view import build_snapshot
-from egm.config.cabinet_file import GameSlot
-from egm.config.levels import LevelScope, LevelSlot
+from egm.config.cabinet_file import GameTable
+from egm.config.levels import LevelScope, ProgressiveLevelTable
 from egm.kernel.events import EventType, State
 from egm.kernel.positions import Position
 from egm.money.keys import MoneyKey
@@ -151,7 +151,7 @@ def test_without_its_level_or_prescribed_amount_the_side_bet_is_refused(rig, lev
 @pytest.mark.requirement("C-09")
 @pytest.mark.parametrize(("levels", "percent"), [((), "94.77"), (OWN, "36.23")])
 def test_the_return_stated_is_the_least_of_the_bets_that_are_offered(levels, percent):
-    admitted, _ = admit_games((GameSlot(game=GAME),), load_profile("generic"), levels)
+    admitted, _ = admit_games((GameTable(game=GAME),), load_profile("generic"), levels)
     assert admitted[GAME].lowest_return_percent == percent
 
 
@@ -169,7 +169,7 @@ def test_the_side_bet_of_let_it_ride_costs_one_dollar(tmp_path):
 @pytest.mark.requirement("I-06", "I-14")
 def test_changed_terms_wait_until_the_whole_level_is_won(rig, tmp_path):
     rig(PAIR).close()
-    other = (LevelSlot(game=GAME, level="jackpot", ceiling_bases=3),)
+    other = (ProgressiveLevelTable(game=GAME, level="jackpot", ceiling_bases=3),)
     machine = room_of(tmp_path, STRAIGHT_FLUSH, ROYAL, levels=other).boot()
     one_game(machine)
     assert level(machine).terms.ceiling_cents is None
@@ -300,10 +300,10 @@ def test_the_audit_names_a_side_bet_of_another_sum(rig):
 
 @pytest.mark.requirement("I-03", "I-09")
 def test_a_level_won_in_part_cannot_be_broadcast():
-    broadcast = LevelSlot(
+    broadcast = ProgressiveLevelTable(
         game=GAME, level="jackpot", kind=LevelScope.LINKED, carrier="sas", stakes={"100": "1.1"}
     )
-    admitted, refused = admit_games((GameSlot(game=GAME),), load_profile("generic"), (broadcast,))
+    admitted, refused = admit_games((GameTable(game=GAME),), load_profile("generic"), (broadcast,))
     assert not admitted
     assert "is also won in part, which a broadcast cannot express" in refused[0].reason
 
@@ -341,7 +341,7 @@ def play_two_boxes(machine):
 
 @pytest.mark.requirement("I-01", "I-09", "I-14", "I-17")
 def test_two_boxes_that_win_in_one_round_are_paid_one_after_the_other(tmp_path):
-    machine = two_boxes(tmp_path, (LevelSlot(game=TABLE, level="jackpot"),)).boot().insert(100_00)
+    machine = two_boxes(tmp_path, (ProgressiveLevelTable(game=TABLE, level="jackpot"),)).boot().insert(100_00)
     play_two_boxes(machine)
     told = machine.hands.messages[-1]
     assert [one.amount_cents for one in told.progressives] == [10_001_00, 10_000_00]
@@ -357,7 +357,7 @@ def test_two_boxes_that_win_in_one_round_are_paid_one_after_the_other(tmp_path):
 
 @pytest.mark.requirement("I-01", "I-03", "I-09")
 def test_two_linked_hits_of_one_round_each_follow_their_own_contribution(tmp_path):
-    linked = LevelSlot(game=TABLE, level="jackpot", kind=LevelScope.LINKED, stakes={"100": "POT"})
+    linked = ProgressiveLevelTable(game=TABLE, level="jackpot", kind=LevelScope.LINKED, stakes={"100": "POT"})
     machine = two_boxes(tmp_path, (linked,))
     machine.machine.component(LevelDisplays).link = FixedFace(10_000_00)
     machine.boot().insert(100_00)

@@ -8,7 +8,7 @@ from rigs.floor_controller import RealController
 from rigs.jackpot import BANK, GAME, PAIR, ROYAL, STRAIGHT_FLUSH, bet, decide, numbers
 from test_progressive_link import Rig, run
 
-from egm.config.levels import LevelScope, LevelSlot
+from egm.config.levels import LevelScope, ProgressiveLevelTable
 from egm.kernel.events import EventType, State
 from egm.progressive.definition import LevelFileError, create_levels
 from egm.progressive.keys import ProgressiveKey
@@ -25,7 +25,7 @@ from meters import open_view
 from tools.audit.games import GameFiles
 from tools.audit.verify import Auditor
 
-SLOT = (LevelSlot(game=GAME, level="jackpot", kind=LevelScope.LINKED, stakes={"100": "POT"}),)
+SLOT = (ProgressiveLevelTable(game=GAME, level="jackpot", kind=LevelScope.LINKED, stakes={"100": "POT"}),)
 BASE = 10_000_00
 OF_GAME = {"game": GAME, "game_level": "jackpot"}
 WRITTEN = {"odds": "1/649740", "shares": {"1/10": "3/216580"}}

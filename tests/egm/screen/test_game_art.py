@@ -18,7 +18,7 @@ from egm.screen.audio.making import SoundStore, build_own_family_name
 from egm.screen.audio.scores import CHANNEL_PEAKS, list_own_cues
 from egm.screen.painter import Painter
 from egm.screen.view import View
-from egm.verify.own_files import list_own_files
+from egm.verify.own_files import list_own_definition_files
 from paytables import DefinitionError, game_from_text, load_game
 from paytables.assets import PICTURE_BYTES_MAX, REPLACEABLE_SOUNDS, SOUND_SAMPLES_PER_SECOND
 from tools.cli import main
@@ -97,7 +97,7 @@ def test_the_signed_manifest_includes_a_games_art(mine):
             "games": [{"game": str(mine)}, {"game": "maple-classic"}],
         }
     )
-    paths = {Path(path).name for _, path in list_own_files(cabinet)}
+    paths = {Path(path).name for _, path in list_own_definition_files(cabinet)}
     assert paths == {"mine.toml", "seven.svg", "bell.png", "turn.wav", "hooray.wav"}
 
 

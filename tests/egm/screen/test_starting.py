@@ -7,7 +7,7 @@ import pygame
 import pytest
 
 from egm.app.process import MachineProcess
-from egm.config.cabinet_file import GameSlot, StateFolder, load_cabinet
+from egm.config.cabinet_file import GameTable, StateFolder, load_cabinet
 from egm.links.screen.starting import StartUpActivity, read_start_up_activity, write_start_up_activity
 from egm.screen.picture import Picture
 from egm.screen.text import Texts
@@ -40,7 +40,7 @@ def test_a_starting_machine_names_each_game_it_examines_until_it_answers(tmp_pat
         """Its devices and people are another test's."""
 
     monkeypatch.setattr(MachineProcess, "_run_until_stopped", not_yet)
-    games = (GameSlot(game="maple-classic"), GameSlot(game="icebreak"))
+    games = (GameTable(game="maple-classic"), GameTable(game="icebreak"))
     folder = StateFolder(tmp_path)
     folder.prepare()
     asyncio.run(

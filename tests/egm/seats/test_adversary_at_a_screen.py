@@ -18,7 +18,7 @@ from test_nothing_of_other_hands import BOARD, TO_THE_LAST_CHECK, answer, deal
 from test_void_rounds import ROUNDS
 
 from egm.app.view import build_game_view, build_snapshot
-from egm.config.cabinet_file import GameSlot, StateFolder
+from egm.config.cabinet_file import GameTable, StateFolder
 from egm.kernel.messages import Hello
 from egm.links.screen.private import make_token
 from egm.links.screen.server import ScreenServer
@@ -99,7 +99,7 @@ class Adversary:
         self.rig, self.folder, self.sent = rig, folder, 0
         (folder / "run").mkdir(parents=True)
         state = StateFolder(folder)
-        games, _ = admit_games((GameSlot(game=GAME),), load_profile("generic"))
+        games, _ = admit_games((GameTable(game=GAME),), load_profile("generic"))
         views = tuple(build_game_view(each, advice=True) for each in games.values())
         self.server = ScreenServer(
             state.find_screen_socket(1),

@@ -10,7 +10,7 @@ import test_poker_room_in_common as room
 from rigs.rounds import TURN_SECONDS_MAX
 
 from egm.app.view import build_game_view, build_snapshot
-from egm.config.cabinet_file import GameSlot
+from egm.config.cabinet_file import GameTable
 from egm.kernel.events import EventType
 from egm.kernel.messages import Hello
 from egm.play.installed_games import admit_games
@@ -29,7 +29,7 @@ from egm.seats.answers import answer_overdue_turns, apply_recorded_steps
 
 @cache
 def list_game_views(game):
-    games, _ = admit_games((GameSlot(game=game),), load_profile("generic"))
+    games, _ = admit_games((GameTable(game=game),), load_profile("generic"))
     return tuple(build_game_view(each, advice=True) for each in games.values())
 
 

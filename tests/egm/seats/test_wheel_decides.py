@@ -8,7 +8,7 @@ import pytest
 from rigs.forms import TWO, fill_in
 
 from egm.app.features import SERVICE_MENU
-from egm.config.cabinet_file import GameSlot
+from egm.config.cabinet_file import GameTable
 from egm.devices.interface import Devices, LineLost, WheelPhase, WheelTurned
 from egm.devices.wheel.driver import WheelDriver
 from egm.kernel.events import Event, EventType, State
@@ -111,7 +111,7 @@ def test_bets_wait_for_the_ball_and_its_number_pays_them(room):
 
 
 def test_a_game_of_a_wheel_is_not_offered_without_one(tmp_path):
-    slot = GameSlot(game=str(definition(tmp_path)))
+    slot = GameTable(game=str(definition(tmp_path)))
     installed, (refused,) = admit_games((slot,), load_profile("quebec-casino"))
     assert not installed
     assert "needs a real wheel, but the cabinet file has no wheel device" in refused.reason

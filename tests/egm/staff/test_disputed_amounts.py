@@ -166,7 +166,7 @@ def test_a_ruling_on_a_ticket_survives_power_cuts(rig, tmp_path, written):
 # ---------------------------------------------------------------------------------------------- the hopper
 @pytest.fixture
 def coins(tmp_path):
-    text = (profiles._FOLDER / "generic.toml").read_text()
+    text = (profiles._PROFILES_FOLDER / "generic.toml").read_text()
     profile = tmp_path / "coins.toml"
     profile.write_text(text.replace('order = ["ticket", "coins"]', 'order = ["coins", "ticket"]'))
 

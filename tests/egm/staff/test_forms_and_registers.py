@@ -35,7 +35,7 @@ from paytables import Settlement
 
 NAMED = {"name": "Anna Example", "document": "passport", "number": "X1234567"}
 LANTERNS = (11, 11, 12)  # the stops of the highest prize
-GENERIC = (profiles._FOLDER / "generic.toml").read_text()
+GENERIC = (profiles._PROFILES_FOLDER / "generic.toml").read_text()
 
 
 def a_place(tmp_path, *changes: tuple[str, str], text: str = GENERIC):
@@ -467,7 +467,7 @@ def test_two_people_can_void_game_and_wager_of_a_player_who_disrupts_the_machine
 @pytest.mark.parametrize("profile", ["generic", "quebec-casino"])
 def test_a_disrupted_prize_waiting_for_the_attendant_is_not_paid(tmp_path, profile):
     by_hand = ("large_win_cents = 120000", "large_win_cents = 1")
-    text = (profiles._FOLDER / f"{profile}.toml").read_text("utf-8")
+    text = (profiles._PROFILES_FOLDER / f"{profile}.toml").read_text("utf-8")
     place = a_place(tmp_path, by_hand, text=text)
     rig = MachineRig(tmp_path / "state", profile=place).boot().insert(10000)
     while rig.state is not State.HANDPAY:

@@ -14,7 +14,7 @@ from click.testing import CliRunner
 
 from egm.app.features import SERVICE_MENU
 from egm.app.process import MachineProcess
-from egm.config.cabinet_file import Device, GameSlot, Inventory, StateFolder, load_cabinet
+from egm.config.cabinet_file import DeviceTable, GameTable, InventoryTable, StateFolder, load_cabinet
 from egm.errors import LocalError, OperatorError
 from egm.kernel.events import EventError, EventType
 from egm.kernel.games import InstalledGames
@@ -49,7 +49,7 @@ def inventory(tmp_path, **more):
         "photograph": photograph,
         "certified_on": {GAME: date(2026, 2, 3)},
     }
-    return Inventory(**{**facts, **more})
+    return InventoryTable(**{**facts, **more})
 
 
 @pytest.fixture
@@ -262,7 +262,7 @@ def key_of(folder):
 
 @pytest.mark.requirement("R-01", "O-03", "Q-08")
 def test_the_inventory_has_return_and_date_from_the_makers_certificate(maker, rig, tmp_path):
-    slot = GameSlot(game=GAME, certificate=maker / GAME)
+    slot = GameTable(game=GAME, certificate=maker / GAME)
     admitted, refused = admit_games(
         (slot,), load_profile("monaco"), certificate_rules=CertificateRules(key_of(maker), True)
     )
@@ -337,7 +337,7 @@ def test_a_game_without_its_makers_certificate_is_not_offered(maker, tmp_path, w
         changed, text = tmp_path / "changed.toml", read_source(GAME).path.read_text("utf-8")
         changed.write_text(re.sub("(?m)^date = .*", "date = 2020-01-01", text, count=1), encoding="utf-8")
         played = str(changed)
-    slot = GameSlot(game=played, certificate=None if wrong == "none" else folder)
+    slot = GameTable(game=played, certificate=None if wrong == "none" else folder)
     key = {"key": "00" * 32, "no key": ""}.get(wrong, key_of(maker))
     admitted, (refusal,) = admit_games(
         (slot,),
@@ -366,8 +366,8 @@ def started(folder, **machine):
     file = default.model_copy(
         update={
             "machine": default.machine.model_copy(update={"profile": "monaco", **machine}),
-            "games": (GameSlot(game=GAME),),
-            "devices": {"printer": Device(protocol="tcl", port="/dev/not-there")},
+            "games": (GameTable(game=GAME),),
+            "devices": {"printer": DeviceTable(protocol="tcl", port="/dev/not-there")},
         }
     )
     state = StateFolder(folder)

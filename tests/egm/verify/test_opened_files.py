@@ -8,11 +8,18 @@ import pytest
 from egm.config.cabinet_file import DEFAULT_CABINET, CabinetFile, load_cabinet
 from egm.errors import OperatorError
 from egm.profiles import load_profile
-from egm.verify.digest import Algorithm, compute_digests, compute_signatures
+from egm.verify.digest import SignatureAlgorithm, compute_digests, compute_signatures
 from egm.verify.examine import verify_software_files
-from egm.verify.manifest import Manifest, create_key, encode_unsigned, format_public_key, read_key, sign
-from egm.verify.own_files import list_own_files
-from egm.verify.tree import Scope, list_software_files
+from egm.verify.manifest import (
+    Manifest,
+    create_signing_key,
+    encode_for_signature,
+    encode_signed_manifest,
+    format_public_key,
+    read_signing_key,
+)
+from egm.verify.own_files import list_own_definition_files
+from egm.verify.tree import SoftwareScope, list_software_files
 from paytables import DefinitionError, load_game
 from paytables.definition import LIBRARY
 
@@ -87,16 +94,19 @@ def test_every_custom_file_that_is_opened_is_listed_and_verified_by_its_content(
     (tmp_path / "place-file.toml").write_text(profile_text)
     profile.symlink_to(tmp_path / "place-file.toml")
     cabinet = with_games("maple-classic", str(game), profile=str(profile))
-    scope = Scope(cabinet_definitions=list_own_files(cabinet))
+    scope = SoftwareScope(cabinet_definitions=list_own_definition_files(cabinet))
     before = compute_digests(list_software_files(scope))
     opened = {load_game(str(game)).source.path, load_profile(str(profile)).file.path}
     assert opened <= set(list_software_files(scope).values())
     for target in ("real.toml", "place-file.toml"):
-        old = compute_signatures(list_software_files(scope), Algorithm.SHA256_HMAC, b"1", ["own"])
+        old = compute_signatures(list_software_files(scope), SignatureAlgorithm.SHA256_HMAC, b"1", ["own"])
         (tmp_path / target).write_text((tmp_path / target).read_text() + "\n")
         after = compute_digests(list_software_files(scope))
         assert [name for name in after if after[name] != before[name]]
-        assert compute_signatures(list_software_files(scope), Algorithm.SHA256_HMAC, b"1", ["own"]) != old
+        assert (
+            compute_signatures(list_software_files(scope), SignatureAlgorithm.SHA256_HMAC, b"1", ["own"])
+            != old
+        )
         before = after
     other = tmp_path / "other.toml"
     other.write_text(EVIL + "\n# another\n")
@@ -109,17 +119,17 @@ class Maker:
     """A signed manifest of this program and of one custom game."""
 
     def __init__(self, folder, cabinet):
-        key = read_key(create_key(), "maker")
+        key = read_signing_key(create_signing_key(), "maker")
         self.own, self.public, self.file = (
-            list_own_files(cabinet),
+            list_own_definition_files(cabinet),
             format_public_key(key),
             folder / "software.manifest",
         )
-        digests = compute_digests(list_software_files(Scope(cabinet_definitions=self.own)))
+        digests = compute_digests(list_software_files(SoftwareScope(cabinet_definitions=self.own)))
         manifest = Manifest(
             version="1", made="2026-01-01T00:00:00+00:00", reason="", libraries=False, bytecode=False, files=digests
         )  # fmt: skip
-        self.file.write_bytes(sign(encode_unsigned(manifest), key, "maker"))
+        self.file.write_bytes(encode_signed_manifest(encode_for_signature(manifest), key, "maker"))
 
     def trouble(self, *opened):
         return verify_software_files(self.file, self.public, self.own, opened).trouble
@@ -164,7 +174,7 @@ def test_relative_paths_in_a_cabinet_file_are_resolved_from_its_folder(tmp_path,
     assert load_game(slot).source.path == (at / "games/own.toml").resolve()
     assert file.memory.second_copy.resolve() == (at / "second").resolve()
     assert file.software.manifest.resolve() == (tmp_path / "signed").resolve()
-    assert dict(list_own_files(file)) == {
+    assert dict(list_own_definition_files(file)) == {
         "own/games/own.toml": slot
     }  # the path as written, equal on every machine
     assert load_cabinet(at / "cabinet.toml").model_copy().find_written_path(slot) == "./games/own.toml"

@@ -16,7 +16,7 @@ from egm.config.cabinet_file import load_cabinet
 from egm.errors import LocalError, OperatorError
 from egm.verify import tree
 from egm.verify.digest import (
-    Algorithm,
+    SignatureAlgorithm,
     compute_component_digests,
     compute_digests,
     compute_signatures,
@@ -26,18 +26,18 @@ from egm.verify.examine import verify_software_files
 from egm.verify.manifest import (
     Manifest,
     ManifestError,
-    create_key,
-    encode_unsigned,
+    create_signing_key,
+    encode_for_signature,
+    encode_signed_manifest,
     format_public_key,
     load_signed,
-    read_key,
-    sign,
+    read_signing_key,
 )
-from egm.verify.own_files import list_own_files
+from egm.verify.own_files import list_own_definition_files
 from egm.verify.tree import (
     COMPONENTS,
     PRODUCT_PACKAGES,
-    Scope,
+    SoftwareScope,
     find_component,
     list_software_files,
     list_uncompiled_modules,
@@ -118,7 +118,7 @@ def test_a_foreign_or_altered_file_is_found_among_compiled_modules_and_libraries
         (tmp_path / package / "__pycache__").mkdir(parents=True)
     (compiled := tmp_path / "rng" / "__pycache__" / "draws.pyc").write_bytes(b"compiled")
     (library := tmp_path / "site" / "library.py").write_bytes(b"library")
-    scope, key = Scope(libraries=True, bytecode=True), read_key(create_key(), "test")
+    scope, key = SoftwareScope(libraries=True, bytecode=True), read_signing_key(create_signing_key(), "test")
     manifest = Manifest(
         version="1.0",
         made="2026-01-01T00:00:00+00:00",
@@ -128,7 +128,7 @@ def test_a_foreign_or_altered_file_is_found_among_compiled_modules_and_libraries
         files=compute_digests(list_software_files(scope)),
     )
     manifest_file = tmp_path / "software.manifest"
-    manifest_file.write_bytes(sign(encode_unsigned(manifest), key, "test"))
+    manifest_file.write_bytes(encode_signed_manifest(encode_for_signature(manifest), key, "test"))
 
     def examine():
         return verify_software_files(manifest_file, format_public_key(key), ()).trouble
@@ -168,7 +168,7 @@ def test_the_game_files_of_a_cabinet_are_covered_by_the_manifest(installation, t
     cabinet = tmp_path / "cabinet.toml"
     text = (installation.root / "egm/config/default.toml").read_text()
     cabinet.write_text(text.replace('game = "maple-classic"', f'game = "{game}"'))
-    own = list_own_files(load_cabinet(cabinet))
+    own = list_own_definition_files(load_cabinet(cabinet))
     assert own == ((f"own{game}", str(game)),)
     installation.make(own=own)
     assert installation.examine(own).is_all_as_signed
@@ -192,9 +192,9 @@ def test_only_the_first_20_differences_are_named_and_the_others_counted(installa
 
 @pytest.mark.requirement("A-13")
 def test_a_manifest_not_signed_with_the_pinned_key_or_malformed_is_refused(installation, tmp_path):
-    other = read_key(create_key(), "other")
+    other = read_signing_key(create_signing_key(), "other")
     data = installation.manifest_file.read_bytes()
-    installation.manifest_file.write_bytes(sign(data, other, "x"))
+    installation.manifest_file.write_bytes(encode_signed_manifest(data, other, "x"))
     assert "not signed with the pinned key" in installation.examine().trouble[0]
     manifest = json.loads(data)
     for alter, message in [
@@ -228,7 +228,7 @@ def test_a_manifest_not_signed_with_the_pinned_key_or_malformed_is_refused(insta
 def test_a_manifest_with_a_field_of_the_wrong_type_cannot_be_signed(installation, change, message):
     content = json.loads(installation.manifest_file.read_bytes())["manifest"] | change
     with pytest.raises(ManifestError, match=message):
-        sign(json.dumps({"manifest": content}).encode(), installation.key, "test")
+        encode_signed_manifest(json.dumps({"manifest": content}).encode(), installation.key, "test")
 
 
 # ---------------------------------------------------------------------------------------------- signatures
@@ -249,22 +249,27 @@ def _content(component):
 @pytest.mark.requirement("A-18")
 def test_a_signature_is_the_hmac_of_the_components_files():
     content, seed = _content("accounting"), bytes.fromhex("0123456789abcdef")
-    files = list_software_files(Scope())
-    assert compute_signatures(files, Algorithm.SHA1_HMAC, seed, ["accounting"]) == {
+    files = list_software_files(SoftwareScope())
+    assert compute_signatures(files, SignatureAlgorithm.SHA1_HMAC, seed, ["accounting"]) == {
         "accounting": hmac.digest(seed, content, "sha1").hex()
     }
-    assert compute_signatures(files, Algorithm.SHA256_HMAC, seed, ["accounting"]) == {
+    assert compute_signatures(files, SignatureAlgorithm.SHA256_HMAC, seed, ["accounting"]) == {
         "accounting": hmac.digest(seed, content, "sha256").hex()
     }
-    assert compute_signatures(files, Algorithm.SHA256, b"", ["accounting"]) == {
+    assert compute_signatures(files, SignatureAlgorithm.SHA256, b"", ["accounting"]) == {
         "accounting": hashlib.sha256(content).hexdigest()
     }
-    assert set(compute_signatures(files, Algorithm.SHA1_HMAC, b"")) == set(COMPONENTS) - {"libraries", "own"}
+    assert set(compute_signatures(files, SignatureAlgorithm.SHA1_HMAC, b"")) == set(COMPONENTS) - {
+        "libraries",
+        "own",
+    }
 
 
 def test_a_component_digest_equals_the_digest_of_sha256sum_output():
     files = {
-        name: path for name, path in list_software_files(Scope()).items() if find_component(name) == "chance"
+        name: path
+        for name, path in list_software_files(SoftwareScope()).items()
+        if find_component(name) == "chance"
     }
     root = Path(__file__).parents[3]
     names = sorted(files, key=str.encode)
@@ -274,13 +279,13 @@ def test_a_component_digest_equals_the_digest_of_sha256sum_output():
 
 
 def test_invalid_seeds_components_and_unreadable_files_are_refused_for_signatures(tmp_path):
-    files = list_software_files(Scope())
+    files = list_software_files(SoftwareScope())
     with pytest.raises(OperatorError, match="takes no seed"):
-        compute_signatures(files, Algorithm.SHA256, b"1")
+        compute_signatures(files, SignatureAlgorithm.SHA256, b"1")
     with pytest.raises(OperatorError, match="no component 'fonts'"):
-        compute_signatures(files, Algorithm.SHA256, b"", ["fonts"])
+        compute_signatures(files, SignatureAlgorithm.SHA256, b"", ["fonts"])
     with pytest.raises(LocalError, match="cannot be read"):
-        compute_signatures({"rng/gone.py": tmp_path / "gone.py"}, Algorithm.SHA256, b"")
+        compute_signatures({"rng/gone.py": tmp_path / "gone.py"}, SignatureAlgorithm.SHA256, b"")
     with pytest.raises(LocalError, match="not belong to any component"):
         find_component("elsewhere/x")
     with pytest.raises(OperatorError, match="not hexadecimal"):
@@ -293,7 +298,7 @@ def test_invalid_seeds_components_and_unreadable_files_are_refused_for_signature
 def test_the_manufacturers_commands_make_a_manifest_that_verifies(tmp_path):
     cli, key, manifest = CliRunner(), tmp_path / "key.pem", tmp_path / "software.manifest"
     public = cli.invoke(manifest_command, ["key", str(key)]).output.strip()
-    assert public == format_public_key(read_key(key.read_bytes(), "k"))
+    assert public == format_public_key(read_signing_key(key.read_bytes(), "k"))
     assert key.stat().st_mode & 0o077 == 0
     assert (
         cli.invoke(manifest_command, ["key", str(key)]).exit_code == 1
@@ -306,7 +311,10 @@ def test_the_manufacturers_commands_make_a_manifest_that_verifies(tmp_path):
     refused = cli.invoke(manifest_command, verify)
     assert refused.exit_code == 1
     assert "not signed" in refused.output
-    assert cli.invoke(manifest_command, ["sign", str(manifest), "--key", str(key)]).exit_code == 0
+    assert (
+        cli.invoke(manifest_command, ["encode_signed_manifest", str(manifest), "--key", str(key)]).exit_code
+        == 0
+    )
     verified = cli.invoke(manifest_command, verify)
     assert verified.exit_code == 0, verified.output
     assert "accounting" in verified.output
@@ -329,7 +337,7 @@ def test_the_signature_command_prints_the_computed_signatures():
     cli = CliRunner()
     result = cli.invoke(signature_command, ["--seed", "AB", "--component", "chance", "--json"])
     assert json.loads(result.output)["components"] == compute_signatures(
-        list_software_files(Scope()), Algorithm.SHA1_HMAC, b"\xab", ["chance"]
+        list_software_files(SoftwareScope()), SignatureAlgorithm.SHA1_HMAC, b"\xab", ["chance"]
     )
     assert "chance" in cli.invoke(signature_command, ["--component", "chance"]).output
     assert cli.invoke(signature_command, ["--seed", "A"]).exit_code == 1

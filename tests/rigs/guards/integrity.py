@@ -9,7 +9,7 @@ from rigs.guards.money import IDLE, MENU, OPEN_MENU, empty, with_profile_text, w
 from rigs.guards.staff import DOOR, KEY
 from rigs.three_levels import DEAR, awaiting, given_up
 
-from egm.config.levels import LinkSlot
+from egm.config.levels import ProgressiveLinkTable
 from egm.features.closing.events import ClosingEvent
 from egm.integrity.keys import IntegrityKey
 from egm.integrity.signed_file import CabinetFileInUse
@@ -48,7 +48,7 @@ def _fit_counters(rig: MachineRig) -> None:
 def _name_link(rig: MachineRig) -> None:
     """Name a progressive link in the cabinet file, with its files in the machine's own folder."""
     folder = LinkCertificateFolder(Path("link"))
-    link = LinkSlot.model_validate(folder.build_cabinet_table("controller", 8883))
+    link = ProgressiveLinkTable.model_validate(folder.build_cabinet_table("controller", 8883))
     rig.machine.install(EnrolmentState(folder, link=link))
 
 

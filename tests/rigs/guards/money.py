@@ -7,7 +7,7 @@ from rigs.guards.alone import Arrangement, after, case, happens, in_state, rows
 from rigs.three_levels import place
 from rigs.voids import undecided_game
 
-from egm.config.cabinet_file import Validation
+from egm.config.cabinet_file import TicketValidator
 from egm.devices.interface import Barcode
 from egm.kernel.events import EventType, State
 from egm.money.disputed import list_disputed_amounts
@@ -302,7 +302,7 @@ ROWS = (
         IDLE,
         VALUES[EventType.TICKET_ESCROWED],
         ticket_is_welcome=case(
-            after(host(validation=Validation.SYSTEM, is_online=True), JAM), then="return_ticket"
+            after(host(validation=TicketValidator.SYSTEM, is_online=True), JAM), then="return_ticket"
         ),
         host_validates=case(then="stack_ticket"),
     ),

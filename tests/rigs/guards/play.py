@@ -13,7 +13,7 @@ from rigs.three_levels import FixedFace, hitting
 from rigs.timed_room import write_timed_room
 from rigs.voids import undecided_game
 
-from egm.config.levels import LevelScope, LevelSlot
+from egm.config.levels import LevelScope, ProgressiveLevelTable
 from egm.kernel.events import EventType, State
 from egm.kernel.positions import Position
 from egm.kernel.states import STATES_FOR_BETTING
@@ -29,7 +29,9 @@ from egm.testing.machine import MachineRig, ScriptedChance, write_undeclared
 
 FAILED = happens(EventType.CHANCE_FAILED, detail="test")
 PLAYING = in_state(State.PLAYING)
-LINKED = (LevelSlot(game=GAME, level="jackpot", kind=LevelScope.LINKED, stakes={"100": "JACKPOT"}),)
+LINKED = (
+    ProgressiveLevelTable(game=GAME, level="jackpot", kind=LevelScope.LINKED, stakes={"100": "JACKPOT"}),
+)
 AT_LIMIT = ("[coins]", '[protection]\nlimit_spend_cents = 5\nat_limit = "cash_out"\n\n[coins]')
 TAXED = ("[by_hand]", "[by_hand]\ntax_cents = 1")
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from egm.config.cabinet_file import Gat, StateFolder, load_cabinet
+from egm.config.cabinet_file import GatTable, StateFolder, load_cabinet
 from egm.devices.interface import PrintState
 from egm.devices.ledgers import DisputedCoins, PayoutRecord
 from egm.kernel.events import EventType
@@ -69,7 +69,7 @@ def test_decisions_about_disputed_bills_and_tickets_pass_the_audit(audited):
 
 def test_decisions_about_disputed_coins_pass_the_audit(audited, tmp_path):
     profile = tmp_path / "coins.toml"
-    text = (profiles._FOLDER / "generic.toml").read_text()
+    text = (profiles._PROFILES_FOLDER / "generic.toml").read_text()
     profile.write_text(text.replace('order = ["ticket", "coins"]', 'order = ["coins", "ticket"]'))
     rig = audited(profile=profile, devices=("hopper",)).boot()
     for seen, decided in ((3, 100), (0, 500), (5, None)):
@@ -103,7 +103,7 @@ def test_returned_bills_and_a_monitoring_port_in_use_pass_the_audit(audited):
 
 def test_queries_of_a_gat_verifier_answered_and_refused_pass_the_audit(audited, tmp_path):
     rig = audited().boot()
-    file = load_cabinet().model_copy(update={"gat": Gat()})
+    file = load_cabinet().model_copy(update={"gat": GatTable()})
     [port] = create_gat_port(
         MachineContext(rig.engine, file, StateFolder(tmp_path), rig.clock, rig.submit_event)
     )

@@ -35,7 +35,7 @@ from plain_journals import (
 from rigs.lies import read_signed_entries, reorder_entries
 
 import tools.audit.jobs
-from egm.config.levels import LevelSlot
+from egm.config.levels import ProgressiveLevelTable
 from egm.kernel.events import EventType
 from egm.testing.machine import MachineRig
 from meters import JournalDamaged, open_view
@@ -118,7 +118,7 @@ def test_only_games_that_play_for_a_progressive_level_are_not_plain(tmp_path, mo
         tmp_path / "state",
         games=(PROGRESSIVE_TABLE,),
         denominations_cents=(100,),
-        levels=(LevelSlot(game=PROGRESSIVE_TABLE, level="jackpot"),),
+        levels=(ProgressiveLevelTable(game=PROGRESSIVE_TABLE, level="jackpot"),),
         chance=SeededChance(11),
     )
     rig.boot().insert(10_000)

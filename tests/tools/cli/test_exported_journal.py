@@ -14,7 +14,7 @@ from click.testing import CliRunner
 from rigs.moments import NOW
 
 from egm.app.features import FEATURES
-from egm.config.cabinet_file import Inventory
+from egm.config.cabinet_file import InventoryTable
 from egm.kernel.entries import Log
 from egm.staff.inventory import record_inventory_change
 from egm.testing.machine import MachineRig, ScriptedChance
@@ -53,7 +53,7 @@ def folder(tmp_path_factory):
         rig.play()
         rig.report_shown()
     rig.cash_out_ticket()
-    record_inventory_change(rig.machine, Inventory(base_number="B-12"))
+    record_inventory_change(rig.machine, InventoryTable(base_number="B-12"))
     rig.close()
     key = MachineKey.load(DiskStorage(), folder / "state")
     with open_view(folder / "state") as view:

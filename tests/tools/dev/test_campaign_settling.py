@@ -8,7 +8,7 @@ from fractions import Fraction
 
 from rigs.moments import NOW
 
-from egm.config.levels import LevelScope, LinkSlot
+from egm.config.levels import LevelScope, ProgressiveLinkTable
 from egm.progressive.definition import LevelDefinition, LevelStakeAndOdds
 from egm.progressive.level import LevelTerms
 from egm.progressive.messages import WonPrize
@@ -40,7 +40,7 @@ def test_machine_killed_by_its_prize_message_is_not_settled(tmp_path):
     now = NOW
     make_authority(tmp_path, now)
     make_certificate(tmp_path, "ONE", now)
-    nobody = LinkSlot(
+    nobody = ProgressiveLinkTable(
         port=9,
         authority=tmp_path / f"{AUTHORITY_CERTIFICATE_NAME}.crt",
         certificate=tmp_path / "ONE.crt",

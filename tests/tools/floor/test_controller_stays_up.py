@@ -15,7 +15,7 @@ from click.testing import CliRunner
 from rigs.moments import CERTIFIED, certify_for_ever
 from test_controller import SHARE, STAKE, Floor, _events, level
 
-from egm.config.levels import LinkSlot
+from egm.config.levels import ProgressiveLinkTable
 from egm.progressive.messages import (
     INTEGER_MAX,
     Award,
@@ -181,7 +181,9 @@ def test_the_controller_survives_a_restart_of_postgresql(postgres, tmp_path, mon
     certify_for_ever(monkeypatch)
     make_link(tmp_path, (), "127.0.0.1", CERTIFIED, ())
     files = {"authority": "authority.crt", "certificate": "controller.crt", "key": "controller.key"}
-    slot = LinkSlot(host="127.0.0.1", port=9, **{name: tmp_path / file for name, file in files.items()})
+    slot = ProgressiveLinkTable(
+        host="127.0.0.1", port=9, **{name: tmp_path / file for name, file in files.items()}
+    )
     monkeypatch.setattr(progressive, "_STAND_BY_SECONDS", 0.01)
     monkeypatch.setattr("tools.floor.progressive.serve._TERM_CHECK_SECONDS", 0.01)
     lines = []

@@ -8,7 +8,7 @@ from click.testing import CliRunner
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 from pydantic import ValidationError
 
-from egm.config.cabinet_file import Machine
+from egm.config.cabinet_file import MachineTable
 from egm.errors import OperatorError
 from egm.progressive.enrolment import create_request, read_request
 from tools.cli import main
@@ -30,7 +30,7 @@ def test_an_invalid_serial_number_is_refused_everywhere(tmp_path, serial):
     assert "is not a valid machine serial number" in egm("certificates", folder, "EGM-1", serial, code=1)
     assert not folder.exists()  # before anything is made
     with pytest.raises(ValidationError):
-        Machine(serial=serial, operator_number="1", profile="generic", site="x")
+        MachineTable(serial=serial, operator_number="1", profile="generic", site="x")
     if serial:
         with pytest.raises(OperatorError, match="not a valid machine serial number"):
             read_request(create_request(Ed25519PrivateKey.generate(), serial))

@@ -15,7 +15,7 @@ from rigs.screen_words import is_sign_of, says, shows, writes
 from egm.kernel.messages import Notice
 from egm.staff.service.sign_in import SignInPage
 from egm.staff.words import build_text
-from egm.verify.manifest import format_public_key, read_key
+from egm.verify.manifest import format_public_key, read_signing_key
 from tools.image import image as builder
 from tools.image import slot
 
@@ -170,7 +170,7 @@ def test_a_changed_byte_in_either_slot_is_detected_before_play(tmp_path, built):
 
 def released(built, folder, number, more=""):
     """Return a signed update like the image in ``built`` with ``more`` kernel parameters."""
-    key = read_key((built / "release.pem").read_bytes(), "release.pem")
+    key = read_signing_key((built / "release.pem").read_bytes(), "release.pem")
     with (built / "open-egm.bundle").open("rb") as bundle:
         release = slot.read_bundle_release(bundle, format_public_key(key), 0, "bundle")
         for name in reversed(slot.PARTITION_NAMES):

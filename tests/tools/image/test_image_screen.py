@@ -13,7 +13,7 @@ import pytest
 from rigs.emulated_cabinet import OVERLAY, PATIENCE_S, Cabinet, lacking
 from rigs.screen_words import says, writes
 
-from egm.verify.manifest import create_key
+from egm.verify.manifest import create_signing_key
 from tools.image import image as builder
 
 pytestmark = [
@@ -31,7 +31,7 @@ def cabinet(tmp_path):
     out = Path(os.environ.get("EGM_DEBUG_IMAGE", tmp_path / "image"))
     if not out.exists():
         out.mkdir()
-        (out / "release.pem").write_bytes(create_key())
+        (out / "release.pem").write_bytes(create_signing_key())
         builder.build(out, out / "release.pem", overlays=(OVERLAY,), debug=True)
     there = Cabinet(tmp_path, out)
     there.on()

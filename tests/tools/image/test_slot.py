@@ -6,12 +6,12 @@ from dataclasses import replace
 
 import pytest
 
-from egm.verify.manifest import create_key, format_public_key, read_key
+from egm.verify.manifest import create_signing_key, format_public_key, read_signing_key
 from tools.image import slot, update
 from tools.image.slot import Slot, SlotError
 from tools.image.update import find_first_slot
 
-KEY, OTHER = (read_key(create_key(), name) for name in ("ours", "another's"))
+KEY, OTHER = (read_signing_key(create_signing_key(), name) for name in ("ours", "another's"))
 PUBLIC = format_public_key(KEY)
 SIZES = {"esp": 300_000, "root": 500_000}
 

@@ -9,7 +9,7 @@ from egm.app.features import FEATURES
 from egm.devices.ioboard.codec import KEYS as HARDWARE_KEYS
 from egm.features.closing.entries import CLOSING_ANNOUNCED, TABLES_OPENED
 from egm.features.memory_clear.records import CLAIM_CARRIED
-from egm.integrity.entries import CABINET_SIGNED, POWER_UP
+from egm.integrity.entries import CABINET_FILE_SIGNED, POWER_UP
 from egm.kernel.events import State
 from egm.kernel.keys import StorageKeys
 from egm.kernel.own_entries import FAULT_RAISED
@@ -31,7 +31,7 @@ KEYS: Final = frozenset({*HARDWARE_KEYS, "screen"})
 
 #: After these, other games, denominations or bets may be offered.
 _OFFER_CHANGE_KINDS: Final = frozenset(
-    {OPTIONS_CHANGED.kind, INVENTORY_CHANGED.kind, CABINET_SIGNED.kind, GAME_REFUSED.kind}
+    {OPTIONS_CHANGED.kind, INVENTORY_CHANGED.kind, CABINET_FILE_SIGNED.kind, GAME_REFUSED.kind}
 )
 
 

@@ -37,15 +37,15 @@ RULES: Final = (
             ),
         ),
     ),
-    AuditRule(entry_declaration=journal_entries.CHECKPOINT, id="checkpoint:{sequence}"),
+    AuditRule(entry_declaration=journal_entries.CHECKPOINT_SIGNED, id="checkpoint:{sequence}"),
     AuditRule(
-        entry_declaration=journal_entries.ARCHIVED,
+        entry_declaration=journal_entries.SEGMENT_ARCHIVED,
         id="journal.archived:{last}",
         record={"last": "$last"},
         state={"journal.archive": ObjectWithMembers("archive", through="$last")},
     ),
     AuditRule(
-        entry_declaration=journal_entries.MEMORY_EVENT,
+        entry_declaration=journal_entries.MEMORY_EVENT_RECORDED,
         id="{code}:{sequence}:{number:n}",
         record={"code": "$code"},
         counts={"{code}": 1},
@@ -59,7 +59,7 @@ RULES: Final = (
             ),
         ),
     ),
-    AuditRule(entry_declaration=entries.MEMORY_NOTED, state={"memory.medium_replaced": None}),
+    AuditRule(entry_declaration=entries.MEDIUM_REPLACEMENT_NOTED, state={"memory.medium_replaced": None}),
     AuditRule(
         entry_declaration=entries.CLOCK_CHANGED, id="clock.changed:{sequence}"
     ),  # by the journal itself when it opens
@@ -70,7 +70,7 @@ RULES: Final = (
         state={"clock": {"why": "$why", "good": "$good"}},
     ),
     AuditRule(
-        entry_declaration=entries.CLOCK_BELIEVED, state_before={"clock": "$:object"}, state={"clock": None}
+        entry_declaration=entries.CLOCK_TRUSTED, state_before={"clock": "$:object"}, state={"clock": None}
     ),
     AuditRule(
         entry_declaration=entries.CLOCK_CONFIRMED,

@@ -92,7 +92,7 @@ _START_AND_SERVICE_RULES: Final = (
         ),
     ),
     AuditRule(
-        entry_declaration=integrity.RESIDUAL_TERMS,
+        entry_declaration=integrity.RESIDUAL_CREDIT_TERMS,
         state={"residual_terms": RESIDUAL_TERMS},
         extra_checks=(
             require(
@@ -112,13 +112,13 @@ _START_AND_SERVICE_RULES: Final = (
         state={"out_of_service": {"cause": "self_test", "detail": "$detail"}},
     ),
     AuditRule(
-        entry_declaration=integrity.CHANCE_FAILED,
+        entry_declaration=integrity.GENERATOR_FAILED,
         allowed_states=ALL_STATES,
         record={"cause": "chance", "detail": "$detail"},
         state={"out_of_service": {"cause": "chance", "detail": "$detail"}},
     ),
     AuditRule(
-        entry_declaration=integrity.CHANCE_RESTARTED,
+        entry_declaration=integrity.GENERATOR_RESTARTED,
         allowed_states=STATES_ON_CALL | single_state(State.PLAYING),
         state={"out_of_service": None},
         permission=Permission.RESTART,

@@ -123,7 +123,7 @@ RULES: Final = (
         ),
     ),
     AuditRule(
-        entry_declaration=integrity.CABINET_SIGNED,
+        entry_declaration=integrity.CABINET_FILE_SIGNED,
         record={
             "digest": "$digest",
             "persons": "$persons",
@@ -162,7 +162,7 @@ RULES: Final = (
         permission=Permission.CONFIGURE,
         extra_checks=(check_in_menu,),
     ),
-    AuditRule(entry_declaration=integrity.SOFTWARE_CHECK, extra_checks=(check_in_menu,)),
+    AuditRule(entry_declaration=integrity.SOFTWARE_CHECK_REQUESTED, extra_checks=(check_in_menu,)),
     AuditRule(entry_declaration=integrity.SOFTWARE_VERIFIED, extra_checks=(check_first_position,)),
     AuditRule(entry_declaration=integrity.SOFTWARE_DIFFERS, extra_checks=(check_first_position,)),
     AuditRule(

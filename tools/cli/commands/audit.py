@@ -11,7 +11,7 @@ from typing import Any
 import click
 
 from egm.app.features import FEATURES
-from egm.config.cabinet_file import default_state_dir
+from egm.config.cabinet_file import find_default_state_folder
 from egm.kernel.logs import Log
 from meters import (
     JournalDamaged,
@@ -199,7 +199,7 @@ def _audit_copies(
     """Return the audit report of the exported file, or of both copies in a state folder, by the copy's name."""
     if file is not None:
         return {str(file): _verify_export(file, create_auditor(point), point, jobs)}
-    folder = state or default_state_dir()
+    folder = state or find_default_state_folder()
     second_folder = second or folder / SECOND_FOLDER
     reports = _verify_copies(folder, second_folder, create_auditor, point, jobs)
     differs = find_ticket_ledger_error(folder, second_folder)

@@ -6,7 +6,7 @@ from pathlib import Path
 import click
 
 from egm.clock import SystemClock
-from egm.config.cabinet_file import CabinetFile, StateFolder, default_state_dir
+from egm.config.cabinet_file import CabinetFile, StateFolder, find_default_state_folder
 from egm.config.faults import read_toml
 from egm.errors import OperatorError
 from egm.integrity.signed_file import SIGNATURE_FILE_NAME, CabinetFileSignature, compute_digest
@@ -46,7 +46,7 @@ def command() -> None:
 @_STATE_OPTION
 def create(out: Path, cabinet: Path, person: str, state: Path | None) -> None:
     """Write a signed backup to OUT, readable by its owner only: it contains PIN digests and the link's key."""
-    folder = state or default_state_dir()
+    folder = state or find_default_state_folder()
     try:
         authenticate_for(load_roster(folder), person, Permission.ENROL)
         backup = Backup.create(folder, cabinet, SystemClock().now().isoformat(timespec="seconds"))
@@ -97,7 +97,7 @@ def restore(
     journal records. It uses the restored cabinet file from its next start, provided that no player has money
     on it then.
     """
-    folder = StateFolder(state or default_state_dir())
+    folder = StateFolder(state or find_default_state_folder())
     if person == second_person:
         raise click.ClickException("a restoration needs two different people")
     try:

@@ -6,7 +6,7 @@ from pathlib import Path
 import click
 
 from egm.app import bench
-from egm.config.cabinet_file import default_state_dir
+from egm.config.cabinet_file import find_default_state_folder
 
 
 @click.command()
@@ -15,7 +15,7 @@ from egm.config.cabinet_file import default_state_dir
 @click.option("--speed", default=1.0, show_default=True, help="run the mechanics this many times faster")
 def command(state_dir: Path | None, cabinet: Path | None, speed: float) -> None:
     """Run the simulated devices until stopped; `egm device` operates them."""
-    arguments = ["--state", str(state_dir or default_state_dir()), "--speed", str(speed)]
+    arguments = ["--state", str(state_dir or find_default_state_folder()), "--speed", str(speed)]
     if cabinet is not None:
         arguments += ["--cabinet", str(cabinet)]
     sys.exit(bench.main(arguments))

@@ -14,8 +14,8 @@ from serial.tools.list_ports import comports
 from egm.app.preflight import iter_preflight_faults, iter_unknown_profiles_and_games
 from egm.clock import SystemClock
 from egm.collector import pause_garbage_collector
-from egm.config.cabinet_file import CabinetFile, GameSlot, default_state_dir, load_cabinet
-from egm.config.faults import Fault, TomlLineNumbers, parse_location, read_toml
+from egm.config.cabinet_file import CabinetFile, GameTable, find_default_state_folder, load_cabinet
+from egm.config.faults import ConfigFault, TomlLineNumbers, parse_key_path, read_toml
 from egm.config.on_this_computer import find_shared_folders, find_stable_port_name
 from egm.config.schema import build_schema as cabinet_schema
 from egm.config.schema import find_unchanged_example_values
@@ -86,7 +86,7 @@ def check(file: Path, state: Path | None, *, quick: bool, output_format: OutputF
                 games.append(game)
 
             cabinet = cabinet.with_resolved_paths(file.absolute().parent)
-            folder = state or default_state_dir()
+            folder = state or find_default_state_folder()
             remarks = _Remarks.collect(cabinet, folder)
             with pause_garbage_collector():
                 faults = [
@@ -135,7 +135,7 @@ class _Remarks:
             limit_cents = load_profile(cabinet.machine.profile).play.bet_limit_cents
         return cls(definitions, limit_cents)
 
-    def iter_game_remarks(self, key: str, slot: GameSlot, game: Game) -> Iterator[Fault]:
+    def iter_game_remarks(self, key: str, slot: GameTable, game: Game) -> Iterator[ConfigFault]:
         """Yield the remarks on one game of the cabinet file.
 
         One remark says that the machine has played another definition with the same version; others name
@@ -146,7 +146,7 @@ class _Remarks:
         with suppress(PaytableError, OperatorError):
             yield from self._iter_reduced_limits(key, slot, game)
 
-    def _iter_conflicts(self, key: str, game: Game) -> Iterator[Fault]:
+    def _iter_conflicts(self, key: str, game: Game) -> Iterator[ConfigFault]:
         """Yield a remark if the machine has played another definition under the game's version."""
         from egm.play.definitions import find_conflicting_digest  # noqa: PLC0415 (it loads the entries of play)
 
@@ -154,9 +154,9 @@ class _Remarks:
             if earlier_digest := find_conflicting_digest(self.played_definitions, game):
                 words = f"this machine played another definition, {earlier_digest[:12]}, as version {game.version}"
                 remark = f"{words}: give this one a new game.version"
-                yield Fault(key, remark, is_fatal=False, is_remark=True)
+                yield ConfigFault(key, remark, is_fatal=False, is_remark=True)
 
-    def _iter_reduced_limits(self, key: str, slot: GameSlot, game: Game) -> Iterator[Fault]:
+    def _iter_reduced_limits(self, key: str, slot: GameTable, game: Game) -> Iterator[ConfigFault]:
         """Yield a remark for each bet of a table whose printed limits the jurisdiction's bet limit reduces."""
         if self.limit_cents is None:
             return
@@ -172,7 +172,7 @@ class _Remarks:
                     f"at a denomination of {cents:,} minor units, the highest bet is {', '.join(reductions)}, "
                     f"because one round may cost at most {self.limit_cents:,} minor units"
                 )
-                yield Fault(key, remark, is_fatal=False, is_remark=True)
+                yield ConfigFault(key, remark, is_fatal=False, is_remark=True)
 
 
 def _parse_toml(text: str) -> dict[str, Any]:
@@ -192,12 +192,12 @@ def _choose_style(stops: object) -> Style:
     return BAD_STYLE if stops else DOUBT_STYLE
 
 
-def _build_row(fault: Fault, lines: TomlLineNumbers) -> tuple[Any, ...]:
+def _build_row(fault: ConfigFault, lines: TomlLineNumbers) -> tuple[Any, ...]:
     """Return an error in a cabinet file as a table row.
 
     The row has line, key, whether the error prevents the start, problem, suggestion and allowed values.
     """
-    line = fault.line or lines.find_line(parse_location(fault.key))
+    line = fault.line or lines.find_line(parse_key_path(fault.key))
     stops = None if fault.is_remark else fault.is_fatal
     return line, fault.key, stops, fault.problem, fault.suggestion, fault.allowed_values
 
@@ -321,7 +321,7 @@ def sign(file: Path, state: Path | None, numbers: tuple[str, ...], reason: str) 
 
     try:
         load_cabinet(file)
-        folder = state or default_state_dir()
+        folder = state or find_default_state_folder()
         roster = staff.load_roster(folder)
         people = [
             staff.authenticate_for(roster, number, Permission.CONFIGURE) for number in dict.fromkeys(numbers)
@@ -345,7 +345,7 @@ def signed(state: Path | None, *, print_file: bool, output_format: OutputFormat)
     from egm.integrity.signed_file import CABINET_SIGNED_KIND, find_last_signed_file  # noqa: PLC0415 (as in `sign`)
 
     try:
-        with open_view(state or default_state_dir(), check_pages=True) as view:
+        with open_view(state or find_default_state_folder(), check_pages=True) as view:
             entries = [
                 (entry.time_utc.isoformat(), read_details(entry))
                 for entry in view.entries(CABINET_SIGNED_KIND)

@@ -12,7 +12,7 @@ from pathlib import Path
 import click
 
 from egm.app.features import FEATURES
-from egm.config.cabinet_file import StateFolder, default_state_dir
+from egm.config.cabinet_file import StateFolder, find_default_state_folder
 from egm.errors import LocalError, OperatorError
 from egm.features.memory_clear.carrying import (
     DECISION_CARRIED,
@@ -361,7 +361,7 @@ def clear_(
     the claims that are not named. If staff are enrolled on the machine, both people give their staff numbers
     and are asked for their PINs. An interrupted clear is completed as it was authorised.
     """
-    folder = state or default_state_dir()
+    folder = state or find_default_state_folder()
     try:
         if is_clear_unfinished(folder):
             evidence = finish_memory_clear(folder, now=_read_clock, second_dir=second)

@@ -7,7 +7,7 @@ from typing import Any
 
 import click
 
-from egm.config.cabinet_file import StateFolder, default_state_dir
+from egm.config.cabinet_file import StateFolder, find_default_state_folder
 from egm.devices.catalogue import PROTOCOLS
 from egm.devices.interface import DeviceEvent
 from egm.links.bench_client import BenchClient, BenchUnreachableError
@@ -80,7 +80,7 @@ def command(
         return
     if port is not None:
         raise click.ClickException("--port needs --protocol, the protocol of the real device on it")
-    folder = StateFolder(state_dir or default_state_dir())
+    folder = StateFolder(state_dir or find_default_state_folder())
     try:
         with BenchClient(folder.run) as hand:
             reply = hand.execute_action(name or "bench", action, **_parse_values(values))

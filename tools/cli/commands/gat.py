@@ -7,7 +7,7 @@ from pathlib import Path
 import click
 import serial
 
-from egm.config.cabinet_file import StateFolder, default_state_dir
+from egm.config.cabinet_file import StateFolder, find_default_state_folder
 from egm.links.gat.functions import LIST_FUNCTIONS, PROGRAM_ID_PARAMETER
 from tools.audit.gat_reader import GatError, GatVerifier
 from tools.cli.tables import OutputFormat, add_format_options, build_facts_table, show
@@ -57,7 +57,7 @@ def _add_port_options(command_function: Callable[..., None]) -> Callable[..., No
     ) -> None:
         """Run the command with the GAT port: the serial port ``port``, or the simulated one in the folder ``state``."""
         command_function(
-            _GatPort(port or str(StateFolder(state or default_state_dir()).gat_port), ctx), **words
+            _GatPort(port or str(StateFolder(state or find_default_state_folder()).gat_port), ctx), **words
         )
 
     return _PORT_OPTION(_STATE_OPTION(update_wrapper(run_with_port, command_function)))

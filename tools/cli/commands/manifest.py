@@ -16,9 +16,16 @@ from egm.progressive.definition import level_source, list_own_level_files
 from egm.secret_files import require_private, write_private
 from egm.verify.digest import compute_digests
 from egm.verify.examine import verify_software_files
-from egm.verify.manifest import Manifest, create_key, encode_unsigned, format_public_key, read_key, sign
-from egm.verify.own_files import list_own_files
-from egm.verify.tree import Scope, list_software_files, list_uncompiled_modules
+from egm.verify.manifest import (
+    Manifest,
+    create_signing_key,
+    encode_for_signature,
+    encode_signed_manifest,
+    format_public_key,
+    read_signing_key,
+)
+from egm.verify.own_files import list_own_definition_files
+from egm.verify.tree import SoftwareScope, list_software_files, list_uncompiled_modules
 from paytables.source import read_contents
 from paytables.wording import format_count
 from tools.cli.result_file import describe_file_error, write_result
@@ -43,12 +50,12 @@ def make_key(file: Path) -> None:
 
     This file can sign software for every machine that pins the key: never store it on a machine.
     """
-    pem = create_key()
+    pem = create_signing_key()
     try:
         write_private(file, pem)
     except OSError as error:
         raise click.ClickException(describe_file_error(file, error)) from error
-    echo(format_public_key(read_key(pem, str(file))))
+    echo(format_public_key(read_signing_key(pem, str(file))))
 
 
 @command.command("make")
@@ -85,10 +92,10 @@ def make(
 ) -> None:
     """Write to OUT a manifest: the SHA-256 of every file of the software installed here."""
     try:
-        own_files = list_own_files(load_cabinet(cabinet))
+        own_files = list_own_definition_files(load_cabinet(cabinet))
         for path in levels:
             own_files += list_own_level_files(level_source(path))
-        scope = Scope(cabinet_definitions=own_files, libraries=libraries, bytecode=bytecode)
+        scope = SoftwareScope(cabinet_definitions=own_files, libraries=libraries, bytecode=bytecode)
         software_files = list_software_files(scope)
         if links := [name for name, path in software_files.items() if path.is_symlink()]:
             raise OperatorError(
@@ -110,10 +117,10 @@ def make(
         )
     except (OperatorError, LocalError, OSError) as error:
         raise click.ClickException(str(error)) from error
-    write_result(out, encode_unsigned(manifest), format_count(len(manifest.files), "file"))
+    write_result(out, encode_for_signature(manifest), format_count(len(manifest.files), "file"))
 
 
-@command.command("sign")
+@command.command("encode_signed_manifest")
 @click.argument("manifest", type=_EXISTING_FILE_TYPE)
 @click.option(
     "--key",
@@ -125,7 +132,9 @@ def sign_manifest(manifest: Path, key: Path) -> None:
     """Sign the software MANIFEST; the signature is added to the same file."""
     try:
         require_private(key)
-        signed = sign(read_contents(manifest), read_key(read_contents(key), str(key)), str(manifest))
+        signed = encode_signed_manifest(
+            read_contents(manifest), read_signing_key(read_contents(key), str(key)), str(manifest)
+        )
     except (OperatorError, OSError) as error:
         raise click.ClickException(str(error)) from error
     write_result(manifest, signed, "signed")
@@ -145,7 +154,7 @@ def verify(
     except OperatorError as error:
         raise click.ClickException(str(error)) from error
     manifest_path, public = _find_manifest_and_key(file, manifest, key)
-    findings = verify_software_files(manifest_path, public, list_own_files(file))
+    findings = verify_software_files(manifest_path, public, list_own_definition_files(file))
     if not findings.is_all_as_signed:
         raise click.ClickException("\n".join(findings.trouble))
     title = f"{findings.version}, signed by {findings.signer}"

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import click
 
-from egm.config.cabinet_file import default_state_dir
+from egm.config.cabinet_file import find_default_state_folder
 from egm.people import Permission
 from meters import JournalError
 from meters.copies import SECOND_FOLDER
@@ -71,7 +71,7 @@ def show(state: Path | None, second: Path | None, *, output_format: OutputFormat
 @click.option("--reason", type=REASON_TYPE, required=True, help="Why the medium is replaced.")
 def replace(state: Path | None, second: Path | None, person: str, reason: str) -> None:
     """Register the medium mounted at --second as the new second medium; the machine copies to it at its next start."""
-    folder = state or default_state_dir()
+    folder = state or find_default_state_folder()
     roster = load_roster(folder, second)
     if roster.people:
         authenticate_for(roster, person, Permission.CLEAR_MEMORY)

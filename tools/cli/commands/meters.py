@@ -8,7 +8,7 @@ from typing import Any
 
 import click
 
-from egm.config.cabinet_file import default_state_dir
+from egm.config.cabinet_file import find_default_state_folder
 from egm.record_codec import RecordError, check_value
 from meters import JournalView, MeterReading
 from meters.entry import encode_canonical_json
@@ -175,7 +175,7 @@ def command(
                 (((name,), value) for name, value in shown_values.items()),
                 _MeterFormat(digits, credit_cents),
             ),
-            document=_sign_readout(document, state or default_state_dir()) if sign else document,
+            document=_sign_readout(document, state or find_default_state_folder()) if sign else document,
             text_before=f"{SheetHead.from_view(view).text()}\n"
             f"machine key {view.fingerprint}, head {view.head_hash[:16]}",
         )

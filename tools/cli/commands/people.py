@@ -6,7 +6,7 @@ from pathlib import Path
 import click
 
 from egm.clock import SystemClock
-from egm.config.cabinet_file import StateFolder, default_state_dir, load_cabinet
+from egm.config.cabinet_file import StateFolder, find_default_state_folder, load_cabinet
 from egm.errors import OperatorError
 from egm.people import (
     Permission,
@@ -44,7 +44,7 @@ def command() -> None:
 
 def _load_roster(state: Path | None) -> Roster:
     """Return the machine's roster. Raises ClickException if it cannot be trusted."""
-    folder = StateFolder(state or default_state_dir())
+    folder = StateFolder(state or find_default_state_folder())
     try:
         folder.prepare()
     except OperatorError as error:
@@ -144,7 +144,7 @@ def renew(person: str, witness: str, reason: str, cabinet: Path | None, state: P
     details = {"person": person.strip(), "witness": witness.strip(), "reason": reason.strip()}
     if not all(details.values()) or person.strip() == witness.strip():
         raise click.ClickException("two different people and a reason are needed")
-    folder = state or default_state_dir()
+    folder = state or find_default_state_folder()
     try:
         second = load_cabinet(cabinet).memory.second_copy
         recorded = read_recorded_roster(folder, second)

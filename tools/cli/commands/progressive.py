@@ -14,7 +14,7 @@ from typing import Any
 import click
 
 from egm.clock import SystemClock
-from egm.config.levels import LinkSlot
+from egm.config.levels import ProgressiveLinkTable
 from egm.config.serials import check_serial
 from egm.errors import OperatorError
 from egm.links.metrics import MetricsExporter
@@ -206,7 +206,7 @@ def serve(
     and every level with the ledger, the register and the prizes: any difference is recorded, and nothing is
     served (I-08).
     """
-    slot = LinkSlot(
+    slot = ProgressiveLinkTable(
         host=host,
         port=port,
         authority=folder / f"{AUTHORITY_CERTIFICATE_NAME}.crt",
@@ -249,7 +249,7 @@ def _create_exporter(readings: Readings, port: int) -> MetricsExporter:
 async def _serve(
     store: str | None,
     definitions: tuple[LevelDefinition, ...],
-    slot: LinkSlot,
+    slot: ProgressiveLinkTable,
     admit: tuple[str, ...],
     vault: SecretStore | None,
     readings: Readings,
@@ -477,7 +477,7 @@ def sign(
     from egm.screen.window import WindowError  # noqa: PLC0415 (pygame is slow to load)
     from tools.floor.progressive.sign_window import SignFile, SignWindow, show_sign  # noqa: PLC0415
 
-    slot = LinkSlot(
+    slot = ProgressiveLinkTable(
         host=host,
         port=port,
         authority=folder / f"{AUTHORITY_CERTIFICATE_NAME}.crt",

@@ -8,7 +8,7 @@ from typing import Any
 
 import click
 
-from egm.config.cabinet_file import default_state_dir
+from egm.config.cabinet_file import find_default_state_folder
 from egm.people import Permission
 from egm.progressive.trigger import MysteryTrigger
 from tools.cli.printed_text import REASON_TYPE
@@ -171,7 +171,7 @@ def rule(
     """
     with open_controller(store, to_read=True) as controller, controller.open_read_session() as session:
         find_claim_to_rule_on(session, claim)
-    roster = load_roster(state or default_state_dir())
+    roster = load_roster(state or find_default_state_folder())
     persons = tuple(authenticate_for(roster, number, Permission.SETTLE).id for number in (person, second))
     with open_controller(store) as controller:
         controller.rule(claim, ruling, persons, reason)

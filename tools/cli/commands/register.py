@@ -7,7 +7,7 @@ from typing import Any
 import click
 
 from egm.app.features import REGISTERS
-from egm.config.cabinet_file import default_state_dir
+from egm.config.cabinet_file import find_default_state_folder
 from egm.errors import OperatorError
 from egm.screen.text import Texts
 from egm.staff.identities import IDENTITY_FILE_NAME, IdentityRegister
@@ -190,7 +190,7 @@ def identities(*, state: Path | None, medium: Path | None, output_format: Output
 
     For management only: names are shown in clear. Exit status 1 if a record is missing or altered.
     """
-    folder = state or default_state_dir()
+    folder = state or find_default_state_folder()
     try:
         with open_view(folder, check_pages=True) as view:
             promised = {
@@ -243,7 +243,7 @@ def _compare_records(folder: Path, medium: Path | None, promised: dict[str, int]
 )
 def erase(*, state: Path | None, medium: Path | None, before: datetime) -> None:
     """Erase names and documents of persons whose retention time is over; the journal stays intact."""
-    identities_store = _open_register(state or default_state_dir(), medium)
+    identities_store = _open_register(state or find_default_state_folder(), medium)
     try:
         count = identities_store.erase_before(before.replace(tzinfo=UTC))
     finally:

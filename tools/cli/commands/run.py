@@ -15,7 +15,7 @@ from typing import Final
 import click
 
 from egm.clock import SystemClock
-from egm.config.cabinet_file import CabinetFile, StateFolder, default_state_dir, load_cabinet
+from egm.config.cabinet_file import CabinetFile, StateFolder, find_default_state_folder, load_cabinet
 from egm.config.on_this_computer import find_missing_ports
 from egm.devices.catalogue import PROTOCOLS
 from egm.errors import OperatorError
@@ -234,7 +234,7 @@ def _list_first_start_notes(folder: StateFolder, mode: str, file: CabinetFile) -
     if mode == "web":
         addresses_text = "each address below in a browser" if several else "the address below in a browser"
         options_text = " --position N" if several else ""
-        if folder.root != default_state_dir():
+        if folder.root != find_default_state_folder():
             options_text += f" --state {shlex.quote(str(folder.root))}"
         words.append(
             f"open {addresses_text} on this computer (for a new address: egm screen address{options_text})"
@@ -356,7 +356,7 @@ def _compute_restart_pause_s(ends: int) -> float:
 
 def _find_one_game_folder(game: str) -> Path:
     """Return the state folder for a demonstration cabinet with only this game, next to the demonstration's folder."""
-    usual = default_state_dir()
+    usual = find_default_state_folder()
     return usual.with_name(f"{usual.name}-{Path(game).stem}")
 
 
@@ -456,7 +456,9 @@ def command(
         raise click.UsageError("--first-start writes a cabinet file: name it with --cabinet")
     if game is not None and cabinet is not None:
         raise click.UsageError("--game writes its own cabinet file: give either --game or --cabinet")
-    folder = StateFolder(state or (default_state_dir() if game is None else _find_one_game_folder(game)))
+    folder = StateFolder(
+        state or (find_default_state_folder() if game is None else _find_one_game_folder(game))
+    )
     try:
         # a kiosk shows the error on its screen until the file is changed
         if not (screen_options.is_kiosk or _does_screen_ask_for_file(cabinet, screen_options)):

@@ -6,8 +6,8 @@ import click
 
 from egm.config.cabinet_file import load_cabinet
 from egm.errors import LocalError, OperatorError
-from egm.verify.digest import Algorithm, compute_signatures, read_seed
-from egm.verify.own_files import find_scope
+from egm.verify.digest import SignatureAlgorithm, compute_signatures, read_seed
+from egm.verify.own_files import find_software_scope
 from egm.verify.tree import COMPONENTS, list_software_files
 from tools.cli.tables import Column, OutputFormat, Table, add_format_options, show
 
@@ -17,8 +17,8 @@ from tools.cli.tables import Column, OutputFormat, Table, add_format_options, sh
 @click.option("--seed", default="", metavar="HEX", help="The HMAC key given by the inspector.")
 @click.option(
     "--algorithm",
-    type=click.Choice([algorithm.value for algorithm in Algorithm]),
-    default=Algorithm.SHA1_HMAC.value,
+    type=click.Choice([algorithm.value for algorithm in SignatureAlgorithm]),
+    default=SignatureAlgorithm.SHA1_HMAC.value,
     show_default=True,
     help="An HMAC with the seed as key, or a plain digest.",
 )
@@ -41,9 +41,9 @@ def command(
     <name>" followed by its bytes. So anybody can compute the signature.
     """
     try:
-        scope = find_scope(load_cabinet(cabinet))
+        scope = find_software_scope(load_cabinet(cabinet))
         signatures = compute_signatures(
-            list_software_files(scope), Algorithm(algorithm), read_seed(seed), wanted
+            list_software_files(scope), SignatureAlgorithm(algorithm), read_seed(seed), wanted
         )
     except (OperatorError, LocalError) as error:
         raise click.ClickException(str(error)) from error

@@ -19,7 +19,7 @@ import click
 from babel.numbers import format_currency
 
 from egm.clock import Clock, SystemClock
-from egm.config.cabinet_file import default_state_dir
+from egm.config.cabinet_file import find_default_state_folder
 from egm.errors import LocalError, OperatorError
 from egm.kernel.timekeeping import Timekeeper, create_timekeeper
 from egm.people import Permission
@@ -138,7 +138,10 @@ def _report_ledger_errors() -> Iterator[None]:
 @contextmanager
 def _open_ledger_read_only(state: Path | None, medium: Path | None) -> Iterator[TicketStore]:
     """Open the ticket ledger for reading only; nothing is written, even if it is damaged."""
-    with _report_ledger_errors(), open_machine_ledger(state or default_state_dir(), second=medium) as store:
+    with (
+        _report_ledger_errors(),
+        open_machine_ledger(state or find_default_state_folder(), second=medium) as store,
+    ):
         yield store
 
 
@@ -147,7 +150,7 @@ def _open_cage(state: Path | None, medium: Path | None, person: str, second: str
     """Open the ticket ledger for enrolled staff, each of whom must enter a PIN now."""
     with (
         _report_ledger_errors(),
-        open_cage(state or default_state_dir(), medium, person, second, SystemClock()) as cage,
+        open_cage(state or find_default_state_folder(), medium, person, second, SystemClock()) as cage,
     ):
         yield cage
 
@@ -251,7 +254,7 @@ def check(number: str, *, state: Path | None, medium: Path | None, output_format
         record = store.find_ticket(number)
     if record is None:
         raise click.ClickException(_REFUSAL_TEXT_BY_REASON[TicketRefusalReason.UNKNOWN])
-    at = _read_plausible_time(state or default_state_dir())
+    at = _read_plausible_time(state or find_default_state_folder())
     state_text = _format_state(record, at)
     ticket = record.ticket
     until = (
@@ -289,7 +292,7 @@ def list_(
     """List tickets, newest first; the numbers of those still owed are masked."""
     with _open_ledger_read_only(state, medium) as store:
         records = list(islice(store.iter_records(*(TicketState(value) for value in only)), last))
-    at = _read_plausible_time(state or default_state_dir())
+    at = _read_plausible_time(state or find_default_state_folder())
     rows = (
         (
             _format_time(record.ticket.issued_at),
@@ -320,7 +323,7 @@ def report(
     Both copies of the ledger are verified, and the ledger is compared with the machine's meters. Exit status
     1 if they differ.
     """
-    folder = state or default_state_dir()
+    folder = state or find_default_state_folder()
     with _open_ledger_read_only(state, medium) as store:
         moves = store.verify_moves()
         sums = store.list_totals()
@@ -401,7 +404,7 @@ def prove_(number: str, *, state: Path | None, medium: Path | None) -> None:
 
     Cage payments are only in the ledger: if it is lost, check the cage's own records.
     """
-    folder = state or default_state_dir()
+    folder = state or find_default_state_folder()
     with _report_errors():
         key = read_machine_key(folder, medium).derive(NUMBERS)
         answers, unread = query_all_journals(
@@ -484,7 +487,7 @@ def restore_(*, state: Path | None, medium: Path | None, person: str, second: st
     Use it if the machine does not trust its ledger, or if an early version wrote it, without a file
     tickets.head. The old files are stored under another name.
     """
-    folder = state or default_state_dir()
+    folder = state or find_default_state_folder()
     with _report_errors():
         roster = load_roster(folder, medium)
         for number in (person, second):

@@ -21,7 +21,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from egm.clock import SystemClock
-from egm.config.cabinet_file import GameSlot
+from egm.config.cabinet_file import GameTable
 from egm.kernel.engine import StateMachineEngine
 from egm.kernel.events import Event, EventType
 from egm.kernel.machine import Machine
@@ -202,7 +202,7 @@ def _play_more_games(state: Path, games: int, seed: int) -> float:
     """Play ``games`` more games in ``state``; return the memory in bytes that each one added after warm-up."""
     warm, played = 0, 0
     with Journal.open(state, now=SystemClock().now, storage=UnsyncedStorage()) as journal:
-        slots = tuple(GameSlot(game=name) for name in list_library_games())
+        slots = tuple(GameTable(game=name) for name in list_library_games())
         player = Player(bench_engine(journal, slots=slots, fund_cents=_NOTE_CENTS), seed)
         player.finish()
         while played < games:

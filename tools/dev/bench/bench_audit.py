@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from egm.clock import SystemClock
-from egm.config.cabinet_file import GameSlot
+from egm.config.cabinet_file import GameTable
 from egm.kernel.engine import StateMachineEngine
 from egm.kernel.events import EventType
 from egm.kernel.machine import Machine
@@ -94,7 +94,7 @@ def _measure_table(game: str) -> Figure:
 def _write_journal(state: Path, game: str, count: int) -> tuple[list[bytes], list[list[Any]]]:
     """Write a journal of ``count`` games; return its entries, and the records of each of the first games."""
     with Journal.open(state, now=SystemClock().now, storage=UnsyncedStorage()) as journal:
-        engine = bench_engine(journal, slots=(GameSlot(game=game),), fund_cents=FUND_CENTS)
+        engine = bench_engine(journal, slots=(GameTable(game=game),), fund_cents=FUND_CENTS)
         if bets := TABLES.get(game):
             engine.handle(EventType.BET, value=sum(bets.values()), options={"bets": bets})
         play(engine, count, answer)

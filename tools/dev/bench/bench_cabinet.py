@@ -9,7 +9,7 @@ from typing import Final
 
 from egm.app.features import FEATURES, SERVICE_MENU
 from egm.clock import SystemClock
-from egm.config.cabinet_file import GameSlot
+from egm.config.cabinet_file import GameTable
 from egm.kernel.credits import CreditKind
 from egm.kernel.engine import StateMachineEngine
 from egm.kernel.events import Event, EventType
@@ -45,7 +45,7 @@ def bench_engine(
     journal: Journal,
     host: HostMoney | None = None,
     *,
-    slots: tuple[GameSlot, ...] = (GameSlot(game="maple-classic"),),
+    slots: tuple[GameTable, ...] = (GameTable(game="maple-classic"),),
     fund_cents: int = 1_000_000,
     position: Position = ALONE,
 ) -> StateMachineEngine[Machine]:

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Final
 
 from egm.clock import SystemClock
-from egm.config.sas_line import SasLine
+from egm.config.sas_line import SasLineTable
 from egm.errors import check_invariant
 from egm.host.keys import HostKey
 from egm.host.transfer_port import HostTransferInterface
@@ -62,7 +62,7 @@ def figures() -> Iterator[Figure]:
         orders_ms[int(len(orders_ms) * 0.99)],
         "ms",
         "what a SAS host waits before it is told busy",
-        float(SasLine().busy_ms),
+        float(SasLineTable().busy_ms),
         better="lower",
         aim="below 1: hosts are seldom told to ask again",
     )

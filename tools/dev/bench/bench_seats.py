@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Final
 
 from egm.clock import SystemClock
-from egm.config.cabinet_file import GameSlot
+from egm.config.cabinet_file import GameTable
 from egm.kernel.engine import StateMachineEngine
 from egm.kernel.events import Event, EventType
 from egm.kernel.machine import Machine
@@ -31,7 +31,7 @@ def _seats(journal: Journal) -> tuple[SharedTable, list[StateMachineEngine[Machi
     """Return a table and its eight player positions, each with credits and bets."""
     table, engines = SharedTable(), []
     for number in range(1, SEATS + 1):
-        engine = bench_engine(journal, slots=(GameSlot(game=GAME),), position=Position(number, SEATS))
+        engine = bench_engine(journal, slots=(GameTable(game=GAME),), position=Position(number, SEATS))
         engine.machine.install(table)
         table.register_position(engine.machine, engine.submit)
         bets: dict[str, JSON] = {"red" if number % 2 else "black": 5}

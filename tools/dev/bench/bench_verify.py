@@ -6,10 +6,17 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Final
 
-from egm.verify.digest import Algorithm, compute_digests, compute_signatures
+from egm.verify.digest import SignatureAlgorithm, compute_digests, compute_signatures
 from egm.verify.examine import verify_software_files
-from egm.verify.manifest import Manifest, create_key, encode_unsigned, format_public_key, read_key, sign
-from egm.verify.tree import Scope, list_software_files
+from egm.verify.manifest import (
+    Manifest,
+    create_signing_key,
+    encode_for_signature,
+    encode_signed_manifest,
+    format_public_key,
+    read_signing_key,
+)
+from egm.verify.tree import SoftwareScope, list_software_files
 from tools.dev.bench import Figure, measure_milliseconds
 
 _ROUNDS: Final = 9
@@ -17,17 +24,17 @@ _ROUNDS: Final = 9
 
 def figures() -> Iterator[Figure]:
     """Yield the figures of software verification, for the program as installed."""
-    found = list_software_files(Scope())
+    found = list_software_files(SoftwareScope())
     command = ["sha256sum", "--", *map(str, found.values())]
     bare_ms = measure_milliseconds(
         lambda: subprocess.run(command, stdout=subprocess.DEVNULL, check=True), _ROUNDS
     )
     with tempfile.TemporaryDirectory() as folder:
-        manifest, key = Path(folder) / "software.manifest", read_key(create_key(), "bench")
+        manifest, key = Path(folder) / "software.manifest", read_signing_key(create_signing_key(), "bench")
         content = Manifest(
             version="0", made="", reason="", libraries=False, bytecode=False, files=compute_digests(found)
         )
-        manifest.write_bytes(sign(encode_unsigned(content), key, "bench"))
+        manifest.write_bytes(encode_signed_manifest(encode_for_signature(content), key, "bench"))
         public = format_public_key(key)
         yield Figure(
             f"software examined at start, {len(found)} files",
@@ -40,7 +47,9 @@ def figures() -> Iterator[Figure]:
         )
     yield Figure(
         "every component signed, SHA-1 with HMAC",
-        measure_milliseconds(lambda: compute_signatures(found, Algorithm.SHA1_HMAC, b"seed"), _ROUNDS),
+        measure_milliseconds(
+            lambda: compute_signatures(found, SignatureAlgorithm.SHA1_HMAC, b"seed"), _ROUNDS
+        ),
         "ms",
         "sha256sum of the same files",
         bare_ms,

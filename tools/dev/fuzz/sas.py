@@ -9,7 +9,7 @@ import sys
 from datetime import UTC, datetime
 from typing import Final
 
-from egm.config.sas_line import PollGroup
+from egm.config.sas_line import SasPollGroup
 from egm.links.sas.channel import RunPollEffect, SasChannelState, SendBytes
 from egm.links.sas.codec import ACK
 from egm.links.sas.exception_queue import SasException
@@ -22,7 +22,7 @@ from meters import MeterReading
 ADDRESS: Final = 1
 _GAP_NS: Final = 5_000_000
 _STEP_NS: Final = 1_000_000
-_POLLS: Final = find_available_polls(frozenset(PollGroup))
+_POLLS: Final = find_available_polls(frozenset(SasPollGroup))
 _CODES: Final = sorted(set(EXCEPTIONS) - {0})
 _CREDITS: Final = bytes((ADDRESS, 0x1A))
 

@@ -10,7 +10,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Final
 
-from egm.config.levels import LinkSlot
+from egm.config.levels import ProgressiveLinkTable
 from egm.errors import OperatorError
 from tools.floor.progressive.certificates import (
     AUTHORITY_CERTIFICATE_NAME,
@@ -56,9 +56,9 @@ class Broker:
         self._configuration = write_broker_configuration(folder, self.port)
         self._process: subprocess.Popen[bytes] | None = None
 
-    def create_link_slot(self, name: str) -> LinkSlot:
+    def create_link_slot(self, name: str) -> ProgressiveLinkTable:
         """Return the settings with which the participant ``name`` connects to the broker."""
-        return LinkSlot(
+        return ProgressiveLinkTable(
             port=self.port,
             authority=self._folder / f"{AUTHORITY_CERTIFICATE_NAME}.crt",
             certificate=self._folder / f"{name}.crt",

@@ -26,7 +26,7 @@ from fractions import Fraction
 from pathlib import Path
 from typing import Any, Final
 
-from egm.config.levels import LevelScope, LinkSlot
+from egm.config.levels import LevelScope, ProgressiveLinkTable
 from egm.progressive.definition import LevelDefinition, LevelStakeAndOdds, compute_mystery_odds
 from egm.progressive.level import LevelTerms
 from egm.progressive.pools import LevelKeeper, ProgressivePool
@@ -115,7 +115,7 @@ class _Floor:
             *(machine.format_state() for machine in self.machines),
         ]
 
-    def create_link_slot(self, name: str) -> LinkSlot:
+    def create_link_slot(self, name: str) -> ProgressiveLinkTable:
         """Return the settings with which ``name`` connects to the broker, over a relay that can be interrupted."""
         return self.broker.create_link_slot(name).model_copy(update={"port": self.relays[name].port})
 

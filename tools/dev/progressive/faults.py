@@ -15,7 +15,7 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from typing import Any, Final
 
-from egm.config.levels import LinkSlot
+from egm.config.levels import ProgressiveLinkTable
 from egm.progressive.connection import cancel_tasks
 from egm.progressive.mqtt import MqttCarrier
 from egm.progressive.pools import ProgressivePool
@@ -63,7 +63,7 @@ class CampaignMachine:
         self,
         serial: str,
         pool: ProgressivePool,
-        slot: LinkSlot,
+        slot: ProgressiveLinkTable,
         dice: random.Random,
         fault_counts: Counter[str],
     ) -> None:
@@ -168,7 +168,7 @@ class ControllerSuccession:
     def __init__(
         self,
         open_store: Callable[[], Store],
-        slot: Callable[[], LinkSlot],
+        slot: Callable[[], ProgressiveLinkTable],
         dice: random.Random,
         fault_counts: Counter[str],
     ) -> None:

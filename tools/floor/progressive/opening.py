@@ -7,7 +7,7 @@ from pathlib import Path
 import click
 
 from egm.clock import SystemClock
-from egm.config.cabinet_file import default_state_dir
+from egm.config.cabinet_file import find_default_state_folder
 from egm.errors import LocalError, OperatorError
 from tools.floor.progressive.controller import Controller
 from tools.floor.progressive.store import SqliteReader, SqliteStore, Store
@@ -32,7 +32,7 @@ def open_store(text: str | None, *, to_read: bool = False) -> Store:
         from tools.floor.progressive.postgres import PostgresReader, PostgresStore  # noqa: PLC0415 (an optional package)
 
         return _require_all_tables(PostgresReader(text)) if to_read else PostgresStore(text)
-    path = default_state_dir() / "controller.db" if text is None else Path(text)
+    path = find_default_state_folder() / "controller.db" if text is None else Path(text)
     return _require_all_tables(SqliteReader(path)) if to_read else SqliteStore(path)
 
 

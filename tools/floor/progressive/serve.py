@@ -9,7 +9,7 @@ import asyncio
 from collections.abc import Callable, Iterable
 from typing import Final
 
-from egm.config.levels import LinkSlot
+from egm.config.levels import ProgressiveLinkTable
 from egm.progressive import topics
 from egm.progressive.connection import (
     AT_LEAST_ONCE,
@@ -52,7 +52,7 @@ class Service:
     def __init__(
         self,
         controller: Controller,
-        slot: LinkSlot,
+        slot: ProgressiveLinkTable,
         report: Callable[[str], None],
         *,
         values_seconds: float = _VALUE_INTERVAL_SECONDS,

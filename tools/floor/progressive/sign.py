@@ -13,7 +13,7 @@ from typing import Final, Protocol
 
 import aiomqtt
 
-from egm.config.levels import LinkSlot
+from egm.config.levels import ProgressiveLinkTable
 from egm.progressive import topics
 from egm.progressive.connection import (
     AT_MOST_ONCE,
@@ -184,7 +184,7 @@ class Listener(Protocol):
 
 async def listen(
     sign: Listener,
-    slot: LinkSlot,
+    slot: ProgressiveLinkTable,
     now_ns: Callable[[], int],
     report: Callable[[str], None],
     *,

@@ -8,7 +8,7 @@ from typing import Final, Protocol
 
 import pygame
 
-from egm.config.levels import LinkSlot
+from egm.config.levels import ProgressiveLinkTable
 from egm.screen.layout import LANDSCAPE, PORTRAIT
 from egm.screen.theme import load_theme
 from egm.screen.window import Window
@@ -98,7 +98,7 @@ class SignFile:
 
 
 async def show_sign(
-    slot: LinkSlot,
+    slot: ProgressiveLinkTable,
     wall: SignDisplay,
     *,
     levels: tuple[str, ...],

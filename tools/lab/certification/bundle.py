@@ -14,7 +14,7 @@ from typing import Final
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 from cryptography.hazmat.primitives.serialization import Encoding, NoEncryption, PrivateFormat, PublicFormat
 
-from egm.config.cabinet_file import default_state_dir
+from egm.config.cabinet_file import find_default_state_folder
 from egm.errors import OperatorError
 from egm.secret_files import require_private, write_private
 from egm.verify.certificate import (
@@ -47,7 +47,7 @@ def find_key_path(key_option: Path | None, out: Path) -> Path:
     ``out`` is the folder of bundles, which is given to others. Raises BundleError if the path is in ``out``,
     or if ``out`` already contains a private key.
     """
-    path = key_option or default_state_dir().with_name(f"open-egm-{_KEY_NAME}")
+    path = key_option or find_default_state_folder().with_name(f"open-egm-{_KEY_NAME}")
     for inside in (path, out / _KEY_NAME):
         if inside.resolve().is_relative_to(out.resolve()) and (inside is path or inside.exists()):
             raise BundleError(

@@ -10,7 +10,7 @@ from fractions import Fraction
 from itertools import pairwise
 from unicodedata import combining, normalize
 
-from egm.config.levels import LevelSlot
+from egm.config.levels import ProgressiveLevelTable
 from egm.errors import OperatorError
 from egm.play.prize_limits import compute_largest_win_cents
 from egm.progressive.pools import create_pools, has_prescribed_amounts, list_available_bets
@@ -199,7 +199,7 @@ def progressive_levels(case: Case) -> Iterator[Finding]:
                 + ("no break-even" if even is None else f"break-even at {float(even):,.1f} credits"),
             )
     levels = dict.fromkeys(play.level for play in case.game.list_every_level())
-    slots = [LevelSlot(game=case.game.id, level=level) for level in levels]
+    slots = [ProgressiveLevelTable(game=case.game.id, level=level) for level in levels]
     if slots:
         try:
             pools = create_pools(case.game, case.game.denominations_cents, slots)

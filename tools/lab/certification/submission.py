@@ -23,7 +23,7 @@ from egm.errors import OperatorError
 from egm.profiles import Profile
 from egm.verify import manifest
 from egm.verify.digest import compute_digests
-from egm.verify.tree import Scope, list_software_files
+from egm.verify.tree import SoftwareScope, list_software_files
 from meters.chart import ACCOUNTS
 from meters.table import METERS, OCCURRENCE_METERS
 from paytables import Analysis, Game
@@ -46,7 +46,7 @@ SOFTWARE_MANIFEST_NAME: Final = "software.json"
 #: The picture of all symbols.
 SYMBOLS_PICTURE_NAME: Final = "symbols.png"
 #: The packages alone, as a build contains them. Libraries are pinned with their digests in the source.
-MANIFEST_SCOPE: Final = Scope(cabinet_definitions=(), libraries=False, bytecode=False)
+MANIFEST_SCOPE: Final = SoftwareScope(cabinet_definitions=(), libraries=False, bytecode=False)
 #: Parts of a checkout that no build contains: developers' tools, and test rigs.
 UNBUILT_FOLDERS: Final = ("tools/dev/", "egm/testing/")
 #: Pages of the source that are included unchanged: security and recovery, the display, the RNG, wiring.
@@ -159,7 +159,9 @@ def sign_software_manifest(key: Ed25519PrivateKey) -> bytes:
         bytecode=MANIFEST_SCOPE.bytecode,
         files=compute_digests(list_built_files()),
     )
-    return manifest.sign(manifest.encode_unsigned(content), key, SOFTWARE_MANIFEST_NAME)
+    return manifest.encode_signed_manifest(
+        manifest.encode_for_signature(content), key, SOFTWARE_MANIFEST_NAME
+    )
 
 
 def list_built_files() -> dict[str, Path]:

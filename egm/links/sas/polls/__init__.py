@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import Final
 
-from egm.config.sas_line import PollGroup
+from egm.config.sas_line import SasPollGroup
 from egm.errors import check_invariant
 from egm.links.sas.poll import PollImplementation
 from egm.links.sas.polls import (
@@ -40,7 +40,7 @@ def _build_poll_index() -> dict[int, PollImplementation]:
 IMPLEMENTED_POLLS: Final[Mapping[int, PollImplementation]] = _build_poll_index()
 
 
-def find_available_polls(groups: frozenset[PollGroup]) -> dict[int, PollImplementation]:
+def find_available_polls(groups: frozenset[SasPollGroup]) -> dict[int, PollImplementation]:
     """Return the long polls that a host may use, by command code: those of the option groups in ``groups``.
 
     An option group is a set of polls that the cabinet file switches on together.

@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 from datetime import datetime, time
 from typing import Final
 
-from egm.config.sas_line import PollGroup
+from egm.config.sas_line import SasPollGroup
 from egm.host.transfer_port import AftRegistration, HostTransferInterface, HostTransferResult
 from egm.host.transfers import TRANSFER_HISTORY_SIZE
 from egm.kernel.credits import CreditKind
@@ -376,7 +376,7 @@ def _encode_lock_status(host: SasHost, transfers: HostTransferInterface) -> byte
     )
 
 
-_POLL_GROUP: Final = PollGroup.AFT
+_POLL_GROUP: Final = SasPollGroup.AFT
 POLL_IMPLEMENTATIONS: Final[Sequence[PollImplementation]] = (
     PollImplementation(
         code=0x72,

@@ -8,8 +8,8 @@ import asyncio
 from collections.abc import Sequence
 from typing import Final
 
-from egm.config.sas_line import PollGroup
-from egm.host.events import ControlRequested
+from egm.config.sas_line import SasPollGroup
+from egm.host.events import HostControlRequested
 from egm.integrity.events import DisablingRequest, EnablingRequest
 from egm.kernel.events import EventType
 from egm.links.sas.codec import ACK, NACK, Reply, decode_bcd, decode_binary
@@ -32,7 +32,9 @@ def _set_control(host: SasHost, name: str, value: JSON) -> Reply:
 
     ``value`` None ends the restriction.
     """
-    host.submit_event(EventType.CONTROL, ControlRequested(source=host.source, name=str(name), value=value))
+    host.submit_event(
+        EventType.CONTROL, HostControlRequested(source=host.source, name=str(name), value=value)
+    )
     return ACK
 
 
@@ -129,7 +131,7 @@ def close_acceptor_after_bill(host: SasHost) -> None:
 def _build_control_poll(code: int, effect: PollEffectFunction) -> PollImplementation:
     """Return the poll with this command code, which needs the option group of control polls."""
     return PollImplementation(
-        code=code, response_length=ONE_BYTE_RESPONSE, effect_function=effect, group=PollGroup.CONTROL
+        code=code, response_length=ONE_BYTE_RESPONSE, effect_function=effect, group=SasPollGroup.CONTROL
     )
 
 
@@ -147,6 +149,6 @@ POLL_IMPLEMENTATIONS: Final[Sequence[PollImplementation]] = (
     _build_control_poll(0x0A, _build_disabling_effect(":maintenance", "maintenance")),
     _build_control_poll(0x0B, _build_enabling_effect(":maintenance")),
     PollImplementation(
-        code=0x2E, response_length=ONE_BYTE_RESPONSE, effect_function=delay_game, group=PollGroup.DELAY
+        code=0x2E, response_length=ONE_BYTE_RESPONSE, effect_function=delay_game, group=SasPollGroup.DELAY
     ),
 )

@@ -5,8 +5,8 @@ from collections.abc import Mapping, Sequence
 from fractions import Fraction
 from typing import Final
 
-from egm.config.cabinet_file import Validation
-from egm.config.sas_line import PollGroup
+from egm.config.cabinet_file import TicketValidator
+from egm.config.sas_line import SasPollGroup
 from egm.links.sas.codec import (
     MalformedPollError,
     Reply,
@@ -180,9 +180,9 @@ def answer_extended_information(request: LongPoll, readout: SasReadout) -> Reply
 
 #: Way in which ticket numbers are made -> its code in the features of poll A0.
 _VALIDATION_STYLE_CODES: Final = {
-    Validation.STAND_ALONE: 0b00,
-    Validation.SYSTEM: 0b01,
-    Validation.SECURE_ENHANCED: 0b10,
+    TicketValidator.STAND_ALONE: 0b00,
+    TicketValidator.SYSTEM: 0b01,
+    TicketValidator.SECURE_ENHANCED: 0b10,
 }
 
 
@@ -250,7 +250,7 @@ def answer_for_one_denomination(request: LongPoll, readout: SasReadout) -> Reply
     return Reply(prepend_length(bytes((code, base)) + reply.data))
 
 
-_POLLS_ALLOWED_BY_DENOMINATION: Final = PollGroup.MULTI_DENOMINATION
+_POLLS_ALLOWED_BY_DENOMINATION: Final = SasPollGroup.MULTI_DENOMINATION
 
 POLL_IMPLEMENTATIONS: Final[Sequence[PollImplementation]] = (
     PollImplementation(code=0x1F, response_length=24, answer_function=answer_machine_identity),

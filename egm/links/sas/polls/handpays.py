@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from typing import Final
 
-from egm.config.sas_line import PollGroup
+from egm.config.sas_line import SasPollGroup
 from egm.kernel.events import EventType
 from egm.links.sas.codec import Reply, encode_bcd
 from egm.links.sas.host import READ_HANDPAY_VALUE, SasHost
@@ -74,6 +74,6 @@ POLL_IMPLEMENTATIONS: Final[Sequence[PollImplementation]] = (
         acknowledgement_function=mark_handpay_read,
     ),
     PollImplementation(
-        code=0x94, response_length=5, effect_function=reset_handpay, group=PollGroup.HANDPAY_RESET
+        code=0x94, response_length=5, effect_function=reset_handpay, group=SasPollGroup.HANDPAY_RESET
     ),
 )

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from datetime import datetime
 from typing import Final
 
-from egm.config.sas_line import PollGroup
+from egm.config.sas_line import SasPollGroup
 from egm.links.sas.codec import (
     ACK,
     NACK,
@@ -130,7 +130,7 @@ POLL_IMPLEMENTATIONS: Final[Sequence[PollImplementation]] = (
         code=0x0E,
         response_length=ONE_BYTE_RESPONSE,
         effect_function=switch_event_reports,
-        group=PollGroup.REAL_TIME,
+        group=SasPollGroup.REAL_TIME,
     ),
     PollImplementation(code=0x2C, response_length=8, answer_function=answer_hopper_level),
     PollImplementation(code=0x3D, response_length=13, answer_function=answer_last_ticket),
@@ -141,7 +141,7 @@ POLL_IMPLEMENTATIONS: Final[Sequence[PollImplementation]] = (
         code=0x4F,
         response_length=VARIABLE_RESPONSE_LENGTH,
         answer_function=answer_hopper_status,
-        group=PollGroup.HOPPER_STATUS,
+        group=SasPollGroup.HOPPER_STATUS,
     ),
     PollImplementation(
         code=0x54, response_length=VARIABLE_RESPONSE_LENGTH, answer_function=answer_version_and_serial

@@ -9,7 +9,7 @@ from dataclasses import replace
 from itertools import takewhile
 from typing import Final
 
-from egm.config.sas_line import PollGroup
+from egm.config.sas_line import SasPollGroup
 from egm.links.entries import PROGRESSIVE_WINS_READ, ProgressiveWinsRead
 from egm.links.sas.codec import ACK, MalformedPollError, Reply, decode_bcd, encode_bcd, prepend_length
 from egm.links.sas.host import SasHost
@@ -32,7 +32,7 @@ _PROGRESSIVE_HIT_EXCEPTION: Final = 0x56
 _LEVELS_MAX: Final = 32
 _WINS_PER_REPLY_MAX: Final = 32
 """Most progressive wins in one reply to poll 87; further wins wait for the next poll."""
-_POLL_GROUP: Final = PollGroup.PROGRESSIVES
+_POLL_GROUP: Final = SasPollGroup.PROGRESSIVES
 
 
 def receive_level_amount(host: SasHost, poll: LongPoll) -> Reply | None:

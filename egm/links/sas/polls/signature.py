@@ -9,7 +9,7 @@ import asyncio
 from collections.abc import Sequence
 from typing import Final
 
-from egm.config.sas_line import PollGroup
+from egm.config.sas_line import SasPollGroup
 from egm.devices.crc import compute_crc_kermit
 from egm.errors import LocalError
 from egm.links.entries import HOST_SOFTWARE_NOT_SIGNED, SoftwareNotSigned
@@ -17,10 +17,10 @@ from egm.links.sas.codec import ACK, Reply, encode_binary
 from egm.links.sas.host import SasHost
 from egm.links.sas.poll import ONE_BYTE_RESPONSE, PollImplementation
 from egm.links.sas.wire import LongPoll
-from egm.verify.digest import Algorithm
+from egm.verify.digest import SignatureAlgorithm
 from egm.verify.examine import sign_in_child_process
-from egm.verify.own_files import list_own_files
-from egm.verify.tree import Scope, find_components
+from egm.verify.own_files import list_own_definition_files
+from egm.verify.tree import SoftwareScope, find_components
 
 #: Command code of the ROM signature poll.
 _ROM_SIGNATURE_POLL: Final = 0x21
@@ -28,13 +28,13 @@ _ROM_SIGNATURE_POLL: Final = 0x21
 _RUNNING_TASK_VALUE: Final = "rom_signature"
 
 
-async def compute_rom_signature(scope: Scope, seed: bytes) -> int:
+async def compute_rom_signature(scope: SoftwareScope, seed: bytes) -> int:
     """Return the two-byte signature of the software under the host's two-byte ``seed``.
 
     Raises LocalError if it cannot be computed.
     """
     components = tuple(sorted(find_components(scope)))
-    signed = await sign_in_child_process(scope, Algorithm.SHA1_HMAC, seed, components)
+    signed = await sign_in_child_process(scope, SignatureAlgorithm.SHA1_HMAC, seed, components)
     return compute_crc_kermit("".join(signed[name] for name in components).encode("ascii"))
 
 
@@ -56,7 +56,7 @@ async def _deliver_rom_signature(host: SasHost, seed: bytes) -> None:
     """Compute the ROM signature, and queue it as the delayed reply to the host's request; record a failure."""
     try:
         signature = await compute_rom_signature(
-            Scope(cabinet_definitions=list_own_files(host.context.cabinet_file)), seed
+            SoftwareScope(cabinet_definitions=list_own_definition_files(host.context.cabinet_file)), seed
         )
     except LocalError as error:
         host.machine.post(HOST_SOFTWARE_NOT_SIGNED, SoftwareNotSigned(host=host.name, reason=str(error)))
@@ -69,6 +69,6 @@ POLL_IMPLEMENTATIONS: Final[Sequence[PollImplementation]] = (
         code=_ROM_SIGNATURE_POLL,
         response_length=ONE_BYTE_RESPONSE,
         effect_function=send_rom_signature,
-        group=PollGroup.ROM_SIGNATURE,
+        group=SasPollGroup.ROM_SIGNATURE,
     ),
 )

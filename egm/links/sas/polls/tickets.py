@@ -9,10 +9,15 @@ from collections.abc import Iterator, Mapping, Sequence
 from datetime import date, timedelta
 from typing import Final
 
-from egm.config.cabinet_file import Validation
-from egm.config.sas_line import PollGroup
+from egm.config.cabinet_file import TicketValidator
+from egm.config.sas_line import SasPollGroup
 from egm.devices.interface import Devices
-from egm.host.ticket_port import HostTicketInterface, NumberReplyResult, RedemptionState, UnreadPrintedTicket
+from egm.host.ticket_port import (
+    HostTicketInterface,
+    RedemptionState,
+    TicketNumberReplyResult,
+    UnreadPrintedTicket,
+)
 from egm.kernel.credits import CreditKind
 from egm.links.sas.codec import (
     MalformedPollError,
@@ -81,7 +86,10 @@ def set_validation_id(host: SasHost, poll: LongPoll) -> Reply | None:
     alone_at_times = host.machine.profile.host.offline_tickets > 0
     if tickets is None:
         return None
-    if host.machine.component(HostMoney).validation is not Validation.SECURE_ENHANCED and not alone_at_times:
+    if (
+        host.machine.component(HostMoney).validation is not TicketValidator.SECURE_ENHANCED
+        and not alone_at_times
+    ):
         return None
     validation_id, sequence = decode_binary(poll.data[:3]), decode_binary(poll.data[3:])
     if validation_id:
@@ -189,9 +197,9 @@ def answer_pending_cash_out(host: SasHost, _: LongPoll) -> Reply | None:
 
 #: The machine's reply to a number -> its code in poll 58.
 _REPLY_CODE_BY_NUMBER_RESULT: Final = {
-    NumberReplyResult.TAKEN: 0x00,
-    NumberReplyResult.NOT_WAITING: 0x80,
-    NumberReplyResult.IMPROPER: 0x81,
+    TicketNumberReplyResult.TAKEN: 0x00,
+    TicketNumberReplyResult.NOT_WAITING: 0x80,
+    TicketNumberReplyResult.IMPROPER: 0x81,
 }
 
 
@@ -202,7 +210,7 @@ def receive_validation_number(host: SasHost, poll: LongPoll) -> Reply | None:
         return None
     digits = poll.data.hex()
     if not is_bcd(poll.data):
-        answer = NumberReplyResult.IMPROPER
+        answer = TicketNumberReplyResult.IMPROPER
     elif digits.startswith("00"):
         answer = tickets.refuse_number()
     else:
@@ -405,7 +413,7 @@ def _encode_status_bits(host: SasHost) -> bytes:
     bits |= (
         _REDEMPTION if machine.component(Devices).acceptor is not None and terms.are_tickets_accepted else 0
     )
-    bits |= _SECURE if machine.component(HostMoney).validation is Validation.SECURE_ENHANCED else 0
+    bits |= _SECURE if machine.component(HostMoney).validation is TicketValidator.SECURE_ENHANCED else 0
     return encode_binary(bits, 2)
 
 
@@ -484,7 +492,7 @@ def answer_old_ticket_data(host: SasHost, poll: LongPoll) -> Reply | None:
     return _VALID
 
 
-_POLL_GROUP: Final = PollGroup.TICKETS
+_POLL_GROUP: Final = SasPollGroup.TICKETS
 POLL_IMPLEMENTATIONS: Final[Sequence[PollImplementation]] = (
     PollImplementation(code=0x4C, response_length=10, effect_function=set_validation_id, group=_POLL_GROUP),
     PollImplementation(

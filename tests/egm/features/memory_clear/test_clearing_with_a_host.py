@@ -6,7 +6,7 @@ import pytest
 from test_clearing import SOLD, again
 
 from egm.app.features import FEATURES
-from egm.config.cabinet_file import Validation
+from egm.config.cabinet_file import TicketValidator
 from egm.features.memory_clear.carrying import inspect_claims
 from egm.host.transfer_port import HostTransferInterface
 from egm.kernel.credits import CreditKind
@@ -20,7 +20,7 @@ from meters.clear import ClearRefused
 
 def hosted(folder: Path) -> MachineRig:
     host = HostMoney(
-        validation=Validation.SYSTEM,
+        validation=TicketValidator.SYSTEM,
         can_transfer=True,
         can_award_bonuses=True,
         asset_number=7,

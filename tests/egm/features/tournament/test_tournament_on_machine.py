@@ -12,7 +12,7 @@ from egm.app.features import FEATURES, SERVICE_MENU
 from egm.app.removed_devices import refuse_removed_positions_with_money
 from egm.app.view import build_snapshot
 from egm.config.cabinet_file import StateFolder
-from egm.config.levels import LevelSlot
+from egm.config.levels import ProgressiveLevelTable
 from egm.errors import OperatorError
 from egm.features.tournament.events import TournamentEvent
 from egm.features.tournament.feature import create_round_clock
@@ -264,7 +264,7 @@ def test_a_machine_without_the_denomination_of_the_rules_is_not_in_the_tournamen
 @pytest.mark.requirement("L-08")
 def test_a_game_with_a_progressive_level_is_not_played_in_a_tournament(hall):
     linked = "summit-keno"
-    slots = (LevelSlot(game=linked, level="summit"),)
+    slots = (ProgressiveLevelTable(game=linked, level="summit"),)
     hall = hall(describe_machine(game=linked, bet=5), games=(linked,), levels=slots)
     assert hall.fill("tournament_rules") == "refused.rules_describe_the_machine"
     assert "linked to a progressive level" in reason_machine_is_unsuitable(
