@@ -23,7 +23,7 @@ class GamingDay:
     ends_hour: int = 0
 
     @classmethod
-    def read_recorded(cls, power_up: object) -> Self:
+    def from_power_up(cls, power_up: object) -> Self:
         """Return the gaming day that the journal records at a power-up, or the default if it is not valid."""
         record = power_up if isinstance(power_up, dict) else {}
         zone, hour = record.get("time_zone"), record.get("day_ends_hour")

@@ -151,24 +151,27 @@ def to_json(record: object) -> dict[str, JSON]:
     return _find_codec(type(record)).write(record)
 
 
-def from_json(kind: type[R], data: object, where: str) -> R:
-    """Return the record of class ``kind`` that JSON contains. Raises :class:`RecordError`, which names ``where``."""
+def from_json(kind: type[R], data: object, record_name: str) -> R:
+    """Return the record of class ``kind`` that JSON contains.
+
+    Raises :class:`RecordError`, which names ``record_name``.
+    """
     try:
         return cast(R, _find_codec(kind).read(data))
     except _WrongValueError as error:
-        location = f"{where}: {'.'.join(reversed(error.path))}" if error.path else where
+        location = f"{record_name}: {'.'.join(reversed(error.path))}" if error.path else record_name
         raise RecordError(f"{location} {error.says}") from None
 
 
-def check_fields(record: object, where: str) -> None:
+def check_fields(record: object, record_name: str) -> None:
     """Check that each field of a record built in memory has a value of its type.
 
-    ``where`` names the record. Raises :class:`RecordError`.
+    ``record_name`` names the record. Raises :class:`RecordError`.
     """
     try:
         _find_codec(type(record)).check(record)
     except _WrongValueError as error:
-        raise RecordError(f"{where}: {'.'.join(reversed(error.path))} {error.says}") from None
+        raise RecordError(f"{record_name}: {'.'.join(reversed(error.path))} {error.says}") from None
 
 
 def list_conditions(hint: object) -> tuple[FieldCondition, ...]:
@@ -182,15 +185,15 @@ def list_conditions(hint: object) -> tuple[FieldCondition, ...]:
     return tuple(condition for inner_hint in inner for condition in list_conditions(inner_hint))
 
 
-def check_value(hint: object, data: object, where: str) -> None:
-    """Check that JSON is a value of a record field's type. ``where`` names it. Raises :class:`RecordError`."""
+def check_value(hint: object, data: object, value_name: str) -> None:
+    """Check that JSON is a value of a record field's type. ``value_name`` names it. Raises :class:`RecordError`."""
     read_value = _READERS.get(hint)
     if read_value is None:
         read_value = _READERS[hint] = _build_converters(hint)[0]
     try:
         read_value(data)
     except _WrongValueError as error:
-        location = f"{where}: {'.'.join(reversed(error.path))}" if error.path else where
+        location = f"{value_name}: {'.'.join(reversed(error.path))}" if error.path else value_name
         raise RecordError(f"{location} {error.says}") from None
 
 
@@ -202,7 +205,7 @@ class _CodecField(NamedTuple):
     read: ValueReader
     write: ValueWriter
     default: object
-    omitted: bool
+    is_omitted_if_default: bool
     """Whether the field is left out of the JSON if it has its default value."""
     unconverted_type: object
     """The type of values that need no conversion: a value of exactly this type is read unchanged."""

@@ -46,13 +46,13 @@ def require_private(*paths: Path) -> None:
             )
 
 
-def make_folder_private(folder: Path, *ours: str) -> None:
+def make_folder_private(folder: Path, *own_file_names: str) -> None:
     """Restrict one of the machine's folders to its owner.
 
-    Raises OSError, and OperatorError naming the folder. The folder must be empty, contain a file named in ``ours``, or
-    have one of these names itself; any other folder may be shared with other users, so it is refused and left
-    unchanged. A folder shared with the group of the screens' user (:func:`share_with_screens`) stays accessible to that
-    group.
+    Raises OSError, and OperatorError naming the folder. The folder must be empty, contain a file named in
+    ``own_file_names``, or have one of these names itself; any other folder may be shared with other users, so
+    it is refused and left unchanged. A folder shared with the group of the screens' user
+    (:func:`share_with_screens`) stays accessible to that group.
     """
     folder_status = folder.stat()
     rights = folder_status.st_mode & (
@@ -68,8 +68,8 @@ def make_folder_private(folder: Path, *ours: str) -> None:
         )
     if (
         any(folder.iterdir())
-        and folder.name not in ours
-        and not any((folder / file_name).exists() for file_name in ours)
+        and folder.name not in own_file_names
+        and not any((folder / file_name).exists() for file_name in own_file_names)
     ):
         raise OperatorError(
             f"{folder}: users other than its owner may read or change it (mode {folder_status.st_mode & 0o777:o}), and"

@@ -12,14 +12,14 @@ _PROBLEM_LENGTH_MAX: Final = 200
 _QUOTED_BYTES_MAX: Final = 80
 
 
-def format_first_error(error: ValidationError, data: bytes, default_place: str = "message") -> str:
+def format_first_error(error: ValidationError, data: bytes, default_location: str = "message") -> str:
     """Return the location and text of the first error in a message, and the beginning of ``data``, the message.
 
-    The result is printable ASCII of limited length. ``default_place`` is the location to name if the error does not
+    The result is printable ASCII of limited length. ``default_location`` is the location to name if the error does not
     belong to a single field.
     """
     first = error.errors(include_url=False, include_input=False)[0]
-    where = ".".join(str(part) for part in first["loc"]) or default_place
+    where = ".".join(str(part) for part in first["loc"]) or default_location
     location, problem = (
         _escape_text(where, _LOCATION_LENGTH_MAX),
         _escape_text(first["msg"], _PROBLEM_LENGTH_MAX),

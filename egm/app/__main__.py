@@ -94,8 +94,8 @@ def _run_until_stopped(
             clock,
             print_message=_print_message,
             allows_single_medium=allows_single_medium,
-            watched=watched,
-            stick=stick,
+            requires_screen=watched,
+            memory_stick_path=stick,
         )
         await process.run()
 
@@ -231,12 +231,12 @@ def main(
     folder, clock = StateFolder(state), SystemClock()
     try:
         require_isolated_mode("egm.app")
-        folder.prepare()
+        folder.create_private_folders()
         if (fault := read_system_fault(trouble)) is not None:
             code, reason = fault
             _print_message(f"{code}: {reason}")
             screen_task = wait_for_file_change(
-                folder, cabinet or DEFAULT_CABINET, clock, reason, code=code, until=trouble
+                folder, cabinet or DEFAULT_CABINET, clock, reason, code=code, watched_file=trouble
             )
             sys.exit(_EXIT_CODE_RESTART if asyncio.run(_run_until_signal(screen_task)) else 0)
         if first_start and cabinet is not None and _is_absent(cabinet):

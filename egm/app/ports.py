@@ -45,7 +45,7 @@ class DriverArguments:
     serial_line: SerialLine
     event_sink: EventSink
     ledgers: DeviceLedgers
-    values: tuple[dict[int, int], ...]
+    channel_values: tuple[dict[int, int], ...]
     """The value of each note or coin channel in minor units, by channel; empty if the cabinet file has none."""
     currencies: frozenset[str] = DOLLAR_CURRENCIES
     """The currencies that the device may accept, ISO 4217."""
@@ -73,7 +73,7 @@ DRIVERS: Final[Mapping[str, Callable[[DriverArguments], Device]]] = {
         fit.serial_line,
         fit.event_sink,
         fit.ledgers.escrow_ledger,
-        *fit.values,
+        *fit.channel_values,
         currencies=fit.currencies,
     ),
     "ebds": lambda fit: EbdsDriver(
@@ -81,7 +81,7 @@ DRIVERS: Final[Mapping[str, Callable[[DriverArguments], Device]]] = {
         fit.serial_line,
         fit.event_sink,
         fit.ledgers.escrow_ledger,
-        *fit.values,
+        *fit.channel_values,
         currencies=fit.currencies,
     ),
     "cctalk_bill": lambda fit: CctalkBillDriver(
@@ -89,7 +89,7 @@ DRIVERS: Final[Mapping[str, Callable[[DriverArguments], Device]]] = {
         fit.serial_line,
         fit.event_sink,
         fit.ledgers.escrow_ledger,
-        *fit.values,
+        *fit.channel_values,
         currencies=fit.currencies,
     ),
     "cctalk_coin": lambda fit: CctalkCoinDriver(
@@ -97,7 +97,7 @@ DRIVERS: Final[Mapping[str, Callable[[DriverArguments], Device]]] = {
         fit.serial_line,
         fit.event_sink,
         fit.ledgers.coin_ledger,
-        *fit.values,
+        *fit.channel_values,
         currencies=fit.currencies,
     ),
     "cctalk_hopper": lambda fit: CctalkHopperDriver(

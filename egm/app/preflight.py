@@ -173,7 +173,7 @@ def _iter_game_faults(
 
     The result maps each offered game's id to the ids of its levels.
     """
-    certified = bool(file.real_ports) and profile.inventory.certified
+    certified = bool(file.hardware_port_descriptions) and profile.inventory.certified
     first_slots: dict[str, int] = {}
     levels: dict[str, set[str]] = {}
     offered_count = 0

@@ -108,22 +108,22 @@ class MachineProcess:
         clock: Clock,
         *,
         opener: PortOpener = open_port,
-        sources: Sequence[EntropySource] | None = None,
+        entropy_sources: Sequence[EntropySource] | None = None,
         print_message: Callable[[str], None] = lambda _: None,
         allows_single_medium: bool = False,
-        watched: bool = False,
-        stick: Path = STICK_PATH,
+        requires_screen: bool = False,
+        memory_stick_path: Path = STICK_PATH,
         features: Features = FEATURES,
         storage: Storage | None = None,
         release: str = _VERSION,
     ) -> None:
         """Create the machine process.
 
-        ``opener`` opens the devices' ports; ``sources`` are entropy sources, or None for all of this
+        ``opener`` opens the devices' ports; ``entropy_sources`` are entropy sources, or None for all of this
         computer. ``print_message`` prints a text, such as an error in the cabinet file, for the person who
         started the machine. ``allows_single_medium``: if one of the two storage media is missing, run all the
-        same, but start no game and accept no money. ``watched``: while no screen is connected, raise a fault,
-        so that no game is started and no money accepted. ``stick`` is the device path of a memory stick.
+        same, but start no game and accept no money. ``requires_screen``: while no screen is connected, raise a fault,
+        so that no game is started and no money accepted. ``memory_stick_path`` is the device path of a memory stick.
         ``storage`` are the media of its memory, whose random bytes also make keys and salts. ``release`` is
         recorded at each power-up.
         """
@@ -132,11 +132,11 @@ class MachineProcess:
         self._file = cabinet_file
         self._clock = clock
         self._opener = opener
-        self._sources = sources
+        self._sources = entropy_sources
         self._print_message = print_message
         self._allows_single_medium = allows_single_medium
-        self._watched = watched
-        self._stick = stick
+        self._watched = requires_screen
+        self._stick = memory_stick_path
         self._storage = storage or DiskStorage()
         self._release = release
         self._profile = load_profile(cabinet_file.machine.profile)
@@ -211,7 +211,7 @@ class MachineProcess:
     @property
     def _has_real_devices(self) -> bool:
         """Return whether any device is real; a machine with only simulated devices is a demonstration."""
-        return bool(self._file.real_ports)
+        return bool(self._file.hardware_port_descriptions)
 
     # ------------------------------------------------------------------ coming up
     def _open_journal(self) -> Journal:
@@ -318,21 +318,21 @@ class MachineProcess:
         for station in self._stations:
             ready_record = StartUpCompleted(version=self._release, profile=self._profile.id)
             station.engine.submit(Event(EventType.MEMORY_READY, ready_record))
-            station.settle_absent(list_host_disabling_sources(self._file))
+            station.settle_removed_devices(list_host_disabling_sources(self._file))
 
-    def _open_ticket_desk(self, first: Machine, store: TicketStore | None) -> TicketDesk | None:
+    def _open_ticket_desk(self, first_machine: Machine, store: TicketStore | None) -> TicketDesk | None:
         """Return the desk that numbers and redeems tickets; None if the machine has no ticket store."""
         if store is None:
             return None
         return open_ticket_desk(
             store,
-            first.identity,
+            first_machine.identity,
             self._profile,
             self._clock,
             self._times,
             lambda: self._machine.random_service,
             self._file.host.tickets,
-            is_accounted=partial(is_ticket_accounted, first),
+            is_accounted=partial(is_ticket_accounted, first_machine),
         )
 
     def _create_machine(self, journal: Journal, position: Position) -> Machine:
@@ -368,14 +368,18 @@ class MachineProcess:
         machine.install(self._create_host_money())
         machine.install(self._table)
         machine.install(self._running_positions)
-        machine.install(Roster(self._folder.staff, spare=second / self._folder.staff.name))
+        machine.install(Roster(self._folder.staff, second_copy_path=second / self._folder.staff.name))
         machine.install(combine_pools(game.pools for game in self._installed.values()))
         return machine
 
     def _open_station(self, machine: Machine) -> PlayerStation:
         """Create the station of one position: drivers, screen server and services."""
         station = PlayerStation(
-            machine, self._installed, self._folder, self._submit_position_event, self._notify_attachments
+            machine,
+            self._installed,
+            self._folder,
+            self._submit_position_event,
+            self._notify_attached_services,
         )
         machine.on_entry_recorded = partial(self._schedule_update_after_entry, station)
         self._table.register_position(
@@ -385,7 +389,7 @@ class MachineProcess:
             lambda: not self._watched or station.server.responding_screen_count > 0,
         )
         ledgers, number = station.ledgers, machine.position.number
-        station.open(
+        station.connect_devices(
             build_ports(
                 self._file,
                 self._folder,
@@ -406,7 +410,7 @@ class MachineProcess:
             can_transfer=host.transfers,
             can_award_bonuses=host.bonuses,
             asset_number=host.asset_number,
-            money_line_name=self._file.money_host_line,
+            money_line_name=self._file.money_host_line_name,
         )
 
     def _run_self_test(self) -> None:
@@ -488,7 +492,7 @@ class MachineProcess:
                     group.create_task(driver.run(), name=driver.name)
                 for _, attachment in self._attachments:
                     group.create_task(attachment.run(), name=attachment.name)
-                group.create_task(self._discard_random_numbers(), name="chance")
+                group.create_task(self._run_background_cycling(), name="chance")
                 if self._watched:
                     watch = ScreenWatch(
                         self._machine, self._submit_machine_event, self._count_connected_screens
@@ -539,7 +543,7 @@ class MachineProcess:
                 self._stop_future.set_exception(error)
             raise
 
-    async def _discard_random_numbers(self) -> None:
+    async def _run_background_cycling(self) -> None:
         """Draw random numbers between games, at random intervals, and discard them (background cycling: NJ, OK, NZ)."""
         while True:
             pause_ns = 0
@@ -574,7 +578,7 @@ class MachineProcess:
             with self._stop_on_error():
                 station.process_change()
 
-    def _notify_attachments(self) -> None:
+    def _notify_attached_services(self) -> None:
         """Notify the services and screens of every position that the machine has changed."""
         if self._attachments:
             numbers = {station: station.machine.position.number for station, _ in self._attachments}

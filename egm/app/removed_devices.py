@@ -69,33 +69,34 @@ _KINDS_THAT_CLEAR_FAULTS: Final = frozenset({"bill_acceptor", "ticket_printer", 
 def settle_removed_devices_and_hosts(
     machine: Machine,
     ledgers: DeviceLedgers,
-    handle: Callable[[Event], None],
-    kinds: Collection[str],
-    holders: Collection[str] = (),
+    submit_event: Callable[[Event], None],
+    device_kinds: Collection[str],
+    known_disabling_sources: Collection[str] = (),
 ) -> None:
     """Complete or dispute the unfinished operations of devices and hosts that the cabinet file no longer names.
 
     A credited bill or ticket is confirmed. A bill or ticket in transit and unpaid coins become disputed
-    amounts, on which staff decide. Calling it again changes nothing. ``handle`` submits an event; ``kinds``
-    are the device kinds of this position; ``holders``: see :func:`list_host_disabling_sources`.
+    amounts, on which staff decide. Calling it again changes nothing. ``submit_event`` submits an event;
+    ``device_kinds`` are the device kinds of this position; ``known_disabling_sources``: see
+    :func:`list_host_disabling_sources`.
     """
     paper = machine.memory.read(PaperRecord, MoneyKey.PAPER)
     ordered_payout = machine.memory.read(PayoutRecord, MoneyKey.HOPPER)
-    if paper is not None and "bill_acceptor" not in kinds:
+    if paper is not None and "bill_acceptor" not in device_kinds:
         if paper.phase is EscrowPhase.VENDED:
             ledgers.escrow_ledger.delete_confirmed_paper()
         else:
             ledgers.escrow_ledger.dispute_lost_paper("the acceptor is gone")
-    if ordered_payout is not None and "hopper" not in kinds:
+    if ordered_payout is not None and "hopper" not in device_kinds:
         payout = CoinsPaid(paid_coins=ordered_payout.paid_coins, uncertainty="the hopper is gone")
-        handle(Event(EventType.COINS_PAID, payout))
+        submit_event(Event(EventType.COINS_PAID, payout))
     for code in list(machine.active_faults):
         kind = code.partition(".")[0]
         speaks = machine.position.number == 1 or is_position_fault(code)
-        if kind in _KINDS_THAT_CLEAR_FAULTS and kind not in kinds and speaks:
-            handle(Event(EventType.FAULT_CLEARED, FaultChange(code=code)))
+        if kind in _KINDS_THAT_CLEAR_FAULTS and kind not in device_kinds and speaks:
+            submit_event(Event(EventType.FAULT_CLEARED, FaultChange(code=code)))
     if machine.position.number == 1:
-        _lift_controls_of_removed_hosts(machine, handle, holders)
+        _lift_controls_of_removed_hosts(machine, submit_event, known_disabling_sources)
 
 
 def refuse_removed_positions_with_money(
@@ -152,19 +153,19 @@ def _format_money(cents: int, currency: str) -> str:
 
 
 def _lift_controls_of_removed_hosts(
-    machine: Machine, handle: Callable[[Event], None], holders: Collection[str]
+    machine: Machine, submit_event: Callable[[Event], None], known_disabling_sources: Collection[str]
 ) -> None:
     """Lift the restrictions of hosts that the cabinet file no longer names, and raise a fault for staff."""
     for source in list_disabling_sources(machine):
         name = ":".join(source.split(":")[:2])
-        if source.startswith((_HOST_SOURCE_PREFIX, LINK)) and name not in holders:
-            handle(Event(EventType.FAULT_RAISED, FaultChange(code=HOST_REMOVED_FAULT, detail=name)))
-            handle(Event(EventType.ENABLED, EnablingRequest(source=source)))
+        if source.startswith((_HOST_SOURCE_PREFIX, LINK)) and name not in known_disabling_sources:
+            submit_event(Event(EventType.FAULT_RAISED, FaultChange(code=HOST_REMOVED_FAULT, detail=name)))
+            submit_event(Event(EventType.ENABLED, EnablingRequest(source=source)))
     for key in machine.journal.states(HostKey.CONTROL):
         control, _, name = key.removeprefix(HostKey.CONTROL).partition(":")
-        if name.startswith(_HOST_SOURCE_PREFIX) and name not in holders:
-            handle(Event(EventType.FAULT_RAISED, FaultChange(code=HOST_REMOVED_FAULT, detail=name)))
-            handle(Event(EventType.CONTROL, HostControlRequested(source=name, name=control)))
+        if name.startswith(_HOST_SOURCE_PREFIX) and name not in known_disabling_sources:
+            submit_event(Event(EventType.FAULT_RAISED, FaultChange(code=HOST_REMOVED_FAULT, detail=name)))
+            submit_event(Event(EventType.CONTROL, HostControlRequested(source=name, name=control)))
 
 
 def list_host_disabling_sources(file: CabinetFile) -> frozenset[str]:

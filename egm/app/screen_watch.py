@@ -29,16 +29,19 @@ _PRESENT_SECONDS_PER_MISSING_SECOND: Final = 6.0
 class ScreenWatch:
     """Monitor of the machine's screens: raises a fault if a position has had no screen for too long.
 
-    It clears the fault once every position has had a screen for a while. ``audiences`` returns the number of
+    It clears the fault once every position has had a screen for a while. ``list_screen_counts`` returns the number of
     connected screens of each position.
     """
 
     def __init__(
-        self, machine: Machine, handle: Callable[[Event], None], audiences: Callable[[], Iterable[int]]
+        self,
+        machine: Machine,
+        submit_event: Callable[[Event], None],
+        list_screen_counts: Callable[[], Iterable[int]],
     ) -> None:
         self._machine = machine
-        self._handle = handle
-        self._audiences = audiences
+        self._handle = submit_event
+        self._audiences = list_screen_counts
         self._since_s = self._looked_s = self._read_monotonic_seconds()
         self._unseen_s = 0.0
 

@@ -67,7 +67,7 @@ _SCREEN_RECONNECT_SECONDS_MAX: Final = 10.0
 class DiscardingOutbox:
     """A receiver of screen messages that drops them, for the time before a station is created."""
 
-    def show(self, message: GameOutcome | DecisionRequest) -> None:
+    def send_message(self, message: GameOutcome | DecisionRequest) -> None:
         """Drop the message: a screen that connects later receives the current one."""
 
 
@@ -106,7 +106,7 @@ class PlayerStation:
         self.server = ScreenServer(
             folder.find_screen_socket(number),
             make_token(folder.get_screen_token_path(number)),
-            greeting=self._build_greeting,
+            greeting=self._build_connection_messages,
             on_intent=self._handle_intent,
             on_peer_error=self._record_refused_screen,
             now_s=lambda: machine.clock.monotonic_ns() / 1e9,
@@ -117,7 +117,7 @@ class PlayerStation:
         """Record in the journal that a screen was refused or sent an invalid message."""
         self.machine.post(SCREEN_REFUSED, ScreenRefused(text=text))
 
-    def open(self, devices: PositionDevices) -> None:
+    def connect_devices(self, devices: PositionDevices) -> None:
         """Store the drivers of the player position's devices, connect the machine to them and restore their faults."""
         self.devices = devices
         game = find_open_game(self.machine)
@@ -138,10 +138,12 @@ class PlayerStation:
         for driver in devices.drivers:
             driver.restore_faults(self._find_device_faults(devices.kind_by_device_name[driver.name]))
 
-    def settle_absent(self, holders: Collection[str]) -> None:
+    def settle_removed_devices(self, known_disabling_sources: Collection[str]) -> None:
         """Complete or dispute the unfinished operations of devices and hosts that the cabinet file no longer names."""
         kinds = frozenset(self.devices.kind_by_device_name.values())
-        settle_removed_devices_and_hosts(self.machine, self.ledgers, self.engine.submit, kinds, holders)
+        settle_removed_devices_and_hosts(
+            self.machine, self.ledgers, self.engine.submit, kinds, known_disabling_sources
+        )
 
     def _find_device_faults(self, kind: str) -> frozenset[FaultCode]:
         """Return the active faults of this position's device of a kind, such as ``hopper``.
@@ -179,12 +181,12 @@ class PlayerStation:
         """
         event = build_event_from_intent(intent, self.engine.rules.payloads)
         if event.type is EventType.SHOWN:
-            self._note_outcome_shown(event.read_payload(OutcomeShown).value)
+            self._end_shown_game(event.read_payload(OutcomeShown).value)
         else:
             self._handle(self, event)
 
     # ------------------------------------------------------------------ the screen
-    def show(self, message: GameOutcome | DecisionRequest) -> None:
+    def send_message(self, message: GameOutcome | DecisionRequest) -> None:
         """Send a message to the screens of this position.
 
         If it is an outcome, the game ends when a screen has shown it, or after a time limit.
@@ -192,7 +194,7 @@ class PlayerStation:
         self.server.send(message)
         if isinstance(message, GameOutcome):
             self._showing, self._show_began_ns = message.play_id, self.machine.clock.monotonic_ns()
-            self._schedule_end_of_show(self._compute_outcome_shown_timeout_seconds(message), message.play_id)
+            self._schedule_game_end(self._compute_outcome_shown_timeout_seconds(message), message.play_id)
 
     def _compute_outcome_shown_timeout_seconds(self, message: GameOutcome) -> float:
         """Return how long to wait for a screen to report that it has shown an outcome."""
@@ -201,9 +203,9 @@ class PlayerStation:
         # After a restart the screen is about to return, and the player has yet to see how their game ended,
         # even if it is decided only now, by a wheel's number or by other seats.
         is_taken_up = message.resumed or message.play_id == self._open_at_start
-        return _SCREEN_RECONNECT_SECONDS_MAX if is_taken_up else self._read_game_seconds()
+        return _SCREEN_RECONNECT_SECONDS_MAX if is_taken_up else self._read_minimum_game_seconds()
 
-    def _note_outcome_shown(self, play_id: str | None) -> None:
+    def _end_shown_game(self, play_id: str | None) -> None:
         """End the game whose outcome a screen has shown, at once or when its minimum time has passed.
 
         A late report on an earlier game is ignored.
@@ -211,9 +213,9 @@ class PlayerStation:
         if play_id != self._showing:  # a late report of an earlier game: this one is still being shown
             return
         elapsed = (self.machine.clock.monotonic_ns() - self._show_began_ns) / 1e9
-        self._schedule_end_of_show(max(0.0, self._read_game_seconds() - elapsed), play_id)
+        self._schedule_game_end(max(0.0, self._read_minimum_game_seconds() - elapsed), play_id)
 
-    def _schedule_end_of_show(self, seconds: float, play_id: str | None) -> None:
+    def _schedule_game_end(self, seconds: float, play_id: str | None) -> None:
         """Schedule the end of the game ``play_id`` in ``seconds``, and cancel the previous schedule."""
         if self._show_timer is not None:
             self._show_timer.cancel()
@@ -221,11 +223,11 @@ class PlayerStation:
             seconds, lambda: self._handle(self, Event(EventType.SHOWN, OutcomeShown(value=play_id)))
         )
 
-    def _read_game_seconds(self) -> float:
+    def _read_minimum_game_seconds(self) -> float:
         """Return the minimum duration of a game that the jurisdiction requires, in seconds."""
         return self.machine.profile.play.game_time_ms / 1000
 
-    def _build_greeting(self) -> tuple[Message, ...]:
+    def _build_connection_messages(self) -> tuple[Message, ...]:
         """Return the messages that a screen receives when it connects."""
         denominations_cents, advice = self.machine.denominations_cents, self.machine.profile.play.advice
         games = tuple(
@@ -269,7 +271,7 @@ class PlayerStation:
         """Update screen, button deck and acceptors after a change, and notify the machine."""
         # it has ended: show the games offered again
         if self._withdrawn_game_view is not None and find_open_game(self.machine) is None:
-            for message in self._build_greeting():
+            for message in self._build_connection_messages():
                 self.server.send(message)
         positions = self.machine.component(RunningPositions)
         with positions.share_snapshots():

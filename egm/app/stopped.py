@@ -40,23 +40,23 @@ _FILE_CHECK_INTERVAL_S: Final = 1.0
 
 
 async def retry_until_media_respond(
-    machine: Callable[[bool], Coroutine[object, object, None]],
+    run_machine: Callable[[bool], Coroutine[object, object, None]],
     show_tilt: Callable[[str, str], Coroutine[object, object, None]],
     clock: Clock,
     *,
     patience_s: float = MEDIA_TIMEOUT_S,
     pause_s: float = _RETRY_PAUSE_S,
 ) -> None:
-    """Run ``machine``; while its storage media do not respond or are full, show the reason and try again.
+    """Run ``run_machine``; while its storage media do not respond or are full, show the reason and try again.
 
-    ``show_tilt`` receives the reason and a tilt code to show on the screen. ``machine`` receives True if one
+    ``show_tilt`` receives the reason and a tilt code to show on the screen. ``run_machine`` receives True if one
     of the two storage media may be missing; this is allowed once ``patience_s`` have passed. Any other error
     is raised.
     """
     began_ns = clock.monotonic_ns()
     while True:
         try:
-            await machine(clock.monotonic_ns() - began_ns >= patience_s * 1e9)
+            await run_machine(clock.monotonic_ns() - began_ns >= patience_s * 1e9)
         except (JournalUnwritable, TicketLedgerUnwritable) as error:
             code = "memory_full" if isinstance(error, MediumFull) else "memory_waits"
             with suppress(TimeoutError):
@@ -70,7 +70,7 @@ async def serve_tilt_screen(
     folder: StateFolder,
     identity: MachineTable,
     clock: Clock,
-    why: str,
+    reason: str,
     *,
     code: str = "memory_damaged",
 ) -> None:
@@ -79,9 +79,9 @@ async def serve_tilt_screen(
     now = clock.now().isoformat(timespec="seconds")
     snapshot = build_snapshot_without_memory(identity, profile, now).model_copy(
         update={
-            "notices": (Notice(code=f"fault.{code}", severity="alarm", values={"why": why}),),
+            "notices": (Notice(code=f"fault.{code}", severity="alarm", values={"why": reason}),),
             "tilts": (
-                Tilt(code=code, since=now, cleared_by=get_fault_definition(code).cleared_by, detail=why),
+                Tilt(code=code, since=now, cleared_by=get_fault_definition(code).cleared_by, detail=reason),
             ),
         }
     )
@@ -143,18 +143,18 @@ async def wait_for_file_change(
     folder: StateFolder,
     file: Path,
     clock: Clock,
-    why: str,
+    reason: str,
     *,
     code: str = CABINET_FILE_FAULT,
-    until: Path | None = None,
+    watched_file: Path | None = None,
 ) -> None:
     """Show on the screen why the cabinet file ``file`` cannot be used, until it is changed.
 
-    ``why`` is the reason, ``code`` the tilt code. If ``until`` is given, wait until that file is changed
+    ``reason`` is the reason, ``code`` the tilt code. If ``watched_file`` is given, wait until that file is changed
     instead.
     """
-    serving = asyncio.create_task(serve_tilt_screen(folder, _read_identity(file), clock, why, code=code))
-    watched = until or file
+    serving = asyncio.create_task(serve_tilt_screen(folder, _read_identity(file), clock, reason, code=code))
+    watched = watched_file or file
     try:
         stamp_before = _read_modification_stamp(watched)
         while _read_modification_stamp(watched) == stamp_before:

@@ -253,7 +253,7 @@ class HostTable(_CabinetTable):
     """The machine's number in the host's system; transfers are refused while it is 0."""
 
     @property
-    def is_used(self) -> bool:
+    def handles_money(self) -> bool:
         """Return whether a host handles any money on this machine: tickets, transfers or bonuses."""
         return self.tickets.is_by_host or self.transfers or self.bonuses
 
@@ -299,9 +299,9 @@ class CabinetFile(_CabinetTable):
         return self._text
 
     @property
-    def money_host_line(self) -> str:
+    def money_host_line_name(self) -> str:
         """Return the name of the SAS line to the host that handles money, or "" if no host does."""
-        if not self.host.is_used:
+        if not self.host.handles_money:
             return ""
         return self.host.line or next(iter(self.sas))
 
@@ -318,7 +318,7 @@ class CabinetFile(_CabinetTable):
         return any(PROTOCOLS[device.protocol].kind == "wheel" for device in self.devices.values())
 
     @property
-    def real_ports(self) -> tuple[str, ...]:
+    def hardware_port_descriptions(self) -> tuple[str, ...]:
         """Return the devices and host lines with ports of real hardware, each as ``kind.name: port``."""
         devices = (f"devices.{n}: {d.port}" for n, d in self.devices.items() if d.port != "bench")
         lines = (f"sas.{n}: {line.port}" for n, line in self.sas.items() if line.port != "pty")
@@ -340,7 +340,7 @@ class CabinetFile(_CabinetTable):
     def _find_position_faults(self) -> Iterator[ConfigFault]:
         """Yield a fault for each setting that a machine with several player positions must not have."""
         position_count = self.machine.positions
-        if position_count > 1 and self.host.is_used:
+        if position_count > 1 and self.host.handles_money:
             yield build_config_fault(
                 "machine.positions", "a host that moves money requires a machine with one position"
             )
@@ -399,7 +399,7 @@ class CabinetFile(_CabinetTable):
 
     def _find_host_line_faults(self) -> Iterator[ConfigFault]:
         """Yield a fault if a host handles money but its line is not named or does not exist."""
-        if not self.host.is_used:
+        if not self.host.handles_money:
             return
         names = tuple(self.sas)
         if not self.host.line and len(names) != 1:
@@ -504,9 +504,9 @@ class StateFolder:
         """Return the names of those files in the state folder that exist only once the machine has a journal."""
         patterns = ("tickets.*", "identities.db", "sas-*.told", "carry-over")
         names = sorted(path.name for pattern in patterns for path in self.root.glob(pattern))
-        return [*names, *([self.staff.name] if self._has_staff_seal() else ())]
+        return [*names, *([self.staff.name] if self._is_roster_sealed() else ())]
 
-    def _has_staff_seal(self) -> bool:
+    def _is_roster_sealed(self) -> bool:
         """Return whether the staff roster in the folder is sealed with a machine key.
 
         There is no key before the machine's first start.
@@ -516,7 +516,7 @@ class StateFolder:
         except (OSError, ValueError, KeyError, RecursionError, TypeError):
             return False
 
-    def prepare(self) -> None:
+    def create_private_folders(self) -> None:
         """Create the state folder and its subfolders, accessible to their owner only.
 
         Raises OperatorError, naming folder and reason, if that fails, if an existing folder is accessible to

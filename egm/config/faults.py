@@ -45,9 +45,9 @@ class ConfigFault:
 
     Otherwise the machine starts without the part concerned.
     """
-    is_pending: bool = False
+    is_retried_later: bool = False
     """Whether the machine starts without the part concerned, and uses the part as soon as it is available."""
-    is_remark: bool = False
+    is_warning_only: bool = False
     """Whether the machine uses the part concerned in spite of the fault."""
 
     def __str__(self) -> str:
@@ -68,14 +68,17 @@ def find_similar_word(word: str, known_words: Iterable[str]) -> str:
     return next(iter(find_nearest_words(word, known_words, 1)), "")
 
 
-def build_config_fault(key: str, problem: str, *allowed: str, written_word: str = "") -> ConfigFault:
+def build_config_fault(key: str, problem: str, *allowed_values: str, written_word: str = "") -> ConfigFault:
     """Return a fault that a validator of a model has found.
 
     If ``key`` is empty, it is the key that is being validated. If ``written_word`` resembles one of the
-    ``allowed`` words, the fault suggests that word.
+    ``allowed_values`` words, the fault suggests that word.
     """
     return ConfigFault(
-        key, problem, suggestion=find_similar_word(written_word, allowed), allowed_values=allowed
+        key,
+        problem,
+        suggestion=find_similar_word(written_word, allowed_values),
+        allowed_values=allowed_values,
     )
 
 
@@ -127,22 +130,22 @@ def read_toml_file(path: Path, title: str, model: type[_M]) -> tuple[_M, str]:
     return content, text
 
 
-def _find_control_characters(value: object, at: KeyPath = ()) -> Iterator[ConfigFault]:
+def _find_control_characters(value: object, key_path: KeyPath = ()) -> Iterator[ConfigFault]:
     """Yield a fault for each text in ``value`` that contains control characters; a screen or printer might obey them.
 
-    ``at`` is the location of ``value`` in the file.
+    ``key_path`` is the location of ``value`` in the file.
     """
     if isinstance(value, Mapping):
         for key, inner in value.items():
-            yield from _find_control_characters(inner, (*at, key))
+            yield from _find_control_characters(inner, (*key_path, key))
     elif isinstance(value, list):
         for i, inner in enumerate(value):
-            yield from _find_control_characters(inner, (*at, i))
+            yield from _find_control_characters(inner, (*key_path, i))
     elif isinstance(value, str):
         try:
             check_readable(value.replace("\n", "\r"))  # each text here is one line
         except ValueError as error:
-            yield ConfigFault(format_key_path(at), str(error))
+            yield ConfigFault(format_key_path(key_path), str(error))
 
 
 def _build_toml_fault(error: tomllib.TOMLDecodeError) -> ConfigFault:
@@ -223,10 +226,10 @@ def parse_key_path(key: str) -> KeyPath:
     return tuple(int(part[1:-1]) - 1 if part.startswith("[") else part for part in parts)
 
 
-def format_key_path(at: Iterable[str | int]) -> str:
+def format_key_path(key_path: Iterable[str | int]) -> str:
     """Return the location of a key as text: ``games[2].game`` is the key ``game`` in the second ``[[games]]``."""
     text = ""
-    for part in at:
+    for part in key_path:
         text += f"[{part + 1}]" if isinstance(part, int) else f".{part}" if text else part
     return text
 
@@ -297,14 +300,14 @@ class TomlLineNumbers:
                 for path in _iter_key_paths(read_in):
                     self._line_by_location.setdefault((*table, *path), first_line)
 
-    def find_line(self, at: KeyPath) -> int | None:
+    def find_line(self, key_path: KeyPath) -> int | None:
         """Return the line of the key at this location, or None if it is not known.
 
         For a missing key, return the line of the table that should have it.
         """
-        for end in range(len(at), 0, -1):
-            if at[:end] in self._line_by_location:
-                return self._line_by_location[at[:end]]
+        for end in range(len(key_path), 0, -1):
+            if key_path[:end] in self._line_by_location:
+                return self._line_by_location[key_path[:end]]
         return None
 
     def _find_opened_table(self, header: Mapping[str, object], *, double: bool) -> KeyPath:

@@ -44,7 +44,7 @@ def find_missing_ports(file: CabinetFile) -> Iterator[ConfigFault]:
                 else f"{port}: {error.strerror}"
             )
             yield ConfigFault(
-                key, f"{reason}; the machine waits for the device", is_fatal=False, is_pending=True
+                key, f"{reason}; the machine waits for the device", is_fatal=False, is_retried_later=True
             )
         else:
             if not _is_terminal(status):

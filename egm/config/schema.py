@@ -64,4 +64,4 @@ def find_unchanged_example_values(data: Mapping[str, object]) -> Iterator[Config
         for key in part.keys:
             if key.is_known_only_to_owner and format_toml(table.get(key.name)) == key.example:
                 fault_text = "still has the example value of a new file: enter your own"
-                yield ConfigFault(f"{name}.{key.name}", fault_text, is_fatal=False, is_remark=True)
+                yield ConfigFault(f"{name}.{key.name}", fault_text, is_fatal=False, is_warning_only=True)

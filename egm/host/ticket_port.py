@@ -107,30 +107,30 @@ _FINAL_REDEMPTION_STATES: Final = frozenset(RedemptionStatus) - {
 class HostTicketInterface:
     """The methods by which a host reads and controls the tickets of one machine."""
 
-    def __init__(self, engine: StateMachineEngine[Machine], handle: SubmitEvent) -> None:
+    def __init__(self, engine: StateMachineEngine[Machine], submit_event: SubmitEvent) -> None:
         """Create the ticket interface for the state table ``engine`` of a machine.
 
-        ``handle`` processes an event in the state table; if its entry cannot be stored, it stops the machine.
+        ``submit_event`` processes an event in the state table; if its entry cannot be stored, it stops the machine.
         """
         self._engine = engine
         self._machine = engine.machine
-        self._handle = handle
+        self._handle = submit_event
 
     # ------------------------------------------------------------------ a number for a ticket
     @property
-    def pending_number_request(self) -> TicketNumberRequest | None:
+    def pending_ticket_number_request(self) -> TicketNumberRequest | None:
         """Return the cash-out by ticket that waits for the host's number, or None."""
         pay_out = find_cash_out_awaiting_number(self._machine)
         if pay_out is None or pay_out.credit_kind is None:
             return None
         return TicketNumberRequest(pay_out.id, pay_out.credit_kind, pay_out.amount_cents)
 
-    def assign_number(self, number: str) -> TicketNumberReplyResult:
+    def assign_ticket_number(self, number: str) -> TicketNumberReplyResult:
         """Assign the host's 18-digit number to the ticket that waits for one; return whether it was accepted.
 
         If the ticket already has this number, nothing changes and the number counts as accepted.
         """
-        desk, request = self._machine.find_installed(TicketDesk), self.pending_number_request
+        desk, request = self._machine.find_installed(TicketDesk), self.pending_ticket_number_request
         is_known = desk is not None and desk.has_ticket(number)
         if request is None:
             return TicketNumberReplyResult.TAKEN if is_known else TicketNumberReplyResult.NOT_WAITING
@@ -139,16 +139,18 @@ class HostTicketInterface:
         self._handle(Event(EventType.TICKET_NUMBERED, TicketNumberAssigned(id=request.id, number=number)))
         return TicketNumberReplyResult.TAKEN
 
-    def refuse_number(self, *, silent: bool = False) -> TicketNumberReplyResult:
+    def refuse_ticket_number(self, *, has_timed_out: bool = False) -> TicketNumberReplyResult:
         """Continue, without a number from the host, the cash-out whose ticket waits for one.
 
-        The host refused a number or, with ``silent``, did not reply in time. Return NOT_WAITING if no ticket was
+        The host refused a number or, with ``has_timed_out``, did not reply in time. Return NOT_WAITING if no ticket was
         waiting, otherwise TAKEN.
         """
-        request = self.pending_number_request
+        request = self.pending_ticket_number_request
         if request is None:
             return TicketNumberReplyResult.NOT_WAITING
-        refusal = TicketNumberRefused(id=request.id, why=HOST_TIMED_OUT if silent else NUMBER_REFUSED_BY_HOST)
+        refusal = TicketNumberRefused(
+            id=request.id, why=HOST_TIMED_OUT if has_timed_out else NUMBER_REFUSED_BY_HOST
+        )
         self._handle(Event(EventType.NUMBER_REFUSED, refusal))
         return TicketNumberReplyResult.TAKEN
 
@@ -284,9 +286,9 @@ class HostTicketInterface:
     def find_oldest_unread(self) -> UnreadPrintedTicket | None:
         """Return the oldest printed ticket that the host has not read, or None."""
         indices = list_unread_ticket_indices(self._machine.journal)
-        return self.find_ticket(indices[0]) if indices else None
+        return self.find_ticket_in_ring(indices[0]) if indices else None
 
-    def find_ticket(self, index: int) -> UnreadPrintedTicket | None:
+    def find_ticket_in_ring(self, index: int) -> UnreadPrintedTicket | None:
         """Return the printed ticket at ``index`` (1 to 31) of the ring buffer that the host reads, or None."""
         issue_id = find_pay_out_in_ticket_ring(self._machine.journal, index)
         ticket = None if issue_id is None else find_ticket(self._machine, issue_id)

@@ -61,7 +61,7 @@ class HostTimeouts:
     def iter_waits(self) -> Iterator[tuple[str, tuple[float, Event]]]:
         """Yield every present wait for the host: a name, and a pair of the seconds left and the event that ends it."""
         host, answer_seconds = self._machine.component(HostMoney), self._machine.profile.host.answer_seconds
-        request = self._tickets.pending_number_request
+        request = self._tickets.pending_ticket_number_request
         if request is not None:
             elapsed_seconds = (
                 self._machine.clock.monotonic_ns() - self._started_ns

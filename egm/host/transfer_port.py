@@ -89,18 +89,18 @@ class AftRegistration:
 class HostTransferInterface:
     """The methods by which a host orders electronic transfers of one machine and reads their results."""
 
-    def __init__(self, engine: StateMachineEngine[Machine], handle: SubmitEvent) -> None:
+    def __init__(self, engine: StateMachineEngine[Machine], submit_event: SubmitEvent) -> None:
         """Create the transfer interface for the state table ``engine`` of a machine.
 
-        ``handle`` processes an event in the state table; if its entry cannot be stored, it stops the machine.
+        ``submit_event`` processes an event in the state table; if its entry cannot be stored, it stops the machine.
         """
         self._engine = engine
         self._machine = engine.machine
-        self._handle = handle
+        self._handle = submit_event
         self._moved_before = list_earlier_transfers(self._machine.journal)
 
     # ------------------------------------------------------------------ orders
-    def order_transfer(
+    def execute_or_refuse_order(
         self, order: TransferOrder, *, asset_number: int, key: bytes = b"", if_locked: bool = False
     ) -> TransferStatus:
         """Execute a host's transfer order now or after the current game, or return why it is refused.
@@ -139,7 +139,7 @@ class HostTransferInterface:
             (not host.asset_number or asset_number != host.asset_number, TransferStatus.WRONG_ASSET),
             (wrong_key, wrong_key),
             (not _is_identifier(identifier), TransferStatus.BAD_IDENTIFIER),
-            (self._has_moved(identifier), TransferStatus.NOT_UNIQUE),
+            (self._was_executed(identifier), TransferStatus.NOT_UNIQUE),
             (machine.memory.get(HostKey.TRANSFERS_UNPROVED) is not None, TransferStatus.NOT_REGISTERED),
             (if_locked and self._engine.state is not State.LOCKED, TransferStatus.NOT_LOCKED),
             (min(order.cents_by_credit_kind.values(), default=0) < 0, TransferStatus.BAD_AMOUNT),
@@ -158,7 +158,7 @@ class HostTransferInterface:
         )
         return next((status for holds, status in checks if holds), None)
 
-    def _has_moved(self, identifier: str) -> bool:
+    def _was_executed(self, identifier: str) -> bool:
         """Return whether the transfer with this identifier has already moved value.
 
         Transfers in journals before a memory clear count too.
@@ -258,7 +258,7 @@ class HostTransferInterface:
 
     # ------------------------------------------------------------------ the lock
     @property
-    def lock_state(self) -> bool | None:
+    def transfer_lock_state(self) -> bool | None:
         """Return True if the host holds the transfer lock, None if its request is pending, and False otherwise."""
         lock = self._machine.component(HostMoney).transfer_lock
         if lock is None or lock.is_cash_out_offer:
@@ -276,7 +276,7 @@ class HostTransferInterface:
         was_offered = previous is not None and previous.is_offer
         money.transfer_lock = TransferLock(condition, until_ns, is_cash_out_waiting=was_offered)
         self._handle(Event(EventType.LOCK_REQUESTED))
-        return self.lock_state
+        return self.transfer_lock_state
 
     def release_lock(self) -> None:
         """Release the host's transfer lock, or withdraw its request. Without a lock, do nothing."""

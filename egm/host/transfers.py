@@ -159,25 +159,29 @@ def _find_possible_amounts(
     return TransferStatus.BAD_AMOUNT if limited_cents == cents else TransferStatus.OVER_LIMIT
 
 
-def _limit_amounts(cents: Mapping[CreditKind, int], limit_cents: int) -> dict[CreditKind, int]:
+def _limit_amounts(cents_by_credit_kind: Mapping[CreditKind, int], limit_cents: int) -> dict[CreditKind, int]:
     """Return the amounts of a transfer by credit kind, reduced so that their sum is within the limit.
 
     The limit is used up by the kinds in the given order, so the last kinds are reduced first.
     """
     limited_cents, remaining_cents = {}, limit_cents
-    for kind, requested_cents in cents.items():
+    for kind, requested_cents in cents_by_credit_kind.items():
         limited_cents[kind] = min(requested_cents, remaining_cents)
         remaining_cents -= limited_cents[kind]
     return limited_cents
 
 
-def _record_transfer(machine: Machine, order: TransferOrder, cents: Mapping[CreditKind, int]) -> None:
+def _record_transfer(
+    machine: Machine, order: TransferOrder, cents_by_credit_kind: Mapping[CreditKind, int]
+) -> None:
     """Record a transfer's movements of credit, its result and what the host may read of it, in one transaction."""
-    status = TransferStatus.FULL if cents == order.cents_by_credit_kind else TransferStatus.PARTIAL
-    moved_cents = {kind: amount_cents for kind, amount_cents in cents.items() if amount_cents}
+    status = (
+        TransferStatus.FULL if cents_by_credit_kind == order.cents_by_credit_kind else TransferStatus.PARTIAL
+    )
+    moved_cents = {kind: amount_cents for kind, amount_cents in cents_by_credit_kind.items() if amount_cents}
     count = int(machine.memory.get(HostKey.TRANSFERS) or 0) + 1
     result = replace(
-        _build_result_record(machine, order, status, cents),
+        _build_result_record(machine, order, status, cents_by_credit_kind),
         history_index=(count - 1) % TRANSFER_HISTORY_SIZE + 1,
     )
     state: dict[str, object] = {HostKey.TRANSFERS: count, HostKey.TRANSFER: result}
@@ -236,14 +240,17 @@ def record_failed_order(
 
 
 def _build_result_record(
-    machine: Machine, order: TransferOrder, status: TransferStatus, cents: Mapping[CreditKind, int]
+    machine: Machine,
+    order: TransferOrder,
+    status: TransferStatus,
+    cents_by_credit_kind: Mapping[CreditKind, int],
 ) -> TransferRecord:
     """Return the stored result of a transfer order that has moved these amounts, by kind of credit."""
     return TransferRecord(
         identifier=order.identifier,
         kind=order.kind,
         status=status,
-        cents_by_credit_kind=cents,
+        cents_by_credit_kind=cents_by_credit_kind,
         ordered_cents=order.total_cents,
         expiry_date="" if order.expiry_date is None else order.expiry_date.isoformat(),
         restricted_pool=order.restricted_pool,

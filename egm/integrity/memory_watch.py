@@ -48,14 +48,14 @@ class MemoryWatch:
 
     def process_change(self, _: Snapshot) -> None:
         """Request a check of the storage media if one is missing, replaced or full and has no fault yet."""
-        if self._find_causes().keys() - self._machine.active_faults.keys():
+        if self._find_fault_details().keys() - self._machine.active_faults.keys():
             self._requested.set()
 
     def check_media(self) -> None:
         """Raise a fault for each storage medium that is missing, replaced or full; clear faults without a cause."""
         journal = self._machine.journal
         journal.check_free_space()
-        causes = self._find_causes()
+        causes = self._find_fault_details()
         for code, detail in causes.items():
             self._handle(Event(EventType.FAULT_RAISED, FaultChange(code=code, detail=detail)))
         for code in {
@@ -68,7 +68,7 @@ class MemoryWatch:
             noted = MediumReplacementNoted(detail=causes[MEDIUM_REPLACED_FAULT])
             self._machine.post(MEDIUM_REPLACEMENT_NOTED, noted, state={IntegrityKey.MEDIUM_REPLACED: None})
 
-    def _find_causes(self) -> Mapping[str, str]:
+    def _find_fault_details(self) -> Mapping[str, str]:
         """Return, by fault code, the details of each fault that the storage media must have now."""
         journal = self._machine.journal
         causes = {

@@ -74,7 +74,7 @@ class CabinetFileSignature:
             return None
         except (OSError, ValueError, KeyError, RecursionError, TypeError, AttributeError) as error:
             raise OperatorError(f"{path}: not a signature of a cabinet file: {error!r}") from error
-        expected_seal = signature._seal(path.parent)
+        expected_seal = signature._compute_hmac(path.parent)
         return signature, bool(expected_seal) and hmac.compare_digest(expected_seal, seal)
 
     def write(self, path: Path) -> None:
@@ -82,9 +82,9 @@ class CabinetFileSignature:
 
         It is authenticated with the machine's key, if the machine has one already. Raises OSError.
         """
-        replace_private(path, json.dumps({**asdict(self), "seal": self._seal(path.parent)}))
+        replace_private(path, json.dumps({**asdict(self), "seal": self._compute_hmac(path.parent)}))
 
-    def _seal(self, folder: Path) -> str:
+    def _compute_hmac(self, folder: Path) -> str:
         """Return the signature's HMAC with the machine key in ``folder``, or "" if there is no intact key."""
         try:
             key = MachineKey.load(DiskStorage(), folder)
@@ -219,7 +219,7 @@ def sign_file(machine: Machine, event: Event) -> None:
     raise_or_clear_fault(machine, CABINET_FILE_CHANGED_FAULT, "")
 
 
-def _record_signature(machine: Machine, persons: Sequence[str], reason: str, at: str) -> None:
+def _record_signature(machine: Machine, persons: Sequence[str], reason: str, signed_time: str) -> None:
     """Record that the cabinet file in use is signed, with its text and by whom."""
     last_record, in_use = machine.memory.get(IntegrityKey.CABINET), machine.component(CabinetFileInUse)
     machine.post(
@@ -227,14 +227,14 @@ def _record_signature(machine: Machine, persons: Sequence[str], reason: str, at:
         CabinetFileSigned(
             digest=in_use.digest,
             persons=tuple(persons),
-            signed_time=at,
+            signed_time=signed_time,
             reason=reason,
             previous_digest="" if last_record is None else last_record["digest"],
             text=in_use.text,
         ),
         state={
             IntegrityKey.CABINET: CabinetSignatureRecord(
-                digest=in_use.digest, persons=tuple(persons), signed_time=at
+                digest=in_use.digest, persons=tuple(persons), signed_time=signed_time
             )
         },
     )

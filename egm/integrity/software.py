@@ -66,10 +66,10 @@ class SoftwareVerifier:
             self._record_installed_changes(installed, findings)
         self._record_findings(findings, "start")
 
-    async def verify_again(self, why: str) -> None:
+    async def reverify(self, occasion: str) -> None:
         """Verify the software again, in a separate process.
 
-        ``why`` names the occasion, such as a closed door.
+        ``occasion`` names the occasion, such as a closed door.
         """
         pinned = self._file.software
         if pinned is None:
@@ -80,20 +80,22 @@ class SoftwareVerifier:
             )
         except LocalError as error:
             findings = VerificationFindings((str(error),), (pinned.manifest.name,))
-        self._record_findings(findings, why)
+        self._record_findings(findings, occasion)
 
-    def _record_findings(self, findings: VerificationFindings, reason: str) -> None:
+    def _record_findings(self, findings: VerificationFindings, occasion: str) -> None:
         """Record the result of a verification of the software, and raise or clear its faults.
 
-        ``reason`` names the occasion of the verification.
+        ``occasion`` names the occasion of the verification.
         """
         active_fault = self._machine.active_faults.get(DIFFERS)
         detail = _format_file_names(findings.names)
         if findings.is_all_as_signed:
-            self._machine.post(SOFTWARE_VERIFIED, SoftwareVerified(version=findings.version, occasion=reason))
+            self._machine.post(
+                SOFTWARE_VERIFIED, SoftwareVerified(version=findings.version, occasion=occasion)
+            )
         else:
             self._machine.post(
-                SOFTWARE_DIFFERS, SoftwareDiffers(differences=findings.trouble, occasion=reason)
+                SOFTWARE_DIFFERS, SoftwareDiffers(differences=findings.trouble, occasion=occasion)
             )
         if active_fault is not None and active_fault["detail"] != detail:
             self._handle(Event(EventType.FAULT_CLEARED, FaultChange(code=DIFFERS)))
@@ -179,7 +181,7 @@ class SoftwareReverification:
             except TimeoutError:
                 self._requested_occasion = "periodic"
             self._requested.clear()
-            await self._verifier.verify_again(self._requested_occasion)
+            await self._verifier.reverify(self._requested_occasion)
 
     def process_change(self, now: Snapshot) -> None:
         """Request a verification of the software if a door has closed."""

@@ -73,17 +73,17 @@ class StorageKeys:
     """All storage keys of a machine, by their names in the journal's state."""
 
     def __init__(
-        self, kinds: Iterable[type[StorageKey]], values: Mapping[StorageKey, object] | None = None
+        self, key_classes: Iterable[type[StorageKey]], value_types: Mapping[StorageKey, object] | None = None
     ) -> None:
         """Combine the features' storage keys.
 
-        ``kinds`` are the features' enumerations of keys. ``values`` is the type of the value under each key, a
-        record class or other field type. Raises InvariantError if two features declare the same key, or a key
-        and a prefix of the same name.
+        ``key_classes`` are the features' enumerations of keys. ``value_types`` is the type of the value under
+        each key, a record class or other field type. Raises InvariantError if two features declare the same
+        key, or a key and a prefix of the same name.
         """
-        self._value_types: Final = dict(values or {})
+        self._value_types: Final = dict(value_types or {})
         self._key_by_name: Final[dict[str, StorageKey]] = {}
-        for key in (key for kind in kinds for key in kind):
+        for key in (key for kind in key_classes for key in kind):
             head, colon, suffix = key.partition(":")
             check_invariant(not suffix, f"{str(key)!r}: a declared key prefix must end with its colon")
             for name in (head, f"{head}:"):

@@ -56,7 +56,7 @@ class MachineIdentity:
 class ScreenOutbox(Protocol):
     """Interface for sending outcomes and decisions to the screen."""
 
-    def show(self, message: GameOutcome | DecisionRequest) -> None:
+    def send_message(self, message: GameOutcome | DecisionRequest) -> None:
         """Send an outcome, or a decision that the player must make, to the screen."""
         ...
 

@@ -19,10 +19,10 @@ class PositionMemory:
 
     __slots__ = ("_journal", "_keys", "_position")
 
-    def __init__(self, journal: Journal, position: Position, keys: StorageKeys) -> None:
+    def __init__(self, journal: Journal, position: Position, storage_keys: StorageKeys) -> None:
         self._journal: Final = journal
         self._position: Final = position
-        self._keys: Final = keys
+        self._keys: Final = storage_keys
 
     def build_stored_name(self, key: str) -> str:
         """Return the name under which the journal stores one of this player position's keys."""

@@ -51,9 +51,9 @@ def is_device_disabled_by_fault(machine: Machine, kind: str) -> bool:
     )
 
 
-def raise_or_clear_fault(machine: Machine, code: str, why: str) -> None:
-    """If ``why`` is not empty, raise the fault ``code`` with these details; otherwise clear it.
+def raise_or_clear_fault(machine: Machine, code: str, detail: str) -> None:
+    """If ``detail`` is not empty, raise the fault ``code`` with these details; otherwise clear it.
 
     This is for faults that the machine itself detects and clears.
     """
-    (raise_fault if why else clear_fault)(machine, code, detail=why)
+    (raise_fault if detail else clear_fault)(machine, code, detail=detail)

@@ -18,7 +18,7 @@ DEMONSTRATION_ENROLLER: Final = "demonstration"
 
 def refuse_demonstration(cabinet: CabinetFile, folder: StateFolder) -> None:
     """Raise OperatorError if the state folder belongs to a demonstration but a device of the cabinet is real."""
-    ports = cabinet.real_ports
+    ports = cabinet.hardware_port_descriptions
     if not ports:
         return
     marked = (folder.root / DEMONSTRATION_FILE_NAME).exists()

@@ -61,7 +61,7 @@ class PinDigest:
         salt = random_bytes(_SALT_BYTES)
         return cls(salt.hex(), _compute_scrypt(pin, salt, cost).hex(), cost)
 
-    def matches(self, pin: str) -> bool:
+    def is_digest_of(self, pin: str) -> bool:
         """Return whether ``pin`` is the PIN of this digest; the comparison takes constant time."""
         digest = _compute_scrypt(pin, bytes.fromhex(self.salt_hex), self.cost)
         return hmac.compare_digest(digest, bytes.fromhex(self.digest_hex))

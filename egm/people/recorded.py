@@ -74,29 +74,29 @@ class RecordedRoster:
 
 
 def load_recorded_roster(
-    path: Path, spare: Path | None, recorded: RecordedRoster
+    path: Path, second_copy_path: Path | None, recorded: RecordedRoster
 ) -> tuple[Roster, RosterError | None]:
     """Return the staff roster from the copy that agrees with the journal, and why the first copy is not used.
 
-    The reason is None if the first copy (``path``) is used. ``spare`` is the path of the second copy. A copy
+    The reason is None if the first copy (``path``) is used. ``second_copy_path`` is the path of the second copy. A copy
     agrees if it is the recorded roster or continues it; if both do, the one with more changes is used. Raises
     :class:`RosterError` if neither does. Nothing is written.
     """
     try:
-        roster = Roster.load(path, spare)
+        roster = Roster.load(path, second_copy_path)
         recorded.check_roster(roster)
     except RosterError as roster_error:
-        if spare is None or not spare.exists():
+        if second_copy_path is None or not second_copy_path.exists():
             raise
         try:
-            second_copy = replace(Roster.load(spare), path=path, spare=spare)
+            second_copy = replace(Roster.load(second_copy_path), path=path, second_copy_path=second_copy_path)
             recorded.check_roster(second_copy)
         except RosterError as worse:
             raise RosterError(f"{roster_error}; the second copy cannot be used either: {worse}") from None
         return second_copy, roster_error
-    if spare is not None and spare.exists():
+    if second_copy_path is not None and second_copy_path.exists():
         with contextlib.suppress(RosterError):
-            newer = replace(Roster.load(spare), path=path, spare=spare)
+            newer = replace(Roster.load(second_copy_path), path=path, second_copy_path=second_copy_path)
             recorded.check_roster(newer)
             if newer.has_valid_seal and len(newer.changes) > len(roster.changes):
                 difference = f"has {len(roster.changes)} changes, the second copy {len(newer.changes)}"
@@ -104,17 +104,17 @@ def load_recorded_roster(
     return roster, None
 
 
-def read_recorded_roster(folder: Path, second: Path | None = None) -> RecordedRoster:
+def read_recorded_roster(folder: Path, second_folder: Path | None = None) -> RecordedRoster:
     """Return what the journal in a state folder records of the staff roster.
 
-    ``second`` is the folder of the journal's second copy. If the journal is too damaged to be opened, the last
+    ``second_folder`` is the folder of the journal's second copy. If the journal is too damaged to be opened, the last
     recorded change that can still be read in either copy counts. Only entries written with this machine's key
     count. Raises :class:`RosterError` for a journal without that key.
     """
-    storage, second = DiskStorage(), second or folder / SECOND_FOLDER
-    place = JournalLocation(storage, folder, second)
+    storage, second_folder = DiskStorage(), second_folder or folder / SECOND_FOLDER
+    place = JournalLocation(storage, folder, second_folder)
     try:
-        key = MachineKey.load(storage, folder, second)
+        key = MachineKey.load(storage, folder, second_folder)
     except JournalError as error:
         raise RosterError(f"{folder}: nobody can confirm their identity: {error}") from None
     if key is None:
@@ -124,7 +124,7 @@ def read_recorded_roster(folder: Path, second: Path | None = None) -> RecordedRo
             )
         return RecordedRoster()
     try:
-        with open_view(folder, key=key, second_dir=second) as view:
+        with open_view(folder, key=key, second_dir=second_folder) as view:
             return RecordedRoster.from_json(view.state(ROSTER_STATE_KEY))
     except JournalError:
         pass
@@ -139,13 +139,13 @@ def read_recorded_roster(folder: Path, second: Path | None = None) -> RecordedRo
 
 
 def _collect_roster_states(
-    roster_states: list[RecordedRoster], items: Iterable[AuthenticatedEntry], key: MachineKey
+    roster_states: list[RecordedRoster], entries: Iterable[AuthenticatedEntry], key: MachineKey
 ) -> None:
     """Add to ``roster_states`` what journal entries and checkpoints record of the staff roster.
 
     Only those authenticated with ``key`` count.
     """
-    for item in items:
+    for item in entries:
         if not key.is_mac_valid(bytes.fromhex(item.entry.hash_hex), item.mac):
             continue
         transaction = item.entry.transaction

@@ -81,16 +81,16 @@ class Roster:
     changes: tuple[RosterChange, ...] = ()
     has_valid_seal: bool = field(default=False, compare=False)
     """Whether the roster file has the right HMAC with the machine key in the same folder."""
-    spare: Path | None = field(default=None, compare=False)
+    second_copy_path: Path | None = field(default=None, compare=False)
     """The path of the roster's second copy, or None."""
 
     @classmethod
-    def load(cls, path: Path, spare: Path | None = None) -> "Roster":
+    def load(cls, path: Path, second_copy_path: Path | None = None) -> "Roster":
         """Return the staff roster in a file, or an empty one if there is no such file. Raises :class:`RosterError`."""
         try:
             text = path.read_text(encoding="utf-8")
         except FileNotFoundError:
-            return cls(path, spare=spare)
+            return cls(path, second_copy_path=second_copy_path)
         except (OSError, UnicodeDecodeError) as error:
             raise RosterDamaged(f"{path}: cannot be read: {error}") from error
         try:
@@ -106,7 +106,7 @@ class Roster:
             seal = str(parsed.get("seal", ""))
         except (ValueError, KeyError, RecursionError, TypeError, AttributeError) as error:
             raise RosterDamaged(f"{path}: not a roster: {error!r}") from error
-        roster = cls(path, people, pins, changes, spare=spare)
+        roster = cls(path, people, pins, changes, second_copy_path=second_copy_path)
         if changes and parsed["format"] == _UNSEALED_FORMAT:
             roster = replace(
                 roster, changes=(*changes[:-1], replace(changes[-1], digest=_compute_digest(roster)))
@@ -136,18 +136,21 @@ class Roster:
         For an unknown number this takes as long as for a known one.
         """
         digest = self.pins.get(person_id, UNMATCHABLE_PIN_DIGEST)
-        return self.get(person_id) if digest.matches(pin) else None
+        return self.get(person_id) if digest.is_digest_of(pin) else None
 
     def list_changes_after(self, number: int) -> tuple[RosterChange, ...]:
         """Return the roster's changes with a higher number than ``number``."""
         return tuple(change for change in self.changes if change.number > number)
 
     # ------------------------------------------------------------------ changing
-    def enrol_person(self, person: Person, pin: str | PinDigest, *, by: str, at: datetime) -> "Roster":
+    def enrol_person(
+        self, person: Person, pin: str | PinDigest, *, changed_by: str, changed_at: datetime
+    ) -> "Roster":
         """Enrol a person with a new PIN or a stored digest of one; return the new staff roster.
 
-        ``by`` is the staff number of the author, ``at`` the time. The role of the first person must permit
-        enrolling others; otherwise nobody ever could. Raises :class:`RosterError` or PinRefusedError.
+        ``changed_by`` is the staff number of the author, ``changed_at`` the time. The role of the first person
+        must permit enrolling others; otherwise nobody ever could. Raises :class:`RosterError` or
+        PinRefusedError.
         """
         if not STAFF_NUMBER_PATTERN.fullmatch(person.id):
             raise RosterError(f"staff number {person.id!r}: it must be 1 to 8 digits")
@@ -164,9 +167,9 @@ class Roster:
         if not self.people and not person.has_permission(Permission.ENROL):
             raise RosterError(f"the first person must be able to enrol others; {person.role} cannot")
         digest = PinDigest.from_pin(pin) if isinstance(pin, str) else pin
-        return self._append_change("added", person, digest, by, at)
+        return self._append_change("added", person, digest, changed_by, changed_at)
 
-    def disable_person(self, person_id: str, *, by: str, at: datetime) -> "Roster":
+    def disable_person(self, person_id: str, *, changed_by: str, changed_at: datetime) -> "Roster":
         """Disable a person; return the new roster. Raises :class:`RosterError` if nobody else may enrol others."""
         person = self.require_person(person_id)
         other_people = (other for other in self.people.values() if other.id != person_id)
@@ -174,16 +177,20 @@ class Roster:
             other.has_permission(Permission.ENROL) for other in other_people
         ):
             raise RosterError(f"{person_id} is the last person who can enrol others")
-        return self._append_change("disabled", replace(person, disabled=True), self.pins[person_id], by, at)
+        return self._append_change(
+            "disabled", replace(person, disabled=True), self.pins[person_id], changed_by, changed_at
+        )
 
-    def enable_person(self, person_id: str, *, by: str, at: datetime) -> "Roster":
+    def enable_person(self, person_id: str, *, changed_by: str, changed_at: datetime) -> "Roster":
         """Enable a disabled person again, and return the new roster."""
         person = replace(self.require_person(person_id), disabled=False)
-        return self._append_change("enabled", person, self.pins[person_id], by, at)
+        return self._append_change("enabled", person, self.pins[person_id], changed_by, changed_at)
 
-    def set_pin(self, person_id: str, pin: str, *, by: str, at: datetime) -> "Roster":
+    def set_pin(self, person_id: str, pin: str, *, changed_by: str, changed_at: datetime) -> "Roster":
         """Set a person's new PIN, and return the new roster."""
-        return self._append_change("pin", self.require_person(person_id), PinDigest.from_pin(pin), by, at)
+        return self._append_change(
+            "pin", self.require_person(person_id), PinDigest.from_pin(pin), changed_by, changed_at
+        )
 
     def require_person(self, person_id: str) -> Person:
         """Return the person with this staff number, disabled or not. Raises :class:`RosterError` if none exists."""
@@ -193,7 +200,7 @@ class Roster:
         return person
 
     def _append_change(
-        self, kind_of_change: str, person: Person, pin: PinDigest, changed_by: str, at: datetime
+        self, kind_of_change: str, person: Person, pin: PinDigest, changed_by: str, changed_at: datetime
     ) -> "Roster":
         """Return the roster with one more change; write it to the roster's file, if it has one, with a new HMAC.
 
@@ -201,7 +208,7 @@ class Roster:
         """
         change = RosterChange(
             number=len(self.changes) + 1,
-            at=at.isoformat(timespec="seconds"),
+            at=changed_at.isoformat(timespec="seconds"),
             by=changed_by,
             what=kind_of_change,
             person=person.id,
@@ -264,7 +271,7 @@ def _compute_digest(roster: Roster) -> str:
 
 def _compute_hmac(roster: Roster) -> str:
     """Return the roster's HMAC with the machine key in its folder, or "" if there is no intact key."""
-    folders = [file.parent for file in (roster.path, roster.spare) if file is not None]
+    folders = [file.parent for file in (roster.path, roster.second_copy_path) if file is not None]
     try:
         key = MachineKey.load(DiskStorage(), *folders) if folders else None
     except JournalError:

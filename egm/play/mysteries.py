@@ -115,7 +115,7 @@ def _send_open_game_to_screen(machine: Machine) -> None:
     """Send the open game's current message to the screen, if it has one."""
     message = showing.build_message(machine, resumed=False)
     if message is not None:
-        machine.screen_outbox.show(message)
+        machine.screen_outbox.send_message(message)
 
 
 # ---------------------------------------------------------------------------------------------- which game

@@ -51,7 +51,7 @@ def build_session_change(
 
     ``wagered_cents`` and ``won_cents`` are the amounts of the transaction, in minor units.
     """
-    if not machine.profile.protection.counts_sessions:
+    if not machine.profile.protection.requires_session_count:
         return {}
     session = machine.memory.read(SessionRecord, PlayKey.SESSION) or _create_session(machine)
     return {

@@ -99,7 +99,7 @@ def send_screen_update(machine: Machine, *, resumed: bool) -> None:
     """Send the open game's outcome or pending decision to the screen."""
     screen_message = build_message(machine, resumed=resumed)
     if screen_message is not None:
-        machine.screen_outbox.show(screen_message)
+        machine.screen_outbox.send_message(screen_message)
 
 
 def _list_new_cues(conversation: GameConversation | UnreplayableGame | None) -> tuple[dict[str, JSON], ...]:

@@ -166,7 +166,7 @@ class ReturnRules(_ProfileTable):
 
     def find_minimum(self, family: str) -> MinimumReturn:
         """Return the minimum return required of the games of a family, and of which bets; tables have their own."""
-        own_minimum = self._of_machines.get(family)
+        own_minimum = self._minimum_by_machine_family.get(family)
         return (
             MinimumReturn(self.tables.least, self.tables.applies_to)
             if own_minimum is None
@@ -178,12 +178,12 @@ class ReturnRules(_ProfileTable):
 
         Table games have their own maximum if the profile states one.
         """
-        if family in self._of_machines or self.tables.ceiling is None:
+        if family in self._minimum_by_machine_family or self.tables.ceiling is None:
             return self.ceiling
         return self.tables.ceiling
 
     @property
-    def _of_machines(self) -> dict[str, Fraction]:
+    def _minimum_by_machine_family(self) -> dict[str, Fraction]:
         """Return the minimum return of each family of games except table games."""
         return {"reels": self.reels, "video-poker": self.reels, "keno": self.keno, "wheel": self.wheel}
 
@@ -339,7 +339,7 @@ class PlayerProtectionRules(_ProfileTable):
     """The text about where to find help, by language (Loto-Québec)."""
 
     @property
-    def counts_sessions(self) -> bool:
+    def requires_session_count(self) -> bool:
         """Return whether this profile has a reminder or limit for which the machine must count player sessions."""
         has_spending_limit = self.remind_spend_cents or self.limit_spend_cents
         return bool(has_spending_limit or self.remind_minutes or self.limit_minutes or self.own_limits)
@@ -526,15 +526,18 @@ class Profile(_ProfileTable):
                 "by_hand.prizes_in_kind: play.win_limit_cents limits prizes, and a prize in kind cannot "
                 "be compared with it: it must be 'refused'"
             )
-        if self.value_in.within_pay_out and self.value_in.credit_limit_cents > self._payable_cents:
+        if (
+            self.value_in.within_pay_out
+            and self.value_in.credit_limit_cents > self._automatic_payout_max_cents
+        ):
             raise ValueError(
                 f"value_in.credit_limit_cents: {self.value_in.credit_limit_cents} may be accepted, but only "
-                f"{self._payable_cents} can be paid out by the machine itself"
+                f"{self._automatic_payout_max_cents} can be paid out by the machine itself"
             )
         return self
 
     @property
-    def _payable_cents(self) -> int:
+    def _automatic_payout_max_cents(self) -> int:
         """Return the largest amount that the machine can pay at once without staff, in minor units."""
         ways = {
             "ticket": self.tickets.limit_cents,

@@ -41,7 +41,7 @@ def apply_recorded_steps(table: SharedTable) -> None:
     for seat in list(table.seats.values()):
         while (pending_decision := _find_next_recorded_step(table, seat)) is not None:
             game, event = pending_decision
-            seat.handle(event)
+            seat.submit_event(event)
             game_after = find_open_game(seat.machine)
             if game_after is None or len(game_after.steps) == len(game.steps):
                 break
@@ -109,11 +109,13 @@ def _answer_if_overdue(
     seat, game, decision = (queried_seats or games)[0]
     queried_position = seat if queried_seats else _find_seat_in_round(table, game, decision.seat)
     turn, step, now_ns = table.pending_turns.get(key), len(game.steps), seat.machine.clock.monotonic_ns()
-    if turn is None or turn.step != step:
+    if turn is None or turn.step_index != step:
         if turn is not None:
             _store_time_bank_left(table, turn)
         waits = 0 if queried_position is None else _find_time_to_act(seat.machine, game).seconds
-        turn = table.pending_turns[key] = PendingTurn(step, now_ns + waits * _SECOND_NS, checked_ns=now_ns)
+        turn = table.pending_turns[key] = PendingTurn(
+            step, now_ns + waits * _SECOND_NS, last_checked_ns=now_ns
+        )
     is_seen = queried_position is None or queried_position.has_screen()
     turn.extend_while_unseen(
         now_ns, is_seen=is_seen, unseen_ns_max=NO_SCREEN_EXTENSION_SECONDS_MAX * _SECOND_NS
@@ -123,8 +125,8 @@ def _answer_if_overdue(
     if queried_position is not None and _start_time_bank(table, turn, queried_position.machine, game):
         return
     _store_time_bank_left(table, turn)
-    turn.due_ns = now_ns + _SECOND_NS  # retry if the generator has failed
-    seat.handle(_build_answer_event(seat, _choose_default_answer(table, game, decision), decision))
+    turn.deadline_ns = now_ns + _SECOND_NS  # retry if the generator has failed
+    seat.submit_event(_build_answer_event(seat, _choose_default_answer(table, game, decision), decision))
     apply_recorded_steps(table)
 
 
@@ -142,27 +144,27 @@ def _start_time_bank(table: SharedTable, turn: PendingTurn, machine: Machine, ga
     """
     bank = TimeBankKey(machine.position.number, game.game.digest)
     full_ns = _find_time_to_act(machine, game).bank_seconds * _SECOND_NS
-    left_ns = table.bank_left_ns.get(bank, full_ns)
-    if turn.bank is not None or left_ns <= 0:
+    left_ns = table.time_bank_left_ns.get(bank, full_ns)
+    if turn.time_bank_key is not None or left_ns <= 0:
         return False
-    turn.bank, turn.due_ns = bank, machine.clock.monotonic_ns() + left_ns
+    turn.time_bank_key, turn.deadline_ns = bank, machine.clock.monotonic_ns() + left_ns
     return True
 
 
 def _store_time_bank_left(table: SharedTable, turn: PendingTurn) -> None:
     """Store how much time is left in the time bank that a finished decision has used."""
-    if turn.bank is not None:
-        now_ns = table.seats[turn.bank.position].machine.clock.monotonic_ns()
-        table.bank_left_ns[turn.bank] = max(0, turn.due_ns - now_ns)
-        turn.bank = None
+    if turn.time_bank_key is not None:
+        now_ns = table.seats[turn.time_bank_key.position].machine.clock.monotonic_ns()
+        table.time_bank_left_ns[turn.time_bank_key] = max(0, turn.deadline_ns - now_ns)
+        turn.time_bank_key = None
 
 
 def _refill_time_banks_of_vacated_seats(table: SharedTable) -> None:
     """Refill the time banks of every position without credit and game, for its next player."""
-    for bank in list(table.bank_left_ns):
+    for bank in list(table.time_bank_left_ns):
         seat = table.seats.get(bank.position)
         if seat is None or (not seat.machine.credit_cents and find_open_game(seat.machine) is None):
-            del table.bank_left_ns[bank]
+            del table.time_bank_left_ns[bank]
 
 
 def _choose_default_answer(table: SharedTable, game: GameRecord, decision: Decision) -> JSON:
@@ -243,7 +245,7 @@ def iter_turn_notices(machine: Machine) -> Iterator[Notice]:
         return
     seconds = turn.compute_seconds_left(machine)
     if decision.seat == (game.wager.seat or 0):
-        code = "answer_within" if turn.bank is None else "answer_within_bank"
+        code = "answer_within" if turn.time_bank_key is None else "answer_within_bank"
         yield Notice(code=code, values={"seconds": seconds})
     else:
         yield Notice(code="seat_answers", values={"seat": decision.seat + 1, "seconds": seconds})

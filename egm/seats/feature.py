@@ -81,7 +81,7 @@ class BettingClock:
             deliver_spin_number(self._machine)
             apply_recorded_steps(self._table)
             for seat in answer_overdue_turns(self._table):
-                seat.handle(Event(EventType.MACHINE_CHANGED))
+                seat.submit_event(Event(EventType.MACHINE_CHANGED))
             wait = 1.0 if self._table.betting_deadlines_ns or self._table.pending_turns else None
             with contextlib.suppress(TimeoutError):
                 async with asyncio.timeout(wait):
@@ -95,13 +95,15 @@ class BettingClock:
         """Close each betting period that is over, and update the time left that the other tables' seats display."""
         for game in list(self._table.betting_deadlines_ns):
             seconds = self._table.compute_seconds_left(game) or 0
-            if (not seconds or self._table.is_complete(game)) and not self._table.is_in_play(game):
+            if (
+                not seconds or self._table.have_all_positions_bet(game)
+            ) and not self._table.must_next_round_wait(game):
                 self._displayed_seconds.pop(game, None)
                 self._table.close_betting(game)
             elif self._displayed_seconds.get(game) != seconds:
                 self._displayed_seconds[game] = seconds
                 for seat in self._table.list_seats_at(game):
-                    seat.handle(Event(EventType.MACHINE_CHANGED))
+                    seat.submit_event(Event(EventType.MACHINE_CHANGED))
 
 
 def create_betting_clock(context: MachineContext) -> Iterable[BackgroundService]:

@@ -44,10 +44,10 @@ class SeatedPosition:
     """A player position at the shared tables."""
 
     machine: Machine
-    handle: Callable[[Event], None]
+    submit_event: Callable[[Event], None]
     game_digest: str = ""
     """The digest of the definition of the game on which the position has placed bets; empty without bets."""
-    is_bettable: Callable[[], bool] = _return_true
+    can_start_game: Callable[[], bool] = _return_true
     """Function that returns whether the position's state permits a game to start.
 
     It is called only for games in which players play against each other.
@@ -70,17 +70,17 @@ class TimeBankKey(NamedTuple):
 class PendingTurn:
     """A decision for which other seats wait, with its deadline."""
 
-    step: int
+    step_index: int
     """The index of the step that the decision leads to."""
-    due_ns: int
+    deadline_ns: int
     """The deadline for the answer, in monotonic nanoseconds."""
     displayed_seconds: int = -1
     """The remaining seconds as last displayed; -1 before that."""
-    bank: TimeBankKey | None = None
+    time_bank_key: TimeBankKey | None = None
     """The time bank that extends the deadline now, or None."""
-    checked_ns: int = 0
+    last_checked_ns: int = 0
     """When the decision was last checked, in monotonic nanoseconds."""
-    unseen_ns: int = 0
+    extended_ns: int = 0
     """By how many nanoseconds the deadline was extended because the player had no screen."""
 
     def extend_while_unseen(self, now_ns: int, *, is_seen: bool, unseen_ns_max: int) -> None:
@@ -88,15 +88,15 @@ class PendingTurn:
 
         ``unseen_ns_max`` limits the total of all such extensions of this decision, in nanoseconds.
         """
-        passed_ns, self.checked_ns = now_ns - self.checked_ns, now_ns
+        passed_ns, self.last_checked_ns = now_ns - self.last_checked_ns, now_ns
         if not is_seen:
-            extension_ns = min(passed_ns, unseen_ns_max - self.unseen_ns)
-            self.due_ns += extension_ns
-            self.unseen_ns += extension_ns
+            extension_ns = min(passed_ns, unseen_ns_max - self.extended_ns)
+            self.deadline_ns += extension_ns
+            self.extended_ns += extension_ns
 
     def compute_seconds_left(self, machine: Machine) -> int:
         """Return the seconds left for the answer to the decision, rounded up."""
-        return _compute_seconds_until(self.due_ns, machine)
+        return _compute_seconds_until(self.deadline_ns, machine)
 
 
 @dataclass(slots=True)
@@ -110,10 +110,10 @@ class SharedTable:
     pending_turns: dict[str, PendingTurn] = field(default_factory=dict)
     """The unanswered decisions for which other seats wait, by round id (or play id)."""
 
-    bank_left_ns: dict[TimeBankKey, int] = field(default_factory=dict)
+    time_bank_left_ns: dict[TimeBankKey, int] = field(default_factory=dict)
     """The nanoseconds left in each time bank that was used; a full one is absent."""
 
-    refusal: Notice | None = None
+    last_refusal_notice: Notice | None = None
     """While a seat's game is started: the notice why the seat is left out of the round.
 
     None if it is not left out, or if there is no particular reason.
@@ -125,17 +125,17 @@ class SharedTable:
     def register_position(
         self,
         machine: Machine,
-        handle: Callable[[Event], None],
-        is_bettable: Callable[[], bool] = _return_true,
+        submit_event: Callable[[Event], None],
+        can_start_game: Callable[[], bool] = _return_true,
         has_screen: Callable[[], bool] = _return_true,
     ) -> None:
         """Register a player position at the tables, with its event handler.
 
-        ``is_bettable`` returns whether the position's state permits a game to start, and ``has_screen`` whether
+        ``can_start_game`` returns whether the position's state permits a game to start, and ``has_screen`` whether
         its player sees the machine.
         """
         self.seats[machine.position.number] = SeatedPosition(
-            machine, handle, is_bettable=is_bettable, has_screen=has_screen
+            machine, submit_event, can_start_game=can_start_game, has_screen=has_screen
         )
 
     def list_seats_with_bets(self, game: str) -> list[SeatedPosition]:
@@ -171,7 +171,7 @@ class SharedTable:
         if not self.list_seats_with_bets(game):
             self.betting_deadlines_ns.pop(game, None)
 
-    def is_complete(self, game: str) -> bool:
+    def have_all_positions_bet(self, game: str) -> bool:
         """Return whether every position with credit at which the game is selected has placed its bets."""
         return all(
             seat.game_digest == game
@@ -184,7 +184,7 @@ class SharedTable:
         """Return the positions at which the game with the digest ``game`` is selected."""
         return [seat for seat in self.seats.values() if find_selected_game(seat.machine) == game]
 
-    def is_in_play(self, game: str) -> bool:
+    def must_next_round_wait(self, game: str) -> bool:
         """Return whether the game's next round must wait, because a position is still playing the present one.
 
         A position that still shows the result of the present round counts as playing.
@@ -230,14 +230,14 @@ class SharedTable:
             round_in_common = seat.machine.component(PositionRounds)
             seat.machine.install(shared_state)
             number = seat.machine.position.number
-            self.refusal = refusals.get(number, round_refusal)
+            self.last_refusal_notice = refusals.get(number, round_refusal)
             if number in assignments:
                 round_in_common.starting_round, round_in_common.seat_number = (
                     common_round,
                     assignments[number][0],
                 )
             try:
-                seat.handle(Event(TableEvent.NO_MORE_BETS))
+                seat.submit_event(Event(TableEvent.NO_MORE_BETS))
             finally:
                 round_in_common.starting_round = None
                 seat.machine.install(TableStatesAtRoundStart())
@@ -335,7 +335,7 @@ def _can_take_part(seat: SeatedPosition) -> bool:
     if bet is None or not bet.game.rules.has_fixed_seats:
         return True
     event = Event(TableEvent.NO_MORE_BETS)
-    return seat.is_bettable() and all(guard(seat.machine, event) for guard in PLAY_GUARDS)
+    return seat.can_start_game() and all(guard(seat.machine, event) for guard in PLAY_GUARDS)
 
 
 def _find_refusal(machine: Machine, game: str, assignments: Mapping[int, tuple[int, Wager]]) -> Notice | None:
@@ -426,7 +426,7 @@ def notify_bets_not_accepted(machine: Machine, _: Event) -> None:
     """Show a notice that the bets were not accepted when betting closed, and that nothing was staked."""
     if machine.component(AcceptedBetCache).is_without_new_bets:
         return
-    machine.notice = machine.component(SharedTable).refusal or _BETS_NOT_ACCEPTED_NOTICE
+    machine.notice = machine.component(SharedTable).last_refusal_notice or _BETS_NOT_ACCEPTED_NOTICE
 
 
 def withdraw_bets(machine: Machine, event: Event) -> Event:

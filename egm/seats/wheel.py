@@ -159,7 +159,9 @@ def deliver_spin_number(machine: Machine) -> None:
             and _is_game_in_memory(seat)
             and is_decided_by_wheel(seat.machine)
         ):
-            seat.handle(Event(EventType.CHOOSE, ChoiceRequest(value=str(number), spin=spin.wheel_counter)))
+            seat.submit_event(
+                Event(EventType.CHOOSE, ChoiceRequest(value=str(number), spin=spin.wheel_counter))
+            )
 
 
 def _is_game_in_memory(seat: SeatedPosition) -> bool:

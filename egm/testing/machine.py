@@ -187,7 +187,7 @@ class OrderRecorder:
         self.jobs: list[TicketJob] = []
         self.payouts: list[tuple[str, int]] = []
 
-    def show(self, message: object) -> None:
+    def send_message(self, message: object) -> None:
         """Record a message that the machine sends to the screen."""
         self.messages.append(message)
 

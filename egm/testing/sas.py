@@ -36,7 +36,7 @@ def create_machine_context(
         room.engine.submit(event)
 
     at = StateFolder(folder)
-    at.prepare()
+    at.create_private_folders()
     return MachineContext(
         engine=room.engine,
         cabinet_file=CabinetFile.model_validate({**FILE, "sas": sas}),

@@ -48,7 +48,7 @@ def create_roster() -> Roster:
             Person(number, role.value.title(), role),
             PinDigest.from_pin(build_pin(number), cost=2),
         )
-        roster = roster.enrol_person(person, digest, by=manager, at=_ENROLLED_AT)
+        roster = roster.enrol_person(person, digest, changed_by=manager, changed_at=_ENROLLED_AT)
     return roster
 
 

@@ -103,8 +103,8 @@ async def sign_in_child_process(
     return {str(name): str(value) for name, value in (await _run_in_child_process(order)).items()}
 
 
-async def _run_in_child_process(order: Mapping[str, Any]) -> dict[str, Any]:
-    """Start a child process that examines or signs the software, as the JSON ``order`` states.
+async def _run_in_child_process(request: Mapping[str, Any]) -> dict[str, Any]:
+    """Start a child process that examines or signs the software, as the JSON ``request`` states.
 
     Return its result. If this coroutine is cancelled, the process is killed.
     """
@@ -115,7 +115,7 @@ async def _run_in_child_process(order: Mapping[str, Any]) -> dict[str, Any]:
         stderr=asyncio.subprocess.PIPE,
     )
     try:
-        output, errors = await process.communicate(json.dumps(order).encode())
+        output, errors = await process.communicate(json.dumps(request).encode())
     except BaseException:  # cancelled: the result is no longer needed
         process.kill()
         await process.wait()
@@ -127,17 +127,17 @@ async def _run_in_child_process(order: Mapping[str, Any]) -> dict[str, Any]:
     return answer
 
 
-def _execute_request(order: Mapping[str, Any]) -> Mapping[str, Any]:
-    """Examine or sign the software, as the JSON ``order`` states, and return the result as JSON."""
-    if "manifest" in order:
-        own_files = tuple((name, path) for name, path in order["own"])
-        return asdict(verify_software_files(Path(order["manifest"]), order["key"], own_files))
-    raw = order["scope"]
+def _execute_request(request: Mapping[str, Any]) -> Mapping[str, Any]:
+    """Examine or sign the software, as the JSON ``request`` states, and return the result as JSON."""
+    if "manifest" in request:
+        own_files = tuple((name, path) for name, path in request["own"])
+        return asdict(verify_software_files(Path(request["manifest"]), request["key"], own_files))
+    raw = request["scope"]
     definitions = tuple((name, path) for name, path in raw["cabinet_definitions"])
     scope = SoftwareScope(**(raw | {"cabinet_definitions": definitions}))
-    key = bytes.fromhex(order["key"])
+    key = bytes.fromhex(request["key"])
     return compute_signatures(
-        list_software_files(scope), SignatureAlgorithm(order["algorithm"]), key, order["wanted"]
+        list_software_files(scope), SignatureAlgorithm(request["algorithm"]), key, request["wanted"]
     )
 
 

@@ -63,7 +63,7 @@ class Manifest:
         """Return the short digest of each software component, by component name."""
         return compute_component_digests(self.files)
 
-    def content(self) -> dict[str, object]:
+    def signed_content(self) -> dict[str, object]:
         """Return the part of the manifest that is signed, as JSON data."""
         return {
             "format": MANIFEST_FORMAT,
@@ -122,17 +122,17 @@ def find_differences(manifest: Manifest, digests: Mapping[str, str]) -> tuple[Fi
 
 def encode_for_signature(manifest: Manifest) -> bytes:
     """Return the bytes of a manifest file without public key and signature."""
-    return encode_canonical_json({"manifest": manifest.content()}) + b"\n"
+    return encode_canonical_json({"manifest": manifest.signed_content()}) + b"\n"
 
 
-def encode_signed_manifest(data: bytes, key: Ed25519PrivateKey, where: str) -> bytes:
+def encode_signed_manifest(data: bytes, key: Ed25519PrivateKey, file_name: str) -> bytes:
     """Return the bytes of a manifest file signed with ``key``.
 
     ``data`` are the bytes of the file before; a signature in it is replaced. Raises ManifestError, naming
-    ``where``.
+    ``file_name``.
     """
-    content = _parse_manifest(data, where)["manifest"]
-    _read_manifest(content, where)
+    content = _parse_manifest(data, file_name)["manifest"]
+    _read_manifest(content, file_name)
     public = key.public_key().public_bytes(Encoding.Raw, PublicFormat.Raw)
     signature = key.sign(_SIGNATURE_PURPOSE + encode_canonical_json(content))
     signed = {"manifest": content, "public_key": public.hex(), "signature": signature.hex()}
@@ -165,7 +165,7 @@ def load_signed(path: Path, public_key_hex: str) -> Manifest:
     return _read_manifest(content, str(path))
 
 
-def _parse_manifest(data: bytes, where: str) -> dict[str, Any]:
+def _parse_manifest(data: bytes, file_name: str) -> dict[str, Any]:
     """Return the JSON object in a manifest file: content, public key and signature.
 
     Raises ManifestError if it is not a manifest.
@@ -173,25 +173,27 @@ def _parse_manifest(data: bytes, where: str) -> dict[str, Any]:
     try:
         parsed = parse(data)
     except ValueError as error:
-        raise ManifestError(f"manifest {where}: not JSON: {error}") from None
+        raise ManifestError(f"manifest {file_name}: not JSON: {error}") from None
     if not isinstance(parsed, dict) or not isinstance(parsed.get("manifest"), dict):
-        raise ManifestError(f"manifest {where}: must be a JSON object with the key manifest")
+        raise ManifestError(f"manifest {file_name}: must be a JSON object with the key manifest")
     return parsed
 
 
-def _read_manifest(content: Mapping[str, Any], where: str) -> Manifest:
+def _read_manifest(content: Mapping[str, Any], file_name: str) -> Manifest:
     """Return the manifest that a file's parsed ``content`` describes.
 
     Raises ManifestError for a missing or malformed value.
     """
     if content.get("format") != MANIFEST_FORMAT:
-        raise ManifestError(f"manifest {where}: format: {content.get('format')!r} is not {MANIFEST_FORMAT!r}")
+        raise ManifestError(
+            f"manifest {file_name}: format: {content.get('format')!r} is not {MANIFEST_FORMAT!r}"
+        )
     kinds: dict[str, type] = {"version": str, "made": str, "reason": str, "libraries": bool, "bytecode": bool}
     for key, kind in (kinds | {"files": dict}).items():
         if not isinstance(content.get(key), kind):
-            raise ManifestError(f"manifest {where}: {key}: must be of type {kind.__name__}")
+            raise ManifestError(f"manifest {file_name}: {key}: must be of type {kind.__name__}")
     if not all(isinstance(digest, str) for digest in content["files"].values()):
-        raise ManifestError(f"manifest {where}: files: a digest is not a text")
+        raise ManifestError(f"manifest {file_name}: files: a digest is not a text")
     return Manifest(**{key: content[key] for key in kinds}, files=content["files"])
 
 
@@ -201,14 +203,14 @@ def create_signing_key() -> bytes:
     return Ed25519PrivateKey.generate().private_bytes(Encoding.PEM, PrivateFormat.PKCS8, NoEncryption())
 
 
-def read_signing_key(pem: bytes, where: str) -> Ed25519PrivateKey:
-    """Return a manufacturer's private key from PEM. Raises ManifestError, naming ``where``."""
+def read_signing_key(pem: bytes, file_name: str) -> Ed25519PrivateKey:
+    """Return a manufacturer's private key from PEM. Raises ManifestError, naming ``file_name``."""
     try:
         key = load_pem_private_key(pem, password=None)
     except (ValueError, TypeError, UnsupportedAlgorithm) as error:
-        raise ManifestError(f"key {where}: cannot be read: {error}") from None
+        raise ManifestError(f"key {file_name}: cannot be read: {error}") from None
     if not isinstance(key, Ed25519PrivateKey):
-        raise ManifestError(f"key {where}: is not an Ed25519 key")
+        raise ManifestError(f"key {file_name}: is not an Ed25519 key")
     return key
 
 

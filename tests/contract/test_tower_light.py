@@ -59,7 +59,7 @@ def close_main_door(room):
 def connect(room, board, folder):
     """Connect a position with its station; ``board`` is the driver of its I/O board, or None."""
     state = StateFolder(folder)
-    state.prepare()
+    state.create_private_folders()
     station = PlayerStation(room.machine, {}, state, lambda *_: None, lambda: None)
     room.machine.screen_outbox = room.hands
     drivers, kinds = ((), {}) if board is None else ((board,), {"io": "io_board"})

@@ -62,7 +62,7 @@ class Setting:
     # ------------------------------------------------------------------ what is done
     def first_start(self):
         """Enrolled with the floor, and signed by two."""
-        self.state.prepare()
+        self.state.create_private_folders()
         draft = self._draft()
         EnrolmentStick(self.stick).write()
         link = LinkEnrolmentStep(
@@ -87,7 +87,7 @@ class Setting:
 
     def another_board(self):
         """Two enrolled persons restore the lost cabinet file of an existing memory."""
-        self.state.prepare()
+        self.state.create_private_folders()
         self._sign(create_restore_step(self.state, self.file, self.now), CabinetFileDraft())
 
     def give_back(self):
@@ -100,7 +100,7 @@ class Setting:
 
     def run(self):
         """Start the machine with its file and stop it once it is running."""
-        self.state.prepare()
+        self.state.create_private_folders()
         process = MachineProcess(self.state, load_cabinet(self.file), SystemClock())
 
         async def life():
@@ -144,7 +144,7 @@ class Setting:
         game, roster = load_game(GAME), Roster()
         for number, role in (("1", Role.MANAGER), ("2", Role.TECHNICIAN)):
             roster = roster.enrol_person(
-                Person(number, role.value, role), build_pin(number), by="", at=self.now()
+                Person(number, role.value, role), build_pin(number), changed_by="", changed_at=self.now()
             )
         return CabinetFileDraft(
             builder_tables={"metrics": {"port": 0}},

@@ -218,7 +218,7 @@ class Rig:
     def __init__(self, root: Path, seed: int) -> None:
         self.root = root
         self.folder = StateFolder(root / "state")
-        self.folder.prepare()
+        self.folder.create_private_folders()
         self.cabinet = root / "cabinet.toml"
         self.cabinet.write_text(CABINET)
         self.log = root / "machine.log"

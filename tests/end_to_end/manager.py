@@ -30,7 +30,9 @@ class Manager:
         self.rulings: list[str] = []
         person = Person(NUMBER, "Manager", Role.MANAGER)
         pin = PinDigest.from_pin(build_pin(NUMBER), cost=2)
-        Roster.load(folder.staff).enrol_person(person, pin, by="rig", at=datetime(2026, 1, 1, tzinfo=UTC))
+        Roster.load(folder.staff).enrol_person(
+            person, pin, changed_by="rig", changed_at=datetime(2026, 1, 1, tzinfo=UTC)
+        )
 
     def answer(self, shown: Snapshot | None, printed: list[str]) -> tuple[str, str, str] | None:
         """Do the next thing that a ruling needs; the answer to an open page: its id, the action and the input.

@@ -23,7 +23,7 @@ from egm.devices.interface import PrintState
 
 def live(state: Path, cabinet: Path) -> None:
     folder = StateFolder(state)
-    folder.prepare()
+    folder.create_private_folders()
     asyncio.run(_run_until_signal(MachineProcess(folder, load_cabinet(cabinet), SystemClock()).run()))
 
 

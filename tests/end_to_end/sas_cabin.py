@@ -224,7 +224,7 @@ class Cabin:
     def __init__(self, root: Path, channels: dict[str, dict], more: str = "") -> None:
         self.root = root
         self.folder = StateFolder(root / "state")
-        self.folder.prepare()
+        self.folder.create_private_folders()
         self.file = root / "cabinet.toml"
         tables = "".join(f"[sas.{name}]\n{toml(table)}" for name, table in channels.items())
         self.file.write_text(CABINET + more + tables)

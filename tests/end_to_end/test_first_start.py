@@ -303,7 +303,7 @@ def test_first_start_reads_the_devices_two_persons_sign_and_the_machine_runs(tmp
     assert not shown.tilts
     cabinet = load_cabinet(file)
     assert {device.protocol for device in cabinet.devices.values()} == {"id003", "ioboard", "tcl"}
-    assert len(cabinet.real_ports) == 3
+    assert len(cabinet.hardware_port_descriptions) == 3
     (slot,) = cabinet.games
     assert slot.denominations_cents
     check_certificates(cabinet.progressive_link, "FIRST-1")

@@ -74,7 +74,7 @@ async def _visit(folder, cwd, digest):
 
 def test_a_game_with_progressive_levels_has_them_in_its_cabinet_file(tmp_path):
     folder = StateFolder(tmp_path / "state")
-    folder.prepare()
+    folder.create_private_folders()
     assert "[[progressives]]" in write_one_game_cabinet("lantern-harbour", folder).read_text(encoding="utf-8")
 
 

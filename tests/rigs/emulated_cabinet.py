@@ -74,7 +74,7 @@ class Cabinet:
     def __init__(self, folder, built, *, answered=True):
         """``answered``: its first start is behind it."""
         self.folder, self.state = folder, StateFolder(folder / "devices")
-        self.state.prepare()
+        self.state.create_private_folders()
         self.disks = []
         for name in ("open-egm.img", "second.img"):
             disk = folder / f"{name}.qcow2"

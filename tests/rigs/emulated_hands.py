@@ -59,7 +59,7 @@ class FirstStart:
         self.computer, self.floor, self.last = computer, floor, last
         self.stick = None if stick is None else EnrolmentStick(stick)
         state = StateFolder(folder / "beside")
-        state.prepare()
+        state.create_private_folders()
         self._own = EnrolmentStick(folder / "own-stick")
         self._own.path.write_bytes(bytes(1 << 15))
         self._own.write()

@@ -79,7 +79,7 @@ def iter_with_gaming_days(entries: Iterable[StoredEntry]) -> Iterator[tuple[Stor
     day: GamingDay | None = None
     for entry in entries:
         if entry.kind == POWER_UP.kind:
-            day = GamingDay.read_recorded(entry.record)
+            day = GamingDay.from_power_up(entry.record)
         undated_entries.append(entry)
         if day is not None:
             yield from ((each, day) for each in undated_entries)

@@ -48,7 +48,7 @@ def load_demonstration_badges(cabinet: CabinetFile, folder: StateFolder, now: da
     The result is empty for any other cabinet, and for a folder that has a journal or staff already, because
     it may be a real machine's. Raises OperatorError if the PIN file was altered.
     """
-    if not cabinet.devices or cabinet.real_ports:
+    if not cabinet.devices or cabinet.hardware_port_descriptions:
         return ()
     path = folder.root / DEMONSTRATION_FILE_NAME
     if path.exists():
@@ -67,7 +67,7 @@ def load_demonstration_badges(cabinet: CabinetFile, folder: StateFolder, now: da
     )
     for badge in badges:
         person = Person(badge.number, badge.name, Role(badge.role))
-        roster = roster.enrol_person(person, badge.pin, by=DEMONSTRATION_ENROLLER, at=now)
+        roster = roster.enrol_person(person, badge.pin, changed_by=DEMONSTRATION_ENROLLER, changed_at=now)
     badge_fields = [{slot: getattr(badge, slot) for slot in Badge.__slots__} for badge in badges]
     write_private(path, json.dumps(badge_fields))
     return badges

@@ -57,7 +57,7 @@ class SheetHead:
             self.machine = str(read_details(entry).get("machine_id", ""))
         elif entry.kind == POWER_UP.kind:
             self.rules = str(read_details(entry).get("profile", ""))
-            self.day = GamingDay.read_recorded(entry.record)
+            self.day = GamingDay.from_power_up(entry.record)
 
     def watch_entries(self, entries: Iterable[StoredEntry]) -> Iterator[StoredEntry]:
         """Yield the journal entries unchanged, and update the heading's data with each of them."""

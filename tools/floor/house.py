@@ -67,7 +67,7 @@ def read_machine(source: str, entries: Iterable[StoredEntry]) -> Machine:
         if entry.kind == INVENTORY_ENTRY_KIND:
             machine.entry = record["after"]
         elif entry.kind == POWER_UP.kind:
-            day = GamingDay.read_recorded(record)
+            day = GamingDay.from_power_up(record)
         elif entry.kind == _WITHDRAWN:
             since = day.find_date(entry.time_utc).isoformat()
             machine.base = f"out of service since {since}; lock and key: {record['cashier']}"

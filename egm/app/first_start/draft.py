@@ -161,8 +161,11 @@ def list_game_levels(game: Game) -> tuple[ProgressiveLevelTable, ...]:
     return tuple(ProgressiveLevelTable(game=game.id, level=level) for level in levels)
 
 
-def _iter_toml_lines(tables: Mapping[str, object], at: str = "") -> Iterator[str]:
-    """Yield tables as TOML lines: plain values, then subtables, then lists of tables; ``at`` prefixes their names."""
+def _iter_toml_lines(tables: Mapping[str, object], table_path: str = "") -> Iterator[str]:
+    """Yield tables as TOML lines: plain values, then subtables, then lists of tables.
+
+    ``table_path`` is the prefix of their names.
+    """
     for name, value in tables.items():
         if not isinstance(value, Mapping) and not _list_subtables(value):
             yield f"{name} = {value.isoformat() if isinstance(value, date) else format_toml(value)}"
@@ -171,10 +174,10 @@ def _iter_toml_lines(tables: Mapping[str, object], at: str = "") -> Iterator[str
             plain = any(
                 not isinstance(inner, Mapping) and not _list_subtables(inner) for inner in value.values()
             )
-            yield from ("", f"[{at}{name}]") if plain or not value else ()
-            yield from _iter_toml_lines(value, f"{at}{name}.")
+            yield from ("", f"[{table_path}{name}]") if plain or not value else ()
+            yield from _iter_toml_lines(value, f"{table_path}{name}.")
         for table in _list_subtables(value):
-            yield from ("", f"[[{at}{name}]]", *_iter_toml_lines(table, f"{at}{name}."))
+            yield from ("", f"[[{table_path}{name}]]", *_iter_toml_lines(table, f"{table_path}{name}."))
 
 
 def _list_subtables(value: object) -> list[Mapping[str, object]]:

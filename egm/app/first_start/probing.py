@@ -50,9 +50,9 @@ class FoundDevice:
         return {"protocol": self.protocol, "port": self.port}
 
 
-def find_serial_ports(more: Iterable[str] = ()) -> list[str]:
-    """Return the serial ports of this computer by their stable names, plus the ports named in ``more``."""
-    return [*dict.fromkeys((*more, *(find_stable_port_name(port.device) for port in comports())))]
+def find_serial_ports(additional_ports: Iterable[str] = ()) -> list[str]:
+    """Return the serial ports of this computer by their stable names, plus the ports named in ``additional_ports``."""
+    return [*dict.fromkeys((*additional_ports, *(find_stable_port_name(port.device) for port in comports())))]
 
 
 async def probe_serial_ports(

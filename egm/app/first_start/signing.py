@@ -71,7 +71,7 @@ class SignersStep(SetupStep):
     get_time: Callable[[], datetime]
     required_permission: Permission
     """The permission that each signer must have."""
-    proved_signers: list[Person] = field(default_factory=list)
+    authenticated_signers: list[Person] = field(default_factory=list)
     """The persons who have entered the right PIN."""
     entered_staff_number: str | None = None
     """The staff number entered by the next signer, whose PIN is still missing."""
@@ -112,10 +112,10 @@ class SignersStep(SetupStep):
             )
         rows = tuple(
             PageRow(cells=(build_plain_text(f"{person.id}  {person.name}"),), icon="good")
-            for person in self.proved_signers
+            for person in self.authenticated_signers
         )
         missing_row = PageRow(
-            cells=(build_text("first.signers", count=REQUIRED_SIGNERS - len(self.proved_signers)),)
+            cells=(build_text("first.signers", count=REQUIRED_SIGNERS - len(self.authenticated_signers)),)
         )
         return self._build_page(PageTable(rows=(missing_row, *rows)), prompt=prompt)
 
@@ -144,7 +144,7 @@ class SignersStep(SetupStep):
         if self.entered_staff_number is not None:
             self.entered_staff_number = None
         elif self.is_asking_for_signers:
-            self.is_asking_for_signers, self.proved_signers = False, []
+            self.is_asking_for_signers, self.authenticated_signers = False, []
         else:
             return NextStep.BACK
         return NextStep.STAY
@@ -165,16 +165,16 @@ class SignersStep(SetupStep):
                     noted.append(WrongPin.create_now(number, self.get_time().isoformat(timespec="seconds")))
                     return build_refusal_text("wrong_pin")
             self.entered_staff_number = None
-            if any(person.id == proved_person.id for proved_person in self.proved_signers):
+            if any(person.id == proved_person.id for proved_person in self.authenticated_signers):
                 return build_refusal_text("same_person")
             if not person.has_permission(self.required_permission):
                 return build_refusal_text("not_permitted")
-            self.proved_signers.append(person)
-            if len(self.proved_signers) < REQUIRED_SIGNERS:
+            self.authenticated_signers.append(person)
+            if len(self.authenticated_signers) < REQUIRED_SIGNERS:
                 return NextStep.STAY
             self.execute_signed_action(draft)
         except (RosterError, OSError, JournalError) as error:
-            self.proved_signers, self.entered_staff_number = [], None
+            self.authenticated_signers, self.entered_staff_number = [], None
             return build_failure_text(error)
         return NextStep.ON
 
@@ -184,7 +184,7 @@ class SignersStep(SetupStep):
         It holds the text's SHA-256 and the persons who entered their PINs; the machine's key does not sign
         here.
         """
-        persons = tuple(person.id for person in self.proved_signers)
+        persons = tuple(person.id for person in self.authenticated_signers)
         return CabinetFileSignature(
             compute_digest(text), persons, reason, self.get_time().isoformat(timespec="seconds")
         )
@@ -201,7 +201,7 @@ class SignCabinetFileStep(SignersStep):
 
     def open_step(self) -> None:
         """Start the signing of the first start: the cabinet file is not checked yet, and nobody has signed it."""
-        self.faults, self.is_asking_for_signers, self.proved_signers, self.entered_staff_number = (
+        self.faults, self.is_asking_for_signers, self.authenticated_signers, self.entered_staff_number = (
             None,
             False,
             [],

@@ -508,7 +508,7 @@ class EnrolStaffStep(SetupStep):
         person = Person(number, name, Role(role))
         try:
             draft.roster = roster_before.enrol_person(
-                person, self.compute_pin_digest(pin), by="", at=self.get_time()
+                person, self.compute_pin_digest(pin), changed_by="", changed_at=self.get_time()
             )
         except OperatorError as error:
             return build_text("first.refused.staff", why=str(error))

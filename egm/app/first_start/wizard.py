@@ -110,11 +110,11 @@ class FirstStartWizard:
         if self._step_task is not None:
             self._step_task.cancel()
 
-    def _go_to_step(self, at: int) -> None:
-        """Show the first-start step with index ``at``, and start its background task if it has one."""
+    def _go_to_step(self, step_index: int) -> None:
+        """Show the first-start step with index ``step_index``, and start its background task if it has one."""
         self.close()
-        self._at = at
-        step = self._steps[at]
+        self._at = step_index
+        step = self._steps[step_index]
         step.open_step()
         if type(step).start_task is not SetupStep.start_task:
             self._step_task = asyncio.ensure_future(self._begin_step(step))
@@ -138,13 +138,13 @@ def build_steps(
     file: Path,
     clock: Clock,
     ports: Callable[[], list[str]],
-    link: Sequence[SetupStep] = (),
-    digest: Callable[[str], PinDigest] = PinDigest.from_pin,
+    link_steps: Sequence[SetupStep] = (),
+    compute_pin_digest: Callable[[str], PinDigest] = PinDigest.from_pin,
 ) -> tuple[SetupStep, ...]:
     """Return the steps of the first start, in order.
 
-    ``link`` are the steps that enrol the machine with a progressive controller, if any. ``digest`` creates
-    the stored digest of a new PIN.
+    ``link_steps`` are the steps that enrol the machine with a progressive controller, if any.
+    ``compute_pin_digest`` creates the stored digest of a new PIN.
     """
     name = partial(FormField, length_max=24)
     machine = (name(name="serial"), name(name="operator_number"))
@@ -189,8 +189,8 @@ def build_steps(
             ],
             lambda draft, selected: setattr(draft, "denominations_cents", [int(item) for item in selected]),
         ),
-        *link,
-        EnrolStaffStep(clock.now, digest),
+        *link_steps,
+        EnrolStaffStep(clock.now, compute_pin_digest),
         SignCabinetFileStep(
             id="signing",
             wrong_pins_folder=state.root,
@@ -219,12 +219,12 @@ async def run_first_start(
     seed: Path,
     clock: Clock,
     ports: Callable[[], list[str]] = find_serial_ports,
-    stick: Path = STICK_PATH,
+    memory_stick_path: Path = STICK_PATH,
     digest: Callable[[str], PinDigest] = PinDigest.from_pin,
 ) -> None:
     """Ask for a cabinet file on the screen; return once ``file`` is written and signed.
 
-    ``seed`` is the file with the tables decided by the machine's builder, if it exists. ``stick`` is the
+    ``seed`` is the file with the tables decided by the machine's builder, if it exists. ``memory_stick_path`` is the
     device of a memory stick of the controller's staff. If the state folder already has a memory, two persons
     on its staff roster restore the last signed file instead. Raises OperatorError for an invalid builder's
     file, JournalError for a memory that cannot be read.
@@ -237,7 +237,9 @@ async def run_first_start(
         if is_link_seeded
         else (
             LinkEnrolmentStep(
-                LinkCertificateFolder.for_state_folder(state.root), EnrolmentStick(stick), clock.now
+                LinkCertificateFolder.for_state_folder(state.root),
+                EnrolmentStick(memory_stick_path),
+                clock.now,
             ),
         )
     )

@@ -78,7 +78,7 @@ class MoneyExceptionMonitor:
             return
         if tickets.needs_enrolment:
             yield _NOT_CONFIGURED, ""
-        if (request := tickets.pending_number_request) is not None:
+        if (request := tickets.pending_ticket_number_request) is not None:
             yield _NUMBER_WANTED, request.id
         if (inquiry := self._host.machine.component(HostMoney).ticket_inquiry) is not None:
             yield _TICKET_INSERTED, inquiry.id
@@ -97,5 +97,5 @@ class MoneyExceptionMonitor:
             yield AFT_TRANSFER_COMPLETE, f"{record.identifier} {record.result_time}"
         if transfers.is_cash_out_offered:
             yield _CASH_OUT_TO_HOST, ""
-        if transfers.lock_state:
+        if transfers.transfer_lock_state:
             yield _LOCKED, ""

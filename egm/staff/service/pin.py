@@ -42,7 +42,9 @@ class OwnPinPage(MenuPage):
                 return build_refusal("not_the_same")
             read_staff(machine)
             machine.install(
-                machine.component(Roster).set_pin(person.id, text, by=person.id, at=machine.clock.now())
+                machine.component(Roster).set_pin(
+                    person.id, text, changed_by=person.id, changed_at=machine.clock.now()
+                )
             )
             read_staff(machine)
         except PinRefusedError:

@@ -121,7 +121,9 @@ def read_staff(machine: Machine) -> None:
     recorded = RecordedRoster.from_json(machine.memory.get(StaffKey.ROSTER_CHANGE))
     if loaded_roster.path is not None:
         try:
-            roster, roster_error = load_recorded_roster(loaded_roster.path, loaded_roster.spare, recorded)
+            roster, roster_error = load_recorded_roster(
+                loaded_roster.path, loaded_roster.second_copy_path, recorded
+            )
             machine.install(roster)
             if roster_error:
                 loaded_roster.path.unlink(missing_ok=True)
@@ -130,7 +132,7 @@ def read_staff(machine: Machine) -> None:
                 if not isinstance(roster_error, RosterDamaged):
                     _raise_roster_fault(machine, str(roster_error))
         except (OperatorError, OSError) as error:
-            machine.install(Roster(loaded_roster.path, spare=loaded_roster.spare))
+            machine.install(Roster(loaded_roster.path, second_copy_path=loaded_roster.second_copy_path))
             machine.post(STAFF_UNREADABLE, ReasonedAct(reason=str(error)))
             _raise_roster_fault(machine, str(error))
             raise RosterError(str(error)) from error
@@ -161,13 +163,16 @@ def _raise_roster_fault(machine: Machine, reason: str) -> None:
 
 def _store_second_copy(roster: Roster) -> None:
     """Store the roster's second copy, before the journal records the changes: then both media have the roster."""
-    if roster.path is None or roster.spare is None or not roster.changes:
+    if roster.path is None or roster.second_copy_path is None or not roster.changes:
         return
     with contextlib.suppress(OSError, RosterError):
-        if roster.spare.exists() and Roster.load(roster.spare).changes == roster.changes:
+        if (
+            roster.second_copy_path.exists()
+            and Roster.load(roster.second_copy_path).changes == roster.changes
+        ):
             return
     with contextlib.suppress(OSError):  # the journal reports a missing second medium
-        roster.write_to(roster.spare)
+        roster.write_to(roster.second_copy_path)
 
 
 def _authenticate_first_roster(roster: Roster) -> None:

@@ -16,7 +16,7 @@ from meters import Transfer
 @pytest.mark.parametrize("credit_cents", [0, 500])
 def test_the_machine_cycles_its_generator_while_nobody_plays(tmp_path, credit_cents):
     state = StateFolder(tmp_path)
-    state.prepare()
+    state.create_private_folders()
     file = load_cabinet()
     few = {"games": file.games[:1], "progressives": (), "metrics": MetricsTable(port=0)}
 

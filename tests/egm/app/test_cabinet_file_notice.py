@@ -25,7 +25,7 @@ def started(folder, monkeypatch, *games):
     monkeypatch.setattr(MachineProcess, "_run_until_stopped", not_yet)
     file = load_cabinet().model_copy(update={"games": tuple(GameTable(game=name) for name in games)})
     state = StateFolder(folder)
-    state.prepare()
+    state.create_private_folders()
     asyncio.run(MachineProcess(state, file, StoppedClock()).run())
     return found
 

@@ -13,7 +13,7 @@ from egm.testing.machine import MachineRig, StoppedClock
 @pytest.mark.requirement("E-08")
 def test_a_clock_behind_the_journal_is_doubted_at_the_start(tmp_path, monkeypatch):
     state = StateFolder(tmp_path)
-    state.prepare()
+    state.create_private_folders()
     rig = MachineRig(tmp_path, wall=StoppedClock().wall + timedelta(days=400)).boot().insert(2000)
     serial, last = rig.machine.identity.serial, rig.journal.sequence
     rig.close()

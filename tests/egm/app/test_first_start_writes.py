@@ -36,7 +36,7 @@ def drafted():
     roster = Roster()
     for number, role in (("1", Role.MANAGER), ("2", Role.TECHNICIAN), ("3", Role.ATTENDANT)):
         roster = roster.enrol_person(
-            Person(number, role.value, role), build_pin(number), by="", at=CLOCK.now()
+            Person(number, role.value, role), build_pin(number), changed_by="", changed_at=CLOCK.now()
         )
     return CabinetFileDraft(
         machine_answers={"serial": "W-1", "operator_number": "1", "site": "Chez Lise", "time_zone": "UTC"},
@@ -85,7 +85,7 @@ def started(folder, file, monkeypatch):
 @pytest.mark.parametrize("cut", [1, 2, 3])
 def test_a_power_cut_at_any_write_of_a_first_start_repeats_or_completes_it(tmp_path, monkeypatch, cut):
     folder, file = StateFolder(tmp_path / "state"), tmp_path / "cabinet.toml"
-    folder.prepare()
+    folder.create_private_folders()
     writes = 0
 
     def cutting(write):
@@ -119,7 +119,7 @@ def test_a_power_cut_at_any_write_of_a_first_start_repeats_or_completes_it(tmp_p
 
 def test_signing_needs_two_permitted_persons_and_disk_errors_are_reported(tmp_path):
     folder = StateFolder(tmp_path / "state")
-    folder.prepare()
+    folder.create_private_folders()
     missing = step(folder, tmp_path / "nowhere" / "cabinet.toml")
     assert sign(missing, drafted(), "3").value == "service.refused.not_permitted"
     missing.handle_input(drafted(), "back", "")
@@ -130,12 +130,12 @@ def test_signing_needs_two_permitted_persons_and_disk_errors_are_reported(tmp_pa
     move = sign(missing, drafted(), "1", "2")
     assert move.value == "notice.refused.medium_other"
     assert "nowhere" in move.values["why"]
-    assert len(missing.proved_signers) == 0 < REQUIRED_SIGNERS
+    assert len(missing.authenticated_signers) == 0 < REQUIRED_SIGNERS
 
 
 def test_wrong_pins_lock_a_number_also_at_a_first_start(tmp_path):
     folder = StateFolder(tmp_path / "state")
-    folder.prepare()
+    folder.create_private_folders()
     at = step(folder, tmp_path / "cabinet.toml")
     draft = drafted()
     at.handle_input(draft, "sign", "")

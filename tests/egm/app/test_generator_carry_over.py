@@ -94,7 +94,7 @@ def test_with_the_same_noise_machines_starts_and_instances_have_different_sequen
 @pytest.mark.requirement("B-05")
 def test_the_machine_stores_carry_over_output_at_its_start_and_its_end(tmp_path, monkeypatch):
     state = StateFolder(tmp_path)
-    state.prepare()
+    state.create_private_folders()
     file = load_cabinet()
     few = file.model_copy(update={"games": file.games[:1], "progressives": ()})
     stored, starts = [], []

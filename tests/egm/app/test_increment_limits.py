@@ -18,7 +18,7 @@ def test_no_meter_moves_at_once_by_more_than_the_jurisdiction_allows(tmp_path, p
         assert not load_profile(place).coins.accepted_cents
         return
     state = StateFolder(tmp_path)
-    state.prepare()
+    state.create_private_folders()
     file = load_cabinet()
     named = file.machine.model_copy(update={"profile": place})
     process = MachineProcess(state, file.model_copy(update={"machine": named}), StoppedClock())

@@ -27,12 +27,12 @@ LEFT = (
 def worn_out(folder: Path) -> StateFolder:
     """A machine that has been at work, with everything a journal leaves beside it."""
     state = StateFolder(folder)
-    state.prepare()
+    state.create_private_folders()
     rig = MachineRig(folder, devices=("printer",)).boot().insert(2000)
     rig.cash_out_ticket()
     rig.close()
     Roster.load(state.staff).enrol_person(
-        Person("1", "Anne", Role.MANAGER), "90170", by="", at=rig.clock.now()
+        Person("1", "Anne", Role.MANAGER), "90170", changed_by="", changed_at=rig.clock.now()
     )
     (folder / "sas-main.told").write_text("9 abc", encoding="ascii")
     (folder / "carry-over").write_bytes(b"x" * 32)
@@ -64,10 +64,10 @@ def test_no_new_journal_is_started_beside_remains_of_an_earlier_one(tmp_path, ke
 
 def test_a_first_start_needs_an_empty_folder_or_one_with_a_roster_alone(tmp_path):
     state = StateFolder(tmp_path)
-    state.prepare()
+    state.create_private_folders()
     assert state.list_journal_files() == []
     Roster.load(state.staff).enrol_person(
-        Person("1", "Anne", Role.MANAGER), "90170", by="", at=StoppedClock().now()
+        Person("1", "Anne", Role.MANAGER), "90170", changed_by="", changed_at=StoppedClock().now()
     )
     assert state.list_journal_files() == []
     Journal.open(tmp_path, now=StoppedClock().now).close()

@@ -16,7 +16,7 @@ from paytables.definition import LIBRARY
 @pytest.mark.parametrize("games", [("poor-keno",), ("poor-keno", "maple-classic")], ids=["alone", "beside"])
 def test_a_machine_with_only_refused_games_is_out_of_service_with_a_notice(tmp_path, monkeypatch, games):
     state = StateFolder(tmp_path / "state")
-    state.prepare()
+    state.create_private_folders()
     text = (LIBRARY / "aurora-keno.toml").read_text("utf-8")
     poor = tmp_path / "poor-keno.toml"
     poor.write_text(text.replace("{ 2 = 9, 1 = 1 }", "{ 2 = 4, 1 = 1 }"), encoding="utf-8")

@@ -17,7 +17,7 @@ GAMES = ("maple-classic", "comet-respin")
 @pytest.mark.requirement("C-04", "E-11", "O-03")
 def test_the_process_applies_the_operators_options(tmp_path, monkeypatch):
     state = StateFolder(tmp_path)
-    state.prepare()
+    state.create_private_folders()
     rig = MachineRig(tmp_path, games=GAMES).boot()
     rig.engine.handle(EventType.DOOR_OPENED, door="main")
     menu = Menu(rig).sign_in(Role.TECHNICIAN).touch("options")

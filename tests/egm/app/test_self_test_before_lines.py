@@ -19,7 +19,7 @@ from rng import KernelSource
 @pytest.mark.requirement("A-10")
 def test_device_and_host_lines_open_only_after_the_self_test(tmp_path):
     state = StateFolder(tmp_path)
-    state.prepare()
+    state.create_private_folders()
     host = state.run / "sas" / "main"
     seen: list[tuple[str, bool]] = []
 
@@ -39,7 +39,7 @@ def test_device_and_host_lines_open_only_after_the_self_test(tmp_path):
         few = {"games": file.games[:1], "progressives": ()}
         more = {"sas": {"main": SasLineTable()}, "metrics": MetricsTable(port=0)}
         cabinet = file.model_copy(update=few | more)
-        process = MachineProcess(state, cabinet, SystemClock(), opener=opener, sources=[Kernel()])
+        process = MachineProcess(state, cabinet, SystemClock(), opener=opener, entropy_sources=[Kernel()])
         running = asyncio.create_task(process.run())
         async with asyncio.timeout(60):
             while not (host.is_symlink() and "device" in dict(seen)):
@@ -85,7 +85,7 @@ def test_a_failed_self_test_stops_play_until_a_later_one_has_passed(tmp_path):
 @pytest.mark.requirement("A-03")
 def test_a_machine_whose_journal_does_not_add_up_does_not_start(tmp_path, monkeypatch):
     state = StateFolder(tmp_path)
-    state.prepare()
+    state.create_private_folders()
 
     def fail(_):
         raise SelfAuditFailed("planted: the credits do not add up")

@@ -29,7 +29,7 @@ def a_station(tmp_path, game_time_ms: int) -> tuple[MachineRig, PlayerStation]:
     rig = MachineRig(tmp_path / "state", profile=place)
     installed, _ = admit_games((GameTable(game="maple-classic"),), rig.profile)
     folder = StateFolder(tmp_path / "state")
-    folder.prepare()
+    folder.create_private_folders()
     heard: list = []
 
     def handle(at: PlayerStation, event) -> None:
@@ -37,7 +37,7 @@ def a_station(tmp_path, game_time_ms: int) -> tuple[MachineRig, PlayerStation]:
         at.engine.submit(event)
 
     station = PlayerStation(rig.machine, installed, folder, handle, lambda: None)
-    station.open(PositionDevices(drivers=(), kind_by_device_name={}))
+    station.connect_devices(PositionDevices(drivers=(), kind_by_device_name={}))
     return rig, station
 
 
@@ -58,7 +58,9 @@ def test_a_driver_receives_the_faults_of_its_device_from_the_previous_run(tmp_pa
             station.engine.machine, "test.fault", state={f"{KernelKey.FAULT}{code}": {"locks": False}}
         )
     printer = Printer()
-    station.open(PositionDevices(drivers=(printer,), kind_by_device_name={"printer": "ticket_printer"}))
+    station.connect_devices(
+        PositionDevices(drivers=(printer,), kind_by_device_name={"printer": "ticket_printer"})
+    )
     assert printer.codes == {FaultCode.PAPER_OUT}
     rig.close()
 
@@ -101,7 +103,9 @@ class Acceptor:
 def test_the_acceptors_are_disabled_while_the_machine_is_not_ready(tmp_path, event, values):
     rig, station = a_station(tmp_path, 0)
     bills, coins = Acceptor(), Acceptor()
-    station.open(PositionDevices(drivers=(), kind_by_device_name={}, acceptor=bills, coin_acceptor=coins))
+    station.connect_devices(
+        PositionDevices(drivers=(), kind_by_device_name={}, acceptor=bills, coin_acceptor=coins)
+    )
     for started in (EventType.MEMORY_READY, EventType.SELF_TEST_PASSED):
         station.engine.handle(started)
     station.process_change()
@@ -118,7 +122,7 @@ def test_the_acceptors_are_disabled_while_the_machine_is_not_ready(tmp_path, eve
 def test_the_acceptor_accepts_only_bills_of_the_profile_that_every_host_allows(tmp_path):
     rig, station = a_station(tmp_path, 0)
     bills = Acceptor()
-    station.open(PositionDevices(drivers=(), kind_by_device_name={}, acceptor=bills))
+    station.connect_devices(PositionDevices(drivers=(), kind_by_device_name={}, acceptor=bills))
     for started in (EventType.MEMORY_READY, EventType.SELF_TEST_PASSED):
         station.engine.handle(started)
     station.process_change()
@@ -149,9 +153,9 @@ def test_a_game_lasts_at_least_the_profiles_time_from_button_to_button(tmp_path)
 
         play_id = station._showing
         rig.clock.pass_seconds(0.4)  # a screen that shows it in less does not hurry the machine
-        assert ends_after(station, 2.1, lambda: station._note_outcome_shown(play_id))
+        assert ends_after(station, 2.1, lambda: station._end_shown_game(play_id))
         rig.clock.pass_seconds(9)  # and one that took longer keeps nobody waiting
-        assert ends_after(station, 0.0, lambda: station._note_outcome_shown(play_id))
+        assert ends_after(station, 0.0, lambda: station._end_shown_game(play_id))
         station._show_timer.cancel()
         rig.close()
 
@@ -167,13 +171,13 @@ def test_a_game_open_at_the_start_waits_for_the_screen_even_if_decided_later(tmp
         station.engine.handle(EventType.MEMORY_READY)
         station.engine.handle(EventType.SELF_TEST_PASSED)
         rig.engine, rig.ledgers.escrow_ledger._process_event = station.engine, station.engine.handle
-        station.open(PositionDevices(drivers=(), kind_by_device_name={}))
+        station.connect_devices(PositionDevices(drivers=(), kind_by_device_name={}))
         rig.machine.component(Devices).acceptor = rig.hands
         rig.insert(500)
         assert ends_after(station, 2.5, lambda: station.engine.handle(EventType.PLAY))
         outcome = build_message(rig.machine, resumed=False)
-        station.open(PositionDevices(drivers=(), kind_by_device_name={}))
-        assert ends_after(station, 10.0, lambda: station.show(outcome))
+        station.connect_devices(PositionDevices(drivers=(), kind_by_device_name={}))
+        assert ends_after(station, 10.0, lambda: station.send_message(outcome))
         station._show_timer.cancel()
         rig.close()
 
@@ -183,7 +187,7 @@ def test_a_game_open_at_the_start_waits_for_the_screen_even_if_decided_later(tmp
 def test_a_late_message_about_an_earlier_game_ends_nothing(tmp_path):
     async def scene() -> None:
         rig, station = a_station(tmp_path, 0)
-        station._note_outcome_shown("play-1")
+        station._end_shown_game("play-1")
         assert station._show_timer is None
         rig.close()
 
@@ -243,7 +247,7 @@ def test_the_play_button_is_sent_to_a_connected_screen_and_plays_directly_withou
 
     async def scene() -> None:
         rig, station = a_station(tmp_path, 0)
-        station.open(PositionDevices(drivers=(), kind_by_device_name={"board": "io_board"}))
+        station.connect_devices(PositionDevices(drivers=(), kind_by_device_name={"board": "io_board"}))
         station.engine.handle(EventType.MEMORY_READY)
         station.engine.handle(EventType.SELF_TEST_PASSED)
         await station.server.start()

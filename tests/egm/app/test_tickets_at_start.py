@@ -18,7 +18,7 @@ class PowerLost(Exception):
 @pytest.mark.requirement("H-08", "H-07")
 def test_a_ticket_credited_before_a_power_cut_is_redeemed_at_the_next_start(tmp_path, monkeypatch):
     state = StateFolder(tmp_path)
-    state.prepare()
+    state.create_private_folders()
     rig = MachineRig(tmp_path, devices=("printer",)).boot().insert(2000)
     number = rig.cash_out_ticket()
     rig.offer_ticket(number)

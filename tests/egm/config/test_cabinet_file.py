@@ -200,7 +200,7 @@ def test_copies_sharing_a_folder_are_reported_and_refused(tmp_path):
 @pytest.mark.parametrize("port", ["/dev/null", __file__, "/dev"])
 def test_a_port_that_is_not_a_serial_port_is_reported(port):
     (fault,) = find_missing_ports(read_toml(GOOD + f'port = "{port}"\n', CabinetFile)[0])
-    assert (fault.key, fault.problem, fault.is_pending) == (
+    assert (fault.key, fault.problem, fault.is_retried_later) == (
         "devices.bill.port",
         f"{port} is not a serial port",
         False,
@@ -330,7 +330,11 @@ def test_a_new_file_for_any_profile_has_every_key_and_is_valid(profile, tmp_path
     again = CliRunner().invoke(main, ["cabinet", "new", str(file), *options])
     assert (again.exit_code, "was not changed" in again.output) == (1, True)
     checked = CliRunner().invoke(main, ["cabinet", "check", str(file)])
-    wanted = {"certificate"} if load_cabinet(file).real_ports and "certificate" in checked.output else set()
+    wanted = (
+        {"certificate"}
+        if load_cabinet(file).hardware_port_descriptions and "certificate" in checked.output
+        else set()
+    )
     assert checked.exit_code == bool(wanted), checked.output
 
 

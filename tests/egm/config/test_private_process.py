@@ -103,7 +103,7 @@ def test_an_open_folder_of_the_machine_is_made_private(tmp_path, holds):
     else:
         (root / "run").rmdir()
     root.chmod(0o755)
-    StateFolder(root).prepare()
+    StateFolder(root).create_private_folders()
     assert (_mode(root), _mode(root / "run")) == (0o700, 0o700)
 
 
@@ -114,7 +114,7 @@ def test_an_open_folder_with_other_files_is_refused_and_not_changed(tmp_path, mo
     (root / "somebodys").write_text("own")
     root.chmod(mode)
     with pytest.raises(OperatorError, match=rf"shared: users other .*mode {mode & 0o777:o}.*chmod 700"):
-        StateFolder(root).prepare()
+        StateFolder(root).create_private_folders()
     assert _mode(root) == mode
 
 
@@ -125,22 +125,22 @@ def test_an_open_folder_of_another_user_is_refused(tmp_path):
     root.chmod(0o755)
     os.chown(root, 65534, 65534)
     with pytest.raises(OperatorError, match="belongs to another user"):
-        StateFolder(root).prepare()
+        StateFolder(root).create_private_folders()
 
 
 def test_a_run_folder_shared_with_the_screens_is_open_to_their_group_alone(tmp_path):
     state = StateFolder(tmp_path / "state")
-    state.prepare()
+    state.create_private_folders()
     state.run.chmod(0o2777)
-    state.prepare()
+    state.create_private_folders()
     assert _mode(state.run) == 0o2710
 
 
 def test_the_write_probe_of_a_folder_follows_no_link(tmp_path):
     state, elsewhere = StateFolder(tmp_path / "state"), tmp_path / "elsewhere"
-    state.prepare()
+    state.create_private_folders()
     elsewhere.write_text("whole")
     (state.run / ".probe").symlink_to(elsewhere)
-    state.prepare()
+    state.create_private_folders()
     assert elsewhere.read_text() == "whole"
     assert not (state.run / ".probe").is_symlink()

@@ -73,7 +73,7 @@ def test_only_the_secret_file_module_creates_private_files():
 @pytest.mark.parametrize("name", ["machine.key", "people.json", "second/machine.key", "second/people.json"])
 def test_a_machine_does_not_start_with_a_secret_that_others_may_read(tmp_path, name):
     folder = StateFolder(tmp_path / "state")
-    folder.prepare()
+    folder.create_private_folders()
     Journal.open(folder.root, now=lambda: NOW).close()
     for staff in (folder.staff, folder.root / SECOND_FOLDER / folder.staff.name):
         staff.write_text("{}")

@@ -186,11 +186,11 @@ class Machine:
     # -------------------------------------------------------------- the host
     def reply_to_number_request(self) -> None:
         self.number_count += 1
-        wanted = self.tickets.pending_number_request
+        wanted = self.tickets.pending_ticket_number_request
         if self.dice.random() < 0.8:
-            answer = self.tickets.assign_number(f"08{self.number_count:016d}")
+            answer = self.tickets.assign_ticket_number(f"08{self.number_count:016d}")
         else:
-            answer = self.tickets.refuse_number(silent=self.dice.random() < 0.5)
+            answer = self.tickets.refuse_ticket_number(has_timed_out=self.dice.random() < 0.5)
         assert (answer is TicketNumberReplyResult.TAKEN) is (wanted is not None)
 
     def reply_to_redemption(self) -> None:
@@ -220,7 +220,7 @@ class Machine:
             stays_locked_afterwards=self.dice.random() < 0.3,
             expiry_date=self.rig.machine.local_date + timedelta(days=self.dice.randrange(3)),
         )
-        if self.transfers.order_transfer(order, asset_number=7) is TransferStatus.PENDING:
+        if self.transfers.execute_or_refuse_order(order, asset_number=7) is TransferStatus.PENDING:
             self.last_order = order
 
     def read_transfer_result(self) -> None:

@@ -70,13 +70,16 @@ def test_a_cash_out_ticket_is_printed_with_the_number_the_host_assigns(make):
     rig = make().insert(2000)
     rig.engine.handle(EventType.CASH_OUT)
     assert (rig.state, rig.credit_cents, rig.hands.jobs) == (State.PAYING, 0, [])
-    assert (rig.port.pending_number_request.kind, rig.port.pending_number_request.amount_cents) == (
+    assert (
+        rig.port.pending_ticket_number_request.kind,
+        rig.port.pending_ticket_number_request.amount_cents,
+    ) == (
         CASHABLE,
         2000,
     )
-    assert rig.port.assign_number(FIRST) is TicketNumberReplyResult.TAKEN
+    assert rig.port.assign_ticket_number(FIRST) is TicketNumberReplyResult.TAKEN
     assert rig.hands.jobs[-1].barcode == FIRST
-    assert rig.port.pending_number_request is None
+    assert rig.port.pending_ticket_number_request is None
     complete_printing(rig)
     assert rig.state is State.IDLE
     assert rig.store.find_ticket(FIRST).state is TicketState.ISSUED
@@ -86,16 +89,16 @@ def test_a_cash_out_ticket_is_printed_with_the_number_the_host_assigns(make):
 def test_a_ticket_number_assigned_again_prints_no_second_ticket(make):
     rig = make().insert(2000)
     rig.engine.handle(EventType.CASH_OUT)
-    assert [rig.port.assign_number(FIRST) for _ in range(3)] == [TicketNumberReplyResult.TAKEN] * 3
+    assert [rig.port.assign_ticket_number(FIRST) for _ in range(3)] == [TicketNumberReplyResult.TAKEN] * 3
     assert len(rig.hands.jobs) == 1
     complete_printing(rig)
-    assert rig.port.assign_number(FIRST) is TicketNumberReplyResult.TAKEN
-    assert rig.port.assign_number(SECOND) is TicketNumberReplyResult.NOT_WAITING
+    assert rig.port.assign_ticket_number(FIRST) is TicketNumberReplyResult.TAKEN
+    assert rig.port.assign_ticket_number(SECOND) is TicketNumberReplyResult.NOT_WAITING
     rig.insert(500)
     rig.engine.handle(EventType.CASH_OUT)
-    assert rig.port.assign_number(FIRST) is TicketNumberReplyResult.IMPROPER
-    assert rig.port.assign_number("12345") is TicketNumberReplyResult.IMPROPER
-    assert rig.port.pending_number_request.amount_cents == 500
+    assert rig.port.assign_ticket_number(FIRST) is TicketNumberReplyResult.IMPROPER
+    assert rig.port.assign_ticket_number("12345") is TicketNumberReplyResult.IMPROPER
+    assert rig.port.pending_ticket_number_request.amount_cents == 500
 
 
 @pytest.mark.requirement("F-09", "H-05")
@@ -103,10 +106,10 @@ def test_a_ticket_number_assigned_again_prints_no_second_ticket(make):
 def test_a_cash_out_without_a_number_from_the_host_is_a_hand_pay(make, silent):
     rig = make().insert(2000)
     rig.engine.handle(EventType.CASH_OUT)
-    assert rig.port.refuse_number(silent=silent) is TicketNumberReplyResult.TAKEN
+    assert rig.port.refuse_ticket_number(has_timed_out=silent) is TicketNumberReplyResult.TAKEN
     assert rig.state is State.HANDPAY
-    assert rig.port.assign_number(FIRST) is TicketNumberReplyResult.NOT_WAITING
-    assert rig.port.refuse_number() is TicketNumberReplyResult.NOT_WAITING
+    assert rig.port.assign_ticket_number(FIRST) is TicketNumberReplyResult.NOT_WAITING
+    assert rig.port.refuse_ticket_number() is TicketNumberReplyResult.NOT_WAITING
     rig.engine.handle(EventType.KEY_TURNED)
     assert (rig.credit_cents, rig.journal.balance_cents("out:handpay_cancelled_credit")) == (0, 2000)
 
@@ -118,12 +121,12 @@ def test_the_profile_limits_tickets_printed_while_the_host_does_not_reply(make):
     for _ in range(2):
         rig.insert(2000)
         rig.engine.handle(EventType.CASH_OUT)
-        rig.port.refuse_number(silent=True)
+        rig.port.refuse_ticket_number(has_timed_out=True)
         complete_printing(rig)
         assert is_secure_enhanced(rig.hands.jobs[-1].barcode)
     rig.insert(2000)
     rig.engine.handle(EventType.CASH_OUT)
-    rig.port.refuse_number(silent=True)
+    rig.port.refuse_ticket_number(has_timed_out=True)
     assert (rig.state, len(rig.hands.jobs)) == (State.HANDPAY, 2)
 
 
@@ -133,7 +136,7 @@ def test_a_number_refused_by_the_host_leads_to_a_hand_pay_despite_offline_ticket
     rig.port.store_enrolment(12345, 677)
     rig.insert(2000)
     rig.engine.handle(EventType.CASH_OUT)
-    rig.port.refuse_number()
+    rig.port.refuse_ticket_number()
     assert rig.state is State.HANDPAY
 
 
@@ -142,8 +145,8 @@ def test_the_request_for_a_ticket_number_is_repeated_after_a_restart(make):
     rig.engine.handle(EventType.CASH_OUT)
     again = make()
     assert again.state is State.PAYING
-    assert again.port.pending_number_request.amount_cents == 2000
-    assert again.port.assign_number(FIRST) is TicketNumberReplyResult.TAKEN
+    assert again.port.pending_ticket_number_request.amount_cents == 2000
+    assert again.port.assign_ticket_number(FIRST) is TicketNumberReplyResult.TAKEN
     complete_printing(again)
     assert again.journal.balance_cents("out:voucher:cashable") == 2000
 
@@ -160,19 +163,19 @@ def test_a_number_in_the_ticket_ledger_but_not_in_the_journal_is_used_after_a_re
     rig = make().insert(2000)
     rig.engine.handle(EventType.CASH_OUT)
     monkeypatch.setattr("egm.host.tickets.record_ticket_number", lambda *_: None)  # simulate a power cut here
-    rig.port.assign_number(FIRST)
+    rig.port.assign_ticket_number(FIRST)
     monkeypatch.undo()
     again = make()
-    assert again.port.pending_number_request is None
+    assert again.port.pending_ticket_number_request is None
     assert again.hands.jobs[-1].barcode == FIRST
-    assert again.port.assign_number(FIRST) is TicketNumberReplyResult.TAKEN
+    assert again.port.assign_ticket_number(FIRST) is TicketNumberReplyResult.TAKEN
 
 
 def test_a_number_received_while_a_door_is_open_is_printed_when_the_door_closes(make):
     rig = make().insert(2000)
     rig.engine.handle(EventType.CASH_OUT)
     rig.engine.handle(EventType.DOOR_OPENED, door="main")
-    assert rig.port.assign_number(FIRST) is TicketNumberReplyResult.TAKEN
+    assert rig.port.assign_ticket_number(FIRST) is TicketNumberReplyResult.TAKEN
     assert (rig.state, rig.hands.jobs) == (State.DOOR_OPEN, [])
     rig.engine.handle(EventType.DOOR_CLOSED, door="main")
     assert rig.hands.jobs[-1].barcode == FIRST
@@ -197,8 +200,8 @@ def test_secure_enhanced_numbers_use_the_hosts_identifier_and_are_stored_until_r
     rig.port.mark_ticket_read(first.ticket.number)
     rig.port.mark_ticket_read(first.ticket.number)
     assert rig.port.find_oldest_unread().ring_index == 2
-    assert rig.port.find_ticket(1).ticket.number == first.ticket.number
-    assert rig.port.find_ticket(9) is None
+    assert rig.port.find_ticket_in_ring(1).ticket.number == first.ticket.number
+    assert rig.port.find_ticket_in_ring(9) is None
     again = make(TicketValidator.SECURE_ENHANCED)
     assert again.port.find_oldest_unread().ring_index == 2
 
@@ -226,7 +229,7 @@ def test_a_cash_out_is_a_hand_pay_while_every_record_of_the_ticket_ring_is_unrea
     rig.port.mark_ticket_read(rig.port.find_oldest_unread().ticket.number)
     rig.insert(100)
     rig.cash_out_ticket()
-    assert rig.port.find_ticket(1).ticket.sequence == HOST_TICKET_RING_SIZE + 1
+    assert rig.port.find_ticket_in_ring(1).ticket.sequence == HOST_TICKET_RING_SIZE + 1
 
 
 # ---------------------------------------------------------------------------------------------- in
@@ -396,7 +399,7 @@ def test_an_authorised_ticket_is_credited_once_when_it_is_stacked_after_a_restar
 def test_the_journal_contains_no_complete_ticket_number(make):
     rig = make().insert(500)
     rig.engine.handle(EventType.CASH_OUT)
-    rig.port.assign_number(SECOND)
+    rig.port.assign_ticket_number(SECOND)
     complete_printing(rig)
     for answer in ("rejected", "returned", "taken"):
         rig.port.acknowledge_result()

@@ -98,7 +98,7 @@ def test_a_lock_ends_at_its_timeout_and_a_new_request_extends_it(tmp_path):
         await asyncio.sleep(4)
         assert rig.state is State.LOCKED
         await asyncio.sleep(1.1)
-        assert (rig.state, port.lock_state) == (State.IDLE, False)
+        assert (rig.state, port.transfer_lock_state) == (State.IDLE, False)
 
     with_timeouts(tmp_path, scenario)
 
@@ -126,7 +126,7 @@ def test_restricted_credit_expires_by_itself_after_its_expiry_date(tmp_path):
         order = TransferOrder(
             identifier="T-1", kind=TransferKind.IN, cents_by_credit_kind=cents, expiry_date=today
         )
-        port.order_transfer(order, asset_number=7)
+        port.execute_or_refuse_order(order, asset_number=7)
         await asyncio.sleep(3600)
         assert rig.credit_cents == 100
         await asyncio.sleep(24 * 3600)
@@ -142,7 +142,7 @@ def test_restricted_credit_expires_even_if_the_host_is_no_longer_configured(tmp_
         order = TransferOrder(
             identifier="T-1", kind=TransferKind.IN, cents_by_credit_kind=cents, expiry_date=today
         )
-        HostTransferInterface(rig.engine, rig.submit_event).order_transfer(order, asset_number=7)
+        HostTransferInterface(rig.engine, rig.submit_event).execute_or_refuse_order(order, asset_number=7)
 
     async def wait_for_expiry(rig):
         assert rig.credit_cents == 100

@@ -60,7 +60,7 @@ def order(identifier="T-1", kind=IN, *, restricted=0, nonrestricted=0, cashable=
 
 def ask(rig, identifier="T-1", kind=IN, *, asset=ASSET, key=b"", if_locked=False, **more) -> TransferStatus:
     """Order a transfer, acknowledge its result if it is final, and return the status."""
-    answer = rig.port.order_transfer(
+    answer = rig.port.execute_or_refuse_order(
         order(identifier, kind, **more), asset_number=asset, key=key, if_locked=if_locked
     )
     if answer is not Status.PENDING:
@@ -102,9 +102,12 @@ def test_a_transfer_identifier_moves_value_only_once_even_after_a_restart(make):
 
 def test_a_transfer_is_refused_until_the_host_has_read_the_previous_result(make):
     rig = make()
-    assert rig.port.order_transfer(order(cashable=100), asset_number=ASSET) is Status.PENDING
+    assert rig.port.execute_or_refuse_order(order(cashable=100), asset_number=ASSET) is Status.PENDING
     assert rig.port.has_unread_result
-    assert rig.port.order_transfer(order("T-2", cashable=100), asset_number=ASSET) is Status.INCOMPATIBLE
+    assert (
+        rig.port.execute_or_refuse_order(order("T-2", cashable=100), asset_number=ASSET)
+        is Status.INCOMPATIBLE
+    )
     again = make()
     assert (
         again.port.has_unread_result,
@@ -116,7 +119,9 @@ def test_a_transfer_is_refused_until_the_host_has_read_the_previous_result(make)
         Status.FULL,
     )
     again.port.acknowledge_result()
-    assert again.port.order_transfer(order("T-2", cashable=100), asset_number=ASSET) is Status.PENDING
+    assert (
+        again.port.execute_or_refuse_order(order("T-2", cashable=100), asset_number=ASSET) is Status.PENDING
+    )
     assert kinds(again) == (200, 0, 0)
 
 
@@ -172,7 +177,7 @@ def test_restricted_credit_of_two_pools_is_never_mixed(make):
 def test_a_transfer_is_pending_until_the_open_game_has_ended(make):
     rig = make(chance=ScriptedChance(*LOSS)).insert(100)
     rig.play()
-    assert rig.port.order_transfer(order(cashable=500), asset_number=ASSET) is Status.PENDING
+    assert rig.port.execute_or_refuse_order(order(cashable=500), asset_number=ASSET) is Status.PENDING
     assert (rig.state, rig.port.last_result.status, kinds(rig)) == (State.PLAYING, Status.PENDING, (95, 0, 0))
     assert not rig.port.has_unread_result
     rig.report_shown()
@@ -182,7 +187,7 @@ def test_a_transfer_is_pending_until_the_open_game_has_ended(make):
 def test_a_pending_transfer_can_be_cancelled(make):
     rig = make(chance=ScriptedChance(*LOSS)).insert(100)
     rig.play()
-    rig.port.order_transfer(order(cashable=500), asset_number=ASSET)
+    rig.port.execute_or_refuse_order(order(cashable=500), asset_number=ASSET)
     assert rig.port.cancel_order() is Status.CANCELLED
     rig.report_shown()
     assert kinds(rig) == (95, 0, 0)
@@ -192,7 +197,7 @@ def test_a_pending_transfer_can_be_cancelled(make):
 def test_a_restart_drops_a_pending_transfer_and_its_identifier_may_be_used_again(make):
     rig = make(chance=ScriptedChance(*LOSS)).insert(100)
     rig.play()
-    rig.port.order_transfer(order(cashable=500), asset_number=ASSET)
+    rig.port.execute_or_refuse_order(order(cashable=500), asset_number=ASSET)
     again = make()
     assert again.port.last_result is None
     again.report_shown()
@@ -280,7 +285,7 @@ def test_a_pending_transfer_is_refused_if_the_machine_is_not_idle_after_the_game
     """A stored order would later put this player's money on the credit meter of another player."""
     rig = make(chance=ScriptedChance(*LOSS)).insert(2000)
     rig.play()
-    assert rig.port.order_transfer(order(cashable=100), asset_number=ASSET) is Status.PENDING
+    assert rig.port.execute_or_refuse_order(order(cashable=100), asset_number=ASSET) is Status.PENDING
     match event:
         case "disabled":
             rig.engine.handle(EventType.DISABLED, source="host:main", reason="host")
@@ -299,7 +304,7 @@ def test_a_pending_transfer_is_refused_if_another_restricted_pool_arrived_meanwh
     rig = make().insert(2000)
     rig.play()
     assert (
-        rig.port.order_transfer(order(restricted=100, restricted_pool=1), asset_number=ASSET)
+        rig.port.execute_or_refuse_order(order(restricted=100, restricted_pool=1), asset_number=ASSET)
         is Status.PENDING
     )
     write_undeclared(
@@ -341,9 +346,9 @@ def test_a_lock_blocks_play_until_a_transfer_releases_it(make):
     until = rig.clock.now() + timedelta(seconds=5)
     assert (lock.cash_out, lock.until_utc) == (False, until.isoformat(timespec="seconds"))
     assert ask(rig, cashable=500, if_locked=True, stays_locked_afterwards=True) is Status.FULL
-    assert (rig.state, rig.port.lock_state) == (State.LOCKED, True)
+    assert (rig.state, rig.port.transfer_lock_state) == (State.LOCKED, True)
     assert ask(rig, "T-2", OUT, cashable=600, if_locked=True) is Status.FULL
-    assert (rig.state, rig.port.lock_state) == (State.IDLE, False)
+    assert (rig.state, rig.port.transfer_lock_state) == (State.IDLE, False)
 
 
 def test_a_lock_requested_during_a_game_starts_at_its_end_unless_released_before(make):
@@ -351,13 +356,13 @@ def test_a_lock_requested_during_a_game_starts_at_its_end_unless_released_before
     rig.play()
     assert rig.port.request_lock(1, 500) is None
     rig.report_shown()
-    assert (rig.state, rig.port.lock_state) == (State.LOCKED, True)
+    assert (rig.state, rig.port.transfer_lock_state) == (State.LOCKED, True)
     rig.engine.handle(EventType.LOCK_ENDED)  # the lock has timed out
     rig.play()
     rig.port.request_lock(1, 500)
     rig.port.release_lock()
     rig.report_shown()
-    assert (rig.state, rig.port.lock_state) == (State.IDLE, False)
+    assert (rig.state, rig.port.transfer_lock_state) == (State.IDLE, False)
     rig.port.release_lock()
 
 
@@ -365,11 +370,11 @@ def test_an_open_door_takes_precedence_over_a_lock_and_a_restart_ends_the_lock(m
     rig = make()
     rig.port.request_lock(1, 500)
     rig.engine.handle(EventType.DOOR_OPENED, door="main")
-    assert (rig.state, rig.port.lock_state) == (State.DOOR_OPEN, None)
+    assert (rig.state, rig.port.transfer_lock_state) == (State.DOOR_OPEN, None)
     rig.engine.handle(EventType.DOOR_CLOSED, door="main")
-    assert (rig.state, rig.port.lock_state) == (State.LOCKED, True)
+    assert (rig.state, rig.port.transfer_lock_state) == (State.LOCKED, True)
     again = make()
-    assert (again.state, again.port.lock_state) == (State.IDLE, False)
+    assert (again.state, again.port.transfer_lock_state) == (State.IDLE, False)
 
 
 # ---------------------------------------------------------------------------------------------- cash-outs
@@ -377,7 +382,11 @@ def test_a_cash_out_is_offered_to_the_host_first(make):
     rig = make().insert(10000)
     rig.port.set_cash_out_terms(enabled=True, host_only=False)
     rig.engine.handle(EventType.CASH_OUT)
-    assert (rig.state, rig.port.is_cash_out_offered, rig.port.lock_state) == (State.LOCKED, True, False)
+    assert (rig.state, rig.port.is_cash_out_offered, rig.port.transfer_lock_state) == (
+        State.LOCKED,
+        True,
+        False,
+    )
     assert ask(rig, kind=OUT, cashable=10000) is Status.FULL
     assert (rig.state, rig.credit_cents, rig.port.is_cash_out_offered) == (State.IDLE, 0, False)
 

@@ -41,13 +41,13 @@ class Cabinet:
 
     def __init__(self, folder: Path, monkeypatch) -> None:
         self.folder, self.file = StateFolder(folder / "state"), folder / "cabinet.toml"
-        self.folder.prepare()
+        self.folder.create_private_folders()
         self.file.write_text(TEXT)
         self._monkeypatch = monkeypatch
         roster = Roster.load(self.folder.staff)
         for number, role in (("1", Role.MANAGER), ("2", Role.SUPERVISOR), ("3", Role.ATTENDANT)):
             roster = roster.enrol_person(
-                Person(number, role.value, role), build_pin(number), by="", at=CLOCK.now()
+                Person(number, role.value, role), build_pin(number), changed_by="", changed_at=CLOCK.now()
             )
 
     def start(self, action=lambda process: None):

@@ -116,7 +116,7 @@ def test_the_machine_process_verifies_its_software_before_the_self_test_passes(
     if tampered:
         maker.tamper()
     state = StateFolder(tmp_path / "state")
-    state.prepare()
+    state.create_private_folders()
     process = MachineProcess(state, maker.file.model_copy(update={"progressives": ()}), StoppedClock())
     shown = []
 
@@ -315,7 +315,7 @@ def test_every_door_closing_starts_a_software_verification(start, monkeypatch):
         await asyncio.gather(work, return_exceptions=True)
 
     counts: list[int] = []
-    monkeypatch.setattr(SoftwareVerifier, "verify_again", note_occasion)
+    monkeypatch.setattr(SoftwareVerifier, "reverify", note_occasion)
     asyncio.run(close_one_after_the_other())
     assert (counts, set(occasions)) == ([0, 0, 1, 2], {"door_closed"})
 
@@ -324,7 +324,7 @@ def test_a_later_difference_replaces_the_earlier_one_in_the_tilt_and_is_recorded
     maker.tamper()
     rig = start()
     maker.manifest.write_text("{}")
-    asyncio.run(rig.verifier.verify_again("command"))
+    asyncio.run(rig.verifier.reverify("command"))
     assert tilts(rig)[DIFFERS] == ("self", "software.manifest")
     assert "must be a JSON object with the key manifest" in rig.records("software.differs")[-1]["trouble"][0]
 

@@ -148,7 +148,7 @@ def test_at_its_start_the_machine_finds_devices_that_were_removed(tmp_path, monk
     rig.engine.handle(EventType.DISABLED, source="host:main", reason="host")
     rig.close()
     state = StateFolder(tmp_path)
-    state.prepare()
+    state.create_private_folders()
     bare = load_cabinet().model_copy(
         update={"devices": {}, "sas": {}, "host": HostTable(), "metrics": MetricsTable(port=0)}
     )
@@ -252,7 +252,7 @@ def test_a_printed_ticket_of_any_position_is_closed_at_a_start_without_a_ledger(
     for path in (*tmp_path.glob("tickets.*"), *(tmp_path / "second").glob("tickets.*")):
         path.unlink()
     folder = StateFolder(tmp_path)
-    folder.prepare()
+    folder.create_private_folders()
     cabinet = load_cabinet()
     bare = cabinet.model_copy(
         update={"devices": {}, "machine": cabinet.machine.model_copy(update={"positions": 2})}

@@ -402,7 +402,9 @@ def pay_at_the_cage(tmp_path, number, monkeypatch, now):
 def test_the_cage_pays_nothing_from_an_older_ledger(rig, tmp_path, monkeypatch):
     roster = Roster.load(tmp_path / "people.json")
     for staff, role in ((MANAGER, Role.MANAGER), (SUPERVISOR, Role.SUPERVISOR)):
-        roster = roster.enrol_person(Person(staff, f"P{staff}", role), PIN, by="", at=rig.clock.wall)
+        roster = roster.enrol_person(
+            Person(staff, f"P{staff}", role), PIN, changed_by="", changed_at=rig.clock.wall
+        )
     number = rig.insert(2000).cash_out_ticket()
     rig.close()
     before = ledger_files(tmp_path)
@@ -428,7 +430,9 @@ def test_the_cage_pays_no_ticket_without_a_journal_entry(rig, tmp_path, monkeypa
     desk = rig.machine.find_installed(TicketDesk)
     roster = Roster.load(tmp_path / "people.json")
     for staff, role in ((MANAGER, Role.MANAGER), (SUPERVISOR, Role.SUPERVISOR)):
-        roster = roster.enrol_person(Person(staff, f"P{staff}", role), PIN, by="", at=rig.clock.wall)
+        roster = roster.enrol_person(
+            Person(staff, f"P{staff}", role), PIN, changed_by="", changed_at=rig.clock.wall
+        )
     rig.insert(2000).cash_out_ticket()
     ticket = desk.prepare_ticket("made-up", 5000, denomination_cents=1)
     desk.record_printed(ticket.number)

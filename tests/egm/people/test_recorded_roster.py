@@ -34,7 +34,7 @@ class EnrolledMachine:
     def start(self):
         self.stop()
         self.rig = MachineRig(self.folder)
-        self.rig.machine.install(Roster(self.path, spare=self.spare))
+        self.rig.machine.install(Roster(self.path, second_copy_path=self.spare))
         self.rig.boot()
         return self
 
@@ -111,7 +111,9 @@ def forge_roster(machine):
     roster = Roster.load(machine.path)
     other = machine.folder.parent / "forged.json"
     other.write_text(machine.path.read_text())
-    roster = Roster.load(other).enrol_person(Person("3", "Mallory", Role.MANAGER), PINS["3"], by="1", at=NOW)
+    roster = Roster.load(other).enrol_person(
+        Person("3", "Mallory", Role.MANAGER), PINS["3"], changed_by="1", changed_at=NOW
+    )
     assert not roster.has_valid_seal
     return other.read_text()
 
@@ -160,8 +162,10 @@ def test_a_power_cut_while_the_first_people_are_recorded_raises_no_roster_fault(
 
 def _copy_roster_of_another_machine(machine):
     other = machine.folder.parent / "other.json"
-    roster = Roster.load(other).enrol_person(Person("3", "Mallory", Role.MANAGER), PINS["3"], by="", at=NOW)
-    roster.enrol_person(Person("2", "Mallory", Role.MANAGER), PINS["3"], by="3", at=NOW)
+    roster = Roster.load(other).enrol_person(
+        Person("3", "Mallory", Role.MANAGER), PINS["3"], changed_by="", changed_at=NOW
+    )
+    roster.enrol_person(Person("2", "Mallory", Role.MANAGER), PINS["3"], changed_by="3", changed_at=NOW)
     machine.path.write_text(other.read_text())
 
 

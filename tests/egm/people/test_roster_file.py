@@ -32,8 +32,8 @@ def path(tmp_path):
 
 
 def create_roster(path):
-    roster = Roster.load(path).enrol_person(MANAGER, "135790864213", by="", at=NOW)
-    return roster.enrol_person(MECHANIC, "246801975318", by="1", at=NOW)
+    roster = Roster.load(path).enrol_person(MANAGER, "135790864213", changed_by="", changed_at=NOW)
+    return roster.enrol_person(MECHANIC, "246801975318", changed_by="1", changed_at=NOW)
 
 
 @pytest.mark.requirement("J-16")
@@ -110,7 +110,7 @@ def test_an_invalid_roster_change_is_refused_and_leaves_the_file_unchanged(path,
 
 def test_the_first_person_enrolled_must_have_the_permission_to_enrol_others(path):
     with pytest.raises(RosterError, match="the first person must be able"):
-        Roster.load(path).enrol_person(MECHANIC, "246801975318", by="", at=NOW)
+        Roster.load(path).enrol_person(MECHANIC, "246801975318", changed_by="", changed_at=NOW)
     assert not path.exists()
 
 
@@ -119,7 +119,7 @@ def test_a_roster_change_based_on_an_outdated_read_is_refused(path):
     second = Roster.load(path)
     first.disable_person("2", by="1", at=NOW)
     with pytest.raises(RosterError, match="somebody else has just changed it"):
-        second.set_pin("2", "864200", by="1", at=NOW)
+        second.set_pin("2", "864200", changed_by="1", changed_at=NOW)
     assert Roster.load(path).get("2") is None
 
 
@@ -159,15 +159,15 @@ def test_a_pin_digest_matches_only_its_own_pin(pin, other):
         digest = PinDigest.from_pin(pin, cost=2)
     except PinRefusedError:
         return
-    assert digest.matches(pin)
-    assert digest.matches(other) is (other == pin)
+    assert digest.is_digest_of(pin)
+    assert digest.is_digest_of(other) is (other == pin)
 
 
 def test_a_pin_digest_is_costly_enough_to_slow_down_guessing(path):
     digest = PinDigest.from_pin("135790864213")
     assert digest.cost >= 2**14
     start_seconds = time.process_time()
-    digest.matches("000000")
+    digest.is_digest_of("000000")
     assert time.process_time() - start_seconds > 0.005  # limits guessing to some hundred attempts a second
 
 

@@ -60,7 +60,7 @@ def test_changed_definition_with_the_same_version_is_reported_by_check_and_machi
 
     monkeypatch.setattr(MachineProcess, "_run_until_stopped", not_yet)
     state = StateFolder(played)
-    state.prepare()
+    state.create_private_folders()
     asyncio.run(MachineProcess(state, load_cabinet(file), StoppedClock()).run())
     with Journal.open(played, now=StoppedClock().now) as journal:
         entries = [entry.record for entry in journal.entries("game.same_version")]

@@ -378,9 +378,9 @@ def test_an_unusable_state_folder_is_refused_with_the_reason(tmp_path):
     regular_file = tmp_path / "file"
     regular_file.write_text("")
     with pytest.raises(OperatorError, match="cannot write"):
-        StateFolder(regular_file / "state").prepare()
+        StateFolder(regular_file / "state").create_private_folders()
     with pytest.raises(OperatorError, match="file is not a folder"):
-        StateFolder(regular_file).prepare()
+        StateFolder(regular_file).create_private_folders()
 
 
 def test_the_default_state_folder_follows_xdg_state_home(monkeypatch, tmp_path):

@@ -37,7 +37,7 @@ PEOPLE = (("11", "Morgan", "manager", "4826"), ("12", "Inès Tremblay-Bouchard",
 async def walked(folder):
     """A first start from its first page to the second person's PIN: every page on the way."""
     state = StateFolder(folder / "state")
-    state.prepare()
+    state.create_private_folders()
     draft = CabinetFileDraft(builder_tables={"games": [{"game": "maple-classic"}, {"game": "aurora-keno"}]})
     stick, authority = EnrolmentStick(folder / "stick"), folder / "floor"
     stick.path.write_bytes(bytes(1 << 15))
@@ -133,7 +133,7 @@ def test_every_page_of_a_first_start_is_drawn_completely(tmp_path, monkeypatch, 
 
 def test_no_amount_has_a_currency_before_the_jurisdiction_is_chosen(tmp_path):
     state = StateFolder(tmp_path / "state")
-    state.prepare()
+    state.create_private_folders()
     draft = CabinetFileDraft(builder_tables={"games": [{"game": "maple-classic"}]})
     wizard = FirstStartWizard(
         build_steps(state, tmp_path / "c.toml", StoppedClock(), list), draft, lambda: None

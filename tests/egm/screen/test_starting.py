@@ -42,7 +42,7 @@ def test_a_starting_machine_names_each_game_it_examines_until_it_answers(tmp_pat
     monkeypatch.setattr(MachineProcess, "_run_until_stopped", not_yet)
     games = (GameTable(game="maple-classic"), GameTable(game="icebreak"))
     folder = StateFolder(tmp_path)
-    folder.prepare()
+    folder.create_private_folders()
     asyncio.run(
         MachineProcess(folder, load_cabinet().model_copy(update={"games": games}), StoppedClock()).run()
     )

@@ -332,7 +332,7 @@ def test_bets_without_a_new_game_take_part_and_stand(seats, tmp_path):
 def test_at_the_end_of_the_time_the_table_answers_for_a_silent_player(seats):
     one, *_ = rooms = seats(GAME, count=3)
     sit_down(rooms, f"{DEAL} Qs")
-    handle = table_of(rooms).seats[1].handle
+    handle = table_of(rooms).seats[1].submit_event
     clock = BettingClock(MachineContext(one.engine, None, None, one.clock, handle))
 
     async def session():
@@ -366,7 +366,7 @@ def test_an_answer_that_needs_a_draw_waits_for_the_generator(seats):
     one.clock.pass_seconds(TURN_SECONDS_MAX)
     heard = []
     seat = table_of(rooms).seats[2]
-    seat.handle = lambda event, handle=seat.handle: (heard.append(event.type), handle(event))
+    seat.submit_event = lambda event, handle=seat.submit_event: (heard.append(event.type), handle(event))
     for _ in range(5):
         answer_overdue_turns(table_of(rooms))
     assert heard == [EventType.CHOOSE]
@@ -395,9 +395,9 @@ def test_the_next_round_waits_for_the_one_in_play(seats):
     one, *others, late = rooms = seats(GAME, count=4)
     sit_down(rooms[:3])
     lay(late, one.machine.random_service)
-    assert table_of(rooms).is_in_play(digest_of(one))
+    assert table_of(rooms).must_next_round_wait(digest_of(one))
     play_on(rooms)
-    assert not table_of(rooms).is_in_play(digest_of(one))
+    assert not table_of(rooms).must_next_round_wait(digest_of(one))
     right((one, *others))
 
 

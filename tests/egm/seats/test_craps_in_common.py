@@ -141,12 +141,12 @@ def test_the_next_throw_waits_for_the_presentation_but_not_for_silent_players(se
     table, digest = one.machine.component(SharedTable), digest_of(one)
     table.close_betting(digest)
     one.report_shown()
-    assert table.is_in_play(digest)
+    assert table.must_next_round_wait(digest)
     two.report_shown()
-    assert not table.is_in_play(digest)
+    assert not table.must_next_round_wait(digest)
     lay(three, come=5)
     lay(one)
-    assert (table.is_complete(digest), table.compute_seconds_left(digest)) == (False, 20)
+    assert (table.have_all_positions_bet(digest), table.compute_seconds_left(digest)) == (False, 20)
     one.clock.pass_seconds(20)
     assert table.compute_seconds_left(digest) == 0
     assert thrown(rooms, 2, 1) == rooms

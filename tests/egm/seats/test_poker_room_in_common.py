@@ -235,9 +235,9 @@ def test_a_round_that_not_every_position_has_begun_returns_the_table_stakes(seat
         rig.machine.random_service = chance
         lay(rig, 200)
     seat = table_of(rooms).seats[2]
-    seat.handle, handle = lambda _: None, seat.handle  # its game is not begun
+    seat.submit_event, handle = lambda _: None, seat.submit_event  # its game is not begun
     table_of(rooms).close_betting(rooms[0].machine.games[GAME].digest)
-    seat.handle = handle
+    seat.submit_event = handle
     assert [find_open_game(rig.machine) is None for rig in rooms] == [False, True, False]
     rooms[0].close()
     rooms = seats(GAME, count=3)

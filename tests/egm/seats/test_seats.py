@@ -138,9 +138,9 @@ def test_a_position_alone_at_its_game_plays_at_once(seats):
     one, two, *_ = rigs = seats()
     one.insert(2000)
     join(one, SPOTS[0])
-    assert table_of(rigs).is_complete(one.machine.games[GAME].digest)
+    assert table_of(rigs).have_all_positions_bet(one.machine.games[GAME].digest)
     two.insert(100)
-    assert not table_of(rigs).is_complete(one.machine.games[GAME].digest)
+    assert not table_of(rigs).have_all_positions_bet(one.machine.games[GAME].digest)
 
 
 def test_cash_out_withdraws_the_bets(seats):
@@ -225,8 +225,8 @@ def test_the_clock_ends_the_betting_time_and_counts_it_down(seats):
     told = []
     for rig in rigs:
         seat = table_of(rigs).seats[rig.machine.position.number]
-        seat.handle = lambda event, handle=seat.handle: (told.append(event.type), handle(event))
-    handle = table_of(rigs).seats[1].handle
+        seat.submit_event = lambda event, handle=seat.submit_event: (told.append(event.type), handle(event))
+    handle = table_of(rigs).seats[1].submit_event
     clock = BettingClock(MachineContext(one.engine, None, None, one.clock, handle))
     for rig in (one, two):
         rig.insert(2000)

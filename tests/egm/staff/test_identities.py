@@ -86,7 +86,7 @@ def test_identities_are_stored_beside_both_copies_of_the_memory(tmp_path, monkey
         "egm.app.process.IdentityRegister.open", lambda *given: opened_in.append(given[:2]) or 1 / 0
     )
     state = StateFolder(tmp_path)
-    state.prepare()
+    state.create_private_folders()
     with pytest.raises(ZeroDivisionError):
         asyncio.run(MachineProcess(state, load_cabinet(), StoppedClock()).run())
     assert opened_in == [(tmp_path, tmp_path / "second")]

@@ -371,7 +371,7 @@ def started(folder, **machine):
         }
     )
     state = StateFolder(folder)
-    state.prepare()
+    state.create_private_folders()
     asyncio.run(MachineProcess(state, file, StoppedClock()).run())
 
 
@@ -430,7 +430,7 @@ def test_another_machines_journal_is_not_continued(tmp_path, monkeypatch, labell
         MachineProcess, "_run_until_stopped", lambda _: asyncio.sleep(0)
     )  # it works no more if it comes up
     state = StateFolder(tmp_path)
-    state.prepare()
+    state.create_private_folders()
     Journal.open(tmp_path, now=StoppedClock().now, machine_id="EGM-1").close()
     for label in [] if labelled else [*tmp_path.rglob("medium.json")]:  # the journal names its machine too
         label.unlink()

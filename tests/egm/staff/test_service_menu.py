@@ -148,7 +148,7 @@ def test_wrong_pins_at_the_machine_and_at_terminals_are_counted_together(menu, m
     for role in (Role.MANAGER, Role.MECHANIC, Role.SUPERVISOR):
         person = Person(NUMBERS[role], role.value.title(), role)
         roster = roster.enrol_person(
-            person, build_pin(NUMBERS[role]), by=manager, at=datetime(2026, 1, 1, tzinfo=UTC)
+            person, build_pin(NUMBERS[role]), changed_by=manager, changed_at=datetime(2026, 1, 1, tzinfo=UTC)
         )
     menu.machine.install(roster)
     menu.open()
@@ -356,7 +356,9 @@ def test_an_answer_to_a_closed_page_is_ignored(menu):
 def test_a_disabled_person_cannot_sign_in(menu):
     number = NUMBERS[Role.TECHNICIAN]
     menu.machine.install(
-        create_roster().disable_person(number, by=NUMBERS[Role.MANAGER], at=menu.room.clock.now())
+        create_roster().disable_person(
+            number, changed_by=NUMBERS[Role.MANAGER], changed_at=menu.room.clock.now()
+        )
     )
     menu.open().prove(Role.TECHNICIAN)
     assert menu.notice == "service.refused.wrong_pin"
@@ -479,7 +481,9 @@ def test_everybody_can_change_their_own_pin_which_is_recorded(menu):
 def test_roster_changes_are_recorded_once_and_a_damaged_roster_admits_nobody(tmp_path):
     path = tmp_path / "people.json"
     manager = Person("7", "Morgan", Role.MANAGER)
-    Roster.load(path).enrol_person(manager, "864200", by="", at=datetime(2026, 1, 1, tzinfo=UTC))
+    Roster.load(path).enrol_person(
+        manager, "864200", changed_by="", changed_at=datetime(2026, 1, 1, tzinfo=UTC)
+    )
     rig = MachineRig(tmp_path / "state")
     rig.machine.install(Roster(path))
     rig.boot()

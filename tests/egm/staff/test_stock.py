@@ -170,7 +170,7 @@ def test_only_a_demonstration_hopper_starts_with_booked_coins(tmp_path, more):
     path = tmp_path / "cabinet.toml"
     path.write_text(DEMONSTRATION + more)
     file, state = load_cabinet(path), StateFolder(tmp_path / "state")
-    state.prepare()
+    state.create_private_folders()
     for _ in range(2):
         asyncio.run(_start_and_stop(state, file))
     coins = 0 if more else CctalkHopperTwin("hopper", SimulatedPort(tmp_path / "line")).level_coins

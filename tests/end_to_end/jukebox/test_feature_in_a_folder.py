@@ -143,7 +143,7 @@ def test_its_texts_are_in_the_greeting_of_a_machine_with_the_feature(tmp_path, m
 
     monkeypatch.setattr(MachineProcess, "_run_until_stopped", work)
     state = StateFolder(tmp_path)
-    state.prepare()
+    state.create_private_folders()
     asyncio.run(MachineProcess(state, load_cabinet(), StoppedClock(), features=WITH_JUKEBOX).run())
     assert greeted[0].words == JUKEBOX.texts_by_language
 
@@ -187,7 +187,7 @@ def test_its_service_ends_the_song(tmp_path, monkeypatch):
 
     monkeypatch.setattr(MachineProcess, "_run_until_stopped", work)
     state = StateFolder(tmp_path)
-    state.prepare()
+    state.create_private_folders()
     asyncio.run(MachineProcess(state, load_cabinet(), StoppedClock(), features=WITH_JUKEBOX).run())
     assert left == {"began": 3, "kinds": ["song.started", "song.ended"]}
 

@@ -74,7 +74,7 @@ def test_promotional_credit_that_expires_before_its_date_is_reported(tmp_path):
         expiry_date=day,
         restricted_pool=1,
     )
-    transfers.order_transfer(order, asset_number=7)
+    transfers.execute_or_refuse_order(order, asset_number=7)
     transfers.acknowledge_result()
     entries = read_signed_entries(rig)
     ended = entry(

@@ -158,7 +158,7 @@ def test_the_day_on_which_clocks_are_set_back_ends_once():
     ids=str,
 )
 def test_a_journal_that_states_no_valid_gaming_day_is_divided_by_utc(record):
-    assert GamingDay.read_recorded(record) == GamingDay("UTC", 0)
+    assert GamingDay.from_power_up(record) == GamingDay("UTC", 0)
 
 
 @pytest.mark.parametrize(("hour", "findings"), [(6, 0), (24, 1), (-1, 1)])

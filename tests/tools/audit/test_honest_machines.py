@@ -76,7 +76,7 @@ def test_a_bill_after_expired_promotional_credit_passes_the_audit(tmp_path):
     order = TransferOrder(
         identifier="T1", kind=TransferKind.IN, cents_by_credit_kind=cents, expiry_date=day, restricted_pool=1
     )
-    transfers.order_transfer(order, asset_number=7)
+    transfers.execute_or_refuse_order(order, asset_number=7)
     transfers.acknowledge_result()
     rig.play()
     rig.report_shown()

@@ -38,14 +38,16 @@ class Cabinet:
 
     def __init__(self, folder, monkeypatch, serial="B-1"):
         self.folder, self.file = StateFolder(folder / "state"), folder / "etc" / "cabinet.toml"
-        self.folder.prepare()
+        self.folder.create_private_folders()
         (folder / "etc" / "link").mkdir(parents=True)
         self.file.write_text(TEXT.format(serial=serial))
         for name in ("authority.pem", "machine.crt", "machine.key"):
             (folder / "etc" / "link" / name).write_text(f"{name} of {serial}")
         roster = Roster.load(self.folder.staff)
         for number, role in (("1", Role.MANAGER), ("2", Role.TECHNICIAN), ("3", Role.ATTENDANT)):
-            roster = roster.enrol_person(Person(number, role.value, role), build_pin(number), by="", at=NOW)
+            roster = roster.enrol_person(
+                Person(number, role.value, role), build_pin(number), changed_by="", changed_at=NOW
+            )
         self._monkeypatch = monkeypatch
 
     def start(self):
@@ -157,7 +159,7 @@ def test_wrong_pins_are_refused_and_a_newer_roster_is_not_replaced(cabinet, tmp_
     cabinet.create(out)
     assert "number or PIN is wrong" in cabinet.restore(out, code=1, pins=("1", "1"))
     roster = Roster.load(cabinet.folder.staff)
-    roster.enrol_person(Person("4", "new", Role.MANAGER), build_pin("4"), by="1", at=NOW)
+    roster.enrol_person(Person("4", "new", Role.MANAGER), build_pin("4"), changed_by="1", changed_at=NOW)
     cabinet.start()
     assert "staff: left as it is" in cabinet.restore(out)
     assert Roster.load(cabinet.folder.staff).get("4") is not None

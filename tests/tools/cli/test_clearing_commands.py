@@ -56,7 +56,7 @@ def staffed(tmp_path) -> Path:
     roster = Roster.load(StateFolder(tmp_path).staff)
     for number, pin in (("1", "90170"), ("2", "90270")):
         roster = roster.enrol_person(
-            Person(number, f"P{number}", Role.MANAGER), pin, by="", at=rig.clock.now()
+            Person(number, f"P{number}", Role.MANAGER), pin, changed_by="", changed_at=rig.clock.now()
         )
     rig.machine.install(Roster(StateFolder(tmp_path).staff))
     read_staff(rig.machine)

@@ -121,7 +121,7 @@ def real_cabinet(tmp_path):
     device = 'protocol = "id003"\n'
     assert text.count(device) == 1
     file.write_text(text.replace(device, f'{device}port = "{tmp_path}/ttyS0"\n'))
-    assert load_cabinet(file).real_ports == (f"devices.bill: {tmp_path}/ttyS0",)
+    assert load_cabinet(file).hardware_port_descriptions == (f"devices.bill: {tmp_path}/ttyS0",)
     return file
 
 
@@ -129,7 +129,7 @@ def real_cabinet(tmp_path):
 def test_a_cabinet_with_a_real_device_refuses_a_demonstrations_staff(tmp_path, left):
     """The machine refuses the state folder of a demonstration before it opens anything."""
     folder = StateFolder(tmp_path / "state")
-    folder.prepare()
+    folder.create_private_folders()
     load_demonstration_badges(load_cabinet(), folder, NOW)
     if left == "roster":
         (folder.root / DEMONSTRATION_FILE_NAME).unlink()
@@ -147,7 +147,7 @@ def test_a_cabinet_with_a_real_device_refuses_a_demonstrations_staff(tmp_path, l
 
 def test_no_demonstration_staff_are_created_in_a_real_machines_folder(tmp_path):
     folder = StateFolder(tmp_path)
-    folder.prepare()
+    folder.create_private_folders()
     Journal.open(folder.root, now=lambda: NOW).close()
     assert load_demonstration_badges(load_cabinet(), folder, NOW) == ()
     assert not folder.staff.exists()

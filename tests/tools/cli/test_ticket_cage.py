@@ -46,7 +46,9 @@ def staff(tmp_path_factory):
         (MIA, Role.ATTENDANT),
         (TOM, Role.MECHANIC),
     ):
-        roster = roster.enrol_person(Person(number, f"P{number}", role), PIN, by="", at=StandingClock().now())
+        roster = roster.enrol_person(
+            Person(number, f"P{number}", role), PIN, changed_by="", changed_at=StandingClock().now()
+        )
     return file
 
 

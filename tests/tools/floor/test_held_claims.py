@@ -144,7 +144,9 @@ def test_at_a_terminal_two_enrolled_persons_decide_each_with_their_own_pin(tmp_p
             machine.wager().claim(f"c{n}")
     roster = Roster.load(tmp_path / "people.json")
     for number, role in (("1", Role.MANAGER), ("2", Role.SUPERVISOR), ("3", Role.MECHANIC)):
-        roster = roster.enrol_person(Person(number, f"P{number}", role), f"805{number}", by="", at=AT)
+        roster = roster.enrol_person(
+            Person(number, f"P{number}", role), f"805{number}", changed_by="", changed_at=AT
+        )
 
     def rule(person, second, *pins, claim="c3"):
         arguments = f"progressive rule {claim} award --person {person} --second {second} --reason seen"

@@ -53,7 +53,7 @@ def _is_gaming_day(scope: CheckContext) -> bool:
     if not isinstance(record, dict) or not {"time_zone", "day_ends_hour"} & record.keys():
         return True
     zone, hour = record.get("time_zone"), record.get("day_ends_hour")
-    return GamingDay.read_recorded(record) == GamingDay(str(zone), hour if type(hour) is int else -1)
+    return GamingDay.from_power_up(record) == GamingDay(str(zone), hour if type(hour) is int else -1)
 
 
 def _derive_state_after_test(scope: CheckContext) -> Any:

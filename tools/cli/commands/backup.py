@@ -102,7 +102,7 @@ def restore(
         raise click.ClickException("a restoration needs two different people")
     try:
         backup = Backup.read(file)
-        folder.prepare()
+        folder.create_private_folders()
         lock = FolderLock(folder.root)
         try:
             for line in _restore(folder, backup, cabinet, (person, second_person), reason):

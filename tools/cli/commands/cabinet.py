@@ -112,7 +112,9 @@ def check(file: Path, state: Path | None, *, quick: bool, output_format: OutputF
         else "it is a valid cabinet file; the files and games it names were not checked"
     )
     show(output_format, Table(columns, rows, empty_text=f"{file}: {empty_text}"))
-    raise SystemExit(1 if any(not (fault.is_pending or fault.is_remark) for fault in faults) else 0)
+    raise SystemExit(
+        1 if any(not (fault.is_retried_later or fault.is_warning_only) for fault in faults) else 0
+    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -154,7 +156,7 @@ class _Remarks:
             if earlier_digest := find_conflicting_digest(self.played_definitions, game):
                 words = f"this machine played another definition, {earlier_digest[:12]}, as version {game.version}"
                 remark = f"{words}: give this one a new game.version"
-                yield ConfigFault(key, remark, is_fatal=False, is_remark=True)
+                yield ConfigFault(key, remark, is_fatal=False, is_warning_only=True)
 
     def _iter_reduced_limits(self, key: str, slot: GameTable, game: Game) -> Iterator[ConfigFault]:
         """Yield a remark for each bet of a table whose printed limits the jurisdiction's bet limit reduces."""
@@ -172,7 +174,7 @@ class _Remarks:
                     f"at a denomination of {cents:,} minor units, the highest bet is {', '.join(reductions)}, "
                     f"because one round may cost at most {self.limit_cents:,} minor units"
                 )
-                yield ConfigFault(key, remark, is_fatal=False, is_remark=True)
+                yield ConfigFault(key, remark, is_fatal=False, is_warning_only=True)
 
 
 def _parse_toml(text: str) -> dict[str, Any]:
@@ -198,7 +200,7 @@ def _build_row(fault: ConfigFault, lines: TomlLineNumbers) -> tuple[Any, ...]:
     The row has line, key, whether the error prevents the start, problem, suggestion and allowed values.
     """
     line = fault.line or lines.find_line(parse_key_path(fault.key))
-    stops = None if fault.is_remark else fault.is_fatal
+    stops = None if fault.is_warning_only else fault.is_fatal
     return line, fault.key, stops, fault.problem, fault.suggestion, fault.allowed_values
 
 

@@ -46,7 +46,7 @@ def _load_roster(state: Path | None) -> Roster:
     """Return the machine's roster. Raises ClickException if it cannot be trusted."""
     folder = StateFolder(state or find_default_state_folder())
     try:
-        folder.prepare()
+        folder.create_private_folders()
     except OperatorError as error:
         raise click.ClickException(str(error)) from error
     return load_roster(folder.root)
@@ -83,7 +83,10 @@ def add(number: str, name: str, role: str, by: str | None, state: Path | None) -
     authority = _prove_authority(roster, by)
     try:
         roster.enrol_person(
-            Person(number, name, Role(role)), _ask_new_pin(number), by=authority, at=SystemClock().now()
+            Person(number, name, Role(role)),
+            _ask_new_pin(number),
+            changed_by=authority,
+            changed_at=SystemClock().now(),
         )
     except OperatorError as error:
         raise click.ClickException(str(error)) from error
@@ -102,7 +105,7 @@ def disable(number: str, by: str | None, state: Path | None, *, enable: bool) ->
     try:
         roster.require_person(number)  # before anybody gives a PIN
         authority = _prove_authority(roster, by)
-        change(number, by=authority, at=SystemClock().now())
+        change(number, changed_by=authority, changed_at=SystemClock().now())
     except OperatorError as error:
         raise click.ClickException(str(error)) from error
     echo(f"{number} is {'enabled' if enable else 'disabled'}")
@@ -119,7 +122,7 @@ def pin(number: str, by: str | None, state: Path | None) -> None:
         if by is not None:
             roster.require_person(number)  # before anybody gives a PIN
         authority = authenticate(roster, number, "Old PIN").id if by is None else _prove_authority(roster, by)
-        roster.set_pin(number, _ask_new_pin(number), by=authority, at=SystemClock().now())
+        roster.set_pin(number, _ask_new_pin(number), changed_by=authority, changed_at=SystemClock().now())
     except OperatorError as error:
         raise click.ClickException(str(error)) from error
     echo(f"{number} has a new PIN")

@@ -468,7 +468,7 @@ def command(
                     "or create it on the screen with --first-start"
                 )
             load_cabinet(cabinet)
-        folder.prepare()
+        folder.create_private_folders()
         lock = _lock_state_folder(folder)
         folder.remove_line_links()
         if game is not None:

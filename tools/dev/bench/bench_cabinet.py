@@ -37,7 +37,7 @@ ALONE: Final = Position()
 class _Silent:
     """A substitute for the screen that ignores all messages."""
 
-    def show(self, message: GameOutcome | DecisionRequest) -> None:
+    def send_message(self, message: GameOutcome | DecisionRequest) -> None:
         """Discard the message."""
 
 

@@ -37,7 +37,7 @@ def _transfers(folder: Path) -> tuple[float, list[float]]:
                 identifier=f"bench-{number}", kind=TransferKind.OUT, cents_by_credit_kind=cents
             )
             ordered = time.perf_counter()
-            transfers.order_transfer(order, asset_number=_ASSET)
+            transfers.execute_or_refuse_order(order, asset_number=_ASSET)
             orders_ms.append((time.perf_counter() - ordered) * 1000)
             transfers.acknowledge_result()
         seconds = time.perf_counter() - began

@@ -32,7 +32,7 @@ def write_cabinet(folder: Path, tables: str) -> StateFolder:
     ``tables`` are the tables of its devices as TOML text.
     """
     state = StateFolder(folder / "state")
-    state.prepare()
+    state.create_private_folders()
     (folder / "cabinet.toml").write_text(_MACHINE + tables, encoding="utf-8")
     return state
 

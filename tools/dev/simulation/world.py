@@ -77,7 +77,7 @@ class World:
     def __init__(self, root: Path, setup: CabinetSetup, seed: int) -> None:
         self.setup = setup
         self.folder = StateFolder(root / "state")
-        self.folder.prepare()
+        self.folder.create_private_folders()
         self.cabinet = setup.write_cabinet_file(root)
         self._seed = root / "cabinet.seed.toml"
         self.file = load_cabinet(self.cabinet)
@@ -142,7 +142,9 @@ class World:
             return
         for number, pin in STAFF.items():
             person = Person(number, f"Simulation {number}", Role(ROLES[number]))
-            Roster.load(self.folder.staff).enrol_person(person, self._digest(pin), by="", at=BEGINNING)
+            Roster.load(self.folder.staff).enrol_person(
+                person, self._digest(pin), changed_by="", changed_at=BEGINNING
+            )
         if self.setup.start == "signed":
             sign_cabinet_file(self.folder.root, text, BEGINNING)
 
@@ -177,7 +179,7 @@ class World:
                 self.file,
                 LoopClock(asyncio.get_running_loop()),
                 opener=self._open_cable,
-                sources=(self._source,),
+                entropy_sources=(self._source,),
                 features=self._features,
                 storage=storage,
                 release=f"simulation-{self.release}",

@@ -135,7 +135,7 @@ def _order_transfer(host: SasHost, transfers: HostTransferInterface, poll: LongP
         error_status = TransferStatus.UNSUPPORTED
     if body[0] not in {_FULL_ONLY, _PARTIAL}:
         error_status = TransferStatus.BAD_FUNCTION
-    status = transfers.order_transfer(
+    status = transfers.execute_or_refuse_order(
         TransferOrder(
             identifier=body[_HEAD : _HEAD + body[_HEAD - 1]].decode("latin-1"),
             kind=_TRANSFER_KIND_BY_TYPE.get(body[2], TransferKind.OTHER),
@@ -360,7 +360,7 @@ def _encode_lock_status(host: SasHost, transfers: HostTransferInterface) -> byte
         encode_binary(money.asset_number, 4)
         + bytes(
             (
-                _LOCK_STATUS[transfers.lock_state],
+                _LOCK_STATUS[transfers.transfer_lock_state],
                 _encode_available_transfers(transfers),
                 cash_out,
                 status,

@@ -127,7 +127,7 @@ def answer_validation_record(host: SasHost, poll: LongPoll) -> Reply | None:
     if function in {_READ_NEXT, _READ_WITHOUT_REMOVING}:
         record = tickets.find_oldest_unread()
     elif function <= HOST_TICKET_RING_SIZE:
-        record = tickets.find_ticket(function)
+        record = tickets.find_ticket_in_ring(function)
     else:
         raise MalformedPollError(
             poll,
@@ -189,7 +189,7 @@ def answer_pending_cash_out(host: SasHost, _: LongPoll) -> Reply | None:
     tickets = find_ticket_interface(host)
     if tickets is None:
         return None
-    request = tickets.pending_number_request
+    request = tickets.pending_ticket_number_request
     if request is None:
         return Reply(bytes((_NOT_WAITING,)) + bytes(_AMOUNT_BYTES))
     return Reply(bytes((_CASH_OUT_TYPES[request.kind],)) + encode_bcd(request.amount_cents, _AMOUNT_BYTES))
@@ -212,9 +212,9 @@ def receive_validation_number(host: SasHost, poll: LongPoll) -> Reply | None:
     if not is_bcd(poll.data):
         answer = TicketNumberReplyResult.IMPROPER
     elif digits.startswith("00"):
-        answer = tickets.refuse_number()
+        answer = tickets.refuse_ticket_number()
     else:
-        answer = tickets.assign_number(digits)
+        answer = tickets.assign_ticket_number(digits)
     return Reply(bytes((_REPLY_CODE_BY_NUMBER_RESULT[answer],)), executes_once=True)
 
 

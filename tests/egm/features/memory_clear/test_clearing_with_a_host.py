@@ -32,7 +32,7 @@ def hosted(folder: Path) -> MachineRig:
 def order(rig: MachineRig, identifier: str, kind=TransferKind.IN, **cents: int) -> TransferStatus:
     port = HostTransferInterface(rig.engine, rig.submit_event)
     amounts = {each: cents.get(each.value, 0) for each in CreditKind}
-    answer = port.order_transfer(
+    answer = port.execute_or_refuse_order(
         TransferOrder(identifier=identifier, kind=kind, cents_by_credit_kind=amounts), asset_number=7
     )
     if answer is TransferStatus.PENDING:
