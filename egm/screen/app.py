@@ -15,7 +15,7 @@ from egm.links.screen.starting import read_start_up_activity
 from egm.links.systemd import READY_STATE, WATCHDOG_ALIVE, notify_systemd
 from egm.screen.audio.cues import SoundPlayer
 from egm.screen.input_reducer import REPEATED_MENU_KEY_ACTION, apply_action
-from egm.screen.message_reducer import advance_time, apply_bench_reply, apply_message, mark_link_lost
+from egm.screen.message_reducer import advance_time, apply_bench_reply, apply_message, mark_machine_link_lost
 from egm.screen.outcome import OutcomeError
 from egm.screen.picture import Picture
 from egm.screen.theme import Theme
@@ -25,13 +25,13 @@ from egm.terminal import echo
 #: Frames drawn per second at most.
 FRAMES_PER_SECOND: Final = 60
 #: Seconds between queries for the state of the bench devices while the drawer is open.
-BENCH_QUERY_INTERVAL_SECONDS: Final = 0.4
+SIMULATOR_QUERY_INTERVAL_SECONDS: Final = 0.4
 #: Seconds between the heartbeats of the frame loop.
 HEARTBEAT_INTERVAL_SECONDS: Final = 2.0
 
 
 @dataclass(frozen=True, slots=True)
-class TouchPoint:
+class TouchFraction:
     """A touch, as fractions of the picture's width and height."""
 
     x: float
@@ -51,7 +51,7 @@ class DisplaySurface(Protocol):
         """Return the renderer that draws the picture at the surface's present size."""
         ...
 
-    def inputs(self) -> list[TouchPoint | Action] | None:
+    def inputs(self) -> list[TouchFraction | Action] | None:
         """Return the touches and key presses since the last call, or None if a person closed the surface."""
         ...
 
@@ -153,13 +153,13 @@ class ScreenApp:
                 self.machine.send(ScreenHeartbeat())
         return True
 
-    def _take_input(self, touch_or_key: TouchPoint | Action) -> None:
+    def _take_input(self, touch_or_key: TouchFraction | Action) -> None:
         """Apply a touch or a key press. If this raises an exception, report it and keep the view as it was."""
         view_before = self.view
         try:
             action = (
                 self._find_touch_action(touch_or_key)
-                if isinstance(touch_or_key, TouchPoint)
+                if isinstance(touch_or_key, TouchFraction)
                 else touch_or_key
             )
             if action is not None and action.name == "calm":  # Set by the player's browser; this is no touch.
@@ -176,7 +176,7 @@ class ScreenApp:
         self.view, messages = apply_action(self.view, action, self.theme, choices)
         self._send(messages)
 
-    def _find_touch_action(self, tap: TouchPoint) -> Action | None:
+    def _find_touch_action(self, tap: TouchFraction) -> Action | None:
         """Return the action of the target at a touch, or None; the position is corrected by the touch calibration.
 
         During a calibration, return an action with the uncorrected position.
@@ -186,7 +186,7 @@ class ScreenApp:
             return Action("felt", felt)
         if snapshot is not None and snapshot.touch:
             x, y = calibrate_touch(snapshot.touch, *felt)
-            tap = TouchPoint(x / COORDINATE_UNIT, y / COORDINATE_UNIT)
+            tap = TouchFraction(x / COORDINATE_UNIT, y / COORDINATE_UNIT)
         width, height = self.surface.picture.layout.size
         return self.surface.picture.find_touched_action(self.view, tap.x * width, tap.y * height)
 
@@ -217,7 +217,7 @@ class ScreenApp:
             except OutcomeError as error:
                 report_problem(str(error))
         if news.has_link_been_lost:
-            self.view = mark_link_lost(self.view)
+            self.view = mark_machine_link_lost(self.view)
             if news.error_text:
                 report_problem(f"machine: {news.error_text}")
         if self.bench is not None:
@@ -241,7 +241,7 @@ class ScreenApp:
                 self.view, is_bench_linked=not news.has_link_been_lost, is_key_turn_pending=False
             )
         if self.view.is_drawer_open and now >= self._ask_bench_at:
-            self._ask_bench_at = now + BENCH_QUERY_INTERVAL_SECONDS
+            self._ask_bench_at = now + SIMULATOR_QUERY_INTERVAL_SECONDS
             bench.send(BenchCommand(device="bench", action="state"))
 
     def run(self, frames_per_second: int = FRAMES_PER_SECOND) -> None:

@@ -30,7 +30,7 @@ from egm.screen.table import ChipsOnTable, Spot, Table
 from egm.screen.view import Action
 
 #: The part of a roulette layout that shows the pockets in wheel order.
-RACETRACK_PART: Final = "race"
+RACETRACK_PART_NAME: Final = "race"
 #: The most pockets of an inside bet.
 _INSIDE_BET_POCKETS_MAX: Final = 6
 #: The pockets of a bet on two dozens or two columns.
@@ -97,13 +97,13 @@ def list_felt_parts(table: Table, layout: Layout) -> tuple[str, ...]:
     if table.felt == "roulette":
         return (
             *list_inside_bet_kinds(table),
-            *((RACETRACK_PART,) if map_pockets_to_straights(table) else ()),
+            *((RACETRACK_PART_NAME,) if map_pockets_to_straights(table) else ()),
         )
     count = len(lay_out_pages(table, layout))
     return tuple(str(page) for page in range(count)) if count > 1 else ()
 
 
-def find_open_part(table: Table, chips: ChipsOnTable, layout: Layout) -> str:
+def find_open_layout_part(table: Table, chips: ChipsOnTable, layout: Layout) -> str:
     """Return the name of the open part of the betting layout; empty if the layout is not divided into parts."""
     parts = list_felt_parts(table, layout)
     return chips.open_part if chips.open_part in parts else next(iter(parts), "")
@@ -137,11 +137,11 @@ def lay_out_felt(table: Table, chips: ChipsOnTable, layout: Layout) -> FeltLayou
     pages = lay_out_pages(table, layout)
     if not pages:
         return FeltLayout()
-    part = find_open_part(table, chips, layout)
+    part = find_open_layout_part(table, chips, layout)
     return lay_out_rows(pages[int(part) if part else 0], find_rect_below_tabs(table, layout))
 
 
-def lay_out_tabs(table: Table, chips: ChipsOnTable, layout: Layout) -> list[tuple[Rect, Action]]:
+def lay_out_part_tabs(table: Table, chips: ChipsOnTable, layout: Layout) -> list[tuple[Rect, Action]]:
     """Return the keys (tabs) that open another part of the betting layout, and on a telephone its next sheet."""
     x, y, w, _ = find_felt_rect(layout)
     height, rows = layout.touch_size_min if layout.is_telephone else OUTSIDE_BET_HEIGHT, list[list[Action]]()
@@ -150,7 +150,7 @@ def lay_out_tabs(table: Table, chips: ChipsOnTable, layout: Layout) -> list[tupl
         y += compute_height_above_spots(table, layout)
         rows = [[Action("cloth", part) for part in parts]]
     elif layout.is_telephone:
-        race = find_open_part(table, chips, layout) == RACETRACK_PART
+        race = find_open_layout_part(table, chips, layout) == RACETRACK_PART_NAME
         rows = (
             [] if race else [[Action("sheet", n) for n in range(len(list_street_sheets(table, layout)) + 1)]]
         )
@@ -261,8 +261,8 @@ def is_inside_bet(spot: Spot) -> bool:
 
 def _lay_out_roulette(table: Table, chips: ChipsOnTable, layout: Layout) -> FeltLayout:
     """Return the roulette layout: streets, zeros and outside bets with their touch areas and chip points."""
-    part = find_open_part(table, chips, layout)
-    if part == RACETRACK_PART:
+    part = find_open_layout_part(table, chips, layout)
+    if part == RACETRACK_PART_NAME:
         return _lay_out_racetrack(table, chips, layout)
     x, y, w, h = find_felt_rect(layout)
     zeros = [pocket for pocket in sorted(table.wheel_pockets) if _find_pocket_centre(pocket) is None]
@@ -346,7 +346,7 @@ def _find_chip_corner(rect: Rect) -> Point:
     return (x + w - 14, y + h - 14)
 
 
-def _find_middle(rect: Rect) -> Point:
+def _find_rect_centre(rect: Rect) -> Point:
     """Return the centre of a rectangle."""
     return (rect[0] + rect[2] / 2, rect[1] + rect[3] / 2)
 
@@ -377,7 +377,7 @@ def _lay_out_outside_bets(table: Table, grid: _StreetGrid, part: str) -> FeltLay
                 OUTSIDE_BET_HEIGHT,
             )
         double = len(spot.covered_pockets) == _DOUBLE_BET_POCKETS
-        at.append((spot.id, _find_middle(rect) if double else place_chip_beside_label(rect)))
+        at.append((spot.id, _find_rect_centre(rect) if double else place_chip_beside_label(rect)))
         if not double:
             cells.append(FeltCell(rect, spot=spot.id))
         is_open = double == doubles or len(spot.covered_pockets) == 18

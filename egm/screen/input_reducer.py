@@ -28,7 +28,7 @@ from egm.screen.table import (
 from egm.screen.theme import Theme
 from egm.screen.view import (
     Action,
-    Page,
+    PlayerPage,
     Scene,
     View,
     build_view_timeline,
@@ -90,9 +90,9 @@ def apply_action(
         next_play_pressed_at=next_game_at,
     )
     if action.name == "play" and view.scene is Scene.GAME and not is_decision_due(view, theme):
-        if view.page is not Page.NONE and not view.is_focus_shown:
+        if view.page is not PlayerPage.NONE and not view.is_focus_shown:
             return replace(
-                view, page=Page.NONE
+                view, page=PlayerPage.NONE
             ), ()  # PLAY stakes nothing on a game that is covered by a page.
         if view.snapshot is not None and view.snapshot.state == "playing":
             return _shorten_presentation(view, theme), ()
@@ -133,7 +133,7 @@ def _shorten_presentation(view: View, theme: Theme) -> View:
     if show is None or line is None:
         return view
     since = view.now - show.began_at
-    if marks.find_least_revolutions(view.game) and since < line.last_stop:
+    if marks.find_minimum_wheel_turns(view.game) and since < line.last_stop:
         return view  # A wheel must complete its turns (Québec by-law, ss. 74 and 121).
     ends = (
         show.is_complete
@@ -154,7 +154,7 @@ def start_next_game(view: View) -> tuple[View, Messages]:
     """
     if view.next_play_pressed_at is None or view.snapshot is None:
         return view, ()
-    hidden = view.scene is not Scene.GAME or view.page is not Page.NONE or view.decision is not None
+    hidden = view.scene is not Scene.GAME or view.page is not PlayerPage.NONE or view.decision is not None
     if (
         hidden
         or is_dismissible_reminder_shown(view)
@@ -180,7 +180,7 @@ def _apply_player_action(view: View, action: Action, theme: Theme) -> tuple[View
         covers = action.name in {"help", "games"} and is_show_running(view, theme)
         return view if covers else _apply_screen_action(view, action.name), ()
     keeps_page_open = action.name in {"language", "denomination", "limit"}
-    return view if keeps_page_open else replace(view, page=Page.NONE), requests
+    return view if keeps_page_open else replace(view, page=PlayerPage.NONE), requests
 
 
 def _move_focus(view: View, action: Action, theme: Theme, choices: Sequence[Action]) -> View | Action:
@@ -275,10 +275,10 @@ def _apply_choice(view: View, action: Action) -> tuple[View, Messages]:
 def _apply_keno_action(view: View, name: str, value: Any) -> tuple[View, Messages]:
     """Apply a touch of a Keno game: mark a number, or change cards, groups, draws, bonuses or the named ticket."""
     game, snapshot = view.game, view.snapshot
-    if game is None or snapshot is None or not marks.is_keno(game) or not view.accepts_request("bet"):
+    if game is None or snapshot is None or not marks.is_keno_game(game) or not view.accepts_request("bet"):
         return view, ()
     if name == "form":
-        request = marks.choose_form(game, snapshot, None if value is None else str(value))
+        request = marks.request_form_choice(game, snapshot, None if value is None else str(value))
         return replace(view, slip=marks.KenoSlip(), marked_at=view.now), request
     if name == "draws":
         slip = marks.choose_next_draws(game, view.slip)
@@ -371,7 +371,7 @@ def _change_table_display(view: View, name: str, value: Any) -> View:
 def _request_area_stake(view: View, area: str) -> tuple[View, Messages]:
     """Request the next higher stake on a betting area of the wheel."""
     game, snapshot = view.game, view.snapshot
-    if game is None or snapshot is None or not marks.is_wheel(game) or not view.accepts_request("bet"):
+    if game is None or snapshot is None or not marks.is_wheel_game(game) or not view.accepts_request("bet"):
         return view, ()
     return view, marks.request_next_area_stake(game, snapshot, area)
 
@@ -384,7 +384,7 @@ def _request_bet_change(view: View, step: int) -> tuple[Intent, ...]:
     options = list_available_bets(view)
     if view.snapshot is None or not options or (view.table is not None and view.table.spots):
         return ()  # At a table with spots, bets are chips, and these keys move from spot to spot.
-    game = view.game if marks.is_keno(view.game) else None
+    game = view.game if marks.is_keno_game(view.game) else None
     marked = game is not None and view.slip.has_marks
     common = marks.find_current_stake(view.snapshot, game) if marked and game else view.snapshot.bet_credits
     current = view.slip.list_card_stakes(common)[view.slip.current_card_index] if marked else common
@@ -441,10 +441,10 @@ def _request_next_language(view: View) -> tuple[Intent, ...]:
 def _apply_screen_action(view: View, name: str) -> View:
     """Apply an action that concerns only the screen: pages, volume, the drawer of simulated devices."""
     return {
-        "help": lambda: _toggle_page(view, Page.HELP),
-        "games": lambda: _toggle_page(view, Page.GAMES),
-        "slip": lambda: _toggle_page(view, Page.SLIP),
-        "close": lambda: replace(view, page=Page.NONE),
+        "help": lambda: _toggle_page(view, PlayerPage.HELP),
+        "games": lambda: _toggle_page(view, PlayerPage.GAMES),
+        "slip": lambda: _toggle_page(view, PlayerPage.SLIP),
+        "close": lambda: replace(view, page=PlayerPage.NONE),
         "next": lambda: _turn_sheet(view, 1),
         "back": lambda: _turn_sheet(view, -1),
         "volume": lambda: replace(view, volume=(view.volume + 1) % 4),
@@ -452,9 +452,9 @@ def _apply_screen_action(view: View, name: str) -> View:
     }.get(name, lambda: view)()
 
 
-def _toggle_page(view: View, page: Page) -> View:
+def _toggle_page(view: View, page: PlayerPage) -> View:
     """Open the given page at its first sheet; if it is open already, close it."""
-    new_page = Page.NONE if view.page is page else page
+    new_page = PlayerPage.NONE if view.page is page else page
     return replace(view, page=new_page, sheet=0, focus=0, is_focus_shown=False)
 
 

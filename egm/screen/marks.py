@@ -12,16 +12,16 @@ from egm.kernel.messages import GameView, Intent, Snapshot
 
 #: One card: its groups of numbers. A card of one group is played as a whole; of several, every combination of
 #: groups.
-Card = tuple[frozenset[int], ...]
+KenoCardMarks = tuple[frozenset[int], ...]
 #: A card without marks.
-_EMPTY_CARD: Card = (frozenset(),)
+_UNMARKED_CARD: KenoCardMarks = (frozenset(),)
 
 
 @dataclass(frozen=True, slots=True)
 class KenoSlip:
     """A Keno slip as marked by the player. Without marks, it stands for a quick pick."""
 
-    cards: tuple[Card, ...] = (_EMPTY_CARD,)
+    cards: tuple[KenoCardMarks, ...] = (_UNMARKED_CARD,)
     """The cards of the slip. A card is a tuple of groups, each a set of marked numbers."""
     current_card_index: int = 0
     """The index of the card that is being marked."""
@@ -65,7 +65,7 @@ class KenoSlip:
         return any(group for card in self.cards for group in card)
 
     @property
-    def current_card(self) -> Card:
+    def current_card(self) -> KenoCardMarks:
         """Return the card that is being marked."""
         return self.cards[self.current_card_index]
 
@@ -74,7 +74,7 @@ class KenoSlip:
         """Return the numbers marked on the current card."""
         return frozenset().union(*self.current_card)
 
-    def with_current_card(self, card: Card) -> "KenoSlip":
+    def with_current_card(self, card: KenoCardMarks) -> "KenoSlip":
         """Return the slip with ``card`` in place of the card that is being marked."""
         return replace(
             self,
@@ -83,7 +83,7 @@ class KenoSlip:
 
 
 # ---------------------------------------------------------------------- Keno
-def is_keno(game: GameView | None) -> bool:
+def is_keno_game(game: GameView | None) -> bool:
     """Return whether the game is a Keno game, in which the player marks numbers."""
     return game is not None and "tables" in game.presentation and "marks" in game.presentation
 
@@ -98,7 +98,7 @@ def list_permitted_stakes(game: GameView) -> tuple[int, ...]:
     return tuple(int(stake) for stake in game.presentation["marks"]["stakes"])
 
 
-def find_ticket_maximum(game: GameView, item: str) -> int:
+def find_maximum_per_ticket(game: GameView, item: str) -> int:
     """Return the highest number of ``item`` in a Keno game.
 
     ``item`` is ``selections`` (cards on a ticket), ``groups`` (in a selection) or ``draws`` (for a ticket).
@@ -106,7 +106,7 @@ def find_ticket_maximum(game: GameView, item: str) -> int:
     return int(game.presentation["marks"][item])
 
 
-def count_ways(card: Card) -> dict[int, int]:
+def count_ways_by_spot_count(card: KenoCardMarks) -> dict[int, int]:
     """Return, by number of spots, how many ways a Keno card has.
 
     A way is a combination of the card's groups; its spots are the numbers in these groups.
@@ -118,7 +118,7 @@ def count_ways(card: Card) -> dict[int, int]:
     return counts
 
 
-def count_paid_ways(game: GameView, card: Card) -> dict[int, int]:
+def count_paid_ways_by_spot_count(game: GameView, card: KenoCardMarks) -> dict[int, int]:
     """Return, by number of spots, how many ways (combinations of groups) of a Keno card the game pays.
 
     Empty if the card is not valid.
@@ -126,7 +126,9 @@ def count_paid_ways(game: GameView, card: Card) -> dict[int, int]:
     if not all(card):
         return {}
     counts = {
-        count: sets for count, sets in count_ways(card).items() if count in list_permitted_spot_counts(game)
+        count: sets
+        for count, sets in count_ways_by_spot_count(card).items()
+        if count in list_permitted_spot_counts(game)
     }
     smallest, largest = min(map(len, card)), sum(map(len, card))
     fits = any(count >= smallest for count in counts) and largest >= min(list_permitted_spot_counts(game))
@@ -135,7 +137,7 @@ def count_paid_ways(game: GameView, card: Card) -> dict[int, int]:
 
 def is_valid_slip(game: GameView, slip: KenoSlip) -> bool:
     """Return whether the player's marks make a valid Keno ticket."""
-    return all(count_paid_ways(game, card) for card in slip.cards)
+    return all(count_paid_ways_by_spot_count(game, card) for card in slip.cards)
 
 
 def toggle_number(game: GameView, slip: KenoSlip, number: int) -> KenoSlip:
@@ -161,7 +163,7 @@ def add_group(game: GameView, slip: KenoSlip) -> KenoSlip:
     card = slip.current_card
     return (
         slip.with_current_card((*card, frozenset()))
-        if card[-1] and len(card) < find_ticket_maximum(game, "groups")
+        if card[-1] and len(card) < find_maximum_per_ticket(game, "groups")
         else slip
     )
 
@@ -171,14 +173,14 @@ def add_card(game: GameView, slip: KenoSlip) -> KenoSlip:
 
     Return it unchanged if one of its cards is not playable yet, or if the game allows no more cards.
     """
-    if not is_valid_slip(game, slip) or len(slip.cards) >= find_ticket_maximum(game, "selections"):
+    if not is_valid_slip(game, slip) or len(slip.cards) >= find_maximum_per_ticket(game, "selections"):
         return slip
-    return replace(slip, cards=(*slip.cards, _EMPTY_CARD), current_card_index=len(slip.cards))
+    return replace(slip, cards=(*slip.cards, _UNMARKED_CARD), current_card_index=len(slip.cards))
 
 
 def list_draws_on_offer(game: GameView) -> tuple[int, ...]:
     """Return, ascending, the counts of draws for which a Keno ticket can be bought (M-05)."""
-    largest = find_ticket_maximum(game, "draws")
+    largest = find_maximum_per_ticket(game, "draws")
     return tuple(sorted({n for n in (1, 2, 3, 4, 5, 10, 20) if n < largest} | {largest}))
 
 
@@ -253,7 +255,7 @@ def compute_current_form_price(game: GameView, form: Mapping[str, object], snaps
     return min(compute_form_price(game, form, stake), max(list_form_prices(game, form)))
 
 
-def choose_form(game: GameView, snapshot: Snapshot, form_id: str | None = None) -> tuple[Intent, ...]:
+def request_form_choice(game: GameView, snapshot: Snapshot, form_id: str | None = None) -> tuple[Intent, ...]:
     """Return the request to bet on the named ticket ``form_id`` at the current stake.
 
     Without ``form_id``, request the named ticket after the current one.
@@ -273,7 +275,7 @@ def request_form(form: Mapping[str, object], cost: int) -> Intent:
 def compute_slip_cost(game: GameView, slip: KenoSlip, stake: int) -> int:
     """Return the price of the slip's ticket in credits: all ways of its cards, bonuses and draws."""
     staked = zip(slip.cards, slip.list_card_stakes(stake), strict=True)
-    ways_cost = sum(sum(count_paid_ways(game, card).values()) * each for card, each in staked)
+    ways_cost = sum(sum(count_paid_ways_by_spot_count(game, card).values()) * each for card, each in staked)
     return ways_cost * _compute_cost_factor(game, slip.bonuses, slip.draws)
 
 
@@ -291,7 +293,7 @@ def request_slip_bet(game: GameView, slip: KenoSlip, stake: int) -> tuple[Intent
         "selections": [
             {
                 "groups": [sorted(group) for group in card],
-                "stakes": {str(count): each for count in sorted(count_paid_ways(game, card))},
+                "stakes": {str(count): each for count in sorted(count_paid_ways_by_spot_count(game, card))},
             }
             for card, each in zip(slip.cards, slip.list_card_stakes(stake), strict=True)
         ]
@@ -332,12 +334,12 @@ def build_slip_from_wager(wager: Mapping[str, Any]) -> KenoSlip:
 
 
 # ---------------------------------------------------------------------- the wheel
-def is_wheel(game: GameView | None) -> bool:
+def is_wheel_game(game: GameView | None) -> bool:
     """Return whether the game is a wheel with betting areas on which the player places stakes."""
     return game is not None and "areas" in game.presentation
 
 
-def find_least_revolutions(game: GameView | None) -> int:
+def find_minimum_wheel_turns(game: GameView | None) -> int:
     """Return how many turns a spin of this game's wheel needs to be valid, or 0 without a minimum."""
     return int(game.presentation.get("revolutions") or 0) if game is not None else 0
 

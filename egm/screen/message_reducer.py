@@ -17,21 +17,21 @@ from egm.kernel.messages import (
 from egm.kernel.service_pages import Replay
 from egm.screen import marks
 from egm.screen.input_reducer import Messages, start_next_game
-from egm.screen.outcome import OutcomeError, list_reel_stages, read_field
+from egm.screen.outcome import OutcomeError, list_reel_stages, read_reel_field
 from egm.screen.round_result import build_round_result
 from egm.screen.service_input import update_input_for_page
-from egm.screen.show import GameShow
+from egm.screen.show import OutcomePresentation
 from egm.screen.steps import PickStep, Step, TableStep, read_steps
 from egm.screen.table import (
     ChipsOnTable,
     apply_machine_answer,
-    is_table,
-    read_bets_in_force,
+    is_table_game,
+    read_registered_bets,
     read_table,
     request_bet,
 )
 from egm.screen.theme import Theme
-from egm.screen.view import Page, View, build_view_timeline, find_shown_reel_spin
+from egm.screen.view import PlayerPage, View, build_view_timeline, find_shown_reel_spin
 
 #: A refusal within this time of a touch is shown as the answer to it, even if its text is unchanged
 #: (seconds).
@@ -45,11 +45,11 @@ def apply_message(view: View, message: Message) -> View:
     """
     if isinstance(message, Hello):
         fields = {
-            game.id: {stage: read_field(game, stage) for stage in list_reel_stages(game)}
+            game.id: {stage: read_reel_field(game, stage) for stage in list_reel_stages(game)}
             for game in message.games
         }
         games = {game.id: game for game in message.games}
-        tables = {game.id: read_table(game) for game in message.games if is_table(game)}
+        tables = {game.id: read_table(game) for game in message.games if is_table_game(game)}
         view = replace(view, games=games, fields=fields, tables=tables)
         return replace(view, is_linked=True, machine_texts=message.words)
     if isinstance(message, GameOutcome):
@@ -92,7 +92,7 @@ def _start_presentation(view: View, play: GameOutcome) -> View:
     result = build_round_result(play, view.games.get(play.game_id), view.snapshot)
     show = replace(_build_continued_show(view, play, steps), result=result)
     view = _prepare_chips_after_round(view, play)
-    return replace(view, show=show, decision=None, page=Page.NONE, last_activity_at=view.now)
+    return replace(view, show=show, decision=None, page=PlayerPage.NONE, last_activity_at=view.now)
 
 
 def _prepare_chips_after_round(view: View, play: GameOutcome) -> View:
@@ -127,7 +127,7 @@ def _show_decision(view: View, decision: DecisionRequest) -> View:
         held_bits=advised_marks,
         focus=0,
         is_focus_shown=False,
-        page=Page.NONE,
+        page=PlayerPage.NONE,
         last_activity_at=view.now,
     )
     game_id = view.snapshot.game_id or ""
@@ -168,17 +168,17 @@ def _is_round_shown(view: View, play_id: str) -> bool:
     return view.show is not None and view.decision is not None and view.show.play.play_id == play_id
 
 
-def _build_continued_show(view: View, play: GameOutcome, steps: tuple[Step, ...]) -> GameShow:
+def _build_continued_show(view: View, play: GameOutcome, steps: tuple[Step, ...]) -> OutcomePresentation:
     """Return the presentation of a game's steps after a decision.
 
     It leaves out the steps that were already presented before an earlier decision of the same game.
     """
     old_show, decision = view.show, view.decision
     if old_show is None or decision is None or not _is_round_shown(view, play.play_id) or view.game is None:
-        return GameShow(play, view.now, steps, find_shown_reel_spin(view))
+        return OutcomePresentation(play, view.now, steps, find_shown_reel_spin(view))
     last = old_show.steps[-1]
     if isinstance(last, TableStep):
-        return GameShow(
+        return OutcomePresentation(
             play,
             view.now,
             (*old_show.steps, *steps),
@@ -188,7 +188,7 @@ def _build_continued_show(view: View, play: GameOutcome, steps: tuple[Step, ...]
         )
     boxes_opened = len(last.opened_boxes) if isinstance(last, PickStep) and decision.kind == "pick" else 0
     seen_count = len(old_show.steps) - (1 if decision.kind in {"pick", "hold"} else 0)
-    return GameShow(
+    return OutcomePresentation(
         play,
         view.now,
         steps,
@@ -242,7 +242,7 @@ def _apply_snapshot(view: View, snapshot: Snapshot) -> View:
     if snapshot.state != "playing" and view.decision is not None:
         changed_view = replace(changed_view, decision=None)
     if snapshot.state in {"handpay", "door_open", "tilt", "out_of_service", "locked"}:
-        changed_view = replace(changed_view, page=Page.NONE)
+        changed_view = replace(changed_view, page=PlayerPage.NONE)
     return changed_view
 
 
@@ -333,7 +333,7 @@ def _update_chips(view: View, old_snapshot: Snapshot | None, snapshot: Snapshot)
     if table is None:
         return view
     if old_snapshot is None or old_snapshot.game_id != snapshot.game_id:
-        return replace(view, chips=ChipsOnTable(bets=read_bets_in_force(table, snapshot)))
+        return replace(view, chips=ChipsOnTable(bets=read_registered_bets(table, snapshot)))
     waits = view.now - view.chips.requested_at <= MACHINE_ANSWER_SECONDS_MAX
     return replace(view, chips=apply_machine_answer(table, view.chips, snapshot, waits=waits))
 
@@ -410,7 +410,7 @@ def build_recall_view(view: View, now: Snapshot, replay: Replay) -> View | None:
         return None  # A display of another version: the page lists its facts as text.
 
 
-def mark_link_lost(view: View) -> View:
+def mark_machine_link_lost(view: View) -> View:
     """Return the view after the connection to the machine was lost; the same view if it already shows this."""
     return replace(view, is_linked=False, scene_began_at=view.now) if view.is_linked else view
 

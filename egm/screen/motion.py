@@ -54,7 +54,9 @@ class ReelTravel:
 
         The number of turns is chosen so that the speed is as near as possible to the theme's full speed.
         """
-        full_speed_cells = motion.cells_per_second * max(0.1, self.stop_at - motion.spin_up - _RUN_UP / 2)
+        full_speed_cells = motion.cells_per_second * max(
+            0.1, self.stop_at - motion.spin_up - _RUN_UP_SECONDS / 2
+        )
         base = (self.start_position - self.target_position) % self.strip_length
         return (
             base + max(0, round((full_speed_cells - base) / self.strip_length)) * self.strip_length
@@ -66,14 +68,20 @@ class ReelTravel:
         if elapsed_seconds <= 0:
             return float(self.start_position)
         if elapsed_seconds < motion.spin_up:
-            return self.start_position + _DRAW_BACK * math.sin(elapsed_seconds / motion.spin_up * math.pi / 2)
+            return self.start_position + _DRAW_BACK_CELLS * math.sin(
+                elapsed_seconds / motion.spin_up * math.pi / 2
+            )
         running_seconds = self.stop_at - motion.spin_up
-        total = self.count_cells(motion) + _DRAW_BACK
-        speed = total / (running_seconds - _RUN_UP / 2)
+        total = self.count_cells(motion) + _DRAW_BACK_CELLS
+        speed = total / (running_seconds - _RUN_UP_SECONDS / 2)
         t = elapsed_seconds - motion.spin_up
         if t < running_seconds:
-            travelled = speed * t * t / (2 * _RUN_UP) if t < _RUN_UP else speed * (t - _RUN_UP / 2)
-            return self.start_position + _DRAW_BACK - travelled
+            travelled = (
+                speed * t * t / (2 * _RUN_UP_SECONDS)
+                if t < _RUN_UP_SECONDS
+                else speed * (t - _RUN_UP_SECONDS / 2)
+            )
+            return self.start_position + _DRAW_BACK_CELLS - travelled
         return self.target_position - self._compute_overshoot(
             (elapsed_seconds - self.stop_at) / motion.settle
         )
@@ -95,15 +103,15 @@ class ReelTravel:
 
         ``share`` is the fraction of its settling time that has passed.
         """
-        return 0.0 if share >= 1 else _OVERSHOOT * math.sin(share * math.pi * 1.6) * (1 - share) ** 1.5
+        return 0.0 if share >= 1 else _OVERSHOOT_CELLS * math.sin(share * math.pi * 1.6) * (1 - share) ** 1.5
 
 
 #: Seconds in which a reel reaches full speed.
-_RUN_UP = 0.28
+_RUN_UP_SECONDS = 0.28
 #: Cells by which a reel moves back before it starts.
-_DRAW_BACK = 0.28
+_DRAW_BACK_CELLS = 0.28
 #: Cells by which a reel runs past its stop at most, before it returns.
-_OVERSHOOT = 0.30
+_OVERSHOOT_CELLS = 0.30
 
 
 def compute_roll_up_amount(amount: int, elapsed_seconds: float, duration_seconds: float) -> int:

@@ -11,9 +11,9 @@ from typing import Any, Final
 from egm.kernel.messages import GameView
 
 #: A text by language code.
-Names = Mapping[str, str]
+TextByLanguage = Mapping[str, str]
 #: The symbols shown, as the rows of each reel.
-Window = tuple[tuple[str, ...], ...]
+ReelWindow = tuple[tuple[str, ...], ...]
 
 #: The name of a game's first stage.
 BASE_STAGE: Final = "base"
@@ -67,14 +67,14 @@ class ReelField:
     """The symbols of each reel's strip."""
     reel_heights: tuple[int, ...]
     """How many symbols of each reel are visible."""
-    names: Mapping[str, Names]
+    names: Mapping[str, TextByLanguage]
     """The name of each symbol, by symbol and language."""
     lines: tuple[tuple[int, ...], ...]
     """The pay lines; each has a row for every reel."""
     prizes: tuple[PrizeTableRow, ...]
     groups: Mapping[str, tuple[str, ...]]
     """The symbols of each symbol group, by the group's name."""
-    prize_names: Mapping[str, Names]
+    prize_names: Mapping[str, TextByLanguage]
     """The names of prizes that are not for one symbol, by prize and language."""
     trigger_counts: Mapping[str, int] = field(default_factory=dict)
     """The scatter symbols that trigger a feature anywhere in the window, each with the number of symbols needed."""
@@ -108,13 +108,13 @@ class ReelField:
 
 
 @dataclass(frozen=True, slots=True)
-class CascadeFall:
+class CascadeWindow:
     """One window of a cascade, and its wins.
 
     In a cascade, winning symbols disappear and new symbols fall into the window, until there is no new win.
     """
 
-    window: Window
+    window: ReelWindow
     wins: tuple[WinOnReels, ...]
     multiplier: int
 
@@ -123,7 +123,7 @@ class CascadeFall:
 class ReelSpin:
     """One spin of the reels and its wins."""
 
-    window: Window
+    window: ReelWindow
     """The visible symbols of each reel after it stopped."""
     stops: tuple[int, ...]
     """The strip position at which each reel stopped.
@@ -137,15 +137,15 @@ class ReelSpin:
     multiplier: int = 1
     first_stops: tuple[int, ...] = ()
     """The stops of the first spin, before the player chose reels to hold; empty without a first spin."""
-    cascade_falls: tuple[CascadeFall, ...] = ()
+    cascade_falls: tuple[CascadeWindow, ...] = ()
     """The windows of a cascade, the first that of the spin itself; empty without a cascade."""
-    evaluated_window: Window | None = None
+    evaluated_window: ReelWindow | None = None
     """The window that was paid, if it differs from ``window`` because symbols expanded; otherwise None."""
     awaited_reels: tuple[int, ...] = ()
     """The reels that spin longer to build anticipation (:func:`find_awaited_reels`)."""
 
     @property
-    def windows_to_show(self) -> tuple[tuple[Window, tuple[WinOnReels, ...]], ...]:
+    def windows_to_show(self) -> tuple[tuple[ReelWindow, tuple[WinOnReels, ...]], ...]:
         """Return the reel windows to show, each with its wins.
 
         After a cascade they are the windows with a win or, if none won, the last window.
@@ -156,7 +156,7 @@ class ReelSpin:
         return won or ((self.last_window, ()),)
 
     @property
-    def last_window(self) -> Window:
+    def last_window(self) -> ReelWindow:
         """Return the window at the end of the spin."""
         if self.cascade_falls:
             return self.cascade_falls[-1].window
@@ -202,7 +202,7 @@ def _list_pays(data: Mapping[str, Any]) -> list[Mapping[str, Any]]:
     return list(pays_by_name.values())
 
 
-def read_field(game: GameView, stage: str = BASE_STAGE) -> ReelField:
+def read_reel_field(game: GameView, stage: str = BASE_STAGE) -> ReelField:
     """Return the fixed reel data of one stage of a game, from its published data. Raises :class:`OutcomeError`."""
     data = game.presentation
     try:
@@ -283,7 +283,7 @@ def _find_trigger_counts(
     return least_counts
 
 
-def find_awaited_reels(field: ReelField, window: Window) -> tuple[int, ...]:
+def find_awaited_reels(field: ReelField, window: ReelWindow) -> tuple[int, ...]:
     """Return the reels that spin longer to build anticipation.
 
     They are the reels on which one more scatter symbol would trigger a feature. They are found from the symbols on the
@@ -328,7 +328,7 @@ def _find_stop(strip: Sequence[str], window: Sequence[str], hint: int) -> int:
     return min(fits, key=lambda i: min((i - hint) % count, (hint - i) % count), default=-1)
 
 
-def read_result(field: ReelField, display: Mapping[str, Any]) -> ReelSpin:
+def read_reel_spin(field: ReelField, display: Mapping[str, Any]) -> ReelSpin:
     """Return one spin of the reels from an outcome's display data.
 
     Raises OutcomeError if the data do not fit ``field``.
@@ -338,9 +338,9 @@ def read_result(field: ReelField, display: Mapping[str, Any]) -> ReelSpin:
         window = _read_window(display["window"], field)
         wins = _read_wins(display, field)
         falls = tuple(
-            CascadeFall(
+            CascadeWindow(
                 _read_window(fall["window"], field),
-                _match_paid_wins(_read_wins(fall, field), wins),
+                _find_window_wins_with_paid_credits(_read_wins(fall, field), wins),
                 int(fall.get("multiplier", 1)),
             )
             for fall in display.get("falls", ())
@@ -363,7 +363,7 @@ def read_result(field: ReelField, display: Mapping[str, Any]) -> ReelSpin:
         raise OutcomeError(f"display: {error!r}") from error
 
 
-def _read_window(data: Any, field: ReelField) -> Window:
+def _read_window(data: Any, field: ReelField) -> ReelWindow:
     """Return the symbols that each reel shows, from an outcome's data.
 
     Raises OutcomeError if they do not fit the heights of the reels.
@@ -376,7 +376,7 @@ def _read_window(data: Any, field: ReelField) -> Window:
     return window
 
 
-def _match_paid_wins(
+def _find_window_wins_with_paid_credits(
     of_fall: tuple[WinOnReels, ...], of_step: tuple[WinOnReels, ...]
 ) -> tuple[WinOnReels, ...]:
     """Return the wins of one window of a cascade, each with the credits that were paid for it.

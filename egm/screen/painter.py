@@ -79,7 +79,7 @@ def _centre_line_on_capitals(font: pygame.font.Font, text: str, line: pygame.Sur
 
 
 #: Maximum number of values that a painter remembers by name.
-_REMEMBERED_MAX: Final = 24
+_CACHED_VALUES_MAX: Final = 24
 
 
 class Painter:
@@ -136,7 +136,7 @@ class Painter:
         remembered = self._remembered.get(name)
         if remembered is None or remembered[0] != key:
             remembered = self._remembered[name] = (key, make())
-            if len(self._remembered) > _REMEMBERED_MAX:
+            if len(self._remembered) > _CACHED_VALUES_MAX:
                 self._remembered.popitem(last=False)
         return cast(_T, remembered[1])
 

@@ -9,7 +9,7 @@ from zoneinfo import ZoneInfo
 import pygame
 
 from egm.screen.layout import DECK_KEYS, LANDSCAPE, Layout, is_inside
-from egm.screen.marks import is_keno, is_wheel
+from egm.screen.marks import is_keno_game, is_wheel_game
 from egm.screen.painter import Painter, Rect
 from egm.screen.scenes.attract import draw_attract, draw_celebration
 from egm.screen.scenes.board import draw_board
@@ -17,13 +17,13 @@ from egm.screen.scenes.chrome import draw_background
 from egm.screen.scenes.decide import lay_out_answers
 from egm.screen.scenes.deck import choose_win_meter, draw_deck, draw_meters, draw_residual_key, draw_staff_key
 from egm.screen.scenes.drawer import draw_drawer, find_tab_rect, lay_out_controls
-from egm.screen.scenes.feature import light_stage_for_feature
+from egm.screen.scenes.feature import apply_feature_colours
 from egm.screen.scenes.glass import draw_side_panels
 from egm.screen.scenes.hand import lay_out_hand_keys, list_felt_touches
 from egm.screen.scenes.help import draw_help, lay_out_page_keys, list_sheet_touches
 from egm.screen.scenes.keno import count_tray_rows, list_keno_touches
 from egm.screen.scenes.limits_sign import lay_out_small_print
-from egm.screen.scenes.lockup import describe_scene, draw_lockup
+from egm.screen.scenes.lockup import describe_lockup, draw_lockup
 from egm.screen.scenes.menu import draw_menu, format_menu_choice, format_menu_lines, list_menu_touches
 from egm.screen.scenes.recall import draw_page, list_page_touches
 from egm.screen.scenes.reminder import draw_reminder, find_due_reminder, lay_out_reminder_keys
@@ -37,7 +37,7 @@ from egm.screen.text import Texts
 from egm.screen.theme import Theme
 from egm.screen.view import (
     Action,
-    Page,
+    PlayerPage,
     Scene,
     View,
     build_view_timeline,
@@ -96,7 +96,7 @@ class Picture:
     def draw_view(self, surface: pygame.Surface, view: View) -> None:
         """Draw the view on ``surface``. The view is not changed."""
         self.painter.surface = surface
-        stage = light_stage_for_feature(self._build_stage(view))
+        stage = apply_feature_colours(self._build_stage(view))
         surface.blit(draw_background(stage), (0, 0))
         if view.scene is Scene.SERVICE:
             draw_page(stage)
@@ -113,7 +113,7 @@ class Picture:
         draw_meters(stage)
         draw_deck(stage)
         draw_drawer(stage)
-        if _can_delay_frame(view):
+        if _may_delay_frame(view):
             # Draw slow backgrounds (a fifth of a second) in advance, not when a feature begins.
             draw_background(replace(stage, has_feature_colours=True))
 
@@ -125,7 +125,7 @@ class Picture:
         """
         stage, snapshot = self._build_stage(view), view.snapshot
         if snapshot is None or view.scene in {Scene.BOOT, Scene.LOST}:
-            reason = describe_scene(stage, Scene.BOOT)
+            reason = describe_lockup(stage, Scene.BOOT)
             return _join_sentences([reason.title, *reason.lines]) if view.scene is Scene.BOOT else ""
         focus = self._find_focused_action(stage)
         if view.scene is Scene.SERVICE:
@@ -133,13 +133,13 @@ class Picture:
             lines = [] if page is None else format_page_lines(page, stage)
             focus_text = "" if page is None or focus is None else format_action(page, focus, stage)
             return _join_sentences((focus_text, *lines))
-        if view.page is Page.GAMES:
+        if view.page is PlayerPage.GAMES:
             focus_text = "" if focus is None else format_menu_choice(stage, focus)
             return _join_sentences((focus_text, *format_menu_lines(stage)))
         if view.scene in {Scene.GAME, Scene.ATTRACT}:
             lines = [choose_status(stage)[0]]
         else:
-            reason = describe_scene(stage, view.scene)
+            reason = describe_lockup(stage, view.scene)
             lines = [reason.title, reason.headline, *reason.lines]
         tournament = snapshot.current_tournament
         credit = "meter.credit" if tournament is None else "tournament.points"
@@ -176,9 +176,9 @@ class Picture:
         levels = view.snapshot is not None and view.snapshot.progressives
         layout = self.layout.with_levels() if levels else self.layout
         layout = layout.with_open_drawer() if view.is_drawer_open else layout
-        if view.game is not None and is_keno(view.game):
+        if view.game is not None and is_keno_game(view.game):
             layout = layout.with_tray(count_tray_rows(view.game))
-        elif is_wheel(view.game):
+        elif is_wheel_game(view.game):
             layout = layout.with_areas()
         elif view.table is not None:
             facts = 1
@@ -194,7 +194,7 @@ class Picture:
         In portrait there is no room for both.
         """
         shows_page_alone = (
-            self.layout.is_portrait and view.page is not Page.NONE and view.scene is not Scene.SERVICE
+            self.layout.is_portrait and view.page is not PlayerPage.NONE and view.scene is not Scene.SERVICE
         )
         return replace(view, has_device_drawer=False) if shows_page_alone else view
 
@@ -204,12 +204,12 @@ class Picture:
         targets: list[tuple[Rect, Action]] = []
         if view.scene is Scene.SERVICE:
             targets = list_page_touches(stage)
-        elif view.page is Page.HELP:
+        elif view.page is PlayerPage.HELP:
             targets = list_sheet_touches(stage)
             targets += [(rect, Action(name)) for name, rect in lay_out_page_keys(layout.player_page).items()]
-        elif view.page is Page.GAMES:
+        elif view.page is PlayerPage.GAMES:
             targets = list_menu_touches(view, layout)
-        elif view.page is Page.SLIP:
+        elif view.page is PlayerPage.SLIP:
             targets = list_slip_touches(view, layout)
         elif view.scene is Scene.GAME:
             targets = lay_out_reminder_keys(stage) or lay_out_answers(stage)
@@ -241,13 +241,21 @@ class Picture:
                 ]
                 touches.append(TouchTarget(self.layout.drawer, Action("")))
         stage = self._build_stage(view)
-        plate = find_value_plate_rect(stage) if view.scene is Scene.GAME and view.page is Page.NONE else None
+        plate = (
+            find_value_plate_rect(stage)
+            if view.scene is Scene.GAME and view.page is PlayerPage.NONE
+            else None
+        )
         if plate is not None and find_due_reminder(stage) is None:
             touches.append(TouchTarget(plate, Action("")))
         touches += self._list_content_touches(stage)
         if view.table is not None and not view.table.spots and _is_game_visible(view):
             touches += [TouchTarget(rect, action) for rect, action in lay_out_hand_keys(view, stage.layout)]
-        if view.table is not None and _is_round_moving(view, self.theme) and find_due_reminder(stage) is None:
+        if (
+            view.table is not None
+            and _is_table_round_presented(view, self.theme)
+            and find_due_reminder(stage) is None
+        ):
             touches.append(TouchTarget(stage.layout.field, Action("skip")))
         if view.accepts_request("menu"):
             touches.append(TouchTarget(self.layout.staff_key, Action("menu")))
@@ -264,7 +272,7 @@ class Picture:
         return None
 
 
-def _can_delay_frame(view: View) -> bool:
+def _may_delay_frame(view: View) -> bool:
     """Return whether nobody would notice if the next frame were drawn late.
 
     This is so if a game with several stages has been idle for some time.
@@ -279,10 +287,10 @@ def _can_delay_frame(view: View) -> bool:
 
 def _is_game_visible(view: View) -> bool:
     """Return whether the game is visible, with no page in front of it."""
-    return view.scene is Scene.GAME and view.page is Page.NONE
+    return view.scene is Scene.GAME and view.page is PlayerPage.NONE
 
 
-def _is_round_moving(view: View, theme: Theme) -> bool:
+def _is_table_round_presented(view: View, theme: Theme) -> bool:
     """Return whether a round of a table game is being presented and no page covers it."""
     line = build_view_timeline(view, theme)
     if view.show is None or line is None or not _is_game_visible(view):
@@ -298,7 +306,7 @@ def _can_give_up_residual_credit(view: View) -> bool:
     rests = (
         view.snapshot is not None and view.snapshot.residual is not None and view.accepts_request("residual")
     )
-    return rests and view.page is Page.NONE and view.scene in {Scene.GAME, Scene.OUT}
+    return rests and view.page is PlayerPage.NONE and view.scene in {Scene.GAME, Scene.OUT}
 
 
 def _draw_player_area(stage: Stage, scene: Scene) -> None:
@@ -317,11 +325,11 @@ def _draw_player_area(stage: Stage, scene: Scene) -> None:
         draw_reminder(stage)
     else:
         draw_lockup(stage, scene)
-    if view.page is Page.HELP:
+    if view.page is PlayerPage.HELP:
         draw_help(stage)
-    elif view.page is Page.GAMES:
+    elif view.page is PlayerPage.GAMES:
         draw_menu(stage)
-    elif view.page is Page.SLIP:
+    elif view.page is PlayerPage.SLIP:
         draw_slip(stage)
 
 

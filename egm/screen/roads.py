@@ -15,13 +15,13 @@ ROAD_HEIGHT_CELLS: Final = 6
 GridCell = tuple[int, int]
 """The position of a mark on a scoreboard: its column and its row, both from 0."""
 #: The colour of a mark on a road.
-Colour = Literal["red", "blue"]
-SignCount = tuple[str, int]
+MarkColour = Literal["red", "blue"]
+ResultCount = tuple[str, int]
 """A number of the wheel or a total of the dice, and how often it occurred."""
 
 
 @dataclass(frozen=True, slots=True)
-class RoadWin:
+class BigRoadMark:
     """A mark of baccarat's big road: the side that won, and the number of ties drawn on the mark."""
 
     side: str
@@ -33,12 +33,12 @@ def place_bead_plate(results: Sequence[str]) -> dict[GridCell, str]:
     return {(n // ROAD_HEIGHT_CELLS, n % ROAD_HEIGHT_CELLS): result for n, result in enumerate(results)}
 
 
-def build_big_road(results: Sequence[str], sides: Sequence[str]) -> list[list[RoadWin]]:
+def build_big_road(results: Sequence[str], sides: Sequence[str]) -> list[list[BigRoadMark]]:
     """Return the columns of baccarat's big road: each column is a run of wins of the same side.
 
     A tie is added to the mark of the win before it. Ties before the first win are added to the first win.
     """
-    columns: list[list[RoadWin]] = []
+    columns: list[list[BigRoadMark]] = []
     early = 0
     for result in results:
         if result not in sides:
@@ -48,14 +48,14 @@ def build_big_road(results: Sequence[str], sides: Sequence[str]) -> list[list[Ro
             else:
                 early += 1
         elif columns and columns[-1][-1].side == result:
-            columns[-1].append(RoadWin(result))
+            columns[-1].append(BigRoadMark(result))
         else:
-            columns.append([RoadWin(result, early)])
+            columns.append([BigRoadMark(result, early)])
             early = 0
     return columns
 
 
-def derive_road_marks(columns: Sequence[Sequence[RoadWin]], column_distance: int) -> list[Colour]:
+def derive_road_marks(columns: Sequence[Sequence[BigRoadMark]], column_distance: int) -> list[MarkColour]:
     """Return the marks of one of baccarat's derived roads, in order, each red or blue.
 
     ``column_distance`` is 1 for the big eye boy, 2 for the small road, 3 for the cockroach pig. ``columns`` are those
@@ -65,7 +65,7 @@ def derive_road_marks(columns: Sequence[Sequence[RoadWin]], column_distance: int
     Another mark is blue if the column ``column_distance`` to the left ends exactly one row higher, otherwise red.
     """
     lengths = [len(column) for column in columns]
-    marks: list[Colour] = []
+    marks: list[MarkColour] = []
     for n in range(column_distance, len(columns)):
         for row in range(lengths[n]):
             if row:
@@ -75,9 +75,9 @@ def derive_road_marks(columns: Sequence[Sequence[RoadWin]], column_distance: int
     return marks
 
 
-def arrange_in_columns(marks: Sequence[Colour]) -> list[list[Colour]]:
+def arrange_in_columns(marks: Sequence[MarkColour]) -> list[list[MarkColour]]:
     """Arrange the marks of a road in columns: each run of equal colours is one column."""
-    columns: list[list[Colour]] = []
+    columns: list[list[MarkColour]] = []
     for mark in marks:
         if columns and columns[-1][-1] == mark:
             columns[-1].append(mark)
@@ -88,7 +88,7 @@ def arrange_in_columns(marks: Sequence[Colour]) -> list[list[Colour]]:
 
 def count_most_and_least_frequent_signs(
     results: Sequence[str], signs: Sequence[str], count: int
-) -> tuple[list[SignCount], list[SignCount]]:
+) -> tuple[list[ResultCount], list[ResultCount]]:
     """Return the most frequent and the least frequent signs, each with its number of occurrences.
 
     A sign is a number of the wheel or a total of the dice; each list has ``count`` signs. A result may have several

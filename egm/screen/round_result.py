@@ -8,11 +8,11 @@ from dataclasses import dataclass
 from typing import Any
 
 from egm.kernel.messages import GameOutcome, GameView, Snapshot
-from egm.screen.table import is_table
+from egm.screen.table import is_table_game
 
 
 @dataclass(frozen=True, slots=True)
-class RoundResult:
+class RoundResultView:
     """The result of a table round: the total stake and return of the bets that it decided, and how it ended."""
 
     staked_cents: int
@@ -42,18 +42,18 @@ class RoundResult:
 
 def build_round_result(
     play: GameOutcome, game: GameView | None, snapshot: Snapshot | None
-) -> RoundResult | None:
+) -> RoundResultView | None:
     """Return the result of a table round that has ended, or None if the game is not a table game.
 
     ``snapshot`` is the machine's last snapshot before the end, which has the state of the table during the round.
     """
-    if game is None or snapshot is None or not is_table(game):
+    if game is None or snapshot is None or not is_table_game(game):
         return None
     unit_cents, rows = snapshot.denomination_cents, play.settlements
     staked, returned = (sum(int(each.get(name, 0)) for each in rows) for name in ("staked", "credits"))
     pays = any(each.get("pays") for each in rows)
     is_push = all(int(each["credits"]) == int(each.get("staked", 0)) for each in rows)
-    return RoundResult(
+    return RoundResultView(
         staked_cents=staked * unit_cents,
         returned_cents=returned * unit_cents,
         is_push=staked > 0 and is_push and not pays,

@@ -8,15 +8,15 @@ from typing import Final
 
 from egm.kernel.messages import GameOutcome
 from egm.screen.outcome import ReelSpin
-from egm.screen.round_result import RoundResult
+from egm.screen.round_result import RoundResultView
 from egm.screen.steps import GambleStep, HoldStep, KenoStep, PickStep, Step, TableStep, WheelStep
 from egm.screen.theme import Motion
 
 #: The longest presentation, in seconds; a longer one is sped up. The machine ends a game whose presentation
 #: takes a minute.
-LONGEST = 45.0
+PRESENTATION_SECONDS_MAX = 45.0
 #: The factor below which durations are not shortened.
-QUICKEST = 0.55
+DURATION_FACTOR_MIN = 0.55
 #: Seconds from a press of PLAY until the first moving part stops.
 _QUICK_STOP_FIRST_SECONDS: Final = 0.1
 #: Seconds between the stops of the following parts.
@@ -26,7 +26,7 @@ _REEL_TURN_SECONDS_MIN: Final = 0.55
 
 
 @dataclass(frozen=True, slots=True)
-class GameShow:
+class OutcomePresentation:
     """The presentation of a game's outcome on the screen.
 
     A game with decisions is presented in parts. A part ends with a decision or with the game, and has its own show.
@@ -52,12 +52,12 @@ class GameShow:
     """The credits that the game had won in earlier parts."""
     presented_cents: int = 0
     """The amount that the game had won in earlier parts, in minor units."""
-    result: RoundResult | None = None
+    result: RoundResultView | None = None
     """The result of the table round, or None if the round has not ended or the game is not a table game."""
 
 
 @dataclass(frozen=True, slots=True)
-class StepTime:
+class StepTimes:
     """The times of one step of a game's presentation, in seconds from the start of the presentation."""
 
     title_card_begin: float
@@ -73,10 +73,10 @@ class StepTime:
 
 
 @dataclass(frozen=True, slots=True)
-class Timeline:
+class PresentationTimeline:
     """The times of a game's presentation, in seconds from its start, and the celebration level of its win."""
 
-    steps: tuple[StepTime, ...]
+    steps: tuple[StepTimes, ...]
     last_stop: float
     """When all moving parts of the last step have stopped."""
     roll_up_end: float
@@ -93,7 +93,7 @@ class Timeline:
         )
 
 
-def find_step_stage(show: GameShow, index: int) -> str:
+def find_step_stage(show: OutcomePresentation, index: int) -> str:
     """Return the name of the stage in which a step is played, such as the base game or a feature.
 
     Empty for a Keno draw.
@@ -102,7 +102,7 @@ def find_step_stage(show: GameShow, index: int) -> str:
     return "" if isinstance(step, KenoStep) else step.stage
 
 
-def is_feature(show: GameShow, index: int) -> bool:
+def is_feature_step(show: OutcomePresentation, index: int) -> bool:
     """Return whether a step of a presentation belongs to a feature: its stage differs from that of the first step.
 
     Double-up is not a feature.
@@ -113,7 +113,7 @@ def is_feature(show: GameShow, index: int) -> bool:
     return step.stage != first.stage
 
 
-def find_feature_steps(show: GameShow, index: int) -> range:
+def find_feature_steps(show: OutcomePresentation, index: int) -> range:
     """Return the indices of the adjacent steps with the same stage as step ``index``, which is included."""
     stage, first, end_index = find_step_stage(show, index), index, index + 1
     while first and find_step_stage(show, first - 1) == stage:
@@ -123,7 +123,7 @@ def find_feature_steps(show: GameShow, index: int) -> range:
     return range(first, end_index)
 
 
-def count_games_awarded(show: GameShow, index: int, *, has_stopped: bool) -> tuple[int, int]:
+def count_games_awarded(show: OutcomePresentation, index: int, *, has_stopped: bool) -> tuple[int, int]:
     """Return the number of a free game within its feature, from 1, and how many free games were awarded so far.
 
     ``has_stopped`` says whether the reels of the step have stopped. Free games that this step or a later one awards by
@@ -144,7 +144,7 @@ def count_games_awarded(show: GameShow, index: int, *, has_stopped: bool) -> tup
     return number, max(number, min(awarded, most_games))
 
 
-def has_title(show: GameShow, index: int) -> bool:
+def has_feature_title_card(show: OutcomePresentation, index: int) -> bool:
     """Return whether a title card is shown before a step, because the step begins a feature.
 
     False if the title card was shown in an earlier part of the presentation.
@@ -152,10 +152,10 @@ def has_title(show: GameShow, index: int) -> bool:
     begins_stage = index > show.presented_step_count and find_step_stage(show, index - 1) != find_step_stage(
         show, index
     )
-    return begins_stage and is_feature(show, index)
+    return begins_stage and is_feature_step(show, index)
 
 
-def find_anticipated_reel(step: Step, step_time: StepTime, elapsed_seconds: float) -> int | None:
+def find_anticipated_reel(step: Step, step_time: StepTimes, elapsed_seconds: float) -> int | None:
     """Return the reel that spins longer to build anticipation at this time, or None."""
     if not isinstance(step, ReelSpin) or elapsed_seconds < step_time.begin:
         return None
@@ -163,7 +163,9 @@ def find_anticipated_reel(step: Step, step_time: StepTime, elapsed_seconds: floa
     return turning[0] if turning and turning[0] in step.awaited_reels else None
 
 
-def build_timeline(show: GameShow, motion: Motion, level: int, *, calm: bool = False) -> Timeline:
+def build_timeline(
+    show: OutcomePresentation, motion: Motion, level: int, *, calm: bool = False
+) -> PresentationTimeline:
     """Return when the steps, the roll-up of the win and the whole presentation end.
 
     ``calm`` is the player's setting for reduced motion: reels then do not spin longer to build anticipation.
@@ -175,10 +177,11 @@ def build_timeline(show: GameShow, motion: Motion, level: int, *, calm: bool = F
 class _TimelineKey:
     """A cache key with the arguments of :func:`build_timeline`, which every frame calls with the same arguments.
 
-    Two keys are equal if they have the very same ``GameShow`` and ``Motion`` objects, level and motion setting.
+    Two keys are equal if they have the very same ``OutcomePresentation`` and ``Motion`` objects, level and
+    motion setting.
     """
 
-    show: GameShow = field(compare=False)
+    show: OutcomePresentation = field(compare=False)
     motion: Motion = field(compare=False)
     show_id: int
     motion_id: int
@@ -187,32 +190,38 @@ class _TimelineKey:
 
 
 @lru_cache(maxsize=4)
-def _build_timeline(key: _TimelineKey) -> Timeline:
+def _build_timeline(key: _TimelineKey) -> PresentationTimeline:
     """Compute the timeline for the arguments of :func:`build_timeline` in ``key``."""
     show, motion, level, calm = key.show, key.motion, key.level, key.calm
     steps = _build_step_times(replace(show, shortened_at=()), motion, 1.0, calm=calm)
-    pace = 1.0 if steps[-1].last_stop <= LONGEST else max(QUICKEST, LONGEST / steps[-1].last_stop)
+    pace = (
+        1.0
+        if steps[-1].last_stop <= PRESENTATION_SECONDS_MAX
+        else max(DURATION_FACTOR_MIN, PRESENTATION_SECONDS_MAX / steps[-1].last_stop)
+    )
     if pace < 1 or show.shortened_at:
         steps = _build_step_times(show, motion, pace, calm=calm)
     spun = steps[-1].last_stop
     grows = show.play.win_cents > show.presented_cents or bool(show.play.prizes)
     length = 0.45 + motion.rollup_per_level * level if grows else 0.0
     rolled = min([spun + length, *(cut for cut in show.shortened_at if cut >= spun)])
-    return Timeline(tuple(steps), spun, rolled, rolled + motion.result_hold, level)
+    return PresentationTimeline(tuple(steps), spun, rolled, rolled + motion.result_hold, level)
 
 
-def _build_step_times(show: GameShow, motion: Motion, pace: float, *, calm: bool) -> list[StepTime]:
+def _build_step_times(
+    show: OutcomePresentation, motion: Motion, pace: float, *, calm: bool
+) -> list[StepTimes]:
     """Return the times of the steps of a presentation, one after the other.
 
     All durations are multiplied by ``pace``; presses of PLAY shorten a step. Steps of earlier parts take no time.
     """
-    steps: list[StepTime] = []
+    steps: list[StepTimes] = []
     begin = 0.0
     for index, step in enumerate(show.steps):
         if index < show.presented_step_count:
-            steps.append(StepTime(0.0, 0.0, (0.0,) * count_step_parts(step), 0.0, 0.0))
+            steps.append(StepTimes(0.0, 0.0, (0.0,) * count_step_parts(step), 0.0, 0.0))
             continue
-        card = motion.title if has_title(show, index) else 0.0
+        card = motion.title if has_feature_title_card(show, index) else 0.0
         boxes_opened = show.boxes_opened if index == show.presented_step_count else 0
         time = _scale_step_time(_build_step_time(step, card, motion, boxes_opened, calm=calm), pace, begin)
         if index < len(show.steps) - 1:
@@ -226,14 +235,14 @@ def _build_step_times(show: GameShow, motion: Motion, pace: float, *, calm: bool
     return steps
 
 
-def _scale_step_time(step_time: StepTime, pace: float, begin: float) -> StepTime:
+def _scale_step_time(step_time: StepTimes, pace: float, begin: float) -> StepTimes:
     """Return the times of a step that starts at ``begin`` seconds, with all of its durations multiplied by ``pace``."""
     stops = tuple(begin + stop * pace for stop in step_time.stops)
     spun = begin + step_time.last_stop * pace
-    return StepTime(begin, begin + step_time.begin * pace, stops, spun, spun)
+    return StepTimes(begin, begin + step_time.begin * pace, stops, spun, spun)
 
 
-def _shorten_step(step_time: StepTime, step: Step, play_pressed_at: float) -> StepTime:
+def _shorten_step(step_time: StepTimes, step: Step, play_pressed_at: float) -> StepTimes:
     """Return the times of a step that is shortened by a press of PLAY at ``play_pressed_at`` seconds.
 
     The press skips the title card, or stops the moving parts. If no part moves, it ends the step. In a hold-and-spin
@@ -267,13 +276,15 @@ def _shorten_step(step_time: StepTime, step: Step, play_pressed_at: float) -> St
     )
 
 
-def _advance_step(step_time: StepTime, seconds: float, first: int, *, begin: float | None = None) -> StepTime:
+def _advance_step(
+    step_time: StepTimes, seconds: float, first: int, *, begin: float | None = None
+) -> StepTimes:
     """Return the times of a step with its parts from number ``first`` on, and its end, ``seconds`` earlier.
 
     If ``begin`` is given, it is the new start of the movement.
     """
     stops = tuple(stop if i < first else stop - seconds for i, stop in enumerate(step_time.stops))
-    return StepTime(
+    return StepTimes(
         step_time.title_card_begin,
         step_time.begin if begin is None else begin,
         stops,
@@ -308,7 +319,7 @@ def _read_cue_durations(motion: Motion) -> Mapping[str, float]:
     }
 
 
-def _build_step_time(step: Step, begin: float, motion: Motion, boxes_opened: int, *, calm: bool) -> StepTime:
+def _build_step_time(step: Step, begin: float, motion: Motion, boxes_opened: int, *, calm: bool) -> StepTimes:
     """Return when the parts of one step are presented, in seconds, if its movement starts at ``begin``.
 
     The first ``boxes_opened`` boxes of a pick feature were presented in an earlier part and take no time.
@@ -323,13 +334,13 @@ def _build_step_time(step: Step, begin: float, motion: Motion, boxes_opened: int
                 )
             stops.append(begin if reel in held_reels else at)
         spun = max(stops) + motion.settle * 0.6 + motion.fall * max(0, len(step.cascade_falls) - 1)
-        return StepTime(0.0, begin, tuple(stops), spun, spun)
+        return StepTimes(0.0, begin, tuple(stops), spun, spun)
     if isinstance(step, TableStep):
         seconds = _read_cue_durations(motion)
         lengths = (seconds.get(str(cue.get("cue")), 0.0) for cue in step.cues)
         stops = [begin + length for length in accumulate(lengths)]
         spun = (stops[-1] if stops else begin) + motion.settle
-        return StepTime(0.0, begin, tuple(stops), spun, spun)
+        return StepTimes(0.0, begin, tuple(stops), spun, spun)
     beats: dict[type, float] = {
         HoldStep: motion.hold_spin,
         PickStep: motion.box,
@@ -341,4 +352,4 @@ def _build_step_time(step: Step, begin: float, motion: Motion, boxes_opened: int
     later = (first + beats[type(step)] * (i + 1) for i in range(count_step_parts(step) - boxes_opened))
     stops = [*((begin,) * boxes_opened), *later]
     spun = (stops[-1] if stops else first) + motion.settle
-    return StepTime(0.0, begin, tuple(stops), spun, spun)
+    return StepTimes(0.0, begin, tuple(stops), spun, spun)

@@ -7,11 +7,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from egm.screen.outcome import OutcomeError, ReelField, ReelSpin, read_result
+from egm.screen.outcome import OutcomeError, ReelField, ReelSpin, read_reel_spin
 
 
 @dataclass(frozen=True, slots=True)
-class BonusItem:
+class BonusAward:
     """The award of one coin, box or wheel segment of a feature."""
 
     name: str
@@ -23,7 +23,7 @@ class HoldStep:
     """A hold-and-spin feature: the coins that landed in each spin, and what they award."""
 
     stage: str
-    coins: tuple[BonusItem, ...]
+    coins: tuple[BonusAward, ...]
     """The award of each coin that landed."""
     spins: tuple[tuple[int | None, ...], ...]
     """The cells after each spin, column by column: the index of the coin in ``coins``, or None for an empty cell."""
@@ -38,7 +38,7 @@ class PickStep:
 
     stage: str
     boxes: int
-    opened_boxes: tuple[tuple[int, BonusItem], ...]
+    opened_boxes: tuple[tuple[int, BonusAward], ...]
     """The boxes opened so far, in order: the index of each box and its content."""
     credits: int
 
@@ -48,7 +48,7 @@ class WheelStep:
     """A spin of a bonus wheel."""
 
     stage: str
-    segments: tuple[BonusItem, ...]
+    segments: tuple[BonusAward, ...]
     """The segments of the wheel, in order."""
     winning_index: int
     """The index of the winning segment."""
@@ -98,18 +98,18 @@ class GambleStep:
 
 
 #: A part of a published display, as JSON.
-Data = Mapping[str, Any]
+DisplayData = Mapping[str, Any]
 
 
 @dataclass(frozen=True, slots=True)
 class TableStep:
     """A part of a table round, up to a decision or the end of the round (:file:`paytables/FELTS.md`)."""
 
-    display: Data
+    display: DisplayData
     """The table's state at the end of the part, as JSON."""
-    cues: tuple[Data, ...]
+    cues: tuple[DisplayData, ...]
     """The animations that lead to the state ``display``, in order."""
-    settlements: tuple[Data, ...]
+    settlements: tuple[DisplayData, ...]
     """The bets that this part decides, with their results."""
     credits: int
     stage: str = "table"
@@ -122,8 +122,8 @@ Step = ReelSpin | HoldStep | PickStep | WheelStep | KenoStep | GambleStep | Tabl
 def read_steps(
     fields: Mapping[str, ReelField],
     display: Mapping[str, Any],
-    cues: Sequence[Data] = (),
-    settlements: Sequence[Data] = (),
+    cues: Sequence[DisplayData] = (),
+    settlements: Sequence[DisplayData] = (),
     *,
     continues: bool = False,
 ) -> tuple[Step, ...]:
@@ -148,7 +148,9 @@ def read_steps(
     return tuple(steps)
 
 
-def _read_table_step(display: Data, cues: tuple[Data, ...], settlements: tuple[Data, ...]) -> TableStep:
+def _read_table_step(
+    display: DisplayData, cues: tuple[DisplayData, ...], settlements: tuple[DisplayData, ...]
+) -> TableStep:
     """Return a part of a table round, from its display data, animation cues and settled bets."""
     for hand in display.get("hands", ()):
         str(hand["id"]), [str(card) for card in hand["cards"]]
@@ -157,7 +159,7 @@ def _read_table_step(display: Data, cues: tuple[Data, ...], settlements: tuple[D
     return TableStep(display, cues, settlements, credits_)
 
 
-def _build_default_cues(display: Data) -> list[Data]:
+def _build_default_cues(display: DisplayData) -> list[DisplayData]:
     """Return the animation cues for a table round that is recalled with its final state only.
 
     They roll the ball into its pocket, throw the dice, or deal every card.
@@ -196,7 +198,7 @@ def _read_step(fields: Mapping[str, ReelField], data: Mapping[str, Any]) -> Step
         return WheelStep(stage, parts, part, credits_)
     if stage not in fields:
         raise OutcomeError(f"display: stage {stage!r} is not one of {sorted(fields)}")
-    return read_result(fields[stage], data)
+    return read_reel_spin(fields[stage], data)
 
 
 def _read_gamble_steps(data: Any) -> list[Step]:
@@ -209,14 +211,14 @@ def _read_gamble_steps(data: Any) -> list[Step]:
     ]
 
 
-def _read_items(data: Any, times: int) -> tuple[BonusItem, ...]:
+def _read_items(data: Any, times: int) -> tuple[BonusAward, ...]:
     """Return the awards of a feature's coins, boxes or segments, their published pays multiplied by ``times``."""
     return tuple(_read_item(entry, times) for entry in data)
 
 
-def _read_item(data: Mapping[str, Any], times: int) -> BonusItem:
+def _read_item(data: Mapping[str, Any], times: int) -> BonusAward:
     """Return the award of one coin, box or segment, its published pay multiplied by ``times`` for the bet made."""
-    return BonusItem(str(data["item"]), int(data["credits"]) * times)
+    return BonusAward(str(data["item"]), int(data["credits"]) * times)
 
 
 def _read_keno_step(data: Mapping[str, Any], draws: int) -> KenoStep:

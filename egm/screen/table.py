@@ -36,8 +36,8 @@ TABLE_ACTIONS: Final = CHIP_CHANGING_ACTIONS | {
 }
 
 #: The credits on each spot, by the spot's id.
-Bets = Mapping[str, int]
-Tool = Literal["chip", "take", "ask", "plays"]
+BetsBySpot = Mapping[str, int]
+ChipTool = Literal["chip", "take", "ask", "plays"]
 """What a touch of a spot does: place a chip, remove the bet, show the spot's odds, or switch its bet on or off."""
 
 
@@ -93,11 +93,11 @@ class Spot:
 
 
 @dataclass(frozen=True, slots=True)
-class AnnouncedBet:
+class CallBet:
     """An announced (call) bet at a table: one touch places a given number of chips on each of several spots."""
 
     names: Mapping[str, str]
-    chips: Bets
+    chips: BetsBySpot
     """The number of chips on each spot."""
 
 
@@ -111,7 +111,7 @@ class Table:
     felt: str
     """The kind of layout, such as roulette or craps."""
     spots: Mapping[str, Spot]
-    combined_bets: tuple[Bets, ...]
+    combined_bets: tuple[BetsBySpot, ...]
     """The complete bets that the game offers by name, each as the credits on its spots."""
     total_bet_max: int | None
     """The highest total of all bets, in credits; None if there is no maximum."""
@@ -125,7 +125,7 @@ class Table:
     """Craps: the spots whose bets are off on a come-out roll, unless the player switches them on."""
     switchable_spots: frozenset[str] = frozenset()
     """Craps: the spots for which the player decides whether a bet is on or off for the next throw."""
-    announced_bets: Mapping[str, AnnouncedBet] = field(default_factory=dict)
+    announced_bets: Mapping[str, CallBet] = field(default_factory=dict)
     """The announced bets, by id."""
     scoreboard_sides: tuple[str, ...] = ()
     """The two results that have columns on a scoreboard, such as player and banker; empty if there is no scoreboard."""
@@ -197,7 +197,7 @@ def _compute_lowest_bet(table: Table) -> int:
     )
 
 
-def is_table(game: GameView | None) -> bool:
+def is_table_game(game: GameView | None) -> bool:
     """Return whether the game is played on a table (:file:`paytables/FELTS.md`)."""
     return game is not None and game.presentation.get("kind") == "table"
 
@@ -241,7 +241,7 @@ def read_table(game: GameView) -> Table:
             off_on_come_out=frozenset(map(str, data.get("off", ()))),
             switchable_spots=frozenset(map(str, data.get("says", ()))),
             announced_bets={
-                str(call["id"]): AnnouncedBet(call["names"], _read_bets(call["bets"]))
+                str(call["id"]): CallBet(call["names"], _read_bets(call["bets"]))
                 for call in data.get("calls", ())
             },
             scoreboard_sides=tuple(map(str, data.get("roads", ()))),
@@ -278,17 +278,17 @@ def _read_bets(data: Mapping[str, Any]) -> dict[str, int]:
 class ChipsOnTable:
     """The player's chips on a table: the new bets, their undo history, and the selected tool."""
 
-    bets: Bets = field(default_factory=dict)
+    bets: BetsBySpot = field(default_factory=dict)
     """The new bet on each spot, in credits. A negative amount takes down a standing bet of this amount."""
     is_on_by_spot: Mapping[str, bool] = field(default_factory=dict)
     """Craps: whether the bet on a spot is on for the next throw, for the spots that the player has switched."""
-    undo_bets: tuple[Bets, ...] = ()
+    undo_bets: tuple[BetsBySpot, ...] = ()
     """The bets before each change that can be undone, the latest change last."""
     chip_value: int = 0
     """The value of the selected chip, in credits; 0 means the lowest chip."""
-    tool: Tool = "chip"
+    tool: ChipTool = "chip"
     """The selected tool, which decides what a touch of a spot does."""
-    last_round_bets: Bets = field(default_factory=dict)
+    last_round_bets: BetsBySpot = field(default_factory=dict)
     """The bets staked in the last round, which the player can repeat."""
     open_part: str = ""
     """The name of the part of the layout that the player has opened; empty for the first."""
@@ -307,7 +307,7 @@ class ChipsOnTable:
 
     Until it replies, its bet is still that of the last round, and is not shown as a bet for the next round.
     """
-    requested_bets: Bets | None = None
+    requested_bets: BetsBySpot | None = None
     """The bets requested from the machine, until it answers; None if no request is pending."""
     requested_at: float = -10.0
     """When the bet was requested, in monotonic seconds."""
@@ -317,7 +317,7 @@ class ChipsOnTable:
         """Return the total of the new bets in credits, without standing bets."""
         return sum(each for each in self.bets.values() if each > 0)
 
-    def with_bets(self, bets: Bets, touched: str = "") -> "ChipsOnTable":
+    def with_bets(self, bets: BetsBySpot, touched: str = "") -> "ChipsOnTable":
         """Return the chips with ``bets`` instead of the present bets; an undo restores the present bets.
 
         ``touched`` is the spot that the side panel then explains; if empty, it explains the same spot as before.
@@ -340,7 +340,7 @@ class BetLimits:
 
     credits: int
     """The player's credit, in credits of the denomination."""
-    standing_bets: Bets
+    standing_bets: BetsBySpot
     """The bets that stay on the table from earlier rounds, in credits by spot."""
     closed_spots: frozenset[str]
     """The ids of the spots that take no bet now."""
@@ -358,7 +358,7 @@ class BetLimits:
         """Return a bet spot with the limits that apply to it in the table's current state."""
         return apply_current_limits(spot, self.table_state.spots.get(spot.id))
 
-    def find_bet(self, bets: Bets, spot: str | None) -> int:
+    def find_bet(self, bets: BetsBySpot, spot: str | None) -> int:
         """Return the total bet on a spot in credits, from ``bets`` and the standing bets; 0 without a spot."""
         return 0 if spot is None else bets.get(spot, 0) + self.standing_bets.get(spot, 0)
 
@@ -369,7 +369,7 @@ class BetLimits:
         """
         return spot.bet_max if self.venue_bet_max is None else min(spot.bet_max, self.venue_bet_max)
 
-    def find_maximum(self, spot: Spot, bets: Bets) -> int:
+    def find_maximum(self, spot: Spot, bets: BetsBySpot) -> int:
         """Return the highest bet on a spot in credits, given the other ``bets``.
 
         It is at most :meth:`find_spot_maximum`. If the spot has ``required_bet_multiple_max``, it is also at most that
@@ -382,7 +382,7 @@ class BetLimits:
             else min(self.find_spot_maximum(spot), times * self.find_bet(bets, spot.required_spot))
         )
 
-    def compute_room(self, bets: Bets) -> int | None:
+    def compute_room(self, bets: BetsBySpot) -> int | None:
         """Return the highest permitted total of new bets in credits: the venue's maximum less the standing bets.
 
         Standing bets that ``bets`` takes down are not subtracted. None if the venue has no maximum.
@@ -420,7 +420,9 @@ def build_bet_limits(snapshot: Snapshot) -> BetLimits:
     )
 
 
-def find_closed_reason(spot: Spot, bets: Bets, limits: BetLimits) -> tuple[str, tuple[str, ...]]:
+def find_reason_spot_is_closed(
+    spot: Spot, bets: BetsBySpot, limits: BetLimits
+) -> tuple[str, tuple[str, ...]]:
     """Return why a spot takes no bet now, and the spots on which a bet must be placed first.
 
     The reason is a catalogue key, or "" if the spot takes a bet. ``bets`` are the bets already placed.
@@ -447,7 +449,11 @@ def find_closed_reason(spot: Spot, bets: Bets, limits: BetLimits) -> tuple[str, 
 
 
 def place_chips(
-    table: Table, chips: ChipsOnTable, spots: tuple[str, ...], limits: BetLimits, times: Bets | None = None
+    table: Table,
+    chips: ChipsOnTable,
+    spots: tuple[str, ...],
+    limits: BetLimits,
+    times: BetsBySpot | None = None,
 ) -> ChipsOnTable:
     """Return the chips after a touch of bet spots with the selected tool.
 
@@ -458,9 +464,9 @@ def place_chips(
     if chips.tool == "take":
         return _remove_bet(table, chips, spots[0], limits)
     if chips.tool == "plays":
-        return _toggle_plays(table, chips, spots[0], limits)
+        return _toggle_bet_on(table, chips, spots[0], limits)
     bets, reason = dict(chips.bets), ""
-    for name in dict.fromkeys(_find_lead_spot(table, spot) for spot in spots):
+    for name in dict.fromkeys(_find_recorded_spot(table, spot) for spot in spots):
         spot = table.spots[name]
         bets |= {
             each: limits.limit_spot(table.spots[each]).bet_min
@@ -482,7 +488,7 @@ def place_chips(
     )
 
 
-def _find_lead_spot(table: Table, spot: str) -> str:
+def _find_recorded_spot(table: Table, spot: str) -> str:
     """Return the spot whose bet is recorded when a chip is placed on ``spot``; usually ``spot`` itself.
 
     A spot with ``required_bet_multiple`` is always bet together with the spot that it requires. The chip is then
@@ -492,11 +498,11 @@ def _find_lead_spot(table: Table, spot: str) -> str:
     return (
         spot
         if needs is None or table.spots[spot].required_bet_multiple is None
-        else _find_lead_spot(table, needs)
+        else _find_recorded_spot(table, needs)
     )
 
 
-def _find_exceeded_limit(table: Table, bets: Bets, limits: BetLimits) -> str:
+def _find_exceeded_limit(table: Table, bets: BetsBySpot, limits: BetLimits) -> str:
     """Return the catalogue key of the limit that the bets exceed, or "" if they exceed none.
 
     The keys are ``credit`` (the player's credit), ``table`` (the table's maximum), ``here`` (the venue's maximum) and
@@ -533,14 +539,14 @@ def find_chip_value(table: Table, chips: ChipsOnTable, limits: BetLimits) -> int
     return chips.chip_value if chips.chip_value in values else values[0]
 
 
-def _add_chip(table: Table, spot: Spot, bets: Bets, value: int, limits: BetLimits) -> tuple[int, str]:
+def _add_chip(table: Table, spot: Spot, bets: BetsBySpot, value: int, limits: BetLimits) -> tuple[int, str]:
     """Return the bet on a spot after a chip of ``value`` credits was added, and why no more can be added, or "".
 
     The bet is raised to the spot's minimum, rounded up to its increment, and lowered to its maximum. If the spot has a
     ``required_bet_divisor``, its bet follows from another bet, and ``value`` is ignored.
     """
     standing_credits, current_credits = limits.standing_bets.get(spot.id, 0), max(0, bets.get(spot.id, 0))
-    reason, _ = find_closed_reason(spot, bets, limits)
+    reason, _ = find_reason_spot_is_closed(spot, bets, limits)
     if reason:
         return current_credits, reason
     spot = limits.limit_spot(spot)
@@ -561,7 +567,7 @@ def _add_chip(table: Table, spot: Spot, bets: Bets, value: int, limits: BetLimit
     return (current_credits, reason) if reason else (new_credits, "")
 
 
-def _find_needed_bet(spot: Spot, bets: Bets, limits: BetLimits) -> int:
+def _find_needed_bet(spot: Spot, bets: BetsBySpot, limits: BetLimits) -> int:
     """Return the bet in credits on the spot that ``spot`` requires; 1 if it requires none.
 
     If the spot has a ``required_bet_divisor``, the standing bet on the required spot is not counted.
@@ -573,7 +579,7 @@ def _find_needed_bet(spot: Spot, bets: Bets, limits: BetLimits) -> int:
     )
 
 
-def _update_dependent_bets(table: Table, bets: Bets, limits: BetLimits) -> dict[str, int]:
+def _update_dependent_bets(table: Table, bets: BetsBySpot, limits: BetLimits) -> dict[str, int]:
     """Return the bets after one was changed, with the bets that depend on it adjusted.
 
     If the bet that a spot needs is gone, the bet on the spot is removed. A bet that is a fixed share or multiple of the
@@ -601,7 +607,7 @@ def _remove_bet(table: Table, chips: ChipsOnTable, spot: str, limits: BetLimits)
     A new bet on the spot is removed. If it has no new bet, its standing bet is marked to be taken down, or unmarked. If
     there is no bet at all, or if another bet depends on it, only ``refusal_key`` changes.
     """
-    spot = _find_lead_spot(table, spot)
+    spot = _find_recorded_spot(table, spot)
     current_credits, standing_credits = chips.bets.get(spot, 0), limits.standing_bets.get(spot, 0)
     if not current_credits and not standing_credits:
         return replace(chips, explained_spot=spot, refusal_key="nothing")
@@ -613,14 +619,14 @@ def _remove_bet(table: Table, chips: ChipsOnTable, spot: str, limits: BetLimits)
     ) in bets.items():  # Another bet may need this one first, or depend on it for its maximum.
         other_spot = limits.limit_spot(table.spots[name])
         if credits_ > 0 and (
-            find_closed_reason(other_spot, bets, limits)[0]
+            find_reason_spot_is_closed(other_spot, bets, limits)[0]
             or limits.find_bet(bets, name) > limits.find_maximum(other_spot, bets)
         ):
             return replace(chips, explained_spot=spot, refusal_key="needed")
     return chips.with_bets(bets, spot)
 
 
-def is_bet_playing(table: Table, chips: ChipsOnTable, spot: str, limits: BetLimits) -> bool | None:
+def is_bet_on(table: Table, chips: ChipsOnTable, spot: str, limits: BetLimits) -> bool | None:
     """Return whether the bet on a spot is on for the next throw (craps).
 
     None if the player cannot decide this for the spot.
@@ -631,9 +637,9 @@ def is_bet_playing(table: Table, chips: ChipsOnTable, spot: str, limits: BetLimi
     return chips.is_on_by_spot.get(spot, default)
 
 
-def _toggle_plays(table: Table, chips: ChipsOnTable, spot: str, limits: BetLimits) -> ChipsOnTable:
+def _toggle_bet_on(table: Table, chips: ChipsOnTable, spot: str, limits: BetLimits) -> ChipsOnTable:
     """Return the chips with the bet on a spot switched on or off for the next throw (craps)."""
-    is_playing = is_bet_playing(table, chips, spot, limits)
+    is_playing = is_bet_on(table, chips, spot, limits)
     if is_playing is None or limits.find_bet(chips.bets, spot) <= 0:
         return replace(chips, explained_spot=spot, refusal_key="always" if is_playing is None else "nothing")
     return replace(
@@ -680,7 +686,9 @@ def double_bets(table: Table, chips: ChipsOnTable, limits: BetLimits) -> ChipsOn
     )
 
 
-def _replace_bets(table: Table, chips: ChipsOnTable, target_bets: Bets, limits: BetLimits) -> ChipsOnTable:
+def _replace_bets(
+    table: Table, chips: ChipsOnTable, target_bets: BetsBySpot, limits: BetLimits
+) -> ChipsOnTable:
     """Return the chips with the bets ``target_bets``, each lowered to its maximum.
 
     If the credit or a limit does not cover all of them, the bets do not change and ``refusal_key`` has the reason.
@@ -699,7 +707,7 @@ def _replace_bets(table: Table, chips: ChipsOnTable, target_bets: Bets, limits: 
 
 
 # ---------------------------------------------------------------------- the bet in force
-def read_bets_in_force(table: Table, snapshot: Snapshot) -> Bets:
+def read_registered_bets(table: Table, snapshot: Snapshot) -> BetsBySpot:
     """Return the new bets that the machine holds for the table, in credits by spot.
 
     If the machine states only the cost of the bet, return the first ready-made bet of that cost.
@@ -710,7 +718,7 @@ def read_bets_in_force(table: Table, snapshot: Snapshot) -> Bets:
     return next((form for form in table.combined_bets if sum(form.values()) == snapshot.bet_credits), {})
 
 
-def is_under_minimum(chips: ChipsOnTable, snapshot: Snapshot) -> bool:
+def is_below_table_minimum(chips: ChipsOnTable, snapshot: Snapshot) -> bool:
     """Return whether the player's bets total less than the venue's minimum, so that they are no valid bet.
 
     False without any bet.
@@ -730,7 +738,7 @@ def request_bet(
         spot: now for spot, now in chips.is_on_by_spot.items() if limits.find_bet(chips.bets, spot) > 0
     }
     chips = replace(chips, is_clearing_unanswered=chips.must_report_clearing)
-    if is_under_minimum(chips, snapshot):
+    if is_below_table_minimum(chips, snapshot):
         request = Intent(name="bet", value=0, options={"bets": {}})
         return replace(chips, must_report_clearing=False, requested_bets={}, requested_at=now), (request,)
     working: dict[str, object] = {"working": changes} if changes else {}
@@ -747,7 +755,7 @@ def apply_machine_answer(
     are unchanged. ``waits`` says that the request may not have reached the machine yet: a snapshot with an older bet is
     then not taken for its answer.
     """
-    current = read_bets_in_force(table, snapshot)
+    current = read_registered_bets(table, snapshot)
     is_bet_refused = any(notice.code.startswith("refused.bet") for notice in snapshot.notices)
     if chips.must_report_clearing or (
         waits and chips.requested_bets is not None and current != chips.requested_bets and not is_bet_refused
@@ -758,6 +766,6 @@ def apply_machine_answer(
     ):  # The request was refused or lost: send it again.
         return replace(chips, requested_bets=None, must_report_clearing=True)
     chips = replace(chips, requested_bets=None, is_clearing_unanswered=False)
-    if current == chips.bets or (not current and is_under_minimum(chips, snapshot)):
+    if current == chips.bets or (not current and is_below_table_minimum(chips, snapshot)):
         return chips
     return replace(chips, bets=current, is_on_by_spot=snapshot.bet_wager.get("working", {}), undo_bets=())

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 #: The folder of the theme and its fonts.
-HERE = Path(__file__).resolve().parent
+THEME_FOLDER = Path(__file__).resolve().parent
 
 #: A colour as red, green, blue and opacity, 0 to 255 each.
 Colour = tuple[int, int, int, int]
@@ -30,7 +30,7 @@ def parse_colour(text: str) -> Colour:
     return (values[0], values[1], values[2], values[3] if len(values) == 4 else 255)
 
 
-def mix(first: Colour, second: Colour, share: float) -> Colour:
+def mix_colours(first: Colour, second: Colour, share: float) -> Colour:
     """Return a colour between two colours: ``first`` if ``share`` is 0, ``second`` if it is 1."""
     (r, g, b, a), (r2, g2, b2, a2) = first, second
     return (
@@ -41,7 +41,7 @@ def mix(first: Colour, second: Colour, share: float) -> Colour:
     )
 
 
-def fade(colour: Colour, alpha: float) -> Colour:
+def fade_colour(colour: Colour, alpha: float) -> Colour:
     """Return the colour with its opacity multiplied by ``alpha`` (0 to 1)."""
     return (colour[0], colour[1], colour[2], round(colour[3] * max(0.0, min(1.0, alpha))))
 
@@ -175,12 +175,12 @@ class Theme:
         return max(times, default=0)
 
 
-def load_theme(path: Path = HERE / "theme.toml") -> Theme:
+def load_theme(path: Path = THEME_FOLDER / "theme.toml") -> Theme:
     """Read the theme. Raises :class:`ThemeError` naming the file and the key."""
     try:
         data: dict[str, Any] = tomllib.loads(path.read_text("utf-8"))
         return Theme(
-            fonts={role: HERE / "fonts" / name for role, name in data["fonts"].items()},
+            fonts={role: THEME_FOLDER / "fonts" / name for role, name in data["fonts"].items()},
             colours={name: parse_colour(text) for name, text in data["colours"].items()},
             sizes={name: int(size) for name, size in data["sizes"].items()},
             motion=Motion(**{key: float(value) for key, value in data["motion"].items()}),

@@ -19,10 +19,10 @@ from egm.screen.scenes.glass import find_base_field, format_prize_name, list_cur
 from egm.screen.scenes.hand import format_group_name
 from egm.screen.scenes.keno import list_keno_prizes
 from egm.screen.scenes.lockup import draw_lockup
-from egm.screen.scenes.pays import format_pay, list_pays
+from egm.screen.scenes.pays import format_pay, list_pay_table_entries
 from egm.screen.scenes.progressive import draw_level
 from egm.screen.scenes.stage import BLACK, Stage, draw_frame_lamps, draw_rim_panel
-from egm.screen.theme import mix
+from egm.screen.theme import mix_colours
 from egm.screen.view import Action, Scene, View
 
 #: The most levels shown at once; if there are more, groups of levels alternate.
@@ -58,7 +58,7 @@ class TopPicture(Picture):
         if view.snapshot is not None and view.scene is not Scene.BOOT:
             if view.scene not in _EXPLAINED_SCENES:  # Draw nothing behind the explanation of a stop.
                 _draw_board(stage)
-            _draw_foot(stage)
+            _draw_clock_and_identity(stage)
         if view.scene in _EXPLAINED_SCENES:
             _draw_stop_reason(stage, view.scene)
         else:
@@ -106,7 +106,7 @@ def draw_backdrop(stage: Stage, title: str) -> pygame.Surface:
         )
         draw_marquee(replace(stage, layout=replace(layout, marquee=find_title_rect(layout))), surface, title)
         area = p.scale_rect((rect[0] - 30, rect[1] - 30, rect[2] + 60, rect[3] + 60))
-        fill = (*mix(look.sky[2], BLACK, 0.35)[:3], 255)
+        fill = (*mix_colours(look.sky[2], BLACK, 0.35)[:3], 255)
         frame = draw_rim_panel(area.size, p.scale, p.theme, look, radius=40, rim=24, fill=fill)
         surface.blit(frame, area.topleft, special_flags=pygame.BLEND_PREMULTIPLIED)
         return surface.convert() if pygame.display.get_surface() else surface
@@ -135,7 +135,7 @@ def _draw_board(stage: Stage) -> None:
 
 
 @dataclass(frozen=True, slots=True)
-class _PrizeRow:
+class _TopPrizeRow:
     """One row of the top screen's prize list: a prize's symbols or text, and its pay."""
 
     icons: tuple[str, ...]
@@ -143,7 +143,7 @@ class _PrizeRow:
     pays: str
 
 
-def _list_highest_prizes(stage: Stage) -> tuple[str, list[_PrizeRow]]:
+def _list_highest_prizes(stage: Stage) -> tuple[str, list[_TopPrizeRow]]:
     """Return the heading of the prize list, and the highest prizes that the current bet can win."""
     texts, view = stage.texts, stage.view
     field, game = find_base_field(stage), view.game
@@ -151,7 +151,7 @@ def _list_highest_prizes(stage: Stage) -> tuple[str, list[_PrizeRow]]:
         unit = view.snapshot.denomination_cents if view.snapshot is not None else 1
         prizes = list_current_prizes(stage, field)[:_PRIZES_SHOWN_MAX]
         rows = [
-            _PrizeRow(
+            _TopPrizeRow(
                 field.list_prize_icons(prize),
                 format_prize_name(texts, field, prize.count, prize.symbol, prize.name),
                 stage.money(credits_ * unit),
@@ -163,7 +163,7 @@ def _list_highest_prizes(stage: Stage) -> tuple[str, list[_PrizeRow]]:
         areas = [(area, *next(iter(area["pays"].items()))) for area in game.presentation["areas"]]
         best = sorted(areas, key=lambda one: -int(one[2]))[:_PRIZES_SHOWN_MAX]
         rows = [
-            _PrizeRow(
+            _TopPrizeRow(
                 (str(symbol),),
                 texts.choose_translation(area["name"]),
                 texts.say("feature.multiplier", times=pay),
@@ -173,12 +173,17 @@ def _list_highest_prizes(stage: Stage) -> tuple[str, list[_PrizeRow]]:
         return texts.say("wheel.prizes"), rows
     if view.table is not None:
         best = [(format_group_name(stage, spots), spots[0].odds) for spots in view.table.groups.values()]
-        best += [(texts.choose_translation(pay.names), format_pay(stage, pay)) for pay in list_pays(stage)]
+        best += [
+            (texts.choose_translation(pay.names), format_pay(stage, pay))
+            for pay in list_pay_table_entries(stage)
+        ]
         return texts.say("help.prizes"), [
-            _PrizeRow((), words, pays) for words, pays in best[:_PRIZES_SHOWN_MAX]
+            _TopPrizeRow((), words, pays) for words, pays in best[:_PRIZES_SHOWN_MAX]
         ]
     spots, caught = list_keno_prizes(stage)
-    rows = [_PrizeRow((), texts.say("keno.catch", count=n), words) for n, words in caught[:_PRIZES_SHOWN_MAX]]
+    rows = [
+        _TopPrizeRow((), texts.say("keno.catch", count=n), words) for n, words in caught[:_PRIZES_SHOWN_MAX]
+    ]
     return texts.format_count("keno.spots", spots), rows
 
 
@@ -205,7 +210,7 @@ def _draw_prizes(stage: Stage, rect: Rect) -> None:
         p.draw_text(row.pays, (x + w - 60, middle), amount, align="right", width=w * 0.34)
 
 
-def _draw_foot(stage: Stage) -> None:
+def _draw_clock_and_identity(stage: Stage) -> None:
     """Draw the clock, and the machine's serial number and site."""
     snapshot, (width, height) = stage.view.snapshot, stage.layout.size
     if snapshot is None:

@@ -16,13 +16,13 @@ from egm.screen import marks
 from egm.screen.motion import clamp_to_unit_interval
 from egm.screen.outcome import ReelField, ReelSpin
 from egm.screen.service_input import KEYBOARD_PROMPT_KINDS, ServicePageInput
-from egm.screen.show import GameShow, Timeline, build_timeline
+from egm.screen.show import OutcomePresentation, PresentationTimeline, build_timeline
 from egm.screen.steps import Step
-from egm.screen.table import ChipsOnTable, Table, read_bets_in_force
+from egm.screen.table import ChipsOnTable, Table, read_registered_bets
 from egm.screen.theme import Motion, Theme
 
 
-class Page(StrEnum):
+class PlayerPage(StrEnum):
     """The page that a player has opened over the game: none, help, the game menu, or a telephone's Keno slip."""
 
     NONE = "none"
@@ -93,13 +93,13 @@ class View:
     """The index of the touch target that the keys have selected."""
     is_focus_shown: bool = False
     """Whether the player is selecting targets with the keys. Only then is the selected target highlighted."""
-    show: GameShow | None = None
+    show: OutcomePresentation | None = None
     """The presentation of the current or last game, or None before the first game."""
     next_play_pressed_at: float | None = None
     """When PLAY was pressed during the presentation to start the next game after it; None if it was not."""
     decision: DecisionRequest | None = None
     """The player's pending decision, or None."""
-    page: Page = Page.NONE
+    page: PlayerPage = PlayerPage.NONE
     sheet: int = 0
     """The index of the sheet shown of the open page."""
     has_device_drawer: bool = False
@@ -198,8 +198,12 @@ class View:
         if snapshot.state in scenes_by_state:
             return scenes_by_state[snapshot.state]
         empty = snapshot.credit_cents == 0 and not snapshot.standing
-        quiet = snapshot.state == "idle" and empty and self.page is Page.NONE
-        return Scene.ATTRACT if quiet and self.now - self.last_activity_at > ATTRACT_AFTER else Scene.GAME
+        quiet = snapshot.state == "idle" and empty and self.page is PlayerPage.NONE
+        return (
+            Scene.ATTRACT
+            if quiet and self.now - self.last_activity_at > ATTRACT_DELAY_SECONDS
+            else Scene.GAME
+        )
 
     @property
     def time_utc(self) -> str:
@@ -220,10 +224,10 @@ class View:
 
 
 #: Seconds without a touch, a credit, a change of the bet or a game before the attract scene.
-ATTRACT_AFTER = 20.0
+ATTRACT_DELAY_SECONDS = 20.0
 
 
-def build_view_timeline(view: View, theme: Theme) -> Timeline | None:
+def build_view_timeline(view: View, theme: Theme) -> PresentationTimeline | None:
     """Return the times of the presentation of a game's outcome, or None if there is no presentation."""
     if view.show is None:
         return None
@@ -273,7 +277,7 @@ def is_selecting_targets(view: View, theme: Theme) -> bool:
         return True
     if can_place_chips(view, theme):
         return True
-    return view.page is not Page.NONE or (view.decision is not None and is_decision_due(view, theme))
+    return view.page is not PlayerPage.NONE or (view.decision is not None and is_decision_due(view, theme))
 
 
 def can_place_chips(view: View, theme: Theme) -> bool:
@@ -285,7 +289,7 @@ def can_place_chips(view: View, theme: Theme) -> bool:
     if table is None or not table.spots or not view.accepts_request("bet") or view.scene is not Scene.GAME:
         return False
     return (
-        view.page is Page.NONE
+        view.page is PlayerPage.NONE
         and not is_show_running(view, theme)
         and not is_dismissible_reminder_shown(view)
     )
@@ -354,7 +358,7 @@ def list_available_bets(view: View) -> tuple[int, ...]:
     game, snapshot = view.game, view.snapshot
     if game is None or snapshot is None:
         return ()
-    if not marks.is_keno(game):
+    if not marks.is_keno_game(game):
         return list_offered_costs(view)
     if not view.slip.has_marks:
         costs = marks.list_form_prices(game, marks.find_current_form(game, snapshot))
@@ -387,8 +391,8 @@ def has_unsent_bet(view: View) -> bool:
     """Return whether the marks or chips on the screen differ from the bet that the machine holds."""
     table = view.table
     if table is not None and table.spots and view.snapshot is not None:
-        return dict(view.chips.bets) != dict(read_bets_in_force(table, view.snapshot))
-    if view.snapshot is None or not marks.is_keno(view.game) or not view.slip.has_marks:
+        return dict(view.chips.bets) != dict(read_registered_bets(table, view.snapshot))
+    if view.snapshot is None or not marks.is_keno_game(view.game) or not view.slip.has_marks:
         return False
     return view.slip.with_first_card != marks.build_slip_from_wager(view.snapshot.bet_wager).with_first_card
 

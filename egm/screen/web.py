@@ -28,7 +28,7 @@ from websockets.exceptions import ConnectionClosed
 from websockets.frames import CloseCode
 
 from egm.links.screen.private import LOOPBACK_ADDRESS
-from egm.screen.app import TouchPoint
+from egm.screen.app import TouchFraction
 from egm.screen.audio.making import SoundStore
 from egm.screen.audio.scores import SOUND_CUES
 from egm.screen.controls import find_action_by_name
@@ -49,7 +49,7 @@ SCALE_MAX: Final = 1.0
 #: A page no wider than this uses the telephone layout (CSS pixels).
 _TELEPHONE_WIDTH_MAX_PIXELS: Final = 600
 #: The most inputs that wait for the next frame; older ones are dropped.
-_INPUTS_MAX: Final = 64
+_QUEUED_INPUTS_MAX: Final = 64
 #: The last shown frame while the browser has shown none.
 _NO_FRAME: Final = b""
 #: Quality of the JPEG pieces, from 1 to 95.
@@ -111,7 +111,7 @@ class BrowserMessage:
 
     has_shown_frame: bool = False
     """Whether the browser confirms that it has shown a frame."""
-    input_action: TouchPoint | Action | None = None
+    input_action: TouchFraction | Action | None = None
     """The person's touch or key press, or None."""
     window_size_pixels: tuple[int, int] | None = None
     """The size of the browser's window in pixels, or None if the message does not state it."""
@@ -120,24 +120,24 @@ class BrowserMessage:
 
 
 #: A position as a share of the picture's width or height.
-_Share = Annotated[float, Field(ge=0, le=1, allow_inf_nan=False)]
+_UnitShare = Annotated[float, Field(ge=0, le=1, allow_inf_nan=False)]
 #: A length in pixels.
 _Pixels = Annotated[int, Field(ge=0, le=1 << 16)]
 #: The number of device pixels per CSS pixel.
-_Density = Annotated[float, Field(gt=0.1, lt=10, allow_inf_nan=False)]
+_PixelRatio = Annotated[float, Field(gt=0.1, lt=10, allow_inf_nan=False)]
 
 
-class _PageMessage(BaseModel):
+class _BrowserPageMessage(BaseModel):
     """A message from the browser's page, as JSON: it confirms a frame, or reports a touch, a key or the window size."""
 
     model_config = ConfigDict(defer_build=True, frozen=True, strict=True)
 
     shown: bool = False
-    tap: tuple[_Share, _Share] | None = None
+    tap: tuple[_UnitShare, _UnitShare] | None = None
     key: Annotated[str, Field(max_length=64)] = ""
     char: Annotated[str, Field(max_length=64)] = ""
     calm: bool | None = None
-    room: tuple[_Pixels, _Pixels] | tuple[_Pixels, _Pixels, _Density] | None = None
+    room: tuple[_Pixels, _Pixels] | tuple[_Pixels, _Pixels, _PixelRatio] | None = None
 
 
 class _Session(BaseModel):
@@ -154,10 +154,12 @@ def read_input(line: str | bytes) -> BrowserMessage:
     If any field is invalid, the whole message is treated as empty.
     """
     try:
-        message = _PageMessage.model_validate_json(line)
+        message = _BrowserPageMessage.model_validate_json(line)
     except ValueError:
         return BrowserMessage()
-    did = find_action_by_name(message.key, message.char) if message.tap is None else TouchPoint(*message.tap)
+    did = (
+        find_action_by_name(message.key, message.char) if message.tap is None else TouchFraction(*message.tap)
+    )
     if message.calm is not None:
         did = Action("calm", message.calm)
     if message.room is None:
@@ -250,7 +252,7 @@ class BrowserScreen:
         self._surface = pygame.Surface(self.picture.size_pixels).convert()
         self.unlocked = False
         self._lock = threading.Lock()
-        self._waiting_inputs: deque[TouchPoint | Action] = deque(maxlen=_INPUTS_MAX)
+        self._waiting_inputs: deque[TouchFraction | Action] = deque(maxlen=_QUEUED_INPUTS_MAX)
         self._viewer: ServerConnection | None = None
         self._handshaking_visitors: deque[_BrowserConnection] = deque()
         self._unsent_messages = 0
@@ -275,7 +277,7 @@ class BrowserScreen:
         return self._access.address
 
     # ------------------------------------------------------------------ the frame loop's side
-    def inputs(self) -> list[TouchPoint | Action] | None:
+    def inputs(self) -> list[TouchFraction | Action] | None:
         """Return the browser's taps and keys since the last call.
 
         Without any, if the browser's window has a new size, fit the picture to it.

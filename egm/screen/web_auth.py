@@ -40,7 +40,7 @@ _SESSION_PREFIX: Final = "Bearer "
 #: The page that shows the picture.
 _PAGE_HTML: Final = Path(__file__).resolve().parent / "page.html"
 #: The text for a browser whose address is not valid, or no longer.
-_USED = (
+_ADDRESS_NOT_VALID_TEXT = (
     "This address has already been used, or is not valid: each address opens the screen in one browser.\n"
     "For a new address, run `egm screen address` (in a checkout: .venv/bin/egm) and open what it prints.\n"
     "\n"
@@ -137,7 +137,7 @@ class WebAccess:
             return build_page_response("")
         if is_same_token(query.removeprefix("token="), self._token):
             return build_page_response(self._open_session())
-        return build_response(HTTPStatus.FORBIDDEN, _USED)
+        return build_response(HTTPStatus.FORBIDDEN, _ADDRESS_NOT_VALID_TEXT)
 
     def is_authenticated(self, session: str) -> bool:
         """Return whether the session belongs to an authenticated browser; if so, record the time of its message."""
@@ -203,7 +203,7 @@ def build_page_response(session: str) -> Response:
     for name, value in (
         ("KEYS", [*ACTION_BY_KEY_NAME, *DIGIT_BY_KEY_NAME]),
         ("SESSION", session),
-        ("USED", _USED),
+        ("USED", _ADDRESS_NOT_VALID_TEXT),
     ):
         text = text.replace(f"%{name}%", json.dumps(value))
     policy = (

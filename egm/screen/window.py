@@ -5,7 +5,7 @@ from typing import Final
 
 import pygame
 
-from egm.screen.app import TouchPoint
+from egm.screen.app import TouchFraction
 from egm.screen.controls import find_action_by_code
 from egm.screen.displays import DisplayOutput, TopScreenProcess
 from egm.screen.layout import LANDSCAPE, PORTRAIT
@@ -115,9 +115,9 @@ class Window:
         self._target = self._display.subsurface(picture_rect)
         self._place = picture_rect
 
-    def inputs(self) -> list[TouchPoint | Action] | None:
+    def inputs(self) -> list[TouchFraction | Action] | None:
         """Return the touches and keys, or None if the window was closed."""
-        did: list[TouchPoint | Action] = []
+        did: list[TouchFraction | Action] = []
         for event in pygame.event.get():
             if event.type == pygame.QUIT and (self.unlocked or not self._kiosk):
                 return None
@@ -127,7 +127,7 @@ class Window:
             elif (point := self._find_touch_point(event)) is not None:
                 x, y = point
                 did.append(
-                    TouchPoint(
+                    TouchFraction(
                         (x - self._place.x) / self._place.width, (y - self._place.y) / self._place.height
                     )
                 )

@@ -22,7 +22,7 @@ from matplotlib.patches import Rectangle
 from PIL import ImageFont
 
 from egm.screen.text import Texts
-from egm.screen.theme import HERE
+from egm.screen.theme import THEME_FOLDER
 from tools.lab.manual import Chapter, iter_manual_chapters
 
 #: A4 and its margins, in points; positions count from the top left corner.
@@ -34,7 +34,7 @@ _TEXT_WIDTH: Final = _WIDE - 2 * _LEFT
 _TEXT, _LEAD, _PAD = 7.6, 9.6, 4.0
 _INK, _DIM, _BAND, _RULE = "#111827", "#5b6472", "#e8ecf3", "#c3cad6"
 #: The folder of the fonts.
-_FONT_FOLDER: Final = HERE / "fonts"
+_FONT_FOLDER: Final = THEME_FOLDER / "fonts"
 #: The font file of each face.
 _FONT_FILE_BY_FACE: Final = {"text": "Lato-Regular.ttf", "bold": "Lato-Bold.ttf", "heavy": "Lato-Black.ttf"}
 

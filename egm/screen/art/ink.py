@@ -16,9 +16,9 @@ from egm.screen.art.paths import Point
 from egm.screen.theme import Colour
 
 #: Art is drawn this many times larger than requested, each way.
-OVERSAMPLE = 3
+OVERSAMPLING_FACTOR = 3
 #: Pixels in which a gradient is computed before it is stretched.
-_RAMP = 128
+_GRADIENT_RAMP_PIXELS = 128
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,17 +82,19 @@ def create_painted_surface(size: tuple[int, int], paint: Paint) -> pygame.Surfac
 def _draw_small_gradient(paint: LinearGradient | RadialGradient) -> pygame.Surface:
     """Return a gradient on a surface of a few pixels, which the caller stretches to the size that it needs."""
     if isinstance(paint, LinearGradient):
-        strip = pygame.Surface((_RAMP, 1) if paint.is_horizontal else (1, _RAMP), pygame.SRCALPHA)
-        for i in range(_RAMP):
-            colour = premultiply_colour(compute_gradient_colour(paint.stops, i / (_RAMP - 1)))
+        strip = pygame.Surface(
+            (_GRADIENT_RAMP_PIXELS, 1) if paint.is_horizontal else (1, _GRADIENT_RAMP_PIXELS), pygame.SRCALPHA
+        )
+        for i in range(_GRADIENT_RAMP_PIXELS):
+            colour = premultiply_colour(compute_gradient_colour(paint.stops, i / (_GRADIENT_RAMP_PIXELS - 1)))
             strip.set_at((i, 0) if paint.is_horizontal else (0, i), colour)
         return strip
-    small_surface = pygame.Surface((_RAMP, _RAMP), pygame.SRCALPHA)
+    small_surface = pygame.Surface((_GRADIENT_RAMP_PIXELS, _GRADIENT_RAMP_PIXELS), pygame.SRCALPHA)
     small_surface.fill(premultiply_colour(paint.stops[-1][1]))
-    cx, cy = paint.centre[0] * _RAMP, paint.centre[1] * _RAMP
-    full = paint.reach * _RAMP
-    for step in range(_RAMP, 0, -1):
-        share = step / _RAMP
+    cx, cy = paint.centre[0] * _GRADIENT_RAMP_PIXELS, paint.centre[1] * _GRADIENT_RAMP_PIXELS
+    full = paint.reach * _GRADIENT_RAMP_PIXELS
+    for step in range(_GRADIENT_RAMP_PIXELS, 0, -1):
+        share = step / _GRADIENT_RAMP_PIXELS
         pygame.draw.circle(
             small_surface,
             premultiply_colour(compute_gradient_colour(paint.stops, share)),
@@ -106,7 +108,10 @@ class VectorCanvas:
     """A canvas to draw outlines on, ``units`` wide and high, that becomes a surface of ``size`` pixels."""
 
     def __init__(
-        self, size: tuple[int, int], units: tuple[float, float] = (100.0, 100.0), oversample: int = OVERSAMPLE
+        self,
+        size: tuple[int, int],
+        units: tuple[float, float] = (100.0, 100.0),
+        oversample: int = OVERSAMPLING_FACTOR,
     ) -> None:
         self.size = (max(1, size[0]), max(1, size[1]))
         self.over = oversample

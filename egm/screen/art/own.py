@@ -27,7 +27,7 @@ PICTURE_BYTES: Final = PICTURE_SIDE_PIXELS * PICTURE_SIDE_PIXELS * 4
 #: Processor seconds for one picture.
 DRAW_SECONDS_MAX: Final = 1
 #: Processor seconds for all pictures of a game.
-_all_seconds = 5.0
+_game_drawing_seconds_max = 5.0
 #: Memory for drawing one picture, in addition to the process's own.
 DRAW_MEMORY_BYTES_MAX: Final = 256 * 1024 * 1024
 #: Longest wait for the process, even if the computer is busy.
@@ -36,7 +36,7 @@ _PROCESS_SECONDS_MAX: Final = 25.0
 _CACHED_PICTURES_MAX: Final = 128
 
 #: The drawn pictures; None for one that cannot be used. The oldest comes first.
-_cache: dict[ArtFile, Image.Image | None] = {}
+_picture_cache: dict[ArtFile, Image.Image | None] = {}
 
 
 def draw_in_child_process(pictures: Sequence[tuple[str, bytes]]) -> list[bytes | str]:
@@ -50,7 +50,7 @@ def draw_in_child_process(pictures: Sequence[tuple[str, bytes]]) -> list[bytes |
         output = io.BytesIO(asyncio.run(_run_drawing_process(head + b"".join(data for _, data in pictures))))
     except OSError as error:
         return [f"could not be drawn: {error.strerror}"] * len(pictures)
-    return [_read_answer(output) for _ in pictures]
+    return [_read_drawn_picture(output) for _ in pictures]
 
 
 async def _run_drawing_process(request: bytes) -> bytes:
@@ -59,7 +59,7 @@ async def _run_drawing_process(request: bytes) -> bytes:
     If it takes too long, return the output so far. Raises OSError.
     """
     process = await asyncio.create_subprocess_exec(
-        *build_python_command("egm.screen.art", f"{_all_seconds:g}"),
+        *build_python_command("egm.screen.art", f"{_game_drawing_seconds_max:g}"),
         stdin=asyncio.subprocess.PIPE,
         stdout=asyncio.subprocess.PIPE,
         start_new_session=True,  # The screen handles a Ctrl-C at the terminal.
@@ -78,7 +78,7 @@ async def _run_drawing_process(request: bytes) -> bytes:
     return bytes(output)
 
 
-def _read_answer(output: IO[bytes]) -> bytes | str:
+def _read_drawn_picture(output: IO[bytes]) -> bytes | str:
     """Read one picture from the drawing process's output: its pixels, or the reason why it could not be drawn."""
     reason = output.readline().decode("utf-8", "replace").strip()
     if reason:
@@ -93,9 +93,9 @@ def get_game_picture(requested: ArtFile, side: int, others: Iterable[ArtFile] = 
     Report once why it is unusable. Also draw and cache the game's other pictures, ``others``, because they will soon be
     needed.
     """
-    if requested not in _cache:
+    if requested not in _picture_cache:
         _draw_into_cache(requested, others)
-    picture = _cache[requested]
+    picture = _picture_cache[requested]
     if picture is None:
         return None
     # The display's own scaling changes colours slightly; this keeps a plain colour exact.
@@ -108,14 +108,16 @@ def _draw_into_cache(picture: ArtFile, other_pictures: Iterable[ArtFile]) -> Non
 
     If the cache is full, remove the oldest pictures.
     """
-    uncached_files = [file for file in dict.fromkeys((*other_pictures, picture)) if file not in _cache]
+    uncached_files = [
+        file for file in dict.fromkeys((*other_pictures, picture)) if file not in _picture_cache
+    ]
     files = {file: data for file in uncached_files if (data := read_unchanged_file(file)) is not None}
-    _cache.update(dict.fromkeys(uncached_files))
+    _picture_cache.update(dict.fromkeys(uncached_files))
     answers = draw_in_child_process([(file.path, data) for file, data in files.items()]) if files else []
     for file, answer in zip(files, answers, strict=True):
         if isinstance(answer, str):
             echo(f"screen: {file.path}: {answer}; it is not used", err=True)
         else:
-            _cache[file] = Image.frombytes("RGBa", (PICTURE_SIDE_PIXELS, PICTURE_SIDE_PIXELS), answer)
-    while len(_cache) > _CACHED_PICTURES_MAX:
-        del _cache[next(iter(_cache))]
+            _picture_cache[file] = Image.frombytes("RGBa", (PICTURE_SIDE_PIXELS, PICTURE_SIDE_PIXELS), answer)
+    while len(_picture_cache) > _CACHED_PICTURES_MAX:
+        del _picture_cache[next(iter(_picture_cache))]

@@ -17,7 +17,7 @@ from egm.screen.art.files import render_own_drawing
 from egm.screen.art.ink import LinearGradient, RadialGradient, VectorCanvas
 from egm.screen.art.own import get_game_picture
 from egm.screen.art.paths import build_ellipse, build_polygon_path, scale_path
-from egm.screen.theme import HERE, Colour, mix, parse_colour
+from egm.screen.theme import THEME_FOLDER, Colour, mix_colours, parse_colour
 
 #: The folder of the symbols' drawings.
 _DRAWINGS_FOLDER: Final = Path(__file__).parent / "svg"
@@ -143,8 +143,15 @@ def _draw_name_token(symbol: str, text: str, side: int) -> pygame.Surface:
         scale_path(shape, 0.86), RadialGradient(((0, light), (0.55, base), (1, deep)), (0.4, 0.3), 0.9)
     )
     ink.fill_inside(scale_path(shape, 0.86), build_ellipse(50, 14, 60, 30), (255, 255, 255, 56))
-    font = str(HERE / "fonts" / "Lato-Black.ttf")
+    font = str(THEME_FOLDER / "fonts" / "Lato-Black.ttf")
     ink.draw_text(
-        font, text, (50, 50), 30, _TOKEN_TEXT_PAINT, edge=1.4, edge_paint=mix(deep, black, 0.6), width=68
+        font,
+        text,
+        (50, 50),
+        30,
+        _TOKEN_TEXT_PAINT,
+        edge=1.4,
+        edge_paint=mix_colours(deep, black, 0.6),
+        width=68,
     )
     return ink.finish_surface()

@@ -11,10 +11,15 @@ from typing import Final
 from egm.screen.audio.making import SoundStore, build_own_family_name
 from egm.screen.audio.mixer import SoundOutput
 from egm.screen.audio.scores import ALARM_CUES, REEL_STOP_SOUNDS, SOUND_CUES, TEST_TONES_HZ
-from egm.screen.show import Timeline, find_anticipated_reel, has_title, is_feature
+from egm.screen.show import (
+    PresentationTimeline,
+    find_anticipated_reel,
+    has_feature_title_card,
+    is_feature_step,
+)
 from egm.screen.steps import GambleStep, KenoStep, PickStep, WheelStep
 from egm.screen.theme import Theme
-from egm.screen.view import ATTRACT_AFTER, Scene, View, build_view_timeline
+from egm.screen.view import ATTRACT_DELAY_SECONDS, Scene, View, build_view_timeline
 
 #: Loudness of each volume step, as a share of full loudness.
 LOUDNESS_BY_VOLUME_STEP: Final = (0.0, 0.25, 0.55, 1.0)
@@ -25,7 +30,7 @@ ALARM_PROTECTED_SECONDS: Final = 2.0
 #: Seconds between the attract tunes of an idle machine.
 ATTRACT_INTERVAL_SECONDS: Final = 90.0
 #: Changes of a loop's level that are smaller than this are not applied.
-_LEVEL_CHANGE_MIN: Final = 1e-3
+_LOOP_LEVEL_CHANGE_MIN: Final = 1e-3
 
 
 def compute_loudness(cue: str, volume: int, most_percent: int = 100) -> float:
@@ -38,7 +43,7 @@ def compute_loudness(cue: str, volume: int, most_percent: int = 100) -> float:
     return max(level, ALARM_LOUDNESS_MIN) if cue in ALARM_CUES or cue in TEST_TONES_HZ else level
 
 
-def is_allowed(cue: str, view: View) -> bool:
+def is_cue_allowed(cue: str, view: View) -> bool:
     """Return whether a sound cue may be played.
 
     A host can forbid the sounds of game play, but not alarms (J-17) or test tones.
@@ -87,7 +92,7 @@ class SoundPlayer:
     def _compute_level(self, cue: str, view: View) -> float:
         """Return the loudness, 0 to 1, at which a sound cue is played now; 0 while it is silent."""
         most_percent = 100 if view.snapshot is None else view.snapshot.loudness_percent
-        return compute_loudness(cue, view.volume, most_percent) if is_allowed(cue, view) else 0.0
+        return compute_loudness(cue, view.volume, most_percent) if is_cue_allowed(cue, view) else 0.0
 
     def _choose_sound_family(self, cue: str, family: str, view: View) -> str:
         """Return the family whose sound is played for a cue.
@@ -118,7 +123,7 @@ class SoundPlayer:
             ):
                 del self._loops[channel]
                 speakers.stop(channel)
-            elif abs(level - self._compute_level(cue, view)) > _LEVEL_CHANGE_MIN:
+            elif abs(level - self._compute_level(cue, view)) > _LOOP_LEVEL_CHANGE_MIN:
                 self._loops[channel] = (cue, sound_family, self._compute_level(cue, view))
                 speakers.set_level(channel, self._loops[channel][2])
         for channel, cue in loops_to_play.items():
@@ -161,9 +166,9 @@ def list_loops_to_play(view: View, theme: Theme) -> Mapping[str, str]:
         return {}
     now = view.now - show.began_at
     cues_by_channel: dict[str, str] = {}
-    if is_in_feature(view, line, now):
+    if is_feature_shown(view, line, now):
         cues_by_channel["music"] = "feature"
-    step, time = show.steps[_find_step_index(line, now)], line.steps[_find_step_index(line, now)]
+    step, time = show.steps[_find_step_index_at(line, now)], line.steps[_find_step_index_at(line, now)]
     turns = not isinstance(step, GambleStep | PickStep | KenoStep)
     if turns and time.stops and time.begin <= now < max(time.stops):
         cues_by_channel["turn"] = "turn"
@@ -174,18 +179,18 @@ def list_loops_to_play(view: View, theme: Theme) -> Mapping[str, str]:
     return cues_by_channel
 
 
-def is_in_feature(view: View, line: Timeline, now: float) -> bool:
+def is_feature_shown(view: View, line: PresentationTimeline, now: float) -> bool:
     """Return whether a feature of the game is on the screen ``now`` seconds after its presentation began.
 
     ``line`` has the presentation's times. After the roll-up of the win, return False unless the player must decide.
     """
     show = view.show
-    if show is None or not is_feature(show, _find_step_index(line, now)):
+    if show is None or not is_feature_step(show, _find_step_index_at(line, now)):
         return False
     return now < line.roll_up_end or view.decision is not None
 
 
-def _find_step_index(line: Timeline, now: float) -> int:
+def _find_step_index_at(line: PresentationTimeline, now: float) -> int:
     """Return the index of the game step that is on the screen ``now`` seconds after the presentation began."""
     return max((i for i, time in enumerate(line.steps) if time.title_card_begin <= now), default=0)
 
@@ -228,7 +233,7 @@ def list_cues_between(previous: View, current: View, theme: Theme) -> list[str]:
 
 def _count_attract_tunes_due(view: View) -> int:
     """Return how many times an idle machine should have played its attract tune since the last activity."""
-    since = view.now - view.last_activity_at - ATTRACT_AFTER
+    since = view.now - view.last_activity_at - ATTRACT_DELAY_SECONDS
     return 0 if view.scene is not Scene.ATTRACT or since < 0 else 1 + int(since // ATTRACT_INTERVAL_SECONDS)
 
 
@@ -263,11 +268,11 @@ def _list_game_cues(previous: View, current: View, theme: Theme) -> list[str]:
     previous_time, current_time = previous.now - show.began_at, current.now - show.began_at
     names: list[str] = []
     for index, (step, time) in enumerate(zip(show.steps, line.steps, strict=True)):
-        if previous_time <= time.title_card_begin < current_time and has_title(show, index):
+        if previous_time <= time.title_card_begin < current_time and has_feature_title_card(show, index):
             names.append("title")
         for part, stop in enumerate(time.stops):
             if previous_time < stop <= current_time:
-                names.append(_find_stop_cue(step, part))
+                names.append(_choose_stop_cue(step, part))
     if line.level > 0 and previous_time < line.last_stop <= current_time:
         names.append(f"win_{line.level}")
     if (
@@ -275,11 +280,13 @@ def _list_game_cues(previous: View, current: View, theme: Theme) -> list[str]:
         and line.roll_up_end > line.last_stop
         and previous_time < line.roll_up_end <= current_time
     ):
-        names.append("closing" if show.is_complete and is_feature(show, len(show.steps) - 1) else "count_end")
+        names.append(
+            "closing" if show.is_complete and is_feature_step(show, len(show.steps) - 1) else "count_end"
+        )
     return names
 
 
-def _find_stop_cue(step: object, part: int) -> str:
+def _choose_stop_cue(step: object, part: int) -> str:
     """Return the sound cue for the moment at which part number ``part`` of a step stops.
 
     A part is a reel, a ball, a card or a box.

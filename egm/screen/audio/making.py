@@ -10,7 +10,13 @@ from typing import IO, Final
 from egm.isolated import build_python_command
 from egm.kernel.messages import GameView
 from egm.screen.art.files import read_unchanged_file
-from egm.screen.audio.scores import CHANNEL_PEAKS, SOUND_CUES, list_common_cues, list_own_cues, synthesise_cue
+from egm.screen.audio.scores import (
+    PEAK_SHARE_BY_CHANNEL,
+    SOUND_CUES,
+    list_common_cues,
+    list_own_cues,
+    synthesise_cue,
+)
 from egm.screen.audio.synthesis import limit_peak
 from egm.terminal import echo
 from paytables.assets import read_samples
@@ -100,7 +106,7 @@ class SoundStore:
             self._attempted_game_sounds.add(key)
             if (data := read_unchanged_file(file)) is not None:
                 self._samples_by_cue_and_family[key] = limit_peak(
-                    read_samples(data), CHANNEL_PEAKS[SOUND_CUES[cue].channel]
+                    read_samples(data), PEAK_SHARE_BY_CHANNEL[SOUND_CUES[cue].channel]
                 )
 
     def find_sound(self, cue: str, family: str) -> bytes | None:

@@ -6,7 +6,7 @@ from typing import Final, Protocol
 import pygame
 
 from egm.screen.audio.making import SoundStore
-from egm.screen.audio.scores import CHANNEL_PEAKS, SOUND_CUES
+from egm.screen.audio.scores import PEAK_SHARE_BY_CHANNEL, SOUND_CUES
 from egm.screen.audio.synthesis import SAMPLES_PER_SECOND
 
 #: Samples in the device's buffer (46 ms). SDL mixes in its own thread, independently of frames.
@@ -40,12 +40,12 @@ class SoundMixer:
     def __init__(self, sound_store: SoundStore) -> None:
         self._sound_store = sound_store
         self._sounds: dict[bytes, pygame.mixer.Sound] = {}
-        self._numbers = {name: number for number, name in enumerate(CHANNEL_PEAKS)}
+        self._numbers = {name: number for number, name in enumerate(PEAK_SHARE_BY_CHANNEL)}
         self.on = False
         """Whether there is an audio device."""
         with contextlib.suppress(pygame.error):
             pygame.mixer.init(SAMPLES_PER_SECOND, -16, 1, BUFFER_SAMPLES)
-            pygame.mixer.set_num_channels(len(CHANNEL_PEAKS))
+            pygame.mixer.set_num_channels(len(PEAK_SHARE_BY_CHANNEL))
             self.on = True
 
     def play(self, cue: str, family: str, channel: str, level: float) -> None:

@@ -12,13 +12,13 @@ from functools import cache
 from pathlib import Path
 from typing import Any, Final
 
-from egm.screen.audio.synthesis import Instrument, Note, compute_hertz_of_midi_note, mix_notes
+from egm.screen.audio.synthesis import Instrument, Note, compute_hertz_of_midi_note, mix_notes_to_samples
 
 #: The file of the scores.
 _SCORES_FILE: Final = Path(__file__).with_name("sounds.toml")
 
 #: The peak of each channel, as a share of full scale. ``touch`` and ``touch_2`` take turns.
-CHANNEL_PEAKS: Final[Mapping[str, float]] = {
+PEAK_SHARE_BY_CHANNEL: Final[Mapping[str, float]] = {
     "music": 0.12,
     "turn": 0.13,
     "lead": 0.4,
@@ -55,7 +55,7 @@ class SoundCue:
     If not, all games share one sound.
     """
     compression: float = 1.0
-    """How strongly loud parts are compressed (:func:`egm.screen.audio.synthesis.mix_notes`)."""
+    """How strongly loud parts are compressed (:func:`egm.screen.audio.synthesis.mix_notes_to_samples`)."""
     peak_share: float = 1.0
     """The peak level of the cue's sound, as a fraction of its channel's peak level."""
 
@@ -302,7 +302,7 @@ def _build_accompaniment(family: SoundFamily, bars: int) -> Notes:
     return notes
 
 
-def _build_run(family: SoundFamily, degrees: tuple[int, ...], step: float, start: float = 0.0) -> Notes:
+def _build_note_run(family: SoundFamily, degrees: tuple[int, ...], step: float, start: float = 0.0) -> Notes:
     """Return the notes of ``degrees`` played one after another on the melody instrument.
 
     The first note starts at ``start`` seconds; the notes are ``step`` seconds apart.
@@ -386,12 +386,12 @@ def _build_win_music(family: SoundFamily, grade: int) -> Notes:
     """
     top, e = family.octave, min(family.eighth_seconds, 0.2)
     if grade == 1:
-        return _build_run(family, (top, top + 2, top + 4), 0.1)
+        return _build_note_run(family, (top, top + 2, top + 4), 0.1)
     if grade == 2:
-        return [*_build_run(family, (0, 2, 4, top), 0.1), *_build_chord(family, 0, 0.42, 0.7)]
+        return [*_build_note_run(family, (0, 2, 4, top), 0.1), *_build_chord(family, 0, 0.42, 0.7)]
     bars = 1 if grade == 3 else 2
     start = 5 * 0.09
-    opening = _build_run(family, (0, 2, 4, top, top + 2), 0.09)
+    opening = _build_note_run(family, (0, 2, 4, top, top + 2), 0.09)
     accompaniment = [_delay_note(note, start) for note in _build_accompaniment(family, bars)]
     theme = [
         _delay_note(note, start)
@@ -426,7 +426,7 @@ def _build_title_fanfare(family: SoundFamily) -> Notes:
     """Return the notes of the fanfare that announces a feature."""
     top, drum = family.octave, read_sound_table().instruments["drum"]
     roll = [Note(drum, i * 0.07, 74.0, 0.1, 0.2 + 0.05 * i) for i in range(10)]
-    rising_notes = _build_run(family, (0, 2, 4, top, top + 2, top + 4, 2 * top), 0.1)
+    rising_notes = _build_note_run(family, (0, 2, 4, top, top + 2, top + 4, 2 * top), 0.1)
     return [*roll, *rising_notes, *_build_chord(family, 0, 0.78, 1.1), *_build_chord(family, 4, 0.74, 0.1)]
 
 
@@ -436,7 +436,7 @@ def _build_closing_tune(family: SoundFamily) -> Notes:
         *_build_chord(family, 3, 0, 0.28),
         *_build_chord(family, 4, 0.32, 0.28),
         *_build_chord(family, 0, 0.64, 1.2),
-        *_build_run(
+        *_build_note_run(
             family, (family.octave, family.octave + 2, family.octave + 4, 2 * family.octave), 0.1, 0.7
         ),
     ]
@@ -454,7 +454,7 @@ def _build_attract_tune(family: SoundFamily) -> Notes:
 
 #: Functions that return the notes of the cues that sound once.
 _NOTES_FUNCTION_BY_CUE: Final[Mapping[str, Callable[[SoundFamily], Notes]]] = {
-    "credit": lambda f: _build_run(f, (f.octave, f.octave + 4), 0.1),
+    "credit": lambda f: _build_note_run(f, (f.octave, f.octave + 4), 0.1),
     "attract": _build_attract_tune,
     "count_end": lambda f: _build_chord(f, 0, 0, 0.8),
     "title": _build_title_fanfare,
@@ -489,8 +489,11 @@ def synthesise_cue(cue: str, family: str) -> bytes:
     """Return the samples (16 bits, mono) of a cue in a family, at the peak level of its channel."""
     sound_cue = SOUND_CUES[cue]
     notes, loop = build_cue_notes(cue, family)
-    return mix_notes(
-        notes, CHANNEL_PEAKS[sound_cue.channel] * sound_cue.peak_share, loop=loop, drive=sound_cue.compression
+    return mix_notes_to_samples(
+        notes,
+        PEAK_SHARE_BY_CHANNEL[sound_cue.channel] * sound_cue.peak_share,
+        loop=loop,
+        drive=sound_cue.compression,
     )
 
 

@@ -135,7 +135,9 @@ def _fade_in_and_out(samples: list[float], attack: float, release: float) -> Non
         samples[-1 - i] *= i / fall
 
 
-def mix_notes(notes: Iterable[Note], peak: float, *, loop: float = 0.0, drive: float = 1.0) -> bytes:
+def mix_notes_to_samples(
+    notes: Iterable[Note], peak: float, *, loop: float = 0.0, drive: float = 1.0
+) -> bytes:
     """Return the sum of the notes as 16-bit samples whose maximum is ``peak`` of full scale (0 to 1).
 
     ``loop`` is the length in seconds of a sound that is played as a loop: what still rings at its end is added to its

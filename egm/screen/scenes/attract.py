@@ -14,8 +14,8 @@ from egm.screen.motion import clamp_to_unit_interval, compute_roll_up_amount, ea
 from egm.screen.painter import FACT_SEPARATOR, TextStyle, build_gold_gradient
 from egm.screen.scenes.prizes import format_prizes_won
 from egm.screen.scenes.stage import BLACK, Stage, format_stage_name
-from egm.screen.show import GameShow, find_step_stage, is_feature
-from egm.screen.theme import fade, mix
+from egm.screen.show import OutcomePresentation, find_step_stage, is_feature_step
+from egm.screen.theme import fade_colour, mix_colours
 from egm.screen.view import build_view_timeline, is_decision_due
 
 #: The number of coins in the celebration of each level of win.
@@ -178,7 +178,7 @@ def _draw_rays(stage: Stage, centre: tuple[float, float], strength: float) -> No
                     (50 + 50 * math.cos(a), 50 + 50 * math.sin(a)),
                     (50 + 50 * math.cos(a + 0.2), 50 + 50 * math.sin(a + 0.2)),
                 ],
-                fade(stage.look.accent, 0.16),
+                fade_colour(stage.look.accent, 0.16),
             )
         faded = ink.finish_surface()
         mask = RadialGradient(
@@ -198,10 +198,10 @@ def _draw_rays(stage: Stage, centre: tuple[float, float], strength: float) -> No
     p.surface.set_clip(clip)
 
 
-def _find_closing_title(stage: Stage, show: GameShow) -> str:
+def _find_closing_title(stage: Stage, show: OutcomePresentation) -> str:
     """Return the title of the card that is shown after a feature, or "" if the game does not end with a feature."""
     last = len(show.steps) - 1
-    if not show.is_complete or not is_feature(show, last):
+    if not show.is_complete or not is_feature_step(show, last):
         return ""
     return stage.texts.say("feature.total", name=format_stage_name(stage, find_step_stage(show, last)))
 
@@ -293,7 +293,7 @@ def _draw_turned_coin(size: tuple[int, int]) -> pygame.Surface:
     if size[0] >= size[1] * 0.35:
         return pygame.transform.smoothscale(render_drawing("coin", max(size)), size)
     ink = VectorCanvas(size, oversample=2)
-    ink.fill_path(build_ellipse(50, 50, 47), mix((240, 180, 60, 255), BLACK, 0.25))
+    ink.fill_path(build_ellipse(50, 50, 47), mix_colours((240, 180, 60, 255), BLACK, 0.25))
     ink.fill_path(
         build_ellipse(50, 50, 38), RadialGradient(((0, (255, 236, 160, 255)), (1, (190, 120, 20, 255))))
     )

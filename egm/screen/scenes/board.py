@@ -1,18 +1,24 @@
 """The content of the game field: a step of the game being presented, a decision, or the last result."""
 
-from egm.screen.marks import is_keno
+from egm.screen.marks import is_keno_game
 from egm.screen.outcome import ReelSpin
 from egm.screen.scenes.bonus import draw_hold_and_spin, draw_pick_boxes, draw_wheel
 from egm.screen.scenes.decide import draw_decision
-from egm.screen.scenes.feature import draw_title
+from egm.screen.scenes.feature import draw_feature_title_card
 from egm.screen.scenes.felt import draw_felt
 from egm.screen.scenes.gamble import draw_gamble
 from egm.screen.scenes.keno import draw_keno
 from egm.screen.scenes.reels import draw_cascade_window, draw_spinning_reels, draw_stopped_reels
 from egm.screen.scenes.stage import Stage
-from egm.screen.scenes.wheel import draw_idle_wheel, is_wheel
+from egm.screen.scenes.wheel import draw_idle_wheel, is_wheel_game_shown
 from egm.screen.scenes.wins import draw_wins, find_current_window, find_reels_stop_time
-from egm.screen.show import LONGEST, GameShow, StepTime, count_step_parts, has_title
+from egm.screen.show import (
+    PRESENTATION_SECONDS_MAX,
+    OutcomePresentation,
+    StepTimes,
+    count_step_parts,
+    has_feature_title_card,
+)
 from egm.screen.steps import GambleStep, HoldStep, KenoStep, PickStep, Step, WheelStep
 from egm.screen.view import (
     build_view_timeline,
@@ -36,14 +42,14 @@ def draw_board(stage: Stage) -> None:
         return
     line, show = build_view_timeline(view, stage.theme), view.show
     if show is None or line is None or show.play.game_id != view.game.id:
-        _draw_idle(stage)
+        _draw_between_games(stage)
         return
     since = view.now - show.began_at
-    if is_keno(view.game) and view.accepts_request("bet") and not is_show_running(view, stage.theme):
+    if is_keno_game(view.game) and view.accepts_request("bet") and not is_show_running(view, stage.theme):
         draw_keno(stage, show.steps[-1], None, 0.0)  # The draw is over: the next card may be marked.
         return
     index = line.find_step_index(since)
-    if since < line.steps[index].begin and has_title(show, index):
+    if since < line.steps[index].begin and has_feature_title_card(show, index):
         previous_index = index - 1
         _draw_step(
             stage,
@@ -52,17 +58,17 @@ def draw_board(stage: Stage) -> None:
             line.steps[previous_index],
             max(line.steps[previous_index].last_stop, since),
         )
-        draw_title(stage, show, index, line.steps[index], since)
+        draw_feature_title_card(stage, show, index, line.steps[index], since)
         return
     _draw_step(stage, show, index, line.steps[index], since)
 
 
-def _draw_idle(stage: Stage) -> None:
+def _draw_between_games(stage: Stage) -> None:
     """Draw the game field between games: the last result or, before any game, the idle game."""
     view = stage.view
     game = view.game
     fields = view.fields.get(game.id, {}) if game else {}
-    if is_wheel(stage):
+    if is_wheel_game_shown(stage):
         draw_idle_wheel(stage)
         return
     if not fields:
@@ -70,8 +76,8 @@ def _draw_idle(stage: Stage) -> None:
         return
     last, result = find_last_step(view), find_shown_reel_spin(view)
     if last is not None and not isinstance(last, ReelSpin):
-        ended_time = StepTime(0.0, 0.0, (0.0,) * count_step_parts(last), 0.0, 0.0)
-        _draw_step_without_reels(stage, last, ended_time, LONGEST)
+        ended_time = StepTimes(0.0, 0.0, (0.0,) * count_step_parts(last), 0.0, 0.0)
+        _draw_step_without_reels(stage, last, ended_time, PRESENTATION_SECONDS_MAX)
         return
     field = fields[result.stage] if result else next(iter(fields.values()))
     if result is None or view.snapshot is None or not view.snapshot.win_cents:
@@ -82,7 +88,9 @@ def _draw_idle(stage: Stage) -> None:
     draw_wins(stage, field, window, wins, view.now)
 
 
-def _draw_step(stage: Stage, show: GameShow, index: int, step_time: StepTime, elapsed_seconds: float) -> None:
+def _draw_step(
+    stage: Stage, show: OutcomePresentation, index: int, step_time: StepTimes, elapsed_seconds: float
+) -> None:
     """Draw step ``index`` of the game being presented, ``elapsed_seconds`` after the presentation began."""
     step: Step = show.steps[index]
     if isinstance(step, ReelSpin):
@@ -91,7 +99,7 @@ def _draw_step(stage: Stage, show: GameShow, index: int, step_time: StepTime, el
         _draw_step_without_reels(stage, step, step_time, elapsed_seconds)
 
 
-def _draw_step_without_reels(stage: Stage, step: Step, step_time: StepTime, elapsed_seconds: float) -> None:
+def _draw_step_without_reels(stage: Stage, step: Step, step_time: StepTimes, elapsed_seconds: float) -> None:
     """Draw a step that is not played on reels."""
     if isinstance(step, HoldStep):
         draw_hold_and_spin(stage, step, step_time, elapsed_seconds)
@@ -106,7 +114,7 @@ def _draw_step_without_reels(stage: Stage, step: Step, step_time: StepTime, elap
 
 
 def _draw_reels(
-    stage: Stage, show: GameShow, index: int, step_time: StepTime, elapsed_seconds: float
+    stage: Stage, show: OutcomePresentation, index: int, step_time: StepTimes, elapsed_seconds: float
 ) -> None:
     """Draw a step on reels. They spin; then each window of a cascade and its wins are shown in turn."""
     step = show.steps[index]
@@ -134,7 +142,7 @@ def _draw_reels(
     number = int(since_stop / stage.theme.motion.fall)
     fall = step.cascade_falls[number]
     into = since_stop - number * stage.theme.motion.fall
-    if number and into < _DROP_SECONDS:
+    if number and into < _CASCADE_DROP_SECONDS:
         draw_cascade_window(stage, field, fall.window, step.cascade_falls[number - 1].window, into)
         return
     draw_stopped_reels(stage, field, fall.window)
@@ -142,4 +150,4 @@ def _draw_reels(
 
 
 #: Seconds in which the new symbols of a cascade drop in.
-_DROP_SECONDS = 0.62
+_CASCADE_DROP_SECONDS = 0.62

@@ -8,20 +8,20 @@ import pygame
 from egm.screen.art.ink import LinearGradient, RadialGradient, VectorCanvas
 from egm.screen.art.paths import build_ellipse, build_polygon_path, build_rounded_box
 from egm.screen.art.symbols import render_drawing
-from egm.screen.marks import find_least_revolutions
+from egm.screen.marks import find_minimum_wheel_turns
 from egm.screen.motion import clamp_to_unit_interval, ease_out
 from egm.screen.painter import Painter, Rect, TextStyle
 from egm.screen.scenes.stage import BLACK, WHITE, Stage, build_metal_gradient
-from egm.screen.show import StepTime
-from egm.screen.steps import BonusItem, HoldStep, PickStep, WheelStep
-from egm.screen.theme import mix, parse_colour
+from egm.screen.show import StepTimes
+from egm.screen.steps import BonusAward, HoldStep, PickStep, WheelStep
+from egm.screen.theme import mix_colours, parse_colour
 
 #: The least width beside a wheel for its pay, in units.
 _WIDTH_BESIDE_WHEEL_MIN: Final = 230.0
 #: The least number of turns of a bonus wheel.
 _WHEEL_TURNS_MIN: Final = 4
 #: A multiple of the number of pixels that a blit draws at once.
-_GROUP: Final = 8
+_BLIT_PIXELS_MULTIPLE: Final = 8
 #: The colours of a wheel's segments, one for each kind of award.
 _WHEEL_SEGMENT_COLOURS: Final = tuple(
     map(parse_colour, ("#c4183a", "#1f4fb8", "#0f8a4a", "#7a2cc0", "#d98a10", "#147a8a"))
@@ -39,9 +39,9 @@ def draw_board_background(stage: Stage) -> None:
             build_rounded_box(0, 0, w, h),
             RadialGradient(
                 (
-                    (0, mix(look.sky[1], look.glow, 0.3)),
-                    (0.5, mix(look.sky[1], BLACK, 0.25)),
-                    (1, mix(look.sky[2], BLACK, 0.3)),
+                    (0, mix_colours(look.sky[1], look.glow, 0.3)),
+                    (0.5, mix_colours(look.sky[1], BLACK, 0.25)),
+                    (1, mix_colours(look.sky[2], BLACK, 0.3)),
                 ),
                 (0.5, 0.5),
                 0.7,
@@ -52,7 +52,7 @@ def draw_board_background(stage: Stage) -> None:
     stage.painter.draw_cached_picture(("board", stage.look.name), stage.layout.field, render_board)
 
 
-def format_item_award(stage: Stage, item: BonusItem) -> str:
+def format_item_award(stage: Stage, item: BonusAward) -> str:
     """Return the award of a wheel segment, box or coin as text: its credits, or else its name."""
     if item.credits:
         return stage.texts.number(item.credits)
@@ -65,7 +65,7 @@ def format_item_award(stage: Stage, item: BonusItem) -> str:
 
 
 # ---------------------------------------------------------------------- hold and spin
-def draw_hold_and_spin(stage: Stage, step: HoldStep, step_time: StepTime, elapsed_seconds: float) -> None:
+def draw_hold_and_spin(stage: Stage, step: HoldStep, step_time: StepTimes, elapsed_seconds: float) -> None:
     """Draw the cells of a hold-and-spin feature at this moment.
 
     Coins that have landed stay in their cells; empty cells shimmer while the feature spins.
@@ -114,7 +114,7 @@ def draw_hold_and_spin(stage: Stage, step: HoldStep, step_time: StepTime, elapse
 
 
 def _draw_hold_cell(
-    stage: Stage, cell: Rect, coin: BonusItem | None, *, spinning: bool, cell_index: int
+    stage: Stage, cell: Rect, coin: BonusAward | None, *, spinning: bool, cell_index: int
 ) -> None:
     """Draw one cell of hold-and-spin.
 
@@ -157,13 +157,13 @@ def lay_out_pick_boxes(field: Rect, count: int) -> list[Rect]:
     ]
 
 
-def draw_pick_boxes(stage: Stage, step: PickStep, step_time: StepTime, elapsed_seconds: float) -> None:
+def draw_pick_boxes(stage: Stage, step: PickStep, step_time: StepTimes, elapsed_seconds: float) -> None:
     """Draw the boxes of a pick feature, opened one after another as time passes."""
     opened_count = sum(1 for stop in step_time.stops if elapsed_seconds >= stop)
     draw_boxes(stage, step.boxes, dict(step.opened_boxes[:opened_count]), asks_player=False)
 
 
-def draw_boxes(stage: Stage, count: int, opened: dict[int, BonusItem], *, asks_player: bool) -> None:
+def draw_boxes(stage: Stage, count: int, opened: dict[int, BonusAward], *, asks_player: bool) -> None:
     """Draw the boxes of a pick feature: closed ones with a number, opened ones with their contents.
 
     If ``asks_player``, also draw a text that asks the player to open one; otherwise the credits won so far.
@@ -211,7 +211,11 @@ def _draw_gift(stage: Stage, size: tuple[int, int], rect: Rect) -> pygame.Surfac
     ink.fill_path(
         build_rounded_box(7, 7, w - 14, h - 14, 17),
         LinearGradient(
-            ((0, mix(look.glow, WHITE, 0.15)), (0.5, look.sky[1]), (1, mix(look.sky[1], BLACK, 0.5)))
+            (
+                (0, mix_colours(look.glow, WHITE, 0.15)),
+                (0.5, look.sky[1]),
+                (1, mix_colours(look.sky[1], BLACK, 0.5)),
+            )
         ),
     )
     ink.fill_path(
@@ -258,7 +262,7 @@ def find_rect_beside_wheel(field: Rect) -> Rect:
 def draw_wheel(
     stage: Stage,
     step: WheelStep,
-    step_time: StepTime | None,
+    step_time: StepTimes | None,
     elapsed_seconds: float,
     *,
     shows_result: bool = True,
@@ -276,7 +280,7 @@ def draw_wheel(
     length = step_time.stops[-1] - step_time.begin if step_time is not None else 1.0
     turning = elapsed_seconds - step_time.begin if step_time is not None else length
     game = stage.view.game
-    angle = compute_wheel_angle(step, turning, length, find_least_revolutions(game))
+    angle = compute_wheel_angle(step, turning, length, find_minimum_wheel_turns(game))
     key = ("wheel", step.segments, p.scale_length(side), stage.look.name)
     face = p.find_or_create(key, lambda: _draw_wheel_face(stage, step, p.scale_length(side)))
     rotated_face = p.cache_result("wheel", (face, angle), lambda: pygame.transform.rotozoom(face, angle, 1.0))
@@ -301,12 +305,15 @@ def _draw_rotated_disc(
     differently if the group is not complete.
     """
     width, height = rotated_disc.get_size()
-    left, top = (max(0, (side - diameter) // 2 // _GROUP - 2) * _GROUP for side in (width, height))
+    left, top = (
+        max(0, (side - diameter) // 2 // _BLIT_PIXELS_MULTIPLE - 2) * _BLIT_PIXELS_MULTIPLE
+        for side in (width, height)
+    )
     disc = rotated_disc.subsurface((left, top, width - 2 * left, height - 2 * top))
     painter.draw_surface(disc, (centre[0] - width // 2 + left, centre[1] - height // 2 + top))
 
 
-def _draw_wheel_result(stage: Stage, item: BonusItem, rect: Rect) -> None:
+def _draw_wheel_result(stage: Stage, item: BonusAward, rect: Rect) -> None:
     """Draw the award of the winning segment in the rectangle next to the wheel."""
     p, (x, y, w, h) = stage.painter, rect
     p.draw_panel(rect, radius=24, fill=(10, 6, 22, 235), edge=stage.look.accent, line=4)
@@ -375,7 +382,7 @@ def _draw_wheel_face(stage: Stage, step: WheelStep, pixels: int) -> pygame.Surfa
     return face
 
 
-def _render_label(stage: Stage, item: BonusItem, pixels: int) -> pygame.Surface:
+def _render_label(stage: Stage, item: BonusAward, pixels: int) -> pygame.Surface:
     """Return the text of a segment's award, for a picture of the wheel that is ``pixels`` wide."""
     font = pygame.font.Font(str(stage.theme.fonts["numbers"]), max(8, round(pixels * 0.07)))
     return font.render(format_item_award(stage, item), True, (255, 255, 255)).premul_alpha()

@@ -9,8 +9,8 @@ from egm.screen.layout import Layout, grow_rect
 from egm.screen.motion import ease_out
 from egm.screen.painter import Rect, TextStyle
 from egm.screen.scenes.dealt import DealtHand, build_current_hands, find_flying_card, read_final_hands
-from egm.screen.scenes.faces import FACE_DOWN_SIGN, draw_card
-from egm.screen.scenes.pays import draw_pay_columns, lay_out_pay_columns, list_pays
+from egm.screen.scenes.faces import FACE_DOWN_CARD_CODE, draw_card
+from egm.screen.scenes.pays import draw_pay_columns, lay_out_pay_columns, list_pay_table_entries
 from egm.screen.scenes.places import (
     CARD_HEIGHT_MAX,
     CARD_TEXT_GAP,
@@ -19,7 +19,7 @@ from egm.screen.scenes.places import (
     HandLayout,
     HandRoomNeeds,
     compute_first_hand_height,
-    place_hand,
+    lay_out_hand,
     place_hands_in_rows,
     place_small_hand_cards,
     place_small_hands,
@@ -27,9 +27,9 @@ from egm.screen.scenes.places import (
 )
 from egm.screen.scenes.stage import Stage, draw_button
 from egm.screen.scenes.tiles import FACE_DOWN_TILE, find_tile_rect, is_tile
-from egm.screen.show import StepTime
+from egm.screen.show import StepTimes
 from egm.screen.steps import TableStep
-from egm.screen.table import Table, read_bets_in_force
+from egm.screen.table import Table, read_registered_bets
 from egm.screen.view import find_last_step, is_decision_due, is_marking_decision
 
 #: The colour of the shade on the cloth under a hand.
@@ -48,7 +48,7 @@ _HANDS_PER_ROW_MAX: Final = 4
 _CARDS_SIDE_BY_SIDE_MAX: Final = 5
 #: Room, in cards, for a hand that may be drawn to without limit: at a table with few hands, and at one with
 #: more than :data:`_FEW_HANDS_MAX`.
-_DRAWN_TO: Final = (6, 5)
+_CARD_ROOM_OF_UNLIMITED_HAND: Final = (6, 5)
 #: The most hands that count as few.
 _FEW_HANDS_MAX: Final = 3
 #: The least height at which a small hand is drawn, in units.
@@ -67,7 +67,7 @@ def find_cards_rect(stage: Stage, table: Table) -> Rect:
         low = _HOLD_KEY_HEIGHT + 12 if _can_hold_cards(stage) else 0.0
         key = find_suits_rect(stage.layout)
         top = key[1] + key[3] - y
-        if stage.layout.is_telephone and list_pays(stage):
+        if stage.layout.is_telephone and list_pay_table_entries(stage):
             top = max(py + ph - y for (_, py, _, ph), _ in lay_out_pay_columns(stage, (x, y, w, h), key))
         full = h + (2 * stage.layout.touch_size_min if stage.layout.is_telephone else 0)
         return (x, y + top, w, full - low - top)
@@ -108,7 +108,7 @@ def _read_published_count(stage: Stage, hand: str, entry: str) -> int:
     return next((int(hand_data.get(entry, 0)) for hand_data in data if hand_data["id"] == hand), 0)
 
 
-def _list_hands_on_table(stage: Stage, hands: Sequence[DealtHand]) -> list[DealtHand]:
+def _list_hands_with_area(stage: Stage, hands: Sequence[DealtHand]) -> list[DealtHand]:
     """Return the hands for which the table has an area, dealt or not yet dealt, in the game's order.
 
     On a telephone, hands of other seats are left out.
@@ -184,7 +184,7 @@ def _find_hands_without_bets(stage: Stage, *, is_dealt: bool) -> set[str]:
     table, snapshot = stage.view.table, stage.view.snapshot
     if table is None or snapshot is None:
         return set()
-    bets = {} if is_dealt and snapshot.state != "playing" else read_bets_in_force(table, snapshot)
+    bets = {} if is_dealt and snapshot.state != "playing" else read_registered_bets(table, snapshot)
     return {
         hand for hand, spots in _map_hands_to_bets(stage).items() if not any(bets.get(spot) for spot in spots)
     }
@@ -303,13 +303,13 @@ def _place_hands(stage: Stage, table: Table, hands: Sequence[DealtHand]) -> list
         )  # If the other hands come later, no card is held any more.
         height = small_height or full * _compute_small_hands_share(len(hands))
         small_areas = place_small_hands((x, y, w, height), len(hands) - 1)
-        first = place_hand(
+        first = lay_out_hand(
             (x, y + height, w, full - height), HandRoomNeeds(_CARDS_SIDE_BY_SIDE_MAX, has_hold_keys=True)
         )
         return [first, *(place_small_hand_cards(area, _CARDS_SIDE_BY_SIDE_MAX) for area in small_areas)]
     bases = [_find_base_hand(stage, hand.id)[0] for hand in hands]
     base_hands = list(dict.fromkeys(bases))
-    rooms = [_find_hand_room(stage, base, len(base_hands)) for base in base_hands]
+    rooms = [_find_hand_room_needs(stage, base, len(base_hands)) for base in base_hands]
     own_bases = {base for hand, base in zip(hands, bases, strict=True) if hand.is_own}
     areas_ = _lay_out_hand_areas(stage, (x, y, w, h), base_hands, own_bases)
     heights = [
@@ -323,16 +323,16 @@ def _place_hands(stage: Stage, table: Table, hands: Sequence[DealtHand]) -> list
         split_hands = [hand for hand, its in zip(hands, bases, strict=True) if its == base]
         parts = place_split_hands(area, len(split_hands), room) if len(split_hands) > 1 else [area]
         hand_layouts += [
-            place_hand(part, room, len(hand.cards), CARD_HEIGHT_MAX if room.low_hand_cards else highest)
+            lay_out_hand(part, room, len(hand.cards), CARD_HEIGHT_MAX if room.low_hand_cards else highest)
             for hand, part in zip(split_hands, parts, strict=True)
         ]
     return hand_layouts
 
 
-def _find_hand_room(stage: Stage, hand: str, hands: int) -> HandRoomNeeds:
+def _find_hand_room_needs(stage: Stage, hand: str, hands: int) -> HandRoomNeeds:
     """Return how much room the cards of a hand need, at a table with the given hands."""
     card_count = _read_published_count(stage, hand, "cards")
-    cards = card_count or _DRAWN_TO[hands > _FEW_HANDS_MAX]
+    cards = card_count or _CARD_ROOM_OF_UNLIMITED_HAND[hands > _FEW_HANDS_MAX]
     return HandRoomNeeds(
         cards,
         _read_published_count(stage, hand, "low"),
@@ -349,7 +349,7 @@ def lay_out_card_touches(stage: Stage) -> list[Rect]:
     table, step = stage.view.table, find_last_step(stage.view)
     if table is None or not isinstance(step, TableStep):
         return []
-    hands = _list_hands_on_table(stage, read_final_hands(step.display))
+    hands = _list_hands_with_area(stage, read_final_hands(step.display))
     if not hands:
         return []
     places, decision = [place.cards for place in _place_hands(stage, table, hands)], stage.view.decision
@@ -370,7 +370,7 @@ def draw_cards(
     stage: Stage,
     step: TableStep | None,
     previous_step: TableStep | None,
-    step_time: StepTime | None,
+    step_time: StepTimes | None,
     elapsed_seconds: float,
 ) -> None:
     """Draw the hands of a table.
@@ -379,12 +379,12 @@ def draw_cards(
     """
     table = stage.view.table
     assert table is not None
-    if stage.layout.is_telephone and not table.spots and list_pays(stage):
+    if stage.layout.is_telephone and not table.spots and list_pay_table_entries(stage):
         draw_pay_columns(stage, find_felt_rect(stage.layout), find_suits_rect(stage.layout))
     if step is None:
         _draw_waiting_hands(stage, table)
         return
-    hands = _list_hands_on_table(stage, build_current_hands(step, previous_step, step_time, elapsed_seconds))
+    hands = _list_hands_with_area(stage, build_current_hands(step, previous_step, step_time, elapsed_seconds))
     decision = stage.view.decision
     holding = decision is not None and decision.kind == "hold" and is_decision_due(stage.view, stage.theme)
     marks = (
@@ -439,7 +439,7 @@ def _draw_small_hand(stage: Stage, place: HandLayout, hand: DealtHand) -> None:
     x, y, w, h = place.area
     if hand.won_pay_id:
         stage.painter.draw_panel((x + 1, y + 1, w - 2, h - 2), radius=5, fill=(122, 66, 8, 255), edge="meter")
-    for card, rect in zip(hand.cards or (FACE_DOWN_SIGN,) * len(place.cards), place.cards, strict=False):
+    for card, rect in zip(hand.cards or (FACE_DOWN_CARD_CODE,) * len(place.cards), place.cards, strict=False):
         draw_card(stage, rect, card, small=True)
     low = y + h - place.printed_outline[1] - place.printed_outline[3]
     if hand.won_pay_id and low > 0.8 * HAND_TEXT_HEIGHT:
@@ -503,7 +503,7 @@ def format_settlement(stage: Stage, name: str) -> str:
     key = f"felt.as_{name.replace(' ', '_')}"
     if stage.texts.has_text(key):
         return stage.texts.say(key)
-    pay_names = next((pay.names for pay in list_pays(stage) if pay.name == name), None)
+    pay_names = next((pay.names for pay in list_pay_table_entries(stage) if pay.name == name), None)
     return stage.texts.choose_translation(pay_names) if pay_names else name
 
 
@@ -516,11 +516,11 @@ def _format_set_hands(stage: Stage, decision: DecisionRequest) -> str:
 
 def _draw_waiting_hands(stage: Stage, table: Table) -> None:
     """Draw the empty outlines of the hands before the deal; in video poker, the backs of the cards."""
-    hands = _list_hands_on_table(stage, ())
+    hands = _list_hands_with_area(stage, ())
     for hand, place in zip(hands, _place_hands(stage, table, hands), strict=True):
         if _can_hold_cards(stage):
             for rect in place.cards:
-                draw_card(stage, rect, FACE_DOWN_SIGN)
+                draw_card(stage, rect, FACE_DOWN_CARD_CODE)
             continue
         _draw_hand_outline(stage, place)
         text = format_hand_name(stage, hand.id, [each.id for each in hands]) if len(hands) > 1 else ""
@@ -546,7 +546,7 @@ def _draw_flying_card(
     progress = 1.0 if stage.view.reduced_motion else ease_out(share)
     start = (fx + fw - w - 20, fy + 10)
     at = (start[0] + (x - start[0]) * progress, start[1] + (y - start[1]) * progress)
-    back_sign = FACE_DOWN_TILE if is_tile(card) else FACE_DOWN_SIGN
+    back_sign = FACE_DOWN_TILE if is_tile(card) else FACE_DOWN_CARD_CODE
     draw_card(stage, (*at, w, h), back_sign if share < 0.7 else card)
 
 

@@ -10,7 +10,7 @@ from egm.screen.art.paths import build_ellipse, build_rounded_box
 from egm.screen.painter import Rect, TextStyle
 from egm.screen.scenes.stage import BLACK, WHITE, Stage
 from egm.screen.table import Table
-from egm.screen.theme import Colour, mix, parse_colour
+from egm.screen.theme import Colour, mix_colours, parse_colour
 
 #: The colours of chips, from the lowest value to the highest.
 CHIP_COLOURS: Final = tuple(map(parse_colour, ("#e9e4d4", "#c4183a", "#1f4fb8", "#0f8a4a", "#33303f")))
@@ -26,8 +26,10 @@ def draw_chip_art(size: tuple[int, int], colour: Colour) -> pygame.Surface:
     """Return the drawing of a chip: a coloured disc with light marks at its rim, and a pale middle for its value."""
     ink = VectorCanvas(size)
     ink.fill_path(build_ellipse(50, 52, 48), (0, 0, 0, 150))
-    ink.fill_path(build_ellipse(50, 49, 47), mix(colour, BLACK, 0.35))
-    ink.fill_path(build_ellipse(50, 47, 46), LinearGradient(((0, mix(colour, WHITE, 0.2)), (1, colour))))
+    ink.fill_path(build_ellipse(50, 49, 47), mix_colours(colour, BLACK, 0.35))
+    ink.fill_path(
+        build_ellipse(50, 47, 46), LinearGradient(((0, mix_colours(colour, WHITE, 0.2)), (1, colour)))
+    )
     for turn in range(0, 360, 60):
         ink.fill_path(build_ellipse(50, 9, 7, 5), (255, 255, 255, 0))
         mark = pygame.math.Vector2(0, -40).rotate(turn)

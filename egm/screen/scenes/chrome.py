@@ -8,8 +8,8 @@ from egm.screen.art.ink import LinearGradient, RadialGradient, VectorCanvas, cre
 from egm.screen.art.paths import build_ellipse
 from egm.screen.layout import grow_rect
 from egm.screen.painter import PREMULTIPLIED
-from egm.screen.scenes.stage import BLACK, FRAME, Stage, build_metal_gradient, draw_rim_panel
-from egm.screen.theme import Look, fade, mix
+from egm.screen.scenes.stage import BLACK, FIELD_FRAME_WIDTH, Stage, build_metal_gradient, draw_rim_panel
+from egm.screen.theme import Look, fade_colour, mix_colours
 
 
 def draw_hall(size: tuple[int, int], look: Look, centre: tuple[float, float]) -> pygame.Surface:
@@ -25,7 +25,11 @@ def draw_hall(size: tuple[int, int], look: Look, centre: tuple[float, float]) ->
     glow = create_painted_surface(
         (round(width * 1.1), round(height * 1.1)),
         RadialGradient(
-            ((0, fade(look.glow, 0.5)), (0.5, fade(look.glow, 0.16)), (1, fade(look.glow, 0))),
+            (
+                (0, fade_colour(look.glow, 0.5)),
+                (0.5, fade_colour(look.glow, 0.16)),
+                (1, fade_colour(look.glow, 0)),
+            ),
             (0.5, 0.5),
             0.5,
         ),
@@ -69,11 +73,15 @@ def _draw_blurred_lights(surface: pygame.Surface, look: Look) -> None:
         x, y = (i * 7919 % 997) / 997 * width, (i * 6101 % 883) / 883 * height * 0.8
         radius = max(3, round((8 + i * 37 % 34) * width / 1920))
         strength = (8 + i * 53 % 22) / 255
-        colour = mix(look.glow, look.ray, (i % 5) / 4)
+        colour = mix_colours(look.glow, look.ray, (i % 5) / 4)
         disc = create_painted_surface(
             (radius * 2, radius * 2),
             RadialGradient(
-                ((0, fade(colour, strength)), (0.8, fade(colour, strength * 1.5)), (1, fade(colour, 0))),
+                (
+                    (0, fade_colour(colour, strength)),
+                    (0.8, fade_colour(colour, strength * 1.5)),
+                    (1, fade_colour(colour, 0)),
+                ),
                 (0.5, 0.5),
                 0.5,
             ),
@@ -88,16 +96,16 @@ def draw_marquee(stage: Stage, surface: pygame.Surface, title: str) -> None:
     ink = VectorCanvas(area.size, (rect[2], rect[3]), 2)
     w, h = rect[2], rect[3]
     shape = [(40.0, 4.0), (w - 40, 4.0), (w - 4, h - 30), (w - 60, h - 4), (60.0, h - 4), (4.0, h - 30)]
-    ink.draw_glow(shape, 26, fade(look.glow, 0.5))
+    ink.draw_glow(shape, 26, fade_colour(look.glow, 0.5))
     ink.fill_path(shape, build_metal_gradient(stage.theme, look.rim))
     inner = [(46.0, 9.0), (w - 46, 9.0), (w - 12, h - 31), (w - 63, h - 9), (63.0, h - 9), (12.0, h - 31)]
     ink.fill_path(
         inner,
         RadialGradient(
             (
-                (0, mix(look.sky[1], look.glow, 0.45)),
-                (0.6, mix(look.sky[1], BLACK, 0.2)),
-                (1, mix(look.sky[2], BLACK, 0.3)),
+                (0, mix_colours(look.sky[1], look.glow, 0.45)),
+                (0.6, mix_colours(look.sky[1], BLACK, 0.2)),
+                (1, mix_colours(look.sky[2], BLACK, 0.3)),
             ),
             (0.5, 0.35),
             0.62,
@@ -120,7 +128,7 @@ def draw_marquee(stage: Stage, surface: pygame.Surface, title: str) -> None:
         h * 0.7,
         letters,
         edge=4,
-        edge_paint=mix(look.sky[2], BLACK, 0.5),
+        edge_paint=mix_colours(look.sky[2], BLACK, 0.5),
         width=w - 200,
     )
     surface.blit(ink.finish_surface(), area.topleft, special_flags=PREMULTIPLIED)
@@ -143,7 +151,10 @@ def draw_background(stage: Stage) -> pygame.Surface:
         )
         draw_marquee(stage, surface, title)
         glass = LinearGradient(
-            ((0, fade(mix(look.sky[1], BLACK, 0.5), 0.88)), (1, fade(mix(look.sky[2], BLACK, 0.4), 0.92)))
+            (
+                (0, fade_colour(mix_colours(look.sky[1], BLACK, 0.5), 0.88)),
+                (1, fade_colour(mix_colours(look.sky[2], BLACK, 0.4), 0.92)),
+            )
         )
         for rect in (rect for rect in (layout.left_panel, layout.right_panel) if rect[2] > 0):
             area = p.scale_rect(rect)
@@ -152,9 +163,11 @@ def draw_background(stage: Stage) -> pygame.Surface:
                 area.topleft,
                 special_flags=PREMULTIPLIED,
             )
-        area = p.scale_rect(grow_rect(layout.field, FRAME))
+        area = p.scale_rect(grow_rect(layout.field, FIELD_FRAME_WIDTH))
         surface.blit(
-            draw_rim_panel(area.size, p.scale, p.theme, look, radius=40, rim=FRAME - 6, fill=(8, 5, 14, 255)),
+            draw_rim_panel(
+                area.size, p.scale, p.theme, look, radius=40, rim=FIELD_FRAME_WIDTH - 6, fill=(8, 5, 14, 255)
+            ),
             area.topleft,
             special_flags=PREMULTIPLIED,
         )

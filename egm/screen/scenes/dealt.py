@@ -4,8 +4,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from egm.screen.scenes.faces import FACE_DOWN_SIGN
-from egm.screen.show import StepTime
+from egm.screen.scenes.faces import FACE_DOWN_CARD_CODE
+from egm.screen.show import StepTimes
 from egm.screen.steps import TableStep
 
 
@@ -37,7 +37,7 @@ class DealtHand:
 
 
 def build_current_hands(
-    step: TableStep, previous_step: TableStep | None, step_time: StepTime | None, elapsed_seconds: float
+    step: TableStep, previous_step: TableStep | None, step_time: StepTimes | None, elapsed_seconds: float
 ) -> list[DealtHand]:
     """Return the hands of cards as they are shown ``elapsed_seconds`` after the presentation began.
 
@@ -49,7 +49,7 @@ def build_current_hands(
         return end
     cards: dict[str, list[str]] = {}
     if previous_step is not None:
-        cards = _prepare_hands_drawn_to(end, step)
+        cards = _list_cards_held_before_draw(end, step)
         cards |= {hand.id: list(hand.cards) for hand in read_final_hands(previous_step.display)}
     for cue, stop in zip(step.cues, step_time.stops, strict=True):
         if elapsed_seconds >= stop:
@@ -63,7 +63,7 @@ def build_current_hands(
     ]
 
 
-def _prepare_hands_drawn_to(hands: Sequence[DealtHand], step: TableStep) -> dict[str, list[str]]:
+def _list_cards_held_before_draw(hands: Sequence[DealtHand], step: TableStep) -> dict[str, list[str]]:
     """Return the cards of each hand in a draw poker game before the draw: those held, and card backs for the others."""
     drawn_indices: dict[str, set[int]] = {}
     for cue in step.cues:
@@ -71,7 +71,7 @@ def _prepare_hands_drawn_to(hands: Sequence[DealtHand], step: TableStep) -> dict
             drawn_indices.setdefault(str(cue["hand"]), set()).add(int(cue["index"]))
     return {
         hand.id: [
-            FACE_DOWN_SIGN if place in drawn_indices[hand.id] else card
+            FACE_DOWN_CARD_CODE if place in drawn_indices[hand.id] else card
             for place, card in enumerate(hand.cards)
         ]
         for hand in hands
@@ -122,7 +122,7 @@ def _apply_card_cue(cards: dict[str, list[str]], cue: Mapping[str, Any]) -> None
 
 
 def find_flying_card(
-    step: TableStep, step_time: StepTime | None, elapsed_seconds: float
+    step: TableStep, step_time: StepTimes | None, elapsed_seconds: float
 ) -> tuple[str, int, str, float] | None:
     """Return the card that is moving to a hand now, or None.
 
@@ -137,5 +137,5 @@ def find_flying_card(
                 return None
             share = (elapsed_seconds - begin) / max(0.01, stop - begin)
             card_index = int(cue["index"]) if "index" in cue else -1
-            return str(cue.get("hand", "")), card_index, str(cue.get("card", FACE_DOWN_SIGN)), share
+            return str(cue.get("hand", "")), card_index, str(cue.get("card", FACE_DOWN_CARD_CODE)), share
     return None

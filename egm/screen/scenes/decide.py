@@ -14,16 +14,16 @@ from egm.screen.painter import Rect, TextStyle
 from egm.screen.scenes.bonus import draw_board_background, draw_boxes, lay_out_pick_boxes
 from egm.screen.scenes.decision_text import format_question
 from egm.screen.scenes.felt import lay_out_felt_answers
-from egm.screen.scenes.gamble import draw_table
+from egm.screen.scenes.gamble import draw_double_up_decision
 from egm.screen.scenes.reels import ReelGrid, draw_stopped_reels
 from egm.screen.scenes.stage import Stage, draw_button
-from egm.screen.steps import BonusItem, PickStep
+from egm.screen.steps import BonusAward, PickStep
 from egm.screen.view import Action, View, is_decision_due
 
 #: In a key narrower than this (in units), the suit is drawn above its text.
-_SUIT_BESIDE = 260.0
+_SUIT_BESIDE_TEXT_WIDTH_MIN = 260.0
 #: The answers of a double-up that name the colour of a card.
-_SUITS = frozenset({"red", "black"})
+_CARD_COLOUR_ANSWERS = frozenset({"red", "black"})
 
 
 def _find_decision_field(view: View) -> ReelField | None:
@@ -95,12 +95,12 @@ def draw_decision(stage: Stage, decision: DecisionRequest) -> None:
         _draw_held_reels(stage)
     elif decision.kind == "pick":
         step = _build_pick_step(stage.view)
-        opened_boxes: dict[int, BonusItem] = dict(step.opened_boxes)
+        opened_boxes: dict[int, BonusAward] = dict(step.opened_boxes)
         draw_boxes(stage, step.boxes, opened_boxes, asks_player=True)
     elif decision.kind == "double_up":
         display = decision.display
         previous_cards = tuple(str(round_["shown"]) for round_ in display.get("rounds", ()))
-        draw_table(stage, int(display["credits"]), int(display["to_win"]), previous_cards)
+        draw_double_up_decision(stage, int(display["credits"]), int(display["to_win"]), previous_cards)
         _draw_answers(stage)
     else:
         _draw_question(stage, decision)
@@ -136,13 +136,13 @@ def _draw_answers(stage: Stage) -> None:
     for rect, action in lay_out_answers(stage):
         word = f"decide.{action.value}"
         text = stage.texts.say(word) if stage.texts.has_text(word) else str(action.value)
-        if action.value not in _SUITS:
+        if action.value not in _CARD_COLOUR_ANSWERS:
             draw_button(stage, rect, text, size="lead")
             continue
         x, y, w, h = rect
         draw_button(stage, rect, "")
         style, suit = TextStyle("strong", "lead", "text"), partial(render_own_picture, f"suit_{action.value}")
-        if w < _SUIT_BESIDE:
+        if w < _SUIT_BESIDE_TEXT_WIDTH_MIN:
             stage.painter.draw_cached_picture(("suit", action.value), (x + w / 2 - 24, y + 8, 48, 48), suit)
             stage.painter.draw_text(text, (x + w / 2, y + h - 26), style._replace(size="body"), width=w - 24)
             continue

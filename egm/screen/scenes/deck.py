@@ -14,13 +14,13 @@ from egm.screen.art.paths import build_ellipse, build_rounded_box
 from egm.screen.layout import DECK_KEYS
 from egm.screen.motion import clamp_to_unit_interval, compute_roll_up_amount
 from egm.screen.painter import Rect, TextStyle
-from egm.screen.scenes.feature import sum_credits_so_far
+from egm.screen.scenes.feature import sum_credits_of_ended_steps
 from egm.screen.scenes.felt_glass import find_settled_result
 from egm.screen.scenes.stage import WHITE, Stage, draw_button
-from egm.screen.table import is_table
-from egm.screen.theme import Colour, mix
+from egm.screen.table import is_table_game
+from egm.screen.theme import Colour, mix_colours
 from egm.screen.view import (
-    Page,
+    PlayerPage,
     Scene,
     View,
     build_view_timeline,
@@ -38,7 +38,7 @@ _CREDIT_ROLL_SECONDS: Final = 0.45
 #: A meter no higher than this has less room below its amount.
 _LOW_METER_HEIGHT_MAX: Final = 96.0
 #: Seconds before the last step ends: its win is then not yet counted, but rolled up.
-_JUST: Final = 1e-6
+_SECONDS_BEFORE_LAST_STEP_END: Final = 1e-6
 
 #: The bright and the deep colour of each key.
 _KEY_COLOURS: Final[dict[str, tuple[str, str]]] = {
@@ -84,7 +84,9 @@ def compute_meter_figures(stage: Stage) -> MeterFigures:
     line = build_view_timeline(view, stage.theme)
     if view.show is not None and line is not None and snapshot.state == "playing":
         since, show = view.now - view.show.began_at, view.show
-        before_credits = sum_credits_so_far(show, line, min(since, line.last_stop - _JUST))
+        before_credits = sum_credits_of_ended_steps(
+            show, line, min(since, line.last_stop - _SECONDS_BEFORE_LAST_STEP_END)
+        )
         cents_before = min(
             show.play.win_cents, show.presented_cents + before_credits * snapshot.denomination_cents
         )
@@ -129,7 +131,7 @@ def choose_win_meter(stage: Stage) -> str:
     At a table game the label may say that the amount was returned: it then includes stakes.
     """
     game = stage.view.game
-    if game is None or not is_table(game) or game.presentation.get("hold"):
+    if game is None or not is_table_game(game) or game.presentation.get("hold"):
         return "meter.win"
     return "meter.returned" if compute_meter_figures(stage).win_cents else "meter.win"
 
@@ -182,7 +184,11 @@ def _draw_meter(
         )
     bright = stage.theme.colour(colour)
     paint = LinearGradient(
-        ((0, mix(bright, (255, 255, 255, 255), 0.55)), (0.6, bright), (1, mix(bright, (0, 0, 0, 255), 0.15)))
+        (
+            (0, mix_colours(bright, (255, 255, 255, 255), 0.55)),
+            (0.6, bright),
+            (1, mix_colours(bright, (0, 0, 0, 255), 0.15)),
+        )
     )
     p.draw_text(
         stage.texts.number(credits_) if is_points else stage.money(cents),
@@ -246,7 +252,7 @@ def format_key_label(stage: Stage, name: str) -> str:
 def _choose_play_label(stage: Stage) -> str:
     """Return the catalogue key of the PLAY key's label, which depends on what PLAY does now."""
     view = stage.view
-    if view.scene is Scene.GAME and view.page is not Page.NONE and not view.is_focus_shown:
+    if view.scene is Scene.GAME and view.page is not PlayerPage.NONE and not view.is_focus_shown:
         return "key.close"
     if _is_focus_activated(stage) and (view.is_focus_shown or _find_open_prompt(view)):
         return "key.choose_max" if view.is_focus_shown else "service.confirm"
@@ -381,7 +387,10 @@ def _draw_key_cap(
     ink = VectorCanvas(size, units)
     black = (0, 0, 0, 255)
     if not is_lit:
-        bright, deep = mix(mix(bright, (70, 66, 88, 255), 0.72), black, 0.5), mix(deep, black, 0.55)
+        bright, deep = (
+            mix_colours(mix_colours(bright, (70, 66, 88, 255), 0.72), black, 0.5),
+            mix_colours(deep, black, 0.55),
+        )
     ink.fill_path(build_rounded_box(0, 0, w, h, 22), (4, 3, 9, 255))
     ink.fill_path(
         build_rounded_box(2, 2, w - 4, h - 3, 21),
@@ -389,14 +398,14 @@ def _draw_key_cap(
     )
     lift = 4.0 if is_pressed else 0.0
     face = build_rounded_box(7, 7 + lift, w - 14, h - 16, 17)
-    ink.fill_path(build_rounded_box(6, 8 + lift, w - 12, h - 14, 18), mix(deep, black, 0.5))
+    ink.fill_path(build_rounded_box(6, 8 + lift, w - 12, h - 14, 18), mix_colours(deep, black, 0.5))
     ink.fill_path(
         face,
         LinearGradient(
             (
-                (0, mix(bright, (255, 255, 255, 255), 0.3 if is_lit else 0.06)),
+                (0, mix_colours(bright, (255, 255, 255, 255), 0.3 if is_lit else 0.06)),
                 (0.16, bright),
-                (0.62, mix(bright, deep, 0.6)),
+                (0.62, mix_colours(bright, deep, 0.6)),
                 (1, deep),
             )
         ),
@@ -405,7 +414,7 @@ def _draw_key_cap(
         face, build_ellipse(w / 2, 2 + lift, w * 0.62, h * 0.42), (255, 255, 255, 52 if is_lit else 16)
     )
     if is_lit:
-        ink.stroke_path(face, 2.2, mix(bright, (255, 255, 255, 255), 0.45))
+        ink.stroke_path(face, 2.2, mix_colours(bright, (255, 255, 255, 255), 0.45))
     return ink.finish_surface()
 
 

@@ -14,7 +14,7 @@ from egm.screen.motion import clamp_to_unit_interval, ease_out
 from egm.screen.painter import Rect, TextStyle
 from egm.screen.scenes.stage import BLACK, WHITE, Stage
 from egm.screen.steps import TableStep
-from egm.screen.theme import Colour, mix, parse_colour
+from egm.screen.theme import Colour, mix_colours, parse_colour
 
 #: The share of a throw during which dice move; then they lie still, so that they can be read.
 _MOVING_SHARE_OF_THROW: Final = 0.62
@@ -43,9 +43,11 @@ def draw_die_art(size: tuple[int, int], face: int) -> pygame.Surface:
     ink.fill_path(build_rounded_box(2, 4, 96, 96, 20), (0, 0, 0, 130))
     ink.fill_path(
         build_rounded_box(3, 2, 94, 94, 19),
-        LinearGradient(((0, mix(_DIE_COLOUR, WHITE, 0.25)), (1, mix(_DIE_COLOUR, BLACK, 0.25)))),
+        LinearGradient(
+            ((0, mix_colours(_DIE_COLOUR, WHITE, 0.25)), (1, mix_colours(_DIE_COLOUR, BLACK, 0.25)))
+        ),
     )
-    ink.stroke_path(build_rounded_box(6, 5, 88, 88, 16), 2, mix(_DIE_COLOUR, WHITE, 0.5))
+    ink.stroke_path(build_rounded_box(6, 5, 88, 88, 16), 2, mix_colours(_DIE_COLOUR, WHITE, 0.5))
     for x, y in PIP_POSITIONS_BY_FACE[face]:
         ink.fill_path(build_ellipse(50 + 26 * x, 49 + 26 * y, 10.5), WHITE)
     return ink.finish_surface()

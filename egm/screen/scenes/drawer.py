@@ -13,7 +13,7 @@ from egm.screen.layout import Layout
 from egm.screen.painter import Rect, TextStyle
 from egm.screen.scenes.stage import BLACK, WHITE, Stage, draw_button
 from egm.screen.text import Texts
-from egm.screen.theme import mix
+from egm.screen.theme import mix_colours
 from egm.screen.view import View, compute_drawer_share
 
 #: The doors that the drawer can open and close.
@@ -297,7 +297,11 @@ def _draw_tower_light(stage: Stage, rect: Rect) -> None:
     x, y, w, h = rect
     for i, (name, colour) in enumerate(_TOWER_LAMP_COLOURS):
         is_lit = name in tower
-        body = stage.theme.colour(colour) if is_lit else mix(stage.theme.colour(colour), (0, 0, 0, 255), 0.78)
+        body = (
+            stage.theme.colour(colour)
+            if is_lit
+            else mix_colours(stage.theme.colour(colour), (0, 0, 0, 255), 0.78)
+        )
         stage.painter.draw_panel(
             (x + i * w / 4 + 2, y, w / 4 - 4, h), radius=6, fill=body, edge=(140, 134, 170, 255)
         )

@@ -14,7 +14,7 @@ from egm.screen.scenes.tiles import draw_tile_art, is_tile
 from egm.screen.theme import Colour, parse_colour
 
 #: The sign of a card that lies face down.
-FACE_DOWN_SIGN: Final = "??"
+FACE_DOWN_CARD_CODE: Final = "??"
 #: The colour of the black suits.
 _BLACK_SUIT_COLOUR: Final = parse_colour("#15151c")
 #: The colour of the red suits.
@@ -56,7 +56,7 @@ def draw_card_art(
     """
     if is_tile(card):
         return draw_tile_art(size, card)
-    if card == FACE_DOWN_SIGN:
+    if card == FACE_DOWN_CARD_CODE:
         return render_own_picture("card_back", size)
     ink = VectorCanvas(size, (100.0, 140.0))
     ink.fill_path(build_rounded_box(0, 0, 100, 140, 9), (0, 0, 0, 160))

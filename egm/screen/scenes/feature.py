@@ -10,16 +10,23 @@ from egm.screen.art.ink import LinearGradient, RadialGradient, VectorCanvas, cre
 from egm.screen.motion import clamp_to_unit_interval, ease_out
 from egm.screen.painter import PREMULTIPLIED, TextStyle, build_gold_gradient
 from egm.screen.scenes.stage import Stage, format_stage_name
-from egm.screen.show import GameShow, StepTime, Timeline, count_games_awarded, find_step_stage, is_feature
+from egm.screen.show import (
+    OutcomePresentation,
+    PresentationTimeline,
+    StepTimes,
+    count_games_awarded,
+    find_step_stage,
+    is_feature_step,
+)
 from egm.screen.steps import GambleStep
-from egm.screen.theme import fade
+from egm.screen.theme import fade_colour
 from egm.screen.view import View, build_view_timeline
 
 #: The angles at which the searchlights are drawn and cached.
 _BEAM_STEPS: Final = 15
 
 
-def find_shown_feature_step(view: View, line: Timeline | None) -> int | None:
+def find_shown_feature_step(view: View, line: PresentationTimeline | None) -> int | None:
     """Return the index of the step that is shown now if it belongs to a feature, otherwise None."""
     show = view.show
     if show is None or line is None or view.game is None or show.play.game_id != view.game.id:
@@ -27,16 +34,18 @@ def find_shown_feature_step(view: View, line: Timeline | None) -> int | None:
     since = view.now - show.began_at
     index = line.find_step_index(since)
     has_ended = show.is_complete and since >= line.roll_up_end + 1.2
-    return index if is_feature(show, index) and not has_ended else None
+    return index if is_feature_step(show, index) and not has_ended else None
 
 
-def light_stage_for_feature(stage: Stage) -> Stage:
+def apply_feature_colours(stage: Stage) -> Stage:
     """Return the drawing context in a feature's colours if a feature is shown, otherwise unchanged."""
     index = find_shown_feature_step(stage.view, build_view_timeline(stage.view, stage.theme))
     return stage if index is None else replace(stage, has_feature_colours=True)
 
 
-def sum_credits_so_far(show: GameShow, line: Timeline, elapsed_seconds: float, first: int = 0) -> int:
+def sum_credits_of_ended_steps(
+    show: OutcomePresentation, line: PresentationTimeline, elapsed_seconds: float, first: int = 0
+) -> int:
     """Return the credits won by steps from number ``first`` on that have ended by ``elapsed_seconds``."""
     return sum(
         step.credits
@@ -47,7 +56,9 @@ def sum_credits_so_far(show: GameShow, line: Timeline, elapsed_seconds: float, f
     )
 
 
-def draw_title(stage: Stage, show: GameShow, index: int, step_time: StepTime, elapsed_seconds: float) -> None:
+def draw_feature_title_card(
+    stage: Stage, show: OutcomePresentation, index: int, step_time: StepTimes, elapsed_seconds: float
+) -> None:
     """Draw the title card of the feature that step ``index`` begins: its name, and its number of games."""
     p, view = stage.painter, stage.view
     x, y, w, h = stage.layout.field
@@ -88,7 +99,7 @@ def _draw_searchlights(stage: Stage, strength: float) -> None:
             left_beam, right_beam = (
                 (w / 2 + reach * math.cos(a + d), h / 2 + reach * math.sin(a + d)) for d in (-0.14, 0.14)
             )
-            ink.fill_path([(w / 2, h / 2), left_beam, right_beam], fade(stage.look.accent, 0.34))
+            ink.fill_path([(w / 2, h / 2), left_beam, right_beam], fade_colour(stage.look.accent, 0.34))
         beams = ink.finish_surface()
         mask = RadialGradient(
             ((0, (255, 255, 255, 255)), (0.5, (255, 255, 255, 190)), (1, (255, 255, 255, 0)))
@@ -109,10 +120,10 @@ def draw_anticipation_light(stage: Stage, rect: tuple[float, float, float, float
             size,
             LinearGradient(
                 (
-                    (0, fade(stage.look.accent, 0.5 + beat / 10)),
-                    (0.16, fade(stage.look.accent, 0.05)),
-                    (0.84, fade(stage.look.accent, 0.05)),
-                    (1, fade(stage.look.accent, 0.5 + beat / 10)),
+                    (0, fade_colour(stage.look.accent, 0.5 + beat / 10)),
+                    (0.16, fade_colour(stage.look.accent, 0.05)),
+                    (0.84, fade_colour(stage.look.accent, 0.05)),
+                    (1, fade_colour(stage.look.accent, 0.5 + beat / 10)),
                 ),
                 is_horizontal=True,
             ),

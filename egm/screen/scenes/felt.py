@@ -10,11 +10,11 @@ from egm.kernel.messages import DecisionRequest
 from egm.screen.art.ink import RadialGradient, VectorCanvas
 from egm.screen.art.paths import build_ellipse, build_rounded_box
 from egm.screen.cloth import (
-    RACETRACK_PART,
-    find_open_part,
+    RACETRACK_PART_NAME,
+    find_open_layout_part,
     lay_out_felt,
+    lay_out_part_tabs,
     lay_out_racetrack_keys,
-    lay_out_tabs,
     list_street_sheets,
 )
 from egm.screen.flow import (
@@ -24,7 +24,7 @@ from egm.screen.flow import (
     split_common_words,
     split_label_and_odds,
 )
-from egm.screen.layout import find_middle
+from egm.screen.layout import find_rect_centre
 from egm.screen.painter import Rect, TextStyle
 from egm.screen.scenes.cards import draw_cards, lay_out_card_touches
 from egm.screen.scenes.chips import (
@@ -37,24 +37,24 @@ from egm.screen.scenes.chips import (
 from egm.screen.scenes.decision_text import format_answer, format_question
 from egm.screen.scenes.dice import draw_craps_point, draw_dice, draw_resting_dice
 from egm.screen.scenes.felt_glass import find_settled_step
-from egm.screen.scenes.hand import draw_hand_key, draw_layout_part_key, draw_text_key, lay_out_hand_keys
+from egm.screen.scenes.hand import draw_hand_key, draw_layout_part_key, draw_table_text_key, lay_out_hand_keys
 from egm.screen.scenes.pays import format_spot_odds
 from egm.screen.scenes.rotor import POCKET_COLOURS, draw_roulette_wheel
-from egm.screen.scenes.scoreboard import draw_board, should_show_board
+from egm.screen.scenes.scoreboard import draw_scoreboard, is_scoreboard_drawn
 from egm.screen.scenes.stage import BLACK, WHITE, Stage, draw_button
-from egm.screen.show import StepTime
+from egm.screen.show import StepTimes
 from egm.screen.steps import TableStep
 from egm.screen.table import (
     BetLimits,
-    Bets,
+    BetsBySpot,
     Spot,
     Table,
     build_bet_limits,
-    find_closed_reason,
-    is_bet_playing,
-    read_bets_in_force,
+    find_reason_spot_is_closed,
+    is_bet_on,
+    read_registered_bets,
 )
-from egm.screen.theme import Colour, mix, parse_colour
+from egm.screen.theme import Colour, mix_colours, parse_colour
 from egm.screen.view import (
     Action,
     Scene,
@@ -145,8 +145,8 @@ def draw_felt(stage: Stage) -> None:
         and _draw_wheel_or_dice(stage, table, last_round, time, since)
     ):
         return
-    if table.felt == "cards" and should_show_board(stage, table):
-        draw_board(stage, table)
+    if table.felt == "cards" and is_scoreboard_drawn(stage, table):
+        draw_scoreboard(stage, table)
     elif table.felt == "cards":
         draw_cards(stage, last_round, previous_step, time, since)
         for rect, action in lay_out_hand_keys(view, stage.layout) if not table.spots else ():
@@ -160,7 +160,7 @@ def draw_felt(stage: Stage) -> None:
 
 
 def _draw_wheel_or_dice(
-    stage: Stage, table: Table, step: TableStep, step_time: StepTime, elapsed_seconds: float
+    stage: Stage, table: Table, step: TableStep, step_time: StepTimes, elapsed_seconds: float
 ) -> bool:
     """Draw the moving wheel next to the layout, or the moving dice on it. Return False if neither moves."""
     for number, (cue, stop) in enumerate(zip(step.cues, step_time.stops, strict=True)):
@@ -210,11 +210,13 @@ def _draw_felt_background(stage: Stage, size: tuple[int, int]) -> pygame.Surface
     """Return the drawing of the table's green cloth, with a light from above."""
     _, _, w, h = stage.layout.field
     ink = VectorCanvas(size, (w, h), 1)
-    base = mix(_CLOTH_COLOUR, stage.look.sky[1], 0.2)
+    base = mix_colours(_CLOTH_COLOUR, stage.look.sky[1], 0.2)
     ink.fill_path(
         build_rounded_box(0, 0, w, h),
         RadialGradient(
-            ((0, mix(base, WHITE, 0.1)), (0.7, base), (1, mix(base, BLACK, 0.4))), (0.5, 0.45), 0.8
+            ((0, mix_colours(base, WHITE, 0.1)), (0.7, base), (1, mix_colours(base, BLACK, 0.4))),
+            (0.5, 0.45),
+            0.8,
         ),
     )
     return ink.finish_surface()
@@ -246,16 +248,18 @@ def _draw_felt(stage: Stage, table: Table, settled_step: TableStep | None) -> No
     for cell in felt_layout.cells:
         spot = table.spots.get(cell.spot)
         shut = (
-            limits is not None and spot is not None and bool(find_closed_reason(spot, chips.bets, limits)[0])
+            limits is not None
+            and spot is not None
+            and bool(find_reason_spot_is_closed(spot, chips.bets, limits)[0])
         )
         hit, chip = bool(pocket) and cell.pocket == pocket, cell.spot in covered
         _draw_cell(stage, table, cell, is_hit=hit, is_closed=shut, chip=chip)
     if view.scene is not Scene.ATTRACT and (view.accepts_request("bet") or stage.layout.is_telephone):
-        for rect, action in lay_out_tabs(table, chips, stage.layout):
+        for rect, action in lay_out_part_tabs(table, chips, stage.layout):
             _draw_tab(stage, table, rect, action)
-        if find_open_part(table, chips, stage.layout) == RACETRACK_PART:
+        if find_open_layout_part(table, chips, stage.layout) == RACETRACK_PART_NAME:
             for rect, action in lay_out_racetrack_keys(table, chips, stage.layout):
-                draw_text_key(
+                draw_table_text_key(
                     stage,
                     rect,
                     _format_racetrack_key(stage, table, action),
@@ -282,7 +286,7 @@ def _draw_cell(
     """Draw a printed cell of the layout, dark if ``is_closed`` to bets. The title of a row has no edge."""
     p, (x, y, w, h) = stage.painter, cell.rect
     spot = table.spots.get(cell.spot)
-    fill = mix(_CLOTH_COLOUR, BLACK, 0.25)
+    fill = mix_colours(_CLOTH_COLOUR, BLACK, 0.25)
     if spot is None and cell.titled_spots:
         p.draw_panel((x + 1, y + 1, w - 2, h - 2), radius=8, fill=fill, edge=fill)
         _draw_row_title(stage, table, cell)
@@ -302,8 +306,8 @@ def _draw_cell(
             if len(colours) == 1 and colours <= set(POCKET_COLOURS)
             else fill
         )
-    plain = fill == mix(_CLOTH_COLOUR, BLACK, 0.25)
-    fill = mix(fill, BLACK, 0.6) if is_closed else fill
+    plain = fill == mix_colours(_CLOTH_COLOUR, BLACK, 0.25)
+    fill = mix_colours(fill, BLACK, 0.6) if is_closed else fill
     edge, line = (
         (WHITE, 5) if is_hit else (_CLOSED_SPOT_EDGE_COLOUR, 2) if is_closed else (_PRINTED_LINE_COLOUR, 2)
     )
@@ -372,7 +376,10 @@ def _draw_spot(
         p.draw_label(sign, above, style, wrapped_size=small_style.size)
         if low:
             p.draw_text(
-                _format_spot_odds(stage, spot, printed, below[2]), find_middle(below), printed, width=below[2]
+                _format_spot_odds(stage, spot, printed, below[2]),
+                find_rect_centre(below),
+                printed,
+                width=below[2],
             )
         return
     lies_over = p.measure_text(sign, small_style) > w - 10  # A name on several lines takes the complete cell.
@@ -445,13 +452,13 @@ def _draw_tab(stage: Stage, table: Table, rect: Rect, action: Action) -> None:
         if sheet_number < len(windows):
             first, count = windows[sheet_number]
             text = f"{max(0, round(first)) * 3 + (0 if first < 0 else 1)}\u2013{round(first + count) * 3}"
-        draw_text_key(stage, inner, text, is_active=lit)
+        draw_table_text_key(stage, inner, text, is_active=lit)
         return
-    lit = find_open_part(table, stage.view.chips, stage.layout) == action.value
+    lit = find_open_layout_part(table, stage.view.chips, stage.layout) == action.value
     draw_layout_part_key(stage, table, inner, str(action.value), is_active=lit)
 
 
-def _list_bets_to_draw(stage: Stage, table: Table, settled_step: TableStep | None) -> Bets:
+def _list_bets_to_draw(stage: Stage, table: Table, settled_step: TableStep | None) -> BetsBySpot:
     """Return the new bets to draw as chips.
 
     During a round at a table where bets stay (craps), they are the bets of the round that are not decided yet.
@@ -465,12 +472,14 @@ def _list_bets_to_draw(stage: Stage, table: Table, settled_step: TableStep | Non
         else set()
     )
     return {
-        spot: each for spot, each in read_bets_in_force(table, snapshot).items() if spot not in settled_spots
+        spot: each
+        for spot, each in read_registered_bets(table, snapshot).items()
+        if spot not in settled_spots
     }
 
 
 def _draw_bets(
-    stage: Stage, table: Table, felt_layout: FeltLayout, now: Bets, settled_step: TableStep | None
+    stage: Stage, table: Table, felt_layout: FeltLayout, now: BetsBySpot, settled_step: TableStep | None
 ) -> None:
     """Draw the chips of all bets: standing bets in violet, new bets, and the results of the last round's bets."""
     view = stage.view
@@ -504,7 +513,7 @@ def _draw_plays_ring(
 
     Bets that are on or off as usual have no ring.
     """
-    now = is_bet_playing(table, stage.view.chips, spot, limits)
+    now = is_bet_on(table, stage.view.chips, spot, limits)
     come_out = limits.table_state.point is None
     if (
         now is None

@@ -4,18 +4,18 @@ from collections import Counter
 from typing import Final
 
 from egm.kernel.messages import DecisionRequest, Snapshot
-from egm.screen.layout import LEVELS_STRIP_HEIGHT, find_middle
+from egm.screen.layout import LEVELS_STRIP_HEIGHT, find_rect_centre
 from egm.screen.painter import FACT_SEPARATOR, Rect, TextStyle
 from egm.screen.roads import count_most_and_least_frequent_signs
-from egm.screen.round_result import RoundResult
+from egm.screen.round_result import RoundResultView
 from egm.screen.scenes.cards import add_split_number, format_settlement
 from egm.screen.scenes.decision_text import format_option
 from egm.screen.scenes.hand import draw_hand_key, format_group_name, lay_out_hand_keys, list_felt_touches
 from egm.screen.scenes.pays import (
     PayRow,
-    compute_rows_height,
+    compute_pay_rows_height,
     draw_pay_panels,
-    draw_rows,
+    draw_pay_rows,
     format_spot_odds,
     list_pay_rows,
 )
@@ -23,7 +23,7 @@ from egm.screen.scenes.progressive import draw_level, list_levels_beside_field
 from egm.screen.scenes.rotor import POCKET_COLOURS, format_short_sign
 from egm.screen.scenes.stage import BLACK, WHITE, Stage
 from egm.screen.steps import TableStep
-from egm.screen.table import Spot, Table, build_bet_limits, find_closed_reason, is_bet_playing
+from egm.screen.table import Spot, Table, build_bet_limits, find_reason_spot_is_closed, is_bet_on
 from egm.screen.view import (
     build_view_timeline,
     can_place_chips,
@@ -40,7 +40,7 @@ _NARROW_RESULT_LENGTH_MAX: Final = 3
 #: Height of a row of a spot's pays, in units.
 _SPOT_PAY_ROW_HEIGHT: Final = 34.0
 #: Texts longer than this multiple of a telephone's strip are left out of it.
-_LINES: Final = 1.4
+_STRIP_LENGTH_FACTOR_MAX: Final = 1.4
 #: From this number of results on, the most and the least frequent ones are listed.
 _RESULTS_FOR_FREQUENCIES_MIN: Final = 10
 #: Height of a row of the most or least frequent results, in units.
@@ -108,7 +108,7 @@ def find_settled_step(stage: Stage) -> TableStep | None:
     return step if isinstance(step, TableStep) and step.settlements else None
 
 
-def find_settled_result(stage: Stage) -> RoundResult | None:
+def find_settled_result(stage: Stage) -> RoundResultView | None:
     """Return the result of the round on the table if it was presented to its end, otherwise None."""
     view, line = stage.view, build_view_timeline(stage.view, stage.theme)
     show, game = view.show, view.game
@@ -117,7 +117,7 @@ def find_settled_result(stage: Stage) -> RoundResult | None:
     return show.result if view.now - show.began_at >= line.last_stop else None
 
 
-def describe_outcome(stage: Stage, result: RoundResult) -> str:
+def describe_outcome(stage: Stage, result: RoundResultView) -> str:
     """Return how a table round ended: the number, the dice or the winning side.
 
     Empty if the cards show it.
@@ -143,7 +143,7 @@ def describe_outcome(stage: Stage, result: RoundResult) -> str:
     return _describe_winner(stage, result) if table.scoreboard_sides else ""
 
 
-def _format_throw(stage: Stage, result: RoundResult) -> str:
+def _format_throw(stage: Stage, result: RoundResultView) -> str:
     """Return the result of a throw of craps: its sum, and what happened to the point."""
     display, point_before = result.display, result.point_before
     total, point = int(display["total"]), display.get("point")
@@ -154,7 +154,7 @@ def _format_throw(stage: Stage, result: RoundResult) -> str:
     return stage.texts.say(key, total=total, point=point or 0)
 
 
-def _describe_winner(stage: Stage, result: RoundResult) -> str:
+def _describe_winner(stage: Stage, result: RoundResultView) -> str:
     """Return a text that says which of two sides has won a round, and the points of each."""
     game, table, say = stage.view.game, stage.view.table, stage.texts.say
     assert game is not None
@@ -251,7 +251,7 @@ def _draw_result(stage: Stage, table: Table, result: str, cell: Rect, *, newest:
     size = "small" if cell[3] > 40 else "caption"
     p.draw_text(
         _format_result_sign(stage, table, result),
-        find_middle(cell),
+        find_rect_centre(cell),
         TextStyle("heavy", size, ink),
         width=cell[2] - 6,
     )
@@ -363,7 +363,7 @@ def _draw_pay_lists(
                 (
                     stage.texts.choose_translation(spot.names),
                     pay_rows,
-                    compute_rows_height(stage, pay_rows, w + 20),
+                    compute_pay_rows_height(stage, pay_rows, w + 20),
                 )
             )
     while lists and h < sum(_SPOT_PAY_ROW_HEIGHT + height for _, _, height in lists):
@@ -372,7 +372,7 @@ def _draw_pay_lists(
     at, style = y, TextStyle("strong", "caption", stage.look.accent)
     for name, pay_rows, height in lists:
         p.draw_text(name, (x, at + _SPOT_PAY_ROW_HEIGHT / 2), style, align="left", width=w)
-        at += _SPOT_PAY_ROW_HEIGHT + draw_rows(
+        at += _SPOT_PAY_ROW_HEIGHT + draw_pay_rows(
             stage, (x - 10, at + _SPOT_PAY_ROW_HEIGHT, w + 20, height + spare), pay_rows, _SPOT_PAY_ROW_HEIGHT
         )
 
@@ -418,17 +418,17 @@ def format_spot_lines(stage: Stage, spot: Spot, unit_cents: int) -> list[tuple[s
     if new_credits:
         key = "felt.staked" if new_credits > 0 else "felt.taken_down"
         lines.append((say(key, amount=stage.money(abs(new_credits) * unit_cents)), "text"))
-    playing_ = is_bet_playing(table, view.chips, spot.id, limits)
+    playing_ = is_bet_on(table, view.chips, spot.id, limits)
     if playing_ is not None and standing_credits + new_credits > 0:
         lines.append((say("felt.plays_on" if playing_ else "felt.plays_off"), "amber"))
     reason = view.chips.refusal_key if view.chips.explained_spot == spot.id else ""
     reason = (
-        (reason or find_closed_reason(spot, view.chips.bets, limits)[0])
+        (reason or find_reason_spot_is_closed(spot, view.chips.bets, limits)[0])
         if view.accepts_request("bet")
         else ""
     )
     if reason:
-        lines.append((describe_refusal(stage, spot, reason), "amber"))
+        lines.append((describe_bet_refusal(stage, spot, reason), "amber"))
     return lines
 
 
@@ -445,7 +445,7 @@ def describe_needed_credit(stage: Stage, needs_cents: int, bet_cents: int) -> st
     return stage.texts.say(f"status.needs_{key}", needs=needs, credit=credit)
 
 
-def describe_refusal(stage: Stage, spot: Spot | None, why: str) -> str:
+def describe_bet_refusal(stage: Stage, spot: Spot | None, why: str) -> str:
     """Return the text why a touch of a bet spot changed nothing, with the spots that need a bet first.
 
     ``why`` is the catalogue key of the reason.
@@ -453,7 +453,7 @@ def describe_refusal(stage: Stage, spot: Spot | None, why: str) -> str:
     table, snapshot = stage.view.table, stage.view.snapshot
     names: list[str] = []
     if spot is not None and table is not None and snapshot is not None:
-        needed_spots = find_closed_reason(spot, stage.view.chips.bets, build_bet_limits(snapshot))[1]
+        needed_spots = find_reason_spot_is_closed(spot, stage.view.chips.bets, build_bet_limits(snapshot))[1]
         names = [stage.texts.choose_translation(table.spots[each].names) for each in needed_spots]
     maximum = "" if snapshot is None else stage.money(snapshot.bet_most_cents or 0)
     return stage.texts.say(f"felt.refused_{why}", spots=" / ".join(names), amount=maximum)
@@ -522,7 +522,11 @@ def _draw_strip(stage: Stage, table: Table) -> None:
         odds = stage.texts.say("felt.odds", odds=format_spot_odds(stage, spot))
         ways = ([texts[0], texts[1], texts[-1]], texts[:2], [texts[0], odds])  # the longest that fits
         descriptions = ["  ·  ".join(words) for words in ways]
-        fits = (words for words in descriptions if p.measure_text(words, style) < _LINES * text_rect[2])
+        fits = (
+            words
+            for words in descriptions
+            if p.measure_text(words, style) < _STRIP_LENGTH_FACTOR_MAX * text_rect[2]
+        )
         p.draw_label(next(fits, texts[0]), text_rect, style)
         return
     results = list_shown_results(stage) if table.felt != "cards" else ()
@@ -551,7 +555,7 @@ def describe_felt_status(stage: Stage) -> str:
     if view.snapshot.state == "betting":
         return stage.texts.say("notice.refused.betting")
     if chips.refusal_key:
-        return describe_refusal(stage, table.spots.get(chips.explained_spot), chips.refusal_key)
+        return describe_bet_refusal(stage, table.spots.get(chips.explained_spot), chips.refusal_key)
     spots = sum(each > 0 for each in chips.bets.values())
     if not spots:
         return _describe_empty_layout(stage, view.snapshot)

@@ -8,7 +8,7 @@ from egm.screen.art.files import render_own_picture
 from egm.screen.art.ink import LinearGradient
 from egm.screen.painter import Rect, TextStyle
 from egm.screen.scenes.stage import BLACK, WHITE, Stage, format_message
-from egm.screen.theme import Colour, mix
+from egm.screen.theme import Colour, mix_colours
 
 #: A key no wider than this has its sign and text closer together.
 _NARROW_KEY_WIDTH_MAX: Final = 200.0
@@ -42,7 +42,9 @@ def draw_action_key(stage: Stage, rect: Rect, action: PageAction) -> None:
     fill, edge = (
         _KEY_COLOURS_BY_STYLE[action.style] if action.enabled else ((26, 28, 36, 255), (60, 62, 76, 255))
     )
-    paint = LinearGradient(((0, mix(fill, WHITE, 0.14)), (0.5, fill), (1, mix(fill, BLACK, 0.35))))
+    paint = LinearGradient(
+        ((0, mix_colours(fill, WHITE, 0.14)), (0.5, fill), (1, mix_colours(fill, BLACK, 0.35)))
+    )
     p.draw_panel(rect, radius=14, fill=paint, edge=edge, line=2.5)
     colour: Colour = WHITE if action.enabled else (140, 140, 156, 255)
     side = min(30.0 if w > _NARROW_KEY_WIDTH_MAX else 22.0, h * 0.45)

@@ -13,9 +13,9 @@ from egm.screen.motion import clamp_to_unit_interval, ease_in_out
 from egm.screen.painter import Rect, TextStyle, build_gold_gradient
 from egm.screen.scenes.bonus import draw_board_background
 from egm.screen.scenes.stage import BLACK, WHITE, Stage, build_metal_gradient
-from egm.screen.show import StepTime
+from egm.screen.show import StepTimes
 from egm.screen.steps import GambleStep
-from egm.screen.theme import mix, parse_colour
+from egm.screen.theme import mix_colours, parse_colour
 
 #: Width and height of the card, in units.
 _CARD_SIZE: Final = (196.0, 274.0)
@@ -27,7 +27,9 @@ _PREVIOUS_CARD_SIZE: Final = (50.0, 70.0)
 _PREVIOUS_CARDS_SHOWN: Final = 8
 
 
-def draw_table(stage: Stage, at_stake: int, to_win: int, previous_cards: tuple[str, ...]) -> None:
+def draw_double_up_decision(
+    stage: Stage, at_stake: int, to_win: int, previous_cards: tuple[str, ...]
+) -> None:
     """Draw a double-up decision: the face-down card between the stake and the possible win."""
     _draw_gamble_table(stage, previous_cards)
     _draw_turning_card(stage, "", 0.0)
@@ -36,7 +38,7 @@ def draw_table(stage: Stage, at_stake: int, to_win: int, previous_cards: tuple[s
     )
 
 
-def draw_gamble(stage: Stage, step: GambleStep, step_time: StepTime, elapsed_seconds: float) -> None:
+def draw_gamble(stage: Stage, step: GambleStep, step_time: StepTimes, elapsed_seconds: float) -> None:
     """Draw the card of a double-up being turned over, and then whether the player has won or lost."""
     share = clamp_to_unit_interval(
         (elapsed_seconds - step_time.begin) / max(0.01, step_time.last_stop - step_time.begin)
@@ -78,12 +80,14 @@ def _draw_felt(stage: Stage, size: tuple[int, int]) -> pygame.Surface:
     """Return the drawing of a double-up's cloth."""
     ink = VectorCanvas(size, (100.0, 100.0 * size[1] / size[0]), 2)
     height = 100.0 * size[1] / size[0]
-    base = mix(parse_colour("#0f5a3c"), stage.look.sky[1], 0.25)
+    base = mix_colours(parse_colour("#0f5a3c"), stage.look.sky[1], 0.25)
     ink.fill_path(build_rounded_box(0, 0, 100, height, 5), build_metal_gradient(stage.theme, stage.look.rim))
     ink.fill_path(
         build_rounded_box(0.6, 0.6, 98.8, height - 1.2, 4.5),
         RadialGradient(
-            ((0, mix(base, WHITE, 0.16)), (0.7, base), (1, mix(base, BLACK, 0.5))), (0.5, 0.45), 0.7
+            ((0, mix_colours(base, WHITE, 0.16)), (0.7, base), (1, mix_colours(base, BLACK, 0.5))),
+            (0.5, 0.45),
+            0.7,
         ),
     )
     ink.stroke_path(

@@ -13,8 +13,8 @@ from egm.screen.scenes.keno import lay_out_form_rows, list_keno_prizes
 from egm.screen.scenes.limits_sign import LIMITS_STYLE, draw_limits_sign, lay_out_small_print
 from egm.screen.scenes.progressive import draw_levels, list_levels_beside_field
 from egm.screen.scenes.reels import render_symbol
-from egm.screen.scenes.stage import Stage, draw_caption
-from egm.screen.scenes.wheel import draw_wheel_side_panels, is_wheel
+from egm.screen.scenes.stage import Stage, draw_heading
+from egm.screen.scenes.wheel import draw_wheel_side_panels, is_wheel_game_shown
 from egm.screen.scenes.wins import find_lit_win
 from egm.screen.text import Texts
 
@@ -76,8 +76,8 @@ def draw_side_panels(stage: Stage) -> None:
         return
     on_strip = stage.layout.is_telephone and stage.view.table is not None
     right = stage.layout.right_panel if on_strip else draw_levels(stage, stage.layout.right_panel)
-    if is_wheel(stage) or stage.view.table is not None:
-        if is_wheel(stage):
+    if is_wheel_game_shown(stage) or stage.view.table is not None:
+        if is_wheel_game_shown(stage):
             draw_wheel_side_panels(stage)
         else:
             has_long_print = stage.layout.is_portrait and not on_strip  # elsewhere it has two lines at most
@@ -124,7 +124,7 @@ def _draw_keno_side_panels(stage: Stage, right: Rect) -> None:
         return
     spots, prizes = list_keno_prizes(stage)
     x, y, w, h = stage.layout.left_panel
-    draw_caption(stage, texts.format_count("keno.spots", spots), (x + 10, y + 12, w - 20, 40))
+    draw_heading(stage, texts.format_count("keno.spots", spots), (x + 10, y + 12, w - 20, 40))
     columns = 1 if not stage.layout.is_portrait or len(prizes) < _PRIZES_FOR_TWO_COLUMNS_MIN else 2
     head = 66.0 if not stage.layout.is_portrait else 54.0
     step = min(
@@ -154,7 +154,7 @@ def _draw_ticket_kinds(stage: Stage, game: GameView, right: Rect) -> None:
     if stage.layout.is_portrait and list_levels_beside_field(stage):
         _draw_small_print(stage, stage.layout.right_panel)
         return
-    draw_caption(stage, texts.say("keno.tickets"), (x + 10, y + 12, w - 20, 40))
+    draw_heading(stage, texts.say("keno.tickets"), (x + 10, y + 12, w - 20, 40))
     rows = lay_out_form_rows(stage.view, stage.layout)
     for rect, action in rows:
         _draw_form_row(stage, game, rect, str(action.value))
@@ -234,7 +234,7 @@ def _draw_prizes(
 ) -> None:
     """Draw prizes with their pays on a panel, below a heading."""
     p, (x, y, w, h) = stage.painter, rect
-    draw_caption(stage, heading, (x + 10, y + 12, w - 20, 40))
+    draw_heading(stage, heading, (x + 10, y + 12, w - 20, 40))
     p.draw_shade((x + 24, y + 54, w - 48, 2), (*stage.look.accent[:3], 110))
     room = h - 64 - _find_small_print_height(stage.layout)
     step = min(112.0, room / max(1, len(prizes)))

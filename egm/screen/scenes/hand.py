@@ -3,7 +3,13 @@
 import re
 from typing import Final
 
-from egm.screen.cloth import RACETRACK_PART, find_open_part, lay_out_felt, lay_out_tabs, list_felt_parts
+from egm.screen.cloth import (
+    RACETRACK_PART_NAME,
+    find_open_layout_part,
+    lay_out_felt,
+    lay_out_part_tabs,
+    list_felt_parts,
+)
 from egm.screen.flow import list_page_spots, split_common_words
 from egm.screen.layout import Layout
 from egm.screen.painter import Rect, TextStyle
@@ -14,7 +20,7 @@ from egm.screen.scenes.stage import Stage, draw_button
 from egm.screen.table import ChipsOnTable, Spot, Table, build_bet_limits, find_chip_value, list_chip_values
 from egm.screen.view import (
     Action,
-    Page,
+    PlayerPage,
     View,
     should_show_scoreboard,
 )
@@ -107,10 +113,15 @@ def _count_key_letters(table: Table, action: Action) -> int:
 def list_felt_touches(view: View, layout: Layout) -> list[tuple[Rect, Action]]:
     """Return the touch targets of a table: bet spots and keys. Return none while the machine takes no bets."""
     table = view.table
-    if table is None or not table.spots or not view.accepts_request("bet") or view.page is not Page.NONE:
+    if (
+        table is None
+        or not table.spots
+        or not view.accepts_request("bet")
+        or view.page is not PlayerPage.NONE
+    ):
         return []
     touches = lay_out_felt(table, view.chips, layout).touches
-    return [*lay_out_hand_keys(view, layout), *lay_out_tabs(table, view.chips, layout), *touches]
+    return [*lay_out_hand_keys(view, layout), *lay_out_part_tabs(table, view.chips, layout), *touches]
 
 
 def draw_hand_key(stage: Stage, table: Table, rect: Rect, action: Action) -> None:
@@ -127,7 +138,7 @@ def draw_hand_key(stage: Stage, table: Table, rect: Rect, action: Action) -> Non
         credits_ = int(action.value)
         draw_chip(stage, (x + w / 2, y + h / 2 + 1), credits_, find_chip_colour(table, credits_), side)
     elif action.name == "cloth":
-        lit = find_open_part(table, chips, stage.layout) == action.value
+        lit = find_open_layout_part(table, chips, stage.layout) == action.value
         draw_layout_part_key(stage, table, inner, str(action.value), is_active=lit)
     elif action.name == "tool":
         text = say(f"felt.{action.value}") if w > _KEY_WIDTH_FOR_TEXT_MIN else _SIGN_BY_TOOL[action.value]
@@ -137,13 +148,13 @@ def draw_hand_key(stage: Stage, table: Table, rect: Rect, action: Action) -> Non
         draw_button(stage, inner, "", is_active=stage.view.has_four_suit_colours)
         draw_suits(stage, inner)
     elif action.name == "board":
-        draw_text_key(stage, inner, say("felt.board"), is_active=should_show_scoreboard(stage.view))
+        draw_table_text_key(stage, inner, say("felt.board"), is_active=should_show_scoreboard(stage.view))
     else:
-        is_enabled = stage.view.accepts_request("bet") and _has_effect(chips, action.name)
-        draw_text_key(stage, inner, say(f"felt.{action.name}"), is_enabled=is_enabled)
+        is_enabled = stage.view.accepts_request("bet") and _would_change_chips(chips, action.name)
+        draw_table_text_key(stage, inner, say(f"felt.{action.name}"), is_enabled=is_enabled)
 
 
-def _has_effect(chips: ChipsOnTable, name: str) -> bool:
+def _would_change_chips(chips: ChipsOnTable, name: str) -> bool:
     """Return whether the key ``name`` (undo, clear, repeat, double) would change the chips now."""
     have: dict[str, bool] = {
         "undo": bool(chips.undo_bets),
@@ -154,7 +165,7 @@ def _has_effect(chips: ChipsOnTable, name: str) -> bool:
     return have[name]
 
 
-def draw_text_key(
+def draw_table_text_key(
     stage: Stage, rect: Rect, text: str, *, is_active: bool = False, is_enabled: bool = True
 ) -> None:
     """Draw a key of a table game that has a text. The text may be as wide as the key, because the keys are narrow."""
@@ -166,12 +177,12 @@ def draw_text_key(
 
 def draw_layout_part_key(stage: Stage, table: Table, rect: Rect, part: str, *, is_active: bool) -> None:
     """Draw a key that opens a part of the betting layout, with the part's name (on a telephone, a short sign)."""
-    draw_text_key(stage, rect, format_part_name(stage, table, part), is_active=is_active)
+    draw_table_text_key(stage, rect, format_part_name(stage, table, part), is_active=is_active)
 
 
 def format_part_name(stage: Stage, table: Table, part: str) -> str:
     """Return the name of a part of the betting layout; on a telephone, a short sign."""
-    if part == RACETRACK_PART:
+    if part == RACETRACK_PART_NAME:
         return stage.texts.say("felt.race") if not stage.layout.is_telephone else "\u25cb"
     if table.felt != "roulette" and stage.layout.is_telephone:
         return str(int(part) + 1)

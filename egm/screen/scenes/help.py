@@ -23,12 +23,12 @@ from egm.screen.scenes.keno import format_catch_award
 from egm.screen.scenes.limits_sign import format_table_limits
 from egm.screen.scenes.odds import draw_chances, draw_odds, list_chance_pages
 from egm.screen.scenes.odds import list_long_odds_pages as odds_pages
-from egm.screen.scenes.pays import draw_pays, list_pays
+from egm.screen.scenes.pays import draw_pays, list_pay_table_entries
 from egm.screen.scenes.reels import LINE_COLOURS, render_symbol
 from egm.screen.scenes.reminder import draw_limits, lay_out_limit_keys
-from egm.screen.scenes.stage import Stage, draw_button, draw_caption, draw_rim_panel, format_stage_name
+from egm.screen.scenes.stage import Stage, draw_button, draw_heading, draw_rim_panel, format_stage_name
 from egm.screen.scenes.status import format_help_line, format_return
-from egm.screen.scenes.wheel import draw_wheel_prizes, is_wheel
+from egm.screen.scenes.wheel import draw_wheel_prizes, is_wheel_game_shown
 from egm.screen.view import Action, list_offered_costs
 
 #: The most feature-triggering prizes pictured with the rules.
@@ -72,12 +72,12 @@ def list_help_sheets(stage: Stage) -> list[HelpPage]:
             pages.append(HelpPage(say("help.lines"), partial(_draw_lines, field=field)))
     if stage.view.game is not None and "tables" in stage.view.game.presentation:
         pages.append(HelpPage(say("help.prizes"), _draw_keno_table))
-    if is_wheel(stage):
+    if is_wheel_game_shown(stage):
         pages.append(HelpPage(say("help.prizes"), draw_wheel_prizes))
     entries = list_prize_pages(stage)
     pages += [HelpPage(say("help.prizes"), partial(draw_felt_prizes, groups=groups)) for groups in entries]
-    if list_pays(stage):
-        pages.append(HelpPage(say("help.prizes"), partial(draw_pays, rows=list_pays(stage))))
+    if list_pay_table_entries(stage):
+        pages.append(HelpPage(say("help.prizes"), partial(draw_pays, rows=list_pay_table_entries(stage))))
     if find_strategy_chart(stage) is not None:
         pages.append(HelpPage(say("chart.title"), draw_chart))
     pages += [
@@ -343,7 +343,7 @@ def _draw_prize_table(stage: Stage, rect: Rect, field: ReelField, prizes: list[P
     options = list_offered_costs(stage.view)
     options = options if len(options) <= 8 else (*options[:4], *options[-4:])
     slim, share = stage.layout.is_telephone, 0.46 if not stage.layout.is_telephone else 0.34
-    draw_caption(stage, stage.texts.say("help.prize_bet"), (x, y - 10, w * share, 52))
+    draw_heading(stage, stage.texts.say("help.prize_bet"), (x, y - 10, w * share, 52))
     left = x + w * share
     column = (w - w * share) / max(1, len(options))
     step = min(76.0, (h - 44) / max(1, len(prizes)))
@@ -452,7 +452,7 @@ def _draw_keno_table(stage: Stage, rect: Rect) -> None:
     levels = game.presentation.get("progressives", ()) if game else ()
     paid_catches = {int(catch) for table in tables.values() for catch in table}
     rows = sorted(paid_catches | {int(level["catch"]) for level in levels}, reverse=True)
-    draw_caption(stage, stage.texts.say("keno.table"), (x, y - 8, w, 44))
+    draw_heading(stage, stage.texts.say("keno.table"), (x, y - 8, w, 44))
     head = 170.0
     column, step = (w - head) / max(1, len(spots)), min(52.0, (h - 96) / max(1, len(rows)))
     heading = TextStyle("strong", "small", stage.look.accent)

@@ -12,10 +12,10 @@ from egm.screen.art.paths import build_ellipse, build_rounded_box
 from egm.screen.layout import TOUCH_TARGET_MIN, Layout, grow_rect
 from egm.screen.marks import (
     KenoSlip,
-    count_paid_ways,
+    count_paid_ways_by_spot_count,
     find_current_form,
-    find_ticket_maximum,
-    is_keno,
+    find_maximum_per_ticket,
+    is_keno_game,
     is_valid_slip,
     list_bonuses_with_fee,
     list_forms_on_offer,
@@ -25,10 +25,10 @@ from egm.screen.motion import ease_out
 from egm.screen.painter import Rect, TextStyle
 from egm.screen.scenes.bonus import draw_board_background
 from egm.screen.scenes.stage import BLACK, WHITE, Stage, draw_button
-from egm.screen.show import StepTime
+from egm.screen.show import StepTimes
 from egm.screen.steps import KenoCard, KenoStep, Step
 from egm.screen.text import Texts
-from egm.screen.theme import Colour, mix, parse_colour
+from egm.screen.theme import Colour, mix_colours, parse_colour
 from egm.screen.view import Action, Scene, View, compute_bet_credits, has_changed_marks_since_game
 
 #: The colour of a marked number.
@@ -45,7 +45,7 @@ _KEY_HEIGHT: Final = 62.0
 _TICKET_ROW_HEIGHT_MAX: Final = 104.0
 
 
-def draw_keno(stage: Stage, step: Step | None, step_time: StepTime | None, elapsed_seconds: float) -> None:
+def draw_keno(stage: Stage, step: Step | None, step_time: StepTimes | None, elapsed_seconds: float) -> None:
     """Draw the Keno board with the balls drawn so far.
 
     Without ``step_time``, draw the complete last draw, or the player's marks.
@@ -64,7 +64,7 @@ def draw_keno(stage: Stage, step: Step | None, step_time: StepTime | None, elaps
             draw_group_letters(stage, cells, map_numbers_to_group_letters(slip))
         if view.scene is not Scene.ATTRACT:  # The welcome would cover half of it.
             _draw_tray_background(stage, describe_slip(stage))
-            if not slip.has_marks and is_keno(game):
+            if not slip.has_marks and is_keno_game(game):
                 _draw_purchase(stage)
         _draw_marking_keys(stage)
         return
@@ -104,7 +104,7 @@ def list_keno_touches(view: View, layout: Layout) -> list[tuple[Rect, Action]]:
     Return none while the machine takes no bets.
     """
     game = view.game
-    if not is_keno(game) or game is None or not view.accepts_request("bet"):
+    if not is_keno_game(game) or game is None or not view.accepts_request("bet"):
         return []
     size = (int(game.presentation["numbers"]), int(game.presentation["columns"]))
     board = _split_board_and_tray(layout)[0]
@@ -135,7 +135,7 @@ def lay_out_form_rows(view: View, layout: Layout) -> list[tuple[Rect, Action]]:
     In portrait, return one key, which selects the next ticket.
     """
     game, snapshot = view.game, view.snapshot
-    if game is None or not is_keno(game) or snapshot is None or layout.is_portrait:
+    if game is None or not is_keno_game(game) or snapshot is None or layout.is_portrait:
         return []
     x, y, w, h = layout.right_panel
     forms = list_forms_on_offer(game)
@@ -178,7 +178,7 @@ def _lay_out_slip_keys(view: View, layout: Layout) -> list[tuple[Rect, Action]]:
     width = (w - 36) / 2 if not layout.is_portrait else (w - 48) / 3
     low, left = (y + h - 70, x + 12)
     keys: list[tuple[Rect, Action]] = []
-    choice_actions = [Action("draws")] if find_ticket_maximum(game, "draws") > 1 else []
+    choice_actions = [Action("draws")] if find_maximum_per_ticket(game, "draws") > 1 else []
     choice_actions += [Action("bonus", bonus) for bonus in list_bonuses_with_fee(game)]
     part = (w - 12) / max(len(choice_actions), 1)
     keys += [
@@ -187,9 +187,9 @@ def _lay_out_slip_keys(view: View, layout: Layout) -> list[tuple[Rect, Action]]:
         else ((left, upper - n * 66, w - 24, _KEY_HEIGHT), action)
         for n, action in enumerate(choice_actions)
     ]
-    if is_valid_slip(game, slip) and len(slip.cards) < find_ticket_maximum(game, "selections"):
+    if is_valid_slip(game, slip) and len(slip.cards) < find_maximum_per_ticket(game, "selections"):
         keys.append(((left, low, width, _KEY_HEIGHT), Action("new_card")))
-    if slip.current_card[-1] and len(slip.current_card) < find_ticket_maximum(game, "groups"):
+    if slip.current_card[-1] and len(slip.current_card) < find_maximum_per_ticket(game, "groups"):
         keys.append(((left + width + 12, low, width, _KEY_HEIGHT), Action("new_group")))
     room, top = w - 16, y + 40
     columns = 4 if not layout.is_portrait else int(room // (layout.touch_size_min + 4))
@@ -226,15 +226,15 @@ def count_tray_rows(game: GameView) -> int:
     """
     return (
         1
-        + (find_ticket_maximum(game, "selections") > 1)
-        + (find_ticket_maximum(game, "draws") > 1 or bool(list_bonuses_with_fee(game)))
+        + (find_maximum_per_ticket(game, "selections") > 1)
+        + (find_maximum_per_ticket(game, "draws") > 1 or bool(list_bonuses_with_fee(game)))
     )
 
 
 def _draw_marking_keys(stage: Stage) -> None:
     """Draw the keys with which the player fills in a Keno slip: quick pick, cards and groups."""
     view, game, say = stage.view, stage.view.game, stage.texts.say
-    if game is None or not view.accepts_request("bet") or not is_keno(game):
+    if game is None or not view.accepts_request("bet") or not is_keno_game(game):
         return
     if stage.layout.is_telephone:
         for rect, action in list_keno_touches(view, stage.layout)[:2]:
@@ -300,7 +300,7 @@ def describe_purchase(stage: Stage) -> tuple[str, int]:
     The text is empty while the player's marks make no valid ticket.
     """
     view, game, texts = stage.view, stage.view.game, stage.texts
-    if game is None or not is_keno(game) or view.snapshot is None:
+    if game is None or not is_keno_game(game) or view.snapshot is None:
         return "", 0
     slip, unit_cents = view.slip, view.snapshot.denomination_cents
     if not slip.has_marks:
@@ -308,7 +308,7 @@ def describe_purchase(stage: Stage) -> tuple[str, int]:
         return texts.say("keno.picked", name=name), view.snapshot.bet_credits * unit_cents
     if not is_valid_slip(game, slip):
         return "", 0
-    ways = sum(sum(count_paid_ways(game, card).values()) for card in slip.cards)
+    ways = sum(sum(count_paid_ways_by_spot_count(game, card).values()) for card in slip.cards)
     kind = "numbers" if ways == 1 else "cards" if ways == len(slip.cards) else "ways"
     count = {"numbers": len(slip.numbers), "cards": len(slip.cards), "ways": ways}[kind]
     text = texts.format_count(f"keno.own_{kind}", count)
@@ -466,22 +466,25 @@ def _draw_cell(stage: Stage, size: tuple[int, int], state: str) -> pygame.Surfac
     Marked, drawn (a disc) and hit (a frame) numbers differ in shape as well as in colour.
     """
     ink = VectorCanvas(size)
-    base = mix(stage.look.sky[1], (10, 16, 34, 255), 0.62)
+    base = mix_colours(stage.look.sky[1], (10, 16, 34, 255), 0.62)
     ink.fill_path(build_rounded_box(0, 0, 100, 100, 14), (0, 0, 0, 150))
     ink.fill_path(
-        build_rounded_box(2, 2, 96, 96, 12), LinearGradient(((0, mix(base, WHITE, 0.14)), (1, base)))
+        build_rounded_box(2, 2, 96, 96, 12), LinearGradient(((0, mix_colours(base, WHITE, 0.14)), (1, base)))
     )
     if state == "hit":
         ink.fill_path(
             build_rounded_box(2, 2, 96, 96, 12),
-            LinearGradient(((0, mix(_HIT_COLOUR, WHITE, 0.5)), (1, _HIT_COLOUR))),
+            LinearGradient(((0, mix_colours(_HIT_COLOUR, WHITE, 0.5)), (1, _HIT_COLOUR))),
         )
         ink.stroke_path(build_rounded_box(5, 5, 90, 90, 10), 6, _MARKED_COLOUR)
     elif state == "marked":
         ink.fill_path(
             build_rounded_box(2, 2, 96, 96, 12),
             LinearGradient(
-                ((0, mix(_MARKED_COLOUR, WHITE, 0.45)), (1, mix(_MARKED_COLOUR, (200, 120, 0, 255), 0.35)))
+                (
+                    (0, mix_colours(_MARKED_COLOUR, WHITE, 0.45)),
+                    (1, mix_colours(_MARKED_COLOUR, (200, 120, 0, 255), 0.35)),
+                )
             ),
         )
     elif state == "drawn":
@@ -489,9 +492,9 @@ def _draw_cell(stage: Stage, size: tuple[int, int], state: str) -> pygame.Surfac
             build_ellipse(50, 50, 40, 47),
             RadialGradient(
                 (
-                    (0, mix(_DRAWN_COLOUR, WHITE, 0.16)),
-                    (0.6, mix(_DRAWN_COLOUR, BLACK, 0.3)),
-                    (1, mix(_DRAWN_COLOUR, BLACK, 0.6)),
+                    (0, mix_colours(_DRAWN_COLOUR, WHITE, 0.16)),
+                    (0.6, mix_colours(_DRAWN_COLOUR, BLACK, 0.3)),
+                    (1, mix_colours(_DRAWN_COLOUR, BLACK, 0.6)),
                 ),
                 (0.4, 0.3),
                 0.8,
@@ -568,7 +571,7 @@ def _draw_ball(size: tuple[int, int], *, is_hit: bool) -> pygame.Surface:
     ink.fill_path(build_ellipse(50, 50, 49), (0, 0, 0, 160))
     ink.fill_path(
         build_ellipse(50, 50, 46),
-        RadialGradient(((0, WHITE), (0.5, colour), (1, mix(colour, BLACK, 0.45))), (0.36, 0.3), 0.85),
+        RadialGradient(((0, WHITE), (0.5, colour), (1, mix_colours(colour, BLACK, 0.45))), (0.36, 0.3), 0.85),
     )
     ink.fill_path(build_ellipse(50, 50, 27), WHITE)
     return ink.finish_surface()
@@ -600,7 +603,7 @@ def list_keno_prizes(stage: Stage) -> tuple[int, list[tuple[int, str]]]:
     if game is None:
         return 0, []
     card = stage.view.slip.current_card
-    spots = max(count_paid_ways(game, card), default=0) if stage.view.slip.has_marks else 0
+    spots = max(count_paid_ways_by_spot_count(game, card), default=0) if stage.view.slip.has_marks else 0
     last = (
         show.steps[-1] if show is not None and show.play.game_id == game.id else stage.view.last_display_step
     )

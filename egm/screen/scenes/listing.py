@@ -23,7 +23,7 @@ _CELL_PADDING: Final = 22.0
 #: Gap between two columns of tables, in units.
 _TABLE_COLUMN_GAP: Final = 28.0
 #: Distance around the tables' body in which a line's edge may be drawn, and nothing else, in units.
-_EDGE: Final = 4.0
+_LINE_EDGE_MARGIN: Final = 4.0
 #: A table with no more columns than this may stand beside another.
 _NARROW_TABLE_COLUMNS_MAX: Final = 3
 
@@ -274,7 +274,12 @@ def draw_listing(stage: Stage, listing: PlacedListing, number: int, body: Rect) 
     Only the plain background of the page may have been drawn there before, because the result is cached.
     """
     x, y, w, h = body
-    room: Rect = (x - _EDGE, y - _EDGE, w + 2 * _EDGE, h + 2 * _EDGE)
+    room: Rect = (
+        x - _LINE_EDGE_MARGIN,
+        y - _LINE_EDGE_MARGIN,
+        w + 2 * _LINE_EDGE_MARGIN,
+        h + 2 * _LINE_EDGE_MARGIN,
+    )
     lines = listing.get_sheet_lines(number)
     if any(rect[1] + rect[3] > y + h for rect, _ in lines):  # A row higher than the body covers other parts.
         _draw_lines(stage, listing, number)

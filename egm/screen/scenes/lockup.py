@@ -22,7 +22,7 @@ from egm.screen.scenes.prizes import format_prize_names
 from egm.screen.scenes.stage import BLACK, WHITE, Stage, format_message
 from egm.screen.scenes.value import draw_value_in_motion
 from egm.screen.text import LOCALE_BY_LANGUAGE, Texts, format_fault
-from egm.screen.theme import Colour, mix
+from egm.screen.theme import Colour, mix_colours
 from egm.screen.view import Scene, compute_seconds_since
 
 #: Colour and sign of each scene. The sign's shape distinguishes them without colour.
@@ -43,7 +43,7 @@ _SIGN_HEIGHT: Final = 132.0
 _SIGN_SHARE_ABOVE_PLATE: Final = 0.42
 #: Scenes that show the journal head: once staff have noted it on paper, the journal cannot be replaced
 #: unnoticed.
-_NOTED: Final = frozenset({Scene.HANDPAY, Scene.DOOR, Scene.TILT, Scene.OUT})
+_SCENES_WITH_JOURNAL_HEAD: Final = frozenset({Scene.HANDPAY, Scene.DOOR, Scene.TILT, Scene.OUT})
 #: The most lines of a fault's technical detail.
 _DETAIL_LINES: Final = 3
 #: Seconds without a machine link before the screen asks to call an attendant.
@@ -60,7 +60,7 @@ def draw_lockup(stage: Stage, scene: Scene) -> None:
         else ease_out((stage.view.now - stage.view.scene_began_at) / stage.theme.motion.overlay)
     )
     stage.painter.draw_shade(stage.layout.stage, (4, 2, 10, round(190 * share)))
-    text = describe_scene_with_journal_head(stage, scene)
+    text = describe_lockup_with_journal_head(stage, scene)
     width = min(1180.0, stage.layout.size[0] - 80.0)
     height = max(560.0, _compute_needed_height(stage, scene, text, width))
     x = (stage.layout.size[0] - width) / 2
@@ -111,19 +111,19 @@ class LockupText:
     """The name of the drawing above the plate; empty for the one that belongs to the scene."""
 
 
-def describe_scene_with_journal_head(stage: Stage, scene: Scene) -> LockupText:
+def describe_lockup_with_journal_head(stage: Stage, scene: Scene) -> LockupText:
     """Return the texts of a lock-up.
 
     If staff should note the journal head (the number and hash of the last journal entry), it is among them.
     """
-    text, snapshot = describe_scene(stage, scene), stage.view.snapshot
-    if snapshot is None or not snapshot.journal_head or scene not in _NOTED:
+    text, snapshot = describe_lockup(stage, scene), stage.view.snapshot
+    if snapshot is None or not snapshot.journal_head or scene not in _SCENES_WITH_JOURNAL_HEAD:
         return text
     head = stage.texts.say("tilt.journal", head=snapshot.journal_head)
     return replace(text, lines=(*text.lines, head))
 
 
-def describe_scene(stage: Stage, scene: Scene) -> LockupText:
+def describe_lockup(stage: Stage, scene: Scene) -> LockupText:
     """Return the texts that say what a lock-up is about and what to do."""
     say, snapshot = stage.texts.say, stage.view.snapshot
     if scene is Scene.HANDPAY and snapshot is not None and snapshot.handpay is not None:
@@ -337,7 +337,7 @@ def _draw_plate(stage: Stage, rect: Rect, scene: Scene, text: LockupText) -> Non
             _SIGN_HEIGHT,
             _SIGN_HEIGHT,
         ),
-        lambda size: _draw_sign(size, text.sign_name or _COLOUR_AND_SIGN_BY_SCENE[scene][1], colour),
+        lambda size: _draw_lockup_sign(size, text.sign_name or _COLOUR_AND_SIGN_BY_SCENE[scene][1], colour),
     )
     title, headline, lines, helper_text = text.title, text.headline, text.lines, text.who_can_help
     top = y + 148
@@ -349,7 +349,9 @@ def _draw_plate(stage: Stage, rect: Rect, scene: Scene, text: LockupText) -> Non
         style = (
             TextStyle("numbers", "hero", "meter")
             if text.is_about_money
-            else TextStyle("heavy", "title", mix(colour, WHITE, 0.35 if scene is not Scene.OUT else 0.75))
+            else TextStyle(
+                "heavy", "title", mix_colours(colour, WHITE, 0.35 if scene is not Scene.OUT else 0.75)
+            )
         )
         if text.is_about_money:
             p.draw_text(headline, (x + w / 2, top + 52), style, width=w - 120)
@@ -370,8 +372,10 @@ def _draw_plate(stage: Stage, rect: Rect, scene: Scene, text: LockupText) -> Non
     if helper_text:
         rows = _format_who_can_help(stage, text, w)
         height = 8 + 36.0 * max(2, len(rows))
-        p.draw_shade((x + 10, y + h - 12 - height, w - 20, height), (*mix(colour, BLACK, 0.65)[:3], 235), 18)
-        style = TextStyle("strong", "body", mix(colour, WHITE, 0.6))
+        p.draw_shade(
+            (x + 10, y + h - 12 - height, w - 20, height), (*mix_colours(colour, BLACK, 0.65)[:3], 235), 18
+        )
+        style = TextStyle("strong", "body", mix_colours(colour, WHITE, 0.6))
         for i, row in enumerate(rows):
             middle = y + h - 12 - height / 2 + (i - (len(rows) - 1) / 2) * 36
             p.draw_text(row, (x + w / 2, middle), style, width=w - 80)
@@ -402,7 +406,7 @@ def _draw_progress_beads(stage: Stage, rect: Rect, colour: Colour) -> None:
 
         def render_bead(size: tuple[int, int], is_lit: bool = i == lit) -> pygame.Surface:  # noqa: FBT001 (bound to the loop's value)
             ink = VectorCanvas(size)
-            ink.fill_path(build_ellipse(50, 50, 48), mix(colour, BLACK, 0.1 if is_lit else 0.7))
+            ink.fill_path(build_ellipse(50, 50, 48), mix_colours(colour, BLACK, 0.1 if is_lit else 0.7))
             return ink.finish_surface()
 
         size = 26.0
@@ -422,7 +426,9 @@ def _draw_plate_background(
     ink.fill_path(build_rounded_box(0, 0, w, h, 34), (0, 0, 0, 200))
     ink.fill_path(
         build_rounded_box(3, 3, w - 6, h - 6, 32),
-        LinearGradient(((0, mix(colour, WHITE, 0.45)), (0.5, colour), (1, mix(colour, BLACK, 0.6)))),
+        LinearGradient(
+            ((0, mix_colours(colour, WHITE, 0.45)), (0.5, colour), (1, mix_colours(colour, BLACK, 0.6)))
+        ),
     )
     ink.fill_path(
         build_rounded_box(9, 9, w - 18, h - 18, 27),
@@ -436,7 +442,7 @@ def _draw_plate_background(
     return ink.finish_surface()
 
 
-def _draw_sign(size: tuple[int, int], kind: str, colour: Colour) -> pygame.Surface:
+def _draw_lockup_sign(size: tuple[int, int], kind: str, colour: Colour) -> pygame.Surface:
     """Return the drawing above a lock-up's plate.
 
     Lock-ups differ in its outline and content, not only in its colour.
@@ -450,11 +456,15 @@ def _draw_sign(size: tuple[int, int], kind: str, colour: Colour) -> pygame.Surfa
     ink.fill_path(body(49), BLACK)
     ink.fill_path(
         body(45.5),
-        LinearGradient(((0, mix(colour, WHITE, 0.6)), (0.5, colour), (1, mix(colour, BLACK, 0.3)))),
+        LinearGradient(
+            ((0, mix_colours(colour, WHITE, 0.6)), (0.5, colour), (1, mix_colours(colour, BLACK, 0.3)))
+        ),
     )
     if kind == "door":
         ink.fill_path([(32, 22), (58, 30), (58, 86), (32, 78)], WHITE)
     surface = ink.finish_surface()
-    sign = render_own_picture(f"sign_{kind}", size, WHITE if kind == "stop" else mix(colour, BLACK, 0.78))
+    sign = render_own_picture(
+        f"sign_{kind}", size, WHITE if kind == "stop" else mix_colours(colour, BLACK, 0.78)
+    )
     surface.blit(sign, (0, 0), special_flags=pygame.BLEND_PREMULTIPLIED)
     return surface

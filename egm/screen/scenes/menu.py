@@ -21,8 +21,8 @@ from egm.screen.scenes.help import lay_out_page_keys
 from egm.screen.scenes.keno import draw_ball
 from egm.screen.scenes.stage import BLACK, Stage, build_metal_gradient, draw_button, draw_rim_panel
 from egm.screen.scenes.status import format_return
-from egm.screen.table import is_table
-from egm.screen.theme import fade, mix
+from egm.screen.table import is_table_game
+from egm.screen.theme import fade_colour, mix_colours
 from egm.screen.view import Action, View
 
 #: A tile higher than this, in units, has a large title.
@@ -50,7 +50,7 @@ def _count_rows(layout: Layout) -> int:
 def find_game_kind(game: GameView) -> str:
     """Return the kind under which the menu lists a game, as a key of the catalogue's ``menu`` texts."""
     data = game.presentation
-    if is_table(game):
+    if is_table_game(game):
         return "poker" if data.get("hold") else "tables"
     return "tables" if "areas" in data else "keno" if "marks" in data else "reels"
 
@@ -227,7 +227,9 @@ def _draw_tile(stage: Stage, rect: Rect, game: GameView) -> None:
         ink.fill_inside(
             build_rounded_box(9, 9, w - 18, h - 18, 19),
             build_rounded_box(0, 0, w, h),
-            RadialGradient(((0, fade(look.glow, 0.55)), (1, fade(look.glow, 0))), (0.5, 0.6), 0.6),
+            RadialGradient(
+                ((0, fade_colour(look.glow, 0.55)), (1, fade_colour(look.glow, 0))), (0.5, 0.6), 0.6
+            ),
         )
         return ink.finish_surface()
 
@@ -237,7 +239,7 @@ def _draw_tile(stage: Stage, rect: Rect, game: GameView) -> None:
     p.draw_text(
         title,
         (x + w / 2, y + 12 + head / 2),
-        TextStyle("display", size, build_gold_gradient(stage.theme), 2, mix(look.sky[2], BLACK, 0.4)),
+        TextStyle("display", size, build_gold_gradient(stage.theme), 2, mix_colours(look.sky[2], BLACK, 0.4)),
         width=w - 50,
     )
     room = h - 12 - head - 12 - 2 * _TEXT_PICTURE_GAP
@@ -257,7 +259,7 @@ def _draw_tile(stage: Stage, rect: Rect, game: GameView) -> None:
         p.draw_text(
             stage.texts.say("menu.chosen"),
             (x + w / 2, y - 5),
-            TextStyle("heavy", "caption", mix(look.sky[2], BLACK, 0.6)),
+            TextStyle("heavy", "caption", mix_colours(look.sky[2], BLACK, 0.6)),
             width=136,
         )
 
@@ -309,7 +311,7 @@ def _draw_prize_symbols(stage: Stage, rect: Rect, game: GameView) -> None:
             symbols = [next(iter(area["pays"])) for area in game.presentation["areas"]]
             _draw_symbol_row(stage, rect, game, symbols[-4:])
             return
-        if is_table(game):
+        if is_table_game(game):
             _draw_table_picture(stage, rect, game)
             return
         side = min(h, w / len(_PICTURED_KENO_BALLS) - 8)

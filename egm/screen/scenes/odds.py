@@ -12,31 +12,31 @@ from egm.screen.scenes.cards import format_settlement
 from egm.screen.scenes.glass import format_prize_name
 from egm.screen.scenes.hand import format_group_name
 from egm.screen.scenes.stage import Stage, format_stage_name
-from egm.screen.table import Spot, is_table
+from egm.screen.table import Spot, is_table_game
 
 #: The settlement name of a win that is not a pay table row.
 _PLAIN_WIN_NAME: Final = "won"
 
 #: Awards on one page.
-PAGE = 9
+AWARDS_PER_PAGE = 9
 #: Height of two lines of small letters, in units.
-_TWO_LINES = 64.0
+_TWO_LINES_HEIGHT = 64.0
 #: Bets on one page.
-_WAYS = 3
+_BETS_PER_PAGE = 3
 
 
 def list_long_odds_pages(stage: Stage) -> list[tuple[LongOdds, ...]]:
     """Return the awards with very long odds on each help page; empty if the game has none."""
     game = stage.view.game
     awards = game.long_odds if game else ()
-    return [awards[at : at + PAGE] for at in range(0, len(awards), PAGE)]
+    return [awards[at : at + AWARDS_PER_PAGE] for at in range(0, len(awards), AWARDS_PER_PAGE)]
 
 
 def list_chance_pages(stage: Stage) -> list[tuple[BetChances, ...]]:
     """Return the bets of the game on each help page, with how often each wins."""
     game = stage.view.game
     chances = game.chances if game else ()
-    bets_a_page = _WAYS if len(chances) > 1 else 1
+    bets_a_page = _BETS_PER_PAGE if len(chances) > 1 else 1
     return [chances[at : at + bets_a_page] for at in range(0, len(chances), bets_a_page)]
 
 
@@ -60,7 +60,7 @@ def draw_chances(stage: Stage, rect: Rect, entries: tuple[BetChances, ...]) -> N
             middle = top + (i + 0.7) * height
             size = "body" if height >= 40 else "small" if height >= 29 else "caption"
             line: Rect = (x + 16, middle - height / 2, w * 0.62, height)
-            text_size = "small" if height >= _TWO_LINES else "caption"
+            text_size = "small" if height >= _TWO_LINES_HEIGHT else "caption"
             p.draw_label(text, line, TextStyle("text", size, "text"), align="left", wrapped_size=text_size)
             style = TextStyle("strong", size, "meter")
             p.draw_text(figure, (x + w - 16, middle), style, align="right", width=w * 0.3)
@@ -207,7 +207,7 @@ def _format_award(stage: Stage, award: LongOdds) -> str:
         for prize in game.presentation.get(kind, ()):
             if prize["id"] == award.name and not award.stage:
                 return texts.choose_translation(prize["name"], award.name)
-    if is_table(game):
+    if is_table_game(game):
         spot = _find_award_spot(stage, award)
         if award.name == _PLAIN_WIN_NAME and spot is not None:
             return texts.choose_translation(spot.names)

@@ -13,7 +13,7 @@ from egm.screen.art.ink import LinearGradient, VectorCanvas
 from egm.screen.art.paths import build_rounded_box
 from egm.screen.motion import ease_in_out
 from egm.screen.painter import Painter, Rect
-from egm.screen.theme import Colour, mix
+from egm.screen.theme import Colour, mix_colours
 
 BLACK: Final[Colour] = (0, 0, 0, 255)
 WHITE: Final[Colour] = (255, 255, 255, 255)
@@ -71,7 +71,7 @@ def draw_odometer(
         if char.isdigit():
             _draw_drum(painter, cell, int(char), turn, is_dim=is_dim)
         elif char.strip("\u00a0\u202f "):
-            _draw_sign(painter, cell, char, is_dim=is_dim)
+            _draw_non_digit(painter, cell, char, is_dim=is_dim)
 
 
 def _choose_digit_colour(*, is_dim: bool) -> Colour:
@@ -87,7 +87,11 @@ def _render_digit(painter: Painter, digit: int, height: float, *, is_dim: bool) 
     def render_tinted_digit() -> pygame.Surface:
         mask = painter.find_font("numbers", pixels).render(str(digit), True, WHITE).premul_alpha()
         paint = LinearGradient(
-            ((0, mix(bright, WHITE, 0.7)), (0.55, bright), (1, mix(bright, (190, 90, 0, 255), 0.45)))
+            (
+                (0, mix_colours(bright, WHITE, 0.7)),
+                (0.55, bright),
+                (1, mix_colours(bright, (190, 90, 0, 255), 0.45)),
+            )
         )
         return _tint_mask(mask, paint)
 
@@ -121,7 +125,7 @@ def _draw_drum(painter: Painter, cell: Rect, digit: int, turn: float, *, is_dim:
     painter.draw_cached_picture(("odometer glass",), window, _draw_glass_shading)
 
 
-def _draw_sign(painter: Painter, cell: Rect, char: str, *, is_dim: bool) -> None:
+def _draw_non_digit(painter: Painter, cell: Rect, char: str, *, is_dim: bool) -> None:
     """Draw a character of an amount that is not a digit, such as the currency sign or the decimal point."""
     x, y, w, h = cell
     low = char in ".,"

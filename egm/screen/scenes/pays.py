@@ -8,9 +8,9 @@ from functools import lru_cache
 from typing import Final
 
 from egm.screen.painter import Rect, TextStyle
-from egm.screen.scenes.stage import Stage, draw_caption
+from egm.screen.scenes.stage import Stage, draw_heading
 from egm.screen.steps import TableStep
-from egm.screen.table import Spot, is_table
+from egm.screen.table import Spot, is_table_game
 from egm.screen.view import find_last_step, is_show_running
 
 #: The greatest height of a row, in units.
@@ -41,7 +41,7 @@ class PayTableEntry:
     """The id of the spot whose bet the row pays; empty if the game has a single bet."""
 
 
-def list_pays(stage: Stage) -> list[PayTableEntry]:
+def list_pay_table_entries(stage: Stage) -> list[PayTableEntry]:
     """Return the rows of the game's pay table, the row with the highest pay first."""
     game = stage.view.game
     return [
@@ -53,7 +53,7 @@ def list_pays(stage: Stage) -> list[PayTableEntry]:
             data.get("by_credits", {}),
             str(data.get("spot", "")),
         )
-        for data in (game.presentation.get("pays", ()) if game is not None and is_table(game) else ())
+        for data in (game.presentation.get("pays", ()) if game is not None and is_table_game(game) else ())
     ]
 
 
@@ -68,7 +68,7 @@ class PayRow:
 
 def list_pay_rows(stage: Stage, spot: Spot) -> list[PayTableEntry]:
     """Return the rows of a bet spot's pay table; none if the odds printed on the spot say the same."""
-    rows = [pay for pay in list_pays(stage) if pay.spot == spot.id]
+    rows = [pay for pay in list_pay_table_entries(stage) if pay.spot == spot.id]
     return rows if len(rows) > 1 or any(format_pay(stage, pay) != spot.odds for pay in rows) else []
 
 
@@ -80,13 +80,13 @@ def format_spot_odds(stage: Stage, spot: Spot) -> str:
     rows = [format_pay(stage, pay) for pay in list_pay_rows(stage, spot)]
     if set(rows) <= {spot.odds}:
         return spot.odds
-    highest_odds = max((spot.odds, *rows), key=_compute_odds_order)
+    highest_odds = max((spot.odds, *rows), key=_build_odds_sort_key)
     key = "felt.up_to" if highest_odds == spot.odds else "felt.odds_up_to"
     return stage.texts.say(key, odds=spot.odds, most=highest_odds)
 
 
 @lru_cache(maxsize=1024)
-def _compute_odds_order(odds: str) -> tuple[bool, Fraction]:
+def _build_odds_sort_key(odds: str) -> tuple[bool, Fraction]:
     """Return a sort key for odds, ascending: amounts by size, then shares of a progressive level."""
     if odds.endswith("%"):
         return True, Fraction(odds.rstrip("% "))
@@ -98,7 +98,7 @@ def _compute_odds_order(odds: str) -> tuple[bool, Fraction]:
 
 def draw_pays(stage: Stage, rect: Rect, rows: Sequence[PayTableEntry]) -> None:
     """Draw rows of the pay table with their pays at the current bet. The row that was won is lit."""
-    draw_rows(stage, rect, _format_pay_rows(stage, rows))
+    draw_pay_rows(stage, rect, _format_pay_rows(stage, rows))
 
 
 def _format_pay_rows(stage: Stage, rows: Sequence[PayTableEntry]) -> list[PayRow]:
@@ -133,7 +133,7 @@ def _compute_lines_height(stage: Stage, lines: Sequence[str], size: str) -> floa
     return len(lines) * stage.theme.sizes[size] * _LINE_HEIGHT_FACTOR + _ROW_GAP
 
 
-def compute_rows_height(
+def compute_pay_rows_height(
     stage: Stage, rows: Sequence[PayRow], width: float, size: str = _NAME_TEXT_SIZES[-1]
 ) -> float:
     """Return the least height of rows of a pay table, in units, at this width and text size.
@@ -145,18 +145,18 @@ def compute_rows_height(
     )
 
 
-def draw_rows(stage: Stage, rect: Rect, rows: Sequence[PayRow], most: float = _ROW_HEIGHT_MAX) -> float:
+def draw_pay_rows(stage: Stage, rect: Rect, rows: Sequence[PayRow], most: float = _ROW_HEIGHT_MAX) -> float:
     """Draw rows of a pay table as large as fits; long names have several lines. Return the height used.
 
     No row is higher than ``most``. All lengths are in units.
     """
     p, (x, y, w, h) = stage.painter, rect
     size = next(
-        (each for each in _NAME_TEXT_SIZES if compute_rows_height(stage, rows, w, each) <= h),
+        (each for each in _NAME_TEXT_SIZES if compute_pay_rows_height(stage, rows, w, each) <= h),
         _NAME_TEXT_SIZES[-1],
     )
     wrapped_names = _wrap_row_names(stage, rows, w, size)
-    additional_height = (h - compute_rows_height(stage, rows, w, size)) / max(1, len(rows))
+    additional_height = (h - compute_pay_rows_height(stage, rows, w, size)) / max(1, len(rows))
     style, pays = (
         TextStyle("strong", size, "text"),
         TextStyle("numbers", _FIGURE_SIZE_BY_NAME_SIZE[size], "meter"),
@@ -184,7 +184,7 @@ def lay_out_pay_columns(stage: Stage, rect: Rect, key: Rect) -> list[tuple[Rect,
     as low as possible.
     """
     x, y, w, _ = rect
-    width, rows = (w - _ROW_END_MARGIN) / 2, list_pays(stage)
+    width, rows = (w - _ROW_END_MARGIN) / 2, list_pay_table_entries(stage)
     heights = [
         _compute_lines_height(stage, lines, "caption")
         for lines in _wrap_row_names(stage, _format_pay_rows(stage, rows), width, "caption")
@@ -278,17 +278,17 @@ def draw_pay_panels(stage: Stage) -> bool:
 
     On a telephone, draw nothing, because the field shows the table. Return False if the game has no pay table.
     """
-    rows, layout = list_pays(stage), stage.layout
+    rows, layout = list_pay_table_entries(stage), stage.layout
     if not rows or layout.is_telephone:
         return bool(rows)
     heading, room = format_pay_heading(stage), layout.left_panel[3] - 54 - 62
     fits = (
-        compute_rows_height(stage, _format_pay_rows(stage, rows), layout.left_panel[2] - 24, "caption")
+        compute_pay_rows_height(stage, _format_pay_rows(stage, rows), layout.left_panel[2] - 24, "caption")
         <= room
     )
     half = len(rows) if fits else -(-len(rows) // 2)
     for (gx, gy, gw, _), part in ((layout.left_panel, rows[:half]), (layout.right_panel, rows[half:])):
         if part:
-            draw_caption(stage, heading, (gx + 10, gy + 10, gw - 20, 40))
+            draw_heading(stage, heading, (gx + 10, gy + 10, gw - 20, 40))
             draw_pays(stage, (gx + 12, gy + 54, gw - 24, room), part)
     return True

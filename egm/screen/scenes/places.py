@@ -89,7 +89,7 @@ def _compute_text_height(width: float) -> float:
     return CARD_TEXT_GAP + (HAND_TEXT_HEIGHT if width > _NARROW_AREA_WIDTH_MAX else NARROW_HAND_TEXT_HEIGHT)
 
 
-def place_hand(
+def lay_out_hand(
     area: Rect, room: HandRoomNeeds, card_count: int = 0, highest: float = CARD_HEIGHT_MAX
 ) -> HandLayout:
     """Return where the cards of a hand lie, as large as the area allows, but at most ``highest`` high.

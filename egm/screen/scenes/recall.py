@@ -14,14 +14,14 @@ from egm.screen.scenes.chrome import draw_background
 from egm.screen.scenes.decide import lay_out_answers
 from egm.screen.scenes.form import draw_action_key, format_page_text
 from egm.screen.scenes.service import (
-    describe_standing_faults,
+    describe_active_faults,
     draw_notice_line,
     draw_service,
     find_back_key_rect,
     list_service_touches,
 )
 from egm.screen.scenes.stage import BLACK, Stage, draw_focus_frame
-from egm.screen.theme import Colour, mix
+from egm.screen.theme import Colour, mix_colours
 from egm.screen.view import Action
 
 #: Facts with less than this height each have one line.
@@ -79,7 +79,7 @@ def _draw_recall(stage: Stage, page: ServicePage, replay: Replay) -> None:
             draw_focus_frame(stage, target_rect)
     _draw_recall_frame(stage)
     _draw_recall_facts(stage, page, replay)
-    severity, text = describe_standing_faults(stage)
+    severity, text = describe_active_faults(stage)
     if text:
         draw_notice_line(stage, (28, 8, stage.layout.size[0] - 56, 46), severity, text)
     for rect, page_action in _lay_out_action_keys(stage, page):
@@ -156,7 +156,7 @@ def _draw_recall_facts(stage: Stage, page: ServicePage, replay: Replay) -> None:
 def _draw_fact_column(stage: Stage, rect: Rect, facts: list[tuple[str, str]]) -> None:
     """Draw facts about a recalled game on a side panel, one below another."""
     p, (x, y, w, h) = stage.painter, rect
-    dark: Colour = mix(stage.look.sky[2], BLACK, 0.4)
+    dark: Colour = mix_colours(stage.look.sky[2], BLACK, 0.4)
     p.draw_panel(rect, radius=22, fill=(*dark[:3], 255), edge=_RECALL_MARK_COLOUR, line=3)
     step = min(92.0, (h - 20) / max(1, len(facts)))
     dim, style = TextStyle("text", "caption", "text_dim"), TextStyle("strong", "small", "text")

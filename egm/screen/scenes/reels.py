@@ -11,12 +11,12 @@ from egm.screen.art.ink import LinearGradient, VectorCanvas, create_painted_surf
 from egm.screen.art.paths import build_rounded_box, mirror_path, scale_path
 from egm.screen.art.symbols import is_blank
 from egm.screen.motion import ReelTravel, ease_out
-from egm.screen.outcome import ReelField, ReelSpin, Window
+from egm.screen.outcome import ReelField, ReelSpin, ReelWindow
 from egm.screen.painter import PREMULTIPLIED, Rect, TextStyle
 from egm.screen.scenes.feature import draw_anticipation_light
 from egm.screen.scenes.stage import Stage, build_metal_gradient
-from egm.screen.show import StepTime, find_anticipated_reel
-from egm.screen.theme import Colour, fade, mix, parse_colour
+from egm.screen.show import StepTimes, find_anticipated_reel
+from egm.screen.theme import Colour, fade_colour, mix_colours, parse_colour
 
 #: Width between reels, and height above and below them, in units.
 _REEL_GAP: Final = 10.0
@@ -94,7 +94,7 @@ class ReelGrid:
         return (x, y + row * cell_height, w, cell_height)
 
 
-def draw_stopped_reels(stage: Stage, field: ReelField, window: Window | None) -> None:
+def draw_stopped_reels(stage: Stage, field: ReelField, window: ReelWindow | None) -> None:
     """Draw the reels at rest with the symbols of ``window``.
 
     Without a window, because no game was played yet, draw stops at which no bet wins (A-20).
@@ -117,7 +117,7 @@ def draw_stopped_reels(stage: Stage, field: ReelField, window: Window | None) ->
 
 
 def draw_cascade_window(
-    stage: Stage, field: ReelField, fall: Window, previous: Window, elapsed_seconds: float
+    stage: Stage, field: ReelField, fall: ReelWindow, previous: ReelWindow, elapsed_seconds: float
 ) -> None:
     """Draw the next window of a cascade (``fall``): new symbols drop into the window ``previous`` from above."""
     grid = ReelGrid(stage.layout.field, field.reel_heights)
@@ -150,7 +150,7 @@ def _draw_bezels(stage: Stage, grid: ReelGrid) -> None:
     def render_bezels(size: tuple[int, int]) -> pygame.Surface:
         x, y, w, h = grid.field
         ink = VectorCanvas(size, (w, h), 2)
-        dark = [mix(colour, (22, 12, 26, 255), 0.86) for _, colour in rim[:3]]
+        dark = [mix_colours(colour, (22, 12, 26, 255), 0.86) for _, colour in rim[:3]]
         ink.fill_path(
             build_rounded_box(0, 0, w, h), LinearGradient(((0, dark[1]), (0.5, dark[0]), (1, dark[2])))
         )
@@ -188,7 +188,9 @@ def _draw_line_tabs(stage: Stage, field: ReelField, grid: ReelGrid) -> None:
                 p.draw_text(
                     str(number + 1),
                     (x + (15 if side == 0 else 19), y),
-                    TextStyle("heavy", "caption" if step > 24 else "tiny", mix(colour, (0, 0, 0, 255), 0.85)),
+                    TextStyle(
+                        "heavy", "caption" if step > 24 else "tiny", mix_colours(colour, (0, 0, 0, 255), 0.85)
+                    ),
                     width=24,
                 )
 
@@ -201,7 +203,8 @@ def _draw_line_tab(size: tuple[int, int], colour: Colour, side: int) -> pygame.S
         shape = mirror_path(shape)
     ink.fill_path(shape, (0, 0, 0, 255))
     ink.fill_path(
-        scale_path(shape, 0.9), LinearGradient(((0, mix(colour, (255, 255, 255, 255), 0.6)), (1, colour)))
+        scale_path(shape, 0.9),
+        LinearGradient(((0, mix_colours(colour, (255, 255, 255, 255), 0.6)), (1, colour))),
     )
     return ink.finish_surface()
 
@@ -216,7 +219,7 @@ def draw_spinning_reels(
     field: ReelField,
     result: ReelSpin,
     previous: ReelSpin | None,
-    step_time: StepTime,
+    step_time: StepTimes,
     elapsed_seconds: float,
 ) -> None:
     """Draw the reels as they spin to their stops, ``elapsed_seconds`` after the game's presentation began."""
@@ -288,9 +291,9 @@ def draw_reel_paper(size: tuple[int, int], colours: tuple[Colour, Colour, Colour
             LinearGradient(
                 (
                     (0, left),
-                    (0.12, mix(left, middle, 0.7)),
+                    (0.12, mix_colours(left, middle, 0.7)),
                     (0.5, middle),
-                    (0.88, mix(right, middle, 0.7)),
+                    (0.88, mix_colours(right, middle, 0.7)),
                     (1, right),
                 ),
                 is_horizontal=True,
@@ -367,21 +370,26 @@ def _draw_reel_glass(stage: Stage, grid: ReelGrid, reel: int) -> None:
             size,
             LinearGradient(
                 (
-                    (0, fade(dark, 0.72)),
-                    (0.1, fade(dark, 0.42)),
-                    (0.24, fade(dark, 0.12)),
-                    (0.36, fade(dark, 0)),
-                    (0.64, fade(dark, 0)),
-                    (0.78, fade(dark, 0.12)),
-                    (0.9, fade(dark, 0.42)),
-                    (1, fade(dark, 0.78)),
+                    (0, fade_colour(dark, 0.72)),
+                    (0.1, fade_colour(dark, 0.42)),
+                    (0.24, fade_colour(dark, 0.12)),
+                    (0.36, fade_colour(dark, 0)),
+                    (0.64, fade_colour(dark, 0)),
+                    (0.78, fade_colour(dark, 0.12)),
+                    (0.9, fade_colour(dark, 0.42)),
+                    (1, fade_colour(dark, 0.78)),
                 )
             ),
         )
         edge = create_painted_surface(
             (size[0], size[1]),
             LinearGradient(
-                ((0, fade(dark, 0.35)), (0.04, fade(dark, 0)), (0.96, fade(dark, 0)), (1, fade(dark, 0.35))),
+                (
+                    (0, fade_colour(dark, 0.35)),
+                    (0.04, fade_colour(dark, 0)),
+                    (0.96, fade_colour(dark, 0)),
+                    (1, fade_colour(dark, 0.35)),
+                ),
                 is_horizontal=True,
             ),
         )

@@ -8,7 +8,7 @@ import pygame
 
 from egm.screen.art.ink import RadialGradient, VectorCanvas
 from egm.screen.art.paths import build_ellipse
-from egm.screen.marks import find_least_revolutions
+from egm.screen.marks import find_minimum_wheel_turns
 from egm.screen.motion import clamp_to_unit_interval, ease_out
 from egm.screen.painter import Rect, TextStyle
 from egm.screen.scenes.bonus import draw_pointer
@@ -67,7 +67,7 @@ def draw_roulette_wheel(
     key = ("rotor", table.wheel_pockets, p.scale_length(side), stage.look.name, stage.texts.language)
     face = p.find_or_create(key, lambda: _draw_wheel_face(stage, table, p.scale_length(side)))
     part, pocket_index = 360.0 / len(table.wheel_pockets), find_pocket_index(table, *drawn_pocket)
-    least_turns = find_least_revolutions(stage.view.game)
+    least_turns = find_minimum_wheel_turns(stage.view.game)
     turned_by = (
         360.0 * max(_PIN_WHEEL_TURNS, least_turns) + (pocket_index + 0.5) * part
         if pin

@@ -8,8 +8,8 @@ import pygame
 from egm.screen.painter import Rect, TextStyle
 from egm.screen.roads import (
     ROAD_HEIGHT_CELLS,
-    Colour,
     GridCell,
+    MarkColour,
     arrange_in_columns,
     build_big_road,
     derive_road_marks,
@@ -36,14 +36,14 @@ _RULED_LINE_COLOUR: Final = parse_colour("#cfc9b6")
 #: Height of a board's title and of the note below the boards, in units.
 _BOARD_TITLE_HEIGHT: Final = 24.0
 #: Gap between boards, in units.
-_GAP: Final = 8.0
+_BOARD_GAP: Final = 8.0
 #: The least size of a mark on a derived road, in units.
-_CELL_MIN: Final = 10.0
+_CELL_SIZE_MIN: Final = 10.0
 #: The upper boards' share of the height.
-_UPPER: Final = 0.58
+_UPPER_BOARDS_HEIGHT_SHARE: Final = 0.58
 
 
-def should_show_board(stage: Stage, table: Table) -> bool:
+def is_scoreboard_drawn(stage: Stage, table: Table) -> bool:
     """Return whether to show the scoreboard instead of cards.
 
     It is shown if there are past results, no round is in progress or being presented, and the player wants it.
@@ -56,30 +56,30 @@ def should_show_board(stage: Stage, table: Table) -> bool:
     return should_show_scoreboard(view)
 
 
-def draw_board(stage: Stage, table: Table) -> None:
+def draw_scoreboard(stage: Stage, table: Table) -> None:
     """Draw the roads of the scoreboard. If a road is too long, its newest results are shown."""
     x, y, w, h = find_cards_rect(stage, table)
     say, snapshot = stage.texts.say, stage.view.snapshot
     results = snapshot.results[::-1] if snapshot is not None else ()
     low = 34.0
-    room = h - low - _GAP
-    upper, lower = room * _UPPER, room * (1 - _UPPER)
-    low_cells = (lower - _GAP - _BOARD_TITLE_HEIGHT) / ROAD_HEIGHT_CELLS < _CELL_MIN
+    room = h - low - _BOARD_GAP
+    upper, lower = room * _UPPER_BOARDS_HEIGHT_SHARE, room * (1 - _UPPER_BOARDS_HEIGHT_SHARE)
+    low_cells = (lower - _BOARD_GAP - _BOARD_TITLE_HEIGHT) / ROAD_HEIGHT_CELLS < _CELL_SIZE_MIN
     upper = room if low_cells else upper
     road = build_big_road(results, table.scoreboard_sides)
     left: Rect = (x, y, w * 0.3, upper)
     _draw_bead_plate(stage, table, left, results)
     paints = dict(zip(table.scoreboard_sides, (_RED_MARK_COLOUR, _BLUE_MARK_COLOUR), strict=True))
     columns = [[(paints[win.side], win.ties) for win in column] for column in road]
-    right: Rect = (x + w * 0.3 + _GAP, y, w * 0.7 - _GAP, upper)
+    right: Rect = (x + w * 0.3 + _BOARD_GAP, y, w * 0.7 - _BOARD_GAP, upper)
     _draw_road(stage, right, "felt.big_road", columns, "ring")
     stage.painter.draw_label(say("felt.past"), (x, y + h - low, w, low), TextStyle("text", "caption", "text"))
     if low_cells:  # The derived roads would be unreadable.
         return
-    width = (w - 2 * _GAP) / 3
+    width = (w - 2 * _BOARD_GAP) / 3
     shapes = (("felt.big_eye_boy", "ring"), ("felt.small_road", "disc"), ("felt.cockroach_pig", "stroke"))
     for n, (title, shape) in enumerate(shapes):
-        road_rect: Rect = (x + n * (width + _GAP), y + upper + _GAP, width, lower - _GAP)
+        road_rect: Rect = (x + n * (width + _BOARD_GAP), y + upper + _BOARD_GAP, width, lower - _BOARD_GAP)
         marks = [
             [(_choose_mark_paint(mark), 0) for mark in column]
             for column in arrange_in_columns(derive_road_marks(road, n + 1))
@@ -87,7 +87,7 @@ def draw_board(stage: Stage, table: Table) -> None:
         _draw_road(stage, road_rect, title, marks, shape)
 
 
-def _choose_mark_paint(mark: Colour) -> Paint:
+def _choose_mark_paint(mark: MarkColour) -> Paint:
     """Return the colour in which a mark of a derived road is drawn."""
     return _RED_MARK_COLOUR if mark == "red" else _BLUE_MARK_COLOUR
 

@@ -19,17 +19,17 @@ from egm.screen.scenes.listing import draw_listing, lay_out_listing, measure_lis
 from egm.screen.scenes.stage import BLACK, WHITE, Stage, draw_button
 from egm.screen.service_input import KEYBOARD_PROMPT_KINDS
 from egm.screen.text import format_fault
-from egm.screen.theme import Colour, mix
+from egm.screen.theme import Colour, mix_colours
 from egm.screen.view import Action
 
 #: Height of a page's head, in units.
-_HEAD: Final = 78.0
+_HEAD_HEIGHT: Final = 78.0
 #: Height of a page's notice, in units.
 _NOTICE_HEIGHT: Final = 54.0
 #: Smallest height of a key, in units.
 _KEY_HEIGHT_MIN: Final = 66.0
 #: Gap between the parts of a page, in units.
-_GAP: Final = 14.0
+_PART_GAP: Final = 14.0
 #: A page no wider than this has two keys in a row.
 _TWO_KEYS_WIDTH_MAX: Final = 900.0
 #: Height of a prompt with label, field and keys, in units: in portrait, and with finger-sized keys on a
@@ -69,7 +69,7 @@ class ServicePageLayout:
 def find_back_key_rect(layout: Layout) -> Rect:
     """Return the rectangle of the BACK key, which is the same on every service page."""
     (x, _, w, _), inset, per_row = layout.page, _find_page_margin(layout), _count_keys_per_row(layout)
-    width, height = (w - 2 * inset - (per_row - 1) * _GAP) / per_row, _find_key_height(layout)
+    width, height = (w - 2 * inset - (per_row - 1) * _PART_GAP) / per_row, _find_key_height(layout)
     return (x + inset, layout.meter_bar[1] - 10 - height, width, height)
 
 
@@ -94,7 +94,7 @@ def lay_out_page(stage: Stage, page: ServicePage) -> ServicePageLayout:
     page_rect = layout.page
     (x, y, w, _), inset, key = page_rect, _find_page_margin(layout), _find_key_height(layout)
     # There is always room for a notice, so that "Done" moves nothing that may be touched next.
-    top = y + _HEAD + _NOTICE_HEIGHT * (1 + bool(describe_standing_faults(stage)[1])) + 8.0
+    top = y + _HEAD_HEIGHT + _NOTICE_HEIGHT * (1 + bool(describe_active_faults(stage)[1])) + 8.0
     asks = page.prompt is not None
     as_tiles = not page.tables and not asks and not page.pattern
     leaving = [action for action in page.actions if action.style == "back"]
@@ -102,13 +102,13 @@ def lay_out_page(stage: Stage, page: ServicePage) -> ServicePageLayout:
     low = leaving if as_tiles else [*leaving, *other_actions]
     per_row, width = _count_keys_per_row(layout), find_back_key_rect(layout)[2]
     rows = max(1, -(-len(low) // per_row))
-    foot_top = find_back_key_rect(layout)[1] - (rows - 1) * (key + _GAP)
+    foot_top = find_back_key_rect(layout)[1] - (rows - 1) * (key + _PART_GAP)
     body: Rect = (x + inset, top, w - 2 * inset, foot_top - top - 10)
     foot = tuple(
         (
             (  # From the lowest row up, so that the first key, BACK, is always in the same position.
-                x + inset + (i % per_row) * (width + _GAP),
-                foot_top + (rows - 1 - i // per_row) * (key + _GAP),
+                x + inset + (i % per_row) * (width + _PART_GAP),
+                foot_top + (rows - 1 - i // per_row) * (key + _PART_GAP),
                 width,
                 key,
             ),
@@ -118,7 +118,10 @@ def lay_out_page(stage: Stage, page: ServicePage) -> ServicePageLayout:
     )
     if page.only_confirmation is not None and not as_tiles and per_row > 2:  # Use the full width of the row.
         (back, leave), (first, confirm) = foot
-        foot = ((back, leave), ((*first[:2], min(2 * width + _GAP, x + w - inset - first[0]), key), confirm))
+        foot = (
+            (back, leave),
+            ((*first[:2], min(2 * width + _PART_GAP, x + w - inset - first[0]), key), confirm),
+        )
     tiles = _lay_out_action_tiles(body, other_actions, portrait=layout.is_portrait) if as_tiles else ()
     prompt: Rect | None = None
     if page.prompt is not None:
@@ -165,10 +168,18 @@ def _lay_out_action_tiles(
     x, y, w, h = body
     columns = 2 if portrait else 3 if len(actions) > 4 else 2
     rows = max(1, -(-len(actions) // columns))
-    width, height = (w - (columns - 1) * _GAP) / columns, min(132.0, (h - 16 - (rows - 1) * _GAP) / rows)
+    width, height = (
+        (w - (columns - 1) * _PART_GAP) / columns,
+        min(132.0, (h - 16 - (rows - 1) * _PART_GAP) / rows),
+    )
     return tuple(
         (
-            (x + (i % columns) * (width + _GAP), y + 8 + (i // columns) * (height + _GAP), width, height),
+            (
+                x + (i % columns) * (width + _PART_GAP),
+                y + 8 + (i // columns) * (height + _PART_GAP),
+                width,
+                height,
+            ),
             action,
         )
         for i, action in enumerate(actions)
@@ -305,7 +316,7 @@ def _draw_page_background(stage: Stage, page_rect: Rect) -> None:
 def _draw_page_head(stage: Stage, page: ServicePage, page_rect: Rect) -> None:
     """Draw the head of a service page: title, test mark, signed-in person, active faults and notice."""
     p, (x, y, w, _) = stage.painter, page_rect
-    middle = y + _HEAD / 2 + 2
+    middle = y + _HEAD_HEIGHT / 2 + 2
     left = x + 30
     if page.test:
         p.draw_panel((left, middle - 24, 132, 48), radius=12, fill="amber", edge=BLACK)
@@ -315,7 +326,7 @@ def _draw_page_head(stage: Stage, page: ServicePage, page_rect: Rect) -> None:
         left += 152
     person = format_page_text(stage, page.person) if page.person is not None else ""
     room = w * (0.58 if person else 0.92) - (left - x)
-    head: Rect = (left, y + 6, room, _HEAD - 10)
+    head: Rect = (left, y + 6, room, _HEAD_HEIGHT - 10)
     p.draw_label(
         format_page_text(stage, page.title),
         head,
@@ -327,17 +338,20 @@ def _draw_page_head(stage: Stage, page: ServicePage, page_rect: Rect) -> None:
         p.draw_text(
             person, (x + w - 30, middle), TextStyle("strong", "small", "info"), align="right", width=w * 0.36
         )
-    p.draw_shade((x + 24, y + _HEAD, w - 48, 2), (92, 110, 150, 255))
-    bands = [describe_standing_faults(stage)]
+    p.draw_shade((x + 24, y + _HEAD_HEIGHT, w - 48, 2), (92, 110, 150, 255))
+    bands = [describe_active_faults(stage)]
     if page.notice is not None:
         bands.append((page.notice_severity, format_page_text(stage, page.notice)))
     for i, (severity, text) in enumerate(band for band in bands if band[1]):
         draw_notice_line(
-            stage, (x + 24, y + _HEAD + 8 + i * _NOTICE_HEIGHT, w - 48, _NOTICE_HEIGHT - 8), severity, text
+            stage,
+            (x + 24, y + _HEAD_HEIGHT + 8 + i * _NOTICE_HEIGHT, w - 48, _NOTICE_HEIGHT - 8),
+            severity,
+            text,
         )
 
 
-def describe_standing_faults(stage: Stage) -> tuple[str, str]:
+def describe_active_faults(stage: Stage) -> tuple[str, str]:
     """Return the severity and the text of the line about open doors and active faults.
 
     Every service page has this line; the text is empty without any.
@@ -359,9 +373,9 @@ def draw_notice_line(stage: Stage, rect: Rect, severity: str, text: str) -> None
     It is the result of the last action, or says which doors are open and which faults are active.
     """
     colour = stage.theme.colour(_COLOUR_BY_SEVERITY[severity])
-    stage.painter.draw_shade(rect, (*mix(colour, BLACK, 0.7)[:3], 255), 10)
+    stage.painter.draw_shade(rect, (*mix_colours(colour, BLACK, 0.7)[:3], 255), 10)
     draw_icon(stage, severity, (rect[0] + 12, rect[1] + (rect[3] - 28) / 2, 28, 28))
-    style = TextStyle("strong", "small", mix(colour, WHITE, 0.45))
+    style = TextStyle("strong", "small", mix_colours(colour, WHITE, 0.45))
     room: Rect = (rect[0] + 54, rect[1], rect[2] - 76, rect[3])
     stage.painter.draw_label(text, room, style, align="left")
 

@@ -6,7 +6,7 @@ The Keno board of a telephone is too small to mark numbers with a finger.
 from typing import Final
 
 from egm.screen.layout import TOUCH_TARGET_MIN, Layout
-from egm.screen.marks import find_ticket_maximum, is_keno, is_valid_slip, list_bonuses_with_fee
+from egm.screen.marks import find_maximum_per_ticket, is_keno_game, is_valid_slip, list_bonuses_with_fee
 from egm.screen.painter import Rect, TextStyle
 from egm.screen.scenes.keno import (
     describe_slip,
@@ -21,13 +21,13 @@ from egm.screen.scenes.stage import Stage, draw_button, draw_rim_panel
 from egm.screen.view import Action, View
 
 #: Columns of numbers in one part of the slip.
-_COLUMNS: Final = 8
+_NUMBER_COLUMNS: Final = 8
 #: Rows of numbers in one part of the slip.
-_ROWS: Final = 5
+_NUMBER_ROWS: Final = 5
 #: Gap between numbers, in units.
-_GAP: Final = 8.0
+_NUMBER_GAP: Final = 8.0
 #: Height above the numbers, for the marks with their price and for the slip's mandatory texts.
-_HEAD: Final = 150.0
+_HEIGHT_ABOVE_NUMBERS: Final = 150.0
 
 
 def _find_slip_rect(layout: Layout) -> Rect:
@@ -39,7 +39,7 @@ def _find_slip_rect(layout: Layout) -> Rect:
 def _divide_numbers_into_parts(view: View) -> tuple[list[range], range]:
     """Return the parts of a Keno slip's numbers that fit on a telephone one at a time, and the part that is shown."""
     count = int(view.game.presentation.get("numbers", 80)) if view.game else 0
-    numbers_a_part = _COLUMNS * _ROWS
+    numbers_a_part = _NUMBER_COLUMNS * _NUMBER_ROWS
     parts = [
         range(first, min(first + numbers_a_part, count + 1)) for first in range(1, count + 1, numbers_a_part)
     ]
@@ -49,7 +49,12 @@ def _divide_numbers_into_parts(view: View) -> tuple[list[range], range]:
 def _find_board_rect(layout: Layout) -> Rect:
     """Return the rectangle of the numbers on a telephone's Keno slip."""
     x, y, w, h = _find_slip_rect(layout)
-    return (x + 8, y + _HEAD, w - 16, h - _HEAD - 3 * (TOUCH_TARGET_MIN + _GAP) - 12)
+    return (
+        x + 8,
+        y + _HEIGHT_ABOVE_NUMBERS,
+        w - 16,
+        h - _HEIGHT_ABOVE_NUMBERS - 3 * (TOUCH_TARGET_MIN + _NUMBER_GAP) - 12,
+    )
 
 
 def list_slip_touches(view: View, layout: Layout) -> list[tuple[Rect, Action]]:
@@ -58,8 +63,8 @@ def list_slip_touches(view: View, layout: Layout) -> list[tuple[Rect, Action]]:
     rows: list[list[Action]] = [[], [], []]
     touches: list[tuple[Rect, Action]] = []
     parts, shown_numbers = _divide_numbers_into_parts(view)
-    if is_keno(game) and game is not None and view.accepts_request("bet"):
-        board, size = _find_board_rect(layout), (_COLUMNS * _ROWS, _COLUMNS)
+    if is_keno_game(game) and game is not None and view.accepts_request("bet"):
+        board, size = _find_board_rect(layout), (_NUMBER_COLUMNS * _NUMBER_ROWS, _NUMBER_COLUMNS)
         touches = [
             (find_number_rect(board, size, n - shown_numbers.start + 1), Action("mark", n))
             for n in shown_numbers
@@ -67,22 +72,22 @@ def list_slip_touches(view: View, layout: Layout) -> list[tuple[Rect, Action]]:
         if len(slip.cards) > 1:
             rows[0] += [Action("card", card) for card in range(len(slip.cards))]
         if slip.has_marks:
-            rows[0] += [Action("draws")] if find_ticket_maximum(game, "draws") > 1 else []
+            rows[0] += [Action("draws")] if find_maximum_per_ticket(game, "draws") > 1 else []
             rows[0] += [Action("bonus", bonus) for bonus in list_bonuses_with_fee(game)]
             rows[1] += [Action("quick_pick")]
-        if is_valid_slip(game, slip) and len(slip.cards) < find_ticket_maximum(game, "selections"):
+        if is_valid_slip(game, slip) and len(slip.cards) < find_maximum_per_ticket(game, "selections"):
             rows[1].append(Action("new_card"))
-        if slip.current_card[-1] and len(slip.current_card) < find_ticket_maximum(game, "groups"):
+        if slip.current_card[-1] and len(slip.current_card) < find_maximum_per_ticket(game, "groups"):
             rows[1].append(Action("new_group"))
         rows[2] += [Action("part", i) for i in range(len(parts))] if len(parts) > 1 else []
     rows[2].append(Action("close"))
     x, y, w, h = _find_slip_rect(layout)
     for i, row in enumerate(rows):
-        low = y + h - (3 - i) * (TOUCH_TARGET_MIN + _GAP) - 4
+        low = y + h - (3 - i) * (TOUCH_TARGET_MIN + _NUMBER_GAP) - 4
         shares = [1.0 if action.name == "card" else 2.0 for action in row]
-        left, unit = x + 12.0, (w - 24 + _GAP) / max(1.0, sum(shares))
+        left, unit = x + 12.0, (w - 24 + _NUMBER_GAP) / max(1.0, sum(shares))
         for action, share in zip(row, shares, strict=True):
-            touches.append(((left, low, unit * share - _GAP, TOUCH_TARGET_MIN), action))
+            touches.append(((left, low, unit * share - _NUMBER_GAP, TOUCH_TARGET_MIN), action))
             left += unit * share
     return touches
 
@@ -100,7 +105,7 @@ def draw_slip(stage: Stage) -> None:
     )
     head = TextStyle("heavy", "body", stage.look.accent)
     p.draw_text(describe_slip(stage), (x + w / 2, y + 40), head, width=w - 60)
-    text_rect: Rect = (x + 30, y + 66, w - 60, _HEAD - 66)
+    text_rect: Rect = (x + 30, y + 66, w - 60, _HEIGHT_ABOVE_NUMBERS - 66)
     p.write_paragraph(
         format_slip_legal_text(view, stage.texts),
         text_rect,

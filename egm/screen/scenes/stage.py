@@ -13,7 +13,7 @@ from egm.screen.art.paths import build_ellipse, build_rounded_box
 from egm.screen.layout import Layout, grow_rect
 from egm.screen.painter import Painter, Rect, TextStyle
 from egm.screen.text import Texts
-from egm.screen.theme import Colour, Look, Theme, fade, mix
+from egm.screen.theme import Colour, Look, Theme, fade_colour, mix_colours
 from egm.screen.view import View
 
 BLACK: Colour = (0, 0, 0, 255)
@@ -28,17 +28,21 @@ _LIT_STAGE_BRIGHTNESS: Final = 0.42
 def build_feature_look(look: Look) -> Look:
     """Return a game's look during a feature: glowing sky, dark reel paper, lamps in the accent colour."""
     sky = (
-        mix(look.sky[0], look.glow, _LIT_STAGE_BRIGHTNESS),
-        mix(mix(look.sky[1], look.accent, 0.3), look.glow, _LIT_STAGE_BRIGHTNESS),
-        mix(look.sky[2], look.glow, _LIT_STAGE_BRIGHTNESS / 2),
+        mix_colours(look.sky[0], look.glow, _LIT_STAGE_BRIGHTNESS),
+        mix_colours(mix_colours(look.sky[1], look.accent, 0.3), look.glow, _LIT_STAGE_BRIGHTNESS),
+        mix_colours(look.sky[2], look.glow, _LIT_STAGE_BRIGHTNESS / 2),
     )
-    paper = (mix(look.sky[0], BLACK, 0.2), mix(look.sky[1], look.glow, 0.25), mix(look.sky[0], BLACK, 0.2))
+    paper = (
+        mix_colours(look.sky[0], BLACK, 0.2),
+        mix_colours(look.sky[1], look.glow, 0.25),
+        mix_colours(look.sky[0], BLACK, 0.2),
+    )
     return replace(
         look,
         name=f"{look.name}, feature",
         sky=sky,
-        glow=mix(look.accent, WHITE, 0.25),
-        ray=mix(look.ray, WHITE, 0.4),
+        glow=mix_colours(look.accent, WHITE, 0.25),
+        ray=mix_colours(look.ray, WHITE, 0.4),
         paper=paper,
     )
 
@@ -136,7 +140,7 @@ def draw_rim_panel(
     """Return the drawing of a plate in a bevelled metal rim with a dark lip, premultiplied."""
     w, h = size[0] / scale, size[1] / scale
     ink = VectorCanvas(size, (w, h), 2)
-    ink.fill_path(build_rounded_box(0, 0, w, h, radius), fade(BLACK, 0.75))
+    ink.fill_path(build_rounded_box(0, 0, w, h, radius), fade_colour(BLACK, 0.75))
     ink.fill_path(
         build_rounded_box(1.5, 1.5, w - 3, h - 3, radius - 1.5), build_metal_gradient(theme, look.rim)
     )
@@ -151,16 +155,16 @@ def draw_rim_panel(
     )
     ink.fill_path(
         build_rounded_box(rim - 2, rim - 2, w - 2 * rim + 4, h - 2 * rim + 4, radius - rim + 2),
-        fade(BLACK, 0.8),
+        fade_colour(BLACK, 0.8),
     )
     ink.fill_path(build_rounded_box(rim, rim, w - 2 * rim, h - 2 * rim, max(2, radius - rim)), fill)
     return ink.finish_surface()
 
 
 #: Width of the frame around the field, in units, for its bulbs.
-FRAME = 30.0
+FIELD_FRAME_WIDTH = 30.0
 #: Width and height of a lamp of the frame with its glow, in units.
-_LAMP: Final = 44.0
+_FRAME_LAMP_SIZE: Final = 44.0
 
 
 def draw_frame_lamps(stage: Stage, rect: Rect, mode: str) -> None:
@@ -169,7 +173,7 @@ def draw_frame_lamps(stage: Stage, rect: Rect, mode: str) -> None:
     ``mode`` is their pattern: ``idle`` (they pulse), ``chase`` (light runs around) or ``win`` (they flash slowly).
     """
     p, now = stage.painter, stage.view.now
-    places = _list_lamp_places(grow_rect(rect, FRAME / 2 - 1), _LAMP, p.scale)
+    places = _list_lamp_places(grow_rect(rect, FIELD_FRAME_WIDTH / 2 - 1), _FRAME_LAMP_SIZE, p.scale)
     levels: Iterable[int]
     if stage.view.reduced_motion or mode == "steady":
         levels = (2,) * len(places)
@@ -182,7 +186,7 @@ def draw_frame_lamps(stage: Stage, rect: Rect, mode: str) -> None:
     else:
         levels = (round(1.2 + 1.2 * math.sin(now * 1.4 + i * 0.35)) for i in range(len(places)))
     lamps = ((("bulb", max(0, min(3, level))), at) for level, at in zip(levels, places, strict=True))
-    p.draw_scattered(lamps, _LAMP, _render_lamp)
+    p.draw_scattered(lamps, _FRAME_LAMP_SIZE, _render_lamp)
 
 
 def _render_lamp(key: Hashable, size: tuple[int, int]) -> pygame.Surface:
@@ -194,12 +198,12 @@ def _render_lamp(key: Hashable, size: tuple[int, int]) -> pygame.Surface:
     level = int(key[1])
     ink = VectorCanvas(size)
     share = level / 3
-    body = mix((96, 60, 16, 255), (255, 250, 214, 255), share)
+    body = mix_colours((96, 60, 16, 255), (255, 250, 214, 255), share)
     if level:
         ink.fill_path(
             build_ellipse(50, 50, 50),
             RadialGradient(
-                ((0, fade((255, 214, 120, 255), 0.85 * share)), (1, (255, 190, 80, 0))),
+                ((0, fade_colour((255, 214, 120, 255), 0.85 * share)), (1, (255, 190, 80, 0))),
                 (0.5, 0.5),
                 0.5,
             ),
@@ -208,7 +212,11 @@ def _render_lamp(key: Hashable, size: tuple[int, int]) -> pygame.Surface:
     ink.fill_path(
         build_ellipse(50, 50, 22),
         RadialGradient(
-            ((0, mix(body, WHITE, 0.6 * share)), (0.5, body), (1, mix(body, (120, 60, 0, 255), 0.7))),
+            (
+                (0, mix_colours(body, WHITE, 0.6 * share)),
+                (0.5, body),
+                (1, mix_colours(body, (120, 60, 0, 255), 0.7)),
+            ),
             (0.4, 0.35),
             0.8,
         ),
@@ -249,7 +257,7 @@ def format_message(stage: Stage, key: str, values: Mapping[str, object]) -> str:
     return stage.texts.format_text_by_count(key, amounts_in_words | values_by_short_name)
 
 
-def draw_caption(stage: Stage, text: str, rect: Rect, size: str = "small") -> None:
+def draw_heading(stage: Stage, text: str, rect: Rect, size: str = "small") -> None:
     """Draw a heading centred in a rectangle, in the look's accent colour."""
     x, y, w, h = rect
     stage.painter.draw_label(text, (x + 8, y, w - 16, h), TextStyle("strong", size, stage.look.accent))

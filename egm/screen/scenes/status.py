@@ -5,7 +5,7 @@ from typing import Final
 
 from egm.kernel.messages import GameView, Notice, Snapshot, TournamentView
 from egm.screen.layout import Layout
-from egm.screen.marks import is_keno, is_valid_slip, list_permitted_spot_counts, read_area_stakes
+from egm.screen.marks import is_keno_game, is_valid_slip, list_permitted_spot_counts, read_area_stakes
 from egm.screen.outcome import WinOnReels
 from egm.screen.painter import FACT_SEPARATOR, TextStyle
 from egm.screen.scenes.decision_text import (
@@ -14,7 +14,7 @@ from egm.screen.scenes.decision_text import (
     format_option,
     format_turn,
 )
-from egm.screen.scenes.feature import sum_credits_so_far
+from egm.screen.scenes.feature import sum_credits_of_ended_steps
 from egm.screen.scenes.felt_glass import (
     describe_felt_status,
     describe_needed_credit,
@@ -25,11 +25,11 @@ from egm.screen.scenes.glass import find_base_field, format_prize_name
 from egm.screen.scenes.keno import describe_purchase
 from egm.screen.scenes.prizes import format_prizes_won
 from egm.screen.scenes.stage import Stage, format_message, format_stage_name
-from egm.screen.scenes.wheel import is_wheel
+from egm.screen.scenes.wheel import is_wheel_game_shown
 from egm.screen.scenes.wins import find_lit_win
-from egm.screen.show import GameShow, Timeline, count_games_awarded, find_feature_steps
+from egm.screen.show import OutcomePresentation, PresentationTimeline, count_games_awarded, find_feature_steps
 from egm.screen.steps import KenoStep
-from egm.screen.table import CHIP_CHANGING_ACTIONS, is_table
+from egm.screen.table import CHIP_CHANGING_ACTIONS, is_table_game
 from egm.screen.text import Texts, format_fault
 from egm.screen.view import (
     Scene,
@@ -45,7 +45,7 @@ _NOTICE_SECONDS: Final = 5.0
 #: Seconds for which the notice of a payment is shown.
 _PAID_OUT_SECONDS: Final = 30.0
 #: Notices that the player has been paid, and how.
-_PAID_OUT: Final = frozenset(
+_PAYOUT_NOTICE_CODES: Final = frozenset(
     {"ticket_printed", "coins_paid", "handpay_paid", "prize_delivered", "transfer_out"}
 )
 #: Seconds after which the status line changes between two texts.
@@ -66,7 +66,7 @@ def _compute_notice_seconds(snapshot: Snapshot, notice: Notice) -> float:
 
     A notice about the player's money stays until the next one.
     """
-    if notice.code in _PAID_OUT and not snapshot.credit_cents:
+    if notice.code in _PAYOUT_NOTICE_CODES and not snapshot.credit_cents:
         return _PAID_OUT_SECONDS
     return _NOTICE_SECONDS
 
@@ -182,7 +182,7 @@ def _choose_idle_status(stage: Stage, snapshot: Snapshot) -> tuple[str, str]:
         return _add_round_ending(stage, _describe_total_win(stage, snapshot.win_cents))
     game = stage.view.game
     slip = stage.view.slip
-    if game is not None and is_keno(game) and slip.has_marks and not is_valid_slip(game, slip):
+    if game is not None and is_keno_game(game) and slip.has_marks and not is_valid_slip(game, slip):
         return say(
             "keno.mark",
             least=min(list_permitted_spot_counts(game)),
@@ -316,19 +316,21 @@ def _describe_purchase(stage: Stage, snapshot: Snapshot) -> str:
     empty.
     """
     game, say = stage.view.game, stage.texts.say
-    if is_keno(game):
+    if is_keno_game(game):
         text, cents = describe_purchase(stage)
         return say("keno.buys", what=text, price=stage.money(cents)) if text else ""
     if stage.view.table is not None:
         return describe_felt_status(stage)
-    if game is None or not is_wheel(stage):
+    if game is None or not is_wheel_game_shown(stage):
         return ""
     areas = len(read_area_stakes(game, snapshot))
     price = stage.money(snapshot.bet_credits * snapshot.denomination_cents)
     return stage.texts.format_count("wheel.buys", areas, price=price)
 
 
-def _choose_game_status(stage: Stage, show: GameShow, line: Timeline) -> tuple[str, str]:
+def _choose_game_status(
+    stage: Stage, show: OutcomePresentation, line: PresentationTimeline
+) -> tuple[str, str]:
     """Return the text and colour of the status line while a game is presented. They depend on the step shown."""
     say, since = stage.texts.say, stage.view.now - show.began_at
     if since < line.last_stop:
@@ -342,7 +344,9 @@ def _choose_game_status(stage: Stage, show: GameShow, line: Timeline) -> tuple[s
             series = find_feature_steps(show, index)
             number, games = count_games_awarded(show, index, has_stopped=since >= line.steps[index].last_stop)
             progress = say("feature.free_left", left=number, total=games)
-            won_cents = sum_credits_so_far(show, line, since, series.start) * _read_denomination_cents(stage)
+            won_cents = sum_credits_of_ended_steps(
+                show, line, since, series.start
+            ) * _read_denomination_cents(stage)
             total = [say("feature.so_far", amount=stage.money(won_cents))] if won_cents else []
             return FACT_SEPARATOR.join([name, *([progress] if games > 1 else []), *total]), "amber"
         return say("status.resumed" if show.play.resumed else "status.spinning"), "text"
@@ -370,7 +374,7 @@ def _describe_total_win(stage: Stage, cents: int) -> tuple[str, str]:
         return say("status.bet_returned", amount=amount), "text"
     if cents < staked_cents:
         return say("status.part_returned", amount=amount, staked=stage.money(staked_cents)), "text"
-    if game is None or not is_table(game) or game.presentation.get("hold"):
+    if game is None or not is_table_game(game) or game.presentation.get("hold"):
         return say("status.win_total", amount=amount), "win"
     if not staked_cents:
         return say("status.received", amount=amount), "win"

@@ -13,11 +13,11 @@ from egm.kernel.messages import Notice
 from egm.screen.art.files import render_own_picture
 from egm.screen.art.ink import LinearGradient
 from egm.screen.art.symbols import render_drawing
-from egm.screen.marks import is_keno
+from egm.screen.marks import is_keno_game
 from egm.screen.motion import clamp_to_unit_interval, ease_out
 from egm.screen.painter import Rect, TextStyle
 from egm.screen.scenes.stage import BLACK, WHITE, Stage, format_message
-from egm.screen.theme import mix
+from egm.screen.theme import mix_colours
 
 #: Notice code -> what is drawn, whether it leaves the machine, and its duration in seconds.
 _MOVING_VALUE_BY_NOTICE: Final = {
@@ -58,7 +58,7 @@ def find_value_plate_rect(stage: Stage) -> Rect | None:
         width, height, low = (
             (w - 12, tray + 2, y + h - tray - 7) if slim else (w - 40, 190.0, y + h - tray - 20)
         )
-    covers_board = is_keno(stage.view.game) and not tray  # Not the ticket's texts.
+    covers_board = is_keno_game(stage.view.game) and not tray  # Not the ticket's texts.
     return (x + (24 if covers_board else (w - width) / 2), low, width, height)
 
 
@@ -75,7 +75,9 @@ def draw_moving_value(stage: Stage) -> None:
     x, y, width, height = plate_rect
     plate: Rect = (x, y + 40 * (1 - min(arrive, leave)), width, height)
     colour = stage.theme.colour("emerald" if not leaving else "gold")
-    rim = LinearGradient(((0, mix(colour, WHITE, 0.45)), (0.5, colour), (1, mix(colour, BLACK, 0.55))))
+    rim = LinearGradient(
+        ((0, mix_colours(colour, WHITE, 0.45)), (0.5, colour), (1, mix_colours(colour, BLACK, 0.55)))
+    )
     stage.painter.draw_panel(plate, radius=26, fill=(14, 10, 26, 250), edge=rim, line=4)
     draw_value_in_motion(
         stage, kind, (plate[0] + 20, plate[1] + 14, 190, height - 28), since, leaving=leaving

@@ -8,19 +8,18 @@ from typing import Any, Final
 
 from egm.screen.art.files import render_own_picture
 from egm.screen.layout import SMALL_PRINT_HEIGHT, Layout
-from egm.screen.marks import is_wheel as is_wheel_game
-from egm.screen.marks import read_area_stakes
+from egm.screen.marks import is_wheel_game, read_area_stakes
 from egm.screen.painter import Rect, TextStyle
 from egm.screen.scenes.bonus import draw_wheel, find_rect_beside_wheel
-from egm.screen.scenes.stage import Stage, draw_caption
-from egm.screen.steps import BonusItem, WheelStep
+from egm.screen.scenes.stage import Stage, draw_heading
+from egm.screen.steps import BonusAward, WheelStep
 from egm.screen.view import Action, Scene, View, find_last_step
 
 #: In portrait there is less room than this next to the wheel for the stakes' prizes; the panel shows them.
 _ROOM_FOR_PRIZES: Final = 300.0
 
 
-def is_wheel(stage: Stage) -> bool:
+def is_wheel_game_shown(stage: Stage) -> bool:
     """Return whether the game on the screen is a wheel game.
 
     A reel game that has a wheel as a feature is not.
@@ -41,7 +40,7 @@ def draw_idle_wheel(stage: Stage) -> None:
             for symbol, pay in area["pays"].items():
                 worth.setdefault(symbol, int(pay))
         data = view.game.presentation if view.game else {}
-        parts = tuple(BonusItem(str(name), worth.get(str(name), 0)) for name in data.get("parts", ()))
+        parts = tuple(BonusAward(str(name), worth.get(str(name), 0)) for name in data.get("parts", ()))
         step = WheelStep("wheel", parts, 0, 0)
     has_room_for_texts = (
         view.scene is not Scene.ATTRACT
@@ -127,7 +126,7 @@ def list_area_touches(view: View, layout: Layout) -> list[tuple[Rect, Action]]:
 def draw_wheel_side_panels(stage: Stage) -> None:
     """Draw the side panels of a wheel game: the betting areas with their pays and stakes, and the named bets."""
     x, y, w, _ = stage.layout.left_panel
-    draw_caption(stage, stage.texts.say("wheel.prizes"), (x + 10, y + 10, w - 20, 40))
+    draw_heading(stage, stage.texts.say("wheel.prizes"), (x + 10, y + 10, w - 20, 40))
     view = stage.view
     stake_by_area = read_area_stakes(view.game, view.snapshot) if view.game and view.snapshot else {}
     areas = _read_areas(stage)
@@ -136,7 +135,7 @@ def draw_wheel_side_panels(stage: Stage) -> None:
     if stage.layout.is_telephone:
         return  # The help shows the possible bets.
     x, y, w, _ = stage.layout.right_panel
-    draw_caption(stage, stage.texts.say("wheel.bets"), (x + 10, y + 10, w - 20, 40))
+    draw_heading(stage, stage.texts.say("wheel.bets"), (x + 10, y + 10, w - 20, 40))
     top, game = y + 66, stage.view.game
     style = TextStyle("strong", "small", "text")
     for form in game.presentation.get("forms", []) if game else ():
@@ -185,7 +184,7 @@ def _draw_area(stage: Stage, rect: Rect, area: dict[str, Any], stake: int) -> No
 def draw_wheel_prizes(stage: Stage, rect: Rect) -> None:
     """Draw the help page with each betting area's prizes, for one credit staked (Québec s. 120)."""
     x, y, w, h = rect
-    draw_caption(stage, stage.texts.say("keno.table"), (x, y - 8, w, 44))
+    draw_heading(stage, stage.texts.say("keno.table"), (x, y - 8, w, 44))
     y, h = y + 44, h - 44
     rows = [(area, int(pay)) for area in _read_areas(stage) for pay in area["pays"].values()]
     step = min(64.0, h / max(1, len(rows)))

@@ -7,20 +7,20 @@ from egm.screen.art.ink import Paint, RadialGradient, VectorCanvas
 from egm.screen.art.paths import build_ellipse, build_rounded_box
 from egm.screen.art.symbols import is_blank
 from egm.screen.motion import compute_pulse
-from egm.screen.outcome import ReelField, ReelSpin, Window, WinOnReels
+from egm.screen.outcome import ReelField, ReelSpin, ReelWindow, WinOnReels
 from egm.screen.painter import Rect, TextStyle
 from egm.screen.scenes.reels import LINE_COLOURS, ReelGrid, render_symbol
 from egm.screen.scenes.stage import Stage
-from egm.screen.show import StepTime
-from egm.screen.theme import Colour, Motion, fade, mix
+from egm.screen.show import StepTimes
+from egm.screen.theme import Colour, Motion, fade_colour, mix_colours
 from egm.screen.view import build_view_timeline, find_last_step
 
 #: With more wins at once, amounts would hide the symbols; each is then shown in turn.
-_AMOUNTS_MAX = 3
+_WIN_AMOUNTS_SHOWN_MAX = 3
 
 
 def draw_wins(
-    stage: Stage, field: ReelField, window: Window, wins: tuple[WinOnReels, ...], elapsed_seconds: float
+    stage: Stage, field: ReelField, window: ReelWindow, wins: tuple[WinOnReels, ...], elapsed_seconds: float
 ) -> None:
     """Draw all winning lines together, then each one alone. Symbols that do not win are darkened."""
     paid_wins = [win for win in wins if win.credits > 0 and win.positions]
@@ -42,7 +42,7 @@ def draw_wins(
         colour = _choose_line_colour(owner, wins.index(owner))
         _draw_winning_symbol(stage, field, grid, window[reel][row], (reel, row), beat, colour)
     for win in shown_wins:
-        _draw_line_badge(stage, grid, win, wins.index(win), amount=len(shown_wins) <= _AMOUNTS_MAX)
+        _draw_line_badge(stage, grid, win, wins.index(win), amount=len(shown_wins) <= _WIN_AMOUNTS_SHOWN_MAX)
 
 
 def choose_win_in_turn(
@@ -61,7 +61,7 @@ def choose_win_in_turn(
 
 def find_current_window(
     result: ReelSpin, elapsed_seconds: float, cycle: float
-) -> tuple[Window, tuple[WinOnReels, ...]]:
+) -> tuple[ReelWindow, tuple[WinOnReels, ...]]:
     """Return the window of a cascade that is shown now, with its wins.
 
     The winning windows are shown one after another, each long enough to show all of its wins. ``cycle`` is how many
@@ -108,7 +108,7 @@ def find_lit_win(stage: Stage) -> WinOnReels | None:
     )
 
 
-def find_reels_stop_time(step_time: StepTime, motion: Motion) -> float:
+def find_reels_stop_time(step_time: StepTimes, motion: Motion) -> float:
     """Return when the reels of a step have stopped, in seconds from the start of the presentation."""
     return max(step_time.stops) + motion.settle * 0.6
 
@@ -141,11 +141,15 @@ def _draw_winning_symbol(
         ink.fill_path(
             build_rounded_box(0, 0, w, h, 12),
             RadialGradient(
-                ((0, (255, 255, 255, 90)), (0.6, fade(colour, 0.3)), (1, fade(colour, 0.6))), (0.5, 0.5), 0.6
+                ((0, (255, 255, 255, 90)), (0.6, fade_colour(colour, 0.3)), (1, fade_colour(colour, 0.6))),
+                (0.5, 0.5),
+                0.6,
             ),
         )
         ink.stroke_path(build_rounded_box(4, 4, w - 8, h - 8, 12), 7, (0, 0, 0, 190))
-        ink.stroke_path(build_rounded_box(4, 4, w - 8, h - 8, 12), 4, mix(colour, (255, 255, 255, 255), 0.3))
+        ink.stroke_path(
+            build_rounded_box(4, 4, w - 8, h - 8, 12), 4, mix_colours(colour, (255, 255, 255, 255), 0.3)
+        )
         return ink.finish_surface()
 
     p.draw_cached_picture(("win frame", colour), rect, render_frame)
@@ -201,7 +205,7 @@ def _draw_win_line(stage: Stage, field: ReelField, grid: ReelGrid, win: WinOnRee
         local = [(x - rect[0], y - rect[1]) for x, y in points]
         ink.stroke_path(local, 15, (0, 0, 0, 150), is_closed=False)
         ink.stroke_path(local, 9, colour, is_closed=False)
-        ink.stroke_path(local, 3, mix(colour, (255, 255, 255, 255), 0.7), is_closed=False)
+        ink.stroke_path(local, 3, mix_colours(colour, (255, 255, 255, 255), 0.7), is_closed=False)
         return ink.finish_surface()
 
     stage.painter.draw_cached_picture(("line", tuple(points), colour), rect, render_line)
@@ -210,7 +214,7 @@ def _draw_win_line(stage: Stage, field: ReelField, grid: ReelGrid, win: WinOnRee
 def _draw_line_badge(stage: Stage, grid: ReelGrid, win: WinOnReels, index: int, *, amount: bool) -> None:
     """Draw the number of a win's pay line at the left, and the pay on the last winning cell."""
     p, colour = stage.painter, _choose_line_colour(win, index)
-    dark: Paint = mix(colour, (0, 0, 0, 255), 0.82)
+    dark: Paint = mix_colours(colour, (0, 0, 0, 255), 0.82)
     if win.line is not None:
         y = grid.find_cell_rect(*win.positions[0])[1] + grid.find_cell_rect(*win.positions[0])[3] / 2
 
@@ -218,7 +222,7 @@ def _draw_line_badge(stage: Stage, grid: ReelGrid, win: WinOnReels, index: int, 
             ink = VectorCanvas(size)
             ink.fill_path(build_ellipse(50, 50, 49), (0, 0, 0, 210))
             ink.fill_path(build_ellipse(50, 50, 44), colour)
-            ink.fill_path(build_ellipse(50, 46, 38), mix(colour, (255, 255, 255, 255), 0.35))
+            ink.fill_path(build_ellipse(50, 46, 38), mix_colours(colour, (255, 255, 255, 255), 0.35))
             return ink.finish_surface()
 
         p.draw_cached_picture(("badge", colour), (grid.field[0] - 6, y - 26, 52, 52), render_badge)
@@ -234,6 +238,6 @@ def _draw_line_badge(stage: Stage, grid: ReelGrid, win: WinOnReels, index: int, 
     p.draw_text(
         text,
         (x + w / 2, y + h - 36),
-        TextStyle("numbers", "lead", mix(colour, (255, 255, 255, 255), 0.5)),
+        TextStyle("numbers", "lead", mix_colours(colour, (255, 255, 255, 255), 0.5)),
         width=width - 14,
     )

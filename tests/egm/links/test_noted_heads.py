@@ -10,7 +10,7 @@ from rigs.monitored import monitored, shown
 from egm.kernel.events import EventType
 from egm.screen.layout import LANDSCAPE
 from egm.screen.painter import Painter
-from egm.screen.scenes.lockup import describe_scene_with_journal_head
+from egm.screen.scenes.lockup import describe_lockup_with_journal_head
 from egm.screen.scenes.stage import Stage
 from egm.screen.text import Texts
 from egm.screen.theme import load_theme
@@ -22,7 +22,7 @@ from tools.cli import main
 def on_screen(rig, scene, language="en"):
     """The head as the lock-up shows it."""
     view = replace(View(), snapshot=shown(rig))
-    words = describe_scene_with_journal_head(
+    words = describe_lockup_with_journal_head(
         Stage(Painter(load_theme()), Texts(language), LANDSCAPE, view), scene
     )
     return words.lines[-1].split()[-1]

@@ -13,7 +13,7 @@ from egm.screen.painter import Painter
 from egm.screen.picture import Picture
 from egm.screen.scenes.deck import format_key_label, is_key_lit
 from egm.screen.scenes.stage import Stage
-from egm.screen.view import Action, Page
+from egm.screen.view import Action, PlayerPage
 from paytables import list_table_games
 from tools.dev.gallery import game_scenes
 from tools.dev.gallery.felts import FELTS, every_felt
@@ -121,7 +121,7 @@ def test_the_down_arrow_moves_the_focus_and_lowers_a_bet(published, theme):
     }
     assert wish["ArrowDown"] == apply_action(view, Action("bet_less"), theme)[1]
     assert wish["ArrowUp"] == apply_action(view, Action("bet_more"), theme)[1] != wish["ArrowDown"]
-    view, seen = replace(view, page=Page.GAMES), []
+    view, seen = replace(view, page=PlayerPage.GAMES), []
     for key in ("ArrowDown", "ArrowDown", "ArrowDown", "ArrowUp"):
         view, _ = apply_action(view, find_action_by_name(key), theme, picture.list_choices(view))
         seen.append(view.focus)
@@ -142,11 +142,11 @@ def test_every_game_can_be_played_with_the_button_deck_alone(published, theme):
     key("bet_less")
     key("play")
     key("games")
-    assert view.page is Page.GAMES
+    assert view.page is PlayerPage.GAMES
     key("bet_more")
     key("bet_more")
     key("play")
-    second = picture.list_choices(replace(view, page=Page.GAMES))[1].value
+    second = picture.list_choices(replace(view, page=PlayerPage.GAMES))[1].value
     assert said[-1] == ("game", second)
     key("games")
     places = picture.list_choices(view)

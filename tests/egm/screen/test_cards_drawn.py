@@ -11,9 +11,9 @@ from egm.screen.painter import Painter
 from egm.screen.scenes.dealt import build_current_hands
 from egm.screen.scenes.felt_glass import format_spot_lines
 from egm.screen.scenes.hand import lay_out_hand_keys
-from egm.screen.scenes.pays import format_pay, list_pays
+from egm.screen.scenes.pays import format_pay, list_pay_table_entries
 from egm.screen.scenes.stage import Stage
-from egm.screen.show import StepTime
+from egm.screen.show import StepTimes
 from egm.screen.text import Texts
 from egm.screen.view import Action
 from tools.dev.gallery.felts import felt, felt_scenes
@@ -39,7 +39,7 @@ def test_a_shuffle_a_burned_card_and_a_position_are_not_drawn_as_hands(theme, na
         apart |= {cue["cue"] for cue in step.cues if "hand" not in cue}
         end = [hand["id"] for hand in step.display["hands"]]
         stops = tuple(float(n) for n in range(1, len(step.cues) + 1))
-        time = StepTime(0.0, 0.0, stops, float(len(stops)), float(len(stops)))
+        time = StepTimes(0.0, 0.0, stops, float(len(stops)), float(len(stops)))
         for since in (0.5, *(stop + 0.5 for stop in stops)):
             assert [hand.id for hand in build_current_hands(step, None, time, since)] == end
     assert apart
@@ -52,7 +52,7 @@ def test_the_pay_table_shows_the_hands_and_credits_in_play(theme, bought, option
     changes = {"bet_credits": bought, "bet_wager": options}
     game, stage = staged("jacks-or-better-9-6", theme, **changes)
     hands = game.build_wager(bought, **options).options["hands"]
-    royal, pair = list_pays(stage)[0], list_pays(stage)[-1]
+    royal, pair = list_pay_table_entries(stage)[0], list_pay_table_entries(stage)[-1]
     each = bought // hands
     assert format_pay(stage, pair) == str(each)
     assert format_pay(stage, royal).replace(",", "") == str(4000 if each == 5 else 250 * each)

@@ -14,7 +14,7 @@ from egm.screen.roads import count_most_and_least_frequent_signs
 from egm.screen.scenes.cards import _format_hand_label
 from egm.screen.scenes.dealt import read_final_hands
 from egm.screen.scenes.faces import draw_card_art
-from egm.screen.scenes.scoreboard import should_show_board
+from egm.screen.scenes.scoreboard import is_scoreboard_drawn
 from egm.screen.view import Action, build_view_timeline
 from tools.dev.gallery.felts import felt, felt_scenes
 from tools.lab.views import build_idle_view
@@ -73,22 +73,22 @@ def test_the_scoreboard_appears_after_the_deal_and_its_key_hides_it(theme):
     game, told = felt("quebec-baccarat")
     view = build_idle_view((told,), told, "en")
     stage = Picture(theme)._build_stage
-    assert not should_show_board(stage(view), view.table)  # nothing has come yet
+    assert not is_scoreboard_drawn(stage(view), view.table)  # nothing has come yet
     view = apply_message(view, view.snapshot.model_copy(update={"results": ("bank", "tie", "player")}))
-    assert should_show_board(stage(view), view.table)
+    assert is_scoreboard_drawn(stage(view), view.table)
     hidden, wishes = apply_action(view, Action("board"), theme)
     assert wishes == ()
-    assert not should_show_board(stage(hidden), view.table)
+    assert not is_scoreboard_drawn(stage(hidden), view.table)
     settled = dict(felt_scenes(game, told, "en", theme, LANDSCAPE))["settled"]
     done = settled.show.began_at + build_view_timeline(settled, theme).end
     later = replace(settled, now=done + 60)  # the cards are there as long as nothing is laid
-    assert not should_show_board(stage(later), later.table)
+    assert not is_scoreboard_drawn(stage(later), later.table)
     laid, _ = apply_action(later, Action("spot", next(iter(later.table.spots))), theme)
-    assert should_show_board(stage(laid), laid.table)
+    assert is_scoreboard_drawn(stage(laid), laid.table)
     asked, _ = apply_action(later, Action("board"), theme)  # or its key is touched
-    assert should_show_board(stage(asked), asked.table)
+    assert is_scoreboard_drawn(stage(asked), asked.table)
     away, _ = apply_action(replace(asked, now=asked.now + 1), Action("board"), theme)
-    assert not should_show_board(stage(away), away.table)
+    assert not is_scoreboard_drawn(stage(away), away.table)
 
 
 @pytest.mark.parametrize("name", ["quebec-baccarat", "jacks-or-better-9-6"])

@@ -8,7 +8,7 @@ from test_player_information import words_on
 
 from egm.screen.layout import LANDSCAPE
 from egm.screen.picture import Picture
-from egm.screen.show import is_feature
+from egm.screen.show import is_feature_step
 from egm.screen.text import LOCALE_BY_LANGUAGE, Texts
 from egm.screen.view import build_view_timeline
 from paytables import list_library_games
@@ -26,7 +26,7 @@ def test_a_feature_ends_with_its_summary_whatever_it_won(name, language, publish
     if feature is None:
         pytest.skip("this game has no step after its first")
     view = show_outcome(build_idle_view(published, game, language), game, feature)
-    if not is_feature(view.show, len(view.show.steps) - 1):
+    if not is_feature_step(view.show, len(view.show.steps) - 1):
         pytest.skip("this game does not end in another stage than it begins in")
     picture = Picture(theme, scale=0.3, layout=LANDSCAPE)
     surface = pygame.Surface(picture.size_pixels)
@@ -50,7 +50,7 @@ def test_a_level_won_in_a_feature_is_named_in_its_summary(language, published, o
     found = outcomes[game.id]
     view = dict(game_scenes(published, game, found, language, theme, LANDSCAPE))["levels-won"]
     (level,) = view.show.play.progressives
-    assert is_feature(view.show, len(view.show.steps) - 1)
+    assert is_feature_step(view.show, len(view.show.steps) - 1)
     texts = Texts(language)
     wanted = texts.say("progressive.won", name=texts.choose_translation(level.names))
     assert wanted in words_on(view)

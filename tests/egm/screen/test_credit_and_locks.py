@@ -9,16 +9,16 @@ from egm.kernel.messages import HandpayView, HostLock, Intent, PrizeInKind, Resi
 from egm.screen.controls import find_action_by_name
 from egm.screen.input_reducer import apply_action
 from egm.screen.layout import LANDSCAPE, PORTRAIT
-from egm.screen.message_reducer import apply_message, mark_link_lost
+from egm.screen.message_reducer import apply_message, mark_machine_link_lost
 from egm.screen.painter import Painter
 from egm.screen.picture import Picture
 from egm.screen.scenes.deck import describe_residual_credit, format_promotional_credit
 from egm.screen.scenes.help import list_help_sheets
-from egm.screen.scenes.lockup import LINK_LOST_SECONDS_UNTIL_CALL, describe_scene
+from egm.screen.scenes.lockup import LINK_LOST_SECONDS_UNTIL_CALL, describe_lockup
 from egm.screen.scenes.stage import Stage
 from egm.screen.scenes.status import choose_status
 from egm.screen.text import Texts
-from egm.screen.view import Action, Page, Scene, build_view_timeline
+from egm.screen.view import Action, PlayerPage, Scene, build_view_timeline
 from tools.dev.gallery import show_outcome
 from tools.lab.views import NOON, build_idle_view, build_snapshot
 
@@ -80,7 +80,7 @@ def test_residual_credit_can_be_given_up_only_where_the_machine_accepts_it(publi
         )
     refused = build_idle_view(published, game, "en", credit_cents=3, accepts=("cash_out",))
     assert picture.find_touched_action(refused, *middle) is None
-    covered = replace(view, page=Page.HELP)
+    covered = replace(view, page=PlayerPage.HELP)
     assert picture.find_touched_action(covered, *middle) != Action("residual")
     assert find_action_by_name("KeyR") == Action("residual")
 
@@ -98,24 +98,24 @@ def test_residual_credit_is_staked_only_after_its_odds_and_prize_are_shown(publi
 def test_a_locked_machine_says_why_by_whom_and_until_when(rest, game, theme, cash_out, said):
     lock = HostLock(host="floor", cash_out=cash_out, until_utc="2026-11-21T17:05:10+00:00")
     view = apply_message(
-        replace(rest, page=Page.HELP), build_snapshot(game, "en", state="locked", lock=lock, accepts=())
+        replace(rest, page=PlayerPage.HELP), build_snapshot(game, "en", state="locked", lock=lock, accepts=())
     )
-    assert (view.scene, view.page, view.snapshot.time_utc) == (Scene.LOCKED, Page.NONE, NOON)
-    words = describe_scene(stage(view, theme), Scene.LOCKED)
+    assert (view.scene, view.page, view.snapshot.time_utc) == (Scene.LOCKED, PlayerPage.NONE, NOON)
+    words = describe_lockup(stage(view, theme), Scene.LOCKED)
     assert said in words.headline
     assert "floor" in words.lines[0]
     assert "in 10 s" in words.lines[1]
     later = replace(view, now=view.now + 4)
-    assert "in 6 s" in describe_scene(stage(later, theme), Scene.LOCKED).lines[1]
+    assert "in 6 s" in describe_lockup(stage(later, theme), Scene.LOCKED).lines[1]
     over = replace(view, now=view.now + 60)
-    assert "in 0 s" in describe_scene(stage(over, theme), Scene.LOCKED).lines[1]
-    assert describe_scene(stage(view, theme, "fr"), Scene.LOCKED).title == "Un instant"
+    assert "in 0 s" in describe_lockup(stage(over, theme), Scene.LOCKED).lines[1]
+    assert describe_lockup(stage(view, theme, "fr"), Scene.LOCKED).title == "Un instant"
     assert drawn(view, theme) != drawn(rest, theme)
 
 
 def test_a_lock_without_details_is_shown_as_a_lock(rest, game, theme):
     view = apply_message(rest, build_snapshot(game, "en", state="locked", accepts=()))
-    assert describe_scene(stage(view, theme), Scene.LOCKED).lines == ("Your credits are safe.",)
+    assert describe_lockup(stage(view, theme), Scene.LOCKED).lines == ("Your credits are safe.",)
 
 
 # ---------------------------------------------------------------------------------------------- prizes in kind
@@ -168,7 +168,7 @@ def test_the_handpay_lockup_names_the_prize_its_value_and_the_choice(
     for cash, amount_cents in ((False, 0), (True, 1850)):
         owed = HandpayView(kind="merchandise", amount_cents=amount_cents, prizes=(HAMPER,), cash_instead=cash)
         view = build_idle_view(published, game, language, state="handpay", handpay=owed)
-        words = describe_scene(stage(view, theme, language), Scene.HANDPAY)
+        words = describe_lockup(stage(view, theme, language), Scene.HANDPAY)
         told = " ".join(words.lines)
         assert (words.headline, words.is_about_money) == (name, False)
         assert "120" in told
@@ -182,17 +182,17 @@ def test_the_handpay_lockup_says_what_was_owed_paid_in_coins_and_left(published,
     for coins_cents in (1900, 0):
         owed = HandpayView(kind="cancelled_credit", amount_cents=45, owed_cents=1945, coins_cents=coins_cents)
         view = build_idle_view(published, game, "en", state="handpay", handpay=owed)
-        told = describe_scene(stage(view, theme, "en"), Scene.HANDPAY).lines
+        told = describe_lockup(stage(view, theme, "en"), Scene.HANDPAY).lines
         assert (said in told) is bool(coins_cents)
 
 
 @pytest.mark.parametrize("language", ["en", "fr"])
 def test_after_a_long_loss_of_connection_the_screen_suggests_an_attendant(rest, theme, language):
-    gone = mark_link_lost(rest)
-    assert describe_scene(stage(gone, theme, language), Scene.LOST).who_can_help == ""
-    still = mark_link_lost(
+    gone = mark_machine_link_lost(rest)
+    assert describe_lockup(stage(gone, theme, language), Scene.LOST).who_can_help == ""
+    still = mark_machine_link_lost(
         replace(gone, now=gone.now + LINK_LOST_SECONDS_UNTIL_CALL)
     )  # heard of again and again
-    told = describe_scene(stage(still, theme, language), Scene.LOST)
+    told = describe_lockup(stage(still, theme, language), Scene.LOST)
     assert ("attendant" if language == "en" else "préposé") in told.who_can_help
     assert drawn(still, theme) != drawn(gone, theme)

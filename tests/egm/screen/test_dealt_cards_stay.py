@@ -12,11 +12,11 @@ from egm.play.installed_games import InstalledGame
 from egm.progressive.pools import ProgressivePools
 from egm.screen.layout import LANDSCAPE, PORTRAIT, build_telephone_layout
 from egm.screen.painter import Painter
-from egm.screen.scenes.cards import _find_base_hand, _list_hands_on_table, _place_hands, format_hand_name
+from egm.screen.scenes.cards import _find_base_hand, _list_hands_with_area, _place_hands, format_hand_name
 from egm.screen.scenes.dealt import DealtHand, build_current_hands
-from egm.screen.scenes.faces import FACE_DOWN_SIGN
+from egm.screen.scenes.faces import FACE_DOWN_CARD_CODE
 from egm.screen.scenes.stage import Stage
-from egm.screen.show import StepTime
+from egm.screen.show import StepTimes
 from egm.screen.steps import TableStep
 from egm.screen.text import Texts
 from paytables import Choice, list_table_games, load_game
@@ -68,14 +68,14 @@ def steps_of(game, wager, walk, answers=()):
 
 def moments(stage, steps):
     """Every hand with its places, before the first card, after each, and where the parts end."""
-    hands, before = _list_hands_on_table(stage, ()), None
+    hands, before = _list_hands_with_area(stage, ()), None
     yield laid(stage, hands)
     for step in steps:
         stops = tuple(float(n) for n in range(1, len(step.cues) + 1))
-        time = StepTime(0.0, 0.0, stops, float(len(stops)), float(len(stops)))
+        time = StepTimes(0.0, 0.0, stops, float(len(stops)), float(len(stops)))
         for since in (*(stop + 0.5 for stop in stops), None):
             now = build_current_hands(step, before, None if since is None else time, since or 0.0)
-            yield laid(stage, _list_hands_on_table(stage, now))
+            yield laid(stage, _list_hands_with_area(stage, now))
         before = step
 
 
@@ -148,9 +148,9 @@ def test_hands_have_their_positions_before_the_deal(theme, credits_, hands):
         dealt = seen[6][0][0].cards
         for hand, _ in seen[len(steps[0].cues) + 2][1:]:
             assert hand.cards == tuple(
-                FACE_DOWN_SIGN if n in thrown else card for n, card in enumerate(dealt)
+                FACE_DOWN_CARD_CODE if n in thrown else card for n, card in enumerate(dealt)
             )
-        assert all(FACE_DOWN_SIGN not in hand.cards and len(hand.cards) == 5 for hand, _ in seen[-1])
+        assert all(FACE_DOWN_CARD_CODE not in hand.cards and len(hand.cards) == 5 for hand, _ in seen[-1])
 
 
 def test_splitting_one_hand_moves_and_renames_no_other(theme):
@@ -178,7 +178,7 @@ def test_at_a_full_table_the_players_hands_are_below_and_legible_after_a_split(t
     three = [*one, *(DealtHand(f"box-3-{n}", ("8h",), {}, **own) for n in (2, 3))]
     for stage in stages:
         before, after = (
-            {hand.id: cards for hand, cards in laid(stage, _list_hands_on_table(stage, hands))}
+            {hand.id: cards for hand, cards in laid(stage, _list_hands_with_area(stage, hands))}
             for hands in (one, three)
         )
         mine = [after[name] for name in ("box-3", "box-3-2", "box-3-3")]

@@ -10,7 +10,7 @@ import pygame
 import pytest
 from rigs.graphics_card import GraphicsCard, mode
 
-from egm.screen.app import TouchPoint
+from egm.screen.app import TouchFraction
 from egm.screen.displays import DisplayError, DisplayOutput, DrmCard, IoctlCall, TopScreenProcess
 from egm.screen.view import View
 from egm.screen.window import Window
@@ -251,7 +251,7 @@ def test_touches_and_pointer_map_to_their_positions(theme, card):
     mouse = {"button": 1, "pos": (width // 2, height // 2), "touch": False}
     for kind, event in ((pygame.MOUSEBUTTONDOWN, mouse), (pygame.FINGERDOWN, {"x": 0.5, "y": 0.5})):
         pygame.event.post(pygame.event.Event(kind, event))
-        (tap,) = [did for did in window.inputs() if isinstance(did, TouchPoint)]
+        (tap,) = [did for did in window.inputs() if isinstance(did, TouchFraction)]
         assert (tap.x, tap.y) == (pytest.approx(0.5, abs=0.01), pytest.approx(0.5, abs=0.01))
     window.close()
 

@@ -15,7 +15,7 @@ from egm.config.cabinet_file import CabinetFile
 from egm.screen.art.files import read_unchanged_file
 from egm.screen.audio.cues import SoundPlayer, find_sound_family
 from egm.screen.audio.making import SoundStore, build_own_family_name
-from egm.screen.audio.scores import CHANNEL_PEAKS, list_own_cues
+from egm.screen.audio.scores import PEAK_SHARE_BY_CHANNEL, list_own_cues
 from egm.screen.painter import Painter
 from egm.screen.view import View
 from egm.verify.own_files import list_own_definition_files
@@ -280,7 +280,7 @@ def test_a_games_sounds_are_limited_in_volume_and_completed_from_its_look(mine, 
     sound_store.store_game_sounds(game)
     own = build_own_family_name(game)
     most = max(map(abs, memoryview(sound_store.find_sound("turn", own)).cast("h")))
-    assert 0.9 * CHANNEL_PEAKS["turn"] < most / 32767 <= CHANNEL_PEAKS["turn"]
+    assert 0.9 * PEAK_SHARE_BY_CHANNEL["turn"] < most / 32767 <= PEAK_SHARE_BY_CHANNEL["turn"]
     soft = max(map(abs, memoryview(sound_store.find_sound("win_1", own)).cast("h")))
     assert soft == 900  # as it was
 

@@ -7,7 +7,7 @@ import pytest
 from egm.kernel.messages import Notice, Tilt
 from egm.screen.layout import LANDSCAPE
 from egm.screen.painter import Painter
-from egm.screen.scenes.lockup import describe_scene
+from egm.screen.scenes.lockup import describe_lockup
 from egm.screen.scenes.stage import Stage
 from egm.screen.scenes.status import choose_status
 from egm.screen.text import Texts
@@ -52,5 +52,5 @@ def test_a_tilt_states_the_amount_that_it_holds(published, theme, language):
         Tilt(code="hopper.disputed", held_cents=700, **tilt),
     )
     view = build_idle_view(published, published[0], language, tilts=tilts)
-    words = describe_scene(Stage(Painter(theme), Texts(language), LANDSCAPE, view), Scene.TILT)
+    words = describe_lockup(Stage(Painter(theme), Texts(language), LANDSCAPE, view), Scene.TILT)
     assert [line for line in words.lines if "7" in line and ("held" in line or "retenu" in line)]

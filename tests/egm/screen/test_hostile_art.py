@@ -113,7 +113,7 @@ def test_a_game_with_hostile_pictures_shows_the_screens_drawings(mine, theme, ca
 
 
 def test_pictures_share_one_limit_of_time(monkeypatch):
-    monkeypatch.setattr(own, "_all_seconds", 1.5)
+    monkeypatch.setattr(own, "_game_drawing_seconds_max", 1.5)
     began = time.monotonic()
     answers = draw_in_child_process([(f"{n}.svg", HOSTILE["slow"][0]) for n in range(64)])
     assert all(isinstance(answer, str) for answer in answers)

@@ -59,7 +59,7 @@ def test_too_few_marks_are_no_bet_and_play_has_no_effect(published, keno, theme)
 def test_after_every_mark_the_bet_shown_is_the_price_of_play(published, theme):
     """Not the price of the ticket bought before: what the marks cost, and nothing while they make no ticket."""
     asked = 0
-    for game in (game for game in published if marks.is_keno(game)):
+    for game in (game for game in published if marks.is_keno_game(game)):
         view = build_idle_view(published, game, "en", bet_credits=max(game.bet_options))
         stage = Stage(Painter(theme), Texts("en"), LANDSCAPE, view)
         assert compute_meter_figures(stage).bet_credits == max(game.bet_options)
@@ -201,7 +201,7 @@ def test_a_card_is_added_only_to_playable_cards_up_to_the_games_maximum(publishe
         for number in (1, 2, 3):
             view = laid(view, theme, source, "mark", number) if number not in view.slip.numbers else view
         view = laid(view, theme, source, "new_card")
-    assert len(view.slip.cards) == marks.find_ticket_maximum(keno, "selections")
+    assert len(view.slip.cards) == marks.find_maximum_per_ticket(keno, "selections")
 
 
 @pytest.mark.requirement("P-07")
@@ -250,7 +250,7 @@ def test_draws_a_paid_bonus_and_a_stake_for_each_card_are_chosen_on_the_screen(p
     view = laid(view, theme, source, "bonus", "northern-lights")
     assert view.slip.bonuses == ()
     view = laid(view, theme, source, "bet_more")
-    if marks.find_ticket_maximum(game, "selections") > 1:
+    if marks.find_maximum_per_ticket(game, "selections") > 1:
         view = laid(view, theme, source, "new_card")
         for number in (1, 2, 3):
             view = laid(view, theme, source, "mark", number)
@@ -324,7 +324,7 @@ def test_the_price_of_a_named_ticket_depends_on_no_other_choice(published, games
     """Its price was the one nearest to the bet: it changed on the glass as another ticket was chosen."""
     asked = 0
     for game in published:
-        if not marks.is_keno(game):
+        if not marks.is_keno_game(game):
             continue
         view = build_idle_view(published, game, "en")
         made = next(each for each in games if each.id == game.id)
@@ -334,7 +334,7 @@ def test_the_price_of_a_named_ticket_depends_on_no_other_choice(published, games
             view, snapshot=after_bet(view, marks.request_form(forms[0], show_outcome[forms[0]["id"]]), made)
         )
         for form in (*forms[1:], *forms):
-            (wish,) = marks.choose_form(game, view.snapshot, form["id"])
+            (wish,) = marks.request_form_choice(game, view.snapshot, form["id"])
             assert (wish.value, wish.options) == (show_outcome[form["id"]], {"form": form["id"]})
             view = replace(view, snapshot=after_bet(view, wish, made))
             assert {

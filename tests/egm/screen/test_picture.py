@@ -13,7 +13,7 @@ from egm.screen.input_reducer import apply_action
 from egm.screen.layout import LANDSCAPE, PORTRAIT, build_telephone_layout, is_inside
 from egm.screen.painter import Painter, TextStyle
 from egm.screen.picture import Picture
-from egm.screen.view import Action, Page
+from egm.screen.view import Action, PlayerPage
 from paytables import list_table_games
 from tools.dev.gallery import game_scenes
 from tools.dev.gallery.felts import FELTS, WORDY, every_felt, felt, felt_scenes
@@ -429,7 +429,7 @@ def test_on_a_telephone_numbers_are_marked_on_a_slip_that_play_closes(published,
     view, _ = apply_action(view, Action("mark", 77), theme)
     assert view.slip.numbers == {77}
     closed, sent = apply_action(view, Action("play"), theme)
-    assert closed.page is Page.NONE
+    assert closed.page is PlayerPage.NONE
     assert not sent
     assert closed.slip.numbers == {77}
 

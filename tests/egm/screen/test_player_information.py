@@ -23,19 +23,19 @@ from egm.screen.controls import ACTION_BY_KEY_NAME
 from egm.screen.input_reducer import apply_action
 from egm.screen.layout import LANDSCAPE
 from egm.screen.message_reducer import apply_message
-from egm.screen.outcome import compute_prize_at_bet, list_reel_stages, read_field
+from egm.screen.outcome import compute_prize_at_bet, list_reel_stages, read_reel_field
 from egm.screen.picture import Picture
 from egm.screen.scenes import chrome, keno, progressive, wins
 from egm.screen.scenes.deck import compute_meter_figures
 from egm.screen.scenes.help import list_help_sheets
-from egm.screen.scenes.pays import format_pay, list_pays
+from egm.screen.scenes.pays import format_pay, list_pay_table_entries
 from egm.screen.scenes.reels import ReelGrid
 from egm.screen.scenes.stage import Stage
 from egm.screen.scenes.status import choose_status
 from egm.screen.steps import HoldStep, KenoStep
 from egm.screen.text import Texts, apply_typography, format_fault, read_catalogue
 from egm.screen.theme import load_theme
-from egm.screen.view import Action, Page, build_view_timeline, list_offered_costs
+from egm.screen.view import Action, PlayerPage, build_view_timeline, list_offered_costs
 from egm.testing.machine import MachineRig
 from paytables import list_table_games, load_game
 from paytables.odds import list_awards
@@ -152,11 +152,11 @@ def test_before_any_money_is_in_everything_about_a_game_can_be_read(published, l
         for spots, pays in game.presentation.get("tables", {}).items():
             numbers = [" ".join(texts.number(pay).split()) for pay in pays.values()]
             assert not [words for words in numbers if f" {words} " not in flat], f"{game.id}: {spots} spots"
-        for prize in read_field(game).prizes if list_reel_stages(game) else ():
+        for prize in read_reel_field(game).prizes if list_reel_stages(game) else ():
             told = compute_prize_at_bet(game, prize.name, prize.credits, min(game.bet_options))
             words = " ".join(texts.number(told).split())
             assert not told or f" {words} " in f" {flat} ", f"{game.id}: {prize.name}"
-        if list_reel_stages(game) and read_field(game).lines:
+        if list_reel_stages(game) and read_reel_field(game).lines:
             assert " ".join(texts.say("help.lines").split()) in flat, f"{game.id}: where are its lines?"
         figure = game.return_percent if language == "en" else game.return_percent.replace(".", ",")
         assert figure in flat
@@ -198,8 +198,8 @@ def test_a_page_of_the_help_has_what_each_hand_pays(name, language):
     view = build_idle_view((game,), game, language, credit_cents=0)
     said = words_of_prize_pages(view)
     stage = Stage(writing("landscape")[0].painter, Texts(language), LANDSCAPE, view)
-    assert len(list_pays(stage)) > 3
-    for pay in list_pays(stage):
+    assert len(list_pay_table_entries(stage)) > 3
+    for pay in list_pay_table_entries(stage):
         assert apply_typography(pay.names[language], language) in said
         assert " ".join(format_pay(stage, pay).split()) in said
 
@@ -244,7 +244,7 @@ def test_the_help_names_the_feature_that_a_combination_awards(name, awards, lang
     """It is on the page of the rules, beside the pictures, and in the table of the prizes."""
     game = build_game_view(load_game(name))
     view = build_idle_view((game,), game, language, credit_cents=0)
-    texts, field = Texts(language), read_field(game)
+    texts, field = Texts(language), read_reel_field(game)
     said = help_words(view)
     opened, _ = apply_action(view, Action("help"), writing("landscape")[0].painter.theme)
     rules_page = words_on(opened)
@@ -318,7 +318,7 @@ def test_the_odds_of_each_prize_and_bet_are_those_of_the_exact_analysis(games, a
     for source, game in zip(games, published, strict=True):
         if not list_reel_stages(game):
             continue
-        field = read_field(game)
+        field = read_reel_field(game)
         exact = analyses[source.id]
         seen.add(game.id)
         for bet in exact.bets:
@@ -353,7 +353,7 @@ def test_the_pay_table_writes_each_prize_in_credits_under_each_bet(published, na
         heads = bets
     assert any(said[n : n + len(heads)] == heads for n in range(len(said)))
     rows = 0
-    for prize in read_field(game).prizes:
+    for prize in read_reel_field(game).prizes:
         pays = [compute_prize_at_bet(game, prize.name, prize.credits, bet) for bet in options]
         if not all(pays):
             continue
@@ -371,7 +371,7 @@ def test_the_table_of_pays_names_every_prize_at_each_number_of_credits(bet):
     game = build_game_view(load_game("jacks-or-better-9-6"))
     view = build_idle_view((game,), game, "en", bet_credits=bet, credit_cents=100_000)
     pays = (4000 if bet == 5 else 250 * bet, *(bet * one for one in (50, 25, 9, 6, 4, 3, 2, 1)))
-    rows = list_pays(Stage(writing("landscape")[0].painter, Texts("en"), LANDSCAPE, view))
+    rows = list_pay_table_entries(Stage(writing("landscape")[0].painter, Texts("en"), LANDSCAPE, view))
     said = help_words(view)
     assert len(rows) == len(pays)
     for row, pay in zip(rows, pays, strict=True):
@@ -603,7 +603,7 @@ def test_each_winning_line_is_lit_numbered_and_named_in_its_turn(games, publishe
             build_snapshot(game, "en", win_cents=outcome.win_credits * 25),
         )
         said = set()
-        field = read_field(game)
+        field = read_reel_field(game)
         grid = ReelGrid(layout.field, field.reel_heights)
         for i in range(4 * (len(lines) + 2)):
             later = replace(after, now=after.now + i * theme.motion.line_cycle / 2)
@@ -665,7 +665,7 @@ def test_the_clock_is_in_sight_while_play_is_stopped_and_on_every_page_of_the_pl
         apply_message(rest, rest.snapshot.model_copy(update={"state": state, **more}))
         for state, more in states.items()
     ]
-    views += [replace(rest, page=page) for page in (Page.HELP, Page.GAMES)]
+    views += [replace(rest, page=page) for page in (PlayerPage.HELP, PlayerPage.GAMES)]
     assert len({view.scene for view in views}) == len(states) + 1
     for view in views:
         assert Texts("en").clock(view.time_utc) in words_on(view, layout), (view.scene, view.page)

@@ -12,7 +12,7 @@ from egm.kernel.messages import BenchCommand
 from egm.screen.controls import ACTION_BY_KEY_NAME, DIGIT_BY_KEY_NAME, find_action_by_name
 from egm.screen.input_reducer import apply_action
 from egm.screen.layout import LANDSCAPE, PORTRAIT
-from egm.screen.message_reducer import advance_time, apply_message, mark_link_lost
+from egm.screen.message_reducer import advance_time, apply_message, mark_machine_link_lost
 from egm.screen.picture import Picture
 from tools.dev.gallery import game_scenes
 from tools.dev.gallery.machine import machine_scenes
@@ -52,7 +52,7 @@ def test_no_order_of_touches_keys_and_messages_stops_the_screen(published, outco
             other = hands.choice(scenes)
             told = other.snapshot
             view = (
-                mark_link_lost(view)
+                mark_machine_link_lost(view)
                 if told is None
                 else apply_message(replace(view, games=other.games), told)
             )

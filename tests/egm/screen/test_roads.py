@@ -5,7 +5,7 @@ import random
 import pytest
 
 from egm.screen.roads import (
-    RoadWin,
+    BigRoadMark,
     arrange_in_columns,
     build_big_road,
     derive_road_marks,
@@ -37,8 +37,8 @@ def test_the_bead_plate_goes_down_and_then_right():
 
 def test_a_tie_is_marked_on_the_win_before_it():
     assert columns_of("TTBTBPPTT") == [
-        [RoadWin("bank", 3), RoadWin("bank")],
-        [RoadWin("player"), RoadWin("player", 2)],
+        [BigRoadMark("bank", 3), BigRoadMark("bank")],
+        [BigRoadMark("player"), BigRoadMark("player", 2)],
     ]
 
 

@@ -16,7 +16,7 @@ from egm.screen.audio.cues import (
     ALARM_LOUDNESS_MIN,
     TEST_TONES_HZ,
     compute_loudness,
-    is_allowed,
+    is_cue_allowed,
     list_cues_between,
 )
 from egm.screen.audio.scores import SOUND_CUES, synthesise_cue
@@ -26,7 +26,7 @@ from egm.screen.input_reducer import apply_action
 from egm.screen.layout import LANDSCAPE, PORTRAIT
 from egm.screen.message_reducer import apply_message
 from egm.screen.picture import Picture
-from egm.screen.show import LONGEST
+from egm.screen.show import PRESENTATION_SECONDS_MAX
 from egm.screen.view import Action, Scene, build_view_timeline
 from tools.dev.gallery import pages
 from tools.lab.views import build_idle_view
@@ -188,7 +188,7 @@ def test_each_tone_of_the_sound_test_is_audible_at_every_volume(rest, theme):
             assert (list_cues_between(before, view, theme), wishes) == ([tone], ())
             assert compute_loudness(tone, volume) >= ALARM_LOUDNESS_MIN
     silent = apply_message(view, view.snapshot.model_copy(update={"sound": "off"}))
-    assert is_allowed("tone_low", silent)
+    assert is_cue_allowed("tone_low", silent)
 
 
 @pytest.mark.parametrize(("name", "hertz"), TEST_TONES_HZ.items())
@@ -223,7 +223,7 @@ def test_a_recalled_game_is_shown_as_recorded_and_marked_as_recall(published, ou
         assert then.snapshot.credit_cents == 123_450
         assert then.game.id == game.id
         line = build_view_timeline(then, theme)
-        picture.draw_view(surface, replace(view, now=100 + min(line.last_stop, LONGEST)))
+        picture.draw_view(surface, replace(view, now=100 + min(line.last_stop, PRESENTATION_SECONDS_MAX)))
         assert not [t for t in picture.list_touches(view) if t.action.name in {"mark", "choose", "area"}]
 
 

@@ -30,7 +30,7 @@ from egm.screen.audio.cues import (
 from egm.screen.audio.making import COMMON_FAMILY, SoundStore, read_family_sounds
 from egm.screen.audio.mixer import SoundMixer
 from egm.screen.audio.scores import (
-    CHANNEL_PEAKS,
+    PEAK_SHARE_BY_CHANNEL,
     SOUND_CUES,
     build_cue_notes,
     list_common_cues,
@@ -40,7 +40,7 @@ from egm.screen.audio.scores import (
 )
 from egm.screen.audio.synthesis import SAMPLES_PER_SECOND
 from egm.screen.message_reducer import apply_message
-from egm.screen.view import ATTRACT_AFTER, Scene, build_view_timeline
+from egm.screen.view import ATTRACT_DELAY_SECONDS, Scene, build_view_timeline
 from tools.dev.gallery import show_outcome
 from tools.lab.views import build_idle_view, build_snapshot
 
@@ -106,7 +106,7 @@ def loudest(data):
 )
 def test_no_mix_of_sounds_can_be_clipped(families):
     """The loudest sample of each channel, over the families: at worst all meet, and still they fit."""
-    most = dict.fromkeys(CHANNEL_PEAKS, 0)
+    most = dict.fromkeys(PEAK_SHARE_BY_CHANNEL, 0)
     for family in families:
         few = ("turn", "stop_3", "win_1", "count")
         others = {"aurora": list_own_cues()} if len(families) > 2 else {}  # in the slow tier
@@ -360,7 +360,7 @@ def test_a_door_alarm_continues_and_no_other_sound_interrupts_it(rest, game, the
 
 def test_an_idle_machine_plays_its_attract_tune_at_intervals(rest, theme, game):
     empty = apply_message(rest, build_snapshot(game, "en", credit_cents=0))
-    names, _ = heard_in(empty, theme, ATTRACT_AFTER + 2.5 * ATTRACT_INTERVAL_SECONDS, 0.1)
+    names, _ = heard_in(empty, theme, ATTRACT_DELAY_SECONDS + 2.5 * ATTRACT_INTERVAL_SECONDS, 0.1)
     assert names == ["attract"] * 3
 
 

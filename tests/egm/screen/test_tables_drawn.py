@@ -9,14 +9,20 @@ from rigs.layouts import LAYOUTS, PHONE
 from rigs.painters import TextPainter
 
 from egm.kernel.messages import GameOutcome, Notice
-from egm.screen.cloth import RACETRACK_PART, find_open_part, lay_out_felt, list_felt_parts, list_street_sheets
+from egm.screen.cloth import (
+    RACETRACK_PART_NAME,
+    find_open_layout_part,
+    lay_out_felt,
+    list_felt_parts,
+    list_street_sheets,
+)
 from egm.screen.input_reducer import apply_action
 from egm.screen.layout import LANDSCAPE, PORTRAIT, is_inside
 from egm.screen.message_reducer import advance_time, apply_message
 from egm.screen.picture import Picture
 from egm.screen.scenes.felt import _list_bets_to_draw
 from egm.screen.scenes.felt_glass import _format_result_sign, find_settled_step, list_shown_results
-from egm.screen.table import build_bet_limits, find_closed_reason, read_bets_in_force
+from egm.screen.table import build_bet_limits, find_reason_spot_is_closed, read_registered_bets
 from egm.screen.view import Action, build_view_timeline, compute_bet_credits, has_unsent_bet
 from paytables import WagerError, list_table_games
 from tools.dev.gallery import Walk, felts
@@ -74,9 +80,12 @@ def player(table, theme):
 def spots_of(player):
     """The spots that take a bet, the first of all and then those that do beside it."""
     spots, held = player.view.table.spots.values(), build_bet_limits(player.view.snapshot)
-    first = next(spot for spot in spots if not find_closed_reason(spot, {}, held)[0])
+    first = next(spot for spot in spots if not find_reason_spot_is_closed(spot, {}, held)[0])
     laid = {first.id: first.bet_min}
-    return [first, *(spot for spot in spots if spot != first and not find_closed_reason(spot, laid, held)[0])]
+    return [
+        first,
+        *(spot for spot in spots if spot != first and not find_reason_spot_is_closed(spot, laid, held)[0]),
+    ]
 
 
 @pytest.mark.requirement("P-06")
@@ -266,7 +275,7 @@ def test_any_chips_on_the_layout_are_a_bet_that_the_rules_accept(player):
 def test_the_chips_of_a_refused_bet_are_removed(player):
     spot = spots_of(player)[0]
     player.does("spot", spot.id)
-    before = dict(read_bets_in_force(player.view.table, player.view.snapshot))
+    before = dict(read_registered_bets(player.view.table, player.view.snapshot))
     view, _ = apply_action(player.view, Action("spot", spot.id), player.theme)
     assert dict(view.chips.bets) != before
     refused = Notice(code="refused.bet_is_offered", severity="warning")
@@ -322,7 +331,7 @@ def test_an_inside_bet_is_touched_between_the_numbers_it_covers(theme, layout):
     picture, seen = Picture(theme, layout=layout), 0
     straight = {}
     for open_ in opened(view, layout, theme):
-        if find_open_part(view.table, open_.chips, layout) == RACETRACK_PART:
+        if find_open_layout_part(view.table, open_.chips, layout) == RACETRACK_PART_NAME:
             continue
         for touch in picture.list_touches(open_):
             if touch.action.name != "spot":
@@ -364,7 +373,7 @@ def test_every_spot_is_reached_with_the_deck_alone_and_play_starts(table, theme)
     free = {
         spot.id
         for spot in view.table.spots.values()
-        if not find_closed_reason(spot, {}, build_bet_limits(view.snapshot))[0]
+        if not find_reason_spot_is_closed(spot, {}, build_bet_limits(view.snapshot))[0]
     }
     while picture.list_choices(view)[view.focus].value not in free:
         view, _ = apply_action(view, Action("bet_more"), theme, picture.list_choices(view))
@@ -530,7 +539,7 @@ def test_announced_bets_of_a_single_zero_wheel_are_placed_by_one_touch(theme, na
     for call in ("voisins", "tiers", "orphelins"):
         at = Player(game, build_idle_view((told,), told, "en"), theme)
         at.does("clear")
-        at.does("cloth", RACETRACK_PART)
+        at.does("cloth", RACETRACK_PART_NAME)
         at.does("chip", at.view.table.chips[0])
         assert [wish.name for wish in at.does("call", call)] == ["bet"]
         covered[call] = {pocket for spot in at.bets for pocket in at.view.table.spots[spot].covered_pockets}
@@ -551,7 +560,7 @@ def test_announced_bets_of_a_single_zero_wheel_are_placed_by_one_touch(theme, na
 def test_every_part_of_the_racetrack_and_its_keys_can_be_touched(theme, layout):
     game, told = felt("quebec-roulette-french")
     view = Player(game, build_idle_view((told,), told, "fr"), theme)
-    view.does("cloth", RACETRACK_PART)
+    view.does("cloth", RACETRACK_PART_NAME)
     found, picture = set(), Picture(theme, layout=layout)
     for sheet in range(5):
         open_ = replace(view.view, chips=replace(view.view.chips, sheet=sheet))

@@ -10,7 +10,7 @@ from rigs.layouts import PHONE
 from test_picture import LETTERS_MIN, Watcher
 
 from egm.links.screen.client import ScreenClient
-from egm.screen.app import ScreenApp, TouchPoint
+from egm.screen.app import ScreenApp, TouchFraction
 from egm.screen.audio.cues import SoundPlayer
 from egm.screen.layout import LANDSCAPE, PORTRAIT
 from egm.screen.message_reducer import apply_message
@@ -113,8 +113,8 @@ class Still:
 
     def inputs(self):
         return [
-            TouchPoint(0.5, 0.5),
-            TouchPoint(0.9, 0.95),
+            TouchFraction(0.5, 0.5),
+            TouchFraction(0.9, 0.95),
             Action("play"),
             Action("cash_out"),
             Action("service"),

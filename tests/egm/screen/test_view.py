@@ -8,16 +8,16 @@ import pytest
 from egm.kernel.messages import BenchCommand, BenchReply, DecisionRequest, Hello, Notice, Tilt
 from egm.screen.input_reducer import apply_action
 from egm.screen.layout import LANDSCAPE
-from egm.screen.message_reducer import advance_time, apply_bench_reply, apply_message, mark_link_lost
+from egm.screen.message_reducer import advance_time, apply_bench_reply, apply_message, mark_machine_link_lost
 from egm.screen.outcome import OutcomeError
 from egm.screen.painter import Painter
 from egm.screen.picture import Picture
 from egm.screen.scenes.deck import compute_meter_figures, is_key_lit
 from egm.screen.scenes.drawer import RESULT_SECONDS
 from egm.screen.scenes.stage import Stage
-from egm.screen.show import LONGEST
+from egm.screen.show import PRESENTATION_SECONDS_MAX
 from egm.screen.text import Texts
-from egm.screen.view import Action, Page, Scene, View, build_view_timeline, is_show_running
+from egm.screen.view import Action, PlayerPage, Scene, View, build_view_timeline, is_show_running
 from tools.dev.gallery import Walk, play_game, show_outcome
 from tools.lab.views import UNIT_CENTS, build_idle_view, build_snapshot
 
@@ -147,14 +147,14 @@ def test_without_a_machine_no_key_is_lit_and_nothing_fails(theme):
 
 def test_a_handpay_lockup_closes_the_help(rest, game, theme):
     view, _ = apply_action(rest, Action("help"), theme)
-    assert view.page is Page.HELP
+    assert view.page is PlayerPage.HELP
     stopped = apply_message(
         view,
         build_snapshot(
             game, "en", state="tilt", tilts=(Tilt(code="x", since="2026-11-21T00:00:00Z", cleared_by="self"),)
         ),
     )
-    assert (stopped.page, stopped.scene) == (Page.NONE, Scene.TILT)
+    assert (stopped.page, stopped.scene) == (PlayerPage.NONE, Scene.TILT)
 
 
 @pytest.mark.requirement("Q-21")
@@ -178,10 +178,10 @@ def test_every_state_has_its_scene(rest, game, state, scene):
 
 
 def test_a_lost_connection_is_shown_until_the_machine_answers(rest, game):
-    gone = mark_link_lost(rest)
+    gone = mark_machine_link_lost(rest)
     assert gone.scene is Scene.LOST
     assert not gone.accepts_request("play")
-    assert mark_link_lost(replace(gone, now=90)).scene_began_at == gone.scene_began_at, (
+    assert mark_machine_link_lost(replace(gone, now=90)).scene_began_at == gone.scene_began_at, (
         "still since the same moment"
     )
     assert apply_message(gone, build_snapshot(game, "en")).scene is Scene.GAME
@@ -295,7 +295,7 @@ def test_a_very_long_game_is_shown_faster(rest, game, outcomes, theme):
     view = show_outcome(rest, game, outcomes[game.id].loss)
     long = replace(view.show, steps=view.show.steps * 30)
     line = build_view_timeline(replace(view, show=long), theme)
-    assert 40 < line.last_stop <= LONGEST + 1e-6
+    assert 40 < line.last_stop <= PRESENTATION_SECONDS_MAX + 1e-6
     assert [step.begin for step in line.steps] == sorted(step.begin for step in line.steps)
     assert line.end < 60
 

@@ -24,7 +24,7 @@ from egm.screen.picture import Picture
 from egm.screen.scenes import bonus
 from egm.screen.scenes.board import find_last_step
 from egm.screen.scenes.deck import compute_meter_figures
-from egm.screen.scenes.lockup import describe_scene
+from egm.screen.scenes.lockup import describe_lockup
 from egm.screen.scenes.stage import Stage
 from egm.screen.scenes.status import choose_status, format_notice
 from egm.screen.scenes.wheel import draw_wheel_side_panels
@@ -322,13 +322,13 @@ def test_a_jam_says_where_the_bill_is_and_calls_an_attendant(visit):
 def test_after_the_logic_door_the_screen_asks_for_a_technician_who_examines_seals_and_board(visit):
     at = visit()
     at.happen(EventType.DOOR_OPENED, door="logic")
-    opened = describe_scene(at.stage, Scene.DOOR)
+    opened = describe_lockup(at.stage, Scene.DOOR)
     assert (
         opened.who_can_help == "Close the door. A technician must then examine the seals and the logic board."
     )
     at.happen(EventType.DOOR_CLOSED, door="logic")
     at.happen(EventType.FAULT_RAISED, code="unidentified_opening", detail="logic")
-    closed = describe_scene(at.stage, Scene.TILT)
+    closed = describe_lockup(at.stage, Scene.TILT)
     assert "The seals and the logic board must be examined." in closed.lines
     assert closed.who_can_help == "A technician must clear this fault."
     at.happen(EventType.KEY_TURNED, key="attendant")
@@ -339,7 +339,7 @@ def test_after_the_logic_door_the_screen_asks_for_a_technician_who_examines_seal
 def test_a_fault_that_stops_the_machine_says_what_is_wrong_and_who_clears_it(visit):
     at = visit()
     at.happen(EventType.FAULT_RAISED, code="bill_acceptor.cheat")
-    lockup = describe_scene(at.stage, Scene.TILT)
+    lockup = describe_lockup(at.stage, Scene.TILT)
     assert "Bill acceptor: fraud suspected" in (lockup.title, lockup.headline, *lockup.lines)
     assert lockup.who_can_help == "An attendant can clear this fault with the attendant key."
 
@@ -377,16 +377,16 @@ def test_a_printer_fault_is_named_and_no_hand_pay_is_requested_with_a_ticket_off
     at.do(at.room.insert, 2000)
     at.happen(EventType.FAULT_RAISED, code=f"ticket_printer.{code}")
     at.happen(EventType.CASH_OUT)
-    waits = describe_scene(at.stage, Scene.HANDPAY)
+    waits = describe_lockup(at.stage, Scene.HANDPAY)
     assert (waits.headline, waits.lines[0]) == ("$20.00", why)
     assert "pay the player" in waits.who_can_help
     at.happen(EventType.FAULT_CLEARED, code=f"ticket_printer.{code}")
-    offered = describe_scene(at.stage, Scene.HANDPAY)
+    offered = describe_lockup(at.stage, Scene.HANDPAY)
     assert offered.lines[0] == "A ticket can now be printed instead of the hand-pay: press CASH OUT."
     assert not any("No ticket" in line or "paid to you by an attendant" in line for line in offered.lines)
     assert offered.who_can_help == "Attendant: first ask whether the player wants a ticket or a hand-pay."
     at.happen(EventType.CASH_OUT)
-    assert describe_scene(at.stage, Scene.HANDPAY).who_can_help.startswith("Attendant: do not pay")
+    assert describe_lockup(at.stage, Scene.HANDPAY).who_can_help.startswith("Attendant: do not pay")
     assert Auditor(GameFiles()).audit_entries(at.room.journal.iter_bodies()).findings == []
 
 
@@ -445,7 +445,7 @@ def over(at):
 def test_for_other_doors_the_screen_asks_only_to_close_them(visit):
     at = visit()
     at.happen(EventType.DOOR_OPENED, door="main")
-    lockup = describe_scene(at.stage, Scene.DOOR)
+    lockup = describe_lockup(at.stage, Scene.DOOR)
     assert (lockup.headline, lockup.who_can_help) == ("Main door", "Close the door to continue.")
 
 

@@ -14,7 +14,7 @@ from egm.screen.message_reducer import apply_message
 from egm.screen.painter import Painter
 from egm.screen.picture import Picture
 from egm.screen.scenes.rotor import draw_roulette_wheel
-from egm.screen.table import TABLE_ACTIONS, read_bets_in_force
+from egm.screen.table import TABLE_ACTIONS, read_registered_bets
 from egm.screen.view import Action, View, build_view_timeline
 
 
@@ -127,7 +127,7 @@ def test_the_chips_shown_are_always_the_current_bet(tmp_path, theme, game):
             visit.press("choose", visit.view.decision.options[0])
             visit.wait(20, 0.25)
         told = visit.view.snapshot.bet_wager.get("bets")
-        in_force = read_bets_in_force(visit.view.table, visit.view.snapshot)
+        in_force = read_registered_bets(visit.view.table, visit.view.snapshot)
         assert dict(visit.view.chips.bets) == dict(in_force if told is None else told), act
         chips += bool(visit.view.chips.bets)
     assert chips > 40

@@ -17,7 +17,7 @@ from egm.screen.layout import LANDSCAPE
 from egm.screen.message_reducer import apply_bench_reply, apply_message
 from egm.screen.picture import Picture
 from egm.screen.text import Texts
-from egm.screen.view import Action, Page, View
+from egm.screen.view import Action, PlayerPage, View
 from egm.screen.web import choose_fitting_layout
 from tools.dev.gallery.draw import SIZES
 
@@ -134,7 +134,7 @@ def test_a_visit_by_touch_alone(tmp_path, browser, theme, size):
         at.until_said("$20.00")
 
         at.touch(Action("help"))
-        at.touch(Action("play"), page=Page.HELP)  # under the open page it closes it, and stakes nothing
+        at.touch(Action("play"), page=PlayerPage.HELP)  # under the open page it closes it, and stakes nothing
         Browser.wait_until(lambda: at.snapshot() is not None, "the machine's word")
         assert at.last.credit_cents == 2000
         at.after(lambda: at.touch(Action("play")), lambda s: s.state == "playing", "a game")

@@ -23,11 +23,11 @@ from websockets.sync.client import connect
 
 import egm.screen.web as web_module
 from egm.links.screen.client import PollResult as NoNews
-from egm.screen.app import ScreenApp, TouchPoint
+from egm.screen.app import ScreenApp, TouchFraction
 from egm.screen.audio.scores import synthesise_cue
 from egm.screen.audio.synthesis import SAMPLES_PER_SECOND
 from egm.screen.picture import Picture
-from egm.screen.view import Action, Page, View
+from egm.screen.view import Action, PlayerPage, View
 from egm.screen.web import (
     BAND_HEIGHT_PIXELS,
     BrowserMessage,
@@ -252,7 +252,7 @@ def test_frames_are_sent_and_touches_and_keys_received(web):
             if len(got) >= 2:
                 break
             pygame.time.wait(1)
-        assert got == [TouchPoint(0.5, 0.25), Action("play")]
+        assert got == [TouchFraction(0.5, 0.25), Action("play")]
         draw(web, View(now=1.6))
         again = link.recv(timeout=20)
         assert len(again) < len(message) / 2, "only what changed"
@@ -287,7 +287,7 @@ def test_a_port_in_use_is_named(web, theme):
 def test_no_message_of_a_browser_breaks_the_screen(line):
     said = read_input(line)
     assert isinstance(said.has_shown_frame, bool)
-    assert said.input_action is None or isinstance(said.input_action, TouchPoint | Action)
+    assert said.input_action is None or isinstance(said.input_action, TouchFraction | Action)
     assert (
         said.window_size_pixels is None
         or choose_fitting_layout(said.window_size_pixels, portrait=False)[1] > 0
@@ -348,7 +348,7 @@ def test_a_touch_that_cannot_be_handled_leaves_the_picture_and_is_reported(theme
         picture = Faulty(theme, scale=0.1)
 
         def inputs(self):
-            return [TouchPoint(0.0, 0.0), TouchPoint(0.5, 0.5)]
+            return [TouchFraction(0.0, 0.0), TouchFraction(0.5, 0.5)]
 
         def frame(self):
             return None
@@ -359,7 +359,7 @@ def test_a_touch_that_cannot_be_handled_leaves_the_picture_and_is_reported(theme
         theme=theme, surface=Still(), machine=silent, bench=None, sounds=sounds, clock=lambda: 1.0
     )
     assert app.run_frame()
-    assert app.view.page is Page.HELP
+    assert app.view.page is PlayerPage.HELP
     assert "ZeroDivisionError: of a layout" in capsys.readouterr().err
 
 
@@ -446,7 +446,7 @@ def test_the_picture_has_the_size_that_the_browser_states(web):
         until(lambda: web.frame() is not None)
         before = web.picture
         link.send(json.dumps({"room": [810, 1440], "tap": [0.5, 0.5]}))
-        until(lambda: web.inputs() == [TouchPoint(0.5, 0.5)])
+        until(lambda: web.inputs() == [TouchFraction(0.5, 0.5)])
         assert web.picture is before
         until(lambda: web.inputs() == [] and web.picture is not before)
         assert web.picture.size_pixels == (810, 1440)

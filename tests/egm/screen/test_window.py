@@ -13,7 +13,7 @@ import pytest
 from egm.kernel.messages import Hello, ScreenHeartbeat, decode_message
 from egm.kernel.touch import CALIBRATION_CROSSES, COORDINATE_UNIT, fit_calibration
 from egm.links.screen.client import ScreenClient
-from egm.screen.app import ScreenApp, TouchPoint, create_clients, is_staff_signed_in
+from egm.screen.app import ScreenApp, TouchFraction, create_clients, is_staff_signed_in
 from egm.screen.audio.cues import SoundPlayer
 from egm.screen.controls import ACTION_BY_KEY_NAME, find_action_by_code, find_action_by_name
 from egm.screen.layout import LANDSCAPE, PORTRAIT
@@ -36,7 +36,7 @@ def test_a_touch_is_a_fraction_of_the_picture(window):
     place = window._place
     pygame.event.post(pygame.event.Event(pygame.MOUSEBUTTONDOWN, button=1, pos=place.center))
     pygame.event.post(pygame.event.Event(pygame.MOUSEBUTTONDOWN, button=3, pos=place.center))
-    (tap,) = [did for did in window.inputs() if isinstance(did, TouchPoint)]
+    (tap,) = [did for did in window.inputs() if isinstance(did, TouchFraction)]
     assert tap.x == pytest.approx(0.5, abs=0.01)
     assert tap.y == pytest.approx(0.5, abs=0.01)
 
@@ -63,7 +63,7 @@ def test_each_finger_is_one_touch_whatever_mouse_sdl_makes_of_it(window):
     mouse_of_touch(pygame.MOUSEBUTTONUP)
     finger(pygame.FINGERDOWN, 2)  # no mouse is made of it: the first finger's panel is gone
     first, second, third = window.inputs()
-    assert first == third == TouchPoint(pytest.approx(0.5, abs=0.01), pytest.approx(0.5, abs=0.01))
+    assert first == third == TouchFraction(pytest.approx(0.5, abs=0.01), pytest.approx(0.5, abs=0.01))
     width, height = window._display.get_size()
     x, y = window._place.topleft
     assert (second.x * window._place.width + x) / width == pytest.approx(0.25, abs=0.001)

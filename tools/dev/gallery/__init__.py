@@ -14,15 +14,15 @@ from egm.kernel.messages import (
 )
 from egm.screen.input_reducer import apply_action
 from egm.screen.layout import Layout
-from egm.screen.marks import is_keno, list_permitted_spot_counts
+from egm.screen.marks import is_keno_game, list_permitted_spot_counts
 from egm.screen.message_reducer import apply_message
 from egm.screen.painter import Painter
 from egm.screen.scenes.help import list_help_sheets
 from egm.screen.scenes.stage import Stage
-from egm.screen.show import has_title
+from egm.screen.show import has_feature_title_card
 from egm.screen.text import Texts
 from egm.screen.theme import Theme
-from egm.screen.view import Action, Page, View, build_view_timeline
+from egm.screen.view import Action, PlayerPage, View, build_view_timeline
 from paytables import Choice, Game, Outcome, Wager, play_with_answers
 from paytables import Decision as Asked
 from tools.dev.gallery.pages import page_scenes, recall
@@ -201,13 +201,13 @@ def game_scenes(
             )
     yield from _level_scenes(idle_view, game, found, theme)
     yield from _prize_scene(idle_view, game, found, theme)
-    if is_keno(game):
+    if is_keno_game(game):
         yield "marking", _mark_keno_cards(idle_view, game, theme)
         if layout.is_telephone:
             for number in (1, 2):
                 yield (
                     f"slip-{number}",
-                    replace(_mark_keno_cards(idle_view, game, theme), page=Page.SLIP, sheet=number - 1),
+                    replace(_mark_keno_cards(idle_view, game, theme), page=PlayerPage.SLIP, sheet=number - 1),
                 )
     recalls = [
         (f"recall-{i + 1}", recall(game, decision, i + 1)) for i, decision in enumerate(found.decisions[:1])
@@ -232,7 +232,7 @@ def _feature_scenes(
     assert show is not None
     for i, step in enumerate(line.steps[:4]):
         yield f"feature-{i + 1}", replace(view, now=100.0 + step.last_stop + 0.3)
-    titles = [step.title_card_begin for i, step in enumerate(line.steps) if has_title(show, i)]
+    titles = [step.title_card_begin for i, step in enumerate(line.steps) if has_feature_title_card(show, i)]
     for i, title in enumerate(titles[:2]):
         yield f"feature-title-{i + 1}", replace(view, now=100.0 + title + 1.0)
     yield "feature-closing", replace(view, now=100.0 + line.last_stop + 0.6)

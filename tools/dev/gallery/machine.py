@@ -23,7 +23,7 @@ from egm.kernel.messages import (
     TournamentView,
 )
 from egm.screen.input_reducer import apply_action
-from egm.screen.message_reducer import apply_bench_reply, mark_link_lost
+from egm.screen.message_reducer import apply_bench_reply, mark_machine_link_lost
 from egm.screen.theme import Theme
 from egm.screen.view import Action, View
 from tools.dev.gallery.pages import every_page, page_scenes
@@ -113,7 +113,7 @@ def machine_scenes(games: tuple[GameView, ...], language: str, theme: Theme) -> 
     idle_view = build_idle_view(games, game, language)
     yield "boot", View(now=1.2)
     yield "self-test", stopped(state="self_test")
-    yield "link-lost", replace(mark_link_lost(idle_view), now=idle_view.now + 1.0)
+    yield "link-lost", replace(mark_machine_link_lost(idle_view), now=idle_view.now + 1.0)
     yield "games", apply_action(idle_view, Action("games"), theme)[0]
     for kind in ("cancelled_credit", "jackpot", "progressive", "bonus"):
         yield (

@@ -23,7 +23,7 @@ from egm.kernel.messages import (
     encode_message,
 )
 from egm.kernel.service_pages import ServicePage
-from egm.screen.table import Spot, apply_current_limits, is_table, read_table
+from egm.screen.table import Spot, apply_current_limits, is_table_game, read_table
 from egm.unix_sockets import open_socket_address
 from tools.dev.simulation.world import ROLES, STAFF, World
 
@@ -241,7 +241,12 @@ class Player:
         """Press PLAY; at a table without chips, place some first."""
         snapshot = self.snapshot
         game = self.games.get(snapshot.game_id or "") if snapshot else None
-        if snapshot and game and is_table(game) and not (snapshot.bet_wager.get("bets") or snapshot.standing):
+        if (
+            snapshot
+            and game
+            and is_table_game(game)
+            and not (snapshot.bet_wager.get("bets") or snapshot.standing)
+        ):
             self.choose_bet(dice)
         self.press("play")
 
@@ -267,7 +272,7 @@ class Player:
         game = self.games.get(self.snapshot.game_id or "") if self.snapshot else None
         if game is None:
             return
-        if is_table(game):
+        if is_table_game(game):
             bets = _choose_chips(read_table(game).spots, dice)
             self.press("bet", sum(bets.values()), {"bets": bets})
         elif game.bet_options:
