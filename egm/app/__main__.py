@@ -13,14 +13,14 @@ from pathlib import Path
 
 import click
 
-from egm.collector import pause_garbage_collector
+from egm.garbage_collector import pause_garbage_collector
 
 with pause_garbage_collector():  # otherwise it takes a third of the time of these imports
     from egm.app.first_start.probing import find_serial_ports
     from egm.app.first_start.wizard import BUILDER_FILE_NAME
     from egm.app.first_start.wizard import run_first_start as ask_on_screen
     from egm.app.process import MachineProcess
-    from egm.app.stopped import (
+    from egm.app.tilt_screen import (
         MEDIA_TIMEOUT_S,
         read_system_fault,
         retry_until_media_respond,

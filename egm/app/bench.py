@@ -34,7 +34,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Final
 
-from egm.collector import pause_garbage_collector
+from egm.garbage_collector import pause_garbage_collector
 
 with pause_garbage_collector():  # collecting garbage would take a quarter of the time of these imports
     from egm.config.cabinet_file import CabinetFile, load_cabinet

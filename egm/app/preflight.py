@@ -10,9 +10,9 @@ from pathlib import Path
 from typing import Final, TypeAlias
 
 from egm.config.cabinet_file import GAMES_MAX, CabinetFile, GameTable
+from egm.config.computer_checks import find_impossible_folders, find_missing_ports
 from egm.config.faults import ConfigFault, build_config_fault, find_similar_word
 from egm.config.levels import LevelScope
-from egm.config.on_this_computer import find_impossible_folders, find_missing_ports
 from egm.devices.catalogue import PROTOCOLS
 from egm.errors import LocalError, OperatorError
 from egm.play.installed_games import CertificateRules, admit_games
@@ -41,7 +41,7 @@ def iter_preflight_faults(
 ) -> Iterator[ConfigFault]:
     """Yield a fault for everything that would keep the machine from starting or from offering a game.
 
-    If :attr:`~egm.config.faults.Fault.is_fatal` is True, the fault keeps the machine from starting at all.
+    If :attr:`~egm.config.faults.ConfigFault.is_fatal` is True, the fault keeps the machine from starting at all.
     ``on_progress`` receives each game before it is analysed, which takes some time. ``check_game`` is called
     for each game that can be checked against the jurisdiction's rules.
     """

@@ -15,7 +15,7 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import Final
 
-from egm.app.archive_place import link_archive_folder
+from egm.app.archive_folder import link_archive_folder
 from egm.app.entries import (
     GAME_REFUSED,
     TICKET_LEDGER_REPAIRED,
@@ -31,13 +31,13 @@ from egm.app.screen_watch import ScreenWatch
 from egm.app.station import DiscardingOutbox, PlayerStation
 from egm.app.watchdog import DriverProgressCheck, send_watchdog_heartbeats
 from egm.clock import Clock
-from egm.collector import pause_garbage_collector
 from egm.config.cabinet_file import CabinetFile, StateFolder
-from egm.config.on_this_computer import find_shared_folders
+from egm.config.computer_checks import find_shared_folders
 from egm.devices.catalogue import PROTOCOLS
 from egm.devices.cctalk.hopper_twin import INITIAL_COINS
 from egm.devices.line import PortOpener, open_port
 from egm.errors import LocalError, OperatorError, RestartRequested
+from egm.garbage_collector import pause_garbage_collector
 from egm.host.ticket_recovery import close_printed_ticket, open_ticket_desk, recover_tickets
 from egm.integrity.clock_trust import record_clock_trust
 from egm.integrity.events import SelfTestFailure, SelfTestResult, StartUpCompleted

@@ -13,7 +13,7 @@ from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError,
 
 from egm.errors import PeerError
 from egm.kernel.service_pages import ServicePage
-from egm.validation import format_first_error
+from egm.message_errors import format_first_error
 
 INTEGER_MAX: Final = 2**63 - 1
 """The largest absolute value of an integer in a request from the screen."""

@@ -2,7 +2,7 @@
 
 from egm.people.person import Person
 from egm.people.pins import PinRefusedError, check_pin_is_permitted
-from egm.people.recorded import RecordedRoster, load_recorded_roster, read_recorded_roster
+from egm.people.recorded_roster import RecordedRoster, load_recorded_roster, read_recorded_roster
 from egm.people.roles import Permission, Role, find_permissions
 from egm.people.roster import Roster, RosterChange, RosterError
 

@@ -2,7 +2,7 @@
 
 The file also contains every change ever made to the roster, numbered, with its author and the digest of the
 whole roster after it. Only the machine writes the journal: at its start and at every sign-in it copies new
-changes from the file into the journal, so people can be enrolled while it runs. :mod:`egm.people.recorded`
+changes from the file into the journal, so people can be enrolled while it runs. :mod:`egm.people.recorded_roster`
 decides whether the file is trusted. A machine without the file has no staff: nobody can sign in.
 
 If the machine key is in the same folder, the file has a seal: an HMAC with that key. So changes that are not

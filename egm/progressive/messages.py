@@ -34,8 +34,8 @@ from egm.config.levels import LevelId
 from egm.config.serials import Serial
 from egm.errors import PeerError
 from egm.exact import Rational
+from egm.message_errors import format_first_error
 from egm.progressive.trigger import MysteryTrigger, TriggerError
-from egm.validation import format_first_error
 
 MESSAGE_BYTES_MAX: Final = 64 * 1024
 """The size of the longest message that is accepted, in bytes."""

@@ -16,8 +16,8 @@ from egm.terminal import echo, make_lines_printable
 
 if TYPE_CHECKING:
     from egm.screen.app import DisplaySurface, ScreenApp
-    from egm.screen.audio.making import SoundStore
     from egm.screen.audio.mixer import SoundOutput
+    from egm.screen.audio.sound_store import SoundStore
     from egm.screen.theme import Theme
     from egm.screen.window import Window
 
@@ -107,7 +107,7 @@ def main(
 
     from egm.screen.app import ScreenApp, create_clients  # noqa: PLC0415
     from egm.screen.audio.cues import SoundPlayer  # noqa: PLC0415
-    from egm.screen.audio.making import SoundStore  # noqa: PLC0415
+    from egm.screen.audio.sound_store import SoundStore  # noqa: PLC0415
     from egm.screen.picture import Picture  # noqa: PLC0415
     from egm.screen.theme import ThemeError, load_theme  # noqa: PLC0415
     from egm.screen.top import TopPicture  # noqa: PLC0415

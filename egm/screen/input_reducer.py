@@ -9,7 +9,7 @@ from dataclasses import replace
 from typing import Any, Final
 
 from egm.kernel.messages import BenchCommand, Intent
-from egm.screen import marks
+from egm.screen import keno_slip
 from egm.screen.pockets import list_neighbour_spots
 from egm.screen.service_input import apply_page_action
 from egm.screen.steps import KenoStep
@@ -133,7 +133,7 @@ def _shorten_presentation(view: View, theme: Theme) -> View:
     if show is None or line is None:
         return view
     since = view.now - show.began_at
-    if marks.find_minimum_wheel_turns(view.game) and since < line.last_stop:
+    if keno_slip.find_minimum_wheel_turns(view.game) and since < line.last_stop:
         return view  # A wheel must complete its turns (Québec by-law, ss. 74 and 121).
     ends = (
         show.is_complete
@@ -275,30 +275,35 @@ def _apply_choice(view: View, action: Action) -> tuple[View, Messages]:
 def _apply_keno_action(view: View, name: str, value: Any) -> tuple[View, Messages]:
     """Apply a touch of a Keno game: mark a number, or change cards, groups, draws, bonuses or the named ticket."""
     game, snapshot = view.game, view.snapshot
-    if game is None or snapshot is None or not marks.is_keno_game(game) or not view.accepts_request("bet"):
+    if (
+        game is None
+        or snapshot is None
+        or not keno_slip.is_keno_game(game)
+        or not view.accepts_request("bet")
+    ):
         return view, ()
     if name == "form":
-        request = marks.request_form_choice(game, snapshot, None if value is None else str(value))
-        return replace(view, slip=marks.KenoSlip(), marked_at=view.now), request
+        request = keno_slip.request_form_choice(game, snapshot, None if value is None else str(value))
+        return replace(view, slip=keno_slip.KenoSlip(), marked_at=view.now), request
     if name == "draws":
-        slip = marks.choose_next_draws(game, view.slip)
+        slip = keno_slip.choose_next_draws(game, view.slip)
     elif name == "bonus":
-        slip = marks.toggle_bonus(game, view.slip, str(value))
+        slip = keno_slip.toggle_bonus(game, view.slip, str(value))
     elif name == "mark":
-        slip = marks.toggle_number(game, _build_quick_pick_slip(view) or view.slip, int(value))
+        slip = keno_slip.toggle_number(game, _build_quick_pick_slip(view) or view.slip, int(value))
     elif name == "quick_pick":
-        slip = marks.KenoSlip()
+        slip = keno_slip.KenoSlip()
     elif name == "card":
         slip = replace(view.slip, current_card_index=int(value) % len(view.slip.cards))
     else:
-        slip = (marks.add_group if name == "new_group" else marks.add_card)(game, view.slip)
+        slip = (keno_slip.add_group if name == "new_group" else keno_slip.add_card)(game, view.slip)
     changed_view = replace(view, slip=slip, marked_at=view.now)
     if slip.with_first_card == view.slip.with_first_card and name != "quick_pick":
         return changed_view, ()
-    return changed_view, marks.request_slip_bet(game, slip, marks.find_current_stake(snapshot, game))
+    return changed_view, keno_slip.request_slip_bet(game, slip, keno_slip.find_current_stake(snapshot, game))
 
 
-def _build_quick_pick_slip(view: View) -> marks.KenoSlip | None:
+def _build_quick_pick_slip(view: View) -> keno_slip.KenoSlip | None:
     """Return a slip with the numbers of the last quick-pick ticket, so that the player can change them.
 
     Return None if the player has already marked numbers, or if the ticket had several cards.
@@ -311,7 +316,7 @@ def _build_quick_pick_slip(view: View) -> marks.KenoSlip | None:
         or len(last.cards) != 1
     ):
         return None
-    return marks.KenoSlip(((frozenset(last.cards[0].numbers),),))
+    return keno_slip.KenoSlip(((frozenset(last.cards[0].numbers),),))
 
 
 def _apply_on_table(view: View, name: str, value: Any) -> tuple[View, Messages]:
@@ -371,9 +376,14 @@ def _change_table_display(view: View, name: str, value: Any) -> View:
 def _request_area_stake(view: View, area: str) -> tuple[View, Messages]:
     """Request the next higher stake on a betting area of the wheel."""
     game, snapshot = view.game, view.snapshot
-    if game is None or snapshot is None or not marks.is_wheel_game(game) or not view.accepts_request("bet"):
+    if (
+        game is None
+        or snapshot is None
+        or not keno_slip.is_wheel_game(game)
+        or not view.accepts_request("bet")
+    ):
         return view, ()
-    return view, marks.request_next_area_stake(game, snapshot, area)
+    return view, keno_slip.request_next_area_stake(game, snapshot, area)
 
 
 def _request_bet_change(view: View, step: int) -> tuple[Intent, ...]:
@@ -384,16 +394,18 @@ def _request_bet_change(view: View, step: int) -> tuple[Intent, ...]:
     options = list_available_bets(view)
     if view.snapshot is None or not options or (view.table is not None and view.table.spots):
         return ()  # At a table with spots, bets are chips, and these keys move from spot to spot.
-    game = view.game if marks.is_keno_game(view.game) else None
+    game = view.game if keno_slip.is_keno_game(view.game) else None
     marked = game is not None and view.slip.has_marks
-    common = marks.find_current_stake(view.snapshot, game) if marked and game else view.snapshot.bet_credits
+    common = (
+        keno_slip.find_current_stake(view.snapshot, game) if marked and game else view.snapshot.bet_credits
+    )
     current = view.slip.list_card_stakes(common)[view.slip.current_card_index] if marked else common
     index = options.index(current) if current in options else 0
     index = len(options) - 1 if step == 0 else max(0, min(len(options) - 1, index + step))
     if marked and game is not None:
-        return marks.request_slip_bet(game, view.slip.with_stake(options[index], common), options[index])
+        return keno_slip.request_slip_bet(game, view.slip.with_stake(options[index], common), options[index])
     if game is not None:
-        return (marks.request_form(marks.find_current_form(game, view.snapshot), options[index]),)
+        return (keno_slip.request_form(keno_slip.find_current_form(game, view.snapshot), options[index]),)
     return (Intent(name="bet", value=options[index]),)
 
 

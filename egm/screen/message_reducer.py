@@ -15,12 +15,12 @@ from egm.kernel.messages import (
     Snapshot,
 )
 from egm.kernel.service_pages import Replay
-from egm.screen import marks
+from egm.screen import keno_slip
 from egm.screen.input_reducer import Messages, start_next_game
 from egm.screen.outcome import OutcomeError, list_reel_stages, read_reel_field
+from egm.screen.presentation import OutcomePresentation
 from egm.screen.round_result import build_round_result
 from egm.screen.service_input import update_input_for_page
-from egm.screen.show import OutcomePresentation
 from egm.screen.steps import PickStep, Step, TableStep, read_steps
 from egm.screen.table import (
     ChipsOnTable,
@@ -285,11 +285,11 @@ def _should_remove_shown_game(view: View, old_snapshot: Snapshot, snapshot: Snap
 def _update_bet(view: View, old_snapshot: Snapshot | None, snapshot: Snapshot) -> View:
     """Update the credit, the marks of the bet and the progressive levels from a new snapshot."""
     view = _update_chips(view, old_snapshot, snapshot)
-    bet = marks.build_slip_from_wager(snapshot.bet_wager)
+    bet = keno_slip.build_slip_from_wager(snapshot.bet_wager)
     let_go = (
         old_snapshot is not None
         and not bet.has_marks
-        and marks.build_slip_from_wager(old_snapshot.bet_wager).has_marks
+        and keno_slip.build_slip_from_wager(old_snapshot.bet_wager).has_marks
     )
     if old_snapshot is None or old_snapshot.game_id != snapshot.game_id or let_go:
         view = replace(view, slip=bet, marked_at=-10.0)

@@ -8,18 +8,17 @@ from zoneinfo import ZoneInfo
 
 import pygame
 
+from egm.screen.keno_slip import is_keno_game, is_wheel_game
 from egm.screen.layout import DECK_KEYS, LANDSCAPE, Layout, is_inside
-from egm.screen.marks import is_keno_game, is_wheel_game
 from egm.screen.painter import Painter, Rect
 from egm.screen.scenes.attract import draw_attract, draw_celebration
 from egm.screen.scenes.board import draw_board
+from egm.screen.scenes.chip_keys import lay_out_hand_keys, list_felt_touches
 from egm.screen.scenes.chrome import draw_background
 from egm.screen.scenes.decide import lay_out_answers
 from egm.screen.scenes.deck import choose_win_meter, draw_deck, draw_meters, draw_residual_key, draw_staff_key
 from egm.screen.scenes.drawer import draw_drawer, find_tab_rect, lay_out_controls
 from egm.screen.scenes.feature import apply_feature_colours
-from egm.screen.scenes.glass import draw_side_panels
-from egm.screen.scenes.hand import lay_out_hand_keys, list_felt_touches
 from egm.screen.scenes.help import draw_help, lay_out_page_keys, list_sheet_touches
 from egm.screen.scenes.keno import count_tray_rows, list_keno_touches
 from egm.screen.scenes.limits_sign import lay_out_small_print
@@ -28,6 +27,7 @@ from egm.screen.scenes.menu import draw_menu, format_menu_choice, format_menu_li
 from egm.screen.scenes.recall import draw_page, list_page_touches
 from egm.screen.scenes.reminder import draw_reminder, find_due_reminder, lay_out_reminder_keys
 from egm.screen.scenes.service import format_action, format_page_lines
+from egm.screen.scenes.side_panels import draw_side_panels
 from egm.screen.scenes.slip import draw_slip, list_slip_touches
 from egm.screen.scenes.stage import Stage, draw_focus_frame, draw_frame_lamps
 from egm.screen.scenes.status import choose_status, draw_status

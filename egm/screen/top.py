@@ -14,13 +14,13 @@ from egm.screen.layout import Layout
 from egm.screen.painter import Rect, TextStyle
 from egm.screen.picture import Picture, TouchTarget
 from egm.screen.scenes.attract import draw_celebration
+from egm.screen.scenes.chip_keys import format_group_name
 from egm.screen.scenes.chrome import draw_hall, draw_marquee
-from egm.screen.scenes.glass import find_base_field, format_prize_name, list_current_prizes
-from egm.screen.scenes.hand import format_group_name
 from egm.screen.scenes.keno import list_keno_prizes
 from egm.screen.scenes.lockup import draw_lockup
-from egm.screen.scenes.pays import format_pay, list_pay_table_entries
+from egm.screen.scenes.pay_table import format_pay, list_pay_table_entries
 from egm.screen.scenes.progressive import draw_level
+from egm.screen.scenes.side_panels import find_base_field, format_prize_name, list_current_prizes
 from egm.screen.scenes.stage import BLACK, Stage, draw_frame_lamps, draw_rim_panel
 from egm.screen.theme import mix_colours
 from egm.screen.view import Action, Scene, View

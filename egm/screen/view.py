@@ -12,11 +12,11 @@ from typing import Any
 
 from egm.kernel.messages import BenchCommand, BenchReply, DecisionRequest, GameView, Notice, Snapshot
 from egm.links.screen.starting import StartUpActivity
-from egm.screen import marks
+from egm.screen import keno_slip
 from egm.screen.motion import clamp_to_unit_interval
 from egm.screen.outcome import ReelField, ReelSpin
+from egm.screen.presentation import OutcomePresentation, PresentationTimeline, build_timeline
 from egm.screen.service_input import KEYBOARD_PROMPT_KINDS, ServicePageInput
-from egm.screen.show import OutcomePresentation, PresentationTimeline, build_timeline
 from egm.screen.steps import Step
 from egm.screen.table import ChipsOnTable, Table, read_registered_bets
 from egm.screen.theme import Motion, Theme
@@ -146,7 +146,7 @@ class View:
     """The volume step, from 0 (silent) to 3."""
     reduced_motion: bool = False
     """Whether the player wants less movement on the screen."""
-    slip: marks.KenoSlip = field(default_factory=marks.KenoSlip)
+    slip: keno_slip.KenoSlip = field(default_factory=keno_slip.KenoSlip)
     """The player's marks in a Keno game."""
     marked_at: float = -10.0
     """When the player last changed the marks."""
@@ -358,17 +358,17 @@ def list_available_bets(view: View) -> tuple[int, ...]:
     game, snapshot = view.game, view.snapshot
     if game is None or snapshot is None:
         return ()
-    if not marks.is_keno_game(game):
+    if not keno_slip.is_keno_game(game):
         return list_offered_costs(view)
     if not view.slip.has_marks:
-        costs = marks.list_form_prices(game, marks.find_current_form(game, snapshot))
+        costs = keno_slip.list_form_prices(game, keno_slip.find_current_form(game, snapshot))
         return tuple(cost for cost in costs if is_cost_within_limits(snapshot, cost))
-    common = marks.find_current_stake(snapshot, game)
+    common = keno_slip.find_current_stake(snapshot, game)
     return tuple(
         stake
-        for stake in marks.list_permitted_stakes(game)
+        for stake in keno_slip.list_permitted_stakes(game)
         if is_cost_within_limits(
-            snapshot, marks.compute_slip_cost(game, view.slip.with_stake(stake, common), stake)
+            snapshot, keno_slip.compute_slip_cost(game, view.slip.with_stake(stake, common), stake)
         )
     )
 
@@ -392,9 +392,11 @@ def has_unsent_bet(view: View) -> bool:
     table = view.table
     if table is not None and table.spots and view.snapshot is not None:
         return dict(view.chips.bets) != dict(read_registered_bets(table, view.snapshot))
-    if view.snapshot is None or not marks.is_keno_game(view.game) or not view.slip.has_marks:
+    if view.snapshot is None or not keno_slip.is_keno_game(view.game) or not view.slip.has_marks:
         return False
-    return view.slip.with_first_card != marks.build_slip_from_wager(view.snapshot.bet_wager).with_first_card
+    return (
+        view.slip.with_first_card != keno_slip.build_slip_from_wager(view.snapshot.bet_wager).with_first_card
+    )
 
 
 def compute_bet_credits(view: View) -> int:
@@ -411,9 +413,11 @@ def compute_bet_credits(view: View) -> int:
         return view.snapshot.bet_credits
     if view.table is not None:
         return view.chips.credits
-    if not marks.is_valid_slip(view.game, view.slip):
+    if not keno_slip.is_valid_slip(view.game, view.slip):
         return 0
-    return marks.compute_slip_cost(view.game, view.slip, marks.find_current_stake(view.snapshot, view.game))
+    return keno_slip.compute_slip_cost(
+        view.game, view.slip, keno_slip.find_current_stake(view.snapshot, view.game)
+    )
 
 
 def compute_drawer_share(view: View, motion: Motion) -> float:

@@ -29,8 +29,8 @@ from websockets.frames import CloseCode
 
 from egm.links.screen.private import LOOPBACK_ADDRESS
 from egm.screen.app import TouchFraction
-from egm.screen.audio.making import SoundStore
 from egm.screen.audio.scores import SOUND_CUES
+from egm.screen.audio.sound_store import SoundStore
 from egm.screen.controls import find_action_by_name
 from egm.screen.layout import LANDSCAPE, PORTRAIT, Layout, build_telephone_layout
 from egm.screen.picture import Picture

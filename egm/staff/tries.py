@@ -14,7 +14,7 @@ from typing import Any, Final
 
 from egm.kernel.machine import Machine
 from egm.people import Person, Roster
-from egm.people.tries import WrongPin, edit_wrong_pins, find_number_to_count
+from egm.people.wrong_pins import WrongPin, edit_wrong_pins, find_number_to_count
 from egm.staff.desk import ServiceDesk
 from egm.staff.entries import (
     SIGN_IN_LOCKED,

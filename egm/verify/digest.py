@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Final, Protocol
 
 from egm.errors import LocalError, OperatorError
-from egm.verify.tree import find_component
+from egm.verify.software_files import find_component
 from paytables.source import Source
 from paytables.wording import format_known_names
 

@@ -17,7 +17,7 @@ from egm.errors import LocalError, OperatorError
 from egm.isolated import build_python_command, require_isolated_mode
 from egm.verify.digest import SignatureAlgorithm, compute_digests, compute_signatures
 from egm.verify.manifest import find_differences, load_signed
-from egm.verify.tree import SoftwareScope, list_software_files
+from egm.verify.software_files import SoftwareScope, list_software_files
 from meters.keys import format_fingerprint
 from paytables.source import Source
 

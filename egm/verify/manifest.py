@@ -23,7 +23,7 @@ from cryptography.hazmat.primitives.serialization import (
 
 from egm.errors import OperatorError
 from egm.verify.digest import compute_component_digests, is_digest
-from egm.verify.tree import SoftwareScope
+from egm.verify.software_files import SoftwareScope
 from meters.entry import encode_canonical_json, parse
 from meters.keys import is_signed_by
 from paytables.source import read_contents

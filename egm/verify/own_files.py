@@ -11,7 +11,7 @@ from pathlib import Path, PurePosixPath
 from egm.config.cabinet_file import CabinetFile
 from egm.errors import OperatorError
 from egm.verify.manifest import load_signed
-from egm.verify.tree import SoftwareScope
+from egm.verify.software_files import SoftwareScope
 from paytables.assets import read_assets
 from paytables.definition import parse, read_source
 from paytables.errors import PaytableError

@@ -34,11 +34,11 @@ from egm.progressive.pools import ProgressivePools
 from egm.screen.layout import LANDSCAPE
 from egm.screen.message_reducer import apply_message
 from egm.screen.painter import Painter
-from egm.screen.scenes.felt_glass import find_settled_step, format_spot_lines
 from egm.screen.scenes.help import describe_bet_limits
 from egm.screen.scenes.keno import format_catch_award, list_keno_prizes
 from egm.screen.scenes.stage import Stage
 from egm.screen.scenes.status import choose_status
+from egm.screen.scenes.table_side_panels import find_settled_step, format_spot_lines
 from egm.screen.text import Texts
 from egm.screen.theme import load_theme
 from egm.screen.view import View

@@ -18,7 +18,7 @@ from egm.links.sas.crc import append_crc, has_valid_crc
 from egm.testing.sas import FILE
 from egm.verify.digest import SignatureAlgorithm, compute_signatures
 from egm.verify.own_files import list_own_definition_files
-from egm.verify.tree import SoftwareScope, find_components, list_software_files
+from egm.verify.software_files import SoftwareScope, find_components, list_software_files
 from meters import Journal
 from paytables.definition import LIBRARY
 

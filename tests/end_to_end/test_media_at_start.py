@@ -10,7 +10,7 @@ import pytest
 from rigs.moments import machine_clock
 from run_rig import connect, egm, snapshot, until
 
-from egm.app.stopped import retry_until_media_respond
+from egm.app.tilt_screen import retry_until_media_respond
 from egm.clock import SystemClock
 from egm.config.cabinet_file import StateFolder
 from egm.isolated import build_python_command

@@ -12,7 +12,7 @@ from egm.config.cabinet_file import StateFolder
 from egm.isolated import build_python_command
 from egm.verify.digest import SignatureAlgorithm, compute_signatures
 from egm.verify.examine import examine_in_child_process, sign_in_child_process
-from egm.verify.tree import SoftwareScope, list_software_files
+from egm.verify.software_files import SoftwareScope, list_software_files
 
 #: Ours, the standard library's, and a dependency's.
 PLANTED = (

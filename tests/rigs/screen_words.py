@@ -12,7 +12,7 @@ import pygame
 from PIL import Image, ImageChops, ImageStat
 from rigs.display import open_display
 
-from egm.app.stopped import build_snapshot_without_memory
+from egm.app.tilt_screen import build_snapshot_without_memory
 from egm.config.cabinet_file import MachineTable
 from egm.kernel.faults import get_fault_definition
 from egm.kernel.messages import Hello, Notice, Snapshot, Tilt

@@ -61,10 +61,10 @@ class Installation:
     ) -> None:
         """The manufacturer lists and signs what is installed."""
         code = (
-            "import json, sys; from egm.verify.tree import Scope, list_software_files;"
+            "import json, sys; from egm.verify.software_files import SoftwareScope, list_software_files;"
             "from egm.verify.digest import compute_digests;"
             "own = tuple(map(tuple, json.loads(sys.argv[1])));"
-            "print(json.dumps(compute_digests(list_software_files(Scope(cabinet_definitions=own, bytecode=bool(sys.argv[2]))))))"
+            "print(json.dumps(compute_digests(list_software_files(SoftwareScope(cabinet_definitions=own, bytecode=bool(sys.argv[2]))))))"
         )
         manifest = Manifest(
             version="1.0",

@@ -25,7 +25,7 @@ from typing import Any
 
 import click
 
-from egm.collector import pause_garbage_collector
+from egm.garbage_collector import pause_garbage_collector
 from tools.cli.commands import COMMANDS
 from tools.cli.result_file import describe_file_error
 from tools.cli.terminal import make_lines_printable

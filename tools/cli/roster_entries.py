@@ -13,7 +13,7 @@ from egm.kernel.entries import EntryDeclaration
 from egm.kernel.keys import KernelKey
 from egm.kernel.own_entries import ActiveFault
 from egm.people import RecordedRoster, Roster
-from egm.people.recorded import ROSTER_STATE_KEY
+from egm.people.recorded_roster import ROSTER_STATE_KEY
 from egm.record_codec import to_json
 from egm.staff.entries import STAFF_CARRIED, STAFF_RENEWED, RosterCarried, RosterRenewed
 from egm.staff.service.sign_in import STAFF_ROSTER

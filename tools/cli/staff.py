@@ -8,7 +8,7 @@ from egm.clock import SystemClock
 from egm.config.cabinet_file import StateFolder
 from egm.errors import OperatorError
 from egm.people import Permission, Person, Roster, load_recorded_roster, read_recorded_roster
-from egm.people.tries import WRONG_PINS_MAX, WrongPin, edit_wrong_pins, find_number_to_count
+from egm.people.wrong_pins import WRONG_PINS_MAX, WrongPin, edit_wrong_pins, find_number_to_count
 from meters.copies import SECOND_FOLDER
 
 
@@ -33,7 +33,7 @@ def authenticate(roster: Roster, number: str, prompt: str = "PIN") -> Person:
     """Ask for the PIN of a staff number and return the person. Raises ClickException if it is wrong.
 
     A wrong PIN is stored in a file, and the machine copies it into its journal later. After
-    :data:`~egm.people.tries.WRONG_PINS_MAX` wrong PINs, the staff number is locked at terminals for a while.
+    :data:`~egm.people.wrong_pins.WRONG_PINS_MAX` wrong PINs, the staff number is locked at terminals for a while.
     """
     pin = click.prompt(f"{prompt} of {number}", hide_input=True)
     if roster.path is None:

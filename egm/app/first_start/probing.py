@@ -15,7 +15,7 @@ from typing import Final
 from serial.tools.list_ports import comports
 
 from egm.app.ports import create_driver_without_machine
-from egm.config.on_this_computer import find_stable_port_name
+from egm.config.computer_checks import find_stable_port_name
 from egm.devices.catalogue import PROTOCOLS
 from egm.devices.interface import DeviceEvent, DeviceIdentified, LineLost, LineRestored
 from egm.devices.line import SerialLine

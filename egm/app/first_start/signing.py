@@ -34,7 +34,7 @@ from egm.integrity.signed_file import (
 from egm.kernel.service_pages import PageAction, PageRow, PageTable, PageText, Prompt, ServicePage
 from egm.kernel.timekeeping import ClockEvidence, find_clock_doubt
 from egm.people import Permission, Person, Roster, RosterError, load_recorded_roster, read_recorded_roster
-from egm.people.tries import WRONG_PINS_MAX, WrongPin, edit_wrong_pins, find_number_to_count
+from egm.people.wrong_pins import WRONG_PINS_MAX, WrongPin, edit_wrong_pins, find_number_to_count
 from egm.secret_files import replace_private
 from egm.staff.words import (
     BACK,

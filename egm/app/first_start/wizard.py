@@ -31,7 +31,7 @@ from egm.app.first_start.steps import (
     list_profiles,
     list_time_zones,
 )
-from egm.app.stopped import build_snapshot_without_memory
+from egm.app.tilt_screen import build_snapshot_without_memory
 from egm.app.watchdog import send_watchdog_heartbeats
 from egm.clock import Clock
 from egm.config.cabinet_file import MachineTable, StateFolder

@@ -13,7 +13,7 @@ from typing import Final
 
 from egm.errors import OperatorError
 from egm.verify.digest import SignatureAlgorithm, read_seed
-from egm.verify.tree import COMPONENTS
+from egm.verify.software_files import COMPONENTS
 
 #: Name of the special function that lists all others.
 LIST_FUNCTIONS: Final = "Get Special Functions"

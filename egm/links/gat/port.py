@@ -25,7 +25,7 @@ from egm.links.gat.service import GatService
 from egm.verify.digest import SignatureAlgorithm
 from egm.verify.examine import sign_in_child_process
 from egm.verify.own_files import find_software_scope
-from egm.verify.tree import find_components
+from egm.verify.software_files import find_components
 
 #: Settings of the serial line to a verifier.
 GAT_LINE_SETTINGS: Final = LineSettings(baud=9600)

@@ -20,7 +20,12 @@ import pygame
 
 from egm.private_process import make_process_private
 from egm.screen.art.files import PictureError, rasterise_picture
-from egm.screen.art.own import DRAW_MEMORY_BYTES_MAX, DRAW_SECONDS_MAX, PICTURE_BYTES, PICTURE_SIDE_PIXELS
+from egm.screen.art.game_pictures import (
+    DRAW_MEMORY_BYTES_MAX,
+    DRAW_SECONDS_MAX,
+    PICTURE_BYTES,
+    PICTURE_SIDE_PIXELS,
+)
 
 #: Exit status of a child process that cannot draw its picture.
 _EXIT_CODE_CANNOT_DRAW: Final = 1

@@ -4,7 +4,7 @@ The screen's own drawings are SVG. The decoder supports shapes, strokes and grad
 shape, ``xlink:href`` for shared stops), but no text, filters, clips, ``use`` or transparent colours. Text is therefore
 drawn as outlines, and a glow as several strokes that get fainter. A game's files are not trusted: their format and size
 are limited when the game is loaded (:mod:`paytables.assets`), files that were changed since then are not decoded, and
-decoding happens outside the screen process (:mod:`egm.screen.art.own`).
+decoding happens outside the screen process (:mod:`egm.screen.art.game_pictures`).
 """
 
 import hashlib

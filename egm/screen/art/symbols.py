@@ -14,8 +14,8 @@ import pygame
 
 from egm.kernel.messages import ArtFile
 from egm.screen.art.files import render_own_drawing
+from egm.screen.art.game_pictures import get_game_picture
 from egm.screen.art.ink import LinearGradient, RadialGradient, VectorCanvas
-from egm.screen.art.own import get_game_picture
 from egm.screen.art.paths import build_ellipse, build_polygon_path, scale_path
 from egm.screen.theme import THEME_FOLDER, Colour, mix_colours, parse_colour
 

@@ -5,8 +5,8 @@ import signal
 import sys
 
 from egm.private_process import make_process_private
-from egm.screen.audio.making import COMMON_FAMILY, write_family_sounds
 from egm.screen.audio.scores import read_sound_table
+from egm.screen.audio.sound_store import COMMON_FAMILY, write_family_sounds
 
 
 def main() -> None:

@@ -8,10 +8,10 @@ them play, so a feature's music cannot outlast the feature.
 from collections.abc import Mapping
 from typing import Final
 
-from egm.screen.audio.making import SoundStore, build_own_family_name
 from egm.screen.audio.mixer import SoundOutput
 from egm.screen.audio.scores import ALARM_CUES, REEL_STOP_SOUNDS, SOUND_CUES, TEST_TONES_HZ
-from egm.screen.show import (
+from egm.screen.audio.sound_store import SoundStore, build_own_family_name
+from egm.screen.presentation import (
     PresentationTimeline,
     find_anticipated_reel,
     has_feature_title_card,

@@ -5,8 +5,8 @@ from typing import Final, Protocol
 
 import pygame
 
-from egm.screen.audio.making import SoundStore
 from egm.screen.audio.scores import PEAK_SHARE_BY_CHANNEL, SOUND_CUES
+from egm.screen.audio.sound_store import SoundStore
 from egm.screen.audio.synthesis import SAMPLES_PER_SECOND
 
 #: Samples in the device's buffer (46 ms). SDL mixes in its own thread, independently of frames.

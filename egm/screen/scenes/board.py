@@ -1,7 +1,14 @@
 """The content of the game field: a step of the game being presented, a decision, or the last result."""
 
-from egm.screen.marks import is_keno_game
+from egm.screen.keno_slip import is_keno_game
 from egm.screen.outcome import ReelSpin
+from egm.screen.presentation import (
+    PRESENTATION_SECONDS_MAX,
+    OutcomePresentation,
+    StepTimes,
+    count_step_parts,
+    has_feature_title_card,
+)
 from egm.screen.scenes.bonus import draw_hold_and_spin, draw_pick_boxes, draw_wheel
 from egm.screen.scenes.decide import draw_decision
 from egm.screen.scenes.feature import draw_feature_title_card
@@ -12,13 +19,6 @@ from egm.screen.scenes.reels import draw_cascade_window, draw_spinning_reels, dr
 from egm.screen.scenes.stage import Stage
 from egm.screen.scenes.wheel import draw_idle_wheel, is_wheel_game_shown
 from egm.screen.scenes.wins import draw_wins, find_current_window, find_reels_stop_time
-from egm.screen.show import (
-    PRESENTATION_SECONDS_MAX,
-    OutcomePresentation,
-    StepTimes,
-    count_step_parts,
-    has_feature_title_card,
-)
 from egm.screen.steps import GambleStep, HoldStep, KenoStep, PickStep, Step, WheelStep
 from egm.screen.view import (
     build_view_timeline,

@@ -8,11 +8,11 @@ import pygame
 from egm.screen.art.ink import LinearGradient, RadialGradient, VectorCanvas
 from egm.screen.art.paths import build_ellipse, build_polygon_path, build_rounded_box
 from egm.screen.art.symbols import render_drawing
-from egm.screen.marks import find_minimum_wheel_turns
+from egm.screen.keno_slip import find_minimum_wheel_turns
 from egm.screen.motion import clamp_to_unit_interval, ease_out
 from egm.screen.painter import Painter, Rect, TextStyle
+from egm.screen.presentation import StepTimes
 from egm.screen.scenes.stage import BLACK, WHITE, Stage, build_metal_gradient
-from egm.screen.show import StepTimes
 from egm.screen.steps import BonusAward, HoldStep, PickStep, WheelStep
 from egm.screen.theme import mix_colours, parse_colour
 

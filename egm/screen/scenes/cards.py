@@ -4,14 +4,13 @@ from collections.abc import Collection, Mapping, Sequence
 from typing import Final
 
 from egm.kernel.messages import DecisionRequest
-from egm.screen.flow import compute_height_above_spots, find_felt_rect
 from egm.screen.layout import Layout, grow_rect
 from egm.screen.motion import ease_out
 from egm.screen.painter import Rect, TextStyle
-from egm.screen.scenes.dealt import DealtHand, build_current_hands, find_flying_card, read_final_hands
-from egm.screen.scenes.faces import FACE_DOWN_CARD_CODE, draw_card
-from egm.screen.scenes.pays import draw_pay_columns, lay_out_pay_columns, list_pay_table_entries
-from egm.screen.scenes.places import (
+from egm.screen.presentation import StepTimes
+from egm.screen.scenes.card_faces import FACE_DOWN_CARD_CODE, draw_card
+from egm.screen.scenes.dealt_hands import DealtHand, build_current_hands, find_flying_card, read_final_hands
+from egm.screen.scenes.hand_layout import (
     CARD_HEIGHT_MAX,
     CARD_TEXT_GAP,
     HAND_TEXT_HEIGHT,
@@ -25,9 +24,10 @@ from egm.screen.scenes.places import (
     place_small_hands,
     place_split_hands,
 )
+from egm.screen.scenes.pay_table import draw_pay_columns, lay_out_pay_columns, list_pay_table_entries
 from egm.screen.scenes.stage import Stage, draw_button
 from egm.screen.scenes.tiles import FACE_DOWN_TILE, find_tile_rect, is_tile
-from egm.screen.show import StepTimes
+from egm.screen.spot_layout import compute_height_above_spots, find_felt_rect
 from egm.screen.steps import TableStep
 from egm.screen.table import Table, read_registered_bets
 from egm.screen.view import find_last_step, is_decision_due, is_marking_decision

@@ -15,8 +15,8 @@ from egm.screen.layout import DECK_KEYS
 from egm.screen.motion import clamp_to_unit_interval, compute_roll_up_amount
 from egm.screen.painter import Rect, TextStyle
 from egm.screen.scenes.feature import sum_credits_of_ended_steps
-from egm.screen.scenes.felt_glass import find_settled_result
 from egm.screen.scenes.stage import WHITE, Stage, draw_button
+from egm.screen.scenes.table_side_panels import find_settled_result
 from egm.screen.table import is_table_game
 from egm.screen.theme import Colour, mix_colours
 from egm.screen.view import (

@@ -9,10 +9,10 @@ import pygame
 
 from egm.screen.art.ink import LinearGradient, VectorCanvas
 from egm.screen.art.paths import build_ellipse, build_rounded_box
-from egm.screen.flow import find_felt_rect
 from egm.screen.motion import clamp_to_unit_interval, ease_out
 from egm.screen.painter import Rect, TextStyle
 from egm.screen.scenes.stage import BLACK, WHITE, Stage
+from egm.screen.spot_layout import find_felt_rect
 from egm.screen.steps import TableStep
 from egm.screen.theme import Colour, mix_colours, parse_colour
 

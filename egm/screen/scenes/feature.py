@@ -9,8 +9,7 @@ import pygame
 from egm.screen.art.ink import LinearGradient, RadialGradient, VectorCanvas, create_painted_surface
 from egm.screen.motion import clamp_to_unit_interval, ease_out
 from egm.screen.painter import PREMULTIPLIED, TextStyle, build_gold_gradient
-from egm.screen.scenes.stage import Stage, format_stage_name
-from egm.screen.show import (
+from egm.screen.presentation import (
     OutcomePresentation,
     PresentationTimeline,
     StepTimes,
@@ -18,6 +17,7 @@ from egm.screen.show import (
     find_step_stage,
     is_feature_step,
 )
+from egm.screen.scenes.stage import Stage, format_stage_name
 from egm.screen.steps import GambleStep
 from egm.screen.theme import fade_colour
 from egm.screen.view import View, build_view_timeline

@@ -9,7 +9,10 @@ import pygame
 from egm.kernel.messages import DecisionRequest
 from egm.screen.art.ink import RadialGradient, VectorCanvas
 from egm.screen.art.paths import build_ellipse, build_rounded_box
-from egm.screen.cloth import (
+from egm.screen.layout import find_rect_centre
+from egm.screen.painter import Rect, TextStyle
+from egm.screen.presentation import StepTimes
+from egm.screen.roulette_layout import (
     RACETRACK_PART_NAME,
     find_open_layout_part,
     lay_out_felt,
@@ -17,16 +20,13 @@ from egm.screen.cloth import (
     lay_out_racetrack_keys,
     list_street_sheets,
 )
-from egm.screen.flow import (
-    FeltCell,
-    FeltLayout,
-    is_chip_beside_label,
-    split_common_words,
-    split_label_and_odds,
-)
-from egm.screen.layout import find_rect_centre
-from egm.screen.painter import Rect, TextStyle
 from egm.screen.scenes.cards import draw_cards, lay_out_card_touches
+from egm.screen.scenes.chip_keys import (
+    draw_hand_key,
+    draw_layout_part_key,
+    draw_table_text_key,
+    lay_out_hand_keys,
+)
 from egm.screen.scenes.chips import (
     CHIP_WIDTH,
     STANDING_BET_CHIP_COLOUR,
@@ -36,13 +36,18 @@ from egm.screen.scenes.chips import (
 )
 from egm.screen.scenes.decision_text import format_answer, format_question
 from egm.screen.scenes.dice import draw_craps_point, draw_dice, draw_resting_dice
-from egm.screen.scenes.felt_glass import find_settled_step
-from egm.screen.scenes.hand import draw_hand_key, draw_layout_part_key, draw_table_text_key, lay_out_hand_keys
-from egm.screen.scenes.pays import format_spot_odds
-from egm.screen.scenes.rotor import POCKET_COLOURS, draw_roulette_wheel
+from egm.screen.scenes.pay_table import format_spot_odds
+from egm.screen.scenes.roulette_wheel import POCKET_COLOURS, draw_roulette_wheel
 from egm.screen.scenes.scoreboard import draw_scoreboard, is_scoreboard_drawn
 from egm.screen.scenes.stage import BLACK, WHITE, Stage, draw_button
-from egm.screen.show import StepTimes
+from egm.screen.scenes.table_side_panels import find_settled_step
+from egm.screen.spot_layout import (
+    FeltCell,
+    FeltLayout,
+    is_chip_beside_label,
+    split_common_words,
+    split_label_and_odds,
+)
 from egm.screen.steps import TableStep
 from egm.screen.table import (
     BetLimits,

@@ -11,9 +11,9 @@ from egm.screen.art.ink import RadialGradient, VectorCanvas
 from egm.screen.art.paths import build_rounded_box
 from egm.screen.motion import clamp_to_unit_interval, ease_in_out
 from egm.screen.painter import Rect, TextStyle, build_gold_gradient
+from egm.screen.presentation import StepTimes
 from egm.screen.scenes.bonus import draw_board_background
 from egm.screen.scenes.stage import BLACK, WHITE, Stage, build_metal_gradient
-from egm.screen.show import StepTimes
 from egm.screen.steps import GambleStep
 from egm.screen.theme import mix_colours, parse_colour
 

@@ -17,17 +17,17 @@ from egm.screen.layout import TOUCH_TARGET_MIN, grow_rect
 from egm.screen.outcome import PrizeTableRow, ReelField, compute_prize_at_bet
 from egm.screen.painter import FACT_SEPARATOR, Rect, TextStyle
 from egm.screen.scenes.chart import draw_chart, find_strategy_chart
-from egm.screen.scenes.felt_glass import draw_felt_prizes, list_prize_pages
-from egm.screen.scenes.glass import find_base_field, format_prize_name
 from egm.screen.scenes.keno import format_catch_award
 from egm.screen.scenes.limits_sign import format_table_limits
 from egm.screen.scenes.odds import draw_chances, draw_odds, list_chance_pages
 from egm.screen.scenes.odds import list_long_odds_pages as odds_pages
-from egm.screen.scenes.pays import draw_pays, list_pay_table_entries
+from egm.screen.scenes.pay_table import draw_pays, list_pay_table_entries
 from egm.screen.scenes.reels import LINE_COLOURS, render_symbol
 from egm.screen.scenes.reminder import draw_limits, lay_out_limit_keys
+from egm.screen.scenes.side_panels import find_base_field, format_prize_name
 from egm.screen.scenes.stage import Stage, draw_button, draw_heading, draw_rim_panel, format_stage_name
 from egm.screen.scenes.status import format_help_line, format_return
+from egm.screen.scenes.table_side_panels import draw_felt_prizes, list_prize_pages
 from egm.screen.scenes.wheel import draw_wheel_prizes, is_wheel_game_shown
 from egm.screen.view import Action, list_offered_costs
 

@@ -9,8 +9,7 @@ import pygame
 from egm.kernel.messages import GameView
 from egm.screen.art.ink import LinearGradient, RadialGradient, VectorCanvas
 from egm.screen.art.paths import build_ellipse, build_rounded_box
-from egm.screen.layout import TOUCH_TARGET_MIN, Layout, grow_rect
-from egm.screen.marks import (
+from egm.screen.keno_slip import (
     KenoSlip,
     count_paid_ways_by_spot_count,
     find_current_form,
@@ -21,11 +20,12 @@ from egm.screen.marks import (
     list_forms_on_offer,
     list_permitted_spot_counts,
 )
+from egm.screen.layout import TOUCH_TARGET_MIN, Layout, grow_rect
 from egm.screen.motion import ease_out
 from egm.screen.painter import Rect, TextStyle
+from egm.screen.presentation import StepTimes
 from egm.screen.scenes.bonus import draw_board_background
 from egm.screen.scenes.stage import BLACK, WHITE, Stage, draw_button
-from egm.screen.show import StepTimes
 from egm.screen.steps import KenoCard, KenoStep, Step
 from egm.screen.text import Texts
 from egm.screen.theme import Colour, mix_colours, parse_colour

@@ -8,9 +8,9 @@ inside and outside bets. Craps has too many kinds: its small print has the lowes
 
 from typing import Final
 
-from egm.screen.cloth import is_inside_bet
 from egm.screen.painter import FACT_SEPARATOR, Rect, TextStyle
-from egm.screen.scenes.hand import lay_out_hand_keys, list_group_names
+from egm.screen.roulette_layout import is_inside_bet
+from egm.screen.scenes.chip_keys import lay_out_hand_keys, list_group_names
 from egm.screen.scenes.stage import Stage
 from egm.screen.table import BetLimits, Spot, build_bet_limits
 

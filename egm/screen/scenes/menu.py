@@ -15,8 +15,8 @@ from egm.screen.art.symbols import draw_symbol
 from egm.screen.layout import Layout
 from egm.screen.outcome import ReelField, compute_prize_at_bet
 from egm.screen.painter import Rect, TextStyle, build_gold_gradient
+from egm.screen.scenes.card_faces import draw_card
 from egm.screen.scenes.chips import CHIP_COLOURS, draw_chip
-from egm.screen.scenes.faces import draw_card
 from egm.screen.scenes.help import lay_out_page_keys
 from egm.screen.scenes.keno import draw_ball
 from egm.screen.scenes.stage import BLACK, Stage, build_metal_gradient, draw_button, draw_rim_panel

@@ -9,8 +9,8 @@ from typing import Final
 from egm.kernel.messages import BetChances, GameView, LongOdds
 from egm.screen.painter import Rect, TextStyle
 from egm.screen.scenes.cards import format_settlement
-from egm.screen.scenes.glass import format_prize_name
-from egm.screen.scenes.hand import format_group_name
+from egm.screen.scenes.chip_keys import format_group_name
+from egm.screen.scenes.side_panels import format_prize_name
 from egm.screen.scenes.stage import Stage, format_stage_name
 from egm.screen.table import Spot, is_table_game
 

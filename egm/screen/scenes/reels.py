@@ -13,9 +13,9 @@ from egm.screen.art.symbols import is_blank
 from egm.screen.motion import ReelTravel, ease_out
 from egm.screen.outcome import ReelField, ReelSpin, ReelWindow
 from egm.screen.painter import PREMULTIPLIED, Rect, TextStyle
+from egm.screen.presentation import StepTimes, find_anticipated_reel
 from egm.screen.scenes.feature import draw_anticipation_light
 from egm.screen.scenes.stage import Stage, build_metal_gradient
-from egm.screen.show import StepTimes, find_anticipated_reel
 from egm.screen.theme import Colour, fade_colour, mix_colours, parse_colour
 
 #: Width between reels, and height above and below them, in units.

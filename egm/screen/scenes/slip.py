@@ -5,8 +5,8 @@ The Keno board of a telephone is too small to mark numbers with a finger.
 
 from typing import Final
 
+from egm.screen.keno_slip import find_maximum_per_ticket, is_keno_game, is_valid_slip, list_bonuses_with_fee
 from egm.screen.layout import TOUCH_TARGET_MIN, Layout
-from egm.screen.marks import find_maximum_per_ticket, is_keno_game, is_valid_slip, list_bonuses_with_fee
 from egm.screen.painter import Rect, TextStyle
 from egm.screen.scenes.keno import (
     describe_slip,

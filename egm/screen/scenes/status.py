@@ -4,10 +4,16 @@ from decimal import Decimal
 from typing import Final
 
 from egm.kernel.messages import GameView, Notice, Snapshot, TournamentView
+from egm.screen.keno_slip import is_keno_game, is_valid_slip, list_permitted_spot_counts, read_area_stakes
 from egm.screen.layout import Layout
-from egm.screen.marks import is_keno_game, is_valid_slip, list_permitted_spot_counts, read_area_stakes
 from egm.screen.outcome import WinOnReels
 from egm.screen.painter import FACT_SEPARATOR, TextStyle
+from egm.screen.presentation import (
+    OutcomePresentation,
+    PresentationTimeline,
+    count_games_awarded,
+    find_feature_steps,
+)
 from egm.screen.scenes.decision_text import (
     describe_decision_before_play,
     describe_offered_choices,
@@ -15,19 +21,18 @@ from egm.screen.scenes.decision_text import (
     format_turn,
 )
 from egm.screen.scenes.feature import sum_credits_of_ended_steps
-from egm.screen.scenes.felt_glass import (
+from egm.screen.scenes.keno import describe_purchase
+from egm.screen.scenes.prizes import format_prizes_won
+from egm.screen.scenes.side_panels import find_base_field, format_prize_name
+from egm.screen.scenes.stage import Stage, format_message, format_stage_name
+from egm.screen.scenes.table_side_panels import (
     describe_felt_status,
     describe_needed_credit,
     describe_outcome,
     find_settled_result,
 )
-from egm.screen.scenes.glass import find_base_field, format_prize_name
-from egm.screen.scenes.keno import describe_purchase
-from egm.screen.scenes.prizes import format_prizes_won
-from egm.screen.scenes.stage import Stage, format_message, format_stage_name
 from egm.screen.scenes.wheel import is_wheel_game_shown
 from egm.screen.scenes.wins import find_lit_win
-from egm.screen.show import OutcomePresentation, PresentationTimeline, count_games_awarded, find_feature_steps
 from egm.screen.steps import KenoStep
 from egm.screen.table import CHIP_CHANGING_ACTIONS, is_table_game
 from egm.screen.text import Texts, format_fault

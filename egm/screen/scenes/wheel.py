@@ -7,8 +7,8 @@ from functools import partial
 from typing import Any, Final
 
 from egm.screen.art.files import render_own_picture
+from egm.screen.keno_slip import is_wheel_game, read_area_stakes
 from egm.screen.layout import SMALL_PRINT_HEIGHT, Layout
-from egm.screen.marks import is_wheel_game, read_area_stakes
 from egm.screen.painter import Rect, TextStyle
 from egm.screen.scenes.bonus import draw_wheel, find_rect_beside_wheel
 from egm.screen.scenes.stage import Stage, draw_heading

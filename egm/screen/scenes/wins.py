@@ -9,9 +9,9 @@ from egm.screen.art.symbols import is_blank
 from egm.screen.motion import compute_pulse
 from egm.screen.outcome import ReelField, ReelSpin, ReelWindow, WinOnReels
 from egm.screen.painter import Rect, TextStyle
+from egm.screen.presentation import StepTimes
 from egm.screen.scenes.reels import LINE_COLOURS, ReelGrid, render_symbol
 from egm.screen.scenes.stage import Stage
-from egm.screen.show import StepTimes
 from egm.screen.theme import Colour, Motion, fade_colour, mix_colours
 from egm.screen.view import build_view_timeline, find_last_step
 

@@ -112,7 +112,7 @@ PAGES = 2
 def read_staff(machine: Machine) -> None:
     """Read the staff roster again, and record its changes since the last reading.
 
-    If the roster cannot be read, or is not the one that the journal recorded (:mod:`egm.people.recorded`),
+    If the roster cannot be read, or is not the one that the journal recorded (:mod:`egm.people.recorded_roster`),
     raise RosterError and a technician's fault: nobody can sign in. If the second copy is the recorded roster,
     it replaces the first one; the fault is raised all the same unless the file was only damaged.
     """

@@ -11,10 +11,10 @@ from datetime import UTC, datetime
 
 import pytest
 
-from egm.app.archive_place import link_archive_folder
+from egm.app.archive_folder import link_archive_folder
 from egm.app.preflight import iter_preflight_faults
 from egm.config.cabinet_file import DEFAULT_CABINET, load_cabinet
-from egm.config.on_this_computer import find_shared_folders
+from egm.config.computer_checks import find_shared_folders
 from egm.errors import OperatorError
 from meters import Journal, Policy, Transaction, Transfer, open_view
 from meters.archive import ARCHIVE_END_KEY

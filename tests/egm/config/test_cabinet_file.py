@@ -14,8 +14,8 @@ from click.testing import CliRunner
 
 from egm.app.preflight import iter_preflight_faults
 from egm.config.cabinet_file import CabinetFile, load_cabinet
+from egm.config.computer_checks import find_missing_ports
 from egm.config.faults import TomlLineNumbers, parse_key_path, read_toml
-from egm.config.on_this_computer import find_missing_ports
 from egm.config.schema import build_schema, iter_cabinet_file_tables
 from egm.errors import OperatorError
 from egm.profiles import list_profile_ids

@@ -11,8 +11,8 @@ from egm.errors import OperatorError
 from egm.links.sas.attachment import _DeliveredSequenceFile
 from egm.links.screen.starting import StartUpActivity, read_start_up_activity, write_start_up_activity
 from egm.people.roster import _lock_roster_file
-from egm.people.tries import WRONG_PINS_FILE_NAME as TRIES
-from egm.people.tries import edit_wrong_pins
+from egm.people.wrong_pins import WRONG_PINS_FILE_NAME as TRIES
+from egm.people.wrong_pins import edit_wrong_pins
 from egm.secret_files import replace_transient
 from meters import JournalUnwritable
 from meters.lock import MACHINE_LOCK_FILE_NAME, FolderLock

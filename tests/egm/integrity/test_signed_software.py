@@ -36,7 +36,7 @@ from egm.verify.manifest import (
     read_signing_key,
 )
 from egm.verify.own_files import find_software_scope
-from egm.verify.tree import list_software_files
+from egm.verify.software_files import list_software_files
 from tools.cli.sheets import format_as_text
 
 LIBRARY = Path(__file__).parents[3] / "paytables" / "library"

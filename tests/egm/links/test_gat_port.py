@@ -17,7 +17,7 @@ from egm.links.gat.port import create_gat_port, sign_in_child_process
 from egm.links.keys import LinksKey
 from egm.testing.machine import MachineRig
 from egm.verify.digest import SignatureAlgorithm, compute_signatures
-from egm.verify.tree import SoftwareScope, list_software_files
+from egm.verify.software_files import SoftwareScope, list_software_files
 from tools.audit.gat_reader import GatError, GatVerifier
 
 #: A limit that only a machine that hangs reaches, however loaded the computer is.

@@ -53,7 +53,9 @@ def test_enrolled_people_are_read_back_from_a_file_that_only_its_owner_can_read(
 
 
 def test_the_roster_file_holds_no_pin_and_a_separate_salt_for_each_person(path):
-    create_roster(path).set_pin("2", "135790864213", by="1", at=NOW)  # the same PIN as the manager's
+    create_roster(path).set_pin(
+        "2", "135790864213", changed_by="1", changed_at=NOW
+    )  # the same PIN as the manager's
     text = path.read_text()
     assert "135790864213" not in text
     assert "246801975318" not in text
@@ -62,10 +64,14 @@ def test_the_roster_file_holds_no_pin_and_a_separate_salt_for_each_person(path):
 
 
 def test_each_roster_change_is_recorded_with_its_author(path):
-    roster = create_roster(path).set_pin("2", "97531086", by="2", at=NOW).disable_person("2", by="1", at=NOW)
+    roster = (
+        create_roster(path)
+        .set_pin("2", "97531086", changed_by="2", changed_at=NOW)
+        .disable_person("2", changed_by="1", changed_at=NOW)
+    )
     assert roster.get("2") is None
     assert roster.authenticate("2", "97531086") is None
-    assert roster.enable_person("2", by="1", at=NOW).authenticate("2", "97531086") == MECHANIC
+    assert roster.enable_person("2", changed_by="1", changed_at=NOW).authenticate("2", "97531086") == MECHANIC
     assert [(c.what, c.by) for c in Roster.load(path).changes] == [
         ("added", ""),
         ("added", "1"),
@@ -79,25 +85,33 @@ def test_each_roster_change_is_recorded_with_its_author(path):
     ("change", "message"),
     [
         (
-            lambda r: r.enrol_person(Person("2", "Else", Role.MECHANIC), "246801975318", by="1", at=NOW),
+            lambda r: r.enrol_person(
+                Person("2", "Else", Role.MECHANIC), "246801975318", changed_by="1", changed_at=NOW
+            ),
             "2 already belongs to Max",
         ),
         (
-            lambda r: r.enrol_person(Person("x", "Else", Role.MECHANIC), "246801975318", by="1", at=NOW),
+            lambda r: r.enrol_person(
+                Person("x", "Else", Role.MECHANIC), "246801975318", changed_by="1", changed_at=NOW
+            ),
             "1 to 8 digits",
         ),
         (
-            lambda r: r.enrol_person(Person("3", " ", Role.MECHANIC), "246801975318", by="1", at=NOW),
+            lambda r: r.enrol_person(
+                Person("3", " ", Role.MECHANIC), "246801975318", changed_by="1", changed_at=NOW
+            ),
             "name ' '",
         ),
         (
-            lambda r: r.enrol_person(Person("3", "A\nB", Role.MECHANIC), "246801975318", by="1", at=NOW),
+            lambda r: r.enrol_person(
+                Person("3", "A\nB", Role.MECHANIC), "246801975318", changed_by="1", changed_at=NOW
+            ),
             "printable",
         ),
-        (lambda r: r.disable_person("1", by="1", at=NOW), "the last person who can enrol"),
-        (lambda r: r.disable_person("7", by="1", at=NOW), "nobody has the staff number '7'"),
-        (lambda r: r.set_pin("7", "246801975318", by="1", at=NOW), "nobody has"),
-        (lambda r: r.set_pin("2", "1111", by="1", at=NOW), "equal or consecutive"),
+        (lambda r: r.disable_person("1", changed_by="1", changed_at=NOW), "the last person who can enrol"),
+        (lambda r: r.disable_person("7", changed_by="1", changed_at=NOW), "nobody has the staff number '7'"),
+        (lambda r: r.set_pin("7", "246801975318", changed_by="1", changed_at=NOW), "nobody has"),
+        (lambda r: r.set_pin("2", "1111", changed_by="1", changed_at=NOW), "equal or consecutive"),
     ],
 )
 def test_an_invalid_roster_change_is_refused_and_leaves_the_file_unchanged(path, change, message):
@@ -117,7 +131,7 @@ def test_the_first_person_enrolled_must_have_the_permission_to_enrol_others(path
 def test_a_roster_change_based_on_an_outdated_read_is_refused(path):
     first = create_roster(path)
     second = Roster.load(path)
-    first.disable_person("2", by="1", at=NOW)
+    first.disable_person("2", changed_by="1", changed_at=NOW)
     with pytest.raises(RosterError, match="somebody else has just changed it"):
         second.set_pin("2", "864200", changed_by="1", changed_at=NOW)
     assert Roster.load(path).get("2") is None

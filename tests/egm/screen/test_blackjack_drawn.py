@@ -14,7 +14,7 @@ from egm.screen.layout import LANDSCAPE, PORTRAIT
 from egm.screen.painter import Painter
 from egm.screen.picture import Picture
 from egm.screen.scenes.cards import add_split_number, format_hand_name
-from egm.screen.scenes.dealt import build_current_hands
+from egm.screen.scenes.dealt_hands import build_current_hands
 from egm.screen.scenes.decision_text import format_turn
 from egm.screen.scenes.help import list_help_sheets
 from egm.screen.scenes.stage import Stage

@@ -8,12 +8,12 @@ from egm.kernel.service_pages import Replay
 from egm.screen.layout import LANDSCAPE
 from egm.screen.message_reducer import build_recall_view
 from egm.screen.painter import Painter
-from egm.screen.scenes.dealt import build_current_hands
-from egm.screen.scenes.felt_glass import format_spot_lines
-from egm.screen.scenes.hand import lay_out_hand_keys
-from egm.screen.scenes.pays import format_pay, list_pay_table_entries
+from egm.screen.presentation import StepTimes
+from egm.screen.scenes.chip_keys import lay_out_hand_keys
+from egm.screen.scenes.dealt_hands import build_current_hands
+from egm.screen.scenes.pay_table import format_pay, list_pay_table_entries
 from egm.screen.scenes.stage import Stage
-from egm.screen.show import StepTimes
+from egm.screen.scenes.table_side_panels import format_spot_lines
 from egm.screen.text import Texts
 from egm.screen.view import Action
 from tools.dev.gallery.felts import felt, felt_scenes

@@ -11,9 +11,9 @@ from egm.screen.layout import LANDSCAPE
 from egm.screen.message_reducer import apply_message
 from egm.screen.picture import Picture
 from egm.screen.roads import count_most_and_least_frequent_signs
+from egm.screen.scenes.card_faces import draw_card_art
 from egm.screen.scenes.cards import _format_hand_label
-from egm.screen.scenes.dealt import read_final_hands
-from egm.screen.scenes.faces import draw_card_art
+from egm.screen.scenes.dealt_hands import read_final_hands
 from egm.screen.scenes.scoreboard import is_scoreboard_drawn
 from egm.screen.view import Action, build_view_timeline
 from tools.dev.gallery.felts import felt, felt_scenes

@@ -8,7 +8,7 @@ from test_player_information import words_on
 
 from egm.screen.layout import LANDSCAPE
 from egm.screen.picture import Picture
-from egm.screen.show import is_feature_step
+from egm.screen.presentation import is_feature_step
 from egm.screen.text import LOCALE_BY_LANGUAGE, Texts
 from egm.screen.view import build_view_timeline
 from paytables import list_library_games

@@ -12,11 +12,11 @@ from egm.play.installed_games import InstalledGame
 from egm.progressive.pools import ProgressivePools
 from egm.screen.layout import LANDSCAPE, PORTRAIT, build_telephone_layout
 from egm.screen.painter import Painter
+from egm.screen.presentation import StepTimes
+from egm.screen.scenes.card_faces import FACE_DOWN_CARD_CODE
 from egm.screen.scenes.cards import _find_base_hand, _list_hands_with_area, _place_hands, format_hand_name
-from egm.screen.scenes.dealt import DealtHand, build_current_hands
-from egm.screen.scenes.faces import FACE_DOWN_CARD_CODE
+from egm.screen.scenes.dealt_hands import DealtHand, build_current_hands
 from egm.screen.scenes.stage import Stage
-from egm.screen.show import StepTimes
 from egm.screen.steps import TableStep
 from egm.screen.text import Texts
 from paytables import Choice, list_table_games, load_game

@@ -6,10 +6,10 @@ from rigs.layouts import LAYOUTS
 from rigs.painters import TextPainter
 from test_alignment import Scribe
 
-from egm.screen.cloth import lay_out_felt, list_felt_parts
-from egm.screen.flow import find_felt_rect
 from egm.screen.input_reducer import apply_action
 from egm.screen.picture import Picture
+from egm.screen.roulette_layout import lay_out_felt, list_felt_parts
+from egm.screen.spot_layout import find_felt_rect
 from egm.screen.view import Action
 from tools.dev.gallery.felts import felt, felt_scenes
 from tools.lab.views import build_idle_view

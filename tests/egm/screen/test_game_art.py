@@ -14,8 +14,8 @@ from click.testing import CliRunner
 from egm.config.cabinet_file import CabinetFile
 from egm.screen.art.files import read_unchanged_file
 from egm.screen.audio.cues import SoundPlayer, find_sound_family
-from egm.screen.audio.making import SoundStore, build_own_family_name
 from egm.screen.audio.scores import PEAK_SHARE_BY_CHANNEL, list_own_cues
+from egm.screen.audio.sound_store import SoundStore, build_own_family_name
 from egm.screen.painter import Painter
 from egm.screen.view import View
 from egm.verify.own_files import list_own_definition_files

@@ -10,8 +10,8 @@ from click.testing import CliRunner
 from test_game_art import SVG, game_of_ones_own, png
 
 from egm.kernel.messages import ArtFile
-from egm.screen.art import own
-from egm.screen.art.own import PICTURE_BYTES, draw_in_child_process
+from egm.screen.art import game_pictures
+from egm.screen.art.game_pictures import PICTURE_BYTES, draw_in_child_process
 from egm.screen.painter import Painter
 from paytables import load_game
 from paytables.assets import PICTURE_BYTES_MAX
@@ -113,7 +113,7 @@ def test_a_game_with_hostile_pictures_shows_the_screens_drawings(mine, theme, ca
 
 
 def test_pictures_share_one_limit_of_time(monkeypatch):
-    monkeypatch.setattr(own, "_game_drawing_seconds_max", 1.5)
+    monkeypatch.setattr(game_pictures, "_game_drawing_seconds_max", 1.5)
     began = time.monotonic()
     answers = draw_in_child_process([(f"{n}.svg", HOSTILE["slow"][0]) for n in range(64)])
     assert all(isinstance(answer, str) for answer in answers)
@@ -124,11 +124,11 @@ def test_pictures_share_one_limit_of_time(monkeypatch):
 
 
 def test_without_answer_of_the_drawing_process_the_screens_drawings_are_shown(monkeypatch, tmp_path):
-    monkeypatch.setattr(own, "build_python_command", lambda *_: ("/bin/sh", "-c", "exec sleep 60"))
-    monkeypatch.setattr(own, "_PROCESS_SECONDS_MAX", 0.2)
+    monkeypatch.setattr(game_pictures, "build_python_command", lambda *_: ("/bin/sh", "-c", "exec sleep 60"))
+    monkeypatch.setattr(game_pictures, "_PROCESS_SECONDS_MAX", 0.2)
     assert [type(answer) for answer in draw_in_child_process([("a.png", png())] * 2)] == [str, str]
-    monkeypatch.setattr(own, "build_python_command", lambda *_: ("/no/such/program",))
+    monkeypatch.setattr(game_pictures, "build_python_command", lambda *_: ("/no/such/program",))
     assert [type(answer) for answer in draw_in_child_process([("a.png", png())])] == [str]
     path = tmp_path / "a.png"
     path.write_bytes(png())
-    assert own.get_game_picture(ArtFile(path=str(path), sha256="0" * 64), 40) is None
+    assert game_pictures.get_game_picture(ArtFile(path=str(path), sha256="0" * 64), 40) is None

@@ -5,7 +5,7 @@ from dataclasses import replace
 import pygame
 import pytest
 
-from egm.screen import marks
+from egm.screen import keno_slip
 from egm.screen.input_reducer import apply_action
 from egm.screen.layout import LANDSCAPE, PORTRAIT
 from egm.screen.message_reducer import apply_message
@@ -45,7 +45,7 @@ def test_marks_become_a_bet_the_game_accepts(published, keno, source, theme):
     assert (wish.name, wish.value) == ("bet", 2)
     wager = source.build_wager(wish.value, **wish.options)
     assert wager.credits == 2
-    assert marks.build_slip_from_wager(wager.options) == view.slip
+    assert keno_slip.build_slip_from_wager(wager.options) == view.slip
     assert view.slip.numbers == {7, 18, 33}
 
 
@@ -59,11 +59,11 @@ def test_too_few_marks_are_no_bet_and_play_has_no_effect(published, keno, theme)
 def test_after_every_mark_the_bet_shown_is_the_price_of_play(published, theme):
     """Not the price of the ticket bought before: what the marks cost, and nothing while they make no ticket."""
     asked = 0
-    for game in (game for game in published if marks.is_keno_game(game)):
+    for game in (game for game in published if keno_slip.is_keno_game(game)):
         view = build_idle_view(published, game, "en", bet_credits=max(game.bet_options))
         stage = Stage(Painter(theme), Texts("en"), LANDSCAPE, view)
         assert compute_meter_figures(stage).bet_credits == max(game.bet_options)
-        for number in range(1, max(marks.list_permitted_spot_counts(game)) + 1):
+        for number in range(1, max(keno_slip.list_permitted_spot_counts(game)) + 1):
             view, wishes = marked(view, theme, number)
             bought = wishes[0].value if wishes else 0
             assert compute_meter_figures(replace(stage, view=view)).bet_credits == bought, (game.id, number)
@@ -76,7 +76,7 @@ def test_after_every_mark_the_bet_shown_is_the_price_of_play(published, theme):
 @pytest.mark.requirement("M-03")
 def test_no_more_numbers_can_be_marked_than_the_largest_card_has(published, keno, theme):
     view, _ = marked(build_idle_view(published, keno, "en"), theme, *range(1, 30))
-    assert len(view.slip.numbers) == max(marks.list_permitted_spot_counts(keno))
+    assert len(view.slip.numbers) == max(keno_slip.list_permitted_spot_counts(keno))
     view, _ = marked(view, theme, 1)
     assert 1 not in view.slip.numbers, "a second touch takes the mark away"
 
@@ -86,7 +86,9 @@ def test_the_stake_of_a_card_steps_through_the_permitted_stakes(published, keno,
     view, _ = marked(build_idle_view(published, keno, "en", bet_credits=1), theme, 1, 2, 3)
     wish = apply_action(view, Action("bet_more"), theme)[1][0]
     assert (wish.value, wish.options["selections"][0]["stakes"]) == (2, {"3": 2})
-    assert apply_action(view, Action("bet_max"), theme)[1][0].value == max(marks.list_permitted_stakes(keno))
+    assert apply_action(view, Action("bet_max"), theme)[1][0].value == max(
+        keno_slip.list_permitted_stakes(keno)
+    )
 
 
 @pytest.mark.requirement("M-18")
@@ -108,7 +110,7 @@ def test_a_restarted_screen_shows_the_current_card(published, keno, source):
     options = source.build_wager(1, selections=[{"groups": [[4, 5, 6]], "stakes": {"3": 1}}]).options
     view = build_idle_view(published, keno, "en", bet_credits=1, bet_wager=dict(options))
     assert view.slip.numbers == {4, 5, 6}
-    assert not marks.build_slip_from_wager(dict(source.build_wager(1).options)).has_marks, (
+    assert not keno_slip.build_slip_from_wager(dict(source.build_wager(1).options)).has_marks, (
         "a quick pick has no marks yet"
     )
 
@@ -186,11 +188,11 @@ def test_several_cards_and_groups_are_the_bet_the_real_game_takes(published, ken
     assert len(view.slip.cards) == 3
     view = laid(view, theme, source, "mark", 60)  # the last group loses a number, and is empty then refilled
     view = laid(view, theme, source, "mark", 60)
-    assert marks.compute_slip_cost(keno, view.slip, 1) >= 5
+    assert keno_slip.compute_slip_cost(keno, view.slip, 1) >= 5
     view = laid(view, theme, source, "card", 0)
     assert view.slip.numbers == {7, 18, 33}
     view = laid(view, theme, source, "bet_more")
-    assert marks.find_current_stake(view.snapshot, keno) == marks.list_permitted_stakes(keno)[1]
+    assert keno_slip.find_current_stake(view.snapshot, keno) == keno_slip.list_permitted_stakes(keno)[1]
 
 
 @pytest.mark.requirement("M-03", "M-04")
@@ -201,7 +203,7 @@ def test_a_card_is_added_only_to_playable_cards_up_to_the_games_maximum(publishe
         for number in (1, 2, 3):
             view = laid(view, theme, source, "mark", number) if number not in view.slip.numbers else view
         view = laid(view, theme, source, "new_card")
-    assert len(view.slip.cards) == marks.find_maximum_per_ticket(keno, "selections")
+    assert len(view.slip.cards) == keno_slip.find_maximum_per_ticket(keno, "selections")
 
 
 @pytest.mark.requirement("P-07")
@@ -209,18 +211,20 @@ def test_stakes_on_a_wheel_rise_by_area_up_to_the_limit_of_a_spin(published, gam
     wheel = next(game for game in published if game.id == "river-wheel")
     source = next(game for game in games if game.id == "river-wheel")
     view = build_idle_view(published, wheel, "en", bet_credits=6)
-    assert marks.read_area_stakes(wheel, view.snapshot) == dict.fromkeys(
+    assert keno_slip.read_area_stakes(wheel, view.snapshot) == dict.fromkeys(
         ("otter", "heron", "trout", "loon", "bear", "star"), 1
     )
     view = laid(view, theme, source, "area", "bear")
-    assert marks.read_area_stakes(wheel, view.snapshot)["bear"] == 2
+    assert keno_slip.read_area_stakes(wheel, view.snapshot)["bear"] == 2
     for _ in range(4):
         view = laid(view, theme, source, "area", "bear")
-    assert "bear" not in marks.read_area_stakes(wheel, view.snapshot), "after the highest stake comes none"
+    assert "bear" not in keno_slip.read_area_stakes(wheel, view.snapshot), (
+        "after the highest stake comes none"
+    )
     for area in ("otter", "heron", "trout", "loon", "bear", "star"):
         for _ in range(9):
             view = laid(view, theme, source, "area", area)
-            assert 0 < sum(marks.read_area_stakes(wheel, view.snapshot).values()) <= 150
+            assert 0 < sum(keno_slip.read_area_stakes(wheel, view.snapshot).values()) <= 150
     picture = Picture(theme)
     areas = [touch.action.value for touch in picture.list_touches(view) if touch.action.name == "area"]
     assert areas == ["otter", "heron", "trout", "loon", "bear", "star"]
@@ -240,22 +244,22 @@ def test_draws_a_paid_bonus_and_a_stake_for_each_card_are_chosen_on_the_screen(p
     wager = view.snapshot.bet_wager
     assert (wager["draws"], wager["bonuses"]) == (2, ["northern-lights"])
     assert (
-        view.snapshot.bet_credits == marks.compute_slip_cost(game, view.slip, 1) == 4
+        view.snapshot.bet_credits == keno_slip.compute_slip_cost(game, view.slip, 1) == 4
     )  # the bonus doubles it, twice
-    assert marks.build_slip_from_wager(wager).with_first_card == view.slip.with_first_card
+    assert keno_slip.build_slip_from_wager(wager).with_first_card == view.slip.with_first_card
     assert apply_action(view, Action("play"), theme)[1][0].name == "play"
-    for _ in marks.list_draws_on_offer(game)[1:]:
+    for _ in keno_slip.list_draws_on_offer(game)[1:]:
         view = laid(view, theme, source, "draws")
     assert view.slip.draws == 1, "after the most, one again"
     view = laid(view, theme, source, "bonus", "northern-lights")
     assert view.slip.bonuses == ()
     view = laid(view, theme, source, "bet_more")
-    if marks.find_maximum_per_ticket(game, "selections") > 1:
+    if keno_slip.find_maximum_per_ticket(game, "selections") > 1:
         view = laid(view, theme, source, "new_card")
         for number in (1, 2, 3):
             view = laid(view, theme, source, "mark", number)
         view = laid(
-            replace(view, slip=marks.build_slip_from_wager(view.snapshot.bet_wager)),
+            replace(view, slip=keno_slip.build_slip_from_wager(view.snapshot.bet_wager)),
             theme,
             source,
             "bet_less",
@@ -280,7 +284,7 @@ def test_the_key_of_a_named_ticket_states_its_name_and_price(published, games, t
         assert form["name"][language] in said
         assert cents == view.snapshot.bet_credits * view.snapshot.denomination_cents
         seen.add(said)
-        for cost in marks.list_form_prices(
+        for cost in keno_slip.list_form_prices(
             game, form
         ):  # the bet keys walk this ticket's prices, and no other's
             while view.snapshot.bet_credits < cost:
@@ -288,7 +292,7 @@ def test_the_key_of_a_named_ticket_states_its_name_and_price(published, games, t
             ticket = source.build_wager(cost, form=form["id"]).options
             assert view.snapshot.bet_wager == {"form": form["id"]}
             assert (ticket["draws"], ticket["bonuses"]) == (form["draws"], form["bonuses"])
-            assert marks.find_current_form(game, view.snapshot)["id"] == form["id"]
+            assert keno_slip.find_current_form(game, view.snapshot)["id"] == form["id"]
     assert len(seen) == len(game.presentation["forms"])
 
 
@@ -324,21 +328,22 @@ def test_the_price_of_a_named_ticket_depends_on_no_other_choice(published, games
     """Its price was the one nearest to the bet: it changed on the glass as another ticket was chosen."""
     asked = 0
     for game in published:
-        if not marks.is_keno_game(game):
+        if not keno_slip.is_keno_game(game):
             continue
         view = build_idle_view(published, game, "en")
         made = next(each for each in games if each.id == game.id)
-        forms = marks.list_forms_on_offer(game)
-        show_outcome = {form["id"]: marks.compute_form_price(game, form, stake) for form in forms}
+        forms = keno_slip.list_forms_on_offer(game)
+        show_outcome = {form["id"]: keno_slip.compute_form_price(game, form, stake) for form in forms}
         view = replace(
-            view, snapshot=after_bet(view, marks.request_form(forms[0], show_outcome[forms[0]["id"]]), made)
+            view,
+            snapshot=after_bet(view, keno_slip.request_form(forms[0], show_outcome[forms[0]["id"]]), made),
         )
         for form in (*forms[1:], *forms):
-            (wish,) = marks.request_form_choice(game, view.snapshot, form["id"])
+            (wish,) = keno_slip.request_form_choice(game, view.snapshot, form["id"])
             assert (wish.value, wish.options) == (show_outcome[form["id"]], {"form": form["id"]})
             view = replace(view, snapshot=after_bet(view, wish, made))
             assert {
-                each["id"]: marks.compute_current_form_price(game, each, view.snapshot) for each in forms
+                each["id"]: keno_slip.compute_current_form_price(game, each, view.snapshot) for each in forms
             } == show_outcome
             asked += 1
     assert asked > 10

@@ -28,7 +28,7 @@ from egm.screen.picture import Picture
 from egm.screen.scenes import chrome, keno, progressive, wins
 from egm.screen.scenes.deck import compute_meter_figures
 from egm.screen.scenes.help import list_help_sheets
-from egm.screen.scenes.pays import format_pay, list_pay_table_entries
+from egm.screen.scenes.pay_table import format_pay, list_pay_table_entries
 from egm.screen.scenes.reels import ReelGrid
 from egm.screen.scenes.stage import Stage
 from egm.screen.scenes.status import choose_status

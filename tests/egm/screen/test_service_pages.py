@@ -26,7 +26,7 @@ from egm.screen.input_reducer import apply_action
 from egm.screen.layout import LANDSCAPE, PORTRAIT
 from egm.screen.message_reducer import apply_message
 from egm.screen.picture import Picture
-from egm.screen.show import PRESENTATION_SECONDS_MAX
+from egm.screen.presentation import PRESENTATION_SECONDS_MAX
 from egm.screen.view import Action, Scene, build_view_timeline
 from tools.dev.gallery import pages
 from tools.lab.views import build_idle_view

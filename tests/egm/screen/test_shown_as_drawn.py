@@ -11,9 +11,9 @@ from rigs.painters import TextPainter
 from egm.screen.motion import ReelTravel
 from egm.screen.outcome import ReelSpin
 from egm.screen.picture import Picture
+from egm.screen.presentation import build_timeline
 from egm.screen.scenes import reels
 from egm.screen.scenes.reels import _choose_strip
-from egm.screen.show import build_timeline
 from egm.screen.theme import load_theme
 from egm.screen.view import build_view_timeline
 from egm.testing.machine import ScriptedStep

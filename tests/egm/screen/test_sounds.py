@@ -27,7 +27,6 @@ from egm.screen.audio.cues import (
     list_cues_between,
     list_loops_to_play,
 )
-from egm.screen.audio.making import COMMON_FAMILY, SoundStore, read_family_sounds
 from egm.screen.audio.mixer import SoundMixer
 from egm.screen.audio.scores import (
     PEAK_SHARE_BY_CHANNEL,
@@ -38,6 +37,7 @@ from egm.screen.audio.scores import (
     read_sound_table,
     synthesise_cue,
 )
+from egm.screen.audio.sound_store import COMMON_FAMILY, SoundStore, read_family_sounds
 from egm.screen.audio.synthesis import SAMPLES_PER_SECOND
 from egm.screen.message_reducer import apply_message
 from egm.screen.view import ATTRACT_DELAY_SECONDS, Scene, build_view_timeline

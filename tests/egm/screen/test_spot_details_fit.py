@@ -6,7 +6,7 @@ import pytest
 from egm.screen.input_reducer import apply_action
 from egm.screen.layout import LANDSCAPE, PORTRAIT
 from egm.screen.picture import Picture
-from egm.screen.scenes import felt_glass
+from egm.screen.scenes import table_side_panels
 from egm.screen.view import Action
 from paytables import list_table_games
 from tools.dev.gallery.felts import FELTS, felt
@@ -26,14 +26,14 @@ def each_table():
 @pytest.mark.parametrize("name", [*each_table()])
 def test_the_details_of_each_kind_of_spot_fit(theme, monkeypatch, name, layout, language):
     drawn = {}
-    draw = felt_glass._draw_spot_details
+    draw = table_side_panels._draw_spot_details
 
     def measured(stage, spot, rect):
         used = draw(stage, spot, rect)
         drawn[spot.id] = used - rect[3]
         return used
 
-    monkeypatch.setattr(felt_glass, "_draw_spot_details", measured)
+    monkeypatch.setattr(table_side_panels, "_draw_spot_details", measured)
     game, told = felt(name)
     view = build_idle_view((told,), told, language, felt=game.rules.build_current_view())
     picture = Picture(theme, layout=layout)

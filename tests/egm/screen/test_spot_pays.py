@@ -7,9 +7,9 @@ import pytest
 
 from egm.screen.layout import LANDSCAPE
 from egm.screen.painter import Painter
-from egm.screen.scenes.felt_glass import format_question_lines, format_spot_lines
-from egm.screen.scenes.pays import list_pay_rows
+from egm.screen.scenes.pay_table import list_pay_rows
 from egm.screen.scenes.stage import Stage
+from egm.screen.scenes.table_side_panels import format_question_lines, format_spot_lines
 from egm.screen.text import Texts
 from paytables import list_table_games, load_game
 from tools.dev.gallery.felts import felt, felt_scenes

@@ -14,7 +14,7 @@ from egm.screen.input_reducer import apply_action
 from egm.screen.layout import LANDSCAPE, PORTRAIT
 from egm.screen.message_reducer import apply_message
 from egm.screen.picture import Picture
-from egm.screen.scenes.dealt import build_current_hands, read_final_hands
+from egm.screen.scenes.dealt_hands import build_current_hands, read_final_hands
 from egm.screen.scenes.deck import compute_meter_figures, format_key_label, is_key_lit
 from egm.screen.scenes.status import choose_status
 from egm.screen.theme import load_theme

@@ -9,19 +9,19 @@ from rigs.layouts import LAYOUTS, PHONE
 from rigs.painters import TextPainter
 
 from egm.kernel.messages import GameOutcome, Notice
-from egm.screen.cloth import (
+from egm.screen.input_reducer import apply_action
+from egm.screen.layout import LANDSCAPE, PORTRAIT, is_inside
+from egm.screen.message_reducer import advance_time, apply_message
+from egm.screen.picture import Picture
+from egm.screen.roulette_layout import (
     RACETRACK_PART_NAME,
     find_open_layout_part,
     lay_out_felt,
     list_felt_parts,
     list_street_sheets,
 )
-from egm.screen.input_reducer import apply_action
-from egm.screen.layout import LANDSCAPE, PORTRAIT, is_inside
-from egm.screen.message_reducer import advance_time, apply_message
-from egm.screen.picture import Picture
 from egm.screen.scenes.felt import _list_bets_to_draw
-from egm.screen.scenes.felt_glass import _format_result_sign, find_settled_step, list_shown_results
+from egm.screen.scenes.table_side_panels import _format_result_sign, find_settled_step, list_shown_results
 from egm.screen.table import build_bet_limits, find_reason_spot_is_closed, read_registered_bets
 from egm.screen.view import Action, build_view_timeline, compute_bet_credits, has_unsent_bet
 from paytables import WagerError, list_table_games

@@ -13,8 +13,8 @@ from egm.kernel.events import EventType
 from egm.screen.input_reducer import apply_action
 from egm.screen.layout import LANDSCAPE, PORTRAIT
 from egm.screen.picture import Picture
-from egm.screen.scenes.felt_glass import format_spot_lines
-from egm.screen.scenes.rotor import find_pocket_index
+from egm.screen.scenes.roulette_wheel import find_pocket_index
+from egm.screen.scenes.table_side_panels import format_spot_lines
 from egm.screen.text import Texts
 from egm.screen.view import Action
 from paytables.contract import Round

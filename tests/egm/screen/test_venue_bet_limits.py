@@ -4,8 +4,8 @@ import pytest
 from test_visit import Visit
 
 from egm.screen.layout import LANDSCAPE
-from egm.screen.scenes.felt_glass import format_spot_lines
-from egm.screen.scenes.hand import lay_out_hand_keys
+from egm.screen.scenes.chip_keys import lay_out_hand_keys
+from egm.screen.scenes.table_side_panels import format_spot_lines
 from egm.screen.view import compute_bet_credits, has_unsent_bet, list_available_bets
 
 

@@ -12,10 +12,10 @@ from egm.screen.message_reducer import advance_time, apply_bench_reply, apply_me
 from egm.screen.outcome import OutcomeError
 from egm.screen.painter import Painter
 from egm.screen.picture import Picture
+from egm.screen.presentation import PRESENTATION_SECONDS_MAX
 from egm.screen.scenes.deck import compute_meter_figures, is_key_lit
 from egm.screen.scenes.drawer import RESULT_SECONDS
 from egm.screen.scenes.stage import Stage
-from egm.screen.show import PRESENTATION_SECONDS_MAX
 from egm.screen.text import Texts
 from egm.screen.view import Action, PlayerPage, Scene, View, build_view_timeline, is_show_running
 from tools.dev.gallery import Walk, play_game, show_outcome

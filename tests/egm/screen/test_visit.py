@@ -16,8 +16,8 @@ from egm.kernel.events import EventType
 from egm.kernel.games import InstalledGames
 from egm.kernel.messages import Hello, Notice
 from egm.screen.input_reducer import apply_action
+from egm.screen.keno_slip import read_area_stakes
 from egm.screen.layout import LANDSCAPE
-from egm.screen.marks import read_area_stakes
 from egm.screen.message_reducer import advance_time, apply_message
 from egm.screen.painter import Painter
 from egm.screen.picture import Picture

@@ -13,7 +13,7 @@ from egm.screen.input_reducer import apply_action
 from egm.screen.message_reducer import apply_message
 from egm.screen.painter import Painter
 from egm.screen.picture import Picture
-from egm.screen.scenes.rotor import draw_roulette_wheel
+from egm.screen.scenes.roulette_wheel import draw_roulette_wheel
 from egm.screen.table import TABLE_ACTIONS, read_registered_bets
 from egm.screen.view import Action, View, build_view_timeline
 

@@ -19,7 +19,7 @@ from egm.verify.manifest import (
     read_signing_key,
 )
 from egm.verify.own_files import list_own_definition_files
-from egm.verify.tree import SoftwareScope, list_software_files
+from egm.verify.software_files import SoftwareScope, list_software_files
 from paytables import DefinitionError, load_game
 from paytables.definition import LIBRARY
 

@@ -14,7 +14,7 @@ from rigs.software import Installation
 
 from egm.config.cabinet_file import load_cabinet
 from egm.errors import LocalError, OperatorError
-from egm.verify import tree
+from egm.verify import software_files
 from egm.verify.digest import (
     SignatureAlgorithm,
     compute_component_digests,
@@ -34,7 +34,7 @@ from egm.verify.manifest import (
     read_signing_key,
 )
 from egm.verify.own_files import list_own_definition_files
-from egm.verify.tree import (
+from egm.verify.software_files import (
     COMPONENTS,
     PRODUCT_PACKAGES,
     SoftwareScope,
@@ -112,8 +112,8 @@ def test_a_foreign_file_is_found_in_any_package_folder(installation):
 
 @pytest.mark.requirement("A-12", "A-15")
 def test_a_foreign_or_altered_file_is_found_among_compiled_modules_and_libraries(tmp_path, monkeypatch):
-    monkeypatch.setattr(tree, "_find_package_folder", tmp_path.joinpath)
-    monkeypatch.setattr(tree.sysconfig, "get_path", lambda _kind: str(tmp_path / "site"))
+    monkeypatch.setattr(software_files, "_find_package_folder", tmp_path.joinpath)
+    monkeypatch.setattr(software_files.sysconfig, "get_path", lambda _kind: str(tmp_path / "site"))
     for package in (*PRODUCT_PACKAGES, "site"):
         (tmp_path / package / "__pycache__").mkdir(parents=True)
     (compiled := tmp_path / "rng" / "__pycache__" / "draws.pyc").write_bytes(b"compiled")

@@ -11,7 +11,7 @@ from click.testing import CliRunner
 from egm.config.cabinet_file import DEFAULT_CABINET, StateFolder, load_cabinet
 from egm.errors import OperatorError
 from egm.isolated import build_python_command
-from egm.people import Role, Roster, tries
+from egm.people import Role, Roster, wrong_pins
 from egm.people.demonstration import DEMONSTRATION_FILE_NAME
 from egm.staff.service.sign_in import read_staff
 from egm.testing.machine import MachineRig
@@ -204,15 +204,15 @@ def test_wrong_pins_at_a_terminal_lock_the_number_and_are_recorded_in_the_journa
     read_staff(rig.machine)
     assert len(rig.records("sign_in.refused")) == 6
     assert "locked" in people(*words, "1", typed=("135790",), status=1)  # recorded, and still locked
-    monkeypatch.setattr(tries, "_read_uptime_seconds", lambda: 10**9)
+    monkeypatch.setattr(wrong_pins, "_read_uptime_seconds", lambda: 10**9)
     people(*words, "1", typed=("135790", "864200", "864200"))
     rig.close()
 
 
 def test_two_terminals_cannot_check_pins_at_the_same_time(people, tmp_path):
     with (
-        tries.edit_wrong_pins(tmp_path, wait=True),
+        wrong_pins.edit_wrong_pins(tmp_path, wait=True),
         pytest.raises(BlockingIOError),
-        tries.edit_wrong_pins(tmp_path, wait=False),
+        wrong_pins.edit_wrong_pins(tmp_path, wait=False),
     ):
         pass

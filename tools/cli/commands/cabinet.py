@@ -13,14 +13,14 @@ from serial.tools.list_ports import comports
 
 from egm.app.preflight import iter_preflight_faults, iter_unknown_profiles_and_games
 from egm.clock import SystemClock
-from egm.collector import pause_garbage_collector
 from egm.config.cabinet_file import CabinetFile, GameTable, find_default_state_folder, load_cabinet
+from egm.config.computer_checks import find_shared_folders, find_stable_port_name
 from egm.config.faults import ConfigFault, TomlLineNumbers, parse_key_path, read_toml
-from egm.config.on_this_computer import find_shared_folders, find_stable_port_name
 from egm.config.schema import build_schema as cabinet_schema
 from egm.config.schema import find_unchanged_example_values
 from egm.devices.catalogue import PROTOCOLS
 from egm.errors import OperatorError
+from egm.garbage_collector import pause_garbage_collector
 from egm.people import Permission
 from egm.play.keys import PlayKey
 from egm.profiles import list_profile_ids, load_profile

@@ -143,7 +143,7 @@ def check(file: str, jurisdiction: str | None) -> None:
 
 def _require_drawable(file: str, game: Game) -> None:
     """Raise ``click.ClickException`` if the screen cannot display one of the game's pictures."""
-    from egm.screen.art.own import draw_in_child_process  # noqa: PLC0415 (pygame, which no other command here needs)
+    from egm.screen.art.game_pictures import draw_in_child_process  # noqa: PLC0415 (pygame, which no other command here needs)
 
     keys_by_name = {name: key for key, name in game.art.pictures.items() if name in game.assets}
     answers = (

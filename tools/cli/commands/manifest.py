@@ -25,7 +25,7 @@ from egm.verify.manifest import (
     read_signing_key,
 )
 from egm.verify.own_files import list_own_definition_files
-from egm.verify.tree import SoftwareScope, list_software_files, list_uncompiled_modules
+from egm.verify.software_files import SoftwareScope, list_software_files, list_uncompiled_modules
 from paytables.source import read_contents
 from paytables.wording import format_count
 from tools.cli.result_file import describe_file_error, write_result

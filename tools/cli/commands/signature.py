@@ -8,7 +8,7 @@ from egm.config.cabinet_file import load_cabinet
 from egm.errors import LocalError, OperatorError
 from egm.verify.digest import SignatureAlgorithm, compute_signatures, read_seed
 from egm.verify.own_files import find_software_scope
-from egm.verify.tree import COMPONENTS, list_software_files
+from egm.verify.software_files import COMPONENTS, list_software_files
 from tools.cli.tables import Column, OutputFormat, Table, add_format_options, show
 
 

@@ -16,7 +16,7 @@ from egm.verify.manifest import (
     format_public_key,
     read_signing_key,
 )
-from egm.verify.tree import SoftwareScope, list_software_files
+from egm.verify.software_files import SoftwareScope, list_software_files
 from tools.dev.bench import Figure, measure_milliseconds
 
 _ROUNDS: Final = 9

@@ -13,13 +13,13 @@ from egm.kernel.messages import (
     ProgressiveWin,
 )
 from egm.screen.input_reducer import apply_action
+from egm.screen.keno_slip import is_keno_game, list_permitted_spot_counts
 from egm.screen.layout import Layout
-from egm.screen.marks import is_keno_game, list_permitted_spot_counts
 from egm.screen.message_reducer import apply_message
 from egm.screen.painter import Painter
+from egm.screen.presentation import has_feature_title_card
 from egm.screen.scenes.help import list_help_sheets
 from egm.screen.scenes.stage import Stage
-from egm.screen.show import has_feature_title_card
 from egm.screen.text import Texts
 from egm.screen.theme import Theme
 from egm.screen.view import Action, PlayerPage, View, build_view_timeline

@@ -7,13 +7,13 @@ from typing import Final
 
 from egm.kernel.messages import DecisionRequest, FeltState, GameOutcome, GameView
 from egm.play.showing import list_answer_costs
-from egm.screen.cloth import list_felt_parts, list_street_sheets
 from egm.screen.input_reducer import apply_action
 from egm.screen.layout import Layout
 from egm.screen.message_reducer import apply_message
 from egm.screen.painter import Painter
-from egm.screen.scenes.felt_glass import list_prize_pages
+from egm.screen.roulette_layout import list_felt_parts, list_street_sheets
 from egm.screen.scenes.stage import Stage
+from egm.screen.scenes.table_side_panels import list_prize_pages
 from egm.screen.table import Table
 from egm.screen.text import Texts
 from egm.screen.theme import Theme

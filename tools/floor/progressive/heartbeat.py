@@ -11,8 +11,8 @@ from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError
 
 from egm.config.levels import LevelId
 from egm.errors import OperatorError
+from egm.message_errors import format_first_error
 from egm.progressive.messages import MESSAGE_BYTES_MAX, Cents, ProgressiveMessageError
-from egm.validation import format_first_error
 from tools.floor.progressive.sign import Plate
 
 #: Nanoseconds between two heartbeats.

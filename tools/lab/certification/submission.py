@@ -23,7 +23,7 @@ from egm.errors import OperatorError
 from egm.profiles import Profile
 from egm.verify import manifest
 from egm.verify.digest import compute_digests
-from egm.verify.tree import SoftwareScope, list_software_files
+from egm.verify.software_files import SoftwareScope, list_software_files
 from meters.chart import ACCOUNTS
 from meters.table import METERS, OCCURRENCE_METERS
 from paytables import Analysis, Game

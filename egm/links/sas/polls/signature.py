@@ -20,7 +20,7 @@ from egm.links.sas.wire import LongPoll
 from egm.verify.digest import SignatureAlgorithm
 from egm.verify.examine import sign_in_child_process
 from egm.verify.own_files import list_own_definition_files
-from egm.verify.tree import SoftwareScope, find_components
+from egm.verify.software_files import SoftwareScope, find_components
 
 #: Command code of the ROM signature poll.
 _ROM_SIGNATURE_POLL: Final = 0x21

@@ -4,16 +4,16 @@ from collections.abc import Sequence
 from typing import Final
 
 from egm.kernel.messages import GameView
+from egm.screen.keno_slip import compute_current_form_price, find_current_form
 from egm.screen.layout import SMALL_PRINT_LINE_HEIGHT, Layout
-from egm.screen.marks import compute_current_form_price, find_current_form
 from egm.screen.outcome import PrizeTableRow, ReelField, compute_prize_at_bet
 from egm.screen.painter import Rect, TextStyle
-from egm.screen.scenes.felt_glass import draw_table_side_panels
 from egm.screen.scenes.keno import lay_out_form_rows, list_keno_prizes
 from egm.screen.scenes.limits_sign import LIMITS_STYLE, draw_limits_sign, lay_out_small_print
 from egm.screen.scenes.progressive import draw_levels, list_levels_beside_field
 from egm.screen.scenes.reels import render_symbol
 from egm.screen.scenes.stage import Stage, draw_heading
+from egm.screen.scenes.table_side_panels import draw_table_side_panels
 from egm.screen.scenes.wheel import draw_wheel_side_panels, is_wheel_game_shown
 from egm.screen.scenes.wins import find_lit_win
 from egm.screen.text import Texts

@@ -9,9 +9,9 @@ from egm.screen.painter import FACT_SEPARATOR, Rect, TextStyle
 from egm.screen.roads import count_most_and_least_frequent_signs
 from egm.screen.round_result import RoundResultView
 from egm.screen.scenes.cards import add_split_number, format_settlement
+from egm.screen.scenes.chip_keys import draw_hand_key, format_group_name, lay_out_hand_keys, list_felt_touches
 from egm.screen.scenes.decision_text import format_option
-from egm.screen.scenes.hand import draw_hand_key, format_group_name, lay_out_hand_keys, list_felt_touches
-from egm.screen.scenes.pays import (
+from egm.screen.scenes.pay_table import (
     PayRow,
     compute_pay_rows_height,
     draw_pay_panels,
@@ -20,7 +20,7 @@ from egm.screen.scenes.pays import (
     list_pay_rows,
 )
 from egm.screen.scenes.progressive import draw_level, list_levels_beside_field
-from egm.screen.scenes.rotor import POCKET_COLOURS, format_short_sign
+from egm.screen.scenes.roulette_wheel import POCKET_COLOURS, format_short_sign
 from egm.screen.scenes.stage import BLACK, WHITE, Stage
 from egm.screen.steps import TableStep
 from egm.screen.table import Spot, Table, build_bet_limits, find_reason_spot_is_closed, is_bet_on

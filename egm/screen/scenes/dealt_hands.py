@@ -4,8 +4,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from egm.screen.scenes.faces import FACE_DOWN_CARD_CODE
-from egm.screen.show import StepTimes
+from egm.screen.presentation import StepTimes
+from egm.screen.scenes.card_faces import FACE_DOWN_CARD_CODE
 from egm.screen.steps import TableStep
 
 

@@ -3,20 +3,20 @@
 import re
 from typing import Final
 
-from egm.screen.cloth import (
+from egm.screen.layout import Layout
+from egm.screen.painter import Rect, TextStyle
+from egm.screen.roulette_layout import (
     RACETRACK_PART_NAME,
     find_open_layout_part,
     lay_out_felt,
     lay_out_part_tabs,
     list_felt_parts,
 )
-from egm.screen.flow import list_page_spots, split_common_words
-from egm.screen.layout import Layout
-from egm.screen.painter import Rect, TextStyle
+from egm.screen.scenes.card_faces import draw_suits
 from egm.screen.scenes.cards import find_suits_rect
 from egm.screen.scenes.chips import draw_chip, find_chip_colour
-from egm.screen.scenes.faces import draw_suits
 from egm.screen.scenes.stage import Stage, draw_button
+from egm.screen.spot_layout import list_page_spots, split_common_words
 from egm.screen.table import ChipsOnTable, Spot, Table, build_bet_limits, find_chip_value, list_chip_values
 from egm.screen.view import (
     Action,

@@ -3,14 +3,17 @@
 A roulette layout is measured in streets (rows of three numbers). The coordinate ``u`` counts streets: the zeros lie
 below 0, and the column bets start at 12. The coordinate ``v``, 0 to 3, lies across the streets. The lines between
 numbers are too close together to be touched reliably. Only one kind of inside bet is therefore open at a time, and its
-touch areas fill the layout. The layout of any other table has rows of spots (:mod:`egm.screen.flow`).
+touch areas fill the layout. The layout of any other table has rows of spots (:mod:`egm.screen.spot_layout`).
 """
 
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from egm.screen.flow import (
+from egm.screen.layout import Layout
+from egm.screen.painter import Rect
+from egm.screen.pockets import map_pockets_to_straights
+from egm.screen.spot_layout import (
     OUTSIDE_BET_HEIGHT,
     FeltCell,
     FeltLayout,
@@ -23,9 +26,6 @@ from egm.screen.flow import (
     lay_out_rows,
     place_chip_beside_label,
 )
-from egm.screen.layout import Layout
-from egm.screen.painter import Rect
-from egm.screen.pockets import map_pockets_to_straights
 from egm.screen.table import ChipsOnTable, Spot, Table
 from egm.screen.view import Action
 
