@@ -25,7 +25,7 @@ CONFIDENCE_QUANTILES: Final[Mapping[str, str]] = {
 CONFIDENCE_BAND_GAMES: Final = (1_000, 10_000, 100_000, 1_000_000, 10_000_000, 100_000_000)
 
 
-class Depth(StrEnum):
+class AnalysisDepth(StrEnum):
     """The levels of analysis, from cheapest to most complete.
 
     The return alone takes milliseconds; prizes and features with their odds take somewhat longer; variances
@@ -57,11 +57,11 @@ class WinDistribution:
     """The number of equally likely cases."""
     counts: Mapping[int, int]
     """The number of cases that win each number of credits."""
-    tail: Fraction = Fraction(0)
+    unlisted_probability: Fraction = Fraction(0)
     """The probability of the cases that are left out of ``counts``; zero if none is."""
 
     def __post_init__(self) -> None:
-        if Fraction(sum(self.counts.values()), self.total) + self.tail != 1:
+        if Fraction(sum(self.counts.values()), self.total) + self.unlisted_probability != 1:
             raise ValueError("the cases of a distribution and its tail must add to one")
 
     def compute_moment(self, power: int) -> Fraction:
@@ -74,7 +74,7 @@ class WinDistribution:
 
     def cap_wins(self, max_win: int) -> "WinDistribution":
         """Return the distribution with each win limited to ``max_win`` credits; a tail counts as ``max_win``."""
-        tail = self.tail * self.total
+        tail = self.unlisted_probability * self.total
         total, unit = self.total * tail.denominator, tail.denominator
         counts: dict[int, int] = {max_win: tail.numerator} if tail else {}
         for win, count in self.counts.items():
@@ -83,11 +83,14 @@ class WinDistribution:
 
     def compute_chance_of_at_least(self, win: int) -> Fraction:
         """Return the probability of winning at least ``win`` credits; the tail is included."""
-        return Fraction(sum(n for w, n in self.counts.items() if w >= win), self.total) + self.tail
+        return (
+            Fraction(sum(n for w, n in self.counts.items() if w >= win), self.total)
+            + self.unlisted_probability
+        )
 
     def find_largest_expected_win(self, times: int, games: int) -> int:
         """Return the largest amount that at least ``times`` of ``games`` games win or exceed on average; 0 if none."""
-        missing_amount = Fraction(times, games) * self.total - self.tail * self.total
+        missing_amount = Fraction(times, games) * self.total - self.unlisted_probability * self.total
         for win in sorted(self.counts, reverse=True):
             missing_amount -= self.counts[win]
             if missing_amount <= 0:
@@ -101,7 +104,7 @@ class PrizeFigures:
 
     name: str
     """The name of the prize on the PAR sheet."""
-    where: str
+    stage_or_spot: str
     """The stage, betting spot, side bet or pay table in which the prize is won."""
     credits: int
     """The credits that the prize pays."""
@@ -121,7 +124,7 @@ class PrizeFigures:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ProgressiveShare:
+class ProgressiveFigures:
     """What one progressive level contributes to a bet: odds, return at reset, increment, and break-even meter.
 
     The break-even meter takes into account the other prizes of the stake that plays for the level. It and the
@@ -142,10 +145,10 @@ class ProgressiveShare:
     """The level's amount that raises the return of the stake to 100 %, or None if no amount does."""
     ceiling_credits: int | None = None
     """Highest secret amount of a mystery level; its ``rate`` is the mean from reset to hit."""
-    shares: Mapping[Fraction, Fraction] = field(default_factory=dict)
+    partial_hit_rates: Mapping[Fraction, Fraction] = field(default_factory=dict)
     """The mean number of hits per game that pay only a part of the level, by that part."""
 
-    def scale_to_wager(self, stake: int, cost_credits: int) -> "ProgressiveShare":
+    def scale_to_wager(self, stake: int, cost_credits: int) -> "ProgressiveFigures":
         """Return this level's contribution to a wager of ``cost_credits``, of which only ``stake`` plays for it."""
         part = Fraction(stake, cost_credits)
         return replace(self, rtp_at_reset=self.rtp_at_reset * part, increment=self.increment * part)
@@ -153,7 +156,7 @@ class ProgressiveShare:
     @property
     def mean_partial_share(self) -> Fraction:
         """Return the average fraction of the level's amount that one game wins by partial-jackpot hits."""
-        return sum((share * rate for share, rate in self.shares.items()), Fraction(0))
+        return sum((share * rate for share, rate in self.partial_hit_rates.items()), Fraction(0))
 
     def compute_reset_cost(self, cost_credits: int) -> Fraction:
         """Return the operator's expected cost of resetting this level after wins, per credit wagered.
@@ -184,7 +187,7 @@ class ProgressiveShare:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class MerchandiseShare:
+class MerchandiseFigures:
     """A prize in kind in a bet's figures: how often one game wins it on average, and its stated value.
 
     No return includes it; :meth:`compute_rtp_at` states its share separately.
@@ -260,9 +263,9 @@ class BetAnalysis:
     """How often each prize is won, and what it returns."""
     features: tuple[FeatureFigures, ...] = ()
     """The figures of each feature that the bet can start."""
-    progressives: tuple[ProgressiveShare, ...] = ()
+    progressives: tuple[ProgressiveFigures, ...] = ()
     """What each progressive level contributes to the bet."""
-    merchandise: tuple[MerchandiseShare, ...] = ()
+    merchandise: tuple[MerchandiseFigures, ...] = ()
     """How often the bet wins each prize in kind."""
     variance: Fraction | None = None
     """The variance of the win, in squared credits."""
@@ -278,7 +281,7 @@ class BetAnalysis:
     """The highest possible win, in credits."""
     max_win_probability: Fraction | None = None
     """The probability of the highest win."""
-    doubled: DoubleUpFigures | None = None
+    double_up: DoubleUpFigures | None = None
     """Figures for a player who doubles every win as often as the game allows; None if there is no double-up."""
     strategy: str | None = None
     """The name of the strategy that these figures assume; None if the player decides nothing."""
@@ -340,11 +343,13 @@ class BetAnalysis:
         """Return the largest possible win of one game, double-up included; None if it was not computed."""
         highest = self.max_win_credits
         return (
-            highest if highest is None or self.doubled is None else max(highest, self.doubled.win_max_credits)
+            highest
+            if highest is None or self.double_up is None
+            else max(highest, self.double_up.win_max_credits)
         )
 
     @property
-    def never_won(self) -> tuple[PrizeFigures, ...]:
+    def prizes_never_won(self) -> tuple[PrizeFigures, ...]:
         """Return the prizes of the pay table that no result of the game wins."""
         return tuple(prize for prize in self.prizes if not prize.rate)
 
@@ -356,7 +361,7 @@ class BetAnalysis:
         )
 
     @property
-    def raised_credits(self) -> Fraction:
+    def mean_raise_credits(self) -> Fraction:
         """Return the mean amount that raises add to the bet, under the strategy."""
         return (self.mean_staked_credits or Fraction(self.cost_credits)) - self.cost_credits
 
@@ -365,15 +370,15 @@ class BetAnalysis:
         """Return the standard deviation of one game's win in units of its bet, or None if it was not requested."""
         return None if self.variance is None else math.sqrt(self.variance / self.cost_credits**2)
 
-    def compute_rtp_counting(self, counted: Literal["nothing", "reset", "all"]) -> Fraction:
-        """Return the RTP of the bet, with progressive levels included as far as ``counted`` says.
+    def compute_rtp_including_levels(self, levels: Literal["nothing", "reset", "all"]) -> Fraction:
+        """Return the RTP of the bet, with progressive levels included as far as ``levels`` says.
 
-        ``nothing``: without the levels; ``reset``: with their reset values; ``features``: with resets and
+        ``nothing``: without the levels; ``reset``: with their reset values; ``all``: with resets and
         increments.
         """
-        if counted == "nothing":
+        if levels == "nothing":
             return self.rtp
-        if counted == "all":
+        if levels == "all":
             return self.rtp_with_progressives
         return self.rtp + sum((p.rtp_at_reset for p in self.progressives), Fraction(0))
 
@@ -418,15 +423,15 @@ class Analysis:
         """Return the RTP of a player who chooses the worst bet and the worst decision every time."""
         return min(bet.rtp if bet.worst_rtp is None else bet.worst_rtp for bet in self.bets)
 
-    def list_prizes_not_bought(self) -> dict[str, tuple[str, ...]]:
+    def list_prizes_unavailable_by_bet(self) -> dict[str, tuple[str, ...]]:
         """Return, for each bet, the pay-table prizes that it cannot win but another bet can."""
         tables: dict[str, set[str]] = {}
         for bet in self.bets:
             for prize in bet.prizes:
-                tables.setdefault(prize.where, set()).add(prize.name)
+                tables.setdefault(prize.stage_or_spot, set()).add(prize.name)
         missing_prizes = {
-            bet.bet: {(p.where, name) for p in bet.prizes for name in tables[p.where]}
-            - {(p.where, p.name) for p in bet.prizes}
+            bet.bet: {(p.stage_or_spot, name) for p in bet.prizes for name in tables[p.stage_or_spot]}
+            - {(p.stage_or_spot, p.name) for p in bet.prizes}
             for bet in self.bets
         }
         return {

@@ -13,18 +13,18 @@ from typing import Any, Final, Generic, Protocol, TypeAlias, TypeVar
 from pydantic import BaseModel
 
 from paytables import definition, prose
-from paytables.analysis import Analysis, BetAnalysis, Depth
+from paytables.analysis import Analysis, AnalysisDepth, BetAnalysis
 from paytables.assets import add_digests, read_assets
 from paytables.contract import (
     Bet,
     Choice,
-    Draw,
+    DefinitionRemark,
+    DrawSource,
     Json,
-    LevelPlay,
+    LevelParticipation,
     Outcome,
     Play,
     PrizeInKind,
-    Remark,
     Settlement,
     Spot,
     TimeCharge,
@@ -76,7 +76,7 @@ class Rules(Protocol):
     def build_wager(self, credits_: int, **options: Json) -> Wager:
         """Return the game's wager of that many credits. Raises WagerError if the game does not offer it."""
 
-    def play(self, wager: Wager, draw: Draw) -> Play:
+    def play(self, wager: Wager, draw: DrawSource) -> Play:
         """Play one round of the game: a generator of steps (:mod:`paytables.contract.round`)."""
 
     def list_spots(self) -> tuple[Spot, ...]:
@@ -101,7 +101,7 @@ class Rules(Protocol):
         """Return whether a seat must be the same player position in every round (the table state names seats)."""
 
     @property
-    def levy(self) -> Fraction | None:
+    def levy_rate(self) -> Fraction | None:
         """Return the share of wins that the house takes if players play against each other, otherwise None.
 
         It is the certified figure of such a game, instead of a return (Monaco art. 19.3).
@@ -151,16 +151,16 @@ class Rules(Protocol):
         Bets that the rules do not allow the player to take down remain in the table and have no settlement.
         """
 
-    def find_most_after_double_up(self, win_credits: int) -> int:
+    def find_highest_win_after_double_up(self, win_credits: int) -> int:
         """Return the highest win, in credits, that a win of up to ``win_credits`` can become in the double-up.
 
         Without a double-up, it is ``win_credits``.
         """
 
-    def list_levels(self, wager: Wager) -> tuple[LevelPlay, ...]:
+    def list_levels(self, wager: Wager) -> tuple[LevelParticipation, ...]:
         """Return the progressive levels for which a wager plays, in the order of the definition."""
 
-    def list_every_level(self) -> tuple[LevelPlay, ...]:
+    def list_every_level(self) -> tuple[LevelParticipation, ...]:
         """Return each progressive level of the game, once for each stake that a wager can have on it."""
 
     def list_prizes_in_kind(self) -> tuple[PrizeInKind, ...]:
@@ -169,13 +169,13 @@ class Rules(Protocol):
     def build_presentation(self) -> dict[str, object]:
         """Return what a screen needs to draw the game before the first round, as JSON data."""
 
-    def explain(self) -> tuple[str, ...]:
+    def explain_pays(self) -> tuple[str, ...]:
         """Return sentences on what the game pays, which a designer can compare with the design sheet."""
 
-    def list_remarks(self) -> tuple[Remark, ...]:
+    def list_remarks(self) -> tuple[DefinitionRemark, ...]:
         """Return remarks on parts of the game's definition that are legal but may surprise."""
 
-    def analyse(self, depth: Depth) -> Analysis:
+    def analyse(self, depth: AnalysisDepth) -> Analysis:
         """Return the exact figures of the game; ``depth`` selects how many of them are computed."""
 
     def compute_reserve(self, wager: Wager) -> int:
@@ -241,7 +241,9 @@ class Game:
     """The game's own pictures and sounds."""
     assets: Mapping[str, Source] = field(default_factory=dict, compare=False)
     """The game's own pictures and sounds by file name, as they were read; empty for a game made from data."""
-    _analyses: dict[Depth, Analysis] = field(default_factory=dict, init=False, repr=False, compare=False)
+    _analyses: dict[AnalysisDepth, Analysis] = field(
+        default_factory=dict, init=False, repr=False, compare=False
+    )
     """Cache of the game's figures by analysis depth (:func:`analyse`)."""
 
     @property
@@ -288,11 +290,11 @@ class Game:
         """Return the game's wager of ``credits_``. Raises :class:`WagerError` if the game does not offer it."""
         return self.rules.build_wager(credits_, **options)
 
-    def round_cost(self, credits_: int) -> int:
+    def compute_round_cost(self, credits_: int) -> int:
         """Return the most credits that a round with this bet can cost, raises of the certified strategy included."""
         return credits_ + self.rules.compute_reserve(self.rules.build_wager(credits_))
 
-    def play(self, wager: Wager, draw: Draw) -> Play:
+    def play(self, wager: Wager, draw: DrawSource) -> Play:
         """Play one round of the game: a generator of steps that returns the outcome."""
         return self.rules.play(wager, draw)
 
@@ -301,18 +303,18 @@ class Game:
         rules = self.rules.with_table_state(table)
         return self if rules is self.rules else replace(self, rules=rules)
 
-    def find_most_after_double_up(self, win_credits: int) -> int:
+    def find_highest_win_after_double_up(self, win_credits: int) -> int:
         """Return the highest win, in credits, that a win of up to ``win_credits`` can become in the double-up.
 
         Without a double-up, it is ``win_credits``.
         """
-        return self.rules.find_most_after_double_up(win_credits)
+        return self.rules.find_highest_win_after_double_up(win_credits)
 
-    def list_levels(self, wager: Wager) -> tuple[LevelPlay, ...]:
+    def list_levels(self, wager: Wager) -> tuple[LevelParticipation, ...]:
         """Return the progressive levels for which a wager plays, in the order of the definition."""
         return self.rules.list_levels(wager)
 
-    def list_every_level(self) -> tuple[LevelPlay, ...]:
+    def list_every_level(self) -> tuple[LevelParticipation, ...]:
         """Return each progressive level of the game, once for each stake that a wager can have on it."""
         return self.rules.list_every_level()
 
@@ -445,7 +447,7 @@ def _build_from_source(source: Source, assets: _NamedAssets) -> Game:
     return game
 
 
-def play_through(game: Game, wager: Wager, draw: Draw, choices: Iterable[Choice] = ()) -> Outcome:
+def play_through(game: Game, wager: Wager, draw: DrawSource, choices: Iterable[Choice] = ()) -> Outcome:
     """Play one game to its end with the given choices and return its outcome.
 
     Raises :class:`ChoiceError` if the choices do not fit the game's decisions.
@@ -453,10 +455,10 @@ def play_through(game: Game, wager: Wager, draw: Draw, choices: Iterable[Choice]
     return play_with_choices(game.play(wager, draw), wager, choices)
 
 
-def analyse(game: Game, depth: Depth = Depth.FULL) -> Analysis:
+def analyse(game: Game, depth: AnalysisDepth = AnalysisDepth.FULL) -> Analysis:
     """Return the exact figures of ``game``, computed once for each depth.
 
-    ``Depth.RETURN`` takes milliseconds and needs no laboratory package.
+    ``AnalysisDepth.RETURN`` takes milliseconds and needs no laboratory package.
     """
     analyses = game._analyses  # noqa: SLF001 (this function fills the fields that a game stores)
     if depth not in analyses:
@@ -464,11 +466,11 @@ def analyse(game: Game, depth: Depth = Depth.FULL) -> Analysis:
     return analyses[depth]
 
 
-def _iter_help_figure_remarks(game: Game) -> Iterator[Remark]:
+def _iter_help_figure_remarks(game: Game) -> Iterator[DefinitionRemark]:
     """Yield a remark on each number in a game's help text that occurs neither in its definition nor in its pays."""
     known_names = (
         prose.find_numbers_in_definition(game.text)
-        | prose.find_figures(*game.rules.explain())
+        | prose.find_figures(*game.rules.explain_pays())
         | find_family(game.family).help_figures
     )
     for code, text in prose.read_help_texts(game.text).items():
@@ -478,10 +480,10 @@ def _iter_help_figure_remarks(game: Game) -> Iterator[Remark]:
             if not any(reading <= known_names for reading in prose.find_readings(figure))
         ]:
             words = f"mentions {', '.join(dict.fromkeys(strange))}, which is not a number of the game"
-            yield Remark(f"game.help.{code}", words)
+            yield DefinitionRemark(f"game.help.{code}", words)
 
 
-def _iter_zero_win_remarks(game: Game) -> Iterator[Remark]:
+def _iter_zero_win_remarks(game: Game) -> Iterator[DefinitionRemark]:
     """Yield a remark on each pay that returns only the stake, such as ``0:1`` and ``x1``."""
     rows = game.build_presentation().get("pays")
     shown_odds = [(f"spot {spot.id}", spot.odds) for spot in game.rules.list_spots()]
@@ -490,10 +492,10 @@ def _iter_zero_win_remarks(game: Game) -> Iterator[Remark]:
     )
     for subject, odds in shown_odds:
         if odds in {"0:1", "x1"}:
-            yield Remark(subject, f"pays {odds}: a win only returns the stake")
+            yield DefinitionRemark(subject, f"pays {odds}: a win only returns the stake")
 
 
-def list_remarks(game: Game, analysis: Analysis | None) -> tuple[Remark, ...]:
+def list_remarks(game: Game, analysis: Analysis | None) -> tuple[DefinitionRemark, ...]:
     """Return remarks on what is legal in a game but may surprise, from its rules and from its figures.
 
     ``analysis`` may be of any depth, or None if the figures are beyond exact computation.
@@ -506,18 +508,20 @@ def list_remarks(game: Game, analysis: Analysis | None) -> tuple[Remark, ...]:
     for bet in () if analysis is None else analysis.bets:
         if bet.rtp > 1:
             words = f"returns more than {bet.rtp * 100 // 1:,} %: the player wins in the long run"
-            remarks.append(Remark(f"bet {bet.bet}", words))
+            remarks.append(DefinitionRemark(f"bet {bet.bet}", words))
         elif bet.rtp == 1 and required_spots.isdisjoint({bet.bet, bet.bet.partition(" ")[0]}):
             words = "returns 100 %: the operator keeps nothing"
-            remarks.append(Remark(f"bet {bet.bet}", words))
+            remarks.append(DefinitionRemark(f"bet {bet.bet}", words))
         remarks += [
-            Remark(f"bet {bet.bet}", f"no result wins {p.where} {p.name}: others take its place")
-            for p in bet.never_won
+            DefinitionRemark(
+                f"bet {bet.bet}", f"no result wins {p.stage_or_spot} {p.name}: others take its place"
+            )
+            for p in bet.prizes_never_won
         ]
         most = bet.win_max_credits
         if most is not None and most * max(game.denominations_cents) > definition.DEFINITION_CREDITS_MAX:
             remarks.append(
-                Remark(
+                DefinitionRemark(
                     f"bet {bet.bet}",
                     f"may win {most:,} credits: more cents than a ten-digit meter holds",
                 )

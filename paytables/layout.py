@@ -19,11 +19,11 @@ from typing import Annotated, Any, Final, Literal, Self, TypeAlias, TypedDict
 from pydantic import BeforeValidator, Field, WithJsonSchema, model_validator
 
 from paytables import companions, exposure
-from paytables.analysis import BetAnalysis, Depth, PrizeFigures, WinDistribution
+from paytables.analysis import AnalysisDepth, BetAnalysis, PrizeFigures, WinDistribution
 from paytables.contract import Bet, Json, Settlement, Spot, Wager
 from paytables.definition import Definition, Identifier, PositiveInt, Strict, Text
 from paytables.errors import DefinitionError, WagerError
-from paytables.tableless import Tableless
+from paytables.tableless import TablelessRules
 from paytables.wording import format_count
 
 #: The maximum number of seats in one round.
@@ -382,7 +382,7 @@ class TableLayout:
             },
         )
 
-    def round_cost(self, bets: Mapping[str, int]) -> int:
+    def compute_round_cost(self, bets: Mapping[str, int]) -> int:
         """Return the most credits that a round with a seat's bets may cost, with all stakes added during it."""
         return sum(bets.values()) + self.compute_reserve(
             Bet(name, bet_credits) for name, bet_credits in bets.items()
@@ -392,7 +392,7 @@ class TableLayout:
         """Return the maximum bet on a spot if a round may cost at most ``credits_``; 0 means no bet."""
         steps = range(spot.bet_min, spot.bet_max + 1, spot.bet_step)
         count = bisect_right(
-            steps, credits_, key=lambda n: self.round_cost(self.find_smallest_bets_with(spot, n))
+            steps, credits_, key=lambda n: self.compute_round_cost(self.find_smallest_bets_with(spot, n))
         )
         return steps[count - 1] if count else 0
 
@@ -468,7 +468,7 @@ class TableLayout:
         }
 
 
-class TableRules(Tableless):
+class TableRules(TablelessRules):
     """Base class of the rules of table games: betting spots, and wagers made of bets on them."""
 
     @property
@@ -636,11 +636,11 @@ def build_distribution(wins: Mapping[int, int | Fraction]) -> WinDistribution:
 
 def compute_mean_return(wager: Wager, cases: Iterable[WeightedResult]) -> Fraction:
     """Return the mean return of a wager per credit of its cost, computed from every possible result."""
-    return analyse_cases("", wager, cases, Depth.RETURN).rtp
+    return analyse_cases("", wager, cases, AnalysisDepth.RETURN).rtp
 
 
 def analyse_cases(
-    name: str, wager: Wager, cases: Iterable[WeightedResult], depth: Depth = Depth.FULL
+    name: str, wager: Wager, cases: Iterable[WeightedResult], depth: AnalysisDepth = AnalysisDepth.FULL
 ) -> BetAnalysis:
     """Return the exact figures of one seat's wager from every possible result.
 
@@ -676,14 +676,14 @@ def analyse_cases(
         cycle=total_weight if is_counted else None,
         mean_staked_credits=cost + Fraction(added_weight, total_weight) if added_weight else None,
     )
-    if depth is Depth.RETURN:
+    if depth is AnalysisDepth.RETURN:
         return figures
     return replace(
         figures,
         prizes=tuple(
             PrizeFigures(
                 name=prize,
-                where=spot,
+                stage_or_spot=spot,
                 credits=credits_,
                 rate=Fraction(weight, total_weight),
                 rtp=Fraction(weight * credits_, total_weight * cost),

@@ -30,7 +30,7 @@ class DisclosedAward:
 
     name: str
     """The name of the award."""
-    where: str
+    stage_or_spot: str
     """The stage in which the award is won; empty for levels and prizes in kind."""
     credits: int | None
     """The pay without multipliers, or a level's reset value; None for a prize in kind."""
@@ -48,14 +48,14 @@ class DisclosedAward:
 def list_awards(bet: BetAnalysis) -> list[DisclosedAward]:
     """Return every award that a way to bet can win, rarest first. The top awards are those that pay the most.
 
-    The analysis must include prizes (:attr:`paytables.Depth.PRIZES` or more).
+    The analysis must include prizes (:attr:`paytables.AnalysisDepth.PRIZES` or more).
     """
-    prizes = [(p.name, p.where, p.credits, p.rate) for p in bet.prizes if p.credits]
+    prizes = [(p.name, p.stage_or_spot, p.credits, p.rate) for p in bet.prizes if p.credits]
     prizes += [(p.level, "", p.reset_credits, p.rate) for p in bet.progressives]
     most = max((credits_ for _, _, credits_, _ in prizes), default=0)
     awards = [DisclosedAward(*row, is_top=row[2] == most) for row in prizes if row[3]]
     awards += [DisclosedAward(m.prize, "", None, m.rate) for m in bet.merchandise if m.rate]
-    return sorted(awards, key=lambda award: (award.rate, award.where, award.name))
+    return sorted(awards, key=lambda award: (award.rate, award.stage_or_spot, award.name))
 
 
 def list_longer_awards(candidates: Sequence[DisclosedAward], limits: OddsLimits) -> list[DisclosedAward]:

@@ -9,14 +9,14 @@ from abc import abstractmethod
 from collections.abc import Generator, Mapping, Sequence
 
 from paytables.contract import (
-    ALL_STAKED_CUE,
+    ALL_STAKED_OPTION,
     DECISION_OF_SEATS,
     NO_SEAT,
-    STAKES_RETURNED_CUE,
+    STAKES_RETURNED_OPTION,
     Bet,
     Choice,
     Decision,
-    Draw,
+    DrawSource,
     Play,
     Step,
     Wager,
@@ -32,14 +32,14 @@ class SeatedRules(TableRules):
     """Base class of the rules of games in which each seat has its own hand: one round, and each seat's view of it."""
 
     @abstractmethod
-    def play_seats(self, bets: Sequence[Bet], draw: Draw, viewer: int | None) -> Play:
+    def play_seats(self, bets: Sequence[Bet], draw: DrawSource, viewer: int | None) -> Play:
         """Play a round with the bets of every seat, as the seat ``viewer`` sees it.
 
         Cards that only other seats may see are face down in its cues, prompts and display. With ``viewer``
         None, one player plays alone and sees everything.
         """
 
-    def play(self, wager: Wager, draw: Draw) -> Play:
+    def play(self, wager: Wager, draw: DrawSource) -> Play:
         """Play a round: alone, or as one seat of several."""
         accepted = self.build_wager(wager.credits, **wager.options)
         bets, seat = (*accepted.bets, *accepted.bets_of_other_seats), accepted.seat
@@ -118,5 +118,5 @@ def ask_whether_all_staked(
     """
     if viewer is None:
         return True
-    decision = Decision(DECISION_OF_SEATS, (ALL_STAKED_CUE, STAKES_RETURNED_CUE), display, seat=NO_SEAT)
-    return bool(decision.check((yield decision)) == ALL_STAKED_CUE)
+    decision = Decision(DECISION_OF_SEATS, (ALL_STAKED_OPTION, STAKES_RETURNED_OPTION), display, seat=NO_SEAT)
+    return bool(decision.check((yield decision)) == ALL_STAKED_OPTION)

@@ -13,8 +13,8 @@ from typing import Annotated, Final, TypeAlias
 
 from pydantic import BeforeValidator, Field, WithJsonSchema
 
-from paytables.analysis import ProgressiveShare
-from paytables.contract import LevelHit, LevelPlay, LevelShare
+from paytables.analysis import ProgressiveFigures
+from paytables.contract import LevelHit, LevelParticipation, PartialLevelHit
 from paytables.definition import Identifier, PositiveInt, Strict, Text
 from paytables.errors import DefinitionError
 from paytables.layout import ODDS_PATTERN, Limits, Odds
@@ -65,9 +65,9 @@ class SideBet:
     hit_rates: Mapping[Fraction, Fraction]
     """Mean hits per stake, by share of the level; hits of the whole level have share 1."""
 
-    def build_level_play(self, bets: int = 1) -> LevelPlay:
+    def build_level_play(self, bets: int = 1) -> LevelParticipation:
         """Return what ``bets`` such side bets contribute to the progressive level and may win of it."""
-        return LevelPlay(
+        return LevelParticipation(
             level=self.level.id,
             names=self.level.name.model_dump(),
             stake_credits=self.stake,
@@ -75,30 +75,30 @@ class SideBet:
             increment=Fraction(self.level.increment),
             reset_credits=self.level.reset_credits,
             spots=self.spots,
-            fed_credits=self.stake * bets,
-            shares={share: rate for share, rate in self.hit_rates.items() if share < 1},
+            contributing_credits=self.stake * bets,
+            partial_hit_rates={share: rate for share, rate in self.hit_rates.items() if share < 1},
         )
 
-    def compute_progressive_share(self, other_win_credits: Fraction, bets: int = 1) -> ProgressiveShare:
+    def compute_progressive_share(self, other_win_credits: Fraction, bets: int = 1) -> ProgressiveFigures:
         """Return the progressive level's part of the figures of ``bets`` such side bets.
 
         Each bet wins ``other_win_credits`` other credits on average.
         """
         mean = sum((share * rate for share, rate in self.hit_rates.items()), Fraction(0))
-        return ProgressiveShare(
+        return ProgressiveFigures(
             level=self.level.id,
             rate=bets * self.hit_rates[Fraction(1)],
             reset_credits=self.level.reset_credits,
             rtp_at_reset=mean * self.level.reset_credits / self.stake,
             increment=Fraction(self.level.increment),
             break_even_credits=(self.stake - other_win_credits) / mean,
-            shares={share: bets * rate for share, rate in self.hit_rates.items() if share < 1},
+            partial_hit_rates={share: bets * rate for share, rate in self.hit_rates.items() if share < 1},
         )
 
 
 def build_level_hit(level: Progressive, odds: Odds) -> LevelHit:
     """Return what a side bet's winning row wins of its progressive level: all of it, or a share."""
-    return level.id if odds.level_share == 1 else LevelShare(level.id, odds.level_share)
+    return level.id if odds.level_share == 1 else PartialLevelHit(level.id, odds.level_share)
 
 
 def levels_to_json(levels: Iterable[Progressive]) -> list[dict[str, object]]:

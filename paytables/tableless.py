@@ -5,7 +5,16 @@ from fractions import Fraction
 from typing import Protocol, Self
 
 from paytables.analysis import BetAnalysis
-from paytables.contract import Bet, LevelPlay, PrizeInKind, Settlement, Spot, TimeCharge, TimeToAct, Wager
+from paytables.contract import (
+    Bet,
+    LevelParticipation,
+    PrizeInKind,
+    Settlement,
+    Spot,
+    TimeCharge,
+    TimeToAct,
+    Wager,
+)
 
 
 class _RulesWithAnalysis(Protocol):
@@ -25,7 +34,7 @@ class _RulesWithBetOptions(Protocol):
         ...
 
 
-class Tableless:
+class TablelessRules:
     """Base class of the rules of games without spots, standing bets or levels; families override its defaults."""
 
     def list_spots(self) -> tuple[Spot, ...]:
@@ -50,7 +59,7 @@ class Tableless:
         return False
 
     @property
-    def levy(self) -> Fraction | None:
+    def levy_rate(self) -> Fraction | None:
         """Return None: the players play against the house, so the game is certified by its return."""
         return None
 
@@ -121,15 +130,15 @@ class Tableless:
         """Return the highest total bet of the game that is at most ``credits_``, or 0 if every bet costs more."""
         return max((bet for bet in self.bet_options if bet <= credits_), default=0)
 
-    def find_most_after_double_up(self, win_credits: int) -> int:
+    def find_highest_win_after_double_up(self, win_credits: int) -> int:
         """Return the win itself: the game has no double-up."""
         return win_credits
 
-    def list_levels(self, wager: Wager) -> tuple[LevelPlay, ...]:  # noqa: ARG002 (signature of the contract)
+    def list_levels(self, wager: Wager) -> tuple[LevelParticipation, ...]:  # noqa: ARG002 (signature of the contract)
         """Return no levels: the game has no progressives."""
         return ()
 
-    def list_every_level(self) -> tuple[LevelPlay, ...]:
+    def list_every_level(self) -> tuple[LevelParticipation, ...]:
         """Return no levels: the game has no progressives."""
         return ()
 

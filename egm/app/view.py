@@ -55,7 +55,7 @@ from egm.progressive.pools import ProgressivePools
 from egm.staff.desk import ServiceDesk
 from egm.staff.events import FilledForm
 from egm.staff.keys import StaffKey
-from paytables import Depth, Game, analyse
+from paytables import AnalysisDepth, Game, analyse
 from paytables.wording import format_percent
 
 #: Requests whose lamp is lit if the state table would accept them now, each with a valid example of its
@@ -238,14 +238,14 @@ def build_game_view(installed_game: InstalledGame, *, advice: bool = True) -> Ga
         art=build_game_art(game),
         chances=installed_game.bet_chances,
         returns=dict(installed_game.return_percent_by_spot_group),
-        levy_percent="" if game.rules.levy is None else format_percent(game.rules.levy),
+        levy_percent="" if game.rules.levy_rate is None else format_percent(game.rules.levy_rate),
         main_bet=next(iter(installed_game.return_percent_by_spot_group), ""),
     )
 
 
 def build_withdrawn_game_view(game: Game, denomination_cents: int) -> GameView:
     """Return the screen's view of an open game that is no longer offered, so that it can be played to its end."""
-    lowest_return = min(bet.rtp for bet in analyse(game, Depth.RETURN).bets)
+    lowest_return = min(bet.rtp for bet in analyse(game, AnalysisDepth.RETURN).bets)
     return build_game_view(
         InstalledGame(game, (denomination_cents,), lowest_return, ProgressivePools())
     ).model_copy(update={"offered": False})

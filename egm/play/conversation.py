@@ -18,11 +18,11 @@ from paytables import (
     Choice,
     Cue,
     Decision,
-    Draw,
+    DrawSource,
     Game,
     Outcome,
     PaytableError,
-    ReplayDraw,
+    ReplayDrawSource,
     ReplayError,
     Round,
     Settlement,
@@ -37,13 +37,13 @@ class _StepRandomSource:
     """
 
     def __init__(self) -> None:
-        self.current_source: Draw | None = None
+        self.current_source: DrawSource | None = None
 
-    def below(self, bound: int, purpose: str) -> int:
+    def draw_below(self, bound: int, purpose: str) -> int:
         """Return a random number from 0 to ``bound`` - 1 from the generator of the game's current step."""
         if self.current_source is None:
             raise GameDefectiveError("a game drew a random number outside its steps")
-        return self.current_source.below(bound, purpose)
+        return self.current_source.draw_below(bound, purpose)
 
 
 class GameConversation:
@@ -87,7 +87,7 @@ class GameConversation:
             bet.credits for bet in self.game.with_table_state(self.outcome.table).rules.list_standing_bets()
         )
 
-    def advance(self, draw: Draw, choice: Choice | None = None) -> None:
+    def advance(self, draw: DrawSource, choice: Choice | None = None) -> None:
         """Perform the next step of the game, with random numbers from ``draw``.
 
         The first step has no choice; each later one applies the player's ``choice``.
@@ -122,7 +122,7 @@ def replay_game(definition: Game, game: GameRecord) -> GameConversation:
     """
     conversation = GameConversation(definition, game.wager, game.table_state)
     for step in game.steps:
-        recorded = ReplayDraw(step.draws)
+        recorded = ReplayDrawSource(step.draws)
         conversation.advance(recorded, None if step.choice is None else Choice(step.choice))
         recorded.finish()
     if conversation.outcome != game.outcome or conversation.standing_credits != game.standing_credits:
@@ -183,6 +183,6 @@ def list_answers_without_draw(definition: Game, game: GameRecord) -> list[tuple[
     for option in () if decision is None else decision.options:
         conversation = replay_game(definition, game)
         with suppress(ReplayError):
-            conversation.advance(ReplayDraw(()), Choice(option))
+            conversation.advance(ReplayDrawSource(()), Choice(option))
             answers.append((option, conversation.outcome))
     return answers

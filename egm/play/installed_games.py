@@ -24,7 +24,7 @@ from egm.play.prize_limits import ComputeLargestPrizes, compute_largest_prizes, 
 from egm.profiles import Profile
 from egm.progressive.pools import ProgressivePools, create_pools, list_available_bets
 from egm.verify.certificate import Certificate
-from paytables import Analysis, BetAnalysis, Depth, Game, PaytableError, analyse, load_game
+from paytables import Analysis, AnalysisDepth, BetAnalysis, Game, PaytableError, analyse, load_game
 from paytables.odds import list_awards
 from paytables.wording import format_percent
 
@@ -154,9 +154,9 @@ def _examine_game(
         )
     minimum = profile.returns.find_minimum(game.family)
     counted_levels = profile.progressives.counted
-    analysis = analyse(game, Depth.PRIZES)
+    analysis = analyse(game, AnalysisDepth.PRIZES)
     bets = _list_offered_bets(game, analysis, level_slots)
-    returns = {bet.bet: bet.compute_rtp_counting(counted_levels) for bet in bets}
+    returns = {bet.bet: bet.compute_rtp_including_levels(counted_levels) for bet in bets}
     lowest_return = min(returns.values())
     bet_below_minimum = minimum.find_bet_below(
         {bet.bet: returns[bet.bet] for bet in bets if not bet.is_covered_by_players}
@@ -225,7 +225,7 @@ def _check_draws_and_prize_odds(game: Game, analysis: Analysis, profile: Profile
     for bet in analysis.bets:
         if bet.cycle == 1:
             raise OperatorError(f"{game.id}: its first result is always the same: no number is drawn")
-        for prize in bet.never_won:
+        for prize in bet.prizes_never_won:
             raise OperatorError(f"{game.id}: no result of bet {bet.bet} wins {prize.name}")
         for award in list_awards(bet):
             if limit is not None and award.rate * limit < 1:
@@ -234,7 +234,7 @@ def _check_draws_and_prize_odds(game: Game, analysis: Analysis, profile: Profile
                     f"the profile {profile.id} requires at least once in {limit:,}"
                 )
     if profile.awards.every_prize_at_every_bet:
-        for bet_name, names in analysis.list_prizes_not_bought().items():
+        for bet_name, names in analysis.list_prizes_unavailable_by_bet().items():
             raise OperatorError(
                 f"{game.id}: bet {bet_name} cannot win {', '.join(names)}; "
                 f"the profile {profile.id} requires every prize at every bet"
@@ -281,7 +281,7 @@ def _list_allowed_denominations(
         for cents in sorted(requested_cents)
         if not rules.credit_limit_cents or cents <= rules.credit_limit_cents
     ]
-    lowest_cost = min(map(game.round_cost, game.bet_options))
+    lowest_cost = min(map(game.compute_round_cost, game.bet_options))
     offered_cents = [cents for cents in offered_cents if lowest_cost * cents <= rules.bet_limit_cents]
     if not offered_cents:
         raise OperatorError(

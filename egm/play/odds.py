@@ -22,7 +22,9 @@ def list_long_odds(bets: Sequence[BetAnalysis], limits: OddsLimits) -> tuple[Lon
     costs_by_award: dict[tuple[str, str, int], list[int]] = {}
     for bet in bets:
         for award in list_longer_awards(list_awards(bet), limits):
-            costs_by_award.setdefault((award.name, award.where, award.one_in), []).append(bet.cost_credits)
+            costs_by_award.setdefault((award.name, award.stage_or_spot, award.one_in), []).append(
+                bet.cost_credits
+            )
     return tuple(
         LongOdds(name=name, stage=stage, one_in=one_in, bets=tuple(sorted(set(costs))))
         for (name, stage, one_in), costs in sorted(
@@ -60,7 +62,7 @@ def list_bet_chances(bets: Sequence[BetAnalysis]) -> tuple[BetChances, ...]:
                     (feature.feature, round(1 / feature.rate)) for feature in bet.features if feature.rate
                 ),
                 top=top_award.name,
-                top_stage=top_award.where,
+                top_stage=top_award.stage_or_spot,
                 top_credits=top_award.credits or 0,
                 top_one_in=round(1 / rate),
                 spots=spots,

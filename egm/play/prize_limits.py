@@ -6,7 +6,7 @@ It searches all reel windows of a game, which takes some seconds, so a machine s
 
 from collections.abc import Callable
 
-from paytables import Depth, Game, analyse
+from paytables import AnalysisDepth, Game, analyse
 
 ComputeLargestPrizes = Callable[[Game], tuple[tuple[int | None, int], ...]]
 """For each way to bet on a game: its largest win (None: no exact figure) and its cost, both in credits."""
@@ -17,7 +17,7 @@ def compute_largest_prizes(game: Game) -> tuple[tuple[int | None, int], ...]:
 
     A result has the prize in credits (None: no exact figure) and the cost of the bet in credits.
     """
-    return tuple((bet.max_win_credits, bet.cost_credits) for bet in analyse(game, Depth.HIGHEST).bets)
+    return tuple((bet.max_win_credits, bet.cost_credits) for bet in analyse(game, AnalysisDepth.HIGHEST).bets)
 
 
 def compute_largest_win_cents(
@@ -42,4 +42,4 @@ def compute_largest_win_cents(
             largest = max(largest, -(-win_credits * affordable // cost_credits))
         else:
             largest = max(largest, win_credits * max(affordable // cost_credits, 1))
-    return game.find_most_after_double_up(largest) * denomination_cents
+    return game.find_highest_win_after_double_up(largest) * denomination_cents

@@ -35,7 +35,7 @@ from egm.staff.words import (
 from meters import StoredEntry, recall
 from meters.recall import Play
 from meters.transaction import JSON
-from paytables import Choice, Game, PaytableError, ReplayDraw
+from paytables import Choice, Game, PaytableError, ReplayDrawSource
 
 #: Number of plays listed, from the newest.
 _LISTED_PLAYS_MAX: Final = 50
@@ -360,7 +360,7 @@ def _replay_steps(machine: Machine, play: Play) -> tuple[ReplayStep, ...]:
             answer = step.choice if isinstance(step.choice, int | str) else None
             if steps:
                 steps[-1] = replace(steps[-1], answer=answer)
-            conversation.advance(ReplayDraw(step.draws), None if answer is None else Choice(answer))
+            conversation.advance(ReplayDrawSource(step.draws), None if answer is None else Choice(answer))
             steps.append(_build_step(conversation))
     except (LocalError, PaytableError, ValueError):
         steps = []

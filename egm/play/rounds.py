@@ -42,7 +42,7 @@ from egm.progressive import game_levels as progressives
 from egm.progressive.bet import find_bet_in_force
 from egm.progressive.round import ProgressiveRound
 from meters.transaction import JSON
-from paytables import DECISION_OF_WHEEL, Choice, Outcome, ReplayDraw, ReplayError
+from paytables import DECISION_OF_WHEEL, Choice, Outcome, ReplayDrawSource, ReplayError
 from rng import OutOfService, RngError
 
 
@@ -300,7 +300,7 @@ class _UnavailableGenerator:
 
     draws: tuple[()] = ()
 
-    def below(self, bound: int, purpose: str = "") -> int:
+    def draw_below(self, bound: int, purpose: str = "") -> int:
         """Raise OutOfService, because the generator has failed."""
         raise OutOfService(f"no number below {bound} for {purpose}: the generator has failed")
 
@@ -357,7 +357,7 @@ def _play_recorded_step(conversation: GameConversation, recorded_step: RecordedS
 
     Raises InvariantError if the game would have drawn other numbers.
     """
-    numbers = ReplayDraw(recorded_step.draws)
+    numbers = ReplayDrawSource(recorded_step.draws)
     try:
         conversation.advance(numbers, None if recorded_step.choice is None else Choice(recorded_step.choice))
         numbers.finish()

@@ -9,7 +9,7 @@ from egm.play.records.game_record import TableRecord
 from egm.play.records.tables import read_table
 from egm.progressive.pools import NoPoolError, ProgressivePool, ProgressivePools, has_prescribed_amounts
 from meters.transaction import JSON
-from paytables import Game, LevelPlay, PaytableError, Wager
+from paytables import Game, LevelParticipation, PaytableError, Wager
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,9 +60,9 @@ class AcceptedBet:
         return (standing_credits - taken_down) * self.denomination_cents + self.bet_cents
 
 
-def compute_fed_credits(play: LevelPlay, wager: Wager) -> int:
+def compute_fed_credits(play: LevelParticipation, wager: Wager) -> int:
     """Return how many credits of the wager count towards the progressive level of ``play``."""
-    return wager.credits if play.fed_credits is None else play.fed_credits
+    return wager.credits if play.contributing_credits is None else play.contributing_credits
 
 
 @dataclass(slots=True)

@@ -19,7 +19,7 @@ from egm.config.levels import LevelId, LevelScope
 from egm.errors import OperatorError
 from egm.exact import Rational
 from egm.progressive.level import LevelTerms, TermsError
-from paytables import LevelPlay, PaytableError, compute_mystery_rate, load_game
+from paytables import LevelParticipation, PaytableError, compute_mystery_rate, load_game
 from paytables.source import Source, describe_toml_error, is_path, parse_toml, read_contents
 from paytables.wording import describe_wrong_value
 
@@ -228,7 +228,7 @@ def _find_shares(entry: _LevelEntry, location: str) -> Mapping[Fraction, Fractio
     if entry.game is not None and entry.shares:
         raise LevelFileError(f"{location}: shares: must be omitted, because the game defines them")
     if entry.game is not None:
-        return _find_level_play(entry, location).shares
+        return _find_level_play(entry, location).partial_hit_rates
     shares = {Fraction(share): odds for share, odds in entry.shares.items()}
     wrong_share = next((share for share, odds in shares.items() if share >= 1 or odds <= 0), None)
     if wrong_share is not None or (shares and entry.mystery):
@@ -244,7 +244,7 @@ def _find_odds_of_game(entry: _LevelEntry, location: str) -> Fraction:
     return _find_level_play(entry, location).odds
 
 
-def _find_level_play(entry: _LevelEntry, location: str) -> LevelPlay:
+def _find_level_play(entry: _LevelEntry, location: str) -> LevelParticipation:
     """Return the data by which the entry's game plays for the level with a wager of the entry's stake.
 
     Raises LevelFileError if no bet of that stake plays for the level, or if the game's terms differ from the
@@ -264,9 +264,9 @@ def _find_level_play(entry: _LevelEntry, location: str) -> LevelPlay:
     )
 
 
-def _check_same_as_game(entry: _LevelEntry, play: LevelPlay, cents: int, location: str) -> None:
+def _check_same_as_game(entry: _LevelEntry, play: LevelParticipation, cents: int, location: str) -> None:
     """Raise LevelFileError unless the entry's parameters of the level equal those in its game's definition."""
-    if not play.one_price:
+    if not play.has_single_stake:
         raise LevelFileError(
             f"{location}: game_level: wagers of several prices play for "
             "it; a level of a controller takes one price only"

@@ -13,7 +13,7 @@ from egm.config.levels import LevelScope, ProgressiveLevelTable
 from egm.errors import OperatorError
 from egm.progressive.definition import LevelDefinition, LevelStakeAndOdds
 from egm.progressive.level import LevelTerms
-from paytables import Game, LevelPlay, PaytableError, Wager
+from paytables import Game, LevelParticipation, PaytableError, Wager
 
 
 class NoPoolError(OperatorError):
@@ -84,7 +84,7 @@ class ProgressivePools:
         }
         return {spot: pool for spot, pool in pools.items() if pool is not None}
 
-    def _find_pool(self, game: Game, play: LevelPlay, denomination_cents: int) -> ProgressivePool:
+    def _find_pool(self, game: Game, play: LevelParticipation, denomination_cents: int) -> ProgressivePool:
         """Return the pool of the progressive level of ``play`` at its stake and denomination.
 
         Raises NoPoolError if it is not configured.
@@ -130,12 +130,12 @@ def create_pools(
                 f"{game.id}: it can win the progressive level {play.level!r}, which the cabinet file "
                 f"does not configure{unknown_text}"
             )
-        if slot.kind is not LevelScope.STAND_ALONE and not play.one_price:
+        if slot.kind is not LevelScope.STAND_ALONE and not play.has_single_stake:
             raise NoPoolError(
                 f"{game.id}: wagers of several prices play for level {play.level!r}; a shared level "
                 "takes one stake only"
             )
-        if _find_keeper(slot) is LevelKeeper.BROADCAST and play.shares:
+        if _find_keeper(slot) is LevelKeeper.BROADCAST and play.partial_hit_rates:
             raise NoPoolError(
                 f"{game.id}: level {play.level!r} is also won in part, which a broadcast cannot express"
             )
@@ -146,7 +146,7 @@ def create_pools(
     return ProgressivePools(pools.values())
 
 
-def _is_stake_possible(game: Game, play: LevelPlay, denomination_cents: int) -> bool:
+def _is_stake_possible(game: Game, play: LevelParticipation, denomination_cents: int) -> bool:
     """Return whether the stake of ``play`` may be bet at a denomination.
 
     Regulations prescribe the amount of some bets; another amount is then not possible.
@@ -202,7 +202,7 @@ def _find_keeper(slot: ProgressiveLevelTable) -> LevelKeeper:
 
 
 def _create_pool(
-    game: Game, play: LevelPlay, slot: ProgressiveLevelTable, denomination_cents: int
+    game: Game, play: LevelParticipation, slot: ProgressiveLevelTable, denomination_cents: int
 ) -> ProgressivePool | None:
     """Create the pool of a game's level at one stake; None if the cabinet file names no shared level for this stake."""
     stake_cents = play.stake_credits * denomination_cents
@@ -238,6 +238,8 @@ def _create_pool(
                 ceiling_cents=ceiling_cents,
                 is_mystery=play.ceiling_credits is not None,
             ),
-            stake_and_odds=LevelStakeAndOdds(stake_cents=stake_cents, odds=play.odds, shares=play.shares),
+            stake_and_odds=LevelStakeAndOdds(
+                stake_cents=stake_cents, odds=play.odds, shares=play.partial_hit_rates
+            ),
         ),
     )

@@ -19,7 +19,7 @@ from egm.progressive.pools import LevelKeeper, ProgressivePool
 from egm.record_codec import stored_as
 from egm.record_fields import Count
 from meters import Transfer
-from paytables import LevelHit, LevelShare
+from paytables import LevelHit, PartialLevelHit
 
 #: Prefix of the recorded purpose of a mystery prize's draw; the pool's id follows.
 MYSTERY_DRAW_PURPOSE: Final = "progressive."
@@ -28,7 +28,7 @@ MYSTERY_DRAW_PURPOSE: Final = "progressive."
 class RandomSource(Protocol):
     """Source of random numbers for a mystery draw; the game's outcome is drawn from the same source."""
 
-    def below(self, bound: int, purpose: str) -> int:
+    def draw_below(self, bound: int, purpose: str) -> int:
         """Return a uniform random integer from 0 to ``bound`` - 1, and record its ``purpose``."""
         ...
 
@@ -149,7 +149,7 @@ class ProgressiveRound:
         A hit is the level's name in the game's definition, or a part of that level.
         """
         for hit in hits:
-            name, share = (hit.level, hit.share) if isinstance(hit, LevelShare) else (hit, None)
+            name, share = (hit.level, hit.share) if isinstance(hit, PartialLevelHit) else (hit, None)
             if name not in self.pool_by_level:
                 raise InvariantError(f"a game hit the level {name!r}, which its wager does not play for")
             self._record_hit(name, self.pool_by_level[name], mystery=False, share=share)
@@ -204,7 +204,7 @@ class ProgressiveRound:
         if favourable >= bound:
             return True
         purpose = f"{MYSTERY_DRAW_PURPOSE}{pool.id}"
-        value = chance.below(bound, purpose)
+        value = chance.draw_below(bound, purpose)
         self.draws.append((bound, value, purpose))
         return value < favourable
 

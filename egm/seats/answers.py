@@ -21,10 +21,10 @@ from egm.play.shared_round import collect_shared_round, is_round_void
 from egm.seats.table import PendingTurn, SeatedPosition, SharedTable, TimeBankKey
 from meters.transaction import JSON
 from paytables import (
-    ALL_STAKED_CUE,
+    ALL_STAKED_OPTION,
     DECISION_OF_SEATS,
     DECISION_OF_WHEEL,
-    STAKES_RETURNED_CUE,
+    STAKES_RETURNED_OPTION,
     Decision,
     TimeToAct,
 )
@@ -174,7 +174,7 @@ def _choose_default_answer(table: SharedTable, game: GameRecord, decision: Decis
         return answer
     staked = {bet.seat for bet in (*game.wager.bets, *game.wager.bets_of_other_seats)}
     has_all = all(_find_seat_in_round(table, game, number) is not None for number in staked)
-    return ALL_STAKED_CUE if has_all else STAKES_RETURNED_CUE
+    return ALL_STAKED_OPTION if has_all else STAKES_RETURNED_OPTION
 
 
 def _find_seat_in_round(table: SharedTable, game: GameRecord, seat_number: int) -> SeatedPosition | None:

@@ -139,7 +139,7 @@ def options_form_is_valid(machine: Machine, event: Event) -> bool:
     }
     play = _narrow_profile(machine.profile, options).play
     return any(
-        play.bet_minimum_cents <= bet * cents and game.round_cost(bet) * cents <= play.bet_limit_cents
+        play.bet_minimum_cents <= bet * cents and game.compute_round_cost(bet) * cents <= play.bet_limit_cents
         for game_id, game in installed.games_by_id.items()
         for cents in offered_cents.get(game_id, ())
         for bet in game.bet_options

@@ -22,7 +22,7 @@ from paytables.bank.rules import BankRules, Hands, build_bank_family
 from paytables.bank.schema import BankBet, BankDefinition
 from paytables.cards.card import Card, Shoe, format_card, rank_of
 from paytables.commission import CommissionPer
-from paytables.contract import Bet, Cue, Draw, Outcome, Play, Settlement, Wager
+from paytables.contract import Bet, Cue, DrawSource, Outcome, Play, Settlement, Wager
 from paytables.layout import Odds, Pay, WeightedResult, push_bet, settle_bet
 
 #: Points of each rank, two to ace.
@@ -239,7 +239,7 @@ class BaccaratRules(BankRules[BaccaratDefinition]):
         """Return the bets that this baccarat game offers, by their ids."""
         return {bet.id: bet for bet in self.definition.bet}
 
-    def play(self, wager: Wager, draw: Draw) -> Play:
+    def play(self, wager: Wager, draw: DrawSource) -> Play:
         """Play a round: deal both hands and their third cards, and settle every bet."""
         accepted = self.build_wager(wager.credits, **wager.options)
         rules = self.definition.shoe
@@ -295,7 +295,7 @@ def _is_pair(hand: Sequence[Card]) -> bool:
     return rank_of(hand[0]) == rank_of(hand[1])
 
 
-def _deal_card(hands: tuple[list[Card], list[Card]], to: int, shoe: Shoe, draw: Draw) -> Cue:
+def _deal_card(hands: tuple[list[Card], list[Card]], to: int, shoe: Shoe, draw: DrawSource) -> Cue:
     """Deal a card to a baccarat hand (``to``: 0 the player's, 1 the bank's); return the animation cue."""
     name = ("player", "bank")[to]
     card = shoe.deal(draw, f"{name} card {len(hands[to]) + 1}")

@@ -20,14 +20,14 @@ from typing import Annotated, ClassVar, Final, Literal, Self, TypeAlias
 
 from pydantic import Field, model_validator
 
-from paytables.analysis import BetAnalysis, Depth
+from paytables.analysis import AnalysisDepth, BetAnalysis
 from paytables.bank.baccarat import CARD_POINTS, NATURAL_POINTS_MIN, count_points
 from paytables.bank.dealing import ShoeRules, build_table_after_round, open_shoe
 from paytables.bank.held_hands import DRAW_ANSWER, STAND_ANSWER, SeatHandsView
 from paytables.bank.rules import BANK_NAMES, BankRules, Hands, build_bank_family
 from paytables.bank.schema import BankBet, BankDefinition
 from paytables.cards.card import rank_of
-from paytables.contract import Bet, Choice, Cue, Decision, Draw, Outcome, Play, Settlement, Wager
+from paytables.contract import Bet, Choice, Cue, Decision, DrawSource, Outcome, Play, Settlement, Wager
 from paytables.definition import Strict
 from paytables.layout import Odds, WeightedResult, compute_mean_return, push_bet, settle_bet
 from paytables.seating import SeatedRules, may_see
@@ -285,7 +285,7 @@ class BanqueRules(SeatedRules, BankRules[BanqueDefinition]):
                 return min(seats)
         return None
 
-    def play_seats(self, bets: Sequence[Bet], draw: Draw, viewer: int | None) -> Play:
+    def play_seats(self, bets: Sequence[Bet], draw: DrawSource, viewer: int | None) -> Play:
         """Play a round: deal six cards, let the tableaux draw, turn and complete the banker's hand, and settle."""
         rules = self.definition.shoe
         shoe, cues = open_shoe(rules, self.table, draw)
@@ -396,7 +396,7 @@ class BanqueRules(SeatedRules, BankRules[BanqueDefinition]):
         returns = self._list_answer_returns(stakes, held)
         return max(returns, key=lambda answers: returns[answers])
 
-    def analyse_stakes(self, name: str, stakes: Mapping[str, int], depth: Depth) -> BetAnalysis:
+    def analyse_stakes(self, name: str, stakes: Mapping[str, int], depth: AnalysisDepth) -> BetAnalysis:
         """Return the figures of a bet for the best, the simplest (always draw) and the worst decision at five points.
 
         A tableau without a stake draws at five, and so does one whose holder is absent or does not answer.

@@ -19,7 +19,7 @@ from typing import Annotated, ClassVar, Final, Literal, Self
 
 from pydantic import Field, model_validator
 
-from paytables.analysis import BetAnalysis, Depth
+from paytables.analysis import AnalysisDepth, BetAnalysis
 from paytables.bank.baccarat import (
     BANK_DRAW_TABLE,
     CARD_POINTS,
@@ -32,7 +32,7 @@ from paytables.bank.held_hands import DRAW_ANSWER, STAND_ANSWER, SeatHandsView
 from paytables.bank.rules import BANK_NAMES, BankRules, Hands, build_bank_family
 from paytables.bank.schema import BankBet, BankDefinition
 from paytables.cards.card import rank_of
-from paytables.contract import Bet, Decision, Draw, Outcome, Play, Settlement, Wager
+from paytables.contract import Bet, Decision, DrawSource, Outcome, Play, Settlement, Wager
 from paytables.definition import PositiveInt
 from paytables.errors import RefusedRoundError
 from paytables.layout import WeightedResult, compute_mean_return, push_bet, settle_bet
@@ -205,7 +205,7 @@ class CheminRules(SeatedRules, BankRules[CheminDefinition]):
         return True
 
     @property
-    def levy(self) -> Fraction:
+    def levy_rate(self) -> Fraction:
         """Return the share of a winning bank that the house levies (art. 11.7)."""
         return Fraction(self.definition.bank.percent, 100)
 
@@ -345,7 +345,7 @@ class CheminRules(SeatedRules, BankRules[CheminDefinition]):
         )
 
     # ------------------------------------------------------------------ a round
-    def play_seats(self, bets: Sequence[Bet], draw: Draw, viewer: int | None) -> Play:
+    def play_seats(self, bets: Sequence[Bet], draw: DrawSource, viewer: int | None) -> Play:
         """Play a round: return what is not covered, deal both hands, draw third cards, and settle.
 
         Raises WagerError if no round can be played with these bets.
@@ -455,7 +455,7 @@ class CheminRules(SeatedRules, BankRules[CheminDefinition]):
         chances = _compute_result_chances(self.definition.shoe.decks)
         return max((DRAW_ANSWER, STAND_ANSWER), key=lambda answer: chances[answer][1] - chances[answer][-1])
 
-    def analyse_stakes(self, name: str, stakes: Mapping[str, int], depth: Depth) -> BetAnalysis:
+    def analyse_stakes(self, name: str, stakes: Mapping[str, int], depth: AnalysisDepth) -> BetAnalysis:
         """Return the figures of a fully covered bet for the best, the simplest and the worst play of five points.
 
         The bank has no choice: its figures are those against the best play. The options are those of a round

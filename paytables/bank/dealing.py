@@ -6,7 +6,7 @@ from typing import Annotated, Final, Literal
 from pydantic import Field, model_validator
 
 from paytables.cards.card import RANKS, Shoe, format_card, rank_of
-from paytables.contract import Cue, Draw
+from paytables.contract import Cue, DrawSource
 from paytables.definition import Strict
 
 #: Minimum number of cards behind a shoe's stop card: what the longest round may need.
@@ -66,7 +66,7 @@ class ShoeRules(Strict):
             )
 
 
-def open_shoe(rules: ShoeRules, table: object, draw: Draw) -> tuple[Shoe, list[Cue]]:
+def open_shoe(rules: ShoeRules, table: object, draw: DrawSource) -> tuple[Shoe, list[Cue]]:
     """Return the shoe for the next round, and the animation cues of its shuffle.
 
     If the stored table has no shoe to continue with, the new one is shuffled and cards are burned.

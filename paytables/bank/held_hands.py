@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from typing import Final
 
 from paytables.cards.card import Card, Shoe, format_card
-from paytables.contract import Cue, Draw
+from paytables.contract import Cue, DrawSource
 from paytables.seating import FACE_DOWN, describe_owner, may_see
 
 #: The answer that takes a third card.
@@ -33,7 +33,7 @@ class SeatHandsView:
     def __post_init__(self) -> None:
         self.cards = {name: [] for name in self.holders}
 
-    def deal_card(self, name: str, shoe: Shoe, draw: Draw) -> Cue:
+    def deal_card(self, name: str, shoe: Shoe, draw: DrawSource) -> Cue:
         """Deal a card to a hand; return the animation cue."""
         hand = self.cards[name]
         hand.append(shoe.deal(draw, f"{name} card {len(hand) + 1}"))

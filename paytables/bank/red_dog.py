@@ -12,12 +12,12 @@ from typing import Annotated, ClassVar, Final
 
 from pydantic import Field
 
-from paytables.analysis import BetAnalysis, Depth
+from paytables.analysis import AnalysisDepth, BetAnalysis
 from paytables.bank.dealing import build_table_after_round, open_shoe
 from paytables.bank.rules import BANK_NAMES, BankRules, Hands, build_added_spot, build_bank_family
 from paytables.bank.schema import BankBet, BankDefinition
 from paytables.cards.card import Card, format_card, rank_of
-from paytables.contract import Bet, Cue, Decision, Draw, Outcome, Play, Settlement, Spot, Wager
+from paytables.contract import Bet, Cue, Decision, DrawSource, Outcome, Play, Settlement, Spot, Wager
 from paytables.layout import Odds, Pay, WeightedResult, compute_mean_return, push_bet, settle_bet
 from paytables.seating import SeatedRules, may_see
 
@@ -92,7 +92,7 @@ class RedDogRules(SeatedRules, BankRules[RedDogDefinition]):
         """Return the most that the player may raise in the round, as a multiple of the bet: one."""
         return 1
 
-    def play_seats(self, bets: Sequence[Bet], draw: Draw, viewer: int | None) -> Play:
+    def play_seats(self, bets: Sequence[Bet], draw: DrawSource, viewer: int | None) -> Play:
         """Play a round: deal two cards, let the seats raise if there is a spread, deal the third, settle."""
         rules, rule = self.definition.shoe, self.definition.ante
         shoe, cues = open_shoe(rules, self.table, draw)
@@ -169,7 +169,7 @@ class RedDogRules(SeatedRules, BankRules[RedDogDefinition]):
                             added_credits=sum(placed_bet.credits for placed_bet in bets[1:]),
                         )
 
-    def analyse_stakes(self, name: str, stakes: Mapping[str, int], depth: Depth) -> BetAnalysis:
+    def analyse_stakes(self, name: str, stakes: Mapping[str, int], depth: AnalysisDepth) -> BetAnalysis:
         """Return the figures of the best strategy, with those of never raising and of the worst strategy."""
         figures = super().analyse_stakes(name, stakes, depth)
         wager = Wager(sum(stakes.values()), {"bets": dict(stakes)})

@@ -6,11 +6,11 @@ from fractions import Fraction
 from functools import cached_property
 from typing import ClassVar, Generic, Self, TypeVar
 
-from paytables.analysis import Analysis, BetAnalysis, Depth
+from paytables.analysis import Analysis, AnalysisDepth, BetAnalysis
 from paytables.bank.dealing import read_shoe
 from paytables.bank.schema import BankBet, BankDefinition
 from paytables.cards.card import STANDARD_DECK_SIZES
-from paytables.contract import Draw, Play, Remark, Spot, Wager
+from paytables.contract import DefinitionRemark, DrawSource, Play, Spot, Wager
 from paytables.errors import DefinitionError
 from paytables.game import GameFamily
 from paytables.layout import (
@@ -61,7 +61,7 @@ class BankRules(TableRules, Generic[D]):
         """Return the spots on which a stake can be placed only during the round, by the player's decision."""
         return ()
 
-    def play(self, wager: Wager, draw: Draw) -> Play:
+    def play(self, wager: Wager, draw: DrawSource) -> Play:
         """Play one round; each family implements it."""
         raise NotImplementedError
 
@@ -129,15 +129,15 @@ class BankRules(TableRules, Generic[D]):
             {"id": hand, "names": dict(names), "cards": most} for hand, names, most in self.list_named_hands()
         ]
 
-    def explain(self) -> tuple[str, ...]:
+    def explain_pays(self) -> tuple[str, ...]:
         """Return one English sentence for each bet of the table that says what the bet pays."""
         return tuple(self.definition.format_pay_table_rows()["en"])
 
-    def list_remarks(self) -> tuple[Remark, ...]:
+    def list_remarks(self) -> tuple[DefinitionRemark, ...]:
         """Return an empty tuple: games against the bank have no remarks."""
         return ()
 
-    def analyse(self, depth: Depth) -> Analysis:
+    def analyse(self, depth: AnalysisDepth) -> Analysis:
         """Return the exact figures of every bet from a fresh shoe.
 
         A bet is analysed at its minimum and, if rounding makes its return depend on the stake, at the stake with
@@ -156,9 +156,9 @@ class BankRules(TableRules, Generic[D]):
         stakes: dict[str, int] = {}
         for bet in self.build_wager(wager.credits, **wager.options).bets:
             stakes[bet.spot] = stakes.get(bet.spot, 0) + bet.credits
-        return self.analyse_stakes("bets", stakes, Depth.FULL)
+        return self.analyse_stakes("bets", stakes, AnalysisDepth.FULL)
 
-    def analyse_stakes(self, name: str, stakes: Mapping[str, int], depth: Depth) -> BetAnalysis:
+    def analyse_stakes(self, name: str, stakes: Mapping[str, int], depth: AnalysisDepth) -> BetAnalysis:
         """Return the exact figures of the bets of one seat, taken together; ``stakes`` are credits by spot."""
         wager = Wager(sum(stakes.values()), {"bets": dict(stakes)})
         return analyse_cases(name, wager, self.iter_cases(wager), depth)

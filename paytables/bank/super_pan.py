@@ -16,13 +16,13 @@ from typing import ClassVar, Final, Self, TypeAlias
 
 from pydantic import model_validator
 
-from paytables.analysis import Analysis, BetAnalysis, Depth
+from paytables.analysis import Analysis, AnalysisDepth, BetAnalysis
 from paytables.bank.held_hands import DRAW_ANSWER, STAND_ANSWER, SeatHandsView
 from paytables.bank.rules import BANK_NAMES, PLAYER_NAMES, Hands, SeatedBankRules, build_bank_family
 from paytables.bank.schema import BankBet, BankDefinition
 from paytables.cards.card import Card, Shoe, rank_of
 from paytables.commission import CommissionPer
-from paytables.contract import Bet, Cue, Decision, Draw, Outcome, Play, Settlement, Wager
+from paytables.contract import Bet, Cue, Decision, DrawSource, Outcome, Play, Settlement, Wager
 from paytables.layout import TableLayout, WeightedResult, compute_mean_return, push_bet, settle_bet
 from paytables.player_bank import (
     BANK_SPOT,
@@ -130,7 +130,7 @@ class SuperPanRules(PlayerBankRules, SeatedBankRules[SuperPanDefinition]):
         bank, *player_hands = super().describe_hands()
         return [{**bank, **self.bank_owner}, *player_hands]
 
-    def play_seats(self, bets: Sequence[Bet], draw: Draw, viewer: int | None) -> Play:
+    def play_seats(self, bets: Sequence[Bet], draw: DrawSource, viewer: int | None) -> Play:
         """Play a round: deal three cards each, let each seat draw, turn all hands, draw for the bank, settle."""
         banked = self.arrange_bank(bets)
         names = {bet.seat: format_hand_id(bet.seat) for bet in banked.played_bets}
@@ -249,7 +249,7 @@ class SuperPanRules(PlayerBankRules, SeatedBankRules[SuperPanDefinition]):
             (stake,) = case.settlements
             yield WeightedResult(case.weight, [*own_settlements, mirror_settlement(stake)])
 
-    def analyse(self, depth: Depth) -> Analysis:
+    def analyse(self, depth: AnalysisDepth) -> Analysis:
         """Return the exact figures of the stake and, if a player may hold the bank, of the bank, to this depth."""
         analysis, bank = super().analyse(depth), self.definition.player_bank
         if bank is None:
@@ -259,7 +259,7 @@ class SuperPanRules(PlayerBankRules, SeatedBankRules[SuperPanDefinition]):
         )
         return replace(analysis, bets=(*analysis.bets, figures))
 
-    def analyse_stakes(self, name: str, stakes: Mapping[str, int], depth: Depth) -> BetAnalysis:
+    def analyse_stakes(self, name: str, stakes: Mapping[str, int], depth: AnalysisDepth) -> BetAnalysis:
         """Return a bet's figures for the player's best decisions, for the bank's drawing rule, and for the worst ones.
 
         The bank has no choice: its figures are those against the best decisions, in a round in which one

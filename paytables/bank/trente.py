@@ -19,13 +19,13 @@ from typing import Annotated, ClassVar, Final, Literal, Self
 
 from pydantic import Field
 
-from paytables.analysis import Analysis, BetAnalysis, Depth
+from paytables.analysis import Analysis, AnalysisDepth, BetAnalysis
 from paytables.bank.dealing import ShoeRules, build_table_after_round, open_shoe, read_shoe
 from paytables.bank.rows import compute_equal_row_chances
 from paytables.bank.rules import BankRules, Hands, check_bets
 from paytables.bank.schema import BankBet, BankDefinition
 from paytables.cards.card import STANDARD_DECK_SIZES, Card, Shoe, format_card, is_red, rank_of
-from paytables.contract import Bet, Cue, Draw, Outcome, Play, Settlement, Spot, Wager
+from paytables.contract import Bet, Cue, DrawSource, Outcome, Play, Settlement, Spot, Wager
 from paytables.definition import PositiveInt, Strict, Text
 from paytables.errors import DefinitionError
 from paytables.game import GameFamily
@@ -245,7 +245,7 @@ class TrenteRules(BankRules[TrenteDefinition]):
         return super().build_wager(credits_, **options)
 
     # ------------------------------------------------------------------ a coup
-    def play(self, wager: Wager, draw: Draw) -> Play:
+    def play(self, wager: Wager, draw: DrawSource) -> Play:
         """Play a coup: deal both rows and settle every bet; at a refait ask for half or prison."""
         accepted = self.build_wager(wager.credits, **wager.options)
         rules = self.definition.shoe
@@ -324,7 +324,7 @@ class TrenteRules(BankRules[TrenteDefinition]):
             for coup in _DISTINCT_COUPS
         )
 
-    def analyse(self, depth: Depth) -> Analysis:
+    def analyse(self, depth: AnalysisDepth) -> Analysis:
         """Return the exact figures of a bet on each chance at its minimum, with insurance and without."""
         base_analysis, insurance = super().analyse(depth), self.definition.insurance
         if insurance is None:
@@ -336,7 +336,7 @@ class TrenteRules(BankRules[TrenteDefinition]):
             insured_figures.append(self.analyse_stakes(bet.id + INSURED_SUFFIX, stakes, depth))
         return replace(base_analysis, bets=(*base_analysis.bets, *insured_figures))
 
-    def analyse_stakes(self, name: str, stakes: Mapping[str, int], depth: Depth) -> BetAnalysis:
+    def analyse_stakes(self, name: str, stakes: Mapping[str, int], depth: AnalysisDepth) -> BetAnalysis:
         """Return a bet's figures for always taking part of the stake back, and for always leaving it in prison."""
         figures = super().analyse_stakes(name, stakes, depth)
         choices = [
@@ -396,7 +396,7 @@ def _count_points(row: Sequence[Card]) -> int:
     return sum(CARD_POINTS[rank_of(card)] for card in row)
 
 
-def _deal_card(rows: Mapping[str, list[Card]], name: str, shoe: Shoe, draw: Draw) -> Cue:
+def _deal_card(rows: Mapping[str, list[Card]], name: str, shoe: Shoe, draw: DrawSource) -> Cue:
     """Deal a card to the row of that name; return the animation cue."""
     card = shoe.deal(draw, f"{name} card {len(rows[name]) + 1}")
     rows[name].append(card)

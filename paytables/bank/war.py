@@ -10,7 +10,7 @@ from dataclasses import replace
 from fractions import Fraction
 from typing import ClassVar, Final
 
-from paytables.analysis import BetAnalysis, Depth
+from paytables.analysis import AnalysisDepth, BetAnalysis
 from paytables.bank.dealing import build_table_after_round, open_shoe
 from paytables.bank.rules import (
     BANK_NAMES,
@@ -22,7 +22,7 @@ from paytables.bank.rules import (
 )
 from paytables.bank.schema import BankBet, BankDefinition
 from paytables.cards.card import STANDARD_DECK_SIZES, Card, format_card, rank_of
-from paytables.contract import Bet, Cue, Decision, Draw, Outcome, Play, Settlement, Spot, Wager
+from paytables.contract import Bet, Cue, Decision, DrawSource, Outcome, Play, Settlement, Spot, Wager
 from paytables.errors import DefinitionError
 from paytables.game import GameFamily
 from paytables.layout import WeightedResult, compute_mean_return, push_bet, settle_bet
@@ -77,7 +77,7 @@ class WarRules(SeatedBankRules[WarDefinition]):
         """Return the stake that a player adds to go to war, as a multiple of the bet: one for the main bet."""
         return int(bet.id == MAIN_SPOT)
 
-    def play_seats(self, bets: Sequence[Bet], draw: Draw, viewer: int | None) -> Play:
+    def play_seats(self, bets: Sequence[Bet], draw: DrawSource, viewer: int | None) -> Play:
         """Play a round: deal a card to each seat and the bank, settle, and go to war for seats that choose it."""
         rules = self.definition.shoe
         shoe, cues = open_shoe(rules, self.table, draw)
@@ -170,7 +170,7 @@ class WarRules(SeatedBankRules[WarDefinition]):
             else _settle_main_bet(bet, self.definition.main, order)
         )
 
-    def analyse_stakes(self, name: str, stakes: Mapping[str, int], depth: Depth) -> BetAnalysis:
+    def analyse_stakes(self, name: str, stakes: Mapping[str, int], depth: AnalysisDepth) -> BetAnalysis:
         """Return the figures of always going to war, and of always surrendering half the stake at a tie."""
         base_figures = super().analyse_stakes(name, stakes, depth)
         if MAIN_SPOT not in stakes:

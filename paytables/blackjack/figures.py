@@ -17,10 +17,10 @@ from paytables.analysis import (
     CONFIDENCE_BAND_GAMES,
     CONFIDENCE_QUANTILES,
     Analysis,
+    AnalysisDepth,
     BetAnalysis,
-    Depth,
     PrizeFigures,
-    ProgressiveShare,
+    ProgressiveFigures,
 )
 from paytables.blackjack.advice import PackedStrategy, Question, read_advice
 from paytables.blackjack.counted import compute_row_chances
@@ -198,7 +198,7 @@ def compute_side_return(definition: BlackjackDefinition, side: Side, *, draws_ca
     return sum((rows[row] * chance for row, chance in chance_by_row.items()), Fraction(0))
 
 
-def analyse(definition: BlackjackDefinition, depth: Depth) -> Analysis:
+def analyse(definition: BlackjackDefinition, depth: AnalysisDepth) -> Analysis:
     """Return the exact figures of a blackjack table: the bet on the hand, and each side bet alone.
 
     The return of combined bets is the mean of their returns weighted by their stakes. So no accepted wager
@@ -231,12 +231,12 @@ def analyse_bets(definition: BlackjackDefinition, wager: Wager) -> BetAnalysis:
     for bet in wager.bets:
         stakes[bet.spot] = stakes.get(bet.spot, 0) + bet.credits
     if definition.rules.back_bets and all(_BOX_SUFFIX_PATTERN.sub("", spot) == BACK for spot in stakes):
-        return _analyse_back_bets(definition, "bets", stakes, Depth.FULL)
-    return _analyse_stakes(definition, "bets", stakes, Depth.FULL)
+        return _analyse_back_bets(definition, "bets", stakes, AnalysisDepth.FULL)
+    return _analyse_stakes(definition, "bets", stakes, AnalysisDepth.FULL)
 
 
 def _analyse_back_bets(
-    definition: BlackjackDefinition, name: str, stakes: Mapping[str, int], depth: Depth
+    definition: BlackjackDefinition, name: str, stakes: Mapping[str, int], depth: AnalysisDepth
 ) -> BetAnalysis:
     """Return the exact figures of bets on other players' hands; ``stakes`` are credits by spot.
 
@@ -253,7 +253,7 @@ def _analyse_back_bets(
         strategy=BACKED_STRATEGY_TEXT,
         worst_rtp=1 + Fraction(backed.worst),
     )
-    if depth in {Depth.RETURN, Depth.PRIZES} or len(stakes) > 1:
+    if depth in {AnalysisDepth.RETURN, AnalysisDepth.PRIZES} or len(stakes) > 1:
         return figures
     cost = figures.cost_credits
     return figures.with_distribution(
@@ -264,7 +264,7 @@ def _analyse_back_bets(
 
 
 def _analyse_stakes(
-    definition: BlackjackDefinition, name: str, stakes: Mapping[str, int], depth: Depth
+    definition: BlackjackDefinition, name: str, stakes: Mapping[str, int], depth: AnalysisDepth
 ) -> BetAnalysis:
     """Return the exact figures of combined bets, ``stakes`` in credits by spot.
 
@@ -296,14 +296,14 @@ def _analyse_stakes(
         return (hand * (1 + Fraction(mean)) + side_returns) / cost
 
     prizes = []
-    for side_id in stake_by_bet if depth is not Depth.RETURN else ():
+    for side_id in stake_by_bet if depth is not AnalysisDepth.RETURN else ():
         chance_by_row = _compute_row_chances(definition, sides[side_id])
         for row in sides[side_id].row:
             won = int(stake_by_bet[side_id] * (1 + row.pays.net))
             prizes.append(
                 PrizeFigures(
                     name=row.id,
-                    where=side_id,
+                    stage_or_spot=side_id,
                     credits=won,
                     rate=chance_by_row[row.id],
                     rtp=chance_by_row[row.id] * won / cost,
@@ -337,7 +337,11 @@ def _analyse_stakes(
         mean_staked_credits=hand * Fraction(proof.staked) + sum(stake_by_bet.values()) if hand else None,
         notes=tuple(notes),
     )
-    return figures if depth in {Depth.RETURN, Depth.PRIZES} else _with_distribution(figures, proof, hand)
+    return (
+        figures
+        if depth in {AnalysisDepth.RETURN, AnalysisDepth.PRIZES}
+        else _with_distribution(figures, proof, hand)
+    )
 
 
 def _with_distribution(figures: BetAnalysis, proof: Proof, hand: int) -> BetAnalysis:
@@ -404,7 +408,7 @@ def _compute_root_rounded_up(square: Fraction) -> Fraction:
 
 def _build_progressive_share(
     definition: BlackjackDefinition, level: Progressive, staked: int, cost: int
-) -> ProgressiveShare:
+) -> ProgressiveFigures:
     """Return what a side bet's progressive level contributes to a wager of ``cost`` credits.
 
     ``staked`` is the stake on the side bet.

@@ -33,7 +33,7 @@ from paytables.contract import (
     Choice,
     Cue,
     Decision,
-    Draw,
+    DrawSource,
     LevelHit,
     Outcome,
     Play,
@@ -180,7 +180,7 @@ class BlackjackRound:
         return get_card_value(self.dealer_hands[0][0])
 
     # ------------------------------------------------------------ the round
-    def play(self, table: object, draw: Draw) -> Play:
+    def play(self, table: object, draw: DrawSource) -> Play:
         """Play the round: deal, offer insurance, let each box play, play the dealer's hands, settle every bet."""
         rules = self.definition.shoe
         self._shoe, cues = open_shoe(rules, table, draw)
@@ -204,17 +204,19 @@ class BlackjackRound:
             table=build_table_after_round(rules, self._shoe, table),
         )
 
-    def _deal_card(self, draw: Draw, hand: str, cards: list[Card], *, hidden: bool = False) -> Iterator[Cue]:
+    def _deal_card(
+        self, draw: DrawSource, hand: str, cards: list[Card], *, hidden: bool = False
+    ) -> Iterator[Cue]:
         """Deal a card from the shoe to the hand with the id ``hand``; yield the animation cue."""
         cards.append(self._shoe.deal(draw, f"{hand} card {len(cards) + 1}"))
         yield Cue("deal", {"hand": hand, "card": FACE_DOWN if hidden else format_card(cards[-1])})
 
-    def _deal_card_to_box(self, box: BettingBox, hand: BlackjackHand, draw: Draw) -> Iterator[Cue]:
+    def _deal_card_to_box(self, box: BettingBox, hand: BlackjackHand, draw: DrawSource) -> Iterator[Cue]:
         """Deal a card to a hand of a box; yield the animation cue."""
         yield from self._deal_card(draw, hand.id, hand.cards)
         box.first_cards.append(hand.cards[-1])
 
-    def _deal_first_cards(self, draw: Draw) -> Iterator[Cue]:
+    def _deal_first_cards(self, draw: DrawSource) -> Iterator[Cue]:
         """Deal the first cards; yield the animation cues.
 
         Each box gets a card, the dealer one, each box a second, and the dealer a hidden one if the rules have
@@ -312,7 +314,7 @@ class BlackjackRound:
                 lambda piece: not piece.is_back_bet,
             )
 
-    def _play_box(self, box: BettingBox, draw: Draw) -> Iterator[Step]:
+    def _play_box(self, box: BettingBox, draw: DrawSource) -> Iterator[Step]:
         """Play a box's hands one after another, including those of splits."""
         number = 0
         while number < len(box.hands):
@@ -322,7 +324,7 @@ class BlackjackRound:
             yield from self._play_hand(box, hand, draw)
             number += 1
 
-    def _play_hand(self, box: BettingBox, hand: BlackjackHand, draw: Draw) -> Iterator[Step]:
+    def _play_hand(self, box: BettingBox, hand: BlackjackHand, draw: DrawSource) -> Iterator[Step]:
         """Play one hand of a box: pay immediate wins, ask for each decision, until it stands, busts or is settled."""
         while hand.pieces and not hand.is_blackjack:
             if (odds := self._find_immediate_win(hand)) is not None:
@@ -404,7 +406,9 @@ class BlackjackRound:
         )
 
     # ------------------------------------------------------------ the dealer
-    def _complete_dealer_hand(self, hand_index: int, dealer_hand_number: int, draw: Draw) -> Iterator[Step]:
+    def _complete_dealer_hand(
+        self, hand_index: int, dealer_hand_number: int, draw: DrawSource
+    ) -> Iterator[Step]:
         """Complete a hand of the dealer if undecided bets need it, and settle the bets against it.
 
         ``hand_index`` is its index in the dealer's cards, ``dealer_hand_number`` its number in the bets.

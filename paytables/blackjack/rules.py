@@ -7,7 +7,7 @@ from functools import cached_property
 from typing import Final, Self
 
 from paytables import side_bets
-from paytables.analysis import Analysis, BetAnalysis, Depth
+from paytables.analysis import Analysis, AnalysisDepth, BetAnalysis
 from paytables.bank.dealing import read_shoe
 from paytables.blackjack import figures
 from paytables.blackjack.advice import PackedStrategy, read_advice
@@ -25,7 +25,7 @@ from paytables.blackjack.schema import (
     Proof,
 )
 from paytables.blackjack.words import build_chart_rows
-from paytables.contract import Bet, Draw, LevelPlay, Play, Remark, Spot, Wager
+from paytables.contract import Bet, DefinitionRemark, DrawSource, LevelParticipation, Play, Spot, Wager
 from paytables.definition import Text
 from paytables.errors import RefusedRoundError, WagerError
 from paytables.layout import Odds, SpotLimits, TableLayout, check_credit_multiples, check_forms
@@ -213,7 +213,7 @@ class BlackjackRules(SeatedRules):
                         player=owner + 1,
                     )
 
-    def play(self, wager: Wager, draw: Draw) -> Play:
+    def play(self, wager: Wager, draw: DrawSource) -> Play:
         """Play a round, alone or as one seat of several.
 
         Raises WagerError if the only seat of a round bets on another seat's hand.
@@ -290,7 +290,7 @@ class BlackjackRules(SeatedRules):
             read_shoe(self.definition.shoe, table)
         return self.with_state(table=table)
 
-    def play_seats(self, bets: Sequence[Bet], draw: Draw, viewer: int | None) -> Play:
+    def play_seats(self, bets: Sequence[Bet], draw: DrawSource, viewer: int | None) -> Play:
         """Play one round of blackjack; see :mod:`paytables.blackjack.round`."""
         return BlackjackRound(self.definition, self._exact_house_rules, self._best_play, bets, viewer).play(
             self.table, draw
@@ -341,16 +341,16 @@ class BlackjackRules(SeatedRules):
             "chart": {"columns": [*map(str, range(2, TEN + 1)), "A"], "rows": build_chart_rows(proof.chart)}
         }
 
-    def explain(self) -> tuple[str, ...]:
+    def explain_pays(self) -> tuple[str, ...]:
         """Return one English sentence for each blackjack bet: what it pays."""
         return tuple(self.definition.format_pay_table_rows()["en"])
 
-    def list_remarks(self) -> tuple[Remark, ...]:
+    def list_remarks(self) -> tuple[DefinitionRemark, ...]:
         """Return an empty tuple: blackjack has no remarks."""
         return ()
 
     # ------------------------------------------------------------ levels
-    def list_levels(self, wager: Wager) -> tuple[LevelPlay, ...]:
+    def list_levels(self, wager: Wager) -> tuple[LevelParticipation, ...]:
         """Return the progressive level of each side bet in the wager that plays for one."""
         staked = [bet.spot for bet in self.build_wager(wager.credits, **wager.options).bets]
         level_plays = []
@@ -360,7 +360,7 @@ class BlackjackRules(SeatedRules):
             level_plays += [side_bet.build_level_play(bets)] if bets else []
         return tuple(level_plays)
 
-    def list_every_level(self) -> tuple[LevelPlay, ...]:
+    def list_every_level(self) -> tuple[LevelParticipation, ...]:
         """Return every progressive level of the side bets, each with the only stake that plays for it."""
         return tuple(self._build_side_bet(level).build_level_play() for level in self.definition.progressive)
 
@@ -371,7 +371,7 @@ class BlackjackRules(SeatedRules):
         return SideBet(level, spots, side.limits.least, figures.compute_level_shares(self.definition, side))
 
     # ------------------------------------------------------------ figures
-    def analyse(self, depth: Depth) -> Analysis:
+    def analyse(self, depth: AnalysisDepth) -> Analysis:
         """Return the exact figures of every bet; see :mod:`paytables.blackjack.figures`."""
         return figures.analyse(self.definition, depth)
 

@@ -12,7 +12,7 @@ from functools import lru_cache
 from itertools import accumulate
 from typing import Final, TypeAlias
 
-from paytables.contract import Draw
+from paytables.contract import DrawSource
 
 #: A card as an integer.
 Card: TypeAlias = int
@@ -101,7 +101,7 @@ class Shoe:
         """Return the number of cards left in the shoe."""
         return sum(self.counts)
 
-    def deal(self, draw: Draw, purpose: str) -> Card:
+    def deal(self, draw: DrawSource, purpose: str) -> Card:
         """Deal a card by one random number below the number of cards left, and return it.
 
         Raises :class:`ValueError` if the shoe is empty.
@@ -109,7 +109,7 @@ class Shoe:
         sums = list(accumulate(self.counts))
         if not sums[-1]:
             raise ValueError(f"{purpose}: no card is left in the shoe")
-        card = bisect_right(sums, draw.below(sums[-1], purpose))
+        card = bisect_right(sums, draw.draw_below(sums[-1], purpose))
         self.counts[card] -= 1
         return card
 

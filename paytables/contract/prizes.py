@@ -9,7 +9,7 @@ from paytables.contract.data import Json
 
 
 @dataclass(frozen=True, slots=True)
-class Remark:
+class DefinitionRemark:
     """A remark on an entry of a game's definition that is legal but has an effect that its designer may not expect."""
 
     key: str
@@ -19,7 +19,7 @@ class Remark:
 
 
 @dataclass(frozen=True, slots=True)
-class LevelShare:
+class PartialLevelHit:
     """A part of a progressive level that was won; the remainder stays in the level."""
 
     level: str
@@ -40,25 +40,25 @@ class LevelShare:
 
 
 #: A progressive hit: the id of a level won whole, or a part of a level.
-LevelHit: TypeAlias = str | LevelShare
+LevelHit: TypeAlias = str | PartialLevelHit
 
 
 def parse_level_hit(data: Json) -> LevelHit:
-    """Return a progressive hit from its JSON form: the id of a level won whole, or a :class:`LevelShare`.
+    """Return a progressive hit from its JSON form: the id of a level won whole, or a :class:`PartialLevelHit`.
 
     Raises KeyError, TypeError or ValueError if ``data`` is neither.
     """
     if isinstance(data, str):
         return data
-    return LevelShare(str(data["level"]), Fraction(str(data["share"])))
+    return PartialLevelHit(str(data["level"]), Fraction(str(data["share"])))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class LevelPlay:
+class LevelParticipation:
     """What one wager adds to one progressive level, and its odds of winning the level.
 
     Every wager with the same ``stake_credits`` has the same odds (Québec by-law, s.92). Machines can share a
-    level only if ``one_price`` is true. A mystery level is won when its meter reaches a secret amount. The
+    level only if ``has_single_stake`` is true. A mystery level is won when its meter reaches a secret amount. The
     machine or controller that has the meter draws that amount.
 
     If the level belongs to a side bet, only whole stakes on the bet's ``spots`` add to it. Without such a level,
@@ -74,18 +74,18 @@ class LevelPlay:
     odds: Fraction
     """The exact mean number of hits of the whole level per game."""
     increment: Fraction
-    """The fraction of ``fed_credits`` that is added to the level's meter."""
+    """The fraction of ``contributing_credits`` that is added to the level's meter."""
     reset_credits: int
     """The level's amount after a hit, in credits."""
     ceiling_credits: int | None = None
     """The upper limit of a mystery level's secret amount; None: the game decides the hit."""
-    one_price: bool = True
+    has_single_stake: bool = True
     """Whether every wager that plays for the level costs exactly ``stake_credits``."""
     spots: tuple[str, ...] = ()
     """The betting spots of the side bet that plays for the level; empty if there is none."""
-    fed_credits: int | None = None
+    contributing_credits: int | None = None
     """The credits of the wager of which ``increment`` is added to the meter; None: the whole wager."""
-    shares: Mapping[Fraction, Fraction] = field(default_factory=dict)
+    partial_hit_rates: Mapping[Fraction, Fraction] = field(default_factory=dict)
     """The exact mean number of hits per game that pay only a part of the level, by that part."""
 
 

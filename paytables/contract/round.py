@@ -5,7 +5,7 @@ from dataclasses import dataclass, field, replace
 from typing import Final, TypeAlias
 
 from paytables.contract.data import Json
-from paytables.contract.prizes import LevelHit, LevelShare, parse_level_hit
+from paytables.contract.prizes import LevelHit, PartialLevelHit, parse_level_hit
 from paytables.contract.wager import SINGLE_SPOT, Bet, Wager
 from paytables.errors import ChoiceError
 
@@ -14,9 +14,9 @@ DECISION_OF_WHEEL: Final = "wheel"
 #: The kind of a decision that the table answers: whether every seat of a shared round has wagered its stakes.
 DECISION_OF_SEATS: Final = "seats"
 #: The option of that decision: all seats have wagered, and the round is played.
-ALL_STAKED_CUE: Final = "all-staked"
+ALL_STAKED_OPTION: Final = "all-staked"
 #: The option of that decision: not all seats have wagered, and the stakes are returned.
-STAKES_RETURNED_CUE: Final = "stakes-returned"
+STAKES_RETURNED_OPTION: Final = "stakes-returned"
 #: The seat of a decision that no player answers.
 NO_SEAT: Final = -1
 
@@ -215,7 +215,7 @@ class Outcome:
             "win_credits": self.win_credits,
             "wins": [each.to_json() for each in self.settlements],
             "progressives": [
-                each.to_json() if isinstance(each, LevelShare) else each for each in self.progressives
+                each.to_json() if isinstance(each, PartialLevelHit) else each for each in self.progressives
             ],
             "merchandise": list(self.merchandise),
             "display": dict(self.display),

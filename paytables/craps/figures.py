@@ -11,7 +11,7 @@ from fractions import Fraction
 from itertools import combinations, product
 from typing import Final
 
-from paytables.analysis import BetAnalysis, Depth, PrizeFigures, WinDistribution
+from paytables.analysis import AnalysisDepth, BetAnalysis, PrizeFigures, WinDistribution
 from paytables.contract import Bet, Settlement, Wager
 from paytables.craps.linear import Sums, add_sums, solve_chain
 from paytables.craps.schema import DICE_PAIRS, POINT_NUMBERS
@@ -163,7 +163,7 @@ def compute_decided_per_throw(spot_rules: SpotRules, point: int | None) -> Fract
     return Fraction(sum(not isinstance(result, str) for result in results), 36)
 
 
-def analyse_spots(rules_by_spot: Mapping[str, SpotRules], depth: Depth) -> tuple[BetAnalysis, ...]:
+def analyse_spots(rules_by_spot: Mapping[str, SpotRules], depth: AnalysisDepth) -> tuple[BetAnalysis, ...]:
     """Return the exact figures of the minimum craps bet of each kind and price, played to its end."""
     figures_by_name: dict[str, BetAnalysis] = {}
     for spot_rules in rules_by_spot.values():
@@ -186,7 +186,11 @@ def analyse_spots(rules_by_spot: Mapping[str, SpotRules], depth: Depth) -> tuple
 
 
 def _analyse_bet_alone(
-    rules_by_spot: Mapping[str, SpotRules], spot_rules: SpotRules, point: int | None, name: str, depth: Depth
+    rules_by_spot: Mapping[str, SpotRules],
+    spot_rules: SpotRules,
+    point: int | None,
+    name: str,
+    depth: AnalysisDepth,
 ) -> BetAnalysis:
     """Return the exact figures of one craps bet at its minimum, alone on the table, until it is decided."""
     least = spot_rules.build_spot(point).bet_min
@@ -203,7 +207,7 @@ def _analyse_bet_alone(
         figures,
         table=None if point is None else _build_table_with_point(rules_by_spot, spot_rules, point, least),
     )
-    if depth is Depth.RETURN:
+    if depth is AnalysisDepth.RETURN:
         return figures
     edge = 1 - figures.rtp
     throws = _compute_mean_throws(spot_rules, point)
@@ -324,7 +328,7 @@ def _iter_prizes(distributions: Mapping[Bet, WinDistribution], cost: int) -> Ite
                 name = "push" if returned_credits == bet.credits else "won"
                 yield PrizeFigures(
                     name=name,
-                    where=bet.spot,
+                    stage_or_spot=bet.spot,
                     credits=returned_credits,
                     rate=rate,
                     rtp=rate * returned_credits / cost,

@@ -5,8 +5,18 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Self
 
-from paytables.analysis import Analysis, BetAnalysis, Depth
-from paytables.contract import Bet, Cue, Draw, Outcome, Play, Remark, Settlement, Wager, throw_dice
+from paytables.analysis import Analysis, AnalysisDepth, BetAnalysis
+from paytables.contract import (
+    Bet,
+    Cue,
+    DefinitionRemark,
+    DrawSource,
+    Outcome,
+    Play,
+    Settlement,
+    Wager,
+    throw_dice,
+)
 from paytables.craps import figures
 from paytables.craps.schema import CrapsDefinition
 from paytables.craps.spots import CrapsSpots, SpotRules
@@ -220,7 +230,7 @@ class CrapsRules(TableRules):
         shooter = min(lines, key=lambda seat: (seat - table.shooter) % seats)
         return replace(table, shooter=shooter)
 
-    def play(self, wager: Wager, draw: Draw) -> Play:
+    def play(self, wager: Wager, draw: DrawSource) -> Play:
         """Play a round: throw the dice once, and settle every bet that the throw decides."""
         wager = self.build_wager(wager.credits, **wager.options)
         table = self.place_bets(wager)
@@ -261,20 +271,20 @@ class CrapsRules(TableRules):
             ],
         }
 
-    def explain(self) -> tuple[str, ...]:
+    def explain_pays(self) -> tuple[str, ...]:
         """Return sentences on what each craps bet pays in addition to its stake, and on which throws."""
         return tuple(self.definition.format_pay_table_rows()["en"])
 
-    def list_remarks(self) -> tuple[Remark, ...]:
+    def list_remarks(self) -> tuple[DefinitionRemark, ...]:
         """Return remarks on a definition that is legal but may surprise: a pay that only returns the stake."""
         return tuple(
-            Remark(f"bet.{n}.pays.{key}", "gives the stake back, and nothing more")
+            DefinitionRemark(f"bet.{n}.pays.{key}", "gives the stake back, and nothing more")
             for n, bet in enumerate(self.definition.bet)
             for key, odds in bet.pays.items()
             if not odds.net
         )
 
-    def analyse(self, depth: Depth) -> Analysis:
+    def analyse(self, depth: AnalysisDepth) -> Analysis:
         """Return the exact figures of each bet, played to its end; see :mod:`paytables.craps.figures`."""
         header = self.definition.game
         bets = figures.analyse_spots(self.rules_by_spot, depth)

@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from math import prod
 
-from paytables.contract import Draw, Settlement, deal_one, draw_weighted_index
+from paytables.contract import DrawSource, Settlement, deal_one, draw_weighted_index
 from paytables.keno.tables import BonusOptions, KenoPays, format_prize_name
 from paytables.keno.ticket import KenoTicket, iter_subsets
 
@@ -51,7 +51,7 @@ class WayResult:
         return Settlement(format_prize_name(len(self.numbers), len(self.hit_numbers)), credits_, detail)
 
 
-def draw_numbers(draw: Draw, field: Sequence[int], count: int, purpose: str) -> tuple[int, ...]:
+def draw_numbers(draw: DrawSource, field: Sequence[int], count: int, purpose: str) -> tuple[int, ...]:
     """Draw ``count`` different numbers from ``field``, and return them in the order drawn.
 
     Every order is equally likely. Each random number is an index into the remaining numbers, which keep their
@@ -61,7 +61,7 @@ def draw_numbers(draw: Draw, field: Sequence[int], count: int, purpose: str) -> 
     return tuple(deal_one(draw, remaining, f"{purpose} {i + 1}") for i in range(count))
 
 
-def draw_weighted_factor(draw: Draw, weights: Mapping[int, int], purpose: str) -> int:
+def draw_weighted_factor(draw: DrawSource, weights: Mapping[int, int], purpose: str) -> int:
     """Draw one of a Keno bonus's factors, each with its weight, and return it."""
     factors = sorted(weights)
     return factors[draw_weighted_index(draw, [weights[factor] for factor in factors], purpose)]

@@ -5,7 +5,14 @@ from dataclasses import replace
 from fractions import Fraction
 from math import comb, perm
 
-from paytables.analysis import Analysis, BetAnalysis, Depth, PrizeFigures, ProgressiveShare, WinDistribution
+from paytables.analysis import (
+    Analysis,
+    AnalysisDepth,
+    BetAnalysis,
+    PrizeFigures,
+    ProgressiveFigures,
+    WinDistribution,
+)
 from paytables.errors import AnalysisError
 from paytables.keno import bounds
 from paytables.keno.schema import KenoDefinition, TicketForm
@@ -22,7 +29,10 @@ from paytables.wording import format_count
 
 
 def analyse(
-    definition: KenoDefinition, tables: KenoPays, forms: Sequence[tuple[TicketForm, KenoTicket]], depth: Depth
+    definition: KenoDefinition,
+    tables: KenoPays,
+    forms: Sequence[tuple[TicketForm, KenoTicket]],
+    depth: AnalysisDepth,
 ) -> Analysis:
     """Return the exact figures of every way to bet on a Keno game.
 
@@ -44,7 +54,7 @@ def analyse(
                     definition, tables, spots, options, definition.paid_max
                 )
                 bets += [dearest] if dearest.rtp < bets[-1].rtp else []
-    if depth in {Depth.HIGHEST, Depth.FULL}:
+    if depth in {AnalysisDepth.HIGHEST, AnalysisDepth.FULL}:
         bets += _analyse_forms(definition, tables, forms)
     header = definition.game
     return Analysis(game_id=header.id, version=header.version, family=header.family, bets=tuple(bets))
@@ -162,7 +172,7 @@ def _list_prizes(
         prizes.append(
             PrizeFigures(
                 name=format_prize_name(spots, catch),
-                where=format_count(spots, "spot"),
+                stage_or_spot=format_count(spots, "spot"),
                 credits=pay * stake,
                 hits=count_catches(definition, spots, catch, 0, 0),
                 rate=Fraction(sum(cases), total),
@@ -267,7 +277,7 @@ def _find_highest_pay_bound(tables: KenoPays, ticket: KenoTicket) -> int:
 
 def _list_progressive_shares(
     definition: KenoDefinition, ticket: KenoTicket, mean: Fraction, rates: Sequence[Fraction]
-) -> tuple[ProgressiveShare, ...]:
+) -> tuple[ProgressiveFigures, ...]:
     """Return the contribution of each progressive level for which a Keno ticket plays.
 
     ``mean`` is the ticket's mean pay of a draw, ``rates`` the probability of each level.
@@ -277,7 +287,7 @@ def _list_progressive_shares(
         if rate:
             missing_credits = ticket.cost_a_draw - mean
             shares.append(
-                ProgressiveShare(
+                ProgressiveFigures(
                     level=level.id,
                     rate=rate * ticket.draws,
                     reset_credits=level.reset_credits,

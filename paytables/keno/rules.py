@@ -6,8 +6,17 @@ from fractions import Fraction
 from functools import cached_property
 from itertools import accumulate
 
-from paytables.analysis import Analysis, BetAnalysis, Depth
-from paytables.contract import Draw, Json, LevelPlay, Outcome, Play, Remark, Settlement, Wager
+from paytables.analysis import Analysis, AnalysisDepth, BetAnalysis
+from paytables.contract import (
+    DefinitionRemark,
+    DrawSource,
+    Json,
+    LevelParticipation,
+    Outcome,
+    Play,
+    Settlement,
+    Wager,
+)
 from paytables.errors import PaytableError, WagerError
 from paytables.game import Game
 from paytables.keno import figures, present, ticket
@@ -22,12 +31,12 @@ from paytables.keno.limit import limit_prizes
 from paytables.keno.schema import KenoDefinition, TicketForm
 from paytables.keno.tables import BonusOptions, KenoPays, build_options
 from paytables.keno.ticket import KenoTicket, TicketSelection
-from paytables.tableless import Tableless
+from paytables.tableless import TablelessRules
 from paytables.wording import format_count
 
 
 @dataclass(frozen=True)
-class KenoRules(Tableless):
+class KenoRules(TablelessRules):
     """The rules of a playable Keno game."""
 
     definition: KenoDefinition
@@ -98,7 +107,7 @@ class KenoRules(Tableless):
             f"no ticket{form_text} of {format_count(credits_, 'credit')}; the game offers {list(self.bet_options)}"
         )
 
-    def play(self, wager: Wager, draw: Draw) -> Play:
+    def play(self, wager: Wager, draw: DrawSource) -> Play:
         """Play every draw of a ticket, one after another; the quick picks come first."""
         bought = self._find_ticket(wager)
         complete_ticket, tables = (
@@ -127,7 +136,7 @@ class KenoRules(Tableless):
             display=present.describe_game(self.definition, complete_ticket, is_quick_pick, shown_draws),
         )
 
-    def draw_balls(self, draw: Draw, in_force: BonusOptions) -> DrawnBalls:
+    def draw_balls(self, draw: DrawSource, in_force: BonusOptions) -> DrawnBalls:
         """Draw the balls of a Keno draw, in order, and then a factor for each multiplier bonus that the ticket has."""
         field = self.definition.field
         balls = draw_numbers(draw, range(1, field.numbers + 1), field.drawn, "ball")
@@ -135,7 +144,7 @@ class KenoRules(Tableless):
             balls, {b.id: draw_weighted_factor(draw, b.weights, b.id) for b in in_force.multipliers}
         )
 
-    def draw_quick_picks(self, ticket: KenoTicket, draw: Draw) -> KenoTicket:
+    def draw_quick_picks(self, ticket: KenoTicket, draw: DrawSource) -> KenoTicket:
         """Return the ticket with the numbers of its quick picks drawn, each from the whole field."""
         field = range(1, self.definition.field.numbers + 1)
         known_selections = []
@@ -148,7 +157,7 @@ class KenoRules(Tableless):
             known_selections.append(replace(selection, groups=groups))
         return replace(ticket, selections=tuple(known_selections))
 
-    def list_levels(self, wager: Wager) -> tuple[LevelPlay, ...]:
+    def list_levels(self, wager: Wager) -> tuple[LevelParticipation, ...]:
         """Return the progressive levels for which some way of the ticket plays.
 
         The odds are those of one way at the minimum stake.
@@ -165,23 +174,23 @@ class KenoRules(Tableless):
             and any(spots == level.spots and stake >= level.stake for spots, stake in played_stakes)
         )
 
-    def list_every_level(self) -> tuple[LevelPlay, ...]:
+    def list_every_level(self) -> tuple[LevelParticipation, ...]:
         """Return every progressive level at its minimum stake, which is the only one of a linked level."""
         return self._every_level
 
     @cached_property
-    def _every_level(self) -> tuple[LevelPlay, ...]:
+    def _every_level(self) -> tuple[LevelParticipation, ...]:
         """Return every progressive level at its minimum stake, computed once."""
         cycle = self.definition.cycle
         return tuple(
-            LevelPlay(
+            LevelParticipation(
                 level=level.id,
                 names=level.name.model_dump(),
                 stake_credits=level.stake,
                 odds=Fraction(figures.count_catches(self.definition, level.spots, level.catch, 0, 0), cycle),
                 increment=Fraction(level.increment),
                 reset_credits=level.reset_credits,
-                one_price=level.linked,
+                has_single_stake=level.linked,
             )
             for level in self.definition.progressive
         )
@@ -190,7 +199,7 @@ class KenoRules(Tableless):
         """Return what a screen needs to draw the Keno board, as JSON data."""
         return present.build_presentation(self.definition)
 
-    def explain(self) -> tuple[str, ...]:
+    def explain_pays(self) -> tuple[str, ...]:
         """Return one sentence for each number of spots that states what it pays per credit staked."""
         return tuple(
             f"{format_count(spots, 'spot')}: "
@@ -198,7 +207,7 @@ class KenoRules(Tableless):
             for spots, pays in sorted(self.tables.pays.items())
         )
 
-    def list_remarks(self) -> tuple[Remark, ...]:
+    def list_remarks(self) -> tuple[DefinitionRemark, ...]:
         """Return remarks on what is legal but may surprise: a higher catch that pays less than a lower one."""
         lower_pay_remarks = []
         for n, table in enumerate(self.definition.table):
@@ -212,10 +221,10 @@ class KenoRules(Tableless):
                 if 2 * catch >= table.spots and pay > pay_by_catch.get(catch + 1, pay):
                     higher_pay = pay_by_catch[catch + 1]
                     reason = f"catching {catch + 1} of {table.spots} pays {higher_pay}, less than {pay} for {catch}"
-                    lower_pay_remarks.append(Remark(f"table.{n}.pays", reason))
+                    lower_pay_remarks.append(DefinitionRemark(f"table.{n}.pays", reason))
         return tuple(lower_pay_remarks)
 
-    def analyse(self, depth: Depth) -> Analysis:
+    def analyse(self, depth: AnalysisDepth) -> Analysis:
         """Return the exact figures of every way to bet; see :func:`paytables.keno.figures.analyse`."""
         offers = [(form, self.build_form_ticket(form, stake)) for form, stake in self._offered_tickets]
         return figures.analyse(self.definition, self.tables, offers, depth)

@@ -9,7 +9,7 @@ from dataclasses import replace
 from fractions import Fraction
 from typing import Final
 
-from paytables.analysis import Analysis, BetAnalysis, Depth
+from paytables.analysis import Analysis, AnalysisDepth, BetAnalysis
 from paytables.contract import Settlement, Wager
 from paytables.layout import WeightedResult, analyse_cases
 from paytables.onedraw.bets import OneDrawBets
@@ -20,14 +20,14 @@ from paytables.wording import format_percent
 _STRATEGY_TEXT: Final = "take your part back at every zero"
 
 
-def analyse(table: OneDrawBets, depth: Depth) -> Analysis:
+def analyse(table: OneDrawBets, depth: AnalysisDepth) -> Analysis:
     """Return the exact figures of every kind of bet at its minimum stake, and of every form (preset wager)."""
     bets = []
     for group, spot_rules in table.rules_by_group().items():
         spot = spot_rules[0].spot
         wager = table.build_wager(spot.bet_min, bets={spot.id: spot.bet_min})
         bets.append(analyse_bets(table, wager, group, depth))
-    if depth in {Depth.HIGHEST, Depth.FULL}:
+    if depth in {AnalysisDepth.HIGHEST, AnalysisDepth.FULL}:
         for form in table.forms:
             if len(form.bets) > 1:
                 wager = table.build_wager(sum(form.bets.values()), form=form.id)
@@ -36,7 +36,9 @@ def analyse(table: OneDrawBets, depth: Depth) -> Analysis:
     return Analysis(game_id=header.id, version=header.version, family=header.family, bets=tuple(bets))
 
 
-def analyse_bets(table: OneDrawBets, wager: Wager, name: str, depth: Depth = Depth.FULL) -> BetAnalysis:
+def analyse_bets(
+    table: OneDrawBets, wager: Wager, name: str, depth: AnalysisDepth = AnalysisDepth.FULL
+) -> BetAnalysis:
     """Return the exact figures of a wager, each bet followed to its end.
 
     If the rules let a player choose between prison and taking a part of the stake back, the part is taken
@@ -48,7 +50,7 @@ def analyse_bets(table: OneDrawBets, wager: Wager, name: str, depth: Depth = Dep
     choices = {bet.spot for bet in bets if table.rules_by_spot[bet.spot].on_zero == "choice"}
     if not choices:
         return figures
-    worst = analyse_cases(name, wager, iter_cases(table, bets, prison=True), Depth.RETURN).rtp
+    worst = analyse_cases(name, wager, iter_cases(table, bets, prison=True), AnalysisDepth.RETURN).rtp
     ever = min(compute_prison_for_ever_rtp(table, spot) for spot in choices)
     note = (
         f"return if every stake is left in prison at zero: {format_percent(worst)} %; "

@@ -3,15 +3,15 @@
 from collections.abc import Generator
 from dataclasses import dataclass
 
-from paytables.analysis import Analysis, BetAnalysis, Depth
+from paytables.analysis import Analysis, AnalysisDepth, BetAnalysis
 from paytables.contract import (
     Choice,
     Cue,
     Decision,
-    Draw,
+    DefinitionRemark,
+    DrawSource,
     Outcome,
     Play,
-    Remark,
     Wager,
 )
 from paytables.onedraw import figures
@@ -27,12 +27,12 @@ from paytables.wording import format_count
 class OneDrawTable(OneDrawBets):
     """The rules of a playable table where one draw decides; the family defines the draw (:meth:`draw_result`)."""
 
-    def draw_result(self, draw: Draw) -> tuple[str, Cue, dict[str, object]]:
+    def draw_result(self, draw: DrawSource) -> tuple[str, Cue, dict[str, object]]:
         """Draw the round's result; return its key in :attr:`case_count_by_result`, its cue and the display data."""
         raise NotImplementedError
 
     def obtain_result(
-        self, draw: Draw
+        self, draw: DrawSource
     ) -> Generator[Decision, Choice | None, tuple[str, Cue, dict[str, object]]]:
         """Return the round's result as :meth:`draw_result` does. A family with a real wheel asks the wheel instead."""
         yield from ()
@@ -42,7 +42,7 @@ class OneDrawTable(OneDrawBets):
         """Return the family's data that the screen needs in addition to the layout; none by default."""
         raise NotImplementedError
 
-    def play(self, wager: Wager, draw: Draw) -> Play:
+    def play(self, wager: Wager, draw: DrawSource) -> Play:
         """Play a round: draw once, and settle every bet.
 
         At zero, players of even-money bets may have to choose between half of the stake and prison.
@@ -67,7 +67,7 @@ class OneDrawTable(OneDrawBets):
             **self.table_layout.to_json(),
         }
 
-    def explain(self) -> tuple[str, ...]:
+    def explain_pays(self) -> tuple[str, ...]:
         """Return one text for each kind of bet: its odds, its number of spots, and in how many of all cases it wins."""
         total = sum(self.case_count_by_result.values())
         return tuple(
@@ -78,11 +78,11 @@ class OneDrawTable(OneDrawBets):
             for group, spot_rules in self.rules_by_group().items()
         )
 
-    def list_remarks(self) -> tuple[Remark, ...]:
+    def list_remarks(self) -> tuple[DefinitionRemark, ...]:
         """Return an empty tuple: tables of one draw have no remarks."""
         return ()
 
-    def analyse(self, depth: Depth) -> Analysis:
+    def analyse(self, depth: AnalysisDepth) -> Analysis:
         """Return the exact figures of every kind of bet at the table and of every form (preset wager)."""
         return figures.analyse(self, depth)
 

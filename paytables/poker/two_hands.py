@@ -9,18 +9,18 @@ from typing import ClassVar, Final, Self, TypeAlias
 
 from pydantic import model_validator
 
-from paytables.analysis import Analysis, BetAnalysis, Depth, PrizeFigures
+from paytables.analysis import Analysis, AnalysisDepth, BetAnalysis, PrizeFigures
 from paytables.commission import Commission
 from paytables.contract import (
     Bet,
     Choice,
     Cue,
     Decision,
-    Draw,
+    DefinitionRemark,
+    DrawSource,
     Json,
     Outcome,
     Play,
-    Remark,
     Settlement,
     Spot,
     Step,
@@ -149,7 +149,7 @@ class TwoHandsRules(PlayerBankRules):
         """Return the low and the high hand of a setting as text, by language."""
 
     @abstractmethod
-    def analyse(self, depth: Depth) -> Analysis:
+    def analyse(self, depth: AnalysisDepth) -> Analysis:
         """Return the exact figures of the stake and of the side bets."""
 
     def is_low_hand_better(self, low: int, bank_low: int) -> bool:
@@ -168,7 +168,11 @@ class TwoHandsRules(PlayerBankRules):
         """Return the most credits that a seat's side bets can return; ``bets`` has the credits by spot."""
         return 0
 
-    def settle_before_deal(self, seat_rounds: Sequence[SeatRound], draw: Draw) -> Iterator[Cue | Settlement]:  # noqa: ARG002
+    def settle_before_deal(
+        self,
+        seat_rounds: Sequence[SeatRound],  # noqa: ARG002
+        draw: DrawSource,  # noqa: ARG002
+    ) -> Iterator[Cue | Settlement]:
         """Settle the side bets that are decided before anything is dealt; none by default."""
         return iter(())
 
@@ -176,7 +180,7 @@ class TwoHandsRules(PlayerBankRules):
         self,
         seat_rounds: Sequence[SeatRound],  # noqa: ARG002
         undealt: list[int],  # noqa: ARG002
-        draw: Draw,  # noqa: ARG002
+        draw: DrawSource,  # noqa: ARG002
     ) -> Iterator[Cue | Settlement]:
         """Settle the side bets that the undealt cards or tiles (``undealt``) decide; none by default."""
         return iter(())
@@ -228,7 +232,7 @@ class TwoHandsRules(PlayerBankRules):
         check_forms(self.table_layout, file)
 
     # ------------------------------------------------------------ the round
-    def play_seats(self, bets: Sequence[Bet], draw: Draw, viewer: int | None) -> Play:
+    def play_seats(self, bets: Sequence[Bet], draw: DrawSource, viewer: int | None) -> Play:
         """Play a round: deal cards or tiles to every seat, ask how to set them, show the bank's hands, and compare."""
         seats: dict[int, SeatRound] = {}
         banked = self.arrange_bank(bets)
@@ -265,7 +269,7 @@ class TwoHandsRules(PlayerBankRules):
         )
 
     def _deal_seat(
-        self, seat_round: SeatRound, undealt: list[int], viewer: int | None, draw: Draw
+        self, seat_round: SeatRound, undealt: list[int], viewer: int | None, draw: DrawSource
     ) -> Iterator[Cue]:
         """Deal a seat's pieces; yield the animation cues, face down for a viewer who may not see them."""
         seat_round.dealt = self._deal_hand(seat_round.hand, undealt, draw)
@@ -298,7 +302,7 @@ class TwoHandsRules(PlayerBankRules):
             decision = Decision("set", options, prompt, seat=seat_round.seat, build_prompt=build_ways)
             seat_round.way = way_by_mask.get(decision.check((yield decision)))
 
-    def _deal_hand(self, hand: str, undealt: list[int], draw: Draw) -> list[int]:
+    def _deal_hand(self, hand: str, undealt: list[int], draw: DrawSource) -> list[int]:
         """Deal a hand's cards or tiles from those ``undealt``, and return them."""
         numbers = range(1, self.PIECES_PER_HAND + 1)
         return [deal_one(draw, undealt, f"{hand} {self.PIECE_KIND} {n}") for n in numbers]
@@ -412,11 +416,11 @@ class TwoHandsRules(PlayerBankRules):
         bank = {"id": "bank", "names": {"en": "Bank", "fr": "Banque"}, **keys, **self.bank_owner}
         return [bank, *list_seat_hands(self.definition.table.seats, **keys)]
 
-    def explain(self) -> tuple[str, ...]:
+    def explain_pays(self) -> tuple[str, ...]:
         """Return one English sentence: what a winning bet pays."""
         return (f"both hands better pay {_describe_pay(self.definition.commission)['en']}",)
 
-    def list_remarks(self) -> tuple[Remark, ...]:
+    def list_remarks(self) -> tuple[DefinitionRemark, ...]:
         """Return an empty tuple: these games have no remarks."""
         return ()
 
@@ -487,7 +491,7 @@ class TwoHandsRules(PlayerBankRules):
             cost_credits=stake,
             rtp=distribution.compute_moment(1) / stake,
             prizes=tuple(
-                PrizeFigures(name=name, where=spot, credits=back, rate=rate, rtp=rate * back / stake)
+                PrizeFigures(name=name, stage_or_spot=spot, credits=back, rate=rate, rtp=rate * back / stake)
                 for name, back, rate in payments
             ),
             hit_probability=distribution.compute_chance_of_at_least(stake + 1),

@@ -15,7 +15,7 @@ from itertools import accumulate
 from math import comb
 from operator import mul
 
-from paytables.contract import Decision, Draw, draw_weighted_index
+from paytables.contract import Decision, DrawSource, draw_weighted_index
 from paytables.reels.automaton import Award
 from paytables.reels.run import (
     GivenAwards,
@@ -116,7 +116,7 @@ class PickBonus(_SmallStage):
         """Return the mean credits of one play: no order of opening boxes is better or worse than another."""
         return self._play_figures.mean
 
-    def run(self, draw: Draw) -> Running:
+    def run(self, draw: DrawSource) -> Running:
         """Ask the player for a box and draw its contents from the remaining items, until the picking ends."""
         counts = tuple(p.count for p in self.items)
         closed_boxes = list(range(self.boxes))
@@ -215,9 +215,9 @@ class WheelBonus(_SmallStage):
     parts: tuple[BonusItem, ...]
     """The segments of the wheel, in their order."""
 
-    def run(self, draw: Draw) -> StageRun:
+    def run(self, draw: DrawSource) -> StageRun:
         """Spin the wheel once; return the prize and awards of the segment at which it stops."""
-        part = draw.below(len(self.parts), f"{self.name}.wheel")
+        part = draw.draw_below(len(self.parts), f"{self.name}.wheel")
         item = self.parts[part]
         shown_parts = [{"item": p.name, "credits": p.credits} for p in self.parts]
         return StageRun(
@@ -285,14 +285,14 @@ class HoldBonus(_SmallStage):
     start_coins: int
     """The number of coins on the board at the start."""
 
-    def run(self, draw: Draw) -> StageRun:
+    def run(self, draw: DrawSource) -> StageRun:
         """Spin the empty cells of the board until the respins run out or no cell is empty; return the result."""
         weights = [p.count for p in self.items]
         worth: list[int | None] = [None] * self.cells
         order = list(range(self.cells))
         # positions of the first coins: a uniform sample, each with its own value draw
         for n in range(self.start_coins):
-            k = n + draw.below(self.cells - n, f"{self.name}.cell")
+            k = n + draw.draw_below(self.cells - n, f"{self.name}.cell")
             order[n], order[k] = order[k], order[n]
             worth[order[n]] = draw_weighted_index(draw, weights, f"{self.name}.coin")
         spins = [{"left": self.respins, "cells": list(worth)}]
@@ -300,7 +300,7 @@ class HoldBonus(_SmallStage):
         while respins_left and None in worth:
             respins_left -= 1
             for cell in [c for c, w in enumerate(worth) if w is None]:
-                if draw.below(self.coin_denominator, f"{self.name}.land") < self.coin_numerator:
+                if draw.draw_below(self.coin_denominator, f"{self.name}.land") < self.coin_numerator:
                     worth[cell] = draw_weighted_index(draw, weights, f"{self.name}.coin")
                     respins_left = self.respins
             spins.append({"left": respins_left, "cells": list(worth)})

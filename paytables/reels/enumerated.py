@@ -13,7 +13,7 @@ from fractions import Fraction
 from functools import cached_property
 from math import prod
 
-from paytables.contract import Decision, Draw
+from paytables.contract import Decision, DrawSource
 from paytables.errors import AnalysisError, BeyondReach
 from paytables.reels.automaton import Award
 from paytables.reels.components import Column
@@ -186,7 +186,7 @@ class CascadingReels(_EnumeratedStage):
                     f"stage {self.name}: the cascade from stops {list(stops)} has not ended after {FALLS_MAX} falls"
                 )
 
-    def run(self, draw: Draw) -> StageRun:
+    def run(self, draw: DrawSource) -> StageRun:
         """Draw the stops once, play all falls of the cascade and return the result.
 
         The strips determine all symbols that fall later, so no further number is drawn.
@@ -229,7 +229,7 @@ FALLS_MAX = 200
 class HeldReels(_EnumeratedStage):
     """A reel stage whose reels the player may hold after a first spin; the others spin again, and that window pays."""
 
-    def run(self, draw: Draw) -> Running:
+    def run(self, draw: DrawSource) -> Running:
         """Spin the reels, ask which reels to hold (a bit mask, reel 1 the lowest bit), and spin the others again."""
         stops = list(self.reels.spin(draw))
         count = len(stops)

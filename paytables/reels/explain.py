@@ -10,7 +10,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from math import prod
 from typing import Final
 
-from paytables.contract import Remark
+from paytables.contract import DefinitionRemark
 from paytables.reels.automaton import NO_WIN_END, Award, GraphEnd, LinePrize
 from paytables.reels.bonus import BonusItem, HoldBonus, PickBonus, WheelBonus
 from paytables.reels.build import ModeStages
@@ -35,7 +35,7 @@ _COMBINATION_TEXT_BY_KEY: Final = {
 _MIXTURES_MAX: Final = 4096
 
 
-def explain(stages: Mapping[str, ModeStages]) -> tuple[str, ...]:
+def explain_pays(stages: Mapping[str, ModeStages]) -> tuple[str, ...]:
     """Return sentences that say what each stage of a reel game pays at level 1: every prize that can be won.
 
     For each further mode (way to bet), only its differences are listed.
@@ -61,19 +61,21 @@ def explain(stages: Mapping[str, ModeStages]) -> tuple[str, ...]:
     return tuple(lines)
 
 
-def list_remarks(definition: ReelsDefinition, stages: Mapping[str, ModeStages]) -> tuple[Remark, ...]:
+def list_remarks(
+    definition: ReelsDefinition, stages: Mapping[str, ModeStages]
+) -> tuple[DefinitionRemark, ...]:
     """Return remarks on what is legal but surprising in a reel game's definition, each with its key."""
     remarks = [remark for explainer in _iter_stage_explainers(stages) for remark in explainer.list_remarks()]
     starting = {mode.stage for mode in definition.bets.mode}
     remarks += [
-        Remark(f"stage.{name}", "has no name: players of every language read its id")
+        DefinitionRemark(f"stage.{name}", "has no name: players of every language read its id")
         for name, table in definition.stage.items()
         if table.name is None and name not in starting
     ]
     costs = [mode.cost * level for mode in definition.bets.mode for level in definition.bets.levels]
     shared_costs = sorted({cost for cost in costs if costs.count(cost) > 1})
     remarks += [
-        Remark("bets", f"several bets cost {format_count(cost, 'credit')}: ask for one by its name")
+        DefinitionRemark("bets", f"several bets cost {format_count(cost, 'credit')}: ask for one by its name")
         for cost in shared_costs
     ]
     return tuple(dict.fromkeys(remarks))
@@ -328,14 +330,16 @@ class _StageExplainer:
         return sentence if plain else f"{sentence}: as {end.prize.name}{times}"
 
     # ------------------------------------------------------------------ remarks
-    def list_remarks(self) -> Iterator[Remark]:
+    def list_remarks(self) -> Iterator[DefinitionRemark]:
         """Yield a remark for each property of this reel stage that a player would not expect."""
         table = self._table
         if not isinstance(table, ReelsStage):
             return
         key = f"stage.{self.name}"
         for name in self._reels.omitted_prizes:
-            yield Remark(key, f"{name} is inherited from {table.like} and cannot be won here; it is left out")
+            yield DefinitionRemark(
+                key, f"{name} is inherited from {table.like} and cannot be won here; it is left out"
+            )
         yield from self._iter_weights_remarks(key, table)
         yield from self._iter_wilds_alone_remarks(key)
         yield from self._iter_hidden_scatter_remarks(key, table)
@@ -343,14 +347,16 @@ class _StageExplainer:
         yield from self._iter_counted_for_others_remarks(key, table)
         yield from self._iter_paid_twice_remarks(key, table)
 
-    def _iter_weights_remarks(self, key: str, table: ReelsStage) -> Iterator[Remark]:
+    def _iter_weights_remarks(self, key: str, table: ReelsStage) -> Iterator[DefinitionRemark]:
         """Yield a remark if the definition does not say which window row the stop weights are for."""
         if table.weights is not None and table.weights_row is None:
             only = self._builder.find_rows_of_only_line() is not None
             row = "the row of the only line" if only else "the top row of the window"
-            yield Remark(f"{key}.weights", f"a stop's weight is of {row}; `weights_row` says another")
+            yield DefinitionRemark(
+                f"{key}.weights", f"a stop's weight is of {row}; `weights_row` says another"
+            )
 
-    def _iter_wilds_alone_remarks(self, key: str) -> Iterator[Remark]:
+    def _iter_wilds_alone_remarks(self, key: str) -> Iterator[DefinitionRemark]:
         """Yield a remark if a line of wilds alone is paid as another symbol and some window shows such a line."""
         for wild in self._list_symbols_on_strips():
             if not self._symbols.substitutes_for[wild]:
@@ -365,14 +371,14 @@ class _StageExplainer:
                     for p in ps
                 )
                 if not pays_own_symbol and self._is_shown_on_line(cells, end.prize):
-                    yield Remark(f"{key}.pay", self._format_sentence(cells, end))
+                    yield DefinitionRemark(f"{key}.pay", self._format_sentence(cells, end))
 
     def _is_own_prize_of(self, pattern: WinPattern, wild: int) -> bool:
         """Return whether a line prize is the wild's own: only the wild and its equivalents make it."""
         fits = {s for element in pattern.elements if element is not None for s, m in enumerate(element) if m}
         return all(s == wild or self._symbols.substitutes_for[s] for s in fits)
 
-    def _iter_hidden_scatter_remarks(self, key: str, table: ReelsStage) -> Iterator[Remark]:
+    def _iter_hidden_scatter_remarks(self, key: str, table: ReelsStage) -> Iterator[DefinitionRemark]:
         """Yield a remark for each scatter that an expanding symbol may cover."""
         for n, pay in enumerate(table.pay):
             if pay.on != "scatter":
@@ -381,14 +387,14 @@ class _StageExplainer:
                 hiding = [s for s in table.expand if s in strip and pay.of in strip and s != pay.of]
                 if hiding:
                     order_text = "before" if table.scatters == "before" else "after"
-                    yield Remark(
+                    yield DefinitionRemark(
                         f"{key}.pay.{n}",
                         f"{hiding[0]} may fill reel {x + 1} over {pay.of}: scatters are counted {order_text} that"
                         " (`scatters`)",
                     )
                     break
 
-    def _iter_idle_multiplier_remarks(self, key: str, table: ReelsStage) -> Iterator[Remark]:
+    def _iter_idle_multiplier_remarks(self, key: str, table: ReelsStage) -> Iterator[DefinitionRemark]:
         """Yield a remark for each multiplying symbol in a scatter prize, where its multiplier has no effect."""
         for n, pay in enumerate(table.pay):
             if pay.on != "scatter":
@@ -396,9 +402,11 @@ class _StageExplainer:
             element = self._symbols.resolve_element(str(pay.of), f"{key}.pay.{n}.of", multiply_own=True) or ()
             for symbol, factor in enumerate(element):
                 if factor > 1 and symbol in self._list_symbols_on_strips():
-                    yield Remark(f"{key}.pay.{n}", f"the x{factor} of {self._ids[symbol]} does nothing here")
+                    yield DefinitionRemark(
+                        f"{key}.pay.{n}", f"the x{factor} of {self._ids[symbol]} does nothing here"
+                    )
 
-    def _iter_counted_for_others_remarks(self, key: str, table: ReelsStage) -> Iterator[Remark]:
+    def _iter_counted_for_others_remarks(self, key: str, table: ReelsStage) -> Iterator[DefinitionRemark]:
         """Yield remarks on wilds that count as a scatter, or that alone complete a way of another symbol."""
         for n, pay in enumerate(table.pay):
             if pay.on == "line":
@@ -411,16 +419,18 @@ class _StageExplainer:
                     continue
                 name = self._ids[wild]
                 if pay.on == "scatter":
-                    yield Remark(where, f"{name} counts as {pay.of} anywhere (its `not_for` says otherwise)")
+                    yield DefinitionRemark(
+                        where, f"{name} counts as {pay.of} anywhere (its `not_for` says otherwise)"
+                    )
                 elif count := self._find_longest_run(wild, n, pay):
                     prize = self._builder.build_count_prizes(n, pay)[count]
                     times = 1 if pay.once_a_reel else element[wild] ** count
                     worth = _format_worth(prize.credits * times, prize.awards)
                     text = f"{count} {name} on reels in a row {worth}: as {prize.name}"
-                    yield Remark(where, f"{text} x {times}" if times > 1 else text)
+                    yield DefinitionRemark(where, f"{text} x {times}" if times > 1 else text)
 
     @staticmethod
-    def _iter_paid_twice_remarks(key: str, table: ReelsStage) -> Iterator[Remark]:
+    def _iter_paid_twice_remarks(key: str, table: ReelsStage) -> Iterator[DefinitionRemark]:
         """Yield a remark for each count of the same symbol that two rows of the pay table pay."""
         first: dict[object, int] = {}
         for n, pay in enumerate(table.pay):
@@ -429,7 +439,7 @@ class _StageExplainer:
                 if first.setdefault(pay_key, n) != n:
                     rule_text = "the higher counts" if pay.on == "line" else "both are paid"
                     text = f"{count} {pay.of} stands in pay.{first[pay_key]} as well: {rule_text}"
-                    yield Remark(f"{key}.pay.{n}.pays.{count}", text)
+                    yield DefinitionRemark(f"{key}.pay.{n}.pays.{count}", text)
 
     def _find_longest_run(self, symbol: int, number: int, pay: Pay) -> int:
         """Return the highest count of a ways prize that one symbol alone can win on adjacent reels, or 0."""

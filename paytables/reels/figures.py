@@ -9,13 +9,13 @@ from typing import Any
 
 from paytables.analysis import (
     Analysis,
+    AnalysisDepth,
     BetAnalysis,
-    Depth,
     DoubleUpFigures,
     FeatureFigures,
-    MerchandiseShare,
+    MerchandiseFigures,
     PrizeFigures,
-    ProgressiveShare,
+    ProgressiveFigures,
     WinDistribution,
     compute_mystery_rate,
 )
@@ -46,7 +46,7 @@ _HOLD_STRATEGY_TEXT = "hold the reels worth most on average, as the game advises
 _PICK_STRATEGY_TEXT = "pick any box, what each holds is equally likely"
 
 
-def analyse(definition: ReelsDefinition, stages: Mapping[str, ModeStages], depth: Depth) -> Analysis:
+def analyse(definition: ReelsDefinition, stages: Mapping[str, ModeStages], depth: AnalysisDepth) -> Analysis:
     """Return the exact figures of a reel game in every mode (way to bet), to the given depth.
 
     They hold at every bet level, which multiplies cost and pays alike.
@@ -63,7 +63,7 @@ def build_chain(stages: ModeStages, *, second: bool) -> StageChain:
     )
 
 
-def _analyse_bet(definition: ReelsDefinition, stages: ModeStages, depth: Depth) -> BetAnalysis:
+def _analyse_bet(definition: ReelsDefinition, stages: ModeStages, depth: AnalysisDepth) -> BetAnalysis:
     """Return the exact figures of a reel game in one mode, to the given depth."""
     mode = stages.mode
     chain = build_chain(stages, second=False)
@@ -84,7 +84,7 @@ def _analyse_bet(definition: ReelsDefinition, stages: ModeStages, depth: Depth) 
         merchandise=_list_merchandise_shares(definition, stages, runs),
         **_describe_strategy(definition, stages, runs, chain),
     )
-    if depth is Depth.RETURN:
+    if depth is AnalysisDepth.RETURN:
         return plain
     figures = replace(
         plain,
@@ -92,22 +92,24 @@ def _analyse_bet(definition: ReelsDefinition, stages: ModeStages, depth: Depth) 
         features=_list_feature_figures(stages, runs, chain),
         hit_probability=_find_quick_hit_frequency(stages),
     )
-    if depth is Depth.PRIZES:
+    if depth is AnalysisDepth.PRIZES:
         return figures
     worth = build_chain(stages, second=True).compute_worth(Award("stage", mode.stage, 1, 0))
     if worth.mean != mean:
         raise AnalysisError(
             f"{mode.id}: two computations of the mean win differ: {mean} forwards, {worth.mean} backwards"
         )
-    if depth is Depth.VOLATILITY:
+    if depth is AnalysisDepth.VOLATILITY:
         return replace(figures, variance=worth.variance)
     highest = _compute_highest_win_figures(stages)
-    distribution = _compute_distribution_figures(stages) if depth is Depth.FULL else {}
+    distribution = _compute_distribution_figures(stages) if depth is AnalysisDepth.FULL else {}
     notes = (*highest.pop("notes", ()), *distribution.pop("notes", ()))
     all_figures = replace(figures, variance=worth.variance, notes=notes, **highest, **distribution)
     table = definition.double_up
     return (
-        all_figures if table is None else replace(all_figures, doubled=_analyse_doubling(table, all_figures))
+        all_figures
+        if table is None
+        else replace(all_figures, double_up=_analyse_doubling(table, all_figures))
     )
 
 
@@ -122,7 +124,7 @@ def _analyse_doubling(table: DoubleUp, bet: BetAnalysis) -> DoubleUpFigures:
     if (
         distribution is None
         or variance is None
-        or (distribution.tail and 2 * max(distribution.counts) < table.most_credits)
+        or (distribution.unlisted_probability and 2 * max(distribution.counts) < table.most_credits)
     ):
         return DoubleUpFigures(win_max_credits=most)
     added_return = sum(
@@ -144,7 +146,7 @@ def _compute_doubled_distribution(table: DoubleUp, distribution: WinDistribution
         doubled = count * (cases >> rounds)
         counts[win << rounds] += doubled
         counts[0] += count * cases - doubled
-    return WinDistribution(distribution.total * cases, dict(counts), distribution.tail)
+    return WinDistribution(distribution.total * cases, dict(counts), distribution.unlisted_probability)
 
 
 def _describe_strategy(
@@ -208,10 +210,10 @@ def _compute_distribution_figures(stages: ModeStages) -> dict[str, Any]:
         return {"notes": (f"hit frequency and distribution: {LABORATORY_NEEDED_TEXT}",)}
     except AnalysisError as error:
         return {**distribution_figures, "notes": (*notes, f"no distribution: {error}")}
-    if distribution.tail:
+    if distribution.unlisted_probability:
         notes.append(
             f"distribution: wins below {max(CREDITS_LIMIT_MIN, 4 * mode.cost)} credits; "
-            f"one game in {int(1 / distribution.tail):,} left out"
+            f"one game in {int(1 / distribution.unlisted_probability):,} left out"
         )
     return {
         **distribution_figures,
@@ -251,7 +253,7 @@ def _list_prizes(stages: ModeStages, runs: Runs) -> tuple[PrizeFigures, ...]:
     return tuple(
         PrizeFigures(
             name=prize,
-            where=stage,
+            stage_or_spot=stage,
             credits=credits_,
             hits=hits[stage, prize, credits_],
             rate=rate,
@@ -326,13 +328,13 @@ def _compute_award_rates(stages: ModeStages, runs: Runs, kind: str) -> Mapping[s
 
 def _list_merchandise_shares(
     definition: ReelsDefinition, stages: ModeStages, runs: Runs
-) -> tuple[MerchandiseShare, ...]:
+) -> tuple[MerchandiseFigures, ...]:
     """Return how often one game of a mode wins each merchandise prize, with the prize's value."""
     if not definition.merchandise:
         return ()
     rates = _compute_award_rates(stages, runs, "merchandise")
     return tuple(
-        MerchandiseShare(prize=prize.id, rate=rates[prize.id], value_cents=prize.value_cents)
+        MerchandiseFigures(prize=prize.id, rate=rates[prize.id], value_cents=prize.value_cents)
         for prize in definition.merchandise
     )
 
@@ -353,7 +355,7 @@ def _compute_break_even_meter(
 
 def _list_progressive_shares(
     definition: ReelsDefinition, stages: ModeStages, runs: Runs, rtp: Fraction
-) -> tuple[ProgressiveShare, ...]:
+) -> tuple[ProgressiveFigures, ...]:
     """Return the share of each progressive level in the return of the mode."""
     if not definition.progressive:
         return ()
@@ -370,7 +372,7 @@ def _list_progressive_shares(
             rate = compute_mystery_rate((level.ceiling_credits - reset) / (increment * cost))
         shortfall = cost * (1 - rtp)
         shares.append(
-            ProgressiveShare(
+            ProgressiveFigures(
                 level=level.id,
                 rate=rate,
                 reset_credits=reset,

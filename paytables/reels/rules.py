@@ -5,17 +5,17 @@ from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from functools import cached_property
 
-from paytables.analysis import Analysis, BetAnalysis, Depth
+from paytables.analysis import Analysis, AnalysisDepth, BetAnalysis
 from paytables.contract import (
     Choice,
     Decision,
-    Draw,
+    DefinitionRemark,
+    DrawSource,
     Json,
-    LevelPlay,
+    LevelParticipation,
     Outcome,
     Play,
     PrizeInKind,
-    Remark,
     Settlement,
     Wager,
 )
@@ -25,7 +25,7 @@ from paytables.reels.build import ModeStages
 from paytables.reels.chain import StageState, build_first_state, compute_next_state
 from paytables.reels.run import Running, Stage, StageRun
 from paytables.reels.schema import DoubleUp, Mode, ReelsDefinition
-from paytables.tableless import Tableless
+from paytables.tableless import TablelessRules
 from paytables.wording import format_count
 
 
@@ -88,7 +88,7 @@ class GameTally:
 
 
 @dataclass(frozen=True)
-class ReelRules(Tableless):
+class ReelRules(TablelessRules):
     """The rules of a playable reel game: every stage in every mode (way to bet)."""
 
     definition: ReelsDefinition
@@ -126,7 +126,7 @@ class ReelRules(Tableless):
             f"no bet of {format_count(credits_, 'credit')}{request}; the game offers {list(self.bet_options)}"
         )
 
-    def play(self, wager: Wager, draw: Draw) -> Play:
+    def play(self, wager: Wager, draw: DrawSource) -> Play:
         """Play one game: the stage that the wager buys, then every series of stages that it awards.
 
         A series that is awarded during another one is played first.
@@ -154,7 +154,7 @@ class ReelRules(Tableless):
                 state = build_first_state(stages.memory[award.name], award.times, award.size)
                 pending_series.append(RunSeries(award.name, state))
         for level in self.definition.progressive:
-            if level.one_in is not None and draw.below(level.one_in, f"progressive.{level.id}") == 0:
+            if level.one_in is not None and draw.draw_below(level.one_in, f"progressive.{level.id}") == 0:
                 tally.progressives.append(level.id)
         won = tally.credits
         rounds: list[dict[str, Json]] = []
@@ -167,7 +167,7 @@ class ReelRules(Tableless):
 
     @staticmethod
     def _double_up(
-        table: DoubleUp, tally: GameTally, draw: Draw
+        table: DoubleUp, tally: GameTally, draw: DrawSource
     ) -> Generator[Decision, Choice | None, tuple[int, list[dict[str, Json]]]]:
         """Offer to double the win as often as the table allows; return the final credits, and the rounds played."""
         won = tally.credits
@@ -183,7 +183,7 @@ class ReelRules(Tableless):
             called_colour = decision.check((yield decision))
             if called_colour == "collect":
                 break
-            shown_colour = ("red", "black")[draw.below(2, "double_up")]
+            shown_colour = ("red", "black")[draw.draw_below(2, "double_up")]
             won = 2 * won if shown_colour == called_colour else 0
             rounds.append({"called": called_colour, "shown": shown_colour, "credits": won})
         return won, rounds
@@ -191,15 +191,15 @@ class ReelRules(Tableless):
     @cached_property
     def _level_rates_by_mode(self) -> Mapping[str, Mapping[str, Fraction]]:
         """Return, for each mode, how often one game wins each progressive level on average."""
-        bets = self.analyse(Depth.RETURN).bets if self.definition.progressive else ()
+        bets = self.analyse(AnalysisDepth.RETURN).bets if self.definition.progressive else ()
         return {bet.options["mode"]: {p.level: p.rate for p in bet.progressives} for bet in bets}
 
-    def find_most_after_double_up(self, win_credits: int) -> int:
+    def find_highest_win_after_double_up(self, win_credits: int) -> int:
         """Return the highest win, in credits, that a win of up to ``win_credits`` can become in the double-up."""
         table = self.definition.double_up
         return win_credits if table is None else table.bound_win(win_credits)
 
-    def list_levels(self, wager: Wager) -> tuple[LevelPlay, ...]:
+    def list_levels(self, wager: Wager) -> tuple[LevelParticipation, ...]:
         """Return every progressive level that the wager's mode can win.
 
         Its reset value grows with the bet level, as pays do.
@@ -209,7 +209,7 @@ class ReelRules(Tableless):
         accepted = wager.options
         times, odds = accepted["level"], self._level_rates_by_mode.get(accepted["mode"], {})
         return tuple(
-            LevelPlay(
+            LevelParticipation(
                 level=level.id,
                 names=level.name.model_dump(),
                 stake_credits=wager.credits,
@@ -222,14 +222,14 @@ class ReelRules(Tableless):
             if odds[level.id]
         )
 
-    def list_every_level(self) -> tuple[LevelPlay, ...]:
+    def list_every_level(self) -> tuple[LevelParticipation, ...]:
         """Return each progressive level at each price for which it is played, using the first bet of that price."""
         return self._every_level
 
     @cached_property
-    def _every_level(self) -> tuple[LevelPlay, ...]:
+    def _every_level(self) -> tuple[LevelParticipation, ...]:
         """Return each progressive level at each price for which it is played, computed once."""
-        level_plays: dict[tuple[str, int], LevelPlay] = {}
+        level_plays: dict[tuple[str, int], LevelParticipation] = {}
         for mode in self.modes.values():
             for times in self.definition.bets.levels:
                 for play in self.list_levels(Wager(mode.cost * times, {"mode": mode.id, "level": times})):
@@ -257,15 +257,15 @@ class ReelRules(Tableless):
         """Return the strips, window, symbols, lines and pays of the game as the screen draws them."""
         return present.build_presentation(self.definition, self.stages)
 
-    def explain(self) -> tuple[str, ...]:
+    def explain_pays(self) -> tuple[str, ...]:
         """Return English sentences that describe what the reel game pays."""
-        return explain.explain(self.stages)
+        return explain.explain_pays(self.stages)
 
-    def list_remarks(self) -> tuple[Remark, ...]:
+    def list_remarks(self) -> tuple[DefinitionRemark, ...]:
         """Return remarks on what is legal in this reel game but may surprise its designer."""
         return explain.list_remarks(self.definition, self.stages)
 
-    def analyse(self, depth: Depth) -> Analysis:
+    def analyse(self, depth: AnalysisDepth) -> Analysis:
         """Return the exact figures of every mode of the reel game; ``depth`` selects how many are computed."""
         return figures.analyse(self.definition, self.stages, depth)
 
@@ -291,8 +291,8 @@ class ReelRules(Tableless):
 
     @cached_property
     def _volatility_figures(self) -> Analysis:
-        """Return the exact figures of every mode up to :attr:`Depth.VOLATILITY`, computed only once."""
-        return self.analyse(Depth.VOLATILITY)
+        """Return the exact figures of every mode up to :attr:`AnalysisDepth.VOLATILITY`, computed only once."""
+        return self.analyse(AnalysisDepth.VOLATILITY)
 
 
 def _build_outcome(tally: GameTally, won: int, rounds: list[dict[str, Json]]) -> Outcome:

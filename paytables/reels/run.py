@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import NamedTuple, Protocol, TypeAlias
 
-from paytables.contract import Choice, Decision, Draw, Json
+from paytables.contract import Choice, Decision, DrawSource, Json
 from paytables.reels.automaton import Award
 
 
@@ -82,7 +82,7 @@ class Stage(Protocol):
     def name(self) -> str:
         """Return the stage's name in the definition."""
 
-    def run(self, draw: Draw) -> StageRun | Running:
+    def run(self, draw: DrawSource) -> StageRun | Running:
         """Play the stage once: return its result, or a generator of the player's decisions that returns it."""
 
     def compute_figures(self, *, second: bool) -> RunFigures:

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
 
-from paytables.contract import Draw, Json
+from paytables.contract import DrawSource, Json
 from paytables.errors import BeyondReach
 from paytables.reels import moments
 from paytables.reels.automaton import Award
@@ -106,7 +106,7 @@ def list_awards(hits: Sequence[WinHit]) -> tuple[Award, ...]:
 class ReelSpinStage(ReelsStageBase):
     """A reel stage with a plain spin of the reels: one window, evaluated once."""
 
-    def run(self, draw: Draw) -> StageRun:
+    def run(self, draw: DrawSource) -> StageRun:
         """Draw the stops, evaluate the window and return the result of the spin."""
         stops = self.reels.spin(draw)
         _, hits = self.reels.evaluate_stops(stops)

@@ -7,7 +7,7 @@ from functools import cached_property
 from itertools import accumulate
 from math import prod
 
-from paytables.contract import Draw
+from paytables.contract import DrawSource
 from paytables.reels.automaton import GraphEnd, WinGraph, settle
 from paytables.reels.components import Column, WinComponent
 
@@ -108,22 +108,22 @@ class ReelSet:
         """Return, for each reel, the bound of its draw, the recorded purpose, and the stops' cumulative weights."""
         return tuple(zip(self.case_counts, self._draw_purposes, self._cumulative_weights, strict=True))
 
-    def spin(self, draw: Draw) -> tuple[int, ...]:
+    def spin(self, draw: DrawSource) -> tuple[int, ...]:
         """Draw one stop for each reel, with one random number each, and return the stops."""
         return tuple(
             [
                 value if cumulative is None else bisect_right(cumulative, value)
                 for total, purpose, cumulative in self._draw_parameters
-                for value in (draw.below(total, purpose),)
+                for value in (draw.draw_below(total, purpose),)
             ]
         )
 
-    def spin_some(self, draw: Draw, reels: Iterable[int]) -> dict[int, int]:
+    def spin_some(self, draw: DrawSource, reels: Iterable[int]) -> dict[int, int]:
         """Draw a stop for each of the given reels only; return the stops by reel."""
         stops = {}
         for x in reels:
             total, purpose, cumulative = self._draw_parameters[x]
-            value = draw.below(total, purpose)
+            value = draw.draw_below(total, purpose)
             stops[x] = value if cumulative is None else bisect_right(cumulative, value)
         return stops
 

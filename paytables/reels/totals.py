@@ -4,7 +4,8 @@ Free games that can retrigger have no last win, and a thousand-fold convolution 
 Therefore probabilities here are integer multiples of 2**-PROBABILITY_BITS, every rounding is downwards, and two things
 are left out: wins of ``size`` credits and more, and what has not ended after GENERATIONS_MAX generations of retriggers.
 Each count is then a true lower bound, and the difference of their sum from one is the distribution's
-``tail``, so nothing is omitted silently. Convolutions are products of big integers (Kronecker substitution).
+``unlisted_probability``, so nothing is omitted silently. Convolutions are products of big integers (Kronecker
+substitution).
 """
 
 from collections import defaultdict

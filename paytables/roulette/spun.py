@@ -5,7 +5,7 @@ from collections.abc import Generator, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 
-from paytables.contract import DECISION_OF_WHEEL, Choice, Cue, Decision, Draw
+from paytables.contract import DECISION_OF_WHEEL, Choice, Cue, Decision, DrawSource
 from paytables.onedraw.table import OneDrawTable
 from paytables.roulette.cloth import list_call_bets
 
@@ -29,7 +29,7 @@ class SpunTable(OneDrawTable):
         return Counter(self.segments)
 
     def obtain_result(
-        self, draw: Draw
+        self, draw: DrawSource
     ) -> Generator[Decision, Choice | None, tuple[str, Cue, dict[str, object]]]:
         """Return the round's result: draw it, or ask the real wheel where its ball landed."""
         if not self.is_decided_by_wheel:
@@ -38,9 +38,9 @@ class SpunTable(OneDrawTable):
         pocket = decision.check((yield decision))
         return self._build_result(self.segments.index(str(pocket)))
 
-    def draw_result(self, draw: Draw) -> tuple[str, Cue, dict[str, object]]:
+    def draw_result(self, draw: DrawSource) -> tuple[str, Cue, dict[str, object]]:
         """Draw the segment at which the ball or the pin stops; return its key, cue and display data."""
-        return self._build_result(draw.below(len(self.segments), "spin"))
+        return self._build_result(draw.draw_below(len(self.segments), "spin"))
 
     def _build_result(self, segment_index: int) -> tuple[str, Cue, dict[str, object]]:
         """Return the result's key, animation cue and display data for a segment of the wheel."""

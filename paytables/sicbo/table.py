@@ -10,7 +10,7 @@ from functools import cached_property
 from itertools import combinations, product
 from typing import Final
 
-from paytables.contract import DIE_FACES, Cue, Draw, Spot, throw_dice
+from paytables.contract import DIE_FACES, Cue, DrawSource, Spot, throw_dice
 from paytables.errors import DefinitionError
 from paytables.layout import Odds, check_credit_multiples, check_forms
 from paytables.onedraw.bets import SpotRules
@@ -50,7 +50,7 @@ class SicBoTable(OneDrawTable):
         """Return how many of the 216 throws have each result."""
         return _CASES_BY_THROW
 
-    def draw_result(self, draw: Draw) -> tuple[str, Cue, dict[str, object]]:
+    def draw_result(self, draw: DrawSource) -> tuple[str, Cue, dict[str, object]]:
         """Draw each die; return the throw's key, its animation cue and its display data."""
         dice = list(throw_dice(draw, _DICE_COUNT))
         display = {"result": "-".join(map(str, dice)), "dice": dice, "total": sum(dice)}

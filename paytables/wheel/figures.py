@@ -7,18 +7,20 @@ to the maximum, so the expected number of spins at each factor can be computed i
 from collections.abc import Mapping, Sequence
 from fractions import Fraction
 
-from paytables.analysis import Analysis, BetAnalysis, Depth, FeatureFigures, PrizeFigures
+from paytables.analysis import Analysis, AnalysisDepth, BetAnalysis, FeatureFigures, PrizeFigures
 from paytables.layout import build_distribution
 from paytables.wheel.schema import NamedWheelBet, WheelDefinition
 
 
 def analyse(
-    definition: WheelDefinition, forms: Sequence[tuple[NamedWheelBet, Mapping[str, int]]], depth: Depth
+    definition: WheelDefinition,
+    forms: Sequence[tuple[NamedWheelBet, Mapping[str, int]]],
+    depth: AnalysisDepth,
 ) -> Analysis:
     """Return the exact figures of a wheel game: every area at the minimum stake, and every form (preset bet)."""
     least = min(definition.layout.stakes)
     bets = [analyse_bets(definition, {area.id: least}, area.id, depth) for area in definition.area]
-    if depth in {Depth.HIGHEST, Depth.FULL}:
+    if depth in {AnalysisDepth.HIGHEST, AnalysisDepth.FULL}:
         bets += [
             analyse_bets(definition, stakes, form.id, depth) for form, stakes in forms if len(stakes) > 1
         ]
@@ -48,7 +50,10 @@ def compute_expected_spins(definition: WheelDefinition) -> dict[int, Fraction]:
 
 
 def analyse_bets(
-    definition: WheelDefinition, stakes: Mapping[str, int], name: str, depth: Depth = Depth.FULL
+    definition: WheelDefinition,
+    stakes: Mapping[str, int],
+    name: str,
+    depth: AnalysisDepth = AnalysisDepth.FULL,
 ) -> BetAnalysis:
     """Return the exact figures of stakes on several areas of the wheel's layout, credits by area."""
     parts = definition.wheel.parts
@@ -60,7 +65,7 @@ def analyse_bets(
     prizes = tuple(
         PrizeFigures(
             name=symbol,
-            where=area,
+            stage_or_spot=area,
             credits=stake * pay,
             hits=parts.count(symbol),
             rate=sum(at.values(), Fraction(0)) * parts.count(symbol) / len(parts),
@@ -70,7 +75,7 @@ def analyse_bets(
         for symbol, pay in sorted(areas[area].pays.items(), key=lambda item: -item[1])
     )
     rtp = sum((prize.rtp for prize in prizes), Fraction(0))
-    if depth is Depth.RETURN:
+    if depth is AnalysisDepth.RETURN:
         return BetAnalysis(bet=name, cost_credits=cost, options=options, rtp=rtp, cycle=len(parts))
     chances: dict[int, Fraction] = {}
     for symbol in set(parts) - respin_symbols:

@@ -5,17 +5,17 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from paytables import layout
-from paytables.analysis import Analysis, BetAnalysis, Depth
-from paytables.contract import Draw, Json, Outcome, Play, Remark, Settlement, Spot, Wager
+from paytables.analysis import Analysis, AnalysisDepth, BetAnalysis
+from paytables.contract import DefinitionRemark, DrawSource, Json, Outcome, Play, Settlement, Spot, Wager
 from paytables.errors import DefinitionError, WagerError
-from paytables.tableless import Tableless
+from paytables.tableless import TablelessRules
 from paytables.wheel import figures
 from paytables.wheel.schema import NamedWheelBet, WheelDefinition
 from paytables.wording import format_count
 
 
 @dataclass(frozen=True)
-class WheelRules(Tableless):
+class WheelRules(TablelessRules):
     """The rules of a playable standalone wheel game."""
 
     definition: WheelDefinition
@@ -78,7 +78,7 @@ class WheelRules(Tableless):
         )
         return layout.TableLayout(spots, layout.TableLimits(most=most), forms)
 
-    def play(self, wager: Wager, draw: Draw) -> Play:
+    def play(self, wager: Wager, draw: DrawSource) -> Play:
         """Play a game: spin again as long as a segment says so, then pay every area that wins."""
         stakes = self.build_wager(wager.credits, **wager.options).options["bets"]
         wheel = self.definition.wheel
@@ -86,7 +86,7 @@ class WheelRules(Tableless):
         factor = 1
         steps: list[dict[str, Json]] = []
         while True:
-            part = draw.below(len(wheel.parts), f"spin {len(steps) + 1}")
+            part = draw.draw_below(len(wheel.parts), f"spin {len(steps) + 1}")
             symbol = wheel.parts[part]
             wins = self._list_wins(symbol, stakes, factor)
             steps.append(self._step(part, stakes, factor, wins))
@@ -153,7 +153,7 @@ class WheelRules(Tableless):
             "forms": [form.model_dump(mode="json") for form in definition.form],
         }
 
-    def explain(self) -> tuple[str, ...]:
+    def explain_pays(self) -> tuple[str, ...]:
         """Return what each area pays, stake included, and on how many segments of the wheel."""
         parts = self.definition.wheel.parts
         return tuple(
@@ -164,16 +164,18 @@ class WheelRules(Tableless):
             for area in self.definition.area
         )
 
-    def list_remarks(self) -> tuple[Remark, ...]:
+    def list_remarks(self) -> tuple[DefinitionRemark, ...]:
         """Return remarks on what is legal but may surprise: a prize that only returns the stake."""
         return tuple(
-            Remark(f"area.{n}.pays.{symbol}", "pays 1, which only gives the stake back: pays include it")
+            DefinitionRemark(
+                f"area.{n}.pays.{symbol}", "pays 1, which only gives the stake back: pays include it"
+            )
             for n, area in enumerate(self.definition.area)
             for symbol, pay in area.pays.items()
             if pay == 1
         )
 
-    def analyse(self, depth: Depth) -> Analysis:
+    def analyse(self, depth: AnalysisDepth) -> Analysis:
         """Return the exact figures of the wheel game; see :func:`paytables.wheel.figures.analyse`."""
         least = min(self.definition.layout.stakes)
         forms = [(form, dict.fromkeys(form.areas, least)) for form in self.definition.form]

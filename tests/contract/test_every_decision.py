@@ -12,7 +12,7 @@ from fractions import Fraction
 import pytest
 
 from egm.screen.text import LOCALE_BY_LANGUAGE, Texts
-from paytables import Depth, analyse, list_table_games, load_game
+from paytables import AnalysisDepth, analyse, list_table_games, load_game
 from paytables.contract import NO_SEAT, Choice, Round
 from paytables.poker.room.rules import RoomRules
 from tools.dev.gallery import Walk
@@ -28,7 +28,7 @@ SAME_IN_FRENCH = {"Blackjack", "Gong", "Wong", "point", "points"}
 def play_rounds(name):
     """Yield each bet with its wager and, for each round, the players' decisions, the added stakes and the display."""
     game, draw = load_game(name), Walk(name)
-    for bet in analyse(game, Depth.RETURN).bets:
+    for bet in analyse(game, AnalysisDepth.RETURN).bets:
         table = game if bet.table is None else game.with_table_state(bet.table)
         wager = build_wager(table, bet)
         asking = adding = rounds = 0

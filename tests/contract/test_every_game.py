@@ -223,7 +223,10 @@ def test_a_round_starts_only_if_the_credit_covers_every_raise(rig, game):
     lead = lead_of(rules)
     for credits_ in range(lead.bet_min, lead.bet_max + 1, lead.bet_step):
         bets = rules.table_layout.find_smallest_bets_with(lead, credits_)
-        cost_cents, whole_cents = sum(bets.values()) * cents, rules.table_layout.round_cost(bets) * cents
+        cost_cents, whole_cents = (
+            sum(bets.values()) * cents,
+            rules.table_layout.compute_round_cost(bets) * cents,
+        )
         less_cents = (whole_cents - 1) // 500 * 500
         if cost_cents <= less_cents:
             break
@@ -271,7 +274,7 @@ def find_bets_of_cost(rules, wanted):
     ):
         for credits_ in range(lead.bet_max, lead.bet_min - 1, -lead.bet_step):
             bets = rules.table_layout.find_smallest_bets_with(lead, credits_)
-            left = wanted - rules.table_layout.round_cost(bets)
+            left = wanted - rules.table_layout.compute_round_cost(bets)
             for optional in {
                 0,
                 int(

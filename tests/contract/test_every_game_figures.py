@@ -13,7 +13,15 @@ from egm.screen.scenes.stage import Stage
 from egm.screen.scenes.status import format_return
 from egm.screen.text import Texts
 from egm.screen.theme import load_theme
-from paytables import Depth, WagerError, analyse, build_game, list_remarks, list_shipped_games, load_game
+from paytables import (
+    AnalysisDepth,
+    WagerError,
+    analyse,
+    build_game,
+    list_remarks,
+    list_shipped_games,
+    load_game,
+)
 from paytables.wording import format_percent
 from tools.lab.views import build_game_view, build_idle_view
 
@@ -68,7 +76,7 @@ def stakes_of(spot, chance, count):
 def tables_of(name):
     """Return the game in its first table state and in each state of its figures, and the stated minimum return."""
     game = load_game(name)
-    figures = analyse(game, Depth.RETURN)
+    figures = analyse(game, AnalysisDepth.RETURN)
     tables = {json.dumps(bet.table): bet.table for bet in figures.bets}
     return [game.with_table_state(table) for table in {"null": None, **tables}.values()], figures.minimum_rtp
 
@@ -125,9 +133,9 @@ def test_no_combination_of_bets_returns_less_than_the_stated_minimum(name, count
 def test_the_prize_table_is_complete_and_adds_up_to_the_return(name):
     """Each prize can be won, each printed row is a prize, and the prizes add up to the return, exactly."""
     game = load_game(name)
-    figures = analyse(game, Depth.PRIZES)
+    figures = analyse(game, AnalysisDepth.PRIZES)
     for bet in figures.bets:
-        assert not bet.never_won, (bet.bet, bet.never_won)
+        assert not bet.prizes_never_won, (bet.bet, bet.prizes_never_won)
         if bet.prizes:
             of_all = sum(prize.rtp for prize in bet.prizes)
             assert of_all == bet.rtp + bet.raised_credits / bet.cost_credits, bet.bet
@@ -137,7 +145,12 @@ def test_the_prize_table_is_complete_and_adds_up_to_the_return(name):
             assert game.family in {"blackjack", "poker-room"}
             assert bet.required_bets == {}
     printed = game.build_presentation().get("pays")
-    known = {(prize.name, spot) for bet in figures.bets for prize in bet.prizes for spot in (prize.where, "")}
+    known = {
+        (prize.name, spot)
+        for bet in figures.bets
+        for prize in bet.prizes
+        for spot in (prize.stage_or_spot, "")
+    }
     for row in printed if isinstance(printed, list) else []:
         if game.family != "blackjack" or row["spot"] not in {"main", "insurance"}:
             assert (row["name"], row.get("spot", "")) in known
@@ -156,7 +169,7 @@ def test_the_machine_states_the_main_bets_return_and_names_the_worst_bet(theme, 
     """Regression: a side bet's return (44.69 %) was shown as that of Let It Ride, whose main bet returns 98.83 %."""
     game = load_game(name)
     game_view = build_game_view(game)
-    figures = analyse(game, Depth.RETURN).bets
+    figures = analyse(game, AnalysisDepth.RETURN).bets
     main = next(iter(figures[0].options["bets"]))
     spots = {spot.id: spot for spot in game.rules.list_spots()}
     assert game_view.main_bet == spots[main].group
@@ -169,8 +182,8 @@ def test_the_machine_states_the_main_bets_return_and_names_the_worst_bet(theme, 
         game_view,
     )
     text, sign = text.replace("\N{RIGHT SINGLE QUOTATION MARK}", "'"), "," if language == "fr" else "."
-    if game.rules.levy is not None:  # Monaco art. 19.3
-        assert format_percent(game.rules.levy).replace(".", sign) in text
+    if game.rules.levy_rate is not None:  # Monaco art. 19.3
+        assert format_percent(game.rules.levy_rate).replace(".", sign) in text
         return
     assert format_percent(least.rtp).replace(".", sign) in text
     assert format_percent(of_main).replace(".", sign) in text

@@ -15,7 +15,7 @@ from rigs.moments import machine_clock
 from egm.tickets.ledger_access import open_machine_ledger
 from egm.tickets.model import TicketState
 from meters import Journal
-from paytables import Choice, ReplayDraw, Wager, load_game, play_through
+from paytables import Choice, ReplayDrawSource, Wager, load_game, play_through
 from tools.audit.games import GameFiles
 from tools.audit.verify import Auditor
 
@@ -201,7 +201,7 @@ def test_recorded_draws_give_the_recorded_outcomes(campaign):
     for play_id, play in plays.items():
         game = games[play["game"]["id"]]
         assert game.digest == play["game"]["digest"]
-        draws = ReplayDraw([draw for step in play["steps"] for draw in step["draws"]])
+        draws = ReplayDrawSource([draw for step in play["steps"] for draw in step["draws"]])
         choices = [Choice(step["choice"]) for step in play["steps"][1:]]
         outcome = play_through(game, Wager.from_json(play["wager"]), draws, choices)
         draws.finish()

@@ -7,7 +7,7 @@ from fractions import Fraction
 import paytables_brute as brute
 from rigs.rounds import questions
 
-from paytables import Choice, Depth, analyse, build_game
+from paytables import AnalysisDepth, Choice, analyse, build_game
 
 TEXT = {"en": "x", "fr": "x"}
 
@@ -43,7 +43,7 @@ class PrefixDraw:
     def __init__(self, values):
         self.values = list(values)
 
-    def below(self, bound, purpose):
+    def draw_below(self, bound, purpose):
         del purpose
         if self.values:
             return self.values.pop(0)
@@ -88,7 +88,7 @@ def moments_match(data, *, cost=1, most=None):
     game = build_game(data, "test")
     law = every_outcome(game, cost, most=most)
     mean, variance = brute.moments(law)
-    (bet,) = analyse(game, Depth.FULL).bets
+    (bet,) = analyse(game, AnalysisDepth.FULL).bets
     assert bet.rtp == mean / cost
     assert bet.variance == variance
     assert sum(p.rtp for p in bet.prizes) == bet.rtp
@@ -100,5 +100,5 @@ def moments_match(data, *, cost=1, most=None):
         p,
     ) in law.items():  # every count is a lower bound, and the tail says by how much all of them are low
         count = Fraction(bet.distribution.counts.get(win, 0), bet.distribution.total)
-        assert p - bet.distribution.tail <= count <= p
+        assert p - bet.distribution.unlisted_probability <= count <= p
     return bet

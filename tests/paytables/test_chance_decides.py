@@ -9,10 +9,10 @@ from rigs.library import REELS
 from rigs.rounds import questions
 
 from paytables import (
+    AnalysisDepth,
     Choice,
-    Depth,
-    RecordingDraw,
-    ReplayDraw,
+    RecordingDrawSource,
+    ReplayDrawSource,
     analyse,
     build_game,
     list_library_games,
@@ -104,7 +104,7 @@ GAMES = {
 @pytest.mark.parametrize("data", GAMES.values(), ids=GAMES)
 def test_the_best_and_the_worst_way_to_decide_return_what_is_stated(data):
     game = build_game(data, "test")
-    (bet,) = analyse(game, Depth.RETURN).bets
+    (bet,) = analyse(game, AnalysisDepth.RETURN).bets
     best, worst = best_and_worst(game, game.build_wager(1))
     assert (bet.rtp, bet.worst_rtp) == (best, worst)
     assert bet.strategy
@@ -128,7 +128,7 @@ WAYS = {
 
 def played(game, wager, chance, choose):
     """A whole game: its record, its choices, its outcome."""
-    draw = RecordingDraw(chance)
+    draw = RecordingDrawSource(chance)
     choices = []
     play = questions(game, wager, draw)
     try:
@@ -141,7 +141,7 @@ def played(game, wager, chance, choose):
 
 
 def wagers(game):
-    bets = analyse(game, Depth.RETURN).bets
+    bets = analyse(game, AnalysisDepth.RETURN).bets
     return [game.build_wager(bet.cost_credits, **bet.options) for bet in bets if bet.options]
 
 
@@ -168,7 +168,7 @@ def test_a_wheel_stops_by_one_draw_among_all_of_its_parts():
     wager = game.build_wager(6)
     stopped = []
     for part, symbol in enumerate(parts):
-        draw = RecordingDraw(PrefixDraw([part, parts.index("star")]))
+        draw = RecordingDrawSource(PrefixDraw([part, parts.index("star")]))
         first, *again = play_through(game, wager, draw).display["steps"]
         stopped.append((first["part"], first["symbol"]))
         assert {bound for bound, _, _ in draw.records} == {len(parts)}
@@ -183,7 +183,7 @@ def test_a_feature_wheel_stops_by_one_draw_among_all_of_its_parts():
     count = len(game.build_presentation()["stages"]["wheel"]["parts"])
     runs = []
     for part in range(count):
-        draw = RecordingDraw(PrefixDraw([part]))
+        draw = RecordingDrawSource(PrefixDraw([part]))
         runs.append(stage.run(draw).display["part"])
         assert [bound for bound, _, _ in draw.records] == [count]
     assert runs == list(range(count))
@@ -195,7 +195,7 @@ def test_the_colour_of_a_double_up_is_one_of_two_equally_likely():
     shown = []
     for colour in (0, 1):
         record = [(3, 0, "base.reel1"), (2, colour, "double_up"), (2, 0, "double_up")]
-        play = questions(game, game.build_wager(1), ReplayDraw(record))
+        play = questions(game, game.build_wager(1), ReplayDrawSource(record))
         next(play)
         try:
             decision = play.send(Choice("red"))
@@ -216,7 +216,7 @@ def test_the_window_of_an_outcome_shows_the_strips_at_the_drawn_stops(name, seed
     for wager, n in itertools.product(wagers(game), range(40)):
         records, choices, outcome = played(game, wager, seeded_draw(n), WAYS["by turns"])
         assert (
-            play_with_choices(game.play(wager, ReplayDraw(records)), wager, choices).to_json()
+            play_with_choices(game.play(wager, ReplayDrawSource(records)), wager, choices).to_json()
             == outcome.to_json()
         )
         drawn = iter([(purpose, bound, value) for bound, value, purpose in records if ".reel" in purpose])

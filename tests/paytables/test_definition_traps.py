@@ -9,9 +9,9 @@ from click.testing import CliRunner
 
 from egm.testing.machine import ScriptedStep
 from paytables import (
+    AnalysisDepth,
     Choice,
     DefinitionError,
-    Depth,
     Round,
     analyse,
     build_game,
@@ -46,12 +46,12 @@ def of(data):
 
 
 def rtp(data):
-    return analyse(of(data), Depth.RETURN).bets[0].rtp
+    return analyse(of(data), AnalysisDepth.RETURN).bets[0].rtp
 
 
 def said(data):
     game = of(data)
-    return [remark.text for remark in list_remarks(game, analyse(game, Depth.RETURN))]
+    return [remark.text for remark in list_remarks(game, analyse(game, AnalysisDepth.RETURN))]
 
 
 def surprises(data):
@@ -128,16 +128,16 @@ def test_the_pay_of_wilds_alone_is_stated_and_can_be_chosen():
     """27 x 100 is more than 1,199: the highest counts, unless the wild's own prize is to be won alone."""
     highest = definition(symbols=TRIPLE, **WILDS)
     assert "3 W on a line pay 2,700: as 3 seven x 27" in said(highest)
-    assert "  3 W on a line pay 2,700: as 3 seven x 27" in of(highest).rules.explain()
+    assert "  3 W on a line pay 2,700: as 3 seven x 27" in of(highest).rules.explain_pays()
     for change in (
         {"wilds_alone": "own"},
         {"pay": [{**WILDS["pay"][0], "needs_own": True}, WILDS["pay"][1]]},
     ):
         own = definition(symbols=TRIPLE, **{**WILDS, **change})
         assert rtp(highest) - rtp(own) == Fraction(2700 - 1199, 64)
-        assert "  3 W on a line pay 1,199" in of(own).rules.explain()
+        assert "  3 W on a line pay 1,199" in of(own).rules.explain_pays()
         assert not any("as 3 seven x 27" in text for text in said(own))
-        assert "  2 seven and 1 W on a line pay 300: as 3 seven x 3" in of(own).rules.explain()
+        assert "  2 seven and 1 W on a line pay 300: as 3 seven x 3" in of(own).rules.explain_pays()
 
 
 MIXED = {
@@ -152,7 +152,7 @@ MIXING = {"one": {}, "two": {}, "W": {"substitutes": ["*"], "multiplier": 2}, "b
 @pytest.mark.requirement("R-10")
 def test_the_rules_state_prizes_of_mixed_symbols_and_several_substitutes():
     data = definition(symbols=MIXING, **MIXED) | {"groups": {"any": ["one", "two"]}}
-    rule_lines = of(data).rules.explain()
+    rule_lines = of(data).rules.explain_pays()
     assert "  2 one and 1 W on a line pay 20: as 3 one x 2" in rule_lines
     assert "  2 W and 1 one on a line pay 40: as 3 one x 4" in rule_lines
     assert "  W multiplies a win it helps to make by 2; several multiply one another" in rule_lines
@@ -161,7 +161,7 @@ def test_the_rules_state_prizes_of_mixed_symbols_and_several_substitutes():
     mixed_game = of(
         definition(symbols=MIXING, **{**MIXED, "pay": [*MIXED["pay"], best]}) | {"groups": data["groups"]}
     )
-    assert "  3 mixed of one and two on a line pay 2: as 3 mix" in mixed_game.rules.explain()
+    assert "  3 mixed of one and two on a line pay 2: as 3 mix" in mixed_game.rules.explain_pays()
 
 
 @pytest.mark.requirement("R-10")
@@ -169,15 +169,15 @@ def test_the_rules_state_prizes_of_mixed_symbols_and_several_substitutes():
 def test_the_rules_of_a_game_state_every_prize_on_its_par_sheet(name):
     game = load_game(name)
     lines_by_stage: dict[str, list[str]] = {}
-    for line in game.rules.explain():
+    for line in game.rules.explain_pays():
         if not line.startswith(" "):
             lines_by_stage.setdefault(line.partition(" ")[0], [])
         lines_by_stage[list(lines_by_stage)[-1]].append(line)
     like = {stage: words for stage, words in lines_by_stage.items() if "  pays as base does" in words}
-    for bet in analyse(game, Depth.PRIZES).bets:
+    for bet in analyse(game, AnalysisDepth.PRIZES).bets:
         for prize in bet.prizes:
-            words = lines_by_stage["base" if prize.where in like else prize.where]
-            times = game.rules.definition.stage[prize.where]
+            words = lines_by_stage["base" if prize.stage_or_spot in like else prize.stage_or_spot]
+            times = game.rules.definition.stage[prize.stage_or_spot]
             once = prize.credits // getattr(times, "multiplier", 1)
             pays = f"pay {once:,}" if prize.credits else " give "
             assert any(prize.name in word and pays in word for word in words), (bet.bet, prize)
@@ -238,10 +238,10 @@ def test_a_prize_that_no_result_wins_is_named_by_the_check():
     less = definition(symbols={**TRIPLE, "W": {"substitutes": ["*"]}}, **WILDS)
     less["stage"]["base"]["pay"][0] = {"of": "seven", "pays": {2: 100, 3: 50}}
     game = of(less)
-    found = {remark.text for remark in list_remarks(game, analyse(game, Depth.PRIZES))}
+    found = {remark.text for remark in list_remarks(game, analyse(game, AnalysisDepth.PRIZES))}
     assert "no result wins base 3 seven: others take its place" in found
     whole = of(definition(symbols=TRIPLE, wilds_alone="own", **WILDS))
-    assert not any("no result" in r.text for r in list_remarks(whole, analyse(whole, Depth.PRIZES)))
+    assert not any("no result" in r.text for r in list_remarks(whole, analyse(whole, AnalysisDepth.PRIZES)))
 
 
 def test_the_check_names_a_count_in_two_pay_table_rows():
@@ -281,11 +281,11 @@ def test_scatters_are_counted_before_a_symbol_expands_over_them_unless_the_game_
 
 
 def test_a_scatter_is_shown_where_it_was_counted():
-    from paytables import ReplayDraw, play_through
+    from paytables import ReplayDrawSource, play_through
 
     game = of(definition(symbols=SCATTER, **BOOK))
     draws = [(4, 0, "base.reel1"), (4, 0, "base.reel2")]
-    outcome = play_through(game, game.build_wager(1), ReplayDraw(draws))
+    outcome = play_through(game, game.build_wager(1), ReplayDrawSource(draws))
     assert outcome.win_credits == 9
     scatter = next(win for win in outcome.display["wins"] if win["name"] == "2 star")
     assert scatter["positions"] == [[0, 1], [1, 0]]

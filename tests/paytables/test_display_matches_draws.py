@@ -8,7 +8,7 @@ from rigs.library import REELS
 from rigs.rounds import questions
 
 from egm.testing.machine import ScriptedStep
-from paytables import Choice, Depth, RecordingDraw, Round, analyse, load_game
+from paytables import AnalysisDepth, Choice, RecordingDrawSource, Round, analyse, load_game
 from paytables.cards.card import JOKER, format_card
 from paytables.definition import list_shipped_games
 from paytables.poker.tiles.tiles import ALL_TILES
@@ -20,7 +20,7 @@ from tools.lab.simulation import choose_as_player
 @pytest.mark.parametrize("name", REELS)
 def test_every_prize_that_is_shown_can_be_won_at_every_bet_that_shows_it(name):
     game = load_game(name)
-    analysis = {bet.bet: bet for bet in analyse(game, Depth.PRIZES).bets}
+    analysis = {bet.bet: bet for bet in analyse(game, AnalysisDepth.PRIZES).bets}
     for offered in game.build_presentation()["bets"]:
         won = {p.name for p in analysis[offered["mode"]].prizes if p.rate}
         for pay in offered["pays"]:
@@ -61,7 +61,7 @@ def test_every_window_shows_the_strips_at_the_drawn_stops(name, seeded_draw):
     game = load_game(name)
     shown = game.build_presentation()
     for seed in range(40):
-        draw = RecordingDraw(seeded_draw(seed))
+        draw = RecordingDrawSource(seeded_draw(seed))
         play = questions(game, game.build_wager(max(game.bet_options)), draw)
         try:
             decision = next(play)
@@ -103,10 +103,10 @@ DECKS = {
 def play_and_record(name, draw):
     """Return the numbers drawn in a round of the game's first bet, as (bound, value, purpose), and its display."""
     game = load_game(name)
-    bet = analyse(game, Depth.RETURN).bets[0]
+    bet = analyse(game, AnalysisDepth.RETURN).bets[0]
     table = game if bet.table is None else game.with_table_state(bet.table)
     wager = build_wager(table, bet)
-    recording = RecordingDraw(draw)
+    recording = RecordingDrawSource(draw)
     played = Round(table.play(wager, recording), wager)
     played.advance()
     while played.decision is not None:
@@ -156,7 +156,7 @@ def test_only_numbers_shown_before_a_decision_are_drawn_before_it(name, question
     )
     wager = game.build_wager(staked, **options)
     for seed in range(100):
-        draw, shown = RecordingDraw(seeded_draw(f"{name} {seed}")), 0
+        draw, shown = RecordingDrawSource(seeded_draw(f"{name} {seed}")), 0
         played = Round(game.play(wager, draw), wager)
         played.advance()
         while played.decision is not None:

@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given, settings
 from test_reels_exact import definition, line_games, ways_games
 
-from paytables import DefinitionError, Depth, analyse, build_game, load_game
+from paytables import AnalysisDepth, DefinitionError, analyse, build_game, load_game
 from paytables.reels.highest_pays import find_top_pays
 from paytables.reels.run import find_top_pays_by_awards
 from tests.rigs.examples import scale_examples
@@ -75,7 +75,7 @@ def looped():
 
 def test_the_hit_frequency_of_features_that_start_one_another_is_known():
     """In 36 windows a feature starts the other with 2 and pays with 2: its chance of nothing is z = (32 + 2 z) / 36."""
-    (bet,) = analyse(build_game(looped(), "loop"), Depth.FULL).bets
+    (bet,) = analyse(build_game(looped(), "loop"), AnalysisDepth.FULL).bets
     nothing = Fraction(32, 34)
     whole = Fraction(36 - 2 - 2, 36) + Fraction(2, 36) * nothing**2
     assert abs(bet.hit_probability - (1 - whole)) < Fraction(1, 1 << 40)
@@ -90,7 +90,7 @@ def test_a_feature_that_pays_nothing_does_not_count_as_a_hit():
     del data["stage"]["two"]
     free = data["stage"]["one"]
     free["pay"] = [{"of": "a", "pays": {2: 3}}]
-    (bet,) = analyse(build_game(data, "free"), Depth.FULL).bets
+    (bet,) = analyse(build_game(data, "free"), AnalysisDepth.FULL).bets
     once = sum(weight for weight, window in brute.windows(free) if window == [["a"], ["a"]])
     base = data["stage"]["base"]
     lost = Fraction(0)
@@ -107,10 +107,10 @@ def test_highest_wins_need_no_laboratory_package():
     """As on a cabinet: no numpy, and yet the largest prize is known, exactly, by brute force over the cycle."""
     code = (
         "import sys; sys.modules['numpy'] = None\n"
-        "from paytables import Depth, analyse, load_game\n"
-        "bet = analyse(load_game('seven-rivers'), Depth.HIGHEST).bets[2]\n"
+        "from paytables import AnalysisDepth, analyse, load_game\n"
+        "bet = analyse(load_game('seven-rivers'), AnalysisDepth.HIGHEST).bets[2]\n"
         "print(bet.max_win_credits, bet.max_win_probability)\n"
-        "full = analyse(load_game('seven-rivers'), Depth.FULL).bets[2]\n"
+        "full = analyse(load_game('seven-rivers'), AnalysisDepth.FULL).bets[2]\n"
         "print('laboratory packages' in ' '.join(full.notes), full.variance == bet.variance)\n"
     )
     output = subprocess.run(
@@ -134,11 +134,11 @@ COUNTED = ("maple-classic", "maple-classic-95", "seven-rivers", *LONG)
 @pytest.mark.library_only("C-25")
 @pytest.mark.parametrize("name", COUNTED)
 def test_a_machine_without_laboratory_packages_counts_how_often_few_lines_win(name):
-    exact = [bet.hit_probability for bet in analyse(load_game(name), Depth.FULL).bets]
+    exact = [bet.hit_probability for bet in analyse(load_game(name), AnalysisDepth.FULL).bets]
     code = (
         "import sys; sys.modules['numpy'] = None\n"
-        "from paytables import Depth, analyse, load_game\n"
-        f"print(*(bet.hit_probability for bet in analyse(load_game({name!r}), Depth.PRIZES).bets))"
+        "from paytables import AnalysisDepth, analyse, load_game\n"
+        f"print(*(bet.hit_probability for bet in analyse(load_game({name!r}), AnalysisDepth.PRIZES).bets))"
     )
     output = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout
     assert [Fraction(share) for share in output.split()] == exact
@@ -146,4 +146,4 @@ def test_a_machine_without_laboratory_packages_counts_how_often_few_lines_win(na
 
 @pytest.mark.parametrize("name", ["aurora-twenty", "icebreak", "hold-fast"])
 def test_a_hit_frequency_that_takes_long_is_not_computed_at_start_up(name):
-    assert [bet.hit_probability for bet in analyse(load_game(name), Depth.PRIZES).bets] == [None]
+    assert [bet.hit_probability for bet in analyse(load_game(name), AnalysisDepth.PRIZES).bets] == [None]

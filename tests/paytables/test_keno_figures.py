@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from paytables import Depth, WinDistribution, analyse, build_game
+from paytables import AnalysisDepth, WinDistribution, analyse, build_game
 from paytables.errors import AnalysisError
 from paytables.keno import bounds, figures, win_distribution
 from paytables.keno.joint import JointDistribution, JointSelection
@@ -289,7 +289,7 @@ def test_both_analysis_depths_agree_and_the_limit_costs_equal_selections_most():
         form=[{"id": "ten", "name": TEXT, "spots": 3, "selections": 6, "bonuses": ["boost"]}],
     )
     game = loaded(data)
-    quick, full = analyse(game, Depth.RETURN), analyse(game)
+    quick, full = analyse(game, AnalysisDepth.RETURN), analyse(game)
     assert quick.bets == full.bets[: len(quick.bets)]
     assert quick.minimum_rtp == full.minimum_rtp
     assert [b.bet for b in full.bets[len(quick.bets) :]] == ["ten at 1", "ten at 5"]
@@ -321,8 +321,8 @@ def test_a_progressive_level_is_stated_separately_with_its_break_even():
 def test_capping_the_wins_of_a_distribution_includes_its_tail():
     whole = WinDistribution(10, {0: 4, 3: 3, 7: 2, 20: 1})
     assert whole.cap_wins(7).counts == {0: 4, 3: 3, 7: 3}
-    cut = WinDistribution(10, {0: 4, 3: 3, 7: 2}, tail=Fraction(1, 10)).cap_wins(5)
-    assert cut.tail == 0
+    cut = WinDistribution(10, {0: 4, 3: 3, 7: 2}, unlisted_probability=Fraction(1, 10)).cap_wins(5)
+    assert cut.unlisted_probability == 0
     assert {win: Fraction(n, cut.total) for win, n in cut.counts.items()} == {
         0: Fraction(2, 5),
         3: Fraction(3, 10),
@@ -366,4 +366,4 @@ def test_every_ticket_returns_at_least_the_stated_minimum_under_a_limit(case, co
     law_ = brute.law_of_ticket(data, laid, bought)
     staked = sum(n * unit for s in laid for _, n in brute.ways_of(s))
     returned = sum(won * p for (won, _), p in law_.items()) / staked
-    assert returned >= analyse(game, Depth.RETURN).minimum_rtp
+    assert returned >= analyse(game, AnalysisDepth.RETURN).minimum_rtp

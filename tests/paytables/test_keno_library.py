@@ -9,7 +9,7 @@ from math import comb
 
 import pytest
 
-from paytables import Depth, analyse, load_game, play_through
+from paytables import AnalysisDepth, analyse, load_game, play_through
 
 GAMES = ["aurora-keno", "archipelago-keno"]
 SPACES = re.compile(r"\s+")
@@ -23,7 +23,7 @@ class Chance:
     def __init__(self, seed):
         self.random = random.Random(seed)
 
-    def below(self, bound, purpose):
+    def draw_below(self, bound, purpose):
         return self.random.randrange(bound)
 
 
@@ -61,7 +61,7 @@ def test_every_bet_has_its_exact_return_well_above_the_minimum(name):
     for bet in bets.values():
         assert Fraction(85, 100) < bet.rtp < Fraction(95, 100)
         assert bet.rtp_with_progressives < 1
-    quick = analyse(game, Depth.RETURN)
+    quick = analyse(game, AnalysisDepth.RETURN)
     assert quick.minimum_rtp == min(bet.rtp for bet in bets.values())
 
 

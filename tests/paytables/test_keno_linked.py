@@ -7,7 +7,7 @@ from math import comb
 import keno_brute as brute
 import pytest
 
-from paytables import DefinitionError, ReplayDraw, analyse, build_game, load_game, play_through
+from paytables import DefinitionError, ReplayDrawSource, analyse, build_game, load_game, play_through
 
 TEXT = {"en": "text", "fr": "texte"}
 LEVEL = {
@@ -49,7 +49,7 @@ OTHERS = (
 def test_only_a_ticket_of_one_card_at_the_right_stake_plays_for_the_level():
     game = build_game(data(), "test.toml")
     (play,) = game.list_levels(game.build_wager(2, **ALONE))
-    assert (play.level, play.stake_credits, play.one_price) == ("shared", 2, True)
+    assert (play.level, play.stake_credits, play.has_single_stake) == ("shared", 2, True)
     assert play.odds == Fraction(1, comb(9, 3))
     assert game.list_every_level() == (play,)
     quick = game.build_wager(2, selections=[{"groups": [3], "stakes": {"3": 2}}])
@@ -58,7 +58,7 @@ def test_only_a_ticket_of_one_card_at_the_right_stake_plays_for_the_level():
         wager = game.build_wager(game.rules.build_ticket(asked).cost, **asked)
         assert game.list_levels(wager) == (), asked
     own = build_game(data(linked=False), "test.toml")
-    assert own.list_every_level()[0].one_price is False
+    assert own.list_every_level()[0].has_single_stake is False
     assert len(own.list_levels(own.build_wager(5, **OTHERS[1]))) == 1
 
 
@@ -71,7 +71,7 @@ def test_only_a_ticket_that_plays_for_the_level_wins_it_at_its_odds():
         hits = 0
         for places in draws:
             recorded = [(9 - i, place, f"ball {i + 1}") for i, place in enumerate(places)]
-            hits += len(play_through(game, wager, ReplayDraw(recorded)).progressives)
+            hits += len(play_through(game, wager, ReplayDrawSource(recorded)).progressives)
         assert Fraction(hits, len(draws)) == (Fraction(1, 84) if asked is ALONE else 0), asked
 
 

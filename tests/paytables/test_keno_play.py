@@ -9,8 +9,8 @@ import pytest
 
 from paytables import (
     DefinitionError,
-    RecordingDraw,
-    ReplayDraw,
+    RecordingDrawSource,
+    ReplayDrawSource,
     Wager,
     WagerError,
     build_game,
@@ -30,7 +30,7 @@ class Chance:
     def __init__(self, seed):
         self.random = random.Random(seed)
 
-    def below(self, bound, purpose):
+    def draw_below(self, bound, purpose):
         return self.random.randrange(bound)
 
 
@@ -40,7 +40,7 @@ class Given:
     def __init__(self, values):
         self.values = list(values)
 
-    def below(self, bound, purpose):
+    def draw_below(self, bound, purpose):
         value = self.values.pop(0)
         assert 0 <= value < bound
         return value
@@ -88,7 +88,7 @@ def test_every_order_of_every_set_of_balls_is_drawn_once():
 
 @pytest.mark.requirement("B-09", "B-13", "M-17")
 def test_a_draw_takes_twenty_of_eighty_and_records_each_ball():
-    draw = RecordingDraw(Chance(1))
+    draw = RecordingDrawSource(Chance(1))
     game = load_game("aurora-keno")
     outcome = play_through(game, game.build_wager(1), draw)
     balls = outcome.display["draws"][0]["balls"]
@@ -115,11 +115,11 @@ def test_a_game_is_reproduced_from_its_recorded_draws(seed):
     bonuses = shuffled.choice([[], ["boost"]])
     cost = (5 + (2 * 2 + 2 * 1 + 1) + (6 + 4 * 2)) * (1 + len(bonuses)) * draws
     wager = game.build_wager(cost, selections=selections, draws=draws, bonuses=bonuses)
-    record = RecordingDraw(Chance(seed))
+    record = RecordingDrawSource(Chance(seed))
     outcome = play_through(game, wager, record)
 
     again = Wager.from_json(json.loads(json.dumps(wager.to_json())))
-    replay = ReplayDraw(json.loads(json.dumps(record.records)))
+    replay = ReplayDrawSource(json.loads(json.dumps(record.records)))
     assert play_with_choices(game.play(again, replay), again) == outcome
     replay.finish()
     assert json.loads(json.dumps(outcome.to_json())) == outcome.to_json()

@@ -4,7 +4,7 @@ from fractions import Fraction
 
 import pytest
 
-from paytables import Bet, Depth, Settlement, Spot, Wager, WagerError
+from paytables import AnalysisDepth, Bet, Settlement, Spot, Wager, WagerError
 from paytables.definition import Text
 from paytables.errors import DefinitionError
 from paytables.layout import (
@@ -173,7 +173,11 @@ def test_the_figures_of_a_wager_are_computed_from_its_cases() -> None:
     ]
     wager = Wager(4, {"bets": {"line": 4}})
     figures = analyse_cases("line", wager, cases)
-    assert figures.rtp == Fraction(3 * 10 + 4, 6 * 4) == analyse_cases("line", wager, cases, Depth.RETURN).rtp
+    assert (
+        figures.rtp
+        == Fraction(3 * 10 + 4, 6 * 4)
+        == analyse_cases("line", wager, cases, AnalysisDepth.RETURN).rtp
+    )
     assert figures.distribution is not None
     assert dict(figures.distribution.counts) == {0: 2, 4: 1, 10: 3}
     assert (

@@ -11,7 +11,7 @@ from egm.config.levels import ProgressiveLevelTable
 from egm.play.installed_games import admit_games
 from egm.profiles import load_profile
 from egm.profiles.profile import AwardOddsRules
-from paytables import Depth, analyse, list_library_games, load_game
+from paytables import AnalysisDepth, analyse, list_library_games, load_game
 from paytables.odds import ONTARIO_LIMITS, OddsLimits, list_awards, list_longer_awards
 from tools.cli import main
 
@@ -22,7 +22,7 @@ LONG = ("comet-respin", "aurora-twenty", "northern-ways")
 
 @pytest.mark.requirement("C-23")
 def test_long_odds_of_top_and_other_awards_are_reported():
-    one, two = analyse(load_game(GAME), Depth.PRIZES).bets
+    one, two = analyse(load_game(GAME), AnalysisDepth.PRIZES).bets
     reported_odds = {
         bet.bet: [(a.name, a.one_in, a.is_top) for a in list_longer_awards(list_awards(bet), ONTARIO_LIMITS)]
         for bet in (one, two)
@@ -37,7 +37,7 @@ def test_long_odds_of_top_and_other_awards_are_reported():
 
 @pytest.mark.requirement("C-23")
 def test_the_odds_of_a_prize_in_kind_are_disclosed():
-    bet = analyse(load_game("orchard-picnic"), Depth.PRIZES).bets[0]
+    bet = analyse(load_game("orchard-picnic"), AnalysisDepth.PRIZES).bets[0]
     longer = list_longer_awards(list_awards(bet), OddsLimits(None, 5_000_000))
     assert [(award.name, award.one_in) for award in longer] == [("hamper", 5_688_889)]
 
@@ -81,8 +81,8 @@ def test_certification_lists_long_odds_and_fails_those_beyond_the_limit(tmp_path
 )
 def test_awards_are_the_prizes_and_levels_of_the_analysis_and_prizes_need_no_variance(name):
     for quick, whole in zip(
-        analyse(load_game(name), Depth.PRIZES).bets,
-        analyse(load_game(name), Depth.VOLATILITY).bets,
+        analyse(load_game(name), AnalysisDepth.PRIZES).bets,
+        analyse(load_game(name), AnalysisDepth.VOLATILITY).bets,
         strict=True,
     ):
         assert quick.prizes == whole.prizes

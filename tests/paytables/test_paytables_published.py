@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from paytables import Depth, analyse, build_game, load_game
+from paytables import AnalysisDepth, analyse, build_game, load_game
 from paytables.analysis import compute_confidence_band, compute_volatility_index
 
 TEXT = {"en": "x", "fr": "x"}
@@ -109,7 +109,7 @@ def test_sigma_counts_the_covariance_of_the_trigger_and_the_win():
     m = x / (1 - k)
     one_free = (var_x + m * m * var_k + 2 * m * cov) / (1 - k)
     x0, k0, var_x0, var_k0, cov0 = base
-    bet = next(b for b in analyse(game, Depth.VOLATILITY).bets if b.bet == "twenty")
+    bet = next(b for b in analyse(game, AnalysisDepth.VOLATILITY).bets if b.bet == "twenty")
     assert bet.mean_credits == x0 + k0 * m
     assert bet.variance == var_x0 + m * m * var_k0 + 2 * m * cov0 + k0 * one_free
     assert 2 * m * cov0 > 0  # what is forgotten makes a game look calmer than it is
@@ -204,7 +204,7 @@ def lobstermania(percent):
 
 @pytest.mark.parametrize("percent", LOBSTER_COUNTS)
 def test_lobstermania_returns_what_its_two_sheets_say(percent):
-    (bet,) = analyse(lobstermania(percent), Depth.VOLATILITY).bets
+    (bet,) = analyse(lobstermania(percent), AnalysisDepth.VOLATILITY).bets
     assert bet.cycle == 259_440_000  # 47 x 46 x 48 x 50 x 50
     assert f"{100 * float(bet.rtp):.1f}" == percent
     features = {f.feature: f for f in bet.features}
@@ -215,5 +215,5 @@ def test_lobstermania_returns_what_its_two_sheets_say(percent):
     assert f"{float(mean):.3f}" == "330.163"
     assert f"{float(features['lobster'].mean_credits):.4f}" == f"{7.5 * 2025 / 46:.4f}"
     if percent == "96.2":  # the paper's hit frequency of one line with its scatter, 5.2 %
-        rate = sum(p.rate for p in bet.prizes if p.where == "base")
+        rate = sum(p.rate for p in bet.prizes if p.stage_or_spot == "base")
         assert f"{float(rate):.1%}" == "5.2%"

@@ -9,7 +9,7 @@ from click.testing import CliRunner
 from paytables import (
     ChoiceError,
     DefinitionError,
-    ReplayDraw,
+    ReplayDrawSource,
     ReplayError,
     WagerError,
     build_game,
@@ -286,9 +286,9 @@ def test_invalid_choices_and_invalid_records_are_refused(seeded_draw):
     with pytest.raises(ChoiceError, match="no choice given"):
         play_through(game, wager, seeded_draw(1))
     with pytest.raises(ReplayError, match=r"the game draws below \d+ for base.reel1, the record has"):
-        play_through(game, wager, ReplayDraw([(5, 1, "base.reel1")]))
+        play_through(game, wager, ReplayDrawSource([(5, 1, "base.reel1")]))
     with pytest.raises(ReplayError, match="the record has only 0 draws"):
-        play_through(game, wager, ReplayDraw([]))
+        play_through(game, wager, ReplayDrawSource([]))
 
 
 def test_the_digest_covers_every_value_and_no_formatting():

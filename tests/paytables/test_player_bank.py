@@ -8,7 +8,7 @@ import pytest
 
 from paytables import (
     DECISION_OF_SEATS,
-    STAKES_RETURNED_CUE,
+    STAKES_RETURNED_OPTION,
     Choice,
     Decision,
     DefinitionError,
@@ -18,7 +18,7 @@ from paytables import (
     build_game,
     load_game,
 )
-from paytables.contract import Bet, RecordingDraw
+from paytables.contract import Bet, RecordingDrawSource
 from tools.lab.simulation import judge, play_batch
 
 GAMES = ["quebec-super-pan-9", "quebec-pai-gow", "quebec-pai-gow-poker"]
@@ -110,10 +110,12 @@ def some_seats(game, draw):
     seats, limits = {}, game.rules.list_spots()[0]
     is_open = game.rules.list_spots()[1].accepts_bets
     for seat in range(game.rules.table_layout.table.seats):
-        if draw.below(2, "seat"):
-            bets = {"stake": limits.bet_step * (-(-limits.bet_min // limits.bet_step) + draw.below(5, "bet"))}
-            if is_open and draw.below(2, "offers"):
-                bets["bank"] = (20, 60, 400)[draw.below(3, "bank")]
+        if draw.draw_below(2, "seat"):
+            bets = {
+                "stake": limits.bet_step * (-(-limits.bet_min // limits.bet_step) + draw.draw_below(5, "bet"))
+            }
+            if is_open and draw.draw_below(2, "offers"):
+                bets["bank"] = (20, 60, 400)[draw.draw_below(3, "bank")]
             seats[str(seat)] = bets
     return seats or {"0": {"stake": limits.bet_min}, "2": {"stake": limits.bet_min}}
 
@@ -313,10 +315,10 @@ def test_if_not_all_have_staked_every_stake_is_returned_and_the_bank_stays(seede
     here = after(load_game(name), took_part=[0, 1, 2])
     bets = {0: {"stake": 20, "bank": 60}, 1: {"stake": 20}, 2: {"stake": 20}}
     wagers = {seat: here.build_wager(sum(laid.values()), bets=laid) for seat, laid in bets.items()}
-    draw = RecordingDraw(seeded_draw(1))
+    draw = RecordingDrawSource(seeded_draw(1))
     for seat, wager in wagers.items():
         combined = here.rules.combine_seat_wagers(wager, seat, wagers)
-        steps, outcome = play(here, combined, draw, lambda _: STAKES_RETURNED_CUE)
+        steps, outcome = play(here, combined, draw, lambda _: STAKES_RETURNED_OPTION)
         back = {
             (each.seat, each.spot, each.name, each.credits) for each in steps if isinstance(each, Settlement)
         }

@@ -10,7 +10,7 @@ from click.testing import CliRunner
 from rigs.rounds import questions
 
 from egm.progressive.level import Level, LevelTerms
-from paytables import Depth, RecordingDraw, analyse, load_game
+from paytables import AnalysisDepth, RecordingDrawSource, analyse, load_game
 from tools.cli import main
 
 THREE = Path(__file__).parents[1] / "vectors" / "three-levels.toml"
@@ -19,7 +19,7 @@ THREE = Path(__file__).parents[1] / "vectors" / "three-levels.toml"
 @pytest.mark.requirement("I-03", "I-01")
 def test_reels_play_for_every_level_their_mode_can_win_and_the_reset_grows_with_the_bet():
     game = load_game(THREE)
-    (bet,) = analyse(game, Depth.RETURN).bets
+    (bet,) = analyse(game, AnalysisDepth.RETURN).bets
     for times in (1, 2):
         plays = {play.level: play for play in game.list_levels(game.build_wager(10 * times))}
         assert list(plays) == ["top", "luck", "mystery"]
@@ -52,7 +52,7 @@ def test_played_games_hit_levels_at_the_stated_odds(seeded_draw):
     hits = 0
     games = 4000
     for seed in range(games):
-        draw = RecordingDraw(seeded_draw(seed))
+        draw = RecordingDrawSource(seeded_draw(seed))
         play = questions(game, game.build_wager(10), draw)
         try:
             next(play)
@@ -66,11 +66,11 @@ def test_played_games_hit_levels_at_the_stated_odds(seeded_draw):
 
 @pytest.mark.requirement("R-09", "C-05", "C-09")
 def test_the_return_is_stated_at_reset_at_a_meter_and_as_the_jurisdiction_counts_it():
-    (bet,) = analyse(load_game("lantern-harbour"), Depth.RETURN).bets
+    (bet,) = analyse(load_game("lantern-harbour"), AnalysisDepth.RETURN).bets
     harbour, grand = bet.progressives
-    assert bet.compute_rtp_counting("nothing") == bet.rtp
-    assert bet.compute_rtp_counting("reset") == bet.rtp + harbour.rtp_at_reset + grand.rtp_at_reset
-    assert bet.compute_rtp_counting("all") == bet.rtp_with_progressives < 1
+    assert bet.compute_rtp_including_levels("nothing") == bet.rtp
+    assert bet.compute_rtp_including_levels("reset") == bet.rtp + harbour.rtp_at_reset + grand.rtp_at_reset
+    assert bet.compute_rtp_including_levels("all") == bet.rtp_with_progressives < 1
     even = harbour.break_even_credits
     assert bet.rtp + harbour.rate * even / bet.cost_credits == 1
     run = CliRunner().invoke(main, ["par", "lantern-harbour", "--meter", "harbour=1500"])
@@ -87,7 +87,7 @@ def test_the_return_is_stated_at_reset_at_a_meter_and_as_the_jurisdiction_counts
 @pytest.mark.requirement("R-09", "C-09")
 def test_the_return_of_a_mystery_level_at_a_value_is_that_of_the_next_wager():
     """Its odds rise with its meter, as the level itself draws them; at the ceiling it is won for sure."""
-    (bet,) = analyse(load_game(THREE), Depth.RETURN).bets
+    (bet,) = analyse(load_game(THREE), AnalysisDepth.RETURN).bets
     mystery = next(share for share in bet.progressives if share.level == "mystery")
     terms = LevelTerms(base_cents=100, increment=Fraction(1, 90), ceiling_cents=110, is_mystery=True)
     level = Level.open(terms)

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from rigs.library import REELS
 
-from paytables import AnalysisError, Depth, analyse, load_game
+from paytables import AnalysisDepth, AnalysisError, analyse, load_game
 from paytables.reels.compiled import (
     _allocate_work_arrays,
     _compile_kernel,
@@ -80,7 +80,7 @@ def test_enumerating_the_full_cycle_equals_the_exact_analysis():
 
 def test_a_compiled_simulation_with_free_games_lies_in_its_confidence_interval():
     game = load_game("aurora-twenty")
-    (bet,) = analyse(game, Depth.VOLATILITY).bets
+    (bet,) = analyse(game, AnalysisDepth.VOLATILITY).bets
     games = 100_000
     sample = simulate(game.rules.stages["twenty"], games, seed=5)
     error = (float(bet.variance) / games) ** 0.5

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import HealthCheck, assume, given, settings
 from hypothesis import strategies as st
 
-from paytables import DefinitionError, Depth, analyse, build_game
+from paytables import AnalysisDepth, DefinitionError, analyse, build_game
 from tests.rigs.examples import scale_examples
 
 SYMBOLS = ["a", "b", "c", "w", "s"]
@@ -125,9 +125,9 @@ def check_exact(data):
     cost = data["bets"]["mode"][0]["cost"]
     law = brute.run_law(data, cost=cost)
     mean, variance = brute.moments(law)
-    (quick,) = analyse(game, Depth.RETURN).bets
+    (quick,) = analyse(game, AnalysisDepth.RETURN).bets
     assert quick.rtp == Fraction(mean) / cost
-    (full,) = analyse(game, Depth.FULL).bets
+    (full,) = analyse(game, AnalysisDepth.FULL).bets
     assert full.rtp == quick.rtp
     assert full.variance == variance
     assert sum(p.rtp for p in full.prizes) == full.rtp

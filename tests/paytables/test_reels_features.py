@@ -13,10 +13,10 @@ from paytables_trees import TEXT, definition, every_outcome, moments_match
 from rigs.rounds import questions
 
 from paytables import (
+    AnalysisDepth,
     Choice,
-    Depth,
-    RecordingDraw,
-    ReplayDraw,
+    RecordingDrawSource,
+    ReplayDrawSource,
     Round,
     analyse,
     build_game,
@@ -55,7 +55,7 @@ def test_no_series_is_longer_than_its_cap_in_play():
     outcome = play_through(
         game,
         game.build_wager(1),
-        ReplayDraw([(1, 0, f"{s}.reel{x}") for s in ("base", *["free"] * 4) for x in (1, 2)]),
+        ReplayDrawSource([(1, 0, f"{s}.reel{x}") for s in ("base", *["free"] * 4) for x in (1, 2)]),
     )
     assert [s["stage"] for s in outcome.display["steps"]] == ["base", *["free"] * 4]
     assert [s["multiplier"] for s in outcome.display["steps"]] == [1, 1, 2, 5, 5]
@@ -161,7 +161,7 @@ def test_picks_with_replacement_are_draws_of_their_own():
     bet = moments_match(definition({"base": {**REELS, "pay": [*PAYS, start]}, "pick": pick}))
     opened = 1 + Fraction(4, 5) + Fraction(16, 25)  # a box ends it one time in five
     rate = bet.features[0].rate
-    assert {p.name: p.rate / rate for p in bet.prizes if p.where == "pick"} == {
+    assert {p.name: p.rate / rate for p in bet.prizes if p.stage_or_spot == "pick"} == {
         "2": opened * Fraction(3, 5),
         "9": opened * Fraction(1, 5),
     }
@@ -289,7 +289,7 @@ def test_player_may_hold_other_reels_than_the_advised_ones():
     game = build_game(definition({"base": reels}, symbols=("a", "b")), "test")
     wager = game.build_wager(1)
     first_spin = [(3, 0, "base.reel1"), (3, 1, "base.reel2")]
-    played = Round(game.play(wager, ReplayDraw([*first_spin, (3, 2, "base.reel1")])), wager)
+    played = Round(game.play(wager, ReplayDrawSource([*first_spin, (3, 2, "base.reel1")])), wager)
     played.advance()
     assert played.decision.prompt["advice"] == 0b01  # the reel that shows the better symbol
     played.advance(Choice(0b10))
@@ -305,7 +305,7 @@ def test_the_double_up_is_fair_optional_and_limited():
     play = questions(
         game,
         game.build_wager(1),
-        ReplayDraw([(2, 0, "base.reel1"), (2, 0, "double_up"), (2, 1, "double_up")]),
+        ReplayDrawSource([(2, 0, "base.reel1"), (2, 0, "double_up"), (2, 1, "double_up")]),
     )
     decision = next(play)
     assert (decision.kind, decision.options, decision.prompt["to_win"]) == (
@@ -319,9 +319,11 @@ def test_the_double_up_is_fair_optional_and_limited():
     outcome = end.value.value
     assert outcome.win_credits == 0 == sum(w.credits for w in outcome.settlements)
     assert [r["credits"] for r in outcome.display["double_up"]] == [6, 0]
-    lost = play_through(game, game.build_wager(1), ReplayDraw([(2, 1, "base.reel1")]))
+    lost = play_through(game, game.build_wager(1), ReplayDrawSource([(2, 1, "base.reel1")]))
     assert lost.win_credits == 0  # no win, no question
-    kept = play_through(game, game.build_wager(1), ReplayDraw([(2, 0, "base.reel1")]), [Choice("collect")])
+    kept = play_through(
+        game, game.build_wager(1), ReplayDrawSource([(2, 0, "base.reel1")]), [Choice("collect")]
+    )
     assert kept.win_credits == 3
 
 
@@ -335,7 +337,7 @@ def test_a_double_up_is_offered_only_while_the_doubled_win_is_within_its_limit(p
     game = build_game(data, "test")
     draws = [(2, 0, "base.reel1"), *((2, 0, "double_up") for _ in offered)]
     wager, to_win = game.build_wager(1), []
-    played = Round(game.play(wager, ReplayDraw(draws)), wager)
+    played = Round(game.play(wager, ReplayDrawSource(draws)), wager)
     played.advance()
     while played.decision is not None:
         to_win.append(played.decision.prompt["to_win"])
@@ -367,7 +369,7 @@ def test_progressives_by_prize_by_chance_and_by_mystery():
     assert hidden.rate == Fraction(2, 10_001)
     assert hidden.rtp_at_reset + hidden.increment == Fraction(200, 10_001) + Fraction(1, 50)
     won = play_through(
-        game, game.build_wager(1), ReplayDraw([(4, 0, "base.reel1"), (200, 0, "progressive.luck")])
+        game, game.build_wager(1), ReplayDrawSource([(4, 0, "base.reel1"), (200, 0, "progressive.luck")])
     )
     assert won.progressives == ("top", "luck")
 
@@ -379,7 +381,7 @@ def test_the_stake_changes_no_odds_of_a_draw(name, seeded_draw):
     game = load_game(name)
     bounds = defaultdict(set)
     for seed, stake in itertools.product(range(3), game.bet_options):
-        draw = RecordingDraw(seeded_draw(seed))
+        draw = RecordingDrawSource(seeded_draw(seed))
         play = questions(game, game.build_wager(stake), draw)
         with suppress(StopIteration):
             decision = next(play)
@@ -399,18 +401,20 @@ def test_the_stake_changes_no_odds_of_a_draw(name, seeded_draw):
 def test_every_library_game_replays_its_record(name, seeded_draw):
     game = load_game(name)
     for seed in range(60):
-        draw = RecordingDraw(seeded_draw(seed))
+        draw = RecordingDrawSource(seeded_draw(seed))
         wager = game.build_wager(game.bet_options[seed % len(game.bet_options)])
         choices = []
         play = questions(game, wager, draw)
         try:
             decision = next(play)
             while True:
-                choices.append(Choice(decision.options[draw.source.below(len(decision.options), "player")]))
+                choices.append(
+                    Choice(decision.options[draw.source.draw_below(len(decision.options), "player")])
+                )
                 decision = play.send(choices[-1])
         except StopIteration as end:
             outcome = end.value
-        replay = ReplayDraw(draw.records)
+        replay = ReplayDrawSource(draw.records)
         again = play_with_choices(game.play(wager, replay), wager, choices)
         replay.finish()
         assert again.to_json() == outcome.to_json()
@@ -423,7 +427,7 @@ def test_the_bounded_distribution_of_unlimited_retriggers_approaches_the_exact_m
     (bet,) = analyse(game).bets
     assert bet.max_win_credits is None  # there is no highest win, and the analysis says so
     assert bet.distribution is not None
-    assert 0 < bet.distribution.tail < Fraction(1, 10**6)
+    assert 0 < bet.distribution.unlisted_probability < Fraction(1, 10**6)
     assert 0 < bet.mean_credits - bet.distribution.compute_moment(1) < Fraction(1, 10**3)
     assert abs(bet.variance - bet.distribution.compute_variance()) < Fraction(1, 100)
     dist = TotalWinDistributions(game.rules.stages["m"], 64).compute_award_distribution(
@@ -449,13 +453,13 @@ def test_a_feature_that_starts_itself_again_and_again_is_followed_to_its_end():
         bet.mean_credits == Fraction(1, 2) * 7 * 5
     )  # five throws before the seven, of seven credits on average
     assert bet.features[0].mean_runs == 6
-    assert bet.distribution.tail < Fraction(1, 10**12)
+    assert bet.distribution.unlisted_probability < Fraction(1, 10**12)
     assert 0 < bet.mean_credits - bet.distribution.compute_moment(1) < Fraction(1, 10**8)
 
 
 def test_a_distribution_that_cannot_be_computed_leaves_a_note_and_exact_figures(monkeypatch):
     game = load_game("orchard-picnic")
-    exact = analyse(game, Depth.VOLATILITY).bets[0]
+    exact = analyse(game, AnalysisDepth.VOLATILITY).bets[0]
     monkeypatch.setattr("paytables.reels.win_distribution.CASES_MAX", 100)
     found = analyse(game_from_text(game.text, "test")).bets[0]
     assert (found.rtp, found.variance, found.distribution, found.hit_probability) == (
@@ -485,7 +489,7 @@ def test_the_cabinet_needs_no_laboratory_package():
         "for name in p.list_library_games():\n"
         "    game = p.load_game(name)\n"
         "    game.build_presentation()\n"
-        "    assert p.analyse(game, p.Depth.RETURN).minimum_rtp > 0\n"
+        "    assert p.analyse(game, p.AnalysisDepth.RETURN).minimum_rtp > 0\n"
         "print('done')\n"
     )
     found = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
@@ -506,7 +510,7 @@ def test_prizes_in_kind_count_in_no_return_and_their_part_is_stated_apart_to_the
     ]
     data = definition(stages, cost=3, merchandise=things)
     game = build_game(data, "test")
-    (bet,) = analyse(game, Depth.RETURN).bets
+    (bet,) = analyse(game, AnalysisDepth.RETURN).bets
     for share in bet.merchandise:
         law = every_outcome(game, 3, of=lambda outcome, prize=share.prize: outcome.merchandise.count(prize))
         assert share.rate == sum(count * p for count, p in law.items()) > 0

@@ -9,10 +9,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from paytables import (
+    AnalysisDepth,
     DefinitionError,
-    Depth,
-    RecordingDraw,
-    ReplayDraw,
+    RecordingDrawSource,
+    ReplayDrawSource,
     WagerError,
     analyse,
     build_game,
@@ -53,7 +53,7 @@ class Given:
     def __init__(self, values):
         self.values = list(values)
 
-    def below(self, bound, purpose):
+    def draw_below(self, bound, purpose):
         value = self.values.pop(0)
         assert 0 <= value < bound
         return value
@@ -63,7 +63,7 @@ class Chance:
     def __init__(self, seed):
         self.random = random.Random(seed)
 
-    def below(self, bound, purpose):
+    def draw_below(self, bound, purpose):
         return self.random.randrange(bound)
 
 
@@ -157,7 +157,7 @@ def test_spinning_again_has_the_distribution_of_all_sequences_of_spins(parts, x,
         assert law.get(win, 0) <= p <= law.get(win, 0) + left
     assert sum(found.values()) == 1
     assert bet.mean_credits == bet.distribution.compute_moment(1)
-    quick = analyse_bets(game.rules.definition, stakes, "some", Depth.RETURN)
+    quick = analyse_bets(game.rules.definition, stakes, "some", AnalysisDepth.RETURN)
     assert quick.rtp == bet.rtp
     rest = bet.mean_credits - sum(f.rtp * bet.cost_credits for f in bet.features)
     plain = [p.hits * p.credits for p in bet.prizes]
@@ -180,7 +180,7 @@ def test_nine_and_sixty_parts_are_played(count):
     assert analyse(game).bets[0].cycle == count
     stopped_at = []
     for part in range(count):
-        draw = RecordingDraw(Given([part]))
+        draw = RecordingDrawSource(Given([part]))
         (spin,) = play_through(game, game.build_wager(1), draw).display["steps"]
         assert [bound for bound, _, _ in draw.records] == [count]  # each part is as likely as any other
         stopped_at.append(spin["part"])
@@ -270,10 +270,10 @@ def test_a_spin_pays_every_area_it_wins_and_shows_where_it_stopped():
 @pytest.mark.parametrize("seed", range(10))
 def test_a_recorded_game_replays_to_the_same_outcome(seed):
     game = load_game("river-wheel")
-    record = RecordingDraw(Chance(seed))
+    record = RecordingDrawSource(Chance(seed))
     wager = game.build_wager(6)
     outcome = play_through(game, wager, record)
-    replay = ReplayDraw(json.loads(json.dumps(record.records)))
+    replay = ReplayDrawSource(json.loads(json.dumps(record.records)))
     assert play_with_choices(game.play(wager, replay), wager) == outcome
     replay.finish()
     assert json.loads(json.dumps(outcome.to_json())) == outcome.to_json()

@@ -16,7 +16,7 @@ from paytables.contract import Bet, Cue, Decision, Outcome, Settlement, Spot, Wa
 from paytables.definition import Definition
 from paytables.errors import WagerError
 from paytables.game import FAMILIES
-from paytables.tableless import Tableless
+from paytables.tableless import TablelessRules
 
 FACES: Final = 6
 #: What each bet returns under the best play, roughly: admission wants a figure, and tests none.
@@ -37,7 +37,7 @@ def _spot(name: str, *, open_: bool = True) -> Spot:
 
 
 @dataclass(frozen=True)
-class _Rules(Tableless):
+class _Rules(TablelessRules):
     definition: Definition
     spots: tuple[str, ...] = ()
 
@@ -67,7 +67,7 @@ class _Rules(Tableless):
     def build_presentation(self) -> dict[str, Any]:
         return {"kind": "table", "felt": "cards", "spots": [spot.to_json() for spot in self.list_spots()]}
 
-    def explain(self) -> tuple[str, ...]:
+    def explain_pays(self) -> tuple[str, ...]:
         return ()
 
     def list_remarks(self) -> tuple[()]:
@@ -95,7 +95,7 @@ class Duel(_Rules):
 
     def play(self, wager: Wager, draw: Any) -> Any:
         bets = {bet.spot: bet for bet in wager.bets}
-        mine = draw.below(FACES, "card 1")
+        mine = draw.draw_below(FACES, "card 1")
         yield Cue("deal", {"hand": "player", "card": str(mine)})
         if EVEN in bets:
             won = mine % 2 == 0
@@ -109,7 +109,7 @@ class Duel(_Rules):
         if answer == "fold":
             yield _decided("half", ante, ante.credits // 2)
             return Outcome(display=display)
-        his = draw.below(FACES, "card 2")
+        his = draw.draw_below(FACES, "card 2")
         yield Cue("deal", {"hand": "bank", "card": str(his)})
         staked = ante.credits * (2 if answer == "raise" else 1)
         name, back = ("push", 1) if mine == his else ("won", 2) if mine > his else ("lost", 0)
@@ -156,7 +156,7 @@ class Point(_Rules):
             if bet.credits < 0:
                 yield _decided("taken down", Bet(bet.spot, -bet.credits), -bet.credits)
         bets = {name: each for name, each in bets.items() if each}
-        throw = draw.below(FACES, "throw")
+        throw = draw.draw_below(FACES, "throw")
         yield Cue("dice", {"dice": [throw + 1]})
         point = self.point
         if PLACE in bets and throw in {0, 3}:

@@ -6,7 +6,7 @@ import pytest
 from rigs.rounds import questions
 from service_rig import start
 
-from paytables import Choice, Depth, RecordingDraw, analyse, list_library_games, load_game
+from paytables import AnalysisDepth, Choice, RecordingDrawSource, analyse, list_library_games, load_game
 from paytables.definition import parse, read_source
 from rng.ctr_drbg import SEED_BYTES, CtrDrbg
 from rng.draws import WordDraws
@@ -27,11 +27,11 @@ def word_stream(width, words):
 def games_played(service, name):
     """Games of a library game through the service, each in a step: what each drew, and in how many Generates."""
     game = load_game(name)
-    bets = [bet for bet in analyse(game, Depth.RETURN).bets if bet.options]
+    bets = [bet for bet in analyse(game, AnalysisDepth.RETURN).bets if bet.options]
     for n in range(GAMES):
         bet = bets[n % len(bets)]
         with service.step() as step:
-            record = RecordingDraw(step)
+            record = RecordingDrawSource(step)
             play = questions(game, game.build_wager(bet.cost_credits, **bet.options), record)
             try:
                 decision = next(play)
@@ -75,7 +75,7 @@ def test_every_outcome_of_every_library_draw_has_its_own_words():
         assert bound * share <= 1 << 8 * width
         ends = [word for outcome in range(bound) for word in (outcome * share, (outcome + 1) * share - 1)]
         draws = word_stream(width, ends)
-        drawn = [draws.below(bound) for _ in ends]
+        drawn = [draws.draw_below(bound) for _ in ends]
         assert drawn == [outcome for outcome in range(bound) for _ in range(2)]
 
 
@@ -103,9 +103,9 @@ def test_a_deck_and_a_keno_draw_have_fewer_orders_than_the_generator_has_keys():
 def test_a_draw_among_more_outcomes_than_the_generator_has_keys_is_refused():
     keys = 1 << 8 * SECURITY_BYTES
     with start().step() as draws:
-        assert draws.below(keys) < keys
+        assert draws.draw_below(keys) < keys
     with start().step() as draws, pytest.raises(InvalidRange, match="a range has from 1 to"):
-        draws.below(keys + 1)
+        draws.draw_below(keys + 1)
 
 
 @pytest.mark.requirement("B-03")

@@ -20,7 +20,7 @@ from egm.play.entries import GAME_CHOICE, GAME_END, GAME_START, GAME_VOID, GameE
 from egm.play.records.game_record import GameChoice, GameRecord
 from egm.record_codec import from_json
 from meters import StoredEntry
-from paytables import ALL_STAKED_CUE
+from paytables import ALL_STAKED_OPTION
 from tools.audit.statement import iter_with_gaming_days
 
 #: The probability below which what happens between two positions is a sign.
@@ -139,7 +139,7 @@ class _Play:
 
     def add_choice(self, choice: GameChoice) -> None:
         """Add the player's choice: the stake that it adds, and whether the player has folded with it."""
-        self.is_between_players = self.is_between_players or choice.choice == ALL_STAKED_CUE
+        self.is_between_players = self.is_between_players or choice.choice == ALL_STAKED_OPTION
         self.raised_credits += choice.staked_credits
         settled = () if choice.outcome is None else choice.outcome.settlements
         self.is_folded = any(

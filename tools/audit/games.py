@@ -42,7 +42,7 @@ from paytables import (
     Game,
     Outcome,
     PaytableError,
-    ReplayDraw,
+    ReplayDrawSource,
     Wager,
     list_shipped_games,
     load_game,
@@ -430,7 +430,7 @@ class GameAudit:
             draws += step.draws
             if step.choice is not None:
                 choices.append(Choice(step.choice))
-        draw = ReplayDraw(draws)
+        draw = ReplayDrawSource(draws)
         try:
             outcome = play_through(game.with_table_state(start.table_state), start.wager, draw, choices)
             draw.finish()
@@ -465,7 +465,7 @@ class GameAudit:
             if conversation.decision is not None and conversation.decision.kind == DECISION_OF_WHEEL:
                 self._check_wheel(entry, start, step)
             try:
-                draw = ReplayDraw(step.draws)
+                draw = ReplayDrawSource(step.draws)
                 conversation.advance(draw, None if step.choice is None else Choice(step.choice))
                 draw.finish()
             except (PaytableError, LocalError, StopIteration) as error:

@@ -57,7 +57,7 @@ from egm.progressive.trigger import MysteryTrigger, TriggerError
 from egm.record_codec import RecordError, from_json
 from meters import Phase, StoredEntry, Transfer
 from meters.recall import CARRIED_GAME, PLAY_ENDS, PLAY_START, PLAY_STEPS, read_details
-from paytables import Game, LevelPlay, LevelShare, Outcome, PaytableError
+from paytables import Game, LevelParticipation, Outcome, PartialLevelHit, PaytableError
 from tools.audit.clears import belongs_to_memory_clear
 from tools.audit.plain_games import GameSource
 from tools.audit.records import (
@@ -337,14 +337,14 @@ class LevelAudit:
         self,
         entry: StoredEntry,
         started_game: GameRecord,
-        play: LevelPlay,
+        play: LevelParticipation,
         shares: Iterable[LevelContribution],
     ) -> None:
         """Check each recorded contribution of a game to a linked level.
 
         For a mystery level, store what the later check of its prize needs.
         """
-        stake_credits = started_game.bet_credits if play.fed_credits is None else play.stake_credits
+        stake_credits = started_game.bet_credits if play.contributing_credits is None else play.stake_credits
         stake_cents = stake_credits * started_game.denomination_cents
         for share in shares:
             sequence = self._check_linked_share(entry, play, share, stake_cents)
@@ -355,7 +355,7 @@ class LevelAudit:
 
     def _find_level_plays(
         self, entry: StoredEntry, game: Game, started_game: GameRecord
-    ) -> tuple[LevelPlay, ...]:
+    ) -> tuple[LevelParticipation, ...]:
         """Return the progressive levels that the wager plays for.
 
         A finding is reported if the entry records other levels.
@@ -382,7 +382,7 @@ class LevelAudit:
         return tuple(each for each in plays if each.level in fed)
 
     def _check_terms(
-        self, entry: StoredEntry, pool: str, play: LevelPlay, game_and_stake: tuple[str, int]
+        self, entry: StoredEntry, pool: str, play: LevelParticipation, game_and_stake: tuple[str, int]
     ) -> None:
         """Check that a pool was opened for this game, stake and level, on the terms in the game's definition."""
         game_id, denomination_cents = game_and_stake
@@ -405,7 +405,7 @@ class LevelAudit:
             )
 
     def _check_linked_share(
-        self, entry: StoredEntry, play: LevelPlay, share: LevelContribution, wager_cents: int
+        self, entry: StoredEntry, play: LevelParticipation, share: LevelContribution, wager_cents: int
     ) -> int:
         """Check a contribution to a linked level and its running number; return the number."""
         pool, sequence = share.pool, share.contribution_number
@@ -529,7 +529,7 @@ class LevelAudit:
         progressives = () if outcome is None else outcome.progressives
         parts = (
             (progressive.level, progressive.share)
-            if isinstance(progressive, LevelShare)
+            if isinstance(progressive, PartialLevelHit)
             else (progressive, None)
             for progressive in progressives
         )

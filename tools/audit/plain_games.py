@@ -35,7 +35,7 @@ from meters.entry import encode_canonical_json, is_time, parse
 from meters.identifiers import TAG_DIGITS, TAG_PATTERN
 from meters.ledger import DimsKey, MeterCellKey, build_dims_key
 from meters.transaction import AMOUNT_MAX
-from paytables import DECISION_OF_WHEEL, Choice, Game, Outcome, ReplayDraw, Wager
+from paytables import DECISION_OF_WHEEL, Choice, Game, Outcome, ReplayDrawSource, Wager
 
 #: The account of the first position's cashable credit.
 CASHABLE: Final = "credit:1:cashable"
@@ -527,7 +527,7 @@ def _play_recorded_step(
     Return whether the result is the recorded outcome. If no outcome is recorded, return whether the game now
     waits for a decision of the player.
     """
-    draw = ReplayDraw(parse(draws))
+    draw = ReplayDrawSource(parse(draws))
     conversation.advance(draw, choice)
     draw.finish()
     replayed = conversation.outcome

@@ -18,9 +18,9 @@ from egm.play.entries import GAME_CHOICE, GAME_DOUBLE_UP, GAME_END, GAME_START, 
 from egm.play.keys import PlayKey
 from meters import JournalView
 from paytables import (
+    AnalysisDepth,
     AnalysisError,
     BetAnalysis,
-    Depth,
     Game,
     PaytableError,
     Wager,
@@ -249,8 +249,8 @@ def _find_largest_variance(game: Game, bet: BetAnalysis) -> Fraction | None:
 
     Return None if it cannot be computed.
     """
-    for unit_bet in analyse(game, Depth.FULL).bets:
-        doubled = unit_bet.doubled
+    for unit_bet in analyse(game, AnalysisDepth.FULL).bets:
+        doubled = unit_bet.double_up
         if unit_bet.options.items() <= bet.options.items() and doubled and doubled.variance is not None:
             return doubled.variance * (bet.cost_credits // unit_bet.cost_credits) ** 2
     return None

@@ -16,7 +16,7 @@ from egm.play.records.game_record import GameChoice, GameRecord, RecordedStep, a
 from egm.play.records.games import GAME_CHOICE_KIND
 from meters import StoredEntry
 from meters.recall import CARRIED_GAME
-from paytables import ALL_STAKED_CUE, DECISION_OF_SEATS, Bet, Decision
+from paytables import ALL_STAKED_OPTION, DECISION_OF_SEATS, Bet, Decision
 
 #: The number of rounds without an open game that are remembered.
 _ROUNDS_REMEMBERED: Final = 1_000
@@ -397,16 +397,17 @@ class RoundAudit:
         A round in which the players win each other's stakes is played exactly if all have.
         """
         missing_seats = [] if round_ is None else _list_missing_seats(round_)
-        if missing_seats and step.choice == ALL_STAKED_CUE:
+        if missing_seats and step.choice == ALL_STAKED_OPTION:
             self._report_finding(
                 entry,
                 f"record.choice: the round is played, but seat {missing_seats[0]} has not wagered its stake",
             )
         has_all = not missing_seats and (round_ is None or not round_.has_void_play)
-        if has_all and step.choice != ALL_STAKED_CUE:
+        if has_all and step.choice != ALL_STAKED_OPTION:
             self._report_finding(
                 entry,
-                f"record.choice: every seat has wagered its stake: expected {ALL_STAKED_CUE!r}, found {step.choice!r}",
+                "record.choice: every seat has wagered its stake: "
+                f"expected {ALL_STAKED_OPTION!r}, found {step.choice!r}",
             )
 
 

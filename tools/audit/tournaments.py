@@ -20,7 +20,7 @@ from egm.play.records.game_record import GameChoice, GameRecord, LastGame
 from egm.play.records.purse import Purse
 from egm.record_codec import RecordError, from_json
 from meters import StoredEntry
-from paytables import Choice, PaytableError, ReplayDraw
+from paytables import Choice, PaytableError, ReplayDrawSource
 from tools.audit.plain_games import GameSource
 from tools.audit.records import read_record
 from tools.audit.rules.facts import read_position
@@ -551,7 +551,7 @@ class TournamentAudit:
             conversation = GameConversation(definition, game.wager, game.table_state, builds_prompts=False)
             decision = None
             for step in game.steps:
-                decision, draw = conversation.decision, ReplayDraw(step.draws)
+                decision, draw = conversation.decision, ReplayDrawSource(step.draws)
                 conversation.advance(draw, None if step.choice is None else Choice(step.choice))
                 draw.finish()
         except (PaytableError, LocalError, StopIteration, ValueError, TypeError) as error:

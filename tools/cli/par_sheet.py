@@ -32,9 +32,10 @@ def print_par_sheet(game: Game, analysis: Analysis, limits: OddsLimits = ONTARIO
     """
     echo(f"{game.title['en']} / {game.title['fr']}   {game.id} {game.version}, {game.header.date}")
     echo(f"definition SHA-256 {game.digest}")
-    if game.rules.levy is not None:
+    if game.rules.levy_rate is not None:
         echo(
-            f"levy, the certified figure of a game of players against each other: {format_percent(game.rules.levy)}"
+            "levy, the certified figure of a game of players against each other: "
+            f"{format_percent(game.rules.levy_rate)}"
         )
     for bet in analysis.bets:
         tables = [table for table in _build_bet_tables(bet, game.denominations_cents) if table]
@@ -80,7 +81,7 @@ def _iter_facts(bet: BetAnalysis) -> Iterator[tuple[str, str, str]]:
             yield "of the simplest choices", format_percent(bet.simplest_rtp), bet.simplest_strategy or ""
         yield "of the worst choices", format_percent(bet.worst_rtp), ""
     if bet.progressives:
-        yield "with progressives at reset", format_percent(bet.compute_rtp_counting("reset")), ""
+        yield "with progressives at reset", format_percent(bet.compute_rtp_including_levels("reset")), ""
         yield "and what play adds to them", format_percent(bet.rtp_with_progressives), ""
     if bet.hit_probability is not None:
         yield "hit frequency", format_percent(bet.hit_probability), format_one_in(bet.hit_probability)
@@ -91,7 +92,7 @@ def _iter_facts(bet: BetAnalysis) -> Iterator[tuple[str, str, str]]:
     if bet.sigma is not None:
         yield "standard deviation", f"{bet.sigma:.6f} bets", f"index {1.65 * bet.sigma:.3f} (z 1.65)"
     if bet.max_win_credits is not None:
-        less = "highest win, less what was added" if bet.raised_credits else "highest win"
+        less = "highest win, less what was added" if bet.mean_raise_credits else "highest win"
         yield less, format_count(bet.max_win_credits, "credit"), format_one_in(bet.max_win_probability)
 
 
@@ -109,7 +110,7 @@ def _build_prize_table(bet: BetAnalysis) -> Table:
     """Return the table of a bet's prizes: credits, number of winning cases, odds and share of the return."""
     rows = (
         (
-            p.where,
+            p.stage_or_spot,
             p.name,
             f"{p.credits:,}",
             *([_format_mean(p, bet.cost_credits)] if bet.prizes_with_multipliers else []),
@@ -175,7 +176,7 @@ def _build_progressive_table(bet: BetAnalysis) -> Table:
         )
         rows += [
             (f"{format_percent(share)} of it", format_one_in(rate), "", "", "", "")
-            for share, rate in p.shares.items()
+            for share, rate in p.partial_hit_rates.items()
         ]
     return Table(
         (

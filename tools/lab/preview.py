@@ -17,7 +17,7 @@ from egm.screen.message_reducer import apply_message
 from egm.screen.picture import Picture
 from egm.screen.theme import Theme, load_theme
 from egm.screen.view import Action, View, build_view_timeline
-from paytables import Choice, Draw, Game, Outcome, play_with_answers
+from paytables import Choice, DrawSource, Game, Outcome, play_with_answers
 from tools.lab.views import UNIT_CENTS, build_game_view, build_idle_view, build_snapshot
 
 #: The most games played to find one worth showing.
@@ -42,7 +42,7 @@ class PreviewSettings:
     """The quality of the WebP pictures, from 0 to 100."""
 
 
-def find_game_worth_showing(game: Game, draw: Draw, theme: Theme, film: PreviewSettings) -> Outcome:
+def find_game_worth_showing(game: Game, draw: DrawSource, theme: Theme, film: PreviewSettings) -> Outcome:
     """Play games at the largest bet; return the outcome of the first that wins enough for a short film.
 
     The film may not exceed the length that ``film`` allows. Raises :class:`PreviewError` if no such game
@@ -139,7 +139,7 @@ def iter_frames(game: GameView, outcome: Outcome, theme: Theme, film: PreviewSet
         now += step
 
 
-def write_film(game: Game, draw: Draw, path: Path, film: PreviewSettings) -> int:
+def write_film(game: Game, draw: DrawSource, path: Path, film: PreviewSettings) -> int:
     """Play one game and write it as an animated WebP; return the file's size in bytes.
 
     Raises :class:`PreviewError`.

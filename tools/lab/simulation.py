@@ -15,7 +15,7 @@ from fractions import Fraction
 from types import MappingProxyType
 from typing import Any
 
-from paytables import Choice, Decision, Draw, Game, Round, Wager, WinDistribution, load_game
+from paytables import Choice, Decision, DrawSource, Game, Round, Wager, WinDistribution, load_game
 from paytables.contract import Json
 from tools.lab.named import path_or_id_from_text
 from tools.lab.rng.service import start_service
@@ -138,7 +138,7 @@ def judge_distribution(tally: Tally, distribution: WinDistribution) -> Distribut
     makes the z-score infinite.
     """
     impossible = sum(times for win, times in tally.wins.items() if win not in distribution.counts)
-    if impossible and not distribution.tail:
+    if impossible and not distribution.unlisted_probability:
         return DistributionVerdict(0, math.inf, math.inf)
     classes: list[tuple[Fraction, int]] = []
     chance, times = Fraction(0), 0
@@ -194,7 +194,7 @@ def estimate_return(tally: Tally, cost: int) -> Estimate:
     return Estimate(tally.games, mean / cost, (mean - half) / cost, (mean + half) / cost)
 
 
-def choose_as_player(decision: Decision, picker: Draw) -> Choice:
+def choose_as_player(decision: Decision, picker: DrawSource) -> Choice:
     """Return a simulated player's choice: the advised option if there is one, never a double-up, else a random option.
 
     If players play for each other's stakes, no option is advised. The choice is then the option named
@@ -205,13 +205,13 @@ def choose_as_player(decision: Decision, picker: Draw) -> Choice:
             return Choice(decision.prompt[name])
     if decision.kind == "double_up":
         return Choice("collect")
-    return Choice(decision.options[picker.below(len(decision.options), "player")])
+    return Choice(decision.options[picker.draw_below(len(decision.options), "player")])
 
 
 def _play_round(
     game: Game,
     wager: Wager,
-    draw: Draw,
+    draw: DrawSource,
     excluded: Container[tuple[int, str]] = (),
     counted_bets: Container[tuple[int, str]] | None = None,
 ) -> tuple[int, Game]:
@@ -243,7 +243,7 @@ def play_batch(
     credits_: int,
     options: Mapping[str, Any],
     games: int,
-    draw: Draw,
+    draw: DrawSource,
     most_counted: int | None = None,
     table: Json = None,
     additional_bets: Mapping[str, int] = MappingProxyType({}),

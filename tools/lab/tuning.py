@@ -11,7 +11,7 @@ from fractions import Fraction
 from itertools import combinations
 from typing import Any, Final
 
-from paytables import Depth, PaytableError, analyse, build_game
+from paytables import AnalysisDepth, PaytableError, analyse, build_game
 from paytables.wording import format_count, format_percent
 
 #: The location of a value in a definition: keys of tables and indices of lists.
@@ -90,14 +90,14 @@ def list_pay_keys(data: Mapping[str, Any]) -> list[Path]:
 
 def compute_rtp(data: Mapping[str, Any], bet: str | None = None) -> Fraction:
     """Return the exact return of the definition's lowest bet, or of the bet named ``bet``."""
-    bets = analyse(build_game(data, "tuned"), Depth.RETURN).bets
+    bets = analyse(build_game(data, "tuned"), AnalysisDepth.RETURN).bets
     rtp: Fraction = min(b.rtp for b in bets if bet in {None, b.bet})
     return rtp
 
 
 def compute_bet_returns(data: Mapping[str, Any]) -> dict[str, Fraction]:
     """Return the exact return of each bet of a definition."""
-    return {bet.bet: bet.rtp for bet in analyse(build_game(data, "tuned"), Depth.RETURN).bets}
+    return {bet.bet: bet.rtp for bet in analyse(build_game(data, "tuned"), AnalysisDepth.RETURN).bets}
 
 
 def find_pays_of_single_bets(data: Mapping[str, Any], keys: Iterable[Path]) -> dict[str, list[Path]]:
@@ -287,7 +287,7 @@ def _has_same_order(old_data: Mapping[str, Any], new_data: Mapping[str, Any], ke
 
 def compute_hit_frequency(data: Mapping[str, Any]) -> Fraction:
     """Return the exact hit frequency of a definition's first bet."""
-    hit: Fraction | None = analyse(build_game(data, "tuned"), Depth.FULL).bets[0].hit_probability
+    hit: Fraction | None = analyse(build_game(data, "tuned"), AnalysisDepth.FULL).bets[0].hit_probability
     if hit is None:
         raise TuningError("its hit frequency cannot be computed exactly")
     return hit

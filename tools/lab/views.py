@@ -19,7 +19,7 @@ from egm.play.odds import list_bet_chances, list_long_odds
 from egm.progressive.pools import ProgressivePools
 from egm.screen.message_reducer import apply_message
 from egm.screen.view import View
-from paytables import Analysis, Depth, Game, analyse
+from paytables import Analysis, AnalysisDepth, Game, analyse
 from paytables.odds import ONTARIO_LIMITS
 
 #: The value of a credit in every picture.
@@ -33,9 +33,9 @@ _ALL_INPUTS: Final = ("play", "bet", "game", "denomination", "cash_out", "langua
 def build_game_view(game: Game, analysis: Analysis | None = None) -> GameView:
     """Return the message with which a machine describes a game to its screen.
 
-    ``analysis`` must be at least :attr:`Depth.PRIZES` deep.
+    ``analysis`` must be at least :attr:`AnalysisDepth.PRIZES` deep.
     """
-    bets = (analysis or analyse(game, Depth.PRIZES)).bets
+    bets = (analysis or analyse(game, AnalysisDepth.PRIZES)).bets
     lowest_return = min(bet.rtp for bet in bets)
     admitted = InstalledGame(
         game,

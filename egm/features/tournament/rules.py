@@ -30,7 +30,7 @@ from egm.config.faults import (
 from egm.errors import OperatorError
 from egm.exact import Rational
 from egm.features.tournament.prizes import PrizePlan, RemainderRule, UnclaimedPrizeRule, find_prize_shortfall
-from paytables import Depth, Game, PaytableError, analyse, load_game
+from paytables import AnalysisDepth, Game, PaytableError, analyse, load_game
 from paytables.companions import find_first_stakes
 from paytables.source import is_path
 from paytables.wording import format_percent
@@ -506,7 +506,7 @@ def find_listed_machine(rules: Tournament, number: str) -> ListedMachine | None:
 def _compare_returns(game: Game, first: Game) -> str:
     """Return a text on how two games differ in their bets, or by more than 1 % in their returns; "" if they do not."""
     returns, expected = (
-        {bet.bet: bet.rtp for bet in analyse(each, Depth.RETURN).bets} for each in (game, first)
+        {bet.bet: bet.rtp for bet in analyse(each, AnalysisDepth.RETURN).bets} for each in (game, first)
     )
     if game.family != first.family or returns.keys() != expected.keys():
         return f"{game.id} does not have the bets of {first.id}"

@@ -12,7 +12,7 @@ from typing import Literal, TypeAlias
 from egm.record_codec import inline_record, omit_if_default, stored_as
 from egm.record_fields import Cents, Count, PositiveNumber, Sha256Digest
 from meters.transaction import JSON
-from paytables import ALL_STAKED_CUE, Outcome, Wager
+from paytables import ALL_STAKED_OPTION, Outcome, Wager
 
 DrawRecord: TypeAlias = tuple[int, int, str]
 """One random number as drawn: its exclusive upper bound, its value, and the purpose of the draw."""
@@ -43,7 +43,7 @@ def are_stakes_between_players(steps: Iterable[RecordedStep]) -> bool:
 
     The steps of such a round contain the recorded cue that all players have staked.
     """
-    return any(step.choice == ALL_STAKED_CUE for step in steps)
+    return any(step.choice == ALL_STAKED_OPTION for step in steps)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

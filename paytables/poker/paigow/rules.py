@@ -8,10 +8,10 @@ from functools import cached_property
 from math import comb
 from typing import ClassVar, Final
 
-from paytables.analysis import Analysis, BetAnalysis, Depth, PrizeFigures
+from paytables.analysis import Analysis, AnalysisDepth, BetAnalysis, PrizeFigures
 from paytables.cards import JOKER, RANKS, format_card, rank_of
 from paytables.cards.ranking import HandRanking, find_category, unpack_ranks
-from paytables.contract import Cue, Draw, Settlement, Spot, Wager, deal_one
+from paytables.contract import Cue, DrawSource, Settlement, Spot, Wager, deal_one
 from paytables.layout import Odds, build_distribution, check_credit_multiples, settle_bet
 from paytables.player_bank import BANK_SPOT
 from paytables.poker.paigow.hands import (
@@ -148,11 +148,13 @@ class PaiGowPokerRules(TwoHandsRules):
         positions = [returned for name, returned in return_by_name.items() if name in self._position_by_spot]
         return max(totals, default=0) + max(positions, default=0)
 
-    def settle_before_deal(self, seat_rounds: Sequence[SeatRound], draw: Draw) -> Iterator[Cue | Settlement]:
+    def settle_before_deal(
+        self, seat_rounds: Sequence[SeatRound], draw: DrawSource
+    ) -> Iterator[Cue | Settlement]:
         """Draw which position gets the first cards, and settle the side bets on it."""
         if self.definition.position is None:
             return
-        first = 1 + draw.below(POSITIONS_DEALT, "first position")
+        first = 1 + draw.draw_below(POSITIONS_DEALT, "first position")
         yield Cue("position", {"number": first})
         for seat_round in seat_rounds:
             for name, number in self._position_by_spot.items():
@@ -161,7 +163,7 @@ class PaiGowPokerRules(TwoHandsRules):
                     yield settle_bet(seat_round.bets[name], odds)
 
     def settle_undealt(
-        self, seat_rounds: Sequence[SeatRound], undealt: list[int], draw: Draw
+        self, seat_rounds: Sequence[SeatRound], undealt: list[int], draw: DrawSource
     ) -> Iterator[Cue | Settlement]:
         """Turn the undealt cards face up and settle the side bets on their total, if a seat has made one."""
         if not any(name in seat_round.bets for seat_round in seat_rounds for name in self._remaining_bets):
@@ -238,7 +240,7 @@ class PaiGowPokerRules(TwoHandsRules):
         """Return the exact figures that the definition stores, or compute them if it stores none."""
         return self.definition.proved or self.prove()
 
-    def analyse(self, depth: Depth) -> Analysis:  # noqa: ARG002 (the result is the same at every depth)
+    def analyse(self, depth: AnalysisDepth) -> Analysis:  # noqa: ARG002 (the result is the same at every depth)
         """Return the exact figures of the stake, of a player who is the bank, and of each side bet.
 
         The stake has figures for cards set as advised, and for cards set in the best way.
@@ -289,7 +291,7 @@ class PaiGowPokerRules(TwoHandsRules):
             prizes=(
                 PrizeFigures(
                     name="won",
-                    where=spot.id,
+                    stage_or_spot=spot.id,
                     credits=returned_credits,
                     rate=chance,
                     rtp=chance * returned_credits / stake,
@@ -363,11 +365,11 @@ class PaiGowPokerRules(TwoHandsRules):
             else bet_figures.worst_rtp * bet_figures.cost_credits
         )
 
-    def explain(self) -> tuple[str, ...]:
+    def explain_pays(self) -> tuple[str, ...]:
         """Return sentences on what a win of the stake pays, and on the side bets."""
         rows = [f"{spot.names['en'].lower()} pays {spot.odds}" for spot in self.list_side_bet_spots()]
         side_bet_text = f"{format_count(len(rows), 'side bet')}: {', '.join(rows)}"
-        return (*super().explain(), *([side_bet_text] if rows else []))
+        return (*super().explain_pays(), *([side_bet_text] if rows else []))
 
 
 def _describe_hand(strength: int, ranking: HandRanking, language: int) -> str:

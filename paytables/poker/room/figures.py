@@ -1,16 +1,16 @@
 """The figures of a poker room's game, which the players play against each other.
 
-What a player wins depends on the other players, so the certified figure is the commission (:attr:`RoomRules.levy`). The
-return is stated for one play that can be counted: two players with equal table stakes call the forced bets and then
-check to the showdown, where each is equally likely to win. The highest win is that of any play: every other seat loses
-table stakes of the same amount to the player.
+What a player wins depends on the other players, so the certified figure is the commission
+(:attr:`RoomRules.levy_rate`). The The return is stated for one play that can be counted: two players with equal
+table stakes call the forced bets and then check to the showdown, where each is equally likely to win. The highest
+win is that of any play: every other seat loses table stakes of the same amount to the player.
 """
 
 from dataclasses import replace
 from fractions import Fraction
 from typing import Final
 
-from paytables.analysis import BetAnalysis, Depth
+from paytables.analysis import AnalysisDepth, BetAnalysis
 from paytables.contract import Bet, Wager
 from paytables.errors import BeyondReach
 from paytables.layout import WeightedResult, analyse_cases
@@ -35,7 +35,7 @@ def _find_tie_chance(definition: RoomDefinition) -> Fraction | None:
     return HOLDEM_TIE_CHANCE if is_holdem else None
 
 
-def analyse_stack(definition: RoomDefinition, stack: int, depth: Depth) -> BetAnalysis:
+def analyse_stack(definition: RoomDefinition, stack: int, depth: AnalysisDepth) -> BetAnalysis:
     """Return the figures of table stakes of ``stack`` credits, for two players who only call and check.
 
     If the probability of equal hands is not known, only the return and the highest win are stated. Raises BeyondReach
@@ -47,7 +47,7 @@ def analyse_stack(definition: RoomDefinition, stack: int, depth: Depth) -> BetAn
     cases = _build_cases(definition, stack, Fraction(0) if tie is None else tie)
     if tie is None:
         _check_equal_shares(cases)
-    counted_depth = depth if tie is not None else Depth.RETURN
+    counted_depth = depth if tie is not None else AnalysisDepth.RETURN
     figures = analyse_cases(STACK_SPOT, wager, cases, counted_depth)
     figures = replace(
         figures,
@@ -57,7 +57,7 @@ def analyse_stack(definition: RoomDefinition, stack: int, depth: Depth) -> BetAn
         notes=(_FIGURES_NOTE,),
         is_covered_by_players=True,
     )
-    if depth is Depth.RETURN:
+    if depth is AnalysisDepth.RETURN:
         return figures
     return replace(figures, max_win_credits=stack * definition.table.seats, max_win_probability=None)
 

@@ -17,7 +17,7 @@ from functools import cached_property
 from itertools import combinations
 from typing import Final, Self
 
-from paytables.analysis import Analysis, BetAnalysis, Depth
+from paytables.analysis import Analysis, AnalysisDepth, BetAnalysis
 from paytables.cards.card import Card, Shoe, format_card, rank_of
 from paytables.cards.ranking import FIVE_CARD_RANKING, HandRanking, find_category
 from paytables.contract import (
@@ -25,10 +25,10 @@ from paytables.contract import (
     Choice,
     Cue,
     Decision,
-    Draw,
+    DefinitionRemark,
+    DrawSource,
     Outcome,
     Play,
-    Remark,
     Spot,
     Step,
     TimeCharge,
@@ -97,7 +97,7 @@ class _Hands:
     is_settled: bool = False
     """Whether the pots have been awarded."""
 
-    def deal(self, seat: int, shoe: Shoe, draw: Draw, *, is_open: bool) -> Cue:
+    def deal(self, seat: int, shoe: Shoe, draw: DrawSource, *, is_open: bool) -> Cue:
         """Deal a card to a seat, face up if ``is_open``; return the animation cue."""
         cards = self.cards_by_seat[seat]
         if is_open:
@@ -105,7 +105,7 @@ class _Hands:
         cards.append(shoe.deal(draw, f"{format_hand_id(seat)} card {len(cards) + 1}"))
         return Cue("deal", {"hand": format_hand_id(seat), "card": self._list_seen_cards(seat)[-1]})
 
-    def deal_board(self, shoe: Shoe, draw: Draw) -> Cue:
+    def deal_board(self, shoe: Shoe, draw: DrawSource) -> Cue:
         """Deal a card to the board; return the animation cue."""
         self.board.append(shoe.deal(draw, f"{BOARD_HAND_ID} card {len(self.board) + 1}"))
         return Cue("deal", {"hand": BOARD_HAND_ID, "card": format_card(self.board[-1])})
@@ -193,7 +193,7 @@ class RoomRules(SeatedRules):
         return True
 
     @property
-    def levy(self) -> Fraction:
+    def levy_rate(self) -> Fraction:
         """Return the share of a pot that the house takes as its commission (s. 67.108)."""
         return Fraction(self.definition.commission.percent, 100)
 
@@ -256,11 +256,11 @@ class RoomRules(SeatedRules):
         hands = list_seat_hands(self.definition.table.seats, cards=self.definition.hole_count)
         return {"kind": "table", "felt": "cards", **self.table_layout.to_json(), "hands": [board, *hands]}
 
-    def explain(self) -> tuple[str, ...]:
+    def explain_pays(self) -> tuple[str, ...]:
         """Return English sentences on the hands, the forced bets, the limit and the commission."""
         return tuple(self.definition.format_pay_table_rows()["en"])
 
-    def list_remarks(self) -> tuple[Remark, ...]:
+    def list_remarks(self) -> tuple[DefinitionRemark, ...]:
         """Return an empty tuple: poker room games have no remarks."""
         return ()
 
@@ -291,7 +291,7 @@ class RoomRules(SeatedRules):
         return [*order[1:], order[0]]
 
     # ------------------------------------------------------------------ a game
-    def play_seats(self, bets: Sequence[Bet], draw: Draw, viewer: int | None) -> Play:
+    def play_seats(self, bets: Sequence[Bet], draw: DrawSource, viewer: int | None) -> Play:
         """Play a game: forced bets, deals and betting rounds, the showdown, the pots.
 
         Raises WagerError if there are too few players.
@@ -318,7 +318,7 @@ class RoomRules(SeatedRules):
         display = hands.to_json() | {"pot": betting.pot, "commission": commission}
         return Outcome(display=display, table={BUTTON_KEY: (button + 1) % self.definition.table.seats})
 
-    def _play_betting_rounds(self, hands: _Hands, draw: Draw) -> Generator[Step, Choice | None, int]:
+    def _play_betting_rounds(self, hands: _Hands, draw: DrawSource) -> Generator[Step, Choice | None, int]:
         """Take the forced bets, then deal cards and take bets in turn until the showdown or one player is left.
 
         Return the number of betting rounds for which cards were dealt.
@@ -432,7 +432,7 @@ class RoomRules(SeatedRules):
         """Return the most credits that a game can return to a seat: its table stakes times the number of seats."""
         return wager.credits * self.definition.table.seats
 
-    def analyse(self, depth: Depth) -> Analysis:
+    def analyse(self, depth: AnalysisDepth) -> Analysis:
         """Return the figures of the smallest permitted table stakes (:mod:`paytables.poker.room.figures`)."""
         header = self.definition.game
         bet = analyse_stack(self.definition, self.definition.stack.limits.least, depth)
@@ -441,7 +441,7 @@ class RoomRules(SeatedRules):
     def analyse_wager(self, wager: Wager) -> BetAnalysis:
         """Return the figures of a wager's table stakes."""
         accepted = self.build_wager(wager.credits, **wager.options)
-        return analyse_stack(self.definition, accepted.credits, Depth.FULL)
+        return analyse_stack(self.definition, accepted.credits, AnalysisDepth.FULL)
 
 
 def _list_showdown_seats(betting: Betting, live: Iterable[int]) -> list[int]:

@@ -95,7 +95,7 @@ def _build_prize(won: Won, unit: int, cost: int) -> PrizeFigures:
     """
     rate, credits_ = Fraction(won.rate), int(Fraction(won.back) * unit)
     return PrizeFigures(
-        name=won.prize, where=won.spot, credits=credits_, rate=rate, rtp=rate * credits_ / cost
+        name=won.prize, stage_or_spot=won.spot, credits=credits_, rate=rate, rtp=rate * credits_ / cost
     )
 
 

@@ -7,7 +7,7 @@ from functools import cached_property
 from typing import Final
 
 from paytables import side_bets
-from paytables.analysis import Analysis, BetAnalysis, Depth
+from paytables.analysis import Analysis, AnalysisDepth, BetAnalysis
 from paytables.cards import Card, Shoe, format_card, parse_cards
 from paytables.cards.ranking import HandRanking, find_category
 from paytables.contract import (
@@ -15,12 +15,12 @@ from paytables.contract import (
     Choice,
     Cue,
     Decision,
-    Draw,
+    DefinitionRemark,
+    DrawSource,
     LevelHit,
-    LevelPlay,
+    LevelParticipation,
     Outcome,
     Play,
-    Remark,
     Settlement,
     Spot,
     Wager,
@@ -194,7 +194,7 @@ class PokerRules(SeatedRules):
         side_bets.check_levels(self.definition.progressive, pays, file)
 
     # ------------------------------------------------------------ the round
-    def play_seats(self, bets: Sequence[Bet], draw: Draw, viewer: int | None) -> Play:
+    def play_seats(self, bets: Sequence[Bet], draw: DrawSource, viewer: int | None) -> Play:
         """Play a round: deal and ask step by step, then turn the bank's cards and settle every bet."""
         seats: dict[int, SeatRound] = {}
         for bet in bets:
@@ -227,7 +227,7 @@ class PokerRules(SeatedRules):
         """Return whether a seat still has a bet that the bank's cards decide."""
         return any(not self.definition.spots[spot].is_independent_of_bank for spot in seat_round.bets)
 
-    def _deal(self, step: RoundStep, shoe: Shoe, draw: Draw, hands: RoundHands) -> Iterator[Cue]:
+    def _deal(self, step: RoundStep, shoe: Shoe, draw: DrawSource, hands: RoundHands) -> Iterator[Cue]:
         """Deal the cards of a step to the seats still playing, the bank and the board; yield the cues."""
         deal = step.deal
         if deal is None or not any(seat_round.bets for seat_round in hands.seats):
@@ -393,7 +393,7 @@ class PokerRules(SeatedRules):
             if row is not None and row.pays.level_share:
                 yield side_bets.build_level_hit(level, row.pays)
 
-    def list_levels(self, wager: Wager) -> tuple[LevelPlay, ...]:
+    def list_levels(self, wager: Wager) -> tuple[LevelParticipation, ...]:
         """Return the progressive level of each side bet in the wager, if the bet plays for one."""
         staked = [bet.spot for bet in self.build_wager(wager.credits, **wager.options).bets]
         return tuple(
@@ -402,7 +402,7 @@ class PokerRules(SeatedRules):
             if level.spot in staked
         )
 
-    def list_every_level(self) -> tuple[LevelPlay, ...]:
+    def list_every_level(self) -> tuple[LevelParticipation, ...]:
         """Return every progressive level of the side bets, each with the only stake that plays for it."""
         return tuple(
             figures.build_side_bet(self.definition, level).build_level_play()
@@ -476,11 +476,11 @@ class PokerRules(SeatedRules):
             ],
         }
 
-    def explain(self) -> tuple[str, ...]:
+    def explain_pays(self) -> tuple[str, ...]:
         """Return one English sentence for each betting spot of the poker table: what it pays."""
         return tuple(self.definition.format_pay_table_rows()["en"])
 
-    def list_remarks(self) -> tuple[Remark, ...]:
+    def list_remarks(self) -> tuple[DefinitionRemark, ...]:
         """Return remarks on a legal pay table that may surprise: a better hand that pays less."""
         lower_pay_remarks = []
         for n, spot in enumerate(self.definition.spot):
@@ -491,10 +491,10 @@ class PokerRules(SeatedRules):
                         continue  # the value of a share of a level is not known here
                     if (worse.level_share, worse.net) > (better.level_share, better.net):
                         words = f"pays more than {rows[m - 1].id}, which goes before it"
-                        lower_pay_remarks.append(Remark(f"spot.{n}.{name}.{m}.pays", words))
+                        lower_pay_remarks.append(DefinitionRemark(f"spot.{n}.{name}.{m}.pays", words))
         return tuple(lower_pay_remarks)
 
-    def analyse(self, depth: Depth) -> Analysis:  # noqa: ARG002 (the result is the same at every depth)
+    def analyse(self, depth: AnalysisDepth) -> Analysis:  # noqa: ARG002 (the result is the same at every depth)
         """Return the exact figures of the game; see :mod:`paytables.poker.table.figures`."""
         analysis = figures.analyse(self.definition)
         return replace(analysis, bets=tuple(map(self.table_layout.with_required_bets, analysis.bets)))

@@ -7,7 +7,7 @@ from functools import cache
 from itertools import combinations
 from typing import ClassVar, Final
 
-from paytables.analysis import Analysis, BetAnalysis, Depth
+from paytables.analysis import Analysis, AnalysisDepth, BetAnalysis
 from paytables.contract import Wager
 from paytables.player_bank import BANK_SPOT
 from paytables.poker.policy import unpack_policy
@@ -84,7 +84,7 @@ class PaiGowRules(TwoHandsRules):
 
         return solve(self.definition)
 
-    def analyse(self, depth: Depth) -> Analysis:  # noqa: ARG002 (the result is the same at every depth)
+    def analyse(self, depth: AnalysisDepth) -> Analysis:  # noqa: ARG002 (the result is the same at every depth)
         """Return the exact figures of the stake, with tiles set as advised, and of a player who is the bank."""
         header = self.definition.game
         bets = [self._analyse_stake(stake, name) for name, stake in self.list_stated_stakes().items()]

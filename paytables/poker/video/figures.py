@@ -6,7 +6,7 @@ from fractions import Fraction
 from math import lcm
 from typing import Final
 
-from paytables.analysis import Analysis, BetAnalysis, PrizeFigures, ProgressiveShare, WinDistribution
+from paytables.analysis import Analysis, BetAnalysis, PrizeFigures, ProgressiveFigures, WinDistribution
 from paytables.errors import AnalysisError
 from paytables.poker.policy import pack_policy
 from paytables.poker.proof import format_exact
@@ -111,7 +111,7 @@ def analyse_bet(definition: VideoPokerDefinition, credits_: int, hands: int) -> 
     prizes = tuple(
         PrizeFigures(
             name=row.id,
-            where="",
+            stage_or_spot="",
             credits=pay,
             rate=rate * hands,
             rtp=rate * pay / credits_,
@@ -144,7 +144,7 @@ def analyse_bet(definition: VideoPokerDefinition, credits_: int, hands: int) -> 
 
 def _compute_progressive_share(
     definition: VideoPokerDefinition, rates: tuple[Fraction, ...], cost: int
-) -> ProgressiveShare:
+) -> ProgressiveFigures:
     """Return what the progressive level adds to the return of a hand that costs ``cost`` credits.
 
     ``rates`` are the probabilities of the pay table's rows.
@@ -161,7 +161,7 @@ def _compute_progressive_share(
         ),
         Fraction(0),
     )
-    return ProgressiveShare(
+    return ProgressiveFigures(
         level=level.id,
         rate=rates[row],
         reset_credits=level.reset_credits,

@@ -193,7 +193,10 @@ class HoldEvaluation:
         wild = self.definition.deck.order.wild_ranks
         cards = self.sets.cards_by_set[self.deals].astype(np.int64).T
         plain = ~np.isin(cards >> 2, wild)
-        ranks, suits = np.where(plain, 1 << (cards >> 2), 0), np.where(plain, 1 << (cards & 3), 0)
+        ranks, suits = (
+            np.where(plain, 1 << (cards >> 2), 0),
+            np.where(plain, 1 << (cards & 3), 0),
+        )
         alike = {
             (a, b): (plain[a] & (ranks[a] == ranks[b])).astype(np.int8)
             for a, b in combinations(range(POLICY_HAND_CARDS), 2)

@@ -4,23 +4,33 @@ from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
 
-from paytables.analysis import Analysis, BetAnalysis, Depth
+from paytables.analysis import Analysis, AnalysisDepth, BetAnalysis
 from paytables.cards import Shoe, format_card, rank_of
 from paytables.cards.card import JOKER
 from paytables.cards.ranking import JOKER_RANK, HandRanking, find_category
-from paytables.contract import Cue, Decision, Draw, LevelPlay, Outcome, Play, Remark, Settlement, Wager
+from paytables.contract import (
+    Cue,
+    Decision,
+    DefinitionRemark,
+    DrawSource,
+    LevelParticipation,
+    Outcome,
+    Play,
+    Settlement,
+    Wager,
+)
 from paytables.errors import WagerError
 from paytables.poker.pays import CATEGORY_NAMES, find_row
 from paytables.poker.policy import POLICY_HAND_CARDS, look_up_hold, unpack_policy
 from paytables.poker.proof import check_stored_proof
 from paytables.poker.video import figures
 from paytables.poker.video.schema import Pay, Proofs, VideoPokerDefinition
-from paytables.tableless import Tableless
+from paytables.tableless import TablelessRules
 from paytables.wording import format_count
 
 
 @dataclass(frozen=True)
-class VideoPokerRules(Tableless):
+class VideoPokerRules(TablelessRules):
     """The rules of a playable video poker game."""
 
     definition: VideoPokerDefinition
@@ -85,7 +95,7 @@ class VideoPokerRules(Tableless):
         ]
         return {"en": english, "fr": french}
 
-    def play(self, wager: Wager, draw: Draw) -> Play:
+    def play(self, wager: Wager, draw: DrawSource) -> Play:
         """Play a game: deal five cards, ask which to hold, then complete each hand from a deck of its own."""
         hands = self.build_wager(wager.credits, **wager.options).options["hands"]
         credits_per_hand = wager.credits // hands
@@ -140,7 +150,7 @@ class VideoPokerRules(Tableless):
         display = {**self._build_felt(finished), "held": held_mask, "won": max(won)[1] if won else None}
         return Outcome(progressives=tuple(hit), display=display)
 
-    def list_levels(self, wager: Wager) -> tuple[LevelPlay, ...]:
+    def list_levels(self, wager: Wager) -> tuple[LevelParticipation, ...]:
         """Return the progressive level if the wager plays for it: one hand at the maximum credits."""
         hands = wager.options["hands"]
         level = self.definition.find_level(wager.credits // hands, hands)
@@ -148,7 +158,7 @@ class VideoPokerRules(Tableless):
             return ()
         rate = figures.analyse_bet(self.definition, wager.credits, 1).progressives[0].rate
         return (
-            LevelPlay(
+            LevelParticipation(
                 level=level.id,
                 names=level.name.model_dump(),
                 stake_credits=wager.credits,
@@ -158,7 +168,7 @@ class VideoPokerRules(Tableless):
             ),
         )
 
-    def list_every_level(self) -> tuple[LevelPlay, ...]:
+    def list_every_level(self) -> tuple[LevelParticipation, ...]:
         """Return the progressive level, with the only wager that plays for it."""
         return self.list_levels(self.build_wager(self.definition.max_credits, hands=1))
 
@@ -199,7 +209,7 @@ class VideoPokerRules(Tableless):
             "bets": bets.model_dump(mode="json"),
         }
 
-    def explain(self) -> tuple[str, ...]:
+    def explain_pays(self) -> tuple[str, ...]:
         """Return one sentence for what each row of the pay table pays, in English."""
         most = self.definition.bets.credits[-1]
         return tuple(
@@ -208,11 +218,13 @@ class VideoPokerRules(Tableless):
             for pay in self.definition.pay
         )
 
-    def list_remarks(self) -> tuple[Remark, ...]:
+    def list_remarks(self) -> tuple[DefinitionRemark, ...]:
         """Return remarks on a legal pay table that may surprise: a row that pays less than the row below it."""
         pays = [pay.pays for pay in self.definition.pay]
         return tuple(
-            Remark(f"pay.{n}.pays", f"pays more than {self.definition.pay[n - 1].id}, which goes before it")
+            DefinitionRemark(
+                f"pay.{n}.pays", f"pays more than {self.definition.pay[n - 1].id}, which goes before it"
+            )
             for n in range(1, len(pays))
             if pays[n] > pays[n - 1]
         )
@@ -225,7 +237,7 @@ class VideoPokerRules(Tableless):
         """Recompute the figures and compare them with the stored ones. Raises :class:`AnalysisError` if they differ."""
         check_stored_proof(self.definition.game.id, self.definition.proved, self.prove)
 
-    def analyse(self, depth: Depth) -> Analysis:  # noqa: ARG002 (the result is the same at every depth)
+    def analyse(self, depth: AnalysisDepth) -> Analysis:  # noqa: ARG002 (the result is the same at every depth)
         """Return the exact figures of the game; see :mod:`paytables.poker.video.figures`."""
         return figures.analyse(self.definition)
 

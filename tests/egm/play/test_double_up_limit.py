@@ -12,7 +12,7 @@ import egm.profiles
 from egm.config.cabinet_file import GameTable
 from egm.play.installed_games import admit_games
 from egm.profiles import load_profile
-from paytables import Depth, ReplayDraw, analyse, load_game
+from paytables import AnalysisDepth, ReplayDrawSource, analyse, load_game
 from paytables.contract import Choice
 from paytables.definition import LIBRARY
 from tools.lab.parsheet import build_sheet
@@ -49,11 +49,11 @@ def test_with_a_prize_limit_no_double_up_beyond_it_is_offered(tmp_path):
 def test_the_exact_figures_include_the_double_up(tmp_path):
     """Against every path of the game itself, played by whoever doubles as often as he may."""
     found = load_game(game(tmp_path, double_up=TABLE))
-    (bet,) = [b for b in analyse(found, Depth.FULL).bets if b.cost_credits == 1]
+    (bet,) = [b for b in analyse(found, AnalysisDepth.FULL).bets if b.cost_credits == 1]
     plain = load_game(game(tmp_path))
-    (before,) = [b for b in analyse(plain, Depth.FULL).bets if b.cost_credits == 1]
+    (before,) = [b for b in analyse(plain, AnalysisDepth.FULL).bets if b.cost_credits == 1]
     assert (bet.rtp, bet.distribution, bet.variance) == (before.rtp, before.distribution, before.variance)
-    assert before.doubled is None
+    assert before.double_up is None
     assert before.distribution is not None
     second = Fraction(0)
     most = 0
@@ -67,13 +67,13 @@ def test_the_exact_figures_include_the_double_up(tmp_path):
         law[now] = law.get(now, Fraction(0)) + here / 2**rounds
         law[0] += here * (1 - Fraction(1, 2**rounds))
         most = max(most, now)
-    assert bet.doubled is not None
-    assert bet.doubled.variance == second - before.mean_credits**2
+    assert bet.double_up is not None
+    assert bet.double_up.variance == second - before.mean_credits**2
     assert most <= bet.win_max_credits <= max(5120, before.max_win_credits)
-    told = bet.doubled.distribution
+    told = bet.double_up.distribution
     assert {win: Fraction(count, told.total) for win, count in told.counts.items()} == law
-    assert (told.compute_moment(1), told.compute_variance()) == (before.mean_credits, bet.doubled.variance)
-    whole = build_sheet(found, analyse(found, Depth.FULL))
+    assert (told.compute_moment(1), told.compute_variance()) == (before.mean_credits, bet.double_up.variance)
+    whole = build_sheet(found, analyse(found, AnalysisDepth.FULL))
     (facts,) = (dict(page["facts"]) for page in whole["feature_sheets"] if page["sheet"] == "Double-up")
     assert Fraction(facts[f"bet {bet.bet}, level 1: hit frequency, always doubled"]["exact"]) == 1 - law[0]
     data = whole["bets"][0]
@@ -85,12 +85,12 @@ def test_the_exact_figures_include_the_double_up(tmp_path):
 @pytest.mark.requirement("C-20")
 def test_no_game_wins_more_than_its_stated_maximum(tmp_path):
     found = load_game(game(tmp_path, double_up="\n[double_up]\nmost_rounds = 3\nmost_credits = 100\n"))
-    (bet,) = [b for b in analyse(found, Depth.FULL).bets if b.cost_credits == 1]
+    (bet,) = [b for b in analyse(found, AnalysisDepth.FULL).bets if b.cost_credits == 1]
     reached = 0
     for stops in product(range(24), repeat=3):
         record = [(24, stop, f"base.reel{n}") for n, stop in enumerate(stops, 1)]
         record += [(2, 0, "double_up")] * 3
-        play = questions(found, found.build_wager(1), ReplayDraw(record))
+        play = questions(found, found.build_wager(1), ReplayDrawSource(record))
         try:
             next(play)
             while True:

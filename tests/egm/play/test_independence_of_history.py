@@ -18,9 +18,9 @@ class FixedStep(ScriptedStep):
         super().__init__([])
         self._factor = factor
 
-    def below(self, bound, purpose=""):
+    def draw_below(self, bound, purpose=""):
         self._values = [self._factor * (len(self.draws) + 1) % bound]
-        return super().below(bound, purpose)
+        return super().draw_below(bound, purpose)
 
 
 class FixedChance:

@@ -14,7 +14,7 @@ from egm.play.prize_limits import compute_largest_prizes
 from egm.play.stored_prizes import cache_prizes_in_journal
 from egm.profiles import list_profile_ids, load_profile
 from meters import Journal
-from paytables import Depth, analyse, load_game
+from paytables import AnalysisDepth, analyse, load_game
 from paytables.definition import read_source
 from paytables.wording import format_percent
 
@@ -117,7 +117,7 @@ def test_the_minimum_return_and_the_longest_odds_are_compared_exactly():
 def test_a_game_of_skill_is_admitted_by_the_return_of_its_best_strategy(name):
     """A minimum equal to that return admits the game; a higher one refuses it, and the reason names the minimum."""
     profile = load_profile("generic")
-    best = analyse(load_game(name), Depth.RETURN).minimum_rtp
+    best = analyse(load_game(name), AnalysisDepth.RETURN).minimum_rtp
 
     def admit(minimum):
         returns = profile.returns.model_copy(update={"reels": minimum})

@@ -10,7 +10,7 @@ import pytest
 from rigs.display import open_display
 
 from egm.screen.theme import load_theme
-from paytables import Depth, analyse, list_library_games, load_game
+from paytables import AnalysisDepth, analyse, list_library_games, load_game
 from tools.dev.gallery import find_sample_outcomes
 from tools.lab.views import build_game_view
 
@@ -33,7 +33,7 @@ def games():
 @pytest.fixture(scope="session")
 def analyses(games):
     """Each game's exact figures as they are published."""
-    return {game.id: analyse(game, Depth.PRIZES) for game in games}
+    return {game.id: analyse(game, AnalysisDepth.PRIZES) for game in games}
 
 
 @pytest.fixture(scope="session")

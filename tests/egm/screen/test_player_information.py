@@ -323,7 +323,7 @@ def test_the_odds_of_each_prize_and_bet_are_those_of_the_exact_analysis(games, a
         seen.add(game.id)
         for bet in exact.bets:
             stage = next(b["stage"] for b in game.presentation["bets"] if bet.cost_credits % b["cost"] == 0)
-            truth = {p.name: p.credits for p in bet.prizes if p.where == stage}
+            truth = {p.name: p.credits for p in bet.prizes if p.stage_or_spot == stage}
             for prize in field.prizes:
                 if prize.name not in truth:
                     continue

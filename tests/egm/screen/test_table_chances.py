@@ -7,7 +7,7 @@ import pytest
 from egm.play.odds import list_bet_chances
 from egm.screen.picture import Picture
 from egm.screen.scenes.odds import _describe_bet, _format_chance_lines
-from paytables import Depth, analyse, load_game
+from paytables import AnalysisDepth, analyse, load_game
 from paytables.odds import list_awards
 from tools.dev.gallery.felts import felt
 from tools.lab.views import build_idle_view
@@ -44,7 +44,7 @@ def test_every_bet_option_has_its_own_name_and_no_prize_shows_a_text_key(theme, 
 
 def test_a_returned_stake_is_not_listed_as_a_prize():
     """Baccarat's Player was said to win 54.1 % of the games: 9.5 of them are ties."""
-    bets = analyse(load_game("quebec-baccarat"), Depth.PRIZES).bets
+    bets = analyse(load_game("quebec-baccarat"), AnalysisDepth.PRIZES).bets
     one = list_bet_chances(bets)[0]
     won = next(award.rate for award in list_awards(bets[0]) if award.name == "won")
     assert one.spots == ("player",)
@@ -59,12 +59,12 @@ def test_the_odds_of_a_bet_are_listed_once_for_all_stakes_and_strategies():
         ("quebec-baccarat", ["player", "bank", "tie"]),
         ("quebec-pai-gow-poker", ["stake", "bank", "under", "exactly", "over"]),
     ):
-        told = [one.spots for one in list_bet_chances(analyse(load_game(name), Depth.PRIZES).bets)]
+        told = [one.spots for one in list_bet_chances(analyse(load_game(name), AnalysisDepth.PRIZES).bets)]
         assert told[: len(spots)] == [(spot,) for spot in spots]
 
 
 def test_odds_behind_the_pass_line_are_listed_for_each_point():
-    told = list_bet_chances(analyse(load_game("quebec-craps"), Depth.PRIZES).bets)
+    told = list_bet_chances(analyse(load_game("quebec-craps"), AnalysisDepth.PRIZES).bets)
     assert [one.bet for one in told if one.spots == ("odds-pass",)] == [
         "odds-pass 2:1",
         "odds-pass 3:2",

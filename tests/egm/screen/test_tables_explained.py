@@ -296,7 +296,7 @@ def test_a_wheel_with_repeated_signs_stops_on_the_drawn_section():
         def __init__(self, part):
             self.part = part
 
-        def below(self, bound, purpose=""):
+        def draw_below(self, bound, purpose=""):
             return self.part % bound
 
     game, told = felt("quebec-wheel-of-fortune")

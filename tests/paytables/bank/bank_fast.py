@@ -178,7 +178,9 @@ def red_dog(decks, pick, rounds):
         pays = np.select([spread == 1, spread == 2, spread == 3], [5, 4, 3 - 1], 1)
         won = (spread > 0) & between
         back = np.where(
-            spread == 0, 1, np.where(spread == -1, np.where(three == low, 12, 1), won * (1 + pays))
+            spread == 0,
+            1,
+            np.where(spread == -1, np.where(three == low, 12, 1), won * (1 + pays)),
         )
         net = back + raised * np.where(won, 1, -1)
         named = {

@@ -7,11 +7,11 @@ import pytest
 from rigs.rounds import list_undecided_stakes
 
 from paytables import (
+    AnalysisDepth,
     Choice,
     DefinitionError,
-    Depth,
-    RecordingDraw,
-    ReplayDraw,
+    RecordingDrawSource,
+    ReplayDrawSource,
     Round,
     WagerError,
     analyse,
@@ -171,7 +171,7 @@ def rounds_of(name, seeded_draw, count, choose, wager_of):
     game, table = load_game(name), None
     for seed in range(count):
         here = game.with_table_state(json.loads(json.dumps(table)))
-        draw = RecordingDraw(seeded_draw(seed))
+        draw = RecordingDrawSource(seeded_draw(seed))
         wager = wager_of(here, draw.source)
         played, choices, cues = Round(here.play(wager, draw), wager), [], []
         played.advance()
@@ -182,7 +182,7 @@ def rounds_of(name, seeded_draw, count, choose, wager_of):
             choices.append(Choice(choose(played.decision, seed)))
             played.advance(choices[-1])
         outcome = played.outcome
-        replayed = ReplayDraw(draw.records)
+        replayed = ReplayDrawSource(draw.records)
         assert play_with_choices(here.play(wager, replayed), wager, choices) == outcome
         replayed.finish()
         assert list_undecided_stakes(played) == ()
@@ -193,9 +193,9 @@ def rounds_of(name, seeded_draw, count, choose, wager_of):
 def some_bets(game, draw):
     bets = {}
     for spot in (each for each in game.rules.list_spots() if each.accepts_bets):
-        if not bets or draw.below(2, "player"):
+        if not bets or draw.draw_below(2, "player"):
             steps = (min(spot.bet_max, 200) - spot.bet_min) // spot.bet_step
-            bets[spot.id] = spot.bet_min + spot.bet_step * draw.below(steps + 1, "player")
+            bets[spot.id] = spot.bet_min + spot.bet_step * draw.draw_below(steps + 1, "player")
     bets = {
         k: v for k, v in bets.items() if game.rules.table_layout.spots_by_id[k].required_spot in {None, *bets}
     }
@@ -345,9 +345,9 @@ class FirstCard:
     def __init__(self, source, card, decks):
         self.source, self.number, self.purposes = source, parse_card(card) * decks, []
 
-    def below(self, bound, purpose):
+    def draw_below(self, bound, purpose):
         self.purposes.append(purpose)
-        return self.number if purpose == "burn" else self.source.below(bound, purpose)
+        return self.number if purpose == "burn" else self.source.draw_below(bound, purpose)
 
 
 @pytest.mark.requirement("S-03")
@@ -481,7 +481,7 @@ def test_the_rules_read_by_the_player_name_every_pay(name):
 def test_the_lowest_stated_return_includes_the_commission_on_a_part_of_its_unit(name, bet, per):
     """Of 21 credits the commission is that of 40: no stake that is taken returns less than what is stated."""
     game = load_game(name)
-    figures = {each.bet: each for each in analyse(game, Depth.RETURN).bets}
+    figures = {each.bet: each for each in analyse(game, AnalysisDepth.RETURN).bets}
     worst = figures[f"{bet} of {per + 1}"]
     assert worst.cost_credits == per + 1
     assert worst.rtp < figures[bet].rtp - Fraction(1, 100)
@@ -499,7 +499,7 @@ def test_a_stake_that_would_leave_half_a_credit_is_refused():
     tiles = json.loads(load_game("quebec-pai-gow").text)
     tiles["stake"] = {"least": 1, "most": 1000, "step": 1}
     game = build_game(tiles, "tiles.toml")
-    stated = {bet.cost_credits: bet.rtp for bet in analyse(game, Depth.RETURN).bets}
+    stated = {bet.cost_credits: bet.rtp for bet in analyse(game, AnalysisDepth.RETURN).bets}
     worst = min(stated.values())
     for stake in (1, 2, 3, 10, 19, 20, 21, 1000):
         assert game.rules.analyse_wager(game.build_wager(stake, bets={"stake": stake})).rtp >= worst

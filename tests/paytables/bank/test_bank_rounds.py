@@ -65,7 +65,7 @@ def hold(name, rounds, seed=20261123):
         found[bet.bet, "return"] = verdict.z
         for win, cases in bet.distribution.counts.items():
             found[bet.bet, win] = fast.z_of(own[win], rounds, Fraction(cases, bet.distribution.total))
-        rates = {(prize.name, prize.where, prize.credits): prize.rate for prize in bet.prizes}
+        rates = {(prize.name, prize.stage_or_spot, prize.credits): prize.rate for prize in bet.prizes}
         settled = named[bet.bet]
         assert set(rates) == {key for key, count in settled.items() if count}
         for key, rate in rates.items():

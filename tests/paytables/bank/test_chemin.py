@@ -9,13 +9,13 @@ import pytest
 from rigs.cards import remove_cards
 
 from paytables import (
-    ALL_STAKED_CUE,
+    ALL_STAKED_OPTION,
     DECISION_OF_SEATS,
-    STAKES_RETURNED_CUE,
+    STAKES_RETURNED_OPTION,
     Choice,
     Decision,
     DefinitionError,
-    RecordingDraw,
+    RecordingDrawSource,
     Settlement,
     WagerError,
     analyse,
@@ -64,10 +64,10 @@ class Dealt:
         self.random, self.shoe = random, Shoe.from_decks(6)
         self.wanted = {name: list(parse_cards(cards)) for name, cards in hands.items()}
 
-    def below(self, bound, purpose):
+    def draw_below(self, bound, purpose):
         hand = purpose.partition(" ")[0]
         if not self.wanted.get(hand):
-            return self.random.below(bound, purpose)
+            return self.random.draw_below(bound, purpose)
         card = self.wanted[hand].pop(0)
         value = sum(self.shoe.counts[:card])
         remove_cards(self.shoe, card)
@@ -145,13 +145,13 @@ def turn_by_the_text(banker, parts, caller, result):
 def some_seats(draw, turn):
     seats = {}
     for seat in range(SEATS):
-        if draw.below(4, "seat"):
-            bets = {"stake": 5 + draw.below(80, "bet")} if draw.below(2, "spot") else {}
-            if draw.below(4, "spot") == 0:
-                bets["banco"] = 20 + draw.below(100, "bet")
-            if draw.below(2, "spot") or not bets:
-                least = turn.bank_min if seat == turn.seat and draw.below(4, "double") else 20
-                bets["bank"] = max(20, least) if draw.below(2, "more") else min(MOST, 20 + least)
+        if draw.draw_below(4, "seat"):
+            bets = {"stake": 5 + draw.draw_below(80, "bet")} if draw.draw_below(2, "spot") else {}
+            if draw.draw_below(4, "spot") == 0:
+                bets["banco"] = 20 + draw.draw_below(100, "bet")
+            if draw.draw_below(2, "spot") or not bets:
+                least = turn.bank_min if seat == turn.seat and draw.draw_below(4, "double") else 20
+                bets["bank"] = max(20, least) if draw.draw_below(2, "more") else min(MOST, 20 + least)
             seats[str(seat)] = bets
     return seats or {"0": {"bank": 20}}
 
@@ -168,7 +168,7 @@ def hold_rounds(seeded_draw, count):
             seen["refused"] += 1
             continue
         banker, parts, holder, caller = known
-        answer, asked = ("draw", "stand")[draw.below(2, "answer")], []
+        answer, asked = ("draw", "stand")[draw.draw_below(2, "answer")], []
         steps, outcome = play(
             here, all_seats(here, seats), draw, lambda step, a=answer, b=asked: b.append(step.seat) or a
         )
@@ -304,7 +304,7 @@ def test_only_the_player_with_the_banco_or_the_highest_stake_sees_the_players_ha
     for viewer in map(int, seats):
         steps, outcome = play(game, combine(game, seats, viewer), Dealt(seeded_draw(1), **cards))
         started, asked = (step for step in steps if isinstance(step, Decision))
-        assert (started.kind, started.options[0]) == (DECISION_OF_SEATS, ALL_STAKED_CUE)
+        assert (started.kind, started.options[0]) == (DECISION_OF_SEATS, ALL_STAKED_OPTION)
         assert (asked.seat, asked.options, asked.default_option) == (2, ("draw", "stand"), "draw")
         assert ("advice" in asked.prompt) == (viewer == 2)
         own = {0: "bank", 2: "player"}.get(viewer)
@@ -324,8 +324,8 @@ def test_if_not_all_have_staked_every_stake_is_returned_and_the_bank_stays(seede
     seats = {"0": {"bank": 100, "stake": 5}, "1": {"stake": 20}, "2": {"stake": 50}, "5": {"stake": 30}}
     turn = {"bank": {"seat": 0, "least": 78, "follower": 1}}
     here = game.with_table_state(turn)
-    draw = RecordingDraw(seeded_draw(1))
-    steps, outcome = play(here, combine(here, seats, 0), draw, lambda _: STAKES_RETURNED_CUE)
+    draw = RecordingDrawSource(seeded_draw(1))
+    steps, outcome = play(here, combine(here, seats, 0), draw, lambda _: STAKES_RETURNED_OPTION)
     assert settled(steps) == {
         (0, "bank"): [("not covered", 100, 100)],
         (0, "stake"): [("not covered", 5, 5)],

@@ -9,11 +9,11 @@ from rigs.cards import remove_cards
 from rigs.rounds import list_undecided_stakes
 
 from paytables import (
+    AnalysisDepth,
     Choice,
     DefinitionError,
-    Depth,
-    RecordingDraw,
-    ReplayDraw,
+    RecordingDrawSource,
+    ReplayDrawSource,
     Round,
     WagerError,
     analyse,
@@ -86,7 +86,7 @@ def test_six_decks_give_nearly_the_published_chances_of_an_infinite_deck():
 
 def test_a_refait_costs_half_its_chance_and_insurance_a_part_of_decided_coups():
     equal, refait = compute_equal_row_chances(6)
-    figures = {bet.bet: bet for bet in analyse(load_game(GAME), Depth.FULL).bets}
+    figures = {bet.bet: bet for bet in analyse(load_game(GAME), AnalysisDepth.FULL).bets}
     assert set(figures) == {*CHANCES, *(f"{each}-insured" for each in CHANCES)}
     for each in CHANCES:
         assert figures[each].rtp == 1 - refait / 2
@@ -172,10 +172,10 @@ def settled_by_the_text(stakes, prison, what, won, answers):
 
 
 def some_stakes(pick, prison):
-    stakes = {spot: 20 + 4 * pick.below(20, "") for spot in CHANCES if not pick.below(2, "")}
+    stakes = {spot: 20 + 4 * pick.draw_below(20, "") for spot in CHANCES if not pick.draw_below(2, "")}
     for spot in tuple(stakes):
-        if not pick.below(3, ""):
-            hundreds = 1 + pick.below(20, "")
+        if not pick.draw_below(3, ""):
+            hundreds = 1 + pick.draw_below(20, "")
             stakes |= {spot: 100 * hundreds, f"{spot}-insured": hundreds}
     return stakes or ({} if prison else {"red": 20})
 
@@ -189,7 +189,7 @@ def hold(seeded_draw, count, refaits=False):
         assert {(b.spot, b.credits) for b in game.rules.list_standing_bets()} == {
             (s, n) for s, n, _ in prison
         }
-        draw = RecordingDraw(Stacked(game) if refaits and seed % 8 < 3 else seeded_draw(seed))
+        draw = RecordingDrawSource(Stacked(game) if refaits and seed % 8 < 3 else seeded_draw(seed))
         stakes = some_stakes(pick, prison)
         wager = game.build_wager(sum(stakes.values()), bets=stakes)
         played, told, cards = Round(game.play(wager, draw), wager), [], []
@@ -198,9 +198,9 @@ def hold(seeded_draw, count, refaits=False):
             cards += [cue.data["card"] for cue in played.cues if cue.kind == "deal"]
             if played.decision is None:
                 break
-            told.append(("half", "prison", "prison")[pick.below(3, "")])
+            told.append(("half", "prison", "prison")[pick.draw_below(3, "")])
             played.advance(Choice(told[-1]))
-        replayed = ReplayDraw(draw.records)
+        replayed = ReplayDrawSource(draw.records)
         assert (
             play_with_choices(game.play(wager, replayed), wager, [Choice(each) for each in told])
             == played.outcome
@@ -249,7 +249,7 @@ class Stacked:
         self.left = Shoe.from_json(shoe)
         self.cards = list(parse_cards("Ks Kh Kd Ac Qs Qh Qd Ah"))
 
-    def below(self, bound, purpose):
+    def draw_below(self, bound, purpose):
         del purpose
         card = self.cards.pop(0) if self.cards else next(c for c, n in enumerate(self.left.counts) if n)
         if not self.left.counts[card]:
@@ -285,7 +285,7 @@ def test_the_stop_card_voids_a_coup_and_keeps_imprisoned_stakes():
     wager = game.build_wager(141, bets={"black": 40, "red": 100, "red-insured": 1})
 
     class First:
-        def below(self, bound, purpose):
+        def draw_below(self, bound, purpose):
             return 0
 
     outcome = play_with_choices(game.play(wager, First()), wager)

@@ -9,7 +9,7 @@ from rigs.blackjack import QUEBEC as QUEBEC_TABLE
 from rigs.blackjack import changed
 
 from paytables import analyse, build_game, load_game
-from paytables.analysis import Depth
+from paytables.analysis import AnalysisDepth
 from paytables.blackjack import policies
 from paytables.blackjack.advice import ANSWERS, HandSituation, read_advice
 from paytables.blackjack.figures import prove
@@ -141,7 +141,7 @@ def test_the_mean_of_the_distribution_is_the_computed_mean(rules):
 
 
 def test_a_bet_and_its_side_bet_have_separate_distributions():
-    bet, *others = analyse(load_game("quebec-blackjack-progressive-1"), Depth.FULL).bets
+    bet, *others = analyse(load_game("quebec-blackjack-progressive-1"), AnalysisDepth.FULL).bets
     assert bet.distribution.compute_moment(1) == bet.rtp * bet.cost_credits
     assert bet.variance == bet.distribution.compute_variance()
     assert bet.max_win_credits == max(bet.distribution.counts) == 3 * bet.cost_credits
@@ -207,7 +207,7 @@ def test_ten_million_rounds_played_have_the_nets_of_the_distribution():
     "name", ["monaco-blackjack", "quebec-blackjack-options", "quebec-multi-action-blackjack"]
 )
 def test_figures_that_cannot_be_counted_are_marked_as_sampled(name):
-    bet = analyse(load_game(name), Depth.FULL).bets[0]
+    bet = analyse(load_game(name), AnalysisDepth.FULL).bets[0]
     assert bet.distribution is None
     assert (bet.variance is not None) == (name == "monaco-blackjack")  # three hands: the variance is exact
     sampled_notes = [note for note in bet.notes if note.startswith("sampled: ")]

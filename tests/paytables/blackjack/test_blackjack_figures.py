@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from paytables import analyse, load_game
-from paytables.analysis import Depth
+from paytables.analysis import AnalysisDepth
 from paytables.blackjack import policies
 from paytables.blackjack.advice import ANSWERS, PackedStrategy
 from paytables.blackjack.chart import find_best_chart, format_chart, parse_chart
@@ -180,7 +180,7 @@ def test_a_table_definition_stores_its_figures_and_its_chart(name):
     assert format_chart(parse_chart(proof.chart)) == proof.chart
     means = [Fraction(each) for each in (proof.worst, proof.dealers, proof.charted, proof.mean)]
     assert means == sorted(means)
-    analysis = analyse(game, Depth.FULL)
+    analysis = analyse(game, AnalysisDepth.FULL)
     for bet in analysis.bets:
         if bet.required_bets:  # a side bet by itself, which no play of the hand makes better
             assert bet.worst_rtp <= bet.simplest_rtp == bet.rtp < 1
@@ -234,7 +234,7 @@ class _Draw:
     def __init__(self, seed):
         self.random = random.Random(seed)
 
-    def below(self, bound, _purpose):
+    def draw_below(self, bound, _purpose):
         return self.random.randrange(bound)
 
 

@@ -7,7 +7,7 @@ from math import prod
 import pytest
 from rigs.rounds import list_undecided_stakes
 
-from paytables import Bet, Choice, Depth, LevelShare, Round, analyse, load_game
+from paytables import AnalysisDepth, Bet, Choice, PartialLevelHit, Round, analyse, load_game
 from paytables.blackjack.figures import compute_side_return
 from paytables.cards.card import parse_cards
 
@@ -115,7 +115,7 @@ def test_the_probabilities_equal_those_counted_by_hand():
     four_aces = 2 * in_order(12, 11, 10, 9)
     plays = [load_game(name).list_every_level()[0] for name in NAMES]
     assert [play.odds for play in plays] == [steel, four_aces, steel]
-    assert plays[2].shares == {Fraction(1, 10): 4 * four_aces}
+    assert plays[2].partial_hit_rates == {Fraction(1, 10): 4 * four_aces}
 
 
 def test_the_return_of_the_second_pay_table_equals_a_count_by_hand():
@@ -129,7 +129,9 @@ def test_the_return_of_the_second_pay_table_equals_a_count_by_hand():
     game = load_game(NAMES[1])
     made = game.rules.definition
     assert compute_side_return(made, made.side[0]) == due
-    (level,) = next(b for b in analyse(game, Depth.PRIZES).bets if b.bet == "progressive").progressives
+    (level,) = next(
+        b for b in analyse(game, AnalysisDepth.PRIZES).bets if b.bet == "progressive"
+    ).progressives
     assert level.break_even_credits == (1 - due) / four_aces
     assert level.compute_rtp_at(level.break_even_credits, 1) + due == 1
     assert level.rtp_at_reset == 10_000 * four_aces
@@ -148,7 +150,7 @@ class Given:
     def __init__(self, cards, decks=6):
         self.cards, self.counts = list(parse_cards(cards)), [decks] * 52
 
-    def below(self, bound, purpose):
+    def draw_below(self, bound, purpose):
         del purpose
         assert bound == sum(self.counts)
         card = self.cards.pop(0)
@@ -182,14 +184,16 @@ def test_the_progressive_bet_of_a_round_wins_by_its_first_cards(name, cards, ans
         round_.advance(Choice(answer))
     (settled,) = [each for each in round_.settlements if each.spot == spot]
     assert (settled.credits, settled.staked_credits) == (due, 1)
-    tenth = (LevelShare("jackpot", Fraction(1, 10)),)
+    tenth = (PartialLevelHit("jackpot", Fraction(1, 10)),)
     assert round_.outcome.progressives == (tenth if hits == "tenth" else hits)
     (play,) = game.list_levels(wager)
-    assert (play.stake_credits, play.fed_credits, play.spots) == (1, 1, (spot,))
+    assert (play.stake_credits, play.contributing_credits, play.spots) == (1, 1, (spot,))
 
 
 def test_the_split_aces_bet_of_monaco_has_the_counted_progressive_rates():
     game = load_game("monaco-blackjack-split-aces")
-    (level,) = next(b for b in analyse(game, Depth.PRIZES).bets if b.bet == "split-aces").progressives
+    (level,) = next(b for b in analyse(game, AnalysisDepth.PRIZES).bets if b.bet == "split-aces").progressives
     assert level.rate == 2 * in_order(12, 11, 10, 9)
-    assert level.shares == {Fraction(1, 10): in_order(24, 23, 22, 21) - 2 * in_order(12, 11, 10, 9)}
+    assert level.partial_hit_rates == {
+        Fraction(1, 10): in_order(24, 23, 22, 21) - 2 * in_order(12, 11, 10, 9)
+    }

@@ -129,7 +129,7 @@ def hold(game, spots, rounds, seed=20261123):
         for bet in analyse(game).bets
         for prize in bet.prizes
         for spot in spots
-        if bet.bet == prize.where == spot
+        if bet.bet == prize.stage_or_spot == spot
     }
     assert set(rates) == set(found)
     return {row: z_of(found[row], rounds, rate) for row, rate in rates.items()}

@@ -7,7 +7,7 @@ from itertools import product
 import pytest
 from rigs.craps_text import MONACO, QUEBEC
 
-from paytables import AnalysisError, Depth, analyse, build_game, load_game
+from paytables import AnalysisDepth, AnalysisError, analyse, build_game, load_game
 from paytables.craps.figures import COME_OUT_SHARE, BetReturnChain, compute_stakes_per_throw
 from paytables.craps.state import CrapsState
 from paytables.craps.strategy import analyse_named_strategy, find_strategy_bets
@@ -61,8 +61,10 @@ def test_every_bet_has_the_known_return(house):
         assert bet.distribution.compute_moment(1) == bet.rtp * bet.cost_credits
         assert bet.distribution.compute_variance() == bet.variance
         assert bet.max_win_credits == max(bet.distribution.counts)
-        assert not bet.distribution.tail
-    assert {bet.bet: bet.rtp for bet in analyse(load_game(house), Depth.RETURN).bets} == RETURNS[house]
+        assert not bet.distribution.unlisted_probability
+    assert {bet.bet: bet.rtp for bet in analyse(load_game(house), AnalysisDepth.RETURN).bets} == RETURNS[
+        house
+    ]
 
 
 @pytest.mark.requirement("P-07")
@@ -113,7 +115,7 @@ class Dice:
     def __init__(self, seed):
         self.random = random.Random(seed)
 
-    def below(self, bound, purpose):
+    def draw_below(self, bound, purpose):
         return self.random.randrange(bound)
 
 
@@ -202,7 +204,7 @@ def test_added_bets_are_analysed_with_the_bets_that_stand_on_the_table():
     at = game.with_table_state(table)
     bet = at.rules.analyse_wager(at.build_wager(19, bets={"odds-pass": 10, "odds-come-4": 9}))
     assert (bet.rtp, bet.max_win_credits) == (1, 22 + 27)
-    assert bet.prizes[1].where == "odds-come-4"
+    assert bet.prizes[1].stage_or_spot == "odds-come-4"
     # its odds come back where a come-out decides the come bet: on the next come-out they are off
     assert {prize.name for prize in bet.prizes} == {"won", "push"}
     nothing = at.rules.analyse_wager(at.build_wager(0))

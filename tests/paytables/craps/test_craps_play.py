@@ -7,7 +7,7 @@ from itertools import product
 import pytest
 from rigs.craps_text import MONACO, OFF, QUEBEC, allowed, down, kind_and_number, proposal, throw
 
-from paytables import RecordingDraw, ReplayDraw, WagerError, load_game, play_with_choices
+from paytables import RecordingDrawSource, ReplayDrawSource, WagerError, load_game, play_with_choices
 
 HOUSES = (QUEBEC, MONACO)
 
@@ -18,7 +18,7 @@ class Dice:
     def __init__(self, seed):
         self.random = random.Random(seed)
 
-    def below(self, bound, purpose):
+    def draw_below(self, bound, purpose):
         return self.random.randrange(bound)
 
 
@@ -55,7 +55,7 @@ def play_many(house, rounds, seed):
         most = now.rules.find_highest_round_return(wager)
         assert most <= bound or change
         bound = most
-        draw = RecordingDraw(dice)
+        draw = RecordingDrawSource(dice)
         outcome = play_with_choices(now.play(wager, draw), wager)
         a, b = (value + 1 for _, value, _ in draw.records)
         given, bets, after = throw(house, laid, point, told, a, b)
@@ -88,7 +88,7 @@ def play_many(house, rounds, seed):
         )
         assert staked == returned + lost + sum(bets.values())
         if played % 50 == 0:
-            replay = ReplayDraw(draw.records)
+            replay = ReplayDrawSource(draw.records)
             assert (
                 play_with_choices(now.play(type(wager).from_json(wager.to_json()), replay), wager) == outcome
             )
@@ -117,7 +117,7 @@ class Thrown:
     def __init__(self, faces):
         self.faces, self.bounds = list(faces), []
 
-    def below(self, bound, purpose):
+    def draw_below(self, bound, purpose):
         self.bounds.append(bound)
         return self.faces.pop(0) - 1
 

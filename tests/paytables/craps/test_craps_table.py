@@ -5,7 +5,15 @@ import json
 import pytest
 from rigs.craps_text import MONACO, QUEBEC
 
-from paytables import Bet, DefinitionError, ReplayDraw, WagerError, build_game, load_game, play_with_choices
+from paytables import (
+    Bet,
+    DefinitionError,
+    ReplayDrawSource,
+    WagerError,
+    build_game,
+    load_game,
+    play_with_choices,
+)
 from paytables.definition import parse, read_source
 
 
@@ -22,7 +30,7 @@ def table(point, *bets, told=(), shooter=0):
 def thrown(game, a, b, wager=None):
     """One throw of these dice; the outcome."""
     wager = game.build_wager(0) if wager is None else wager
-    draw = ReplayDraw([(6, a - 1, "die 1"), (6, b - 1, "die 2")])
+    draw = ReplayDrawSource([(6, a - 1, "die 1"), (6, b - 1, "die 2")])
     outcome = play_with_choices(game.play(wager, draw), wager)
     draw.finish()
     return outcome

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from paytables import Bet, Depth, Game, WagerError, analyse, build_game, list_table_games, load_game
+from paytables import AnalysisDepth, Bet, Game, WagerError, analyse, build_game, list_table_games, load_game
 from paytables.definition import parse, read_source
 from paytables.errors import DefinitionError
 from paytables.game import list_remarks
@@ -24,7 +24,7 @@ def changed(name: str, **tables_: Any) -> Game:
 
 
 def returns(game: Game) -> dict[str, Fraction]:
-    return {bet.bet: bet.rtp for bet in analyse(game, Depth.RETURN).bets}
+    return {bet.bet: bet.rtp for bet in analyse(game, AnalysisDepth.RETURN).bets}
 
 
 ROULETTE = ("column", "dozen", "even-chance", "straight", "split", "street", "corner", "six-line")
@@ -167,7 +167,7 @@ def test_seats_share_one_spin_and_have_separate_settlements() -> None:
     game = load_game("monaco-roulette-european")
 
     class Seven:
-        def below(self, bound: int, purpose: str) -> int:
+        def draw_below(self, bound: int, purpose: str) -> int:
             del bound, purpose
             return game.rules.build_presentation()["wheel"].index("7")
 
@@ -358,6 +358,6 @@ def test_a_bet_with_a_return_of_100_percent_is_remarked_on() -> None:
     text = read_source("quebec-roulette-french").data.decode()
     assert '"35:1"' in text
     game = build_game(parse_toml(text.replace('"35:1"', '"36:1"', 1)), "even.toml")
-    remarks = [remark.text for remark in list_remarks(game, analyse(game, Depth.RETURN))]
+    remarks = [remark.text for remark in list_remarks(game, analyse(game, AnalysisDepth.RETURN))]
     assert any("returns 100 %" in words for words in remarks), remarks
     assert not any("100 %" in each.text for each in list_remarks(load_game("quebec-roulette-french"), None))

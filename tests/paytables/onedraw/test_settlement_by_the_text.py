@@ -11,7 +11,16 @@ from collections.abc import Callable
 
 import pytest
 
-from paytables import Choice, RecordingDraw, ReplayDraw, Round, Spot, WagerError, load_game, play_with_choices
+from paytables import (
+    Choice,
+    RecordingDrawSource,
+    ReplayDrawSource,
+    Round,
+    Spot,
+    WagerError,
+    load_game,
+    play_with_choices,
+)
 
 RED = {1, 3, 5, 7, 9, 12, 14, 16, 18, 19, 21, 23, 25, 27, 30, 32, 34, 36}
 SIMPLE = {
@@ -112,7 +121,7 @@ class Chance:
     def __init__(self, seed: int) -> None:
         self.random = random.Random(seed)
 
-    def below(self, bound: int, purpose: str) -> int:
+    def draw_below(self, bound: int, purpose: str) -> int:
         del purpose
         return self.random.randrange(bound)
 
@@ -123,7 +132,7 @@ class Given:
     def __init__(self, *values: int) -> None:
         self.values = list(values)
 
-    def below(self, bound: int, purpose: str) -> int:
+    def draw_below(self, bound: int, purpose: str) -> int:
         del bound, purpose
         return self.values.pop(0)
 
@@ -177,7 +186,7 @@ def rounds(name: str, count: int, seed: int) -> None:
         bets = {} if stood and pick.random() < 0.3 else laid(pick, game.rules.list_spots())
         cost = sum(bets.values())
         wager = at.build_wager(cost, bets=bets)
-        draw = RecordingDraw(chance)
+        draw = RecordingDrawSource(chance)
         played, answers = Round(at.play(wager, draw), wager), []
         played.advance()
         while played.decision is not None:
@@ -188,7 +197,7 @@ def rounds(name: str, count: int, seed: int) -> None:
         assert outcome is not None
         choices = [Choice(answer) for answer in answers]
         again = play_with_choices(
-            at.play(wager, ReplayDraw(json.loads(json.dumps(draw.records)))), wager, choices
+            at.play(wager, ReplayDrawSource(json.loads(json.dumps(draw.records)))), wager, choices
         )
         assert again == outcome
         on = [*stood, *((spot, stake, 0) for spot, stake in bets.items())]
@@ -305,7 +314,7 @@ def test_one_number_is_drawn_and_each_part_of_the_wheel_is_as_likely_as_any_othe
     wager = game.build_wager(spot.bet_min, bets={spot.id: spot.bet_min})
     results = []
     for number in range(count):
-        draw = RecordingDraw(Given(number))
+        draw = RecordingDrawSource(Given(number))
         results.append(play_with_choices(game.play(wager, draw), wager).display["result"])
         assert [bound for bound, _, _ in draw.records] == [count]
     assert Counter(results) == WHEELS[name]

@@ -9,11 +9,11 @@ import pytest
 
 import paytables
 from paytables import (
+    AnalysisDepth,
     Choice,
     DefinitionError,
-    Depth,
-    LevelShare,
     Outcome,
+    PartialLevelHit,
     Round,
     analyse,
     build_game,
@@ -25,7 +25,7 @@ from tests.paytables.poker import hands_brute as brute
 NAME = "quebec-caribbean-stud"
 TEXT = (paytables.definition.LIBRARY / "tables" / f"{NAME}.toml").read_text()
 PAID = {"quads": 500, "full": 100, "flush": 50}
-WON = {"royal": ("jackpot",), "sf": (LevelShare("jackpot", Fraction(1, 10)),)}
+WON = {"royal": ("jackpot",), "sf": (PartialLevelHit("jackpot", Fraction(1, 10)),)}
 
 
 @pytest.fixture(scope="module")
@@ -46,7 +46,7 @@ def unadvised(**changes):
 
 
 def side(game):
-    return next(bet for bet in analyse(game, Depth.PRIZES).bets if bet.bet == "progressive")
+    return next(bet for bet in analyse(game, AnalysisDepth.PRIZES).bets if bet.bet == "progressive")
 
 
 def played(game, wager, draw, rounds):
@@ -89,13 +89,16 @@ def test_the_return_of_the_side_bet_depends_on_the_jackpot(game):
     bet = side(game)
     (level,) = bet.progressives
     assert bet.rtp == Fraction(624 * 500 + 3744 * 100 + 5108 * 50, 2598960)
-    assert (level.rate, level.shares) == (Fraction(4, 2598960), {Fraction(1, 10): Fraction(36, 2598960)})
+    assert (level.rate, level.partial_hit_rates) == (
+        Fraction(4, 2598960),
+        {Fraction(1, 10): Fraction(36, 2598960)},
+    )
     assert level.break_even_credits == Fraction(4142900, 19)
     assert int(level.break_even_credits) == 218_047
     for jackpot in (0, 10_000, 218_047, Fraction(4142900, 19)):
         assert level.compute_rtp_at(jackpot, 1) == jackpot * Fraction(4 * 10 + 36, 10 * 2598960)
     assert bet.rtp + level.compute_rtp_at(level.break_even_credits, 1) == 1
-    assert bet.compute_rtp_counting("reset") == bet.rtp + level.compute_rtp_at(10_000, 1)
+    assert bet.compute_rtp_including_levels("reset") == bet.rtp + level.compute_rtp_at(10_000, 1)
     # in the long run all that is fed is paid, and the house puts up each reset
     assert bet.rtp_with_progressives == bet.rtp + Fraction(1, 2) + Fraction(10_000 * 4, 2598960)
     assert bet.required_bets == {"ante": 1}
@@ -106,24 +109,26 @@ def test_the_figures_of_a_wager_state_the_part_of_the_progressive_side_bet(game)
         side(game),
         game.rules.analyse_wager(game.build_wager(4, bets={"ante": 3, "progressive": 1})),
     )
-    main = next(bet for bet in analyse(game, Depth.PRIZES).bets if bet.bet == "main")
+    main = next(bet for bet in analyse(game, AnalysisDepth.PRIZES).bets if bet.bet == "main")
     assert both.rtp == (3 * main.rtp + alone.rtp) / 4
     assert both.progressives[0].compute_rtp_at(10_000, 4) * 4 == alone.progressives[0].compute_rtp_at(
         10_000, 1
     )
-    assert both.compute_rtp_counting("reset") * 4 == 3 * main.rtp + alone.compute_rtp_counting("reset")
+    assert both.compute_rtp_including_levels(
+        "reset"
+    ) * 4 == 3 * main.rtp + alone.compute_rtp_including_levels("reset")
     assert both.rtp_with_progressives * 4 == 3 * main.rtp + alone.rtp_with_progressives
 
 
 def test_a_wager_plays_for_a_level_only_with_its_side_bet(game):
     (play,) = game.list_levels(game.build_wager(2, bets={"ante": 1, "progressive": 1}))
-    assert (play.spots, play.stake_credits, play.fed_credits) == (("progressive",), 1, 1)
+    assert (play.spots, play.stake_credits, play.contributing_credits) == (("progressive",), 1, 1)
     assert (play,) == game.list_every_level()
     assert game.list_levels(game.build_wager(5, bets={"ante": 5})) == ()
 
 
 def test_a_hit_goes_to_json_and_back():
-    outcome = Outcome(progressives=("jackpot", LevelShare("jackpot", Fraction(1, 10))))
+    outcome = Outcome(progressives=("jackpot", PartialLevelHit("jackpot", Fraction(1, 10))))
     data = outcome.to_json()
     assert data["progressives"] == ["jackpot", {"level": "jackpot", "share": "1/10"}]
     assert Outcome.from_json(data) == outcome
@@ -186,7 +191,7 @@ class Given:
     def __init__(self, cards):
         self.cards, self.left = [brute.DECK.index(card) for card in cards.split()], list(range(52))
 
-    def below(self, bound, purpose):
+    def draw_below(self, bound, purpose):
         del bound, purpose
         place = self.left.index(self.cards.pop(0))
         del self.left[place]
@@ -198,11 +203,11 @@ def test_several_seats_win_one_level_in_seat_order():
     bets = {"ante": 1, "progressive": 1}
     wager = game.build_wager(6, seats={"0": bets, "1": bets, "2": bets})
     (play,) = game.list_levels(wager)
-    assert (play.stake_credits, play.fed_credits) == (1, 3)
+    assert (play.stake_credits, play.contributing_credits) == (1, 3)
     hands = "9h 8h 7h 6h 5h As Ks Qs Js Ts 9d 8d 7d 6d 5d Kc"
     round_ = Round(game.play(wager, Given(hands)), wager)
     round_.advance()
     while round_.decision is not None:
         round_.advance(Choice("fold"))
-    tenth = LevelShare("jackpot", Fraction(1, 10))
+    tenth = PartialLevelHit("jackpot", Fraction(1, 10))
     assert round_.outcome.progressives == (tenth, "jackpot", tenth)

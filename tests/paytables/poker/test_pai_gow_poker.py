@@ -13,11 +13,11 @@ import pytest
 
 import paytables
 from paytables import (
+    AnalysisDepth,
     Choice,
     DefinitionError,
-    Depth,
-    RecordingDraw,
-    ReplayDraw,
+    RecordingDrawSource,
+    ReplayDrawSource,
     Round,
     Settlement,
     WagerError,
@@ -146,7 +146,7 @@ def game():
 def seven(draw):
     """Seven cards by chance, as numbers."""
     left = list(range(JOKER + 1))
-    return [left.pop(draw.below(len(left), "card")) for _ in range(7)]
+    return [left.pop(draw.draw_below(len(left), "card")) for _ in range(7)]
 
 
 @pytest.mark.requirement("S-15", "S-16")
@@ -216,9 +216,9 @@ def beside(bets, number, remaining):
 def laid(game, draw):
     """Bets by chance: any spots, any stakes they take."""
     spots = [
-        spot for spot in game.rules.list_spots() if spot.accepts_bets and draw.below(3, "spot") == 0
+        spot for spot in game.rules.list_spots() if spot.accepts_bets and draw.draw_below(3, "spot") == 0
     ] or game.rules.list_spots()[:1]
-    bets = {spot.id: spot.bet_min + spot.bet_step * draw.below(5, "stake") for spot in spots}
+    bets = {spot.id: spot.bet_min + spot.bet_step * draw.draw_below(5, "stake") for spot in spots}
     return {"stake": 20} | bets  # which the others need
 
 
@@ -227,14 +227,14 @@ def rounds(game, seeded_draw, number):
         player = seeded_draw(f"player {n}")
         bets = laid(game, player)
         wager = game.build_wager(sum(bets.values()), bets=bets)
-        record = RecordingDraw(seeded_draw(f"cards {n}"))
+        record = RecordingDrawSource(seeded_draw(f"cards {n}"))
         found, answers = Round(game.play(wager, record), wager), []
         found.advance()
         if "stake" in bets:
             assert len(record.records) == 8  # the position and seven cards: the bank has not drawn
             assert found.decision.prompt["hands"][0] == {"id": "bank", "cards": ["??"] * 7}
             ways = found.decision.options
-            answers.append(Choice(ways[player.below(len(ways), "way")]))
+            answers.append(Choice(ways[player.draw_below(len(ways), "way")]))
             found.advance(answers[0])
         outcome = found.outcome
         hands = {hand["id"]: hand["cards"] for hand in outcome.display["hands"]}
@@ -248,7 +248,7 @@ def rounds(game, seeded_draw, number):
             expected["stake"] = 0 if gave_up else settled(own, bank, bets["stake"])
         assert {each.spot: each.credits for each in outcome.settlements} == expected
         assert outcome.win_credits <= game.rules.find_highest_round_return(wager)
-        again = ReplayDraw(record.records)
+        again = ReplayDrawSource(record.records)
         assert play_through(game, wager, again, answers) == outcome
         again.finish()
 
@@ -264,7 +264,7 @@ class FirstNumber:
     def __init__(self, number):
         self.number, self.asked = number, []
 
-    def below(self, bound, purpose):
+    def draw_below(self, bound, purpose):
         self.asked.append((bound, purpose))
         return self.number
 
@@ -343,7 +343,7 @@ def test_side_bets_have_their_exact_returns(game):
     totals = Counter(sum(four) for four in combinations([total_of([name]) for name in names], 4))
     ways = comb(53, 4)
     under, exactly = sum(n for total, n in totals.items() if total < 26), totals[26]
-    found = {bet.bet: bet for bet in analyse(game, Depth.FULL).bets}
+    found = {bet.bet: bet for bet in analyse(game, AnalysisDepth.FULL).bets}
     assert found["under"].rtp == Fraction(2 * under, ways)
     assert found["exactly"].rtp == Fraction(16 * exactly, ways)
     assert found["over"].rtp == Fraction(2 * (ways - under - exactly), ways)
@@ -351,7 +351,7 @@ def test_side_bets_have_their_exact_returns(game):
 
 
 def test_the_stake_has_the_known_figures(game):
-    found = {bet.bet: bet for bet in analyse(game, Depth.FULL).bets}
+    found = {bet.bet: bet for bet in analyse(game, AnalysisDepth.FULL).bets}
     stake, best = found["stake"], found["stake, set best"]
     pairs = comb(53, 7) * comb(46, 7)
     for chances in (game.rules.definition.proved, game.rules.definition.proved.best):
@@ -393,7 +393,7 @@ def test_every_seat_has_its_own_cards_and_the_bank_one_hand(seeded_draw):
 @pytest.mark.slow
 def test_rounds_with_advised_settings_agree_with_the_figures(game, seeded_draw):
     """10,000 rounds as the house sets: within four standard errors of the exact return."""
-    (figures,) = (bet for bet in analyse(game, Depth.PRIZES).bets if bet.bet == "stake")
+    (figures,) = (bet for bet in analyse(game, AnalysisDepth.PRIZES).bets if bet.bet == "stake")
     wager, draw, played = game.build_wager(20, bets={"stake": 20}), seeded_draw("advised"), 10_000
     won = sum(
         play_with_answers(

@@ -7,7 +7,16 @@ from pathlib import Path
 import pytest
 
 import paytables
-from paytables import Choice, Depth, RecordingDraw, ReplayDraw, Round, analyse, load_game, play_through
+from paytables import (
+    AnalysisDepth,
+    Choice,
+    RecordingDrawSource,
+    ReplayDrawSource,
+    Round,
+    analyse,
+    load_game,
+    play_through,
+)
 from paytables.errors import AnalysisError
 from paytables.game import game_from_text
 from paytables.poker.tiles.tiles import (
@@ -154,18 +163,18 @@ def test_rounds_are_settled_as_the_text_says(seeded_draw):
     for n in range(300):
         stake = 20 * (1 + n % 4)
         wager = game.build_wager(stake, bets={"stake": stake})
-        record, player = RecordingDraw(seeded_draw(f"tiles {n}")), seeded_draw(f"player {n}")
+        record, player = RecordingDrawSource(seeded_draw(f"tiles {n}")), seeded_draw(f"player {n}")
         found = Round(game.play(wager, record), wager)
         found.advance()
         options = found.decision.options[:-1]  # the last gives the stake up
         assert len(record.records) == 4  # the bank has not drawn yet
-        answer = Choice(options[player.below(len(options), "set")])
+        answer = Choice(options[player.draw_below(len(options), "set")])
         found.advance(answer)
         hands = {
             hand["id"]: (hand["cards"][:2], hand["cards"][2:]) for hand in found.outcome.display["hands"]
         }
         assert found.outcome.win_credits == settled(hands["player"], hands["bank"], stake)
-        again = ReplayDraw(record.records)
+        again = ReplayDrawSource(record.records)
         assert play_through(game, wager, again, [answer]) == found.outcome
         again.finish()
 
@@ -173,7 +182,7 @@ def test_rounds_are_settled_as_the_text_says(seeded_draw):
 def test_the_best_setting_is_advised_and_agrees_with_the_figures(seeded_draw):
     """Of the same 3,000 hands, by the advice: within four standard errors of the exact return."""
     game, draw = load_game(FILE), seeded_draw("advice")
-    figures, bank = analyse(game, Depth.PRIZES).bets
+    figures, bank = analyse(game, AnalysisDepth.PRIZES).bets
     assert bank.bet == "bank"
     wager = game.build_wager(20, bets={"stake": 20})
     won = sum(
@@ -204,7 +213,7 @@ def test_the_stored_figures_equal_newly_computed_figures():
     """35,960 hands by 20,475 of the bank's each, in seconds."""
     game = load_game(FILE)
     game.rules.verify()
-    found, _ = analyse(game, Depth.FULL).bets  # the other one is a player's bank
+    found, _ = analyse(game, AnalysisDepth.FULL).bets  # the other one is a player's bank
     proof = game.rules.definition.proved
     assert found.rtp - 1 == Fraction(19, 20) * Fraction(proof.win) - Fraction(proof.lose)
     assert found.worst_rtp < found.simplest_rtp < found.rtp < 1

@@ -9,14 +9,14 @@ from rigs.cards import remove_cards
 from rigs.rounds import list_undecided_stakes
 
 from paytables import (
-    ALL_STAKED_CUE,
+    ALL_STAKED_OPTION,
     DECISION_OF_SEATS,
-    STAKES_RETURNED_CUE,
+    STAKES_RETURNED_OPTION,
     BeyondReach,
     Choice,
     Decision,
     DefinitionError,
-    RecordingDraw,
+    RecordingDrawSource,
     RefusedRoundError,
     Round,
     Settlement,
@@ -75,17 +75,19 @@ def rules_of(game):
 
 def some_stacks(draw, table_seats, least):
     """Stacks of two seats or more, short and deep ones."""
-    count = 2 + draw.below(table_seats - 1, "count")
+    count = 2 + draw.draw_below(table_seats - 1, "count")
     seats = list(range(table_seats))
-    taken = sorted(seats.pop(draw.below(len(seats), "seat")) for _ in range(count))
-    return {seat: least + draw.below((30, 200, 380)[draw.below(3, "depth")], "stack") for seat in taken}
+    taken = sorted(seats.pop(draw.draw_below(len(seats), "seat")) for _ in range(count))
+    return {
+        seat: least + draw.draw_below((30, 200, 380)[draw.draw_below(3, "depth")], "stack") for seat in taken
+    }
 
 
 def choose(draw, options):
     """One of the options; folds and bets of all are seldom, so that games come to every street."""
     weights = {"fold": 2, "check": 8, "call": 9, "all-in": 1}
     lots = [name for name in options for _ in range(weights.get(name, 3))]
-    return lots[draw.below(len(lots), "choice")]
+    return lots[draw.draw_below(len(lots), "choice")]
 
 
 def split_hands(display):
@@ -114,7 +116,7 @@ def hold_game(game, draw, seen):
     """Play one game beside the books, and compare each turn, each option and what each is given back."""
     table_seats = game.rules.definition.table.seats
     stacks = some_stacks(draw, table_seats, game.rules.table_layout.spots[0].bet_min)
-    offered = draw.below(table_seats, "button")
+    offered = draw.draw_below(table_seats, "button")
     here = game.with_table_state({"button": offered})
     button = next(seat for n in range(table_seats) if (seat := (offered + n) % table_seats) in stacks)
     rules = rules_of(here)
@@ -337,7 +339,7 @@ class Dealt:
     def __init__(self, cards):
         self.shoe, self.cards = Shoe.from_decks(1), list(parse_cards(cards))
 
-    def below(self, bound, purpose):
+    def draw_below(self, bound, purpose):
         assert bound == self.shoe.cards_left, purpose
         card = self.cards.pop(0)
         value = sum(self.shoe.counts[:card])
@@ -475,16 +477,16 @@ def test_all_table_stakes_are_returned_if_a_game_cannot_end():
     wager = combine(game, THREE, 0)
     round_ = Round(game.play(wager, Dealt(CARDS)), wager)
     round_.advance()
-    for option in (ALL_STAKED_CUE, "raise", "call", "fold", "bet"):
+    for option in (ALL_STAKED_OPTION, "raise", "call", "fold", "bet"):
         round_.advance(Choice(option))
     assert [(bet.seat, bet.credits) for bet in list_undecided_stakes(round_)] == [(0, 400)]
 
 
 @pytest.mark.requirement("S-32")
 def test_if_not_all_have_staked_all_table_stakes_are_returned_and_the_button_stays(seeded_draw):
-    game, draw = NO_LIMIT.with_table_state({"button": 4}), RecordingDraw(seeded_draw(1))
+    game, draw = NO_LIMIT.with_table_state({"button": 4}), RecordingDrawSource(seeded_draw(1))
     wager = combine(game, THREE, 5)
-    outcome = play_with_choices(game.play(wager, draw), wager, [Choice(STAKES_RETURNED_CUE)])
+    outcome = play_with_choices(game.play(wager, draw), wager, [Choice(STAKES_RETURNED_OPTION)])
     assert [(each.name, each.credits, each.staked_credits) for each in outcome.settlements] == [
         ("not played", 160, 160)
     ]
@@ -587,7 +589,7 @@ def test_a_definition_that_the_rules_do_not_allow_is_refused(tables, why):
 @pytest.mark.requirement("S-35", "O-02")
 def test_the_certified_figure_is_the_commission_and_the_return_that_of_two_who_check():
     (bet,) = analyse(NO_LIMIT).bets
-    assert NO_LIMIT.rules.levy == Fraction(1, 10)
+    assert NO_LIMIT.rules.levy_rate == Fraction(1, 10)
     # Of 16 credits one is taken; of equal hands the button's has the smaller half of 15.
     win = (1 - HOLDEM_TIE_CHANCE) / 2
     assert bet.rtp == 1 + (win * 7 - HOLDEM_TIE_CHANCE - win * 8) / 160

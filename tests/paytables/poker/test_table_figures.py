@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import paytables
-from paytables import Depth, analyse, load_game
+from paytables import AnalysisDepth, analyse, load_game
 from paytables.cards import parse_cards
 from paytables.poker.community import HoldemSolver
 from paytables.poker.table import figures
@@ -25,7 +25,7 @@ def load(name):
 
 
 def bet(name, which):
-    return next(b for b in analyse(load(name), Depth.PRIZES).bets if b.bet == which)
+    return next(b for b in analyse(load(name), AnalysisDepth.PRIZES).bets if b.bet == which)
 
 
 #: games.md, section 6: returns in percent of the bet, or of the first stake.
@@ -125,7 +125,7 @@ def test_crazy_four_with_the_usual_flush_is_the_published_return(tmp_path):
 )
 def test_stored_distributions_add_up_to_one_and_agree_with_the_stakes(name):
     """Chances add to one, the least net is losing all that may be staked at once, and returns are above the worst."""
-    for found in analyse(load(name), Depth.PRIZES).bets:
+    for found in analyse(load(name), AnalysisDepth.PRIZES).bets:
         assert sum(found.distribution.counts.values()) == found.distribution.total
         assert found.worst_rtp <= found.rtp
         if found.simplest_rtp is not None:
@@ -158,7 +158,7 @@ def test_the_stored_figures_equal_newly_computed_figures(name):
 def test_bets_laid_together_add_their_returns():
     game = load("quebec-three-card-poker")
     found = game.rules.analyse_wager(game.build_wager(3, bets={"ante": 1, "pair-plus": 2}))
-    parts = {b.bet: b for b in analyse(game, Depth.PRIZES).bets}
+    parts = {b.bet: b for b in analyse(game, AnalysisDepth.PRIZES).bets}
     assert found.rtp * 3 == parts["main"].rtp + 2 * parts["pair-plus"].rtp
     assert found.mean_staked_credits == parts["main"].mean_staked_credits + 2
 
@@ -275,7 +275,7 @@ def test_the_turn_is_advised_as_the_solver_decides_it(flop, seeded_draw):
     folds = [(t, a, b) for t, a, b in states if turns[t, b * (b - 1) // 2 + a, 0] <= folded]
     for n in range(300):
         some = folds if n % 2 else states
-        turn, low, high = some[draw.below(len(some), "a state")]
+        turn, low, high = some[draw.draw_below(len(some), "a state")]
         place = SeatRound(0, {"ante": 2, "super-ante": 2}, [low, high])
         advised_option = rules.build_advice(step, place, [], [*board, turn])["advice"]
         assert advised_option == ("fold" if (turn, low, high) in folds else "bet")

@@ -11,8 +11,8 @@ import paytables
 from paytables import (
     Bet,
     Choice,
-    RecordingDraw,
-    ReplayDraw,
+    RecordingDrawSource,
+    ReplayDrawSource,
     Round,
     Wager,
     WagerError,
@@ -247,7 +247,7 @@ def played(game, wager, draw, answers):
     found.advance()
     while found.decision is not None:
         options = found.decision.options
-        answers.append(options[draw.below(len(options), "the player")])
+        answers.append(options[draw.draw_below(len(options), "the player")])
         found.advance(Choice(answers[-1]))
     return found
 
@@ -256,10 +256,10 @@ class Apart:
     """A draw whose numbers for the player's answers are not the game's: only the game's are recorded."""
 
     def __init__(self, source):
-        self.source, self.recorded = source, RecordingDraw(source)
+        self.source, self.recorded = source, RecordingDrawSource(source)
 
-    def below(self, bound, purpose):
-        return (self.source if purpose == "the player" else self.recorded).below(bound, purpose)
+    def draw_below(self, bound, purpose):
+        return (self.source if purpose == "the player" else self.recorded).draw_below(bound, purpose)
 
 
 @pytest.mark.requirement("S-21", "S-22", "S-23", "S-25", "S-26", "S-27", "S-28", "S-53", "S-54", "P-01:b")
@@ -291,7 +291,7 @@ def test_every_bet_is_settled_as_the_text_says(name, count, seeded_draw):
             shown,
         )
         assert list_undecided_stakes(found) == ()
-        again = ReplayDraw(json.loads(json.dumps(draw.recorded.records)))
+        again = ReplayDrawSource(json.loads(json.dumps(draw.recorded.records)))
         replayed = play_through(game, Wager.from_json(wager.to_json()), again, [Choice(a) for a in answers])
         again.finish()
         assert replayed == found.outcome
@@ -301,7 +301,7 @@ def test_every_bet_is_settled_as_the_text_says(name, count, seeded_draw):
 @pytest.mark.parametrize("name", SETTLED)
 def test_no_card_is_drawn_before_it_is_shown(name, seeded_draw):
     """What a player must not know has not been drawn when he is asked: it cannot reach him."""
-    game, draw = load(name), RecordingDraw(seeded_draw(name))
+    game, draw = load(name), RecordingDrawSource(seeded_draw(name))
     form = game.rules.definition.form[1 if name == "quebec-poker-3-5-7" else 0]
     wager = game.build_wager(sum(form.bets.values()), bets=dict(form.bets))
     found = Round(game.play(wager, draw), wager)
@@ -332,7 +332,7 @@ class Given:
     def __init__(self, cards):
         self.cards, self.left = [brute.DECK.index(card) for card in cards.split()], list(range(52))
 
-    def below(self, bound, purpose):
+    def draw_below(self, bound, purpose):
         del purpose
         assert bound == len(self.left)
         place = self.left.index(self.cards.pop(0))

@@ -7,7 +7,7 @@ from itertools import combinations
 import pytest
 
 import paytables
-from paytables import Depth, analyse, load_game
+from paytables import AnalysisDepth, analyse, load_game
 from paytables.cards import rank_of
 from paytables.errors import AnalysisError, DefinitionError
 from paytables.game import game_from_text
@@ -36,7 +36,7 @@ def load(name):
     return load_game(GAMES / f"{name}.toml")
 
 
-def bet(name, title="5 x 1", depth=Depth.PRIZES):
+def bet(name, title="5 x 1", depth=AnalysisDepth.PRIZES):
     return next(b for b in analyse(load(name), depth).bets if b.bet == title)
 
 
@@ -146,7 +146,7 @@ def test_a_definition_with_other_figures_is_refused_by_certification():
     worst = game.rules.definition.proved.most.worst
     assert game.text.count(worst) == 1
     other = game_from_text(game.text.replace(worst, "1/2"), "other.toml")
-    assert analyse(other, Depth.PRIZES).bets[-1].worst_rtp == Fraction(1, 2)
+    assert analyse(other, AnalysisDepth.PRIZES).bets[-1].worst_rtp == Fraction(1, 2)
     with pytest.raises(
         AnalysisError, match="jacks-or-better-9-6: proved: the stored figures differ from newly computed ones"
     ):
@@ -157,7 +157,7 @@ def test_a_definition_with_other_figures_is_refused_by_certification():
 def test_a_definition_without_stored_figures_has_the_same_figures_computed():
     game = load("jacks-or-better-8-5")
     bare = game.rules.definition.model_copy(update={"proved": None})
-    assert figures.analyse(bare).bets == analyse(game, Depth.RETURN).bets
+    assert figures.analyse(bare).bets == analyse(game, AnalysisDepth.RETURN).bets
 
 
 NAMES = {"royal": 4000, "sf": 250, "quads": 125, "full": 45, "flush": 30, "straight": 20, "trips": 15}

@@ -6,7 +6,15 @@ import pytest
 from rigs.rounds import list_undecided_stakes
 
 import paytables
-from paytables import Choice, RecordingDraw, ReplayDraw, Round, WagerError, load_game, play_through
+from paytables import (
+    Choice,
+    RecordingDrawSource,
+    ReplayDrawSource,
+    Round,
+    WagerError,
+    load_game,
+    play_through,
+)
 from tests.paytables.poker import hands_brute as brute
 
 GAMES = paytables.definition.LIBRARY / "tables"
@@ -56,7 +64,7 @@ class Deals:
     def __init__(self, cards):
         self.cards, self.left = [brute.DECK.index(card) for card in cards.split()], list(range(52))
 
-    def below(self, bound, purpose):
+    def draw_below(self, bound, purpose):
         del purpose
         assert bound == len(self.left)
         place = self.left.index(self.cards.pop(0))
@@ -73,10 +81,10 @@ def test_played_games_pay_what_the_pay_table_says(name, settle, credits_, hands,
     few = 12 if name.startswith("deuces") else 60
     for _ in range(few):
         wager = game.build_wager(credits_, hands=hands)
-        held = draw.below(32, "the player")
+        held = draw.draw_below(32, "the player")
         if name.startswith("deuces"):  # two wild cards take the slow judge minutes
             held = 0
-        record = RecordingDraw(draw)
+        record = RecordingDrawSource(draw)
         outcome = play_through(game, wager, record, [Choice(held)])
         shown = [hand["cards"] for hand in outcome.display["hands"]]
         if any(sum(card[0] == "2" for card in hand) > 1 for hand in shown) and name.startswith("deuces"):
@@ -84,7 +92,7 @@ def test_played_games_pay_what_the_pay_table_says(name, settle, credits_, hands,
         each = credits_ // hands
         assert [s.credits for s in outcome.settlements] == [settle(hand, each) for hand in shown]
         assert [s.staked_credits for s in outcome.settlements] == [each] * hands
-        again = ReplayDraw(json.loads(json.dumps(record.records)))
+        again = ReplayDrawSource(json.loads(json.dumps(record.records)))
         replayed = play_through(game, wager, again, [Choice(held)])
         again.finish()
         assert replayed == outcome

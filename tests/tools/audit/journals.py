@@ -6,7 +6,7 @@ from datetime import UTC, datetime, timedelta
 
 from meters import Journal, Phase, Policy, Transaction, Transfer
 from meters.entry import decode, encode_canonical_json
-from paytables import RecordingDraw, load_game, play_through
+from paytables import RecordingDrawSource, load_game, play_through
 
 CREDIT = "credit:1:cashable"
 
@@ -17,7 +17,7 @@ class Chance:
     def __init__(self, seed):
         self._random = random.Random(seed)
 
-    def below(self, bound, purpose):
+    def draw_below(self, bound, purpose):
         return self._random.randrange(bound)
 
 
@@ -78,7 +78,7 @@ def request_ticket(journal):
 def one_play(journal, game, number, denomination_cents=5):
     bet = game.bet_options[0]
     wager = game.build_wager(bet)
-    draw = RecordingDraw(Chance(number))
+    draw = RecordingDrawSource(Chance(number))
     outcome = play_through(game, wager, draw)
     dims = {
         "game": game.id,

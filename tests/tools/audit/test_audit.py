@@ -15,7 +15,7 @@ from rigs.rounds import questions
 
 from meters import Journal, Transaction, Transfer, export, open_view
 from meters.entry import decode
-from paytables import Choice, RecordingDraw, load_game
+from paytables import Choice, RecordingDrawSource, load_game
 from tools.audit.games import GameFiles
 from tools.audit.verify import Auditor
 from tools.cli import main
@@ -29,7 +29,7 @@ def state(tmp_path_factory):
 def conversation(journal, game, number, chance):
     """Append a play with decisions as the cabinet does: a start, an entry for each choice, an end."""
     bet, unit_cents = chance.choice(game.bet_options), game.denominations_cents[0]
-    draw = RecordingDraw(Chance(number))
+    draw = RecordingDrawSource(Chance(number))
     play = questions(game, game.build_wager(bet), draw)
     play_id, seen, choice, kind, outcome = f"play-{journal.sequence + 1}", 0, None, "game.start", None
     taken = 0

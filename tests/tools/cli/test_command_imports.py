@@ -8,7 +8,7 @@ from click.testing import CliRunner
 
 from egm.config.cabinet_file import DEFAULT_CABINET, load_cabinet
 from egm.errors import OperatorError
-from paytables import DefinitionError, Depth, analyse, list_shipped_games, load_game
+from paytables import AnalysisDepth, DefinitionError, analyse, list_shipped_games, load_game
 from paytables.definition import read_source
 from tools.cli import main
 
@@ -82,8 +82,8 @@ class TestOneGameIsMadeOnce:
         games = [load_game(name) for name in list_shipped_games()]
         assert all(load_game(game.id) is game for game in games)
         (game,) = (game for game in games if game.id == "maple-classic")
-        assert analyse(game, Depth.RETURN) is analyse(game, Depth.RETURN)
-        assert analyse(game, Depth.RETURN) == game.rules.analyse(Depth.RETURN)
+        assert analyse(game, AnalysisDepth.RETURN) is analyse(game, AnalysisDepth.RETURN)
+        assert analyse(game, AnalysisDepth.RETURN) == game.rules.analyse(AnalysisDepth.RETURN)
 
     def test_a_changed_file_has_another_digest(self, tmp_path):
         text = read_source("maple-classic").data.decode()

@@ -10,7 +10,7 @@ import pytest
 from click.testing import CliRunner
 
 from egm.screen.text import Texts
-from paytables import Depth, analyse, load_game
+from paytables import AnalysisDepth, analyse, load_game
 from paytables.definition import parse, read_source
 from paytables.keno.paper import build_slip
 from tools.cli.commands import game as game_command
@@ -126,7 +126,7 @@ def work(*arguments):
 def test_a_new_definition_is_valid_and_can_be_tuned(tmp_path, family, lowest):
     file = tmp_path / "mine.toml"
     work("new", str(file), "--family", family)
-    assert analyse(load_game(file), Depth.RETURN).minimum_rtp == Fraction(lowest)
+    assert analyse(load_game(file), AnalysisDepth.RETURN).minimum_rtp == Fraction(lowest)
     assert "mine 0.1.0 is valid" in work("check", str(file))
     assert tomllib.loads(file.read_text(encoding="utf-8"))["game"]["family"] == family
     bet, key = ("5 spots at 1", "table.1.pays.5") if family == "keno" else ("star", "area.2.pays.star")

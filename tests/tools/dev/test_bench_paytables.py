@@ -1,13 +1,13 @@
 """The measured figures of the library are those of a game's first load and analysis."""
 
-from paytables import Depth, analyse, load_game
+from paytables import AnalysisDepth, analyse, load_game
 from paytables.reels.rules import ReelRules
 from tools.dev.bench import bench_paytables
 
 
 def test_a_game_that_another_benchmark_has_analysed_is_analysed_again(monkeypatch):
     """Games and figures are cached in a process; a cached figure would measure nothing."""
-    for depth in (Depth.RETURN, Depth.FULL):
+    for depth in (AnalysisDepth.RETURN, AnalysisDepth.FULL):
         analyse(load_game("maple-classic"), depth)
     depths, work = [], ReelRules.analyse
     monkeypatch.setattr(
@@ -15,4 +15,4 @@ def test_a_game_that_another_benchmark_has_analysed_is_analysed_again(monkeypatc
     )
     monkeypatch.setattr(bench_paytables, "list_shipped_games", lambda: ("maple-classic",))
     list(bench_paytables._library())
-    assert depths == [Depth.RETURN, Depth.FULL]
+    assert depths == [AnalysisDepth.RETURN, AnalysisDepth.FULL]

@@ -11,7 +11,7 @@ import pytest
 from egm.errors import OperatorError
 from egm.testing.machine import ScriptedChance, create_generator
 from meters import JournalDamaged, Transaction, Transfer
-from paytables import ReplayDraw, WagerError, load_game
+from paytables import ReplayDrawSource, WagerError, load_game
 from paytables.keno.claims import ClaimRefusal, PresentedTicket, TicketCondition, TicketRefused, TicketState
 from paytables.keno.paper import compute_control_number
 from tools.floor.keno.entries import KIND_BY_RECORD_CLASS
@@ -315,7 +315,7 @@ def test_a_ticket_wins_in_each_draw_what_the_machines_game_pays_for_the_same_num
         entry = next(venue.journal.entries("keno.drawn", newest_first=True))
         for ticket, request in zip(tickets, requests, strict=True):
             wager = rules.build_wager(ticket.paper.cost_credits, **request)
-            play = rules.play(wager, ReplayDraw(entry.record["draws"]))
+            play = rules.play(wager, ReplayDrawSource(entry.record["draws"]))
             paid = 0
             try:
                 while True:

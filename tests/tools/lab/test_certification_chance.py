@@ -6,7 +6,7 @@ from fractions import Fraction
 import pytest
 
 from egm.profiles import load_profile
-from paytables import Depth, analyse, build_game, list_library_games, load_game
+from paytables import AnalysisDepth, analyse, build_game, list_library_games, load_game
 from paytables.definition import parse, read_source
 from tools.dev.gallery import Walk
 from tools.lab.certification.chance import RULES, chance_decides, strategy
@@ -17,7 +17,7 @@ def findings(game, **awards):
     """Return the findings of the rules under a profile with these ``[awards]``."""
     profile = load_profile("quebec-casino")
     profile = profile.model_copy(update={"awards": profile.awards.model_copy(update=awards)})
-    case = Case(game, game.id, analyse(game, Depth.VOLATILITY), profile, Walk("case"), 0)
+    case = Case(game, game.id, analyse(game, AnalysisDepth.VOLATILITY), profile, Walk("case"), 0)
     return [finding for rule in RULES for finding in rule(case)]
 
 
@@ -65,7 +65,7 @@ def test_the_best_and_the_worst_strategy_are_stated():
 def test_a_game_with_choices_fails_without_a_best_or_a_worst_strategy(missing):
     """The worst way to play must not return more than the best one."""
     game, profile = load_game("orchard-picnic"), load_profile("quebec-casino")
-    analysis = analyse(game, Depth.RETURN)
+    analysis = analyse(game, AnalysisDepth.RETURN)
     for changes, status in (({}, Status.PASS), (missing, Status.FAIL)):
         bets = tuple(replace(bet, **changes) for bet in analysis.bets)
         case = Case(game, game.id, replace(analysis, bets=bets), profile, Walk("case"), 0)
@@ -75,7 +75,7 @@ def test_a_game_with_choices_fails_without_a_best_or_a_worst_strategy(missing):
 @pytest.mark.requirement("P-10", "B-01")
 def test_a_game_with_choices_in_which_chance_changes_no_win_fails():
     game, profile = load_game("orchard-picnic"), load_profile("quebec-casino")
-    analysis = analyse(game, Depth.RETURN)
+    analysis = analyse(game, AnalysisDepth.RETURN)
     for variance, status in ((Fraction(1), Status.PASS), (Fraction(0), Status.FAIL)):
         bets = tuple(replace(bet, variance=variance) for bet in analysis.bets)
         case = Case(game, game.id, replace(analysis, bets=bets), profile, Walk("case"), 0)

@@ -7,7 +7,7 @@ from fractions import Fraction
 import pytest
 
 from egm.profiles import load_profile
-from paytables import Depth, analyse, load_game
+from paytables import AnalysisDepth, analyse, load_game
 from paytables.definition import read_source
 from paytables.odds import list_awards
 from tools.dev.gallery import Walk
@@ -18,7 +18,7 @@ from tools.lab.certification.rules import longest_odds, return_by_stake, return_
 def case_of(game, profile=None):
     """A game as certification sees it, its analysis exact."""
     profile = profile or load_profile("quebec-casino")
-    return Case(game, game.id, analyse(game, Depth.FULL), profile, Walk("case"), 0)
+    return Case(game, game.id, analyse(game, AnalysisDepth.FULL), profile, Walk("case"), 0)
 
 
 @pytest.mark.requirement("C-08")
@@ -35,7 +35,7 @@ def test_a_return_that_falls_as_the_stake_rises_is_noted_with_both_figures(tmp_p
     assert "pays = { 3 = [0, 333, 300] }" in whole
     worse.write_text(whole.replace("pays = { 3 = [0, 333, 300] }", "pays = { 3 = [0, 312, 300] }"), "utf-8")
     game = load_game(worse)
-    one, two, *_ = sorted(analyse(game, Depth.RETURN).bets, key=lambda bet: bet.cost_credits)
+    one, two, *_ = sorted(analyse(game, AnalysisDepth.RETURN).bets, key=lambda bet: bet.cost_credits)
     assert one.rtp - Fraction(1, 1_000) < two.rtp < one.rtp - Fraction(1, 10_000)
     (finding,) = return_by_stake(case_of(game))
     assert finding.status is Status.NOTED
@@ -54,7 +54,7 @@ def held(rule, table, **keys):
 @pytest.mark.requirement("C-05", "R-09", "B-12")
 def test_the_return_floor_and_the_longest_odds_are_compared_exactly():
     """A floor of exactly the game's return, and odds of exactly its rarest award, pass; a hair more fails."""
-    (bet,) = analyse(load_game("maple-classic"), Depth.FULL).bets
+    (bet,) = analyse(load_game("maple-classic"), AnalysisDepth.FULL).bets
     hair = Fraction(1, 10**12)
     assert held(return_floor, "returns", reels=bet.rtp) is Status.PASS
     assert held(return_floor, "returns", reels=bet.rtp + hair) is Status.FAIL
@@ -67,7 +67,7 @@ def test_the_return_floor_and_the_longest_odds_are_compared_exactly():
 def test_the_return_of_a_game_of_skill_is_that_of_its_best_strategy():
     """The advice is the best of all eight ways to hold, by playing every second spin of twenty first ones."""
     game = load_game("hold-fast")
-    assert analyse(game, Depth.RETURN).bets[0].rtp >= Fraction(83, 100)
+    assert analyse(game, AnalysisDepth.RETURN).bets[0].rtp >= Fraction(83, 100)
     stage = next(iter(game.rules.stages.values())).get_stage("base")
     strips = [range(len(strip)) for strip in stage.reels.strips]
 

@@ -5,7 +5,7 @@ import importlib
 import pytest
 
 from egm.profiles import load_profile
-from paytables import Depth, analyse, load_game
+from paytables import AnalysisDepth, analyse, load_game
 from paytables.cards import Shoe
 from paytables.reels.stage import ReelSet
 from paytables.roulette.spun import SpunTable
@@ -34,7 +34,7 @@ GAMES = {
 
 def case_of(name):
     game = load_game(name)
-    return Case(game, name, analyse(game, Depth.RETURN), load_profile("generic"), Walk("depicted"), 0)
+    return Case(game, name, analyse(game, AnalysisDepth.RETURN), load_profile("generic"), Walk("depicted"), 0)
 
 
 class NeverTheLast:
@@ -43,8 +43,8 @@ class NeverTheLast:
     def __init__(self, draw):
         self._draw = draw
 
-    def below(self, bound, purpose):
-        return min(self._draw.below(bound, purpose), max(bound - 2, 0))
+    def draw_below(self, bound, purpose):
+        return min(self._draw.draw_below(bound, purpose), max(bound - 2, 0))
 
 
 def planted(monkeypatch, where):
@@ -68,7 +68,7 @@ def planted(monkeypatch, where):
     own = getattr(holder, called)
 
     def never(*arguments):
-        return own(*(NeverTheLast(each) if hasattr(each, "below") else each for each in arguments))
+        return own(*(NeverTheLast(each) if hasattr(each, "draw_below") else each for each in arguments))
 
     monkeypatch.setattr(holder, called, never)
 

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 
-from paytables import Depth, analyse, list_library_games, list_table_games, load_game
+from paytables import AnalysisDepth, analyse, list_library_games, list_table_games, load_game
 from tools.cli import main
 from tools.lab.parsheet.features import build_feature_sheets
 
@@ -18,7 +18,7 @@ THREE = Path(__file__).parents[2] / "vectors" / "three-levels.toml"
 LONG = Path(__file__).parents[2] / "vectors" / "long-odds.toml"
 
 
-def sheets(name, depth=Depth.PRIZES):
+def sheets(name, depth=AnalysisDepth.PRIZES):
     game = load_game(name)
     analysis = analyse(game, depth)
     return {s["sheet"]: s for s in build_feature_sheets(game, analysis)}, analysis
@@ -96,7 +96,7 @@ def test_every_progressive_level_states_all_its_parameters():
 
 @pytest.mark.requirement("R-04", "C-20")
 def test_the_double_up_has_a_sheet_round_by_round():
-    sheets_by_name, analysis = sheets("orchard-picnic", Depth.FULL)
+    sheets_by_name, analysis = sheets("orchard-picnic", AnalysisDepth.FULL)
     sheet = sheets_by_name["Double-up"]
     assert column(sheet, "round") == [1, 2, 3, 4, 5]
     assert column(sheet, "of all so far") == [Fraction(1, 2**n) for n in range(1, 6)]
@@ -186,7 +186,7 @@ class NoDrawError(Exception):
 
 
 class NoDraw:
-    def below(self, bound, purpose):
+    def draw_below(self, bound, purpose):
         raise NoDrawError(bound, purpose)
 
 

@@ -8,7 +8,7 @@ from fractions import Fraction
 import pytest
 
 from egm.profiles import load_profile
-from paytables import Depth, Settlement, analyse, build_game, list_remarks, load_game
+from paytables import AnalysisDepth, Settlement, analyse, build_game, list_remarks, load_game
 from paytables.definition import parse, read_source
 from paytables.reels.bonus import WheelBonus
 from tools.dev.gallery import Walk
@@ -31,7 +31,7 @@ def changed(name, **at):
     return build_game(data, "changed")
 
 
-def case_of(game, profile="quebec-casino", *, path="", games=0, depth=Depth.FULL, **tables):
+def case_of(game, profile="quebec-casino", *, path="", games=0, depth=AnalysisDepth.FULL, **tables):
     loaded = load_profile(profile)
     for table, values in tables.items():
         loaded = loaded.model_copy(update={table: getattr(loaded, table).model_copy(update=values)})
@@ -103,7 +103,7 @@ REFUSED = {
     "prizes-at-every-bet": lambda: case_of(
         changed("maple-classic", stage__base__pay__6={"of": "maple", "pays": {3: 1}, "id": "less"})
     ),
-    "pay-tables": lambda: case_of(changed("quebec-three-card-poker", proved__main__won=[]), depth=Depth.PRIZES),
+    "pay-tables": lambda: case_of(changed("quebec-three-card-poker", proved__main__won=[]), depth=AnalysisDepth.PRIZES),
     "stages-played": lambda: case_of(
         changed("maple-classic", stage__lost={"like": "base", "multiplier": 2})
     ),
@@ -141,7 +141,7 @@ def test_every_rule_has_a_case_that_it_refuses():
         "river-wheel",
         "monaco-chemin-de-fer",
     ):
-        named |= {f.rule for f in findings(case_of(load_game(game), games=20, depth=Depth.PRIZES))}
+        named |= {f.rule for f in findings(case_of(load_game(game), games=20, depth=AnalysisDepth.PRIZES))}
     named |= {f.rule for f in findings(case_of(CLASSIC, games=20))}
     named |= {f.rule for f in findings(case_of(load_game("quebec-three-card-poker"), games=20))}
     assert named == set(REFUSED) | OF_PLAY
@@ -151,7 +151,7 @@ def test_every_rule_has_a_case_that_it_refuses():
 @pytest.mark.parametrize("name", ["quebec-three-card-poker", "monaco-craps", "maple-classic", "river-wheel"])
 def test_a_rule_that_does_not_apply_is_reported_and_passes_nothing(name):
     """Every rule answers for every game, and none passes with a count of nothing."""
-    case = case_of(load_game(name), games=20, depth=Depth.PRIZES)
+    case = case_of(load_game(name), games=20, depth=AnalysisDepth.PRIZES)
     findings = rules.check_every_rule(case)
     answered = {f.rule for f in findings}
     assert {rule.__name__.replace("_", "-") for rule in rules.RULES} <= answered
@@ -170,7 +170,7 @@ def test_a_bet_without_a_pay_table_is_checked_by_what_it_can_win():
     assert law.status is back.status is Status.PASS
     assert "no pay table; it returns 99.1092 %, " in law.evidence
     assert law.evidence.endswith(", 3 wins of 4 to 6")
-    bare = case_of(load_game("monaco-blackjack"), depth=Depth.RETURN)
+    bare = case_of(load_game("monaco-blackjack"), depth=AnalysisDepth.RETURN)
     findings = list(chance.prizes_at_every_bet(bare))
     assert [f.status for f in findings] == [Status.PASS] * len(findings)
     assert all(f.evidence.endswith(" was the first to win") for f in findings)
@@ -179,7 +179,7 @@ def test_a_bet_without_a_pay_table_is_checked_by_what_it_can_win():
 @pytest.mark.requirement("B-12")
 def test_a_bet_without_a_known_distribution_that_never_wins_is_refused(monkeypatch):
     """Without prizes or a distribution, games are simulated; a bet that wins none of them fails."""
-    bare = case_of(load_game("monaco-blackjack"), depth=Depth.RETURN)
+    bare = case_of(load_game("monaco-blackjack"), depth=AnalysisDepth.RETURN)
     monkeypatch.setattr(chance, "_count_games_to_win", lambda *_: 0)
     findings = list(chance.prizes_at_every_bet(bare))
     assert {f.status for f in findings} == {Status.FAIL}
@@ -203,7 +203,7 @@ def test_a_poker_pay_row_that_no_hand_wins_is_refused(hand, bet, why):
     spot = next(each for each in definition["spot"] if each["id"] == {"main": "ante"}.get(bet, bet))
     spot["bonus" if bet == "main" else "pay"].append(row)
     del definition["proved"]
-    case = case_of(build_game(definition, "changed"), depth=Depth.PRIZES)
+    case = case_of(build_game(definition, "changed"), depth=AnalysisDepth.PRIZES)
     refused = [f.evidence for f in chance.prizes_at_every_bet(case) if f.status is Status.FAIL]
     assert refused == [f"bet {bet}: no result wins {spot['id']} nobody"], why
     assert [each.text for each in list_remarks(case.game, case.analysis) if "nobody" in each.text] == [
@@ -232,7 +232,7 @@ def test_the_largest_win_is_checked_at_each_denomination_and_after_a_double_up()
     )
     doubled = changed("orchard-picnic", double_up={"most_rounds": 10, "most_credits": 1_000_000})
     assert Status.FAIL in {f.status for f in rules.largest_win(case_of(doubled, "quebec-vlt"))}
-    unknown = case_of(load_game("aurora-twenty"), "quebec-vlt", depth=Depth.PRIZES)
+    unknown = case_of(load_game("aurora-twenty"), "quebec-vlt", depth=AnalysisDepth.PRIZES)
     (why,) = {
         f.evidence.partition(": ")[2]
         for f in rules.largest_win(unknown)
@@ -293,7 +293,8 @@ def test_a_machine_that_remembers_earlier_games_fails_the_replay():
 def test_a_malfunction_rule_is_found_in_any_wording(code, rule):
     text = {"en": "Three maples pay.", "fr": "Trois érables paient."}
     case = case_of(
-        changed("maple-classic", game__help={**text, code: f"{text[code]} {rule}"}), depth=Depth.RETURN
+        changed("maple-classic", game__help={**text, code: f"{text[code]} {rule}"}),
+        depth=AnalysisDepth.RETURN,
     )
     status_by_evidence = {finding.evidence[:2]: finding.status for finding in rules.void_rule(case)}
     assert status_by_evidence == {"en": Status.PASS, "fr": Status.PASS, code: Status.FAIL}
@@ -313,13 +314,13 @@ def test_a_wheel_or_balls_drawn_otherwise_than_depicted_fail(name):
 
         def play(self, wager, draw):
             class Draws:
-                def below(self, bound, purpose):
-                    return min(draw.below(bound + 1, purpose), bound - 1)
+                def draw_below(self, bound, purpose):
+                    return min(draw.draw_below(bound + 1, purpose), bound - 1)
 
             return self.game.play(wager, Draws())
 
     game = load_game(name)
-    fair = case_of(game, depth=Depth.PRIZES)
+    fair = case_of(game, depth=AnalysisDepth.PRIZES)
     assert Status.FAIL not in {f.status for f in chance.depicted_odds(fair)}
     unfair = Case(OneMore(game), fair.path, fair.analysis, fair.profile, fair.draw, 0)
     assert Status.FAIL in {f.status for f in chance.depicted_odds(unfair)}
@@ -332,10 +333,10 @@ def test_a_feature_wheel_drawn_otherwise_than_depicted_fails(monkeypatch):
 
     def hidden(wheel, draw):
         shown = spin(wheel, draw)
-        draw.below(2 * len(wheel.parts), "hidden")
+        draw.draw_below(2 * len(wheel.parts), "hidden")
         return shown
 
-    case = case_of(load_game("orchard-picnic"), depth=Depth.PRIZES)
+    case = case_of(load_game("orchard-picnic"), depth=AnalysisDepth.PRIZES)
     assert Status.FAIL not in {f.status for f in chance.depicted_odds(case)}
     monkeypatch.setattr(WheelBonus, "run", hidden)
     assert Status.FAIL in {f.status for f in chance.depicted_odds(case)}
@@ -348,7 +349,7 @@ def test_a_table_is_checked_against_the_return_ceiling_of_tables():
     craps, classic = load_game("quebec-craps"), CLASSIC
 
     def found(game, **tables):
-        case = case_of(game, depth=Depth.RETURN)
+        case = case_of(game, depth=AnalysisDepth.RETURN)
         returns = case.profile.returns
         own = returns.tables.model_copy(update=tables)
         held = returns.model_copy(update={"ceiling": ceiling, "tables": own})

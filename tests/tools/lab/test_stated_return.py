@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from egm.play.installed_games import InstalledGame
 from egm.progressive.pools import ProgressivePools
-from paytables import Depth, analyse, list_shipped_games, load_game
+from paytables import AnalysisDepth, analyse, list_shipped_games, load_game
 from paytables.wording import format_percent
 from tools.cli import main
 from tools.lab.parsheet import format_percent as on_the_sheet
@@ -38,6 +38,6 @@ def test_the_list_of_games_states_the_same_returns_as_the_screen():
     assert said.keys() == set(list_shipped_games())
     for name, figure in said.items():
         game = load_game(name)
-        least = analyse(game, Depth.RETURN).minimum_rtp
+        least = analyse(game, AnalysisDepth.RETURN).minimum_rtp
         assert figure == InstalledGame(game, (), least, ProgressivePools()).lowest_return_percent
         assert Fraction(figure) <= 100 * least

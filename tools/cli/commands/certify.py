@@ -358,7 +358,10 @@ def _write(case: Case, findings: list[Finding], folder: Path, signing: Ed25519Pr
         "digest_sha256": case.game.digest,
         "jurisdiction": case.profile.id,
         "least_return": str(
-            min(bet.compute_rtp_counting(case.profile.progressives.counted) for bet in case.analysis.bets)
+            min(
+                bet.compute_rtp_including_levels(case.profile.progressives.counted)
+                for bet in case.analysis.bets
+            )
         ),
         "certified": _is_certified(findings),
         "games_played": case.games,

@@ -14,11 +14,11 @@ import click
 
 from egm.screen.theme import load_theme
 from paytables import (
+    AnalysisDepth,
     AnalysisError,
-    Depth,
+    DefinitionRemark,
     Game,
     PaytableError,
-    Remark,
     analyse,
     list_remarks,
     list_shipped_games,
@@ -97,7 +97,7 @@ def _read_header(name: str) -> tuple[str, ...]:
 
 def _format_lowest_return(name: str) -> str:
     """Return the lowest return of a library game as text."""
-    return format_percent(analyse(load_game(name), Depth.RETURN).minimum_rtp, 2)
+    return format_percent(analyse(load_game(name), AnalysisDepth.RETURN).minimum_rtp, 2)
 
 
 @command.command()
@@ -114,12 +114,12 @@ def check(file: str, jurisdiction: str | None) -> None:
         load_named_profile(jurisdiction)  # report an unknown jurisdiction first
     game = load(file)
     _require_drawable(file, game)
-    for sentence in game.rules.explain():
+    for sentence in game.rules.explain_pays():
         echo(sentence)
     analysis = None
     try:
         with show_progress(f"analysing {game.id}"):
-            analysis = analyse(game, Depth.PRIZES)
+            analysis = analyse(game, AnalysisDepth.PRIZES)
     except AnalysisError as error:
         if jurisdiction is not None:
             raise click.ClickException(f"{game.id}: no exact return to check: {error}") from None
@@ -156,13 +156,15 @@ def _require_drawable(file: str, game: Game) -> None:
             raise click.ClickException(f"{file}: art.pictures.{key}: {name}: {answer}")
 
 
-def _list_look_remarks(game: Game) -> list[Remark]:
+def _list_look_remarks(game: Game) -> list[DefinitionRemark]:
     """Return a remark if the game's definition names a look that the screen does not have; else an empty list."""
     looks = load_theme().looks
     if game.art.look is None or game.art.look in looks:
         return []
     return [
-        Remark("art.look", f"no look {game.art.look!r}; {format_known_names(game.art.look, sorted(looks))}")
+        DefinitionRemark(
+            "art.look", f"no look {game.art.look!r}; {format_known_names(game.art.look, sorted(looks))}"
+        )
     ]
 
 

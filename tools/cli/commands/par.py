@@ -220,7 +220,9 @@ def check_return_floor(game: Game, analysis: Analysis, jurisdiction: str) -> Non
     """
     profile = load_named_profile(jurisdiction)
     floor = profile.returns.find_minimum(game.family)
-    returns = {bet.bet: bet.compute_rtp_counting(profile.progressives.counted) for bet in analysis.bets}
+    returns = {
+        bet.bet: bet.compute_rtp_including_levels(profile.progressives.counted) for bet in analysis.bets
+    }
     lowest = format_percent(min(returns.values()))
     sentence = f"{lowest} at its lowest bet; {jurisdiction} requires {format_percent(floor.least)}"
     sentence += {"bet": "", "game": " of its best", "nothing": " of none"}[floor.applies_to]

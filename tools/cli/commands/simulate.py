@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 
 import click
 
-from paytables import AnalysisError, BetAnalysis, Depth, Game, analyse
+from paytables import AnalysisDepth, AnalysisError, BetAnalysis, Game, analyse
 from paytables.reels.rules import ReelRules
 from paytables.wording import format_count
 from tools.cli.commands.par import load
@@ -83,7 +83,7 @@ def command(
     loaded = load(game)
     try:
         with show_progress("working out the exact distribution"):
-            bets = analyse(loaded, Depth.FULL).bets
+            bets = analyse(loaded, AnalysisDepth.FULL).bets
     except AnalysisError as error:
         _estimate(game, loaded, bet, games, workers, str(error), as_json=as_json)
         return

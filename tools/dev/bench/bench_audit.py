@@ -15,7 +15,7 @@ from egm.play.conversation import GameConversation
 from egm.play.entries import GAME_CHOICE, GAME_START
 from egm.play.records.games import GameInProgress
 from meters import Journal, open_view
-from paytables import Choice, Decision, ReplayDraw, Wager, load_game
+from paytables import Choice, Decision, ReplayDrawSource, Wager, load_game
 from tools.audit.games import GameFiles
 from tools.audit.verify import Auditor
 from tools.dev.bench import Figure, measure_call, measure_processor_seconds
@@ -139,8 +139,8 @@ def _measure_replays(name: str, games: Sequence[Sequence[Any]]) -> float:
     def replay() -> None:
         for start, *choices in games:
             conversation = GameConversation(game, Wager.from_json(start["wager"]), start.get("table"))
-            conversation.advance(ReplayDraw(start["steps"][0]["draws"]))
+            conversation.advance(ReplayDrawSource(start["steps"][0]["draws"]))
             for step in choices:
-                conversation.advance(ReplayDraw(step["draws"]), Choice(step["choice"]))
+                conversation.advance(ReplayDrawSource(step["draws"]), Choice(step["choice"]))
 
     return len(games) / min(measure_processor_seconds(replay) for _ in range(ROUNDS))

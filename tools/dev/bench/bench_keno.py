@@ -6,7 +6,7 @@ from itertools import combinations
 from math import comb
 from typing import Final, TypeVar
 
-from paytables import Depth, load_game, play_through
+from paytables import AnalysisDepth, load_game, play_through
 from paytables.keno.joint import Caught, JointDistribution, JointSelection, Won
 from rng import Personalization, RandomService, ReseedPolicy
 from tools.dev.bench import Figure, measure_call
@@ -46,7 +46,7 @@ def figures() -> Iterator[Figure]:
     )
     for name in ("aurora-keno", "archipelago-keno"):
         game = load_game(name)
-        took, analysis = measure_call(lambda game=game: game.rules.analyse(Depth.FULL))  # type: ignore[misc]
+        took, analysis = measure_call(lambda game=game: game.rules.analyse(AnalysisDepth.FULL))  # type: ignore[misc]
         yield Figure(
             f"full analysis of {name}, {len(analysis.bets)} ways to bet", 1000 * took, "ms", better="lower"
         )

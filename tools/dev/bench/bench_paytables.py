@@ -7,7 +7,7 @@ because the full cycle would take minutes. Both figures are reel windows evaluat
 from collections.abc import Iterator
 from functools import partial
 
-from paytables import Depth, Game, list_shipped_games, load_game
+from paytables import AnalysisDepth, Game, list_shipped_games, load_game
 from paytables.definition import parse, read_source
 from paytables.game import build_game
 from paytables.poker.video.rules import VideoPokerRules
@@ -34,7 +34,7 @@ class FastDraws:
     def __init__(self) -> None:
         self.state = 88172645463325252
 
-    def below(self, bound: int, purpose: str) -> int:
+    def draw_below(self, bound: int, purpose: str) -> int:
         """Return the next number below ``bound``."""
         del purpose
         x = self.state
@@ -140,11 +140,13 @@ def _video_poker() -> Iterator[Figure]:
 
 def _library() -> Iterator[Figure]:
     for name in list_shipped_games():
-        quick = measure_processor_seconds(lambda name=name: _load_uncached(name).rules.analyse(Depth.RETURN))  # type: ignore[misc]
+        quick = measure_processor_seconds(
+            lambda name=name: _load_uncached(name).rules.analyse(AnalysisDepth.RETURN)  # type: ignore[misc]
+        )
         yield Figure(f"{name}: load, and exact return", 1000 * quick, "ms", better="lower")
         yield Figure(
             f"{name}: the whole PAR sheet",
-            1000 * measure_processor_seconds(partial(_load_uncached(name).rules.analyse, Depth.FULL)),
+            1000 * measure_processor_seconds(partial(_load_uncached(name).rules.analyse, AnalysisDepth.FULL)),
             "ms",
             better="lower",
         )

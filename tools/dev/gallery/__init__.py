@@ -36,7 +36,7 @@ class Walk:
     name: str
     count: int = 0
 
-    def below(self, bound: int, purpose: str = "") -> int:  # noqa: ARG002 (signature of the contract)
+    def draw_below(self, bound: int, purpose: str = "") -> int:  # noqa: ARG002 (signature of the contract)
         """Return a number below ``bound``, from a hash of the name and the number of draws so far."""
         self.count += 1
         digest = hashlib.sha256(f"{self.name}/{self.count}".encode()).digest()
@@ -122,7 +122,7 @@ def find_sample_outcomes(game: Game, theme: Theme, tries: int = 4000) -> SampleO
 
 def find_doubled_outcome(game: Game, tries: int = 400) -> Outcome | None:
     """Return the outcome of a game whose win was doubled once and then collected, or None if there is none."""
-    if game.find_most_after_double_up(1) == 1:
+    if game.find_highest_win_after_double_up(1) == 1:
         return None
     wager = game.build_wager(max(game.bet_options))
     for number in range(tries):

@@ -17,8 +17,8 @@ from typing import Final, Self
 from egm.errors import OperatorError
 from egm.record_codec import from_json, to_json
 from meters import Journal, Transaction, Transfer
-from paytables import Game, RecordingDraw
-from paytables.contract import Draw, Json
+from paytables import Game, RecordingDrawSource
+from paytables.contract import DrawSource, Json
 from paytables.keno import claims
 from paytables.keno.claims import (
     ClaimPayment,
@@ -175,7 +175,7 @@ class KenoOffice:
 
     # ------------------------------------------------------------------ tickets
     def sell(
-        self, request: Mapping[str, Json], draw: Draw, *, station: str, is_paid: bool = True
+        self, request: Mapping[str, Json], draw: DrawSource, *, station: str, is_paid: bool = True
     ) -> TicketRecord:
         """Record the selections of a slip as a ticket, and return the ticket to print (ss. 80 to 82).
 
@@ -267,7 +267,7 @@ class KenoOffice:
         )
         return number
 
-    def hold_draw(self, draw: Draw) -> DrawResult:
+    def hold_draw(self, draw: DrawSource) -> DrawResult:
         """Draw the numbers of the draw whose sales are closed, and settle its tickets.
 
         If the prizes exceed the draw's limit, they are reduced so that all tickets share the limit. Raises
@@ -275,7 +275,7 @@ class KenoOffice:
         """
         number, tickets = self._list_tickets_of_draw()
         definition = self.rules.definition
-        recording = RecordingDraw(draw)
+        recording = RecordingDrawSource(draw)
         every_bonus = build_options(definition, [bonus.id for bonus in definition.bonus])
         drawn_balls = self.rules.draw_balls(recording, every_bonus)
         prizes = self._compute_prizes(tickets, drawn_balls)

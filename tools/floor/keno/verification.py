@@ -12,7 +12,7 @@ from typing import Final, cast
 from egm.errors import LocalError, OperatorError
 from egm.record_codec import from_json
 from meters import Journal, StoredEntry, Transaction
-from paytables import Game, PaytableError, ReplayDraw
+from paytables import Game, PaytableError, ReplayDrawSource
 from paytables.contract import Json
 from paytables.keno.claims import PresentedTicket, TicketCondition, TicketRecord, TicketState
 from tools.floor.keno.entries import (
@@ -97,7 +97,7 @@ class _Verifier:
                 sold = TicketRecord.from_json(state[f"{TICKET_KEY_PREFIX}{record.number}"])
                 office.sell(
                     sold.paper.request,
-                    ReplayDraw(()),  # a quick pick has its numbers already
+                    ReplayDrawSource(()),  # a quick pick has its numbers already
                     station=record.station,
                     is_paid=sold.state is TicketState.PAID,
                 )
@@ -108,7 +108,7 @@ class _Verifier:
             case SalesClosed():
                 office.close_sales()
             case DrawHeld():
-                office.hold_draw(ReplayDraw(record.draws))
+                office.hold_draw(ReplayDrawSource(record.draws))
             case DrawFailed():
                 office.fail_draw(record.reason)
             case TicketClaimed():

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterator, Mapping
 from typing import Final
 
-from paytables import BetAnalysis, Choice, Decision, RecordingDraw, play_with_answers
+from paytables import BetAnalysis, Choice, Decision, RecordingDrawSource, play_with_answers
 from paytables.blackjack.rules import BlackjackRules
 from paytables.blackjack.schema import INSURANCE, MAIN
 from paytables.reels.rules import ReelRules
@@ -72,7 +72,7 @@ def _play_game(
 
     Return the number of decisions, and whether any draw could have had more than one result.
     """
-    draw = RecordingDraw(case.draw)
+    draw = RecordingDrawSource(case.draw)
     game, decision_count = case.game.with_table_state(bet.table), 0
     wager = build_wager(game, bet)
 
@@ -126,9 +126,9 @@ def prizes_at_every_bet(case: Case) -> Iterator[Finding]:
     distribution of wins for a bet, games are played until one wins.
     """
     requirements = ("B-12", "B-17", "C-22")
-    not_bought = case.analysis.list_prizes_not_bought()
+    not_bought = case.analysis.list_prizes_unavailable_by_bet()
     for bet in case.analysis.bets:
-        prizes_never_won = ", ".join(f"{p.where} {p.name}" for p in bet.never_won)
+        prizes_never_won = ", ".join(f"{p.stage_or_spot} {p.name}" for p in bet.prizes_never_won)
         evidence, status = f"{format_count(len(bet.prizes), 'prize')}", status_from_check(ok=bet.rtp > 0)
         if not bet.prizes:
             wins = sorted(
@@ -171,7 +171,7 @@ def _count_games_to_win(case: Case, bet: BetAnalysis) -> int:
 
 def pay_tables(case: Case) -> Iterator[Finding]:
     """Check that the game's exact figures state the odds of every row of a displayed pay table (B-12)."""
-    rows_with_odds = {(prize.name, prize.where) for bet in case.analysis.bets for prize in bet.prizes}
+    rows_with_odds = {(prize.name, prize.stage_or_spot) for bet in case.analysis.bets for prize in bet.prizes}
     rows_with_odds |= {(prize.name, "") for bet in case.analysis.bets for prize in bet.prizes}
     play_spots = {MAIN, INSURANCE} if isinstance(case.game.rules, BlackjackRules) else set()
     rows = case.game.build_presentation().get("pays")

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any, Final
 
-from paytables import Depth, Game, analyse
+from paytables import AnalysisDepth, Game, analyse
 
 #: The location of a value in a definition: the keys that lead to it.
 Path = tuple[str, ...]
@@ -74,7 +74,7 @@ def classify_changes(old: Game, new: Game) -> tuple[ApprovalKind, tuple[Change, 
 
 def _list_bet_figures(game: Game) -> list[tuple[str, int, str]]:
     """Return each bet of a game with its cost in credits and its exact return as text, sorted."""
-    bets = analyse(game, Depth.RETURN).bets
+    bets = analyse(game, AnalysisDepth.RETURN).bets
     return sorted((bet.bet, bet.cost_credits, str(bet.rtp_with_progressives)) for bet in bets)
 
 

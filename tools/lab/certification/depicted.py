@@ -12,7 +12,7 @@ from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Final
 
-from paytables import BetAnalysis, Choice, Decision, Game, RecordingDraw, Wager
+from paytables import BetAnalysis, Choice, Decision, Game, RecordingDrawSource, Wager
 from paytables.contract import DIE_FACES, Play
 from paytables.game import Rules
 from paytables.keno.rules import KenoRules
@@ -116,7 +116,7 @@ class _ScriptedDraws:
     draw_count: int = 0
     """The number of draws made."""
 
-    def below(self, bound: int, purpose: str) -> int:  # noqa: ARG002 (the draw is the same for every purpose)
+    def draw_below(self, bound: int, purpose: str) -> int:  # noqa: ARG002 (the draw is the same for every purpose)
         """Return the next scripted value; after them 0, or ``bound - 1`` if ``ends_with_highest``."""
         self.draw_count += 1
         if self.draw_count <= len(self.values):
@@ -202,7 +202,7 @@ def _iter_played_rounds(case: Case) -> Iterator[_PlayedRound]:
         game = case.game if bet.table is None else case.game.with_table_state(bet.table)
         wager = build_wager(game, bet)
         for policy in OPTION_BY_POLICY.values():
-            draw = RecordingDraw(case.draw)
+            draw = RecordingDrawSource(case.draw)
             play, answer, decisions = game.play(wager, draw), None, 0
             try:
                 while True:
@@ -298,7 +298,7 @@ def _check_reels(case: Case, rules: ReelRules) -> Iterator[Finding]:
                 status, evidence = Status.NOTED, f"{len(weights)} stops that are not equally likely"
             yield Finding("depicted-odds", _REQUIREMENTS, status, f"{name}, reel {reel + 1}: {evidence}")
         if isinstance(stage, WheelBonus):
-            draw = RecordingDraw(case.draw)
+            draw = RecordingDrawSource(case.draw)
             parts = len(stage.run(draw).display["parts"])
             real = [bound for bound, _, _ in draw.records] == [parts]
             displayed_parts = [

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TypeAlias
 
 from egm.profiles import Profile
-from paytables import Analysis, Draw, Game
+from paytables import Analysis, DrawSource, Game
 
 
 class Status(StrEnum):
@@ -53,7 +53,7 @@ class Case:
     """Library id of the game definition, or the path of its file."""
     analysis: Analysis
     profile: Profile
-    draw: Draw
+    draw: DrawSource
     """The source of random numbers for simulated games."""
     games: int
     """Number of games to simulate for each bet."""

@@ -19,8 +19,8 @@ from paytables import (
     Choice,
     Decision,
     Game,
-    RecordingDraw,
-    ReplayDraw,
+    RecordingDrawSource,
+    ReplayDrawSource,
     Wager,
     load_game,
     play_with_answers,
@@ -71,13 +71,13 @@ def return_floor(case: Case) -> Iterator[Finding]:
     counted_part = case.profile.progressives.counted
     bet_below_floor = floor.find_bet_below(
         {
-            bet.bet: bet.compute_rtp_counting(counted_part)
+            bet.bet: bet.compute_rtp_including_levels(counted_part)
             for bet in case.analysis.bets
             if not bet.is_covered_by_players
         }
     )
     for bet in case.analysis.bets:
-        rtp = bet.compute_rtp_counting(counted_part)
+        rtp = bet.compute_rtp_including_levels(counted_part)
         counted_text = f" ({counted_part} of its progressives counted)" if bet.progressives else ""
         yield Finding(
             "return-floor",
@@ -90,7 +90,7 @@ def return_floor(case: Case) -> Iterator[Finding]:
 
 def levy(case: Case) -> Iterator[Finding]:
     """State the levy (the venue's share) of a game in which players play against each other (Monaco art. 19.3)."""
-    share = case.game.rules.levy
+    share = case.game.rules.levy_rate
     if share is not None:
         introduction = "players play against each other: the certified figure is the levy of"
         yield Finding(
@@ -139,7 +139,7 @@ def largest_win(case: Case) -> Iterator[Finding]:
     prizes = tuple((bet.max_win_credits, bet.cost_credits) for bet in case.analysis.bets)
     findings = []
     for cents in case.game.denominations_cents:
-        if min(map(case.game.round_cost, case.game.bet_options)) * cents > rules.bet_limit_cents:
+        if min(map(case.game.compute_round_cost, case.game.bet_options)) * cents > rules.bet_limit_cents:
             continue  # reported by the rule of bets
         largest_cents = compute_largest_win_cents(case.game, cents, rules.bet_limit_cents, prizes)
         if largest_cents is None:
@@ -187,7 +187,8 @@ def progressive_levels(case: Case) -> Iterator[Finding]:
         for share in bet.progressives:
             even = share.break_even_credits
             parts = "".join(
-                f", {format_percent(part)} of it {format_one_in(rate)}" for part, rate in share.shares.items()
+                f", {format_percent(part)} of it {format_one_in(rate)}"
+                for part, rate in share.partial_hit_rates.items()
             )
             yield Finding(
                 "progressive-levels",
@@ -361,7 +362,7 @@ def _format_no_award(bet: BetAnalysis) -> str:
 def _format_award(award: DisclosedAward) -> str:
     """Return a rare award as text: its stage, its name and its odds."""
     top = "top award " if award.is_top else ""
-    return f"{top}{award.where} {award.name} {format_one_in(award.rate)}".replace("  ", " ").strip()
+    return f"{top}{award.stage_or_spot} {award.name} {format_one_in(award.rate)}".replace("  ", " ").strip()
 
 
 def return_by_stake(case: Case) -> Iterator[Finding]:
@@ -392,7 +393,7 @@ def bet_limit(case: Case) -> Iterator[Finding]:
     """
     limit, layout = case.profile.play.bet_limit_cents, case.game.rules.list_spots()
     for cents in case.game.denominations_cents:
-        allowed_bets = [n for n in case.game.bet_options if case.game.round_cost(n) * cents <= limit]
+        allowed_bets = [n for n in case.game.bet_options if case.game.compute_round_cost(n) * cents <= limit]
         every_bet = format_count(len(case.game.bet_options), "bet")
         bets = f"{len(allowed_bets)} of {every_bet} within {format_count(limit, 'cent')}"
         yield Finding(
@@ -533,7 +534,7 @@ def replay(case: Case) -> Iterator[Finding]:
         return
     for n in range(games):
         game, wager = _choose_replayed_wager(case, n)
-        draw = RecordingDraw(case.draw)
+        draw = RecordingDrawSource(case.draw)
         choices: list[Choice] = []
 
         def repeat_choice(decision: Decision, recorded_choices: list[Choice] = choices) -> Choice:
@@ -542,7 +543,7 @@ def replay(case: Case) -> Iterator[Finding]:
             return recorded_choices[-1]
 
         outcome = play_with_answers(game.play(wager, draw), wager, repeat_choice)
-        replayed = play_with_choices(game.play(wager, ReplayDraw(draw.records)), wager, choices)
+        replayed = play_with_choices(game.play(wager, ReplayDrawSource(draw.records)), wager, choices)
         if replayed.to_json() != outcome.to_json():
             yield Finding("replay", ("B-08", "B-11"), Status.FAIL, f"game {n + 1} of {games} differs")
             return

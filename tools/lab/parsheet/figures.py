@@ -42,9 +42,9 @@ def list_notes(bet: BetAnalysis) -> tuple[str, ...]:
             "the credits of a prize are those of a win without a multiplier; its mean credits and its return"
             " count wins as they are paid, with the multipliers of symbols, free games, falls, respins and bonuses"
         )
-    if bet.raised_credits:
+    if bet.mean_raise_credits:
         notes.append(
-            f"a round adds {float(bet.raised_credits):.4f} credits to the bet on average (doubles, splits,"
+            f"a round adds {float(bet.mean_raise_credits):.4f} credits to the bet on average (doubles, splits,"
             " raises): every win on this sheet, including the highest, is the amount returned minus the amount added"
         )
     return tuple(notes)

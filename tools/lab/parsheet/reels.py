@@ -192,13 +192,13 @@ def _build_double_up_sheet(table: DoubleUp, analysis: Analysis) -> Sheet:
         ("highest win of a round, credits", table.most_credits),
     ]
     for bet in analysis.bets:
-        if bet.doubled is not None:
+        if bet.double_up is not None:
             facts.append((f"bet {bet.bet}, level 1: highest win of a game, credits", bet.win_max_credits))
             facts.append(
-                (f"bet {bet.bet}, level 1: variance, always doubled", to_exact_data(bet.doubled.variance))
+                (f"bet {bet.bet}, level 1: variance, always doubled", to_exact_data(bet.double_up.variance))
             )
-            if bet.doubled.distribution is not None:
-                wins = bet.doubled.distribution.compute_chance_of_at_least(1)
+            if bet.double_up.distribution is not None:
+                wins = bet.double_up.distribution.compute_chance_of_at_least(1)
                 facts.append((f"bet {bet.bet}, level 1: hit frequency, always doubled", to_exact_data(wins)))
     facts += [
         (

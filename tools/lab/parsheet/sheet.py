@@ -12,7 +12,7 @@ from paytables import Analysis, BetAnalysis, Game, WinDistribution
 from paytables.analysis import (
     CONFIDENCE_BAND_GAMES,
     CONFIDENCE_QUANTILES,
-    ProgressiveShare,
+    ProgressiveFigures,
     compute_confidence_band,
     compute_volatility_index,
 )
@@ -57,7 +57,7 @@ def build_sheet(game: Game, analysis: Analysis, limits: OddsLimits = ONTARIO_LIM
         "help": game.help,
         "departures": list(game.departures),
         "exact": analysis.exact,
-        "levy": to_exact_data(game.rules.levy),
+        "levy": to_exact_data(game.rules.levy_rate),
         "minimum_return": to_exact_data(analysis.minimum_rtp),
         "maximum_return": to_exact_data(analysis.maximum_rtp),
         "return_of_the_worst_play": to_exact_data(analysis.worst_rtp),
@@ -87,7 +87,7 @@ def build_bet_sheet(bet: BetAnalysis, denominations_cents: tuple[int, ...] = ())
         "cost_credits": bet.cost_credits,
         "cycle": bet.cycle,
         "return": to_exact_data(bet.rtp),
-        "return_with_progressives_at_reset": to_exact_data(bet.compute_rtp_counting("reset")),
+        "return_with_progressives_at_reset": to_exact_data(bet.compute_rtp_including_levels("reset")),
         "return_with_progressives_and_increments": to_exact_data(bet.rtp_with_progressives),
         "hit_frequency": to_exact_data(bet.hit_probability),
         "win_of_the_bet_or_more": to_exact_data(bet.return_bet_probability),
@@ -95,12 +95,12 @@ def build_bet_sheet(bet: BetAnalysis, denominations_cents: tuple[int, ...] = ())
         "variance_credits": to_exact_data(bet.variance),
         "sigma_bets": bet.sigma,
         "max_win_credits": bet.max_win_credits,
-        "mean_added_credits": to_exact_data(bet.raised_credits),
+        "mean_added_credits": to_exact_data(bet.mean_raise_credits),
         **_build_always_doubled_figures(bet),
         "max_win_odds": to_exact_data(bet.max_win_probability),
         "prizes": [
             {
-                "stage": p.where,
+                "stage": p.stage_or_spot,
                 "prize": p.name,
                 "credits": p.credits,
                 "mean_credits": to_exact_data(p.compute_mean_credits(bet.cost_credits)),
@@ -144,7 +144,7 @@ def build_bet_sheet(bet: BetAnalysis, denominations_cents: tuple[int, ...] = ())
     }
 
 
-def _describe_level(p: ProgressiveShare) -> dict[str, Any]:
+def _describe_level(p: ProgressiveFigures) -> dict[str, Any]:
     """Return a progressive level's share of a bet's return as JSON data."""
     return {
         "level": p.level,
@@ -153,13 +153,13 @@ def _describe_level(p: ProgressiveShare) -> dict[str, Any]:
         "return_at_reset": to_exact_data(p.rtp_at_reset),
         "increment": to_exact_data(p.increment),
         "break_even_credits": to_exact_data(p.break_even_credits),
-        "shares": {str(share): to_exact_data(rate) for share, rate in p.shares.items()},
+        "shares": {str(share): to_exact_data(rate) for share, rate in p.partial_hit_rates.items()},
     }
 
 
 def _build_always_doubled_figures(bet: BetAnalysis) -> dict[str, Any]:
     """Return a bet's figures for a player who doubles up every win as often as the rules allow."""
-    doubled = bet.doubled
+    doubled = bet.double_up
     return {
         "most_credits_after_double_up": None if doubled is None else bet.win_max_credits,
         "variance_when_always_doubled": None if doubled is None else to_exact_data(doubled.variance),
@@ -182,7 +182,12 @@ def build_award_sheet(bet: BetAnalysis, limits: OddsLimits) -> dict[str, Any]:
     def list_rows(listed_awards: list[Any]) -> list[dict[str, Any]]:
         """Return these awards as JSON rows: the stage, the award, its credits, and its rate per game."""
         return [
-            {"stage": a.where, "award": a.name, "credits": a.credits, "per_game": to_exact_data(a.rate)}
+            {
+                "stage": a.stage_or_spot,
+                "award": a.name,
+                "credits": a.credits,
+                "per_game": to_exact_data(a.rate),
+            }
             for a in listed_awards
         ]
 
@@ -239,5 +244,5 @@ def build_win_classes(distribution: WinDistribution, cost: int) -> dict[str, Any
     return {
         "nothing": to_exact_data(no_win_probability),
         "classes": rows,
-        "left_out": to_exact_data(distribution.tail),
+        "left_out": to_exact_data(distribution.unlisted_probability),
     }

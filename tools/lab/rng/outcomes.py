@@ -13,7 +13,7 @@ from functools import cache
 from itertools import accumulate
 from typing import Any, Final, TypeAlias
 
-from paytables import Draw, load_game
+from paytables import DrawSource, load_game
 from paytables.cards import Shoe
 from paytables.contract import draw_weighted_index, throw_dice
 from paytables.keno.draws import draw_numbers
@@ -28,7 +28,7 @@ from tools.lab.rng.errors import InvalidSample, InvalidWeights
 #: Plays drawn at once by the bulk code.
 _PLAYS_AT_ONCE: Final = 10_000
 
-Deal: TypeAlias = Callable[[Draw], Sequence[int]]
+Deal: TypeAlias = Callable[[DrawSource], Sequence[int]]
 """The type of a game's own function that draws the numbers of one play."""
 
 
@@ -53,15 +53,15 @@ class Numbers:
         """Return the bounds of the draws of one play, in order."""
         return (self.bound,) * self.positions
 
-    def draw(self, draws: Draw) -> list[int]:
+    def draw(self, draws: DrawSource) -> list[int]:
         """Draw the numbers of one play."""
         if self.deal is not None:
             return list(self.deal(draws))
-        return [draws.below(self.bound, f"position {i}") for i in range(self.positions)]
+        return [draws.draw_below(self.bound, f"position {i}") for i in range(self.positions)]
 
     def draw_many(self, draws: BulkDraws, plays: int) -> Array:
         """Draw ``plays`` plays; return an array of shape (plays, positions)."""
-        return draws.below(self.bound, plays * self.positions).reshape(plays, self.positions)
+        return draws.draw_below(self.bound, plays * self.positions).reshape(plays, self.positions)
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,7 +85,7 @@ class Selection:
         """Return the bounds of the draws of one play, in order."""
         return list_selection_bounds(self.population, self.picks)
 
-    def draw(self, draws: Draw) -> list[int]:
+    def draw(self, draws: DrawSource) -> list[int]:
         """Draw the numbers of one play."""
         if self.deal is not None:
             return list(self.deal(draws))
@@ -113,7 +113,7 @@ class Weighted:
             count, weight_sum = len(self.weights), sum(self.weights)
             raise InvalidWeights(f"{count} weights sum to {weight_sum}; the stated total is {self.total}")
 
-    def draw(self, draws: Draw) -> list[int]:
+    def draw(self, draws: DrawSource) -> list[int]:
         """Draw the index of one play, and return it in a list."""
         return [draw_weighted_index(draws, self.weights, "weighted")]
 
@@ -134,14 +134,14 @@ def _build_reel_numbers(stops: int, reels: int) -> Numbers:
         columns=(), column_at=(), components=(), graph=WinGraph(),
     )  # fmt: skip
 
-    def spin_reels(draws: Draw) -> Sequence[int]:
+    def spin_reels(draws: DrawSource) -> Sequence[int]:
         """Draw the stop of each reel for one spin; return the stops."""
         return spun.spin(draws)
 
     return Numbers(stops, reels, spin_reels)
 
 
-def _throw_dice(draws: Draw) -> list[int]:
+def _throw_dice(draws: DrawSource) -> list[int]:
     """Throw two dice as a game of craps does; return the faces, counted from 0."""
     return [face - 1 for face in throw_dice(draws, 2)]
 
@@ -152,13 +152,13 @@ def _load_roulette_rules() -> Any:
     return load_game("monaco-roulette-european").rules
 
 
-def _draw_pocket(draws: Draw) -> list[int]:
+def _draw_pocket(draws: DrawSource) -> list[int]:
     """Draw the pocket of a roulette wheel in which the ball stops."""
     _, _, pocket = _load_roulette_rules().draw_result(draws)
     return [pocket["part"]]
 
 
-def _deal_deck(draws: Draw) -> list[int]:
+def _deal_deck(draws: DrawSource) -> list[int]:
     """Deal a full deck, card by card."""
     shoe = Shoe.from_decks()
     return [shoe.deal(draws, f"card {n}") for n in range(1, shoe.cards_left + 1)]
