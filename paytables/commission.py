@@ -2,11 +2,11 @@
 
 from pydantic import Field
 
-from paytables.definition import PositiveInt, Strict
+from paytables.definition import PositiveInt, StrictTable
 from paytables.wording import format_count
 
 
-class Commission(Strict):
+class Commission(StrictTable):
     """A commission on a won stake: ``credits`` for each ``of`` credits staked.
 
     A remainder of less than ``of`` credits is charged like ``of`` credits.
@@ -30,7 +30,7 @@ class Commission(Strict):
         }
 
 
-class CommissionPer(Commission):
+class BaccaratCommission(Commission):
     """A commission of a baccarat game, whose key ``per`` is the number of credits staked for each credit taken.
 
     Québec s.32 counts 5 % of the stake, or of the next higher multiple of ten: if ten dollars are 20 credits,

@@ -53,7 +53,7 @@ def find_smallest_bets_with(spots: Mapping[str, Spot], spot: Spot, credits_: int
         bets = more_bets
 
 
-def find_first_stakes(spots: Mapping[str, Spot]) -> set[int]:
+def find_minimum_stakes(spots: Mapping[str, Spot]) -> set[int]:
     """Return, for each open spot, the total cost in credits of its minimum bet with all bets that it requires."""
     return {
         sum(find_smallest_bets_with(spots, spot, spot.bet_min).values())

@@ -70,7 +70,9 @@ PositiveInt = Annotated[int, Field(strict=True, gt=0, le=DEFINITION_CREDITS_MAX)
 #: A number of credits or things, zero included.
 NaturalInt = Annotated[int, Field(strict=True, ge=0, le=DEFINITION_CREDITS_MAX)]
 #: A text of at least one character that a screen can display.
-Words = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1), AfterValidator(check_readable)]
+DisplayText = Annotated[
+    str, StringConstraints(strip_whitespace=True, min_length=1), AfterValidator(check_readable)
+]
 
 
 def _split_words(value: Any) -> Any:
@@ -81,27 +83,31 @@ def _split_words(value: Any) -> Any:
 #: JSON Schema of a list that may also be written as one text.
 _WORD_LIST_SCHEMA = {"anyOf": [{"type": "string"}, {"type": "array", "items": {"type": "string"}}]}
 #: The symbols of a reel strip in order: a list, or one text separated by spaces.
-Strip = Annotated[tuple[Identifier, ...], BeforeValidator(_split_words), WithJsonSchema(_WORD_LIST_SCHEMA)]
+IdentifierList = Annotated[
+    tuple[Identifier, ...], BeforeValidator(_split_words), WithJsonSchema(_WORD_LIST_SCHEMA)
+]
 #: A list of words, or one text separated by spaces.
-Listed = Annotated[tuple[Words, ...], BeforeValidator(_split_words), WithJsonSchema(_WORD_LIST_SCHEMA)]
+WordList = Annotated[
+    tuple[DisplayText, ...], BeforeValidator(_split_words), WithJsonSchema(_WORD_LIST_SCHEMA)
+]
 
 
-class Strict(BaseModel):
+class StrictTable(BaseModel):
     """Base class of the tables in a game definition: unknown keys are refused, and a read table is immutable."""
 
     model_config = ConfigDict(defer_build=True, frozen=True, extra="forbid")
 
 
-class Text(Strict):
+class Text(StrictTable):
     """A text of a definition in every language of the machine; none may be missing."""
 
-    en: Words
+    en: DisplayText
     """The English text."""
-    fr: Words
+    fr: DisplayText
     """The French text."""
 
 
-class Header(Strict):
+class Header(StrictTable):
     """The ``[game]`` table at the beginning of every game definition: id, family, title, help text and more."""
 
     id: Identifier
@@ -125,11 +131,11 @@ class Header(Strict):
         tuple[PositiveInt, ...], Field(min_length=1), AfterValidator(check_ascending)
     ]
     """The denominations that the game may be offered in, in minor units."""
-    author: Words | None = None
+    author: DisplayText | None = None
     """The author of the definition, or None."""
 
 
-class Art(Strict):
+class GameArt(StrictTable):
     """The game's own pictures and sounds, which replace the machine's defaults (:mod:`paytables.assets`)."""
 
     look: Identifier | None = Field(None, description="the look and the sounds of `egm game art`")
@@ -157,7 +163,7 @@ class Art(Strict):
 _PAYS_PLACEHOLDER: Final = "{pays}"
 
 
-class Definition(Strict):
+class Definition(StrictTable):
     """The part of a game definition that every family has; a family adds its own tables.
 
     ``{pays}`` in a language's help text is replaced by :meth:`format_pay_table_rows`, one paragraph per row,
@@ -166,7 +172,7 @@ class Definition(Strict):
 
     game: Header
     """The id, version and texts of the game."""
-    art: Art = Art()
+    art: GameArt = GameArt()
     """The game's own pictures and sounds."""
 
     def format_pay_table_rows(self) -> Mapping[str, Sequence[str]]:
@@ -269,7 +275,7 @@ def _describe_unknown_key(model: type[BaseModel], data: Any, loc: tuple[int | st
     """Return the error message for an unknown key of a definition, with the most similar permitted key."""
     table = data
     for part in key.split(".")[:-1]:
-        table = table[int(part)] if isinstance(table, list | tuple) else _find_by_text(table, part)
+        table = table[int(part)] if isinstance(table, list | tuple) else _get_by_key_text(table, part)
     name = str(loc[-1])
     other_keys = {str(k) for k in table} - {name} if isinstance(table, Mapping) else set()
     tables = [frozenset(known) for known in _iter_tables(model)]
@@ -278,7 +284,7 @@ def _describe_unknown_key(model: type[BaseModel], data: Any, loc: tuple[int | st
     return f"unknown key `{name}`" + (f"; did you mean `{near[0]}`?" if near else "")
 
 
-def _find_by_text(table: Any, part: str) -> Any:
+def _get_by_key_text(table: Any, part: str) -> Any:
     """Return the value whose key in a parsed table equals ``part`` as text; an empty table if there is none."""
     return next((value for key, value in table.items() if str(key) == part), {})
 

@@ -49,5 +49,5 @@ class AnalysisError(PaytableError):
     """Error: a figure of a game cannot be computed; the text names it and the reason."""
 
 
-class BeyondReach(AnalysisError):
+class BeyondExactAnalysis(AnalysisError):
     """Error: an exact figure of a game would take too much time or memory; a simulation can estimate it."""

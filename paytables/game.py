@@ -23,8 +23,8 @@ from paytables.contract import (
     Json,
     LevelParticipation,
     Outcome,
-    Play,
     PrizeInKind,
+    RoundSteps,
     Settlement,
     Spot,
     TimeCharge,
@@ -76,7 +76,7 @@ class Rules(Protocol):
     def build_wager(self, credits_: int, **options: Json) -> Wager:
         """Return the game's wager of that many credits. Raises WagerError if the game does not offer it."""
 
-    def play(self, wager: Wager, draw: DrawSource) -> Play:
+    def play(self, wager: Wager, draw: DrawSource) -> RoundSteps:
         """Play one round of the game: a generator of steps (:mod:`paytables.contract.round`)."""
 
     def list_spots(self) -> tuple[Spot, ...]:
@@ -237,7 +237,7 @@ class Game:
     """The definition as canonical JSON; the same game can be built from it again."""
     source: Source | None = field(default=None, compare=False)
     """The definition file as it was read, or None for a game made from data."""
-    art: definition.Art = field(default=definition.Art(), compare=False)
+    art: definition.GameArt = field(default=definition.GameArt(), compare=False)
     """The game's own pictures and sounds."""
     assets: Mapping[str, Source] = field(default_factory=dict, compare=False)
     """The game's own pictures and sounds by file name, as they were read; empty for a game made from data."""
@@ -294,7 +294,7 @@ class Game:
         """Return the most credits that a round with this bet can cost, raises of the certified strategy included."""
         return credits_ + self.rules.compute_reserve(self.rules.build_wager(credits_))
 
-    def play(self, wager: Wager, draw: DrawSource) -> Play:
+    def play(self, wager: Wager, draw: DrawSource) -> RoundSteps:
         """Play one round of the game: a generator of steps that returns the outcome."""
         return self.rules.play(wager, draw)
 
@@ -470,14 +470,14 @@ def _iter_help_figure_remarks(game: Game) -> Iterator[DefinitionRemark]:
     """Yield a remark on each number in a game's help text that occurs neither in its definition nor in its pays."""
     known_names = (
         prose.find_numbers_in_definition(game.text)
-        | prose.find_figures(*game.rules.explain_pays())
+        | prose.find_mentioned_numbers(*game.rules.explain_pays())
         | find_family(game.family).help_figures
     )
     for code, text in prose.read_help_texts(game.text).items():
         if strange := [
             figure
             for figure in prose.list_written_numbers(text)
-            if not any(reading <= known_names for reading in prose.find_readings(figure))
+            if not any(reading <= known_names for reading in prose.parse_written_number(figure))
         ]:
             words = f"mentions {', '.join(dict.fromkeys(strange))}, which is not a number of the game"
             yield DefinitionRemark(f"game.help.{code}", words)

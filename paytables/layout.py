@@ -21,7 +21,7 @@ from pydantic import BeforeValidator, Field, WithJsonSchema, model_validator
 from paytables import companions, exposure
 from paytables.analysis import AnalysisDepth, BetAnalysis, PrizeFigures, WinDistribution
 from paytables.contract import Bet, Json, Settlement, Spot, Wager
-from paytables.definition import Definition, Identifier, PositiveInt, Strict, Text
+from paytables.definition import Definition, Identifier, PositiveInt, StrictTable, Text
 from paytables.errors import DefinitionError, WagerError
 from paytables.tableless import TablelessRules
 from paytables.wording import format_count
@@ -107,7 +107,7 @@ def _parse_odds(value: Any) -> Any:
 
 
 #: Odds as a definition writes them.
-Pay: TypeAlias = Annotated[
+WrittenOdds: TypeAlias = Annotated[
     Odds,
     BeforeValidator(_parse_odds),
     WithJsonSchema({"type": "string", "pattern": f"^{ODDS_PATTERN.pattern}$"}),
@@ -124,7 +124,7 @@ class SpotLimits(TypedDict):
     required_multiple_max: int | None
 
 
-class Limits(Strict):
+class Limits(StrictTable):
     """The smallest and the largest amount of one bet, and the step between permitted amounts."""
 
     least: PositiveInt = 1
@@ -161,7 +161,7 @@ class Limits(Strict):
         return self
 
 
-class TableLimits(Strict):
+class TableLimits(StrictTable):
     """Limits of a whole game table: how many seats play together, and what one seat may stake and win."""
 
     seats: Annotated[int, Field(strict=True, ge=1, le=SEATS_MAX)] = 1
@@ -180,12 +180,12 @@ class TableLimits(Strict):
     """How long a table of several seats takes bets, from the first bet on."""
 
     @property
-    def common_seconds(self) -> int | None:
+    def shared_betting_seconds(self) -> int | None:
         """Return how many seconds several seats have to bet on one round, or None if only one seat plays."""
         return self.betting_seconds if self.seats > 1 else None
 
 
-class NamedWager(Strict):
+class NamedWager(StrictTable):
     """A wager that the table game offers by name (a form): credits on each of its spots, by spot id."""
 
     id: Identifier
@@ -476,7 +476,7 @@ class TableRules(TablelessRules):
         """Return the layout: spots and limits in the table's current state; each family implements it."""
         raise NotImplementedError
 
-    def with_state(self, **state: object) -> Self:
+    def with_table_fields(self, **state: object) -> Self:
         """Return a copy of these rules with other values of the fields that hold the table's state.
 
         The copy shares all cached values, so no cached value may depend on that state.
@@ -492,7 +492,7 @@ class TableRules(TablelessRules):
     @property
     def betting_seconds(self) -> int | None:
         """Return how many seconds several seats have to bet on one round, or None if only one seat plays."""
-        return self.table_layout.table.common_seconds
+        return self.table_layout.table.shared_betting_seconds
 
     @property
     def bet_options(self) -> tuple[int, ...]:
@@ -578,7 +578,7 @@ def settle_bet(
     return Settlement(result, credits_, spot=bet.spot, staked_credits=bet.credits, seat=bet.seat)
 
 
-def push_bet(bet: Bet, name: str = "push") -> Settlement:
+def settle_push(bet: Bet, name: str = "push") -> Settlement:
     """Return the settlement of a bet that is returned in full."""
     return Settlement(name, bet.credits, spot=bet.spot, staked_credits=bet.credits, seat=bet.seat)
 

@@ -15,8 +15,8 @@ from dataclasses import dataclass, replace
 from typing import Final, Self
 
 from paytables.contract import Bet, Choice, Outcome, Settlement, Spot, Step
-from paytables.definition import Strict, Text
-from paytables.layout import Limits, push_bet
+from paytables.definition import StrictTable, Text
+from paytables.layout import Limits, settle_push
 from paytables.seating import SeatedRules, ask_whether_all_staked
 
 #: The id of the bet to be the bank.
@@ -32,7 +32,7 @@ _BANK_TERMS_TEXTS: Final[Mapping[str, str]] = {
 }
 
 
-class PlayerBank(Strict):
+class PlayerBank(StrictTable):
     """The terms on which a player may be the bank (``[player_bank]``): name, and limits of the covering bet."""
 
     name: Text
@@ -151,7 +151,7 @@ def mirror_settlement(stake: Settlement, banker: int = 0) -> Settlement:
     """
     bet = Bet(BANK_SPOT, stake.staked_credits, banker)
     if stake.name == "push":
-        return push_bet(bet)
+        return settle_push(bet)
     is_lost = stake.name == "won"
     returned_credits = 0 if is_lost else 2 * bet.credits
     return Settlement(
@@ -197,7 +197,7 @@ class PlayerBankRules(SeatedRules):
             turn = BankTurn.from_json(table[BANK_SPOT], self.table_layout.table.seats)
         if turn == self.turn:
             return self
-        rules_after = self.with_state(turn=turn)
+        rules_after = self.with_table_fields(turn=turn)
         vars(rules_after).pop("table_layout", None)  # the layout depends on the turn
         return rules_after
 
@@ -207,7 +207,7 @@ class PlayerBankRules(SeatedRules):
         return {"bank": candidates[0]} if candidates else {}
 
     @property
-    def bank_owner(self) -> Mapping[str, object]:
+    def bank_owner_data(self) -> Mapping[str, object]:
         """Return the screen data of the bank's hand that say whether a player may hold it."""
         return {} if self.player_bank is None else {"held": True}
 
@@ -234,7 +234,7 @@ class PlayerBankRules(SeatedRules):
             unplayed = bet.credits if bet.spot == BANK_SPOT or bet.seat == banker else 0
             unplayed -= covered if (bet.seat, bet.spot) == (banker, BANK_SPOT) else 0
             if unplayed:
-                returned.append(push_bet(replace(bet, credits=unplayed), NOT_COVERED_SETTLEMENT))
+                returned.append(settle_push(replace(bet, credits=unplayed), NOT_COVERED_SETTLEMENT))
         player_bets = tuple(bet for bet in bets if bet.spot != BANK_SPOT and bet.seat != banker)
         return BankedRound(banker, player_bets, tuple(returned))
 
@@ -256,7 +256,7 @@ class PlayerBankRules(SeatedRules):
 
         The bank is offered to the same seat again.
         """
-        yield from (push_bet(bet, NOT_COVERED_SETTLEMENT) for bet in bets)
+        yield from (settle_push(bet, NOT_COVERED_SETTLEMENT) for bet in bets)
         return Outcome(display=display, table={BANK_SPOT: self.turn.to_json()})
 
     def build_table_after_bank(

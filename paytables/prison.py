@@ -44,7 +44,7 @@ class ImprisonedBet(Bet):
         return self.credits >> self.count
 
     @property
-    def may_stay(self) -> bool:
+    def can_stay(self) -> bool:
         """Return whether the stake may stay in prison; the next part to take back must be whole credits."""
         return self.count < self.credits.bit_length() and self.credits % (2 << self.count) == 0
 
@@ -99,7 +99,7 @@ def settle_or_imprison(
     return staying
 
 
-def settle_part_back(bet: ImprisonedBet) -> Settlement:
+def settle_partial_return(bet: ImprisonedBet) -> Settlement:
     """Return the settlement of a stake if the player takes a part back instead of leaving all of it in prison."""
     detail = {"part": f"1/{1 << bet.count}"}
     return Settlement(
@@ -113,12 +113,12 @@ def release_stake(bet: ImprisonedBet, *, won: bool) -> Settlement:
     return Settlement(name, credits_, spot=bet.spot, staked_credits=bet.credits, seat=bet.seat)
 
 
-def held_to_json(held_bets: Iterable[ImprisonedBet]) -> list[dict[str, object]]:
-    """Return bets that stay on the table as its state stores them; :func:`held_from_json` is the inverse."""
+def imprisoned_bets_to_json(held_bets: Iterable[ImprisonedBet]) -> list[dict[str, object]]:
+    """Return bets that stay on the table as its state stores them; :func:`imprisoned_bets_from_json` is the inverse."""
     return [{**bet.to_json(), "count": bet.count} for bet in held_bets]
 
 
-def held_from_json(
+def imprisoned_bets_from_json(
     data: Sequence[Mapping[str, object]], spots: Mapping[str, object], seats: int
 ) -> tuple[ImprisonedBet, ...]:
     """Return the held bets of a stored table state. Raises ValueError for a state that no round can leave."""

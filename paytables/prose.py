@@ -21,19 +21,19 @@ def list_written_numbers(text: str) -> list[str]:
     return _WRITTEN_NUMBER_PATTERN.findall(text)
 
 
-def find_readings(figure: str) -> tuple[set[int], set[int]]:
+def parse_written_number(figure: str) -> tuple[set[int], set[int]]:
     """Return the possible values of a written number, in two readings: ``"2 500"`` is {2500}, or {2, 500}."""
     parts = _PLAIN_NUMBER_PATTERN.findall(figure)
     return {int("".join(parts))}, {*map(int, parts)}
 
 
-def find_figures(*texts: str) -> set[int]:
+def find_mentioned_numbers(*texts: str) -> set[int]:
     """Return every number that the given texts mention; ``2 500`` counts both as 2500 and as 2 and 500."""
     return {
         number
         for text in texts
         for figure in list_written_numbers(text)
-        for number in set.union(*find_readings(figure))
+        for number in set.union(*parse_written_number(figure))
     }
 
 
@@ -64,7 +64,7 @@ def _find_numbers(data: object) -> set[int]:
     if isinstance(data, str):
         words = data.split()
         return {
-            *find_figures(data),
+            *find_mentioned_numbers(data),
             *map(int, _PLAIN_NUMBER_PATTERN.findall(data)),
             len(words),
             *Counter(words).values(),

@@ -17,7 +17,7 @@ from paytables.contract import (
     Choice,
     Decision,
     DrawSource,
-    Play,
+    RoundSteps,
     Step,
     Wager,
     filter_steps_for_seat,
@@ -32,14 +32,14 @@ class SeatedRules(TableRules):
     """Base class of the rules of games in which each seat has its own hand: one round, and each seat's view of it."""
 
     @abstractmethod
-    def play_seats(self, bets: Sequence[Bet], draw: DrawSource, viewer: int | None) -> Play:
+    def play_seats(self, bets: Sequence[Bet], draw: DrawSource, viewer: int | None) -> RoundSteps:
         """Play a round with the bets of every seat, as the seat ``viewer`` sees it.
 
         Cards that only other seats may see are face down in its cues, prompts and display. With ``viewer``
         None, one player plays alone and sees everything.
         """
 
-    def play(self, wager: Wager, draw: DrawSource) -> Play:
+    def play(self, wager: Wager, draw: DrawSource) -> RoundSteps:
         """Play a round: alone, or as one seat of several."""
         accepted = self.build_wager(wager.credits, **wager.options)
         bets, seat = (*accepted.bets, *accepted.bets_of_other_seats), accepted.seat
@@ -102,7 +102,7 @@ def describe_owner(seat: int, viewer: int | None) -> dict[str, object]:
     return {"seat": seat, "own": True} if seat == viewer else {"seat": seat}
 
 
-def may_see(seat: int, viewer: int | None) -> bool:
+def can_see_seat_cards(seat: int, viewer: int | None) -> bool:
     """Return whether the viewer of a round may see the cards that are dealt face down to a seat."""
     return viewer is None or seat == viewer
 

@@ -15,7 +15,7 @@ from pydantic import BeforeValidator, Field, WithJsonSchema
 
 from paytables.analysis import ProgressiveFigures
 from paytables.contract import LevelHit, LevelParticipation, PartialLevelHit
-from paytables.definition import Identifier, PositiveInt, Strict, Text
+from paytables.definition import Identifier, PositiveInt, StrictTable, Text
 from paytables.errors import DefinitionError
 from paytables.layout import ODDS_PATTERN, Limits, Odds
 from paytables.wording import format_count, format_known_names
@@ -32,14 +32,14 @@ def _parse_pay(value: object) -> object:
 
 
 #: Odds, or a percentage of the bet's progressive level.
-LevelPay: TypeAlias = Annotated[
+OddsOrLevelShare: TypeAlias = Annotated[
     Odds,
     BeforeValidator(_parse_pay),
     WithJsonSchema({"type": "string", "pattern": f"^(?:{ODDS_PATTERN.pattern}|{_PERCENT_PATTERN.pattern})$"}),
 ]
 
 
-class Progressive(Strict):
+class Progressive(StrictTable):
     """A progressive level that the bets on one spot feed and can win. The cabinet stores its meter and pays it."""
 
     id: Identifier

@@ -151,7 +151,7 @@ def _is_file(name: str) -> bool:
         return False
 
 
-def locate(name: str | Path, library: Path) -> Path:
+def locate_definition(name: str | Path, library: Path) -> Path:
     """Return the path of the file that an id of ``library`` or a path names, with links resolved.
 
     The file of a path need not exist. Raises :class:`DefinitionError` for a name that is neither.
@@ -187,7 +187,7 @@ def locate(name: str | Path, library: Path) -> Path:
 
 def read(name: str | Path, library: Path) -> Source:
     """Return a definition file by id or path, read once. Raises :class:`DefinitionError`."""
-    path = locate(name, library)
+    path = locate_definition(name, library)
     try:
         return Source(path, read_contents(path))
     except OSError as error:

@@ -27,7 +27,7 @@ from egm.tickets.model import Venue
 from meters import AppendResult, ExcessiveIncrement, Journal, Transaction, Transfer
 from meters.transaction import JSON
 from paytables import Game
-from paytables.companions import find_first_stakes
+from paytables.companions import find_minimum_stakes
 from rng import RandomService
 
 R = TypeVar("R")
@@ -336,7 +336,7 @@ class Machine:
         least = self._smallest_stake_cache.get(key)
         if least is None:
             spots = {spot.id: spot for spot in game.rules.list_spots()}
-            stakes = {*game.bet_options, *find_first_stakes(spots)}
+            stakes = {*game.bet_options, *find_minimum_stakes(spots)}
             allowed_stakes = (
                 credits_ for credits_ in stakes if credits_ * denomination_cents >= minimum_cents
             )

@@ -153,7 +153,7 @@ def _is_stake_possible(game: Game, play: LevelParticipation, denomination_cents:
     """
     spots = [spot for spot in game.rules.list_spots() if spot.id in play.spots]
     stake_cents = play.stake_credits * denomination_cents
-    return all(stake_cents in spot.stakes_cents(denomination_cents) for spot in spots)
+    return all(stake_cents in spot.list_stakes_cents(denomination_cents) for spot in spots)
 
 
 def has_prescribed_amounts(game: Game, wager: Wager, denomination_cents: int) -> bool:
@@ -173,7 +173,7 @@ def list_closed_spots(pools: ProgressivePools, game: Game, denomination_cents: i
     return tuple(
         spot.id
         for spot in game.rules.list_spots()
-        if spot.id in unavailable_spots or not spot.stakes_cents(denomination_cents)
+        if spot.id in unavailable_spots or not spot.list_stakes_cents(denomination_cents)
     )
 
 

@@ -18,12 +18,12 @@ from typing import Final, Literal, TypeAlias
 from pydantic import Field, model_validator
 
 from paytables.bank.dealing import build_table_after_round, open_shoe
-from paytables.bank.rules import BankRules, Hands, build_bank_family
+from paytables.bank.rules import BankRules, HandDescriptions, build_bank_family
 from paytables.bank.schema import BankBet, BankDefinition
-from paytables.cards.card import Card, Shoe, format_card, rank_of
-from paytables.commission import CommissionPer
-from paytables.contract import Bet, Cue, DrawSource, Outcome, Play, Settlement, Wager
-from paytables.layout import Odds, Pay, WeightedResult, push_bet, settle_bet
+from paytables.cards.card import Card, Shoe, format_card, get_rank
+from paytables.commission import BaccaratCommission
+from paytables.contract import Bet, Cue, DrawSource, Outcome, RoundSteps, Settlement, Wager
+from paytables.layout import Odds, WeightedResult, WrittenOdds, settle_bet, settle_push
 
 #: Points of each rank, two to ace.
 CARD_POINTS: Final = (2, 3, 4, 5, 6, 7, 8, 9, 0, 0, 0, 0, 1)
@@ -47,7 +47,9 @@ PlayerAndBank: TypeAlias = tuple[int, int]
 #: Whether the player's hand and the bank's begin with a pair.
 PairFlags: TypeAlias = tuple[bool, bool]
 #: What a baccarat bet is on.
-Kind = Literal["player", "bank", "tie", "player-pair", "bank-pair", "pairs", "player-dragon", "bank-dragon"]
+BaccaratBetKind = Literal[
+    "player", "bank", "tie", "player-pair", "bank-pair", "pairs", "player-dragon", "bank-dragon"
+]
 
 
 class BaccaratBet(BankBet):
@@ -58,13 +60,13 @@ class BaccaratBet(BankBet):
     ``margins`` on any other win; a tie of two naturals returns its stake.
     """
 
-    on: Kind
+    on: BaccaratBetKind
     """What the bet is on, such as a hand, the tie or a pair."""
-    pays_six: Pay | None = None
+    pays_six: WrittenOdds | None = None
     """The odds of a bet on the bank if the bank wins with six points; None: ``pays``."""
-    commission: CommissionPer | None = None
+    commission: BaccaratCommission | None = None
     """The commission on a won bet on the bank, or None."""
-    margins: dict[int, Pay] = Field({}, description="a dragon's odds by the margin won by")
+    margins: dict[int, WrittenOdds] = Field({}, description="a dragon's odds by the margin won by")
     """The odds of a dragon bonus bet, by the margin of a win without a natural."""
     three_cards_only: bool = False
     """Whether ``margins`` are paid only if the winning hand has three cards, as art. 13.9 literally says.
@@ -177,7 +179,7 @@ def settle_baccarat_bet(bet: Bet, rule: BaccaratBet, coup: BaccaratCoup) -> Sett
     if "pair" in rule.on:
         return _settle_pair_bet(bet, rule, coup.pairs)
     if coup.winner == "tie" and rule.on != "tie":
-        return push_bet(bet)
+        return settle_push(bet)
     if coup.winner != rule.on:
         return settle_bet(bet, None)
     if rule.pays_six is not None and coup.points[1] == 6:
@@ -204,7 +206,7 @@ def _settle_dragon_bet(bet: Bet, rule: BaccaratBet, coup: BaccaratCoup) -> Settl
     """Return the settlement of a dragon bonus: a natural or a winning margin pays, two tied naturals push."""
     hand = int(rule.on == "bank-dragon")
     if coup.is_natural(0) and coup.is_natural(1) and coup.winner == "tie":
-        return push_bet(bet)
+        return settle_push(bet)
     if coup.winner != ("player", "bank")[hand]:
         return settle_bet(bet, None)
     if coup.is_natural(hand):
@@ -223,7 +225,7 @@ class BaccaratRules(BankRules[BaccaratDefinition]):
         """Return every bet that this baccarat game offers."""
         return self.definition.bet
 
-    def list_named_hands(self) -> Hands:
+    def list_named_hands(self) -> HandDescriptions:
         """Return the player's and the bank's hand with their displayed names, which are those of the bets on them."""
         bets = reversed(self.list_bets())
         name_by_hand: dict[str, Mapping[str, str]] = {bet.on: bet.name.model_dump() for bet in bets}
@@ -239,7 +241,7 @@ class BaccaratRules(BankRules[BaccaratDefinition]):
         """Return the bets that this baccarat game offers, by their ids."""
         return {bet.id: bet for bet in self.definition.bet}
 
-    def play(self, wager: Wager, draw: DrawSource) -> Play:
+    def play(self, wager: Wager, draw: DrawSource) -> RoundSteps:
         """Play a round: deal both hands and their third cards, and settle every bet."""
         accepted = self.build_wager(wager.credits, **wager.options)
         rules = self.definition.shoe
@@ -253,7 +255,7 @@ class BaccaratRules(BankRules[BaccaratDefinition]):
             if count_points(hands[0]) < _PLAYER_STANDS_FROM:
                 yield _deal_card(hands, 0, shoe, draw)
                 third = hands[0][-1]
-            third_card_points = None if third is None else CARD_POINTS[rank_of(third)]
+            third_card_points = None if third is None else CARD_POINTS[get_rank(third)]
             if third_card_points in BANK_DRAW_TABLE[count_points(hands[1])]:
                 yield _deal_card(hands, 1, shoe, draw)
         coup = BaccaratCoup(
@@ -267,7 +269,7 @@ class BaccaratRules(BankRules[BaccaratDefinition]):
             "kind": "table",
             "felt": "cards",
             "result": coup.winner,
-            **({"new_shoe": True} if rules.does_shoe_carry_over and self.table is None else {}),
+            **({"new_shoe": True} if rules.is_shoe_carried_over and self.table is None else {}),
             "hands": [
                 {"id": name, "cards": [format_card(card) for card in hand], "says": str(count_points(hand))}
                 for name, hand in zip(("player", "bank"), hands, strict=True)
@@ -287,19 +289,19 @@ class BaccaratRules(BankRules[BaccaratDefinition]):
 
 def count_points(hand: Sequence[Card]) -> int:
     """Return the points of a baccarat hand: the last digit of the sum of its cards' values."""
-    return sum(CARD_POINTS[rank_of(card)] for card in hand) % 10
+    return sum(CARD_POINTS[get_rank(card)] for card in hand) % 10
 
 
 def _is_pair(hand: Sequence[Card]) -> bool:
     """Return whether the first two cards of a baccarat hand have the same rank."""
-    return rank_of(hand[0]) == rank_of(hand[1])
+    return get_rank(hand[0]) == get_rank(hand[1])
 
 
-def _deal_card(hands: tuple[list[Card], list[Card]], to: int, shoe: Shoe, draw: DrawSource) -> Cue:
-    """Deal a card to a baccarat hand (``to``: 0 the player's, 1 the bank's); return the animation cue."""
-    name = ("player", "bank")[to]
-    card = shoe.deal(draw, f"{name} card {len(hands[to]) + 1}")
-    hands[to].append(card)
+def _deal_card(hands: tuple[list[Card], list[Card]], hand_index: int, shoe: Shoe, draw: DrawSource) -> Cue:
+    """Deal a card to a baccarat hand (``hand_index``: 0 the player's, 1 the bank's); return the animation cue."""
+    name = ("player", "bank")[hand_index]
+    card = shoe.deal(draw, f"{name} card {len(hands[hand_index]) + 1}")
+    hands[hand_index].append(card)
     return Cue("deal", {"hand": name, "card": format_card(card)})
 
 
@@ -313,7 +315,7 @@ def compute_coup_chances(
     The player draws a third card with fewer than ``least_standing_points`` points.
     """
     ways_by_coup = Counter[tuple[PlayerAndBank, PlayerAndBank, PairFlags]]()
-    for coup, ways in _iter_ways(decks, least_standing_points):
+    for coup, ways in _iter_result_ways(decks, least_standing_points):
         ways_by_coup[coup] += ways
     total = ways_by_coup.total()
     return {BaccaratCoup(*coup): Fraction(ways, total) for coup, ways in ways_by_coup.items()}
@@ -327,7 +329,7 @@ _PACKED_COUNT_BITS: Final = 96
 _OrderSums: TypeAlias = tuple[int, int, int]
 
 
-def _iter_ways(
+def _iter_result_ways(
     decks: int, least_standing_points: int
 ) -> Iterator[tuple[tuple[PlayerAndBank, PlayerAndBank, PairFlags], int]]:
     """Yield every result of a baccarat round, with the number of orders of six cards that give it.

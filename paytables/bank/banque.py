@@ -24,13 +24,13 @@ from paytables.analysis import AnalysisDepth, BetAnalysis
 from paytables.bank.baccarat import CARD_POINTS, NATURAL_POINTS_MIN, count_points
 from paytables.bank.dealing import ShoeRules, build_table_after_round, open_shoe
 from paytables.bank.held_hands import DRAW_ANSWER, STAND_ANSWER, SeatHandsView
-from paytables.bank.rules import BANK_NAMES, BankRules, Hands, build_bank_family
+from paytables.bank.rules import BANK_NAMES, BankRules, HandDescriptions, build_bank_family
 from paytables.bank.schema import BankBet, BankDefinition
-from paytables.cards.card import rank_of
-from paytables.contract import Bet, Choice, Cue, Decision, DrawSource, Outcome, Play, Settlement, Wager
-from paytables.definition import Strict
-from paytables.layout import Odds, WeightedResult, compute_mean_return, push_bet, settle_bet
-from paytables.seating import SeatedRules, may_see
+from paytables.cards.card import get_rank
+from paytables.contract import Bet, Choice, Cue, Decision, DrawSource, Outcome, RoundSteps, Settlement, Wager
+from paytables.definition import StrictTable
+from paytables.layout import Odds, WeightedResult, compute_mean_return, settle_bet, settle_push
+from paytables.seating import SeatedRules, can_see_seat_cards
 
 #: The ids of the bets and hands of the two tableaux.
 TABLEAU_NAMES: Final = ("tableau-1", "tableau-2")
@@ -80,7 +80,7 @@ class BanqueShoe(ShoeRules):
         return CARDS_MAX
 
 
-class Banker(Strict):
+class Banker(StrictTable):
     """The banker's drawing table (``[banker]``), which art. 12.84 leaves to the banker.
 
     The banker has one hand against two tableaux.
@@ -239,7 +239,7 @@ def settle_banque_bet(bet: Bet, rule: BanqueBet, results: TableauResults) -> Set
     """
     if rule.on != BOTH_TABLEAUX:
         result = results[TABLEAU_NAMES.index(rule.on)]
-        return settle_bet(bet, rule.pays if result > 0 else None) if result else push_bet(bet)
+        return settle_bet(bet, rule.pays if result > 0 else None) if result else settle_push(bet)
     half = replace(bet, credits=bet.credits // 2)
     returned = {1: rule.pays.compute_total_return(half.credits), 0: half.credits, -1: 0}
     name = {2: "won", 1: "half won", 0: "push", -1: "half", -2: "lost"}[sum(results)]
@@ -255,7 +255,7 @@ def settle_banque_bet(bet: Bet, rule: BanqueBet, results: TableauResults) -> Set
 class BanqueRules(SeatedRules, BankRules[BanqueDefinition]):
     """The rules of a playable game of banque à tout va."""
 
-    hands: ClassVar[Hands] = (
+    hands: ClassVar[HandDescriptions] = (
         (_BANKER_HAND_ID, BANK_NAMES, 3),
         *((name, {"en": f"Tableau {n}", "fr": f"Tableau {n}"}, 3) for n, name in enumerate(TABLEAU_NAMES, 1)),
     )
@@ -285,7 +285,7 @@ class BanqueRules(SeatedRules, BankRules[BanqueDefinition]):
                 return min(seats)
         return None
 
-    def play_seats(self, bets: Sequence[Bet], draw: DrawSource, viewer: int | None) -> Play:
+    def play_seats(self, bets: Sequence[Bet], draw: DrawSource, viewer: int | None) -> RoundSteps:
         """Play a round: deal six cards, let the tableaux draw, turn and complete the banker's hand, and settle."""
         rules = self.definition.shoe
         shoe, cues = open_shoe(rules, self.table, draw)
@@ -305,7 +305,7 @@ class BanqueRules(SeatedRules, BankRules[BanqueDefinition]):
         for name in TABLEAU_NAMES:
             if is_drawing[name]:
                 yield felt.deal_card(name, shoe, draw)
-            third_cards.append(CARD_POINTS[rank_of(felt.cards[name][2])] if is_drawing[name] else None)
+            third_cards.append(CARD_POINTS[get_rank(felt.cards[name][2])] if is_drawing[name] else None)
         if self.definition.banker.should_draw(felt.count_points(_BANKER_HAND_ID), third_cards):
             yield felt.deal_card(_BANKER_HAND_ID, shoe, draw)
         yield from felt.turn_face_up(*TABLEAU_NAMES)
@@ -335,7 +335,7 @@ class BanqueRules(SeatedRules, BankRules[BanqueDefinition]):
         if points != _FREE_CHOICE_POINTS or holder is None:
             return points <= _FREE_CHOICE_POINTS
         prompt = felt.to_json() | {"hand": name}
-        if may_see(holder, felt.viewer):
+        if can_see_seat_cards(holder, felt.viewer):
             stakes = {bet.spot: bet.credits for bet in bets if bet.seat == holder}
             held_tableaux = [each for each in TABLEAU_NAMES if felt.holders[each] == holder]
             prompt["advice"] = self.find_best_answers(stakes, held_tableaux)[TABLEAU_NAMES.index(name)]
@@ -536,19 +536,21 @@ def _count_results(
     for third_cards in product(range(10), repeat=drawn_count):
         third_card_points = iter(third_cards)
         seen_points = [next(third_card_points) if draws else None for draws in drawing]
-        ends = [(total + (third or 0)) % 10 for total, third in zip(totals, seen_points, strict=True)]
+        final_points = [(total + (third or 0)) % 10 for total, third in zip(totals, seen_points, strict=True)]
         if not _should_banker_draw(cards, required_tableaux, seen_points):
-            orders_by_results[_compare_with_bank(ends, bank)] += orders * _count_orders(unpacked, third_cards)
+            orders_by_results[_compare_with_bank(final_points, bank)] += orders * _count_orders(
+                unpacked, third_cards
+            )
             continue
         for card_points in range(10):
             ways = orders_of_banker * _count_orders(unpacked, (*third_cards, card_points))
-            orders_by_results[_compare_with_bank(ends, (bank + card_points) % 10)] += ways
+            orders_by_results[_compare_with_bank(final_points, (bank + card_points) % 10)] += ways
     return orders_by_results
 
 
-def _compare_with_bank(ends: Sequence[int], bank: int) -> TableauResults:
+def _compare_with_bank(final_points: Sequence[int], bank: int) -> TableauResults:
     """Return 1, 0 or -1 for each tableau: its final points are more than, equal to or less than the banker's."""
-    first, second = ends
+    first, second = final_points
     return (first > bank) - (first < bank), (second > bank) - (second < bank)
 
 

@@ -29,14 +29,14 @@ from paytables.bank.baccarat import (
 )
 from paytables.bank.dealing import ShoeRules, build_table_after_round, open_shoe, read_shoe
 from paytables.bank.held_hands import DRAW_ANSWER, STAND_ANSWER, SeatHandsView
-from paytables.bank.rules import BANK_NAMES, BankRules, Hands, build_bank_family
+from paytables.bank.rules import BANK_NAMES, BankRules, HandDescriptions, build_bank_family
 from paytables.bank.schema import BankBet, BankDefinition
-from paytables.cards.card import rank_of
-from paytables.contract import Bet, Decision, DrawSource, Outcome, Play, Settlement, Wager
+from paytables.cards.card import get_rank
+from paytables.contract import Bet, Decision, DrawSource, Outcome, RoundSteps, Settlement, Wager
 from paytables.definition import PositiveInt
 from paytables.errors import RefusedRoundError
-from paytables.layout import WeightedResult, compute_mean_return, push_bet, settle_bet
-from paytables.seating import SeatedRules, ask_whether_all_staked, may_see
+from paytables.layout import WeightedResult, compute_mean_return, settle_bet, settle_push
+from paytables.seating import SeatedRules, ask_whether_all_staked, can_see_seat_cards
 from paytables.wording import format_count
 
 #: The id of the bet to hold the bank, and of the bank's hand.
@@ -67,7 +67,7 @@ class CheminShoe(ShoeRules):
     rounds: Literal[1] = 1
 
 
-class HeldBank(BankBet):
+class SeatHeldBank(BankBet):
     """The bank that a player holds, as a bet that covers the other players' bets.
 
     The house takes a levy on its win (art. 11.7).
@@ -92,7 +92,7 @@ class CheminDefinition(BankDefinition):
     """The definition of a game of chemin de fer."""
 
     shoe: CheminShoe = CheminShoe()
-    bank: HeldBank
+    bank: SeatHeldBank
     """The bet of the player who holds the bank."""
     banco: BankBet
     """The bet of a player who covers the whole bank alone."""
@@ -192,7 +192,7 @@ class CheminRules(SeatedRules, BankRules[CheminDefinition]):
 
     turn: BankHoldingTurn = BankHoldingTurn()
     """Which seat may hold the bank next."""
-    hands: ClassVar[Hands] = ((BANK_SPOT, BANK_NAMES, 3), (PUNTER_HAND_ID, PUNTER_NAMES, 3))
+    hands: ClassVar[HandDescriptions] = ((BANK_SPOT, BANK_NAMES, 3), (PUNTER_HAND_ID, PUNTER_NAMES, 3))
 
     @property
     def seats_min(self) -> int:
@@ -345,7 +345,7 @@ class CheminRules(SeatedRules, BankRules[CheminDefinition]):
         )
 
     # ------------------------------------------------------------------ a round
-    def play_seats(self, bets: Sequence[Bet], draw: DrawSource, viewer: int | None) -> Play:
+    def play_seats(self, bets: Sequence[Bet], draw: DrawSource, viewer: int | None) -> RoundSteps:
         """Play a round: return what is not covered, deal both hands, draw third cards, and settle.
 
         Raises WagerError if no round can be played with these bets.
@@ -355,7 +355,7 @@ class CheminRules(SeatedRules, BankRules[CheminDefinition]):
             {BANK_SPOT: coup.banker, PUNTER_HAND_ID: coup.punter_seat}, viewer, count_points, face_down=2
         )
         if not (yield from ask_whether_all_staked(felt.to_json(), viewer)):
-            yield from (push_bet(bet, NOT_COVERED_SETTLEMENT) for bet in bets)
+            yield from (settle_push(bet, NOT_COVERED_SETTLEMENT) for bet in bets)
             shoe_before = self.table if isinstance(self.table, Mapping) else {}
             return Outcome(display=felt.to_json(), table={**shoe_before, BANK_SPOT: self.turn.to_json()})
         shoe, cues = open_shoe(rules, self.table, draw)
@@ -367,7 +367,7 @@ class CheminRules(SeatedRules, BankRules[CheminDefinition]):
         is_over, third = max(points, banks) >= NATURAL_POINTS_MIN, None
         if points == _FREE_CHOICE_POINTS and not is_over:
             prompt = felt.to_json() | {"hand": PUNTER_HAND_ID}
-            if may_see(coup.punter_seat, viewer):
+            if can_see_seat_cards(coup.punter_seat, viewer):
                 prompt["advice"] = self._find_best_answer()
             decision = Decision("chemin-de-fer", (DRAW_ANSWER, STAND_ANSWER), prompt, seat=coup.punter_seat)
             is_drawing = decision.check((yield decision)) == DRAW_ANSWER
@@ -376,7 +376,7 @@ class CheminRules(SeatedRules, BankRules[CheminDefinition]):
         yield from felt.turn_face_up(BANK_SPOT, PUNTER_HAND_ID)
         if is_drawing:
             yield felt.deal_card(PUNTER_HAND_ID, shoe, draw)
-            third = CARD_POINTS[rank_of(felt.cards[PUNTER_HAND_ID][2])]
+            third = CARD_POINTS[get_rank(felt.cards[PUNTER_HAND_ID][2])]
         if not is_over and third in BANK_DRAW_TABLE[banks]:
             yield felt.deal_card(BANK_SPOT, shoe, draw)
         result = felt.compare_points(PUNTER_HAND_ID, BANK_SPOT)
@@ -391,7 +391,7 @@ class CheminRules(SeatedRules, BankRules[CheminDefinition]):
     def _settle(self, bet: Bet, result: int) -> Settlement:
         """Return the settlement of a bet; ``result`` is 1, 0 or -1 if the bank loses, ties or wins."""
         if not result:
-            return push_bet(bet)
+            return settle_push(bet)
         if bet.spot != BANK_SPOT:
             return settle_bet(bet, self.definition.stake.pays if result > 0 else None)
         if result > 0:
@@ -445,7 +445,9 @@ class CheminRules(SeatedRules, BankRules[CheminDefinition]):
             yield WeightedResult(
                 chance,
                 [
-                    self._settle(bet, result) if bet.spot == main else push_bet(bet, NOT_COVERED_SETTLEMENT)
+                    self._settle(bet, result)
+                    if bet.spot == main
+                    else settle_push(bet, NOT_COVERED_SETTLEMENT)
                     for bet in bets
                 ],
             )

@@ -5,9 +5,9 @@ from typing import Annotated, Final, Literal
 
 from pydantic import Field, model_validator
 
-from paytables.cards.card import RANKS, Shoe, format_card, rank_of
+from paytables.cards.card import RANKS, Shoe, format_card, get_rank
 from paytables.contract import Cue, DrawSource
-from paytables.definition import Strict
+from paytables.definition import StrictTable
 
 #: Minimum number of cards behind a shoe's stop card: what the longest round may need.
 CARDS_LEFT_MIN = 8
@@ -15,7 +15,7 @@ CARDS_LEFT_MIN = 8
 PLAYERS_MAX: Final = 3
 
 
-class ShoeRules(Strict):
+class ShoeRules(StrictTable):
     """The shoe of a card game's definition (``[shoe]``): the number of decks, and when they are shuffled.
 
     One deck may serve two rounds of at most three players (Québec s. 8).
@@ -49,7 +49,7 @@ class ShoeRules(Strict):
         return {"en": "Decks: {0}.", "fr": "Paquets de cartes : {0}."}[code].format(self.decks)
 
     @property
-    def does_shoe_carry_over(self) -> bool:
+    def is_shoe_carried_over(self) -> bool:
         """Return whether cards left in the shoe after a round may be dealt in the next round."""
         return self.stop is not None or self.rounds > 1
 
@@ -81,7 +81,7 @@ def open_shoe(rules: ShoeRules, table: object, draw: DrawSource) -> tuple[Shoe, 
             shoe.deal(draw, f"burn {n + 1}")
         return shoe, [Cue("shuffle", {"decks": rules.decks}), Cue("burn", {"cards": rules.burn})]
     burn_card = shoe.deal(draw, "burn")
-    burned_count = min(rank_of(burn_card) + 2, 10) if RANKS[rank_of(burn_card)] != "A" else 1
+    burned_count = min(get_rank(burn_card) + 2, 10) if RANKS[get_rank(burn_card)] != "A" else 1
     for n in range(burned_count):
         shoe.deal(draw, f"burn {n + 1}")
     return shoe, [
@@ -107,7 +107,7 @@ def read_shoe(rules: ShoeRules, table: object) -> Shoe:
     if not isinstance(table, dict) or set(table) != {"shoe"} or not isinstance(table["shoe"], dict):
         raise ValueError(f"the table of a shoe must list its cards, not {table!r}")
     shoe, full = Shoe.from_json(table["shoe"]), Shoe.from_decks(rules.decks)
-    if not rules.does_shoe_carry_over or (rules.stop is not None and shoe.cards_left < rules.cards_min):
+    if not rules.is_shoe_carried_over or (rules.stop is not None and shoe.cards_left < rules.cards_min):
         raise ValueError(
             f"the table stores a shoe of {shoe.cards_left} cards, "
             "but a shoe of that size is shuffled before the next round"

@@ -6,7 +6,7 @@ from typing import Final
 
 from paytables.cards.card import Card, Shoe, format_card
 from paytables.contract import Cue, DrawSource
-from paytables.seating import FACE_DOWN, describe_owner, may_see
+from paytables.seating import FACE_DOWN, can_see_seat_cards, describe_owner
 
 #: The answer that takes a third card.
 DRAW_ANSWER: Final = "draw"
@@ -70,7 +70,7 @@ class SeatHandsView:
     def _list_seen_cards(self, name: str) -> list[str]:
         """Return a hand's cards as text, with the face-down mark for those that the viewing seat may not see."""
         holder = self.holders[name]
-        is_open = name in self.face_up or (holder is not None and may_see(holder, self.viewer))
+        is_open = name in self.face_up or (holder is not None and can_see_seat_cards(holder, self.viewer))
         return [
             format_card(card) if is_open or index >= self.face_down else FACE_DOWN
             for index, card in enumerate(self.cards[name])

@@ -14,12 +14,12 @@ from pydantic import Field
 
 from paytables.analysis import AnalysisDepth, BetAnalysis
 from paytables.bank.dealing import build_table_after_round, open_shoe
-from paytables.bank.rules import BANK_NAMES, BankRules, Hands, build_added_spot, build_bank_family
+from paytables.bank.rules import BANK_NAMES, BankRules, HandDescriptions, build_added_spot, build_bank_family
 from paytables.bank.schema import BankBet, BankDefinition
-from paytables.cards.card import Card, format_card, rank_of
-from paytables.contract import Bet, Cue, Decision, DrawSource, Outcome, Play, Settlement, Spot, Wager
-from paytables.layout import Odds, Pay, WeightedResult, compute_mean_return, push_bet, settle_bet
-from paytables.seating import SeatedRules, may_see
+from paytables.cards.card import Card, format_card, get_rank
+from paytables.contract import Bet, Cue, Decision, DrawSource, Outcome, RoundSteps, Settlement, Spot, Wager
+from paytables.layout import Odds, WeightedResult, WrittenOdds, compute_mean_return, settle_bet, settle_push
+from paytables.seating import SeatedRules, can_see_seat_cards
 
 #: Ranks of a pack.
 _RANK_COUNT: Final = 13
@@ -30,9 +30,9 @@ RAISE: Final = "raise"
 class RedDogBet(BankBet):
     """The only bet of red dog. ``pays`` are the odds for a spread of four or more, ``spreads`` for smaller ones."""
 
-    spreads: dict[Annotated[int, Field(ge=1, le=_RANK_COUNT - 2)], Pay]
+    spreads: dict[Annotated[int, Field(ge=1, le=_RANK_COUNT - 2)], WrittenOdds]
     """The odds for each spread below four."""
-    triple: Pay
+    triple: WrittenOdds
     """The odds if all three cards have the same rank."""
 
     def list_every_pay(self) -> tuple[Odds, ...]:
@@ -78,7 +78,7 @@ class RedDogDefinition(BankDefinition):
 class RedDogRules(SeatedRules, BankRules[RedDogDefinition]):
     """The rules of a playable game of red dog."""
 
-    hands: ClassVar[Hands] = (("board", BANK_NAMES, 3),)
+    hands: ClassVar[HandDescriptions] = (("board", BANK_NAMES, 3),)
 
     def list_bets(self) -> tuple[RedDogBet, ...]:
         """Return the only bet of the game, the ante."""
@@ -92,7 +92,7 @@ class RedDogRules(SeatedRules, BankRules[RedDogDefinition]):
         """Return the most that the player may raise in the round, as a multiple of the bet: one."""
         return 1
 
-    def play_seats(self, bets: Sequence[Bet], draw: DrawSource, viewer: int | None) -> Play:
+    def play_seats(self, bets: Sequence[Bet], draw: DrawSource, viewer: int | None) -> RoundSteps:
         """Play a round: deal two cards, let the seats raise if there is a spread, deal the third, settle."""
         rules, rule = self.definition.shoe, self.definition.ante
         shoe, cues = open_shoe(rules, self.table, draw)
@@ -100,13 +100,13 @@ class RedDogRules(SeatedRules, BankRules[RedDogDefinition]):
         cards = [shoe.deal(draw, "card 1"), shoe.deal(draw, "card 2")]
         for card in cards:
             yield Cue("deal", {"hand": "board", "card": format_card(card)})
-        spread = abs(rank_of(cards[0]) - rank_of(cards[1])) - 1
+        spread = abs(get_rank(cards[0]) - get_rank(cards[1])) - 1
         staked = list(bets)
         if spread > 0:
             for bet in bets:
                 raised = Bet(RAISE, bet.credits, bet.seat)
                 prompt = _build_display(cards, spread)
-                if may_see(bet.seat, viewer):
+                if can_see_seat_cards(bet.seat, viewer):
                     prompt["advice"] = self._find_advice(spread)
                 decision = Decision("red-dog", ("stand", "raise"), prompt, {"raise": raised}, bet.seat)
                 if decision.check((yield decision)) == "raise":
@@ -116,7 +116,7 @@ class RedDogRules(SeatedRules, BankRules[RedDogDefinition]):
             cards.append(third)
             yield Cue("deal", {"hand": "board", "card": format_card(third)})
         for bet in staked:
-            yield _settle_by_ranks(bet, rule, [rank_of(card) for card in cards])
+            yield _settle_by_ranks(bet, rule, [get_rank(card) for card in cards])
         return Outcome(
             display=_build_display(cards, spread), table=build_table_after_round(rules, shoe, self.table)
         )
@@ -193,10 +193,10 @@ def _settle_by_ranks(bet: Bet, rule: RedDogBet, ranks: Sequence[int]) -> Settlem
     """
     low, high = sorted(ranks[:2])
     if high == low + 1:
-        return push_bet(bet)
+        return settle_push(bet)
     third = ranks[2]
     if low == high:
-        return settle_bet(bet, rule.triple, "three of a rank") if third == low else push_bet(bet)
+        return settle_bet(bet, rule.triple, "three of a rank") if third == low else settle_push(bet)
     return settle_bet(bet, rule.find_odds(high - low - 1) if low < third < high else None)
 
 

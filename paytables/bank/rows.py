@@ -85,7 +85,7 @@ class _RowPairCount:
         free = [[int(a == b == 0) for b in size] for a in size]
         ended = [[0 for _ in size] for _ in size]
         for value in range(_TEN_VALUE, 1, -1):
-            free, ended = self._widen_cells(HIGHEST_ROW_TOTAL // value + 1, free, ended)
+            free, ended = self._repack_cells(HIGHEST_ROW_TOTAL // value + 1, free, ended)
             half = value == 2
             lower = sum(
                 lower_value * count for lower_value, count in self.counts.items() if lower_value < value
@@ -101,13 +101,13 @@ class _RowPairCount:
                 for b in range(a if half else 0, HIGHEST_ROW_TOTAL + 1 - shift):
                     if free[a][b]:
                         ended[a + shift][b + shift] += self._count_last_card_choices(free[a][b])
-        free, ended = self._widen_cells(self.longest + 1, free, ended)
+        free, ended = self._repack_cells(self.longest + 1, free, ended)
         refait = self._count_last_card_choices(self._count_ways_with_aces(free, LOWEST_ROW_TOTAL))
         return self._compute_chance(
             self._count_ways_with_aces(ended, HIGHEST_ROW_TOTAL) + refait
         ), self._compute_chance(refait)
 
-    def _widen_cells(self, cards: int, *every: list[list[int]]) -> list[list[list[int]]]:
+    def _repack_cells(self, cards: int, *every: list[list[int]]) -> list[list[list[int]]]:
         """Return the cells of trente et quarante rows repacked with room for more cards.
 
         A cell has the sums of both rows as powers of t and u; now ``cards`` powers of t fit beside each power

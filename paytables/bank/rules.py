@@ -10,7 +10,7 @@ from paytables.analysis import Analysis, AnalysisDepth, BetAnalysis
 from paytables.bank.dealing import read_shoe
 from paytables.bank.schema import BankBet, BankDefinition
 from paytables.cards.card import STANDARD_DECK_SIZES
-from paytables.contract import DefinitionRemark, DrawSource, Play, Spot, Wager
+from paytables.contract import DefinitionRemark, DrawSource, RoundSteps, Spot, Wager
 from paytables.errors import DefinitionError
 from paytables.game import GameFamily
 from paytables.layout import (
@@ -27,7 +27,7 @@ from paytables.seating import SeatedRules, list_seat_hands
 D = TypeVar("D", bound=BankDefinition)
 
 #: The hands on the felt, starting with the bank's: id, names by language, and maximum number of cards.
-Hands = tuple[tuple[str, Mapping[str, str], int], ...]
+HandDescriptions = tuple[tuple[str, Mapping[str, str], int], ...]
 #: The name of the bank's hand, by language.
 BANK_NAMES: Mapping[str, str] = {"en": "Bank", "fr": "Banque"}
 #: The name of the player's hand, by language.
@@ -42,10 +42,10 @@ class BankRules(TableRules, Generic[D]):
     """The definition of the game."""
     table: object = field(default=None, compare=False)
     """The shoe left by earlier rounds, as the table state stores it."""
-    hands: ClassVar[Hands] = (("bank", BANK_NAMES, 3), ("player", PLAYER_NAMES, 3))
+    hands: ClassVar[HandDescriptions] = (("bank", BANK_NAMES, 3), ("player", PLAYER_NAMES, 3))
     """The hands drawn on the screen: the id, the names by language, and the largest number of cards."""
 
-    def list_named_hands(self) -> Hands:
+    def list_named_hands(self) -> HandDescriptions:
         """Return the hands that the table displays, with their names."""
         return self.hands
 
@@ -61,7 +61,7 @@ class BankRules(TableRules, Generic[D]):
         """Return the spots on which a stake can be placed only during the round, by the player's decision."""
         return ()
 
-    def play(self, wager: Wager, draw: DrawSource) -> Play:
+    def play(self, wager: Wager, draw: DrawSource) -> RoundSteps:
         """Play one round; each family implements it."""
         raise NotImplementedError
 
@@ -112,7 +112,7 @@ class BankRules(TableRules, Generic[D]):
         """
         if table is not None:
             read_shoe(self.definition.shoe, table)
-        return self.with_state(table=table)
+        return self.with_table_fields(table=table)
 
     def build_presentation(self) -> dict[str, object]:
         """Return what a screen needs to draw the table: the betting spots and the hands."""

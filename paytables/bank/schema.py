@@ -6,16 +6,16 @@ from typing import Self
 from pydantic import Field, model_validator
 
 from paytables.bank.dealing import ShoeRules
-from paytables.definition import Identifier, Strict, Text
-from paytables.layout import Limits, Odds, Pay, TableDefinition
+from paytables.definition import Identifier, StrictTable, Text
+from paytables.layout import Limits, Odds, TableDefinition, WrittenOdds
 
 
-class BankBet(Strict):
+class BankBet(StrictTable):
     """A betting spot of a card game against the bank (``[[bet]]``), identified by what the bet is on."""
 
     id: Identifier
     name: Text
-    pays: Pay
+    pays: WrittenOdds
     """The odds of the bet."""
     limits: Limits = Limits()
     """The limits of the bet."""

@@ -18,12 +18,18 @@ from pydantic import model_validator
 
 from paytables.analysis import Analysis, AnalysisDepth, BetAnalysis
 from paytables.bank.held_hands import DRAW_ANSWER, STAND_ANSWER, SeatHandsView
-from paytables.bank.rules import BANK_NAMES, PLAYER_NAMES, Hands, SeatedBankRules, build_bank_family
+from paytables.bank.rules import (
+    BANK_NAMES,
+    PLAYER_NAMES,
+    HandDescriptions,
+    SeatedBankRules,
+    build_bank_family,
+)
 from paytables.bank.schema import BankBet, BankDefinition
-from paytables.cards.card import Card, Shoe, rank_of
-from paytables.commission import CommissionPer
-from paytables.contract import Bet, Cue, Decision, DrawSource, Outcome, Play, Settlement, Wager
-from paytables.layout import TableLayout, WeightedResult, compute_mean_return, push_bet, settle_bet
+from paytables.cards.card import Card, Shoe, get_rank
+from paytables.commission import BaccaratCommission
+from paytables.contract import Bet, Cue, Decision, DrawSource, Outcome, RoundSteps, Settlement, Wager
+from paytables.layout import TableLayout, WeightedResult, compute_mean_return, settle_bet, settle_push
 from paytables.player_bank import (
     BANK_SPOT,
     FIRST_BANK_TURN,
@@ -34,7 +40,7 @@ from paytables.player_bank import (
     PlayerBankRules,
     mirror_settlement,
 )
-from paytables.seating import format_hand_id, may_see
+from paytables.seating import can_see_seat_cards, format_hand_id
 
 #: Points of each rank, two to ace; sevens to tens are not in the shoe.
 CARD_POINTS: Final = (2, 3, 4, 5, 6, 0, 0, 0, 0, 0, 0, 0, 1)
@@ -52,7 +58,7 @@ DrawChoice: TypeAlias = Callable[[tuple[int, ...]], str]
 class SuperPanBet(BankBet):
     """The only bet of Super Pan 9, and its commission if it wins."""
 
-    commission: CommissionPer
+    commission: BaccaratCommission
     """The commission on a won bet."""
 
     def compute_commission(self, credits_: int) -> int:
@@ -85,7 +91,7 @@ class SuperPanDefinition(BankDefinition):
     @model_validator(mode="after")
     def _check_shoe_is_fresh(self) -> Self:
         """Refuse a shoe that is not shuffled for every round."""
-        if self.shoe.does_shoe_carry_over or self.shoe.burn:
+        if self.shoe.is_shoe_carried_over or self.shoe.burn:
             raise ValueError("shoe: must be shuffled for every round, without burnt cards")
         return self
 
@@ -108,7 +114,7 @@ class SuperPanRules(PlayerBankRules, SeatedBankRules[SuperPanDefinition]):
     turn: BankTurn = FIRST_BANK_TURN
     """Which seat is offered the bank of the next round first."""
 
-    hands: ClassVar[Hands] = ((BANK_SPOT, BANK_NAMES, 4), ("player", PLAYER_NAMES, 4))
+    hands: ClassVar[HandDescriptions] = ((BANK_SPOT, BANK_NAMES, 4), ("player", PLAYER_NAMES, 4))
 
     def list_bets(self) -> tuple[SuperPanBet, ...]:
         """Return the only bet of the game."""
@@ -128,9 +134,9 @@ class SuperPanRules(PlayerBankRules, SeatedBankRules[SuperPanDefinition]):
     def describe_hands(self) -> list[dict[str, object]]:
         """Return the bank's hand, which a player may hold, and one for each seat."""
         bank, *player_hands = super().describe_hands()
-        return [{**bank, **self.bank_owner}, *player_hands]
+        return [{**bank, **self.bank_owner_data}, *player_hands]
 
-    def play_seats(self, bets: Sequence[Bet], draw: DrawSource, viewer: int | None) -> Play:
+    def play_seats(self, bets: Sequence[Bet], draw: DrawSource, viewer: int | None) -> RoundSteps:
         """Play a round: deal three cards each, let each seat draw, turn all hands, draw for the bank, settle."""
         banked = self.arrange_bank(bets)
         names = {bet.seat: format_hand_id(bet.seat) for bet in banked.played_bets}
@@ -147,10 +153,10 @@ class SuperPanRules(PlayerBankRules, SeatedBankRules[SuperPanDefinition]):
         own_hand = names.get(banked.played_bets[0].seat if viewer is None else viewer, BANK_SPOT)
         for bet in banked.played_bets:
             name = names[bet.seat]
-            points = tuple(sorted(CARD_POINTS[rank_of(card)] for card in felt.cards[name]))
+            points = tuple(sorted(CARD_POINTS[get_rank(card)] for card in felt.cards[name]))
             prompt = _build_display(felt, own_hand)
-            if may_see(bet.seat, viewer):
-                prompt["advice"] = self.find_better_answer(points, bet.credits)
+            if can_see_seat_cards(bet.seat, viewer):
+                prompt["advice"] = self.find_best_answer(points, bet.credits)
             decision = Decision("super-pan", (STAND_ANSWER, DRAW_ANSWER), prompt, seat=bet.seat)
             if decision.check((yield decision)) == DRAW_ANSWER:
                 yield felt.deal_card(name, shoe, draw)
@@ -169,13 +175,13 @@ class SuperPanRules(PlayerBankRules, SeatedBankRules[SuperPanDefinition]):
         """Return the settlement of a bet by the points of its player's and the bank's hand."""
         rule = self.definition.stake
         if player == bank:
-            return push_bet(bet)
+            return settle_push(bet)
         if player < bank:
             return settle_bet(bet, None)
         won, commission = settle_bet(bet, rule.pays), rule.compute_commission(bet.credits)
         return replace(won, credits=won.credits - commission, detail={"commission": commission})
 
-    def find_better_answer(self, hand: tuple[int, ...], stake: int) -> str:
+    def find_best_answer(self, hand: tuple[int, ...], stake: int) -> str:
         """Return the player's better decision, ``draw`` or ``stand``; ``hand`` has the points of the three cards.
 
         It is computed for a fresh shoe.
@@ -195,11 +201,9 @@ class SuperPanRules(PlayerBankRules, SeatedBankRules[SuperPanDefinition]):
         """
         stakes = {bet.spot: bet.credits for bet in wager.bets}
         if BANK_SPOT in stakes:
-            return self._iter_bank_cases(
-                stakes, lambda hand: self.find_better_answer(hand, stakes[BANK_SPOT])
-            )
+            return self._iter_bank_cases(stakes, lambda hand: self.find_best_answer(hand, stakes[BANK_SPOT]))
         return self._iter_cases(
-            stakes, lambda hand: self.find_better_answer(hand, stakes[self.definition.stake.id])
+            stakes, lambda hand: self.find_best_answer(hand, stakes[self.definition.stake.id])
         )
 
     def iter_every_case(self, wager: Wager) -> Iterable[WeightedResult]:
@@ -223,7 +227,7 @@ class SuperPanRules(PlayerBankRules, SeatedBankRules[SuperPanDefinition]):
         decks, name = self.definition.shoe.decks, self.definition.stake.id
         counts, bet = _count_cards_by_points(decks), Bet(name, stakes[name])
         unheld = (
-            [push_bet(Bet(BANK_SPOT, stakes[BANK_SPOT]), NOT_COVERED_SETTLEMENT)]
+            [settle_push(Bet(BANK_SPOT, stakes[BANK_SPOT]), NOT_COVERED_SETTLEMENT)]
             if BANK_SPOT in stakes
             else []
         )
@@ -241,7 +245,7 @@ class SuperPanRules(PlayerBankRules, SeatedBankRules[SuperPanDefinition]):
         The seat's own stake, if any, is returned.
         """
         own_settlements = (
-            [push_bet(Bet(STAKE_SPOT, stakes[STAKE_SPOT]), NOT_COVERED_SETTLEMENT)]
+            [settle_push(Bet(STAKE_SPOT, stakes[STAKE_SPOT]), NOT_COVERED_SETTLEMENT)]
             if STAKE_SPOT in stakes
             else []
         )
@@ -278,14 +282,12 @@ class SuperPanRules(PlayerBankRules, SeatedBankRules[SuperPanDefinition]):
         opposite = {DRAW_ANSWER: STAND_ANSWER, STAND_ANSWER: DRAW_ANSWER}
         worst = compute_mean_return(
             wager,
-            self._iter_cases(stakes, lambda hand: opposite[self.find_better_answer(hand, wager.credits)]),
+            self._iter_cases(stakes, lambda hand: opposite[self.find_best_answer(hand, wager.credits)]),
         )
         by_bank = self._iter_cases(
             stakes, lambda hand: DRAW_ANSWER if sum(hand) % 10 <= _BANK_DRAWS_UP_TO_POINTS else STAND_ANSWER
         )
-        draws = [
-            hand for hand in _iter_hands() if self.find_better_answer(hand, wager.credits) == DRAW_ANSWER
-        ]
+        draws = [hand for hand in _iter_hands() if self.find_best_answer(hand, wager.credits) == DRAW_ANSWER]
         most = max(sum(hand) % 10 for hand in draws)
         return replace(
             base_figures,
@@ -303,7 +305,7 @@ def _build_display(felt: SeatHandsView, own_hand: str) -> dict[str, object]:
 
 def _count_points(hand: Sequence[Card]) -> int:
     """Return the points of a Super Pan 9 hand: the last digit of the sum of its cards' points."""
-    return sum(CARD_POINTS[rank_of(card)] for card in hand) % 10
+    return sum(CARD_POINTS[get_rank(card)] for card in hand) % 10
 
 
 # ---------------------------------------------------------------------------------- exact, by points

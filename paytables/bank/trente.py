@@ -22,23 +22,23 @@ from pydantic import Field
 from paytables.analysis import Analysis, AnalysisDepth, BetAnalysis
 from paytables.bank.dealing import ShoeRules, build_table_after_round, open_shoe, read_shoe
 from paytables.bank.rows import compute_equal_row_chances
-from paytables.bank.rules import BankRules, Hands, check_bets
+from paytables.bank.rules import BankRules, HandDescriptions, check_bets
 from paytables.bank.schema import BankBet, BankDefinition
-from paytables.cards.card import STANDARD_DECK_SIZES, Card, Shoe, format_card, is_red, rank_of
-from paytables.contract import Bet, Cue, DrawSource, Outcome, Play, Settlement, Spot, Wager
-from paytables.definition import PositiveInt, Strict, Text
+from paytables.cards.card import STANDARD_DECK_SIZES, Card, Shoe, format_card, get_rank, is_red
+from paytables.contract import Bet, Cue, DrawSource, Outcome, RoundSteps, Settlement, Spot, Wager
+from paytables.definition import PositiveInt, StrictTable, Text
 from paytables.errors import DefinitionError
 from paytables.game import GameFamily
-from paytables.layout import TableLayout, WeightedResult, push_bet, settle_bet
+from paytables.layout import TableLayout, WeightedResult, settle_bet, settle_push
 from paytables.prison import (
     BetResult,
     ImprisonedBet,
-    held_from_json,
-    held_to_json,
+    imprisoned_bets_from_json,
+    imprisoned_bets_to_json,
     list_bets_on_table,
     release_stake,
     settle_or_imprison,
-    settle_part_back,
+    settle_partial_return,
     with_prison_choice,
 )
 from paytables.wording import format_count, format_percent
@@ -57,11 +57,11 @@ _USUAL_ROW_CARDS_MAX: Final = 8
 INSURED_SUFFIX: Final = "-insured"
 
 #: The row of one colour.
-Row = Literal["black", "red"]
+RowColour = Literal["black", "red"]
 #: A chance: the row of a colour, or colour or inverse.
 Chance = Literal["black", "red", "colour", "inverse"]
 #: The rows in the order in which they are dealt.
-ROW_NAMES: Final[tuple[Row, Row]] = ("black", "red")
+ROW_NAMES: Final[tuple[RowColour, RowColour]] = ("black", "red")
 
 
 class TrenteShoeRules(ShoeRules):
@@ -85,7 +85,7 @@ class ChanceBet(BankBet):
     """The even-money chance that the bet is on."""
 
 
-class Insurance(Strict):
+class Insurance(StrictTable):
     """The insurance of a stake against the refait (``[insurance]``)."""
 
     name: Text = Text(en="Insurance", fr="Assurance")
@@ -141,7 +141,7 @@ class TrenteCoup:
     """Whether the first card of the coup is red, which decides colour and inverse."""
 
     @property
-    def list_winning_chances(self) -> frozenset[str]:
+    def winning_chances(self) -> frozenset[str]:
         """Return which of the four chances of trente et quarante win the coup; empty if it decides nothing."""
         if self.points is None or self.points[0] == self.points[1]:
             return frozenset()
@@ -164,7 +164,7 @@ class TrenteRules(BankRules[TrenteDefinition]):
 
     held_bets: tuple[ImprisonedBet, ...] = field(default=(), compare=False)
     """The stakes in prison, from earlier coups."""
-    hands: ClassVar[Hands] = (
+    hands: ClassVar[HandDescriptions] = (
         ("black", {"en": "Black", "fr": "Noir"}, _USUAL_ROW_CARDS_MAX),
         ("red", {"en": "Red", "fr": "Rouge"}, _USUAL_ROW_CARDS_MAX),
     )
@@ -199,14 +199,14 @@ class TrenteRules(BankRules[TrenteDefinition]):
         Raises ValueError for a table state that no round can leave.
         """
         if table is None:
-            return self.with_state(table=None, held_bets=())
+            return self.with_table_fields(table=None, held_bets=())
         if not isinstance(table, dict) or not table or set(table) - {"shoe", "held"}:
             raise ValueError(f"{table!r} is not a table state that a round of this game can leave")
         shoe = {"shoe": table["shoe"]} if "shoe" in table else None
         if shoe is not None:
             read_shoe(self.definition.shoe, shoe)
         held_bets = self._read_held_bets(table["held"]) if "held" in table else ()
-        return self.with_state(table=shoe, held_bets=held_bets)
+        return self.with_table_fields(table=shoe, held_bets=held_bets)
 
     def _read_held_bets(self, data: object) -> tuple[ImprisonedBet, ...]:
         """Return the stakes in prison in a stored table state. Raises ValueError if no round can leave them."""
@@ -214,13 +214,13 @@ class TrenteRules(BankRules[TrenteDefinition]):
             raise ValueError(
                 f"{data!r} is not a list of stakes in prison that a round of this game can leave"
             )
-        held_bets = held_from_json(data, self.bets_by_chance, self.definition.table.seats)
+        held_bets = imprisoned_bets_from_json(data, self.bets_by_chance, self.definition.table.seats)
         for bet in held_bets:
             limits = self.bets_by_chance[bet.spot].limits
             if (
                 not limits.least <= bet.credits <= limits.most
                 or bet.credits % limits.step
-                or not bet.may_stay
+                or not bet.can_stay
             ):
                 raise ValueError(
                     f"{bet.to_json()} with count {bet.count} is not a stake that can be in prison at this table"
@@ -236,7 +236,7 @@ class TrenteRules(BankRules[TrenteDefinition]):
 
         The payment is the part of the stake that the player could have taken back at the refait.
         """
-        return tuple(settle_part_back(bet) for bet in self.held_bets), self.table
+        return tuple(settle_partial_return(bet) for bet in self.held_bets), self.table
 
     def build_wager(self, credits_: int, **options: object) -> Wager:
         """Return the wager of ``credits_``; while stakes are in prison a coup may cost nothing."""
@@ -245,7 +245,7 @@ class TrenteRules(BankRules[TrenteDefinition]):
         return super().build_wager(credits_, **options)
 
     # ------------------------------------------------------------------ a coup
-    def play(self, wager: Wager, draw: DrawSource) -> Play:
+    def play(self, wager: Wager, draw: DrawSource) -> RoundSteps:
         """Play a coup: deal both rows and settle every bet; at a refait ask for half or prison."""
         accepted = self.build_wager(wager.credits, **wager.options)
         rules = self.definition.shoe
@@ -282,18 +282,20 @@ class TrenteRules(BankRules[TrenteDefinition]):
 
         If the rules give the choice between both, the result contains both and the player chooses.
         """
-        rule, won = self.bets_by_chance.get(bet.spot), coup.list_winning_chances
+        rule, won = self.bets_by_chance.get(bet.spot), coup.winning_chances
         if not won and coup.result != "refait":
             return (
-                (None, bet) if bet.count else (push_bet(bet, "void" if coup.points is None else "push"), None)
+                (None, bet)
+                if bet.count
+                else (settle_push(bet, "void" if coup.points is None else "push"), None)
             )
         if rule is None:
             return settle_bet(bet, None), None
         if not won and insured and not bet.count:
-            return push_bet(bet, "insured"), None
+            return settle_push(bet, "insured"), None
         if not won:
             met = replace(bet, count=bet.count + 1)
-            return settle_part_back(met), met if met.may_stay else None
+            return settle_partial_return(met), met if met.can_stay else None
         if bet.count:
             return release_stake(bet, won=rule.on in won), None
         return settle_bet(bet, rule.pays if rule.on in won else None), None
@@ -344,7 +346,7 @@ class TrenteRules(BankRules[TrenteDefinition]):
             for spot, credits_ in stakes.items()
             if spot in self.bets_by_chance and spot + INSURED_SUFFIX not in stakes
             for met in [ImprisonedBet(spot, credits_, count=1)]
-            if met.may_stay
+            if met.can_stay
         ]
         if not choices:
             return figures
@@ -361,7 +363,7 @@ class TrenteRules(BankRules[TrenteDefinition]):
         """Return the mean return of a stake that its player leaves in prison as long as the rules allow."""
         tie, refait = compute_equal_row_chances(self.definition.shoe.decks)
         met = replace(bet, count=bet.count + 1)
-        later = self._compute_prison_mean(met) if met.may_stay else Fraction(met.half_stake_credits)
+        later = self._compute_prison_mean(met) if met.can_stay else Fraction(met.half_stake_credits)
         return ((1 - tie) / 2 * bet.stake_credits + refait * later) / (1 - tie + refait)
 
 
@@ -393,7 +395,7 @@ def _build_insurance_spot(bet: ChanceBet, insurance: Insurance) -> Spot:
 
 def _count_points(row: Sequence[Card]) -> int:
     """Return the points of a row of trente et quarante."""
-    return sum(CARD_POINTS[rank_of(card)] for card in row)
+    return sum(CARD_POINTS[get_rank(card)] for card in row)
 
 
 def _deal_card(rows: Mapping[str, list[Card]], name: str, shoe: Shoe, draw: DrawSource) -> Cue:
@@ -405,13 +407,13 @@ def _deal_card(rows: Mapping[str, list[Card]], name: str, shoe: Shoe, draw: Draw
 
 def _build_table_state(shoe: Mapping[str, object] | None, held_bets: Sequence[ImprisonedBet]) -> object:
     """Return the table state to store, from the shoe and the stakes in prison; None if there is neither."""
-    table = {**(shoe or {}), **({"held": held_to_json(held_bets)} if held_bets else {})}
+    table = {**(shoe or {}), **({"held": imprisoned_bets_to_json(held_bets)} if held_bets else {})}
     return table or None
 
 
 def _build_display(rows: Mapping[str, Sequence[Card]], coup: TrenteCoup) -> dict[str, object]:
     """Return both rows of cards of trente et quarante and the result of the coup, for the screen."""
-    chances = sorted(coup.list_winning_chances - {coup.result})
+    chances = sorted(coup.winning_chances - {coup.result})
     return {
         "kind": "table",
         "felt": "cards",

@@ -15,18 +15,18 @@ from paytables.bank.dealing import build_table_after_round, open_shoe
 from paytables.bank.rules import (
     BANK_NAMES,
     PLAYER_NAMES,
-    Hands,
+    HandDescriptions,
     SeatedBankRules,
     build_added_spot,
     check_bets,
 )
 from paytables.bank.schema import BankBet, BankDefinition
-from paytables.cards.card import STANDARD_DECK_SIZES, Card, format_card, rank_of
-from paytables.contract import Bet, Cue, Decision, DrawSource, Outcome, Play, Settlement, Spot, Wager
+from paytables.cards.card import STANDARD_DECK_SIZES, Card, format_card, get_rank
+from paytables.contract import Bet, Cue, Decision, DrawSource, Outcome, RoundSteps, Settlement, Spot, Wager
 from paytables.errors import DefinitionError
 from paytables.game import GameFamily
-from paytables.layout import WeightedResult, compute_mean_return, push_bet, settle_bet
-from paytables.seating import describe_owner, format_hand_id, may_see
+from paytables.layout import WeightedResult, compute_mean_return, settle_bet, settle_push
+from paytables.seating import can_see_seat_cards, describe_owner, format_hand_id
 
 #: Cards burned before the second cards.
 _CARDS_BURNED_BEFORE_WAR: Final = 3
@@ -63,7 +63,7 @@ class WarDefinition(BankDefinition):
 class WarRules(SeatedBankRules[WarDefinition]):
     """The rules of a playable game of war. Each seat has one card, and all play against the bank's one card."""
 
-    hands: ClassVar[Hands] = (("bank", BANK_NAMES, 2), ("player", PLAYER_NAMES, 2))
+    hands: ClassVar[HandDescriptions] = (("bank", BANK_NAMES, 2), ("player", PLAYER_NAMES, 2))
 
     def list_bets(self) -> tuple[BankBet, ...]:
         """Return the bets that this war game offers: the main bet, and the bet on a tie if there is one."""
@@ -77,7 +77,7 @@ class WarRules(SeatedBankRules[WarDefinition]):
         """Return the stake that a player adds to go to war, as a multiple of the bet: one for the main bet."""
         return int(bet.id == MAIN_SPOT)
 
-    def play_seats(self, bets: Sequence[Bet], draw: DrawSource, viewer: int | None) -> Play:
+    def play_seats(self, bets: Sequence[Bet], draw: DrawSource, viewer: int | None) -> RoundSteps:
         """Play a round: deal a card to each seat and the bank, settle, and go to war for seats that choose it."""
         rules = self.definition.shoe
         shoe, cues = open_shoe(rules, self.table, draw)
@@ -100,7 +100,9 @@ class WarRules(SeatedBankRules[WarDefinition]):
                 yield _settle_main_bet(seat_bets[MAIN_SPOT], self.definition.main, order)
                 continue
             war_bet = Bet(WAR_SPOT, seat_bets[MAIN_SPOT].credits, seat)
-            prompt = _build_display(hands, viewer) | ({"advice": "war"} if may_see(seat, viewer) else {})
+            prompt = _build_display(hands, viewer) | (
+                {"advice": "war"} if can_see_seat_cards(seat, viewer) else {}
+            )
             decision = Decision("war", ("surrender", "war"), prompt, {"war": war_bet}, seat)
             if decision.check((yield decision)) == "surrender":
                 yield _settle_surrender(seat_bets[MAIN_SPOT])
@@ -188,7 +190,7 @@ class WarRules(SeatedBankRules[WarDefinition]):
 
 def _compare_ranks(player_card: Card, bank_card: Card) -> int:
     """Return 1, 0 or -1 if the player's card is higher than, equal to or lower than the bank's."""
-    return (rank_of(player_card) > rank_of(bank_card)) - (rank_of(player_card) < rank_of(bank_card))
+    return (get_rank(player_card) > get_rank(bank_card)) - (get_rank(player_card) < get_rank(bank_card))
 
 
 def _settle_main_bet(bet: Bet, rule: BankBet, order: int) -> Settlement:
@@ -213,7 +215,10 @@ def _settle_war(bet: Bet, war_bet: Bet, rule: BankBet, order: int) -> list[Settl
     """
     if order < 0:
         return [settle_bet(bet, None), settle_bet(war_bet, None)]
-    return [settle_bet(bet, rule.pays), settle_bet(war_bet, rule.pays) if order == 0 else push_bet(war_bet)]
+    return [
+        settle_bet(bet, rule.pays),
+        settle_bet(war_bet, rule.pays) if order == 0 else settle_push(war_bet),
+    ]
 
 
 def _format_hand_id(owner: int) -> str:

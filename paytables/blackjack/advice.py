@@ -22,10 +22,10 @@ from paytables.blackjack.hands import (
     PACKED_CARD_BY_VALUE,
     build_shoe,
     list_every_hand,
-    list_hands_holding,
+    list_hands_containing,
     pack_counts,
 )
-from paytables.blackjack.schema import ACES, TEN, ExactHouseRules
+from paytables.blackjack.schema import ACE_VALUE, TEN_VALUE, ExactHouseRules
 from paytables.poker.policy import unpack_policy
 
 #: The answers as numbers.
@@ -33,11 +33,11 @@ STAND: Final = 0
 HIT: Final = 1
 DOUBLE: Final = 2
 #: The answers by number.
-ANSWERS: Final = ("stand", "hit", "double")
+ANSWER_NAMES: Final = ("stand", "hit", "double")
 #: The packed hand of a 6, a 7 and an 8.
 SIX_SEVEN_EIGHT: Final = PACKED_CARD_BY_VALUE[5] + PACKED_CARD_BY_VALUE[6] + PACKED_CARD_BY_VALUE[7]
 #: Two cards that a third of their suit can complete to 6, 7 and 8.
-SUITED: Final = frozenset(SIX_SEVEN_EIGHT - PACKED_CARD_BY_VALUE[n] for n in (5, 6, 7))
+SUITED_STARTS: Final = frozenset(SIX_SEVEN_EIGHT - PACKED_CARD_BY_VALUE[n] for n in (5, 6, 7))
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,30 +55,30 @@ class HandSituation:
 
 
 #: A question about a hand: its situation, the packed hand, and whether it is two cards of one suit.
-Question = tuple[HandSituation, int, bool]
+HandQuestion = tuple[HandSituation, int, bool]
 #: A pair: the dealer's first card, the pair's value, and whether the dealer's card reduces the remaining pair
 #: cards.
-Pair = tuple[int, int, bool]
+PairSituation = tuple[int, int, bool]
 
 
 @cache
-def _index_questions(decks: int, *, suited: bool, same_rank: bool) -> dict[Question, int]:
+def _index_questions(decks: int, *, suited: bool, same_rank: bool) -> dict[HandQuestion, int]:
     """Return the byte index, in a stored strategy, of the decision for each blackjack situation and hand."""
     shoe = build_shoe(decks)
     playable_hands = [hand for hand, known in list_every_hand(shoe).items() if known.card_count >= 2]
-    index_by_question: dict[Question, int] = {}
+    index_by_question: dict[HandQuestion, int] = {}
     for of_suit in (False, True)[: 1 + suited]:
-        for up in range(ACES, TEN + 1):
+        for up in range(ACE_VALUE, TEN_VALUE + 1):
             kinds = [(HandSituation(up), playable_hands)]
-            for pair in range(ACES, TEN + 1):
+            for pair in range(ACE_VALUE, TEN_VALUE + 1):
                 hands = [
                     hand
-                    for hand in list_hands_holding(shoe, PACKED_CARD_BY_VALUE[pair - 1])
+                    for hand in list_hands_containing(shoe, PACKED_CARD_BY_VALUE[pair - 1])
                     if hand != PACKED_CARD_BY_VALUE[pair - 1]
                 ]
-                for has_pair_rank in (False, True)[: 1 + (same_rank and pair == up == TEN)]:
+                for has_pair_rank in (False, True)[: 1 + (same_rank and pair == up == TEN_VALUE)]:
                     kinds.append((HandSituation(up, pair, dealer_has_pair_rank=has_pair_rank), hands))
-                    pairs = list_hands_holding(shoe, 2 * PACKED_CARD_BY_VALUE[pair - 1])
+                    pairs = list_hands_containing(shoe, 2 * PACKED_CARD_BY_VALUE[pair - 1])
                     kinds.append(
                         (
                             HandSituation(
@@ -89,15 +89,17 @@ def _index_questions(decks: int, *, suited: bool, same_rank: bool) -> dict[Quest
                     )
             for kind, hands in kinds:
                 for hand in hands:
-                    if not of_suit or hand in SUITED:
+                    if not of_suit or hand in SUITED_STARTS:
                         index_by_question[kind, hand, of_suit] = len(index_by_question)
     return index_by_question
 
 
 #: The index, in a stored blackjack play, of the answer to whether each pair is split.
-_PAIR_INDEXES: Final[Mapping[Pair, int]] = {
+_PAIR_INDEXES: Final[Mapping[PairSituation, int]] = {
     pair: index
-    for index, pair in enumerate(product(range(ACES, TEN + 1), range(ACES, TEN + 1), (False, True)))
+    for index, pair in enumerate(
+        product(range(ACE_VALUE, TEN_VALUE + 1), range(ACE_VALUE, TEN_VALUE + 1), (False, True))
+    )
 }
 
 
@@ -124,8 +126,8 @@ class PackedStrategy:
     def pack_strategy(
         cls,
         house: ExactHouseRules,
-        answers: Mapping[Question, int],
-        hands_by_pair: Mapping[Pair, int],
+        answers: Mapping[HandQuestion, int],
+        hands_by_pair: Mapping[PairSituation, int],
         insured_hands: set[int],
         even_money_ups: set[int],
     ) -> "PackedStrategy":
@@ -133,16 +135,18 @@ class PackedStrategy:
         answer_bytes = bytes(answers.get(question, STAND) for question in cls(house, b"").answer_indexes)
         into = bytes(hands_by_pair.get(pair, 0) for pair in _PAIR_INDEXES)
         cover = bytes(hand in insured_hands for hand in _index_insurable_hands(house.decks))
-        return cls(house, answer_bytes + into + cover + bytes(up in even_money_ups for up in (ACES, TEN)))
+        return cls(
+            house, answer_bytes + into + cover + bytes(up in even_money_ups for up in (ACE_VALUE, TEN_VALUE))
+        )
 
     @cached_property
-    def answer_indexes(self) -> dict[Question, int]:
+    def answer_indexes(self) -> dict[HandQuestion, int]:
         """Return the byte index, in the packed strategy, of the decision for each blackjack situation and hand."""
         house = self.house
         return _index_questions(house.decks, suited=house.suited_678 is not None, same_rank=house.same_rank)
 
     @property
-    def size(self) -> int:
+    def byte_count(self) -> int:
         """Return the length in bytes of a packed blackjack strategy for these house rules."""
         return (
             len(self.answer_indexes) + len(_PAIR_INDEXES) + len(_index_insurable_hands(self.house.decks)) + 2
@@ -151,8 +155,8 @@ class PackedStrategy:
     def find_answer(self, kind: HandSituation, values: Sequence[int], *, suited: bool = False) -> str:
         """Return the strategy's decision for a blackjack hand that is not to be split: stand, hit or double."""
         hand = _pack_hand(values)
-        of_suit = suited and self.house.suited_678 is not None and hand in SUITED
-        return ANSWERS[self.packed_bytes[self.answer_indexes[kind, hand, of_suit]]]
+        of_suit = suited and self.house.suited_678 is not None and hand in SUITED_STARTS
+        return ANSWER_NAMES[self.packed_bytes[self.answer_indexes[kind, hand, of_suit]]]
 
     def count_split_hands(self, up_card_value: int, pair: int, *, has_pair_rank: bool = False) -> int:
         """Return into how many hands the strategy splits a pair if the rules permit; 0 if it does not split.
@@ -169,12 +173,12 @@ class PackedStrategy:
 
     def takes_even_money(self, up_card_value: int) -> bool:
         """Return whether the strategy takes even money against a dealer's first card of this value."""
-        return bool(self.packed_bytes[-2 + (ACES, TEN).index(up_card_value)])
+        return bool(self.packed_bytes[-2 + (ACE_VALUE, TEN_VALUE).index(up_card_value)])
 
 
 def _pack_hand(values: Sequence[int]) -> int:
     """Pack the card values of a blackjack hand into one integer that counts the cards of each value."""
-    return pack_counts([values.count(value) for value in range(ACES, TEN + 1)])
+    return pack_counts([values.count(value) for value in range(ACE_VALUE, TEN_VALUE + 1)])
 
 
 @lru_cache(maxsize=8)
@@ -184,4 +188,4 @@ def read_advice(house: ExactHouseRules, policy: str) -> PackedStrategy | None:
     Certification refuses a definition whose strategy is for other rules.
     """
     strategy = PackedStrategy(house, unpack_policy(policy))
-    return strategy if len(strategy.packed_bytes) == strategy.size else None
+    return strategy if len(strategy.packed_bytes) == strategy.byte_count else None

@@ -12,14 +12,21 @@ from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import Final, TypeAlias
 
-from paytables.blackjack.advice import DOUBLE, HIT, SIX_SEVEN_EIGHT, STAND, SUITED, HandSituation
+from paytables.blackjack.advice import DOUBLE, HIT, SIX_SEVEN_EIGHT, STAND, SUITED_STARTS, HandSituation
 from paytables.blackjack.hands import PACKED_CARD_BY_VALUE, list_card_values
 from paytables.blackjack.policies import PACKED_BLACKJACK, PairQuestion, StrategyTable
-from paytables.blackjack.schema import ACES, BEST_TOTAL, TEN
-from paytables.blackjack.solve import Chooser, Options, SolvedRound, SplitBranch, StrategyEvaluation, Sums
+from paytables.blackjack.schema import ACE_VALUE, BEST_TOTAL, TEN_VALUE
+from paytables.blackjack.solve import (
+    AnswerChooser,
+    NetAndStakeSums,
+    SolvedRound,
+    SplitBranch,
+    StrategyEvaluation,
+    SumsByAnswer,
+)
 
 #: The dealer's first cards in chart order.
-DEALER_UP_CARDS: Final = (*range(2, TEN + 1), ACES)
+DEALER_UP_CARDS: Final = (*range(2, TEN_VALUE + 1), ACE_VALUE)
 #: What a chart decides by, beside the dealer's first card: whether a hand is soft, and its total.
 HandTotal: TypeAlias = tuple[bool, int]
 #: A chart's answer: draw or stand, and whether two cards are doubled if permitted.
@@ -76,10 +83,10 @@ class TotalsChart:
             return DOUBLE
         return otherwise if otherwise in options else STAND
 
-    def build_chooser(self, table: StrategyTable) -> Chooser:
+    def build_chooser(self, table: StrategyTable) -> AnswerChooser:
         """Return a function that makes every hit, stand or double decision as this chart does."""
 
-        def choose_from_chart(kind: HandSituation, hand: int, _suited: bool, options: Options) -> int:  # noqa: FBT001 (signature of Chooser)
+        def choose_from_chart(kind: HandSituation, hand: int, _suited: bool, options: SumsByAnswer) -> int:  # noqa: FBT001 (signature of Chooser)
             """Return the chart's decision for a blackjack hand, chosen among the permitted ``options``."""
             known_hand = table.rounds[0].hand_values[hand]
             return self.find_answer(
@@ -92,7 +99,7 @@ class TotalsChart:
 
         return choose_from_chart
 
-    def decide_offer(self, question: PairQuestion, sums: list[Sums]) -> int:
+    def decide_offer(self, question: PairQuestion, sums: list[NetAndStakeSums]) -> int:
         """Return the chart's decision about a two-card hand: the splits to make, up to the limit, or 0 to decline.
 
         Insurance is always declined.
@@ -126,7 +133,7 @@ def format_chart(chart: TotalsChart) -> tuple[str, ...]:
     lines += [
         f"pair {pair:2} "
         + "".join(SPLIT_LETTER if (up, pair) in chart.split_pairs else "." for up in DEALER_UP_CARDS)
-        for pair in range(ACES, TEN + 1)
+        for pair in range(ACE_VALUE, TEN_VALUE + 1)
         if any((up, pair) in chart.split_pairs for up in DEALER_UP_CARDS)
     ]
     return tuple(lines)
@@ -158,7 +165,7 @@ def find_best_chart(table: StrategyTable) -> TotalsChart:
     """Return the blackjack chart with the highest return for a table's house rules."""
     chart = TotalsChart()
     for round_ in table.rounds:
-        _DealerCardColumn(table.play, round_).improve(chart)
+        _DealerCardColumn(table.play, round_).improve_chart(chart)
     return chart
 
 
@@ -283,10 +290,10 @@ class _DealerCardColumn:
         It is averaged over whether the cards are of one suit.
         """
         hand_value, play = self.round.hand_values[hand], self.play
-        worth: dict[int, Sums] = dict.fromkeys(branch.tree, (0, 0))
+        worth: dict[int, NetAndStakeSums] = dict.fromkeys(branch.tree, (0, 0))
         plain = play.evaluate_options(hand_value, branch.tree, hand, worth, branch.situation, suited=False)
         value_by_answer = {answer: mean for answer, (mean, _) in plain.items()}
-        if play.house.suited_678 is not None and hand_value.card_count == 2 and hand in SUITED:
+        if play.house.suited_678 is not None and hand_value.card_count == 2 and hand in SUITED_STARTS:
             third = SIX_SEVEN_EIGHT
             if third in branch.tree:
                 worth[third] = (play.compute_standing_value(third, branch.tree[third]), 0)
@@ -300,7 +307,7 @@ class _DealerCardColumn:
                 value_by_answer[answer] += (suited_sums[1] - suited_sums[0]) // 4
         return value_by_answer
 
-    def improve(self, chart: TotalsChart) -> None:
+    def improve_chart(self, chart: TotalsChart) -> None:
         """Improve the decisions of ``chart`` against this first card of the dealer until no change helps."""
         answers = {hand_total: guess_first_answer(hand_total) for hand_total in TOTALS_IN_EVALUATION_ORDER}
         split: set[int] = set()

@@ -11,19 +11,28 @@ from functools import lru_cache
 from math import perm
 from typing import Final, TypeAlias
 
-from paytables.blackjack.schema import ACES, TEN, Side, SideBetRow, get_card_value, parse_patterns
-from paytables.cards.card import Card, get_suit, is_red, rank_of
+from paytables.blackjack.schema import (
+    ACE_VALUE,
+    TEN_VALUE,
+    BlackjackSideBet,
+    SideBetRow,
+    get_card_value,
+    parse_patterns,
+)
+from paytables.cards.card import Card, get_rank, get_suit, is_red
 
 #: Suits of a pack.
 _SUIT_COUNT: Final = 4
 #: Cards of a pack.
 _DECK_CARDS: Final = 52
 #: The probability of each row of a side bet, by its id.
-Chances: TypeAlias = dict[str, Fraction]
+RowChances: TypeAlias = dict[str, Fraction]
 
 
 @lru_cache(maxsize=64)
-def compute_row_chances(side: Side, decks: int, *, hole: bool, draws_cards: bool = True) -> Chances:
+def compute_row_chances(
+    side: BlackjackSideBet, decks: int, *, hole: bool, draws_cards: bool = True
+) -> RowChances:
     """Return the probability that each row of the side bet's pay table is paid.
 
     With ``hole`` the dealer looks at a hidden second card, so that a blackjack ends the round. With
@@ -59,17 +68,19 @@ def _iter_deal_orders(
     Cards that all rows treat alike are dealt once and counted as often as they occur. If no row has a single
     card, two first cards of different ranks are dealt in one order only, which is counted for both.
     """
-    open_rows = [row for row in rows if row.cards > len(dealt_cards) and _may_become(row, dealt_cards)]
+    open_rows = [row for row in rows if row.cards > len(dealt_cards) and _can_complete_row(row, dealt_cards)]
     if open_rows:
         deals_both_cards = len(dealt_cards) == 1 and all(row.cards > 1 for row in rows)
         for card, alike in _iter_different_cards(rows, dealt_cards):
-            order = rank_of(card) - rank_of(dealt_cards[0]) if deals_both_cards else 0
+            order = get_rank(card) - get_rank(dealt_cards[0]) if deals_both_cards else 0
             if counts_left[card] and order >= 0:
                 count = counts_left[card] * alike * (2 if order else 1)
                 counts_left[card] -= 1
                 yield from _iter_deal_orders(rows, (*dealt_cards, card), counts_left, ways * count)
                 counts_left[card] += 1
-    elif any(row.dealer and row.cards == len(dealt_cards) and _may_become(row, dealt_cards) for row in rows):
+    elif any(
+        row.dealer and row.cards == len(dealt_cards) and _can_complete_row(row, dealt_cards) for row in rows
+    ):
         for card, alike in _iter_different_cards(rows, dealt_cards):
             if counts_left[card]:
                 yield ways * counts_left[card] * alike, dealt_cards, card
@@ -97,12 +108,12 @@ def _iter_different_cards(
             yield first + alike[0], len(alike)
 
 
-def _may_become(row: SideBetRow, dealt_cards: Sequence[Card]) -> bool:
+def _can_complete_row(row: SideBetRow, dealt_cards: Sequence[Card]) -> bool:
     """Return whether the dealt cards may still become a winning hand of a side-bet row that needs more cards.
 
     False is certain. True is not: some conditions of the row are not examined.
     """
-    ranks = [rank_of(card) for card in dealt_cards]
+    ranks = [get_rank(card) for card in dealt_cards]
     if row.ranks:
         patterns = parse_patterns(row.ranks)
         if not any(all(ranks.count(rank) <= pattern.count(rank) for rank in ranks) for pattern in patterns):
@@ -139,5 +150,5 @@ def _compute_blackjack_chance(cards_out: Sequence[Card], decks: int) -> Fraction
     """Return the probability that two cards drawn from the shoe, without the cards ``cards_out``, are a blackjack."""
     values = [get_card_value(card) for card in cards_out]
     cards_left = _DECK_CARDS * decks - len(cards_out)
-    aces, tens = 4 * decks - values.count(ACES), 16 * decks - values.count(TEN)
+    aces, tens = 4 * decks - values.count(ACE_VALUE), 16 * decks - values.count(TEN_VALUE)
     return Fraction(2 * aces * tens, cards_left * (cards_left - 1))

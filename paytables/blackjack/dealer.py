@@ -15,9 +15,9 @@ import numpy as np
 
 from paytables.blackjack.hands import Shoe
 from paytables.blackjack.schema import (
-    ACES,
+    ACE_VALUE,
     BEST_TOTAL,
-    TEN,
+    TEN_VALUE,
     ExactHouseRules,
     compute_best_total,
     is_blackjack,
@@ -30,9 +30,9 @@ if TYPE_CHECKING:
 #: The number of the dealer's results: the totals 17 to 21, and bust.
 DEALER_RESULT_COUNT: Final = 6
 #: The number of classes of a player's standing hand: 16 and less, and each of 17 to 21.
-STAND_CLASSES: Final = 6
+STAND_CLASS_COUNT: Final = 6
 #: The number of cards of each value.
-Counts = tuple[int, ...]
+CardCounts = tuple[int, ...]
 
 
 def compute_falling_factorial(number: int, times: int) -> int:
@@ -40,18 +40,20 @@ def compute_falling_factorial(number: int, times: int) -> int:
     return prod(range(number, number - times, -1))
 
 
-def list_final_hands(house: ExactHouseRules, up_card_value: int, full: Shoe) -> list[tuple[Counts, int, int]]:
+def list_final_hands(
+    house: ExactHouseRules, up_card_value: int, full: Shoe
+) -> list[tuple[CardCounts, int, int]]:
     """Return every final hand of the dealer that may follow a first card of this value, except a blackjack.
 
     Each hand is: the counts of the cards drawn, the number of orders in which they can be drawn, and the
     result (0 to 4 for the totals 17 to 21, 5 for a bust).
     """
-    ends: dict[tuple[Counts, int], int] = defaultdict(int)
-    unfinished: dict[Counts, int] = {(0,) * TEN: 1}
+    ends: dict[tuple[CardCounts, int], int] = defaultdict(int)
+    unfinished: dict[CardCounts, int] = {(0,) * TEN_VALUE: 1}
     while unfinished:
-        still_unfinished: dict[Counts, int] = defaultdict(int)
+        still_unfinished: dict[CardCounts, int] = defaultdict(int)
         for drawn_counts, ways in unfinished.items():
-            for n in (n for n in range(TEN) if drawn_counts[n] < full[n]):
+            for n in (n for n in range(TEN_VALUE) if drawn_counts[n] < full[n]):
                 drawn_after = (*drawn_counts[:n], drawn_counts[n] + 1, *drawn_counts[n + 1 :])
                 values = [
                     up_card_value,
@@ -82,7 +84,7 @@ class Dealer:
         """The final hands: the cards drawn, the number of orders of drawing them, and the result."""
         self.max_drawn_cards = max(sum(drawn) for drawn, _, _ in self.final_hands)
         """The largest number of cards that the dealer can draw after the first one."""
-        self.blackjack_card_value = {ACES: TEN, TEN: ACES}.get(up)
+        self.blackjack_card_value = {ACE_VALUE: TEN_VALUE, TEN_VALUE: ACE_VALUE}.get(up)
         """The card value that makes a blackjack with the dealer's first card, or None."""
         highest = max(3, 1 + max(max(drawn) for drawn, _, _ in self.final_hands))
         self._falls = np.zeros((highest, max(self.card_counts) + 1), dtype=np.int64)
@@ -140,7 +142,7 @@ class Dealer:
                 for size in sizes
             ]
             weights = np.array(rests, dtype=object)[place]
-            for stand in range(STAND_CLASSES):
+            for stand in range(STAND_CLASS_COUNT):
                 of = np.flatnonzero(total == stand)
                 row = ways_by_end[:, length, of]
                 net = (

@@ -6,22 +6,22 @@ from typing import Annotated
 from pydantic import Field, model_validator
 
 from paytables.bank.dealing import ShoeRules
-from paytables.blackjack.results import BLACKJACK, EVEN_MONEY, SEVENS, SUITED
+from paytables.blackjack.results import BLACKJACK, EVEN_MONEY, SUITED_678, THREE_SEVENS
 from paytables.blackjack.schema import (
-    ACES,
+    ACE_VALUE,
     BEST_TOTAL,
     BOXES_MAX,
     EVEN_MONEY_ODDS,
-    INSURANCE,
+    INSURANCE_SPOT,
     INSURANCE_TEXT,
-    MAIN,
-    TEN,
+    MAIN_SPOT,
+    TEN_VALUE,
+    BlackjackSideBet,
     ExactHouseRules,
     HouseRules,
-    Main,
+    MainBet,
     NamedPay,
     Proof,
-    Side,
     sum_lowest_values,
 )
 from paytables.blackjack.words import describe_rules, format_pays
@@ -37,11 +37,11 @@ class BlackjackDefinition(TableDefinition):
     shoe: ShoeRules = ShoeRules(decks=6)
     boxes: Annotated[int, Field(ge=1, le=BOXES_MAX)] = 1
     """The number of boxes on which one player may bet."""
-    main: Main = Main()
+    main: MainBet = MainBet()
     """The stake on a hand."""
     rules: HouseRules = HouseRules()
     """The house rules of the table."""
-    side: tuple[Side, ...] = ()
+    side: tuple[BlackjackSideBet, ...] = ()
     """The side bets of a box."""
     progressive: tuple[Progressive, ...] = Field(
         (), description="levels that side bets play for, by their ids"
@@ -55,11 +55,11 @@ class BlackjackDefinition(TableDefinition):
         rules, suited = self.rules, Text(en="6-7-8 of one suit", fr="6-7-8 de même couleur")
         even = EVEN_MONEY_ODDS if self.house.even_money else None
         own_pays = [
-            (MAIN, BLACKJACK, Text(en="Blackjack", fr="Blackjack"), rules.blackjack),
-            (MAIN, SEVENS, Text(en="Three sevens", fr="Trois sept"), rules.sevens),
-            (MAIN, SUITED, suited, rules.suited_678),
-            (MAIN, EVEN_MONEY, Text(en="Even money", fr="Mise à égalité"), even),
-            (INSURANCE, INSURANCE, INSURANCE_TEXT, rules.insurance),
+            (MAIN_SPOT, BLACKJACK, Text(en="Blackjack", fr="Blackjack"), rules.blackjack),
+            (MAIN_SPOT, THREE_SEVENS, Text(en="Three sevens", fr="Trois sept"), rules.sevens),
+            (MAIN_SPOT, SUITED_678, suited, rules.suited_678),
+            (MAIN_SPOT, EVEN_MONEY, Text(en="Even money", fr="Mise à égalité"), even),
+            (INSURANCE_SPOT, INSURANCE_SPOT, INSURANCE_TEXT, rules.insurance),
         ]
         sides = [(side.id, row.id, row.name, row.pays) for side in self.side for row in side.row]
         return [(spot, name, title, odds) for spot, name, title, odds in own_pays if odds is not None] + sides
@@ -82,13 +82,13 @@ class BlackjackDefinition(TableDefinition):
         Players hit up to 20, the dealer up to 16.
         """
         hands = self.boxes * self.table.seats * self.rules.split.hands
-        return hands * (BEST_TOTAL - 1 + TEN) + self.main.hands * (16 + TEN)
+        return hands * (BEST_TOTAL - 1 + TEN_VALUE) + self.main.hands * (16 + TEN_VALUE)
 
     @property
     def house(self) -> ExactHouseRules:
         """Return the table's rules in the form that the exact analysis reads."""
         rules = self.rules
-        even = {"no": (), "ace": (ACES,), "ten": (ACES, TEN)}[rules.even_money]
+        even = {"no": (), "ace": (ACE_VALUE,), "ten": (ACE_VALUE, TEN_VALUE)}[rules.even_money]
         return ExactHouseRules(
             decks=self.shoe.decks,
             has_hole_card=rules.second_card == "hole",

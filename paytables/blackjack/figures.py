@@ -22,20 +22,20 @@ from paytables.analysis import (
     PrizeFigures,
     ProgressiveFigures,
 )
-from paytables.blackjack.advice import PackedStrategy, Question, read_advice
+from paytables.blackjack.advice import HandQuestion, PackedStrategy, read_advice
 from paytables.blackjack.counted import compute_row_chances
 from paytables.blackjack.definition import BlackjackDefinition
 from paytables.blackjack.round import format_back_spot_id
 from paytables.blackjack.schema import (
-    ACTIONS,
-    BACK,
-    INSURANCE,
-    MAIN,
+    ACTION_SPOTS,
+    BACK_SPOT_PREFIX,
+    INSURANCE_SPOT,
+    MAIN_SPOT,
     BackedHand,
+    BlackjackSideBet,
     ExactHouseRules,
     Proof,
-    Sampled,
-    Side,
+    SimulatedRounds,
 )
 from paytables.contract import Wager
 from paytables.errors import AnalysisError
@@ -77,11 +77,11 @@ def prove(
     It needs laboratory packages and up to a minute, and calls ``report_progress``.
     """
     proof = _compute_proof(definition.house, report_progress, backed=definition.rules.back_bets)
-    return {MAIN: _add_sampled_rounds(definition, proof)}
+    return {MAIN_SPOT: _add_sampled_rounds(definition, proof)}
 
 
 def _compute_backed_hand(
-    table: "StrategyTable", *plays: tuple[Mapping[Question, int], "StrategyResult"]
+    table: "StrategyTable", *plays: tuple[Mapping[HandQuestion, int], "StrategyResult"]
 ) -> BackedHand:
     """Compute the exact figures of a bet on another player's hand, for that player's best and worst strategy.
 
@@ -110,7 +110,7 @@ def _add_sampled_rounds(definition: BlackjackDefinition, proof: Proof) -> Proof:
 
     They are needed if a shoe is dealt for several rounds, or if the net results are too many to count.
     """
-    if proof.law and not definition.shoe.does_shoe_carry_over and definition.main.hands == 1:
+    if proof.law and not definition.shoe.is_shoe_carried_over and definition.main.hands == 1:
         return proof
     from paytables.blackjack.sampled import sample_rounds  # noqa: PLC0415 (laboratory packages)
 
@@ -133,12 +133,12 @@ def _compute_proof(
     from paytables.blackjack.chart import find_best_chart, format_chart  # noqa: PLC0415 (laboratory packages)
 
     table = policies.StrategyTable(house, report_progress=report_progress)
-    answers: dict[Question, int] = {}
+    answers: dict[HandQuestion, int] = {}
     best = table.evaluate(policies.record_answers(policies.choose_best, answers), policies.choose_highest_sum)
     chart = find_best_chart(table)
     charted = table.evaluate(chart.build_chooser(table), chart.decide_offer)
     dealers = table.evaluate(policies.build_dealer_play(house), policies.decline_every_offer)
-    worst_answers: dict[Question, int] = {}
+    worst_answers: dict[HandQuestion, int] = {}
     worst = table.evaluate(
         policies.record_answers(policies.choose_worst, worst_answers), policies.choose_lowest_sum
     )
@@ -166,13 +166,13 @@ def _compute_proof(
 
 def find_proof(definition: BlackjackDefinition) -> Proof:
     """Return the proof (exact figures) stored in a blackjack definition, or compute it if none is stored."""
-    stored_proof = definition.proved.get(MAIN)
+    stored_proof = definition.proved.get(MAIN_SPOT)
     return stored_proof or _compute_proof(
         definition.house, ignore_progress_report, backed=definition.rules.back_bets
     )
 
 
-def compute_level_shares(definition: BlackjackDefinition, side: Side) -> dict[Fraction, Fraction]:
+def compute_level_shares(definition: BlackjackDefinition, side: BlackjackSideBet) -> dict[Fraction, Fraction]:
     """Return the probability that a side bet wins each part of its progressive level, by part."""
     chance_by_share: dict[Fraction, Fraction] = {}
     for row, chance in _compute_row_chances(definition, side).items():
@@ -183,7 +183,7 @@ def compute_level_shares(definition: BlackjackDefinition, side: Side) -> dict[Fr
 
 
 def _compute_row_chances(
-    definition: BlackjackDefinition, side: Side, *, draws_cards: bool = True
+    definition: BlackjackDefinition, side: BlackjackSideBet, *, draws_cards: bool = True
 ) -> dict[str, Fraction]:
     """Return the probability that each row of a blackjack side bet is paid, by the row's id."""
     return compute_row_chances(
@@ -191,7 +191,9 @@ def _compute_row_chances(
     )
 
 
-def compute_side_return(definition: BlackjackDefinition, side: Side, *, draws_cards: bool = True) -> Fraction:
+def compute_side_return(
+    definition: BlackjackDefinition, side: BlackjackSideBet, *, draws_cards: bool = True
+) -> Fraction:
     """Return what a blackjack side bet returns per credit on average, without progressive levels."""
     rows = {row.id: 1 + row.pays.net for row in side.row}
     chance_by_row = _compute_row_chances(definition, side, draws_cards=draws_cards)
@@ -205,12 +207,12 @@ def analyse(definition: BlackjackDefinition, depth: AnalysisDepth) -> Analysis:
     returns less than the lowest of them, however large its side bets are.
     """
     least = definition.main.limits.least
-    main = dict.fromkeys(ACTIONS[: definition.main.least_hands], least)
-    bets = [_analyse_stakes(definition, MAIN, main, depth)]
+    main = dict.fromkeys(ACTION_SPOTS[: definition.main.least_hands], least)
+    bets = [_analyse_stakes(definition, MAIN_SPOT, main, depth)]
     if definition.main.hands > definition.main.least_hands:
         bets.append(
             _analyse_stakes(
-                definition, "all hands", dict.fromkeys(ACTIONS[: definition.main.hands], least), depth
+                definition, "all hands", dict.fromkeys(ACTION_SPOTS[: definition.main.hands], least), depth
             )
         )
     bets += [
@@ -218,8 +220,10 @@ def analyse(definition: BlackjackDefinition, depth: AnalysisDepth) -> Analysis:
         for side in definition.side
     ]
     if definition.rules.back_bets:
-        other_bets = {"0": {MAIN: least}}
-        back_figures = _analyse_back_bets(definition, BACK, {format_back_spot_id(0): least}, depth)
+        other_bets = {"0": {MAIN_SPOT: least}}
+        back_figures = _analyse_back_bets(
+            definition, BACK_SPOT_PREFIX, {format_back_spot_id(0): least}, depth
+        )
         bets.append(replace(back_figures, options={**back_figures.options, "seat": 1, "others": other_bets}))
     header = definition.game
     return Analysis(game_id=header.id, version=header.version, family=header.family, bets=tuple(bets))
@@ -230,7 +234,9 @@ def analyse_bets(definition: BlackjackDefinition, wager: Wager) -> BetAnalysis:
     stakes: dict[str, int] = {}
     for bet in wager.bets:
         stakes[bet.spot] = stakes.get(bet.spot, 0) + bet.credits
-    if definition.rules.back_bets and all(_BOX_SUFFIX_PATTERN.sub("", spot) == BACK for spot in stakes):
+    if definition.rules.back_bets and all(
+        _BOX_SUFFIX_PATTERN.sub("", spot) == BACK_SPOT_PREFIX for spot in stakes
+    ):
         return _analyse_back_bets(definition, "bets", stakes, AnalysisDepth.FULL)
     return _analyse_stakes(definition, "bets", stakes, AnalysisDepth.FULL)
 
@@ -276,8 +282,8 @@ def _analyse_stakes(
     for spot, credits_ in stakes.items():
         group = _BOX_SUFFIX_PATTERN.sub("", spot) if spot not in sides else spot
         stake_by_bet[group] = stake_by_bet.get(group, 0) + credits_
-    hand = sum(stake_by_bet.pop(action, 0) for action in ACTIONS)
-    if INSURANCE in stake_by_bet:
+    hand = sum(stake_by_bet.pop(action, 0) for action in ACTION_SPOTS)
+    if INSURANCE_SPOT in stake_by_bet:
         raise AnalysisError("insurance is staked in play, and not in a wager")
     back = sum(
         (stake_by_bet[side_id] * compute_side_return(definition, sides[side_id]) for side_id in stake_by_bet),
@@ -321,7 +327,7 @@ def _analyse_stakes(
         f"of {side_id!r} alone {_format_percent(compute_side_return(definition, sides[side_id]))} comes back"
         for side_id in stake_by_bet
     ]
-    if proof.sampled is not None and set(stakes) <= set(ACTIONS) and len({*stakes.values()}) == 1:
+    if proof.sampled is not None and set(stakes) <= set(ACTION_SPOTS) and len({*stakes.values()}) == 1:
         notes += _iter_sampling_notes(definition, proof.sampled, len(stakes))
     figures = BetAnalysis(
         bet=name,
@@ -352,7 +358,7 @@ def _with_distribution(figures: BetAnalysis, proof: Proof, hand: int) -> BetAnal
         for prize in prizes:
             wins[prize.credits] = wins.get(prize.credits, Fraction(0)) + prize.rate
         return figures.with_distribution(build_distribution(wins))
-    if set(stakes) != {MAIN}:
+    if set(stakes) != {MAIN_SPOT}:
         return figures
     if not proof.law:
         spread = proof.variance
@@ -363,11 +369,13 @@ def _with_distribution(figures: BetAnalysis, proof: Proof, hand: int) -> BetAnal
     return figures.with_distribution(distribution)
 
 
-def _iter_sampling_notes(definition: BlackjackDefinition, sampled: Sampled, hands: int) -> Iterator[str]:
+def _iter_sampling_notes(
+    definition: BlackjackDefinition, sampled: SimulatedRounds, hands: int
+) -> Iterator[str]:
     """Yield notes on the simulated rounds of the best strategy, with equal stakes against ``hands`` dealer hands."""
     rules = definition.shoe
     shoe = "shoes dealt to the stop card" if rules.stop is not None else "decks of two rounds"
-    shoe = shoe if rules.does_shoe_carry_over else "fresh shoes"
+    shoe = shoe if rules.is_shoe_carried_over else "fresh shoes"
     seed = f"seed {sampled.seed!r}, `python -m tools.dev prove` plays them again"
     mean, half = sampled.compute_mean(1), Fraction(sampled.error) * SAMPLING_QUANTILE
     low, high = (_format_percent(1 + mean + deviation) for deviation in (-half, half))

@@ -10,14 +10,14 @@ from functools import cache
 from math import comb
 from typing import Final, TypeAlias
 
-from paytables.blackjack.schema import BEST_TOTAL, TEN
+from paytables.blackjack.schema import BEST_TOTAL, TEN_VALUE
 
 #: Bits for the count of one value in a packed hand.
 COUNT_BITS: Final = 6
 #: The largest count in a packed hand.
 COUNT_MAX: Final = (1 << COUNT_BITS - 1) - 1
 #: What a card of each value adds to a packed hand, by value less one.
-PACKED_CARD_BY_VALUE: Final = tuple(1 << COUNT_BITS * n for n in range(TEN))
+PACKED_CARD_BY_VALUE: Final = tuple(1 << COUNT_BITS * n for n in range(TEN_VALUE))
 #: The highest bit of each count, which is free.
 _TOP_BIT_OF_EACH_COUNT: Final = sum(PACKED_CARD_BY_VALUE) << COUNT_BITS - 1
 #: The number of cards of each value in a shoe, ace to ten.
@@ -26,7 +26,7 @@ Shoe: TypeAlias = tuple[int, ...]
 
 def build_shoe(decks: int) -> Shoe:
     """Return the number of cards of each blackjack value in ``decks`` decks: ace, two, ... ten."""
-    return tuple(decks * (16 if value == TEN else 4) for value in range(1, TEN + 1))
+    return tuple(decks * (16 if value == TEN_VALUE else 4) for value in range(1, TEN_VALUE + 1))
 
 
 def pack_counts(counts: Sequence[int]) -> int:
@@ -34,14 +34,14 @@ def pack_counts(counts: Sequence[int]) -> int:
     return sum(min(count, COUNT_MAX) << COUNT_BITS * n for n, count in enumerate(counts))
 
 
-def is_within(inner: int, outer: int) -> bool:
+def is_part_of_hand(inner: int, outer: int) -> bool:
     """Return whether the packed blackjack hand ``outer`` contains all cards of the packed hand ``inner``."""
     return (outer | _TOP_BIT_OF_EACH_COUNT) - inner & _TOP_BIT_OF_EACH_COUNT == _TOP_BIT_OF_EACH_COUNT
 
 
 def unpack_counts(hand: int) -> tuple[int, ...]:
     """Return the number of cards of each value (ace, two, ... ten) in a packed blackjack hand."""
-    return tuple([hand >> COUNT_BITS * n & COUNT_MAX for n in range(TEN)])
+    return tuple([hand >> COUNT_BITS * n & COUNT_MAX for n in range(TEN_VALUE)])
 
 
 def list_card_values(hand: int) -> list[int]:
@@ -75,7 +75,7 @@ def list_every_hand(shoe: Shoe) -> dict[int, HandValue]:
             hard = sum((n + 1) * count for n, count in enumerate(counts))
             hands_after_card = [
                 (n, hand + PACKED_CARD_BY_VALUE[n])
-                for n in range(TEN)
+                for n in range(TEN_VALUE)
                 if hard + n + 1 <= BEST_TOTAL and counts[n] < shoe[n]
             ]
             soft = counts[0] > 0 and hard + 10 <= BEST_TOTAL
@@ -86,9 +86,9 @@ def list_every_hand(shoe: Shoe) -> dict[int, HandValue]:
 
 
 @cache
-def list_hands_holding(shoe: Shoe, start: int) -> list[int]:
+def list_hands_containing(shoe: Shoe, start: int) -> list[int]:
     """Return every blackjack hand of up to 21 that contains all cards of ``start``, those with fewer cards first."""
-    return [hand for hand in list_every_hand(shoe) if is_within(start, hand)]
+    return [hand for hand in list_every_hand(shoe) if is_part_of_hand(start, hand)]
 
 
 @dataclass(slots=True)

@@ -21,15 +21,22 @@ from typing import TYPE_CHECKING, Final, TypeAlias
 
 import numpy as np
 
-from paytables.blackjack.advice import DOUBLE, HIT, SIX_SEVEN_EIGHT, SUITED, HandSituation, Question
+from paytables.blackjack.advice import (
+    DOUBLE,
+    HIT,
+    SIX_SEVEN_EIGHT,
+    SUITED_STARTS,
+    HandQuestion,
+    HandSituation,
+)
 from paytables.blackjack.dealer import DEALER_RESULT_COUNT, compute_falling_factorial
 from paytables.blackjack.hands import COUNT_BITS, COUNT_MAX, PACKED_CARD_BY_VALUE, list_card_values
-from paytables.blackjack.schema import ACES, BEST_TOTAL, TEN
+from paytables.blackjack.schema import ACE_VALUE, BEST_TOTAL, TEN_VALUE
 from paytables.blackjack.weighed import compile_kernel, weigh_nets
 
 if TYPE_CHECKING:
     from paytables.blackjack.policies import StrategyResult, StrategyTable
-    from paytables.blackjack.solve import SolvedRound, SplitBranch, SplitPair, Tree
+    from paytables.blackjack.solve import HandNodes, SolvedRound, SplitBranch, SplitPair
     from paytables.cards.arrays import Ints
 
 #: The maximum number of hands of a split for which the distribution, and the variance, are computed.
@@ -39,7 +46,7 @@ EXACT_VARIANCE_HANDS_MAX: Final = 3
 #: The packed hand of three sevens.
 _PACKED_THREE_SEVENS: Final = 3 * PACKED_CARD_BY_VALUE[6]
 #: The packed hand of an ace and a ten.
-_PACKED_BLACKJACK: Final = PACKED_CARD_BY_VALUE[ACES - 1] + PACKED_CARD_BY_VALUE[TEN - 1]
+_PACKED_BLACKJACK: Final = PACKED_CARD_BY_VALUE[ACE_VALUE - 1] + PACKED_CARD_BY_VALUE[TEN_VALUE - 1]
 #: The net result of a hand for each final result of the dealer, a blackjack last.
 NetByDealerResult: TypeAlias = tuple[int, ...]
 #: Finished hands: all their cards and their nets, with the number of orders that lead there. Hands that bust
@@ -80,13 +87,15 @@ def can_be_counted_exactly(table: StrategyTable, strategy: StrategyResult, max_h
     """
     suited = table.house.suited_678 is not None
     return all(
-        hands <= max_hands and not (pair == TEN and table.house.same_rank) and not (suited and 6 <= pair <= 8)
+        hands <= max_hands
+        and not (pair == TEN_VALUE and table.house.same_rank)
+        and not (suited and 6 <= pair <= 8)
         for (_, pair, _), hands in strategy.hands_by_pair.items()
     )
 
 
 def compute_net_distribution(
-    table: StrategyTable, answers: Mapping[Question, int], strategy: StrategyResult
+    table: StrategyTable, answers: Mapping[HandQuestion, int], strategy: StrategyResult
 ) -> dict[Fraction, Fraction]:
     """Return the probability of each net result, in stakes, of one initial blackjack stake.
 
@@ -97,7 +106,7 @@ def compute_net_distribution(
 
 
 def compute_net_variance(
-    table: StrategyTable, answers: Mapping[Question, int], strategy: StrategyResult
+    table: StrategyTable, answers: Mapping[HandQuestion, int], strategy: StrategyResult
 ) -> Fraction:
     """Return the variance of the net result of one initial blackjack stake, in stakes squared.
 
@@ -109,7 +118,7 @@ def compute_net_variance(
 
 
 def compute_backed_distribution(
-    table: StrategyTable, answers: Mapping[Question, int], strategy: StrategyResult
+    table: StrategyTable, answers: Mapping[HandQuestion, int], strategy: StrategyResult
 ) -> dict[Fraction, Fraction]:
     """Return the probability of each net result of one stake on another player's hand.
 
@@ -128,7 +137,7 @@ class _NetDistribution:
     """Number of stakes on a hand after a double."""
 
     def __init__(
-        self, table: StrategyTable, answers: Mapping[Question, int], strategy: StrategyResult
+        self, table: StrategyTable, answers: Mapping[HandQuestion, int], strategy: StrategyResult
     ) -> None:
         house = table.house
         self.table, self.house, self.answers, self.strategy = table, house, answers, strategy
@@ -188,7 +197,7 @@ class _NetDistribution:
     def _find_insurance_nets(self, up_card_value: int, hand: int) -> NetByDealerResult:
         """Return the net result of insurance, in units, for each dealer result; all zero if the hand is not insured."""
         odds = self.house.insurance
-        if odds is None or up_card_value != ACES or hand not in self.strategy.insured_hands:
+        if odds is None or up_card_value != ACE_VALUE or hand not in self.strategy.insured_hands:
             return (0,) * (DEALER_RESULT_COUNT + 1)
         return (*(-self.unit // 2,) * DEALER_RESULT_COUNT, self._convert_odds_to_units(odds / 2))
 
@@ -269,7 +278,7 @@ class _NetDistribution:
     def _count_hand_ends(
         self,
         round_: SolvedRound,
-        tree: Tree,
+        tree: HandNodes,
         kind: HandSituation,
         starts: Mapping[int, int],
         *,
@@ -286,7 +295,7 @@ class _NetDistribution:
             still_unfinished: dict[int, int] = defaultdict(int)
             for hand, orders in unfinished.items():
                 shares = [(False, orders)]
-                if self.house.suited_678 is not None and hand in SUITED:
+                if self.house.suited_678 is not None and hand in SUITED_STARTS:
                     shares = [(False, orders * 3 // 4), (True, orders // 4)]
                 for suited, share in shares:
                     answer = self.answers[kind, hand, suited]
@@ -438,7 +447,7 @@ def _iter_net_chances(
     ``shares`` is the number of parts into which the orders of the hands' cards were divided.
     """
     full, dealer = round_.dealer.card_counts, round_.dealer
-    removed_counts: Ints = sums.cards[:, None] >> COUNT_BITS * np.arange(TEN) & COUNT_MAX
+    removed_counts: Ints = sums.cards[:, None] >> COUNT_BITS * np.arange(TEN_VALUE) & COUNT_MAX
     fits = (removed_counts <= np.array(full)).all(axis=1)
     removed_counts, ways, sizes = removed_counts[fits], sums.ways[fits], removed_counts[fits].sum(axis=1)
     for size in np.unique(sizes).tolist():

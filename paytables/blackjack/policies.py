@@ -7,15 +7,22 @@ from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import Final, NamedTuple, TypeAlias
 
-from paytables.blackjack.advice import HIT, STAND, HandSituation, Pair, Question
+from paytables.blackjack.advice import HIT, STAND, HandQuestion, HandSituation, PairSituation
 from paytables.blackjack.hands import PACKED_CARD_BY_VALUE, Shoe, build_shoe, list_card_values
-from paytables.blackjack.schema import ACES, TEN, ExactHouseRules
-from paytables.blackjack.solve import Chooser, Options, SolvedRound, SplitPair, StrategyEvaluation, Sums
+from paytables.blackjack.schema import ACE_VALUE, TEN_VALUE, ExactHouseRules
+from paytables.blackjack.solve import (
+    AnswerChooser,
+    NetAndStakeSums,
+    SolvedRound,
+    SplitPair,
+    StrategyEvaluation,
+    SumsByAnswer,
+)
 
 #: The dealer's first cards, ace to ten.
-DEALER_UP_CARDS: Final = tuple(range(ACES, TEN + 1))
+DEALER_UP_CARDS: Final = tuple(range(ACE_VALUE, TEN_VALUE + 1))
 #: The packed hand of an ace and a ten.
-PACKED_BLACKJACK: Final = PACKED_CARD_BY_VALUE[ACES - 1] + PACKED_CARD_BY_VALUE[TEN - 1]
+PACKED_BLACKJACK: Final = PACKED_CARD_BY_VALUE[ACE_VALUE - 1] + PACKED_CARD_BY_VALUE[TEN_VALUE - 1]
 
 
 class PairQuestion(NamedTuple):
@@ -34,7 +41,7 @@ class PairQuestion(NamedTuple):
 
 #: Answers a question about two cards: returns the index of the chosen one of several sums. Index 0
 #: declines; for a pair, index n splits it into up to n + 1 hands.
-OfferChooser: TypeAlias = Callable[[PairQuestion, list[Sums]], int]
+OfferChooser: TypeAlias = Callable[[PairQuestion, list[NetAndStakeSums]], int]
 
 
 @dataclass(slots=True)
@@ -45,7 +52,7 @@ class StrategyResult:
     """The mean net result of one initial stake, in stakes."""
     mean_staked: Fraction = Fraction(1)
     """The mean of all stakes (doubles, splits and insurance included) for one initial stake."""
-    hands_by_pair: dict[Pair, int] = field(default_factory=dict)
+    hands_by_pair: dict[PairSituation, int] = field(default_factory=dict)
     """How many hands the strategy makes of a pair, by (dealer's first card, pair, has first card the pair's rank)."""
     insured_hands: set[int] = field(default_factory=set)
     """The two-card hands, as packed numbers, that the strategy insures."""
@@ -75,7 +82,7 @@ class StrategyTable:
             self.rounds.append(SolvedRound(house, up, self.shoe))
             report_progress(len(self.rounds), len(ups))
 
-    def evaluate(self, choose: Chooser, take: OfferChooser) -> StrategyResult:
+    def evaluate(self, choose: AnswerChooser, take: OfferChooser) -> StrategyResult:
         """Return the value of a blackjack strategy per initial stake.
 
         ``choose`` decides whether a hand stands, hits or doubles; ``take`` decides on splits, insurance and
@@ -92,8 +99,8 @@ class StrategyTable:
         return result
 
     def _sum_round(
-        self, round_: SolvedRound, choose: Chooser, take: OfferChooser, result: StrategyResult
-    ) -> Sums:
+        self, round_: SolvedRound, choose: AnswerChooser, take: OfferChooser, result: StrategyResult
+    ) -> NetAndStakeSums:
         """Return the sums of net results and added stakes over all first hands against one first card of the dealer.
 
         The decisions about splits and insurance are recorded in ``result``.
@@ -122,12 +129,12 @@ class StrategyTable:
         self,
         round_: SolvedRound,
         hand: int,
-        unsplit: Sums,
+        unsplit: NetAndStakeSums,
         splits: list[SplitPair],
-        choose: Chooser,
+        choose: AnswerChooser,
         take: OfferChooser,
         result: StrategyResult,
-    ) -> Sums:
+    ) -> NetAndStakeSums:
         """Return the sums of net results and added stakes of a blackjack pair, split or not as ``take`` decides.
 
         If tens must be equal in rank to be split, only the deals with equal ranks are split.
@@ -157,7 +164,7 @@ class StrategyTable:
 
     def _sum_with_insurance(
         self, round_: SolvedRound, hand: int, take: OfferChooser, result: StrategyResult
-    ) -> Sums:
+    ) -> NetAndStakeSums:
         """Return the sums of net results and added stakes of insuring a hand, or of declining, as ``take`` decides.
 
         Insurance stakes half of the bet on the dealer's blackjack. A blackjack may take even money instead,
@@ -168,7 +175,7 @@ class StrategyTable:
             int(self.house.blackjack * unit) * node.ordinary_ways if hand == PACKED_BLACKJACK else 0
         )
         sums, half = [(blackjack_net, 0)], unit // 2
-        insurable = up == ACES and self.house.insurance is not None
+        insurable = up == ACE_VALUE and self.house.insurance is not None
         if insurable and self.house.insurance is not None:
             won = int(self.house.insurance * half) * node.blackjack_ways
             sums.append(
@@ -187,45 +194,45 @@ class StrategyTable:
         return sums[chosen_index]
 
 
-def choose_best(_kind: HandSituation, _hand: int, _suited: bool, options: Options) -> int:  # noqa: FBT001 (signature of Chooser)
+def choose_best(_kind: HandSituation, _hand: int, _suited: bool, options: SumsByAnswer) -> int:  # noqa: FBT001 (signature of Chooser)
     """Return the decision with the highest value for a blackjack hand; among equal ones, the one that stakes less."""
     return max(options, key=lambda answer: (options[answer][0], -answer))
 
 
-def choose_worst(_kind: HandSituation, _hand: int, _suited: bool, options: Options) -> int:  # noqa: FBT001 (signature of Chooser)
+def choose_worst(_kind: HandSituation, _hand: int, _suited: bool, options: SumsByAnswer) -> int:  # noqa: FBT001 (signature of Chooser)
     """Return the decision with the lowest value for a blackjack hand."""
     return min(options, key=lambda answer: options[answer][0])
 
 
-def choose_highest_sum(_question: PairQuestion, sums: list[Sums]) -> int:
+def choose_highest_sum(_question: PairQuestion, sums: list[NetAndStakeSums]) -> int:
     """Return the index of the highest-valued decision on a split or insurance; the first of equal ones."""
     return max(range(len(sums)), key=lambda place: (sums[place][0], -place))
 
 
-def choose_lowest_sum(_question: PairQuestion, sums: list[Sums]) -> int:
+def choose_lowest_sum(_question: PairQuestion, sums: list[NetAndStakeSums]) -> int:
     """Return the index of the lowest-valued decision on a split or insurance."""
     return min(range(len(sums)), key=lambda place: sums[place][0])
 
 
-def decline_every_offer(_question: PairQuestion, _sums: list[Sums]) -> int:
+def decline_every_offer(_question: PairQuestion, _sums: list[NetAndStakeSums]) -> int:
     """Return 0 for every decision on a two-card hand: do not split, insure or take even money."""
     return 0
 
 
-def build_dealer_play(house: ExactHouseRules) -> Chooser:
+def build_dealer_play(house: ExactHouseRules) -> AnswerChooser:
     """Return the strategy of a player who follows the dealer's drawing rule and never doubles."""
 
-    def choose_like_dealer(_kind: HandSituation, hand: int, _suited: bool, options: Options) -> int:  # noqa: FBT001
+    def choose_like_dealer(_kind: HandSituation, hand: int, _suited: bool, options: SumsByAnswer) -> int:  # noqa: FBT001
         """Return "hit" if it is permitted and the dealer would draw with this hand, otherwise "stand"."""
         return HIT if HIT in options and house.should_dealer_draw(list_card_values(hand)) else STAND
 
     return choose_like_dealer
 
 
-def record_answers(choose: Chooser, recorded_answers: dict[Question, int]) -> Chooser:
+def record_answers(choose: AnswerChooser, recorded_answers: dict[HandQuestion, int]) -> AnswerChooser:
     """Return a strategy function that decides as ``choose`` does and stores each decision in ``recorded_answers``."""
 
-    def choose_and_record(kind: HandSituation, hand: int, suited: bool, options: Options) -> int:  # noqa: FBT001
+    def choose_and_record(kind: HandSituation, hand: int, suited: bool, options: SumsByAnswer) -> int:  # noqa: FBT001
         """Return the wrapped strategy's decision for a blackjack hand, after storing it."""
         recorded_answers[kind, hand, suited] = choose(kind, hand, suited, options)
         return recorded_answers[kind, hand, suited]

@@ -7,6 +7,6 @@ BLACKJACK: Final = "blackjack"
 #: The result of a blackjack that took even money.
 EVEN_MONEY: Final = "even-money"
 #: The result of a hand of three sevens.
-SEVENS: Final = "three-sevens"
+THREE_SEVENS: Final = "three-sevens"
 #: The result of a hand of 6, 7 and 8.
-SUITED: Final = "6-7-8"
+SUITED_678: Final = "6-7-8"

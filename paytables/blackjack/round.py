@@ -11,23 +11,23 @@ from typing import Final, TypeAlias
 from paytables.bank.dealing import build_table_after_round, open_shoe
 from paytables.blackjack.advice import HandSituation, PackedStrategy
 from paytables.blackjack.definition import BlackjackDefinition
-from paytables.blackjack.results import BLACKJACK, EVEN_MONEY, SEVENS, SUITED
+from paytables.blackjack.results import BLACKJACK, EVEN_MONEY, SUITED_678, THREE_SEVENS
 from paytables.blackjack.schema import (
-    ACES,
-    ACTIONS,
-    BACK,
+    ACE_VALUE,
+    ACTION_SPOTS,
+    BACK_SPOT_PREFIX,
     BEST_TOTAL,
     EVEN_MONEY_ODDS,
-    INSURANCE,
-    MAIN,
-    TEN,
+    INSURANCE_SPOT,
+    MAIN_SPOT,
+    TEN_VALUE,
+    BlackjackSideBet,
     ExactHouseRules,
-    Side,
     compute_best_total,
     get_card_value,
     is_blackjack,
 )
-from paytables.cards.card import Card, Shoe, format_card, get_suit, rank_of
+from paytables.cards.card import Card, Shoe, format_card, get_rank, get_suit
 from paytables.contract import (
     Bet,
     Choice,
@@ -36,11 +36,11 @@ from paytables.contract import (
     DrawSource,
     LevelHit,
     Outcome,
-    Play,
+    RoundSteps,
     Settlement,
     Step,
 )
-from paytables.layout import Odds, push_bet, settle_bet
+from paytables.layout import Odds, settle_bet, settle_push
 from paytables.seating import FACE_DOWN
 from paytables.side_bets import build_level_hit
 
@@ -57,11 +57,11 @@ def format_spot_id(name: str, box: int) -> str:
 
 def format_back_spot_id(seat: int) -> str:
     """Return the id of the spot for bets on the hand of a seat (0 is the first), such as ``back-1``."""
-    return f"{BACK}-{seat + 1}"
+    return f"{BACK_SPOT_PREFIX}-{seat + 1}"
 
 
 @dataclass(frozen=True, slots=True)
-class StakePiece:
+class HandStake:
     """A part of the stake on a blackjack hand: a bet, or a stake added in play.
 
     It plays against one of the dealer's hands. A bet of another seat follows the hand, but is never insured,
@@ -84,7 +84,7 @@ class BlackjackHand:
 
     id: str
     cards: list[Card]
-    pieces: list[StakePiece]
+    pieces: list[HandStake]
     """The bets on the hand that are not settled yet."""
     is_from_split: bool = False
     """Whether the hand comes from a split pair."""
@@ -109,14 +109,14 @@ class BlackjackHand:
         return not self.is_from_split and is_blackjack(self.values)
 
     @property
-    def own_pieces(self) -> list[StakePiece]:
+    def unsettled_own_stakes(self) -> list[HandStake]:
         """Return the stakes of the hand's own player that are not settled yet."""
         return [piece for piece in self.pieces if not piece.is_back_bet]
 
     @property
     def staked_credits(self) -> int:
         """Return the credits that the hand's own player has staked on it and that are not settled yet."""
-        return sum(piece.bet.credits for piece in self.own_pieces)
+        return sum(piece.bet.credits for piece in self.unsettled_own_stakes)
 
 
 @dataclass(slots=True)
@@ -129,7 +129,7 @@ class BettingBox:
     """The number of the box on the table."""
     id: str
     hands: list[BlackjackHand]
-    side_bets: list[tuple[Side, Bet]]
+    side_bets: list[tuple[BlackjackSideBet, Bet]]
     """The side bets of the box that are not settled yet, each with its rules."""
     insurance_bets: dict[int, Bet] = field(default_factory=dict)
     """The insurance stake by index of the dealer's hand that it is against."""
@@ -138,7 +138,7 @@ class BettingBox:
 
 
 #: A question to a seat in progress, whose result is the chosen option.
-Asking: TypeAlias = Generator[Step, Choice | None, str]
+SeatQuestion: TypeAlias = Generator[Step, Choice | None, str]
 
 
 class BlackjackRound:
@@ -180,7 +180,7 @@ class BlackjackRound:
         return get_card_value(self.dealer_hands[0][0])
 
     # ------------------------------------------------------------ the round
-    def play(self, table: object, draw: DrawSource) -> Play:
+    def play(self, table: object, draw: DrawSource) -> RoundSteps:
         """Play the round: deal, offer insurance, let each box play, play the dealer's hands, settle every bet."""
         rules = self.definition.shoe
         self._shoe, cues = open_shoe(rules, table, draw)
@@ -242,14 +242,14 @@ class BlackjackRound:
         kind: str,
         options: Sequence[str],
         stakes: Mapping[str, Bet],
-    ) -> Asking:
+    ) -> SeatQuestion:
         """Ask a box's seat for its decision on a hand; return the chosen option."""
 
         def build_prompt() -> dict[str, object]:
             """Return the visible hands and, for the seat's own screen, its stake and the advice."""
             prompt: dict[str, object] = {**self.list_visible_hands(), "hand": hand.id}
             if self._is_own(box):
-                prompt |= {"spot": format_spot_id(MAIN, box.number), "staked": hand.staked_credits}
+                prompt |= {"spot": format_spot_id(MAIN_SPOT, box.number), "staked": hand.staked_credits}
                 prompt |= self._find_advice(box, hand, options)
             return prompt
 
@@ -270,7 +270,7 @@ class BlackjackRound:
             return {"advice": "even_money" if even else "insurance" if insured else "no_insurance"}
         pair = values[0] if hand.is_from_split or "split" in options else 0
         up, first = self.dealer_hands[0][0], hand.cards[0]
-        has_pair_rank = self.house.same_rank and pair == TEN and rank_of(up) == rank_of(first)
+        has_pair_rank = self.house.same_rank and pair == TEN_VALUE and get_rank(up) == get_rank(first)
         if "split" in options and best.count_split_hands(
             self.up_card_value, pair, has_pair_rank=has_pair_rank
         ) > len(box.hands):
@@ -289,11 +289,11 @@ class BlackjackRound:
         """Offer a box insurance and even money, before the first box plays."""
         hand, stakes = box.hands[0], dict[str, Bet]()
         options = ["no_insurance"]
-        if self.house.insurance is not None and self.up_card_value == ACES:
-            spot = format_spot_id(INSURANCE, box.number)
+        if self.house.insurance is not None and self.up_card_value == ACE_VALUE:
+            spot = format_spot_id(INSURANCE_SPOT, box.number)
             stakes["insurance"] = Bet(spot, hand.staked_credits // 2, box.seat)
             quarters = self.definition.rules.quarter_insurance
-            if quarters and all(piece.bet.credits % 4 == 0 for piece in hand.own_pieces):
+            if quarters and all(piece.bet.credits % 4 == 0 for piece in hand.unsettled_own_stakes):
                 stakes[QUARTER_INSURANCE] = Bet(spot, hand.staked_credits // 4, box.seat)
             options += stakes
         if hand.is_blackjack and self.up_card_value in self.house.even_money:
@@ -303,7 +303,7 @@ class BlackjackRound:
         answer = yield from self._ask_for_decision(box, hand, "insurance", options, stakes)
         if answer in stakes:
             part = 4 if answer == QUARTER_INSURANCE else 2
-            for piece in hand.own_pieces:
+            for piece in hand.unsettled_own_stakes:
                 box.insurance_bets[piece.dealer_hand_index] = replace(
                     stakes[answer], credits=piece.bet.credits // part
                 )
@@ -335,7 +335,7 @@ class BlackjackRound:
             options = self._list_options(box, hand)
             if not hand.pieces or len(options) == 1:
                 return
-            added_bet = Bet(format_spot_id(MAIN, box.number), hand.staked_credits, box.seat)
+            added_bet = Bet(format_spot_id(MAIN_SPOT, box.number), hand.staked_credits, box.seat)
             stakes = {name: added_bet for name in options if name in {"double", "split"}}
             answer = yield from self._ask_for_decision(box, hand, "blackjack", options, stakes)
             if answer == "stand":
@@ -356,8 +356,8 @@ class BlackjackRound:
         best, soft = compute_best_total(values)
         pair = len(values) == 2 and values[0] == values[1]
         if house.same_rank:
-            pair = pair and rank_of(hand.cards[0]) == rank_of(hand.cards[1])
-        aces = pair and values[0] == ACES
+            pair = pair and get_rank(hand.cards[0]) == get_rank(hand.cards[1])
+        aces = pair and values[0] == ACE_VALUE
         options = ["stand"]
         if not hand.is_closed and (best < BEST_TOTAL or soft):
             options.append("hit")
@@ -372,7 +372,7 @@ class BlackjackRound:
 
         The first of the two hands gets its second card next; the second hand gets it when it is played.
         """
-        aces = hand.values[0] == ACES and self.house.aces_get_one_card
+        aces = hand.values[0] == ACE_VALUE and self.house.aces_get_one_card
         second_hand = BlackjackHand(
             f"{box.id}-{len(box.hands) + 1}",
             [hand.cards.pop()],
@@ -388,10 +388,10 @@ class BlackjackRound:
         """Return name and odds of a player's three cards that win whatever the dealer has, or None."""
         rules, values = self.definition.rules, sorted(hand.values)
         if rules.sevens is not None and values == [7, 7, 7]:
-            return SEVENS, rules.sevens
+            return THREE_SEVENS, rules.sevens
         of_one_suit = len({get_suit(card) for card in hand.cards}) == 1
         if rules.suited_678 is not None and values == [6, 7, 8] and of_one_suit:
-            return SUITED, rules.suited_678
+            return SUITED_678, rules.suited_678
         return None
 
     def _settle_busted_hand(self, hand: BlackjackHand) -> Iterator[Settlement]:
@@ -400,7 +400,7 @@ class BlackjackRound:
         A stake added by a double or split is settled later if the rules return it when the dealer has a
         blackjack.
         """
-        spares = self.house.first_stake_only and self.up_card_value in {ACES, TEN}
+        spares = self.house.first_stake_only and self.up_card_value in {ACE_VALUE, TEN_VALUE}
         yield from _settle_pieces(
             hand, settle_lost_bet, lambda piece: not (spares and piece.is_added_in_play)
         )
@@ -426,7 +426,7 @@ class BlackjackRound:
         if self._is_second_card_hidden:
             self._is_second_card_hidden = False
             yield Cue("flip", {"hand": name, "index": 1, "card": format_card(cards[1])})
-        elif compared or ((hands or insured) and self.up_card_value in {ACES, TEN}):
+        elif compared or ((hands or insured) and self.up_card_value in {ACE_VALUE, TEN_VALUE}):
             yield from self._deal_card(draw, name, cards)
         while compared and self.house.should_dealer_draw(self._list_dealer_values(hand_index)):
             yield from self._deal_card(draw, name, cards)
@@ -451,12 +451,12 @@ class BlackjackRound:
         """Settle a player's stakes against one of the dealer's hands, whose cards have ``values``."""
         (dealer, _), has_blackjack = compute_best_total(values), is_blackjack(values)
 
-        def is_bet_against(piece: StakePiece) -> bool:
+        def is_bet_against(piece: HandStake) -> bool:
             """Return whether a stake plays against the dealer's hand that is being settled."""
             return piece.dealer_hand_index == dealer_hand_number
 
         if has_blackjack and hand.is_blackjack:
-            yield from _settle_pieces(hand, push_bet, is_bet_against)
+            yield from _settle_pieces(hand, settle_push, is_bet_against)
         elif has_blackjack:
             spared = self.house.first_stake_only
             yield from _settle_pieces(
@@ -464,7 +464,7 @@ class BlackjackRound:
                 settle_lost_bet,
                 lambda piece: is_bet_against(piece) and not (spared and piece.is_added_in_play),
             )
-            yield from _settle_pieces(hand, push_bet, is_bet_against)
+            yield from _settle_pieces(hand, settle_push, is_bet_against)
         elif hand.is_blackjack:
             odds = self.definition.rules.blackjack
             yield from _settle_pieces(hand, partial(settle_bet, odds=odds, name=BLACKJACK), is_bet_against)
@@ -474,7 +474,7 @@ class BlackjackRound:
             yield from _settle_pieces(hand, partial(settle_bet, odds=EVEN_MONEY_ODDS), is_bet_against)
         else:
             yield from _settle_pieces(
-                hand, push_bet if hand.points == dealer else settle_lost_bet, is_bet_against
+                hand, settle_push if hand.points == dealer else settle_lost_bet, is_bet_against
             )
 
     # ------------------------------------------------------------ side bets
@@ -519,7 +519,7 @@ class BlackjackRound:
                     {
                         "id": name,
                         "cards": names,
-                        "says": describe_value(self._list_dealer_values(index), split=False),
+                        "says": describe_hand_value(self._list_dealer_values(index), split=False),
                     }
                 )
         for box in self.boxes:
@@ -533,7 +533,7 @@ class BlackjackRound:
                         else {"became": list(hand.result_names)}
                     )
                 names = [format_card(card) for card in hand.cards]
-                value_text = describe_value(hand.values, split=hand.is_from_split)
+                value_text = describe_hand_value(hand.values, split=hand.is_from_split)
                 shown_hands.append({"id": hand.id, "cards": names, "says": value_text, **bets})
         return {"kind": "table", "felt": "cards", "hands": shown_hands}
 
@@ -546,7 +546,7 @@ class BlackjackRound:
         )
 
 
-def describe_value(values: Sequence[int], *, split: bool) -> str | dict[str, str]:
+def describe_hand_value(values: Sequence[int], *, split: bool) -> str | dict[str, str]:
     """Return the value of a blackjack hand for display: its total, both totals of a soft hand, or a text."""
     best, soft = compute_best_total(values)
     if not split and is_blackjack(values):
@@ -566,7 +566,7 @@ def _has_bets_against(hand: BlackjackHand, dealer_hand_number: int) -> bool:
     return any(piece.dealer_hand_index == dealer_hand_number for piece in hand.pieces)
 
 
-def _accept_every_piece(_: StakePiece) -> bool:
+def _accept_every_stake(_: HandStake) -> bool:
     """Return True, so that every stake on a blackjack hand is selected for settlement."""
     return True
 
@@ -574,7 +574,7 @@ def _accept_every_piece(_: StakePiece) -> bool:
 def _settle_pieces(
     hand: BlackjackHand,
     settle: Callable[[Bet], Settlement],
-    is_included: Callable[[StakePiece], bool] = _accept_every_piece,
+    is_included: Callable[[HandStake], bool] = _accept_every_stake,
 ) -> Iterator[Settlement]:
     """Settle the stakes on a blackjack hand that ``is_included`` selects, combining those on the same spot."""
     stakes: dict[tuple[str, int, bool], int] = {}
@@ -589,12 +589,12 @@ def _settle_pieces(
         yield settlement
 
 
-def _list_added_pieces(box: BettingBox, hand: BlackjackHand) -> list[StakePiece]:
+def _list_added_pieces(box: BettingBox, hand: BlackjackHand) -> list[HandStake]:
     """Return the stakes that a blackjack double or split adds: each bet on the hand once more, on the same terms."""
-    main = format_spot_id(MAIN, box.number)
+    main = format_spot_id(MAIN_SPOT, box.number)
     return [
-        StakePiece(Bet(main, piece.bet.credits, box.seat), piece.dealer_hand_index, is_added_in_play=True)
-        for piece in hand.own_pieces
+        HandStake(Bet(main, piece.bet.credits, box.seat), piece.dealer_hand_index, is_added_in_play=True)
+        for piece in hand.unsettled_own_stakes
     ]
 
 
@@ -604,13 +604,13 @@ def _build_boxes(definition: BlackjackDefinition, bets: Sequence[Bet]) -> list[B
     for seat in sorted({bet.seat for bet in bets}):
         for number in range(definition.boxes):
             bets_by_spot = {bet.spot: bet for bet in bets if bet.seat == seat}
-            actions = [bets_by_spot.get(format_spot_id(name, number)) for name in ACTIONS]
-            pieces = [StakePiece(bet, n) for n, bet in enumerate(actions) if bet is not None]
+            actions = [bets_by_spot.get(format_spot_id(name, number)) for name in ACTION_SPOTS]
+            pieces = [HandStake(bet, n) for n, bet in enumerate(actions) if bet is not None]
             sides = [(side, bets_by_spot.get(format_spot_id(side.id, number))) for side in definition.side]
             staked = [(side, bet) for side, bet in sides if bet is not None]
             if pieces:
                 backed = format_back_spot_id(seat)
-                pieces += [StakePiece(bet, 0, is_back_bet=True) for bet in bets if bet.spot == backed]
+                pieces += [HandStake(bet, 0, is_back_bet=True) for bet in bets if bet.spot == backed]
                 name = f"box-{seat * definition.boxes + number + 1}"
                 boxes.append(BettingBox(seat, number, name, [BlackjackHand(name, [], pieces)], staked))
     return boxes

@@ -14,18 +14,18 @@ from paytables.blackjack.advice import PackedStrategy, read_advice
 from paytables.blackjack.definition import BlackjackDefinition
 from paytables.blackjack.round import DEALER_HAND_ID, BlackjackRound, format_back_spot_id, format_spot_id
 from paytables.blackjack.schema import (
-    ACTIONS,
-    BACK,
+    ACTION_SPOTS,
+    BACK_SPOT_PREFIX,
     EVEN_MONEY_ODDS,
-    INSURANCE,
+    INSURANCE_SPOT,
     INSURANCE_TEXT,
-    MAIN,
-    TEN,
+    MAIN_SPOT,
+    TEN_VALUE,
     ExactHouseRules,
     Proof,
 )
 from paytables.blackjack.words import build_chart_rows
-from paytables.contract import Bet, DefinitionRemark, DrawSource, LevelParticipation, Play, Spot, Wager
+from paytables.contract import Bet, DefinitionRemark, DrawSource, LevelParticipation, RoundSteps, Spot, Wager
 from paytables.definition import Text
 from paytables.errors import RefusedRoundError, WagerError
 from paytables.layout import Odds, SpotLimits, TableLayout, check_credit_multiples, check_forms
@@ -69,8 +69,8 @@ class BlackjackRules(SeatedRules):
         back_limits["bet_max"] = limits.most - limits.least
         for seat, spot_id in enumerate(self._back_spot_ids):
             names = {code: text.format(seat + 1) for code, text in _BACK_SPOT_NAME.model_dump().items()}
-            spot = _build_spot(spot_id, BACK, names, "1:1", back_limits, None)
-            spots.append(replace(spot, excluded_spots=(MAIN,), hand_seat=seat))
+            spot = _build_spot(spot_id, BACK_SPOT_PREFIX, names, "1:1", back_limits, None)
+            spots.append(replace(spot, excluded_spots=(MAIN_SPOT,), hand_seat=seat))
         return spots
 
     @cached_property
@@ -82,9 +82,9 @@ class BlackjackRules(SeatedRules):
     def _build_spots(self, box: int) -> list[Spot]:
         """Return every betting spot of one box: main bets, insurance and side bets."""
         definition, main = self.definition, self.definition.main
-        limits, main_id = main.limits, format_spot_id(MAIN, box)
+        limits, main_id = main.limits, format_spot_id(MAIN_SPOT, box)
         spots = []
-        for n, name in enumerate(ACTIONS[: main.hands]):
+        for n, name in enumerate(ACTION_SPOTS[: main.hands]):
             words = self._build_stake_name(main.name, box, n + 1 if main.hands > 1 else None)
             needs = self._find_needed_bet(n, box)
             spot = _build_spot(
@@ -93,8 +93,8 @@ class BlackjackRules(SeatedRules):
             spots.append(
                 replace(
                     spot,
-                    reserve_per_credit=self._most_added,
-                    optional_per_credit=self._most_insurance,
+                    reserve_per_credit=self._added_stake_factor_max,
+                    optional_per_credit=self._insurance_factor_max,
                     excluded_spots=self._back_spot_ids,
                 )
             )
@@ -109,8 +109,8 @@ class BlackjackRules(SeatedRules):
             words = self._build_stake_name(INSURANCE_TEXT, box)
             odds = definition.rules.insurance.text
             spot = _build_spot(
-                format_spot_id(INSURANCE, box),
-                INSURANCE,
+                format_spot_id(INSURANCE_SPOT, box),
+                INSURANCE_SPOT,
                 words,
                 odds,
                 insurance_limits,
@@ -132,7 +132,7 @@ class BlackjackRules(SeatedRules):
         return spots
 
     @property
-    def _most_added(self) -> Fraction:
+    def _added_stake_factor_max(self) -> Fraction:
         """Return the most that splits and doubles may add to a stake, as a multiple of the stake."""
         rules = self.definition.rules
         hands, doubles = rules.split.hands, bool(rules.double.totals)
@@ -140,7 +140,7 @@ class BlackjackRules(SeatedRules):
         return Fraction(stake_units - 1)
 
     @property
-    def _most_insurance(self) -> Fraction:
+    def _insurance_factor_max(self) -> Fraction:
         """Return the most that insurance may add to a stake, as a multiple of the stake."""
         return Fraction(0) if self.definition.rules.insurance is None else Fraction(1, 2)
 
@@ -153,8 +153,8 @@ class BlackjackRules(SeatedRules):
         """
         least = self.definition.main.least_hands
         if action >= least:
-            return format_spot_id(ACTIONS[action - 1], box)
-        return format_spot_id(ACTIONS[(action + 1) % least], box) if least > 1 else None
+            return format_spot_id(ACTION_SPOTS[action - 1], box)
+        return format_spot_id(ACTION_SPOTS[(action + 1) % least], box) if least > 1 else None
 
     def _build_stake_name(self, name: Text, box: int, number: int | None = None) -> dict[str, str]:
         """Return the name of a stake by language, with its number and that of its box if there are several."""
@@ -197,7 +197,7 @@ class BlackjackRules(SeatedRules):
             backed = [spot for spot in self._back_spot_ids if spot in bets]
             for spot in backed:
                 owner = self._back_spot_ids.index(spot)
-                own_credits, most = on_table.get((owner, MAIN)), self.definition.main.limits.most
+                own_credits, most = on_table.get((owner, MAIN_SPOT)), self.definition.main.limits.most
                 if own_credits is None:
                     raise RefusedRoundError(
                         "no_hand_to_bet_on",
@@ -213,7 +213,7 @@ class BlackjackRules(SeatedRules):
                         player=owner + 1,
                     )
 
-    def play(self, wager: Wager, draw: DrawSource) -> Play:
+    def play(self, wager: Wager, draw: DrawSource) -> RoundSteps:
         """Play a round, alone or as one seat of several.
 
         Raises WagerError if the only seat of a round bets on another seat's hand.
@@ -253,7 +253,7 @@ class BlackjackRules(SeatedRules):
         best_win = max(won, rules.blackjack.net)
         most = sum(int(bets.get(spot, 0) * (1 + best_win)) for spot in self._back_spot_ids)
         for box in range(self.definition.boxes):
-            staked = sum(bets.get(format_spot_id(name, box), 0) for name in ACTIONS)
+            staked = sum(bets.get(format_spot_id(name, box), 0) for name in ACTION_SPOTS)
             split = int(2 * rules.split.hands * staked * (1 + won))
             most += max(split, int(staked * (1 + rules.blackjack.net)))
             for side in self.definition.side:
@@ -278,7 +278,7 @@ class BlackjackRules(SeatedRules):
     @cached_property
     def _best_play(self) -> PackedStrategy | None:
         """Return the best strategy that the definition stores, or None if it stores none for these rules."""
-        proof = self.definition.proved.get(MAIN)
+        proof = self.definition.proved.get(MAIN_SPOT)
         return None if proof is None else read_advice(self._exact_house_rules, proof.policy)
 
     def with_table_state(self, table: object) -> Self:
@@ -288,9 +288,9 @@ class BlackjackRules(SeatedRules):
         """
         if table is not None:
             read_shoe(self.definition.shoe, table)
-        return self.with_state(table=table)
+        return self.with_table_fields(table=table)
 
-    def play_seats(self, bets: Sequence[Bet], draw: DrawSource, viewer: int | None) -> Play:
+    def play_seats(self, bets: Sequence[Bet], draw: DrawSource, viewer: int | None) -> RoundSteps:
         """Play one round of blackjack; see :mod:`paytables.blackjack.round`."""
         return BlackjackRound(self.definition, self._exact_house_rules, self._best_play, bets, viewer).play(
             self.table, draw
@@ -303,14 +303,15 @@ class BlackjackRules(SeatedRules):
         dealers = [
             {
                 "id": DEALER_HAND_ID if n == 0 else f"{DEALER_HAND_ID}-{n + 1}",
-                "names": _number_names(_DEALER_HAND_NAME, n, definition.main.hands),
+                "names": _add_number_to_names(_DEALER_HAND_NAME, n, definition.main.hands),
             }
             for n in range(definition.main.hands)
         ]
         # one box per player: at a table for several, the hands name the seat
         has_one_box = self.definition.boxes == 1
         names = [
-            _number_names(_PLAYER_HAND_NAME, n, 1 if has_one_box and not n else boxes) for n in range(boxes)
+            _add_number_to_names(_PLAYER_HAND_NAME, n, 1 if has_one_box and not n else boxes)
+            for n in range(boxes)
         ]
         hands: list[dict[str, object]] = [
             {"id": f"box-{n + 1}", "names": name} for n, name in enumerate(names)
@@ -334,11 +335,14 @@ class BlackjackRules(SeatedRules):
 
     def _describe_best_chart(self) -> dict[str, object]:
         """Return the stored strategy chart as data for the screen; empty if none is stored for these rules."""
-        proof = self.definition.proved.get(MAIN)
+        proof = self.definition.proved.get(MAIN_SPOT)
         if proof is None or self._best_play is None:
             return {}
         return {
-            "chart": {"columns": [*map(str, range(2, TEN + 1)), "A"], "rows": build_chart_rows(proof.chart)}
+            "chart": {
+                "columns": [*map(str, range(2, TEN_VALUE + 1)), "A"],
+                "rows": build_chart_rows(proof.chart),
+            }
         }
 
     def explain_pays(self) -> tuple[str, ...]:
@@ -425,6 +429,6 @@ def _build_spot(
     return Spot(id=id_, group=group, names=names, odds=odds, required_spot=required_spot, **limits)
 
 
-def _number_names(name: Text, index: int, count: int) -> dict[str, str]:
+def _add_number_to_names(name: Text, index: int, count: int) -> dict[str, str]:
     """Return a name by language, with a number if there are several (``count``) of its kind."""
     return {code: f"{text} {index + 1}" if count > 1 else text for code, text in name.model_dump().items()}

@@ -18,7 +18,7 @@ import numpy as np
 from paytables.blackjack.advice import SIX_SEVEN_EIGHT, PackedStrategy
 from paytables.blackjack.definition import BlackjackDefinition
 from paytables.blackjack.hands import PACKED_CARD_BY_VALUE, build_shoe, list_every_hand
-from paytables.blackjack.schema import ACES, CARD_VALUE_BY_RANK, TEN, Sampled
+from paytables.blackjack.schema import ACE_VALUE, CARD_VALUE_BY_RANK, TEN_VALUE, SimulatedRounds
 from paytables.blackjack.weighed import compile_kernel
 from paytables.poker.proof import format_exact
 
@@ -40,7 +40,7 @@ _VALUE_BY_RANK: Final = np.array(CARD_VALUE_BY_RANK)
 #: The packed hand of three sevens.
 _PACKED_THREE_SEVENS: Final = 3 * PACKED_CARD_BY_VALUE[6]
 #: The values with which a blackjack begins.
-_BLACKJACK_CARD_VALUES: Final = (ACES, TEN)
+_BLACKJACK_CARD_VALUES: Final = (ACE_VALUE, TEN_VALUE)
 #: Number of burned cards: as many as the first card says.
 _BURN_FIRST_CARD_VALUE: Final = -1
 
@@ -50,7 +50,7 @@ def sample_rounds(
     play: PackedStrategy,
     rounds: int = SAMPLED_ROUNDS,
     seed: str = SAMPLING_SEED,
-) -> Sampled:
+) -> SimulatedRounds:
     """Simulate at least ``rounds`` blackjack rounds and return how often each net result occurred.
 
     The simulation continues to the end of the last shoe.
@@ -61,7 +61,7 @@ def sample_rounds(
     hands = definition.main.hands
     known_hands = list(list_every_hand(build_shoe(house.decks)).items())
     place = {hand: n for n, (hand, _) in enumerate(known_hands)}
-    next_hands: Ints = np.full((len(known_hands), TEN + 1), -1, dtype=np.int64)
+    next_hands: Ints = np.full((len(known_hands), TEN_VALUE + 1), -1, dtype=np.int64)
     totals: Ints = np.array(
         [(hand_value.best_total, hand_value.is_soft) for _, hand_value in known_hands], dtype=np.int64
     )
@@ -116,7 +116,7 @@ def sample_rounds(
         }
         for banks, row in enumerate(net_counts, 1)
     }
-    return Sampled(
+    return SimulatedRounds(
         rounds=int(net_counts[0].sum()),
         seed=seed,
         nets=nets,
@@ -138,7 +138,7 @@ def _compute_standard_error(shoes: Ints, unit: int) -> Fraction:
 
 def _build_play_arrays(play: PackedStrategy, index_of_hand: dict[int, int]) -> tuple[Ints, Ints, Ints]:
     """Return a blackjack strategy as arrays: decisions by situation and hand, hands per split, insured hands."""
-    shape = TEN + 1, TEN + 1, 2, 2, 2, len(index_of_hand)
+    shape = TEN_VALUE + 1, TEN_VALUE + 1, 2, 2, 2, len(index_of_hand)
     answers: Ints = np.zeros(shape, dtype=np.uint8)
     for (kind, hand, suited), answer in zip(play.answer_indexes, play.packed_bytes, strict=False):
         rows = slice(suited, None) if suited else slice(None)
@@ -150,15 +150,15 @@ def _build_play_arrays(play: PackedStrategy, index_of_hand: dict[int, int]) -> t
             rows,
             index_of_hand[hand],
         ] = answer
-    ups = range(ACES, TEN + 1)
-    splits: Ints = np.zeros((TEN + 1, TEN + 1, 2), dtype=np.int64)
+    ups = range(ACE_VALUE, TEN_VALUE + 1)
+    splits: Ints = np.zeros((TEN_VALUE + 1, TEN_VALUE + 1, 2), dtype=np.int64)
     for up in ups:
         for pair in ups:
             splits[up, pair] = [
                 play.count_split_hands(up, pair, has_pair_rank=has_pair_rank)
                 for has_pair_rank in (False, True)
             ]
-    insured: Ints = np.zeros((TEN + 1, TEN + 1), dtype=np.int64)
+    insured: Ints = np.zeros((TEN_VALUE + 1, TEN_VALUE + 1), dtype=np.int64)
     for first_value in ups:
         for second_value in ups:
             insured[first_value, second_value] = play.should_insure([first_value, second_value])

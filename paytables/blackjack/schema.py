@@ -11,21 +11,21 @@ from typing import Annotated, Final, Literal, TypeAlias
 
 from pydantic import Field, StringConstraints, model_validator
 
-from paytables.cards.card import ACE, RANKS, Card, get_suit, is_red, rank_of
-from paytables.definition import Identifier, Strict, Text
-from paytables.layout import Limits, Odds, Pay
+from paytables.cards.card import ACE, RANKS, Card, get_rank, get_suit, is_red
+from paytables.definition import Identifier, StrictTable, Text
+from paytables.layout import Limits, Odds, WrittenOdds
 from paytables.poker.policy import Policy
 from paytables.poker.proof import Exact
-from paytables.side_bets import LevelPay
+from paytables.side_bets import OddsOrLevelShare
 
 #: The blackjack value of each card rank, two to ace.
 CARD_VALUE_BY_RANK: Final = (2, 3, 4, 5, 6, 7, 8, 9, 10, 10, 10, 10, 1)
 #: The blackjack value of each card.
 _VALUES_BY_CARD: Final = tuple(value for value in CARD_VALUE_BY_RANK for _ in range(4))
 #: The value of an ace.
-ACES: Final = 1
+ACE_VALUE: Final = 1
 #: The value of tens and faces.
-TEN: Final = 10
+TEN_VALUE: Final = 10
 #: The best total.
 BEST_TOTAL: Final = 21
 #: The maximum number of boxes at a table (Québec s. 16), and of dealer hands in Multi-Action (s. 26.3).
@@ -51,13 +51,13 @@ def get_card_value(card: Card) -> int:
 def compute_best_total(values: Sequence[int]) -> tuple[int, bool]:
     """Return the best blackjack total of some card values, and whether it is soft (counts an ace as 11)."""
     hard = sum(values)
-    soft = ACES in values and hard + 10 <= BEST_TOTAL
+    soft = ACE_VALUE in values and hard + 10 <= BEST_TOTAL
     return (hard + 10 if soft else hard), soft
 
 
 def is_blackjack(values: Sequence[int]) -> bool:
     """Return whether two card values are an ace and a ten. Do not call it for a hand that comes from a split."""
-    return sorted(values) == [ACES, TEN]
+    return sorted(values) == [ACE_VALUE, TEN_VALUE]
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,7 +108,7 @@ class ExactHouseRules:
         return best < 17 or (best == 17 and soft and self.hits_soft_17)
 
 
-class Double(Strict):
+class DoubleRules(StrictTable):
     """Rules on doubling in blackjack (``[rules.double]``): the totals of two cards, and if also after a split."""
 
     totals: frozenset[Annotated[int, Field(ge=2, le=BEST_TOTAL)]] = frozenset({9, 10, 11})
@@ -117,7 +117,7 @@ class Double(Strict):
     """Whether a hand of a split may be doubled."""
 
 
-class Split(Strict):
+class SplitRules(StrictTable):
     """Blackjack rules on splitting (``[rules.split]``): the maximum number of hands, and what may be split."""
 
     hands: Annotated[int, Field(ge=1, le=5)] = 2
@@ -130,14 +130,14 @@ class Split(Strict):
     """Whether a pair is two cards of one ``value`` (a king and a ten) or only of one ``rank``."""
 
     @model_validator(mode="after")
-    def _check_ace_hands(self) -> "Split":
+    def _check_ace_hands(self) -> "SplitRules":
         """Refuse more hands for a split of aces than for other splits."""
         if self.ace_hands > self.hands:
             raise ValueError(f"ace_hands: is {self.ace_hands}; expected at most hands, {self.hands}")
         return self
 
 
-class HouseRules(Strict):
+class HouseRules(StrictTable):
     """The house rules of a blackjack table (``[rules]``): the operator's options; the defaults are Québec's.
 
     Sources: the dealer's second card, ss. 22 and 26; insurance, Monaco 5.2-2 (at most half of the stake);
@@ -150,20 +150,20 @@ class HouseRules(Strict):
     """What the dealer does with a soft 17."""
     original_bets_only: bool = True
     """Whether a dealer's blackjack takes only a box's first stake, not those added later."""
-    blackjack: Pay = Odds.parse("3:2")
+    blackjack: WrittenOdds = Odds.parse("3:2")
     """The odds that a blackjack pays."""
-    double: Double = Double()
+    double: DoubleRules = DoubleRules()
     """The rules on doubling."""
-    split: Split = Split()
+    split: SplitRules = SplitRules()
     """The rules on splitting pairs."""
-    insurance: Pay | None = Odds.parse("2:1")
+    insurance: WrittenOdds | None = Odds.parse("2:1")
     """The odds of insurance; None: not offered."""
     quarter_insurance: bool = False
     """Whether a quarter of the stake may be insured, as well as half of it."""
     even_money: Literal["no", "ace", "ten"] = "no"
     """The dealer's first cards for which the holder of a blackjack may take 1:1: none, an ace, or also a ten."""
-    sevens: Pay | None = Field(None, description="a hand of three sevens wins at once (s. 18.1 (1))")
-    suited_678: Pay | None = Field(None, description="6, 7 and 8 of a suit win at once (s. 18.1 (2))")
+    sevens: WrittenOdds | None = Field(None, description="a hand of three sevens wins at once (s. 18.1 (1))")
+    suited_678: WrittenOdds | None = Field(None, description="6, 7 and 8 of a suit win at once (s. 18.1 (2))")
     back_bets: bool = Field(
         default=False, description="a player without a box may bet on another player's hand (s. 16)"
     )
@@ -175,7 +175,7 @@ def parse_patterns(named_hands: tuple[str, ...]) -> frozenset[tuple[int, ...]]:
     return frozenset(tuple(sorted(map(RANKS.index, pattern))) for pattern in named_hands)
 
 
-class SideBetRow(Strict):
+class SideBetRow(StrictTable):
     """A row of a blackjack side bet: the conditions on the first cards of a box, and the pay.
 
     Every condition that is set must hold.
@@ -183,7 +183,7 @@ class SideBetRow(Strict):
 
     id: Identifier
     name: Text
-    pays: LevelPay
+    pays: OddsOrLevelShare
     cards: Annotated[int, Field(ge=1, le=5)] = 2
     """The number of the box's cards that must fit the row."""
     dealer: bool = False
@@ -221,7 +221,7 @@ class SideBetRow(Strict):
 
     def is_satisfied_by(self, cards: Sequence[Card]) -> bool:
         """Return whether exactly these cards satisfy the row; the dealer's first card is last if the row counts it."""
-        ranks = sorted(rank_of(card) for card in cards)
+        ranks = sorted(get_rank(card) for card in cards)
         if self.ranks and tuple(ranks) not in parse_patterns(self.ranks):
             return False
         if self.kind == "same" and len(set(ranks)) > 1:
@@ -260,7 +260,7 @@ _SUITED: Final[Mapping[str, Callable[[Sequence[Card]], bool]]] = {
 }
 
 
-class Side(Strict):
+class BlackjackSideBet(StrictTable):
     """A blackjack side bet of a box (``[[side]]``), on its first cards; the first row that fits pays."""
 
     id: Identifier
@@ -288,7 +288,7 @@ class Side(Strict):
         return None
 
     @model_validator(mode="after")
-    def _check_rows(self) -> "Side":
+    def _check_rows(self) -> "BlackjackSideBet":
         """Refuse a side bet with the id of another stake of the game, or with rows not in descending card count."""
         if self.id in RESERVED_SPOT_NAMES:
             raise ValueError(f"id: {self.id!r} is reserved for a stake of the game itself")
@@ -300,18 +300,18 @@ class Side(Strict):
 
 #: The spot of a box's stakes other than side bets: those against each of the dealer's hands, and stakes added
 #: in play.
-MAIN: Final = "main"
+MAIN_SPOT: Final = "main"
 #: The spots of the stakes against each hand of the dealer.
-ACTIONS: Final = (MAIN, "second", "third")
+ACTION_SPOTS: Final = (MAIN_SPOT, "second", "third")
 #: The spot of the insurance.
-INSURANCE: Final = "insurance"
+INSURANCE_SPOT: Final = "insurance"
 #: The spots of bets on another player's hand: ``back-1`` is on the hand of the first seat.
-BACK: Final = "back"
+BACK_SPOT_PREFIX: Final = "back"
 #: Ids that a side bet may not have.
-RESERVED_SPOT_NAMES: Final = frozenset({*ACTIONS, INSURANCE, BACK})
+RESERVED_SPOT_NAMES: Final = frozenset({*ACTION_SPOTS, INSURANCE_SPOT, BACK_SPOT_PREFIX})
 
 
-class Main(Strict):
+class MainBet(StrictTable):
     """The stake on a blackjack hand (``[main]``).
 
     In Multi-Action blackjack the dealer plays several hands with one first card, and a box has a stake
@@ -326,7 +326,7 @@ class Main(Strict):
     """The smallest number of the dealer's hands on which a player must bet."""
 
     @model_validator(mode="after")
-    def _check_least_hands(self) -> "Main":
+    def _check_least_hands(self) -> "MainBet":
         """Refuse a minimum number of the dealer's hands to bet on that exceeds the number the dealer plays."""
         if self.least_hands > self.hands:
             raise ValueError(f"least_hands: is {self.least_hands}, but the dealer plays only {self.hands}")
@@ -346,7 +346,7 @@ ChartLine = Annotated[
 ]
 
 
-class Sampled(Strict):
+class SimulatedRounds(StrictTable):
     """Results of simulated blackjack rounds with the best strategy (:mod:`paytables.blackjack.sampled`)."""
 
     rounds: Annotated[int, Field(gt=0)]
@@ -368,7 +368,7 @@ class Sampled(Strict):
         return squares / self.rounds - self.compute_mean(hands) ** 2
 
 
-class BackedHand(Strict):
+class BackedHand(StrictTable):
     """Exact figures of a bet on another player's blackjack hand, in stakes. Only the first hand of a split counts."""
 
     mean: Exact
@@ -379,7 +379,7 @@ class BackedHand(Strict):
     """The probability of each net result, in stakes, if the other player uses the best strategy."""
 
 
-class Proof(Strict):
+class Proof(StrictTable):
     """Exact figures of one initial stake on a blackjack hand, from a fresh shoe; amounts in stakes.
 
     ``law`` and ``variance`` are both absent if splits make too many hands for either
@@ -405,7 +405,7 @@ class Proof(Strict):
     """The probability of each net result of the best strategy, in initial stakes."""
     variance: Exact | None = None
     """The variance of the net, if splits make too many hands for ``law``; else None."""
-    sampled: Sampled | None = None
+    sampled: SimulatedRounds | None = None
     """The results of simulated rounds, for figures that cannot be counted; None if there are none."""
     backed: BackedHand | None = None
     """The figures of a bet on another player's hand; None if the table takes no such bets."""

@@ -22,7 +22,7 @@ from typing import TYPE_CHECKING, Final, TypeAlias
 
 import numpy as np
 
-from paytables.blackjack.advice import DOUBLE, HIT, SIX_SEVEN_EIGHT, STAND, SUITED, HandSituation
+from paytables.blackjack.advice import DOUBLE, HIT, SIX_SEVEN_EIGHT, STAND, SUITED_STARTS, HandSituation
 from paytables.blackjack.dealer import Dealer, compute_falling_factorial
 from paytables.blackjack.hands import (
     COUNT_BITS,
@@ -31,13 +31,13 @@ from paytables.blackjack.hands import (
     HandValue,
     Shoe,
     compute_split_coefficients,
-    is_within,
+    is_part_of_hand,
     list_card_values,
     list_every_hand,
-    list_hands_holding,
+    list_hands_containing,
     pack_counts,
 )
-from paytables.blackjack.schema import ACES, BEST_TOTAL, TEN, ExactHouseRules
+from paytables.blackjack.schema import ACE_VALUE, BEST_TOTAL, TEN_VALUE, ExactHouseRules
 
 if TYPE_CHECKING:
     from paytables.cards.arrays import Ints
@@ -46,9 +46,9 @@ if TYPE_CHECKING:
 _PACKED_THREE_SEVENS: Final = 3 * PACKED_CARD_BY_VALUE[6]
 
 #: The sums of nets and of added stakes of a play, from some hand on.
-Sums: TypeAlias = tuple[int, int]
+NetAndStakeSums: TypeAlias = tuple[int, int]
 #: What an answer is chosen from: the sums of each permitted answer.
-Options: TypeAlias = Mapping[int, Sums]
+SumsByAnswer: TypeAlias = Mapping[int, NetAndStakeSums]
 
 
 @dataclass(slots=True)
@@ -84,10 +84,10 @@ class HandNode:
 
 
 #: How often each hand occurs, by the packed hand.
-Tree: TypeAlias = dict[int, HandNode]
+HandNodes: TypeAlias = dict[int, HandNode]
 #: Returns a play's answer for a hand. The arguments are the situation, the packed hand, whether two cards
 #: are suited, and the sums of each permitted answer.
-Chooser: TypeAlias = Callable[[HandSituation, int, bool, Options], int]
+AnswerChooser: TypeAlias = Callable[[HandSituation, int, bool, SumsByAnswer], int]
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,7 +100,7 @@ class SplitBranch:
     """The packed hand (one card, or the pair again) that all these hands begin with."""
     excluded_card: int
     """The card value that cannot come second because the hand would be split again; 0: no such value."""
-    tree: Tree
+    tree: HandNodes
     """Every hand that the start may become, with its number of card orders."""
 
 
@@ -152,7 +152,7 @@ class SolvedRound:
         """The net results of standing, by the cards missing from the shoe and the player's total."""
         self.tree = self._build_tree(0, 0)
         """The hands that follow one another, from the empty hand on, if no pair is split."""
-        shoes: dict[tuple[int, int], Tree] = {
+        shoes: dict[tuple[int, int], HandNodes] = {
             (pair, missing_cards): self._build_tree(pair, missing_cards)
             for pair, missing_cards in removals
             if pair
@@ -168,7 +168,7 @@ class SolvedRound:
 
     def _find_most_hands(self, pair: int) -> int:
         """Return how many hands a blackjack pair of this value may become at most, by splits."""
-        return self.house.ace_hands_max if pair == ACES else self.house.hands_max
+        return self.house.ace_hands_max if pair == ACE_VALUE else self.house.hands_max
 
     def _count_ways_to_continue(self, cards_left: int) -> tuple[int, int, int]:
         """Return three numbers of ways to deal the rest of a counted order from a shoe of ``cards_left`` cards.
@@ -198,15 +198,15 @@ class SolvedRound:
         If tens are split by rank, pairs of the rank of the dealer's first card are listed separately.
         """
         splits: list[SplitPair] = []
-        for pair in range(ACES, TEN + 1):
+        for pair in range(ACE_VALUE, TEN_VALUE + 1):
             have = self.dealer.card_counts[pair - 1]
             if self._find_most_hands(pair) < 2 or have < 2:
                 continue
-            if pair < TEN or not self.house.same_rank:
+            if pair < TEN_VALUE or not self.house.same_rank:
                 splits.append(SplitPair(pair, have * (have - 1), have - 2))
                 continue
             rank_cards = 4 * self.house.decks
-            if self.up == TEN:
+            if self.up == TEN_VALUE:
                 splits.append(
                     SplitPair(
                         pair,
@@ -228,10 +228,10 @@ class SolvedRound:
         cards_out = (1 + missing_cards) * PACKED_CARD_BY_VALUE[pair - 1] if pair else 0
         start = PACKED_CARD_BY_VALUE[pair - 1] if pair else 0
         full = self._full
-        hands = list_hands_holding(self.shoe, start)
-        if pair == ACES and self.house.aces_get_one_card:
+        hands = list_hands_containing(self.shoe, start)
+        if pair == ACE_VALUE and self.house.aces_get_one_card:
             hands = [hand for hand in hands if self.hand_values[hand].card_count <= 2]
-        return [(hand, hand + cards_out) for hand in hands if is_within(hand + cards_out, full)]
+        return [(hand, hand + cards_out) for hand in hands if is_part_of_hand(hand + cards_out, full)]
 
     def _compute_standing_values(self, shoes: list[tuple[int, int]]) -> dict[tuple[int, int], int]:
         """Return wins minus losses of standing in blackjack, by the cards out of the shoe and the class of the total.
@@ -243,11 +243,11 @@ class SolvedRound:
             for hand, out_of_shoe in self._list_reached_hands(pair, missing_cards):
                 rows[out_of_shoe, max(self.hand_values[hand].best_total - 16, 0)] = None
         cards_out: Ints = np.array([out_of_shoe for out_of_shoe, _ in rows], dtype=np.int64)
-        removed_counts: Ints = cards_out[:, None] >> COUNT_BITS * np.arange(TEN) & COUNT_MAX
+        removed_counts: Ints = cards_out[:, None] >> COUNT_BITS * np.arange(TEN_VALUE) & COUNT_MAX
         total: Ints = np.array([stand for _, stand in rows], dtype=np.int64)
         return dict(zip(rows, self.dealer.compute_standing_values(removed_counts, total), strict=True))
 
-    def _build_tree(self, pair: int, missing_cards: int) -> Tree:
+    def _build_tree(self, pair: int, missing_cards: int) -> HandNodes:
         """Return the number of card orders that lead to each blackjack hand, by packed hand.
 
         ``pair`` is the value of the split pair from which the hands come, or 0 if no pair was split. A hand of a split
@@ -255,7 +255,7 @@ class SolvedRound:
         shoe.
         """
         ways: dict[int, int] = {}
-        tree: Tree = {}
+        tree: HandNodes = {}
         full, completes = self.dealer.card_counts, self.dealer.blackjack_card_value
         cards = self.cards_left - (1 + missing_cards if pair else 0)
         for hand, removed_cards in self._list_reached_hands(pair, missing_cards):
@@ -279,7 +279,7 @@ class SolvedRound:
         return tree
 
     def _mix_shoes(
-        self, split: SplitPair, max_hands: int, shoes: Mapping[tuple[int, int], Tree]
+        self, split: SplitPair, max_hands: int, shoes: Mapping[tuple[int, int], HandNodes]
     ) -> list[SplitBranch]:
         """Return the groups of hands of a pair that is split into up to ``max_hands`` hands.
 
@@ -290,8 +290,8 @@ class SolvedRound:
             PACKED_CARD_BY_VALUE[split.card_value - 1],
             2 * PACKED_CARD_BY_VALUE[split.card_value - 1],
         )
-        plain, paired, unlike = Tree(), Tree(), Tree()
-        ranked = pair == TEN and self.house.same_rank
+        plain, paired, unlike = HandNodes(), HandNodes(), HandNodes()
+        ranked = pair == TEN_VALUE and self.house.same_rank
         for missing_cards, part in enumerate(compute_split_coefficients(max_hands)):
             ways = split.ways * compute_falling_factorial(split.cards_left, missing_cards)
             if not ways:
@@ -303,7 +303,7 @@ class SolvedRound:
                     plain.setdefault(hand, HandNode()).add(
                         node, ways * part.unpaired_hand, ways * part.first_unpaired_hand
                     )
-                if not is_within(two_cards, hand):
+                if not is_part_of_hand(two_cards, hand):
                     continue
                 if ranked:  # a second ten of another rank; a hand of two tens has both as a factor
                     other_rank_ways = ways * (of_value - same)
@@ -375,13 +375,13 @@ class StrategyEvaluation:
     def evaluate_options(
         self,
         hand_value: HandValue,
-        tree: Tree,
+        tree: HandNodes,
         hand: int,
-        values: Mapping[int, Sums],
+        values: Mapping[int, NetAndStakeSums],
         kind: HandSituation,
         *,
         suited: bool,
-    ) -> dict[int, Sums]:
+    ) -> dict[int, NetAndStakeSums]:
         """Return the value, and the mean additional stake, of each permitted decision for a blackjack hand.
 
         ``values`` has the values of the hands after a draw; ``suited``: two cards are of one suit.
@@ -392,7 +392,7 @@ class StrategyEvaluation:
             hand == _PACKED_THREE_SEVENS and house.sevens is not None
         ):
             return sums_by_answer
-        one_card = kind.split_pair_value == ACES and house.aces_get_one_card
+        one_card = kind.split_pair_value == ACE_VALUE and house.aces_get_one_card
         if one_card and hand_value.card_count > 1:
             return sums_by_answer
         mean = staked = doubled = 0
@@ -418,20 +418,24 @@ class StrategyEvaluation:
         return sums_by_answer
 
     def evaluate_hands(
-        self, hand_values: Mapping[int, HandValue], tree: Tree, kind: HandSituation, choose: Chooser
-    ) -> dict[int, Sums]:
+        self,
+        hand_values: Mapping[int, HandValue],
+        tree: HandNodes,
+        kind: HandSituation,
+        choose: AnswerChooser,
+    ) -> dict[int, NetAndStakeSums]:
         """Return the value, and the mean additional stake, of every blackjack hand in ``tree`` under a strategy.
 
         ``choose`` makes the decisions. Hands of one card are left out.
         """
-        sums_by_hand: dict[int, Sums] = {}
+        sums_by_hand: dict[int, NetAndStakeSums] = {}
         mixed = self.house.suited_678 is not None
         for hand in reversed(tree):
             if hand_values[hand].card_count < 2:
                 break
             options = self.evaluate_options(hand_values[hand], tree, hand, sums_by_hand, kind, suited=False)
             sums_by_hand[hand] = options[choose(kind, hand, False, options)]
-            if mixed and hand_values[hand].card_count == 2 and hand in SUITED:
+            if mixed and hand_values[hand].card_count == 2 and hand in SUITED_STARTS:
                 options = self.evaluate_options(
                     hand_values[hand], tree, hand, sums_by_hand, kind, suited=True
                 )
@@ -440,7 +444,9 @@ class StrategyEvaluation:
                 sums_by_hand[hand] = ((3 * mean + suited_sums[0]) // 4, (3 * staked + suited_sums[1]) // 4)
         return sums_by_hand
 
-    def evaluate_split(self, round_: SolvedRound, split: SplitPair, hands: int, choose: Chooser) -> Sums:
+    def evaluate_split(
+        self, round_: SolvedRound, split: SplitPair, hands: int, choose: AnswerChooser
+    ) -> NetAndStakeSums:
         """Return the value, and the mean additional stake, of a blackjack pair that is split.
 
         ``hands`` is how many hands it may become at most.

@@ -5,8 +5,8 @@ from itertools import groupby
 from typing import Final
 
 from paytables.bank.dealing import ShoeRules
-from paytables.blackjack.results import EVEN_MONEY, SEVENS, SUITED
-from paytables.blackjack.schema import HouseRules, Main, NamedPay, Side
+from paytables.blackjack.results import EVEN_MONEY, SUITED_678, THREE_SEVENS
+from paytables.blackjack.schema import BlackjackSideBet, HouseRules, MainBet, NamedPay
 from paytables.definition import Text
 from paytables.layout import Odds
 
@@ -105,11 +105,11 @@ _EVEN_MONEY_TEXTS: Final = {
 }
 #: Text of each hand that wins at once.
 _IMMEDIATE_WIN_TEXTS: Final = {
-    SEVENS: Text(
+    THREE_SEVENS: Text(
         en="Three sevens win at once, whatever the dealer has.",
         fr="Trois sept gagnent aussitôt, quelle que soit la main du croupier.",
     ),
-    SUITED: Text(
+    SUITED_678: Text(
         en="6, 7 and 8 of one suit, in three cards, win at once, whatever the dealer has.",
         fr="6, 7 et 8 de même couleur, en trois cartes, gagnent aussitôt, quelle que soit la main du "
         "croupier.",
@@ -137,7 +137,7 @@ _TO_WORD: Final = Text(en="{0} to {1}", fr="{0} à {1}")
 
 
 def describe_rules(
-    shoe: ShoeRules, main: Main, rules: HouseRules, pays: Sequence[NamedPay], code: str
+    shoe: ShoeRules, main: MainBet, rules: HouseRules, pays: Sequence[NamedPay], code: str
 ) -> list[str]:
     """Return a blackjack table's house rules as sentences in the language ``code``, one per rule."""
     lines = [
@@ -197,7 +197,7 @@ def _format_totals(rules: HouseRules, code: str) -> str:
     )
 
 
-def format_pays(pays: Sequence[NamedPay], side_bets: Sequence[Side], code: str) -> list[str]:
+def format_pays(pays: Sequence[NamedPay], side_bets: Sequence[BlackjackSideBet], code: str) -> list[str]:
     """Return a blackjack table's pays other than even money as lines in one language, one line per stake."""
     colon = " :" if code == "fr" else ":"
     sides = {side.id: side for side in side_bets}
@@ -216,7 +216,7 @@ def _format_odds(odds: Odds, code: str) -> str:
     return odds.format(code) if odds.level_share else odds.format_by_language()[code]
 
 
-def _format_side_bet(side: Side, rows: list[str], code: str, colon: str) -> str:
+def _format_side_bet(side: BlackjackSideBet, rows: list[str], code: str, colon: str) -> str:
     """Return a blackjack side bet's name and its rows as one line of text."""
     return f"{_choose_language(side.name, code)}{colon} {'; '.join(rows)}."
 

@@ -10,11 +10,11 @@ from paytables.cards.card import (
     Shoe,
     build_deck,
     format_card,
+    get_rank,
     get_suit,
     is_red,
     parse_card,
     parse_cards,
-    rank_of,
 )
 
 __all__ = [
@@ -27,9 +27,9 @@ __all__ = [
     "Shoe",
     "build_deck",
     "format_card",
+    "get_rank",
     "get_suit",
     "is_red",
     "parse_card",
     "parse_cards",
-    "rank_of",
 ]

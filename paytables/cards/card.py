@@ -36,7 +36,7 @@ _CARD_BY_NAME: Final = {name: card for card, name in enumerate(_CARD_NAMES)}
 STANDARD_DECK_SIZES: Final = frozenset(range(52, 8 * 52 + 1, 52))
 
 
-def rank_of(card: Card) -> int:
+def get_rank(card: Card) -> int:
     """Return a card's rank: 0 (two) to 12 (ace); 13 for the joker."""
     return card >> 2
 
@@ -74,7 +74,7 @@ def parse_cards(names: str) -> tuple[Card, ...]:
 def build_deck(*, joker: bool = False, excluded_ranks: Iterable[int] = ()) -> tuple[Card, ...]:
     """Return the cards of one deck in order, without those of ``excluded_ranks``."""
     excluded = set(excluded_ranks)
-    return tuple(c for c in range(52) if rank_of(c) not in excluded) + ((JOKER,) if joker else ())
+    return tuple(c for c in range(52) if get_rank(c) not in excluded) + ((JOKER,) if joker else ())
 
 
 @lru_cache

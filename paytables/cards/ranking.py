@@ -14,7 +14,7 @@ from functools import cached_property
 from itertools import combinations_with_replacement
 from typing import Final, Literal
 
-from paytables.cards.card import ACE, JOKER, RANKS, Card, get_suit, rank_of
+from paytables.cards.card import ACE, JOKER, RANKS, Card, get_rank, get_suit
 
 #: Every poker combination that any order may contain, from the highest.
 HAND_CATEGORIES: Final = (
@@ -123,7 +123,7 @@ class HandRanking:
         ranks: list[int] = []
         masks = [0, 0, 0, 0]
         for card in cards:
-            rank = JOKER_RANK if card == JOKER else rank_of(card)
+            rank = JOKER_RANK if card == JOKER else get_rank(card)
             ranks.append(rank)
             if rank not in wild:
                 masks[get_suit(card)] |= 1 << rank

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from paytables.cards.card import JOKER, rank_of
+from paytables.cards.card import JOKER, get_rank
 from paytables.cards.ranking import JOKER_RANK, HandRanking, RankingRules
 
 if TYPE_CHECKING:
@@ -146,7 +146,7 @@ class CardSets:
     @cached_property
     def _rank_combinations(self) -> tuple[Ints, list[tuple[int, ...]]]:
         """Return, for each set of cards, the index of its combination of ranks, and the list of these combinations."""
-        steps, keys = build_rank_steps(self.size, rank_of(self.cards - 1) + 1)
+        steps, keys = build_rank_steps(self.size, get_rank(self.cards - 1) + 1)
         if not self.size:
             return np.zeros(1, dtype=np.int32), keys
         fewer, _ = self.smaller_sets._rank_combinations  # noqa: SLF001 (another object of this class)

@@ -246,10 +246,10 @@ class Outcome:
 Step: TypeAlias = Decision | Settlement | Cue
 #: A round in progress: it yields steps, is sent the choice for each decision (None for other steps), and
 #: returns its outcome, whose settlements are the ones it yielded.
-Play: TypeAlias = Generator[Step, Choice | None, Outcome]
+RoundSteps: TypeAlias = Generator[Step, Choice | None, Outcome]
 
 
-def filter_steps_for_seat(play: Play, seat: int) -> Play:
+def filter_steps_for_seat(play: RoundSteps, seat: int) -> RoundSteps:
     """Return the steps of a shared round as one seat sees them, without other seats' stakes and settlements.
 
     Decisions of other seats stay, because they affect what is drawn, but without the bets that their options add.
@@ -274,7 +274,7 @@ class Round:
     Without ``builds_prompts``, decisions lack the data of their prompts that take time to compute.
     """
 
-    def __init__(self, play: Play, wager: Wager, *, builds_prompts: bool = True) -> None:
+    def __init__(self, play: RoundSteps, wager: Wager, *, builds_prompts: bool = True) -> None:
         self.decision: Decision | None = None
         """The decision that the round waits for, or None."""
         self.outcome: Outcome | None = None
@@ -319,7 +319,7 @@ class Round:
         return sum(bet.credits for bet in self.staked_bets)
 
 
-def play_with_answers(play: Play, wager: Wager, answer: Callable[[Decision], Choice]) -> Outcome:
+def play_with_answers(play: RoundSteps, wager: Wager, answer: Callable[[Decision], Choice]) -> Outcome:
     """Play a round to its end and return its outcome; the function ``answer`` makes every decision.
 
     Raises :class:`ChoiceError`.
@@ -333,7 +333,7 @@ def play_with_answers(play: Play, wager: Wager, answer: Callable[[Decision], Cho
     return round_.outcome
 
 
-def play_with_choices(play: Play, wager: Wager, choices: Iterable[Choice] = ()) -> Outcome:
+def play_with_choices(play: RoundSteps, wager: Wager, choices: Iterable[Choice] = ()) -> Outcome:
     """Play a round to its end with the given choices, in order, and return its outcome.
 
     Raises :class:`ChoiceError` if a decision has no choice left, or if choices remain unused.

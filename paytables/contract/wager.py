@@ -101,7 +101,7 @@ class Spot:
     terms: Mapping[str, str] | None = None
     """Text on what a win pays, by language, if the odds alone do not say it (for example, a commission); else None."""
 
-    def stakes_cents(self, denomination_cents: int) -> range:
+    def list_stakes_cents(self, denomination_cents: int) -> range:
         """Return the possible bets on this spot at a denomination, in minor units of the currency.
 
         The result is empty if no possible bet has the value ``worth_cents``.

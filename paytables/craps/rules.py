@@ -12,7 +12,7 @@ from paytables.contract import (
     DefinitionRemark,
     DrawSource,
     Outcome,
-    Play,
+    RoundSteps,
     Settlement,
     Wager,
     throw_dice,
@@ -230,7 +230,7 @@ class CrapsRules(TableRules):
         shooter = min(lines, key=lambda seat: (seat - table.shooter) % seats)
         return replace(table, shooter=shooter)
 
-    def play(self, wager: Wager, draw: DrawSource) -> Play:
+    def play(self, wager: Wager, draw: DrawSource) -> RoundSteps:
         """Play a round: throw the dice once, and settle every bet that the throw decides."""
         wager = self.build_wager(wager.credits, **wager.options)
         table = self.place_bets(wager)

@@ -5,9 +5,9 @@ from typing import Annotated, Final, Literal
 
 from pydantic import Field, model_validator
 
-from paytables.definition import DEFINITION_CREDITS_MAX, Identifier, PositiveInt, Strict, Text
+from paytables.definition import DEFINITION_CREDITS_MAX, Identifier, PositiveInt, StrictTable, Text
 from paytables.errors import DefinitionError
-from paytables.layout import Odds, Pay, TableDefinition
+from paytables.layout import Odds, TableDefinition, WrittenOdds
 from paytables.wording import format_count
 
 #: The pay of the line bets.
@@ -18,7 +18,9 @@ POINT_NUMBERS: Final = (4, 5, 6, 8, 9, 10)
 DICE_PAIRS: Final = tuple((a, b) for a in range(1, 7) for b in range(a, 7))
 
 #: The kind of a craps bet, which says how throws decide it.
-Kind = Literal["pass", "dontpass", "come", "dontcome", "odds", "right", "wrong", "hard", "throw", "hop"]
+CrapsBetKind = Literal[
+    "pass", "dontpass", "come", "dontcome", "odds", "right", "wrong", "hard", "throw", "hop"
+]
 #: The keys that the pays of a craps bet may have, by its kind; line bets have none, and pay even money.
 _PAY_KEYS_BY_BET_KIND: Final[Mapping[str, tuple[str, ...]]] = {
     **dict.fromkeys(("pass", "dontpass", "come", "dontcome"), ()),
@@ -29,7 +31,7 @@ _PAY_KEYS_BY_BET_KIND: Final[Mapping[str, tuple[str, ...]]] = {
 }
 
 
-class Commission(Strict):
+class Commission(StrictTable):
     """A fee paid in advance for a craps bet to be accepted; it is not returned with the bet."""
 
     percent: Annotated[int, Field(strict=True, ge=1, le=100)]
@@ -38,7 +40,7 @@ class Commission(Strict):
     """Whether the fee is a percentage of the stake or of the win."""
 
 
-class CrapsBet(Strict):
+class CrapsBet(StrictTable):
     """A bet of the craps layout.
 
     ``right`` wins with its number and loses with 7, ``wrong`` the other way round. ``hard`` wins with a
@@ -48,10 +50,10 @@ class CrapsBet(Strict):
     """
 
     id: Identifier
-    kind: Kind
+    kind: CrapsBetKind
     """How the bet is decided, such as ``pass``, ``right`` or ``hop``."""
     name: Text
-    pays: dict[str, Pay] = Field({}, description="odds by number, total or dice; none: even money")
+    pays: dict[str, WrittenOdds] = Field({}, description="odds by number, total or dice; none: even money")
     """The odds by number, total or dice; empty: even money."""
     least: PositiveInt = 1
     """The smallest bet, in credits."""
@@ -107,7 +109,7 @@ class CrapsBet(Strict):
         return self
 
 
-class Strategy(Strict):
+class Strategy(StrictTable):
     """A craps betting strategy whose figures are computed."""
 
     id: Identifier

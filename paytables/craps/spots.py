@@ -10,7 +10,7 @@ from typing import Final, TypeAlias
 from paytables.contract import Bet, Settlement, Spot
 from paytables.craps.schema import EVEN_MONEY_ODDS, POINT_NUMBERS, CrapsBet, CrapsDefinition, describe_terms
 from paytables.errors import DefinitionError
-from paytables.layout import Odds, push_bet, settle_bet
+from paytables.layout import Odds, settle_bet, settle_push
 
 #: A bet that is returned as staked: a push, or odds that were off when their bet was decided.
 PUSH_ODDS: Final = Odds.parse("0:1")
@@ -157,14 +157,14 @@ class SpotRules:
             return settle_bet(bet, None)
         commission = self.compute_commission(bet.credits, point)
         if not odds.net:
-            return push_bet(bet)
+            return settle_push(bet)
         returned_credits = odds.compute_total_return(bet.credits - commission)
         return _replace_credits(settle_bet(bet, EVEN_MONEY_ODDS), returned_credits, commission)
 
     def settle_taken_down(self, bet: Bet, point: int | None) -> Settlement:
         """Return the settlement of a craps bet that is taken down: the bet less its commission is returned."""
         commission = self.compute_commission(bet.credits, point)
-        return _replace_credits(push_bet(bet, "taken down"), bet.credits - commission, commission)
+        return _replace_credits(settle_push(bet, "taken down"), bet.credits - commission, commission)
 
     def build_spot(self, point: int | None) -> Spot:
         """Return this craps betting spot with the limits and odds that apply at this point."""

@@ -13,7 +13,7 @@ from paytables.contract import (
     Json,
     LevelParticipation,
     Outcome,
-    Play,
+    RoundSteps,
     Settlement,
     Wager,
 )
@@ -107,7 +107,7 @@ class KenoRules(TablelessRules):
             f"no ticket{form_text} of {format_count(credits_, 'credit')}; the game offers {list(self.bet_options)}"
         )
 
-    def play(self, wager: Wager, draw: DrawSource) -> Play:
+    def play(self, wager: Wager, draw: DrawSource) -> RoundSteps:
         """Play every draw of a ticket, one after another; the quick picks come first."""
         bought = self._find_ticket(wager)
         complete_ticket, tables = (

@@ -5,7 +5,7 @@ from typing import Annotated, Literal
 
 from pydantic import Field, model_validator
 
-from paytables.definition import Definition, Identifier, NaturalInt, PositiveInt, Strict, Text
+from paytables.definition import Definition, Identifier, NaturalInt, PositiveInt, StrictTable, Text
 
 #: A number of drawn balls among the marked ones.
 Catch = Annotated[int, Field(ge=0, le=500)]
@@ -15,7 +15,7 @@ Factor = Annotated[int, Field(ge=1, le=1000)]
 Share = Annotated[str, Field(pattern=r"^(0|[1-9]\d*)/[1-9]\d*$")]
 
 
-class Balls(Strict):
+class Balls(StrictTable):
     """The Keno field of numbers 1 to ``numbers``; a draw takes ``drawn`` of them without replacement."""
 
     numbers: Annotated[int, Field(strict=True, ge=2, le=500)] = 80
@@ -35,7 +35,7 @@ class Balls(Strict):
         return self
 
 
-class Marks(Strict):
+class Marks(StrictTable):
     """The limits on what a player may mark on a Keno ticket (Québec by-law, ss. 77 to 80)."""
 
     stakes: Annotated[tuple[PositiveInt, ...], Field(min_length=1)] = (1,)
@@ -59,7 +59,7 @@ class Marks(Strict):
         return self
 
 
-class PayTable(Strict):
+class PayTable(StrictTable):
     """The Keno pays for one number of spots: ``pays[catch]`` credits for each credit staked, stake included."""
 
     spots: PositiveInt
@@ -68,7 +68,7 @@ class PayTable(Strict):
     """The credits paid for each credit staked, stake included, by number of catches."""
 
 
-class BallBonus(Strict):
+class BallBonus(StrictTable):
     """A Keno bonus that multiplies the win of each way that contains the ``ball``-th ball drawn (1 is the first)."""
 
     kind: Literal["ball"]
@@ -82,7 +82,7 @@ class BallBonus(Strict):
     """The credits that the bonus costs for each credit staked; 0: every ticket has it."""
 
 
-class MultiplierBonus(Strict):
+class MultiplierBonus(StrictTable):
     """A Keno bonus: a factor drawn once per draw with these weights, which multiplies every win of the ticket."""
 
     kind: Literal["multiplier"]
@@ -98,7 +98,7 @@ class MultiplierBonus(Strict):
 Bonus = Annotated[BallBonus | MultiplierBonus, Field(discriminator="kind")]
 
 
-class Progressive(Strict):
+class Progressive(StrictTable):
     """A progressive level of a Keno game, won in addition to the pay by a way with certain spots and catches.
 
     One ticket wins it at most once per draw, even if several of its ways catch it; no bonus multiplies it.
@@ -124,7 +124,7 @@ class Progressive(Strict):
     """Whether several machines share the level's meter."""
 
 
-class TicketForm(Strict):
+class TicketForm(StrictTable):
     """A form of play: a Keno ticket offered by name, with quick-pick selections that one touch buys."""
 
     id: Identifier
@@ -139,7 +139,7 @@ class TicketForm(Strict):
     """The ids of the bonuses bought."""
 
 
-class Limit(Strict):
+class Limit(StrictTable):
     """The maximum pay of one Keno ticket in one draw, without progressives.
 
     Prizes above it are reduced in proportion.
@@ -149,7 +149,7 @@ class Limit(Strict):
     """The largest pay of one ticket in one draw, in credits."""
 
 
-class Terms(Strict):
+class Terms(StrictTable):
     """What a Keno ticket and its slip must state in addition to the bets (Québec by-law, ss. 77, 82 and 86)."""
 
     rules_at: Text = Field(description="where the rules are available")

@@ -22,11 +22,11 @@ from paytables.layout import NamedWager, Odds, TableLayout, TableLimits, TableRu
 from paytables.prison import (
     BetResult,
     ImprisonedBet,
-    held_from_json,
-    held_to_json,
+    imprisoned_bets_from_json,
+    imprisoned_bets_to_json,
     list_bets_on_table,
     release_stake,
-    settle_part_back,
+    settle_partial_return,
 )
 
 
@@ -117,18 +117,22 @@ class OneDrawBets(TableRules):
     def with_table_state(self, table: object) -> Self:
         """Return the rules with the bets of a stored table state. Raises ValueError if no round can leave it."""
         held_bets = () if table is None else self._read_held_bets(table)
-        return self if held_bets == self.held_bets else self.with_state(held_bets=held_bets)
+        return self if held_bets == self.held_bets else self.with_table_fields(held_bets=held_bets)
 
     def _read_held_bets(self, table: object) -> tuple[ImprisonedBet, ...]:
         """Return the bets that a stored table state holds. Raises ValueError if a round cannot leave them."""
         if not isinstance(table, Mapping) or set(table) != {"held"} or not table["held"]:
             raise ValueError(f"{table!r} is not a table state that a round of this game can leave")
-        held_bets = held_from_json(table["held"], self.rules_by_spot, self.table.seats)
+        held_bets = imprisoned_bets_from_json(table["held"], self.rules_by_spot, self.table.seats)
         results = set(self.case_count_by_result)
         for bet in held_bets:
             rules = self.rules_by_spot[bet.spot]
             least, most, step = rules.spot.bet_min, rules.spot.bet_max, rules.spot.bet_step
-            if not least <= bet.credits <= most or bet.credits % step or not self._may_stand(rules, bet):
+            if (
+                not least <= bet.credits <= most
+                or bet.credits % step
+                or not self._can_stay_between_spins(rules, bet)
+            ):
                 raise ValueError(
                     f"{bet.to_json()} with count {bet.count} is not a stake that can be in prison at this table"
                 )
@@ -138,11 +142,11 @@ class OneDrawBets(TableRules):
         return held_bets
 
     @staticmethod
-    def _may_stand(rules: SpotRules, bet: ImprisonedBet) -> bool:
+    def _can_stay_between_spins(rules: SpotRules, bet: ImprisonedBet) -> bool:
         """Return whether a stored bet can stay on its spot between two spins."""
         if rules.spins > 1:
             return bet.count < rules.spins
-        return rules.on_zero == "choice" and bet.may_stay
+        return rules.on_zero == "choice" and bet.can_stay
 
     def list_standing_bets(self) -> tuple[Bet, ...]:
         """Return the bets that stay for the next draw: unfinished bets on several spins, and stakes in prison."""
@@ -157,7 +161,7 @@ class OneDrawBets(TableRules):
         """
         prison = [bet for bet in self.held_bets if self.rules_by_spot[bet.spot].spins == 1]
         remaining = tuple(bet for bet in self.held_bets if bet not in prison)
-        return tuple(settle_part_back(bet) for bet in prison), build_table_state(remaining)
+        return tuple(settle_partial_return(bet) for bet in prison), build_table_state(remaining)
 
     def decide_bet(self, bet: ImprisonedBet, result: str) -> BetResult:
         """Return the effect of a result on a bet: its settlement, or the bet that stays on the table.
@@ -171,8 +175,8 @@ class OneDrawBets(TableRules):
             return settle_bet(bet, rules.pays.get(result)), None
         if result in self.zero_results and rules.on_zero != "lost" and result not in rules.pays:
             met = replace(bet, count=bet.count + 1)
-            may_stand = self._may_stand(rules, met)
-            return settle_part_back(met), met if may_stand else None
+            may_stand = self._can_stay_between_spins(rules, met)
+            return settle_partial_return(met), met if may_stand else None
         if bet.count:
             return release_stake(bet, won=result in rules.pays), None
         return settle_bet(bet, rules.pays.get(result)), None
@@ -189,4 +193,4 @@ def build_table_state(held_bets: Sequence[ImprisonedBet]) -> object:
     """Return the table state to store for these bets that stay on the table, or None if none exist."""
     if not held_bets:
         return None
-    return {"held": held_to_json(held_bets)}
+    return {"held": imprisoned_bets_to_json(held_bets)}

@@ -11,7 +11,7 @@ from paytables.contract import (
     DefinitionRemark,
     DrawSource,
     Outcome,
-    Play,
+    RoundSteps,
     Wager,
 )
 from paytables.onedraw import figures
@@ -42,7 +42,7 @@ class OneDrawTable(OneDrawBets):
         """Return the family's data that the screen needs in addition to the layout; none by default."""
         raise NotImplementedError
 
-    def play(self, wager: Wager, draw: DrawSource) -> Play:
+    def play(self, wager: Wager, draw: DrawSource) -> RoundSteps:
         """Play a round: draw once, and settle every bet.
 
         At zero, players of even-money bets may have to choose between half of the stake and prison.

@@ -7,7 +7,7 @@ from pydantic import AfterValidator
 
 from paytables.cards import RANKS
 from paytables.cards.ranking import FIVE_CARD_RANKING, RankingRules, find_category, unpack_ranks
-from paytables.definition import Identifier, NaturalInt, Strict, Text
+from paytables.definition import Identifier, NaturalInt, StrictTable, Text
 
 #: Names of the poker combinations in the terms of the Québec by-law, in English and French; a straight flush
 #: of fewer than five cards has its own name.
@@ -60,7 +60,7 @@ def parse_span(value: str) -> range:
     return range(RANKS.index(low), RANKS.index(high or low) + 1)
 
 
-class HandRow(Strict):
+class HandRow(StrictTable):
     """A row of a poker pay table and the hands that it pays. Of several rows that fit a hand, the first pays."""
 
     id: Identifier

@@ -20,14 +20,14 @@ from paytables.contract import (
     DrawSource,
     Json,
     Outcome,
-    Play,
+    RoundSteps,
     Settlement,
     Spot,
     Step,
     Wager,
     deal_one,
 )
-from paytables.definition import Strict, Text
+from paytables.definition import StrictTable, Text
 from paytables.errors import DefinitionError
 from paytables.layout import (
     Limits,
@@ -46,7 +46,7 @@ from paytables.player_bank import (
     PlayerBankRules,
 )
 from paytables.poker.proof import Exact, check_stored_proof
-from paytables.seating import describe_owner, format_hand_id, list_seat_hands, may_see
+from paytables.seating import can_see_seat_cards, describe_owner, format_hand_id, list_seat_hands
 
 #: The spot on which the stake lies.
 PLAYER_STAKE_SPOT: Final = STAKE_SPOT
@@ -64,7 +64,7 @@ def _describe_pay(commission: Commission) -> dict[str, str]:
     return {language: f"1:1, {text}" for language, text in commission.describe().items()}
 
 
-class Chances(Strict):
+class Chances(StrictTable):
     """The probabilities that a pai gow stake is won, returned and lost, as exact fractions in text form."""
 
     win: Exact
@@ -232,7 +232,7 @@ class TwoHandsRules(PlayerBankRules):
         check_forms(self.table_layout, file)
 
     # ------------------------------------------------------------ the round
-    def play_seats(self, bets: Sequence[Bet], draw: DrawSource, viewer: int | None) -> Play:
+    def play_seats(self, bets: Sequence[Bet], draw: DrawSource, viewer: int | None) -> RoundSteps:
         """Play a round: deal cards or tiles to every seat, ask how to set them, show the bank's hands, and compare."""
         seats: dict[int, SeatRound] = {}
         banked = self.arrange_bank(bets)
@@ -255,7 +255,7 @@ class TwoHandsRules(PlayerBankRules):
         for n, piece in enumerate(bank):
             yield Cue("flip", {"hand": "bank", "index": n, "card": self.PIECE_NAMES[piece]})
         for seat_round in dealt_rounds:
-            if not may_see(seat_round.seat, viewer):
+            if not can_see_seat_cards(seat_round.seat, viewer):
                 yield from self._turn_hand(seat_round)
             stake = self._settle_seat(seat_round, self.find_house_way(bank))
             yield stake
@@ -273,7 +273,7 @@ class TwoHandsRules(PlayerBankRules):
     ) -> Iterator[Cue]:
         """Deal a seat's pieces; yield the animation cues, face down for a viewer who may not see them."""
         seat_round.dealt = self._deal_hand(seat_round.hand, undealt, draw)
-        is_open = may_see(seat_round.seat, viewer)
+        is_open = can_see_seat_cards(seat_round.seat, viewer)
         for piece in seat_round.dealt:
             yield Cue(
                 "deal",
@@ -297,7 +297,7 @@ class TwoHandsRules(PlayerBankRules):
                 "hand": seat_round.hand
             }
             options = (*way_by_mask, SURRENDER_ANSWER) if self.definition.surrender else tuple(way_by_mask)
-            is_shown = may_see(seat_round.seat, viewer)
+            is_shown = can_see_seat_cards(seat_round.seat, viewer)
             build_ways = partial(self._describe_ways, seat_round, way_by_mask) if is_shown else None
             decision = Decision("set", options, prompt, seat=seat_round.seat, build_prompt=build_ways)
             seat_round.way = way_by_mask.get(decision.check((yield decision)))
@@ -371,7 +371,9 @@ class TwoHandsRules(PlayerBankRules):
         if hands and banker is not None:
             hands[0] |= describe_owner(banker, viewer)
         for seat_round in seat_rounds:
-            is_open = may_see(seat_round.seat, viewer) or (bool(bank) and seat_round.way is not None)
+            is_open = can_see_seat_cards(seat_round.seat, viewer) or (
+                bool(bank) and seat_round.way is not None
+            )
             hand: dict[str, object] = {
                 "id": seat_round.hand,
                 "cards": [self.FACE_DOWN_TEXT] * self.PIECES_PER_HAND,
@@ -413,7 +415,7 @@ class TwoHandsRules(PlayerBankRules):
     def list_named_hands(self) -> list[dict[str, object]]:
         """Return the ids and names of the hands that may be on the felt."""
         keys = {"cards": self.PIECES_PER_HAND, "low": _LOW_HAND_PIECES, "back": self.FACE_DOWN_TEXT}
-        bank = {"id": "bank", "names": {"en": "Bank", "fr": "Banque"}, **keys, **self.bank_owner}
+        bank = {"id": "bank", "names": {"en": "Bank", "fr": "Banque"}, **keys, **self.bank_owner_data}
         return [bank, *list_seat_hands(self.definition.table.seats, **keys)]
 
     def explain_pays(self) -> tuple[str, ...]:

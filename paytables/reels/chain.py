@@ -17,7 +17,7 @@ from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import NamedTuple
 
-from paytables.errors import AnalysisError, BeyondReach
+from paytables.errors import AnalysisError, BeyondExactAnalysis
 from paytables.reels.automaton import Award
 from paytables.reels.run import GivenAwards, RunFigures
 
@@ -201,11 +201,11 @@ class StageChain:
     def _find_odds(self, stage: str, size: int) -> Mapping[GivenAwards, Fraction]:
         """Return the probability of each combination of awards that one play of a stage gives.
 
-        Raises :class:`BeyondReach`.
+        Raises :class:`BeyondExactAnalysis`.
         """
         odds = self.get_run_figures(stage, size).odds_by_awards
         if not odds:
-            raise BeyondReach(
+            raise BeyondExactAnalysis(
                 f"stage {stage} keeps state during its series, and too many of its prizes give awards"
             )
         return odds

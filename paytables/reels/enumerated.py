@@ -14,7 +14,7 @@ from functools import cached_property
 from math import prod
 
 from paytables.contract import Decision, DrawSource
-from paytables.errors import AnalysisError, BeyondReach
+from paytables.errors import AnalysisError, BeyondExactAnalysis
 from paytables.reels.automaton import Award
 from paytables.reels.components import Column
 from paytables.reels.run import (
@@ -45,10 +45,10 @@ class _EnumeratedStage(ReelsStageBase, ABC):
         return [len(at) for at in self.reels.column_at]
 
     def _check_size(self) -> None:
-        """Raise :class:`BeyondReach` if the stage's reels have too many windows to enumerate."""
+        """Raise :class:`BeyondExactAnalysis` if the stage's reels have too many windows to enumerate."""
         windows = prod(self._enumerated_counts)
         if windows > ENUMERATED_WINDOWS_MAX:
-            raise BeyondReach(
+            raise BeyondExactAnalysis(
                 f"stage {self.name}: has {windows:,} windows, and at most {ENUMERATED_WINDOWS_MAX:,} can be"
                 " enumerated; simulate it, or give it fewer stops"
             )

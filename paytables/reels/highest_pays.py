@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from math import prod
 
-from paytables.errors import BeyondReach
+from paytables.errors import BeyondExactAnalysis
 from paytables.reels.moments import JOINT_AWARDS_MAX, find_given_awards, list_award_components
 from paytables.reels.run import GivenAwards
 from paytables.reels.stage import ReelSet
@@ -24,11 +24,11 @@ Walk = tuple[int, int, int]
 def find_top_pays(reels: ReelSet) -> Mapping[GivenAwards, tuple[int, int]]:
     """Return, for each combination of awards, the most credits that a window pays with it, and how many windows do.
 
-    Raises :class:`BeyondReach` if too many prizes give awards, or too many branches stay open.
+    Raises :class:`BeyondExactAnalysis` if too many prizes give awards, or too many branches stay open.
     """
     award_components = list_award_components(reels)
     if len(award_components) > JOINT_AWARDS_MAX:
-        raise BeyondReach(
+        raise BeyondExactAnalysis(
             f"stage {reels.name}: {len(award_components)} components give awards, too many for the search for its "
             "highest win"
         )
@@ -118,7 +118,9 @@ class _HighestPaySearch:
             ):
                 self._branches += 1
                 if self._branches > BRANCHES_MAX:
-                    raise BeyondReach(f"stage {self.reels.name}: the search for its highest win is too wide")
+                    raise BeyondExactAnalysis(
+                        f"stage {self.reels.name}: the search for its highest win is too wide"
+                    )
                 longer_branches = [
                     b for b in self._extend_branch(branch, given_awards) if b.pay_bound >= best
                 ]

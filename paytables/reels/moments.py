@@ -15,7 +15,7 @@ from math import prod
 from operator import mul
 from typing import Final, NamedTuple
 
-from paytables.errors import BeyondReach
+from paytables.errors import BeyondExactAnalysis
 from paytables.reels.automaton import ANY_LETTER, END_OF_GRAPH, Award, Option, WinGraph
 from paytables.reels.run import GivenAwards, PrizeRate, RunFigures, select_given_awards, sum_award_means
 from paytables.reels.stage import ReelSet
@@ -182,7 +182,7 @@ def compute_run_figures(reels: ReelSet, ends: Ends, *, second: bool) -> RunFigur
 
     They are computed by dynamic programming. ``ends`` come from :func:`count_ends_by_component`. If too many
     components give awards to be walked together, ``odds_by_awards`` is empty; with ``second`` that raises
-    :class:`BeyondReach`.
+    :class:`BeyondExactAnalysis`.
     """
     award_components = list_award_components(reels)
     rates: dict[Award, Fraction] = defaultdict(Fraction)
@@ -199,7 +199,7 @@ def compute_run_figures(reels: ReelSet, ends: Ends, *, second: bool) -> RunFigur
         ).items():
             odds[find_given_awards(reels, nodes)] += Fraction(amount, reels.cycle)
     elif second:
-        raise BeyondReach(
+        raise BeyondExactAnalysis(
             f"stage {reels.name}: {len(award_components)} components give awards, too many for its variance to be "
             "computed"
         )

@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from fractions import Fraction
 
-from paytables.errors import BeyondReach
+from paytables.errors import BeyondExactAnalysis
 from paytables.reels.automaton import Award
 from paytables.reels.build import ModeStages
 from paytables.reels.chain import StageState, build_first_state, compute_next_state
@@ -40,7 +40,7 @@ class NoWinChance:
     def compute_chance(self) -> Fraction:
         """Return the probability that a whole reel game wins nothing.
 
-        Raises the errors of a stage's own distribution, and BeyondReach if ``only_quick`` is set and the
+        Raises the errors of a stage's own distribution, and BeyondExactAnalysis if ``only_quick`` is set and the
         computation is not quick.
         """
         return self._compute_award_chance(Award("stage", self.stages.mode.stage, 1, 0))
@@ -103,8 +103,8 @@ class NoWinChance:
             if isinstance(stage, ReelSpinStage):
                 return stage.losing_award_chances
             if isinstance(stage, ReelsStageBase):
-                raise BeyondReach(f"stage {name}: has more than one spin")
-        except BeyondReach:
+                raise BeyondExactAnalysis(f"stage {name}: has more than one spin")
+        except BeyondExactAnalysis:
             if self.only_quick:
                 raise
         return {

@@ -14,8 +14,8 @@ from paytables.contract import (
     Json,
     LevelParticipation,
     Outcome,
-    Play,
     PrizeInKind,
+    RoundSteps,
     Settlement,
     Wager,
 )
@@ -126,7 +126,7 @@ class ReelRules(TablelessRules):
             f"no bet of {format_count(credits_, 'credit')}{request}; the game offers {list(self.bet_options)}"
         )
 
-    def play(self, wager: Wager, draw: DrawSource) -> Play:
+    def play(self, wager: Wager, draw: DrawSource) -> RoundSteps:
         """Play one game: the stage that the wager buys, then every series of stages that it awards.
 
         A series that is awarded during another one is played first.

@@ -12,14 +12,14 @@ from pydantic import ConfigDict, Field, field_validator, model_validator
 
 from paytables.definition import (
     Definition,
+    DisplayText,
     Identifier,
-    Listed,
+    IdentifierList,
     NaturalInt,
     PositiveInt,
-    Strict,
-    Strip,
+    StrictTable,
     Text,
-    Words,
+    WordList,
 )
 
 #: A pay is one number of credits, or one per column if the bets select a column (buy-a-pay, multi-coin pays).
@@ -37,7 +37,7 @@ def _allow_inheritance(schema: dict[str, Any]) -> None:
     schema["anyOf"] = [{"required": ["like"]}, {"required": schema.pop("required")}]
 
 
-class Symbol(Strict):
+class Symbol(StrictTable):
     """A symbol on the strips. A wild is a symbol that ``substitutes`` for others (``"*"``: for every one)."""
 
     id: Identifier
@@ -50,7 +50,7 @@ class Symbol(Strict):
     """The symbol's factor for a line win that it takes part in."""
 
 
-class Mode(Strict):
+class Mode(StrictTable):
     """One way to bet on a reel game at level 1: its cost, the number of lines it plays, and the pay column it reads."""
 
     id: Identifier
@@ -66,7 +66,7 @@ class Mode(Strict):
     """The id of the first stage of a game."""
 
 
-class Bets(Strict):
+class Bets(StrictTable):
     """The bets of a reel game: each is a mode at a level; the level multiplies the cost and every pay."""
 
     mode: Annotated[tuple[Mode, ...], Field(min_length=1)]
@@ -75,7 +75,7 @@ class Bets(Strict):
     """The bet levels: factors of the cost and of every pay."""
 
 
-class AwardDefinition(Strict):
+class AwardDefinition(StrictTable):
     """An award that a prize gives in addition to credits: exactly one of stage, progressive, merchandise and step."""
 
     stage: Identifier | None = None
@@ -108,18 +108,18 @@ class AwardDefinition(Strict):
         return self
 
 
-class Pay(Strict):
+class Pay(StrictTable):
     """One row of a reel stage's pay table: a pattern or a count of a symbol, on a line, by ways or anywhere."""
 
     id: Identifier | None = None
     name: Text | None = None
     on: Literal["line", "ways", "scatter"] = "line"
     """Whether the row is paid on a line, by ways, or for a count anywhere in the window (``scatter``)."""
-    of: Words | None = None
+    of: DisplayText | None = None
     """The symbol or group that is counted; ``=name`` counts only the symbol itself, without substitutes."""
     pays: dict[Count, PayValue] = Field(default_factory=dict)
     """The pay by the count of the symbol."""
-    pattern: Listed | None = None
+    pattern: WordList | None = None
     """The symbol of each cell of a line, instead of a count of one symbol; ``*`` is any symbol."""
     pay: PayValue | None = None
     """The pay of the pattern."""
@@ -168,7 +168,7 @@ class Pay(Strict):
         return self
 
 
-class ReelsStage(Strict):
+class ReelsStage(StrictTable):
     """A stage that spins the reels, with its strips, and the pay table of its window."""
 
     model_config = ConfigDict(json_schema_extra=_allow_inheritance)
@@ -179,7 +179,7 @@ class ReelsStage(Strict):
     name: Text | None = None
     heights: Annotated[tuple[PositiveInt, ...], Field(min_length=1, max_length=7)]
     """The number of visible rows of each reel."""
-    strips: tuple[Strip, ...]
+    strips: tuple[IdentifierList, ...]
     """The symbols of each reel strip, in order."""
     weights: tuple[tuple[NaturalInt, ...], ...] | None = Field(
         default=None, description="one number a stop: in how many cases the reel stops there"
@@ -255,7 +255,7 @@ class ReelsStage(Strict):
         return value
 
 
-class Item(Strict):
+class Item(StrictTable):
     """The contents of one box, wheel segment or coin: credits and other awards."""
 
     credits: NaturalInt = 0
@@ -270,7 +270,7 @@ class Item(Strict):
     id: Identifier | None = None
 
 
-class PickStage(Strict):
+class PickStage(StrictTable):
     """A bonus stage in which the player opens boxes one at a time, until ``picks`` are open or an item ends it.
 
     By default there is one box per item counted, and each is opened once. With ``boxes`` there are that many
@@ -292,7 +292,7 @@ class PickStage(Strict):
     """Whether an item's credits are multiplied by the stake on a line or by the total bet."""
 
 
-class WheelStage(Strict):
+class WheelStage(StrictTable):
     """A bonus wheel of equal segments, spun once; an item's ``count`` is how many adjacent segments show it."""
 
     kind: Literal["wheel"]
@@ -303,7 +303,7 @@ class WheelStage(Strict):
     """Whether an item's credits are multiplied by the stake on a line or by the total bet."""
 
 
-class HoldStage(Strict):
+class HoldStage(StrictTable):
     """A hold-and-spin bonus stage: coins stay, empty cells spin again, a new coin resets the respins.
 
     Each empty cell lands a coin with probability ``coin[0] / coin[1]``; each coin has the value of one of
@@ -334,7 +334,7 @@ class HoldStage(Strict):
         return value
 
 
-class Progressive(Strict):
+class Progressive(StrictTable):
     """A progressive level of a reel game. The cabinet stores its meter and pays it; the game sets the odds.
 
     A level is hit by a prize that gives it, by a separate draw in each game, or when its meter reaches a
@@ -363,7 +363,7 @@ class Progressive(Strict):
         return value
 
 
-class Merchandise(Strict):
+class Merchandise(StrictTable):
     """A prize in kind: it must be described (or shown) to the player; no return includes it.
 
     Because it is not paid in credits, it has the same value at every denomination and bet level.
@@ -378,7 +378,7 @@ class Merchandise(Strict):
     """The value stated by the operator, in minor units of the currency."""
 
 
-class DoubleUp(Strict):
+class DoubleUp(StrictTable):
     """A reel game's double-up: after a win the player may stake it; an even chance doubles it or loses it."""
 
     most_rounds: Annotated[int, Field(strict=True, ge=1, le=20)]

@@ -6,7 +6,7 @@ from fractions import Fraction
 from functools import cached_property
 
 from paytables.contract import DrawSource, Json
-from paytables.errors import BeyondReach
+from paytables.errors import BeyondExactAnalysis
 from paytables.reels import moments
 from paytables.reels.automaton import Award
 from paytables.reels.components import Column
@@ -131,7 +131,10 @@ class ReelSpinStage(ReelsStageBase):
 
     @cached_property
     def losing_award_chances(self) -> Mapping[GivenAwards, Fraction]:
-        """Return the probability of each combination of awards in a spin that pays no credits. Raises BeyondReach."""
+        """Return the probability of each combination of awards in a spin that pays no credits.
+
+        Raises :class:`BeyondExactAnalysis`.
+        """
         return {given: Fraction(n, self.reels.cycle) for given, n in count_losing_windows(self.reels).items()}
 
     def find_top_pays(self) -> Mapping[GivenAwards, tuple[int, Fraction]]:
@@ -143,7 +146,7 @@ class ReelSpinStage(ReelsStageBase):
         """Return, for each combination of awards, the most credits with it and their probability, computed once."""
         try:
             top_pays = find_top_pays(self.reels)
-        except BeyondReach as error:
+        except BeyondExactAnalysis as error:
             try:
                 return find_top_pays_by_awards(self.compute_distribution())
             except ImportError:

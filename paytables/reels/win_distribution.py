@@ -14,7 +14,7 @@ from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from paytables.errors import BeyondReach
+from paytables.errors import BeyondExactAnalysis
 from paytables.reels.automaton import NO_WIN_END, Award, WinGraph
 from paytables.reels.moments import list_award_components
 from paytables.reels.run import GivenAwards, select_given_awards
@@ -39,13 +39,13 @@ CYCLE_MAX = 1 << 62
 def compute_run_distribution(reels: ReelSet) -> Mapping[tuple[int, GivenAwards], int]:
     """Return how many windows of the reels' cycle give each combination of credits (at level 1) and awards.
 
-    Raises :class:`BeyondReach` if the cycle does not fit 64 bits, or if there are too many different kinds of
+    Raises :class:`BeyondExactAnalysis` if the cycle does not fit 64 bits, or if there are too many different kinds of
     windows.
     """
     import numpy as np  # noqa: PLC0415 (laboratory package)
 
     if reels.cycle > CYCLE_MAX:
-        raise BeyondReach(f"stage {reels.name}: a cycle of {reels.cycle:,} does not fit 64 bits")
+        raise BeyondExactAnalysis(f"stage {reels.name}: a cycle of {reels.cycle:,} does not fit 64 bits")
     tables = _LetterTables(reels)
     count = len(reels.components)
     cases = _CaseArrays(
@@ -73,8 +73,8 @@ def compute_run_distribution(reels: ReelSet) -> Mapping[tuple[int, GivenAwards],
 def count_losing_windows(reels: ReelSet) -> Mapping[GivenAwards, int]:
     """Return how many windows of the reels' cycle pay no credits, by the awards that they give (free games).
 
-    Raises :class:`BeyondReach` if it takes more than :data:`COLUMNS_READ_MAX` steps, so that a machine can use it at
-    start-up.
+    Raises :class:`BeyondExactAnalysis` if it takes more than :data:`COLUMNS_READ_MAX` steps, so that a machine can
+    use it at start-up.
     """
     graph = reels.graph
     cases: dict[tuple[tuple[tuple[int, int], ...], GivenAwards], int] = {
@@ -85,7 +85,7 @@ def count_losing_windows(reels: ReelSet) -> Mapping[GivenAwards, int]:
         columns = _merge_letters(letters, weights)
         steps += len(cases) * len(columns)
         if steps > COLUMNS_READ_MAX:
-            raise BeyondReach(
+            raise BeyondExactAnalysis(
                 f"stage {reels.name}: more than {COLUMNS_READ_MAX:,} steps to what wins nothing"
             )
         cases_after: dict[tuple[tuple[tuple[int, int], ...], GivenAwards], int] = defaultdict(int)
@@ -176,7 +176,7 @@ class _LetterTables:
         """The number of different awards, the base of the integer that combines them."""
         award_components = list_award_components(reels)
         if self.award_base ** len(award_components) > CYCLE_MAX:
-            raise BeyondReach(
+            raise BeyondExactAnalysis(
                 f"stage {reels.name}: {len(award_components)} components"
                 f" giving {self.award_base - 1} kinds are too many"
             )
@@ -223,7 +223,7 @@ class _LetterTables:
 def _combine_equivalent_cases(reels: ReelSet, parts: Sequence[_CaseArrays]) -> _CaseArrays:
     """Return the windows read so far with equivalent windows combined into one case.
 
-    A 64-bit hash finds equivalent windows, and equality is then verified. Raises :class:`BeyondReach` if too
+    A 64-bit hash finds equivalent windows, and equality is then verified. Raises :class:`BeyondExactAnalysis` if too
     many cases remain.
     """
     import numpy as np  # noqa: PLC0415 (laboratory package)
@@ -238,7 +238,7 @@ def _combine_equivalent_cases(reels: ReelSet, parts: Sequence[_CaseArrays]) -> _
     if not all((row == row[first][inverse]).all() for row in rows):
         _, first, inverse = np.unique(np.stack(rows), axis=1, return_index=True, return_inverse=True)
     if len(first) > CASES_MAX:
-        raise BeyondReach(
+        raise BeyondExactAnalysis(
             f"stage {reels.name}: more than {CASES_MAX:,} different kinds of windows; its distribution is "
             "too costly to compute exactly; its return and variance are exact"
         )

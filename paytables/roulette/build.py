@@ -4,12 +4,12 @@ from paytables.contract import Spot
 from paytables.errors import DefinitionError
 from paytables.layout import check_credit_multiples, check_forms
 from paytables.onedraw.bets import SpotRules
-from paytables.roulette.cloth import list_grounds
+from paytables.roulette.cloth import list_bet_areas
 from paytables.roulette.schema import BetGroup, Cylinder, RouletteDefinition
-from paytables.roulette.spun import SpunTable
+from paytables.roulette.spun import WheelTable
 
 
-def build(definition: RouletteDefinition, file: str) -> SpunTable:
+def build(definition: RouletteDefinition, file: str) -> WheelTable:
     """Build the rules of a roulette table from its definition. Raises :class:`DefinitionError` with the key."""
     cylinder = definition.cylinder
     spot_rules: list[SpotRules] = []
@@ -31,7 +31,7 @@ def build(definition: RouletteDefinition, file: str) -> SpunTable:
     duplicate = next((name for name in ids if ids.count(name) > 1), None)
     if duplicate is not None:
         raise DefinitionError(file, "bet", f"two spots have the id {duplicate!r}")
-    table = SpunTable(
+    table = WheelTable(
         header=definition.game,
         segments=cylinder.pockets,
         spot_rules=tuple(spot_rules),
@@ -70,7 +70,7 @@ def _check_bet(bet: BetGroup, key: str, file: str) -> None:
 def _build_spot_rules(bet: BetGroup, cylinder: Cylinder) -> list[SpotRules]:
     """Return the betting spots of one kind of roulette bet. Raises ValueError."""
     spot_rules = []
-    for ground in list_grounds(bet, cylinder):
+    for ground in list_bet_areas(bet, cylinder):
         if bet.spins > 1 and len(ground.covered_pockets) > 1:
             raise ValueError(
                 f"{ground.id!r} covers several numbers; a bet on several spins must cover a single one"

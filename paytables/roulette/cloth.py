@@ -13,7 +13,7 @@ _LAST_NUMBER: Final = 36
 
 
 @dataclass(frozen=True, slots=True)
-class BetGround:
+class BetArea:
     """A betting area of the roulette layout: its id, its names by language, and the pockets it covers."""
 
     id: str
@@ -22,17 +22,17 @@ class BetGround:
     """The pockets on which a bet on the area wins."""
 
 
-def list_grounds(bet: BetGroup, cylinder: Cylinder) -> tuple[BetGround, ...]:
+def list_bet_areas(bet: BetGroup, cylinder: Cylinder) -> tuple[BetArea, ...]:
     """Return every betting area of a roulette bet. Raises ValueError for numbers that are not pockets."""
     if bet.places:
         grounds = [
-            _build_ground(bet, name, _parse_numbers(text, cylinder)) for name, text in bet.places.items()
+            _build_area(bet, name, _parse_numbers(text, cylinder)) for name, text in bet.places.items()
         ]
     else:
-        grounds = list(_iter_usual_grounds(bet, cylinder))
+        grounds = list(_iter_usual_areas(bet, cylinder))
     for text in bet.also:
         covers = _parse_numbers(text, cylinder)
-        grounds.append(_build_ground(bet, f"{bet.id}-{'-'.join(covers)}", covers))
+        grounds.append(_build_area(bet, f"{bet.id}-{'-'.join(covers)}", covers))
     if not grounds:
         raise ValueError(f"{bet.id!r} is not a bet of the usual layout: list its `places`")
     return tuple(grounds)
@@ -49,37 +49,37 @@ def _parse_numbers(text: str, cylinder: Cylinder) -> tuple[str, ...]:
     return numbers
 
 
-def _build_ground(bet: BetGroup, name: str, covers: tuple[str, ...], label: str = "") -> BetGround:
+def _build_area(bet: BetGroup, name: str, covers: tuple[str, ...], label: str = "") -> BetArea:
     """Return the betting area of a roulette bet that covers these pockets; ``label`` distinguishes it in its names."""
     if name in BET_NAMES and name != bet.id:
-        return BetGround(name, dict(zip(("en", "fr"), BET_NAMES[name], strict=True)), covers)
+        return BetArea(name, dict(zip(("en", "fr"), BET_NAMES[name], strict=True)), covers)
     if name == bet.id:
-        return BetGround(name, bet.names, covers)
+        return BetArea(name, bet.names, covers)
     words = label or "-".join(covers)
-    return BetGround(name, {code: f"{bet_name} {words}" for code, bet_name in bet.names.items()}, covers)
+    return BetArea(name, {code: f"{bet_name} {words}" for code, bet_name in bet.names.items()}, covers)
 
 
-def _iter_usual_grounds(bet: BetGroup, cylinder: Cylinder) -> Iterable[BetGround]:
+def _iter_usual_areas(bet: BetGroup, cylinder: Cylinder) -> Iterable[BetArea]:
     """Yield the betting areas of one kind of roulette bet on the usual layout of 36 numbers."""
     if bet.id in {"straight", "double", "triple"}:
         for pocket in sorted(cylinder.pockets, key=lambda p: (int(p), -len(p))):
-            yield _build_ground(bet, f"{bet.id}-{pocket}", (pocket,))
+            yield _build_area(bet, f"{bet.id}-{pocket}", (pocket,))
     elif bet.id in {"split", "street", "corner", "six-line"}:
         for numbers in _INSIDE_BETS[bet.id]:
             covers = tuple(map(str, numbers))
-            yield _build_ground(bet, f"{bet.id}-{'-'.join(covers)}", covers)
+            yield _build_area(bet, f"{bet.id}-{'-'.join(covers)}", covers)
     elif bet.id in _OUTSIDE_BETS:
         for name, label, numbers in _OUTSIDE_BETS[bet.id]:
-            yield _build_ground(bet, name, tuple(map(str, numbers)), label)
+            yield _build_area(bet, name, tuple(map(str, numbers)), label)
     elif bet.id == "even-chance":
         first, second = range(1, _LAST_NUMBER // 2 + 1), range(_LAST_NUMBER // 2 + 1, _LAST_NUMBER + 1)
         every = range(1, _LAST_NUMBER + 1)
-        yield _build_ground(bet, "low", tuple(map(str, first)))
-        yield _build_ground(bet, "even", tuple(str(n) for n in every if n % 2 == 0))
-        yield _build_ground(bet, "red", cylinder.red)
-        yield _build_ground(bet, "black", cylinder.black)
-        yield _build_ground(bet, "odd", tuple(str(n) for n in every if n % 2))
-        yield _build_ground(bet, "high", tuple(map(str, second)))
+        yield _build_area(bet, "low", tuple(map(str, first)))
+        yield _build_area(bet, "even", tuple(str(n) for n in every if n % 2 == 0))
+        yield _build_area(bet, "red", cylinder.red)
+        yield _build_area(bet, "black", cylinder.black)
+        yield _build_area(bet, "odd", tuple(str(n) for n in every if n % 2))
+        yield _build_area(bet, "high", tuple(map(str, second)))
 
 
 def _list_column_numbers(first: int) -> tuple[int, ...]:

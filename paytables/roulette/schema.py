@@ -4,26 +4,26 @@ from typing import Annotated, Final, Literal
 
 from pydantic import Field, model_validator
 
-from paytables.definition import Identifier, PositiveInt, Strict, Strip, Text
-from paytables.layout import Limits, Pay, TableDefinition
+from paytables.definition import Identifier, IdentifierList, PositiveInt, StrictTable, Text
+from paytables.layout import Limits, TableDefinition, WrittenOdds
 from paytables.roulette.names import BET_NAMES
 
 #: Québec by-law, s. 74; Monaco, arrêté 88-384, arts. 4.2 and 8.3.
 REVOLUTIONS_MIN: Final = 7
 
 
-class Cylinder(Strict):
+class Cylinder(StrictTable):
     """The roulette cylinder: its pockets clockwise, their colours, and the condition for a valid spin."""
 
-    pockets: Strip
+    pockets: IdentifierList
     """The pockets clockwise."""
-    red: Strip
+    red: IdentifierList
     """The red pockets."""
-    black: Strip
+    black: IdentifierList
     """The black pockets."""
-    yellow: Strip = ()
+    yellow: IdentifierList = ()
     """The yellow pockets, as on a boule cylinder."""
-    zeros: Strip = ()
+    zeros: IdentifierList = ()
     """The zero pockets, which no even-money bet covers."""
     felt: Literal["roulette", "wheel"] = Field(
         default="roulette", description="the picture it has on the screen"
@@ -88,9 +88,9 @@ class BetGroup(Limits):
     """The id of the kind of bet, such as ``straight`` or ``dozen``."""
     name: Text | None = Field(default=None, description="where the usual name of the bet is not meant")
     """The name for the player, if it is not the usual one."""
-    pays: Pay
+    pays: WrittenOdds
     """The odds of the bet."""
-    also: Strip = ()
+    also: IdentifierList = ()
     """Further betting areas, by their numbers, such as ``0-1``."""
     places: dict[Identifier, str] = {}  # noqa: RUF012 (pydantic copies the default)
     """The betting areas that replace the usual ones: their numbers, by id."""
@@ -107,7 +107,9 @@ class BetGroup(Limits):
     """The number of spins in a row that must all end on the bet's number."""
     option: Literal["double", "triple"] | None = Field(default=None, description="only with this option")
     """The option (a number ``double`` or ``triple`` in a row) that must be on offer; None: no option."""
-    with_triple: Pay | None = Field(default=None, description="what it pays where the triple is offered too")
+    with_triple: WrittenOdds | None = Field(
+        default=None, description="what it pays where the triple is offered too"
+    )
     """The odds if the ``triple`` option is offered too; None: ``pays``."""
 
     @property
@@ -119,7 +121,7 @@ class BetGroup(Limits):
         return {"en": english, "fr": french}
 
 
-class RouletteOptions(Strict):
+class RouletteOptions(StrictTable):
     """Additional options of a roulette table (Québec by-law, s. 72.1)."""
 
     double: bool = Field(default=False, description="a number twice in a row may be bet on")

@@ -11,7 +11,7 @@ from paytables.roulette.cloth import list_call_bets
 
 
 @dataclass(frozen=True)
-class SpunTable(OneDrawTable):
+class WheelTable(OneDrawTable):
     """The rules of a playable table with a wheel, which is drawn at random or is a real wheel with a reader."""
 
     segments: tuple[str, ...] = ()

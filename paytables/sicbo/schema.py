@@ -4,8 +4,8 @@ from typing import Annotated, Final, Literal
 
 from pydantic import Field, model_validator
 
-from paytables.definition import Identifier, Strict
-from paytables.layout import Limits, Pay, TableDefinition
+from paytables.definition import Identifier, StrictTable
+from paytables.layout import Limits, TableDefinition, WrittenOdds
 
 #: The names of sic bo bets, by kind: English and French as in the by-law (Québec, s. 95.22).
 BET_NAMES: Final = {
@@ -26,7 +26,7 @@ class DiceBet(Limits):
     id: Identifier
     kind: Literal["triple", "double", "any-triple", "total", "duo", "small", "big", "single"]
     """The kind of bet, such as ``double``, ``total`` or ``big``."""
-    pays: tuple[Pay, ...] | Pay
+    pays: tuple[WrittenOdds, ...] | WrittenOdds
     """The odds; for a single number one for each number of dice that show it."""
     totals: tuple[Annotated[int, Field(strict=True, ge=4, le=17)], ...] = ()
     """The totals of three dice that a ``total`` bet may be on."""
@@ -43,12 +43,12 @@ class DiceBet(Limits):
         return self
 
     @property
-    def odds(self) -> tuple[Pay, ...]:
+    def odds(self) -> tuple[WrittenOdds, ...]:
         """Return the odds of this bet; a bet on a single number has one for each number of matching dice."""
         return self.pays if isinstance(self.pays, tuple) else (self.pays,)
 
 
-class DiceOptions(Strict):
+class DiceOptions(StrictTable):
     """Options of a sic bo game that the rules leave to the operator."""
 
     double_on_triple: bool = Field(default=True, description="a triple of its number wins a double as well")

@@ -6,7 +6,16 @@ from functools import cached_property
 
 from paytables import layout
 from paytables.analysis import Analysis, AnalysisDepth, BetAnalysis
-from paytables.contract import DefinitionRemark, DrawSource, Json, Outcome, Play, Settlement, Spot, Wager
+from paytables.contract import (
+    DefinitionRemark,
+    DrawSource,
+    Json,
+    Outcome,
+    RoundSteps,
+    Settlement,
+    Spot,
+    Wager,
+)
 from paytables.errors import DefinitionError, WagerError
 from paytables.tableless import TablelessRules
 from paytables.wheel import figures
@@ -26,9 +35,9 @@ class WheelRules(TablelessRules):
 
         Other bets may cost other amounts.
         """
-        return tuple(sorted({sum(stakes.values()) for _, stakes in self._list_offers()}))
+        return tuple(sorted({sum(stakes.values()) for _, stakes in self._list_offered_bets()}))
 
-    def _list_offers(self) -> list[tuple[NamedWheelBet, dict[str, int]]]:
+    def _list_offered_bets(self) -> list[tuple[NamedWheelBet, dict[str, int]]]:
         """Return every preset bet (form) with every stake that it may be placed for."""
         bet_layout = self.definition.layout
         return [
@@ -44,7 +53,7 @@ class WheelRules(TablelessRules):
         ``form`` requests a preset bet by its id; without it, the first one of that cost is used. Raises
         :class:`WagerError`.
         """
-        bet_layout, wager = self.definition.layout, self._cloth.build_wager(credits_, **options)
+        bet_layout, wager = self.definition.layout, self._layout.build_wager(credits_, **options)
         stakes = wager.options["bets"]
         for area, stake in stakes.items():
             if stake not in bet_layout.stakes:
@@ -58,7 +67,7 @@ class WheelRules(TablelessRules):
         return wager
 
     @cached_property
-    def _cloth(self) -> layout.TableLayout:
+    def _layout(self) -> layout.TableLayout:
         """Return the wheel's betting areas as the spots of a layout, with every preset bet at every stake."""
         stakes, most = self.definition.layout.stakes, self.definition.layout.cost
         spots = tuple(
@@ -74,11 +83,11 @@ class WheelRules(TablelessRules):
             for area in self.definition.area
         )
         forms = tuple(
-            layout.NamedWager(id=f.id, name=f.name, bets=stakes) for f, stakes in self._list_offers()
+            layout.NamedWager(id=f.id, name=f.name, bets=stakes) for f, stakes in self._list_offered_bets()
         )
         return layout.TableLayout(spots, layout.TableLimits(most=most), forms)
 
-    def play(self, wager: Wager, draw: DrawSource) -> Play:
+    def play(self, wager: Wager, draw: DrawSource) -> RoundSteps:
         """Play a game: spin again as long as a segment says so, then pay every area that wins."""
         stakes = self.build_wager(wager.credits, **wager.options).options["bets"]
         wheel = self.definition.wheel
@@ -89,7 +98,7 @@ class WheelRules(TablelessRules):
             part = draw.draw_below(len(wheel.parts), f"spin {len(steps) + 1}")
             symbol = wheel.parts[part]
             wins = self._list_wins(symbol, stakes, factor)
-            steps.append(self._step(part, stakes, factor, wins))
+            steps.append(self._describe_spin(part, stakes, factor, wins))
             if symbol not in factor_by_symbol:
                 break
             factor = min(factor * factor_by_symbol[symbol], wheel.most_factor)
@@ -116,7 +125,7 @@ class WheelRules(TablelessRules):
             if area.id in stakes and symbol in area.pays
         )
 
-    def _step(
+    def _describe_spin(
         self, segment_index: int, stakes: Mapping[str, int], factor: int, wins: tuple[Settlement, ...]
     ) -> dict[str, Json]:
         """Return one spin for the screen: every segment with its pay for these stakes, and the segment at the pin."""
@@ -197,11 +206,11 @@ def check(definition: WheelDefinition, file: str) -> None:
         _check_parts(definition)
         _check_areas(definition)
         _check_forms(definition)
-    except _DefinitionFault as fault:
+    except _WheelDefinitionError as fault:
         raise DefinitionError(file, fault.key, fault.reason) from None
 
 
-class _DefinitionFault(Exception):
+class _WheelDefinitionError(Exception):
     """Error in a wheel definition, with its key and the reason; the file is added later."""
 
     def __init__(self, key: str, reason: str) -> None:
@@ -212,7 +221,7 @@ def _check_ids(definition: WheelDefinition) -> None:
     """Refuse a wheel definition in which two symbols, areas or preset bets have the same id."""
     for key, items in (("symbol", definition.symbol), ("area", definition.area), ("form", definition.form)):
         if len({item.id for item in items}) != len(items):
-            raise _DefinitionFault(key, "two have the same id")
+            raise _WheelDefinitionError(key, "two have the same id")
 
 
 def _check_parts(definition: WheelDefinition) -> None:
@@ -220,21 +229,21 @@ def _check_parts(definition: WheelDefinition) -> None:
     wheel, symbols = definition.wheel, {s.id: s for s in definition.symbol}
     for n, part in enumerate(wheel.parts):
         if part not in symbols:
-            raise _DefinitionFault(f"wheel.parts.{n}", f"unknown symbol {part!r}")
+            raise _WheelDefinitionError(f"wheel.parts.{n}", f"unknown symbol {part!r}")
     for symbol in definition.symbol:
         if symbol.id not in wheel.parts:
-            raise _DefinitionFault(f"symbol.{symbol.id}", "is on no part of the wheel")
+            raise _WheelDefinitionError(f"symbol.{symbol.id}", "is on no part of the wheel")
         if (symbol.again or 1) > wheel.most_factor:
-            raise _DefinitionFault(
+            raise _WheelDefinitionError(
                 "wheel.most_factor",
                 f"{wheel.most_factor} is less than the factor of {symbol.id}, {symbol.again}",
             )
     if len(set(wheel.parts)) == 1:
-        raise _DefinitionFault(
+        raise _WheelDefinitionError(
             "wheel.parts", "all parts show the same symbol, so that every spin has the same result"
         )
     if all(symbols[part].again for part in wheel.parts):
-        raise _DefinitionFault(
+        raise _WheelDefinitionError(
             "wheel.parts", "at least one part must not be spun again, or the game never ends"
         )
 
@@ -245,9 +254,9 @@ def _check_areas(definition: WheelDefinition) -> None:
     for area in definition.area:
         for name in area.pays:
             if name not in symbols:
-                raise _DefinitionFault(f"area.{area.id}.pays.{name}", f"unknown symbol {name!r}")
+                raise _WheelDefinitionError(f"area.{area.id}.pays.{name}", f"unknown symbol {name!r}")
             if symbols[name].again:
-                raise _DefinitionFault(
+                raise _WheelDefinitionError(
                     f"area.{area.id}.pays.{name}",
                     "pays nothing, because the wheel is spun again on this symbol",
                 )
@@ -259,15 +268,15 @@ def _check_forms(definition: WheelDefinition) -> None:
     for n, form in enumerate(definition.form):
         unknown_areas = set(form.areas) - areas
         if unknown_areas:
-            raise _DefinitionFault(f"form.{n}.areas", f"there is no area {min(unknown_areas)!r}")
+            raise _WheelDefinitionError(f"form.{n}.areas", f"there is no area {min(unknown_areas)!r}")
         if len(set(form.areas)) != len(form.areas):
-            raise _DefinitionFault(f"form.{n}.areas", "an area is listed twice")
+            raise _WheelDefinitionError(f"form.{n}.areas", "an area is listed twice")
         if layout.areas is not None and len(form.areas) > layout.areas:
-            raise _DefinitionFault(
+            raise _WheelDefinitionError(
                 f"form.{n}.areas",
                 f"has {format_count(len(form.areas), 'area')}; at most {layout.areas} may be staked on",
             )
         if layout.cost is not None and min(layout.stakes) * len(form.areas) > layout.cost:
-            raise _DefinitionFault(
+            raise _WheelDefinitionError(
                 f"form.{n}", f"costs more than layout.cost, {layout.cost}, the most that a spin may cost"
             )

@@ -4,7 +4,7 @@ from typing import Annotated, Literal
 
 from pydantic import Field, field_validator, model_validator
 
-from paytables.definition import Definition, Identifier, PositiveInt, Strict, Strip, Text
+from paytables.definition import Definition, Identifier, IdentifierList, PositiveInt, StrictTable, Text
 from paytables.layout import Limits, Odds, TableLimits
 
 #: Québec by-law, s. 117: equal segments, at least 9 and at most 60.
@@ -13,7 +13,7 @@ PARTS_MIN, PARTS_MAX = 9, 60
 REVOLUTIONS_MIN = 3
 
 
-class Symbol(Strict):
+class Symbol(StrictTable):
     """A symbol on segments of the wheel.
 
     If a symbol with ``again`` comes up, it pays nothing: all stakes stay, the wheel is spun again, and prizes
@@ -30,10 +30,10 @@ class Symbol(Strict):
     """The factor of all prizes of the next spin, if the symbol makes the wheel spin again; else None."""
 
 
-class Wheel(Strict):
+class Wheel(StrictTable):
     """A wheel: its segments in the order in which they pass the pin, and the condition for a valid spin."""
 
-    parts: Strip
+    parts: IdentifierList
     """The symbol of each segment, in the order in which they pass the pin."""
     widths: tuple[PositiveInt, ...] | None = Field(
         default=None, description="relative widths of the parts, as a drawing of the wheel gives them"
@@ -77,7 +77,7 @@ class Wheel(Strict):
         return self
 
 
-class Area(Strict):
+class Area(StrictTable):
     """A betting area of the wheel's layout: ``pays[symbol]`` credits for each credit staked, stake included."""
 
     id: Identifier
@@ -86,7 +86,7 @@ class Area(Strict):
     """The credits paid for each credit staked, stake included, by symbol."""
 
 
-class Layout(Strict):
+class Layout(StrictTable):
     """The stakes permitted on an area of the wheel's layout.
 
     A standalone wheel accepts one of the fixed amounts in ``stakes``. At a table, ``limits`` apply instead.
@@ -109,7 +109,7 @@ class Layout(Strict):
         return self
 
 
-class NamedWheelBet(Strict):
+class NamedWheelBet(StrictTable):
     """A bet that the wheel game offers by name: the same stake on each of several areas."""
 
     id: Identifier

@@ -7,11 +7,11 @@ from paytables.contract import Spot
 from paytables.errors import DefinitionError
 from paytables.layout import Odds, TableLimits, check_forms
 from paytables.onedraw.bets import SpotRules
-from paytables.roulette.spun import SpunTable
+from paytables.roulette.spun import WheelTable
 from paytables.wheel.schema import Area, WheelDefinition
 
 
-def build_spun_table(definition: WheelDefinition, table: TableLimits, file: str) -> SpunTable:
+def build_wheel_table(definition: WheelDefinition, table: TableLimits, file: str) -> WheelTable:
     """Build the rules of a wheel of fortune at a table. Raises :class:`DefinitionError` with the key."""
     for symbol in definition.symbol:
         if symbol.again is not None:
@@ -25,7 +25,7 @@ def build_spun_table(definition: WheelDefinition, table: TableLimits, file: str)
         layout.NamedWager(id=form.id, name=form.name, bets=dict.fromkeys(form.areas, least))
         for form in definition.form
     )
-    rules = SpunTable(
+    rules = WheelTable(
         header=definition.game,
         spot_rules=tuple(_build_spot_rules(area, definition) for area in definition.area),
         table=table,

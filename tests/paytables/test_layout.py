@@ -19,8 +19,8 @@ from paytables.layout import (
     bets_to_json,
     check_credit_multiples,
     check_forms,
-    push_bet,
     settle_bet,
+    settle_push,
 )
 
 NAMES = {"en": "Spot", "fr": "WeightedResult"}
@@ -168,7 +168,7 @@ def test_the_figures_of_a_wager_are_computed_from_its_cases() -> None:
     bet = Bet("line", 4)
     cases = [
         WeightedResult(3, [settle_bet(bet, Odds.parse("3:2"))]),
-        WeightedResult(1, [push_bet(bet)]),
+        WeightedResult(1, [settle_push(bet)]),
         WeightedResult(2, [settle_bet(bet, None)]),
     ]
     wager = Wager(4, {"bets": {"line": 4}})

@@ -31,7 +31,7 @@ from egm.errors import OperatorError
 from egm.exact import Rational
 from egm.features.tournament.prizes import PrizePlan, RemainderRule, UnclaimedPrizeRule, find_prize_shortfall
 from paytables import AnalysisDepth, Game, PaytableError, analyse, load_game
-from paytables.companions import find_first_stakes
+from paytables.companions import find_minimum_stakes
 from paytables.source import is_path
 from paytables.wording import format_percent
 
@@ -495,7 +495,7 @@ def _has_wager(game: Game, credits_: int) -> bool:
         and credits_ in range(spot.bet_min, spot.bet_max + 1, spot.bet_step)
         for spot in spots.values()
     )
-    return on_one_spot or credits_ in find_first_stakes(spots)
+    return on_one_spot or credits_ in find_minimum_stakes(spots)
 
 
 def find_listed_machine(rules: Tournament, number: str) -> ListedMachine | None:

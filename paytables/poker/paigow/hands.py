@@ -5,7 +5,7 @@ from collections.abc import Callable, Sequence
 from itertools import combinations
 from typing import Final
 
-from paytables.cards import ACE, RANKS, parse_cards, rank_of
+from paytables.cards import ACE, RANKS, get_rank, parse_cards
 from paytables.cards.ranking import JOKER_RANK, PAI_GOW_LOW_RANKING, PAI_GOW_RANKING, HandRanking
 from paytables.poker.paigow.schema import HouseWay
 from paytables.poker.two_hands import Way
@@ -91,7 +91,7 @@ class HouseWayRules:
 
     def choose_way(self, dealt_cards: Sequence[int]) -> Way:
         """Return the way in which the bank sets these seven cards."""
-        return self.choose_way_by_ranks([rank_of(card) for card in dealt_cards], list_settings(dealt_cards))
+        return self.choose_way_by_ranks([get_rank(card) for card in dealt_cards], list_settings(dealt_cards))
 
 
 def _parse_ranks(text: str | None, default: int) -> list[int]:

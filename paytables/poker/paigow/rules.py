@@ -9,7 +9,7 @@ from math import comb
 from typing import ClassVar, Final
 
 from paytables.analysis import Analysis, AnalysisDepth, BetAnalysis, PrizeFigures
-from paytables.cards import JOKER, RANKS, format_card, rank_of
+from paytables.cards import JOKER, RANKS, format_card, get_rank
 from paytables.cards.ranking import HandRanking, find_category, unpack_ranks
 from paytables.contract import Cue, DrawSource, Settlement, Spot, Wager, deal_one
 from paytables.layout import Odds, build_distribution, check_credit_multiples, settle_bet
@@ -191,7 +191,7 @@ class PaiGowPokerRules(TwoHandsRules):
         assert bets is not None
         if card == JOKER:
             return bets.joker
-        name = RANKS[rank_of(card)]
+        name = RANKS[get_rank(card)]
         return bets.ace if name == "A" else bets.face if name in "JQK" else RANKS.index(name) + 2
 
     def build_extra_display(self, settled_: Sequence[Cue | Settlement]) -> dict[str, object]:

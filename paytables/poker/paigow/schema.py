@@ -5,8 +5,8 @@ from typing import Annotated, Literal
 from pydantic import Field, StringConstraints, model_validator
 
 from paytables.cards import RANKS, parse_cards
-from paytables.definition import NaturalInt, Strict
-from paytables.layout import Limits, Odds, Pay
+from paytables.definition import NaturalInt, StrictTable
+from paytables.layout import Limits, Odds, WrittenOdds
 from paytables.poker.two_hands import Chances, TwoHandsDefinition
 
 #: The sizes of the sets (equal ranks) among seven cards, the largest first, the joker an ace: two pairs are
@@ -16,7 +16,7 @@ Shape = Literal["", "2", "2-2", "2-2-2", "3", "3-2", "3-2-2", "3-3", "4", "4-2",
 Ranks = Annotated[str, StringConstraints(pattern=f"^[{RANKS}]{{1,3}}$")]
 
 
-class HouseWay(Strict):
+class HouseWay(StrictTable):
     """A line of the house way, which states how the bank must set its cards as a low and a high hand.
 
     A line applies to cards with certain sets (pairs, threes, fours) of certain ranks. Among the settings that
@@ -43,7 +43,7 @@ class HouseWay(Strict):
         return self
 
 
-class Remaining(Strict):
+class Remaining(StrictTable):
     """Side bets of pai gow poker on the total of the undealt cards (s.48), with the points that each card counts."""
 
     total: NaturalInt = 26
@@ -57,11 +57,11 @@ class Remaining(Strict):
     """The points that a jack, queen or king counts."""
     joker: NaturalInt = 1
     """The points that the joker counts."""
-    under: Pay
+    under: WrittenOdds
     """The odds of the bet that the total is lower than ``total``."""
-    over: Pay
+    over: WrittenOdds
     """The odds of the bet that the total is higher than ``total``."""
-    exactly: Pay
+    exactly: WrittenOdds
     """The odds of the bet on exactly this total."""
 
     @property
@@ -75,13 +75,13 @@ class Remaining(Strict):
         }
 
 
-class Position(Strict):
+class Position(StrictTable):
     """Pai gow poker side bets on the position that gets the first cards, if a random number determines it (s.48.1)."""
 
     limits: Limits = Limits(least=2, most=200, step=2)
     needs: Literal["stake"] | None = Field(None, description="the bet that must be placed with this one")
     """The id of the bet that must be placed together with this side bet, or None."""
-    pays: Pay
+    pays: WrittenOdds
     """The odds of the bet."""
 
 

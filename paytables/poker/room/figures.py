@@ -12,7 +12,7 @@ from typing import Final
 
 from paytables.analysis import AnalysisDepth, BetAnalysis
 from paytables.contract import Bet, Wager
-from paytables.errors import BeyondReach
+from paytables.errors import BeyondExactAnalysis
 from paytables.layout import WeightedResult, analyse_cases
 from paytables.poker.room.betting import Player
 from paytables.poker.room.pots import award_pots, build_pots, settle_stack
@@ -38,8 +38,8 @@ def _find_tie_chance(definition: RoomDefinition) -> Fraction | None:
 def analyse_stack(definition: RoomDefinition, stack: int, depth: AnalysisDepth) -> BetAnalysis:
     """Return the figures of table stakes of ``stack`` credits, for two players who only call and check.
 
-    If the probability of equal hands is not known, only the return and the highest win are stated. Raises BeyondReach
-    if the return depends on that probability, because the pot of the two players is odd.
+    If the probability of equal hands is not known, only the return and the highest win are stated. Raises
+    :class:`BeyondExactAnalysis` if the return depends on that probability, because the pot of the two players is odd.
     """
     bets = {STACK_SPOT: stack}
     options = {"bets": bets, "seat": _OWN, "others": {str(_OTHER): bets}}
@@ -88,13 +88,13 @@ def _build_cases(definition: RoomDefinition, stack: int, tie: Fraction) -> list[
 
 
 def _check_equal_shares(cases: list[WeightedResult]) -> None:
-    """Raise BeyondReach unless a tie returns the average of a win and a loss.
+    """Raise BeyondExactAnalysis unless a tie returns the average of a win and a loss.
 
     If it does not, because the pot is odd, the return depends on the unknown probability of a tie.
     """
     won, shared, lost = (sum(settlement.credits for settlement in case.settlements) for case in cases)
     if 2 * shared != won + lost:
-        raise BeyondReach(
+        raise BeyondExactAnalysis(
             "the return depends on how often two hands are equal, which is counted for two hole cards and a board "
             "of five only: choose forced bets whose pot of two can be divided"
         )

@@ -18,7 +18,7 @@ from itertools import combinations
 from typing import Final, Self
 
 from paytables.analysis import Analysis, AnalysisDepth, BetAnalysis
-from paytables.cards.card import Card, Shoe, format_card, rank_of
+from paytables.cards.card import Card, Shoe, format_card, get_rank
 from paytables.cards.ranking import FIVE_CARD_RANKING, HandRanking, find_category
 from paytables.contract import (
     Bet,
@@ -28,7 +28,7 @@ from paytables.contract import (
     DefinitionRemark,
     DrawSource,
     Outcome,
-    Play,
+    RoundSteps,
     Spot,
     Step,
     TimeCharge,
@@ -36,7 +36,7 @@ from paytables.contract import (
     Wager,
 )
 from paytables.errors import RefusedRoundError
-from paytables.layout import TableLayout, push_bet
+from paytables.layout import TableLayout, settle_push
 from paytables.poker.pays import CATEGORY_NAMES
 from paytables.poker.room.betting import CALL, CHECK, Betting, Player
 from paytables.poker.room.figures import analyse_stack
@@ -46,10 +46,10 @@ from paytables.seating import (
     FACE_DOWN,
     SeatedRules,
     ask_whether_all_staked,
+    can_see_seat_cards,
     describe_owner,
     format_hand_id,
     list_seat_hands,
-    may_see,
 )
 
 #: The key of the table state that names the seat of the button.
@@ -162,7 +162,7 @@ class _Hands:
 
     def _list_seen_cards(self, seat: int) -> list[str]:
         """Return a seat's cards as text, face down where the viewing seat may not see them."""
-        is_open = seat in self.seats_shown or may_see(seat, self.viewer)
+        is_open = seat in self.seats_shown or can_see_seat_cards(seat, self.viewer)
         return [
             format_card(card) if is_open or index in self.face_up_indexes else FACE_DOWN
             for index, card in enumerate(self.cards_by_seat[seat])
@@ -234,12 +234,12 @@ class RoomRules(SeatedRules):
         Raises ValueError for a state that no game can have left.
         """
         if table is None:
-            return self.with_state(button=0)
+            return self.with_table_fields(button=0)
         seats = self.definition.table.seats
         button = table[BUTTON_KEY] if isinstance(table, Mapping) and set(table) == {BUTTON_KEY} else None
         if type(button) is not int or button not in range(seats):
             raise ValueError(f"{table!r} is not a table state that a game of this table can leave")
-        return self.with_state(button=button)
+        return self.with_table_fields(button=button)
 
     def build_current_view(self) -> Mapping[str, object]:
         """Return, for the screen, the seat that gets the button if it plays the next game."""
@@ -291,7 +291,7 @@ class RoomRules(SeatedRules):
         return [*order[1:], order[0]]
 
     # ------------------------------------------------------------------ a game
-    def play_seats(self, bets: Sequence[Bet], draw: DrawSource, viewer: int | None) -> Play:
+    def play_seats(self, bets: Sequence[Bet], draw: DrawSource, viewer: int | None) -> RoundSteps:
         """Play a game: forced bets, deals and betting rounds, the showdown, the pots.
 
         Raises WagerError if there are too few players.
@@ -301,7 +301,7 @@ class RoomRules(SeatedRules):
         betting, button = Betting(players, self.definition.find_sizes(0)), players[-1].seat
         hands = _Hands(betting, button, viewer, {player.seat: [] for player in players})
         if not (yield from ask_whether_all_staked(hands.to_json(), viewer)):
-            yield from (push_bet(bet, NOT_PLAYED_SETTLEMENT) for bet in order)
+            yield from (settle_push(bet, NOT_PLAYED_SETTLEMENT) for bet in order)
             return Outcome(display=hands.to_json(), table={BUTTON_KEY: self.button})
         rounds = yield from self._play_betting_rounds(hands, draw)
         betting.return_uncalled()
@@ -377,7 +377,9 @@ class RoomRules(SeatedRules):
             return 0
         players = hands.betting.players
         card_by_player = {
-            n: _RANKING.compute_rank_strength(tuple(sorted(map(rank_of, hands.list_open_cards(player.seat)))))
+            n: _RANKING.compute_rank_strength(
+                tuple(sorted(map(get_rank, hands.list_open_cards(player.seat))))
+            )
             for n, player in enumerate(players)
             if not player.is_folded
         }

@@ -7,7 +7,7 @@ from pydantic import Field, model_validator
 
 from paytables.cards.ranking import FIVE_CARD_RANKING
 from paytables.contract import TimeToAct
-from paytables.definition import NaturalInt, PositiveInt, Strict, Text
+from paytables.definition import NaturalInt, PositiveInt, StrictTable, Text
 from paytables.layout import Limits, TableDefinition
 from paytables.poker.pays import CATEGORY_NAMES
 from paytables.poker.room.betting import LimitKind, Sizes
@@ -28,7 +28,7 @@ PERCENT_MAX: Final = 10
 _DECK_CARDS: Final = 52
 
 
-class Deal(Strict):
+class Deal(StrictTable):
     """The cards dealt before one betting round (``[[deal]]``): to each player, and to the shared board."""
 
     hole: NaturalInt = Field(default=0, description="cards dealt face down to each player")
@@ -39,7 +39,7 @@ class Deal(Strict):
     """The number of cards dealt face up to the shared board."""
 
 
-class Stack(Strict):
+class Stack(StrictTable):
     """The table stakes that a player may bring into a game (``[stack]``, ss. 67.94, 67.95)."""
 
     name: Text
@@ -47,7 +47,7 @@ class Stack(Strict):
     """The smallest and the largest table stakes."""
 
 
-class Forced(Strict):
+class Forced(StrictTable):
     """The forced bets (``[forced]``, s. 67.88, 9 to 11): an ante from all players, and blinds or a bring-in.
 
     The two seats left of the button pay the blinds. The player with the lowest face-up card pays the bring-in.
@@ -77,7 +77,7 @@ class Forced(Strict):
         return self.big or self.bring_in or 0
 
 
-class BetLimit(Strict):
+class BetLimit(StrictTable):
     """The limit of bets and raises (``[limit]``): ``fixed``, ``spread``, ``pot`` or ``none``.
 
     At a spread limit, bets and raises are at least the big blind.
@@ -95,7 +95,7 @@ class BetLimit(Strict):
     """The largest number of bets and raises in a betting round, without forced bets; None: no limit."""
 
 
-class Commission(Strict):
+class Commission(StrictTable):
     """The commission (``[commission]``, s. 67.108): a percentage of each pot, limited for each game.
 
     A game that ends before the betting round ``from_round`` pays none.
@@ -109,7 +109,7 @@ class Commission(Strict):
     """The number of the betting round that a game must reach for a commission to be due."""
 
 
-class TimeTerms(Strict):
+class TimeTerms(StrictTable):
     """The charge for the time played (``[time_charge]``, s. 67.108), which each player pays for every period."""
 
     credits: PositiveInt
@@ -118,7 +118,7 @@ class TimeTerms(Strict):
     """The length of the period, in minutes."""
 
 
-class ActTerms(Strict):
+class ActTerms(StrictTable):
     """The time to act (``[time_to_act]``): seconds for each decision, and a time bank for longer decisions."""
 
     seconds: Annotated[int, Field(strict=True, ge=ACT_SECONDS_MIN, le=ACT_SECONDS_MAX)]

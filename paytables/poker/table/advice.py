@@ -12,7 +12,7 @@ from itertools import combinations
 from math import comb
 from typing import Final
 
-from paytables.cards import Card, build_deck, get_suit, parse_cards, rank_of
+from paytables.cards import Card, build_deck, get_rank, get_suit, parse_cards
 from paytables.cards.ranking import HandRanking
 from paytables.poker.pays import find_row
 from paytables.poker.policy import find_shared_cards_answer, look_up_option, unpack_policy
@@ -226,11 +226,11 @@ def _iter_bank_hands(
     """
     suits = Counter(map(get_suit, board))
     flush = next((suit for suit, count in suits.items() if count >= ranking.order.size - 2), None)
-    ranks = tuple(map(rank_of, board))
-    mask = sum(1 << rank_of(card) for card in board if get_suit(card) == flush)
+    ranks = tuple(map(get_rank, board))
+    mask = sum(1 << get_rank(card) for card in board if get_suit(card) == flush)
     unseen = [card for card in build_deck() if card not in seen_cards]
-    suited = [rank_of(card) for card in unseen if get_suit(card) == flush]
-    other_ranks = Counter(rank_of(card) for card in unseen if get_suit(card) != flush)
+    suited = [get_rank(card) for card in unseen if get_suit(card) == flush]
+    other_ranks = Counter(get_rank(card) for card in unseen if get_suit(card) != flush)
 
     def rank_hand(a: int, b: int, cards: int) -> int:
         """Return the strength of the bank's best hand from the board and two cards of ranks ``a`` and ``b``.

@@ -20,13 +20,13 @@ from paytables.contract import (
     LevelHit,
     LevelParticipation,
     Outcome,
-    Play,
+    RoundSteps,
     Settlement,
     Spot,
     Wager,
 )
 from paytables.errors import WagerError
-from paytables.layout import Odds, TableLayout, check_credit_multiples, push_bet, settle_bet
+from paytables.layout import Odds, TableLayout, check_credit_multiples, settle_bet, settle_push
 from paytables.poker.pays import CATEGORY_NAMES, find_row
 from paytables.poker.proof import check_stored_proof
 from paytables.poker.table import figures
@@ -41,7 +41,14 @@ from paytables.poker.table.schema import (
     Stake,
     Standing,
 )
-from paytables.seating import FACE_DOWN, SeatedRules, describe_owner, format_hand_id, list_seat_hands, may_see
+from paytables.seating import (
+    FACE_DOWN,
+    SeatedRules,
+    can_see_seat_cards,
+    describe_owner,
+    format_hand_id,
+    list_seat_hands,
+)
 
 #: The pay of a bet that simply wins.
 EVEN_MONEY_ODDS: Final = Odds.parse("1:1")
@@ -85,7 +92,7 @@ class RoundHands:
 
     def is_open(self, seat_round: SeatRound) -> bool:
         """Return whether the viewing seat may see the cards of this seat."""
-        return may_see(seat_round.seat, self.viewer) or (self.is_over and not seat_round.folded)
+        return can_see_seat_cards(seat_round.seat, self.viewer) or (self.is_over and not seat_round.folded)
 
     def show_all(self) -> Iterator[Cue]:
         """Turn the other seats' hands face up, except folded ones; yield the animation cues."""
@@ -129,11 +136,13 @@ class PokerRules(SeatedRules):
             accepts_bets=not spot.raised,
             required_spot=self.definition.ante.id if spot.raised else spot.of or spot.needs,
             required_multiple=None if spot.of is None else int(spot.times),
-            reserve_per_credit=self._most_added if spot.id == self.definition.ante.id else Fraction(0),
+            reserve_per_credit=self._added_stake_factor_max
+            if spot.id == self.definition.ante.id
+            else Fraction(0),
         )
 
     @cached_property
-    def _most_added(self) -> Fraction:
+    def _added_stake_factor_max(self) -> Fraction:
         """Return the most that a player's decisions can add to the stakes in a round, as a multiple of the ante."""
         return self._find_most_added_from(0, frozenset())
 
@@ -194,7 +203,7 @@ class PokerRules(SeatedRules):
         side_bets.check_levels(self.definition.progressive, pays, file)
 
     # ------------------------------------------------------------ the round
-    def play_seats(self, bets: Sequence[Bet], draw: DrawSource, viewer: int | None) -> Play:
+    def play_seats(self, bets: Sequence[Bet], draw: DrawSource, viewer: int | None) -> RoundSteps:
         """Play a round: deal and ask step by step, then turn the bank's cards and settle every bet."""
         seats: dict[int, SeatRound] = {}
         for bet in bets:
@@ -218,7 +227,7 @@ class PokerRules(SeatedRules):
         hits = tuple(
             hit
             for seat_round in hands.seats
-            if may_see(seat_round.seat, viewer)
+            if can_see_seat_cards(seat_round.seat, viewer)
             for hit in self._iter_level_hits(seat_round, hands.board)
         )
         return Outcome(progressives=hits, display=self._build_felt(hands))
@@ -276,7 +285,7 @@ class PokerRules(SeatedRules):
         def build_prompt() -> dict[str, object]:
             """Return the visible cards and, for the seat's own screen, the advice."""
             prompt = self._build_felt(hands)
-            if may_see(seat_round.seat, hands.viewer):
+            if can_see_seat_cards(seat_round.seat, hands.viewer):
                 prompt |= self.build_advice(step, seat_round, hands.bank, hands.board)
             return prompt
 
@@ -377,7 +386,7 @@ class PokerRules(SeatedRules):
                 yield settle_bet(bet, row.pays, row.id)
                 continue
             result = spot.otherwise if result == "pays" else result
-            yield {"win": settle_bet(bet, EVEN_MONEY_ODDS), "push": push_bet(bet)}.get(
+            yield {"win": settle_bet(bet, EVEN_MONEY_ODDS), "push": settle_push(bet)}.get(
                 result, settle_bet(bet, None)
             )
 

@@ -17,12 +17,12 @@ from paytables.cards.ranking import (
     HandRanking,
     RankingRules,
 )
-from paytables.definition import Identifier, NaturalInt, PositiveInt, Strict, Text
+from paytables.definition import Identifier, NaturalInt, PositiveInt, StrictTable, Text
 from paytables.layout import Limits, TableDefinition
 from paytables.poker.pays import HandRow
 from paytables.poker.policy import Policy
 from paytables.poker.proof import Exact
-from paytables.side_bets import LevelPay, Progressive
+from paytables.side_bets import OddsOrLevelShare, Progressive
 from paytables.wording import format_known_names
 
 #: The orders of hands by the names that definitions use.
@@ -54,11 +54,11 @@ def _check_cards_text(cards: str | None) -> None:
 class Row(HandRow):
     """A row of a poker bet's pay table: what it pays, as odds or as a share of a progressive level."""
 
-    pays: LevelPay
+    pays: OddsOrLevelShare
     """The odds that the row pays, or its share of the progressive level for which the bet plays."""
 
 
-class Stake(Strict):
+class Stake(StrictTable):
     """A betting spot of a poker table, and how the bet on it is settled.
 
     If ``better`` is set, the player's hand is compared with the bank's. Otherwise the player's cards alone decide the
@@ -120,7 +120,7 @@ class Stake(Strict):
         return results[standing] or "pays"
 
 
-class Option(Strict):
+class Option(StrictTable):
     """An option of a player decision: it stakes on a spot, takes part of a bet back, folds, or does nothing."""
 
     id: Identifier
@@ -147,7 +147,7 @@ class Option(Strict):
         return Fraction(self.times) if self.spot is not None and self.back is None else Fraction(0)
 
 
-class Deal(Strict):
+class Deal(StrictTable):
     """The numbers of cards dealt in a step: to the player, to the bank (face up), to the shared board."""
 
     player: NaturalInt = 0
@@ -158,7 +158,7 @@ class Deal(Strict):
     """The number of cards dealt to the shared board."""
 
 
-class RoundStep(Strict):
+class RoundStep(StrictTable):
     """A step of a poker round, which either deals cards or asks the player for a decision.
 
     A step has either ``deal`` or ``ask`` with ``option``; ``unless`` and ``only`` can skip a decision.
@@ -185,7 +185,7 @@ class RoundStep(Strict):
         return self
 
 
-class Duel(Strict):
+class Duel(StrictTable):
     """The comparison of the player's hand with the bank's.
 
     Bank cards that the steps of the round do not deal are dealt at the end. If there is a board, both the player and
@@ -215,7 +215,7 @@ class Duel(Strict):
         )
 
 
-class AdviceLine(Strict):
+class AdviceLine(StrictTable):
     """A line of a poker strategy: an option, and the lowest hand with which to choose it.
 
     The last line of a strategy applies to any hand.
@@ -233,7 +233,7 @@ class AdviceLine(Strict):
         return self
 
 
-class Won(Strict):
+class Won(StrictTable):
     """How often one bet is paid in one way: by a row of its pay table, or as ``won``, ``push`` or ``withdrawn``."""
 
     spot: Identifier
@@ -246,7 +246,7 @@ class Won(Strict):
     """The probability that the bet is paid in this way."""
 
 
-class Proof(Strict):
+class Proof(StrictTable):
     """Exact figures of the best strategy for a game's bets, as stored in its definition.
 
     Amounts are multiples of the ante of the preset bet (``form``), at one credit per unit.

@@ -23,7 +23,7 @@ from paytables.cards import parse_cards
 from paytables.cards.duel import count_duel_results
 from paytables.cards.ranking import HandRanking
 from paytables.cards.subsets import CardSets, build_sets
-from paytables.errors import AnalysisError, BeyondReach
+from paytables.errors import AnalysisError, BeyondExactAnalysis
 from paytables.poker.pays import find_row
 from paytables.poker.policy import POLICY_HAND_CARDS, pack_policy
 from paytables.poker.proof import format_exact
@@ -138,7 +138,7 @@ def solve_independent_bet(definition: PokerDefinition, spot: Stake) -> Proof:
     """
     cards, seen_cards, back, answers = find_withdrawal_terms(definition, spot)
     if cards > 6 and any(row.pays.level_share for row in spot.pay):
-        raise BeyondReach(
+        raise BeyondExactAnalysis(
             f"{spot.id}: no exact figures for a bet on {cards} cards that pays a share of a level"
         )
     if cards > 6:
@@ -148,7 +148,7 @@ def solve_independent_bet(definition: PokerDefinition, spot: Stake) -> Proof:
     hands = build_sets(52, cards)
     rows = find_rows(spot.pay, hands.compute_strengths(RANKING_RULES_BY_NAME[spot.order]), spot)
     if seen_cards is not None:
-        raise BeyondReach(
+        raise BeyondExactAnalysis(
             f"{spot.id}: no exact figures for a bet on {cards} cards that may be taken back alone"
         )
     counts = np.bincount(rows + 1, minlength=len(spot.pay) + 1)
@@ -180,7 +180,7 @@ def prove_withdrawals(definition: PokerDefinition) -> Proof:
     size = withdrawal_terms[0][0]
     seen_cards = sorted(known for _, known, *_ in withdrawal_terms if known is not None)
     if len(seen_cards) != 2 or any(back not in {0, 1} for _, _, back, _ in withdrawal_terms):
-        raise BeyondReach(
+        raise BeyondExactAnalysis(
             f"{definition.game.id}: this analysis needs three bets of which two may be taken back in full"
         )
     hands = build_sets(52, size)
@@ -264,13 +264,13 @@ class StudSolver:
     def __init__(self, definition: PokerDefinition) -> None:
         duel = definition.duel
         if duel is None:
-            raise BeyondReach(f"{definition.game.id}: this analysis needs a duel against the bank")
+            raise BeyondExactAnalysis(f"{definition.game.id}: this analysis needs a duel against the bank")
         self.definition, self.duel = definition, duel
         deals = [step.deal for step in definition.step if step.deal is not None]
         asks = [n for n, step in enumerate(definition.step) if step.ask is not None]
         deals_before = [step.deal for step in definition.step[: asks[0]] if step.deal is not None]
         if len(asks) > 1:
-            raise BeyondReach(
+            raise BeyondExactAnalysis(
                 f"{definition.game.id}: this analysis allows one question, but the game has {len(asks)}"
             )
         self.step = definition.step[asks[0]]

@@ -13,7 +13,7 @@ import numpy as np
 
 from paytables.cards.ranking import FIVE_CARD_RANKING
 from paytables.cards.subsets import build_sets
-from paytables.errors import BeyondReach
+from paytables.errors import BeyondExactAnalysis
 from paytables.poker.community import HoldemSolver, SolvedStrategy, StreetBets
 from paytables.poker.pays import find_row
 from paytables.poker.policy import pack_policy
@@ -29,7 +29,7 @@ _STRENGTH_BY_COMBINATION = tuple(level << 20 for level in range(len(FIVE_CARD_RA
 def build_streets(definition: PokerDefinition) -> StreetBets:
     """Return a hold'em definition's bets and pays as the solver needs them.
 
-    Raises :class:`BeyondReach` for a game with other rounds of betting.
+    Raises :class:`BeyondExactAnalysis` for a game with other rounds of betting.
     """
     asks = [step for step in definition.step if step.ask is not None]
     ante, duel = definition.ante, definition.duel
@@ -37,13 +37,13 @@ def build_streets(definition: PokerDefinition) -> StreetBets:
     results = (ante.closed, ante.better, ante.equal, ante.worse)
     folds = [n for n, step in enumerate(asks) if any(option.fold for option in step.option)]
     if duel is None or len(asks) != 4 or folds != [2] or len(linked) != 1 or linked[0].times != "1":
-        raise BeyondReach(
+        raise BeyondExactAnalysis(
             f"{definition.game.id}: this analysis needs a hold'em with four decisions and a fold at the third only"
         )
     extra = linked[0]
     pushes = (extra.closed, extra.better, extra.equal, extra.worse, extra.otherwise)
     if results != ("win", "win", "push", "lose") or pushes != ("push", "pays", "push", "lose", "push"):
-        raise BeyondReach(
+        raise BeyondExactAnalysis(
             f"{definition.game.id}: its ante or {extra.id} is not settled as this analysis requires"
         )
     bet_sizes = [

@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Sequence
 from typing import Final
 
-from paytables.cards import parse_cards, rank_of
+from paytables.cards import get_rank, parse_cards
 from paytables.cards.ranking import HandRanking
 from paytables.poker.pays import CATEGORY_NAMES
 from paytables.poker.table.schema import RANKING_RULES_BY_NAME, AdviceLine, PokerDefinition
@@ -71,8 +71,8 @@ def _format_lines(definition: PokerDefinition, lines: Sequence[AdviceLine]) -> s
 def _format_hand(names: str, ranking: HandRanking) -> str:
     """Return a poker hand as text: its ranks, those that occur most often first, and its combination if it has one."""
     cards = parse_cards(names)
-    times = Counter(map(rank_of, cards))
-    ranks = sorted(map(rank_of, cards), key=lambda rank: (times[rank], rank), reverse=True)
+    times = Counter(map(get_rank, cards))
+    ranks = sorted(map(get_rank, cards), key=lambda rank: (times[rank], rank), reverse=True)
     combination = ranking.find_category(cards)
     name = "" if combination == "high-card" else f" ({CATEGORY_NAMES[combination][0].lower()})"
     return "-".join(_RANK_NAMES[rank] for rank in ranks) + name

@@ -4,7 +4,7 @@ from typing import Annotated
 
 from pydantic import Field
 
-from paytables.definition import NaturalInt, Strict
+from paytables.definition import NaturalInt, StrictTable
 from paytables.poker.policy import Policy
 from paytables.poker.proof import Exact
 from paytables.poker.two_hands import Chances, TwoHandsDefinition
@@ -13,7 +13,7 @@ from paytables.poker.two_hands import Chances, TwoHandsDefinition
 HandValues = Annotated[tuple[NaturalInt, ...], Field(min_length=30, max_length=30)]
 
 
-class BankWay(Strict):
+class BankWay(StrictTable):
     """The rule by which the bank sets its four tiles: its two hands have the highest total worth in these lists.
 
     Each list starts with the hands of 0 to 9 points. The named combinations follow, from the twentieth to the first.

@@ -5,7 +5,7 @@ from fractions import Fraction
 from functools import cached_property
 
 from paytables.analysis import Analysis, AnalysisDepth, BetAnalysis
-from paytables.cards import Shoe, format_card, rank_of
+from paytables.cards import Shoe, format_card, get_rank
 from paytables.cards.card import JOKER
 from paytables.cards.ranking import JOKER_RANK, HandRanking, find_category
 from paytables.contract import (
@@ -15,7 +15,7 @@ from paytables.contract import (
     DrawSource,
     LevelParticipation,
     Outcome,
-    Play,
+    RoundSteps,
     Settlement,
     Wager,
 )
@@ -69,7 +69,7 @@ class VideoPokerRules(TablelessRules):
     def find_pay_row(self, cards: list[int]) -> Pay | None:
         """Return the row of the pay table that a final hand of five cards wins, or None."""
         order = self._ranking.order
-        wilds = sum((JOKER_RANK if card == JOKER else rank_of(card)) in order.wild_ranks for card in cards)
+        wilds = sum((JOKER_RANK if card == JOKER else get_rank(card)) in order.wild_ranks for card in cards)
         row = find_row(self.definition.pay, self._ranking.compute_strength(cards), wilds, order)
         return None if row is None else self.definition.pay[row]
 
@@ -95,7 +95,7 @@ class VideoPokerRules(TablelessRules):
         ]
         return {"en": english, "fr": french}
 
-    def play(self, wager: Wager, draw: DrawSource) -> Play:
+    def play(self, wager: Wager, draw: DrawSource) -> RoundSteps:
         """Play a game: deal five cards, ask which to hold, then complete each hand from a deck of its own."""
         hands = self.build_wager(wager.credits, **wager.options).options["hands"]
         credits_per_hand = wager.credits // hands

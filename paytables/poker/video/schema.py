@@ -10,14 +10,14 @@ from pydantic import Field, field_validator, model_validator
 
 from paytables.cards import RANKS
 from paytables.cards.ranking import FIVE_CARD_RANKING, HAND_CATEGORIES, JOKER_RANK, RankingRules
-from paytables.definition import Definition, Identifier, Listed, NaturalInt, PositiveInt, Strict, Text
+from paytables.definition import Definition, Identifier, NaturalInt, PositiveInt, StrictTable, Text, WordList
 from paytables.poker.pays import Category, HandRow, Span, parse_wild_ranks
 from paytables.poker.policy import POLICY_HAND_CARDS, Policy
 from paytables.poker.proof import Exact
 from paytables.wording import format_known_names
 
 
-class Deck(Strict):
+class Deck(StrictTable):
     """The deck of a video poker game: 52 cards, with or without a joker.
 
     The joker and the ``wild`` ranks represent any card.
@@ -25,7 +25,7 @@ class Deck(Strict):
 
     joker: bool = False
     """Whether the deck has a joker."""
-    wild: Listed = ()
+    wild: WordList = ()
     """The ranks that represent any card."""
 
     @field_validator("wild")
@@ -52,7 +52,7 @@ class Pay(HandRow):
     """The credits paid for each credit at the maximum bet; None: the same as ``pays``."""
 
 
-class Bets(Strict):
+class Bets(StrictTable):
     """The bets of a video poker game: credits per hand, and the number of hands that may be played from one deal."""
 
     credits: Annotated[tuple[PositiveInt, ...], Field(min_length=1)] = (1, 2, 3, 4, 5)
@@ -71,7 +71,7 @@ class Bets(Strict):
         return self
 
 
-class Progressive(Strict):
+class Progressive(StrictTable):
     """A video poker progressive level. One hand at the maximum credits plays for it.
 
     A hand that wins the row ``row`` wins the level's amount instead of the row's pay. The cabinet stores the level's
@@ -88,7 +88,7 @@ class Progressive(Strict):
     """The part of a bet that is added to the level's meter, as a fraction, if the bet plays for the level."""
 
 
-class Proof(Strict):
+class Proof(StrictTable):
     """Exact figures of the best video poker holds for one number of credits bet."""
 
     rates: tuple[Exact, ...]
@@ -103,7 +103,7 @@ class Proof(Strict):
     """The cards to hold in each class of deals that differ in suits only, as packed data."""
 
 
-class Proofs(Strict):
+class Proofs(StrictTable):
     """The exact figures of a video poker game, for the maximum credits and for any other number of credits."""
 
     most: Proof
@@ -116,7 +116,7 @@ class Proofs(Strict):
         return self.most if is_highest_bet or self.fewer is None else self.fewer
 
 
-class Hold(Strict):
+class Hold(StrictTable):
     """A line of a simple strategy in video poker: hold ``cards`` cards that meet the line's conditions.
 
     All wild cards are held too. ``made`` and ``wild`` are conditions on the five dealt cards. All other conditions are
@@ -141,7 +141,7 @@ class Hold(Strict):
     """How many different straights the held cards must fit into, at least."""
 
 
-class SimpleStrategy(Strict):
+class SimpleStrategy(StrictTable):
     """A published simple strategy for holding video poker cards: lines, of which the first that fits applies.
 
     If a line fits more than one choice of held cards, the choice with the lowest ranks is held.
@@ -152,7 +152,7 @@ class SimpleStrategy(Strict):
     """The lines of the strategy. The first line that fits applies."""
 
 
-class Simplest(Strict):
+class Simplest(StrictTable):
     """The name of the simple holding strategy for which a video poker game states the return (:file:`simple.toml`)."""
 
     way: Identifier

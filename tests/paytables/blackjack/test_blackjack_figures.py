@@ -11,13 +11,13 @@ import pytest
 from paytables import analyse, load_game
 from paytables.analysis import AnalysisDepth
 from paytables.blackjack import policies
-from paytables.blackjack.advice import ANSWERS, PackedStrategy
+from paytables.blackjack.advice import ANSWER_NAMES, PackedStrategy
 from paytables.blackjack.chart import find_best_chart, format_chart, parse_chart
 from paytables.blackjack.counted import compute_row_chances
 from paytables.blackjack.figures import compute_side_return, prove
 from paytables.blackjack.hands import list_card_values
 from paytables.blackjack.net_distribution import compute_net_distribution
-from paytables.blackjack.schema import Side
+from paytables.blackjack.schema import BlackjackSideBet
 from tests.paytables.blackjack import blackjack_fast as fast
 from tests.paytables.blackjack.test_blackjack_exact import house
 from tools.lab.parsheet.features import build_feature_sheets
@@ -66,7 +66,7 @@ def test_side_bets_have_the_control_returns(case):
 
 def side(*rows):
     name = {"en": "x", "fr": "x"}
-    return Side.model_validate(
+    return BlackjackSideBet.model_validate(
         {
             "id": "x",
             "name": name,
@@ -155,7 +155,7 @@ def test_the_stored_best_strategy_has_the_mean_of_the_best_play():
     )
 
     def choose(kind, hand, suited, _options):
-        return ANSWERS.index(data.find_answer(kind, list_card_values(hand), suited=suited))
+        return ANSWER_NAMES.index(data.find_answer(kind, list_card_values(hand), suited=suited))
 
     def take(asked, sums):
         into = (

@@ -8,7 +8,7 @@ import pytest
 
 import paytables
 from paytables import AnalysisDepth, analyse, load_game
-from paytables.cards import rank_of
+from paytables.cards import get_rank
 from paytables.errors import AnalysisError, DefinitionError
 from paytables.game import game_from_text
 from paytables.poker.video import figures
@@ -227,7 +227,7 @@ def test_the_best_hold_of_well_known_hands():
             if tuple(turned) in kinds:
                 mask = int(best[kinds[tuple(turned)]])
                 found = {(c // 4, turn.index(c % 4)) for place, c in enumerate(turned) if mask >> place & 1}
-                assert found == {(rank_of(c), c % 4) for c in map(brute.DECK.index, held.split())}, hand
+                assert found == {(get_rank(c), c % 4) for c in map(brute.DECK.index, held.split())}, hand
 
 
 def test_a_progressive_level_replaces_the_royal_pay_in_the_figures():

@@ -8,7 +8,7 @@ from egm.profiles import load_profile
 from paytables import AnalysisDepth, analyse, load_game
 from paytables.cards import Shoe
 from paytables.reels.stage import ReelSet
-from paytables.roulette.spun import SpunTable
+from paytables.roulette.spun import WheelTable
 from tools.dev.gallery import Walk
 from tools.lab.certification import rules
 from tools.lab.certification.depicted import depicted_odds
@@ -26,7 +26,7 @@ GAMES = {
     "quebec-pai-gow-poker": "paytables.poker.paigow.rules.deal_one",
     "quebec-sic-bo": "paytables.sicbo.table.throw_dice",
     "quebec-craps": "paytables.craps.rules.throw_dice",
-    "quebec-roulette-french": "SpunTable.draw_result",
+    "quebec-roulette-french": "WheelTable.draw_result",
     "maple-classic": "ReelSet.spin",
     "comet-respin": "ReelSet.spin_some",
 }
@@ -62,7 +62,7 @@ def planted(monkeypatch, where):
         monkeypatch.setattr(Shoe, "deal", without)
         return
     owner, _, called = where.rpartition(".")
-    holder = {"Shoe": Shoe, "SpunTable": SpunTable, "Reels": ReelSet}.get(owner) or importlib.import_module(
+    holder = {"Shoe": Shoe, "WheelTable": WheelTable, "Reels": ReelSet}.get(owner) or importlib.import_module(
         owner
     )
     own = getattr(holder, called)

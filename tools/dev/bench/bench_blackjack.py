@@ -9,7 +9,7 @@ from functools import partial
 
 from paytables import analyse, load_game
 from paytables.blackjack import policies
-from paytables.blackjack.advice import Question, read_advice
+from paytables.blackjack.advice import HandQuestion, read_advice
 from paytables.blackjack.chart import find_best_chart
 from paytables.blackjack.net_distribution import compute_net_distribution
 from paytables.blackjack.sampled import sample_rounds
@@ -75,7 +75,7 @@ def figures() -> Iterator[Figure]:
 def _measure_distributions(cabinets: float) -> Iterator[Figure]:
     """Yield the cost of a round's exact net distribution, compared with rounds played by compiled code."""
     definition = load_game(SPLIT_ONCE).rules.definition  # type: ignore[attr-defined]
-    table, answers = policies.StrategyTable(definition.house), dict[Question, int]()
+    table, answers = policies.StrategyTable(definition.house), dict[HandQuestion, int]()
     best = table.evaluate(policies.record_answers(policies.choose_best, answers), policies.choose_highest_sum)
     play = read_advice(definition.house, definition.proved["main"].policy)
     assert play is not None  # the library carries its own rules' play

@@ -5,7 +5,7 @@ from typing import Final
 
 from paytables import BetAnalysis, Choice, Decision, RecordingDrawSource, play_with_answers
 from paytables.blackjack.rules import BlackjackRules
-from paytables.blackjack.schema import INSURANCE, MAIN
+from paytables.blackjack.schema import INSURANCE_SPOT, MAIN_SPOT
 from paytables.reels.rules import ReelRules
 from paytables.wording import format_count
 from tools.lab.certification.depicted import OPTION_BY_POLICY, build_wager, depicted_odds
@@ -173,7 +173,7 @@ def pay_tables(case: Case) -> Iterator[Finding]:
     """Check that the game's exact figures state the odds of every row of a displayed pay table (B-12)."""
     rows_with_odds = {(prize.name, prize.stage_or_spot) for bet in case.analysis.bets for prize in bet.prizes}
     rows_with_odds |= {(prize.name, "") for bet in case.analysis.bets for prize in bet.prizes}
-    play_spots = {MAIN, INSURANCE} if isinstance(case.game.rules, BlackjackRules) else set()
+    play_spots = {MAIN_SPOT, INSURANCE_SPOT} if isinstance(case.game.rules, BlackjackRules) else set()
     rows = case.game.build_presentation().get("pays")
     displayed_rows = (
         [(row["name"], row.get("spot", "")) for row in rows if "name" in row]

@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from typing import Final
 
 from paytables import BetAnalysis, Choice, Decision, Game, RecordingDrawSource, Wager
-from paytables.contract import DIE_FACES, Play
+from paytables.contract import DIE_FACES, RoundSteps
 from paytables.game import Rules
 from paytables.keno.rules import KenoRules
 from paytables.keno.schema import MultiplierBonus
@@ -136,7 +136,7 @@ class _SteppedRound:
         self.displayed_steps: list[str] = []
         self.ended = False
         self._draw = draw
-        self._play: Play = game.play(wager, draw)
+        self._play: RoundSteps = game.play(wager, draw)
         self._answer: Choice | None = None
         """The choice to send at the next step if the last step was a decision, else None."""
         self._policy, self._decision_count = policy, 0

@@ -6,7 +6,7 @@ from paytables import Analysis
 from paytables.blackjack.definition import BlackjackDefinition
 from paytables.blackjack.figures import find_proof
 from paytables.blackjack.rules import BlackjackRules
-from paytables.blackjack.schema import ACES
+from paytables.blackjack.schema import ACE_VALUE
 from tools.lab.parsheet.figures import to_exact_data
 from tools.lab.parsheet.sheet_data import Facts, Sheet, build_sheet_data
 
@@ -40,9 +40,9 @@ def build_sheets(rules: BlackjackRules, _analysis: Analysis) -> list[Sheet]:
     rows = []
     for line in proof.chart:
         name, total, row = line.split()
-        row_names = {"pair": f"pair of {'aces' if total == str(ACES) else total}"}
+        row_names = {"pair": f"pair of {'aces' if total == str(ACE_VALUE) else total}"}
         rows.append([row_names.get(name, f"{name} {total}"), *row])
-    columns = ["hand", *("A" if up == ACES else str(up) for up in DEALER_UP_CARDS)]
+    columns = ["hand", *("A" if up == ACE_VALUE else str(up) for up in DEALER_UP_CARDS)]
     return [build_sheet_data("chart", facts, columns, rows)]
 
 
