@@ -15,7 +15,7 @@ from paytables.cards.card import ACE, RANKS, Card, get_rank, get_suit, is_red
 from paytables.definition import Identifier, StrictTable, Text
 from paytables.layout import Limits, Odds, WrittenOdds
 from paytables.poker.policy import Policy
-from paytables.poker.proof import Exact
+from paytables.poker.proof import FractionText
 from paytables.side_bets import OddsOrLevelShare
 
 #: The blackjack value of each card rank, two to ace.
@@ -355,7 +355,7 @@ class SimulatedRounds(StrictTable):
     """The seed of the simulation; the same seed gives the same cards."""
     nets: Annotated[dict[str, dict[str, int]], Field(min_length=1)]
     """How often each net result of equal stakes occurred, by number of dealer hands bet on, then by net result."""
-    error: Exact
+    error: FractionText
     """The standard error of the mean net result of one stake, in stakes."""
 
     def compute_mean(self, hands: int) -> Fraction:
@@ -371,11 +371,11 @@ class SimulatedRounds(StrictTable):
 class BackedHand(StrictTable):
     """Exact figures of a bet on another player's blackjack hand, in stakes. Only the first hand of a split counts."""
 
-    mean: Exact
+    mean: FractionText
     """The mean net result, in stakes, if the other player uses the best strategy."""
-    worst: Exact
+    worst: FractionText
     """The mean net result, in stakes, if the other player uses the worst strategy."""
-    law: dict[str, Exact]
+    law: dict[str, FractionText]
     """The probability of each net result, in stakes, if the other player uses the best strategy."""
 
 
@@ -387,23 +387,23 @@ class Proof(StrictTable):
     :mod:`paytables.blackjack.advice` and :mod:`paytables.blackjack.chart`.
     """
 
-    mean: Exact
+    mean: FractionText
     """The mean net result of the best strategy, in initial stakes."""
-    staked: Exact
+    staked: FractionText
     """The mean of all stakes of the best strategy, doubles and splits included, in initial stakes."""
-    charted: Exact
+    charted: FractionText
     """The mean net result of the strategy in ``chart``, in initial stakes."""
-    dealers: Exact
+    dealers: FractionText
     """The mean net result of a player who follows the dealer's drawing rule, in initial stakes."""
-    worst: Exact
+    worst: FractionText
     """The mean net result of the worst strategy, in initial stakes."""
     chart: tuple[ChartLine, ...]
     """The best strategy that decides by totals, as lines of a strategy chart."""
     policy: Policy
     """The best strategy by exact cards, as packed data (:mod:`paytables.blackjack.advice`)."""
-    law: dict[str, Exact] = Field({})
+    law: dict[str, FractionText] = Field({})
     """The probability of each net result of the best strategy, in initial stakes."""
-    variance: Exact | None = None
+    variance: FractionText | None = None
     """The variance of the net, if splits make too many hands for ``law``; else None."""
     sampled: SimulatedRounds | None = None
     """The results of simulated rounds, for figures that cannot be counted; None if there are none."""

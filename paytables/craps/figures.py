@@ -13,7 +13,7 @@ from typing import Final
 
 from paytables.analysis import AnalysisDepth, BetAnalysis, PrizeFigures, WinDistribution
 from paytables.contract import Bet, Settlement, Wager
-from paytables.craps.linear import Sums, add_sums, solve_chain
+from paytables.craps.linear import SumsByKey, add_sums, solve_chain
 from paytables.craps.schema import DICE_PAIRS, POINT_NUMBERS
 from paytables.craps.spots import THROWS, SpotRules
 from paytables.craps.state import CrapsState, apply_throw
@@ -38,7 +38,7 @@ class BetReturnChain:
     """The Markov chain of a craps table: what its bets return until all are decided, without new stakes."""
 
     rules_by_spot: Mapping[str, SpotRules]
-    _returns_by_state: dict[CrapsState, Sums[int]] = field(default_factory=dict)
+    _returns_by_state: dict[CrapsState, SumsByKey[int]] = field(default_factory=dict)
     """The results computed so far, by table state."""
 
     def iter_throws(self, state: CrapsState) -> Iterator[tuple[Fraction, tuple[Settlement, ...], CrapsState]]:
@@ -56,17 +56,17 @@ class BetReturnChain:
                     unvisited.append(next_state)
         return states
 
-    def compute_return_chances(self, start: CrapsState) -> Sums[int]:
+    def compute_return_chances(self, start: CrapsState) -> SumsByKey[int]:
         """Return the probability of each total that the bets on the craps table return until all are decided."""
         if not start.bets:
             return {0: Fraction(1)}
         if start not in self._returns_by_state:
             same_bet_states = [start]
             rows: list[dict[int, Fraction]] = []
-            right: list[Sums[int]] = []
+            right: list[SumsByKey[int]] = []
             for state in same_bet_states:  # grows by the states with the same bets
                 row: dict[int, Fraction] = {}
-                later: Sums[int] = {}
+                later: SumsByKey[int] = {}
                 for chance, settled, next_state in self.iter_throws(state):
                     if (next_state.bets, next_state.reversed_bets) == (start.bets, start.reversed_bets):
                         if next_state not in same_bet_states:
@@ -107,7 +107,7 @@ def _find_highest_bet_returns(
     A come bet may also return them from the spot that it travels to.
     """
     bet_spot_rules = rules_by_spot[bet.spot]
-    boxed = bet_spot_rules.bet.kind in {"come", "dontcome"} and not bet_spot_rules.key
+    boxed = bet_spot_rules.bet.kind in {"come", "dontcome"} and not bet_spot_rules.number_or_dice
     travelled = (
         (bet_spot_rules, *(rules_by_spot[f"{bet_spot_rules.id}-{n}"] for n in POINT_NUMBERS))
         if boxed
@@ -117,7 +117,7 @@ def _find_highest_bet_returns(
     for spot_rules in travelled:
         is_line_bet = (
             point is not None
-            and not spot_rules.key
+            and not spot_rules.number_or_dice
             and (spot_rules.line_kind or spot_rules.bet.kind in {"pass", "dontpass"})
         )
         points = (point,) if is_line_bet else (None, *POINT_NUMBERS)
@@ -167,17 +167,17 @@ def analyse_spots(rules_by_spot: Mapping[str, SpotRules], depth: AnalysisDepth) 
     """Return the exact figures of the minimum craps bet of each kind and price, played to its end."""
     figures_by_name: dict[str, BetAnalysis] = {}
     for spot_rules in rules_by_spot.values():
-        if spot_rules.key and spot_rules.bet.kind in {"come", "dontcome"}:
+        if spot_rules.number_or_dice and spot_rules.bet.kind in {"come", "dontcome"}:
             continue  # the destination of a come bet: part of its figures
         on_line = spot_rules.bet.kind in {"pass", "dontpass"}
         for point in (
             POINT_NUMBERS
-            if spot_rules.line_kind and not spot_rules.key
+            if spot_rules.line_kind and not spot_rules.number_or_dice
             else (None if on_line else POINT_NUMBERS[0],)
         ):
             name = (
                 f"{spot_rules.group} {spot_rules.list_odds(point)[0].text}"
-                if spot_rules.line_kind and not spot_rules.key
+                if spot_rules.line_kind and not spot_rules.number_or_dice
                 else spot_rules.group
             )
             if name not in figures_by_name:
@@ -231,7 +231,11 @@ def _build_table_with_point(
         line_rules.id for line_rules in rules_by_spot.values() if line_rules.bet.kind in {"pass", "dontpass"}
     )
     needs = spot_rules.required_spot or next(lines)
-    times = spot_rules.bet.times.get(spot_rules.key or str(point), 1) if spot_rules.required_spot else 1
+    times = (
+        spot_rules.bet.times.get(spot_rules.number_or_dice or str(point), 1)
+        if spot_rules.required_spot
+        else 1
+    )
     stake = max(
         rules_by_spot[needs].build_spot(None).bet_min, -(-credits_ // times) if spot_rules.bet.times else 1
     )

@@ -6,10 +6,10 @@ from typing import TypeVar
 
 K = TypeVar("K", bound=Hashable)
 #: Sums by key, such as the probability of each total.
-Sums = dict[K, Fraction]
+SumsByKey = dict[K, Fraction]
 
 
-def solve_chain(rows: list[dict[int, Fraction]], right: list[Sums[K]]) -> list[Sums[K]]:
+def solve_chain(rows: list[dict[int, Fraction]], right: list[SumsByKey[K]]) -> list[SumsByKey[K]]:
     """Return the expected sums from each state of an absorbing chain: x = ``right`` + ``rows`` x.
 
     ``rows`` are the transition probabilities between the states; every state must eventually leave them.
@@ -41,7 +41,7 @@ def solve_chain(rows: list[dict[int, Fraction]], right: list[Sums[K]]) -> list[S
     return right
 
 
-def add_sums(totals: Sums[K], sums: Sums[K], share: Fraction | int = 1) -> None:
+def add_sums(totals: SumsByKey[K], sums: SumsByKey[K], share: Fraction | int = 1) -> None:
     """Add each number in ``sums``, multiplied by ``share``, to the number with the same key in ``totals``, in place."""
     for key, value in sums.items():
         totals[key] = totals.get(key, Fraction(0)) + share * value

@@ -112,7 +112,9 @@ class CrapsRules(TableRules):
         for bet in self.state.bets:
             spot_rules = self.rules_by_spot[bet.spot]
             least = (
-                self._find_least_to_leave(spot_rules, bet.seat) if spot_rules.is_removable else bet.credits
+                self._find_minimum_left_on_spot(spot_rules, bet.seat)
+                if spot_rules.is_removable
+                else bet.credits
             )
             if least < bet.credits:
                 taken_down = replace(bet, credits=bet.credits - least)
@@ -122,7 +124,7 @@ class CrapsRules(TableRules):
         table = self.state.with_bets(remaining, self.state.reversed_bets, self.definition.table.seats)
         return tuple(settlements), table.to_json()
 
-    def _find_least_to_leave(self, spot_rules: SpotRules, seat: int) -> int:
+    def _find_minimum_left_on_spot(self, spot_rules: SpotRules, seat: int) -> int:
         """Return the least credits that a seat may leave on a spot when it takes bets down.
 
         It is more than zero only for the shooter's don't pass bet until that bet is decided.
@@ -180,7 +182,9 @@ class CrapsRules(TableRules):
                 raise WagerError(
                     f"bets.{bet.spot}: {format_count(standing_stake, 'credit')} stand there and may not be increased"
                 )
-            if standing_stake + bet.credits < (least := self._find_least_to_leave(spot_rules, bet.seat)):
+            if standing_stake + bet.credits < (
+                least := self._find_minimum_left_on_spot(spot_rules, bet.seat)
+            ):
                 raise WagerError(
                     f"bets.{bet.spot}: the shooter must leave {format_count(least, 'credit')} there"
                 )

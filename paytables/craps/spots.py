@@ -34,7 +34,7 @@ class SpotRules:
     """The id of the betting spot."""
     bet: CrapsBet
     """The bet of the craps definition that is placed on the spot."""
-    key: str = ""
+    number_or_dice: str = ""
     """The number or the dice that the spot is on, such as ``6`` or ``5-1``; empty: none."""
     line_kind: str = ""
     """For odds: the kind of line bet behind which they are placed; else empty."""
@@ -44,7 +44,7 @@ class SpotRules:
     @property
     def number(self) -> int | None:
         """Return the number that must be thrown before 7, or None if the spot has no fixed number."""
-        return int(self.key) if self.key and self.bet.kind != "hop" else None
+        return int(self.number_or_dice) if self.number_or_dice and self.bet.kind != "hop" else None
 
     @property
     def can_outlast_throw(self) -> bool:
@@ -63,7 +63,7 @@ class SpotRules:
         The player may do so with two kinds of bets: bets that are off on a come-out unless the player turns them
         on; and, if the table's rules allow "no action", a don't come bet that has not moved to its number.
         """
-        return self.bet.off or (self.bet.waits and not self.key)
+        return self.bet.off or (self.bet.waits and not self.number_or_dice)
 
     def accepts_bets(self, point: int | None) -> bool:
         """Return whether the spot accepts bets while this point is set (None: on a come-out).
@@ -75,8 +75,8 @@ class SpotRules:
         if kind in {"pass", "dontpass"}:
             return not has_point or self.bet.put
         if kind in _COME_BET_KINDS:
-            return has_point and not self.key
-        return has_point or bool(self.key) or not self.line_kind
+            return has_point and not self.number_or_dice
+        return has_point or bool(self.number_or_dice) or not self.line_kind
 
     @cached_property
     def _wins_on_seven(self) -> bool:
@@ -87,7 +87,7 @@ class SpotRules:
         """Return all the odds that a craps bet on this spot may pay while ``point`` is the table's point."""
         if self.bet.kind in _LINE_BET_KINDS:
             return (EVEN_MONEY_ODDS,)
-        point_key = self.key or (str(point) if self.line_kind and point else "")
+        point_key = self.number_or_dice or (str(point) if self.line_kind and point else "")
         return (self.bet.pays[point_key],) if point_key else tuple(self.bet.pays.values())
 
     def decide_bet(self, dice: tuple[int, int], point: int | None, *, is_reversed: bool = False) -> BetResult:
@@ -99,8 +99,12 @@ class SpotRules:
         if self.bet.kind == "throw":
             return self.bet.pays.get(str(total))
         if self.bet.kind == "hop":
-            return self.bet.pays[self.key] if f"{min(dice)}-{max(dice)}" == self.key else None
-        if self.bet.kind in _COME_BET_KINDS and not self.key:
+            return (
+                self.bet.pays[self.number_or_dice]
+                if f"{min(dice)}-{max(dice)}" == self.number_or_dice
+                else None
+            )
+        if self.bet.kind in _COME_BET_KINDS and not self.number_or_dice:
             return self.id if is_reversed or point is None else self._decide_first_throw(total)
         number = self.number or point
         if number is None:
@@ -176,7 +180,7 @@ class SpotRules:
         return Spot(
             id=self.id,
             group=self.group,
-            names={code: f"{text} {self.key}".strip() for code, text in name.items()},
+            names={code: f"{text} {self.number_or_dice}".strip() for code, text in name.items()},
             odds=odds,
             bet_min=-(-bet.least // step) * step,
             bet_max=bet.most // step * step,
@@ -190,18 +194,18 @@ class SpotRules:
 
     def find_odds_multiple_max(self, point: int | None) -> int | None:
         """Return the largest multiple of its line bet that an odds bet may be, or None if no multiple is set."""
-        return self.bet.times.get(self.key or str(point)) if self.required_spot else None
+        return self.bet.times.get(self.number_or_dice or str(point)) if self.required_spot else None
 
     @property
     def group(self) -> str:
         """Return the id that groups craps spots of the same bet and the same pay."""
-        several = self.key and len({odds.text for odds in self.bet.pays.values()}) > 1
-        return f"{self.bet.id} {self.bet.pays[self.key].text}" if several else self.bet.id
+        several = self.number_or_dice and len({odds.text for odds in self.bet.pays.values()}) > 1
+        return f"{self.bet.id} {self.bet.pays[self.number_or_dice].text}" if several else self.bet.id
 
     def _find_covered_totals(self, point: int | None) -> tuple[str, ...]:
         """Return the dice totals that win a bet on this spot on the next throw; for a hop bet, its two dice."""
         if self.bet.kind == "hop":
-            return (self.key,)
+            return (self.number_or_dice,)
         wins = {
             str(sum(pair)): None
             for pair in THROWS
@@ -288,6 +292,6 @@ def _build_spot_rules(definition: CrapsDefinition) -> list[SpotRules]:
     return spot_rules
 
 
-def _format_spot_id(bet: CrapsBet, key: str) -> str:
-    """Return the id of a bet's spot for this number or dice; the bet's own id if ``key`` is empty."""
-    return f"{bet.id}-{key}" if key else bet.id
+def _format_spot_id(bet: CrapsBet, number_or_dice: str) -> str:
+    """Return the id of a bet's spot for this number or dice; the bet's own id if ``number_or_dice`` is empty."""
+    return f"{bet.id}-{number_or_dice}" if number_or_dice else bet.id

@@ -95,20 +95,24 @@ def state_from_json(data: object, felt: CrapsSpots) -> CrapsState:
     ):
         raise ValueError(f"no throw can leave the table in this state: {data!r}")
     for bet in bets:
-        _check_standing(bet, felt, state)
+        _check_standing_bet(bet, felt, state)
     return state
 
 
-def _check_standing(bet: Bet, felt: CrapsSpots, state: CrapsState) -> None:
+def _check_standing_bet(bet: Bet, felt: CrapsSpots, state: CrapsState) -> None:
     """Raise ValueError for a craps bet that cannot stay on the table between throws."""
     spot_rules, spot = felt.rules_by_spot[bet.spot], felt.spots[state.point][bet.spot]
     is_reversed = (bet.seat, bet.spot) in state.reversed_bets
     lacks_point = (
         state.point is None
-        and not spot_rules.key
+        and not spot_rules.number_or_dice
         and (spot_rules.line_kind or spot_rules.bet.kind in {"pass", "dontpass"})
     )
-    boxed = spot_rules.bet.kind in {"come", "dontcome"} and not spot_rules.key and not spot_rules.bet.waits
+    boxed = (
+        spot_rules.bet.kind in {"come", "dontcome"}
+        and not spot_rules.number_or_dice
+        and not spot_rules.bet.waits
+    )
     if (
         not spot_rules.can_outlast_throw
         or lacks_point

@@ -9,7 +9,7 @@ from fractions import Fraction
 from paytables.analysis import BetAnalysis
 from paytables.contract import Wager
 from paytables.craps.figures import DICE_PAIR_CHANCES
-from paytables.craps.linear import Sums, add_sums, solve_chain
+from paytables.craps.linear import SumsByKey, add_sums, solve_chain
 from paytables.craps.rules import CrapsRules
 from paytables.craps.schema import Strategy
 from paytables.craps.state import OPENING_STATE, apply_throw, find_maximum_odds
@@ -17,7 +17,7 @@ from paytables.errors import AnalysisError, WagerError
 from paytables.wording import format_known_names, format_percent
 
 #: Maximum number of table states that a craps strategy may reach.
-_STATES_MAX = 500
+_TABLE_STATES_MAX = 500
 
 
 def find_strategy_bets(strategy: Strategy, rules: CrapsRules) -> dict[str, int]:
@@ -69,7 +69,7 @@ def analyse_strategy(strategy: Strategy, rules: CrapsRules) -> BetAnalysis:
     states = [OPENING_STATE]
     at = {OPENING_STATE: 0}
     rows: list[dict[int, Fraction]] = []
-    right: list[Sums[str]] = []
+    right: list[SumsByKey[str]] = []
     first = Wager(0)
     for state in states:  # grows by the states it leads to
         rules_now = replace(rules, state=state)
@@ -82,7 +82,7 @@ def analyse_strategy(strategy: Strategy, rules: CrapsRules) -> BetAnalysis:
         first = wager if state == OPENING_STATE else first
         table = rules_now.place_bets(wager)
         row: dict[int, Fraction] = {}
-        sums: Sums[str] = {"staked": Fraction(cost), "throws": Fraction(1), "back": Fraction(0)}
+        sums: SumsByKey[str] = {"staked": Fraction(cost), "throws": Fraction(1), "back": Fraction(0)}
         for dice, chance in DICE_PAIR_CHANCES:
             settled, state_after = apply_throw(rules.rules_by_spot, table, dice)
             sums["back"] += chance * sum(settlement.credits for settlement in settled)
@@ -91,14 +91,14 @@ def analyse_strategy(strategy: Strategy, rules: CrapsRules) -> BetAnalysis:
                     at[state_after] = len(states)
                     states.append(state_after)
                 add_sums(row, {at[state_after]: chance})
-        if len(states) > _STATES_MAX:
-            raise AnalysisError(f"strategy {strategy.id}: more than {_STATES_MAX} states of the table")
+        if len(states) > _TABLE_STATES_MAX:
+            raise AnalysisError(f"strategy {strategy.id}: more than {_TABLE_STATES_MAX} states of the table")
         rows.append(row)
         right.append(sums)
     return _build_figures(strategy, first, solve_chain(rows, right)[0])
 
 
-def _build_figures(strategy: Strategy, first: Wager, hand: Sums[str]) -> BetAnalysis:
+def _build_figures(strategy: Strategy, first: Wager, hand: SumsByKey[str]) -> BetAnalysis:
     """Return a strategy's figures from the mean of stakes, returns and throws in one hand of the shooter."""
     lost_credits = hand["staked"] - hand["back"]
     edge, throw, throws = lost_credits / hand["staked"], lost_credits / hand["throws"], hand["throws"]

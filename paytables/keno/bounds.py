@@ -16,7 +16,7 @@ from paytables.keno.tables import KenoPays
 from paytables.keno.ticket import KenoTicket, TicketSelection, iter_subsets
 from paytables.keno.win_distribution import (
     build_credits_distribution,
-    build_part,
+    build_joint_selection,
     compute_factor_weights,
     compute_joint_distribution,
     list_quick_pick_distributions,
@@ -121,7 +121,7 @@ def _sum_marked_ways(definition: KenoDefinition, tables: KenoPays, ticket: KenoT
         if kind not in singles:
             distribution = build_credits_distribution(
                 compute_joint_distribution(
-                    definition, [_build_part(tables, ticket, numbers, stake)], ticket.options
+                    definition, [_build_way_selection(tables, ticket, numbers, stake)], ticket.options
                 )
             )
             singles[kind] = (
@@ -135,7 +135,7 @@ def _sum_marked_ways(definition: KenoDefinition, tables: KenoPays, ticket: KenoT
     for a, b in combinations(ways, 2):
         key = _classify_pair(a, b)
         if key not in pairs:
-            pairs[key] = _compute_pair(definition, tables, ticket, key)
+            pairs[key] = _compute_joint_way_result(definition, tables, ticket, key)
         second += 2 * pairs[key].mean_product
         hit_two += pairs[key].both_win_chance
     least, most = bound_chance_of_any(len(ways), hit_one, hit_two)
@@ -153,13 +153,15 @@ def _classify_pair(
     return (*first, *second, len(a[0] & b[0]))
 
 
-def _build_part(tables: KenoPays, ticket: KenoTicket, numbers: frozenset[int], stake: int) -> JointSelection:
+def _build_way_selection(
+    tables: KenoPays, ticket: KenoTicket, numbers: frozenset[int], stake: int
+) -> JointSelection:
     """Return a single way of a Keno ticket as a selection for the calculation of joint distributions."""
     selection = TicketSelection((len(numbers),), (tuple(sorted(numbers)),), {len(numbers): stake})
-    return build_part(selection, [numbers], tables, ticket.options)
+    return build_joint_selection(selection, [numbers], tables, ticket.options)
 
 
-def _compute_pair(
+def _compute_joint_way_result(
     definition: KenoDefinition, tables: KenoPays, ticket: KenoTicket, kind: tuple[int, int, int, int, int]
 ) -> JointWayResult:
     """Return the joint result of two ways of a Keno ticket; ``kind`` is their class (:func:`_classify_pair`).
@@ -168,8 +170,10 @@ def _compute_pair(
     in sums.
     """
     spots_a, stake_a, spots_b, stake_b, common = kind
-    a = _build_part(tables, ticket, frozenset(range(spots_a)), stake_a)
-    b = _build_part(tables, ticket, frozenset(range(spots_a - common, spots_a - common + spots_b)), stake_b)
+    a = _build_way_selection(tables, ticket, frozenset(range(spots_a)), stake_a)
+    b = _build_way_selection(
+        tables, ticket, frozenset(range(spots_a - common, spots_a - common + spots_b)), stake_b
+    )
     unit = 1 + stake_a * max(tables.pays[spots_a].values()) * ticket.options.greatest_factor
     scaled_selection = JointSelection(b.groups, b.spots, lambda caught: (b.compute_win(caught)[0] * unit, 0))
     field = definition.field

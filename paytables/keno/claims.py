@@ -13,7 +13,7 @@ from typing import Final
 
 from paytables.contract import Json
 from paytables.errors import PaytableError
-from paytables.keno.paper import PrintedTicket, is_same_number, is_well_formed_control_number
+from paytables.keno.printed_ticket import PrintedTicket, is_same_control_number, is_well_formed_control_number
 
 
 class TicketState(StrEnum):
@@ -126,7 +126,7 @@ class ClaimRefusal(StrEnum):
     """The ticket has won nothing."""
 
 
-class TicketRefused(PaytableError):
+class TicketRefusedError(PaytableError):
     """Error: an event is not allowed for a Keno ticket; ``code`` is the reason for programs, the text for people."""
 
     def __init__(self, code: ClaimRefusal, text: str) -> None:
@@ -152,7 +152,7 @@ class DecidedDraw:
 class TicketRecord:
     """A Keno ticket's stored record: its state, the draws closed to it, and the result of each decided draw."""
 
-    paper: PrintedTicket
+    printed_ticket: PrintedTicket
     """What is printed on the ticket."""
     state: TicketState = TicketState.UNPAID
     """The state of the ticket in its life cycle."""
@@ -164,9 +164,11 @@ class TicketRecord:
     @property
     def deadline(self) -> date | None:
         """Return the last day to claim the Keno ticket, counted from its last draw, or None while draws are pending."""
-        if set(self.decided_draws) != set(self.paper.draws):
+        if set(self.decided_draws) != set(self.printed_ticket.draws):
             return None
-        return max(d.decided_on for d in self.decided_draws.values()) + timedelta(days=self.paper.claim_days)
+        return max(d.decided_on for d in self.decided_draws.values()) + timedelta(
+            days=self.printed_ticket.claim_days
+        )
 
     @property
     def unpaid_credits(self) -> int:
@@ -176,7 +178,7 @@ class TicketRecord:
     def to_json(self) -> dict[str, Json]:
         """Return the record as the JSON object that a Keno host stores; :meth:`from_json` is the inverse."""
         return {
-            "paper": self.paper.to_json(),
+            "paper": self.printed_ticket.to_json(),
             "state": self.state.value,
             "closed": sorted(self.closed_draws),
             "decided": {
@@ -194,7 +196,7 @@ class TicketRecord:
     def from_json(cls, data: Mapping[str, Json]) -> "TicketRecord":
         """Return the record that :meth:`to_json` has written to the JSON object ``data``."""
         return cls(
-            paper=PrintedTicket.from_json(data["paper"]),
+            printed_ticket=PrintedTicket.from_json(data["paper"]),
             state=TicketState(data["state"]),
             closed_draws=frozenset(data["closed"]),
             decided_draws={
@@ -231,12 +233,12 @@ class ClaimPayment:
 
 
 def _find_next_state(record: TicketRecord, event: TicketEvent) -> TicketState:
-    """Return a Keno ticket's state after an event. Raises :class:`TicketRefused` if it is not allowed now."""
+    """Return a Keno ticket's state after an event. Raises :class:`TicketRefusedError` if it is not allowed now."""
     state = TICKET_TRANSITIONS.get((record.state, event))
     if state is None:
-        raise TicketRefused(
+        raise TicketRefusedError(
             ClaimRefusal.VOID if record.state is TicketState.VOID else ClaimRefusal.NOT_IN_THIS_STATE,
-            f"ticket {record.paper.ticket_number} {_STATE_TEXTS[record.state]}; {_EVENT_TEXTS[event]}",
+            f"ticket {record.printed_ticket.ticket_number} {_STATE_TEXTS[record.state]}; {_EVENT_TEXTS[event]}",
         )
     return state
 
@@ -252,10 +254,10 @@ def record_ticket_payment(record: TicketRecord) -> TicketRecord:
 def cancel_ticket(record: TicketRecord) -> tuple[TicketRecord, int]:
     """Return the record of a Keno ticket cancelled before its first draw, and the credits to refund.
 
-    Raises :class:`TicketRefused` once one of its draws was closed.
+    Raises :class:`TicketRefusedError` once one of its draws was closed.
     """
     state = _find_next_state(record, TicketEvent.CANCEL)
-    refund = record.paper.cost_credits if record.state is TicketState.PAID else 0
+    refund = record.printed_ticket.cost_credits if record.state is TicketState.PAID else 0
     return replace(record, state=state), refund
 
 
@@ -281,24 +283,24 @@ def settle_ticket_draw(record: TicketRecord, draw: int, prize_credits: int, day:
     )
 
 
-def record_fault(record: TicketRecord, draw: int, day: date) -> TicketRecord:
+def record_draw_fault(record: TicketRecord, draw: int, day: date) -> TicketRecord:
     """Return the Keno record after a draw failed permanently, so that its stake is returned to the holder."""
     return _record_decided_draw(
         record,
         TicketEvent.FAULT,
         draw,
-        DecidedDraw(record.paper.cost_a_draw_credits, is_refund=True, decided_on=day),
+        DecidedDraw(record.printed_ticket.cost_a_draw_credits, is_refund=True, decided_on=day),
     )
 
 
 def _check_open(record: TicketRecord, draw: int) -> None:
-    """Raise :class:`TicketRefused` unless the Keno ticket takes part in the draw and the draw is not decided."""
-    if draw not in record.paper.draws:
-        raise TicketRefused(
-            ClaimRefusal.NOT_ITS_DRAW, f"draw {draw} is not one of {list(record.paper.draws)}"
+    """Raise :class:`TicketRefusedError` unless the Keno ticket takes part in the draw and the draw is not decided."""
+    if draw not in record.printed_ticket.draws:
+        raise TicketRefusedError(
+            ClaimRefusal.NOT_ITS_DRAW, f"draw {draw} is not one of {list(record.printed_ticket.draws)}"
         )
     if draw in record.closed_draws:
-        raise TicketRefused(ClaimRefusal.DRAW_IS_DECIDED, f"sales for draw {draw} are already closed")
+        raise TicketRefusedError(ClaimRefusal.DRAW_IS_DECIDED, f"sales for draw {draw} are already closed")
 
 
 def _record_decided_draw(
@@ -306,14 +308,16 @@ def _record_decided_draw(
 ) -> TicketRecord:
     """Return the Keno ticket's record with the result of one draw."""
     state = _find_next_state(record, event)
-    if draw not in record.paper.draws:
-        raise TicketRefused(
-            ClaimRefusal.NOT_ITS_DRAW, f"draw {draw} is not one of {list(record.paper.draws)}"
+    if draw not in record.printed_ticket.draws:
+        raise TicketRefusedError(
+            ClaimRefusal.NOT_ITS_DRAW, f"draw {draw} is not one of {list(record.printed_ticket.draws)}"
         )
     if draw not in record.closed_draws:
-        raise TicketRefused(ClaimRefusal.DRAW_IS_OPEN, f"sales for draw {draw} have not ended")
+        raise TicketRefusedError(ClaimRefusal.DRAW_IS_OPEN, f"sales for draw {draw} have not ended")
     if draw in record.decided_draws:
-        raise TicketRefused(ClaimRefusal.DRAW_IS_DECIDED, f"draw {draw} was already settled for this ticket")
+        raise TicketRefusedError(
+            ClaimRefusal.DRAW_IS_DECIDED, f"draw {draw} was already settled for this ticket"
+        )
     return replace(record, state=state, decided_draws={**record.decided_draws, draw: decided})
 
 
@@ -323,41 +327,42 @@ def claim_ticket(
     """Return the record and the payment when a Keno ticket's holder claims all decided, unpaid amounts (s. 86).
 
     Later draws of the ticket remain valid. ``at`` is local time at ``place``, where the claim is made. Raises
-    :class:`TicketRefused` with the first ground that applies. The control number is checked first, so that a
+    :class:`TicketRefusedError` with the first ground that applies. The control number is checked first, so that a
     refusal reveals nothing about the ticket to a stranger.
     """
     number = presented.control_number
     if (
         number is None
         or not is_well_formed_control_number(number)
-        or not is_same_number(number, record.paper.control_number)
+        or not is_same_control_number(number, record.printed_ticket.control_number)
     ):
-        raise TicketRefused(
+        raise TicketRefusedError(
             ClaimRefusal.NOT_PROVEN,
             f"the control number is not that of the ticket (condition of the paper: {presented.condition})",
         )
     state = _find_next_state(record, TicketEvent.CLAIM)
-    if place != record.paper.claim_place:
-        raise TicketRefused(
-            ClaimRefusal.WRONG_PLACE, f"claimed at {place}; the ticket says {record.paper.claim_place}"
+    if place != record.printed_ticket.claim_place:
+        raise TicketRefusedError(
+            ClaimRefusal.WRONG_PLACE,
+            f"claimed at {place}; the ticket says {record.printed_ticket.claim_place}",
         )
     if record.deadline is not None and at.date() > record.deadline:
-        raise TicketRefused(
+        raise TicketRefusedError(
             ClaimRefusal.TOO_LATE, f"claimed on {at.date()}; the last day was {record.deadline}"
         )
     if not record.decided_draws:
-        raise TicketRefused(ClaimRefusal.TOO_EARLY, "none of its draws has been held")
+        raise TicketRefusedError(ClaimRefusal.TOO_EARLY, "none of its draws has been held")
     credits_ = record.unpaid_credits
     if not credits_:
         won = any(d.credits for d in record.decided_draws.values())
-        raise TicketRefused(
+        raise TicketRefusedError(
             ClaimRefusal.ALREADY_PAID if won else ClaimRefusal.NO_PRIZE,
-            f"ticket {record.paper.ticket_number}: its prizes were paid already"
+            f"ticket {record.printed_ticket.ticket_number}: its prizes were paid already"
             if won
-            else f"ticket {record.paper.ticket_number} has won nothing in the draws held so far",
+            else f"ticket {record.printed_ticket.ticket_number} has won nothing in the draws held so far",
         )
     due_draws = tuple(n for n, d in sorted(record.decided_draws.items()) if d.credits and not d.is_paid)
-    paper_values = record.paper.to_json()
+    paper_values = record.printed_ticket.to_json()
     paid_draws = {n: replace(d, is_paid=d.is_paid or n in due_draws) for n, d in record.decided_draws.items()}
     return replace(record, state=state, decided_draws=paid_draws), ClaimPayment(
         credits=credits_,
@@ -373,7 +378,7 @@ def expire_ticket(record: TicketRecord, today: date) -> tuple[TicketRecord, int]
     """Return the record of a Keno ticket closed after its claim period, and the credits that were not claimed."""
     state = _find_next_state(record, TicketEvent.EXPIRE)
     if record.deadline is None or today <= record.deadline:
-        raise TicketRefused(
+        raise TicketRefusedError(
             ClaimRefusal.TOO_EARLY, f"it may be claimed until {record.deadline or 'its last draw'}"
         )
     return replace(record, state=state), record.unpaid_credits

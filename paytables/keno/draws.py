@@ -35,7 +35,7 @@ class WayResult:
     """The factor of the way's win from the bonuses of the draw."""
     credits: int
     """The prize before the limit on the pay of a draw."""
-    levels: int
+    level_mask: int
     """The progressive levels that the way wins, level *i* as bit *i*."""
 
     def build_settlement(self, draw: int, credits_: int) -> Settlement:
@@ -75,11 +75,13 @@ def evaluate_ticket(tables: KenoPays, ticket: KenoTicket, drawn_balls: DrawnBall
         for spots, stake in sorted(selection.stakes.items()):
             for places in iter_subsets(selection.sizes, spots):
                 numbers = tuple(sorted(n for g in places for n in selection.groups[g]))
-                results.append(_build_way(tables, ticket.options, i, numbers, stake, drawn_balls, factor))
+                results.append(
+                    _build_way_result(tables, ticket.options, i, numbers, stake, drawn_balls, factor)
+                )
     return results
 
 
-def _build_way(
+def _build_way_result(
     tables: KenoPays,
     options: BonusOptions,
     selection: int,
@@ -101,8 +103,8 @@ def _build_way(
         hit_numbers=hits,
         stake=stake,
         factor=total_factor,
-        credits=stake * tables.find_pay(spots, catch) * total_factor,
-        levels=tables.find_levels_won(spots, stake, catch),
+        credits=stake * tables.find_pay_credits(spots, catch) * total_factor,
+        level_mask=tables.find_levels_won(spots, stake, catch),
     )
 
 
@@ -113,5 +115,5 @@ def list_levels_won(tables: KenoPays, ways: Sequence[WayResult]) -> list[str]:
     """
     won = 0
     for way in ways:
-        won |= way.levels
+        won |= way.level_mask
     return [level.id for i, level in enumerate(tables.levels) if won >> i & 1]

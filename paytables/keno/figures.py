@@ -20,10 +20,10 @@ from paytables.keno.tables import BonusOptions, KenoPays, format_prize_name, lis
 from paytables.keno.ticket import KenoTicket, TicketSelection, restrict_tables
 from paytables.keno.win_distribution import (
     build_credits_distribution,
+    compute_draw_distribution,
     compute_draws_distribution,
     compute_factor_weights,
     compute_level_rates,
-    draw_distribution,
 )
 from paytables.wording import format_count
 
@@ -49,9 +49,9 @@ def analyse(
                 _analyse_straight(definition, tables, spots, stake, options)
                 for stake in _list_distinct_stakes(definition, spots)
             ]
-            if definition.paid_max is not None:
+            if definition.paid_max_credits is not None:
                 dearest = _analyse_most_limited_ticket(
-                    definition, tables, spots, options, definition.paid_max
+                    definition, tables, spots, options, definition.paid_max_credits
                 )
                 bets += [dearest] if dearest.rtp < bets[-1].rtp else []
     if depth in {AnalysisDepth.HIGHEST, AnalysisDepth.FULL}:
@@ -66,7 +66,7 @@ def analyse_ticket(
     """Return the exact figures of any Keno ticket, or exact bounds if its selections overlap too much."""
     tables = restrict_tables(tables, ticket)
     try:
-        one_draw = draw_distribution(definition, tables, ticket)
+        one_draw = compute_draw_distribution(definition, tables, ticket)
     except AnalysisError as error:
         return bounds.compute_bounded_figures(definition, tables, ticket, name, str(error))
     distribution = build_credits_distribution(one_draw)
@@ -157,7 +157,7 @@ def _list_prizes(
     named_balls = len(options.balls)
     prizes = []
     for catch in sorted(tables.pays[spots], reverse=True):
-        pay = tables.find_pay(spots, catch)
+        pay = tables.find_pay_credits(spots, catch)
         cases = [
             count_catches(definition, spots, catch, marks, named_balls) for marks in range(1 << named_balls)
         ]
@@ -196,7 +196,7 @@ def _analyse_most_limited_ticket(
     """
     straight_ticket = KenoTicket((TicketSelection((spots,), (), {spots: 1}),), 1, options)
     distribution = build_credits_distribution(
-        draw_distribution(definition.model_copy(update={"limit": None}), tables, straight_ticket)
+        compute_draw_distribution(definition.model_copy(update={"limit": None}), tables, straight_ticket)
     )
 
     def compute_limited_return(cost: int) -> Fraction:
@@ -257,7 +257,8 @@ def _analyse_forms(
         open_to = [p.id for p in definition.progressive if p.spots == form.spots and stake >= p.stake]
         key = (form.id, len(open_to), restrict_tables(tables, ticket).closed_levels_mask)
         is_unlimited = (
-            definition.paid_max is None or _find_highest_pay_bound(tables, ticket) <= definition.paid_max
+            definition.paid_max_credits is None
+            or _find_highest_pay_bound(tables, ticket) <= definition.paid_max_credits
         )
         if is_unlimited and key in seen_tickets:
             continue

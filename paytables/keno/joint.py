@@ -20,11 +20,11 @@ from typing import TypeAlias
 from paytables.errors import AnalysisError
 
 #: What a Keno way, or several equivalent ones, caught: (spots, catch, named balls held, as bits).
-Caught: TypeAlias = tuple[int, int, int]
+CatchAndSpots: TypeAlias = tuple[int, int, int]
 #: The win of a Keno way or ticket: credits, and progressive levels as bits.
-Won: TypeAlias = tuple[int, int]
+CreditsAndLevels: TypeAlias = tuple[int, int]
 #: The numbers of a group.
-Group: TypeAlias = frozenset[int]
+NumberGroup: TypeAlias = frozenset[int]
 
 #: Maximum number of simultaneous states; more are beyond exact computation.
 STATES_MAX = 100_000
@@ -36,7 +36,7 @@ class WinCounts:
 
     total: int
     """The number of equally likely cases."""
-    cases_by_win: Mapping[Won, int]
+    cases_by_win: Mapping[CreditsAndLevels, int]
     """The number of equally likely cases by what they win: the credits and the progressive levels."""
 
 
@@ -44,11 +44,11 @@ class WinCounts:
 class JointSelection:
     """A Keno selection in the joint calculation: its groups of numbers, the spots it plays, and its win function."""
 
-    groups: tuple[Group, ...]
+    groups: tuple[NumberGroup, ...]
     """The groups of numbers of the selection."""
     spots: frozenset[int]
     """The numbers of spots that the selection plays; each combination of groups of that size is a way."""
-    compute_win: Callable[[Mapping[Caught, int]], Won]
+    compute_win: Callable[[Mapping[CatchAndSpots, int]], CreditsAndLevels]
     """A function that returns the win (credits, levels), given the number of ways by (spots, catch, named balls)."""
 
 
@@ -67,7 +67,7 @@ class _Step:
 
 
 #: A state of the calculation: what every open selection has caught so far.
-_State: TypeAlias = tuple[int, int, int, tuple[int, ...], tuple[tuple[Caught, ...], ...]]
+_State: TypeAlias = tuple[int, int, int, tuple[int, ...], tuple[tuple[CatchAndSpots, ...], ...]]
 
 
 class JointDistribution:
@@ -93,7 +93,7 @@ class JointDistribution:
         self.steps, self.sizes = self._order_atoms(members)
         self.numbers_outside = numbers - sum(self.sizes)
         """How many numbers of the field no group contains."""
-        self._win_by_catches: dict[tuple[int, tuple[Caught, ...]], Won] = {}
+        self._win_by_catches: dict[tuple[int, tuple[CatchAndSpots, ...]], CreditsAndLevels] = {}
         """The wins computed so far, by selection and what its groups have caught."""
 
     def _order_atoms(self, members: Mapping[tuple[int, ...], int]) -> tuple[list[_Step], list[int]]:
@@ -131,7 +131,7 @@ class JointDistribution:
 
         Raises :class:`AnalysisError` if that takes more than ``states_max`` states.
         """
-        cases_by_win: dict[Won, int] = {}
+        cases_by_win: dict[CreditsAndLevels, int] = {}
         for weight, sizes, marks in self._iter_placements(list(self.sizes), self.numbers_outside, 0):
             for won, count in self._count_results(sizes, marks, states_max).items():
                 cases_by_win[won] = cases_by_win.get(won, 0) + weight * count
@@ -161,7 +161,9 @@ class JointDistribution:
             for weight, left, marks in self._iter_placements(sizes, outside - 1, ball + 1):
                 yield weight * outside, left, marks
 
-    def _count_results(self, sizes: Sequence[int], marks: Sequence[int], states_max: int) -> dict[Won, int]:
+    def _count_results(
+        self, sizes: Sequence[int], marks: Sequence[int], states_max: int
+    ) -> dict[CreditsAndLevels, int]:
         """Return how many Keno draws win each result, if each atom holds the named balls ``marks`` (bits).
 
         An atom is a set of numbers that are in the same groups. Raises AnalysisError if there are more than
@@ -181,7 +183,7 @@ class JointDistribution:
                     f"the joint distribution of {len(self.parts)} overlapping selections needs more than "
                     f"{states_max} states at once: it is too costly to compute exactly"
                 )
-        won: dict[Won, int] = {}
+        won: dict[CreditsAndLevels, int] = {}
         for (balls_drawn, credits_, levels, _, _), count in states.items():
             ways = comb(sizes[-1], todo - balls_drawn)
             if ways:
@@ -219,7 +221,7 @@ class JointDistribution:
                 states_after[state] = states_after.get(state, 0) + count * comb(size, j)
         return states_after
 
-    def _find_selection_win(self, part: int, groups: tuple[Caught, ...]) -> Won:
+    def _find_selection_win(self, part: int, groups: tuple[CatchAndSpots, ...]) -> CreditsAndLevels:
         """Return the win of a Keno selection from the number of catches in each of its groups.
 
         Each group is given as (numbers, catch, named balls in it).
@@ -232,14 +234,14 @@ class JointDistribution:
         return self._win_by_catches[key]
 
 
-def count_ways_caught(groups: Sequence[Caught], spots: frozenset[int]) -> dict[Caught, int]:
+def count_ways_caught(groups: Sequence[CatchAndSpots], spots: frozenset[int]) -> dict[CatchAndSpots, int]:
     """Return how many ways of a Keno selection have each (spots, catch, named balls).
 
     ``groups`` has (numbers, catch, named balls as bits) of each group. A way combines groups; only ways whose
     number of spots is in ``spots`` are returned.
     """
     most = max(spots)
-    ways_by_caught: dict[Caught, int] = {(0, 0, 0): 1}
+    ways_by_caught: dict[CatchAndSpots, int] = {(0, 0, 0): 1}
     for size, catch, marks in groups:
         for (s, c, m), count in list(ways_by_caught.items()):
             if s + size <= most:

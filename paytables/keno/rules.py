@@ -120,7 +120,7 @@ class KenoRules(TablelessRules):
         for n in range(1, complete_ticket.draws + 1):
             drawn_balls = self.draw_balls(draw, complete_ticket.options)
             ways = evaluate_ticket(tables, complete_ticket, drawn_balls)
-            paid_credits = limit_prizes([way.credits for way in ways], self.definition.paid_max)
+            paid_credits = limit_prizes([way.credits for way in ways], self.definition.paid_max_credits)
             levels_won = list_levels_won(tables, ways)
             wins += [
                 way.build_settlement(n, credits_)
@@ -176,10 +176,10 @@ class KenoRules(TablelessRules):
 
     def list_every_level(self) -> tuple[LevelParticipation, ...]:
         """Return every progressive level at its minimum stake, which is the only one of a linked level."""
-        return self._every_level
+        return self._every_level_participation
 
     @cached_property
-    def _every_level(self) -> tuple[LevelParticipation, ...]:
+    def _every_level_participation(self) -> tuple[LevelParticipation, ...]:
         """Return every progressive level at its minimum stake, computed once."""
         cycle = self.definition.cycle
         return tuple(

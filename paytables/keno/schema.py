@@ -8,14 +8,14 @@ from pydantic import Field, model_validator
 from paytables.definition import Definition, Identifier, NaturalInt, PositiveInt, StrictTable, Text
 
 #: A number of drawn balls among the marked ones.
-Catch = Annotated[int, Field(ge=0, le=500)]
+CatchCount = Annotated[int, Field(ge=0, le=500)]
 #: A factor that multiplies wins.
 Factor = Annotated[int, Field(ge=1, le=1000)]
 #: An exact share of the wager, written as a fraction: ``"1/100"``.
-Share = Annotated[str, Field(pattern=r"^(0|[1-9]\d*)/[1-9]\d*$")]
+WagerShare = Annotated[str, Field(pattern=r"^(0|[1-9]\d*)/[1-9]\d*$")]
 
 
-class Balls(StrictTable):
+class BallField(StrictTable):
     """The Keno field of numbers 1 to ``numbers``; a draw takes ``drawn`` of them without replacement."""
 
     numbers: Annotated[int, Field(strict=True, ge=2, le=500)] = 80
@@ -26,7 +26,7 @@ class Balls(StrictTable):
     """The number of numbers in a row of the board on the screen."""
 
     @model_validator(mode="after")
-    def _check_balls_left(self) -> "Balls":
+    def _check_balls_left(self) -> "BallField":
         """Refuse a Keno game in which every number is drawn."""
         if self.drawn >= self.numbers:
             raise ValueError(
@@ -35,7 +35,7 @@ class Balls(StrictTable):
         return self
 
 
-class Marks(StrictTable):
+class TicketLimits(StrictTable):
     """The limits on what a player may mark on a Keno ticket (Québec by-law, ss. 77 to 80)."""
 
     stakes: Annotated[tuple[PositiveInt, ...], Field(min_length=1)] = (1,)
@@ -52,7 +52,7 @@ class Marks(StrictTable):
     """The largest cost of a ticket for one draw, in credits; None: no limit."""
 
     @model_validator(mode="after")
-    def _check_stakes(self) -> "Marks":
+    def _check_stakes(self) -> "TicketLimits":
         """Refuse Keno stakes that are not ascending."""
         if list(self.stakes) != sorted(set(self.stakes)):
             raise ValueError("stakes must be different and in ascending order")
@@ -64,7 +64,7 @@ class PayTable(StrictTable):
 
     spots: PositiveInt
     """The number of spots for which the table pays."""
-    pays: Annotated[dict[Catch, NaturalInt], Field(min_length=1)]
+    pays: Annotated[dict[CatchCount, NaturalInt], Field(min_length=1)]
     """The credits paid for each credit staked, stake included, by number of catches."""
 
 
@@ -110,7 +110,7 @@ class Progressive(StrictTable):
     name: Text
     spots: PositiveInt
     """The number of spots of a way that can win the level."""
-    catch: Catch
+    catch: CatchCount
     """The number of catches that wins the level."""
     stake: PositiveInt = Field(
         default=1, description="the least stake a way that plays for it; linked: the only one"
@@ -118,7 +118,7 @@ class Progressive(StrictTable):
     """The smallest stake of a way that plays for the level; for a linked level the only one."""
     reset_credits: PositiveInt
     """The level's amount after a hit, in credits."""
-    increment: Share = Field(description="the share of each eligible wager that the meter grows by")
+    increment: WagerShare = Field(description="the share of each eligible wager that the meter grows by")
     """The fraction of a wager that is added to the level's meter, if the wager plays for the level."""
     linked: bool = False
     """Whether several machines share the level's meter."""
@@ -139,7 +139,7 @@ class TicketForm(StrictTable):
     """The ids of the bonuses bought."""
 
 
-class Limit(StrictTable):
+class PrizeLimit(StrictTable):
     """The maximum pay of one Keno ticket in one draw, without progressives.
 
     Prizes above it are reduced in proportion.
@@ -149,7 +149,7 @@ class Limit(StrictTable):
     """The largest pay of one ticket in one draw, in credits."""
 
 
-class Terms(StrictTable):
+class TicketTerms(StrictTable):
     """What a Keno ticket and its slip must state in addition to the bets (Québec by-law, ss. 77, 82 and 86)."""
 
     rules_at: Text = Field(description="where the rules are available")
@@ -163,9 +163,9 @@ class Terms(StrictTable):
 class KenoDefinition(Definition):
     """The definition of a Keno game."""
 
-    field: Balls = Balls()
+    field: BallField = BallField()
     """The numbers on the Keno board, and how many are drawn."""
-    marks: Marks = Marks()
+    marks: TicketLimits = TicketLimits()
     """The limits on what a player may mark on a ticket."""
     table: Annotated[tuple[PayTable, ...], Field(min_length=1)]
     """The pay tables, one for each number of spots."""
@@ -175,9 +175,9 @@ class KenoDefinition(Definition):
     """The progressive levels of the game."""
     form: Annotated[tuple[TicketForm, ...], Field(min_length=1)]
     """The tickets that are offered by name."""
-    limit: Limit | None = None
+    limit: PrizeLimit | None = None
     """The maximum pay of one ticket in one draw, or None."""
-    terms: Terms | None = None
+    terms: TicketTerms | None = None
     """What tickets and slips must state; None: the game has no printed tickets."""
 
     def list_possible_catches(self, spots: int) -> range:
@@ -186,7 +186,7 @@ class KenoDefinition(Definition):
         return range(max(0, self.field.drawn - missed), min(spots, self.field.drawn) + 1)
 
     @property
-    def paid_max(self) -> int | None:
+    def paid_max_credits(self) -> int | None:
         """Return the maximum pay of one ticket in one draw, in credits without progressives, or None if unlimited."""
         return None if self.limit is None else self.limit.credits
 

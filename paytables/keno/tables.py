@@ -75,7 +75,7 @@ class KenoPays:
     closed_levels_mask: int = 0
     """The progressive levels, as bits, that the current ticket does not play for."""
 
-    def find_pay(self, spots: int, catch: int) -> int:
+    def find_pay_credits(self, spots: int, catch: int) -> int:
         """Return the credits per credit staked if ``catch`` of a Keno way's ``spots`` numbers are drawn."""
         return self.pays[spots].get(catch, 0)
 
@@ -205,7 +205,7 @@ class _PayChecks:
 
         Raises :class:`DefinitionError`.
         """
-        limit = self.definition.paid_max
+        limit = self.definition.paid_max_credits
         if limit is None:
             return
         if self.definition.marks.cost is None:

@@ -12,7 +12,14 @@ from math import gcd
 
 from paytables.analysis import WinDistribution
 from paytables.errors import AnalysisError
-from paytables.keno.joint import Caught, Group, JointDistribution, JointSelection, WinCounts, Won
+from paytables.keno.joint import (
+    CatchAndSpots,
+    CreditsAndLevels,
+    JointDistribution,
+    JointSelection,
+    NumberGroup,
+    WinCounts,
+)
 from paytables.keno.schema import KenoDefinition
 from paytables.keno.tables import BonusOptions, KenoPays
 from paytables.keno.ticket import KenoTicket, TicketSelection
@@ -24,17 +31,19 @@ PAIRS_MAX = 4_000_000
 NO_WIN_DISTRIBUTION = WinCounts(1, {(0, 0): 1})
 
 
-def build_part(
-    selection: TicketSelection, groups: Sequence[Group], tables: KenoPays, options: BonusOptions
+def build_joint_selection(
+    selection: TicketSelection, groups: Sequence[NumberGroup], tables: KenoPays, options: BonusOptions
 ) -> JointSelection:
     """Return a Keno selection with its win function, as the calculation of joint distributions needs it."""
     stakes = selection.stakes
 
-    def find_win(caught: Mapping[Caught, int]) -> Won:
+    def find_win(caught: Mapping[CatchAndSpots, int]) -> CreditsAndLevels:
         """Return a Keno selection's win (credits, levels) from the number of its ways with each catch."""
         credits_ = levels = 0
         for (spots, catch, marks), ways in caught.items():
-            credits_ += ways * stakes[spots] * tables.find_pay(spots, catch) * options.compute_factor(marks)
+            credits_ += (
+                ways * stakes[spots] * tables.find_pay_credits(spots, catch) * options.compute_factor(marks)
+            )
             levels |= tables.find_levels_won(spots, stakes[spots], catch)
         return credits_, levels
 
@@ -50,10 +59,10 @@ def compute_joint_distribution(
     ).compute_distribution()
 
 
-def list_marked_parts(ticket: KenoTicket, tables: KenoPays) -> list[JointSelection]:
+def list_marked_selections(ticket: KenoTicket, tables: KenoPays) -> list[JointSelection]:
     """Return a ticket's marked selections (not quick picks), as the calculation of joint distributions needs them."""
     return [
-        build_part(s, [frozenset(g) for g in s.groups], tables, ticket.options)
+        build_joint_selection(s, [frozenset(g) for g in s.groups], tables, ticket.options)
         for s in ticket.selections
         if not s.is_quick_pick
     ]
@@ -76,7 +85,7 @@ def list_quick_pick_distributions(
             ends = accumulate(selection.sizes)
             groups = [frozenset(range(e - n, e)) for n, e in zip(selection.sizes, ends, strict=True)]
             known_counts[key] = compute_joint_distribution(
-                definition, [build_part(selection, groups, tables, ticket.options)], ticket.options
+                definition, [build_joint_selection(selection, groups, tables, ticket.options)], ticket.options
             )
         distributions.append(known_counts[key])
     return distributions
@@ -89,16 +98,16 @@ def compute_win_before_multipliers(
 
     Raises :class:`AnalysisError` if it is too large.
     """
-    parts = list_marked_parts(ticket, tables)
+    parts = list_marked_selections(ticket, tables)
     distribution = (
         compute_joint_distribution(definition, parts, ticket.options) if parts else NO_WIN_DISTRIBUTION
     )
     for quick_pick in list_quick_pick_distributions(definition, tables, ticket):
-        distribution = convolve(distribution, quick_pick)
+        distribution = add_independent_wins(distribution, quick_pick)
     return distribution
 
 
-def draw_distribution(definition: KenoDefinition, tables: KenoPays, ticket: KenoTicket) -> WinCounts:
+def compute_draw_distribution(definition: KenoDefinition, tables: KenoPays, ticket: KenoTicket) -> WinCounts:
     """Return the distribution of what one draw pays a Keno ticket, multipliers and limit applied.
 
     Raises :class:`AnalysisError` if it is too large.
@@ -106,10 +115,14 @@ def draw_distribution(definition: KenoDefinition, tables: KenoPays, ticket: Keno
     distribution = apply_multipliers(
         compute_win_before_multipliers(definition, tables, ticket), ticket.options
     )
-    return distribution if definition.paid_max is None else limit_wins(distribution, definition.paid_max)
+    return (
+        distribution
+        if definition.paid_max_credits is None
+        else limit_wins(distribution, definition.paid_max_credits)
+    )
 
 
-def convolve(a: WinCounts, b: WinCounts) -> WinCounts:
+def add_independent_wins(a: WinCounts, b: WinCounts) -> WinCounts:
     """Return the distribution of the sum of two independent Keno wins.
 
     Raises :class:`AnalysisError` if it is too large.
@@ -119,7 +132,7 @@ def convolve(a: WinCounts, b: WinCounts) -> WinCounts:
             f"a convolution of {len(a.cases_by_win)} with {len(b.cases_by_win)} cases: it is too costly to"
             " compute exactly"
         )
-    cases_by_win: dict[Won, int] = {}
+    cases_by_win: dict[CreditsAndLevels, int] = {}
     for (credits_a, levels_a), count_a in a.cases_by_win.items():
         for (credits_b, levels_b), count_b in b.cases_by_win.items():
             won = (credits_a + credits_b, levels_a | levels_b)
@@ -142,7 +155,7 @@ def compute_factor_weights(options: BonusOptions) -> dict[int, int]:
 def apply_multipliers(distribution: WinCounts, options: BonusOptions) -> WinCounts:
     """Return a win distribution after the multipliers of the Keno draw, which apply to all wins but not to levels."""
     weights = compute_factor_weights(options)
-    cases_by_win: dict[Won, int] = {}
+    cases_by_win: dict[CreditsAndLevels, int] = {}
     for (credits_, levels), count in distribution.cases_by_win.items():
         for factor, weight in weights.items():
             won = (credits_ * factor, levels)
@@ -152,7 +165,7 @@ def apply_multipliers(distribution: WinCounts, options: BonusOptions) -> WinCoun
 
 def limit_wins(distribution: WinCounts, limit: int) -> WinCounts:
     """Return the distribution of a Keno win with each win reduced to at most ``limit`` credits."""
-    cases_by_win: dict[Won, int] = {}
+    cases_by_win: dict[CreditsAndLevels, int] = {}
     for (credits_, levels), count in distribution.cases_by_win.items():
         won = (min(credits_, limit), levels)
         cases_by_win[won] = cases_by_win.get(won, 0) + count
@@ -194,5 +207,5 @@ def _convolve_all(distributions: Iterable[WinCounts]) -> WinCounts:
     """Return the distribution of the sum of several independent Keno wins."""
     product = NO_WIN_DISTRIBUTION
     for distribution in distributions:
-        product = convolve(product, distribution)
+        product = add_independent_wins(product, distribution)
     return product

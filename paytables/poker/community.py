@@ -99,7 +99,7 @@ class HoldemSolver:
         report_progress: Callable[[int, int], None] = lambda *_: None,
     ) -> None:
         self.streets, self.parallel_map, self.report_progress = streets, parallel_map, report_progress
-        self.tables = build_tables(streets.lowest_opening_strength)
+        self.tables = build_strength_tables(streets.lowest_opening_strength)
         self.flops, self.like = build_sets(52, 3).list_suit_classes
         self.cards = build_sets(52, 3).cards_by_set[self.flops].astype(np.int64)
         """The three cards of one flop from each class of flops that differ in suits only."""
@@ -116,7 +116,7 @@ class HoldemSolver:
         best, worst = (
             np.zeros((firsts, HOLE_CARD_PAIRS), dtype=np.int64) for _ in range(2)
         )  # under 10 ** 15
-        for n, flop_decision in enumerate(self.parallel_map(self._decide, range(count))):
+        for n, flop_decision in enumerate(self.parallel_map(self._find_best_bets, range(count))):
             flop[n], turn_bits[n] = flop_decision[:2]
             best += flop_decision[2] * int(self.like[n])
             worst += flop_decision[3] * int(self.like[n])
@@ -150,7 +150,7 @@ class HoldemSolver:
         add(*known, strengths, standings, counts, turns, sums)
         return turns, sums
 
-    def _decide(self, n: int) -> tuple[Ints, Ints, Ints, Ints]:
+    def _find_best_bets(self, n: int) -> tuple[Ints, Ints, Ints, Ints]:
         """Find the player's best bets at the flop and at the turn, for the flop number ``n``.
 
         Return four arrays: which hole cards bet at the flop; which hole cards continue at the turn, for each turn card;
@@ -242,7 +242,7 @@ class HoldemSolver:
 
 
 @dataclass(frozen=True, slots=True)
-class Tables:
+class StrengthTables:
     """Lookup tables for the poker strength of seven cards; see :func:`paytables.cards.subsets.build_rank_steps`."""
 
     ranks: tuple[Ints, ...]
@@ -255,7 +255,7 @@ class Tables:
     """The index in ``strengths`` of the lowest strength with which the bank qualifies."""
 
 
-def build_tables(opens: int) -> Tables:
+def build_strength_tables(opens: int) -> StrengthTables:
     """Return the lookup tables for the poker strength of seven cards, with strengths numbered without gaps.
 
     ``opens`` is the strength of the lowest hand with which the bank qualifies.
@@ -270,7 +270,7 @@ def build_tables(opens: int) -> Tables:
     five = np.zeros((5, max(sizes), 13), dtype=np.int32)
     for n, step in enumerate(steps[:5]):
         five[n, : len(step)] = step
-    return Tables(
+    return StrengthTables(
         ranks=(
             five,
             steps[5],

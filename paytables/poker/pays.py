@@ -26,7 +26,7 @@ CATEGORY_NAMES: Final[dict[str, tuple[str, str]]] = {
 }
 
 #: The name of a poker combination.
-Category = Literal[
+HandCategory = Literal[
     "five-of-a-kind",
     "royal-flush",
     "straight-flush",
@@ -41,7 +41,7 @@ Category = Literal[
 ]
 
 
-def _check_span(value: str) -> str:
+def _check_rank_range(value: str) -> str:
     """Return a span of card ranks such as "9-J" unchanged. Raises ValueError if it is not valid."""
     low, _, high = value.partition("-")
     places = [RANKS.find(rank) if len(rank) == 1 else -1 for rank in (low, high or low)]
@@ -51,26 +51,26 @@ def _check_span(value: str) -> str:
 
 
 #: A card rank, or the lowest and the highest of several: ``A``, ``J-A``.
-Span = Annotated[str, AfterValidator(_check_span)]
+RankRange = Annotated[str, AfterValidator(_check_rank_range)]
 
 
-def parse_span(value: str) -> range:
+def parse_rank_range(value: str) -> range:
     """Return the card ranks of a span such as "9-J" as a range of rank numbers."""
     low, _, high = value.partition("-")
     return range(RANKS.index(low), RANKS.index(high or low) + 1)
 
 
-class HandRow(StrictTable):
+class HandPayRow(StrictTable):
     """A row of a poker pay table and the hands that it pays. Of several rows that fit a hand, the first pays."""
 
     id: Identifier
-    hand: Category
+    hand: HandCategory
     """The combination that the row pays, such as ``flush``."""
     name: Text | None = None
     """The name of the row for the player; None: the name of the combination."""
-    of: Span | None = None
+    of: RankRange | None = None
     """The permitted ranks of the pair (of two, the higher), three or four of a kind; None: any."""
-    kicker: Span | None = None
+    kicker: RankRange | None = None
     """The permitted ranks of the remaining card; None: any."""
     wilds: NaturalInt | None = None
     """The number of wild cards that the hand must have; None: any."""
@@ -91,13 +91,13 @@ class HandRow(StrictTable):
         if find_category(strength, order) != self.hand or self.wilds not in {None, wilds}:
             return False
         first, second, *_ = unpack_ranks(strength)
-        if self.of is not None and first not in parse_span(self.of):
+        if self.of is not None and first not in parse_rank_range(self.of):
             return False
-        return self.kicker is None or second in parse_span(self.kicker)
+        return self.kicker is None or second in parse_rank_range(self.kicker)
 
 
-def find_row(
-    rows: Sequence[HandRow], strength: int, wilds: int = 0, order: RankingRules = FIVE_CARD_RANKING
+def find_pay_row(
+    rows: Sequence[HandPayRow], strength: int, wilds: int = 0, order: RankingRules = FIVE_CARD_RANKING
 ) -> int | None:
     """Return the index of the first pay table row that fits a poker hand of that strength, or None if none does."""
     return next((n for n, row in enumerate(rows) if row.is_satisfied_by(strength, wilds, order)), None)

@@ -51,8 +51,8 @@ Policy = Annotated[str, AfterValidator(_check_readable)]
 def list_hand_classes(cards: int, hand: int = POLICY_HAND_CARDS) -> list[int]:
     """Return one hand for each class of hands that differ only by an exchange of suits.
 
-    Hands are numbered as by :func:`rank_set`; the numbers are ascending. ``hand`` is the number of cards in a hand,
-    from a deck of ``cards`` (52, or 53 with the joker). The result equals that of
+    Hands are numbered as by :func:`compute_set_index`; the numbers are ascending. ``hand`` is the number of cards in a
+    hand, from a deck of ``cards`` (52, or 53 with the joker). The result equals that of
     :attr:`paytables.cards.subsets.CardSets.list_suit_classes`.
     """
     masks = [[sum(1 << rank for rank in ranks) for ranks in combinations(range(13), n)] for n in range(6)]
@@ -62,7 +62,7 @@ def list_hand_classes(cards: int, hand: int = POLICY_HAND_CARDS) -> list[int]:
         {mask: [rank * 4 + suit for rank in range(13) if mask >> rank & 1] for mask in chain(*masks)}
         for suit in range(4)
     ]
-    #: What each card adds to a set's number at each index, as in :func:`rank_set`.
+    #: What each card adds to a set's number at each index, as in :func:`compute_set_index`.
     binomials = [[comb(card, index) for card in range(JOKER + 1)] for index in range(1, hand + 1)]
     representatives = []
     for size in (hand, hand - 1) if cards > JOKER else (hand,):
@@ -104,7 +104,7 @@ def _list_ascending_choices(
     ]
 
 
-def rank_set(cards: Sequence[Card]) -> int:
+def compute_set_index(cards: Sequence[Card]) -> int:
     """Return the index of a set of cards among all sets of that size, in colexicographic order.
 
     The cards must be ascending.
@@ -145,7 +145,7 @@ def find_shared_cards_answer(policy: bytes, hole_cards: Sequence[Card], board: S
     if not board:
         return look_up_option(policy, hole_cards, None)
     suit_order = _order_suits(board)
-    pair = rank_set(sorted(card // 4 * 4 + suit_order.index(card & 3) for card in hole_cards))
+    pair = compute_set_index(sorted(card // 4 * 4 + suit_order.index(card & 3) for card in hole_cards))
     at, _ = find_hand_class(board, 52)
     return policy[len(list_hand_classes(52, 2)) + at * comb(52, 2) + pair]
 
@@ -161,7 +161,7 @@ def find_hand_class(dealt_cards: Sequence[Card], deck_cards: int) -> tuple[int, 
         for index, card in enumerate(dealt_cards)
     )
     at = bisect_left(
-        list_hand_classes(deck_cards, len(dealt_cards)), rank_set([card for card, _ in as_class])
+        list_hand_classes(deck_cards, len(dealt_cards)), compute_set_index([card for card, _ in as_class])
     )
     return at, [index for _, index in as_class]
 

@@ -14,7 +14,7 @@ from paytables.errors import AnalysisError
 from paytables.poker.policy import unpack_policy
 
 #: An exact number as text: ``-3/20``, ``7/1``.
-Exact = Annotated[str, StringConstraints(pattern=r"^-?\d+/[1-9]\d*$")]
+FractionText = Annotated[str, StringConstraints(pattern=r"^-?\d+/[1-9]\d*$")]
 
 
 def format_exact(value: Fraction) -> str:
@@ -22,12 +22,12 @@ def format_exact(value: Fraction) -> str:
     return f"{value.numerator}/{value.denominator}"
 
 
-def check_stored_proof(game: str, carried: object, prove: Callable[[], object]) -> None:
-    """Check that ``carried``, the figures stored in a game's definition, equal those that ``prove`` computes.
+def check_stored_proof(game: str, stored_proof: object, prove: Callable[[], object]) -> None:
+    """Check that ``stored_proof``, the figures stored in a game's definition, equal those that ``prove`` computes.
 
     Raises :class:`AnalysisError` if they differ.
     """
-    if carried and _unpack_policies(carried) != _unpack_policies(prove()):
+    if stored_proof and _unpack_policies(stored_proof) != _unpack_policies(prove()):
         raise AnalysisError(
             f"{game}: proved: the stored figures differ from newly computed ones; "
             "`python -m tools.dev prove` writes these"

@@ -45,7 +45,7 @@ from paytables.player_bank import (
     PlayerBank,
     PlayerBankRules,
 )
-from paytables.poker.proof import Exact, check_stored_proof
+from paytables.poker.proof import FractionText, check_stored_proof
 from paytables.seating import can_see_seat_cards, describe_owner, format_hand_id, list_seat_hands
 
 #: The spot on which the stake lies.
@@ -56,7 +56,7 @@ SURRENDER_ANSWER: Final = "surrender"
 _LOW_HAND_PIECES: Final = 2
 #: A way to set a hand: strength of the low hand, of the high hand, and the indices of the low hand's pieces
 #: as bits.
-Way: TypeAlias = tuple[int, int, int]
+HandSetting: TypeAlias = tuple[int, int, int]
 
 
 def _describe_pay(commission: Commission) -> dict[str, str]:
@@ -64,14 +64,14 @@ def _describe_pay(commission: Commission) -> dict[str, str]:
     return {language: f"1:1, {text}" for language, text in commission.describe().items()}
 
 
-class Chances(StrictTable):
+class WinPushLoseChances(StrictTable):
     """The probabilities that a pai gow stake is won, returned and lost, as exact fractions in text form."""
 
-    win: Exact
+    win: FractionText
     """The probability that the stake wins."""
-    push: Exact
+    push: FractionText
     """The probability that the stake is returned."""
-    lose: Exact
+    lose: FractionText
     """The probability that the stake is lost."""
 
 
@@ -87,7 +87,7 @@ class TwoHandsDefinition(TableDefinition):
     spot_name: Text = Text(en="Stake", fr="Mise")
     player_bank: PlayerBank | None = None
     """The terms on which a player may be the bank; None: the machine always is."""
-    proved: Chances | None = None
+    proved: WinPushLoseChances | None = None
 
     @model_validator(mode="after")
     def _check_player_bank(self) -> Self:
@@ -106,7 +106,7 @@ class SeatRound:
     """The seat's bets, by spot."""
     dealt: list[int] = field(default_factory=list)
     """The cards or tiles dealt to the seat, each as its number in the pack or set."""
-    way: Way | None = None
+    way: HandSetting | None = None
     """How the seat sets its cards or tiles as a low and a high hand; None if it has surrendered."""
 
     @property
@@ -137,15 +137,15 @@ class TwoHandsRules(PlayerBankRules):
 
     # ------------------------------------------------------------ what a family says
     @abstractmethod
-    def list_settings(self, dealt: Sequence[int]) -> tuple[Way, ...]:
+    def list_settings(self, dealt: Sequence[int]) -> tuple[HandSetting, ...]:
         """Return every way to set the dealt cards or tiles as two hands, those with the best low hand first."""
 
     @abstractmethod
-    def find_house_way(self, dealt: Sequence[int]) -> Way:
+    def find_house_way(self, dealt: Sequence[int]) -> HandSetting:
         """Return the way in which the bank sets these cards or tiles (the house way)."""
 
     @abstractmethod
-    def describe_setting(self, way: Way) -> dict[str, str]:
+    def describe_setting(self, way: HandSetting) -> dict[str, str]:
         """Return the low and the high hand of a setting as text, by language."""
 
     @abstractmethod
@@ -256,7 +256,7 @@ class TwoHandsRules(PlayerBankRules):
             yield Cue("flip", {"hand": "bank", "index": n, "card": self.PIECE_NAMES[piece]})
         for seat_round in dealt_rounds:
             if not can_see_seat_cards(seat_round.seat, viewer):
-                yield from self._turn_hand(seat_round)
+                yield from self._turn_hand_face_up(seat_round)
             stake = self._settle_seat(seat_round, self.find_house_way(bank))
             yield stake
             yield from banked.settle_bank(stake)
@@ -307,7 +307,9 @@ class TwoHandsRules(PlayerBankRules):
         numbers = range(1, self.PIECES_PER_HAND + 1)
         return [deal_one(draw, undealt, f"{hand} {self.PIECE_KIND} {n}") for n in numbers]
 
-    def _describe_ways(self, seat_round: SeatRound, way_by_mask: Mapping[int, Way]) -> dict[str, object]:
+    def _describe_ways(
+        self, seat_round: SeatRound, way_by_mask: Mapping[int, HandSetting]
+    ) -> dict[str, object]:
         """Return data for the screen: the ways to set a seat's cards or tiles, the bank's way and the advised way.
 
         ``way_by_mask`` has each way by the indices of its low hand, as bits.
@@ -318,7 +320,7 @@ class TwoHandsRules(PlayerBankRules):
             "advice": self.find_advised_setting(seat_round.dealt),
         }
 
-    def _settle_seat(self, seat_round: SeatRound, bank_way: Way) -> Settlement:
+    def _settle_seat(self, seat_round: SeatRound, bank_way: HandSetting) -> Settlement:
         """Return the settlement of one seat's stake.
 
         A surrendered stake returns nothing. Otherwise the stake wins if both of the seat's hands beat the bank's, is a
@@ -384,20 +386,22 @@ class TwoHandsRules(PlayerBankRules):
         hands += self.list_unowned_hands(side_steps)
         return {"kind": "table", "felt": "cards", "hands": hands, **self.build_extra_display(side_steps)}
 
-    def _build_hand(self, name: str, dealt_pieces: Sequence[int], way: Way | None) -> dict[str, object]:
+    def _build_hand(
+        self, name: str, dealt_pieces: Sequence[int], way: HandSetting | None
+    ) -> dict[str, object]:
         """Return one hand as the screen shows it; ``way`` is how it is set, None if it is not set yet."""
         if way is None:
             return {"id": name, "cards": [self.PIECE_NAMES[piece] for piece in dealt_pieces]}
         cards = self._list_set_pieces(dealt_pieces, way)
         return {"id": name, "cards": cards, "low": _LOW_HAND_PIECES, "says": self.describe_setting(way)}
 
-    def _turn_hand(self, seat_round: SeatRound) -> Iterator[Cue]:
+    def _turn_hand_face_up(self, seat_round: SeatRound) -> Iterator[Cue]:
         """Yield the cues that turn a seat's hands face up; surrendered hands stay hidden from other seats."""
         if seat_round.way is not None:
             for n, piece in enumerate(self._list_set_pieces(seat_round.dealt, seat_round.way)):
                 yield Cue("flip", {"hand": seat_round.hand, "index": n, "card": piece})
 
-    def _list_set_pieces(self, dealt_pieces: Sequence[int], way: Way) -> list[str]:
+    def _list_set_pieces(self, dealt_pieces: Sequence[int], way: HandSetting) -> list[str]:
         """Return the names of the cards or tiles of a hand, the low hand first."""
         order = sorted(range(self.PIECES_PER_HAND), key=lambda index: not way[2] >> index & 1)
         return [self.PIECE_NAMES[dealt_pieces[index]] for index in order]
@@ -426,7 +430,7 @@ class TwoHandsRules(PlayerBankRules):
         """Return an empty tuple: these games have no remarks."""
         return ()
 
-    def prove(self, *_: object) -> Chances:
+    def prove(self, *_: object) -> WinPushLoseChances:
         """Compute the exact figures that the definition stores as its proof. It needs the laboratory packages."""
         raise NotImplementedError
 
@@ -443,7 +447,7 @@ class TwoHandsRules(PlayerBankRules):
             STAKE_SPOT, self.definition.stake, self.definition.commission.compute_credits
         )
 
-    def analyse_bank(self, chances: Chances, bets: Mapping[str, int]) -> BetAnalysis:
+    def analyse_bank(self, chances: WinPushLoseChances, bets: Mapping[str, int]) -> BetAnalysis:
         """Return the exact figures of a seat that is the bank, against one opposing stake of the same credits.
 
         ``chances`` are the probabilities of the opposing stake; the bank pays no commission. The seat's other bets are
@@ -451,7 +455,7 @@ class TwoHandsRules(PlayerBankRules):
         """
         bank, cost = bets[BANK_SPOT], sum(bets.values())
         figures = self.build_figures(
-            Chances(win=chances.lose, push=chances.push, lose=chances.win),
+            WinPushLoseChances(win=chances.lose, push=chances.push, lose=chances.win),
             bank,
             spot=BANK_SPOT,
             bet=BANK_SPOT,
@@ -465,7 +469,7 @@ class TwoHandsRules(PlayerBankRules):
         rtp = (figures.mean_credits + cost - bank) / cost
         return BetAnalysis(bet="bets", cost_credits=cost, options={"bets": dict(bets)}, rtp=rtp)
 
-    def analyse_least_bank(self, chances: Chances) -> tuple[BetAnalysis, ...]:
+    def analyse_least_bank(self, chances: WinPushLoseChances) -> tuple[BetAnalysis, ...]:
         """Return the figures of a player who is the bank at its minimum bet; empty if no player can be the bank."""
         rule = self.player_bank
         if rule is None:
@@ -475,7 +479,7 @@ class TwoHandsRules(PlayerBankRules):
         )
 
     def build_figures(
-        self, chances: Chances, stake: int, spot: str = STAKE_SPOT, **more: Json
+        self, chances: WinPushLoseChances, stake: int, spot: str = STAKE_SPOT, **more: Json
     ) -> BetAnalysis:
         """Return the exact figures of a pai gow bet of ``stake`` credits from the probabilities of its results."""
         fee = self.definition.commission.compute_credits(stake) if spot == STAKE_SPOT else 0

@@ -224,10 +224,10 @@ class ReelRules(TablelessRules):
 
     def list_every_level(self) -> tuple[LevelParticipation, ...]:
         """Return each progressive level at each price for which it is played, using the first bet of that price."""
-        return self._every_level
+        return self._every_level_participation
 
     @cached_property
-    def _every_level(self) -> tuple[LevelParticipation, ...]:
+    def _every_level_participation(self) -> tuple[LevelParticipation, ...]:
         """Return each progressive level at each price for which it is played, computed once."""
         level_plays: dict[tuple[str, int], LevelParticipation] = {}
         for mode in self.modes.values():

@@ -88,7 +88,7 @@ def test_what_reasons_say_the_product_has_not_it_has_not():
         ("command aud.t", ["audit"]),
         ("device wheel", ["wheel"]),
         ("literal voucher\\.in", ["voucher.in"]),
-        ("import paytables.keno.paper", ["paytables.keno.paper"]),
+        ("import paytables.keno.printed_ticket", ["paytables.keno.printed_ticket"]),
     ],
 )
 def test_a_check_finds_what_is_there(check, there):

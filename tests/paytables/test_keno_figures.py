@@ -30,7 +30,7 @@ def exact(data, selections, **more):
     """The law the package computes for one draw, as {(credits, levels): probability}."""
     rules = loaded(data).rules
     ticket = rules.build_ticket({"selections": selections, **more})
-    found = win_distribution.draw_distribution(rules.definition, rules.tables, ticket)
+    found = win_distribution.compute_draw_distribution(rules.definition, rules.tables, ticket)
     ids = [p.id for p in rules.definition.progressive]
     return {
         (won, frozenset(name for i, name in enumerate(ids) if levels >> i & 1)): Fraction(n, found.total)
@@ -211,7 +211,7 @@ def test_without_a_distribution_return_and_variance_stay_exact_with_a_note():
     cards = [shuffled.sample(range(1, 81), 6) for _ in range(20)]
     asked = rules.build_ticket({"selections": [{"groups": [c], "stakes": {"6": 1}} for c in cards]})
     with pytest.raises(AnalysisError, match="too costly to compute exactly"):
-        win_distribution.draw_distribution(rules.definition, rules.tables, asked)
+        win_distribution.compute_draw_distribution(rules.definition, rules.tables, asked)
     bet = figures.analyse_ticket(rules.definition, rules.tables, asked, "twenty")
     assert bet.rtp == Fraction(row["rtp_exact"])
     assert bet.distribution is None

@@ -13,15 +13,15 @@ from paytables.keno.claims import (
     PresentedTicket,
     TicketCondition,
     TicketRecord,
-    TicketRefused,
+    TicketRefusedError,
     TicketState,
 )
-from paytables.keno.paper import (
+from paytables.keno.printed_ticket import (
     LINE_LABELS,
     Acknowledgement,
-    NotRecorded,
     PrintedTicket,
     TicketLine,
+    TicketNotIssuedError,
     build_slip,
     compute_control_number,
     is_well_formed_control_number,
@@ -63,11 +63,11 @@ def played(*prizes):
 
 
 def present(record, condition=TicketCondition.INTACT, **says):
-    return PresentedTicket(condition, record.paper.control_number, says)
+    return PresentedTicket(condition, record.printed_ticket.control_number, says)
 
 
 def refused(call, *args, **kwargs):
-    with pytest.raises(TicketRefused) as found:
+    with pytest.raises(TicketRefusedError) as found:
         call(*args, **kwargs)
     return found.value.code
 
@@ -120,17 +120,17 @@ def test_the_slip_states_the_numbers_the_rules_and_the_highest_payment(name):
 def test_a_ticket_without_a_central_record_is_refused():
     given = {"casino": "Mont", "station": "K-07", "claim_place": "cage-1", "key": KEY}
     ticket = RULES.build_ticket(ASKED)
-    with pytest.raises(NotRecorded, match="has not recorded"):
+    with pytest.raises(TicketNotIssuedError, match="has not recorded"):
         issue_ticket(RULES.definition, ticket, None, **given)
     short = Acknowledgement(ticket_number=1, draws=(501, 502), recorded_at=NOON)
-    with pytest.raises(NotRecorded, match="3 draws were bought"):
+    with pytest.raises(TicketNotIssuedError, match="3 draws were bought"):
         issue_ticket(RULES.definition, ticket, short, **given)
     quick = RULES.build_ticket({"selections": [{"groups": [5], "stakes": {"5": 1}}]})
     one = Acknowledgement(ticket_number=1, draws=(501,), recorded_at=NOON)
-    with pytest.raises(NotRecorded, match="no numbers yet"):
+    with pytest.raises(TicketNotIssuedError, match="no numbers yet"):
         issue_ticket(RULES.definition, quick, one, **given)
     bare = RULES.definition.model_copy(update={"terms": None})
-    with pytest.raises(NotRecorded, match="no \\[terms\\]"):
+    with pytest.raises(TicketNotIssuedError, match="no \\[terms\\]"):
         issue_ticket(
             bare, ticket, Acknowledgement(ticket_number=1, draws=(1, 2, 3), recorded_at=NOON), **given
         )
@@ -278,7 +278,7 @@ def test_a_ticket_can_be_cancelled_only_before_its_first_draw():
 
 @pytest.mark.requirement("M-15")
 def test_a_failed_draw_returns_its_stake():
-    record = claims.record_fault(claims.close_ticket_for_draw(paid(), 501), 501, NOON.date())
+    record = claims.record_draw_fault(claims.close_ticket_for_draw(paid(), 501), 501, NOON.date())
     assert refused(claims.settle_ticket_draw, record, 501, 5, NOON.date()) is ClaimRefusal.DRAW_IS_DECIDED
     _, claim = claims.claim_ticket(record, present(record), place="cage-1", at=NOON)
     assert claim.credits == a_paper().cost_a_draw_credits == a_paper().cost_credits // 3
@@ -302,7 +302,7 @@ def test_a_ticket_event_that_the_state_table_lacks_is_refused():
         claims.TicketEvent.CANCEL: lambda r: claims.cancel_ticket(r)[0],
         claims.TicketEvent.CLOSE: lambda r: claims.close_ticket_for_draw(r, 502),
         claims.TicketEvent.SETTLE: lambda r: claims.settle_ticket_draw(r, 501, 5, NOON.date()),
-        claims.TicketEvent.FAULT: lambda r: claims.record_fault(r, 501, NOON.date()),
+        claims.TicketEvent.FAULT: lambda r: claims.record_draw_fault(r, 501, NOON.date()),
         claims.TicketEvent.CLAIM: lambda r: claims.claim_ticket(r, present(r), place="cage-1", at=NOON)[0],
         claims.TicketEvent.EXPIRE: lambda r: claims.expire_ticket(r, date(2030, 1, 1))[0],
     }

@@ -8,7 +8,7 @@ from typing import Final
 from paytables.cards import ACE, RANKS, get_rank, parse_cards
 from paytables.cards.ranking import JOKER_RANK, PAI_GOW_LOW_RANKING, PAI_GOW_RANKING, HandRanking
 from paytables.poker.paigow.schema import HouseWay
-from paytables.poker.two_hands import Way
+from paytables.poker.two_hands import HandSetting
 
 #: Cards of each player.
 CARDS_PER_HAND: Final = 7
@@ -25,7 +25,7 @@ _HIGH_LOW_SPLITS: Final = tuple(
 
 def list_ways(
     dealt_cards: Sequence[int], low: Callable[..., int], high: Callable[..., int]
-) -> tuple[Way, ...]:
+) -> tuple[HandSetting, ...]:
     """Return every way to set seven pai gow poker cards as a low hand of two and a high hand of five.
 
     The high hand is at least equal to the low hand. Ways with the best low hand come first. The function ``low``
@@ -43,12 +43,12 @@ def list_ways(
     return tuple(sorted(ways, key=lambda way: (-way[0], -way[1], way[2])))
 
 
-def list_settings(dealt: Sequence[int]) -> tuple[Way, ...]:
+def list_settings(dealt: Sequence[int]) -> tuple[HandSetting, ...]:
     """Return every legal way to set seven pai gow poker cards as two hands, those with the best low hand first."""
     return list_ways(dealt, LOW_HAND_RANKING.compute_strength, HIGH_HAND_RANKING.compute_strength)
 
 
-def find_sets(ranks: Sequence[int]) -> tuple[str, tuple[int, ...]]:
+def find_equal_rank_sets(ranks: Sequence[int]) -> tuple[str, tuple[int, ...]]:
     """Return the pairs, threes and fours among the ranks of a pai gow poker hand, with the joker as an ace.
 
     The text has the size of each of these sets, and the tuple their ranks, both with the largest set first.
@@ -73,12 +73,12 @@ class HouseWayRules:
             for line in lines
         ]
 
-    def choose_way_by_ranks(self, ranks: Sequence[int], offered: Sequence[Way]) -> Way:
+    def choose_way_by_ranks(self, ranks: Sequence[int], offered: Sequence[HandSetting]) -> HandSetting:
         """Return the way that the house way prescribes for pai gow poker cards of these ranks.
 
         It is one of ``offered``, the possible ways from :func:`list_ways`.
         """
-        shape, sets = find_sets(ranks)
+        shape, sets = find_equal_rank_sets(ranks)
         for shapes, most, least, low, high in self._lines:
             if shapes and shape not in shapes:
                 continue
@@ -89,7 +89,7 @@ class HouseWayRules:
                     return way
         raise AssertionError("the last line of a house way must fit every hand")
 
-    def choose_way(self, dealt_cards: Sequence[int]) -> Way:
+    def choose_way(self, dealt_cards: Sequence[int]) -> HandSetting:
         """Return the way in which the bank sets these seven cards."""
         return self.choose_way_by_ranks([get_rank(card) for card in dealt_cards], list_settings(dealt_cards))
 

@@ -21,16 +21,16 @@ from paytables.poker.paigow.hands import (
     HouseWayRules,
     list_settings,
 )
-from paytables.poker.paigow.schema import PaiGowPokerDefinition, Position, Proof, Remaining
+from paytables.poker.paigow.schema import PaiGowPokerDefinition, PositionBet, Proof, UndealtTotalBets
 from paytables.poker.pays import CATEGORY_NAMES
-from paytables.poker.two_hands import PLAYER_STAKE_SPOT, SeatRound, TwoHandsRules, Way
+from paytables.poker.two_hands import PLAYER_STAKE_SPOT, HandSetting, SeatRound, TwoHandsRules
 from paytables.wording import format_count
 
 #: Number of positions with cards: six players and the bank (ss.42, 48.1). Seven cards each leave four of the
 #: 53.
-POSITIONS_DEALT: Final = 7
+DEALT_POSITION_COUNT: Final = 7
 #: Cards that remain after the deal.
-REMAINING_CARDS: Final = 4
+UNDEALT_CARD_COUNT: Final = 4
 #: The name of the strategy of the stated figures.
 ADVISED_STRATEGY_TEXT: Final = (
     "set as the machine advises and the bank sets its own; set best, it returns more"
@@ -67,15 +67,15 @@ class PaiGowPokerRules(TwoHandsRules):
         """Return the house way: how the bank must divide its seven cards. It is built once."""
         return HouseWayRules(self.definition.house)
 
-    def list_settings(self, dealt: Sequence[int]) -> tuple[Way, ...]:
+    def list_settings(self, dealt: Sequence[int]) -> tuple[HandSetting, ...]:
         """Return every legal way to set seven cards as two hands, those with the best low hand first."""
         return list_settings(dealt)
 
-    def find_house_way(self, dealt: Sequence[int]) -> Way:
+    def find_house_way(self, dealt: Sequence[int]) -> HandSetting:
         """Return the way in which the bank sets these seven cards."""
         return self._house_way_rules.choose_way(dealt)
 
-    def describe_setting(self, way: Way) -> dict[str, str]:
+    def describe_setting(self, way: HandSetting) -> dict[str, str]:
         """Return the combinations of the low and the high hand as text, by language."""
         return {
             code: f"{_describe_hand(way[0], LOW_HAND_RANKING, n)} / {_describe_hand(way[1], HIGH_HAND_RANKING, n)}"
@@ -91,12 +91,12 @@ class PaiGowPokerRules(TwoHandsRules):
     @cached_property
     def _position_by_spot(self) -> dict[str, int]:
         """Return the position number of each side bet on the position dealt first; the keys are the spots."""
-        numbers = range(1, POSITIONS_DEALT + 1) if self.definition.position else ()
+        numbers = range(1, DEALT_POSITION_COUNT + 1) if self.definition.position else ()
         return {f"position-{n}": n for n in numbers}
 
     def list_side_bet_spots(self) -> tuple[Spot, ...]:
         """Return the betting spots of the side bets on the undealt cards' total and on the position dealt first."""
-        side_bets: list[tuple[str, str, dict[str, str], Odds, Remaining | Position]] = []
+        side_bets: list[tuple[str, str, dict[str, str], Odds, UndealtTotalBets | PositionBet]] = []
         if (remaining := self.definition.remaining) is not None:
             side_bets += [
                 (id_, "remaining", names, odds, remaining)
@@ -154,7 +154,7 @@ class PaiGowPokerRules(TwoHandsRules):
         """Draw which position gets the first cards, and settle the side bets on it."""
         if self.definition.position is None:
             return
-        first = 1 + draw.draw_below(POSITIONS_DEALT, "first position")
+        first = 1 + draw.draw_below(DEALT_POSITION_COUNT, "first position")
         yield Cue("position", {"number": first})
         for seat_round in seat_rounds:
             for name, number in self._position_by_spot.items():
@@ -169,9 +169,9 @@ class PaiGowPokerRules(TwoHandsRules):
         if not any(name in seat_round.bets for seat_round in seat_rounds for name in self._remaining_bets):
             return
         total = 0
-        for n in range(REMAINING_CARDS):
+        for n in range(UNDEALT_CARD_COUNT):
             card = deal_one(draw, undealt, f"remaining card {n + 1}")
-            total += self.count_value(card)
+            total += self.get_undealt_points(card)
             yield Cue("deal", {"hand": "remaining", "card": format_card(card), "total": total})
         won = self._name_total_result(total)
         for seat_round in seat_rounds:
@@ -185,7 +185,7 @@ class PaiGowPokerRules(TwoHandsRules):
         mark = self.definition.remaining.total
         return "under" if total < mark else "over" if total > mark else "exactly"
 
-    def count_value(self, card: int) -> int:
+    def get_undealt_points(self, card: int) -> int:
         """Return how many points a card adds to the total of the undealt cards."""
         bets = self.definition.remaining
         assert bets is not None
@@ -219,7 +219,7 @@ class PaiGowPokerRules(TwoHandsRules):
         last = {
             "id": "remaining",
             "names": names,
-            "cards": REMAINING_CARDS,
+            "cards": UNDEALT_CARD_COUNT,
             "with": list(self._remaining_bets),
         }
         bank, *other_hands = super().list_named_hands()
@@ -308,23 +308,23 @@ class PaiGowPokerRules(TwoHandsRules):
     def _find_win_chance(self, spot: str) -> Fraction:
         """Return the probability that the side bet on ``spot`` wins."""
         if spot in self._position_by_spot:
-            return Fraction(1, POSITIONS_DEALT)
+            return Fraction(1, DEALT_POSITION_COUNT)
         return self._total_chances[spot]
 
     @cached_property
     def _total_chances(self) -> dict[str, Fraction]:
         """Return the probability that the four undealt cards total under, over or exactly the number of the bet."""
         counts = Counter({(0, 0): 1})
-        for worth in map(self.count_value, range(JOKER + 1)):
+        for worth in map(self.get_undealt_points, range(JOKER + 1)):
             for (n, total), ways in list(counts.items()):
-                if n < REMAINING_CARDS:
+                if n < UNDEALT_CARD_COUNT:
                     counts[n + 1, total + worth] += ways
         ways_by_result = Counter[str]()
         for (n, total), ways in counts.items():
-            if n == REMAINING_CARDS:
+            if n == UNDEALT_CARD_COUNT:
                 ways_by_result[self._name_total_result(total)] += ways
         return {
-            name: Fraction(ways_by_result[name], comb(JOKER + 1, REMAINING_CARDS))
+            name: Fraction(ways_by_result[name], comb(JOKER + 1, UNDEALT_CARD_COUNT))
             for name in self._remaining_bets
         }
 

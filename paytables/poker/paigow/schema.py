@@ -7,11 +7,11 @@ from pydantic import Field, StringConstraints, model_validator
 from paytables.cards import RANKS, parse_cards
 from paytables.definition import NaturalInt, StrictTable
 from paytables.layout import Limits, Odds, WrittenOdds
-from paytables.poker.two_hands import Chances, TwoHandsDefinition
+from paytables.poker.two_hands import TwoHandsDefinition, WinPushLoseChances
 
 #: The sizes of the sets (equal ranks) among seven cards, the largest first, the joker an ace: two pairs are
 #: ``2-2``.
-Shape = Literal["", "2", "2-2", "2-2-2", "3", "3-2", "3-2-2", "3-3", "4", "4-2", "4-3", "5", "5-2"]
+SetSizes = Literal["", "2", "2-2", "2-2-2", "3", "3-2", "3-2-2", "3-3", "4", "4-2", "4-3", "5", "5-2"]
 #: Ranks of the sets of a hand, as letters.
 Ranks = Annotated[str, StringConstraints(pattern=f"^[{RANKS}]{{1,3}}$")]
 
@@ -23,7 +23,7 @@ class HouseWay(StrictTable):
     it allows, the one with the best low hand is chosen.
     """
 
-    shapes: tuple[Shape, ...] = ()
+    shapes: tuple[SetSizes, ...] = ()
     """The combinations of pairs, threes and fours to which the line applies; empty: to any cards."""
     most: Ranks | None = None
     """The highest rank that each pair, three or four may have, in the order of the shape; None: any."""
@@ -43,7 +43,7 @@ class HouseWay(StrictTable):
         return self
 
 
-class Remaining(StrictTable):
+class UndealtTotalBets(StrictTable):
     """Side bets of pai gow poker on the total of the undealt cards (s.48), with the points that each card counts."""
 
     total: NaturalInt = 26
@@ -75,7 +75,7 @@ class Remaining(StrictTable):
         }
 
 
-class Position(StrictTable):
+class PositionBet(StrictTable):
     """Pai gow poker side bets on the position that gets the first cards, if a random number determines it (s.48.1)."""
 
     limits: Limits = Limits(least=2, most=200, step=2)
@@ -85,10 +85,10 @@ class Position(StrictTable):
     """The odds of the bet."""
 
 
-class Proof(Chances):
+class Proof(WinPushLoseChances):
     """Exact figures of a pai gow poker game: the probabilities if the player sets cards as the bank does."""
 
-    best: Chances
+    best: WinPushLoseChances
     """The probabilities if the player sets every hand in the best way."""
 
 
@@ -97,9 +97,9 @@ class PaiGowPokerDefinition(TwoHandsDefinition):
 
     house: Annotated[tuple[HouseWay, ...], Field(min_length=1)]
     """The house way: how the bank must divide its seven cards. The first line that fits the cards applies."""
-    remaining: Remaining | None = None
+    remaining: UndealtTotalBets | None = None
     """The side bets on the total of the undealt cards; None: not offered."""
-    position: Position | None = None
+    position: PositionBet | None = None
     """The side bets on the position that gets the first cards; None: not offered."""
     proved: Proof | None = Field(None, description="as `python -m tools.dev prove` says")
     """The stored exact figures, or None."""

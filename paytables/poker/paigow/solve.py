@@ -46,7 +46,7 @@ from paytables.poker.paigow.kernels import (
 )
 from paytables.poker.paigow.schema import PaiGowPokerDefinition, Proof
 from paytables.poker.proof import format_exact
-from paytables.poker.two_hands import Chances, Way
+from paytables.poker.two_hands import HandSetting, WinPushLoseChances
 
 if TYPE_CHECKING:
     from typing import TypeAlias
@@ -74,7 +74,7 @@ class RankPatterns:
     """The number of cards of each rank, by row; the last column is the joker."""
     bank_hands: Ints
     """The strengths of the low and the high hand that the bank makes of these ranks, by row."""
-    offered_ways: list[list[Way]]
+    offered_ways: list[list[HandSetting]]
     """The ways in which a player may set cards of these ranks, by row; the bank's way is first."""
     row_by_counts: dict[tuple[int, ...], int]
 
@@ -96,11 +96,11 @@ class FlushPatterns:
     """The strengths of the low and the high hand as the bank sets these cards."""
     flushless_bank_hands: Ints
     """The strengths of the low and the high hand as the bank would set the cards if flushes did not count."""
-    offered_ways: list[list[Way]] = field(repr=False)
+    offered_ways: list[list[HandSetting]] = field(repr=False)
     """The ways in which a player may set the cards; the bank's way is first."""
 
 
-def list_unsurpassed_ways(offered: Sequence[Way], house: Way) -> list[Way]:
+def list_unsurpassed_ways(offered: Sequence[HandSetting], house: HandSetting) -> list[HandSetting]:
     """Return ``house`` (the bank's way to set the cards), then the ways that no other way beats in both hands.
 
     ``offered`` are all possible ways, those with the best low hand first.
@@ -183,16 +183,18 @@ class PairCounts:
     house: tuple[int, int]
     """The numbers of pairs won and lost by a player who sets cards as the bank does."""
 
-    def compute_chances(self, wins_losses: tuple[int, int]) -> Chances:
+    def compute_chances(self, wins_losses: tuple[int, int]) -> WinPushLoseChances:
         """Return the probabilities of a win, push and loss from the numbers of pairs won and lost."""
         win, lose = (Fraction(cases, self.pairs) for cases in wins_losses)
-        return Chances(win=format_exact(win), push=format_exact(1 - win - lose), lose=format_exact(lose))
+        return WinPushLoseChances(
+            win=format_exact(win), push=format_exact(1 - win - lose), lose=format_exact(lose)
+        )
 
 
 def solve(definition: PaiGowPokerDefinition, *how: Json) -> Proof:
     """Return the exact figures of a game: for cards set as the bank sets them, and for the best settings."""
     stake = definition.commission.of
-    counts = count(
+    counts = count_wins_and_losses(
         HouseWayRules(definition.house),
         stake - definition.commission.compute_credits(stake),
         stake,
@@ -204,7 +206,7 @@ def solve(definition: PaiGowPokerDefinition, *how: Json) -> Proof:
     )
 
 
-def count(
+def count_wins_and_losses(
     house: HouseWayRules,
     win: int,
     lose: int,

@@ -28,7 +28,7 @@ HALF_POT: Final = "half-pot"
 #: Option: bet or raise the pot.
 POT: Final = "pot"
 #: Option: bet or raise the most that is allowed.
-MOST: Final = "most"
+MAX_BET: Final = "most"
 #: Option: bet all table stakes.
 ALL_IN: Final = "all-in"
 
@@ -37,7 +37,7 @@ LimitKind = Literal["fixed", "spread", "pot", "none"]
 
 
 @dataclass(frozen=True, slots=True)
-class Sizes:
+class BetSizes:
     """The permitted sizes of bets and raises in one betting round, in credits."""
 
     kind: LimitKind
@@ -59,7 +59,7 @@ class Player:
     """The table stakes that the player has not bet, in credits."""
     round_bet: int = 0
     """The credits bet in the current betting round."""
-    total: int = 0
+    total_bet: int = 0
     """The credits that the player has bet in the whole game, antes and blinds included."""
     is_folded: bool = False
     """Whether the player has folded."""
@@ -80,13 +80,13 @@ class Betting:
 
     players: Sequence[Player]
     """The players, the first seat left of the button first."""
-    sizes: Sizes
+    sizes: BetSizes
     """The permitted sizes of bets and raises in the current betting round."""
-    level: int = 0
+    call_level_credits: int = 0
     """The credits that a player must have bet in this betting round to stay in the game."""
     last_raise: int = 0
     """The size of the last full bet or raise: the next one is at least as large."""
-    raises: int = 0
+    raise_count: int = 0
     """The number of bets and raises in this betting round."""
     last_bettor: int | None = None
     """The seat of the player who made the last bet of the game (s. 67.102)."""
@@ -102,7 +102,7 @@ class Betting:
     @property
     def pot(self) -> int:
         """Return all credits bet in the game so far."""
-        return sum(player.total for player in self.players)
+        return sum(player.total_bet for player in self.players)
 
     def find_next_player(self) -> Player | None:
         """Return the player whose turn it is, or None if the betting round is over."""
@@ -113,7 +113,9 @@ class Betting:
             player = self.players[(self.turn + n) % len(self.players)]
             if player.is_folded or not player.unbet_credits:
                 continue
-            if player.round_bet < self.level or (not player.has_acted and self._can_others_bet(player)):
+            if player.round_bet < self.call_level_credits or (
+                not player.has_acted and self._can_others_bet(player)
+            ):
                 return player
         return None
 
@@ -122,13 +124,13 @@ class Betting:
         return any(other.unbet_credits for other in self.unfolded_players if other is not player)
 
     # ------------------------------------------------------------------ forced bets, betting rounds
-    def start_round(self, sizes: Sizes, first: int) -> None:
+    def start_round(self, sizes: BetSizes, first: int) -> None:
         """Start a betting round with bets of these ``sizes``; ``first`` is the index of the player to act first.
 
         If that player cannot act, the turn goes to the next one who can.
         """
         self.sizes, self.turn = sizes, first
-        self.level, self.last_raise, self.raises = 0, sizes.least, 0
+        self.call_level_credits, self.last_raise, self.raise_count = 0, sizes.least, 0
         for player in self.players:
             player.round_bet, player.has_acted, player.may_raise = 0, False, True
 
@@ -137,7 +139,7 @@ class Betting:
         for player in self.players:
             ante = min(credits_, player.unbet_credits)
             player.unbet_credits -= ante
-            player.total += ante
+            player.total_bet += ante
 
     def post_forced_bet(self, index: int, credits_: int) -> None:
         """Take a blind or forced bet from a player.
@@ -145,7 +147,7 @@ class Betting:
         The others must call the full bet even if the player has less.
         """
         self._bet_credits(self.players[index], min(credits_, self.players[index].unbet_credits))
-        self.level = max(self.level, credits_)
+        self.call_level_credits = max(self.call_level_credits, credits_)
         self.last_bettor = self.players[index].seat
 
     # ------------------------------------------------------------------ what a player may do
@@ -154,9 +156,9 @@ class Betting:
 
         The first option costs nothing: to check if there is nothing to call, otherwise to fold.
         """
-        owed_credits = self.level - player.round_bet
+        owed_credits = self.call_level_credits - player.round_bet
         options = {FOLD: 0, CALL: min(owed_credits, player.unbet_credits)} if owed_credits else {CHECK: 0}
-        is_capped = self.sizes.raises_max is not None and self.raises >= self.sizes.raises_max
+        is_capped = self.sizes.raises_max is not None and self.raise_count >= self.sizes.raises_max
         if (
             player.unbet_credits > owed_credits
             and player.may_raise
@@ -172,11 +174,11 @@ class Betting:
         ``owed_credits`` is the amount needed to call. If two sizes lead to the same amount, only one option is offered.
         """
         sizes, pot, least = self.sizes, self.pot + owed_credits, self._find_least_raise()
-        by_size = {least: BET if not self.level else RAISE}
+        by_size = {least: BET if not self.call_level_credits else RAISE}
         most = least
         if sizes.kind == "spread":
             most = max(least, sizes.most or least)
-            by_size.setdefault(most, MOST)
+            by_size.setdefault(most, MAX_BET)
         elif sizes.kind in {"pot", "none"}:
             for size, name in ((-(-pot // 2), HALF_POT), (pot, POT)):
                 if size > least:
@@ -191,27 +193,27 @@ class Betting:
     def _find_least_raise(self) -> int:
         """Return the smallest amount, in credits, by which a bet or raise must exceed the current bet."""
         if self.sizes.kind == "fixed":
-            return self.sizes.least - self.level % self.sizes.least
+            return self.sizes.least - self.call_level_credits % self.sizes.least
         return max(self.last_raise, self.sizes.least)
 
     # ------------------------------------------------------------------ what a player does
-    def act(self, player: Player, option: str) -> int:
+    def apply_option(self, player: Player, option: str) -> int:
         """Carry out a player's option, one of those in :meth:`list_options`; return the credits put into the pot."""
         credits_, least = self.list_options(player)[option], self._find_least_raise()
         player.has_acted, player.may_raise = True, False
         player.is_folded = option == FOLD
         self._bet_credits(player, credits_)
         self.turn = (self.players.index(player) + 1) % len(self.players)
-        raised = player.round_bet - self.level
+        raised = player.round_bet - self.call_level_credits
         if raised > 0:
-            self.level, self.last_bettor = player.round_bet, player.seat
+            self.call_level_credits, self.last_bettor = player.round_bet, player.seat
             if raised >= least:
-                self._open_again(player, raised)
+                self._reopen_raising(player, raised)
         return credits_
 
-    def _open_again(self, player: Player, raised: int) -> None:
+    def _reopen_raising(self, player: Player, raised: int) -> None:
         """Let every other player raise again, because ``player`` made a full bet or raise of ``raised`` credits."""
-        self.last_raise, self.raises = raised, self.raises + 1
+        self.last_raise, self.raise_count = raised, self.raise_count + 1
         for other in self.players:
             if other is not player:
                 other.may_raise, other.has_acted = True, False
@@ -220,12 +222,12 @@ class Betting:
         """Move credits of a player from the table stakes into the pot."""
         player.unbet_credits -= credits_
         player.round_bet += credits_
-        player.total += credits_
+        player.total_bet += credits_
 
-    def return_uncalled(self) -> tuple[int, int]:
+    def return_uncalled_bet(self) -> tuple[int, int]:
         """Refund the part of the last bet that no player has called; return the bettor's seat and the credits."""
-        *_, second, first = sorted(self.players, key=lambda player: player.total)
-        uncalled = first.total - second.total
-        first.total -= uncalled
+        *_, second, first = sorted(self.players, key=lambda player: player.total_bet)
+        uncalled = first.total_bet - second.total_bet
+        first.total_bet -= uncalled
         first.unbet_credits += uncalled
         return first.seat, uncalled

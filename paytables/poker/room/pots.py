@@ -114,11 +114,11 @@ def settle_stack(bet: Bet, player: Player, award: PotShare | None) -> Iterator[S
             staked_credits=player.unbet_credits,
             seat=bet.seat,
         )
-    if not player.total:
+    if not player.total_bet:
         return
     if award is None:
-        played_bet = Bet(bet.spot, player.total, bet.seat)
+        played_bet = Bet(bet.spot, player.total_bet, bet.seat)
         yield settle_bet(played_bet, None, "folded" if player.is_folded else "")
         return
     detail = {"commission": award.commission} if award.commission else {}
-    yield Settlement("won", award.credits, detail, bet.spot, player.total, bet.seat)
+    yield Settlement("won", award.credits, detail, bet.spot, player.total_bet, bet.seat)

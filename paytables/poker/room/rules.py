@@ -59,9 +59,9 @@ BOARD_HAND_ID: Final = "board"
 #: The board's names, by language.
 _BOARD_NAMES: Final[Mapping[str, str]] = {"en": "Board", "fr": "Tableau"}
 #: The names of the place of the pot in a game without cards for all, by language.
-_POT_NAMES: Final[Mapping[str, str]] = {"en": "Pot", "fr": "Cagnotte"}
+_SINGLE_POT_NAMES: Final[Mapping[str, str]] = {"en": "Pot", "fr": "Cagnotte"}
 #: The names of the place of several pots, by language.
-_POTS_NAMES: Final[Mapping[str, str]] = {"en": "Pots", "fr": "Cagnottes"}
+_SEVERAL_POTS_NAMES: Final[Mapping[str, str]] = {"en": "Pots", "fr": "Cagnottes"}
 #: The least number of players of a game.
 PLAYERS_MIN: Final = 2
 #: The ranking of hands.
@@ -73,7 +73,7 @@ _ALL_IN_TEXT: Final[Mapping[str, str]] = {"en": "All in", "fr": "Tout en jeu"}
 
 
 @dataclass(slots=True)
-class _Hands:
+class _SeatHandsView:
     """The cards and bets of one poker room game as one seat sees them on its screen."""
 
     betting: Betting
@@ -131,13 +131,17 @@ class _Hands:
         """Return the pot as the screen shows it; with a player all in, also the main pot and each side pot."""
         players, pot = self.betting.players, self.betting.pot
         pots, level_below = [], 0
-        for level in sorted({player.total for player in self.betting.unfolded_players if player.is_all_in}):
-            pots.append(sum(min(player.total, level) - min(player.total, level_below) for player in players))
+        for level in sorted(
+            {player.total_bet for player in self.betting.unfolded_players if player.is_all_in}
+        ):
+            pots.append(
+                sum(min(player.total_bet, level) - min(player.total_bet, level_below) for player in players)
+            )
             level_below = level
         pots += [pot - sum(pots)] if sum(pots) < pot else []
         if len(pots) < 2:
-            return {"says": dict(_POT_NAMES), "staked": pot}
-        return {"says": dict(_POTS_NAMES), "staked": pot, "pots": pots}
+            return {"says": dict(_SINGLE_POT_NAMES), "staked": pot}
+        return {"says": dict(_SEVERAL_POTS_NAMES), "staked": pot, "pots": pots}
 
     def _describe_hand(self, player: Player) -> dict[str, object]:
         """Return a seat's hand as the screen shows it."""
@@ -146,7 +150,7 @@ class _Hands:
             "id": format_hand_id(seat),
             "cards": self._list_seen_cards(seat),
             **({"says": dict(hand_text)} if hand_text else {}),
-            **({} if self.is_settled else {"staked": player.total, "left": player.unbet_credits}),
+            **({} if self.is_settled else {"staked": player.total_bet, "left": player.unbet_credits}),
             **({"received": self.awards[seat]} if seat in self.awards else {}),
             **({"became": ["folded"]} if player.is_folded else {}),
             **describe_owner(seat, self.viewer),
@@ -250,7 +254,7 @@ class RoomRules(SeatedRules):
         count = self.definition.board_count
         board = {
             "id": BOARD_HAND_ID,
-            "names": dict(_BOARD_NAMES if count else _POT_NAMES),
+            "names": dict(_BOARD_NAMES if count else _SINGLE_POT_NAMES),
             "cards": count or 1,
         }
         hands = list_seat_hands(self.definition.table.seats, cards=self.definition.hole_count)
@@ -272,10 +276,10 @@ class RoomRules(SeatedRules):
         """
         combined = super().combine_seat_wagers(wager, seat, others)
         if others:
-            self._find_order((*combined.bets, *combined.bets_of_other_seats))
+            self._sort_by_action_order((*combined.bets, *combined.bets_of_other_seats))
         return combined
 
-    def _find_order(self, bets: Sequence[Bet]) -> list[Bet]:
+    def _sort_by_action_order(self, bets: Sequence[Bet]) -> list[Bet]:
         """Return the bets in the order in which their seats act: first the seat left of the button, last the button.
 
         Raises WagerError if there are too few players.
@@ -296,15 +300,15 @@ class RoomRules(SeatedRules):
 
         Raises WagerError if there are too few players.
         """
-        order = self._find_order(bets)
+        order = self._sort_by_action_order(bets)
         players = [Player(bet.seat, bet.credits) for bet in order]
-        betting, button = Betting(players, self.definition.find_sizes(0)), players[-1].seat
-        hands = _Hands(betting, button, viewer, {player.seat: [] for player in players})
+        betting, button = Betting(players, self.definition.find_bet_sizes(0)), players[-1].seat
+        hands = _SeatHandsView(betting, button, viewer, {player.seat: [] for player in players})
         if not (yield from ask_whether_all_staked(hands.to_json(), viewer)):
             yield from (settle_push(bet, NOT_PLAYED_SETTLEMENT) for bet in order)
             return Outcome(display=hands.to_json(), table={BUTTON_KEY: self.button})
         rounds = yield from self._play_betting_rounds(hands, draw)
-        betting.return_uncalled()
+        betting.return_uncalled_bet()
         strengths = self._rank_hands(hands)
         if len(strengths) > 1:
             for seat in _list_showdown_seats(betting, strengths):
@@ -318,13 +322,15 @@ class RoomRules(SeatedRules):
         display = hands.to_json() | {"pot": betting.pot, "commission": commission}
         return Outcome(display=display, table={BUTTON_KEY: (button + 1) % self.definition.table.seats})
 
-    def _play_betting_rounds(self, hands: _Hands, draw: DrawSource) -> Generator[Step, Choice | None, int]:
+    def _play_betting_rounds(
+        self, hands: _SeatHandsView, draw: DrawSource
+    ) -> Generator[Step, Choice | None, int]:
         """Take the forced bets, then deal cards and take bets in turn until the showdown or one player is left.
 
         Return the number of betting rounds for which cards were dealt.
         """
         betting, shoe = hands.betting, Shoe.from_decks(1)
-        betting.start_round(self.definition.find_sizes(0), 0)
+        betting.start_round(self.definition.find_bet_sizes(0), 0)
         betting.post_ante(self.definition.forced.ante)
         self._post_blinds(betting)
         for number, deal in enumerate(self.definition.deal):
@@ -336,12 +342,12 @@ class RoomRules(SeatedRules):
             for _ in range(deal.board):
                 yield hands.deal_board(shoe, draw)
             if number:
-                betting.start_round(self.definition.find_sizes(number), self._find_first(hands))
+                betting.start_round(self.definition.find_bet_sizes(number), self._find_first_to_act(hands))
             else:
                 self._post_bring_in(hands)
             while (player_number := betting.find_next_player()) is not None:
                 decision = self._build_decision(betting, player_number, hands)
-                betting.act(player_number, str(decision.check((yield decision))))
+                betting.apply_option(player_number, str(decision.check((yield decision))))
         return len(self.definition.deal)
 
     def _post_blinds(self, betting: Betting) -> None:
@@ -358,7 +364,7 @@ class RoomRules(SeatedRules):
         betting.post_forced_bet(big_blind, forced.big)
         betting.turn = (big_blind + 1) % count
 
-    def _post_bring_in(self, hands: _Hands) -> None:
+    def _post_bring_in(self, hands: _SeatHandsView) -> None:
         """Take the bring-in, if the game has one, from the lowest face-up card; the player after it acts first."""
         forced, players = self.definition.forced, hands.betting.players
         if forced.bring_in is None:
@@ -367,7 +373,7 @@ class RoomRules(SeatedRules):
         hands.betting.post_forced_bet(lowest, forced.bring_in)
         hands.betting.turn = (lowest + 1) % len(players)
 
-    def _find_first(self, hands: _Hands) -> int:
+    def _find_first_to_act(self, hands: _SeatHandsView) -> int:
         """Return the index of the player who acts first in a betting round.
 
         In a game with a bring-in it is the player with the highest face-up cards, otherwise the first left of
@@ -385,20 +391,20 @@ class RoomRules(SeatedRules):
         }
         return max(card_by_player, key=lambda n: (card_by_player[n], -n))
 
-    def _build_decision(self, betting: Betting, player: Player, hands: _Hands) -> Decision:
+    def _build_decision(self, betting: Betting, player: Player, hands: _SeatHandsView) -> Decision:
         """Return the decision of the player whose turn it is."""
         options = betting.list_options(player)
         prompt = {
             **hands.to_json(),
             "spot": STACK_SPOT,
             "hand": format_hand_id(player.seat),
-            "staked": player.total,
+            "staked": player.total_bet,
             "costs": {option: credits_ for option, credits_ in options.items() if credits_},
             "reference": CHECK if CHECK in options else CALL,
         }
         return Decision("betting", tuple(options), prompt, seat=player.seat)
 
-    def _rank_hands(self, hands: _Hands) -> dict[int, int]:
+    def _rank_hands(self, hands: _SeatHandsView) -> dict[int, int]:
         """Return the strength of each hand in the showdown, by seat.
 
         If all players but one have folded, the last one gets strength 0, as no hand is shown.
@@ -424,7 +430,7 @@ class RoomRules(SeatedRules):
 
         The commission is deducted if the game reached the first betting round for which a commission is due.
         """
-        totals = {player.seat: player.total for player in betting.players}
+        totals = {player.seat: player.total_bet for player in betting.players}
         pots = build_pots(totals, [player.seat for player in betting.unfolded_players])
         is_due = rounds >= self.definition.commission.from_round
         return self.definition.commission_rules.deduct_commission(pots) if is_due else pots

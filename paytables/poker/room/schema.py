@@ -10,7 +10,7 @@ from paytables.contract import TimeToAct
 from paytables.definition import NaturalInt, PositiveInt, StrictTable, Text
 from paytables.layout import Limits, TableDefinition
 from paytables.poker.pays import CATEGORY_NAMES
-from paytables.poker.room.betting import LimitKind, Sizes
+from paytables.poker.room.betting import BetSizes, LimitKind
 from paytables.poker.room.pots import CommissionRules
 from paytables.wording import format_count
 
@@ -47,7 +47,7 @@ class Stack(StrictTable):
     """The smallest and the largest table stakes."""
 
 
-class Forced(StrictTable):
+class ForcedBets(StrictTable):
     """The forced bets (``[forced]``, s. 67.88, 9 to 11): an ante from all players, and blinds or a bring-in.
 
     The two seats left of the button pay the blinds. The player with the lowest face-up card pays the bring-in.
@@ -109,7 +109,7 @@ class Commission(StrictTable):
     """The number of the betting round that a game must reach for a commission to be due."""
 
 
-class TimeTerms(StrictTable):
+class TimeChargeTerms(StrictTable):
     """The charge for the time played (``[time_charge]``, s. 67.108), which each player pays for every period."""
 
     credits: PositiveInt
@@ -118,7 +118,7 @@ class TimeTerms(StrictTable):
     """The length of the period, in minutes."""
 
 
-class ActTerms(StrictTable):
+class TimeToActTerms(StrictTable):
     """The time to act (``[time_to_act]``): seconds for each decision, and a time bank for longer decisions."""
 
     seconds: Annotated[int, Field(strict=True, ge=ACT_SECONDS_MIN, le=ACT_SECONDS_MAX)]
@@ -138,18 +138,18 @@ class RoomDefinition(TableDefinition):
     """The number of hole cards that every hand must use; None: the best of all cards count."""
     stack: Stack
     """The table stakes that a player may bring into a game."""
-    forced: Forced
+    forced: ForcedBets
     """The forced bets: an ante, and blinds or a bring-in."""
     limit: BetLimit
     """The limit of bets and raises."""
     commission: Commission
     """The commission on each pot."""
-    time_charge: TimeTerms | None = Field(
+    time_charge: TimeChargeTerms | None = Field(
         default=None, description="what each player pays for the time played; absent: nothing"
     )
     """What each player pays for the time played; None: nothing."""
 
-    time_to_act: ActTerms | None = Field(
+    time_to_act: TimeToActTerms | None = Field(
         default=None, description=f"the time for a decision; absent: {TimeToAct().seconds} s and no time bank"
     )
     """The time for a decision; None: the usual time and no time bank."""
@@ -226,12 +226,12 @@ class RoomDefinition(TableDefinition):
         """Return the commission on a game's pots."""
         return CommissionRules(self.commission.percent, self.commission.most)
 
-    def find_sizes(self, number: int) -> Sizes:
+    def find_bet_sizes(self, number: int) -> BetSizes:
         """Return the permitted sizes of bets and raises in betting round ``number``; the first round is 0."""
         limit = self.limit
         least = limit.bets[number] if limit.bets else self.forced.level
         most = least if limit.kind == "fixed" else limit.most
-        return Sizes(limit.kind, least, most, limit.raises)
+        return BetSizes(limit.kind, least, most, limit.raises)
 
     def format_terms(self) -> Mapping[str, str]:
         """Return, by language, the text that says what the table stakes can win: the pots less the commission."""
@@ -272,7 +272,7 @@ def _format_rows(data: RoomDefinition, code: str) -> Sequence[str]:
     )
 
 
-def _format_time_to_act(terms: ActTerms, code: str) -> str:
+def _format_time_to_act(terms: TimeToActTerms, code: str) -> str:
     """Return the sentence on the time for a decision and the time bank."""
     if code == "fr":
         bank = f" ; de plus, une réserve de {terms.bank_seconds} s par joueur" if terms.bank_seconds else ""
@@ -283,7 +283,7 @@ def _format_time_to_act(terms: ActTerms, code: str) -> str:
     return f"Time for each decision: {terms.seconds} s{bank}"
 
 
-def _format_time_charge(charge: TimeTerms, code: str) -> str:
+def _format_time_charge(charge: TimeChargeTerms, code: str) -> str:
     """Return the sentence on the charge for the time played."""
     if code == "fr":
         noun = "crédit" if charge.credits == 1 else "crédits"
@@ -297,7 +297,7 @@ def _format_time_charge(charge: TimeTerms, code: str) -> str:
     )
 
 
-def _format_forced_bets(forced: Forced, code: str) -> str:
+def _format_forced_bets(forced: ForcedBets, code: str) -> str:
     """Return the forced bets as text, in credits."""
     if code == "fr":
         ante = f"mise initiale {forced.ante}, " if forced.ante else ""

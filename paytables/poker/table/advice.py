@@ -14,13 +14,13 @@ from typing import Final
 
 from paytables.cards import Card, build_deck, get_rank, get_suit, parse_cards
 from paytables.cards.ranking import HandRanking
-from paytables.poker.pays import find_row
+from paytables.poker.pays import find_pay_row
 from paytables.poker.policy import find_shared_cards_answer, look_up_option, unpack_policy
 from paytables.poker.table.bets import MAIN_BET
-from paytables.poker.table.schema import Option, PokerDefinition, RoundStep, Stake, Standing
+from paytables.poker.table.schema import BetSpot, DecisionOption, HandComparison, PokerDefinition, RoundStep
 
 #: Maximum number of completions of a hand to count while a player waits.
-WAYS_MAX: Final = 2_000
+COMPLETIONS_MAX: Final = 2_000
 #: Maximum number of boards for which all of the bank's hands are counted: one card is to come.
 BOARDS_MAX: Final = 50
 #: The net of each result of an even-money bet.
@@ -59,10 +59,10 @@ class BestAnswerAdvice:
             for name in (MAIN_BET, *(option.spot for option in step.option if option.back is not None))
             if name in definition.proved and definition.proved[name].policy is not None
         ]
-        if duel is not None and self._board_cards:
-            missing_cards = self._board_cards - len(board)
+        if duel is not None and self._board_card_count:
+            missing_cards = self._board_card_count - len(board)
             if comb(52 - len(hole_cards) - len(board), missing_cards) <= BOARDS_MAX:
-                return self._work_out_answer(step, bets, hole_cards, board)
+                return self._find_answer_with_board(step, bets, hole_cards, board)
             return (
                 step.option[
                     find_shared_cards_answer(unpack_policy(str(proofs[0].policy)), hole_cards, board)
@@ -75,14 +75,14 @@ class BestAnswerAdvice:
             return step.option[
                 look_up_option(unpack_policy(str(proofs[0].policy)), known_cards, next(iter(bank), None))
             ].id
-        return self._answer_to_take_back(step, hole_cards, board)
+        return self._find_withdrawal_answer(step, hole_cards, board)
 
     @property
-    def _board_cards(self) -> int:
+    def _board_card_count(self) -> int:
         """Return the number of cards on the shared board at the end of a round."""
         return sum(step.deal.board for step in self.definition.step if step.deal is not None)
 
-    def _answer_to_take_back(
+    def _find_withdrawal_answer(
         self, step: RoundStep, hole_cards: Sequence[Card], board: Sequence[Card]
     ) -> str | None:
         """Return the best option at a decision whether to take a poker bet back or to leave it.
@@ -93,7 +93,7 @@ class BestAnswerAdvice:
         missing_cards = sum(deal.player + deal.board for deal in deals) - len(hole_cards) - len(board)
         unseen = [card for card in build_deck() if card not in {*hole_cards, *board}]
         backs = [option for option in step.option if option.back is not None]
-        if len(backs) != 1 or comb(len(unseen), missing_cards) > WAYS_MAX:
+        if len(backs) != 1 or comb(len(unseen), missing_cards) > COMPLETIONS_MAX:
             return None
         option, ways = backs[0], list(combinations(unseen, missing_cards))
         spot = self.definition.spots[str(option.spot)]
@@ -102,13 +102,13 @@ class BestAnswerAdvice:
         net = Fraction(0)
         for completion in ways:
             own_strength = compute_strength([*own_cards, *[*board_cards, *completion][: spot.board]])
-            row = find_row(spot.pay, own_strength, 0, self.rankings[spot.order].order)
+            row = find_pay_row(spot.pay, own_strength, 0, self.rankings[spot.order].order)
             net += Fraction(-1) if row is None else spot.pay[row].pays.net
         staying_option = next(option_left.id for option_left in step.option if option_left.back is None)
         return staying_option if net > (Fraction(str(option.back)) - 1) * len(ways) else option.id
 
     # ------------------------------------------------------------ against the bank, on a board
-    def _work_out_answer(
+    def _find_answer_with_board(
         self, step: RoundStep, bets: Mapping[str, int], hole_cards: Sequence[Card], board: list[Card]
     ) -> str | None:
         """Return the option with the highest mean net result in a game with a board.
@@ -131,7 +131,7 @@ class BestAnswerAdvice:
     def _compute_mean_after_answer(
         self,
         at: int,
-        option: Option,
+        option: DecisionOption,
         bets: dict[str, Fraction],
         hole_cards: Sequence[Card],
         board: list[Card],
@@ -174,9 +174,9 @@ class BestAnswerAdvice:
             return Fraction(0)
         ranking = self.rankings[duel.order]
         own_strength = ranking.compute_strength([*hole_cards, *board])
-        counts: Counter[Standing] = Counter()
+        counts: Counter[HandComparison] = Counter()
         for bank_strength, count in _iter_bank_hands(ranking, {*hole_cards, *board}, board):
-            beaten: Standing = (
+            beaten: HandComparison = (
                 "better"
                 if own_strength > bank_strength
                 else "equal"
@@ -194,14 +194,14 @@ class BestAnswerAdvice:
         )
         return net / counts.total()
 
-    def _compute_spot_net(self, spot: Stake, standing: Standing, own_strength: int) -> Fraction:
+    def _compute_spot_net(self, spot: BetSpot, standing: HandComparison, own_strength: int) -> Fraction:
         """Return one bet's net result, as a multiple of its stake, for a player's hand of strength ``own_strength``.
 
         ``standing`` says how the player's hand compares with the bank's.
         """
         order = self.rankings[spot.order].order
         bonus, first, pays = (
-            find_row(rows, own_strength, 0, order) for rows in (spot.bonus, spot.first, spot.pay)
+            find_pay_row(rows, own_strength, 0, order) for rows in (spot.bonus, spot.first, spot.pay)
         )
         extra = Fraction(0) if bonus is None else spot.bonus[bonus].pays.net
         if first is not None:
@@ -212,7 +212,7 @@ class BestAnswerAdvice:
         return extra + _NET_BY_RESULT[spot.otherwise if result == "pays" else result]
 
 
-def _sort_options_by_cost(step: RoundStep) -> list[Option]:
+def _sort_options_by_cost(step: RoundStep) -> list[DecisionOption]:
     """Return the options of a player decision, those that stake the least first."""
     return sorted(step.option, key=lambda option: option.added_stake_factor)
 

@@ -15,40 +15,45 @@ import numpy as np
 
 from paytables.cards.ranking import FIVE_CARD_RANKING
 from paytables.cards.subsets import build_sets
-from paytables.poker.community import build_tables
-from paytables.poker.pays import find_row
+from paytables.poker.community import build_strength_tables
+from paytables.poker.pays import find_pay_row
 from paytables.poker.policy import pack_policy
 from paytables.poker.proof import format_exact
-from paytables.poker.table.schema import Proof, Stake, Won
+from paytables.poker.table.schema import BetPaymentRate, BetSpot, Proof
 from paytables.poker.table.won import iter_row_returns, list_row_rates
 
 if TYPE_CHECKING:
     from paytables.cards.arrays import Bools, Ints
 
 #: Cards that are seen before the decision.
-SEEN_CARDS = 3
+SEEN_CARD_COUNT = 3
 
 
 def solve_completions(
-    spot: Stake, seen_card_count: int | None, returned_share: Fraction, answers: tuple[int, int]
+    spot: BetSpot, seen_card_count: int | None, returned_share: Fraction, answers: tuple[int, int]
 ) -> Proof:
     """Return the exact figures of a bet on the best five of seven cards, which the player may take back.
 
     The player may take the bet back after ``seen_card_count`` cards (None: never) and then gets ``returned_share`` of
     it. ``answers`` has two indices of options: the option to take the bet back, and the option to leave it.
     """
-    tables = build_tables(0)
-    row_indexes = [find_row(spot.pay, int(strength), 0, FIVE_CARD_RANKING) for strength in tables.strengths]
+    tables = build_strength_tables(0)
+    row_indexes = [
+        find_pay_row(spot.pay, int(strength), 0, FIVE_CARD_RANKING) for strength in tables.strengths
+    ]
     rows = np.array([len(spot.pay) if row is None else row for row in row_indexes], dtype=np.int64)
-    chosen_hands, hands_per_class = build_sets(52, SEEN_CARDS).list_suit_classes
+    chosen_hands, hands_per_class = build_sets(52, SEEN_CARD_COUNT).list_suit_classes
     counts = np.zeros((len(chosen_hands), len(spot.pay) + 1), dtype=np.int64)
     numba.njit()(_count_completions)(
-        build_sets(52, SEEN_CARDS).cards_by_set[chosen_hands].astype(np.int64), tables.ranks, rows, counts
+        build_sets(52, SEEN_CARD_COUNT).cards_by_set[chosen_hands].astype(np.int64),
+        tables.ranks,
+        rows,
+        counts,
     )
     nets = [row.pays.net for row in spot.pay] + [Fraction(-1)]
     unit = lcm(returned_share.denominator, *(net.denominator for net in nets))
     values = counts @ np.array([int(net * unit) for net in nets], dtype=np.int64)
-    ways = comb(52 - SEEN_CARDS, 4)
+    ways = comb(52 - SEEN_CARD_COUNT, 4)
     keeps_bet: Bools = values > int((returned_share - 1) * unit) * ways
     keeps_bet |= seen_card_count is None
     net_counts = [
@@ -83,7 +88,9 @@ def solve_completions(
     )
 
 
-def _list_row_rates(spot: Stake, rows: list[int], returned_share: Fraction, total: int) -> tuple[Won, ...]:
+def _list_row_rates(
+    spot: BetSpot, rows: list[int], returned_share: Fraction, total: int
+) -> tuple[BetPaymentRate, ...]:
     """Return how often each row of a poker bet's pay table pays, and how often the bet is withdrawn.
 
     ``rows`` has the number of cases for each pay-table row, and as its last item the number of losing cases. In all
@@ -128,8 +135,8 @@ def _count_nets(
 def _count_completions(known_cards: Ints, ranks: tuple[Ints, ...], rows: Ints, counts: Ints) -> None:
     """Count, for each row of three known cards, how many completions by four cards win each pay-table row.
 
-    ``ranks`` are lookup tables (:class:`paytables.poker.community.Tables`), ``rows`` the pay-table row by strength.
-    ``counts`` gets the numbers.
+    ``ranks`` are lookup tables (:class:`paytables.poker.community.StrengthTables`), ``rows`` the pay-table row by
+    strength. ``counts`` gets the numbers.
     """
     five, sixth, seventh, plain, suited = ranks
     masks = np.zeros(4, dtype=np.int64)

@@ -10,7 +10,7 @@ from paytables.contract import Wager
 from paytables.errors import AnalysisError
 from paytables.layout import build_distribution
 from paytables.poker.table.bets import MAIN_BET, list_bets_with_ante
-from paytables.poker.table.schema import PokerDefinition, Proof, Won
+from paytables.poker.table.schema import BetPaymentRate, PokerDefinition, Proof
 from paytables.poker.table.words import describe_best_play, describe_simplest_play
 from paytables.side_bets import Progressive, SideBet
 
@@ -88,7 +88,7 @@ def _analyse_proof(definition: PokerDefinition, name: str, proof: Proof, unit: i
     ).with_distribution(distribution)
 
 
-def _build_prize(won: Won, unit: int, cost: int) -> PrizeFigures:
+def _build_prize(won: BetPaymentRate, unit: int, cost: int) -> PrizeFigures:
     """Return the figures of one prize of a poker bet: a pay-table row, a win, a push or a withdrawal.
 
     ``unit`` is the initial stake and ``cost`` the cost of the wager, both in credits.

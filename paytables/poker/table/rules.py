@@ -27,19 +27,19 @@ from paytables.contract import (
 )
 from paytables.errors import WagerError
 from paytables.layout import Odds, TableLayout, check_credit_multiples, settle_bet, settle_push
-from paytables.poker.pays import CATEGORY_NAMES, find_row
+from paytables.poker.pays import CATEGORY_NAMES, find_pay_row
 from paytables.poker.proof import check_stored_proof
 from paytables.poker.table import figures
 from paytables.poker.table.advice import BestAnswerAdvice
 from paytables.poker.table.schema import (
     RANKING_RULES_BY_NAME,
-    Option,
+    BetSpot,
+    DecisionOption,
+    HandComparison,
+    PayRow,
     PokerDefinition,
     Proof,
     RoundStep,
-    Row,
-    Stake,
-    Standing,
 )
 from paytables.seating import (
     FACE_DOWN,
@@ -63,7 +63,7 @@ class SeatRound:
     """The credits of each bet that is not settled yet, by spot."""
     cards: list[Card] = field(default_factory=list)
     """The cards dealt to the seat."""
-    folded: bool = False
+    is_folded: bool = False
     """Whether the seat has folded."""
 
     @property
@@ -92,7 +92,7 @@ class RoundHands:
 
     def is_open(self, seat_round: SeatRound) -> bool:
         """Return whether the viewing seat may see the cards of this seat."""
-        return can_see_seat_cards(seat_round.seat, self.viewer) or (self.is_over and not seat_round.folded)
+        return can_see_seat_cards(seat_round.seat, self.viewer) or (self.is_over and not seat_round.is_folded)
 
     def show_all(self) -> Iterator[Cue]:
         """Turn the other seats' hands face up, except folded ones; yield the animation cues."""
@@ -123,7 +123,7 @@ class PokerRules(SeatedRules):
         )
         return TableLayout(spots, self.definition.table, self.definition.form)
 
-    def _build_spot(self, spot: Stake) -> Spot:
+    def _build_spot(self, spot: BetSpot) -> Spot:
         """Return the betting spot of a definition's stake, with its odds as text and its limits."""
         return Spot(
             id=spot.id,
@@ -169,7 +169,7 @@ class PokerRules(SeatedRules):
             default=self._find_most_added_from(n + 1, raised),
         )
 
-    def _build_raise_spot(self, stake: Stake, spot: Spot) -> Spot:
+    def _build_raise_spot(self, stake: BetSpot, spot: Spot) -> Spot:
         """Return a raise's betting spot, with limits that follow from the ante's limits and the player's options."""
         options = (option for step in self.definition.step for option in step.option)
         times = sorted(
@@ -215,7 +215,7 @@ class PokerRules(SeatedRules):
                 continue
             for seat_round in hands.seats:
                 if self._should_ask(step, seat_round):
-                    yield from self._ask(step, seat_round, hands)
+                    yield from self._ask_seat(step, seat_round, hands)
         duel, bank = self.definition.duel, hands.bank
         if duel is not None and any(map(self._has_bets_against_bank, hands.seats)):
             for n in range(len(bank), duel.bank):
@@ -242,7 +242,7 @@ class PokerRules(SeatedRules):
         if deal is None or not any(seat_round.bets for seat_round in hands.seats):
             return
         for seat_round in hands.seats:
-            for _ in range(deal.player if seat_round.bets and not seat_round.folded else 0):
+            for _ in range(deal.player if seat_round.bets and not seat_round.is_folded else 0):
                 seat_round.cards.append(
                     shoe.deal(draw, f"{seat_round.hand} card {len(seat_round.cards) + 1}")
                 )
@@ -258,7 +258,7 @@ class PokerRules(SeatedRules):
 
         It need not if it has folded, if its bets skip the decision, or if it has no bet that an option can change.
         """
-        if seat_round.folded or any(name in seat_round.bets for name in step.unless):
+        if seat_round.is_folded or any(name in seat_round.bets for name in step.unless):
             return False
         if step.only and not any(name in seat_round.bets for name in step.only):
             return False
@@ -267,7 +267,7 @@ class PokerRules(SeatedRules):
         }
         return bool(needs & seat_round.bets.keys())
 
-    def _ask(
+    def _ask_seat(
         self, step: RoundStep, seat_round: SeatRound, hands: RoundHands
     ) -> Generator[Decision | Settlement, Choice | None, None]:
         """Ask one seat for its decision in a step and apply it; yield the settlements of folded and withdrawn bets."""
@@ -292,9 +292,9 @@ class PokerRules(SeatedRules):
         decision = Decision(
             str(step.ask), tuple(options), stakes=stakes, seat=seat_round.seat, build_prompt=build_prompt
         )
-        chosen_option: Option = options[decision.check((yield decision))]
+        chosen_option: DecisionOption = options[decision.check((yield decision))]
         if chosen_option.fold:
-            seat_round.folded = True
+            seat_round.is_folded = True
             for name in [
                 name for name in seat_round.bets if not self.definition.spots[name].is_independent_of_bank
             ]:
@@ -325,7 +325,7 @@ class PokerRules(SeatedRules):
         best_answer = self._advice.find_best_answer(step, seat_round.bets, seat_round.cards, bank, board)
         return {} if best_answer is None else {"advice": best_answer}
 
-    def _is_option_open(self, option: Option, seat_round: SeatRound) -> bool:
+    def _is_option_open(self, option: DecisionOption, seat_round: SeatRound) -> bool:
         """Return whether an option is offered to a seat.
 
         An option may require that the seat's own cards are at least a certain hand.
@@ -339,7 +339,7 @@ class PokerRules(SeatedRules):
         )
 
     # ------------------------------------------------------------ what bets come to
-    def compare_hands(self, player: list[Card], bank: list[Card]) -> Standing:
+    def compare_hands(self, player: list[Card], bank: list[Card]) -> HandComparison:
         """Return how the player's best hand compares with the bank's, each made with the board's cards."""
         duel = self.definition.duel
         if duel is None:
@@ -357,12 +357,12 @@ class PokerRules(SeatedRules):
         )
 
     def find_pay_row(
-        self, rows: tuple[Row, ...], spot: Stake, player: list[Card], board: list[Card]
-    ) -> Row | None:
+        self, rows: tuple[PayRow, ...], spot: BetSpot, player: list[Card], board: list[Card]
+    ) -> PayRow | None:
         """Return the first of a pay table's ``rows`` that the cards win on a spot, or None."""
         ranking = self._rankings[spot.order]
         cards = [*player[: spot.player], *board[: spot.board]]
-        row_index = find_row(rows, ranking.compute_strength(cards), 0, ranking.order) if rows else None
+        row_index = find_pay_row(rows, ranking.compute_strength(cards), 0, ranking.order) if rows else None
         return None if row_index is None else rows[row_index]
 
     def _settle(self, seat_round: SeatRound, bank: list[Card], board: list[Card]) -> Iterator[Settlement]:
@@ -446,7 +446,7 @@ class PokerRules(SeatedRules):
                 self._describe_hand([*bank, *board], bank=True) if hands.is_over and not hidden else None
             )
             shown_hands.append({**hand, "says": hand_text} if hand_text else hand)
-        if self._board_cards:
+        if self._board_card_count:
             shown_hands.append({"id": "board", "cards": [format_card(card) for card in board]})
         for seat_round in hands.seats:
             is_open = hands.is_open(seat_round)
@@ -457,7 +457,7 @@ class PokerRules(SeatedRules):
         return {"kind": "table", "felt": "cards", "hands": shown_hands}
 
     @cached_property
-    def _board_cards(self) -> int:
+    def _board_card_count(self) -> int:
         """Return the number of cards on the shared board at the end of a round."""
         return sum(step.deal.board for step in self.definition.step if step.deal is not None)
 
@@ -466,9 +466,9 @@ class PokerRules(SeatedRules):
         duel, definition = self.definition.duel, self.definition
         own_cards = sum(step.deal.player for step in definition.step if step.deal is not None)
         hands = list_seat_hands(definition.table.seats, cards=own_cards)
-        if self._board_cards:
+        if self._board_card_count:
             hands.insert(
-                0, {"id": "board", "names": {"en": "Board", "fr": "Tapis"}, "cards": self._board_cards}
+                0, {"id": "board", "names": {"en": "Board", "fr": "Tapis"}, "cards": self._board_card_count}
             )
         if duel is not None:
             hands.insert(0, {"id": "bank", "names": {"en": "Bank", "fr": "Banque"}, "cards": duel.bank})

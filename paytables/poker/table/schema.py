@@ -1,6 +1,6 @@
 """The model of the definition of a poker game against the bank: deals, decisions, and the pays of each bet.
 
-A definition lists the steps of a round; bets are settled at its end as their :class:`Stake` defines. So one
+A definition lists the steps of a round; bets are settled at its end as their :class:`BetSpot` defines. So one
 family plays all such games of the by-law and of the French order.
 """
 
@@ -19,9 +19,9 @@ from paytables.cards.ranking import (
 )
 from paytables.definition import Identifier, NaturalInt, PositiveInt, StrictTable, Text
 from paytables.layout import Limits, TableDefinition
-from paytables.poker.pays import HandRow
+from paytables.poker.pays import HandPayRow
 from paytables.poker.policy import Policy
-from paytables.poker.proof import Exact
+from paytables.poker.proof import FractionText
 from paytables.side_bets import OddsOrLevelShare, Progressive
 from paytables.wording import format_known_names
 
@@ -32,17 +32,17 @@ RANKING_RULES_BY_NAME: Final[dict[str, RankingRules]] = {
     "five": FIVE_CARD_RANKING,
 }
 #: The name of an order of hands.
-OrderName = Literal["three", "four", "five"]
+RankingName = Literal["three", "four", "five"]
 #: The result of a bet: ``pays`` is by the rows of its pay table or, if none fits, by ``otherwise``.
-Result = Literal["win", "push", "lose", "pays"]
+BetResultName = Literal["win", "push", "lose", "pays"]
 #: How the player's hand compares with the bank's; ``closed``: the bank does not open.
-Standing = Literal["closed", "better", "equal", "worse"]
+HandComparison = Literal["closed", "better", "equal", "worse"]
 #: Every such comparison.
-EVERY_STANDING: Final[tuple[Standing, ...]] = ("closed", "better", "equal", "worse")
+HAND_COMPARISONS: Final[tuple[HandComparison, ...]] = ("closed", "better", "equal", "worse")
 #: Cards of a deck.
 DECK_CARDS: Final = 52
 #: A multiple of another bet's stake: ``1/2``, ``3``.
-Times = Annotated[str, StringConstraints(pattern=r"^[1-9]\d*(/[1-9]\d*)?$")]
+StakeMultiple = Annotated[str, StringConstraints(pattern=r"^[1-9]\d*(/[1-9]\d*)?$")]
 
 
 def _check_cards_text(cards: str | None) -> None:
@@ -51,14 +51,14 @@ def _check_cards_text(cards: str | None) -> None:
         parse_cards(cards)
 
 
-class Row(HandRow):
+class PayRow(HandPayRow):
     """A row of a poker bet's pay table: what it pays, as odds or as a share of a progressive level."""
 
     pays: OddsOrLevelShare
     """The odds that the row pays, or its share of the progressive level for which the bet plays."""
 
 
-class Stake(StrictTable):
+class BetSpot(StrictTable):
     """A betting spot of a poker table, and how the bet on it is settled.
 
     If ``better`` is set, the player's hand is compared with the bank's. Otherwise the player's cards alone decide the
@@ -73,31 +73,31 @@ class Stake(StrictTable):
     """Whether the bet can only be made by an option of a decision during the round."""
     of: Identifier | None = None
     """The id of the bet whose stake determines this one's stake, and which must be made too; None: no such bet."""
-    times: Times = "1"
+    times: StakeMultiple = "1"
     """The stake of this bet as a multiple of the stake of the bet ``of``."""
     needs: Identifier | None = None
     """The id of a bet that must be placed with this one, or None."""
-    order: OrderName = "five"
+    order: RankingName = "five"
     """The name of the ranking order that ranks the bet's hands."""
     player: PositiveInt | None = None
     """How many of the player's cards, in the order dealt, count for the bet; None: all of them."""
     board: NaturalInt | None = None
     """The number of shared cards that count for the bet; None: all of them."""
-    closed: Result = "push"
+    closed: BetResultName = "push"
     """The result of the bet if the bank does not qualify."""
-    better: Result | None = None
+    better: BetResultName | None = None
     """The result of the bet if the player's hand beats the bank's; None: the bank's cards do not decide the bet."""
-    equal: Result = "push"
+    equal: BetResultName = "push"
     """The result of the bet if both hands are equal."""
-    worse: Result = "lose"
+    worse: BetResultName = "lose"
     """The result of the bet if the bank's hand beats the player's."""
-    otherwise: Result = "push"
+    otherwise: BetResultName = "push"
     """The result of a bet decided by its pay table if the hand fits no row."""
-    pay: tuple[Row, ...] = ()
+    pay: tuple[PayRow, ...] = ()
     """The pay table of a bet that the player's cards alone decide."""
-    first: tuple[Row, ...] = ()
+    first: tuple[PayRow, ...] = ()
     """Pay-table rows that decide the bet whatever hand the bank has; the other rules apply if none fits."""
-    bonus: tuple[Row, ...] = ()
+    bonus: tuple[PayRow, ...] = ()
     """Pay-table rows that are paid in addition to the bet's result."""
 
     @property
@@ -106,7 +106,7 @@ class Stake(StrictTable):
         return self.better is None
 
     @model_validator(mode="after")
-    def _check_consistency(self) -> "Stake":
+    def _check_consistency(self) -> "BetSpot":
         """Refuse a poker bet that nothing pays, or a multiple of another bet that is not a whole number."""
         if self.is_independent_of_bank and not self.pay:
             raise ValueError(f"{self.id}: has neither pay rows nor a result for a better hand")
@@ -114,29 +114,29 @@ class Stake(StrictTable):
             raise ValueError(f"{self.id}: {self.times} times {self.of!r}: must be a whole number of times")
         return self
 
-    def find_result(self, standing: Standing) -> Result:
+    def find_result(self, standing: HandComparison) -> BetResultName:
         """Return the bet's result for ``standing``, the comparison of the player's hand with the bank's."""
         results = {"closed": self.closed, "better": self.better, "equal": self.equal, "worse": self.worse}
         return results[standing] or "pays"
 
 
-class Option(StrictTable):
+class DecisionOption(StrictTable):
     """An option of a player decision: it stakes on a spot, takes part of a bet back, folds, or does nothing."""
 
     id: Identifier
     spot: Identifier | None = None
     """The id of the spot that the option adds a stake to or takes it back from; None: neither."""
-    times: Times = "1"
+    times: StakeMultiple = "1"
     """The amount that the option stakes, as a multiple of the ante."""
     fold: bool = False
     """Whether the option folds."""
-    back: Times | None = None
+    back: StakeMultiple | None = None
     """The part of the bet on ``spot`` that the option takes back; None: it takes nothing back."""
     least: str | None = None
     """The lowest hand of the player's own cards with which the option may be chosen, as cards; None: any."""
 
     @model_validator(mode="after")
-    def _check_cards(self) -> "Option":
+    def _check_cards(self) -> "DecisionOption":
         """Refuse an option whose lowest hand is not text that names cards."""
         _check_cards_text(self.least)
         return self
@@ -168,7 +168,7 @@ class RoundStep(StrictTable):
     """The cards that the step deals, or None."""
     ask: Identifier | None = None
     """The id of the decision that the step asks for, or None."""
-    option: tuple[Option, ...] = ()
+    option: tuple[DecisionOption, ...] = ()
     """The options of the decision."""
     unless: tuple[Identifier, ...] = ()
     """Ids of bets. The decision is skipped if any of them has been made."""
@@ -192,7 +192,7 @@ class Duel(StrictTable):
     the bank use it.
     """
 
-    order: OrderName = "five"
+    order: RankingName = "five"
     """The name of the ranking order for both hands."""
     bank: PositiveInt
     """The number of cards dealt to the bank."""
@@ -233,16 +233,16 @@ class AdviceLine(StrictTable):
         return self
 
 
-class Won(StrictTable):
+class BetPaymentRate(StrictTable):
     """How often one bet is paid in one way: by a row of its pay table, or as ``won``, ``push`` or ``withdrawn``."""
 
     spot: Identifier
     """The id of the bet."""
     prize: Identifier
     """The pay-table row that pays, or ``won``, ``push`` or ``withdrawn``."""
-    back: Exact
+    back: FractionText
     """The total returned for the bet, stake included, as a multiple of the ante; 0 for a share of a level."""
-    rate: Exact
+    rate: FractionText
     """The probability that the bet is paid in this way."""
 
 
@@ -252,22 +252,22 @@ class Proof(StrictTable):
     Amounts are multiples of the ante of the preset bet (``form``), at one credit per unit.
     """
 
-    law: dict[str, Exact]
+    law: dict[str, FractionText]
     """The probability of each net result of the best strategy; a win of a progressive level counts as a lost stake."""
-    staked: Exact
+    staked: FractionText
     """The mean total stake of the best strategy, in antes."""
-    worst: Exact
+    worst: FractionText
     """The mean net result of the worst strategy, in antes."""
-    simplest: Exact | None = None
+    simplest: FractionText | None = None
     """The mean net result of the simplest published strategy, in antes, or None."""
     policy: Policy | None = None
     """The index of the best option in each class of hands, as packed data; None if it would be too long.
 
     Classes are those of five cards. If the bank shows a card, there is an index for each such card.
     """
-    levels: dict[Identifier, Exact] = Field({})
+    levels: dict[Identifier, FractionText] = Field({})
     """The probability of each pay-table row that pays a share of a progressive level, by row id."""
-    won: tuple[Won, ...] = ()
+    won: tuple[BetPaymentRate, ...] = ()
     """How often each bet is paid in each way, also by rows that no hand wins; empty in older definitions."""
 
 
@@ -276,7 +276,7 @@ class PokerDefinition(TableDefinition):
 
     duel: Duel | None = None
     """The comparison with the bank's hand; None: the bank has no hand."""
-    spot: Annotated[tuple[Stake, ...], Field(min_length=1)]
+    spot: Annotated[tuple[BetSpot, ...], Field(min_length=1)]
     """The betting spots; the first is the ante."""
     step: Annotated[tuple[RoundStep, ...], Field(min_length=1)]
     """The steps of a round: deals and decisions, in order."""
@@ -294,12 +294,12 @@ class PokerDefinition(TableDefinition):
     """The stored exact figures, by the id of the bet."""
 
     @property
-    def spots(self) -> dict[str, Stake]:
+    def spots(self) -> dict[str, BetSpot]:
         """Return the bets of the definition by id."""
         return {spot.id: spot for spot in self.spot}
 
     @property
-    def ante(self) -> Stake:
+    def ante(self) -> BetSpot:
         """Return the ante, the bet that is the unit of raises."""
         return self.spot[0]
 
@@ -314,7 +314,7 @@ class PokerDefinition(TableDefinition):
         return lines_by_language
 
     @property
-    def size(self) -> int:
+    def hand_size(self) -> int:
         """Return the number of cards in a hand that is ranked."""
         return RANKING_RULES_BY_NAME[self.ante.order if self.duel is None else self.duel.order].size
 
@@ -351,8 +351,8 @@ class PokerDefinition(TableDefinition):
             raise ValueError(f"step: {dealt_cards} cards are dealt, but the deck has {DECK_CARDS}")
         if self.duel is not None and bank > self.duel.bank:
             raise ValueError(f"duel.bank: is {self.duel.bank}, but the steps deal the bank {bank} cards")
-        if self.duel is not None and min(player, bank) + board < self.size:
-            raise ValueError(f"duel: {min(player, bank) + board} cards make no hand of {self.size}")
+        if self.duel is not None and min(player, bank) + board < self.hand_size:
+            raise ValueError(f"duel: {min(player, bank) + board} cards make no hand of {self.hand_size}")
         for n, spot in enumerate(self.spot):
             own_cards, shared = spot.player or player, board if spot.board is None else spot.board
             if own_cards > player or shared > board:
@@ -382,8 +382,8 @@ class PokerDefinition(TableDefinition):
         ``key`` is the key of the text in the definition.
         """
         names = [] if cards is None else cards.split()
-        if cards is not None and len(set(names)) != self.size:
-            raise ValueError(f"{key}: {cards!r}: expected {self.size} different cards")
+        if cards is not None and len(set(names)) != self.hand_size:
+            raise ValueError(f"{key}: {cards!r}: expected {self.hand_size} different cards")
         if len(set(names)) != len(names):
             raise ValueError(f"{key}: {cards!r}: a card is listed twice")
 

@@ -24,20 +24,20 @@ from paytables.cards.duel import count_duel_results
 from paytables.cards.ranking import HandRanking
 from paytables.cards.subsets import CardSets, build_sets
 from paytables.errors import AnalysisError, BeyondExactAnalysis
-from paytables.poker.pays import find_row
+from paytables.poker.pays import find_pay_row
 from paytables.poker.policy import POLICY_HAND_CARDS, pack_policy
 from paytables.poker.proof import format_exact
 from paytables.poker.table.bets import MAIN_BET, list_bets_with_ante, list_independent_bets
 from paytables.poker.table.schema import (
-    EVERY_STANDING,
+    HAND_COMPARISONS,
     RANKING_RULES_BY_NAME,
     AdviceLine,
-    Option,
+    BetSpot,
+    DecisionOption,
+    HandComparison,
+    PayRow,
     PokerDefinition,
     Proof,
-    Row,
-    Stake,
-    Standing,
 )
 from paytables.poker.table.won import BetPayment, iter_row_returns, list_row_rates
 
@@ -90,17 +90,17 @@ def build_proof_from_distribution(
     )
 
 
-def find_rows(rows: tuple[Row, ...], strengths: Ints, spot: Stake) -> Ints:
+def find_winning_rows(rows: tuple[PayRow, ...], strengths: Ints, spot: BetSpot) -> Ints:
     """Return the index of the pay-table row that each poker hand strength wins on a spot; -1 for no row."""
     known_strengths, inverse = np.unique(strengths, return_inverse=True)
     order = RANKING_RULES_BY_NAME[spot.order]
-    places = [find_row(rows, int(strength), 0, order) for strength in known_strengths]
+    places = [find_pay_row(rows, int(strength), 0, order) for strength in known_strengths]
     row_indexes: Ints = np.array([-1 if place is None else place for place in places])[inverse]
     return row_indexes
 
 
 def find_withdrawal_terms(
-    definition: PokerDefinition, spot: Stake
+    definition: PokerDefinition, spot: BetSpot
 ) -> tuple[int, int | None, Fraction, tuple[int, int]]:
     """Return the terms on which a bet may be taken back.
 
@@ -131,7 +131,7 @@ def find_withdrawal_terms(
     return cards, seen_cards, returned_part, answers
 
 
-def solve_independent_bet(definition: PokerDefinition, spot: Stake) -> Proof:
+def solve_independent_bet(definition: PokerDefinition, spot: BetSpot) -> Proof:
     """Return the exact figures of a bet that depends on the player's cards alone.
 
     The player may take it back at the game's decision.
@@ -146,7 +146,7 @@ def solve_independent_bet(definition: PokerDefinition, spot: Stake) -> Proof:
 
         return solve_completions(spot, seen_cards, back, answers)
     hands = build_sets(52, cards)
-    rows = find_rows(spot.pay, hands.compute_strengths(RANKING_RULES_BY_NAME[spot.order]), spot)
+    rows = find_winning_rows(spot.pay, hands.compute_strengths(RANKING_RULES_BY_NAME[spot.order]), spot)
     if seen_cards is not None:
         raise BeyondExactAnalysis(
             f"{spot.id}: no exact figures for a bet on {cards} cards that may be taken back alone"
@@ -184,13 +184,15 @@ def prove_withdrawals(definition: PokerDefinition) -> Proof:
             f"{definition.game.id}: this analysis needs three bets of which two may be taken back in full"
         )
     hands = build_sets(52, size)
-    rows = find_rows(spots[0].pay, hands.compute_strengths(RANKING_RULES_BY_NAME[spots[0].order]), spots[0])
+    rows = find_winning_rows(
+        spots[0].pay, hands.compute_strengths(RANKING_RULES_BY_NAME[spots[0].order]), spots[0]
+    )
     unit = lcm(*(row.pays.net.denominator for row in spots[0].pay))
     nets = np.array([int(row.pays.net * unit) for row in spots[0].pay] + [-unit], dtype=np.int64)
     table = hands.sum_over_supersets(nets[rows])
     chosen_hands, hands_per_class = hands.list_suit_classes
     seen_rows = [
-        find_rows(
+        find_winning_rows(
             spots[0].pay,
             build_sets(52, known).compute_strengths(RANKING_RULES_BY_NAME[spots[0].order]),
             spots[0],
@@ -245,7 +247,7 @@ def prove_withdrawals(definition: PokerDefinition) -> Proof:
 class SolvedOption:
     """One option of the game's decision, with its net results, its stake, and the hands that may choose it."""
 
-    option: Option
+    option: DecisionOption
     """The option, as the definition states it."""
     nets: Ints
     """The net result, in ``1 / unit`` antes, for each result of the comparison (row) and class of hands (column)."""
@@ -298,7 +300,7 @@ class StudSolver:
     def count_standings(self) -> Ints:
         """Return the number of bank hands for each result of the comparison with each class of the player's hands.
 
-        The array is indexed by the result (as in :data:`EVERY_STANDING`), the class, and the bank's visible card.
+        The array is indexed by the result (as in :data:`HAND_COMPARISONS`), the class, and the bank's visible card.
         """
         bank = build_sets(52, self.duel.bank)
         opens = self.duel.lowest_opening_strength
@@ -332,7 +334,7 @@ class StudSolver:
         choices = []
         for option in self.step.option:
             bets = self._find_bets_after(option) or times
-            nets = np.zeros((len(EVERY_STANDING), len(self.chosen)), dtype=np.int64)
+            nets = np.zeros((len(HAND_COMPARISONS), len(self.chosen)), dtype=np.int64)
             if option.fold:
                 nets -= int(sum(times.values()) * self.unit)
             else:
@@ -342,19 +344,19 @@ class StudSolver:
             choices.append(SolvedOption(option, nets, Fraction(sum(bets.values())), self.strengths >= least))
         return choices
 
-    def compute_spot_nets(self, spot: Stake, factor: Fraction) -> Ints:
+    def compute_spot_nets(self, spot: BetSpot, factor: Fraction) -> Ints:
         """Return one bet's net results if its stake is ``factor`` antes.
 
         Rows are the results of the comparison with the bank, columns the classes of the player's hands.
         """
         strengths = self.player.compute_strengths(RANKING_RULES_BY_NAME[spot.order])[self.chosen]
 
-        def find_spot_win(rows: tuple[Row, ...], default_net: Fraction) -> tuple[Ints, Bools]:
+        def find_spot_win(rows: tuple[PayRow, ...], default_net: Fraction) -> tuple[Ints, Bools]:
             """Return the bet's net result in each class of hands, and in which classes a pay-table row wins.
 
             Without a winning row the net result is ``default_net``.
             """
-            places = find_rows(rows, strengths, spot)
+            places = find_winning_rows(rows, strengths, spot)
             values = [int(row.pays.net * factor * self.unit) for row in rows]
             return np.array([*values, int(default_net * factor * self.unit)], dtype=np.int64)[
                 places
@@ -362,7 +364,7 @@ class StudSolver:
 
         words = {"win": Fraction(1), "push": Fraction(0), "lose": Fraction(-1)}
         nets_by_standing = []
-        for standing in EVERY_STANDING:
+        for standing in HAND_COMPARISONS:
             result = spot.find_result(standing)
             none = words[spot.otherwise if result == "pays" else result]
             nets, _ = find_spot_win(spot.pay if result == "pays" else (), none)
@@ -449,7 +451,7 @@ class StudSolver:
         staked = Fraction(0)
         hands_per_class = self.like if weight is None else weight
         for n, choice in enumerate(choices):
-            for standing in range(len(EVERY_STANDING)):
+            for standing in range(len(HAND_COMPARISONS)):
                 cases = np.where(chosen_options == n, standings[standing], 0).sum(axis=1) * hands_per_class
                 known, inverse = np.unique(choice.nets[standing], return_inverse=True)
                 totals = np.bincount(inverse, cases).astype(np.int64)
@@ -464,7 +466,7 @@ class StudSolver:
             for name, factor in self._find_bets_after(choice.option).items():
                 yield from iter_row_returns(self.definition.spots[name], factor)
 
-    def _find_bets_after(self, option: Option) -> dict[str, Fraction]:
+    def _find_bets_after(self, option: DecisionOption) -> dict[str, Fraction]:
         """Return the bets on the table after the player's decision, in multiples of the ante; none after a fold."""
         bets = {} if option.fold else dict(list_bets_with_ante(self.definition))
         if option.spot is not None:
@@ -482,7 +484,7 @@ class StudSolver:
         hands_per_class = self.like if weight is None else weight
         payment_counts: Counter[BetPayment] = Counter()
         for n, choice in enumerate(choices):
-            for number, standing in enumerate(EVERY_STANDING):
+            for number, standing in enumerate(HAND_COMPARISONS):
                 cases = np.where(chosen_options == n, standings[number], 0).sum(axis=1) * hands_per_class
                 for name, factor in self._find_bets_after(choice.option).items():
                     payment_counts += self._count_spot_payments(
@@ -491,7 +493,7 @@ class StudSolver:
         return payment_counts
 
     def _count_spot_payments(
-        self, spot: Stake, factor: Fraction, standing: Standing, cases: Ints
+        self, spot: BetSpot, factor: Fraction, standing: HandComparison, cases: Ints
     ) -> Counter[BetPayment]:
         """Return how often one bet is paid in each way (by a row, as won, as returned), for one ``standing``.
 
@@ -500,8 +502,8 @@ class StudSolver:
         """
         strengths = self.player.compute_strengths(RANKING_RULES_BY_NAME[spot.order])[self.chosen]
         result = spot.find_result(standing)
-        first, bonus = (find_rows(rows, strengths, spot) for rows in (spot.first, spot.bonus))
-        pay = find_rows(spot.pay if result == "pays" else (), strengths, spot)
+        first, bonus = (find_winning_rows(rows, strengths, spot) for rows in (spot.first, spot.bonus))
+        pay = find_winning_rows(spot.pay if result == "pays" else (), strengths, spot)
         pay = np.where(first >= 0, -1, pay)
         payment_counts: Counter[BetPayment] = Counter()
         for places, rows, extra in ((first, spot.first, 1), (bonus, spot.bonus, 0), (pay, spot.pay, 1)):

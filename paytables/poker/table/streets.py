@@ -15,11 +15,11 @@ from paytables.cards.ranking import FIVE_CARD_RANKING
 from paytables.cards.subsets import build_sets
 from paytables.errors import BeyondExactAnalysis
 from paytables.poker.community import HoldemSolver, SolvedStrategy, StreetBets
-from paytables.poker.pays import find_row
+from paytables.poker.pays import find_pay_row
 from paytables.poker.policy import pack_policy
 from paytables.poker.proof import format_exact
 from paytables.poker.table.bets import list_bets_with_ante
-from paytables.poker.table.schema import PokerDefinition, Proof, Result, Stake, Won
+from paytables.poker.table.schema import BetPaymentRate, BetResultName, BetSpot, PokerDefinition, Proof
 from paytables.poker.table.won import BetPayment, iter_row_returns, list_row_rates
 
 #: Any strength of each combination, lowest first: pay rows of this game depend on nothing else.
@@ -49,7 +49,7 @@ def build_streets(definition: PokerDefinition) -> StreetBets:
     bet_sizes = [
         [option.added_stake_factor for option in step.option if option.added_stake_factor] for step in asks
     ]
-    rows = [find_row(extra.pay, kind, 0, FIVE_CARD_RANKING) for kind in _STRENGTH_BY_COMBINATION]
+    rows = [find_pay_row(extra.pay, kind, 0, FIVE_CARD_RANKING) for kind in _STRENGTH_BY_COMBINATION]
     pays = [Fraction(0) if row is None else extra.pay[row].pays.net for row in rows]
     unit = lcm(
         *(fraction.denominator for fraction in (*pays, *(size for sizes in bet_sizes for size in sizes)))
@@ -85,7 +85,7 @@ def solve_streets(definition: PokerDefinition, *how: object) -> Proof:
     )
 
 
-def _list_bet_results(definition: PokerDefinition, solved: SolvedStrategy) -> tuple[Won, ...]:
+def _list_bet_results(definition: PokerDefinition, solved: SolvedStrategy) -> tuple[BetPaymentRate, ...]:
     """Return how often each bet is paid in each way: by each row of its pay table, as won, as returned.
 
     ``solved`` is the game's best strategy with the number of cases of each result.
@@ -116,14 +116,14 @@ def _list_bet_results(definition: PokerDefinition, solved: SolvedStrategy) -> tu
 
 
 def _count_payment(
-    spot: Stake, factor: Fraction, result: Result, cases: int, kind: int = 0
+    spot: BetSpot, factor: Fraction, result: BetResultName, cases: int, kind: int = 0
 ) -> Counter[BetPayment]:
     """Return the payment of a bet of ``factor`` antes with this ``result``, counted ``cases`` times; empty if it loses.
 
     The key is the bet's id, the row's id (or "won", "push"), and the multiple of the ante returned. ``kind`` is the
     combination of the player's hand.
     """
-    place = find_row(spot.pay, kind, 0, FIVE_CARD_RANKING) if result == "pays" else None
+    place = find_pay_row(spot.pay, kind, 0, FIVE_CARD_RANKING) if result == "pays" else None
     if place is not None:
         row = spot.pay[place]
         return Counter({(spot.id, row.id, factor * (1 + row.pays.net)): cases})

@@ -5,13 +5,13 @@ from fractions import Fraction
 from typing import TypeAlias
 
 from paytables.poker.proof import format_exact
-from paytables.poker.table.schema import Stake, Won
+from paytables.poker.table.schema import BetPaymentRate, BetSpot
 
 #: What pays a bet: its spot, the row or word it is settled by, and the amount returned in antes.
 BetPayment: TypeAlias = tuple[str, str, Fraction]
 
 
-def iter_row_returns(spot: Stake, factor: Fraction) -> Iterator[BetPayment]:
+def iter_row_returns(spot: BetSpot, factor: Fraction) -> Iterator[BetPayment]:
     """Yield, for each row of a spot's pay tables, what a bet of ``factor`` antes returns if it wins that row.
 
     The return of a bonus row is without the stake, because the row is paid in addition to the bet.
@@ -24,7 +24,7 @@ def iter_row_returns(spot: Stake, factor: Fraction) -> Iterator[BetPayment]:
 
 def list_row_rates(
     rows: Iterable[BetPayment], cases: Mapping[BetPayment, int], total: int
-) -> tuple[Won, ...]:
+) -> tuple[BetPaymentRate, ...]:
     """Return the probability of each way in which bets are paid: by each row, as won, or as returned.
 
     ``cases`` has the number of cases of each way, out of ``total``. ``rows`` are rows to list even if no hand wins
@@ -32,6 +32,6 @@ def list_row_rates(
     """
     cases_by_row = {**dict.fromkeys(rows, 0), **cases}
     return tuple(
-        Won(spot=spot, prize=prize, back=format_exact(back), rate=format_exact(Fraction(n, total)))
+        BetPaymentRate(spot=spot, prize=prize, back=format_exact(back), rate=format_exact(Fraction(n, total)))
         for (spot, prize, back), n in cases_by_row.items()
     )

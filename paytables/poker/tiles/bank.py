@@ -2,10 +2,10 @@
 
 from paytables.poker.tiles.schema import PaiGowDefinition
 from paytables.poker.tiles.tiles import find_value_level
-from paytables.poker.two_hands import Way
+from paytables.poker.two_hands import HandSetting
 
 
-def choose_bank_way(definition: PaiGowDefinition, ways: tuple[Way, ...]) -> Way:
+def choose_bank_way(definition: PaiGowDefinition, ways: tuple[HandSetting, ...]) -> HandSetting:
     """Return the way to set four tiles that the bank uses, chosen from ``ways``."""
     counts = definition.bank
     return max(

@@ -20,7 +20,7 @@ from paytables.poker.tiles.tiles import (
     is_worthless,
     list_settings,
 )
-from paytables.poker.two_hands import PLAYER_STAKE_SPOT, TwoHandsRules, Way
+from paytables.poker.two_hands import PLAYER_STAKE_SPOT, HandSetting, TwoHandsRules
 from paytables.wording import format_count
 
 #: Tiles of a hand.
@@ -42,12 +42,12 @@ class PaiGowRules(TwoHandsRules):
     PIECE_NAMES: ClassVar[Sequence[str]] = ALL_TILES
     FACE_DOWN_TEXT: ClassVar[str] = "?-?"
 
-    def list_settings(self, dealt: Sequence[int]) -> tuple[Way, ...]:
+    def list_settings(self, dealt: Sequence[int]) -> tuple[HandSetting, ...]:
         """Return every way to set four pai gow tiles as two hands, those with the best low hand first."""
         a, b, c, d = dealt
         return list_settings((a, b, c, d))
 
-    def find_house_way(self, dealt: Sequence[int]) -> Way:
+    def find_house_way(self, dealt: Sequence[int]) -> HandSetting:
         """Return the way in which the bank sets these four tiles: the one with the highest total worth."""
         return choose_bank_way(self.definition, self.list_settings(dealt))
 
@@ -70,7 +70,7 @@ class PaiGowRules(TwoHandsRules):
             unpack_policy(proof.policy)[_index_tile_sets()[tuple(sorted(dealt))]]
         ][2]
 
-    def describe_setting(self, way: Way) -> dict[str, str]:
+    def describe_setting(self, way: HandSetting) -> dict[str, str]:
         """Return the low and the high hand as text, by language.
 
         The text of a hand is its points, or its rank among the twenty combinations.
@@ -125,12 +125,12 @@ def _describe_hand(strength: int, language: int) -> str:
         french = f"{points} points" if points > 1 else f"{points} point"
         return (format_count(points, "point"), french)[language]
     place = NAMED_COMBINATIONS - (points - 10)
-    kind = next(names for last, names in _HAND_KINDS if place <= last)
+    kind = next(names for last, names in _HAND_KIND_COUNTS_AND_NAMES if place <= last)
     return f"{kind[language]} ({place})"
 
 
 #: The kinds of hands: how many there are of each, with their names in English and French.
-_HAND_KINDS: Final = (
+_HAND_KIND_COUNTS_AND_NAMES: Final = (
     (1, ("Supreme pair", "Paire suprême")),
     (12, ("Pair", "Paire")),
     (16, ("Mixed pair", "Paire mélangée")),

@@ -6,8 +6,8 @@ from pydantic import Field
 
 from paytables.definition import NaturalInt, StrictTable
 from paytables.poker.policy import Policy
-from paytables.poker.proof import Exact
-from paytables.poker.two_hands import Chances, TwoHandsDefinition
+from paytables.poker.proof import FractionText
+from paytables.poker.two_hands import TwoHandsDefinition, WinPushLoseChances
 
 #: A number for each hand of two tiles: 0 to 9 points, then the 20 named combinations, the lowest first.
 HandValues = Annotated[tuple[NaturalInt, ...], Field(min_length=30, max_length=30)]
@@ -25,12 +25,12 @@ class BankWay(StrictTable):
     """The worth of each hand of two tiles when it is the high hand."""
 
 
-class Proof(Chances):
+class Proof(WinPushLoseChances):
     """The exact figures of a pai gow game: the probabilities of a win, push and loss with the best settings."""
 
-    worst: Exact
+    worst: FractionText
     """The player's mean net result with the worst settings."""
-    simplest: Exact
+    simplest: FractionText
     """The mean net result of a player who sets tiles as the bank does, the simplest published strategy."""
     policy: Policy = Field(description="which way of each four tiles, in the order of their combinations")
     """The index of the best setting for each set of four tiles, as packed data."""

@@ -27,12 +27,12 @@ WAYS_MAX = 3
 
 
 #: The ways to set each hand of four tiles.
-Ways = tuple[tuple[int, int, int], ...]
+HandSettings = tuple[tuple[int, int, int], ...]
 
 
 def count_bank_hands(
     definition: PaiGowDefinition,
-) -> tuple[list[tuple[int, int, int, int]], list[Ways], Ints]:
+) -> tuple[list[tuple[int, int, int, int]], list[HandSettings], Ints]:
     """Return every set of four tiles, the ways to set each, and how many bank hands each way beats and loses to."""
     hands = list(combinations(range(len(ALL_TILES)), 4))
     masks = np.array([sum(1 << tile for tile in hand) for hand in hands], dtype=np.int64)

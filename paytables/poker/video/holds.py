@@ -19,9 +19,9 @@ import numpy as np
 
 from paytables.cards.subsets import CardSets, build_sets
 from paytables.errors import AnalysisError
-from paytables.poker.pays import find_row, parse_span
+from paytables.poker.pays import find_pay_row, parse_rank_range
 from paytables.poker.policy import POLICY_HAND_CARDS
-from paytables.poker.video.schema import Hold, SimpleStrategy, VideoPokerDefinition
+from paytables.poker.video.schema import HoldRule, SimpleStrategy, VideoPokerDefinition
 
 if TYPE_CHECKING:
     from paytables.cards.arrays import Bools, Ints
@@ -37,7 +37,7 @@ STRAIGHT_RANK_MASKS: Final = (0b1000000001111, *(0b11111 << low for low in range
 
 
 @dataclass(frozen=True, slots=True)
-class DealtCardsPart:
+class HeldSubset:
     """Properties of some of the five dealt cards of a video poker deal, at the same indices in every deal.
 
     Each property is an array with an element for each class of deals.
@@ -54,7 +54,7 @@ class DealtCardsPart:
     holds_all_wilds: Bools
     """Whether these cards include every wild card of the deal."""
 
-    def find_fits(self, line: Hold, classes: Ints) -> Bools:
+    def find_matching_deals(self, line: HoldRule, classes: Ints) -> Bools:
         """Return whether holding these cards fits a line of a simple strategy, for each of the deals ``classes``."""
         fits: Bools = self.holds_all_wilds[classes]
         ranks = self.ranks[classes]
@@ -65,7 +65,7 @@ class DealtCardsPart:
         if line.suited:
             fits = fits & (self.suits[classes] & (self.suits[classes] - 1) == 0)
         if line.of is not None:
-            fits = fits & (ranks & ~sum(1 << rank for rank in parse_span(line.of)) == 0)
+            fits = fits & (ranks & ~sum(1 << rank for rank in parse_rank_range(line.of)) == 0)
         if line.row:
             fits = fits & (ranks & (ranks + (ranks & -ranks)) == 0)
         if line.ways:
@@ -97,7 +97,7 @@ class HoldEvaluation:
     @cached_property
     def strengths(self) -> Ints:
         """Return the strength of every hand of five cards, as an array."""
-        return self.sets.compute_strengths(self.definition.deck.order)
+        return self.sets.compute_strengths(self.definition.deck.ranking_rules)
 
     @cached_property
     def rows(self) -> Ints:
@@ -105,14 +105,14 @@ class HoldEvaluation:
 
         A hand that wins nothing has the number of rows as its index.
         """
-        order = self.definition.deck.order
+        order = self.definition.deck.ranking_rules
         wilds: Ints = self.sets.count_wilds(order)[0] if order.wild_ranks else np.zeros(1, dtype=np.int8)
         keys = (
             self.strengths >> BITS_BELOW_TWO_DECIDING_RANKS
         ) * 8 + wilds  # rows depend on nothing else of a strength
         table = np.full(keys.max() + 1, len(self.definition.pay), dtype=np.int8)
         for key in np.flatnonzero(np.bincount(keys)).tolist():
-            row = find_row(self.definition.pay, key >> 3 << BITS_BELOW_TWO_DECIDING_RANKS, key & 7, order)
+            row = find_pay_row(self.definition.pay, key >> 3 << BITS_BELOW_TWO_DECIDING_RANKS, key & 7, order)
             table[key] = len(self.definition.pay) if row is None else row
         rows: Ints = table[keys]
         return rows
@@ -160,7 +160,7 @@ class HoldEvaluation:
 
         Raises :class:`AnalysisError` if some deal fits no line of the strategy.
         """
-        order = self.definition.deck.order
+        order = self.definition.deck.ranking_rules
         categories = self.strengths[self.deals] >> BITS_BELOW_COMBINATION
         masks = np.full(len(self.deals), -1, dtype=np.int64)
         for line in way.line:
@@ -175,7 +175,7 @@ class HoldEvaluation:
             lowest = np.full(len(open_classes), 1 << 13, dtype=np.int64)
             for mask in (mask for mask in range(1 << POLICY_HAND_CARDS) if mask.bit_count() == line.cards):
                 ranks = self.parts[mask].ranks[open_classes]
-                fits = self.parts[mask].find_fits(line, open_classes) & (ranks < lowest)
+                fits = self.parts[mask].find_matching_deals(line, open_classes) & (ranks < lowest)
                 masks[open_classes[fits]] = mask
                 lowest[fits] = ranks[fits]
         if masks.min() < 0:
@@ -185,12 +185,12 @@ class HoldEvaluation:
         return masks
 
     @cached_property
-    def parts(self) -> list[DealtCardsPart]:
+    def parts(self) -> list[HeldSubset]:
         """Return the properties of each of the 32 subsets of a deal's cards.
 
         The index in the list has a bit for each card: index 5 (bits 101) is the first and the third card.
         """
-        wild = self.definition.deck.order.wild_ranks
+        wild = self.definition.deck.ranking_rules.wild_ranks
         cards = self.sets.cards_by_set[self.deals].astype(np.int64).T
         plain = ~np.isin(cards >> 2, wild)
         ranks, suits = (
@@ -207,7 +207,7 @@ class HoldEvaluation:
             held_indexes = [index for index in range(POLICY_HAND_CARDS) if mask >> index & 1]
             other_indexes = [index for index in range(POLICY_HAND_CARDS) if index not in held_indexes]
             card_parts.append(
-                DealtCardsPart(
+                HeldSubset(
                     np.bitwise_or.reduce([*zero, *ranks[held_indexes]]),
                     np.bitwise_or.reduce([*zero, *suits[held_indexes]]),
                     np.sum([*zero, *(alike[pair] for pair in combinations(held_indexes, 2))], axis=0),

@@ -20,11 +20,11 @@ from paytables.contract import (
     Wager,
 )
 from paytables.errors import WagerError
-from paytables.poker.pays import CATEGORY_NAMES, find_row
+from paytables.poker.pays import CATEGORY_NAMES, find_pay_row
 from paytables.poker.policy import POLICY_HAND_CARDS, look_up_hold, unpack_policy
 from paytables.poker.proof import check_stored_proof
 from paytables.poker.video import figures
-from paytables.poker.video.schema import Pay, Proofs, VideoPokerDefinition
+from paytables.poker.video.schema import Proofs, VideoPokerDefinition, VideoPokerPayRow
 from paytables.tableless import TablelessRules
 from paytables.wording import format_count
 
@@ -64,13 +64,13 @@ class VideoPokerRules(TablelessRules):
     @cached_property
     def _ranking(self) -> HandRanking:
         """Return the ranking of poker hands in this game's deck, built once."""
-        return HandRanking(self.definition.deck.order)
+        return HandRanking(self.definition.deck.ranking_rules)
 
-    def find_pay_row(self, cards: list[int]) -> Pay | None:
+    def find_pay_row(self, cards: list[int]) -> VideoPokerPayRow | None:
         """Return the row of the pay table that a final hand of five cards wins, or None."""
         order = self._ranking.order
         wilds = sum((JOKER_RANK if card == JOKER else get_rank(card)) in order.wild_ranks for card in cards)
-        row = find_row(self.definition.pay, self._ranking.compute_strength(cards), wilds, order)
+        row = find_pay_row(self.definition.pay, self._ranking.compute_strength(cards), wilds, order)
         return None if row is None else self.definition.pay[row]
 
     def build_advice(self, dealt_cards: list[int], credits_: int) -> dict[str, int]:

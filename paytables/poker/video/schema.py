@@ -11,9 +11,9 @@ from pydantic import Field, field_validator, model_validator
 from paytables.cards import RANKS
 from paytables.cards.ranking import FIVE_CARD_RANKING, HAND_CATEGORIES, JOKER_RANK, RankingRules
 from paytables.definition import Definition, Identifier, NaturalInt, PositiveInt, StrictTable, Text, WordList
-from paytables.poker.pays import Category, HandRow, Span, parse_wild_ranks
+from paytables.poker.pays import HandCategory, HandPayRow, RankRange, parse_wild_ranks
 from paytables.poker.policy import POLICY_HAND_CARDS, Policy
-from paytables.poker.proof import Exact
+from paytables.poker.proof import FractionText
 from paytables.wording import format_known_names
 
 
@@ -37,13 +37,13 @@ class Deck(StrictTable):
         return value
 
     @property
-    def order(self) -> RankingRules:
+    def ranking_rules(self) -> RankingRules:
         """Return the ranking order for hands of this deck."""
         wild = (*parse_wild_ranks(self.wild), *((JOKER_RANK,) if self.joker else ()))
         return RankingRules(categories=HAND_CATEGORIES, wild_ranks=wild) if wild else FIVE_CARD_RANKING
 
 
-class Pay(HandRow):
+class VideoPokerPayRow(HandPayRow):
     """A row of the video poker pay table: the credits that it pays for each credit bet."""
 
     pays: PositiveInt
@@ -52,7 +52,7 @@ class Pay(HandRow):
     """The credits paid for each credit at the maximum bet; None: the same as ``pays``."""
 
 
-class Bets(StrictTable):
+class BetOptions(StrictTable):
     """The bets of a video poker game: credits per hand, and the number of hands that may be played from one deal."""
 
     credits: Annotated[tuple[PositiveInt, ...], Field(min_length=1)] = (1, 2, 3, 4, 5)
@@ -61,7 +61,7 @@ class Bets(StrictTable):
     """The numbers of hands that may be played from one deal."""
 
     @model_validator(mode="after")
-    def _check_ascending(self) -> "Bets":
+    def _check_ascending(self) -> "BetOptions":
         """Refuse bets that are not ascending, or more than 100 video poker hands at once."""
         for name, values in (("credits", self.credits), ("hands", self.hands)):
             if list(values) != sorted(set(values)):
@@ -91,13 +91,13 @@ class Progressive(StrictTable):
 class Proof(StrictTable):
     """Exact figures of the best video poker holds for one number of credits bet."""
 
-    rates: tuple[Exact, ...]
+    rates: tuple[FractionText, ...]
     """The probability of each row of the pay table, in the order of the rows."""
-    deals: Exact
+    deals: FractionText
     """The mean, over all deals, of the squared mean win of the deal for each credit bet."""
-    worst: Exact
+    worst: FractionText
     """The return with the worst holds."""
-    simplest: Exact | None = None
+    simplest: FractionText | None = None
     """The return with the published simple strategy, or None."""
     policy: Policy
     """The cards to hold in each class of deals that differ in suits only, as packed data."""
@@ -116,7 +116,7 @@ class Proofs(StrictTable):
         return self.most if is_highest_bet or self.fewer is None else self.fewer
 
 
-class Hold(StrictTable):
+class HoldRule(StrictTable):
     """A line of a simple strategy in video poker: hold ``cards`` cards that meet the line's conditions.
 
     All wild cards are held too. ``made`` and ``wild`` are conditions on the five dealt cards. All other conditions are
@@ -125,13 +125,13 @@ class Hold(StrictTable):
 
     cards: Annotated[int, Field(ge=0, le=POLICY_HAND_CARDS)]
     """The number of cards that the line holds."""
-    made: tuple[Category, ...] = ()
+    made: tuple[HandCategory, ...] = ()
     """The combinations of the five dealt cards to which the line applies; empty: any."""
     wild: NaturalInt | None = None
     """The number of wild cards that must be among the dealt cards; None: any."""
     sets: Literal["none", "2", "2-2", "3", "4"] = "none"
     """What the held cards must form: none, a pair, two pairs, three or four of a kind."""
-    of: Span | None = None
+    of: RankRange | None = None
     """The permitted ranks of the held cards; None: any."""
     suited: bool = False
     """Whether the held cards must be of one suit."""
@@ -148,11 +148,11 @@ class SimpleStrategy(StrictTable):
     """
 
     name: Text
-    line: tuple[Hold, ...]
+    line: tuple[HoldRule, ...]
     """The lines of the strategy. The first line that fits applies."""
 
 
-class Simplest(StrictTable):
+class SimplestStrategy(StrictTable):
     """The name of the simple holding strategy for which a video poker game states the return (:file:`simple.toml`)."""
 
     way: Identifier
@@ -184,13 +184,13 @@ class VideoPokerDefinition(Definition):
 
     deck: Deck = Deck()
     """The cards that are played with."""
-    bets: Bets = Bets()
+    bets: BetOptions = BetOptions()
     """The permitted credits on a hand, and the permitted numbers of hands."""
-    pay: Annotated[tuple[Pay, ...], Field(min_length=1)]
+    pay: Annotated[tuple[VideoPokerPayRow, ...], Field(min_length=1)]
     """The rows of the pay table, best first."""
     progressive: Progressive | None = None
     """The progressive level of the game, or None."""
-    simplest: Simplest | None = None
+    simplest: SimplestStrategy | None = None
     """The simple holding strategy for which the return is stated, or None."""
     proved: Proofs | None = Field(None, description="as `python -m tools.dev prove` says")
     """The stored exact figures, or None."""

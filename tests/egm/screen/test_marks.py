@@ -16,7 +16,7 @@ from egm.screen.scenes.keno import describe_purchase, format_slip_legal_text
 from egm.screen.scenes.stage import Stage
 from egm.screen.text import Texts
 from egm.screen.view import Action, build_view_timeline, has_changed_marks_since_game
-from paytables.keno.paper import build_slip
+from paytables.keno.printed_ticket import build_slip
 from tools.dev.gallery import show_outcome
 from tools.lab.views import build_idle_view, build_snapshot
 

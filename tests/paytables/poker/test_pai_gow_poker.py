@@ -29,7 +29,7 @@ from paytables import (
 from paytables.cards import JOKER, parse_card
 from paytables.errors import ChoiceError
 from paytables.poker.paigow.hands import HouseWayRules
-from paytables.poker.paigow.solve import count
+from paytables.poker.paigow.solve import count_wins_and_losses
 
 FILE = Path(paytables.__file__).parent / "library" / "tables" / "quebec-pai-gow-poker.toml"
 RANKS = "23456789TJQKA"
@@ -450,7 +450,7 @@ def against(masks, found):
 @pytest.mark.parametrize("ranks", [(9, 10, 11, 12), (0, 1, 2, 12), (8, 9, 10, 11, 12)])
 def test_the_solution_of_a_small_deck_equals_a_count_hand_by_hand(game, ranks):
     """17 or 21 cards: up to 116,280 hands against 3,432 each, by a judge of its own, and by classes."""
-    found = count(HouseWayRules(game.rules.definition.house), 19, 20, ranks)
+    found = count_wins_and_losses(HouseWayRules(game.rules.definition.house), 19, 20, ranks)
     assert (*found.best, *found.house, found.pairs) == one_by_one(ranks)
 
 

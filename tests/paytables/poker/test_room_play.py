@@ -27,7 +27,7 @@ from paytables import (
 )
 from paytables.cards import Shoe, parse_cards
 from paytables.contract import Cue
-from paytables.poker.room.betting import Betting, Player, Sizes
+from paytables.poker.room.betting import BetSizes, Betting, Player
 from paytables.poker.room.figures import HOLDEM_TIE_CHANCE
 from paytables.poker.room.pots import CommissionRules, award_pots, build_pots
 from tests.paytables.poker.room_by_the_text import Books, best
@@ -217,7 +217,7 @@ def test_ten_thousand_games_of_each_limit_are_bet_and_settled_as_the_text_says(s
 # ---------------------------------------------------------------------------------- betting
 def betting(*stacks, kind="none", least=8, most=None, raises=None):
     """A betting round of players with these stacks, the first of whom acts first."""
-    sizes = Sizes(kind, least, most, raises)
+    sizes = BetSizes(kind, least, most, raises)
     found = Betting([Player(seat, stack) for seat, stack in enumerate(stacks)], sizes)
     found.start_round(sizes, 0)
     return found
@@ -225,7 +225,7 @@ def betting(*stacks, kind="none", least=8, most=None, raises=None):
 
 def act(found, *options):
     for option in options:
-        found.act(found.find_next_player(), option)
+        found.apply_option(found.find_next_player(), option)
     player = found.find_next_player()
     return None if player is None else (player.seat, found.list_options(player))
 
@@ -296,7 +296,7 @@ def test_a_player_who_is_all_in_is_not_asked_and_the_others_continue():
     found.start_round(found.sizes, 0)
     assert act(found)[0] == 1
     assert act(found, "bet", "fold") is None
-    assert found.return_uncalled() == (1, 8)
+    assert found.return_uncalled_bet() == (1, 8)
     alone = betting(10, 500)
     assert act(alone, "all-in") == (1, {"fold": 0, "call": 10})  # nobody is left who could call a raise
     assert act(alone, "call") is None

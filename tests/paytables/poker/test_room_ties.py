@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from paytables.cards.subsets import build_sets
-from paytables.poker.community import _compile_kernels, build_tables
+from paytables.poker.community import _compile_kernels, build_strength_tables
 from paytables.poker.room.figures import HOLDEM_TIE_CHANCE
 from tests.paytables.poker.hands_brute import DECK, best
 
@@ -37,7 +37,7 @@ def test_the_chance_of_equal_hands_is_that_of_all_deals():
     import numba
 
     strengths, standings, *_ = _compile_kernels()
-    counted, tables = numba.njit(count_equal), build_tables(0)
+    counted, tables = numba.njit(count_equal), build_strength_tables(0)
     flops, like = build_sets(52, 3).list_suit_classes
     cards, counts = (
         build_sets(52, 3).cards_by_set[flops].astype(np.int64),

@@ -12,7 +12,7 @@ from click.testing import CliRunner
 from egm.screen.text import Texts
 from paytables import AnalysisDepth, analyse, load_game
 from paytables.definition import parse, read_source
-from paytables.keno.paper import build_slip
+from paytables.keno.printed_ticket import build_slip
 from tools.cli.commands import game as game_command
 from tools.cli.commands.keno import command, compute_hit_interval
 from tools.lab.simulation import INTERVAL_Z

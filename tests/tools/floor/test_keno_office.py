@@ -12,8 +12,14 @@ from egm.errors import OperatorError
 from egm.testing.machine import ScriptedChance, create_generator
 from meters import JournalDamaged, Transaction, Transfer
 from paytables import ReplayDrawSource, WagerError, load_game
-from paytables.keno.claims import ClaimRefusal, PresentedTicket, TicketCondition, TicketRefused, TicketState
-from paytables.keno.paper import compute_control_number
+from paytables.keno.claims import (
+    ClaimRefusal,
+    PresentedTicket,
+    TicketCondition,
+    TicketRefusedError,
+    TicketState,
+)
+from paytables.keno.printed_ticket import compute_control_number
 from tools.floor.keno.entries import KIND_BY_RECORD_CLASS
 from tools.floor.keno.office import (
     DESK_ACCOUNT,
@@ -69,7 +75,7 @@ class Venue:
             return self.office.hold_draw(draw)
 
     def claim(self, ticket, condition=TicketCondition.INTACT, place=PLACE, **says):
-        presented = PresentedTicket(condition, ticket.paper.control_number, says)
+        presented = PresentedTicket(condition, ticket.printed_ticket.control_number, says)
         return self.office.claim(presented, place=place)
 
     def balances(self):
@@ -87,7 +93,7 @@ def venue(tmp_path):
 
 
 def refusal(call, *arguments, **options):
-    with pytest.raises(TicketRefused) as refused:
+    with pytest.raises(TicketRefusedError) as refused:
         call(*arguments, **options)
     return refused.value.code
 
@@ -101,15 +107,15 @@ def test_only_tickets_recorded_by_the_office_take_part_in_a_draw(venue):
     won, lost = venue.sell(*WON), venue.sell(*LOST)
     stored = [entry.record["number"] for entry in venue.journal.entries("keno.sold")]
     assert stored == [1, 2]
-    assert venue.hold().prizes.keys() == {won.paper.ticket_number}
+    assert venue.hold().prizes.keys() == {won.printed_ticket.ticket_number}
     assert venue.office.find_ticket(2).decided_draws[1].credits == 0
     # a paper that was made with another secret, of the same selections
-    forged = compute_control_number(lost.paper, b"another secret")
+    forged = compute_control_number(lost.printed_ticket, b"another secret")
     assert (
         refusal(venue.office.claim, PresentedTicket(TicketCondition.INTACT, forged), place=PLACE)
         is ClaimRefusal.NOT_PROVEN
     )
-    with pytest.raises(TicketRefused, match="no ticket 3 is recorded here"):
+    with pytest.raises(TicketRefusedError, match="no ticket 3 is recorded here"):
         venue.office.find_ticket(3)
 
 
@@ -127,18 +133,18 @@ def test_an_invalid_ticket_is_refused_and_nothing_is_recorded(venue):
 def test_the_numbers_of_a_quick_pick_are_drawn_before_it_is_recorded(venue):
     request = {"selections": [{"groups": [6], "stakes": {"6": 2}}]}
     first, second = venue.record(request), venue.record(request)
-    picked = [ticket.paper.selections[0]["groups"][0] for ticket in (first, second)]
+    picked = [ticket.printed_ticket.selections[0]["groups"][0] for ticket in (first, second)]
     assert all(len(set(numbers)) == 6 and numbers == sorted(numbers) for numbers in picked)
     assert picked[0] != picked[1]
     venue.reopen()
-    recorded = [venue.office.find_ticket(number).paper for number in (1, 2)]
-    assert recorded == [first.paper, second.paper]
+    recorded = [venue.office.find_ticket(number).printed_ticket for number in (1, 2)]
+    assert recorded == [first.printed_ticket, second.printed_ticket]
 
 
 @pytest.mark.requirement("M-08")
 def test_a_ticket_not_paid_for_before_its_draw_is_void(venue):
     unpaid, paid_later = (venue.sell(*WON, is_paid=False) for _ in range(2))
-    venue.office.pay(paid_later.paper.ticket_number)
+    venue.office.pay(paid_later.printed_ticket.ticket_number)
     result = venue.hold()
     assert result.prizes.keys() == {2}
     assert venue.office.find_ticket(1).state is TicketState.VOID
@@ -154,7 +160,7 @@ def test_a_ticket_not_paid_for_before_its_draw_is_void(venue):
 def test_a_defective_ticket_is_paid_only_if_its_control_number_proves_it(venue, condition):
     ticket = venue.sell(*WON)
     prize = venue.hold().prizes[1]
-    for unproven in (None, "", "1" * 20, ticket.paper.control_number[::-1]):
+    for unproven in (None, "", "1" * 20, ticket.printed_ticket.control_number[::-1]):
         code = refusal(venue.office.claim, PresentedTicket(condition, unproven), place=PLACE)
         assert code is ClaimRefusal.NOT_PROVEN
     payment = venue.claim(ticket, condition)
@@ -182,12 +188,12 @@ def test_a_prize_is_paid_once_where_it_is_payable_and_within_its_time(venue):
     assert refusal(venue.claim, ticket) is ClaimRefusal.NOT_IN_THIS_STATE  # before its draw
     prize = venue.hold().prizes[1]
     assert refusal(venue.claim, ticket, place="cage-2") is ClaimRefusal.WRONG_PLACE
-    of_another = replace(ticket.paper, ticket_number=2)
+    of_another = replace(ticket.printed_ticket, ticket_number=2)
     presented = PresentedTicket(TicketCondition.INTACT, compute_control_number(of_another, b"another secret"))
     assert refusal(venue.office.claim, presented, place=PLACE) is ClaimRefusal.NOT_PROVEN
     late = venue.sell(*WON)
     venue.hold()
-    venue.time += timedelta(days=ticket.paper.claim_days)
+    venue.time += timedelta(days=ticket.printed_ticket.claim_days)
     assert venue.claim(ticket).credits == prize
     assert refusal(venue.claim, ticket) is ClaimRefusal.ALREADY_PAID
     venue.time += timedelta(days=1)
@@ -211,16 +217,16 @@ def test_a_ticket_for_several_draws_is_settled_once_per_draw(venue):
     record = venue.office.find_ticket(1)
     assert (sorted(record.decided_draws), record.deadline) == (
         [1, 2, 3],
-        venue.time.date() + timedelta(days=ticket.paper.claim_days),
+        venue.time.date() + timedelta(days=ticket.printed_ticket.claim_days),
     )
 
 
 @pytest.mark.requirement("M-13")
 def test_draws_and_tickets_are_numbered_consecutively_across_a_restart(venue):
-    numbers = [venue.sell(*LOST).paper.ticket_number for _ in range(2)]
+    numbers = [venue.sell(*LOST).printed_ticket.ticket_number for _ in range(2)]
     held = [venue.hold().number]
     venue.reopen()
-    numbers.append(venue.sell(*LOST).paper.ticket_number)
+    numbers.append(venue.sell(*LOST).printed_ticket.ticket_number)
     held.append(venue.hold().number)
     venue.sell(*LOST)
     held.append(venue.office.close_sales())
@@ -233,8 +239,8 @@ def test_draws_and_tickets_are_numbered_consecutively_across_a_restart(venue):
 def test_a_ticket_can_be_cancelled_only_before_sales_for_its_draw_close(venue):
     ticket = venue.sell(*WON, draws=2)
     unpaid = venue.sell(*WON, is_paid=False)
-    assert venue.office.cancel(1) == ticket.paper.cost_credits
-    assert venue.office.cancel(unpaid.paper.ticket_number) == 0
+    assert venue.office.cancel(1) == ticket.printed_ticket.cost_credits
+    assert venue.office.cancel(unpaid.printed_ticket.ticket_number) == 0
     assert venue.balances() == (0, 0, 0, 0)
     assert refusal(venue.office.cancel, 1) is ClaimRefusal.VOID
     venue.sell(*WON)
@@ -252,8 +258,8 @@ def test_a_failed_draw_refunds_every_stake_on_it(venue):
         venue.office.fail_draw("too early")
     venue.office.close_sales()
     venue.office.fail_draw("the blower stopped")
-    assert venue.claim(single).credits == single.paper.cost_credits
-    assert venue.claim(several).credits == several.paper.cost_a_draw_credits
+    assert venue.claim(single).credits == single.printed_ticket.cost_credits
+    assert venue.claim(several).credits == several.printed_ticket.cost_a_draw_credits
     assert venue.hold().prizes.keys() == {1}
     (failed,) = venue.journal.entries("keno.draw_failed")
     assert (failed.record["draw"], failed.record["reason"]) == (1, "the blower stopped")
@@ -314,7 +320,7 @@ def test_a_ticket_wins_in_each_draw_what_the_machines_game_pays_for_the_same_num
         result = venue.hold(venue.chance)
         entry = next(venue.journal.entries("keno.drawn", newest_first=True))
         for ticket, request in zip(tickets, requests, strict=True):
-            wager = rules.build_wager(ticket.paper.cost_credits, **request)
+            wager = rules.build_wager(ticket.printed_ticket.cost_credits, **request)
             play = rules.play(wager, ReplayDrawSource(entry.record["draws"]))
             paid = 0
             try:
@@ -322,7 +328,7 @@ def test_a_ticket_wins_in_each_draw_what_the_machines_game_pays_for_the_same_num
                     paid += next(play).credits
             except StopIteration:
                 pass
-            assert result.prizes.get(ticket.paper.ticket_number, 0) == paid
+            assert result.prizes.get(ticket.printed_ticket.ticket_number, 0) == paid
             won += paid > 0
     assert won > 5
 
@@ -330,7 +336,7 @@ def test_a_ticket_wins_in_each_draw_what_the_machines_game_pays_for_the_same_num
 @pytest.mark.requirement("M-02", "M-06")
 def test_the_maximum_of_a_draw_is_shared_among_all_its_tickets(tmp_path):
     game = load_game(GAME)
-    most = game.rules.definition.paid_max
+    most = game.rules.definition.paid_max_credits
     top = max(game.rules.tables.pays[10].values())
     stake = max(game.rules.definition.marks.stakes)
     venue = Venue(tmp_path / "office")
@@ -358,10 +364,10 @@ def test_accounts_agree_with_all_tickets_after_every_random_act(venue):
             numbers = dice.sample(range(1, 81), dice.randint(2, 8))
             sold.append(venue.sell(*numbers, draws=dice.randint(1, 3), is_paid=dice.random() < 0.8))
         elif act == 4 and sold:
-            with suppress(TicketRefused):
-                venue.office.cancel(dice.choice(sold).paper.ticket_number)
+            with suppress(TicketRefusedError):
+                venue.office.cancel(dice.choice(sold).printed_ticket.ticket_number)
         elif act == 5 and sold:
-            with suppress(TicketRefused):
+            with suppress(TicketRefusedError):
                 paid_out += venue.claim(dice.choice(sold)).credits
         else:
             venue.office.close_sales()
@@ -407,7 +413,7 @@ class TestVerification:
         venue.sell(*WON, is_paid=False)
         venue.sell(*LOST, is_paid=False)
         venue.office.pay(3)
-        venue.office.cancel(cancelled.paper.ticket_number)
+        venue.office.cancel(cancelled.printed_ticket.ticket_number)
         venue.hold()
         venue.claim(won, casino="Val")
         venue.office.close_sales()

@@ -9,7 +9,7 @@ import click
 
 from egm.screen.text import Texts
 from paytables import BetAnalysis, Game, PaytableError, load_game
-from paytables.keno.paper import SLIP_TEXTS, build_slip, format_slip_form
+from paytables.keno.printed_ticket import SLIP_TEXTS, build_slip, format_slip_form
 from paytables.keno.rules import KenoRules, find_keno_rules
 from paytables.wording import format_count, format_percent
 from tools.cli.keno_selection import build_ticket_request

@@ -19,7 +19,7 @@ from meters.storage import DiskStorage
 from paytables import PaytableError, load_game
 from paytables.contract import Json
 from paytables.keno.claims import PresentedTicket, TicketCondition, TicketRecord
-from paytables.keno.paper import SLIP_TEXTS, list_ticket_lines
+from paytables.keno.printed_ticket import SLIP_TEXTS, list_ticket_lines
 from paytables.wording import format_count
 from rng import Personalization, RandomService, RngError
 from tools.cli.keno_selection import build_ticket_request
@@ -175,7 +175,7 @@ def _show_ticket(office: KenoOffice, ticket: TicketRecord, language: str, *, as_
         echo(json.dumps(ticket.to_json(), ensure_ascii=False))
         return
     format_money = partial(_format_money, office, language=language)
-    lines = list_ticket_lines(office.rules.definition, ticket.paper, language, format_money)
+    lines = list_ticket_lines(office.rules.definition, ticket.printed_ticket, language, format_money)
     for _, label, text in lines:
         echo(f"{label}: {text}")
     for draw, decided in sorted(ticket.decided_draws.items()):

@@ -7,7 +7,7 @@ from math import comb
 from typing import Final, TypeVar
 
 from paytables import AnalysisDepth, load_game, play_through
-from paytables.keno.joint import Caught, JointDistribution, JointSelection, Won
+from paytables.keno.joint import CatchAndSpots, CreditsAndLevels, JointDistribution, JointSelection
 from rng import Personalization, RandomService, ReseedPolicy
 from tools.dev.bench import Figure, measure_call
 
@@ -53,7 +53,7 @@ def figures() -> Iterator[Figure]:
     yield Figure("draws played and recorded", _plays(), "draws/s")
 
 
-def _win(caught: Mapping[Caught, int]) -> Won:
+def _win(caught: Mapping[CatchAndSpots, int]) -> CreditsAndLevels:
     return sum(n * PAYS[catch] for (_, catch, _), n in caught.items()), 0
 
 

@@ -25,12 +25,17 @@ from paytables.keno.claims import (
     ClaimRefusal,
     PresentedTicket,
     TicketRecord,
-    TicketRefused,
+    TicketRefusedError,
     TicketState,
 )
 from paytables.keno.draws import DrawnBalls, evaluate_ticket
 from paytables.keno.limit import limit_prizes
-from paytables.keno.paper import Acknowledgement, is_same_number, is_well_formed_control_number, issue_ticket
+from paytables.keno.printed_ticket import (
+    Acknowledgement,
+    is_same_control_number,
+    is_well_formed_control_number,
+    issue_ticket,
+)
 from paytables.keno.rules import find_keno_rules
 from paytables.keno.tables import build_options
 from paytables.keno.ticket import restrict_tables
@@ -213,7 +218,7 @@ class KenoOffice:
     def pay(self, number: int) -> TicketRecord:
         """Record that a ticket was paid for, which must be before its first draw (s. 83)."""
         record = claims.record_ticket_payment(self.find_ticket(number))
-        flows = self._build_transfers((DESK_ACCOUNT, STAKED_ACCOUNT, record.paper.cost_credits))
+        flows = self._build_transfers((DESK_ACCOUNT, STAKED_ACCOUNT, record.printed_ticket.cost_credits))
         self._write(f"keno-ticket-{number}.paid", TicketPaid(number=number), {number: record}, flows)
         return record
 
@@ -233,7 +238,7 @@ class KenoOffice:
         """
         stored_ticket: Json = self.journal.state(f"{TICKET_KEY_PREFIX}{number}")
         if stored_ticket is None:
-            raise TicketRefused(
+            raise TicketRefusedError(
                 ClaimRefusal.NOT_PROVEN, f"no ticket {number} is recorded here, or its claim period is over"
             )
         return TicketRecord.from_json(stored_ticket)
@@ -256,7 +261,7 @@ class KenoOffice:
         tickets = {
             n: claims.close_ticket_for_draw(record, number)
             for n, record in self.list_tickets().items()
-            if number in record.paper.draws and record.state is not TicketState.VOID
+            if number in record.printed_ticket.draws and record.state is not TicketState.VOID
         }
         void = tuple(n for n, record in tickets.items() if record.state is TicketState.VOID)
         self._write(
@@ -300,7 +305,7 @@ class KenoOffice:
                 (
                     STAKED_ACCOUNT,
                     HOUSE_ACCOUNT,
-                    sum(record.paper.cost_a_draw_credits for record in tickets.values()),
+                    sum(record.printed_ticket.cost_a_draw_credits for record in tickets.values()),
                 ),
                 (HOUSE_ACCOUNT, OWED_ACCOUNT, sum(prizes.values())),
             ),
@@ -315,8 +320,10 @@ class KenoOffice:
         """
         number, tickets = self._list_tickets_of_draw()
         at = self._now()
-        failed_tickets = {n: claims.record_fault(record, number, at.date()) for n, record in tickets.items()}
-        staked = sum(record.paper.cost_a_draw_credits for record in tickets.values())
+        failed_tickets = {
+            n: claims.record_draw_fault(record, number, at.date()) for n, record in tickets.items()
+        }
+        staked = sum(record.printed_ticket.cost_a_draw_credits for record in tickets.values())
         self._write(
             f"keno-draw-{number}.failed",
             DrawFailed(at=at.isoformat(), draw=number, reason=reason),
@@ -335,16 +342,17 @@ class KenoOffice:
         given_number = presented.control_number or ""
         tickets = self.list_tickets().values() if is_well_formed_control_number(given_number) else ()
         claimed_ticket = next(
-            (r for r in tickets if is_same_number(r.paper.control_number, given_number)), None
+            (r for r in tickets if is_same_control_number(r.printed_ticket.control_number, given_number)),
+            None,
         )
         if claimed_ticket is None:
-            raise TicketRefused(
+            raise TicketRefusedError(
                 ClaimRefusal.NOT_PROVEN,
                 f"no ticket recorded here has this control number (condition of the paper: {presented.condition})",
             )
         at = self._now()
         record, payment = claims.claim_ticket(claimed_ticket, presented, place=place, at=at)
-        number = record.paper.ticket_number
+        number = record.printed_ticket.ticket_number
         self._write(
             f"keno-ticket-{number}.claimed-{payment.draws[0]}",
             TicketClaimed(
@@ -367,7 +375,7 @@ class KenoOffice:
         """
         unclaimed: dict[int, int] = {}
         for number in self.list_tickets():
-            with suppress(TicketRefused):  # it is not over yet
+            with suppress(TicketRefusedError):  # it is not over yet
                 unclaimed[number] = self.expire_ticket(number)
         return unclaimed
 
@@ -390,7 +398,8 @@ class KenoOffice:
         """Return the office's totals. Raises OperatorError if its accounts differ from its tickets."""
         tickets, unit_cents = self.list_tickets().values(), self.opened.unit_cents
         staked = sum(
-            record.paper.cost_a_draw_credits * (len(record.paper.draws) - len(record.decided_draws))
+            record.printed_ticket.cost_a_draw_credits
+            * (len(record.printed_ticket.draws) - len(record.decided_draws))
             for record in tickets
             if record.state in {TicketState.PAID, TicketState.IN_PLAY}
         )
@@ -451,13 +460,13 @@ class KenoOffice:
         owners: list[int] = []
         amounts: list[int] = []
         for number, record in tickets.items():
-            ticket = self.rules.build_ticket(record.paper.request)
+            ticket = self.rules.build_ticket(record.printed_ticket.request)
             ways = evaluate_ticket(restrict_tables(self.rules.tables, ticket), ticket, drawn_balls)
             owners += [number] * len(ways)
             amounts += [way.credits for way in ways]
         prizes = dict.fromkeys(tickets, 0)
         for number, paid_credits in zip(
-            owners, limit_prizes(amounts, self.rules.definition.paid_max), strict=True
+            owners, limit_prizes(amounts, self.rules.definition.paid_max_credits), strict=True
         ):
             prizes[number] += paid_credits
         return prizes

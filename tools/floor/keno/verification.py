@@ -96,7 +96,7 @@ class _Verifier:
             case TicketSold():
                 sold = TicketRecord.from_json(state[f"{TICKET_KEY_PREFIX}{record.number}"])
                 office.sell(
-                    sold.paper.request,
+                    sold.printed_ticket.request,
                     ReplayDrawSource(()),  # a quick pick has its numbers already
                     station=record.station,
                     is_paid=sold.state is TicketState.PAID,
@@ -112,7 +112,7 @@ class _Verifier:
             case DrawFailed():
                 office.fail_draw(record.reason)
             case TicketClaimed():
-                control_number = office.find_ticket(record.number).paper.control_number
+                control_number = office.find_ticket(record.number).printed_ticket.control_number
                 values_on_paper = dict.fromkeys(record.differs)  # the values on the paper are not recorded
                 office.claim(
                     PresentedTicket(TicketCondition(record.condition), control_number, values_on_paper),

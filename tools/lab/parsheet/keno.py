@@ -29,7 +29,7 @@ def _iter_keno_sheets(definition: KenoDefinition) -> Iterator[Sheet]:
         ("most groups a way selection", marks.groups),
         ("most draws a ticket", marks.draws),
         ("most a ticket may cost a draw, credits", marks.cost),
-        ("most a ticket is paid a draw, credits", definition.paid_max),
+        ("most a ticket is paid a draw, credits", definition.paid_max_credits),
     ]
     for bonus in definition.bonus:
         fee = (

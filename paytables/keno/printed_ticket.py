@@ -20,7 +20,7 @@ from paytables.keno.schema import KenoDefinition
 from paytables.keno.ticket import KenoTicket
 
 
-class NotRecorded(PaytableError):
+class TicketNotIssuedError(PaytableError):
     """Error: a Keno ticket cannot be issued because required data are missing.
 
     The central computer's acknowledgement, the drawn numbers of a quick pick, or the definition's terms may
@@ -182,21 +182,25 @@ def issue_ticket(
 ) -> PrintedTicket:
     """Return the Keno ticket to print. ``key`` is the central computer's secret for control numbers.
 
-    Raises :class:`NotRecorded` without an acknowledgement, for a quick pick whose numbers are not drawn yet,
+    Raises :class:`TicketNotIssuedError` without an acknowledgement, for a quick pick whose numbers are not drawn yet,
     if the number of draws differs from the number bought, and for a definition without terms.
     """
     if acknowledgement is None:
-        raise NotRecorded(
+        raise TicketNotIssuedError(
             "the central computer has not recorded the selections: no ticket, and no stake is due"
         )
     if definition.terms is None:
-        raise NotRecorded(
+        raise TicketNotIssuedError(
             f"{definition.game.id}: the definition has no [terms], which a ticket needs for its claim period"
         )
     if any(s.is_quick_pick for s in ticket.selections):
-        raise NotRecorded("a quick pick has no numbers yet: they are drawn before the ticket is recorded")
+        raise TicketNotIssuedError(
+            "a quick pick has no numbers yet: they are drawn before the ticket is recorded"
+        )
     if len(acknowledgement.draws) != ticket.draws or len(set(acknowledgement.draws)) != ticket.draws:
-        raise NotRecorded(f"{ticket.draws} draws were bought, recorded are {list(acknowledgement.draws)}")
+        raise TicketNotIssuedError(
+            f"{ticket.draws} draws were bought, recorded are {list(acknowledgement.draws)}"
+        )
     unsigned_ticket = PrintedTicket(
         game_id=definition.game.id,
         game_version=definition.game.version,
@@ -208,7 +212,7 @@ def issue_ticket(
         bonuses=ticket.options.bought_ids,
         draws=tuple(sorted(acknowledgement.draws)),
         cost_a_draw_credits=ticket.cost_a_draw,
-        most_paid_credits=definition.paid_max,
+        most_paid_credits=definition.paid_max_credits,
         claim_place=claim_place,
         claim_days=definition.terms.claim_days,
     )
@@ -234,7 +238,7 @@ def is_well_formed_control_number(number: str) -> bool:
     return len(number) == 20 and number.isascii() and number.isdecimal() and int(number) % 97 == 1
 
 
-def is_same_number(a: str, b: str) -> bool:
+def is_same_control_number(a: str, b: str) -> bool:
     """Return whether two Keno control numbers are equal; the time taken does not show where they differ."""
     return hmac.compare_digest(a.encode(), b.encode())
 
@@ -287,7 +291,7 @@ def build_slip(definition: KenoDefinition) -> dict[str, Json]:
         "spots": spots,
         "fewest_spots": spots[0],
         "most_spots": spots[-1],
-        "most_paid_a_draw_credits": definition.paid_max,
+        "most_paid_a_draw_credits": definition.paid_max_credits,
         "rules_at": definition.terms.rules_at.model_dump() if definition.terms else None,
         "rules": definition.game.help.model_dump(),
         "prizes": {str(t.spots): {str(c): p for c, p in sorted(t.pays.items())} for t in definition.table},
