@@ -244,7 +244,7 @@ def read_header_value(data: Mapping[str, Any], file: str, key: str) -> str:
     return value
 
 
-def check(model: type[D], data: Mapping[str, Any], file: str) -> D:
+def parse_model(model: type[D], data: Mapping[str, Any], file: str) -> D:
     """Return a definition's data as the family's model. Raises :class:`DefinitionError` with the first bad key.
 
     If a value may be of several types, the errors of all of them are joined into one sentence.

@@ -12,7 +12,7 @@ from typing import Any, Final, Generic, Protocol, TypeAlias, TypeVar
 
 from pydantic import BaseModel
 
-from paytables import definition, prose
+from paytables import definition, help_numbers
 from paytables.analysis import Analysis, AnalysisDepth, BetAnalysis
 from paytables.assets import add_digests, read_assets
 from paytables.contract import (
@@ -348,7 +348,7 @@ def build_game(
     ``file`` is named in errors; ``source`` is the file that was parsed.
     """
     kind = find_family(definition.read_header_value(data, file, "family"), file)
-    checked = definition.check(kind.model, kind.prepare_data(reduce_to_figures(data), file), file)
+    checked = definition.parse_model(kind.model, kind.prepare_data(reduce_to_figures(data), file), file)
     symbols = [symbol.id for symbol in getattr(checked, "symbol", ())]
     for name in checked.art.pictures:
         if name not in symbols:
@@ -469,15 +469,15 @@ def analyse(game: Game, depth: AnalysisDepth = AnalysisDepth.FULL) -> Analysis:
 def _iter_help_figure_remarks(game: Game) -> Iterator[DefinitionRemark]:
     """Yield a remark on each number in a game's help text that occurs neither in its definition nor in its pays."""
     known_names = (
-        prose.find_numbers_in_definition(game.text)
-        | prose.find_mentioned_numbers(*game.rules.explain_pays())
+        help_numbers.find_numbers_in_definition(game.text)
+        | help_numbers.find_mentioned_numbers(*game.rules.explain_pays())
         | find_family(game.family).help_figures
     )
-    for code, text in prose.read_help_texts(game.text).items():
+    for code, text in help_numbers.read_help_texts(game.text).items():
         if strange := [
             figure
-            for figure in prose.list_written_numbers(text)
-            if not any(reading <= known_names for reading in prose.parse_written_number(figure))
+            for figure in help_numbers.list_written_numbers(text)
+            if not any(reading <= known_names for reading in help_numbers.parse_written_number(figure))
         ]:
             words = f"mentions {', '.join(dict.fromkeys(strange))}, which is not a number of the game"
             yield DefinitionRemark(f"game.help.{code}", words)

@@ -18,7 +18,7 @@ from typing import Annotated, Any, Final, Literal, Self, TypeAlias, TypedDict
 
 from pydantic import BeforeValidator, Field, WithJsonSchema, model_validator
 
-from paytables import companions, exposure
+from paytables import exposure, required_bets
 from paytables.analysis import AnalysisDepth, BetAnalysis, PrizeFigures, WinDistribution
 from paytables.contract import Bet, Json, Settlement, Spot, Wager
 from paytables.definition import Definition, Identifier, PositiveInt, StrictTable, Text
@@ -344,7 +344,7 @@ class TableLayout:
         """
         for spot in self.spots:
             if spot.required_spot is not None:
-                companions.check_required_bet(spot, spot.required_spot, bets_after)
+                required_bets.check_required_bet(spot, spot.required_spot, bets_after)
             other = next((each for each in spot.excluded_spots if bets_after.get(each)), None)
             if other is not None and bets_after.get(spot.id):
                 raise WagerError(f"bets.{spot.id}: cannot be combined with a bet on {other!r}")
@@ -365,7 +365,7 @@ class TableLayout:
 
     def find_smallest_bets_with(self, spot: Spot, credits_: int) -> dict[str, int]:
         """Return the smallest bets, by spot, with ``credits_`` on ``spot`` and every bet that they require."""
-        return companions.find_smallest_bets_with(self.spots_by_id, spot, credits_)
+        return required_bets.find_smallest_bets_with(self.spots_by_id, spot, credits_)
 
     def with_required_bets(self, figures: BetAnalysis) -> BetAnalysis:
         """Return the figures of a bet, with the minimum other bets that it requires as ``required_bets``."""

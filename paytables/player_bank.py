@@ -57,7 +57,7 @@ class PlayerBank(StrictTable):
         """Return what a player who is the bank is paid, as a line of the help text in the language ``code``."""
         return f"{getattr(self.name, code)} - {_BANK_TERMS_TEXTS[code]}"
 
-    def check(self, seats: int, stake: Limits, denominations: int) -> None:
+    def check_table(self, seats: int, stake: Limits, denominations: int) -> None:
         """Raise ValueError if a player cannot be the bank at this table.
 
         There must be several seats and one denomination, and the limits must allow any stakes to be covered

@@ -119,4 +119,4 @@ def ask_whether_all_staked(
     if viewer is None:
         return True
     decision = Decision(DECISION_OF_SEATS, (ALL_STAKED_OPTION, STAKES_RETURNED_OPTION), display, seat=NO_SEAT)
-    return bool(decision.check((yield decision)) == ALL_STAKED_OPTION)
+    return bool(decision.get_chosen_option((yield decision)) == ALL_STAKED_OPTION)

@@ -27,7 +27,7 @@ from egm.tickets.model import Venue
 from meters import AppendResult, ExcessiveIncrement, Journal, Transaction, Transfer
 from meters.transaction import JSON
 from paytables import Game
-from paytables.companions import find_minimum_stakes
+from paytables.required_bets import find_minimum_stakes
 from rng import RandomService
 
 R = TypeVar("R")

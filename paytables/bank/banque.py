@@ -340,7 +340,7 @@ class BanqueRules(SeatedRules, BankRules[BanqueDefinition]):
             held_tableaux = [each for each in TABLEAU_NAMES if felt.holders[each] == holder]
             prompt["advice"] = self.find_best_answers(stakes, held_tableaux)[TABLEAU_NAMES.index(name)]
         decision = Decision("banque", (DRAW_ANSWER, STAND_ANSWER), prompt, seat=holder)
-        return bool(decision.check((yield decision)) == DRAW_ANSWER)
+        return bool(decision.get_chosen_option((yield decision)) == DRAW_ANSWER)
 
     # ------------------------------------------------------------------ figures
     def iter_cases(self, wager: Wager) -> Iterable[WeightedResult]:

@@ -370,7 +370,7 @@ class CheminRules(SeatedRules, BankRules[CheminDefinition]):
             if can_see_seat_cards(coup.punter_seat, viewer):
                 prompt["advice"] = self._find_best_answer()
             decision = Decision("chemin-de-fer", (DRAW_ANSWER, STAND_ANSWER), prompt, seat=coup.punter_seat)
-            is_drawing = decision.check((yield decision)) == DRAW_ANSWER
+            is_drawing = decision.get_chosen_option((yield decision)) == DRAW_ANSWER
         else:
             is_drawing = points < _FREE_CHOICE_POINTS and not is_over
         yield from felt.turn_face_up(BANK_SPOT, PUNTER_HAND_ID)

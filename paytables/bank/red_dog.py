@@ -109,7 +109,7 @@ class RedDogRules(SeatedRules, BankRules[RedDogDefinition]):
                 if can_see_seat_cards(bet.seat, viewer):
                     prompt["advice"] = self._find_advice(spread)
                 decision = Decision("red-dog", ("stand", "raise"), prompt, {"raise": raised}, bet.seat)
-                if decision.check((yield decision)) == "raise":
+                if decision.get_chosen_option((yield decision)) == "raise":
                     staked.append(raised)
         if spread:
             third = shoe.deal(draw, "card 3")

@@ -85,7 +85,7 @@ class SuperPanDefinition(BankDefinition):
             if self.stake.id != STAKE_SPOT:
                 raise ValueError(f"stake.id: must be {STAKE_SPOT!r} if a player may be the bank")
             denominations = len(self.game.denominations_cents)
-            self.player_bank.check(self.table.seats, self.stake.limits, denominations)
+            self.player_bank.check_table(self.table.seats, self.stake.limits, denominations)
         return self
 
     @model_validator(mode="after")
@@ -158,7 +158,7 @@ class SuperPanRules(PlayerBankRules, SeatedBankRules[SuperPanDefinition]):
             if can_see_seat_cards(bet.seat, viewer):
                 prompt["advice"] = self.find_best_answer(points, bet.credits)
             decision = Decision("super-pan", (STAND_ANSWER, DRAW_ANSWER), prompt, seat=bet.seat)
-            if decision.check((yield decision)) == DRAW_ANSWER:
+            if decision.get_chosen_option((yield decision)) == DRAW_ANSWER:
                 yield felt.deal_card(name, shoe, draw)
         yield from felt.turn_face_up(*holders)
         if felt.count_points(BANK_SPOT) <= _BANK_DRAWS_UP_TO_POINTS:

@@ -104,7 +104,7 @@ class WarRules(SeatedBankRules[WarDefinition]):
                 {"advice": "war"} if can_see_seat_cards(seat, viewer) else {}
             )
             decision = Decision("war", ("surrender", "war"), prompt, {"war": war_bet}, seat)
-            if decision.check((yield decision)) == "surrender":
+            if decision.get_chosen_option((yield decision)) == "surrender":
                 yield _settle_surrender(seat_bets[MAIN_SPOT])
                 continue
             for owner in (seat, _BANK_HAND_KEY):

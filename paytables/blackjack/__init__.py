@@ -9,7 +9,7 @@ from paytables.game import GameFamily
 def _build_rules(definition: BlackjackDefinition, file: str) -> BlackjackRules:
     """Build the rules of a blackjack table after checking them. Raises :class:`DefinitionError`."""
     rules = BlackjackRules(definition)
-    rules.check(file)
+    rules.check_definition(file)
     return rules
 
 

@@ -7,6 +7,7 @@ from pydantic import Field, model_validator
 
 from paytables.bank.dealing import ShoeRules
 from paytables.blackjack.results import BLACKJACK, EVEN_MONEY, SUITED_678, THREE_SEVENS
+from paytables.blackjack.rule_texts import describe_rules, format_pays
 from paytables.blackjack.schema import (
     ACE_VALUE,
     BEST_TOTAL,
@@ -24,7 +25,6 @@ from paytables.blackjack.schema import (
     Proof,
     sum_lowest_values,
 )
-from paytables.blackjack.words import describe_rules, format_pays
 from paytables.definition import Identifier, Text
 from paytables.layout import TableDefinition
 from paytables.side_bets import Progressive

@@ -23,7 +23,6 @@ from paytables.analysis import (
     ProgressiveFigures,
 )
 from paytables.blackjack.advice import HandQuestion, PackedStrategy, read_advice
-from paytables.blackjack.counted import compute_row_chances
 from paytables.blackjack.definition import BlackjackDefinition
 from paytables.blackjack.round import format_back_spot_id
 from paytables.blackjack.schema import (
@@ -37,6 +36,7 @@ from paytables.blackjack.schema import (
     Proof,
     SimulatedRounds,
 )
+from paytables.blackjack.side_bet_chances import compute_row_chances
 from paytables.contract import Wager
 from paytables.errors import AnalysisError
 from paytables.layout import build_distribution
@@ -112,7 +112,7 @@ def _add_sampled_rounds(definition: BlackjackDefinition, proof: Proof) -> Proof:
     """
     if proof.law and not definition.shoe.is_shoe_carried_over and definition.main.hands == 1:
         return proof
-    from paytables.blackjack.sampled import sample_rounds  # noqa: PLC0415 (laboratory packages)
+    from paytables.blackjack.round_simulation import sample_rounds  # noqa: PLC0415 (laboratory packages)
 
     play = read_advice(definition.house, proof.policy)
     if play is None:

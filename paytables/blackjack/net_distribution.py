@@ -7,7 +7,7 @@ therefore summed by their combined cards, one hand after the other, and the deal
 combination.
 
 Two hands take seconds. Three would take more than a minute. Their second moment follows from those of two
-hands and of one, so the variance is exact; net results are simulated (:mod:`paytables.blackjack.sampled`).
+hands and of one, so the variance is exact; net results are simulated (:mod:`paytables.blackjack.round_simulation`).
 """
 
 from __future__ import annotations
@@ -31,8 +31,8 @@ from paytables.blackjack.advice import (
 )
 from paytables.blackjack.dealer import DEALER_RESULT_COUNT, compute_falling_factorial
 from paytables.blackjack.hands import COUNT_BITS, COUNT_MAX, PACKED_CARD_BY_VALUE, list_card_values
+from paytables.blackjack.net_weights import compile_kernel, weigh_nets
 from paytables.blackjack.schema import ACE_VALUE, BEST_TOTAL, TEN_VALUE
-from paytables.blackjack.weighed import compile_kernel, weigh_nets
 
 if TYPE_CHECKING:
     from paytables.blackjack.policies import StrategyResult, StrategyTable

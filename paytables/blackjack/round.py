@@ -254,7 +254,7 @@ class BlackjackRound:
             return prompt
 
         decision = Decision(kind, tuple(options), stakes=stakes, seat=box.seat, build_prompt=build_prompt)
-        return str(decision.check((yield decision)))
+        return str(decision.get_chosen_option((yield decision)))
 
     def _find_advice(self, box: BettingBox, hand: BlackjackHand, options: Sequence[str]) -> dict[str, str]:
         """Return the best decision for a player's hand, as from a fresh shoe, for the prompt.

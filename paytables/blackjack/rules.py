@@ -13,6 +13,7 @@ from paytables.blackjack import figures
 from paytables.blackjack.advice import PackedStrategy, read_advice
 from paytables.blackjack.definition import BlackjackDefinition
 from paytables.blackjack.round import DEALER_HAND_ID, BlackjackRound, format_back_spot_id, format_spot_id
+from paytables.blackjack.rule_texts import build_chart_rows
 from paytables.blackjack.schema import (
     ACTION_SPOTS,
     BACK_SPOT_PREFIX,
@@ -24,7 +25,6 @@ from paytables.blackjack.schema import (
     ExactHouseRules,
     Proof,
 )
-from paytables.blackjack.words import build_chart_rows
 from paytables.contract import Bet, DefinitionRemark, DrawSource, LevelParticipation, RoundSteps, Spot, Wager
 from paytables.definition import Text
 from paytables.errors import RefusedRoundError, WagerError
@@ -398,7 +398,7 @@ class BlackjackRules(SeatedRules):
         """Recompute the figures and compare them with the stored ones. Raises :class:`AnalysisError` if they differ."""
         check_stored_proof(self.definition.game.id, self.definition.proved, self.prove)
 
-    def check(self, file: str) -> None:
+    def check_definition(self, file: str) -> None:
         """Check that stakes pay whole credits, and that the table accepts the preset bets.
 
         Raises :class:`DefinitionError` with the key.

@@ -347,7 +347,7 @@ ChartLine = Annotated[
 
 
 class SimulatedRounds(StrictTable):
-    """Results of simulated blackjack rounds with the best strategy (:mod:`paytables.blackjack.sampled`)."""
+    """Results of simulated blackjack rounds with the best strategy (:mod:`paytables.blackjack.round_simulation`)."""
 
     rounds: Annotated[int, Field(gt=0)]
     """The number of simulated rounds."""

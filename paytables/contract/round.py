@@ -51,7 +51,7 @@ class Decision:
             return self
         return replace(self, prompt={**self.prompt, **self.build_prompt()}, build_prompt=None)
 
-    def check(self, choice: "Choice | None") -> Json:
+    def get_chosen_option(self, choice: "Choice | None") -> Json:
         """Return the chosen option. Raises :class:`ChoiceError` unless it is one of the options."""
         if choice is None or choice.value not in self.options:
             given_text = "nothing" if choice is None else repr(choice.value)
@@ -299,7 +299,7 @@ class Round:
             if decision is None:
                 step = next(self._play)
             else:
-                added_bet = decision.get_added_bet(decision.check(choice))
+                added_bet = decision.get_added_bet(decision.get_chosen_option(choice))
                 step = self._play.send(choice)
                 self.staked_bets += () if added_bet is None else (added_bet,)
             while not isinstance(step, Decision):

@@ -1,15 +1,15 @@
 """The craps family: bets on throws of two dice, with a point, bets that stay and come bets that travel."""
 
 from paytables.craps.rules import CrapsRules
-from paytables.craps.schema import CrapsDefinition, check
+from paytables.craps.schema import CrapsDefinition, check_definition
 from paytables.craps.spots import CrapsSpots, check_spots
 from paytables.game import GameFamily
 from paytables.layout import check_forms
 
 
-def build(data: CrapsDefinition, file: str) -> CrapsRules:
+def build_rules(data: CrapsDefinition, file: str) -> CrapsRules:
     """Build the rules of a craps table from its definition. Raises :class:`DefinitionError`."""
-    check(data, file)
+    check_definition(data, file)
     felt = CrapsSpots(data)
     check_spots(felt, file)
     rules = CrapsRules(felt)
@@ -18,4 +18,4 @@ def build(data: CrapsDefinition, file: str) -> CrapsRules:
 
 
 #: The minimum buy bet: 20 and the commission of one twentieth.
-FAMILY = GameFamily(CrapsDefinition, build, help_figures=frozenset({21}))
+FAMILY = GameFamily(CrapsDefinition, build_rules, help_figures=frozenset({21}))

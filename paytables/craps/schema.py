@@ -173,7 +173,7 @@ def _format_pays(bet: CrapsBet, language: str) -> str:
     return pays or EVEN_MONEY_ODDS.format_by_language()[language]
 
 
-def check(definition: CrapsDefinition, file: str) -> None:
+def check_definition(definition: CrapsDefinition, file: str) -> None:
     """Check the rules of a craps definition that its data model cannot check.
 
     Raises :class:`DefinitionError` with the key.

@@ -6,9 +6,9 @@ from paytables.keno.schema import KenoDefinition
 from paytables.keno.tables import build_tables
 
 
-def build(data: KenoDefinition, file: str) -> KenoRules:
+def build_rules(data: KenoDefinition, file: str) -> KenoRules:
     """Build the rules of a Keno game from its definition. Raises :class:`DefinitionError`."""
     return KenoRules(data, build_tables(data, file))
 
 
-FAMILY = GameFamily(KenoDefinition, build)
+FAMILY = GameFamily(KenoDefinition, build_rules)

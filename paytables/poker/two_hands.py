@@ -93,7 +93,7 @@ class TwoHandsDefinition(TableDefinition):
     def _check_player_bank(self) -> Self:
         """Refuse terms under which no player can be the bank."""
         if self.player_bank is not None:
-            self.player_bank.check(self.table.seats, self.stake, len(self.game.denominations_cents))
+            self.player_bank.check_table(self.table.seats, self.stake, len(self.game.denominations_cents))
         return self
 
 
@@ -220,7 +220,7 @@ class TwoHandsRules(PlayerBankRules):
         """Return the terms on which a player may be the bank, or None if the machine always is."""
         return self.definition.player_bank
 
-    def check(self, file: str) -> None:
+    def check_definition(self, file: str) -> None:
         """Check that the cards or tiles suffice for all seats, and that the table accepts the preset bets.
 
         Raises :class:`DefinitionError`.
@@ -300,7 +300,7 @@ class TwoHandsRules(PlayerBankRules):
             is_shown = can_see_seat_cards(seat_round.seat, viewer)
             build_ways = partial(self._describe_ways, seat_round, way_by_mask) if is_shown else None
             decision = Decision("set", options, prompt, seat=seat_round.seat, build_prompt=build_ways)
-            seat_round.way = way_by_mask.get(decision.check((yield decision)))
+            seat_round.way = way_by_mask.get(decision.get_chosen_option((yield decision)))
 
     def _deal_hand(self, hand: str, undealt: list[int], draw: DrawSource) -> list[int]:
         """Deal a hand's cards or tiles from those ``undealt``, and return them."""

@@ -9,7 +9,7 @@ from paytables.reels.schema import ReelsDefinition
 from paytables.reels.symbols import Symbols
 
 
-def build(data: ReelsDefinition, file: str) -> ReelRules:
+def build_rules(data: ReelsDefinition, file: str) -> ReelRules:
     """Build the rules of a reel game: every stage for every mode. Raises :class:`DefinitionError`."""
     check_references(data, file)
     symbols = Symbols.from_definition(data.symbol, data.groups, file)
@@ -27,4 +27,4 @@ def build(data: ReelsDefinition, file: str) -> ReelRules:
     return ReelRules(definition=data, modes=modes, stages=stages)
 
 
-FAMILY = GameFamily(ReelsDefinition, build, expand_inherited_stages)
+FAMILY = GameFamily(ReelsDefinition, build_rules, expand_inherited_stages)

@@ -11,7 +11,7 @@ from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass, field
 from typing import Final, TypeVar
 
-#: Value of ``Graph.row`` for a final node.
+#: Value of ``Graph.letter_offsets`` for a final node.
 END_OF_GRAPH: Final = -1
 
 
@@ -77,13 +77,13 @@ class GraphEnd:
 #: The result of a component that wins nothing.
 NO_WIN_END: Final = GraphEnd()
 
-S = TypeVar("S", bound=Hashable)
+State = TypeVar("State", bound=Hashable)
 
 #: Stands for every letter of a reel together, in a histogram of letters.
 ANY_LETTER: Final = -1
 #: A step of an automaton that several letters share: the next node, the factor, and the letters as terms
 #: (sign, letter) of a sum.
-Option = tuple[int, int, list[tuple[int, int]]]
+LiveStep = tuple[int, int, list[tuple[int, int]]]
 
 
 @dataclass(slots=True)
@@ -91,18 +91,19 @@ class WinGraph:
     """The nodes of all pay automata of one reel stage, in flat lists.
 
     A letter is the number that stands for what a pay component sees in the column of one reel.
-    The automaton of a component reads the reels from left to right. ``delta[row[node] + letter]`` is the next
-    node and ``gain`` the factor of the step, for ``width[node]`` letters. ``row[node]`` is :data:`END_OF_GRAPH` for a
-    final node; its credits per unit of weight are ``value[node]``, its result is ``ends[node]``.
+    The automaton of a component reads the reels from left to right. ``next_nodes[letter_offsets[node] + letter]`` is
+    the next node and ``step_factors`` the factor of the step, for ``letter_counts[node]`` letters.
+    ``letter_offsets[node]`` is :data:`END_OF_GRAPH` for a final node; its credits per unit of weight are
+    ``value[node]``, its result is ``ends[node]``.
     """
 
-    row: list[int] = field(default_factory=list)
-    """The offset in ``delta`` of each node's first letter."""
-    width: list[int] = field(default_factory=list)
+    letter_offsets: list[int] = field(default_factory=list)
+    """The offset in ``next_nodes`` of each node's first letter."""
+    letter_counts: list[int] = field(default_factory=list)
     """The number of letters that each node reads."""
-    delta: list[int] = field(default_factory=list)
+    next_nodes: list[int] = field(default_factory=list)
     """The next node, by row offset and letter."""
-    gain: list[int] = field(default_factory=list)
+    step_factors: list[int] = field(default_factory=list)
     """The factor by which each step multiplies the weight (number of ways) of the win, by row offset and letter."""
     value: list[int] = field(default_factory=list)
     """The credits that each final node pays for a weight (number of ways) of 1."""
@@ -110,17 +111,17 @@ class WinGraph:
     """The result of each final node."""
     _node_by_end: dict[GraphEnd, int] = field(default_factory=dict)
     """The final node of each result, so that equal results have one node."""
-    _live_steps_by_node: dict[int, list[Option]] = field(default_factory=dict)
+    _live_steps_by_node: dict[int, list[LiveStep]] = field(default_factory=dict)
 
     def _add_node(self, end: GraphEnd) -> int:
         """Add a final node with this result (``end``), or an inner node without one; return the node's number."""
-        self.row.append(END_OF_GRAPH)
-        self.width.append(0)
+        self.letter_offsets.append(END_OF_GRAPH)
+        self.letter_counts.append(0)
         self.value.append(end.value)
         self.ends.append(end)
-        return len(self.row) - 1
+        return len(self.letter_offsets) - 1
 
-    def list_live_steps(self, node: int) -> list[Option]:
+    def list_live_steps(self, node: int) -> list[LiveStep]:
         """Return the steps from an automaton's node after which a win is still possible.
 
         A step is (next node, factor, letters). Letters that lead to the same node with the same factor form one
@@ -128,19 +129,19 @@ class WinGraph:
         without the exceptions (-1).
         """
         if node not in self._live_steps_by_node:
-            first = self.row[node]
+            first = self.letter_offsets[node]
             letters_by_step: dict[tuple[int, int], list[int]] = {}
-            for letter in range(self.width[node]):
+            for letter in range(self.letter_counts[node]):
                 letters_by_step.setdefault(
-                    (self.delta[first + letter], self.gain[first + letter]), []
+                    (self.next_nodes[first + letter], self.step_factors[first + letter]), []
                 ).append(letter)
             most = max(letters_by_step, key=lambda step: len(letters_by_step[step]))
             other_letters = [
                 letter for step, letters in letters_by_step.items() if step != most for letter in letters
             ]
-            options: list[Option] = []
+            options: list[LiveStep] = []
             for (target, factor), letters in letters_by_step.items():
-                if factor and (self.row[target] >= 0 or self.value[target]):
+                if factor and (self.letter_offsets[target] >= 0 or self.value[target]):
                     terms = [(1, letter) for letter in letters]
                     if (target, factor) == most and len(other_letters) + 1 < len(letters):
                         terms = [(1, ANY_LETTER), *((-1, letter) for letter in other_letters)]
@@ -156,10 +157,10 @@ class WinGraph:
 
     def add_automaton(
         self,
-        start: S,
-        step: Callable[[int, S, int], tuple[S | GraphEnd, int]],
+        start: State,
+        step: Callable[[int, State, int], tuple[State | GraphEnd, int]],
         letters: Sequence[int],
-        finish: Callable[[S], GraphEnd],
+        finish: Callable[[State], GraphEnd],
     ) -> int:
         """Add the nodes of an automaton that reads the reels from first to last, and return its start node.
 
@@ -168,22 +169,26 @@ class WinGraph:
         number of letters of reel x; after the last reel ``finish`` turns a state into its end. Only reachable
         states get nodes, each once per reel.
         """
-        layers: list[dict[S, int]] = [{} for _ in letters]
+        layers: list[dict[State, int]] = [{} for _ in letters]
         layers[0][start] = self._add_node(NO_WIN_END)
         for x, width in enumerate(letters):
             for state, node in layers[x].items():
-                row: list[tuple[int, int]] = []
+                steps: list[tuple[int, int]] = []
                 for letter in range(width):
                     target, factor = step(x, state, letter)
-                    row.append((self._find_target_node(layers, x + 1, target, finish), factor))
-                self.row[node] = len(self.delta)
-                self.width[node] = width
-                self.delta.extend(n for n, _ in row)
-                self.gain.extend(f for _, f in row)
+                    steps.append((self._find_target_node(layers, x + 1, target, finish), factor))
+                self.letter_offsets[node] = len(self.next_nodes)
+                self.letter_counts[node] = width
+                self.next_nodes.extend(n for n, _ in steps)
+                self.step_factors.extend(f for _, f in steps)
         return layers[0][start]
 
     def _find_target_node(
-        self, layers: list[dict[S, int]], x: int, state: S | GraphEnd, finish: Callable[[S], GraphEnd]
+        self,
+        layers: list[dict[State, int]],
+        x: int,
+        state: State | GraphEnd,
+        finish: Callable[[State], GraphEnd],
     ) -> int:
         """Return the node for an automaton's state after ``x`` reels, adding the node if the state is new.
 
@@ -199,24 +204,24 @@ class WinGraph:
         return layers[x][state]
 
 
-def settle(
+def settle_window(
     components: Sequence[int],
     nodes: Sequence[int],
     factors: Sequence[int],
-    row: Sequence[int],
-    delta: Sequence[int],
-    gain: Sequence[int],
+    letter_offsets: Sequence[int],
+    next_nodes: Sequence[int],
+    step_factors: Sequence[int],
     value: Sequence[int],
     letters: Sequence[int],
-    at: Sequence[int],
+    column_offsets: Sequence[int],
     ends: list[int],
     weights: list[int],
 ) -> int:
     """Return the credits at level 1 that ``components`` win in one window, by walking their automata.
 
     Component ``components[i]`` starts in node ``nodes[i]`` with the weight ``factors[i]``. If no reel is read yet,
-    these are its start node and 1. ``at[x]`` is the offset in ``letters`` of the x-th column that is still to be
-    read; a column has one letter per component. The last node and weight of each component are written to
+    these are its start node and 1. ``column_offsets[x]`` is the offset in ``letters`` of the x-th column that is still
+    to be read; a column has one letter per component. The last node and weight of each component are written to
     ``ends`` and ``weights``. The cabinet runs this function on lists; the laboratory compiles it for arrays.
     """
     total = 0
@@ -224,13 +229,13 @@ def settle(
         c = components[i]
         node = nodes[i]
         weight = factors[i]
-        for x in range(len(at)):
-            k = row[node]
+        for x in range(len(column_offsets)):
+            k = letter_offsets[node]
             if k < 0:
                 break
-            k += letters[at[x] + c]
-            weight *= gain[k]
-            node = delta[k]
+            k += letters[column_offsets[x] + c]
+            weight *= step_factors[k]
+            node = next_nodes[k]
         ends[c] = node
         weights[c] = weight
         total += weight * value[node]

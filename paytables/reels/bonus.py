@@ -22,8 +22,8 @@ from paytables.reels.run import (
     PaidWin,
     PrizeRate,
     RunFigures,
-    Running,
     StageRun,
+    StageRunSteps,
     build_run_figures,
     compute_award_rates,
     find_top_pays_by_awards,
@@ -55,7 +55,7 @@ class BonusItem:
         return (PaidWin(self.name, self.credits, dict(detail)),) if self.credits else ()
 
 
-class _SmallStage(ABC):
+class _EnumerableBonusStage(ABC):
     """Base class of bonus stages with so few results that their whole win distribution is computed."""
 
     def compute_distribution(self) -> Mapping[tuple[int, GivenAwards], Fraction]:
@@ -91,7 +91,7 @@ class _SmallStage(ABC):
 
 
 @dataclass(frozen=True)
-class PickBonus(_SmallStage):
+class PickBonus(_EnumerableBonusStage):
     """A bonus stage in which the player opens boxes one at a time.
 
     It ends when ``picks`` boxes are open, or with an item that ends the picking.
@@ -116,7 +116,7 @@ class PickBonus(_SmallStage):
         """Return the mean credits of one play: no order of opening boxes is better or worse than another."""
         return self._play_figures.mean
 
-    def run(self, draw: DrawSource) -> Running:
+    def run(self, draw: DrawSource) -> StageRunSteps:
         """Ask the player for a box and draw its contents from the remaining items, until the picking ends."""
         counts = tuple(p.count for p in self.items)
         closed_boxes = list(range(self.boxes))
@@ -127,7 +127,7 @@ class PickBonus(_SmallStage):
             decision = Decision(
                 "pick", tuple(closed_boxes), {"stage": self.name, "opened": list(opened_boxes)}
             )
-            box = decision.check((yield decision))
+            box = decision.get_chosen_option((yield decision))
             closed_boxes.remove(box)
             index = draw_weighted_index(draw, counts, f"{self.name}.pick{n + 1}")
             counts = self._remove_drawn_item(counts, index)
@@ -149,7 +149,7 @@ class PickBonus(_SmallStage):
             (tuple(p.count for p in self.items), 0, ()): 1
         }
         finished_chances: dict[tuple[int, GivenAwards], Fraction] = defaultdict(Fraction)
-        for n, orders in enumerate(self._order_counts):
+        for n, orders in enumerate(self._box_order_counts):
             still_unfinished: dict[tuple[tuple[int, ...], int, GivenAwards], int] = defaultdict(int)
             ended_cases: dict[tuple[int, GivenAwards], int] = defaultdict(int)
             for (counts, credits_, given_awards), cases in unfinished.items():
@@ -167,7 +167,7 @@ class PickBonus(_SmallStage):
         return dict(finished_chances)
 
     @property
-    def _order_counts(self) -> list[int]:
+    def _box_order_counts(self) -> list[int]:
         """Return, for n = 1, 2, 3... up to ``picks``, the number of orders in which items fill the first n boxes."""
         items = sum(p.count for p in self.items)
         return list(
@@ -193,7 +193,7 @@ class PickBonus(_SmallStage):
         """Return, for each item, the mean number of opened boxes in one play that contain it."""
         rates = [Fraction(0)] * len(self.items)
         unfinished = {tuple(p.count for p in self.items): 1}
-        for orders in self._order_counts:
+        for orders in self._box_order_counts:
             still_unfinished: dict[tuple[int, ...], int] = defaultdict(int)
             opened_counts = [0] * len(self.items)
             for counts, cases in unfinished.items():
@@ -208,7 +208,7 @@ class PickBonus(_SmallStage):
 
 
 @dataclass(frozen=True)
-class WheelBonus(_SmallStage):
+class WheelBonus(_EnumerableBonusStage):
     """A bonus stage with a wheel of equal segments, which is spun once."""
 
     name: str
@@ -266,7 +266,7 @@ def _compute_landing_chances(
 
 
 @dataclass(frozen=True)
-class HoldBonus(_SmallStage):
+class HoldBonus(_EnumerableBonusStage):
     """A hold-and-spin bonus stage: coins stay on a board of cells, and the empty cells spin again."""
 
     name: str

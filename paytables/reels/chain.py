@@ -23,7 +23,7 @@ from paytables.reels.run import GivenAwards, RunFigures
 
 ZERO = Fraction(0)
 #: A kind of run: the stage and its starting size.
-Node = tuple[str, int]
+RunKind = tuple[str, int]
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,7 +103,7 @@ def compute_next_state(
 
 
 @dataclass(frozen=True, slots=True)
-class MeanAndVariance:
+class WinMoments:
     """Mean and variance of all credits that one play or a series of plays leads to, at level 1."""
 
     mean: Fraction
@@ -123,9 +123,9 @@ class StageChain:
     """A function that returns the exact figures of one play of a stage, from its id and starting size."""
     memory: Mapping[str, StageMemory]
     """What each stage retains between plays, by its id."""
-    _worth_by_node: dict[Node, MeanAndVariance] = field(default_factory=dict)
+    _moments_by_run_kind: dict[RunKind, WinMoments] = field(default_factory=dict)
     """Mean and variance of plays of stages without memory computed so far, by (stage, size)."""
-    _worth_by_series: dict[tuple[str, StageState], MeanAndVariance] = field(default_factory=dict)
+    _moments_by_series: dict[tuple[str, StageState], WinMoments] = field(default_factory=dict)
     """Mean and variance of series of stages with memory computed so far, by (stage, state of the series)."""
     _length_by_series: dict[tuple[str, StageState], int] = field(default_factory=dict)
     """The maximum number of remaining plays of series computed so far, by (stage, state of the series)."""
@@ -139,7 +139,7 @@ class StageChain:
         The keys are (stage, size, index of the multiplier).
         """
         expected_runs: dict[tuple[str, int, int], Fraction] = defaultdict(Fraction)
-        plain: dict[Node, Fraction] = defaultdict(Fraction)
+        plain: dict[RunKind, Fraction] = defaultdict(Fraction)
         series: dict[tuple[str, int, int], Fraction] = defaultdict(Fraction)
 
         def add_started_runs(award: Award, rate: Fraction) -> None:
@@ -156,7 +156,7 @@ class StageChain:
         for group in self._sort_groups(stage):
             if self.memory[group[0]].is_plain:
                 nodes = self._list_reachable_nodes(group, [n for n in plain if n[0] in group])
-                matrix = self.compute_inverse(nodes)
+                matrix = self.invert_run_matrix(nodes)
                 for i, to in enumerate(nodes):
                     rate = sum((plain.get(n, ZERO) * matrix[k][i] for k, n in enumerate(nodes)), ZERO)
                     expected_runs[(*to, 1)] += rate
@@ -188,7 +188,7 @@ class StageChain:
                 expected_runs[stage, state.size, self.memory[stage].multipliers[state.multiplier_index]] += (
                     weight
                 )
-                for given_awards, p in self._find_odds(stage, state.size).items():
+                for given_awards, p in self._get_award_odds(stage, state.size).items():
                     state_after, elsewhere = compute_next_state(
                         self.memory[stage], stage, state, given_awards
                     )
@@ -198,7 +198,7 @@ class StageChain:
                         next_states[state_after] += weight * p
             states = next_states
 
-    def _find_odds(self, stage: str, size: int) -> Mapping[GivenAwards, Fraction]:
+    def _get_award_odds(self, stage: str, size: int) -> Mapping[GivenAwards, Fraction]:
         """Return the probability of each combination of awards that one play of a stage gives.
 
         Raises :class:`BeyondExactAnalysis`.
@@ -211,38 +211,38 @@ class StageChain:
         return odds
 
     # ------------------------------------------------------------ backwards: mean and variance
-    def compute_worth(self, award: Award) -> MeanAndVariance:
+    def compute_award_moments(self, award: Award) -> WinMoments:
         """Return mean and variance of all credits that follow from an award of a stage, in that stage and in others.
 
         The stages' figures must include second moments.
         """
         if self.memory[award.name].is_plain:
-            run_worth = self._compute_worth_of_plain_run(award.name, award.size)
-            return MeanAndVariance(run_worth.mean * award.times, run_worth.variance * award.times)
+            run_worth = self._compute_plain_run_moments(award.name, award.size)
+            return WinMoments(run_worth.mean * award.times, run_worth.variance * award.times)
         if award.name in self._stages_in_progress:
             raise AnalysisError(
                 f"stage {award.name} keeps state during its series and is started again by its own awards"
             )
         self._stages_in_progress.append(award.name)
-        worth = self._compute_series_worth(
+        worth = self._compute_series_moments(
             award.name, build_first_state(self.memory[award.name], award.times, award.size)
         )
         self._stages_in_progress.pop()
         return worth
 
-    def _compute_worth_of_plain_run(self, stage: str, size: int) -> MeanAndVariance:
+    def _compute_plain_run_moments(self, stage: str, size: int) -> WinMoments:
         """Return mean and variance of the credits of one play of a plain stage, with everything that it starts."""
-        if (stage, size) not in self._worth_by_node:
+        if (stage, size) not in self._moments_by_run_kind:
             group = self._find_group(stage)
             nodes = self._list_reachable_nodes(group, [(stage, size)])
-            matrix = self.compute_inverse(nodes)
+            matrix = self.invert_run_matrix(nodes)
             tables = [self.get_run_figures(*n) for n in nodes]
             means = self._multiply(matrix, [self._compute_run_mean(t, group) for t in tables])
             inside = dict(zip(nodes, means, strict=True))
             spread = [self._compute_run_variance(t, group, inside) for t in tables]
             for node, mean, variance in zip(nodes, means, self._multiply(matrix, spread), strict=True):
-                self._worth_by_node[node] = MeanAndVariance(mean, variance)
-        return self._worth_by_node[stage, size]
+                self._moments_by_run_kind[node] = WinMoments(mean, variance)
+        return self._moments_by_run_kind[stage, size]
 
     def _compute_run_mean(self, figures: RunFigures, group: tuple[str, ...]) -> Fraction:
         """Return the mean credits of one play with these figures, and of what it starts in stages outside ``group``."""
@@ -251,10 +251,10 @@ class StageChain:
             for a, p in figures.rate_by_award.items()
             if a.kind == "stage" and a.name not in group and p
         ]
-        return figures.mean + sum((p * self.compute_worth(a).mean for a, p in outside), ZERO)
+        return figures.mean + sum((p * self.compute_award_moments(a).mean for a, p in outside), ZERO)
 
     def _compute_run_variance(
-        self, figures: RunFigures, group: tuple[str, ...], inside: Mapping[Node, Fraction]
+        self, figures: RunFigures, group: tuple[str, ...], inside: Mapping[RunKind, Fraction]
     ) -> Fraction:
         """Return the variance of (credits of one play + mean credits of the plays that it starts).
 
@@ -264,7 +264,7 @@ class StageChain:
         square += figures.second_moment
         for given_awards, p in figures.odds_by_awards.items():
             part = figures.mean_by_awards[given_awards]
-            outside = self._sum_worth_outside(given_awards, group)
+            outside = self._sum_worth_outside_group(given_awards, group)
             expected = outside.mean + sum(
                 (
                     inside[a.name, a.size] * a.times
@@ -277,17 +277,19 @@ class StageChain:
             square += 2 * expected * part + p * expected**2 + p * outside.variance
         return square - mean**2
 
-    def _sum_worth_outside(self, given_awards: GivenAwards, group: tuple[str, ...]) -> MeanAndVariance:
+    def _sum_worth_outside_group(self, given_awards: GivenAwards, group: tuple[str, ...]) -> WinMoments:
         """Return mean and variance of the credits of all plays that these awards start in stages outside ``group``."""
-        worths = [self.compute_worth(a) for a in given_awards if a.kind == "stage" and a.name not in group]
-        return MeanAndVariance(sum((w.mean for w in worths), ZERO), sum((w.variance for w in worths), ZERO))
+        worths = [
+            self.compute_award_moments(a) for a in given_awards if a.kind == "stage" and a.name not in group
+        ]
+        return WinMoments(sum((w.mean for w in worths), ZERO), sum((w.variance for w in worths), ZERO))
 
-    def _compute_series_worth(self, stage: str, state: StageState) -> MeanAndVariance:
+    def _compute_series_moments(self, stage: str, state: StageState) -> WinMoments:
         """Return mean and variance of the credits that a series still wins from this state; (0, 0) at its end."""
         if state.runs_left <= 0:
-            return MeanAndVariance(ZERO, ZERO)
+            return WinMoments(ZERO, ZERO)
         key = (stage, state)
-        if key not in self._worth_by_series:
+        if key not in self._moments_by_series:
             factor = self.memory[stage].multipliers[state.multiplier_index]
             table = self.get_run_figures(stage, state.size)
             mean = ZERO
@@ -295,15 +297,15 @@ class StageChain:
             for given_awards, p in table.odds_by_awards.items():
                 part = table.mean_by_awards[given_awards]
                 state_after, elsewhere = compute_next_state(self.memory[stage], stage, state, given_awards)
-                remaining = self._compute_series_worth(stage, state_after)
-                elsewhere_worth = self._sum_worth_outside(elsewhere, (stage,))
+                remaining = self._compute_series_moments(stage, state_after)
+                elsewhere_worth = self._sum_worth_outside_group(elsewhere, (stage,))
                 expected = remaining.mean + elsewhere_worth.mean
                 mean += factor * part + p * expected
                 square += 2 * factor * part * expected + p * (
                     expected**2 + remaining.variance + elsewhere_worth.variance
                 )
-            self._worth_by_series[key] = MeanAndVariance(mean, square - mean**2)
-        return self._worth_by_series[key]
+            self._moments_by_series[key] = WinMoments(mean, square - mean**2)
+        return self._moments_by_series[key]
 
     def find_longest_series(self, award: Award) -> int | None:
         """Return the maximum number of plays in the series that an award starts, or None if it is unlimited."""
@@ -323,13 +325,13 @@ class StageChain:
         if key not in self._length_by_series:
             states_after = {
                 compute_next_state(self.memory[stage], stage, state, g)[0]
-                for g in self._find_odds(stage, state.size)
+                for g in self._get_award_odds(stage, state.size)
             }
             self._length_by_series[key] = 1 + max(self._count_longest_series(stage, s) for s in states_after)
         return self._length_by_series[key]
 
     # ------------------------------------------------------------ who starts whom
-    def _collect_reachable_nodes(self, stage: str, seen_nodes: set[Node], size: int = 0) -> None:
+    def _collect_reachable_nodes(self, stage: str, seen_nodes: set[RunKind], size: int = 0) -> None:
         """Add (stage, size) to ``seen_nodes``, and every (stage, size) that can follow it in a game."""
         todo = [(stage, size)]
         while todo:
@@ -343,9 +345,9 @@ class StageChain:
                 elif award.kind == "stick" and mean:
                     todo.append((node[0], award.size))
 
-    def find_reachable_nodes(self, stage: str) -> set[Node]:
+    def find_reachable_nodes(self, stage: str) -> set[RunKind]:
         """Return every (stage, size) that can be played in a game that starts with ``stage``."""
-        seen_nodes: set[Node] = set()
+        seen_nodes: set[RunKind] = set()
         self._collect_reachable_nodes(stage, seen_nodes)
         return seen_nodes
 
@@ -383,15 +385,15 @@ class StageChain:
                 )
         return sorted(groups, key=lambda group: -len(set().union(*(reach[s] for s in group)) | set(group)))
 
-    def _list_reachable_nodes(self, group: tuple[str, ...], first_nodes: list[Node]) -> list[Node]:
+    def _list_reachable_nodes(self, group: tuple[str, ...], first_nodes: list[RunKind]) -> list[RunKind]:
         """Return every (stage, size) of the stages in ``group`` that the plays in ``first_nodes`` can lead to."""
-        seen_nodes: set[Node] = set()
+        seen_nodes: set[RunKind] = set()
         for node in first_nodes:
             self._collect_reachable_nodes(node[0], seen_nodes, node[1])
         return sorted(node for node in seen_nodes if node[0] in group)
 
     # ------------------------------------------------------------ linear algebra
-    def compute_inverse(self, nodes: list[Node]) -> list[list[Fraction]]:
+    def invert_run_matrix(self, nodes: list[RunKind]) -> list[list[Fraction]]:
         """Return (I - K)^-1, where K[s][t] is the mean number of plays of node t that a play of node s starts.
 
         Raises :class:`AnalysisError` if it does not exist.

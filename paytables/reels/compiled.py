@@ -1,4 +1,4 @@
-"""The reel evaluator compiled for laboratories, from the source of :func:`paytables.reels.automaton.settle`.
+"""The reel evaluator compiled for laboratories, from the source of :func:`paytables.reels.automaton.settle_window`.
 
 It has two uses: evaluating many stops at once, and simulating millions of whole games per second if every
 stage is a plain spin. The simulation has its own small generator (xorshift64*, Vigna 2016; bounded by
@@ -16,7 +16,7 @@ from types import FunctionType
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from paytables.errors import AnalysisError
-from paytables.reels.automaton import settle
+from paytables.reels.automaton import settle_window
 from paytables.reels.build import ModeStages
 from paytables.reels.moments import list_award_components
 from paytables.reels.run import select_given_awards
@@ -54,11 +54,11 @@ class CompiledArrays(NamedTuple):
     with one of the second; what it has won, and what can still win, is computed in advance.
     """
 
-    row: Any
-    """The offset in ``delta`` of each node's first letter."""
-    delta: Any
+    letter_offsets: Any
+    """The offset in ``next_nodes`` of each node's first letter."""
+    next_nodes: Any
     """The next node, by row offset and letter."""
-    gain: Any
+    step_factors: Any
     """The factor of the win's weight for each step, by row offset and letter."""
     value: Any
     """The credits of each final node for one unit of weight."""
@@ -102,7 +102,9 @@ def build_arrays(reels: ReelSet, names: list[str]) -> CompiledArrays:
     width = max(reels.case_counts)
     at_case = np.zeros((len(reels.strips), width), dtype=np.int32)
     column = np.zeros((len(reels.strips), width), dtype=np.int32)
-    for x, (rows, at, weights) in enumerate(zip(reels.letters, reels.column_at, reels.weights, strict=True)):
+    for x, (rows, at, weights) in enumerate(
+        zip(reels.letters, reels.column_index_by_stop, reels.weights, strict=True)
+    ):
         start = len(letters)
         letters += [letter for row in rows for letter in row]
         cases = [number for number, weight in zip(at, weights, strict=True) for _ in range(weight)]
@@ -114,9 +116,9 @@ def build_arrays(reels: ReelSet, names: list[str]) -> CompiledArrays:
         for award in select_given_awards(end.prize.awards) if end.prize is not None else ():
             awards_by_node[node, names.index(award.name)] += award.times
     return CompiledArrays(
-        row=np.array(g.row, dtype=np.int32),
-        delta=np.array(g.delta, dtype=np.int32),
-        gain=np.array(g.gain, dtype=np.int32),
+        letter_offsets=np.array(g.letter_offsets, dtype=np.int32),
+        next_nodes=np.array(g.next_nodes, dtype=np.int32),
+        step_factors=np.array(g.step_factors, dtype=np.int32),
         value=np.array(g.value, dtype=np.int64) * reels.multiplier,
         letters=np.array(letters, dtype=np.int32),
         at_case=at_case,
@@ -150,10 +152,10 @@ def _walk_first_two_reels(reels: ReelSet, awards_by_node: Any) -> dict[str, Any]
             for c in order:
                 node, weight = reels.start_nodes[c], 1
                 for letter in (first_letters[c], *second_letters[c : c + 1]):
-                    if g.row[node] >= 0:
-                        k = g.row[node] + letter
-                        node, weight = g.delta[k], weight * g.gain[k]
-                if g.row[node] >= 0:
+                    if g.letter_offsets[node] >= 0:
+                        k = g.letter_offsets[node] + letter
+                        node, weight = g.next_nodes[k], weight * g.step_factors[k]
+                if g.letter_offsets[node] >= 0:
                     first_award_component[-1] += c not in award_components
                     live_components.append(c)
                     nodes.append(node)
@@ -190,13 +192,13 @@ def _compute_window_pay(t: Any, case: Any, at: Any, ends: Any, weights: Any) -> 
         at[x - 2] = t.at_case[x, case[x]]
     a, b = t.start_of_pair[pair], t.start_of_pair[pair + 1]
     later_reels = at[: max(reels - 2, 0)]
-    later_credits = settle(
+    later_credits = settle_window(
         t.live_components[a:b],
         t.nodes[a:b],
         t.factors[a:b],
-        t.row,
-        t.delta,
-        t.gain,
+        t.letter_offsets,
+        t.next_nodes,
+        t.step_factors,
         t.value,
         t.letters,
         later_reels,
@@ -219,7 +221,19 @@ def _enumerate(t: Any, all_components: Any, windows: int, room: Any) -> tuple[in
     at = at[:reels]
     total = squares = 0
     for _ in range(windows):
-        win = settle(components, starts, ones, t.row, t.delta, t.gain, t.value, t.letters, at, ends, weights)
+        win = settle_window(
+            components,
+            starts,
+            ones,
+            t.letter_offsets,
+            t.next_nodes,
+            t.step_factors,
+            t.value,
+            t.letters,
+            at,
+            ends,
+            weights,
+        )
         total += win
         squares += win * win
         x = reels - 1
@@ -300,7 +314,9 @@ def _compile_kernel(kernel: Callable[..., Any], inline: str = "never") -> Callab
     """
     import numba  # noqa: PLC0415 (laboratory package)
 
-    called = [f for f in (settle, _compute_window_pay, _spin) if f.__name__ in kernel.__code__.co_names]
+    called = [
+        f for f in (settle_window, _compute_window_pay, _spin) if f.__name__ in kernel.__code__.co_names
+    ]
     known = {**kernel.__globals__, **{f.__name__: _compile_kernel(f, "always") for f in called}}
     options: dict[str, Any] = {"nogil": True, "_nrt": False, "inline": inline}
     compiled: Callable[..., Any] = numba.njit(**options)(
@@ -335,7 +351,7 @@ def enumerate_cycle(reels: ReelSet, windows: int) -> tuple[int, int]:
     return int(total), int(squares)
 
 
-def find_simulation_obstacle(stages: ModeStages) -> str | None:
+def find_reason_not_to_simulate(stages: ModeStages) -> str | None:
     """Return why compiled code cannot simulate a mode of a reel game, or None if it can.
 
     It can if every stage is a plain spin that retains nothing between the plays of a series.
@@ -352,7 +368,7 @@ def simulate(stages: ModeStages, games: int, seed: int) -> SimulatedSample:
     """Simulate whole games of one mode at level 1. Raises :class:`AnalysisError` if a stage is not a plain spin."""
     import numpy as np  # noqa: PLC0415 (laboratory package)
 
-    reason = find_simulation_obstacle(stages)
+    reason = find_reason_not_to_simulate(stages)
     if reason is not None:
         raise AnalysisError(f"no compiled simulation: {reason}")
     names = list(stages.definition.stage)

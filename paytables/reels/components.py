@@ -15,9 +15,9 @@ from math import prod
 from paytables.reels.automaton import NO_WIN_END, Award, GraphEnd, LinePrize, WinGraph
 
 #: One cell of a pattern: the multiplier of each symbol there, 0 if the symbol does not fit.
-Element = tuple[int, ...]
+SymbolMultipliers = tuple[int, ...]
 #: A reel's column as it shows in the window, top to bottom: symbol numbers.
-Column = tuple[int, ...]
+SymbolColumn = tuple[int, ...]
 #: The state of a pay line while its reels are read: the best prize already won, and the (pattern, its
 #: multipliers so far) that are still possible.
 LineState = tuple[GraphEnd, tuple[tuple[int, tuple[int, ...]], ...]]
@@ -35,7 +35,7 @@ MULTIPLIER_COMBINERS: dict[str, Callable[[tuple[int, ...]], int]] = {
 class WinPattern:
     """A line prize and the symbols that win it, cell by cell; None is a cell where any symbol fits."""
 
-    elements: tuple[Element | None, ...]
+    elements: tuple[SymbolMultipliers | None, ...]
     """The symbols that fit each cell, from the first reel read; None: any symbol."""
     prize: LinePrize
     """The prize that the pattern wins."""
@@ -63,25 +63,25 @@ class WinComponent:
     """The number of the line, from 1, or of the ways or scatter pay."""
     start_node: int
     """The start node of the component's automaton."""
-    read_letter: Callable[[int, Column], int]
+    read_letter: Callable[[int, SymbolColumn], int]
     """The function that returns the letter that the component reads in a column of a reel."""
     cells: tuple[tuple[int, int], ...] = ()
     """The (reel, row) cells of a line; empty for ways and scatters."""
-    win_symbols: Element = ()
+    win_symbols: SymbolMultipliers = ()
     """For ways and scatters, the symbols that take part in the win; empty for lines."""
     rows: tuple[tuple[int, int], ...] = ()
     """The rows (first, end) of each reel's column that are read; empty: all rows."""
 
-    def select_evaluated_rows(self, x: int, column: Column) -> Column:
+    def select_evaluated_rows(self, x: int, column: SymbolColumn) -> SymbolColumn:
         """Return the part of reel x's column that this pay component evaluates."""
         return column[slice(*self.rows[x])] if self.rows else column
 
-    def find_letter(self, x: int, column: Column) -> int:
+    def find_letter(self, x: int, column: SymbolColumn) -> int:
         """Return the letter (input of its automaton) that this pay component reads in a column of reel x."""
         return self.read_letter(x, self.select_evaluated_rows(x, column))
 
 
-def build_counter(element: Element, *, once_per_reel: bool) -> Callable[[Column], int]:
+def build_counter(element: SymbolMultipliers, *, once_per_reel: bool) -> Callable[[SymbolColumn], int]:
     """Return a function that counts the symbols of a column that fit ``element``.
 
     ``element`` has a multiplier for each symbol number, 0 for a symbol that does not fit. The function adds up
@@ -92,13 +92,13 @@ def build_counter(element: Element, *, once_per_reel: bool) -> Callable[[Column]
     return lambda column: sum(element[s] for s in column)
 
 
-def can_show(
-    pattern: WinPattern, line: Sequence[tuple[int, int]], columns: Sequence[Sequence[Column]]
+def can_show_pattern(
+    pattern: WinPattern, line: Sequence[tuple[int, int]], columns: Sequence[Sequence[SymbolColumn]]
 ) -> bool:
     """Return whether some window, with one of ``columns`` on each reel, shows the pattern on that line."""
     if len(line) != len(pattern.elements):
         return False
-    elements_by_reel: dict[int, list[tuple[int, Element]]] = {}
+    elements_by_reel: dict[int, list[tuple[int, SymbolMultipliers]]] = {}
     for (reel, row), element in zip(line, pattern.elements, strict=True):
         if element is not None:
             elements_by_reel.setdefault(reel, []).append((row, element))
@@ -125,7 +125,7 @@ def build_line_components(
     graph: WinGraph,
     lines: Sequence[tuple[tuple[int, int], ...]],
     patterns: Sequence[WinPattern],
-    columns: Sequence[Sequence[Column]],
+    columns: Sequence[Sequence[SymbolColumn]],
     combine: str,
 ) -> list[WinComponent]:
     """Return one pay component per line: the highest of ``patterns`` on the line's cells wins.
@@ -157,7 +157,7 @@ def build_line_components(
 def _build_alphabet(
     shape: tuple[int, ...],
     lines: Sequence[tuple[tuple[int, int], ...]],
-    columns: Sequence[Sequence[Column]],
+    columns: Sequence[Sequence[SymbolColumn]],
 ) -> list[list[tuple[int, ...]]]:
     """Return, for each reel, the different symbols that any of these lines can show on its cells there, sorted.
 
@@ -173,11 +173,11 @@ def _build_alphabet(
 
 def _build_line_letter(
     line: tuple[tuple[int, int], ...], numbers: list[dict[tuple[int, ...], int]]
-) -> Callable[[int, Column], int]:
+) -> Callable[[int, SymbolColumn], int]:
     """Return the function that finds the letter a line reads on a reel: ``numbers[x]`` has it by the line's symbols."""
     rows = [[row for reel, row in line if reel == x] for x in range(len(numbers))]
 
-    def find_letter(x: int, column: Column) -> int:
+    def find_letter(x: int, column: SymbolColumn) -> int:
         """Return the letter of the symbol that the line reads on reel ``x``."""
         return numbers[x][tuple(column[row] for row in rows[x])]
 
@@ -251,9 +251,9 @@ def _multiply_factors(
 def build_ways_components(
     graph: WinGraph,
     number: int,
-    element: Element,
+    element: SymbolMultipliers,
     prizes: dict[int, LinePrize],
-    columns: Sequence[Sequence[Column]],
+    columns: Sequence[Sequence[SymbolColumn]],
     direction: str,
     *,
     once_per_reel: bool = False,
@@ -269,7 +269,7 @@ def build_ways_components(
     shown_in = build_counter(element, once_per_reel=once_per_reel)
     most = [max(shown_in(column) for column in reel) for reel in columns]
 
-    def count_in_column(_x: int, column: Column) -> int:
+    def count_in_column(_x: int, column: SymbolColumn) -> int:
         """Return the number of times that the column shows a symbol of the prize."""
         return shown_in(column)
 
@@ -283,7 +283,7 @@ def build_ways_components(
         The result is the end if no later reel matters. Reel ``x`` shows the symbol ``shown_count`` times.
         """
         if not shown_count:
-            return (_find_reached_end(prizes, x, mark_first_reels(x)), 1)
+            return (_find_end_for_count(prizes, x, mark_first_reels(x)), 1)
         return (
             GraphEnd(prizes[top], winning_mask=mark_first_reels(top)) if x + 1 == top else "run",
             shown_count,
@@ -305,7 +305,7 @@ def build_ways_components(
     widths = [m + 1 for m in most]
     steps: list[tuple[WaysStep, GraphEnd]] = []
     if direction in {"left", "both"}:
-        steps.append((step_from_left, _find_reached_end(prizes, reels, mark_first_reels(reels))))
+        steps.append((step_from_left, _find_end_for_count(prizes, reels, mark_first_reels(reels))))
     if direction in {"right", "both"}:
         counts = [c for c in prizes if direction == "right" or c < reels]
         steps.extend(
@@ -327,9 +327,9 @@ def build_ways_components(
 def build_scatter_component(
     graph: WinGraph,
     number: int,
-    element: Element,
+    element: SymbolMultipliers,
     prizes: dict[int, LinePrize],
-    columns: Sequence[Sequence[Column]],
+    columns: Sequence[Sequence[SymbolColumn]],
     *,
     once_per_reel: bool = False,
 ) -> WinComponent:
@@ -342,7 +342,7 @@ def build_scatter_component(
     highest = max(prizes)
     everywhere = (True,) * len(columns)
 
-    def count_in_column(_x: int, column: Column) -> int:
+    def count_in_column(_x: int, column: SymbolColumn) -> int:
         """Return the number of scatters that the column shows."""
         return shown_in(column)
 
@@ -352,7 +352,7 @@ def build_scatter_component(
 
     widths = [max(shown_in(column) for column in reel) + 1 for reel in columns]
     start = graph.add_automaton(
-        0, add_shown, widths, lambda count: _find_reached_end(prizes, count, everywhere)
+        0, add_shown, widths, lambda count: _find_end_for_count(prizes, count, everywhere)
     )
     return WinComponent("scatter", number, start, count_in_column, win_symbols=fits)
 
@@ -360,7 +360,7 @@ def build_scatter_component(
 def build_stick_component(
     graph: WinGraph,
     symbol: int,
-    columns: Sequence[Sequence[Column]],
+    columns: Sequence[Sequence[SymbolColumn]],
     list_mask_awards: Callable[[int], tuple[Award, ...]],
 ) -> WinComponent:
     """Return the component that records on which cells a sticky symbol shows: one mask bit per cell number.
@@ -370,7 +370,7 @@ def build_stick_component(
     heights = [len(reel[0]) for reel in columns]
     first = [sum(heights[:x]) for x in range(len(heights))]
 
-    def mask_column(_x: int, column: Column) -> int:
+    def mask_column(_x: int, column: SymbolColumn) -> int:
         """Return the rows of the column that show the sticky symbol, as bits."""
         return sum(1 << row for row, s in enumerate(column) if s == symbol)
 
@@ -387,7 +387,7 @@ def build_stick_component(
     return WinComponent("stick", 1, graph.add_automaton(0, add_to_mask, widths, build_mask_end), mask_column)
 
 
-def _find_reached_end(prizes: dict[int, LinePrize], count: int, part: tuple[bool, ...]) -> GraphEnd:
+def _find_end_for_count(prizes: dict[int, LinePrize], count: int, part: tuple[bool, ...]) -> GraphEnd:
     """Return the win of the prize with the highest count up to ``count``, or :data:`NO_WIN_END` if there is none."""
     reached_counts = [c for c in prizes if c <= count]
     return GraphEnd(prizes[max(reached_counts)], winning_mask=part) if reached_counts else NO_WIN_END

@@ -16,14 +16,14 @@ from math import prod
 from paytables.contract import Decision, DrawSource
 from paytables.errors import AnalysisError, BeyondExactAnalysis
 from paytables.reels.automaton import Award
-from paytables.reels.components import Column
+from paytables.reels.components import SymbolColumn
 from paytables.reels.run import (
     GivenAwards,
     PaidWin,
     PrizeRate,
     RunFigures,
-    Running,
     StageRun,
+    StageRunSteps,
     build_run_figures,
     find_top_pays_by_awards,
     select_given_awards,
@@ -42,7 +42,7 @@ class _EnumeratedStage(ReelsStageBase, ABC):
     @property
     def _enumerated_counts(self) -> list[int]:
         """Return, for each reel, how many of its stops (or classes of equivalent columns) are enumerated."""
-        return [len(at) for at in self.reels.column_at]
+        return [len(at) for at in self.reels.column_index_by_stop]
 
     def _check_size(self) -> None:
         """Raise :class:`BeyondExactAnalysis` if the stage's reels have too many windows to enumerate."""
@@ -109,7 +109,7 @@ class _Enumeration:
     """How often each progressive level and merchandise prize is given on average, by (kind, name)."""
 
 
-class _CaseAdder:
+class _StageFiguresAccumulator:
     """Accumulator of a reel stage's exact figures: takes windows, each with its number of cases out of ``cycle``."""
 
     def __init__(self, cycle: int) -> None:
@@ -155,9 +155,9 @@ class CascadingReels(_EnumeratedStage):
     factors: tuple[int, ...]
     """The multiplier of each fall; the last is that of all later falls."""
 
-    def list_falls(
+    def list_cascade_windows(
         self, stops: Sequence[int], first_hits: list[WinHit] | None = None
-    ) -> list[tuple[list[Column], list[WinHit], int]]:
+    ) -> list[tuple[list[SymbolColumn], list[WinHit], int]]:
         """Return the window at these stops and after each fall of the cascade, with its prizes and multiplier.
 
         ``first_hits`` are the hits of the first window, if already known.
@@ -165,7 +165,7 @@ class CascadingReels(_EnumeratedStage):
         strips, heights = self.reels.strips, self.reels.heights
         window = [list(c) for c in self.reels.find_visible_columns(stops)]
         tops = list(stops)
-        falls: list[tuple[list[Column], list[WinHit], int]] = []
+        falls: list[tuple[list[SymbolColumn], list[WinHit], int]] = []
         while True:
             columns = [tuple(c) for c in window]
             hits = first_hits if first_hits is not None and not falls else self.reels.evaluate(columns)[1]
@@ -181,9 +181,10 @@ class CascadingReels(_EnumeratedStage):
                 new = heights[x] - len(staying)
                 window[x] = [strip[(tops[x] - new + i) % len(strip)] for i in range(new)] + staying
                 tops[x] -= new
-            if len(falls) > FALLS_MAX:
+            if len(falls) > CASCADE_FALLS_MAX:
                 raise AnalysisError(
-                    f"stage {self.name}: the cascade from stops {list(stops)} has not ended after {FALLS_MAX} falls"
+                    f"stage {self.name}: the cascade from stops {list(stops)} has not ended "
+                    f"after {CASCADE_FALLS_MAX} falls"
                 )
 
     def run(self, draw: DrawSource) -> StageRun:
@@ -192,7 +193,7 @@ class CascadingReels(_EnumeratedStage):
         The strips determine all symbols that fall later, so no further number is drawn.
         """
         stops = self.reels.spin(draw)
-        falls = self.list_falls(stops)
+        falls = self.list_cascade_windows(stops)
         paid_wins: list[PaidWin] = []
         steps = []
         for columns, hits, factor in falls:
@@ -206,13 +207,13 @@ class CascadingReels(_EnumeratedStage):
 
     def _enumerate(self) -> _Enumeration:
         """Enumerate every winning window with all its falls; add all other windows as cases that pay nothing."""
-        adder = _CaseAdder(self.reels.cycle)
+        adder = _StageFiguresAccumulator(self.reels.cycle)
         winning = 0
         for stops, hits, cases in self.reels.iter_winning_stops():
             winning += cases
             paid_wins = []
             awards: list[Award] = []
-            for _, fall_hits, factor in self.list_falls(stops, hits):
+            for _, fall_hits, factor in self.list_cascade_windows(stops, hits):
                 paid_wins += self._list_won_prizes(fall_hits, factor)
                 awards += list_awards(fall_hits)
             adder.add(paid_wins, awards, cases)
@@ -222,14 +223,14 @@ class CascadingReels(_EnumeratedStage):
 
 
 #: A valid strip never refills a window this often; more would be an endless cycle of winning windows.
-FALLS_MAX = 200
+CASCADE_FALLS_MAX = 200
 
 
 @dataclass(frozen=True)
 class HeldReels(_EnumeratedStage):
     """A reel stage whose reels the player may hold after a first spin; the others spin again, and that window pays."""
 
-    def run(self, draw: DrawSource) -> Running:
+    def run(self, draw: DrawSource) -> StageRunSteps:
         """Spin the reels, ask which reels to hold (a bit mask, reel 1 the lowest bit), and spin the others again."""
         stops = list(self.reels.spin(draw))
         count = len(stops)
@@ -243,9 +244,9 @@ class HeldReels(_EnumeratedStage):
             prompt,
             build_prompt=lambda: {"advice": self.find_best_hold(stops)},
         )
-        held_mask = decision.check((yield decision))
+        held_mask = decision.get_chosen_option((yield decision))
         first = list(stops)
-        spun_stops = self.reels.spin_some(draw, [x for x in range(count) if not held_mask >> x & 1])
+        spun_stops = self.reels.spin_reels(draw, [x for x in range(count) if not held_mask >> x & 1])
         for x, stop in spun_stops.items():
             stops[x] = stop
         _, hits = self.reels.evaluate_stops(stops)
@@ -260,7 +261,7 @@ class HeldReels(_EnumeratedStage):
     def find_best_hold(self, stops: Sequence[int]) -> int:
         """Return the mask of the reels that the best strategy holds after a first spin with these stops."""
         return self.strategy[
-            tuple(self._column_classes[x][self.reels.column_at[x][s]] for x, s in enumerate(stops))
+            tuple(self._column_classes[x][self.reels.column_index_by_stop[x][s]] for x, s in enumerate(stops))
         ]
 
     @cached_property
@@ -355,7 +356,7 @@ class HeldReels(_EnumeratedStage):
             self._respin_pay_totals[mask].get(_select_held_columns(key, mask), 0), self._respin_counts[mask]
         )
 
-    def _compute_window_odds(self, key: tuple[int, ...]) -> Fraction:
+    def _compute_first_window_chance(self, key: tuple[int, ...]) -> Fraction:
         """Return the probability of a first window with these column classes."""
         return Fraction(prod(self._class_weights[x][n] for x, n in enumerate(key)), self.reels.cycle)
 
@@ -365,7 +366,7 @@ class HeldReels(_EnumeratedStage):
         self._check_size()
         masks = range(1 << len(self._column_classes))
         least = (
-            self._compute_window_odds(key) * min(self._compute_hold_worth(key, m) for m in masks)
+            self._compute_first_window_chance(key) * min(self._compute_hold_worth(key, m) for m in masks)
             for key in self._window_results
         )
         return self.reels.multiplier * sum(least, Fraction(0))
@@ -374,7 +375,7 @@ class HeldReels(_EnumeratedStage):
         """Return, for every hold mask of the best strategy, its probability and its part of the mean credits."""
         odds_by_mask: dict[int, list[Fraction]] = defaultdict(lambda: [Fraction(0), Fraction(0)])
         for key, mask in self.strategy.items():
-            odds = self._compute_window_odds(key)
+            odds = self._compute_first_window_chance(key)
             odds_by_mask[mask][0] += odds
             odds_by_mask[mask][1] += odds * self._compute_hold_worth(key, mask) * self.reels.multiplier
         return {mask: (odds, paid) for mask, (odds, paid) in sorted(odds_by_mask.items())}
@@ -382,7 +383,7 @@ class HeldReels(_EnumeratedStage):
     def _enumerate(self) -> _Enumeration:
         """Enumerate first and second spins, with the reels held as the best strategy says; return the exact figures."""
         count = len(self._column_classes)
-        adder = _CaseAdder(self.reels.cycle**2)
+        adder = _StageFiguresAccumulator(self.reels.cycle**2)
         cases_by_hold: dict[tuple[int, tuple[int, ...]], int] = defaultdict(int)
         for key, mask in self.strategy.items():
             cases = 1

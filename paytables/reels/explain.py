@@ -14,7 +14,7 @@ from paytables.contract import DefinitionRemark
 from paytables.reels.automaton import NO_WIN_END, Award, GraphEnd, LinePrize
 from paytables.reels.bonus import BonusItem, HoldBonus, PickBonus, WheelBonus
 from paytables.reels.build import ModeStages
-from paytables.reels.components import MULTIPLIER_COMBINERS, WinPattern, can_show
+from paytables.reels.components import MULTIPLIER_COMBINERS, WinPattern, can_show_pattern
 from paytables.reels.enumerated import CascadingReels, HeldReels
 from paytables.reels.reelbuild import ReelBuilder
 from paytables.reels.run import Stage
@@ -24,7 +24,7 @@ from paytables.reels.stage import ReelSet
 from paytables.wording import format_count
 
 #: A trial line: a symbol number per cell, or None for a symbol that fits nothing.
-Cells = Sequence[int | None]
+TrialLineCells = Sequence[int | None]
 #: How several multipliers in one win combine, by the definition's ``wild_multipliers``.
 _COMBINATION_TEXT_BY_KEY: Final = {
     "multiply": "several multiply one another",
@@ -81,13 +81,13 @@ def list_remarks(
     return tuple(dict.fromkeys(remarks))
 
 
-def _iter_stage_explainers(stages: Mapping[str, ModeStages]) -> Iterator["_StageExplainer"]:
+def _iter_stage_explainers(stages: Mapping[str, ModeStages]) -> Iterator["_StagePaySentences"]:
     """Yield an explainer of each stage of a reel game once for every mode (way to bet) that can reach it."""
     every_mode = list(stages.values())
     reached_stages = {id(mode_stages): _find_reached_stages(mode_stages) for mode_stages in every_mode}
     for name, table in every_mode[0].definition.stage.items():
         for mode_stages in [m for m in every_mode if name in reached_stages[id(m)]] or every_mode[:1]:
-            yield _StageExplainer(mode_stages, name, table, mode_stages.get_stage(name))
+            yield _StagePaySentences(mode_stages, name, table, mode_stages.get_stage(name))
 
 
 def _find_reached_stages(mode_stages: ModeStages) -> set[str]:
@@ -111,7 +111,7 @@ def _find_reached_stages(mode_stages: ModeStages) -> set[str]:
     return reached_stages
 
 
-class _StageExplainer:
+class _StagePaySentences:
     """Writer of sentences on what one stage of a reel game pays in one mode, found by evaluating trial lines."""
 
     def __init__(self, mode_stages: ModeStages, name: str, table: object, stage: Stage) -> None:
@@ -220,7 +220,9 @@ class _StageExplainer:
             else:
                 yield self._format_sentence(cells, end)
 
-    def _find_mixture(self, prize: LinePrize, own_symbols: Sequence[int]) -> tuple[Cells, GraphEnd] | None:
+    def _find_mixture(
+        self, prize: LinePrize, own_symbols: Sequence[int]
+    ) -> tuple[TrialLineCells, GraphEnd] | None:
         """Return a line of symbols that wins the prize, and its win, or None if none is found.
 
         Lines of the prize's own symbols (``own_symbols``) are tried before those with substitutes.
@@ -283,13 +285,13 @@ class _StageExplainer:
                         for at in itertools.combinations(reversed(range(length)), wilds):
                             yield [wild if i in at else symbol for i in range(length)]
 
-    def _is_shown_on_line(self, cells: Cells, prize: LinePrize) -> bool:
+    def _is_shown_on_line(self, cells: TrialLineCells, prize: LinePrize) -> bool:
         """Return whether some window of the stage shows these symbols on one of its lines."""
         only = {s: tuple(int(n == s) for n in range(len(self._ids))) for s in cells if s is not None}
         tried = WinPattern(tuple(None if s is None else only[s] for s in cells), prize)
-        return any(can_show(tried, line, self._reels.columns) for line in self._lines)
+        return any(can_show_pattern(tried, line, self._reels.columns) for line in self._lines)
 
-    def _find_best_win(self, cells: Cells) -> GraphEnd:
+    def _find_best_win(self, cells: TrialLineCells) -> GraphEnd:
         """Return the best win of a line with these symbols; of several prize groups, that of the first that pays."""
         for patterns in self._patterns_by_group.values():
             best = max(
@@ -299,7 +301,7 @@ class _StageExplainer:
                 return best
         return NO_WIN_END
 
-    def _find_end(self, pattern: WinPattern, cells: Cells) -> GraphEnd:
+    def _find_end(self, pattern: WinPattern, cells: TrialLineCells) -> GraphEnd:
         """Return the win of a pattern on a line with these symbols, or :data:`NO_WIN_END` if it does not fit."""
         if len(pattern.elements) != len(cells):
             return NO_WIN_END
@@ -315,7 +317,7 @@ class _StageExplainer:
         merged = MULTIPLIER_COMBINERS[self._table.wild_multipliers](tuple(f for f in factors if f > 1))
         return GraphEnd(pattern.prize, merged, pattern.winning_mask)
 
-    def _format_sentence(self, cells: Cells, end: GraphEnd) -> str:
+    def _format_sentence(self, cells: TrialLineCells, end: GraphEnd) -> str:
         """Return a line's win as a sentence such as ``3 W on a line pay 2,700: as 3 seven x 27``."""
         assert end.prize is not None
         count_by_name: dict[str, int] = {}

@@ -24,7 +24,7 @@ from paytables.reels.automaton import Award
 from paytables.reels.build import ModeStages
 from paytables.reels.chain import StageChain
 from paytables.reels.enumerated import CascadingReels, HeldReels
-from paytables.reels.nothing import NoWinChance
+from paytables.reels.no_win_chance import NoWinChance
 from paytables.reels.run import GivenAwards
 from paytables.reels.schema import DoubleUp, Progressive, ReelsDefinition
 from paytables.reels.spin import ReelSpinStage, ReelsStageBase
@@ -32,7 +32,7 @@ from paytables.reels.totals import CREDITS_LIMIT_MIN, HighestWins, TotalWinDistr
 
 ZERO = Fraction(0)
 #: Expected runs of one game, by (stage, size, multiplier of the series).
-Runs = Mapping[tuple[str, int, int], Fraction]
+ExpectedRuns = Mapping[tuple[str, int, int], Fraction]
 
 #: Message for a figure that needs packages which a cabinet does not have.
 LABORATORY_NEEDED_TEXT = (
@@ -94,7 +94,7 @@ def _analyse_bet(definition: ReelsDefinition, stages: ModeStages, depth: Analysi
     )
     if depth is AnalysisDepth.PRIZES:
         return figures
-    worth = build_chain(stages, second=True).compute_worth(Award("stage", mode.stage, 1, 0))
+    worth = build_chain(stages, second=True).compute_award_moments(Award("stage", mode.stage, 1, 0))
     if worth.mean != mean:
         raise AnalysisError(
             f"{mode.id}: two computations of the mean win differ: {mean} forwards, {worth.mean} backwards"
@@ -109,11 +109,11 @@ def _analyse_bet(definition: ReelsDefinition, stages: ModeStages, depth: Analysi
     return (
         all_figures
         if table is None
-        else replace(all_figures, double_up=_analyse_doubling(table, all_figures))
+        else replace(all_figures, double_up=_analyse_double_up(table, all_figures))
     )
 
 
-def _analyse_doubling(table: DoubleUp, bet: BetAnalysis) -> DoubleUpFigures:
+def _analyse_double_up(table: DoubleUp, bet: BetAnalysis) -> DoubleUpFigures:
     """Return how a bet's highest win and variance change if wins are doubled as often as the table allows.
 
     A win of w that may be doubled k times becomes 2^k w with probability 1 / 2^k, so its second moment is
@@ -150,7 +150,7 @@ def _compute_doubled_distribution(table: DoubleUp, distribution: WinDistribution
 
 
 def _describe_strategy(
-    definition: ReelsDefinition, stages: ModeStages, runs: Runs, chain: StageChain
+    definition: ReelsDefinition, stages: ModeStages, runs: ExpectedRuns, chain: StageChain
 ) -> dict[str, Any]:
     """Return fields of :class:`BetAnalysis`: the assumed strategy, and the return with the worst decisions.
 
@@ -186,7 +186,7 @@ def _compute_highest_win_figures(stages: ModeStages) -> dict[str, Any]:
 def _find_quick_hit_frequency(stages: ModeStages) -> Fraction | None:
     """Return a mode's hit frequency if it can be computed quickly without laboratory packages, otherwise None."""
     try:
-        return 1 - NoWinChance(stages, only_quick=True).compute_chance()
+        return 1 - NoWinChance(stages, skips_slow_stages=True).compute_chance()
     except AnalysisError:
         return None
 
@@ -239,7 +239,7 @@ def _compute_exact_distribution(
     )
 
 
-def _list_prizes(stages: ModeStages, runs: Runs) -> tuple[PrizeFigures, ...]:
+def _list_prizes(stages: ModeStages, runs: ExpectedRuns) -> tuple[PrizeFigures, ...]:
     """Return how often one reel game of a mode wins each prize, with the prize's share of the return."""
     rows: dict[tuple[str, str, int], list[Fraction]] = defaultdict(lambda: [ZERO, ZERO])
     hits: dict[tuple[str, str, int], int | None] = {}
@@ -267,7 +267,7 @@ def _list_prizes(stages: ModeStages, runs: Runs) -> tuple[PrizeFigures, ...]:
 
 def _add_never_won(
     stages: ModeStages,
-    runs: Runs,
+    runs: ExpectedRuns,
     rows: dict[tuple[str, str, int], list[Fraction]],
     hits: dict[tuple[str, str, int], int | None],
 ) -> None:
@@ -275,13 +275,15 @@ def _add_never_won(
     won = {(name, prize) for name, prize, _ in rows}
     for name, size, _ in runs:
         stage = stages.get_stage(name, size)
-        for prize, credits_ in stage.reels.stated_prizes if isinstance(stage, ReelsStageBase) else ():
+        for prize, credits_ in stage.reels.pay_table_prizes if isinstance(stage, ReelsStageBase) else ():
             if (name, prize) not in won:
                 rows[name, prize, credits_] = [ZERO, ZERO]
                 hits[name, prize, credits_] = 0
 
 
-def _list_feature_figures(stages: ModeStages, runs: Runs, chain: StageChain) -> tuple[FeatureFigures, ...]:
+def _list_feature_figures(
+    stages: ModeStages, runs: ExpectedRuns, chain: StageChain
+) -> tuple[FeatureFigures, ...]:
     """Return the figures of each feature of a reel game: a stage that the mode can start after its first."""
     feature_figures = []
     for stage in sorted({name for name, _, _ in runs} - {stages.mode.stage}):
@@ -313,7 +315,7 @@ def _list_feature_figures(stages: ModeStages, runs: Runs, chain: StageChain) -> 
     return tuple(feature_figures)
 
 
-def _compute_award_rates(stages: ModeStages, runs: Runs, kind: str) -> Mapping[str, Fraction]:
+def _compute_award_rates(stages: ModeStages, runs: ExpectedRuns, kind: str) -> Mapping[str, Fraction]:
     """Return how often one reel game awards each progressive level or each merchandise prize, on average.
 
     ``kind`` chooses: ``progressive`` or ``merchandise``.
@@ -327,7 +329,7 @@ def _compute_award_rates(stages: ModeStages, runs: Runs, kind: str) -> Mapping[s
 
 
 def _list_merchandise_shares(
-    definition: ReelsDefinition, stages: ModeStages, runs: Runs
+    definition: ReelsDefinition, stages: ModeStages, runs: ExpectedRuns
 ) -> tuple[MerchandiseFigures, ...]:
     """Return how often one game of a mode wins each merchandise prize, with the prize's value."""
     if not definition.merchandise:
@@ -354,7 +356,7 @@ def _compute_break_even_meter(
 
 
 def _list_progressive_shares(
-    definition: ReelsDefinition, stages: ModeStages, runs: Runs, rtp: Fraction
+    definition: ReelsDefinition, stages: ModeStages, runs: ExpectedRuns, rtp: Fraction
 ) -> tuple[ProgressiveFigures, ...]:
     """Return the share of each progressive level in the return of the mode."""
     if not definition.progressive:

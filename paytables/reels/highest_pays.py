@@ -18,7 +18,7 @@ from paytables.reels.stage import ReelSet
 BRANCHES_MAX = 400_000
 
 #: A pay component in progress: its number, its node, and the weight of its win so far.
-Walk = tuple[int, int, int]
+ComponentProgress = tuple[int, int, int]
 
 
 def find_top_pays(reels: ReelSet) -> Mapping[GivenAwards, tuple[int, int]]:
@@ -61,13 +61,14 @@ class _HighestPaySearch:
         """Return the highest win that a pay component in ``node`` can still reach, per unit of its weight."""
         if node not in self._most_by_node:
             g = self.reels.graph
-            first = g.row[node]
+            first = g.letter_offsets[node]
             if first < 0:
                 self._most_by_node[node] = g.value[node]
             else:
-                steps = range(first, first + g.width[node])
+                steps = range(first, first + g.letter_counts[node])
                 self._most_by_node[node] = max(
-                    g.gain[k] * self.find_most(g.delta[k]) if g.gain[k] else 0 for k in steps
+                    g.step_factors[k] * self.find_most(g.next_nodes[k]) if g.step_factors[k] else 0
+                    for k in steps
                 )
         return self._most_by_node[node]
 
@@ -77,10 +78,10 @@ class _HighestPaySearch:
         A final node stays where it is, with factor 1.
         """
         g = self.reels.graph
-        if g.row[node] < 0:
+        if g.letter_offsets[node] < 0:
             return node, 1
-        k = g.row[node] + letter
-        return g.delta[k], g.gain[k]
+        k = g.letter_offsets[node] + letter
+        return g.next_nodes[k], g.step_factors[k]
 
     def find_reachable_given(self, x: int, nodes: tuple[int, ...]) -> frozenset[GivenAwards]:
         """Return every combination of awards that is still possible before reel ``x`` is read.
@@ -105,7 +106,7 @@ class _HighestPaySearch:
         """Return the most credits of windows that give exactly these awards, and the number of cases that win them."""
         best, cases = 0, 0
         totals = self.reels.case_counts
-        starts, row_of = self.reels.start_nodes, self.reels.graph.row
+        starts, row_of = self.reels.start_nodes, self.reels.graph.letter_offsets
         alive = tuple((c, node, 1) for c, node in enumerate(starts))
         bound = sum(self.find_most(node) for node in starts)
         todo = [_SearchBranch(bound, 0, 1, 0, alive, tuple(starts[c] for c in self.award_components))]
@@ -138,8 +139,8 @@ class _HighestPaySearch:
         """
         x = branch.reels_read
         g = self.reels.graph
-        row_of, delta, gain, value = g.row, g.delta, g.gain, g.value
-        branch_by_key: dict[tuple[int, tuple[Walk, ...], tuple[int, ...]], _SearchBranch] = {}
+        row_of, delta, gain, value = g.letter_offsets, g.next_nodes, g.step_factors, g.value
+        branch_by_key: dict[tuple[int, tuple[ComponentProgress, ...], tuple[int, ...]], _SearchBranch] = {}
         for letters, times in zip(self.reels.letters[x], self.reels.column_weights[x], strict=True):
             award_components = tuple(
                 [
@@ -184,7 +185,7 @@ class _SearchBranch:
     """The number of windows of the reels read so far."""
     won_credits: int
     """The pay that these windows have won already."""
-    live_components: tuple[Walk, ...]
+    live_components: tuple[ComponentProgress, ...]
     """The components that can still win, with their nodes and factors."""
     award_components: tuple[int, ...]
     """The current nodes of the components that can give awards."""

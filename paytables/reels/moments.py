@@ -16,7 +16,7 @@ from operator import mul
 from typing import Final, NamedTuple
 
 from paytables.errors import BeyondExactAnalysis
-from paytables.reels.automaton import ANY_LETTER, END_OF_GRAPH, Award, Option, WinGraph
+from paytables.reels.automaton import ANY_LETTER, END_OF_GRAPH, Award, LiveStep, WinGraph
 from paytables.reels.run import GivenAwards, PrizeRate, RunFigures, select_given_awards, sum_award_means
 from paytables.reels.stage import ReelSet
 
@@ -27,7 +27,7 @@ JOINT_AWARDS_MAX = 4
 Letters = tuple[int, ...]
 Nodes = tuple[int, ...]
 #: How often each component ends in each final node: by node, windows, and windows times weight (its ways).
-Ends = Sequence[Mapping[int, tuple[int, int]]]
+EndCounts = Sequence[Mapping[int, tuple[int, int]]]
 #: How many of a reel's cases show each combination of letters.
 Histogram = tuple[tuple[Letters, int], ...]
 
@@ -43,7 +43,7 @@ def count_letters(reels: ReelSet, components: Sequence[int]) -> list[list[tuple[
     return letter_counts
 
 
-def count_ends_by_component(reels: ReelSet) -> Ends:
+def count_ends_by_component(reels: ReelSet) -> EndCounts:
     """Return how often each pay component ends in each final node of its automaton, over the reels' cycle.
 
     Components that start in the same node and see the same letters in the same numbers share one walk: on
@@ -55,12 +55,14 @@ def count_ends_by_component(reels: ReelSet) -> Ends:
     for c, component in enumerate(reels.components):
         key = component.start_node, histograms.find_histograms((c,))
         if key not in walked:
-            walked[key] = _count_component_ends(reels.graph, component.start_node, count_letters(reels, (c,)))
+            walked[key] = _count_end_nodes_of_component(
+                reels.graph, component.start_node, count_letters(reels, (c,))
+            )
         ends.append(walked[key])
     return ends
 
 
-def _count_component_ends(
+def _count_end_nodes_of_component(
     g: WinGraph, start: int, counts: Sequence[Sequence[tuple[Letters, int]]]
 ) -> dict[int, tuple[int, int]]:
     """Return, for each final node of one component, the number of windows and the sum of their ways.
@@ -72,11 +74,11 @@ def _count_component_ends(
         total = sum(count for _, count in letters_of)
         next_counts: dict[int, tuple[int, int]] = {}
         for node, (windows, weighted) in current_counts.items():
-            row = g.row[node]
+            row = g.letter_offsets[node]
             steps = (
                 [(node, 1, total)]
                 if row < 0
-                else [(g.delta[row + n], g.gain[row + n], count) for (n,), count in letters_of]
+                else [(g.next_nodes[row + n], g.step_factors[row + n], count) for (n,), count in letters_of]
             )
             for target, gain, count in steps:
                 sums_before = next_counts.get(target, (0, 0))
@@ -124,7 +126,7 @@ def _count_windows_by_nodes(
         next_windows: dict[Nodes, int] = defaultdict(int)
         total = sum(n for _, n in letters_of)
         for nodes, amount in current_windows.items():
-            rows = [g.row[n] for n in nodes]
+            rows = [g.letter_offsets[n] for n in nodes]
             if max(rows, default=-1) < 0:
                 next_windows[nodes] += amount * total
                 continue
@@ -134,10 +136,12 @@ def _count_windows_by_nodes(
                 for i in places:
                     if rows[i] >= 0:
                         k = rows[i] + letters[i]
-                        target[i] = g.delta[k]
+                        target[i] = g.next_nodes[k]
                         if weighted[i]:
-                            factor *= g.gain[k]
-                if not factor or any(g.row[target[i]] < 0 and not g.value[target[i]] for i in need):
+                            factor *= g.step_factors[k]
+                if not factor or any(
+                    g.letter_offsets[target[i]] < 0 and not g.value[target[i]] for i in need
+                ):
                     continue
                 next_windows[tuple(target)] += factor
         current_windows = next_windows
@@ -159,8 +163,10 @@ def _can_give_award(g: WinGraph, start: int) -> bool:
         prize = g.ends[node].prize
         if prize is not None and select_given_awards(prize.awards):
             return True
-        if g.row[node] >= 0:
-            for target in g.delta[g.row[node] : g.row[node] + g.width[node]]:
+        if g.letter_offsets[node] >= 0:
+            for target in g.next_nodes[
+                g.letter_offsets[node] : g.letter_offsets[node] + g.letter_counts[node]
+            ]:
                 if target not in seen_nodes:
                     seen_nodes.add(target)
                     todo.append(target)
@@ -177,7 +183,7 @@ def find_given_awards(reels: ReelSet, nodes: Sequence[int]) -> GivenAwards:
     return select_given_awards(awards)
 
 
-def compute_run_figures(reels: ReelSet, ends: Ends, *, second: bool) -> RunFigures:
+def compute_run_figures(reels: ReelSet, ends: EndCounts, *, second: bool) -> RunFigures:
     """Return the exact figures of one play of a reel stage; ``second``: with the moments that variances need.
 
     They are computed by dynamic programming. ``ends`` come from :func:`count_ends_by_component`. If too many
@@ -237,7 +243,7 @@ def compute_second_moment(reels: ReelSet) -> Fraction:
 
 
 #: The only step of a finished component.
-_STEPS_OF_FINISHED_COMPONENT: Final[list[Option]] = [(END_OF_GRAPH, 1, [(1, ANY_LETTER)])]
+_STEPS_OF_FINISHED_COMPONENT: Final[list[LiveStep]] = [(END_OF_GRAPH, 1, [(1, ANY_LETTER)])]
 
 
 class _HistogramIndex:
@@ -384,7 +390,10 @@ class _Walk:
         """Return the joint steps of components in these nodes after which all of them can still win."""
         g, steps = self._graph, []
         for options in product(
-            *(g.list_live_steps(n) if g.row[n] >= 0 else _STEPS_OF_FINISHED_COMPONENT for n in nodes)
+            *(
+                g.list_live_steps(n) if g.letter_offsets[n] >= 0 else _STEPS_OF_FINISHED_COMPONENT
+                for n in nodes
+            )
         ):
             self._step_count += 1
             target = tuple(n if o[0] == END_OF_GRAPH else o[0] for n, o in zip(nodes, options, strict=True))
@@ -397,14 +406,16 @@ class _Walk:
                         (prod(sign for sign, _ in terms), tuple(letter for _, letter in terms))
                         for terms in product(*(o[2] for o in options))
                     ],
-                    prod(g.value[n] for n in target) if all(g.row[n] < 0 for n in target) else None,
+                    prod(g.value[n] for n in target)
+                    if all(g.letter_offsets[n] < 0 for n in target)
+                    else None,
                 )
             )
         self._steps[nodes] = steps
         return steps
 
 
-def compute_prize_rates(reels: ReelSet, ends: Ends) -> list[PrizeRate]:
+def compute_prize_rates(reels: ReelSet, ends: EndCounts) -> list[PrizeRate]:
     """Return how often each prize of a reel stage is won over the cycle of its windows, and its pay."""
     hits: dict[str, int] = defaultdict(int)
     paid_counts: dict[str, int] = defaultdict(int)
@@ -425,7 +436,7 @@ def compute_prize_rates(reels: ReelSet, ends: Ends) -> list[PrizeRate]:
     return [PrizeRate(name, credits_[name], hits[name], paid_counts[name], reels.cycle) for name in hits]
 
 
-def compute_mean_awards(reels: ReelSet, ends: Ends) -> dict[tuple[str, str], Fraction]:
+def compute_mean_awards(reels: ReelSet, ends: EndCounts) -> dict[tuple[str, str], Fraction]:
     """Return how often one play gives each progressive level and merchandise prize on average, by (kind, name)."""
     return sum_award_means(
         (award, Fraction(amount, reels.cycle))

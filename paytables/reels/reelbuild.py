@@ -8,11 +8,11 @@ from typing import Any
 from paytables.errors import DefinitionError
 from paytables.reels import components as parts
 from paytables.reels.automaton import NO_WIN_END, Award, LinePrize, WinGraph
+from paytables.reels.prize_checks import PrizeChecker
 from paytables.reels.schema import AwardDefinition as AwardTable
 from paytables.reels.schema import Mode, Pay, ReelsStage
 from paytables.reels.stage import ReelSet, build_columns
 from paytables.reels.symbols import ANY_SYMBOL, Symbols
-from paytables.reels.winnable import WinnablePrizes
 from paytables.wording import format_count
 
 
@@ -48,7 +48,9 @@ def _find_value_of_count(value: int | Mapping[int, int], count: int | None) -> i
     return value[max(reached_counts)] if reached_counts else 0
 
 
-def _list_column_parts(columns: Sequence[parts.Column], first_row: int, end_row: int) -> list[parts.Column]:
+def _list_column_parts(
+    columns: Sequence[parts.SymbolColumn], first_row: int, end_row: int
+) -> list[parts.SymbolColumn]:
     """Return the distinct parts of a reel's columns: rows ``first_row`` to ``end_row`` - 1 of each column."""
     return list(dict.fromkeys(column[first_row:end_row] for column in columns))
 
@@ -97,7 +99,7 @@ class ReelBuilder:
             tuple(sorted({c for c, w in zip(shown_columns, weight, strict=True) if w}))
             for shown_columns, weight in zip(stop_columns, weights, strict=True)
         )
-        column_at = tuple(
+        column_index_by_stop = tuple(
             tuple(reel_columns.index(c) if w else 0 for c, w in zip(shown_columns, weight, strict=True))
             for reel_columns, shown_columns, weight in zip(columns, stop_columns, weights, strict=True)
         )
@@ -111,10 +113,10 @@ class ReelBuilder:
             weights=weights,
             multiplier=self.table.multiplier,
             columns=columns,
-            column_at=column_at,
+            column_index_by_stop=column_index_by_stop,
             components=components,
             graph=graph,
-            stated_prizes=tuple(
+            pay_table_prizes=tuple(
                 prize for prize in self._list_promised_prizes() if prize[0] not in self.omitted_prizes
             ),
             omitted_prizes=tuple(dict.fromkeys(self.omitted_prizes)),
@@ -143,8 +145,8 @@ class ReelBuilder:
         return tuple(dict.fromkeys(promised_prizes))
 
     def _list_possible_columns(
-        self, strips: Sequence[Sequence[int]], columns: Sequence[Sequence[parts.Column]]
-    ) -> Sequence[Sequence[parts.Column]]:
+        self, strips: Sequence[Sequence[int]], columns: Sequence[Sequence[parts.SymbolColumn]]
+    ) -> Sequence[Sequence[parts.SymbolColumn]]:
         """Return, for each reel, the columns that it can show.
 
         With cascades these include, for each symbol of the reel, a column of nothing but that symbol.
@@ -241,14 +243,14 @@ class ReelBuilder:
         return None
 
     def _build_components(
-        self, graph: WinGraph, columns: Sequence[Sequence[parts.Column]]
+        self, graph: WinGraph, columns: Sequence[Sequence[parts.SymbolColumn]]
     ) -> list[parts.WinComponent]:
         """Build the pay components of every row of the pay table, adding their automata to ``graph``."""
         lines = self._list_played_lines()
         heights = self.table.heights
         evaluated = [_list_column_parts(c, 0, h) for c, h in zip(columns, heights, strict=True)]
         parts_before = [_list_column_parts(c, h, 2 * h) for c, h in zip(columns, heights, strict=True)]
-        winnable = WinnablePrizes(self)
+        winnable = PrizeChecker(self)
         groups: dict[str, list[parts.WinPattern]] = {}
         components: list[parts.WinComponent] = []
         numbers = {"ways": 0, "scatter": 0}
@@ -334,7 +336,7 @@ class ReelBuilder:
         return tuple((h, 2 * h) if kind == "scatter" else (0, h) for h in self.table.heights)
 
     def _build_stick_component(
-        self, graph: WinGraph, columns: Sequence[Sequence[parts.Column]]
+        self, graph: WinGraph, columns: Sequence[Sequence[parts.SymbolColumn]]
     ) -> parts.WinComponent:
         """Build the component that records on which cells the sticky symbol shows, and the awards it gives."""
         symbol = self.symbols.find_number(str(self.table.sticky), f"{self.key}.sticky")
@@ -350,7 +352,7 @@ class ReelBuilder:
 
         return parts.build_stick_component(graph, symbol, columns, list_mask_awards)
 
-    def resolve_element(self, where: str, name: str) -> parts.Element:
+    def resolve_element(self, where: str, name: str) -> parts.SymbolMultipliers:
         """Return the multiplier of each symbol that fits the symbol or group ``name`` (0: does not fit).
 
         ``"*"`` is refused.
@@ -488,7 +490,7 @@ class ReelBuilder:
         return patterns
 
     def _check_overlap(
-        self, components: Sequence[parts.WinComponent], columns: Sequence[Sequence[parts.Column]]
+        self, components: Sequence[parts.WinComponent], columns: Sequence[Sequence[parts.SymbolColumn]]
     ) -> None:
         """Refuse two ways prizes that the same way could win, unless the definition allows it."""
         ways = {c.number: c for c in components if c.kind == "ways"}

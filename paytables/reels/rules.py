@@ -23,7 +23,7 @@ from paytables.errors import WagerError
 from paytables.reels import explain, figures, present
 from paytables.reels.build import ModeStages
 from paytables.reels.chain import StageState, build_first_state, compute_next_state
-from paytables.reels.run import Running, Stage, StageRun
+from paytables.reels.run import Stage, StageRun, StageRunSteps
 from paytables.reels.schema import DoubleUp, Mode, ReelsDefinition
 from paytables.tableless import TablelessRules
 from paytables.wording import format_count
@@ -180,7 +180,7 @@ class ReelRules(TablelessRules):
                 "steps": list(tally.steps),
             }
             decision = Decision("double_up", ("collect", "red", "black"), prompt)
-            called_colour = decision.check((yield decision))
+            called_colour = decision.get_chosen_option((yield decision))
             if called_colour == "collect":
                 break
             shown_colour = ("red", "black")[draw.draw_below(2, "double_up")]
@@ -313,7 +313,7 @@ def _build_outcome(tally: GameTally, won: int, rounds: list[dict[str, Json]]) ->
     )
 
 
-def _forward_decisions(running_play: Running, tally: GameTally, factor: int) -> Running:
+def _forward_decisions(running_play: StageRunSteps, tally: GameTally, factor: int) -> StageRunSteps:
     """Forward a stage's player decisions, with the game's display steps so far added to their prompts.
 
     The screen shows these steps first.

@@ -34,7 +34,7 @@ class StageRun(NamedTuple):
 
 
 #: A game in progress: yields each decision, takes the player's choice, and returns the finished run.
-Running: TypeAlias = Generator[Decision, Choice | None, StageRun]
+StageRunSteps: TypeAlias = Generator[Decision, Choice | None, StageRun]
 
 #: The awards of a run, sorted: the part of its result that decides what is played next.
 GivenAwards: TypeAlias = tuple[Award, ...]
@@ -82,7 +82,7 @@ class Stage(Protocol):
     def name(self) -> str:
         """Return the stage's name in the definition."""
 
-    def run(self, draw: DrawSource) -> StageRun | Running:
+    def run(self, draw: DrawSource) -> StageRun | StageRunSteps:
         """Play the stage once: return its result, or a generator of the player's decisions that returns it."""
 
     def compute_figures(self, *, second: bool) -> RunFigures:

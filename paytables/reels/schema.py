@@ -23,13 +23,13 @@ from paytables.definition import (
 )
 
 #: A pay is one number of credits, or one per column if the bets select a column (buy-a-pay, multi-coin pays).
-PayValue = NaturalInt | Annotated[tuple[NaturalInt, ...], Field(min_length=1)]
+PayCredits = NaturalInt | Annotated[tuple[NaturalInt, ...], Field(min_length=1)]
 #: How many equal symbols a pay needs.
-Count = Annotated[int, Field(ge=1, le=400)]
+SymbolCount = Annotated[int, Field(ge=1, le=400)]
 #: The most cases a reel may have, all weights together: 8,000 times a usual virtual reel of 128.
 CASES_MAX: Final = 1 << 20
 #: One row per reel, or ``[reel, row]`` for each cell of lines that do not have exactly one cell per reel.
-Line = tuple[NaturalInt, ...] | tuple[tuple[NaturalInt, NaturalInt], ...]
+PayLine = tuple[NaturalInt, ...] | tuple[tuple[NaturalInt, NaturalInt], ...]
 
 
 def _allow_inheritance(schema: dict[str, Any]) -> None:
@@ -80,9 +80,9 @@ class AwardDefinition(StrictTable):
 
     stage: Identifier | None = None
     """The id of the stage that the prize starts, such as free games; else None."""
-    times: PositiveInt | dict[Count, PositiveInt] = 1
+    times: PositiveInt | dict[SymbolCount, PositiveInt] = 1
     """The number of plays of the stage that are given; as a mapping, by the count of the symbol."""
-    size: NaturalInt | dict[Count, NaturalInt] = 0
+    size: NaturalInt | dict[SymbolCount, NaturalInt] = 0
     """The stage's starting size (hold-and-spin: coins already locked); as a mapping, by the count of the symbol."""
     progressive: Identifier | None = None
     """The id of the progressive level that the prize hits; else None."""
@@ -90,7 +90,7 @@ class AwardDefinition(StrictTable):
     """The id of the prize in kind that the prize gives; else None."""
     step: PositiveInt | None = None
     """By how many places the series moves on in its list of multipliers; else None."""
-    at: Count | None = Field(default=None, description="only for exactly this count of the symbol")
+    at: SymbolCount | None = Field(default=None, description="only for exactly this count of the symbol")
     """The only count of the symbol for which the award is given; None: every count."""
     modes: tuple[Identifier, ...] | None = None
     """The modes in which the prize gives the award; None: all."""
@@ -117,11 +117,11 @@ class Pay(StrictTable):
     """Whether the row is paid on a line, by ways, or for a count anywhere in the window (``scatter``)."""
     of: DisplayText | None = None
     """The symbol or group that is counted; ``=name`` counts only the symbol itself, without substitutes."""
-    pays: dict[Count, PayValue] = Field(default_factory=dict)
+    pays: dict[SymbolCount, PayCredits] = Field(default_factory=dict)
     """The pay by the count of the symbol."""
     pattern: WordList | None = None
     """The symbol of each cell of a line, instead of a count of one symbol; ``*`` is any symbol."""
-    pay: PayValue | None = None
+    pay: PayCredits | None = None
     """The pay of the pattern."""
     direction: Literal["left", "right", "both", "adjacent", "anywhere"] = "left"
     """The side of the window from which the symbols are counted.
@@ -191,7 +191,7 @@ class ReelsStage(StrictTable):
         " line; where there are several lines, or none, the top row)",
     )
     """The window row, 0 at the top, that a stop's weight is for; None: the row of the stage's only line, else 0."""
-    lines: tuple[Line, ...] = ()
+    lines: tuple[PayLine, ...] = ()
     """The row of each reel on each line."""
     repeat_lines: bool = Field(default=False, description="the same line may be defined more than once")
     """Whether the same line may be defined more than once."""

@@ -9,7 +9,7 @@ from paytables.contract import DrawSource, Json
 from paytables.errors import BeyondExactAnalysis
 from paytables.reels import moments
 from paytables.reels.automaton import Award
-from paytables.reels.components import Column
+from paytables.reels.components import SymbolColumn
 from paytables.reels.highest_pays import find_top_pays
 from paytables.reels.run import (
     GivenAwards,
@@ -43,11 +43,11 @@ class ReelsStageBase:
         """Return None: by default a reel stage has no player decision, so there is no worst way to play it."""
         return None
 
-    def list_symbols(self, window: Sequence[Column]) -> list[list[str]]:
+    def list_symbols(self, window: Sequence[SymbolColumn]) -> list[list[str]]:
         """Return a window's symbol numbers as symbol ids, reel by reel, top to bottom."""
         return [[self.symbol_ids[s] for s in column] for column in window]
 
-    def build_payment(self, window: Sequence[Column], hit: WinHit, factor: int = 1) -> PaidWin:
+    def build_payment(self, window: Sequence[SymbolColumn], hit: WinHit, factor: int = 1) -> PaidWin:
         """Return a won prize as it is paid and shown; its credits include the stage's multiplier and ``factor``."""
         assert hit.end.prize is not None  # only components that won make a hit
         detail: dict[str, Json] = {
@@ -60,7 +60,7 @@ class ReelsStageBase:
             detail["ways"] = hit.ways
         return PaidWin(hit.end.prize.name, hit.credits * self.reels.multiplier * factor, detail)
 
-    def build_display(self, stops: Sequence[int], window: Sequence[Column]) -> dict[str, Json]:
+    def build_display(self, stops: Sequence[int], window: Sequence[SymbolColumn]) -> dict[str, Json]:
         """Return what a screen needs to show the window of the reels at these stops."""
         data = self._describe_stops(stops)
         if self.reels.has_changing_symbols:
@@ -84,7 +84,7 @@ class ReelsStageBase:
         )
 
 
-def list_winning_cells(window: Sequence[Column], hit: WinHit) -> list[tuple[int, int]]:
+def list_winning_cells(window: Sequence[SymbolColumn], hit: WinHit) -> list[tuple[int, int]]:
     """Return the cells of the window, (reel, row), that show a prize that was won."""
     part = hit.end.winning_mask
     if hit.component.kind == "line":
@@ -154,7 +154,7 @@ class ReelSpinStage(ReelsStageBase):
         return {given: (most, Fraction(cases, self.reels.cycle)) for given, (most, cases) in top_pays.items()}
 
     @cached_property
-    def _end_counts(self) -> moments.Ends:
+    def _end_counts(self) -> moments.EndCounts:
         """Return how often each pay component ends in each final node of its automaton, computed once."""
         return moments.count_ends_by_component(self.reels)
 

@@ -8,8 +8,8 @@ from itertools import accumulate
 from math import prod
 
 from paytables.contract import DrawSource
-from paytables.reels.automaton import GraphEnd, WinGraph, settle
-from paytables.reels.components import Column, WinComponent
+from paytables.reels.automaton import GraphEnd, WinGraph, settle_window
+from paytables.reels.components import SymbolColumn, WinComponent
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,15 +46,15 @@ class ReelSet:
     """The number of equally likely cases of each stop, by reel."""
     multiplier: int
     """The factor of every pay of the stage."""
-    columns: tuple[tuple[Column, ...], ...]
+    columns: tuple[tuple[SymbolColumn, ...], ...]
     """The different columns that each reel can show, symbols expanded."""
-    column_at: tuple[tuple[int, ...], ...]
+    column_index_by_stop: tuple[tuple[int, ...], ...]
     """The index in ``columns`` of the column at each stop, by reel."""
     components: tuple[WinComponent, ...]
     """The lines, ways and scatters that are evaluated."""
     graph: WinGraph
     """The automata of all pay components."""
-    stated_prizes: tuple[tuple[str, int], ...] = ()
+    pay_table_prizes: tuple[tuple[str, int], ...] = ()
     """The prizes of the pay table: name, and credits at level 1 before the multiplier."""
     omitted_prizes: tuple[str, ...] = ()
     """Names of inherited prizes that the stage cannot win and therefore omits."""
@@ -73,7 +73,7 @@ class ReelSet:
     def column_weights(self) -> tuple[tuple[int, ...], ...]:
         """Return, for each reel, how many of its equally likely cases show each of its different columns."""
         weights_by_reel = []
-        for columns, at, weights in zip(self.columns, self.column_at, self.weights, strict=True):
+        for columns, at, weights in zip(self.columns, self.column_index_by_stop, self.weights, strict=True):
             counts = [0] * len(columns)
             for column, weight in zip(at, weights, strict=True):
                 counts[column] += weight
@@ -82,7 +82,7 @@ class ReelSet:
 
     @cached_property
     def start_nodes(self) -> list[int]:
-        """Return the start node of every pay component's automaton, in the form that :func:`settle` needs."""
+        """Return the start node of every pay component's automaton, in the form that :func:`settle_window` needs."""
         return [c.start_node for c in self.components]
 
     @cached_property
@@ -118,7 +118,7 @@ class ReelSet:
             ]
         )
 
-    def spin_some(self, draw: DrawSource, reels: Iterable[int]) -> dict[int, int]:
+    def spin_reels(self, draw: DrawSource, reels: Iterable[int]) -> dict[int, int]:
         """Draw a stop for each of the given reels only; return the stops by reel."""
         stops = {}
         for x in reels:
@@ -128,23 +128,23 @@ class ReelSet:
         return stops
 
     @cached_property
-    def visible_columns_by_stop(self) -> tuple[tuple[Column, ...], ...]:
+    def visible_columns_by_stop(self) -> tuple[tuple[SymbolColumn, ...], ...]:
         """Return the visible columns, by reel and stop, before any symbol expands."""
         return tuple(
             tuple(build_columns(strip, height, frozenset()))
             for strip, height in zip(self.strips, self.heights, strict=True)
         )
 
-    def find_visible_columns(self, stops: Sequence[int]) -> tuple[Column, ...]:
+    def find_visible_columns(self, stops: Sequence[int]) -> tuple[SymbolColumn, ...]:
         """Return the visible columns at these stops, before any symbol expands."""
         return tuple([at[stop] for at, stop in zip(self.visible_columns_by_stop, stops, strict=True)])
 
     @cached_property
-    def _evaluated_columns_by_stop(self) -> tuple[tuple[Column, ...], ...]:
+    def _evaluated_columns_by_stop(self) -> tuple[tuple[SymbolColumn, ...], ...]:
         """Return the columns that are evaluated, by reel and stop: a symbol that expands fills its column."""
         return tuple(
             tuple(columns[column] for column in at)
-            for columns, at in zip(self.columns, self.column_at, strict=True)
+            for columns, at in zip(self.columns, self.column_index_by_stop, strict=True)
         )
 
     @cached_property
@@ -156,7 +156,7 @@ class ReelSet:
             for column, shown in zip(*both, strict=True)
         )
 
-    def find_evaluated_columns(self, stops: Sequence[int]) -> tuple[Column, ...]:
+    def find_evaluated_columns(self, stops: Sequence[int]) -> tuple[SymbolColumn, ...]:
         """Return the columns used to evaluate wins at these stops, with expanded and stuck symbols in place.
 
         They may differ from the visible ones (:meth:`find_visible_columns`), and may have more cells.
@@ -164,14 +164,14 @@ class ReelSet:
         return tuple([at[stop] for at, stop in zip(self._evaluated_columns_by_stop, stops, strict=True)])
 
     @cached_property
-    def _letters_by_column(self) -> list[dict[Column, tuple[int, ...]]]:
+    def _letters_by_column(self) -> list[dict[SymbolColumn, tuple[int, ...]]]:
         """Return, for each reel, a cache of the letters that the pay components read, by column.
 
         Columns that occur only in a cascade are added when they occur.
         """
         return [dict(zip(*both, strict=True)) for both in zip(self.columns, self.letters, strict=True)]
 
-    def evaluate(self, window: Sequence[Column]) -> tuple[int, list[WinHit]]:
+    def evaluate(self, window: Sequence[SymbolColumn]) -> tuple[int, list[WinHit]]:
         """Return the credits that a window wins at level 1, before the stage's multiplier, and each prize won."""
         count = len(self.components)
         letters: list[int] = []
@@ -187,7 +187,7 @@ class ReelSet:
         The result equals :meth:`evaluate` of that window, but is faster: the letters are known already.
         """
         letters: list[int] = []
-        for reel_letters, at, stop in zip(self.letters, self.column_at, stops, strict=True):
+        for reel_letters, at, stop in zip(self.letters, self.column_index_by_stop, stops, strict=True):
             letters += reel_letters[at[stop]]
         return self._settle(letters, self._letter_offsets)
 
@@ -215,20 +215,22 @@ class ReelSet:
         for letters in self.letters[x]:
             still_alive = []
             for c, node, weight in alive:
-                k = g.row[node]
+                k = g.letter_offsets[node]
                 if k >= 0:
                     k += letters[c]
-                    node, weight = g.delta[k], weight * g.gain[k]  # noqa: PLW2901 (moves to the next node)
-                if weight and (g.row[node] >= 0 or g.ends[node].prize is not None):
+                    node, weight = g.next_nodes[k], weight * g.step_factors[k]  # noqa: PLW2901 (moves to the next node)
+                if weight and (g.letter_offsets[node] >= 0 or g.ends[node].prize is not None):
                     still_alive.append((c, node, weight))
             alive_after.append(still_alive)
-        for stop, (column, ways) in enumerate(zip(self.column_at[x], self.weights[x], strict=True)):
+        for stop, (column, ways) in enumerate(
+            zip(self.column_index_by_stop[x], self.weights[x], strict=True)
+        ):
             if ways and alive_after[column]:
                 yield from self._iter_winning_stops((*stops, stop), alive_after[column], cases * ways)
 
     @cached_property
     def _letter_offsets(self) -> list[int]:
-        """Return, for each reel, the offset of its letters in a window's flat list, as :func:`settle` needs."""
+        """Return, for each reel, the offset of its letters in a window's flat list, as :func:`settle_window` needs."""
         return [x * len(self.components) for x in range(len(self.strips))]
 
     def _settle(self, letters: list[int], at: list[int]) -> tuple[int, list[WinHit]]:
@@ -239,13 +241,13 @@ class ReelSet:
         g, components = self.graph, self.components
         count = len(components)
         ends, weights = [0] * count, [1] * count
-        total = settle(
+        total = settle_window(
             range(count),
             self.start_nodes,
             [1] * count,
-            g.row,
-            g.delta,
-            g.gain,
+            g.letter_offsets,
+            g.next_nodes,
+            g.step_factors,
             g.value,
             letters,
             at,
@@ -268,7 +270,7 @@ def build_columns(
     stuck: Mapping[int, int] | None = None,
     *,
     with_unexpanded_cells: bool = False,
-) -> list[Column]:
+) -> list[SymbolColumn]:
     """Return, for each stop of a reel strip, the column in the window, with stuck and expanding symbols in place.
 
     ``stuck`` has the symbol by row. An expanding symbol fills its reel wherever it shows, stuck or not. With

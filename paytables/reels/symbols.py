@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from paytables.errors import DefinitionError
-from paytables.reels.components import Element
+from paytables.reels.components import SymbolMultipliers
 from paytables.reels.schema import Symbol
 
 ANY_SYMBOL = "*"
@@ -58,7 +58,7 @@ class Symbols:
             raise DefinitionError(self.file, key, f"unknown symbol {name!r}")
         return self.symbol_ids.index(name)
 
-    def resolve_element(self, name: str, key: str, *, multiply_own: bool) -> Element | None:
+    def resolve_element(self, name: str, key: str, *, multiply_own: bool) -> SymbolMultipliers | None:
         """Return, for each symbol, its multiplier on a pattern's cell (0: does not fit), or None for ``"*"``.
 
         ``name`` is a symbol, a group, ``"*"`` (any symbol), or ``"=symbol"`` (only it, no substitutes).

@@ -29,7 +29,7 @@ PRECISION_BITS = 44
 #: Minimum number of credits up to which a distribution is computed.
 CREDITS_LIMIT_MIN = 2048
 
-Dist = list[int]
+WinProbabilities = list[int]
 
 
 @dataclass(slots=True)
@@ -40,11 +40,13 @@ class TotalWinDistributions:
     """The stages of the mode."""
     size: int
     """Wins of this number of credits or more are left out."""
-    _distributions_by_run: dict[tuple[str, int], dict[GivenAwards, Dist]] = field(default_factory=dict)
+    _distributions_by_run: dict[tuple[str, int], dict[GivenAwards, WinProbabilities]] = field(
+        default_factory=dict
+    )
     """The distributions of single plays computed so far, by stage and size."""
-    _distribution_by_series: dict[tuple[str, StageState], Dist] = field(default_factory=dict)
+    _distribution_by_series: dict[tuple[str, StageState], WinProbabilities] = field(default_factory=dict)
     """The distributions of series computed so far."""
-    _distribution_by_plain_run: dict[tuple[str, int], Dist] = field(default_factory=dict)
+    _distribution_by_plain_run: dict[tuple[str, int], WinProbabilities] = field(default_factory=dict)
     """The distributions of stages without memory computed so far, with all that they start."""
     _stages_in_progress: set[str] = field(default_factory=set)
     """The stages that are being computed, to detect that they start one another."""
@@ -57,14 +59,16 @@ class TotalWinDistributions:
             PROBABILITY_ONE, counts, Fraction(PROBABILITY_ONE - sum(counts.values()), PROBABILITY_ONE)
         )
 
-    def compute_award_distribution(self, award: Award) -> Dist:
+    def compute_award_distribution(self, award: Award) -> WinProbabilities:
         """Return the win distribution of all plays that an award gives, with everything that they start."""
         memory = self.stages.memory[award.name]
         if memory.is_plain:
-            return self._power(self._compute_run_total(award.name, award.size), award.times)
-        return self._walk(award.name, build_first_state(memory, award.times, award.size))
+            return self._repeat_win(self._compute_run_total(award.name, award.size), award.times)
+        return self._compute_series_distribution(
+            award.name, build_first_state(memory, award.times, award.size)
+        )
 
-    def _compute_run_total(self, stage: str, size: int) -> Dist:
+    def _compute_run_total(self, stage: str, size: int) -> WinProbabilities:
         """Return the win distribution of one play of a plain stage, with everything that it starts.
 
         The plays that it starts are followed generation by generation.
@@ -78,13 +82,13 @@ class TotalWinDistributions:
         runs = self._compute_run_distributions(stage, size)
         own_runs = {given: sum(a.times for a in given if a.name == stage) for given in runs}
         fixed = {
-            given: self._convolve(dist, self._compute_total_elsewhere(given, stage))
+            given: self._convolve(dist, self._compute_other_stages_distribution(given, stage))
             for given, dist in runs.items()
         }
-        total: Dist = [0]
+        total: WinProbabilities = [0]
         for _ in range(GENERATIONS_MAX if any(own_runs.values()) else 1):
             powers = self._compute_powers(total, sorted(set(own_runs.values()) - {0}))
-            total_distribution: Dist = []
+            total_distribution: WinProbabilities = []
             for given_awards, dist in fixed.items():
                 total_distribution = _add_distributions(
                     total_distribution,
@@ -98,7 +102,7 @@ class TotalWinDistributions:
         self._distribution_by_plain_run[key] = total
         return total
 
-    def _walk(self, stage: str, state: StageState) -> Dist:
+    def _compute_series_distribution(self, stage: str, state: StageState) -> WinProbabilities:
         """Return the win distribution of the remaining plays of a series, with everything that they start."""
         if state.runs_left <= 0:
             return [PROBABILITY_ONE]
@@ -106,17 +110,18 @@ class TotalWinDistributions:
         if key not in self._distribution_by_series:
             memory = self.stages.memory[stage]
             factor = memory.multipliers[state.multiplier_index]
-            total: Dist = []
+            total: WinProbabilities = []
             for given_awards, dist in self._compute_run_distributions(stage, state.size).items():
                 state_after, elsewhere = compute_next_state(memory, stage, state, given_awards)
                 remaining = self._convolve(
-                    self._walk(stage, state_after), self._compute_total_elsewhere(elsewhere, stage)
+                    self._compute_series_distribution(stage, state_after),
+                    self._compute_other_stages_distribution(elsewhere, stage),
                 )
-                total = _add_distributions(total, self._convolve(self._scale(dist, factor), remaining))
+                total = _add_distributions(total, self._convolve(self._multiply_win(dist, factor), remaining))
             self._distribution_by_series[key] = total
         return self._distribution_by_series[key]
 
-    def _compute_total_elsewhere(self, given_awards: GivenAwards, stage: str) -> Dist:
+    def _compute_other_stages_distribution(self, given_awards: GivenAwards, stage: str) -> WinProbabilities:
         """Return the win distribution of all plays that these awards start in stages other than ``stage``."""
         total = [PROBABILITY_ONE]
         for award in given_awards:
@@ -124,13 +129,13 @@ class TotalWinDistributions:
                 total = self._convolve(total, self.compute_award_distribution(award))
         return total
 
-    def _compute_run_distributions(self, stage: str, size: int) -> dict[GivenAwards, Dist]:
+    def _compute_run_distributions(self, stage: str, size: int) -> dict[GivenAwards, WinProbabilities]:
         """Return the distributions of the credits of one play, one for each combination of awards that it gives.
 
         Wins of ``size`` credits and more are left out.
         """
         if (stage, size) not in self._distributions_by_run:
-            distributions: dict[GivenAwards, Dist] = defaultdict(list)
+            distributions: dict[GivenAwards, WinProbabilities] = defaultdict(list)
             for (credits_, given_awards), p in (
                 self.stages.get_stage(stage, size).compute_distribution().items()
             ):
@@ -141,7 +146,7 @@ class TotalWinDistributions:
             self._distributions_by_run[stage, size] = dict(distributions)
         return self._distributions_by_run[stage, size]
 
-    def _scale(self, dist: Dist, factor: int) -> Dist:
+    def _multiply_win(self, dist: WinProbabilities, factor: int) -> WinProbabilities:
         """Return the distribution of a win that is multiplied by ``factor``, cut at ``size`` credits."""
         if factor == 1:
             return dist
@@ -151,7 +156,7 @@ class TotalWinDistributions:
                 wide[win * factor] = n
         return wide
 
-    def _power(self, dist: Dist, times: int) -> Dist:
+    def _repeat_win(self, dist: WinProbabilities, times: int) -> WinProbabilities:
         """Return the distribution of the sum of ``times`` independent wins of one distribution."""
         result = [PROBABILITY_ONE]
         square = dist
@@ -163,18 +168,18 @@ class TotalWinDistributions:
                 square = self._convolve(square, square)
         return result
 
-    def _compute_powers(self, dist: Dist, exponents: list[int]) -> dict[int, Dist]:
+    def _compute_powers(self, dist: WinProbabilities, exponents: list[int]) -> dict[int, WinProbabilities]:
         """Return, for each n in ``exponents``, the distribution of the sum of n independent wins."""
-        powers: dict[int, Dist] = {0: [PROBABILITY_ONE]}
+        powers: dict[int, WinProbabilities] = {0: [PROBABILITY_ONE]}
         below = 0
         for n in exponents:
-            step = powers.get(n - below) or self._power(dist, n - below)
+            step = powers.get(n - below) or self._repeat_win(dist, n - below)
             powers[n - below] = step
             powers[n] = self._convolve(powers[below], step)
             below = n
         return powers
 
-    def _convolve(self, a: Dist, b: Dist) -> Dist:
+    def _convolve(self, a: WinProbabilities, b: WinProbabilities) -> WinProbabilities:
         """Return the distribution of the sum of two independent wins below ``size`` credits, rounded down."""
         if a == [PROBABILITY_ONE]:
             return b
@@ -193,7 +198,7 @@ class TotalWinDistributions:
         ]
 
 
-def _add_distributions(a: Dist, b: Dist) -> Dist:
+def _add_distributions(a: WinProbabilities, b: WinProbabilities) -> WinProbabilities:
     """Return the sum of two lists of probabilities, win by win."""
     long, shorter = (a, b) if len(a) >= len(b) else (b, a)
     return [n + (shorter[i] if i < len(shorter) else 0) for i, n in enumerate(long)]
@@ -211,12 +216,14 @@ class HighestWins:
         """Return the highest total win of all plays that an award gives, and its probability; None if unbounded."""
         memory = self.stages.memory[award.name]
         state = build_first_state(memory, award.times, award.size)
-        top = self._walk(award.name, StageState(1, 0, 0, award.size) if memory.is_plain else state, ())
+        top = self._find_series_top(
+            award.name, StageState(1, 0, 0, award.size) if memory.is_plain else state, ()
+        )
         if top is None or not memory.is_plain:
             return top
         return top[0] * award.times, top[1] ** award.times
 
-    def _walk(
+    def _find_series_top(
         self, stage: str, state: StageState, earlier_stages: tuple[str, ...]
     ) -> tuple[int, Fraction] | None:
         """Return the highest win of the remaining plays of a series and its probability, or None if it is unbounded.
@@ -252,7 +259,7 @@ class HighestWins:
         key = (stage, state_after)
         if key not in self._top_by_series:
             top = (
-                self._walk(stage, state_after, earlier_stages)
+                self._find_series_top(stage, state_after, earlier_stages)
                 if state_after.runs_left > 0
                 else (0, Fraction(1))
             )
@@ -270,7 +277,7 @@ class HighestWins:
                 if memory.is_plain
                 else build_first_state(memory, award.times, award.size)
             )
-            best = self._walk(award.name, state, (*earlier_stages, stage))
+            best = self._find_series_top(award.name, state, (*earlier_stages, stage))
             if best is None:
                 return None
             win += best[0] * times

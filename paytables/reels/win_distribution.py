@@ -58,7 +58,7 @@ def compute_run_distribution(reels: ReelSet) -> Mapping[tuple[int, GivenAwards],
     for letters, weights in zip(reels.letters, reels.column_weights, strict=True):
         parts: list[_CaseArrays] = []
         for row, weight in _merge_letters(letters, weights):
-            parts.append(tables.step(cases, row, weight))
+            parts.append(tables.extend_by_reel(cases, row, weight))
             if sum(len(part.counts) for part in parts) > ROWS_BEFORE_MERGE:
                 parts = [_combine_equivalent_cases(reels, parts)]
         cases = _combine_equivalent_cases(reels, parts)
@@ -93,8 +93,8 @@ def count_losing_windows(reels: ReelSet) -> Mapping[GivenAwards, int]:
             for column, weight in columns:
                 going, awards = [], given_awards
                 for component, node in alive:
-                    target = graph.delta[graph.row[node] + column[component]]
-                    if graph.row[target] >= 0:
+                    target = graph.next_nodes[graph.letter_offsets[node] + column[component]]
+                    if graph.letter_offsets[target] >= 0:
                         going.append((component, target))
                     elif graph.value[target]:
                         break
@@ -157,15 +157,17 @@ class _LetterTables:
         """The node that stands for a component whose win is counted or that can win nothing."""
         widest = max((n for rows in reels.letters for row in rows for n in row), default=0)
         loop = [self.dead_node] * (widest + 1)
-        final = np.array([r < 0 for r in g.row])
-        self.row = np.array([len(g.delta) if r < 0 else r for r in g.row], dtype=np.int32)
-        self.delta = np.array(g.delta + loop, dtype=np.int32)
-        self.gain = np.array(g.gain + [1] * len(loop), dtype=np.int64)
+        final = np.array([r < 0 for r in g.letter_offsets])
+        self.letter_offsets = np.array(
+            [len(g.next_nodes) if r < 0 else r for r in g.letter_offsets], dtype=np.int32
+        )
+        self.next_nodes = np.array(g.next_nodes + loop, dtype=np.int32)
+        self.step_factors = np.array(g.step_factors + [1] * len(loop), dtype=np.int64)
         self.is_final_node = final
         """For each node, whether it is final: its component has read all letters that it needs."""
         self.value = np.where(final, np.array(g.value, dtype=np.int64), 0)
         """The credits of each node per unit of weight; 0 if it is not final."""
-        self.next_node = np.where(final, self.dead_node, np.arange(len(g.row))).astype(np.int32)
+        self.next_node = np.where(final, self.dead_node, np.arange(len(g.letter_offsets))).astype(np.int32)
         """For each node, the node from which the next reel continues: the dead node if it is final, else itself."""
         self.ways_components = [c for c, component in enumerate(reels.components) if component.kind == "ways"]
         """The indices of the ways components, whose wins are multiplied by the number of ways."""
@@ -188,7 +190,7 @@ class _LetterTables:
         )
         """The digit of each node's awards in the integer that combines all awards."""
 
-    def step(self, cases: _CaseArrays, letters: Sequence[int], weight: int) -> _CaseArrays:
+    def extend_by_reel(self, cases: _CaseArrays, letters: Sequence[int], weight: int) -> _CaseArrays:
         """Return the windows extended by one more reel, which shows these letters in ``weight`` equal cases."""
         import numpy as np  # noqa: PLC0415 (laboratory package)
 
@@ -197,12 +199,12 @@ class _LetterTables:
         credits_ = cases.credits.copy()
         given_digits = cases.award_codes.copy()
         for c, letter in enumerate(letters):
-            k = self.row[cases.nodes[c]] + letter
-            target = self.delta[k]
+            k = self.letter_offsets[cases.nodes[c]] + letter
+            target = self.next_nodes[k]
             nodes[c] = self.next_node[target]
             if c in self.ways_components:
                 w = self.ways_components.index(c)
-                grown_weights = weights[w] * self.gain[k]
+                grown_weights = weights[w] * self.step_factors[k]
                 credits_ += self.value[target] * grown_weights
                 weights[w] = np.where(self.is_final_node[target], 1, grown_weights)
             else:

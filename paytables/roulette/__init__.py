@@ -1,7 +1,7 @@
 """The roulette family: a cylinder of pockets, a layout of bets, and one ball; boule is the smallest variant."""
 
 from paytables.game import GameFamily
-from paytables.roulette.build import build
+from paytables.roulette.build import build_rules
 from paytables.roulette.schema import RouletteDefinition
 
-FAMILY = GameFamily(RouletteDefinition, build)
+FAMILY = GameFamily(RouletteDefinition, build_rules)

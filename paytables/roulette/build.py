@@ -6,10 +6,10 @@ from paytables.layout import check_credit_multiples, check_forms
 from paytables.onedraw.bets import SpotRules
 from paytables.roulette.cloth import list_bet_areas
 from paytables.roulette.schema import BetGroup, Cylinder, RouletteDefinition
-from paytables.roulette.spun import WheelTable
+from paytables.roulette.wheel_table import WheelTable
 
 
-def build(definition: RouletteDefinition, file: str) -> WheelTable:
+def build_rules(definition: RouletteDefinition, file: str) -> WheelTable:
     """Build the rules of a roulette table from its definition. Raises :class:`DefinitionError` with the key."""
     cylinder = definition.cylinder
     spot_rules: list[SpotRules] = []

@@ -24,13 +24,14 @@ class BetArea:
 
 def list_bet_areas(bet: BetGroup, cylinder: Cylinder) -> tuple[BetArea, ...]:
     """Return every betting area of a roulette bet. Raises ValueError for numbers that are not pockets."""
-    if bet.places:
+    if bet.replacing_areas:
         grounds = [
-            _build_area(bet, name, _parse_numbers(text, cylinder)) for name, text in bet.places.items()
+            _build_area(bet, name, _parse_numbers(text, cylinder))
+            for name, text in bet.replacing_areas.items()
         ]
     else:
         grounds = list(_iter_usual_areas(bet, cylinder))
-    for text in bet.also:
+    for text in bet.further_areas:
         covers = _parse_numbers(text, cylinder)
         grounds.append(_build_area(bet, f"{bet.id}-{'-'.join(covers)}", covers))
     if not grounds:

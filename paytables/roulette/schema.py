@@ -90,9 +90,9 @@ class BetGroup(Limits):
     """The name for the player, if it is not the usual one."""
     pays: WrittenOdds
     """The odds of the bet."""
-    also: IdentifierList = ()
+    further_areas: IdentifierList = Field(default=(), alias="also")
     """Further betting areas, by their numbers, such as ``0-1``."""
-    places: dict[Identifier, str] = {}  # noqa: RUF012 (pydantic copies the default)
+    replacing_areas: dict[Identifier, str] = Field(default={}, alias="places")
     """The betting areas that replace the usual ones: their numbers, by id."""
     outside: bool = Field(default=False, description="an outside wager (Québec by-law, s. 72)")
     """Whether the bet is an outside wager (Québec by-law, s. 72)."""

@@ -2,6 +2,6 @@
 
 from paytables.game import GameFamily
 from paytables.sicbo.schema import SicBoDefinition
-from paytables.sicbo.table import build
+from paytables.sicbo.table import build_rules
 
-FAMILY = GameFamily(SicBoDefinition, build)
+FAMILY = GameFamily(SicBoDefinition, build_rules)

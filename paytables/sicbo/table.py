@@ -61,7 +61,7 @@ class SicBoTable(OneDrawTable):
         return {"dice": _DICE_COUNT}
 
 
-def build(definition: SicBoDefinition, file: str) -> SicBoTable:
+def build_rules(definition: SicBoDefinition, file: str) -> SicBoTable:
     """Build the rules of a sic bo table from its definition. Raises :class:`DefinitionError` with the key."""
     spot_rules: list[SpotRules] = []
     for n, bet in enumerate(definition.bet):

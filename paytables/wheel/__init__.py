@@ -1,19 +1,19 @@
 """The wheel family: a wheel of equal segments, a layout of areas, and a minimum number of turns for a valid spin."""
 
 from paytables.game import GameFamily
-from paytables.roulette.spun import WheelTable
-from paytables.wheel.rules import WheelRules, check
+from paytables.roulette.wheel_table import WheelTable
+from paytables.wheel.rules import WheelRules, check_definition
 from paytables.wheel.schema import WheelDefinition
 from paytables.wheel.table import build_wheel_table
 
 
-def build(data: WheelDefinition, file: str) -> WheelRules | WheelTable:
+def build_rules(data: WheelDefinition, file: str) -> WheelRules | WheelTable:
     """Build the rules of a wheel game, standalone or at a table, from its definition.
 
     Raises :class:`DefinitionError`.
     """
-    check(data, file)
+    check_definition(data, file)
     return WheelRules(data) if data.table is None else build_wheel_table(data, data.table, file)
 
 
-FAMILY = GameFamily(WheelDefinition, build)
+FAMILY = GameFamily(WheelDefinition, build_rules)

@@ -196,7 +196,7 @@ class WheelRules(TablelessRules):
         return figures.analyse_bets(self.definition, stakes, "bets")
 
 
-def check(definition: WheelDefinition, file: str) -> None:
+def check_definition(definition: WheelDefinition, file: str) -> None:
     """Check the rules of a wheel definition that its data model cannot check.
 
     Raises :class:`DefinitionError` with the key.

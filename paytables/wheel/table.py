@@ -7,7 +7,7 @@ from paytables.contract import Spot
 from paytables.errors import DefinitionError
 from paytables.layout import Odds, TableLimits, check_forms
 from paytables.onedraw.bets import SpotRules
-from paytables.roulette.spun import WheelTable
+from paytables.roulette.wheel_table import WheelTable
 from paytables.wheel.schema import Area, WheelDefinition
 
 

@@ -307,7 +307,7 @@ def test_inherited_pays_that_a_stage_cannot_win_are_left_out_and_named():
     data["stage"]["free"]["name"] = TEXT
     assert not any("has no name" in text for text in said(data))
     free = game.rules.stages["m"].get_stage("free").reels
-    assert [name for name, _ in free.stated_prizes] == ["3 seven", "3 blank"]
+    assert [name for name, _ in free.pay_table_prizes] == ["3 seven", "3 blank"]
     data["stage"]["free"]["pay"] = [{"of": "W", "pays": {3: 1199}}]
     with pytest.raises(DefinitionError, match=r"stage.free.pay.0: 3 W can never be won"):
         of(data)

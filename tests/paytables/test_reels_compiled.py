@@ -14,7 +14,7 @@ from paytables.reels.compiled import (
     _compute_window_pay,
     build_arrays,
     enumerate_cycle,
-    find_simulation_obstacle,
+    find_reason_not_to_simulate,
     simulate,
 )
 from paytables.reels.spin import ReelSpinStage
@@ -99,6 +99,6 @@ def test_a_compiled_simulation_with_free_games_lies_in_its_confidence_interval()
 )
 def test_a_game_that_cannot_be_simulated_compiled_is_refused_with_the_reason(name, mode, reason):
     stages = load_game(name).rules.stages[mode]
-    assert find_simulation_obstacle(stages) == reason
+    assert find_reason_not_to_simulate(stages) == reason
     with pytest.raises(AnalysisError, match=reason):
         simulate(stages, 10, seed=1)

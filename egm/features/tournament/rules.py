@@ -31,7 +31,7 @@ from egm.errors import OperatorError
 from egm.exact import Rational
 from egm.features.tournament.prizes import PrizePlan, RemainderRule, UnclaimedPrizeRule, find_prize_shortfall
 from paytables import AnalysisDepth, Game, PaytableError, analyse, load_game
-from paytables.companions import find_minimum_stakes
+from paytables.required_bets import find_minimum_stakes
 from paytables.source import is_path
 from paytables.wording import format_percent
 

@@ -5,14 +5,14 @@ from paytables.poker.paigow.rules import PaiGowPokerRules
 from paytables.poker.paigow.schema import PaiGowPokerDefinition
 
 
-def build(data: PaiGowPokerDefinition, file: str) -> PaiGowPokerRules:
+def build_rules(data: PaiGowPokerDefinition, file: str) -> PaiGowPokerRules:
     """Build the rules of a pai gow poker game from its definition.
 
     Raises :class:`DefinitionError` for errors that the model alone cannot detect.
     """
     rules = PaiGowPokerRules(data)
-    rules.check(file)
+    rules.check_definition(file)
     return rules
 
 
-FAMILY = GameFamily(PaiGowPokerDefinition, build, help_figures=frozenset({52, 53}))
+FAMILY = GameFamily(PaiGowPokerDefinition, build_rules, help_figures=frozenset({52, 53}))

@@ -119,7 +119,7 @@ class PaiGowPokerRules(TwoHandsRules):
             for id_, group, names, odds, bets in side_bets
         )
 
-    def check(self, file: str) -> None:
+    def check_definition(self, file: str) -> None:
         """Check that no side bet can leave a fraction of a credit, and that the cards suffice for all seats.
 
         Raises :class:`DefinitionError`.
@@ -130,7 +130,7 @@ class PaiGowPokerRules(TwoHandsRules):
             check_credit_multiples("remaining.limits", remaining.limits, odds, file)
         if position is not None:
             check_credit_multiples("position.limits", position.limits, [position.pays], file)
-        super().check(file)
+        super().check_definition(file)
 
     def find_highest_side_return(self, bets: Mapping[str, int]) -> int:
         """Return the most credits that a seat's side bets can return in a round.

@@ -7,11 +7,11 @@ from paytables.poker.room.rules import RoomRules
 from paytables.poker.room.schema import RoomDefinition
 
 
-def build(data: RoomDefinition, file: str) -> RoomRules:
+def build_rules(data: RoomDefinition, file: str) -> RoomRules:
     """Build the rules of a poker room game from its definition, and check its preset bets."""
     rules = RoomRules(data)
     check_forms(rules.table_layout, file)
     return rules
 
 
-FAMILY = GameFamily(RoomDefinition, build, help_figures=STANDARD_DECK_SIZES)
+FAMILY = GameFamily(RoomDefinition, build_rules, help_figures=STANDARD_DECK_SIZES)

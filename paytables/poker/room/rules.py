@@ -347,7 +347,7 @@ class RoomRules(SeatedRules):
                 self._post_bring_in(hands)
             while (player_number := betting.find_next_player()) is not None:
                 decision = self._build_decision(betting, player_number, hands)
-                betting.apply_option(player_number, str(decision.check((yield decision))))
+                betting.apply_option(player_number, str(decision.get_chosen_option((yield decision))))
         return len(self.definition.deal)
 
     def _post_blinds(self, betting: Betting) -> None:

@@ -6,15 +6,15 @@ from paytables.poker.table.rules import PokerRules
 from paytables.poker.table.schema import PokerDefinition
 
 
-def build(data: PokerDefinition, file: str) -> PokerRules:
+def build_rules(data: PokerDefinition, file: str) -> PokerRules:
     """Build the rules of a poker game against the bank from its definition.
 
     Raises :class:`DefinitionError` for errors that the model alone cannot detect.
     """
     rules = PokerRules(data)
     check_forms(rules.table_layout, file)
-    rules.check(file)
+    rules.check_definition(file)
     return rules
 
 
-FAMILY = GameFamily(PokerDefinition, build, help_figures=frozenset({52}))
+FAMILY = GameFamily(PokerDefinition, build_rules, help_figures=frozenset({52}))

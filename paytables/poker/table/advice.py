@@ -157,8 +157,8 @@ class BestAnswerAdvice:
                     for new_board_cards in combinations(unseen, step.deal.board)
                 ]
                 return sum(means, Fraction(0)) / len(means)
-            is_required = not step.only or any(name in bets for name in step.only)
-            if is_required and not any(name in bets for name in step.unless):
+            is_required = not step.asked_with_bets or any(name in bets for name in step.asked_with_bets)
+            if is_required and not any(name in bets for name in step.skipped_with_bets):
                 return max(
                     self._compute_mean_after_answer(n, option, bets, hole_cards, board)
                     for option in step.option

@@ -11,7 +11,7 @@ from paytables.errors import AnalysisError
 from paytables.layout import build_distribution
 from paytables.poker.table.bets import MAIN_BET, list_bets_with_ante
 from paytables.poker.table.schema import BetPaymentRate, PokerDefinition, Proof
-from paytables.poker.table.words import describe_best_play, describe_simplest_play
+from paytables.poker.table.strategy_texts import describe_best_play, describe_simplest_play
 from paytables.side_bets import Progressive, SideBet
 
 #: How to reproduce the figures, and how long that takes.

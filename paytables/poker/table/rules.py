@@ -154,8 +154,12 @@ class PokerRules(SeatedRules):
         if n == len(self.definition.step):
             return Fraction(0)
         step = self.definition.step[n]
-        only = step.only and all(self.definition.spots[name].raised for name in step.only)
-        if raised.intersection(step.unless) or (only and not raised.intersection(step.only)):
+        only = step.asked_with_bets and all(
+            self.definition.spots[name].raised for name in step.asked_with_bets
+        )
+        if raised.intersection(step.skipped_with_bets) or (
+            only and not raised.intersection(step.asked_with_bets)
+        ):
             return self._find_most_added_from(n + 1, raised)
         return max(
             (
@@ -185,7 +189,7 @@ class PokerRules(SeatedRules):
         least, most = int(ante.least * times[0]), int(ante.most * times[-1])
         return replace(spot, bet_min=least, bet_max=most, added_bet_multiples=tuple(map(str, times)))
 
-    def check(self, file: str) -> None:
+    def check_definition(self, file: str) -> None:
         """Refuse stakes that can leave a fraction of a credit, and invalid levels. Raises :class:`DefinitionError`."""
         factors: dict[str, list[Fraction]] = {}
         for option in (option for step in self.definition.step for option in step.option):
@@ -258,9 +262,9 @@ class PokerRules(SeatedRules):
 
         It need not if it has folded, if its bets skip the decision, or if it has no bet that an option can change.
         """
-        if seat_round.is_folded or any(name in seat_round.bets for name in step.unless):
+        if seat_round.is_folded or any(name in seat_round.bets for name in step.skipped_with_bets):
             return False
-        if step.only and not any(name in seat_round.bets for name in step.only):
+        if step.asked_with_bets and not any(name in seat_round.bets for name in step.asked_with_bets):
             return False
         needs = {option.spot for option in step.option if option.back is not None} or {
             self.definition.ante.id
@@ -292,7 +296,7 @@ class PokerRules(SeatedRules):
         decision = Decision(
             str(step.ask), tuple(options), stakes=stakes, seat=seat_round.seat, build_prompt=build_prompt
         )
-        chosen_option: DecisionOption = options[decision.check((yield decision))]
+        chosen_option: DecisionOption = options[decision.get_chosen_option((yield decision))]
         if chosen_option.fold:
             seat_round.is_folded = True
             for name in [

@@ -161,7 +161,8 @@ class Deal(StrictTable):
 class RoundStep(StrictTable):
     """A step of a poker round, which either deals cards or asks the player for a decision.
 
-    A step has either ``deal`` or ``ask`` with ``option``; ``unless`` and ``only`` can skip a decision.
+    A step has either ``deal`` or ``ask`` with ``option``; ``skipped_with_bets`` and ``asked_with_bets`` can skip a
+    decision.
     """
 
     deal: Deal | None = None
@@ -170,9 +171,9 @@ class RoundStep(StrictTable):
     """The id of the decision that the step asks for, or None."""
     option: tuple[DecisionOption, ...] = ()
     """The options of the decision."""
-    unless: tuple[Identifier, ...] = ()
+    skipped_with_bets: tuple[Identifier, ...] = Field(default=(), alias="unless")
     """Ids of bets. The decision is skipped if any of them has been made."""
-    only: tuple[Identifier, ...] = ()
+    asked_with_bets: tuple[Identifier, ...] = Field(default=(), alias="only")
     """Ids of bets. The decision is skipped unless one of them has been made; empty: it is always asked for."""
 
     @model_validator(mode="after")
@@ -411,7 +412,7 @@ class PokerDefinition(TableDefinition):
                 )
         for n, step in enumerate(self.step):
             staked = [option.spot for option in step.option if option.spot is not None]
-            for name in (*staked, *step.unless, *step.only):
+            for name in (*staked, *step.skipped_with_bets, *step.asked_with_bets):
                 if name not in ids:
                     raise ValueError(f"step.{n}: there is no spot {name!r}; {format_known_names(name, ids)}")
         return self

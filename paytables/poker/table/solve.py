@@ -27,6 +27,7 @@ from paytables.errors import AnalysisError, BeyondExactAnalysis
 from paytables.poker.pays import find_pay_row
 from paytables.poker.policy import POLICY_HAND_CARDS, pack_policy
 from paytables.poker.proof import format_exact
+from paytables.poker.table.bet_payments import BetPayment, iter_row_returns, list_row_rates
 from paytables.poker.table.bets import MAIN_BET, list_bets_with_ante, list_independent_bets
 from paytables.poker.table.schema import (
     HAND_COMPARISONS,
@@ -39,7 +40,6 @@ from paytables.poker.table.schema import (
     PokerDefinition,
     Proof,
 )
-from paytables.poker.table.won import BetPayment, iter_row_returns, list_row_rates
 
 if TYPE_CHECKING:
     from paytables.cards.arrays import Bools, Ints
@@ -142,7 +142,7 @@ def solve_independent_bet(definition: PokerDefinition, spot: BetSpot) -> Proof:
             f"{spot.id}: no exact figures for a bet on {cards} cards that pays a share of a level"
         )
     if cards > 6:
-        from paytables.poker.table.completed import solve_completions  # noqa: PLC0415 (numba)
+        from paytables.poker.table.completions import solve_completions  # noqa: PLC0415 (numba)
 
         return solve_completions(spot, seen_cards, back, answers)
     hands = build_sets(52, cards)

@@ -18,9 +18,9 @@ from paytables.poker.community import HoldemSolver, SolvedStrategy, StreetBets
 from paytables.poker.pays import find_pay_row
 from paytables.poker.policy import pack_policy
 from paytables.poker.proof import format_exact
+from paytables.poker.table.bet_payments import BetPayment, iter_row_returns, list_row_rates
 from paytables.poker.table.bets import list_bets_with_ante
 from paytables.poker.table.schema import BetPaymentRate, BetResultName, BetSpot, PokerDefinition, Proof
-from paytables.poker.table.won import BetPayment, iter_row_returns, list_row_rates
 
 #: Any strength of each combination, lowest first: pay rows of this game depend on nothing else.
 _STRENGTH_BY_COMBINATION = tuple(level << 20 for level in range(len(FIVE_CARD_RANKING.categories)))

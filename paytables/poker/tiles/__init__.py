@@ -6,14 +6,14 @@ from paytables.poker.tiles.schema import PaiGowDefinition
 from paytables.poker.tiles.tiles import ALL_TILES
 
 
-def build(data: PaiGowDefinition, file: str) -> PaiGowRules:
+def build_rules(data: PaiGowDefinition, file: str) -> PaiGowRules:
     """Build the rules of a game of pai gow with tiles from its definition.
 
     Raises :class:`DefinitionError` for errors that the model alone cannot detect.
     """
     rules = PaiGowRules(data)
-    rules.check(file)
+    rules.check_definition(file)
     return rules
 
 
-FAMILY = GameFamily(PaiGowDefinition, build, help_figures=frozenset({len(ALL_TILES)}))
+FAMILY = GameFamily(PaiGowDefinition, build_rules, help_figures=frozenset({len(ALL_TILES)}))

@@ -115,7 +115,7 @@ class VideoPokerRules(TablelessRules):
             }
 
         decision = Decision("hold", tuple(range(1 << POLICY_HAND_CARDS)), build_prompt=build_prompt)
-        held_mask = decision.check((yield decision))
+        held_mask = decision.get_chosen_option((yield decision))
         thrown = [index for index in range(POLICY_HAND_CARDS) if not held_mask >> index & 1]
         yield from (Cue("discard", {"hand": "player", "index": index}) for index in thrown)
         level = self.definition.find_level(credits_per_hand, hands)

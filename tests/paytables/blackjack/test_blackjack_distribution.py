@@ -22,7 +22,7 @@ from paytables.blackjack.net_distribution import (
     compute_net_distribution,
     compute_net_variance,
 )
-from paytables.blackjack.sampled import sample_rounds
+from paytables.blackjack.round_simulation import sample_rounds
 from paytables.figure_binding import add_binding_digest
 from tests.paytables.blackjack.blackjack_brute import STAND, Brute, BruteBacker, natural, shoe_of
 from tests.paytables.blackjack.test_blackjack_exact import EUROPE, QUEBEC, house

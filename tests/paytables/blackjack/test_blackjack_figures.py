@@ -13,11 +13,11 @@ from paytables.analysis import AnalysisDepth
 from paytables.blackjack import policies
 from paytables.blackjack.advice import ANSWER_NAMES, PackedStrategy
 from paytables.blackjack.chart import find_best_chart, format_chart, parse_chart
-from paytables.blackjack.counted import compute_row_chances
 from paytables.blackjack.figures import compute_side_return, prove
 from paytables.blackjack.hands import list_card_values
 from paytables.blackjack.net_distribution import compute_net_distribution
 from paytables.blackjack.schema import BlackjackSideBet
+from paytables.blackjack.side_bet_chances import compute_row_chances
 from tests.paytables.blackjack import blackjack_fast as fast
 from tests.paytables.blackjack.test_blackjack_exact import house
 from tools.lab.parsheet.features import build_feature_sheets

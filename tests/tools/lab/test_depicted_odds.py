@@ -8,7 +8,7 @@ from egm.profiles import load_profile
 from paytables import AnalysisDepth, analyse, load_game
 from paytables.cards import Shoe
 from paytables.reels.stage import ReelSet
-from paytables.roulette.spun import WheelTable
+from paytables.roulette.wheel_table import WheelTable
 from tools.dev.gallery import Walk
 from tools.lab.certification import rules
 from tools.lab.certification.depicted import depicted_odds
@@ -28,7 +28,7 @@ GAMES = {
     "quebec-craps": "paytables.craps.rules.throw_dice",
     "quebec-roulette-french": "WheelTable.draw_result",
     "maple-classic": "ReelSet.spin",
-    "comet-respin": "ReelSet.spin_some",
+    "comet-respin": "ReelSet.spin_reels",
 }
 
 

@@ -77,7 +77,7 @@ def test_a_bias_of_one_in_a_thousand_is_detected(monkeypatch):
         ("cards", "paytables.cards.card.Shoe.deal", CARDS),
         ("keno", "paytables.keno.draws.deal_one", KENO),
         ("dice", "tools.lab.rng.outcomes.throw_dice", DICE),
-        ("wheel", "paytables.roulette.spun.WheelTable.draw_result", WHEEL),
+        ("wheel", "paytables.roulette.wheel_table.WheelTable.draw_result", WHEEL),
         ("reels", "paytables.reels.stage.ReelSet.spin", REELS),
         ("long-reels", "paytables.reels.stage.ReelSet.spin", LONG_REELS),
     ],

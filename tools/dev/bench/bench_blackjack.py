@@ -12,7 +12,7 @@ from paytables.blackjack import policies
 from paytables.blackjack.advice import HandQuestion, read_advice
 from paytables.blackjack.chart import find_best_chart
 from paytables.blackjack.net_distribution import compute_net_distribution
-from paytables.blackjack.sampled import sample_rounds
+from paytables.blackjack.round_simulation import sample_rounds
 from tools.dev.bench import Figure, measure_processor_seconds
 from tools.dev.bench.bench_paytables import FastDraws
 from tools.lab.simulation import compute_sample_variance, play_batch

@@ -131,7 +131,7 @@ def _build_reel_numbers(stops: int, reels: int) -> Numbers:
     strips = (tuple(range(stops)),) * reels
     spun = ReelSet(
         name="base", heights=(1,) * reels, strips=strips, weights=((1,) * stops,) * reels, multiplier=1,
-        columns=(), column_at=(), components=(), graph=WinGraph(),
+        columns=(), column_index_by_stop=(), components=(), graph=WinGraph(),
     )  # fmt: skip
 
     def spin_reels(draws: DrawSource) -> Sequence[int]:

@@ -9,7 +9,7 @@ from egm.play.records.games import find_open_game
 from egm.play.showing import find_pending_decision
 from egm.testing.machine import ScriptedChance
 from paytables import list_shipped_games, load_game
-from paytables.companions import find_smallest_bets_with
+from paytables.required_bets import find_smallest_bets_with
 
 GAMES = 4
 #: One of each way to bet and to answer; the others are played in the slow tier.

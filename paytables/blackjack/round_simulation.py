@@ -18,8 +18,8 @@ import numpy as np
 from paytables.blackjack.advice import SIX_SEVEN_EIGHT, PackedStrategy
 from paytables.blackjack.definition import BlackjackDefinition
 from paytables.blackjack.hands import PACKED_CARD_BY_VALUE, build_shoe, list_every_hand
+from paytables.blackjack.net_weights import compile_kernel
 from paytables.blackjack.schema import ACE_VALUE, CARD_VALUE_BY_RANK, TEN_VALUE, SimulatedRounds
-from paytables.blackjack.weighed import compile_kernel
 from paytables.poker.proof import format_exact
 
 if TYPE_CHECKING:

@@ -19,8 +19,8 @@ from paytables.poker.community import build_strength_tables
 from paytables.poker.pays import find_pay_row
 from paytables.poker.policy import pack_policy
 from paytables.poker.proof import format_exact
+from paytables.poker.table.bet_payments import iter_row_returns, list_row_rates
 from paytables.poker.table.schema import BetPaymentRate, BetSpot, Proof
-from paytables.poker.table.won import iter_row_returns, list_row_rates
 
 if TYPE_CHECKING:
     from paytables.cards.arrays import Bools, Ints

@@ -17,7 +17,7 @@ from paytables.reels.run import GivenAwards
 from paytables.reels.spin import ReelSpinStage, ReelsStageBase
 
 #: A kind of run: the stage, and the state of its series.
-Key = tuple[str, StageState]
+SeriesKey = tuple[str, StageState]
 #: Probabilities of cyclic stages are whole multiples of 1 / PROBABILITY_ONE.
 PROBABILITY_ONE = 1 << 64
 GENERATIONS_MAX = 400
@@ -28,11 +28,11 @@ class NoWinChance:
     """The calculation of the probability that a reel game in one mode, with all its features, wins nothing."""
 
     stages: ModeStages
-    only_quick: bool = False
+    skips_slow_stages: bool = False
     """Whether to compute only what is fast and needs no laboratory package."""
-    _chance_by_play: dict[Key, Fraction] = field(default_factory=dict)
+    _chance_by_play: dict[SeriesKey, Fraction] = field(default_factory=dict)
     """The probabilities computed so far, by kind of play."""
-    _estimate_by_open_play: dict[Key, Fraction] = field(default_factory=dict)
+    _estimate_by_open_play: dict[SeriesKey, Fraction] = field(default_factory=dict)
     """The present estimate for each kind of play whose computation has not ended, in case it can start itself."""
     is_rounded: bool = False
     """Whether the computed probability is rounded, because stages start one another in a cycle."""
@@ -40,7 +40,7 @@ class NoWinChance:
     def compute_chance(self) -> Fraction:
         """Return the probability that a whole reel game wins nothing.
 
-        Raises the errors of a stage's own distribution, and BeyondExactAnalysis if ``only_quick`` is set and the
+        Raises the errors of a stage's own distribution, and BeyondExactAnalysis if ``skips_slow_stages`` is set and the
         computation is not quick.
         """
         return self._compute_award_chance(Award("stage", self.stages.mode.stage, 1, 0))
@@ -49,10 +49,14 @@ class NoWinChance:
         """Return the probability that all plays of an awarded feature, and everything they start, win nothing."""
         memory = self.stages.memory[award.name]
         if memory.is_plain:
-            return self._run((award.name, StageState(1, 0, 0, award.size))) ** award.times
-        return self._run((award.name, build_first_state(memory, award.times, award.size)))
+            return (
+                self._compute_run_no_win_chance((award.name, StageState(1, 0, 0, award.size))) ** award.times
+            )
+        return self._compute_run_no_win_chance(
+            (award.name, build_first_state(memory, award.times, award.size))
+        )
 
-    def _run(self, key: Key) -> Fraction:
+    def _compute_run_no_win_chance(self, key: SeriesKey) -> Fraction:
         """Return the probability that one kind of play, and everything it starts, wins nothing, computed once."""
         if key in self._chance_by_play:
             return self._chance_by_play[key]
@@ -76,7 +80,7 @@ class NoWinChance:
         self.is_rounded = self.is_rounded or was_rounded
         return chance
 
-    def _compute_one_run_chance(self, key: Key) -> Fraction:
+    def _compute_one_run_chance(self, key: SeriesKey) -> Fraction:
         """Compute the probability that one kind of play of a stage, and everything it starts, wins nothing."""
         stage, state = key
         memory = self.stages.memory[stage]
@@ -90,7 +94,9 @@ class NoWinChance:
                     if memory.is_plain
                     else (stage, state_after)
                 )
-                chance *= self._run(next_run) ** (state_after.runs_left if memory.is_plain else 1)
+                chance *= self._compute_run_no_win_chance(next_run) ** (
+                    state_after.runs_left if memory.is_plain else 1
+                )
             for award in elsewhere:
                 chance *= self._compute_award_chance(award)
             total += chance
@@ -105,7 +111,7 @@ class NoWinChance:
             if isinstance(stage, ReelsStageBase):
                 raise BeyondExactAnalysis(f"stage {name}: has more than one spin")
         except BeyondExactAnalysis:
-            if self.only_quick:
+            if self.skips_slow_stages:
                 raise
         return {
             given: p for (credits_, given), p in stage.compute_distribution().items() if p and not credits_

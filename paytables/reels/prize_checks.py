@@ -15,7 +15,7 @@ _SUBSTITUTES_ONLY_REASON = (
 )
 
 
-class StageInMaking(Protocol):
+class PrizeStageBuilder(Protocol):
     """Interface to the builder of a reel stage, as far as the checks of its prizes use it."""
 
     @property
@@ -29,7 +29,7 @@ class StageInMaking(Protocol):
     def build_error(self, key: str, reason: str) -> DefinitionError:
         """Return the error that refuses the definition's ``key``, for the caller to raise."""
 
-    def resolve_element(self, where: str, name: str) -> parts.Element:
+    def resolve_element(self, where: str, name: str) -> parts.SymbolMultipliers:
         """Return the multiplier of each symbol that fits the symbol or group ``name`` (0: does not fit)."""
 
     def list_defined_lines(self) -> list[tuple[tuple[int, int], ...]]:
@@ -42,12 +42,12 @@ class StageInMaking(Protocol):
 
 
 @dataclass(frozen=True, slots=True)
-class WinnablePrizes:
+class PrizeChecker:
     """The check that a reel stage's strips can show each prize of its pay table."""
 
-    _builder: StageInMaking
+    _builder: PrizeStageBuilder
 
-    def _refuse_prize(self, where: str, prize: LinePrize, reason: str) -> None:
+    def _reject_prize(self, where: str, prize: LinePrize, reason: str) -> None:
         """Refuse a prize that cannot be won, or drop it if the stage inherits its prizes from another stage."""
         if self._builder.table.like is None:
             raise self._builder.build_error(where, f"{prize.name} {reason}")
@@ -58,7 +58,7 @@ class WinnablePrizes:
         where: str,
         pay: Pay,
         patterns: Sequence[parts.WinPattern],
-        columns: Sequence[Sequence[parts.Column]],
+        columns: Sequence[Sequence[parts.SymbolColumn]],
     ) -> list[parts.WinPattern]:
         """Return the patterns of the line prizes that can be won; refuse a line that does not exist.
 
@@ -73,13 +73,13 @@ class WinnablePrizes:
 
         def can_any_show(patterns: Sequence[parts.WinPattern]) -> bool:
             """Return whether some window shows one of the patterns on one of the stage's lines."""
-            return any(parts.can_show(p, line, columns) for p in patterns for line in lines)
+            return any(parts.can_show_pattern(p, line, columns) for p in patterns for line in lines)
 
         winnable = list(patterns)
         for prize in {p.prize: None for p in patterns}:
             prize_patterns = [p for p in patterns if p.prize == prize]
             if not can_any_show(prize_patterns):
-                self._refuse_prize(where, prize, "can never be won: some reel shows nothing that fits")
+                self._reject_prize(where, prize, "can never be won: some reel shows nothing that fits")
             elif not can_any_show(
                 [
                     own
@@ -87,7 +87,7 @@ class WinnablePrizes:
                     for own in self._builder.list_patterns_with_own_symbol(where, pay, p)
                 ]
             ):
-                self._refuse_prize(where, prize, _SUBSTITUTES_ONLY_REASON)
+                self._reject_prize(where, prize, _SUBSTITUTES_ONLY_REASON)
             else:
                 continue
             winnable = [p for p in winnable if p.prize != prize]
@@ -97,9 +97,9 @@ class WinnablePrizes:
         self,
         where: str,
         pay: Pay,
-        element: parts.Element,
+        element: parts.SymbolMultipliers,
         prizes: Mapping[int, LinePrize],
-        columns: Sequence[Sequence[parts.Column]],
+        columns: Sequence[Sequence[parts.SymbolColumn]],
     ) -> dict[int, LinePrize]:
         """Return the prizes of a scatter, by count, that some window shows; refuse or drop the others."""
         shown_in = parts.build_counter(tuple(min(m, 1) for m in element), once_per_reel=pay.once_a_reel)
@@ -107,11 +107,11 @@ class WinnablePrizes:
         winnable = dict(prizes)
         for count in sorted(prizes, reverse=True):
             if count > most:
-                self._refuse_prize(
+                self._reject_prize(
                     f"{where}.pays.{count}", winnable.pop(count), f"can never be won: at most {most} can show"
                 )
         if winnable and not self._is_own_symbol_shown(where, pay, columns):
-            self._refuse_prize(where, winnable[max(winnable)], _SUBSTITUTES_ONLY_REASON)
+            self._reject_prize(where, winnable[max(winnable)], _SUBSTITUTES_ONLY_REASON)
             return {}
         return winnable
 
@@ -119,9 +119,9 @@ class WinnablePrizes:
         self,
         where: str,
         pay: Pay,
-        element: parts.Element,
+        element: parts.SymbolMultipliers,
         prizes: Mapping[int, LinePrize],
-        columns: Sequence[Sequence[parts.Column]],
+        columns: Sequence[Sequence[parts.SymbolColumn]],
     ) -> dict[int, LinePrize]:
         """Return the prizes of a symbol paid by ways, by count, that some window shows; refuse or drop the others."""
         if pay.direction not in {"left", "right", "both"}:
@@ -141,13 +141,15 @@ class WinnablePrizes:
             if missing_reel is None:
                 break
             reason = f"can never be won: {pay.of} never shows on reel {missing_reel % len(columns) + 1}"
-            self._refuse_prize(f"{where}.pays.{count}", winnable.pop(count), reason)
+            self._reject_prize(f"{where}.pays.{count}", winnable.pop(count), reason)
         if winnable and not self._is_own_symbol_shown(where, pay, columns):
-            self._refuse_prize(where, winnable[max(winnable)], _SUBSTITUTES_ONLY_REASON)
+            self._reject_prize(where, winnable[max(winnable)], _SUBSTITUTES_ONLY_REASON)
             return {}
         return winnable
 
-    def _is_own_symbol_shown(self, where: str, pay: Pay, columns: Sequence[Sequence[parts.Column]]) -> bool:
+    def _is_own_symbol_shown(
+        self, where: str, pay: Pay, columns: Sequence[Sequence[parts.SymbolColumn]]
+    ) -> bool:
         """Return whether any reel shows one of the prize's own symbols, not only substitutes for them."""
         own_element = self._builder.resolve_element(where, "=" + str(pay.of).removeprefix("="))
         return any(own_element[s] for reel in columns for column in reel for s in column)

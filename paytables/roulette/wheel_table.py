@@ -35,7 +35,7 @@ class WheelTable(OneDrawTable):
         if not self.is_decided_by_wheel:
             return self.draw_result(draw)
         decision = Decision(DECISION_OF_WHEEL, self.segments, {"kind": "table", "felt": self.felt})
-        pocket = decision.check((yield decision))
+        pocket = decision.get_chosen_option((yield decision))
         return self._build_result(self.segments.index(str(pocket)))
 
     def draw_result(self, draw: DrawSource) -> tuple[str, Cue, dict[str, object]]:
