@@ -9,8 +9,8 @@ from pathlib import Path
 import click
 import pytest
 
-from tools.dev.conformance.evidence import Evidence, EvidenceError, Status, Witness, collect
-from tools.dev.conformance.page import FOLDER, LEFT, format_pages
+from tools.dev.conformance.evidence import Evidence, EvidenceError, EvidenceTest, Status, collect
+from tools.dev.conformance.page import FOLDER, NOT_FULLY_SHOWN_HEADING, format_pages
 from tools.dev.conformance.requirements import load
 from tools.dev.freshness import write_or_check_pages
 from tools.lab.markdown import format_table
@@ -58,9 +58,9 @@ def tree(tmp_path):
 
 def test_marks_are_what_pytest_collects(tree):
     evidence = collect(load(), tree)
-    exact = Witness("tests/egm/test_small.py", "test_exact")
-    soak = Witness("tests/egm/test_small.py", "test_soak", slow=True)
-    clause = Witness("tests/egm/test_small.py", "test_clause")
+    exact = EvidenceTest("tests/egm/test_small.py", "test_exact")
+    soak = EvidenceTest("tests/egm/test_small.py", "test_soak", slow=True)
+    clause = EvidenceTest("tests/egm/test_small.py", "test_clause")
     assert evidence.tests == {
         "A-01": (clause, exact, soak),
         "B-02": (exact,),
@@ -99,7 +99,7 @@ def test_a_test_that_runs_with_an_unknown_mark_fails(tmp_path):
 
 def test_status_tells_shown_from_part_from_library_from_open_from_not_yet():
     row = load().rows["A-01"]
-    one = (Witness("tests/test_a.py", "test_b"),)
+    one = (EvidenceTest("tests/test_a.py", "test_b"),)
     some, none = Evidence({"A-01": one}), Evidence({})
     assert some.status(row) == Status.SHOWN
     assert (
@@ -112,7 +112,7 @@ def test_status_tells_shown_from_part_from_library_from_open_from_not_yet():
 
 def test_a_row_of_clauses_is_shown_when_each_of_them_is():
     row = replace(load().rows["A-01"], clauses=("this", "that"))
-    one = (Witness("tests/test_a.py", "test_b"),)
+    one = (EvidenceTest("tests/test_a.py", "test_b"),)
     assert row.marks == ("A-01:a", "A-01:b")
     assert Evidence({"A-01": one, "A-01:a": one}).status(row) == Status.IN_PART
     assert Evidence({"A-01": one, "A-01:a": one, "A-01:b": one}).status(row) == Status.SHOWN
@@ -120,22 +120,22 @@ def test_a_row_of_clauses_is_shown_when_each_of_them_is():
 
 def test_a_row_owes_a_reason_where_it_is_not_shown_and_a_mutant_where_a_regulation_asks():
     plain, asked = load().rows["A-01"], replace(load().rows["E-12"], clauses=("this", "that"))
-    one = (Witness("tests/test_a.py", "test_b"),)
-    assert Evidence({}).complaints(plain) == ["A-01 is not yet, and no reason is given (open, not_yet)"]
-    assert Evidence({"A-01": one}).complaints(plain) == []
+    one = (EvidenceTest("tests/test_a.py", "test_b"),)
+    assert Evidence({}).list_shortfalls(plain) == ["A-01 is not yet, and no reason is given (open, not_yet)"]
+    assert Evidence({"A-01": one}).list_shortfalls(plain) == []
     some = Evidence({"E-12": one, "E-12:a": one, "E-12:b": one})
     assert asked.regulation
-    assert some.complaints(asked) == ["E-12:a has tests and no mutant", "E-12:b has tests and no mutant"]
+    assert some.list_shortfalls(asked) == ["E-12:a has tests and no mutant", "E-12:b has tests and no mutant"]
     judged = tuple(replace(load().rows["E-12"].mutants[0], clause=letter) for letter in "ab")
-    assert some.complaints(replace(asked, mutants=judged)) == []
+    assert some.list_shortfalls(replace(asked, mutants=judged)) == []
 
 
 def test_the_summary_is_one_screen_and_the_pages_hold_every_row_once_with_links_that_lead_somewhere():
     requirements = load()
-    tests = tuple(Witness("tests/egm/test_a.py", f"TestLine::test_{n}", slow=n == 0) for n in range(5))
+    tests = tuple(EvidenceTest("tests/egm/test_a.py", f"TestLine::test_{n}", slow=n == 0) for n in range(5))
     shown = {"A-01": tests, "I-19": tests[:1], "F-14": tests[1:2], "F-06": tests[:1], "F-06:a": tests[:1]}
     written = format_pages(requirements, Evidence(shown, {"P-11": tests[2:3]}))
-    summary, _, rest = written.pop("CONFORMANCE.md").partition(f"\n{LEFT}\n")
+    summary, _, rest = written.pop("CONFORMANCE.md").partition(f"\n{NOT_FULLY_SHOWN_HEADING}\n")
     assert len(summary.splitlines()) < 60
     lines = [line for line in rest.splitlines() if line.startswith("| ")]
     for row in requirements.rows.values():

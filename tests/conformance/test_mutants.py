@@ -5,10 +5,10 @@ from dataclasses import replace
 
 import pytest
 
-from tools.dev.conformance.evidence import Evidence, Witness
+from tools.dev.conformance.evidence import Evidence, EvidenceTest
 from tools.dev.conformance.requirements import ROOT, Mutant, load
 from tools.dev.mutants.change import MutantError, apply_mutant
-from tools.dev.mutants.scratch import Scratch
+from tools.dev.mutants.scratch import ScratchCheckout
 from tools.dev.mutants.trial import Trial, Verdict, create_trials, list_inapplicable_mutants, run_trial
 
 MONEY = """
@@ -87,11 +87,11 @@ def scratch(tmp_path):
     (tree / "pyproject.toml").write_text(PYPROJECT)
     (tree / "test_money.py").write_text(TESTS)
     (tmp_path / "scratch").mkdir()
-    return Scratch(tree, tmp_path / "scratch")
+    return ScratchCheckout(tree, tmp_path / "scratch")
 
 
 def verdict(scratch, *names, mutant=LESS, limit=60.0):
-    tests = tuple(Witness("test_money.py", f"test_{name}", slow=name == "slow") for name in names)
+    tests = tuple(EvidenceTest("test_money.py", f"test_{name}", slow=name == "slow") for name in names)
     trial = Trial(name="A-01", row=load().rows["A-01"], mutant=mutant, tests=tests)
     outcome = run_trial(trial, scratch, limit)
     assert (scratch.root / "money.py").read_text() == MONEY  # nothing stays taken away
@@ -210,7 +210,7 @@ def test_a_key_that_is_not_there_or_stays_as_it_is_is_refused(tmp_path, key, bec
 def test_the_tests_of_a_clause_try_its_mutants_and_the_dearest_come_last():
     requirements = load()
     soak, quick, slow = (
-        Witness(f"tests/{f}.py", "test", slow=f == "z") for f in ("end_to_end/a", "egm/b", "z")
+        EvidenceTest(f"tests/{f}.py", "test", slow=f == "z") for f in ("end_to_end/a", "egm/b", "z")
     )
     found = create_trials(requirements, Evidence({"F-06:a": (soak, quick, slow), "F-14": (quick,)}))
     by_name = {trial.name: trial for trial in found}
@@ -229,7 +229,7 @@ def test_what_each_mutant_takes_away_is_there_once():
 
 @pytest.fixture(scope="module")
 def copy(tmp_path_factory):
-    return Scratch(ROOT, tmp_path_factory.mktemp("copy"))
+    return ScratchCheckout(ROOT, tmp_path_factory.mktemp("copy"))
 
 
 @pytest.mark.slow
@@ -245,7 +245,7 @@ def copy(tmp_path_factory):
     ],
 )
 def test_of_this_very_machine_a_sample_is_missed(copy, row, file, name):
-    test = Witness(file, name)
+    test = EvidenceTest(file, name)
     (trial,) = (trial for trial in create_trials(load(), Evidence({row: (test,)})) if trial.name == row)
     outcome = run_trial(trial, copy, 120.0)
     assert (outcome.verdict, outcome.by) == (Verdict.KILLED, f"{file}::{name}")

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from tools.dev.conformance.absence import find_matches, list_false_reasons
-from tools.dev.conformance.requirements import NO_MACHINE, REQUIREMENTS, RequirementsError, load
+from tools.dev.conformance.requirements import REASONS_WITHOUT_ROW, REQUIREMENTS, RequirementsError, load
 
 #: rows of each group when the requirements were numbered; a row may be added, never dropped
 NUMBERED = dict(
@@ -33,12 +33,12 @@ sources = ["NZ 1.15"]
 see = ["A-01"]
 jurisdictions = ["NZ"]
 """
-PROVISIONS = """
+PROVISIONS_FILE = """
 [QC]
 "s.95" = { about = "a defective machine", rows = ["A-01"] }
 "s.96" = { about = "revoked", no_machine = "revoked" }
 """
-SECTIONS = 'QC = "s.95 s.96"'
+SECTIONS_FILE = 'QC = "s.95 s.96"'
 
 
 def test_no_row_that_was_numbered_has_been_dropped():
@@ -46,7 +46,7 @@ def test_no_row_that_was_numbered_has_been_dropped():
     assert sum(NUMBERED.values()) == 363
     assert requirements.groups.keys() == NUMBERED.keys()
     for letter, rows in NUMBERED.items():
-        assert len(requirements.in_group(letter)) >= rows
+        assert len(requirements.list_rows_of_group(letter)) >= rows
 
 
 def test_every_source_is_cited_and_every_text_is_one_sentence():
@@ -71,7 +71,7 @@ def test_every_number_of_every_regulation_has_its_rows_or_a_reason():
     assert len(in_force) == 271
     assert {f"QC s.67.{number}" for number in range(41, 111)} <= traced.keys()  # what the amendment puts in
     for provision in requirements.provisions:
-        assert provision.rows or provision.no_machine in NO_MACHINE
+        assert provision.rows or provision.no_machine in REASONS_WITHOUT_ROW
 
 
 def test_what_reasons_say_the_product_has_not_it_has_not():
@@ -108,7 +108,7 @@ def test_a_reason_that_has_become_false_is_named(written):
 
 @pytest.fixture
 def written(tmp_path):
-    def write(text: str, provisions: str = PROVISIONS, sections: str = SECTIONS) -> Path:
+    def write(text: str, provisions: str = PROVISIONS_FILE, sections: str = SECTIONS_FILE) -> Path:
         path = tmp_path / "requirements.toml"
         path.write_text(text, encoding="utf-8")
         (tmp_path / "provisions.toml").write_text(provisions, encoding="utf-8")
@@ -186,8 +186,8 @@ def test_a_file_that_contradicts_itself_is_refused(written, old, new, reason):
     ],
 )
 def test_a_trace_with_holes_is_refused(written, old, new, reason):
-    assert old in PROVISIONS
-    path = written(SMALL, provisions=PROVISIONS.replace(old, new, 1))
+    assert old in PROVISIONS_FILE
+    path = written(SMALL, provisions=PROVISIONS_FILE.replace(old, new, 1))
     with pytest.raises(RequirementsError, match=re.escape(reason)):
         load(path)
 

@@ -15,7 +15,7 @@ from egm.screen.text import LOCALE_BY_LANGUAGE, Texts
 from paytables import AnalysisDepth, analyse, list_table_games, load_game
 from paytables.contract import NO_SEAT, Choice, Round
 from paytables.poker.room.rules import RoomRules
-from tools.dev.gallery import Walk
+from tools.dev.gallery import FixedDraws
 from tools.lab.certification.depicted import build_wager
 from tools.lab.simulation import choose_as_player
 
@@ -27,7 +27,7 @@ SAME_IN_FRENCH = {"Blackjack", "Gong", "Wong", "point", "points"}
 
 def play_rounds(name):
     """Yield each bet with its wager and, for each round, the players' decisions, the added stakes and the display."""
-    game, draw = load_game(name), Walk(name)
+    game, draw = load_game(name), FixedDraws(name)
     for bet in analyse(game, AnalysisDepth.RETURN).bets:
         table = game if bet.table is None else game.with_table_state(bet.table)
         wager = build_wager(table, bet)
@@ -109,7 +109,7 @@ ADVISED_GAMES = (
 def play_round(game, number, choose):
     """Return a round's decisions and outcome. Its draws depend on ``number`` only; ``choose`` returns the answers."""
     wager = game.build_wager(game.bet_options[0])
-    played, asked = Round(game.play(wager, Walk(f"{game.id}/{number}")), wager), []
+    played, asked = Round(game.play(wager, FixedDraws(f"{game.id}/{number}")), wager), []
     played.advance()
     while (decision := played.decision) is not None:
         asked.append((decision.kind, decision.options, decision.prompt))
@@ -142,8 +142,8 @@ def test_a_replay_needs_no_prompts(name):
     game = load_game(name)
     wager = game.build_wager(game.bet_options[0])
     for number in range(ASKING):
-        shown = Round(game.play(wager, Walk(f"{name}/{number}")), wager)
-        replayed = Round(game.play(wager, Walk(f"{name}/{number}")), wager, builds_prompts=False)
+        shown = Round(game.play(wager, FixedDraws(f"{name}/{number}")), wager)
+        replayed = Round(game.play(wager, FixedDraws(f"{name}/{number}")), wager, builds_prompts=False)
         shown.advance()
         replayed.advance()
         while (decision := shown.decision) is not None:
@@ -166,7 +166,7 @@ def test_a_replay_does_not_compute_the_advice(name):
     game = load_game(name)
     wager = game.build_wager(game.bet_options[0])
     for number in range(ROUNDS):
-        replayed = Round(game.play(wager, Walk(f"{name}/{number}")), wager, builds_prompts=False)
+        replayed = Round(game.play(wager, FixedDraws(f"{name}/{number}")), wager, builds_prompts=False)
         replayed.advance()
         if (decision := replayed.decision) is not None:
             assert "advice" not in decision.prompt

@@ -48,9 +48,9 @@ from egm.testing.machine import MachineRig
 from paytables import PaytableError
 from paytables.definition import read_source
 from paytables.game import game_from_text
-from tools.dev.fuzz.codec_table import CODECS, feed
-from tools.dev.fuzz.sas import one_input
-from tools.dev.progressive.machine import Memory, SimulatedMachine
+from tools.dev.fuzz.codec_table import CODECS, feed_codec
+from tools.dev.fuzz.sas import run_fuzz_input
+from tools.dev.progressive.machine import MachineMemory, SimulatedMachine
 from tools.floor.progressive.controller import Controller
 from tools.floor.progressive.serve import Service
 from tools.floor.progressive.sign import Sign, _process_value
@@ -188,7 +188,7 @@ def egm_clock():
 
 def machine_of_a_link(count, _):
     """Send malformed controller messages to an enrolled machine without contributions: none pays anything."""
-    memory = Memory()
+    memory = MachineMemory()
     sent = []
     machine = SimulatedMachine(
         MACHINE, POOL, memory, SimpleNamespace(send=sent.append), now_ns=lambda: 0, stale_ns=3 * 10**9
@@ -199,7 +199,7 @@ def machine_of_a_link(count, _):
     machine.link.repeat_unanswered_messages(10**10)
     assert memory.hits == {}
     assert isinstance(sent[0], EnrolmentRequest)
-    return len(memory.complaints)
+    return len(memory.findings)
 
 
 def machine_with_a_journal(count, tmp_path):
@@ -355,7 +355,7 @@ def devices(count, _):
     refused = 0
     for name, codec in CODECS.items():
         for number, data in enumerate(messages(list(codec.samples), count)):
-            refused += bool(feed(name, data, 1 + number % 7).refused)
+            refused += bool(feed_codec(name, data, 1 + number % 7).refused)
     return refused
 
 
@@ -365,7 +365,7 @@ def host_line(count, _):
         bytes((choice, 3, 1, code)) + b"\x01\x00\x00\x05" for choice in (0, 1) for code in (0x2F, 0x72, 0x7B)
     ]
     for data in messages(samples, count):
-        one_input(data)
+        run_fuzz_input(data)
     return count
 
 

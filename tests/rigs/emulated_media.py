@@ -89,7 +89,12 @@ class Computer(Cabinet):
         first = builder.compute_partition_offsets()["egm-state-1"]
         #: What is on each medium, as a file: whose disk it is on, and where.
         self.parts = {folder / "state.part": (disks[0], first), folder / "second.part": (disks[1], 0)}
-        length = ("bs=1M", f"skip={first >> 20}", f"count={builder.LENGTHS['egm-state-1']}", "conv=sparse")
+        length = (
+            "bs=1M",
+            f"skip={first >> 20}",
+            f"count={builder.PARTITION_MIB['egm-state-1']}",
+            "conv=sparse",
+        )
         _run("dd", f"if={bases[0]}", f"of={folder / 'state.part'}", *length, "status=none")
         shutil.copyfile(bases[1], folder / "second.part")
 

@@ -87,7 +87,7 @@ _EVALUATION_ERRORS: Final = (
 )
 
 
-class Inventor:
+class EntryInventor:
     """Builder of false entries.
 
     ``seen`` has values from honest entries, by the last part of the field name.

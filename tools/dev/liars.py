@@ -1,8 +1,8 @@
 """Falsify honest journals, one lie at a time, and count how many lies the audit finds.
 
-Each lie is classified by its subject. Either the audit reports it, or :data:`WITNESSED` must list it. That table has
-the lies that an export alone cannot show, each with the evidence outside the machine that shows it. A journal head that
-left the machine earlier reveals every rewritten entry (``egm audit verify --witness``).
+Each lie is classified by its subject. Either the audit reports it, or :data:`KNOWN_AUDIT_GAPS` must list it. That
+table has the lies that an export alone cannot show, each with the evidence outside the machine that shows it. A
+journal head that left the machine earlier reveals every rewritten entry (``egm audit verify --witness``).
 """
 
 from collections import Counter
@@ -15,7 +15,15 @@ from meters import checkpoint
 from meters.keys import MachineKey
 from tools.audit.games import GameFiles
 from tools.audit.verify import Auditor
-from tools.dev.lies import NEW, REMOVED_LAST, Liar, Lie, adopt_entries, compute_journal_tag, rewrite_chain
+from tools.dev.lies import (
+    INSERTING_CHANGES,
+    REMOVED_LAST,
+    Falsification,
+    JournalFalsifier,
+    adopt_entries,
+    compute_journal_tag,
+    rewrite_chain,
+)
 
 #: Field names (the last part of the path) whose value is a person, a ruling or an outcome in every entry.
 _PERSONS: Final = frozenset({"person", "persons", "by", "whom", "role", "second_person"})
@@ -31,22 +39,22 @@ _ACTS: Final = ("complement.*", "orphan.*", "forfeit.*", "dispute.*", "disputed.
 
 
 @dataclass(frozen=True, slots=True)
-class Witnessed:
+class KnownAuditGap:
     """A group of lies that an export alone cannot show, and the evidence outside the machine that does.
 
     ``kind`` and ``field`` are patterns for the kind of entry and for the field; an empty ``field`` means the whole
     entry. ``lie`` is the row of the list in ARCHITECTURE.md. ``why`` says why the export cannot show these lies, and
-    ``witness`` names the evidence.
+    ``outside_evidence`` names the evidence.
     """
 
     kind: str
     field: str
     lie: str
     why: str
-    witness: str
-    what: str = "*"
-    """Pattern for the description of the change (:attr:`Lie.what`)."""
-    abouts: str = "money outcome meter person ruling ticket"
+    outside_evidence: str
+    description: str = "*"
+    """Pattern for the description of the change (:attr:`Falsification.description`)."""
+    subjects: str = "money outcome meter person ruling ticket"
     """Subjects of the lies (:func:`classify_subject`), separated by spaces."""
 
 
@@ -74,8 +82,8 @@ _TAX: Final = "whether a hand-pay was taxable, and its form, if no other one of 
 _MARK: Final = "the mark of a pay-table row in an outcome, which earlier versions did not record"
 _ROUND: Final = "the id of a round that no other position played"
 
-WITNESSED: Final = tuple(
-    Witnessed(*line)
+KNOWN_AUDIT_GAPS: Final = tuple(
+    KnownAuditGap(*line)
     for line in (
         (
             "machine.genesis",
@@ -252,7 +260,7 @@ WITNESSED: Final = tuple(
 )
 
 
-def classify_subject(lie: Lie, entry: dict[str, Any]) -> str:
+def classify_subject(lie: Falsification, entry: dict[str, Any]) -> str:
     """Return the subject of a lie: money, outcome, meter, person, ruling, ticket, position, or ``other``."""
     if lie.path:
         return _classify_field(lie, entry)
@@ -261,7 +269,7 @@ def classify_subject(lie: Lie, entry: dict[str, Any]) -> str:
     return "meter" if "counts" in entry else "ruling" if _is_act_of_person(lie.kind) else "other"
 
 
-def _classify_field(lie: Lie, entry: dict[str, Any]) -> str:  # noqa: PLR0911 (one return for each subject)
+def _classify_field(lie: Falsification, entry: dict[str, Any]) -> str:  # noqa: PLR0911 (one return for each subject)
     names = [part for part in lie.path if isinstance(part, str)]
     last = names[-1]
     if last == "commitment" or "tickets" in names:
@@ -287,33 +295,33 @@ def _is_act_of_person(kind: str) -> bool:
     return any(fnmatchcase(kind, act) for act in _ACTS)
 
 
-def find_listed_gap(about: str, lie: Lie) -> Witnessed | None:
-    """Return the row of :data:`WITNESSED` for a lie with the subject ``about``, or None if the audit must find it."""
-    for row in WITNESSED:
+def find_known_gap(about: str, lie: Falsification) -> KnownAuditGap | None:
+    """Return the known gap for a lie with the subject ``about``, or None if the audit must find the lie."""
+    for row in KNOWN_AUDIT_GAPS:
         if (
             fnmatchcase(lie.kind, row.kind)
             and (fnmatchcase(lie.field, row.field) if row.field else not lie.path)
-            and fnmatchcase(lie.what, row.what)
-            and about in row.abouts.split()
+            and fnmatchcase(lie.description, row.description)
+            and about in row.subjects.split()
         ):
             return row
     return None
 
 
 @dataclass(slots=True)
-class Score:
+class FalsificationScore:
     """Counts of lies by subject and kind of entry, and the lies that the audit did not report."""
 
     lies_by_subject: Counter[tuple[str, str]] = field(default_factory=Counter)
     found_by_subject: Counter[tuple[str, str]] = field(default_factory=Counter)
     found_at_the_entry: int = 0
-    missed: list[tuple[str, Lie]] = field(default_factory=list)
+    missed: list[tuple[str, Falsification]] = field(default_factory=list)
     """Each lie that the audit did not report, with its subject."""
 
     @property
-    def undetected(self) -> list[tuple[str, Lie]]:
+    def undetected(self) -> list[tuple[str, Falsification]]:
         """Return the undetected lies for which no outside evidence is listed."""
-        return [each for each in self.missed if find_listed_gap(*each) is None]
+        return [each for each in self.missed if find_known_gap(*each) is None]
 
     def to_json(self) -> dict[str, Any]:
         """Return the score as JSON data."""
@@ -339,7 +347,9 @@ class Score:
             },
             "by_kind": by_kind,
             "witnessed": dict(
-                Counter(row.witness for about, lie in self.missed if (row := find_listed_gap(about, lie)))
+                Counter(
+                    row.outside_evidence for about, lie in self.missed if (row := find_known_gap(about, lie))
+                )
             ),
             "undetected": [
                 {
@@ -347,14 +357,14 @@ class Score:
                     "entry": lie.sequence,
                     "kind": lie.kind,
                     "field": lie.field,
-                    "what": lie.what,
+                    "what": lie.description,
                 }
                 for about, lie in self.undetected
             ],
         }
 
 
-def run_lies(
+def run_falsifications(
     journals: Sequence[Sequence[bytes]],
     game_files: GameFiles,
     *,
@@ -362,7 +372,7 @@ def run_lies(
     seed: int,
     key: MachineKey | None = None,
     progress: Callable[[int], None] = lambda _: None,
-) -> Score:
+) -> FalsificationScore:
     """Apply ``lies`` lies to honest journals in turn, and audit each falsified journal.
 
     The same seed gives the same lies. Raises ValueError if the audit finds an error in an unchanged journal.
@@ -376,14 +386,16 @@ def run_lies(
         )
         if report.finding_count:
             raise ValueError(f"journal {number + 1} is not honest: {report.findings[0]}")
-        liars.append((Liar(entries, seed * 1009 + number), entries))
-    score = Score()
+        liars.append((JournalFalsifier(entries, seed * 1009 + number), entries))
+    score = FalsificationScore()
     for number in range(lies):
         liar, entries = liars[number % len(liars)]
-        lie, falsified = liar.make_lie()
+        lie, falsified = liar.make_falsification()
         while lie.kind == checkpoint.CHECKPOINT_KIND and lie.path:  # checkpoints are signed again
-            lie, falsified = liar.make_lie()
-        subject = classify_subject(lie, (falsified if lie.what in NEW else entries)[lie.sequence - 1])
+            lie, falsified = liar.make_falsification()
+        subject = classify_subject(
+            lie, (falsified if lie.description in INSERTING_CHANGES else entries)[lie.sequence - 1]
+        )
         report = Auditor(game_files).audit_entries(rewrite_chain(falsified, signing_key, liar.journal_tag))
         score.lies_by_subject[subject, lie.kind] += 1
         if report.finding_count:

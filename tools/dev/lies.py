@@ -24,9 +24,9 @@ from meters.identifiers import make_journal_tag
 from meters.keys import MachineKey
 from meters.ledger import Ledger
 from tools.audit.rules import RULES, RULES_BY_KIND, Facts
-from tools.dev.inventions import Inventor
+from tools.dev.inventions import EntryInventor
 
-Raw: TypeAlias = dict[str, Any]
+RawEntry: TypeAlias = dict[str, Any]
 Path: TypeAlias = tuple[str | int, ...]
 
 #: Fields that are recomputed after each lie; changing them alone has no effect.
@@ -39,7 +39,7 @@ _ACCOUNTS: Final = tuple(
 )
 
 #: Lies that insert an entry or replace one by an entry of another kind.
-NEW: Final = frozenset({"invented", "made up", "void instead of ended", "with a door open"})
+INSERTING_CHANGES: Final = frozenset({"invented", "made up", "void instead of ended", "with a door open"})
 
 #: Removal of an entry that no later entry about the money or the play of its position follows. What remains is the
 #: honest journal of an earlier moment.
@@ -47,7 +47,7 @@ REMOVED_LAST: Final = "removed as the last at its position"
 
 
 @dataclass(frozen=True, slots=True)
-class Lie:
+class Falsification:
     """One change to one entry, which is named by its number in the honest journal.
 
     ``path`` is the path of the changed field; it is empty if the whole entry was changed.
@@ -56,7 +56,7 @@ class Lie:
     sequence: int
     kind: str
     path: Path
-    what: str
+    description: str
 
     @property
     def field(self) -> str:
@@ -64,7 +64,7 @@ class Lie:
         return ".".join("*" if isinstance(part, int) else part for part in self.path)
 
 
-def adopt_entries(bodies: Sequence[bytes], key: MachineKey) -> list[Raw]:
+def adopt_entries(bodies: Sequence[bytes], key: MachineKey) -> list[RawEntry]:
     """Return the entries as a machine with ``key`` would have written them, so that they can be signed again."""
     genesis = json.loads(bodies[0])
     old_key, new_key = genesis["record"]["public_key"], key.public_key.hex()
@@ -76,13 +76,13 @@ def adopt_entries(bodies: Sequence[bytes], key: MachineKey) -> list[Raw]:
     return [json.loads(entry) for entry in (text, *later_texts)]
 
 
-def compute_journal_tag(first: Raw) -> str:
+def compute_journal_tag(first: RawEntry) -> str:
     """Return the journal tag: the text at the end of all ids of a journal whose first entry is ``first``."""
     body = encode_canonical_json(first | {"previous": GENESIS_HASH, "sequence": 1})
     return make_journal_tag(hashlib.sha256(body).hexdigest())
 
 
-def rewrite_chain(entries: Iterable[Raw], key: MachineKey, old_tag: str) -> Iterator[bytes]:
+def rewrite_chain(entries: Iterable[RawEntry], key: MachineKey, old_tag: str) -> Iterator[bytes]:
     """Chain the entries again and sign each checkpoint again; yield the bytes of each entry.
 
     ``old_tag`` is the journal tag at the end of their ids.
@@ -114,10 +114,10 @@ def rewrite_chain(entries: Iterable[Raw], key: MachineKey, old_tag: str) -> Iter
         yield body
 
 
-class Liar:
+class JournalFalsifier:
     """Generator of lies about one honest journal. The same seed gives the same lies."""
 
-    def __init__(self, entries: Sequence[Raw], seed: int) -> None:
+    def __init__(self, entries: Sequence[RawEntry], seed: int) -> None:
         self._entries = entries
         self._dice = random.Random(seed)  # noqa: S311 (the sequence must be repeatable)
         self._seen: dict[tuple[str, str], list[Any]] = {}
@@ -133,9 +133,9 @@ class Liar:
         values_by_name: dict[str, list[Any]] = {}
         for (_, name), values in self._seen.items():
             values_by_name.setdefault(name.rpartition(".")[2], []).extend(values)
-        self._inventor = Inventor(self._dice, values_by_name)
+        self._inventor = EntryInventor(self._dice, values_by_name)
 
-    def make_lie(self) -> tuple[Lie, list[Raw]]:
+    def make_falsification(self) -> tuple[Falsification, list[RawEntry]]:
         """Return one lie and all entries of the falsified journal. All kinds of entry are chosen equally often."""
         while True:
             kind = self._dice.choice(sorted(self._by_kind))
@@ -156,22 +156,22 @@ class Liar:
                 return made
 
     # ------------------------------------------------------------------ a field
-    def _falsify_field(self, index: int) -> tuple[Lie, list[Raw]] | None:
+    def _falsify_field(self, index: int) -> tuple[Falsification, list[RawEntry]] | None:
         raw = json.loads(json.dumps(self._entries[index]))
         paths = [path for path, _ in iter_leaves(raw) if path[0] not in _RECOMPUTED]
         path = self._dice.choice(paths)
         value = _get_value(raw, path)
-        what, replacement = self._choose_replacement(raw["kind"], path, value)
+        what, replacement = self._choose_false_value(raw["kind"], path, value)
         if what == "left out":
             _delete_value(raw, path)
         else:
             _set_value(raw, path, replacement)
         if raw == self._entries[index]:
             return None
-        lie = Lie(index + 1, self._entries[index]["kind"], path, what)
+        lie = Falsification(index + 1, self._entries[index]["kind"], path, what)
         return lie, [*self._entries[:index], raw, *self._entries[index + 1 :]]
 
-    def _falsify_equal_fields(self, index: int) -> tuple[Lie, list[Raw]] | None:
+    def _falsify_equal_fields(self, index: int) -> tuple[Falsification, list[RawEntry]] | None:
         """Replace one value of an entry wherever it occurs, in this entry or in all related entries."""
         fields = [
             (path, value) for path, value in iter_leaves(self._entries[index]) if path[0] not in _RECOMPUTED
@@ -179,7 +179,7 @@ class Liar:
         path, value = self._dice.choice(fields)
         if isinstance(value, bool) or value in (None, "", 0, [], {}):
             return None
-        what, replacement = self._choose_replacement(self._entries[index]["kind"], path, value)
+        what, replacement = self._choose_false_value(self._entries[index]["kind"], path, value)
         if what == "left out" or isinstance(replacement, bool) or replacement in (None, value):
             return None
         entries = list(self._entries)
@@ -201,11 +201,11 @@ class Liar:
             entries[number] = copy
         if changed < _EQUAL_FIELDS_MIN:
             return None
-        return Lie(
+        return Falsification(
             index + 1, self._entries[index]["kind"], path, f"{what}, and {changed - 1} others"
         ), entries
 
-    def _choose_replacement(self, kind: str, path: Path, value: Any) -> tuple[str, Any]:
+    def _choose_false_value(self, kind: str, path: Path, value: Any) -> tuple[str, Any]:
         dice = self._dice
         other_values = [other for other in self._seen[kind, _format_path(path)] if other != value]
         choice = dice.randrange(6)
@@ -230,7 +230,7 @@ class Liar:
         return f"{value!r} changed to {replacement!r}"[:100], replacement
 
     # ------------------------------------------------------------------ a whole entry
-    def _falsify_entry(self, index: int) -> tuple[Lie, list[Raw]] | None:
+    def _falsify_entry(self, index: int) -> tuple[Falsification, list[RawEntry]] | None:
         entries = list(self._entries)
         what = self._dice.choice(("removed", "repeated", "swapped with the one before", "invented"))
         kind = entries[index]["kind"]
@@ -250,7 +250,7 @@ class Liar:
             return None
         if what == "removed" and is_last_at_its_position(entries, index):
             what = REMOVED_LAST
-        return Lie(index + 1, kind, (), what), self._reorder_entries(order)
+        return Falsification(index + 1, kind, (), what), self._reorder_entries(order)
 
     # ------------------------------------------------------------------ invented entries
     def _read_ledger_before(self, index: int) -> tuple[Ledger, Facts]:
@@ -263,7 +263,7 @@ class Liar:
         facts.journal_tag = self.journal_tag
         return ledger, facts
 
-    def _insert_invented_entry(self, index: int) -> tuple[Lie, list[Raw]] | None:
+    def _insert_invented_entry(self, index: int) -> tuple[Falsification, list[RawEntry]] | None:
         """Return a journal with an invented entry of any kind, built from its rule."""
         # Only earlier entries can contradict an entry appended at the end.
         index = self._dice.choice((index, len(self._entries)))
@@ -273,10 +273,10 @@ class Liar:
         )
         if raw["kind"] == checkpoint.CHECKPOINT_KIND:
             return None
-        order: list[int | Raw] = [*range(index), raw, *range(index, len(self._entries))]
-        return Lie(index + 1, raw["kind"], (), "made up"), self._reorder_entries(order)
+        order: list[int | RawEntry] = [*range(index), raw, *range(index, len(self._entries))]
+        return Falsification(index + 1, raw["kind"], (), "made up"), self._reorder_entries(order)
 
-    def _void_ended_game(self, _: int) -> tuple[Lie, list[Raw]] | None:
+    def _void_ended_game(self, _: int) -> tuple[Falsification, list[RawEntry]] | None:
         """Return a journal in which a game that ended, or an open one, is voided; its stake is refunded or not."""
         end_indices = self._by_kind.get("game.end", [])
         if not end_indices:
@@ -296,10 +296,12 @@ class Liar:
             "refund_cents": sum(int(cents) for _, cents in paid) if is_refunded else 0,
             "recorded": {"decided": won is not None, "win_cents": won_cents, "levels_cents": 0},
         }
-        order: list[int | Raw] = [*range(end_index), raw, *range(end_index + 1, len(self._entries))]
-        return Lie(end_index + 1, "game.void", (), "void instead of ended"), self._reorder_entries(order)
+        order: list[int | RawEntry] = [*range(end_index), raw, *range(end_index + 1, len(self._entries))]
+        return Falsification(end_index + 1, "game.void", (), "void instead of ended"), self._reorder_entries(
+            order
+        )
 
-    def _open_door_around_entry(self, index: int) -> tuple[Lie, list[Raw]] | None:
+    def _open_door_around_entry(self, index: int) -> tuple[Falsification, list[RawEntry]] | None:
         """Return a journal in which the machine was stopped while it wrote an entry, by an opened door."""
         door, since = "main", self._entries[index]["time"]
         memory = self._read_ledger_before(index)[0].state
@@ -308,7 +310,7 @@ class Liar:
         door_record = {"door": door}
         door_fields = {"time": since, "record": door_record}
         dims_field = {"dims": {"position": 1}} if "position" in self._entries[index].get("dims", {}) else {}
-        opened_entry: Raw = {
+        opened_entry: RawEntry = {
             **door_fields,
             **dims_field,
             "id": f"door.opened-{index + 1}-{self.journal_tag}",
@@ -316,7 +318,7 @@ class Liar:
             "state": {f"door:{door}": {"since": since}},
             "counts": {f"door.{door}.opens": 1},
         }
-        closed_entry: Raw = {
+        closed_entry: RawEntry = {
             **door_fields,
             **dims_field,
             "id": f"door.closed-{index + 3}-{self.journal_tag}",
@@ -329,16 +331,16 @@ class Liar:
             kind in _KINDS_SOON_AFTER_DOOR and PlayKey.RESIDUAL not in memory
         ):
             return None
-        order: list[int | Raw] = [
+        order: list[int | RawEntry] = [
             *range(index),
             opened_entry,
             index,
             closed_entry,
             *range(index + 1, len(self._entries)),
         ]
-        return Lie(index + 2, kind, (), "with a door open"), self._reorder_entries(order)
+        return Falsification(index + 2, kind, (), "with a door open"), self._reorder_entries(order)
 
-    def _move_game_to_other_seat(self, index: int) -> tuple[Lie, list[Raw]] | None:
+    def _move_game_to_other_seat(self, index: int) -> tuple[Falsification, list[RawEntry]] | None:
         """Return a journal in which all entries of one game name a different player position."""
         position = self._entries[index].get("dims", {}).get("position")
         numbers = {raw.get("dims", {}).get("position") for raw in self._entries} - {None, position}
@@ -352,9 +354,9 @@ class Liar:
             entry_record = raw.get("record")
             if isinstance(entry_record, dict) and entry_record.get("play_id") == play_id:
                 entries[number] = _move_to_position(raw, position, other)
-        return Lie(index + 1, self._entries[index]["kind"], (), "of another seat"), entries
+        return Falsification(index + 1, self._entries[index]["kind"], (), "of another seat"), entries
 
-    def _reorder_entries(self, order: Sequence[int | Raw]) -> list[Raw]:
+    def _reorder_entries(self, order: Sequence[int | RawEntry]) -> list[RawEntry]:
         """Return the entries in the given order, with every id derived from an entry's number made consistent.
 
         An item of ``order`` is the index of an honest entry, or a new entry to insert unchanged.
@@ -400,14 +402,14 @@ _ANY_KEY: Final = MachineKey(bytes(range(32)))
 _EQUAL_FIELDS_MIN: Final = 2
 
 
-def _find_related_id(raw: Raw) -> str:
+def _find_related_id(raw: RawEntry) -> str:
     """Return the id that an entry shares with related ones (of a game, payment or ticket), or an empty string."""
     record = raw.get("record")
     found = record.get("play_id") or record.get("id") if isinstance(record, dict) else None
     return found if isinstance(found, str) and found else str(raw.get("ref") or "")
 
 
-def is_last_at_its_position(entries: Sequence[Raw], index: int) -> bool:
+def is_last_at_its_position(entries: Sequence[RawEntry], index: int) -> bool:
     """Return whether no later entry names the game or payment of this one, or moves money at its player position."""
     related_id, position = _find_related_id(entries[index]), _position_of(entries[index])
     return not any(
@@ -417,19 +419,19 @@ def is_last_at_its_position(entries: Sequence[Raw], index: int) -> bool:
     )
 
 
-def _position_of(raw: Raw) -> int:
+def _position_of(raw: RawEntry) -> int:
     position: int = raw.get("dims", {}).get("position", 1)
     return position
 
 
-def _iter_flows(raw: Raw) -> Iterator[tuple[str, str, int]]:
+def _iter_flows(raw: RawEntry) -> Iterator[tuple[str, str, int]]:
     for source, target, cents, *_ in raw.get("transfers", ()):
         yield source, target, cents
 
 
-def _move_to_position(raw: Raw, position: int, other: int) -> Raw:
+def _move_to_position(raw: RawEntry, position: int, other: int) -> RawEntry:
     """Return the entry as the machine would have written it for the player position ``other``."""
-    moved: Raw = json.loads(json.dumps(raw).replace(f'"credit:{position}:', f'"credit:{other}:'))
+    moved: RawEntry = json.loads(json.dumps(raw).replace(f'"credit:{position}:', f'"credit:{other}:'))
     moved["dims"]["position"] = other
     own_prefix = "" if position == 1 else f"{position}/"
     other_prefix = "" if other == 1 else f"{other}/"

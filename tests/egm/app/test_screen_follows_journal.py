@@ -7,7 +7,7 @@ from egm.testing.jumping_loop import jump
 from meters import open_view
 from tools.dev.simulation.cabinet_setup import CabinetSetup
 from tools.dev.simulation.player import Player
-from tools.dev.simulation.world import World
+from tools.dev.simulation.world import SimulatedWorld
 
 QUIET_SECONDS = 20.0
 
@@ -17,7 +17,7 @@ def test_the_screen_is_sent_the_last_entry_whichever_code_wrote_it(tmp_path):
     told = []
 
     async def life():
-        world = World(tmp_path, CabinetSetup(games=("maple-classic",)), 1)
+        world = SimulatedWorld(tmp_path, CabinetSetup(games=("maple-classic",)), 1)
         player = Player(world, 1, random.Random(1))
         world.start()
         watching = asyncio.ensure_future(player.watch_screen())

@@ -18,7 +18,7 @@ from egm.devices.ithaca import codec as ithaca
 from egm.devices.printer_status import PrinterStatus
 from egm.devices.tcl import codec as tcl
 from tests.rigs.examples import scale_examples
-from tools.dev.fuzz.codec_table import CODECS, feed
+from tools.dev.fuzz.codec_table import CODECS, feed_codec
 
 
 def whole(cutter: Callable, data: bytes) -> list[Any]:
@@ -172,8 +172,8 @@ def test_bytes_are_decoded_alike_at_once_and_one_at_a_time(name, data):
     raw = b"".join(
         data.draw(st.lists(st.binary(max_size=60) | st.sampled_from(codec.samples), max_size=6), label="line")
     )
-    at_once = feed(name, raw, step=max(len(raw), 1))
-    one_by_one = feed(name, raw, step=1)
+    at_once = feed_codec(name, raw, step=max(len(raw), 1))
+    one_by_one = feed_codec(name, raw, step=1)
     assert at_once.messages == one_by_one.messages
     assert at_once.refused == one_by_one.refused
 
@@ -184,7 +184,7 @@ def test_bytes_are_decoded_alike_at_once_and_one_at_a_time(name, data):
 def test_a_valid_message_after_a_pause_is_always_read(name, junk, which):
     codec = CODECS[name]
     sample = codec.samples[which % len(codec.samples)]
-    reader = FrameReader(codec.cutter)
+    reader = FrameReader(codec.cut_frame)
     reader.feed(junk)
     reader.flush(name)
     assert [item for item in reader.feed(sample) if not isinstance(item, ProtocolError)]
@@ -204,8 +204,8 @@ def test_a_message_with_one_flipped_bit_is_not_accepted(name):
     for sample, bit in flips:
         damaged = bytearray(sample)
         damaged[bit // 8] ^= 1 << bit % 8
-        good = feed(name, sample, step=len(sample)).messages
-        heard = feed(name, bytes(damaged), step=len(sample)).messages
+        good = feed_codec(name, sample, step=len(sample)).messages
+        heard = feed_codec(name, bytes(damaged), step=len(sample)).messages
         assert heard != good
         if name == "cctalk":
             (asked,) = good

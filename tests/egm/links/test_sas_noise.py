@@ -8,7 +8,7 @@ from egm.links.sas.crc import append_crc
 from egm.links.sas.tables.polls import POLLS
 from egm.links.sas.wire import escape_message_with_wakeup
 from tests.rigs.examples import scale_examples
-from tools.dev.fuzz.sas import one_input
+from tools.dev.fuzz.sas import run_fuzz_input
 
 #: Messages that come near real ones: a known command, some data, often a right CRC, sometimes marks.
 NEARLY = st.builds(
@@ -29,11 +29,11 @@ NEARLY = st.builds(
 @example(choices=1, step=0, noise=b"\xff\x00\x01\x2f\xff\xff")
 @example(choices=0, step=15, noise=b"\x01\x01\x51\x08\x81\x81\x81")
 def test_after_random_bytes_polls_are_answered(choices: int, step: int, noise: bytes) -> None:
-    one_input(bytes((choices, step)) + noise)
+    run_fuzz_input(bytes((choices, step)) + noise)
 
 
 @pytest.mark.requirement("K-06")
 @settings(max_examples=scale_examples(500))
 @given(choices=st.integers(0, 255), messages=st.lists(NEARLY, max_size=12))
 def test_after_almost_valid_polls_polls_are_answered(choices: int, messages: list[bytes]) -> None:
-    one_input(bytes((choices, 15)) + b"".join(messages))
+    run_fuzz_input(bytes((choices, 15)) + b"".join(messages))

@@ -7,7 +7,7 @@ import pytest
 from egm.testing.jumping_loop import jump
 from meters import open_view
 from tools.dev.simulation.cabinet_setup import CabinetSetup
-from tools.dev.simulation.world import World
+from tools.dev.simulation.world import SimulatedWorld
 
 TROUBLES = {
     "box": ({"present": False}, "box", {"present": True}),
@@ -24,7 +24,7 @@ def test_bills_are_accepted_once_the_acceptor_is_repaired(tmp_path, protocol, tr
     told = []
 
     async def life():
-        world = World(tmp_path, CabinetSetup(bill=protocol, games=("maple-classic",)), 1)
+        world = SimulatedWorld(tmp_path, CabinetSetup(bill=protocol, games=("maple-classic",)), 1)
         world.start()
         await asyncio.sleep(10)
         world.act_on_device("bill-1", trouble, **values)

@@ -20,7 +20,7 @@ from egm.screen.text import Texts
 from egm.screen.theme import load_theme
 from egm.testing.machine import MachineRig, ScriptedChance
 from paytables import load_game
-from tools.dev.gallery.felts import felt
+from tools.dev.gallery.felts import load_table_game
 from tools.lab.views import build_idle_view
 
 GENERIC = files("egm.profiles").joinpath("generic.toml").read_text()
@@ -70,7 +70,7 @@ def test_the_strategy_chart_is_shown_where_advice_is_allowed():
 )
 def test_advice_is_shown_beside_the_decision(tmp_path, language, words):
     question, theme = asked(tmp_path), load_theme()
-    _, told = felt(GAME)
+    _, told = load_table_game(GAME)
     view = build_idle_view((told,), told, language)
     view = apply_message(view, view.snapshot.model_copy(update={"state": "playing", "accepts": ("choose",)}))
 

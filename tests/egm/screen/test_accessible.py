@@ -15,9 +15,9 @@ from egm.screen.scenes.deck import format_key_label, is_key_lit
 from egm.screen.scenes.stage import Stage
 from egm.screen.view import Action, PlayerPage
 from paytables import list_table_games
-from tools.dev.gallery import game_scenes
-from tools.dev.gallery.felts import FELTS, every_felt
-from tools.dev.gallery.machine import machine_scenes
+from tools.dev.gallery import iter_game_scenes
+from tools.dev.gallery.felts import TABLE_GAMES, iter_table_game_scenes
+from tools.dev.gallery.machine import iter_machine_scenes
 from tools.lab.views import build_idle_view
 
 #: Looks that differ most: pale reels, dark reels, a board, a wheel.
@@ -96,13 +96,13 @@ def test_every_text_has_enough_contrast_with_its_background(
     meter = picture.painter = Meter(theme, 0.5)
     surface = pygame.Surface(picture.size_pixels)
     faults = set()
-    views = [("machine", name, view) for name, view in machine_scenes(published, language, theme)]
+    views = [("machine", name, view) for name, view in iter_machine_scenes(published, language, theme)]
     for game in published:
         if game.id in looks:
-            scenes = game_scenes(published, game, outcomes[game.id], language, theme, layout)
+            scenes = iter_game_scenes(published, game, outcomes[game.id], language, theme, layout)
             views += [(game.id, name, view) for name, view in scenes]
-    shown = FELTS if layout is LANDSCAPE else list_table_games()  # all of them in the slow tier
-    views += [("", name, view) for name, view in every_felt(shown, language, theme, layout)]
+    shown = TABLE_GAMES if layout is LANDSCAPE else list_table_games()  # all of them in the slow tier
+    views += [("", name, view) for name, view in iter_table_game_scenes(shown, language, theme, layout)]
     for group, name, view in views:
         meter.faint = []
         picture.draw_view(surface, view)
@@ -183,7 +183,9 @@ def test_the_focused_target_can_be_seen_without_colour(published, theme):
 def test_no_area_of_the_picture_flashes_more_than_three_times_a_second(published, outcomes, theme, hertz):
     """Two seconds of the loudest celebration: WCAG 2.3.1, counted on a grid of the drawn frames."""
     game = next(one for one in published if one.id == "maple-classic")
-    view = dict(game_scenes(published, game, outcomes[game.id], "en", theme, LANDSCAPE))["big-win-rolling"]
+    view = dict(iter_game_scenes(published, game, outcomes[game.id], "en", theme, LANDSCAPE))[
+        "big-win-rolling"
+    ]
     picture = Picture(theme, scale=0.15)
     surface = pygame.Surface(picture.size_pixels)
     levels = []

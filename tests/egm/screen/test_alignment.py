@@ -16,8 +16,8 @@ from egm.screen.scenes.stage import Stage
 from egm.screen.scenes.value import find_value_plate_rect
 from egm.screen.text import LOCALE_BY_LANGUAGE, Texts
 from egm.screen.view import Action
-from tools.dev.gallery import game_scenes
-from tools.dev.gallery.machine import machine_scenes
+from tools.dev.gallery import iter_game_scenes
+from tools.dev.gallery.machine import iter_machine_scenes
 from tools.lab.views import build_idle_view
 
 LAYOUTS = {"landscape": LANDSCAPE, "portrait": PORTRAIT, "phone": PHONE}
@@ -90,8 +90,8 @@ def test_the_text_of_every_deck_key_is_centred(published, theme, layout, languag
 def test_the_back_key_has_the_same_position_on_every_service_page(published, outcomes, theme, layout):
     picture = Picture(theme, layout=layout)
     game = next(one for one in published if one.id == "orchard-picnic")
-    scenes = [*machine_scenes(published, "en", theme)]
-    scenes += game_scenes(published, game, outcomes[game.id], "en", theme, layout)
+    scenes = [*iter_machine_scenes(published, "en", theme)]
+    scenes += iter_game_scenes(published, game, outcomes[game.id], "en", theme, layout)
     seen = set()
     for name, view in scenes:
         if not name.startswith(("service-", "recall-")):
@@ -111,7 +111,7 @@ def test_the_back_key_has_the_same_position_on_every_service_page(published, out
 def test_the_plate_of_an_accepted_value_states_its_amount_once(published, theme, layout, language):
     picture = Picture(theme, layout=layout)
     shown = 0
-    for name, view in machine_scenes(published, language, theme):
+    for name, view in iter_machine_scenes(published, language, theme):
         if not name.startswith("value-") or "amount_cents" not in view.latest_notice.values:
             continue
         stage = picture._build_stage(view)
@@ -128,7 +128,7 @@ def test_the_plate_of_an_accepted_value_states_its_amount_once(published, theme,
 @pytest.mark.parametrize("layout", LAYOUTS.values(), ids=LAYOUTS)
 def test_the_only_key_of_a_reminder_is_centred(published, theme, layout):
     picture = Picture(theme, layout=layout)
-    view = dict(machine_scenes(published, "en", theme))["reminder-spend_limit"]
+    view = dict(iter_machine_scenes(published, "en", theme))["reminder-spend_limit"]
     rect = next(t.rect for t in picture.list_touches(view) if t.action == Action("cash_out"))
     assert rect[0] + rect[2] / 2 == pytest.approx(layout.field[0] + layout.field[2] / 2)
 

@@ -23,7 +23,7 @@ from egm.screen.text import Texts
 from egm.screen.view import Action, build_view_timeline
 from paytables import Choice, Round, load_game
 from paytables.cards import Shoe, parse_cards
-from tools.dev.gallery.felts import felt, felt_scenes
+from tools.dev.gallery.felts import iter_felt_scenes, load_table_game
 from tools.lab.views import build_game_view, build_idle_view
 
 MULTI, OPTIONS = "quebec-multi-action-blackjack", "quebec-blackjack-options"
@@ -33,7 +33,7 @@ class Player:
     """Who touches one thing after another; what he bets is what the game takes."""
 
     def __init__(self, name, theme):
-        self.game, told = felt(name)
+        self.game, told = load_table_game(name)
         self.theme, self.view = theme, build_idle_view((told,), told, "en")
         self.does("clear")
 
@@ -66,7 +66,7 @@ def test_the_three_bets_of_a_round_are_placed_and_removed_together(theme, monkey
         update={"main": data.rules.definition.main.model_copy(update={"least_hands": 3})}
     )
     game = replace(data, rules=replace(data.rules, definition=three))
-    monkeypatch.setattr(f"{__name__}.felt", lambda _: (game, build_game_view(game)))
+    monkeypatch.setattr(f"{__name__}.load_table_game", lambda _: (game, build_game_view(game)))
     player = Player(MULTI, theme)
     player.does("chip", 10)
     assert player.does("spot", "third") == {"main": 2, "second": 2, "third": 10}
@@ -119,7 +119,7 @@ def split():
     ("language", "names"), [("en", ["Hand 1", "Hand 3", "Hand 2"]), ("fr", ["Main 1", "Main 3", "Main 2"])]
 )
 def test_split_hands_keep_their_numbers(split, theme, language, names):
-    _, told = felt(OPTIONS)
+    _, told = load_table_game(OPTIONS)
     view = build_idle_view((told,), told, language)
     stage = Stage(Painter(theme), Texts(language), LANDSCAPE, view)
     step = TableStep(split.decision.prompt, tuple(cue.to_json() for cue in split.cues), (), 0)
@@ -140,7 +140,7 @@ def test_split_hands_keep_their_numbers(split, theme, language, names):
     ],
 )
 def test_a_shared_table_names_the_owner_of_each_hand_and_whose_turn_it_is(theme, language, own, other):
-    game, told = felt(OPTIONS)
+    game, told = load_table_game(OPTIONS)
     wager = game.build_wager(10, bets={"main": 10})
     said = []
     for seat, code in ((0, "answer_within"), (1, "seat_answers")):
@@ -199,7 +199,7 @@ def test_the_animation_of_a_split_joins_the_deals_before_and_after_it(split):
 @pytest.mark.requirement("C-10:a")
 @pytest.mark.parametrize(("layout", "language"), [(LANDSCAPE, "en"), (PORTRAIT, "fr"), (PHONE, "fr")])
 def test_the_chart_of_best_play_is_a_page_of_the_help(theme, layout, language):
-    _, told = felt(OPTIONS)
+    _, told = load_table_game(OPTIONS)
     view, _ = apply_action(build_idle_view((told,), told, language), Action("help"), theme)
     texts = Texts(language)
     pages = list_help_sheets(Stage(Painter(theme), texts, layout, view))
@@ -233,7 +233,7 @@ def test_a_strategy_chart_has_a_row_for_every_hand_and_only_drawable_signs():
 
 
 def test_a_burned_card_belongs_to_no_hand(theme):
-    view = dict(felt_scenes(*felt("quebec-war"), "en", theme, LANDSCAPE))["moving"]
+    view = dict(iter_felt_scenes(*load_table_game("quebec-war"), "en", theme, LANDSCAPE))["moving"]
     (time,), (step,) = build_view_timeline(view, theme).steps, view.show.steps
     assert any(not cue.get("hand") for cue in step.cues)
     for since in (*time.stops, time.last_stop + 1):

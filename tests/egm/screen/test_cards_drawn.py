@@ -16,13 +16,13 @@ from egm.screen.scenes.stage import Stage
 from egm.screen.scenes.table_side_panels import format_spot_lines
 from egm.screen.text import Texts
 from egm.screen.view import Action
-from tools.dev.gallery.felts import felt, felt_scenes
+from tools.dev.gallery.felts import iter_felt_scenes, load_table_game
 from tools.lab.views import UNIT_CENTS, build_idle_view
 
 
 def staged(name, theme, language="en", **changes):
     """A table at rest, and the bet in force as the machine tells it."""
-    game, told = felt(name)
+    game, told = load_table_game(name)
     view = build_idle_view((told,), told, language)
     if changes:
         view = replace(view, snapshot=view.snapshot.model_copy(update=changes))
@@ -32,8 +32,8 @@ def staged(name, theme, language="en", **changes):
 @pytest.mark.parametrize("name", ["quebec-baccarat", "quebec-blackjack", "quebec-pai-gow-poker"])
 def test_a_shuffle_a_burned_card_and_a_position_are_not_drawn_as_hands(theme, name):
     """At every moment of a deal the hands are those of its end."""
-    game, told = felt(name)
-    view = dict(felt_scenes(game, told, "en", theme, LANDSCAPE))["moving"]
+    game, told = load_table_game(name)
+    view = dict(iter_felt_scenes(game, told, "en", theme, LANDSCAPE))["moving"]
     apart = set()
     for step in view.show.steps:
         apart |= {cue["cue"] for cue in step.cues if "hand" not in cue}
@@ -77,8 +77,10 @@ def test_a_spot_with_one_possible_bet_shows_it_once(theme, language, said):
 
 @pytest.mark.requirement("E-01")
 def test_a_recalled_table_round_shows_its_layout_and_cards(theme):
-    _, told = felt("quebec-baccarat")
-    view = dict(felt_scenes(felt("quebec-baccarat")[0], told, "en", theme, LANDSCAPE))["settled"]
+    _, told = load_table_game("quebec-baccarat")
+    view = dict(iter_felt_scenes(load_table_game("quebec-baccarat")[0], told, "en", theme, LANDSCAPE))[
+        "settled"
+    ]
     display = view.show.steps[-1].display
     replay = Replay.model_construct(
         play_id="p",

@@ -16,13 +16,13 @@ from egm.screen.scenes.cards import _format_hand_label
 from egm.screen.scenes.dealt_hands import read_final_hands
 from egm.screen.scenes.scoreboard import is_scoreboard_drawn
 from egm.screen.view import Action, build_view_timeline
-from tools.dev.gallery.felts import felt, felt_scenes
+from tools.dev.gallery.felts import iter_felt_scenes, load_table_game
 from tools.lab.views import build_idle_view
 
 
 def dealing(theme, name="monaco-punto-banco"):
     """A round whose cards are on their way."""
-    scenes = dict(felt_scenes(*felt(name), "en", theme, LANDSCAPE))
+    scenes = dict(iter_felt_scenes(*load_table_game(name), "en", theme, LANDSCAPE))
     return scenes["moving"], Picture(theme)
 
 
@@ -53,14 +53,16 @@ def test_a_touch_or_play_completes_the_deal_without_changing_the_round(theme, by
 
 def test_the_hands_of_punto_banco_are_named_like_its_bets(theme):
     for name, called in (("monaco-punto-banco", ("Punto", "Banco")), ("quebec-baccarat", ("Player", "Bank"))):
-        hands = {hand["id"]: hand["names"]["en"] for hand in felt(name)[1].presentation["hands"]}
+        hands = {hand["id"]: hand["names"]["en"] for hand in load_table_game(name)[1].presentation["hands"]}
         assert (hands["player"], hands["bank"]) == called
 
 
 @pytest.mark.requirement("S-52")
 @pytest.mark.parametrize(("language", "player"), [("en", "Player 1"), ("fr", "Joueur 1")])
 def test_a_hand_with_several_bettors_shows_the_player_who_holds_it(theme, language, player):
-    view = dict(felt_scenes(*felt("monaco-banque-a-tout-va"), language, theme, LANDSCAPE))["shared-settled"]
+    view = dict(iter_felt_scenes(*load_table_game("monaco-banque-a-tout-va"), language, theme, LANDSCAPE))[
+        "shared-settled"
+    ]
     stage = Picture(theme)._build_stage(view)
     hands = read_final_hands(view.show.result.display)
     labels = [_format_hand_label(stage, hand, hands) for hand in hands]
@@ -70,7 +72,7 @@ def test_a_hand_with_several_bettors_shows_the_player_who_holds_it(theme, langua
 
 
 def test_the_scoreboard_appears_after_the_deal_and_its_key_hides_it(theme):
-    game, told = felt("quebec-baccarat")
+    game, told = load_table_game("quebec-baccarat")
     view = build_idle_view((told,), told, "en")
     stage = Picture(theme)._build_stage
     assert not is_scoreboard_drawn(stage(view), view.table)  # nothing has come yet
@@ -79,7 +81,7 @@ def test_the_scoreboard_appears_after_the_deal_and_its_key_hides_it(theme):
     hidden, wishes = apply_action(view, Action("board"), theme)
     assert wishes == ()
     assert not is_scoreboard_drawn(stage(hidden), view.table)
-    settled = dict(felt_scenes(game, told, "en", theme, LANDSCAPE))["settled"]
+    settled = dict(iter_felt_scenes(game, told, "en", theme, LANDSCAPE))["settled"]
     done = settled.show.began_at + build_view_timeline(settled, theme).end
     later = replace(settled, now=done + 60)  # the cards are there as long as nothing is laid
     assert not is_scoreboard_drawn(stage(later), later.table)
@@ -94,7 +96,7 @@ def test_the_scoreboard_appears_after_the_deal_and_its_key_hides_it(theme):
 @pytest.mark.parametrize("name", ["quebec-baccarat", "jacks-or-better-9-6"])
 @pytest.mark.parametrize("layout", LAYOUTS.values(), ids=LAYOUTS)
 def test_a_touch_switches_the_cards_to_four_suit_colours(theme, name, layout):
-    _, told = felt(name)
+    _, told = load_table_game(name)
     picture = Picture(theme, layout=layout)
     view = build_idle_view((told,), told, "en")
     places = [touch.rect for touch in picture.list_touches(view) if touch.action == Action("suits")]

@@ -9,7 +9,7 @@ from rigs.painters import TextPainter
 from egm.screen.layout import LANDSCAPE, PORTRAIT, build_telephone_layout
 from egm.screen.picture import Picture
 from paytables import list_table_games, load_game
-from tools.dev.gallery.felts import felt
+from tools.dev.gallery.felts import load_table_game
 from tools.lab.views import build_idle_view
 
 LAYOUTS = {"landscape": LANDSCAPE, "portrait": PORTRAIT, "phone": build_telephone_layout(390, 700)}
@@ -52,7 +52,7 @@ CASES = [
 
 @pytest.mark.parametrize(("name", "layout", "language"), CASES)
 def test_no_chip_covers_a_text(theme, name, layout, language):
-    _, told = felt(name)
+    _, told = load_table_game(name)
     view = build_idle_view((told,), told, language)
     picture = Picture(theme, layout=LAYOUTS[layout])
     painter = picture.painter = Watched(theme)

@@ -12,7 +12,7 @@ from egm.screen.presentation import is_feature_step
 from egm.screen.text import LOCALE_BY_LANGUAGE, Texts
 from egm.screen.view import build_view_timeline
 from paytables import list_library_games
-from tools.dev.gallery import game_scenes, show_outcome
+from tools.dev.gallery import iter_game_scenes, show_outcome
 from tools.lab.views import build_idle_view
 
 BET = 100
@@ -48,7 +48,7 @@ def test_a_level_won_in_a_feature_is_named_in_its_summary(language, published, o
     """Its own name, not only that of the feature it came from."""
     game = next(each for each in published if each.id == "lantern-harbour")
     found = outcomes[game.id]
-    view = dict(game_scenes(published, game, found, language, theme, LANDSCAPE))["levels-won"]
+    view = dict(iter_game_scenes(published, game, found, language, theme, LANDSCAPE))["levels-won"]
     (level,) = view.show.play.progressives
     assert is_feature_step(view.show, len(view.show.steps) - 1)
     texts = Texts(language)

@@ -21,7 +21,7 @@ from egm.screen.steps import TableStep
 from egm.screen.text import Texts
 from paytables import Choice, list_table_games, load_game
 from paytables.contract import Round
-from tools.dev.gallery import Walk
+from tools.dev.gallery import FixedDraws
 from tools.lab.views import build_idle_view
 
 LAYOUTS = {
@@ -41,7 +41,7 @@ CARDS = tuple(
 ROUNDS = 6
 
 
-class Scripted(Walk):
+class Scripted(FixedDraws):
     """Numbers in their order; then any."""
 
     def __init__(self, numbers):
@@ -125,7 +125,7 @@ def at_table(theme, name, credits_=None):
 def test_a_dealt_card_does_not_move_while_others_are_dealt(theme, name):
     game, wager, stages = at_table(theme, name, 5 if name == HELD else None)
     for stage in stages:
-        walk = Walk(name)
+        walk = FixedDraws(name)
         for _ in range(ROUNDS):
             assert list(moved(stage, steps_of(game, wager, walk))) == []
 
@@ -141,7 +141,7 @@ def test_hands_have_their_positions_before_the_deal(theme, credits_, hands):
     game, wager, stages = at_table(theme, HELD, credits_)
     held, thrown = 0b10011, (2, 3)
     for stage in stages if hands < 100 else stages[:2]:
-        steps = list(steps_of(game, wager, Walk(HELD), [held]))
+        steps = list(steps_of(game, wager, FixedDraws(HELD), [held]))
         seen = list(moments(stage, steps))
         assert {len(each) for each in seen} == {hands}
         assert list(moved(stage, steps)) == []
@@ -203,4 +203,4 @@ def test_remaining_cards_are_shown_if_a_bet_is_on_them(theme):
         playing = replace(view, snapshot=view.snapshot.model_copy(update=changes))
         stage = Stage(Painter(theme), Texts("en"), LANDSCAPE, playing)
         wager = game.build_wager(sum(bets.values()), bets=bets)
-        assert {len(hands) for hands in moments(stage, steps_of(game, wager, Walk("under")))} == {count}
+        assert {len(hands) for hands in moments(stage, steps_of(game, wager, FixedDraws("under")))} == {count}

@@ -12,13 +12,13 @@ from egm.screen.picture import Picture
 from egm.screen.steps import GambleStep, PickStep
 from egm.screen.view import Action, build_view_timeline, is_decision_due
 from paytables import Choice
-from tools.dev.gallery import Walk
+from tools.dev.gallery import FixedDraws
 from tools.lab.views import UNIT_CENTS, build_idle_view, build_snapshot
 
 
 def conversation(game, name, answers):
     """Every question of a game and its outcome, each answered as ``answers`` says."""
-    play = questions(game, game.build_wager(max(game.bet_options)), Walk(name))
+    play = questions(game, game.build_wager(max(game.bet_options)), FixedDraws(name))
     asked = []
     try:
         asked.append(next(play))

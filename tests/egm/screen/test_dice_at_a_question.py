@@ -13,7 +13,7 @@ from egm.screen.message_reducer import apply_message
 from egm.screen.picture import Picture
 from egm.screen.scenes.felt import lay_out_felt_answers
 from egm.screen.view import build_view_timeline
-from tools.dev.gallery.felts import felt, lay_chips
+from tools.dev.gallery.felts import lay_chips, load_table_game
 from tools.lab.views import build_idle_view
 
 #: A total that no spot of the cloth has.
@@ -35,7 +35,7 @@ class Watched(WordPainter):
 @pytest.fixture
 def playing(theme):
     """A table of dice in the middle of a round, its chips on the cloth."""
-    game, told = felt("quebec-sic-bo")
+    game, told = load_table_game("quebec-sic-bo")
     view = lay_chips(build_idle_view((told,), told, "en", felt=game.rules.build_current_view()), theme)
     return apply_message(view, view.snapshot.model_copy(update={"state": "playing", "accepts": ()}))
 

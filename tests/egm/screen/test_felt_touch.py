@@ -11,7 +11,7 @@ from egm.screen.picture import Picture
 from egm.screen.roulette_layout import lay_out_felt, list_felt_parts
 from egm.screen.spot_layout import find_felt_rect
 from egm.screen.view import Action
-from tools.dev.gallery.felts import felt, felt_scenes
+from tools.dev.gallery.felts import iter_felt_scenes, load_table_game
 from tools.lab.views import build_idle_view
 
 
@@ -31,7 +31,7 @@ class Edged(TextPainter):
 @pytest.mark.parametrize("name", ["quebec-craps", "monaco-craps", "quebec-sic-bo", "quebec-wheel-of-fortune"])
 def test_every_point_of_a_drawn_spot_accepts_a_touch(theme, layout, name):
     """A row's name and the numbers of the point looked like places, and took none."""
-    game, told = felt(name)
+    game, told = load_table_game(name)
     view = build_idle_view((told,), told, "en", felt=game.rules.build_current_view())
     picture = Picture(theme, layout=layout)
     for part in list_felt_parts(view.table, picture._build_stage(view).layout) or ("",):
@@ -52,8 +52,8 @@ def test_every_point_of_a_drawn_spot_accepts_a_touch(theme, layout, name):
 @pytest.mark.parametrize("layout", LAYOUTS.values(), ids=LAYOUTS)
 def test_a_spot_shows_its_payment_with_the_stake(theme, layout, language, told):
     """No figure that reads as a profit: the credits given back, as on chips, and what they are is said beside."""
-    game, published = felt("quebec-roulette-french")
-    view = dict(felt_scenes(game, published, language, theme, layout))["settled"]
+    game, published = load_table_game("quebec-roulette-french")
+    view = dict(iter_felt_scenes(game, published, language, theme, layout))["settled"]
     picture = Picture(theme, layout=layout)
     painter = picture.painter = Scribe(theme)
     picture.draw_view(pygame.Surface(picture.size_pixels), view)

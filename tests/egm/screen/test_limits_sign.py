@@ -12,7 +12,7 @@ from egm.screen.scenes.limits_sign import format_table_limits, list_kind_limits,
 from egm.screen.scenes.stage import Stage
 from egm.screen.text import Texts
 from paytables import list_table_games, load_game
-from tools.dev.gallery.felts import felt, felt_scenes
+from tools.dev.gallery.felts import iter_felt_scenes, load_table_game
 from tools.lab.views import build_game_view, build_idle_view
 
 LAYOUTS = {"landscape": LANDSCAPE, "portrait": PORTRAIT, "telephone": build_telephone_layout(390, 700)}
@@ -35,7 +35,7 @@ class RecordingPainter(TextPainter):
 @pytest.mark.requirement("S-04")
 @pytest.mark.parametrize("name", TABLES)
 def test_the_sign_has_the_limits_of_every_spot_that_takes_a_bet_before_the_deal(theme, name):
-    _, view = felt(name)
+    _, view = load_table_game(name)
     stage = Stage(TextPainter(theme), Texts("en"), LANDSCAPE, build_idle_view((view,), view, "en"))
     rows = list_limit_rows(stage)
     cents = stage.view.snapshot.denomination_cents
@@ -51,7 +51,7 @@ def test_the_sign_has_the_limits_of_every_spot_that_takes_a_bet_before_the_deal(
 
 @pytest.mark.requirement("S-04")
 def test_a_minimum_of_the_venue_stands_in_place_of_a_lower_one_of_the_table(theme):
-    _, view = felt("quebec-baccarat")
+    _, view = load_table_game("quebec-baccarat")
     idle = build_idle_view((view,), view, "en")
     least, most = format_table_limits(Stage(TextPainter(theme), Texts("en"), LANDSCAPE, idle))
     snapshot = idle.snapshot.model_copy(update={"bet_least_cents": 10 * idle.snapshot.denomination_cents})
@@ -66,7 +66,7 @@ def test_a_minimum_of_the_venue_stands_in_place_of_a_lower_one_of_the_table(them
 @pytest.mark.parametrize("name", ["quebec-baccarat", "quebec-craps", "monaco-roulette-european"])
 def test_the_limits_of_the_table_are_drawn_before_during_and_after_a_round(theme, name, layout):
     picture = Picture(theme, layout=LAYOUTS[layout])
-    for scene, view in felt_scenes(*felt(name), "en", theme, LAYOUTS[layout]):
+    for scene, view in iter_felt_scenes(*load_table_game(name), "en", theme, LAYOUTS[layout]):
         if scene.startswith("help"):
             continue
         painter = picture.painter = RecordingPainter(theme)
@@ -96,7 +96,7 @@ def test_without_a_sign_the_small_print_lists_the_limits_of_each_kind_of_bet(
     theme, picture_by_layout, name, layout, language
 ):
     """Only craps has too many kinds: the text asks for the minimum and maximum of that table (s. 95.5)."""
-    _, view = felt(name)
+    _, view = load_table_game(name)
     picture = picture_by_layout[layout]
     painter = picture.painter = RecordingPainter(theme)
     idle = build_idle_view((view,), view, language)
@@ -120,7 +120,7 @@ def test_without_a_sign_the_small_print_lists_the_limits_of_each_kind_of_bet(
 )
 def test_without_a_sign_roulette_shows_the_limits_of_inside_and_outside_bets(theme, layout, language, kinds):
     """By-law, s. 72."""
-    _, view = felt("quebec-roulette-french")
+    _, view = load_table_game("quebec-roulette-french")
     picture = Picture(theme, layout=LAYOUTS[layout])
     painter = picture.painter = RecordingPainter(theme)
     idle = build_idle_view((view,), view, language)

@@ -133,7 +133,7 @@ def test_a_draw_stays_visible_until_the_first_new_mark(published, keno, source, 
     picture = Picture(theme, scale=0.5)
     surface = pygame.Surface(picture.size_pixels)
     rest = build_idle_view(published, keno, "en")
-    view = show_outcome(rest, keno, outcomes[keno.id].little)
+    view = show_outcome(rest, keno, outcomes[keno.id].small_win)
     line = build_view_timeline(view, theme)
     over = apply_message(replace(view, now=100 + line.end), build_snapshot(keno, "en"))
     assert not has_changed_marks_since_game(over)

@@ -15,10 +15,16 @@ from egm.screen.painter import Painter, TextStyle
 from egm.screen.picture import Picture
 from egm.screen.view import Action, PlayerPage
 from paytables import list_table_games
-from tools.dev.gallery import game_scenes
-from tools.dev.gallery.felts import FELTS, WORDY, every_felt, felt, felt_scenes
-from tools.dev.gallery.machine import machine_scenes
-from tools.dev.gallery.pages import real_pages, real_scenes
+from tools.dev.gallery import iter_game_scenes
+from tools.dev.gallery.felts import (
+    GAMES_WITH_LONGEST_TEXTS,
+    TABLE_GAMES,
+    iter_felt_scenes,
+    iter_table_game_scenes,
+    load_table_game,
+)
+from tools.dev.gallery.machine import iter_machine_scenes
+from tools.dev.gallery.pages import iter_real_page_scenes, list_real_pages
 from tools.lab.views import build_idle_view
 
 #: Two sizes, each in one language, in the quick tier (French has the longest texts, a telephone the least room); every
@@ -111,11 +117,11 @@ COVERS = {"plate", "sheet", "tile", "key", "cell", "coin", "ball", "badge", "hol
 
 
 def all_scenes(published, outcomes, language, theme, layout):
-    yield from machine_scenes(published, language, theme)
+    yield from iter_machine_scenes(published, language, theme)
     for game in published:
-        for name, view in game_scenes(published, game, outcomes[game.id], language, theme, layout):
+        for name, view in iter_game_scenes(published, game, outcomes[game.id], language, theme, layout):
             yield f"{game.id}/{name}", view
-    yield from every_felt((*FELTS, *WORDY), language, theme, layout)
+    yield from iter_table_game_scenes((*TABLE_GAMES, *GAMES_WITH_LONGEST_TEXTS), language, theme, layout)
 
 
 def spoilt(scenes, theme, layout):
@@ -160,7 +166,7 @@ def test_no_text_is_clipped_crushed_or_overlapping(published, outcomes, theme, l
 )
 def test_no_text_of_the_fullest_tables_is_clipped_crushed_or_overlapping(theme, name):
     """The narrowest hands, with the longest texts below them and in the glass: in French, on an upright screen."""
-    faults = spoilt(every_felt([name], "fr", theme, PORTRAIT), theme, PORTRAIT)
+    faults = spoilt(iter_table_game_scenes([name], "fr", theme, PORTRAIT), theme, PORTRAIT)
     assert not faults, "\n".join(map(str, faults))
 
 
@@ -168,9 +174,9 @@ def test_no_text_of_the_fullest_tables_is_clipped_crushed_or_overlapping(theme, 
 @pytest.mark.parametrize("language", ["en", "fr"])
 @pytest.mark.parametrize("layout", LAYOUTS.values(), ids=LAYOUTS)
 def test_no_text_of_any_table_is_clipped_crushed_or_overlapping(theme, language, layout):
-    rest = [name for name in list_table_games() if name not in {*FELTS, *WORDY}]
+    rest = [name for name in list_table_games() if name not in {*TABLE_GAMES, *GAMES_WITH_LONGEST_TEXTS}]
     assert len(rest) > 30
-    faults = spoilt(every_felt(rest, language, theme, layout), theme, layout)
+    faults = spoilt(iter_table_game_scenes(rest, language, theme, layout), theme, layout)
     assert not faults, "\n".join(map(str, faults))
 
 
@@ -183,11 +189,15 @@ HOLDS = [
 
 @pytest.mark.parametrize("layout", LAYOUTS.values(), ids=LAYOUTS)
 @pytest.mark.parametrize(
-    "name", [pytest.param(name, marks=() if name in WORDY else pytest.mark.slow) for name in HOLDS]
+    "name",
+    [
+        pytest.param(name, marks=() if name in GAMES_WITH_LONGEST_TEXTS else pytest.mark.slow)
+        for name in HOLDS
+    ],
 )
 def test_cards_to_hold_are_as_wide_as_a_finger_and_the_pay_table_is_visible(theme, layout, name):
     """In every layout five cards side by side, each as wide as a finger, below the whole table of pays."""
-    scenes = dict(felt_scenes(*felt(name), "fr", theme, layout))
+    scenes = dict(iter_felt_scenes(*load_table_game(name), "fr", theme, layout))
     picture = Picture(theme, layout=layout)
     watcher = picture.painter = Watcher(theme)
     watcher.begin()
@@ -199,7 +209,7 @@ def test_cards_to_hold_are_as_wide_as_a_finger_and_the_pay_table_is_visible(them
     assert min(length for _, _, *size in held for length in size) >= layout.touch_size_min
     assert all(left[0] + left[2] <= right[0] for left, right in pairwise(held))
     words = " ".join(words for words, _, _ in watcher.written)
-    for pay in felt(name)[1].presentation["pays"]:
+    for pay in load_table_game(name)[1].presentation["pays"]:
         assert all(word in words for word in pay["names"]["fr"].replace("'", "\u2019").split(" ")), pay
 
 
@@ -299,12 +309,12 @@ def test_no_scene_hides_or_covers_a_touch_target(published, outcomes, theme, lay
     """In every scene of the machine and of games that ask: each touch point is drawn, and answers as it says."""
     picture = Picture(theme, layout=layout, scale=0.5)
     surface = pygame.Surface(picture.size_pixels)
-    scenes = list(machine_scenes(published, "en", theme))
+    scenes = list(iter_machine_scenes(published, "en", theme))
     for game in published:
         if game.id in {"orchard-picnic", "hold-fast", "river-wheel", "archipelago-keno"}:
             scenes += [
                 (name, view)
-                for name, view in game_scenes(published, game, outcomes[game.id], "en", theme, layout)
+                for name, view in iter_game_scenes(published, game, outcomes[game.id], "en", theme, layout)
                 if name == "idle" or name.startswith(("asks", "marking", "recall", "help"))
             ]
     for name, view in scenes:
@@ -391,7 +401,7 @@ def test_touch_targets_on_a_telephone_are_44_pixels_wide(
     picture, pixels = Picture(theme, layout=layout), 390 / layout.size[0]
     closed = build_idle_view(published, published[0], language, accepts=("language", "service"))
     scenes = [*all_scenes(published, outcomes, language, theme, layout)]
-    scenes += real_scenes(closed, real_pages(tmp_path), theme)
+    scenes += iter_real_page_scenes(closed, list_real_pages(tmp_path), theme)
     names, faults = set(), set()
     for name, view in scenes:
         page = view.snapshot.page if view.snapshot is not None else None
@@ -436,7 +446,7 @@ def test_on_a_telephone_numbers_are_marked_on_a_slip_that_play_closes(published,
 
 def test_drawing_changes_no_state_and_is_reproducible(published, outcomes, theme):
     game = published[0]
-    view = dict(game_scenes(published, game, outcomes[game.id], "fr", theme, LANDSCAPE))["spin"]
+    view = dict(iter_game_scenes(published, game, outcomes[game.id], "fr", theme, LANDSCAPE))["spin"]
     one, other = Picture(theme, scale=0.5), Picture(theme, scale=0.5)
     first, second = pygame.Surface(one.size_pixels), pygame.Surface(one.size_pixels)
     one.draw_view(first, view)
@@ -453,8 +463,8 @@ def test_nothing_flashes_faster_than_three_times_a_second(theme):
 def test_reduced_motion_has_no_animation(published, outcomes, theme):
     """At rest, paying out, value coming in, a level growing: nothing moves that tells nothing."""
     game = next(one for one in published if one.id == "lantern-harbour")
-    scenes = dict(game_scenes(published, game, outcomes[game.id], "en", theme, LANDSCAPE))
-    scenes |= dict(machine_scenes(published, "en", theme))
+    scenes = dict(iter_game_scenes(published, game, outcomes[game.id], "en", theme, LANDSCAPE))
+    scenes |= dict(iter_machine_scenes(published, "en", theme))
     picture = Picture(theme, scale=0.5)
     surface = pygame.Surface(picture.size_pixels)
     names = (

@@ -39,7 +39,7 @@ from egm.screen.view import Action, PlayerPage, build_view_timeline, list_offere
 from egm.testing.machine import MachineRig
 from paytables import list_table_games, load_game
 from paytables.odds import list_awards
-from tools.dev.gallery import game_scenes, play_game, show_outcome
+from tools.dev.gallery import iter_game_scenes, play_game, show_outcome
 from tools.lab.views import build_game_view, build_idle_view, build_snapshot
 
 LONG_ODDS = Path(__file__).parents[2] / "vectors" / "long-odds.toml"
@@ -468,7 +468,7 @@ def test_picture_and_sound_are_the_same_with_and_without_a_progressive_win_until
     """The machine resets a level as soon as its win is drawn; the screen shows that only after the reels."""
     game, found = next(one for one in published if one.id == name), outcomes[name]
     idle = build_idle_view(published, game, "en")
-    without = show_outcome(idle, game, found.feature or found.little)
+    without = show_outcome(idle, game, found.feature or found.small_win)
     level, *others = idle.snapshot.progressives
     hit = ProgressiveWin(id=level.id, level=level.level, names=level.names, amount_cents=level.amount_cents)
     reset = (level.model_copy(update={"amount_cents": 1000}), *others)
@@ -545,7 +545,7 @@ def test_free_games_still_to_be_awarded_are_not_counted(games, published, theme)
 def test_each_line_in_play_has_its_number_on_both_sides_of_the_reels(published, outcomes, layout):
     game = next(one for one in published if one.id == "aurora-twenty")
     rest = build_idle_view(published, game, "en")
-    for view in (rest, show_outcome(rest, game, outcomes[game.id].little)):
+    for view in (rest, show_outcome(rest, game, outcomes[game.id].small_win)):
         said = words_on(view, layout)
         assert all(said.count(str(number)) >= 2 for number in range(1, 21)), said
 
@@ -642,7 +642,7 @@ def test_a_game_is_started_by_a_button_a_key_or_a_touch_and_by_no_lever():
 def test_the_clock_is_visible_during_a_game(published, outcomes, layout):
     game = published[0]
     rest = build_idle_view(published, game, "en")
-    for view in (rest, show_outcome(rest, game, outcomes[game.id].little)):
+    for view in (rest, show_outcome(rest, game, outcomes[game.id].small_win)):
         for minutes in (0, 4, 64):  # without another message of the machine
             later = replace(view, now=view.now + 60 * minutes)
             time = datetime.fromisoformat(view.time_utc) + timedelta(minutes=minutes)
@@ -678,7 +678,7 @@ def test_the_offer_to_double_says_what_is_at_stake_what_may_be_won_and_how_likel
     published, outcomes, theme, layout, language
 ):
     game, texts = next(game for game in published if game.id == "orchard-picnic"), Texts(language)
-    scenes = game_scenes(published, game, outcomes[game.id], language, theme, layout)
+    scenes = iter_game_scenes(published, game, outcomes[game.id], language, theme, layout)
     view = next(
         view for name, view in scenes if name.startswith("asks") and view.decision.kind == "double_up"
     )

@@ -56,7 +56,7 @@ def test_no_reminder_covers_a_game_that_is_being_shown(published, outcomes, them
     picture = Picture(theme)
     view = reminded_view(published)
     game = published[0]
-    spinning = show_outcome(view, game, outcomes[game.id].little)
+    spinning = show_outcome(view, game, outcomes[game.id].small_win)
     assert (
         find_due_reminder(Stage(picture.painter, picture.find_texts(view), picture.layout, view)) is not None
     )

@@ -5,7 +5,7 @@ from PIL import Image
 
 from egm.screen.view import build_view_timeline
 from paytables import load_game
-from tools.dev.gallery import Walk
+from tools.dev.gallery import FixedDraws
 from tools.lab.preview import PreviewError, PreviewSettings, find_game_worth_showing, iter_frames, write_film
 from tools.lab.views import UNIT_CENTS, build_game_view
 
@@ -13,7 +13,10 @@ from tools.lab.views import UNIT_CENTS, build_game_view
 def test_a_preview_is_animated_and_small(tmp_path):
     path = tmp_path / "preview.webp"
     size = write_film(
-        load_game("maple-classic"), Walk("preview"), path, PreviewSettings(scale=0.12, frames_per_second=6)
+        load_game("maple-classic"),
+        FixedDraws("preview"),
+        path,
+        PreviewSettings(scale=0.12, frames_per_second=6),
     )
     assert 10_000 < size < 3_000_000
     with Image.open(path) as film:
@@ -25,7 +28,7 @@ def test_a_preview_is_animated_and_small(tmp_path):
 def test_the_last_frame_of_a_preview_is_the_outcome(theme):
     game = load_game("maple-classic")
     film = PreviewSettings()
-    outcome = find_game_worth_showing(game, Walk("end"), theme, film)
+    outcome = find_game_worth_showing(game, FixedDraws("end"), theme, film)
     *_, last = iter_frames(build_game_view(game), outcome, theme, film)
     assert last.snapshot.win_cents == outcome.win_credits * UNIT_CENTS
     assert build_view_timeline(last, theme).end < film.seconds_max
@@ -35,14 +38,14 @@ def test_the_last_frame_of_a_preview_is_the_outcome(theme):
 def test_a_preview_uses_a_denomination_of_the_game(theme):
     game, film = load_game("comet-respin"), PreviewSettings(seconds_max=60)
     assert 25 not in game.denominations_cents
-    outcome = find_game_worth_showing(game, Walk("unit"), theme, film)
+    outcome = find_game_worth_showing(game, FixedDraws("unit"), theme, film)
     views = list(iter_frames(build_game_view(game), outcome, theme, film))
     assert {view.snapshot.denomination_cents for view in views} == {min(game.denominations_cents)}
     assert views[-1].snapshot.win_cents == outcome.win_credits * min(game.denominations_cents)
 
 
 def test_no_preview_is_made_of_a_game_that_never_wins_enough(theme):
-    class Same(Walk):
+    class Same(FixedDraws):
         def draw_below(self, bound, purpose=""):
             return 0
 

@@ -14,8 +14,8 @@ from egm.screen.input_reducer import apply_action
 from egm.screen.layout import LANDSCAPE, PORTRAIT
 from egm.screen.message_reducer import advance_time, apply_message, mark_machine_link_lost
 from egm.screen.picture import Picture
-from tools.dev.gallery import game_scenes
-from tools.dev.gallery.machine import machine_scenes
+from tools.dev.gallery import iter_game_scenes
+from tools.dev.gallery.machine import iter_machine_scenes
 
 #: Wishes a screen may send; the machine refuses the ones it does not take.
 INTENTS = {"play", "choose", "bet", "game", "denomination", "cash_out", "language", "shown", "service"}
@@ -28,11 +28,11 @@ def test_no_order_of_touches_keys_and_messages_stops_the_screen(published, outco
     hands = random.Random(7 if layout is LANDSCAPE else 11)
     picture = Picture(theme, scale=0.2, layout=layout)
     surface = pygame.Surface(picture.size_pixels)
-    scenes = [view for _, view in machine_scenes(published, "fr", theme)]
+    scenes = [view for _, view in iter_machine_scenes(published, "fr", theme)]
     for game in published:
         if game.id in {"orchard-picnic", "archipelago-keno", "river-wheel", "hold-fast"}:
             scenes += [
-                view for _, view in game_scenes(published, game, outcomes[game.id], "en", theme, layout)
+                view for _, view in iter_game_scenes(published, game, outcomes[game.id], "en", theme, layout)
             ]
     keys = [
         action

@@ -8,12 +8,12 @@ from egm.screen.layout import LANDSCAPE, PORTRAIT
 from egm.screen.message_reducer import apply_message
 from egm.screen.picture import Picture
 from egm.screen.scenes.recall import list_page_touches
-from tools.dev.gallery.pages import real_pages
+from tools.dev.gallery.pages import list_real_pages
 from tools.lab.views import build_idle_view
 
 
 def test_every_page_of_the_menu_is_drawn_completely(tmp_path, published, theme):
-    pages = real_pages(tmp_path)
+    pages = list_real_pages(tmp_path)
     assert len({page.title.value for page in pages}) > 30
     assert any(page.replay is not None for page in pages)
     faults, empty = [], 0

@@ -17,8 +17,8 @@ from egm.screen.text import Texts
 from egm.screen.view import build_view_timeline
 from paytables import load_game
 from paytables.contract import Round
-from tools.dev.gallery import Walk
-from tools.dev.gallery.felts import felt
+from tools.dev.gallery import FixedDraws
+from tools.dev.gallery.felts import load_table_game
 from tools.lab.views import UNIT_CENTS, build_game_view, build_idle_view
 
 HELD, LAID = "jacks-or-better-9-6", "quebec-roulette-french"
@@ -30,7 +30,7 @@ def told(theme, name, rows, language="en", state="idle"):
 
 
 def settled(theme, name, rows, language="en", state="idle", stays=None):
-    _, game = felt(name)
+    _, game = load_table_game(name)
     view = build_idle_view((game,), game, language)
     settlements = [{"name": "any", "credits": back, "staked": staked} for back, staked in rows]
     felt_ = game.presentation["felt"]
@@ -126,7 +126,7 @@ def test_a_return_of_the_stake_or_less_is_not_coloured_as_a_win(theme, rows, col
 
 def ended(theme, name, *, display=None, rows=((0, 20),), before_cents=0, language="en", point=None, **after):
     """A round heard as the machine reports it: played, shown, and then ended in an idle snapshot."""
-    _, game = felt(name)
+    _, game = load_table_game(name)
     view = build_idle_view((game,), game, language)
     rest = view.snapshot.model_copy(
         update={"win_cents": before_cents, "standing": {}, "felt": FeltState(point=point)}
@@ -272,7 +272,7 @@ def test_the_last_round_of_a_shoe_is_announced_after_the_round_before(theme, lan
     ],
 )
 def test_the_status_line_names_the_banker_and_the_next_step(theme, felt_now, en, fr):
-    _, game = felt("monaco-chemin-de-fer")
+    _, game = load_table_game("monaco-chemin-de-fer")
     for language, words in (("en", en), ("fr", fr)):
         view = build_idle_view((game,), game, language, felt=felt_now)
         said = choose_status(Stage(Painter(theme), Texts(language), LANDSCAPE, view))[0]
@@ -281,7 +281,7 @@ def test_the_status_line_names_the_banker_and_the_next_step(theme, felt_now, en,
 
 def test_a_throw_without_a_decision_names_the_standing_bets(theme):
     """The bar said "Game over" after every throw."""
-    spot = felt("quebec-craps")[1].presentation["spots"][0]["id"]
+    spot = load_table_game("quebec-craps")[1].presentation["spots"][0]["id"]
     display = {**DICE, "total": 9, "come_out": True, "point": 9, "standing": [{"spot": spot, "credits": 20}]}
     shown, after = ended(theme, "quebec-craps", display=display, rows=(), standing={spot: 20})
     assert choose_status(shown)[0] == "Throw: 9. The point is 9  ·  Bets on the table: $5.00"
@@ -301,7 +301,7 @@ def test_a_keno_ticket_of_several_draws_is_summed_up(theme, won, said, colour):
     game = build_game_view(source)
     view = build_idle_view((game,), game, "en")
     wager = source.build_wager(2, selections=[{"groups": [[7, 18, 33]], "stakes": {"3": 1}}], draws=2)
-    played = Round(source.play(wager, Walk("ticket")), wager)
+    played = Round(source.play(wager, FixedDraws("ticket")), wager)
     played.advance()
     play = GameOutcome(
         play_id="3",

@@ -53,7 +53,9 @@ def touch(picture, view, theme, name, value=None):
 @pytest.mark.parametrize("layout", [LANDSCAPE, PORTRAIT], ids=["landscape", "portrait"])
 def test_a_pin_is_shown_as_dots_sent_once_and_stored_nowhere(rest, theme, layout):
     picture = Picture(theme, layout=layout)
-    view = opened(rest, pages.sign_in().model_copy(update={"prompt": Prompt(label=PageText(), kind="pin")}))
+    view = opened(
+        rest, pages.build_sign_in_page().model_copy(update={"prompt": Prompt(label=PageText(), kind="pin")})
+    )
     assert view.scene is Scene.SERVICE
     for digit in "2468":
         view, wishes = touch(picture, view, theme, "type", digit)
@@ -65,7 +67,7 @@ def test_a_pin_is_shown_as_dots_sent_once_and_stored_nowhere(rest, theme, layout
 
 def test_only_enabled_actions_have_an_effect(rest, theme):
     picture = Picture(theme)
-    page = pages.menu()
+    page = pages.build_menu_page()
     view = opened(rest, page)
     offered = {t.action.value for t in picture.list_touches(view) if t.action.name == "answer"}
     assert offered == {one.id for one in page.actions if one.enabled}
@@ -76,7 +78,7 @@ def test_only_enabled_actions_have_an_effect(rest, theme):
 def test_any_target_can_be_chosen_with_the_deck_alone(rest, theme):
     """BET keys move, MAX BET takes: no finger on the glass is needed (and none of the player's keys act)."""
     picture = Picture(theme)
-    view = opened(rest, pages.menu())
+    view = opened(rest, pages.build_menu_page())
     places = picture.list_choices(view)
     for number in range(len(places)):
         there = view
@@ -94,7 +96,7 @@ def test_any_target_can_be_chosen_with_the_deck_alone(rest, theme):
 @pytest.mark.parametrize("layout", [LANDSCAPE, PORTRAIT], ids=["landscape", "portrait"])
 def test_every_row_of_a_long_table_is_on_some_sheet(rest, theme, layout):
     picture = Picture(theme, layout=layout)
-    page = pages.meters()
+    page = pages.build_meters_page()
     view = opened(rest, page)
     seen = set()
     for _ in range(6):
@@ -108,7 +110,9 @@ def test_every_row_of_a_long_table_is_on_some_sheet(rest, theme, layout):
 
 
 def test_an_amount_field_takes_only_digits_of_minor_units(rest, theme):
-    view = opened(rest, pages.amount().model_copy(update={"prompt": Prompt(label=PageText(), kind="amount")}))
+    view = opened(
+        rest, pages.build_amount_page().model_copy(update={"prompt": Prompt(label=PageText(), kind="amount")})
+    )
     for char in ("0", "1", "x", "2", "."):
         view, _ = apply_action(view, Action("type", char), theme)
     assert view.page_input.typed_text == "12"
@@ -142,7 +146,7 @@ def test_enter_confirms_the_last_page_of_a_form(rest, theme, layout):
 def test_a_text_field_has_the_letters_of_both_languages_and_a_maximum_length(rest, theme):
     picture = Picture(theme)
     ask = Prompt(label=PageText(), kind="text", length_max=4)
-    view = opened(rest, pages.text().model_copy(update={"prompt": ask}))
+    view = opened(rest, pages.build_text_page().model_copy(update={"prompt": ask}))
     for char in "écùA!":
         if not any(t.action == Action("type", char) for t in picture.list_touches(view)):
             view, _ = touch(picture, view, theme, "shift")
@@ -152,31 +156,33 @@ def test_a_text_field_has_the_letters_of_both_languages_and_a_maximum_length(res
 
 def test_a_choice_is_answered_with_its_id(rest, theme):
     picture = Picture(theme)
-    view = opened(rest, pages.choice())
+    view = opened(rest, pages.build_choice_page())
     _, (wish,) = touch(picture, view, theme, "enter", "1")
     assert (wish.value, wish.options["input"]) == ("enter", "1")
 
 
 def test_typed_text_remains_until_the_page_closes(rest, theme):
-    view = opened(rest, pages.text())
+    view = opened(rest, pages.build_text_page())
     view, _ = apply_action(view, Action("type", "x"), theme)
-    again = opened(view, pages.text().model_copy(update={"notice": PageText(kind="plain", value="live")}))
+    again = opened(
+        view, pages.build_text_page().model_copy(update={"notice": PageText(kind="plain", value="live")})
+    )
     assert again.page_input.typed_text.endswith("x")
-    other = opened(again, pages.text().model_copy(update={"id": "another"}))
+    other = opened(again, pages.build_text_page().model_copy(update={"id": "another"}))
     assert not other.page_input.typed_text.endswith("x")
     assert apply_message(again, rest.snapshot).page_input.typed_text == ""
 
 
 def test_touched_targets_of_the_touch_test_light_up(rest, theme):
     picture = Picture(theme)
-    view = opened(rest, pages.pattern("touch"))
+    view = opened(rest, pages.build_pattern_page("touch"))
     view, wishes = touch(picture, view, theme, "target", 5)
     assert (view.page_input.touched_targets, wishes) == ({5}, ())
 
 
 def test_each_tone_of_the_sound_test_is_audible_at_every_volume(rest, theme):
     picture = Picture(theme)
-    view = opened(rest, pages.pattern("sound"))
+    view = opened(rest, pages.build_pattern_page("sound"))
     keys = [t.action.value for t in picture.list_touches(view) if t.action.name == "tone"]
     assert keys == [*TEST_TONES_HZ, "alarm"]
     assert set(keys) <= set(SOUND_CUES)
@@ -205,7 +211,7 @@ def test_a_test_tone_has_the_pitch_named_on_its_key(name, hertz):
 def test_only_test_pages_are_marked_as_tests(published, theme, language, mark, layout):
     view = build_idle_view(published, published[0], language)
     picture = Picture(theme, layout=layout)
-    for name, page in pages.every_page():
+    for name, page in pages.iter_sample_pages():
         marks = [words for words, *_ in written(picture, opened(view, page)) if words == mark]
         assert marks == [mark] * page.test, name
 
@@ -216,8 +222,10 @@ def test_a_recalled_game_is_shown_as_recorded_and_marked_as_recall(published, ou
     picture = Picture(theme, scale=0.4)
     surface = pygame.Surface(picture.size_pixels)
     for game in published:
-        outcome = outcomes[game.id].little or outcomes[game.id].feature
-        view = opened(build_idle_view(published, published[0], "en"), pages.recall(game, outcome, 1))
+        outcome = outcomes[game.id].small_win or outcomes[game.id].feature
+        view = opened(
+            build_idle_view(published, published[0], "en"), pages.build_recall_page(game, outcome, 1)
+        )
         then = view.recalled_view
         assert then.show.play.display == outcome.to_json()["display"]
         assert then.snapshot.credit_cents == 123_450
@@ -229,7 +237,7 @@ def test_a_recalled_game_is_shown_as_recorded_and_marked_as_recall(published, ou
 
 def test_a_recalled_game_that_is_not_installed_is_described_in_words(published, outcomes, theme):
     game = published[0]
-    page = pages.recall(game, outcomes[game.id].little, 1)
+    page = pages.build_recall_page(game, outcomes[game.id].small_win, 1)
     gone = page.model_copy(update={"replay": page.replay.model_copy(update={"game_id": "gone"})})
     view = opened(build_idle_view(published, game, "en"), gone)
     assert view.recalled_view is None
@@ -247,12 +255,12 @@ def test_typed_characters_are_entered_even_after_arrow_keys(rest, theme, arrows_
 
     view = rest
     if arrows_on != "this page":
-        view, _ = press(opened(view, pages.menu()), "ArrowDown")
+        view, _ = press(opened(view, pages.build_menu_page()), "ArrowDown")
         assert view.is_focus_shown
     if arrows_on == "the visit before":
         view = opened(view, None)
         assert not view.is_focus_shown
-    view = opened(view, pages.sign_in())
+    view = opened(view, pages.build_sign_in_page())
     if arrows_on == "this page":
         view, _ = press(view, "ArrowDown")
     for digit in "4711":
@@ -263,9 +271,9 @@ def test_typed_characters_are_entered_even_after_arrow_keys(rest, theme, arrows_
 
 def test_arrow_keys_move_from_one_list_to_the_next(rest, theme):
     picture = Picture(theme)
-    view = opened(rest, pages.menu())
+    view = opened(rest, pages.build_menu_page())
     view, _ = apply_action(view, find_action_by_name("ArrowDown"), theme, picture.list_choices(view))
-    view = opened(view, pages.meters())
+    view = opened(view, pages.build_meters_page())
     assert view.is_focus_shown
 
 
@@ -279,15 +287,15 @@ def test_a_page_with_only_a_title_is_drawn(rest, theme):
 
 def test_a_screen_reader_gets_the_lists_of_a_page_and_never_typed_text(rest, theme):
     picture = Picture(theme)
-    words = picture.read_aloud(opened(rest, pages.meters()))
+    words = picture.read_aloud(opened(rest, pages.build_meters_page()))
     texts = picture.find_texts(rest)
-    for table in pages.meters().tables:
+    for table in pages.build_meters_page().tables:
         for row in table.rows:
             assert all(
                 texts.format_page_text(cell, lambda cents: texts.money(cents, "CAD")) in words
                 for cell in row.cells
             )
-    view = before = opened(rest, pages.sign_in())
+    view = before = opened(rest, pages.build_sign_in_page())
     for digit in "4711":
         view, _ = apply_action(view, Action("type", digit), theme)
     assert view.page_input.typed_text.endswith("4711")
@@ -325,7 +333,7 @@ def test_a_screen_reader_gets_the_focused_target_first(rest, theme):
 
 
 def test_escape_steps_back_and_f10_leaves_the_menu(rest, theme):
-    view = opened(rest, pages.sign_in())
+    view = opened(rest, pages.build_sign_in_page())
     for key, answer in (("Escape", "back"), ("F10", "leave")):
         _, (wish,) = apply_action(view, find_action_by_name(key), theme)
         assert (wish.value, wish.options["page"]) == (answer, "sign-in")
@@ -336,11 +344,11 @@ def test_f10_on_an_unconfirmed_form_requests_the_warning_first(rest, theme):
     bench = {"io": {"doors_open": [], "keys_on": ["operator"]}}
     for linked in (False, True):
         cabinet = replace(rest, has_device_drawer=True, device_states=bench, is_bench_linked=linked)
-        form = opened(cabinet, pages.text().model_copy(update={"unconfirmed": True}))
+        form = opened(cabinet, pages.build_text_page().model_copy(update={"unconfirmed": True}))
         _, (sent,) = apply_action(form, find_action_by_name("F10"), theme)
         assert isinstance(sent, Intent)
         assert (sent.value, sent.options["page"]) == ("leave", form.snapshot.page.id)
-        warned = opened(cabinet, pages.text())
+        warned = opened(cabinet, pages.build_text_page())
         _, (sent,) = apply_action(warned, find_action_by_name("F10"), theme)
         assert isinstance(sent, BenchCommand)
 
@@ -358,8 +366,8 @@ def test_f10_turns_the_operators_key_of_a_simulated_cabinet(rest, theme):
     on, off = (("io", {"name": "operator", "on": way}) for way in (True, False))
     assert turns(rest) == [on]
     assert turns(rest, "operator") == [off, on]
-    assert turns(opened(rest, pages.sign_in()), "operator") == [off]
-    assert turns(opened(rest, pages.sign_in())) == []
+    assert turns(opened(rest, pages.build_sign_in_page()), "operator") == [off]
+    assert turns(opened(rest, pages.build_sign_in_page())) == []
 
 
 def rows_page(depth, name, count=60):
@@ -426,9 +434,9 @@ def test_a_search_filters_rows_and_sends_only_the_chosen_row(rest, theme):
 def test_open_doors_and_faults_are_visible_on_every_page_and_in_recall(published, outcomes, theme, layout):
     game = published[0]
     picture, rest = Picture(theme, layout=layout), build_idle_view(published, game, "en")
-    recalled = pages.recall(game, outcomes[game.id].little, 1)
+    recalled = pages.build_recall_page(game, outcomes[game.id].small_win, 1)
     fault = Notice(code="fault.ticket_printer.paper_low", severity="warning", lasting=True)
-    for page in (pages.sign_in(), rows_page(2, "many"), recalled):
+    for page in (pages.build_sign_in_page(), rows_page(2, "many"), recalled):
         more = {"page": page, "doors_open": ("main", "top"), "notices": (fault,)}
         view = apply_message(rest, rest.snapshot.model_copy(update=more))
         assert "Doors open: Main door, Top box door  ·  Printer: paper low" in written_on(picture, view)
@@ -439,7 +447,9 @@ def test_open_doors_and_faults_are_visible_on_every_page_and_in_recall(published
 def test_the_recall_label_covers_no_part_of_the_game(published, outcomes, theme, layout):
     game = published[0]
     picture = Picture(theme, layout=layout)
-    view = opened(build_idle_view(published, game, "en"), pages.recall(game, outcomes[game.id].little, 1))
+    view = opened(
+        build_idle_view(published, game, "en"), pages.build_recall_page(game, outcomes[game.id].small_win, 1)
+    )
     at = [place for words, place in written(picture, view) if words == "PAST GAME"]
     _, y, _, h = layout.field
     assert [y <= place.centery <= y + h for place in at] == [False]

@@ -266,7 +266,7 @@ def test_a_host_can_mute_all_sounds_but_alarms(rest, game, theme, outcomes):
         door = apply_message(pressed_key, build_snapshot(game, "en", state="door_open", sound=level))
         SoundPlayer(theme, ears).play_changes(told, door)
         assert ears.names == expected
-        view = show_outcome(told, game, outcomes[game.id].much)
+        view = show_outcome(told, game, outcomes[game.id].big_win)
         names, moments = heard_in(view, theme, 8)
         assert bool(names) is (level == "on")
         assert any(on for _, on in moments) is (level == "on")
@@ -286,7 +286,7 @@ def test_the_volume_of_loops_follows_the_volume_key(rest, game, theme, outcomes)
 
 # ---------------------------------------------------------------------- when
 def test_sounds_follow_the_game(rest, game, outcomes, theme):
-    view = show_outcome(rest, game, outcomes[game.id].little)
+    view = show_outcome(rest, game, outcomes[game.id].small_win)
     line = build_view_timeline(view, theme)
     names, moments = heard_in(view, theme, 12)
     stops = ["stop_1", "stop_2", "stop_3"]
@@ -304,7 +304,7 @@ def test_sounds_follow_the_game(rest, game, outcomes, theme):
 
 @pytest.mark.requirement("N-10")
 def test_a_win_below_the_stake_counts_up_in_silence(rest, game, outcomes, theme):
-    view = show_outcome(rest, game, outcomes[game.id].little)
+    view = show_outcome(rest, game, outcomes[game.id].small_win)
     show = view.show
     less = replace(view, show=replace(show, play=show.play.model_copy(update={"bet_credits": 10**6})))
     assert build_view_timeline(less, theme).level == 0
@@ -383,7 +383,7 @@ def test_without_an_audio_device_the_machine_is_silent_and_nothing_else(
     deaf = SoundMixer(sound_store)
     assert not deaf.on
     sounds = SoundPlayer(theme, deaf)
-    view = show_outcome(rest, game, outcomes[game.id].little)
+    view = show_outcome(rest, game, outcomes[game.id].small_win)
     sounds.play_changes(view, replace(view, now=view.now + 1))
     monkeypatch.setenv("SDL_AUDIODRIVER", "dummy")
     hearing = SoundMixer(sound_store)

@@ -9,7 +9,7 @@ from egm.screen.picture import Picture
 from egm.screen.scenes import table_side_panels
 from egm.screen.view import Action
 from paytables import list_table_games
-from tools.dev.gallery.felts import FELTS, felt
+from tools.dev.gallery.felts import TABLE_GAMES, load_table_game
 from tools.lab.views import build_idle_view
 
 #: Rounding of text positions to pixels.
@@ -18,7 +18,7 @@ TOLERANCE = 1.0
 
 def each_table():
     for name in list_table_games():
-        yield pytest.param(name, marks=() if name in FELTS else pytest.mark.slow)
+        yield pytest.param(name, marks=() if name in TABLE_GAMES else pytest.mark.slow)
 
 
 @pytest.mark.parametrize("language", ["en", "fr"])
@@ -34,7 +34,7 @@ def test_the_details_of_each_kind_of_spot_fit(theme, monkeypatch, name, layout, 
         return used
 
     monkeypatch.setattr(table_side_panels, "_draw_spot_details", measured)
-    game, told = felt(name)
+    game, told = load_table_game(name)
     view = build_idle_view((told,), told, language, felt=game.rules.build_current_view())
     picture = Picture(theme, layout=layout)
     surface = pygame.Surface(picture.size_pixels)

@@ -12,7 +12,7 @@ from egm.screen.scenes.stage import Stage
 from egm.screen.scenes.table_side_panels import format_question_lines, format_spot_lines
 from egm.screen.text import Texts
 from paytables import list_table_games, load_game
-from tools.dev.gallery.felts import felt, felt_scenes
+from tools.dev.gallery.felts import iter_felt_scenes, load_table_game
 from tools.lab.views import UNIT_CENTS, build_idle_view
 
 #: A spot, the first line told of it in English and French, and rows that are listed with it.
@@ -49,7 +49,7 @@ TOLD = [
 
 
 def staged(name, theme, language):
-    _, told = felt(name)
+    _, told = load_table_game(name)
     return Stage(Painter(theme), Texts(language), LANDSCAPE, build_idle_view((told,), told, language))
 
 
@@ -65,7 +65,7 @@ def test_a_touched_spot_lists_everything_it_pays(theme, name, spot, english, fre
 
 
 def test_a_decision_to_raise_names_the_raise_and_its_highest_pay(theme):
-    scenes = dict(felt_scenes(*felt("quebec-caribbean-stud"), "en", theme, LANDSCAPE))
+    scenes = dict(iter_felt_scenes(*load_table_game("quebec-caribbean-stud"), "en", theme, LANDSCAPE))
     (view,) = [each for name, each in scenes.items() if name.startswith("asks-")]
     stage = Stage(Painter(theme), Texts("en"), LANDSCAPE, view)
     rows = [(words, cost) for words, cost, _ in format_question_lines(stage, view.table, view.decision)]

@@ -9,7 +9,7 @@ from egm.screen.picture import Picture
 from egm.screen.scenes.odds import _describe_bet, _format_chance_lines
 from paytables import AnalysisDepth, analyse, load_game
 from paytables.odds import list_awards
-from tools.dev.gallery.felts import felt
+from tools.dev.gallery.felts import load_table_game
 from tools.lab.views import build_idle_view
 
 TABLES = (
@@ -32,7 +32,7 @@ TABLES = (
 @pytest.mark.parametrize("name", TABLES)
 def test_every_bet_option_has_its_own_name_and_no_prize_shows_a_text_key(theme, name, language):
     """The page said "won" and "royal-flush", and several ways were "Bet 1"."""
-    _, game = felt(name)
+    _, game = load_table_game(name)
     stage = Picture(theme)._build_stage(build_idle_view((game,), game, language))
     assert game.chances
     ways = [_describe_bet(stage, one) for one in game.chances]

@@ -24,8 +24,15 @@ from paytables import DECISION_OF_SEATS, list_table_games, load_game
 from paytables.cards import Shoe, parse_cards
 from paytables.contract import Round
 from paytables.seating import SeatedRules
-from tools.dev.gallery import Walk
-from tools.dev.gallery.felts import build_question, choose_answer, felt, felt_scenes, lay_chips, wager_of
+from tools.dev.gallery import FixedDraws
+from tools.dev.gallery.felts import (
+    build_question,
+    build_wager_from_chips,
+    choose_answer,
+    iter_felt_scenes,
+    lay_chips,
+    load_table_game,
+)
 from tools.lab.views import build_idle_view
 
 #: Tables where the gallery asks nobody: a tie at war, and the draws of a player that is the bank, are too rare.
@@ -142,7 +149,7 @@ def test_the_side_panel_explains_the_decision_instead_of_the_touched_spot(visit)
 )
 @pytest.mark.parametrize("layout", [LANDSCAPE, PHONE], ids=["landscape", "telephone"])
 def test_a_seat_has_no_decision_keys_while_another_seat_decides(theme, layout, name):
-    scenes = felt_scenes(*felt(name), "en", theme, layout)
+    scenes = iter_felt_scenes(*load_table_game(name), "en", theme, layout)
     waiting = {title: view for title, view in scenes if title.startswith("shared-waits")}
     picture = Picture(theme, layout=layout)
     for view in waiting.values():
@@ -169,12 +176,12 @@ def count_shown_cards(view, theme):
 @pytest.mark.requirement("S-04")
 @pytest.mark.parametrize("name", ["quebec-texas-holdem-room", "quebec-pai-gow", "quebec-let-it-ride"])
 def test_no_card_is_dealt_again_after_a_decision_that_deals_none(theme, name):
-    game, game_view = felt(name)
+    game, game_view = load_table_game(name)
     view = build_idle_view((game_view,), game_view, "en", felt=game.rules.build_current_view())
     seats = game.rules.table_layout.table.seats
-    alone = wager_of(lay_chips(view, theme), game)
+    alone = build_wager_from_chips(lay_chips(view, theme), game)
     wager = game.rules.combine_seat_wagers(alone, 1, dict.fromkeys(range(seats), alone))
-    played = Round(game.play(wager, Walk(name)), wager)
+    played = Round(game.play(wager, FixedDraws(name)), wager)
     played.advance()
     checked = 0
     while played.decision is not None:

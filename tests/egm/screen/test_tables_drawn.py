@@ -25,21 +25,23 @@ from egm.screen.scenes.table_side_panels import _format_result_sign, find_settle
 from egm.screen.table import build_bet_limits, find_reason_spot_is_closed, read_registered_bets
 from egm.screen.view import Action, build_view_timeline, compute_bet_credits, has_unsent_bet
 from paytables import WagerError, list_table_games
-from tools.dev.gallery import Walk, felts
-from tools.dev.gallery.felts import FELTS, felt, felt_scenes
+from tools.dev.gallery import FixedDraws, felts
+from tools.dev.gallery.felts import TABLE_GAMES, iter_felt_scenes, load_table_game
 from tools.lab.views import UNIT_CENTS, build_idle_view, build_snapshot
 
 SLOW = [pytest.param(layout, marks=pytest.mark.slow) for layout in (PORTRAIT, PHONE)]
 WITH_SPOTS = tuple(
-    name for name in FELTS if sum(spot["open"] for spot in felt(name)[1].presentation["spots"]) > 1
+    name
+    for name in TABLE_GAMES
+    if sum(spot["open"] for spot in load_table_game(name)[1].presentation["spots"]) > 1
 )
 
-OTHERS = [name for name in list_table_games() if name not in FELTS]
+OTHERS = [name for name in list_table_games() if name not in TABLE_GAMES]
 
 
 @pytest.fixture(params=WITH_SPOTS)
 def table(request):
-    game, told = felt(request.param)
+    game, told = load_table_game(request.param)
     return game, told, build_idle_view((told,), told, "en", felt=game.rules.build_current_view())
 
 
@@ -243,7 +245,7 @@ def test_each_chip_on_the_felt_shows_its_value_at_its_spot(player, theme, monkey
 @pytest.mark.requirement("C-22", "P-06")
 def test_any_chips_on_the_layout_are_a_bet_that_the_rules_accept(player):
     """Four hundred touches of anything: every bet asked for is one the game accepts, at the price shown."""
-    walk, table = Walk(player.game.id), player.view.table
+    walk, table = FixedDraws(player.game.id), player.view.table
     spots = list(table.spots)
     names = ("spot",) * 6 + ("chip", "undo", "double", "repeat", "clear", "tool", "pocket")
     for _ in range(400):
@@ -298,7 +300,7 @@ def opened(view, layout, theme):
 )
 def test_every_spot_can_be_touched_in_every_layout(name, theme, layout):
     """Each has a place of a finger's size, whose middle is that spot and no other."""
-    game, told = felt(name)
+    game, told = load_table_game(name)
     view = build_idle_view((told,), told, "en", felt=game.rules.build_current_view())
     picture, found = Picture(theme, layout=layout), set()
     for open_ in opened(view, layout, theme):
@@ -326,7 +328,7 @@ def test_every_spot_can_be_touched_in_every_layout(name, theme, layout):
 
 @pytest.mark.parametrize("layout", [LANDSCAPE, PORTRAIT], ids=["landscape", "portrait"])
 def test_an_inside_bet_is_touched_between_the_numbers_it_covers(theme, layout):
-    _, told = felt(FELTS[0])
+    _, told = load_table_game(TABLE_GAMES[0])
     view = build_idle_view((told,), told, "en")
     picture, seen = Picture(theme, layout=layout), 0
     straight = {}
@@ -350,7 +352,7 @@ def test_an_inside_bet_is_touched_between_the_numbers_it_covers(theme, layout):
 
 
 def test_a_neighbours_bet_places_a_chip_on_each_adjacent_pocket_of_the_wheel(theme):
-    game, told = felt(FELTS[0])
+    game, told = load_table_game(TABLE_GAMES[0])
     at = Player(game, build_idle_view((told,), told, "en"), theme)
     at.does("clear")
     at.does("pocket", at.view.table.wheel_pockets[0])
@@ -387,9 +389,9 @@ def test_every_spot_is_reached_with_the_deck_alone_and_play_starts(table, theme)
 
 # ---------------------------------------------------------------------- what is shown
 @pytest.mark.requirement("B-17")
-@pytest.mark.parametrize("name", FELTS)
+@pytest.mark.parametrize("name", TABLE_GAMES)
 def test_the_result_appears_nowhere_before_it_has_been_shown(theme, name):
-    scenes = dict(felt_scenes(*felt(name), "en", theme, LANDSCAPE))
+    scenes = dict(iter_felt_scenes(*load_table_game(name), "en", theme, LANDSCAPE))
     moving, settled = scenes["moving"], scenes["settled"]
     picture = Picture(theme)
     assert list_shown_results(picture._build_stage(moving)) == ()
@@ -400,7 +402,7 @@ def test_the_result_appears_nowhere_before_it_has_been_shown(theme, name):
 
 def test_after_a_round_with_standing_bets_no_chips_are_reported_as_new(theme):
     """Of a table whose bets last: a throw with what stands alone, asked for once."""
-    _, told = felt(FELTS[0])
+    _, told = load_table_game(TABLE_GAMES[0])
     lasting = told.model_copy(update={"presentation": {**told.presentation, "felt": "craps"}})
     view = build_idle_view((lasting,), lasting, "en")
     spot = next(iter(view.table.spots))
@@ -427,8 +429,8 @@ def test_after_a_round_with_standing_bets_no_chips_are_reported_as_new(theme):
 
 
 def test_standing_bets_keep_their_chips_until_they_are_settled(theme):
-    game, told = felt("quebec-craps")
-    scenes = dict(felt_scenes(game, told, "en", theme, LANDSCAPE))
+    game, told = load_table_game("quebec-craps")
+    scenes = dict(iter_felt_scenes(game, told, "en", theme, LANDSCAPE))
     picture = Picture(theme)
     laid = dict(scenes["laid"].chips.bets)
     assert len(laid) > 5
@@ -442,7 +444,7 @@ def test_standing_bets_keep_their_chips_until_they_are_settled(theme):
 
 
 def test_a_named_section_of_a_wheel_is_labelled_in_the_players_language(theme):
-    _, told = felt("quebec-wheel-of-fortune")
+    _, told = load_table_game("quebec-wheel-of-fortune")
     for code, sign in (("en", "Sun"), ("fr", "S")):
         view = build_idle_view((told,), told, code)
         stage = Picture(theme)._build_stage(view)
@@ -462,7 +464,7 @@ def test_a_touch_at_the_edge_of_a_spot_selects_that_spot(table, theme):
 
 
 def test_an_insurance_bet_follows_the_stake_that_it_insures(theme):
-    game, told = felt("monaco-trente-et-quarante")
+    game, told = load_table_game("monaco-trente-et-quarante")
     player = Player(game, build_idle_view((told,), told, "en"), theme)
     player.does("clear")
     player.does("spot", "red-insured")
@@ -495,7 +497,7 @@ def test_an_insurance_bet_follows_the_stake_that_it_insures(theme):
 )
 def test_linked_bets_are_placed_and_removed_by_one_touch(theme, name, together):
     """A chip on any of them is one on each, as high as the rules want it: the machine never has half of it."""
-    game, told = felt(name)
+    game, told = load_table_game(name)
     for touched in together:
         player = Player(game, build_idle_view((told,), told, "en"), theme)
         player.does("clear")
@@ -512,7 +514,7 @@ def test_linked_bets_are_placed_and_removed_by_one_touch(theme, name, together):
 
 
 def test_linked_bets_are_refused_together_without_enough_credit(theme):
-    game, told = felt("quebec-let-it-ride")
+    game, told = load_table_game("quebec-let-it-ride")
     player = Player(game, build_idle_view((told,), told, "en", credit_cents=5 * UNIT_CENTS), theme)
     player.does("clear")
     player.does("spot", "bet-1")
@@ -524,8 +526,8 @@ def test_linked_bets_are_refused_together_without_enough_credit(theme):
 
 
 def test_a_round_with_several_decisions_lists_all_its_settlements(theme, monkeypatch):
-    monkeypatch.setattr(felts, "Walk", lambda name: Walk(f"{name}a10"))  # a refait
-    scenes = dict(felt_scenes(*felt("monaco-trente-et-quarante"), "en", theme, LANDSCAPE))
+    monkeypatch.setattr(felts, "FixedDraws", lambda name: FixedDraws(f"{name}a10"))  # a refait
+    scenes = dict(iter_felt_scenes(*load_table_game("monaco-trente-et-quarante"), "en", theme, LANDSCAPE))
     assert len([name for name in scenes if name.startswith("asks-refait")]) == 4
     settled = find_settled_step(Picture(theme)._build_stage(scenes["settled"]))
     assert {each["spot"] for each in settled.settlements} == {"inverse", "black", "red", "colour"}
@@ -534,7 +536,7 @@ def test_a_round_with_several_decisions_lists_all_its_settlements(theme, monkeyp
 @pytest.mark.parametrize("name", ["monaco-roulette-european", "quebec-roulette-french"])
 def test_announced_bets_of_a_single_zero_wheel_are_placed_by_one_touch(theme, name):
     """Nine, six and five chips: together every number of the wheel, each on the part it is named for."""
-    game, told = felt(name)
+    game, told = load_table_game(name)
     covered, cost = {}, {}
     for call in ("voisins", "tiers", "orphelins"):
         at = Player(game, build_idle_view((told,), told, "en"), theme)
@@ -553,12 +555,12 @@ def test_announced_bets_of_a_single_zero_wheel_are_placed_by_one_touch(theme, na
         "orphelins": 8,
     }
     assert set.union(*covered.values()) == set(at.view.table.wheel_pockets)
-    assert not felt(FELTS[0])[1].presentation["calls"]  # with two zeros there are none
+    assert not load_table_game(TABLE_GAMES[0])[1].presentation["calls"]  # with two zeros there are none
 
 
 @pytest.mark.parametrize("layout", LAYOUTS.values(), ids=LAYOUTS)
 def test_every_part_of_the_racetrack_and_its_keys_can_be_touched(theme, layout):
-    game, told = felt("quebec-roulette-french")
+    game, told = load_table_game("quebec-roulette-french")
     view = Player(game, build_idle_view((told,), told, "fr"), theme)
     view.does("cloth", RACETRACK_PART_NAME)
     found, picture = set(), Picture(theme, layout=layout)

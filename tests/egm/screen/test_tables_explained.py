@@ -18,7 +18,7 @@ from egm.screen.scenes.table_side_panels import format_spot_lines
 from egm.screen.text import Texts
 from egm.screen.view import Action
 from paytables.contract import Round
-from tools.dev.gallery.felts import felt, felt_scenes
+from tools.dev.gallery.felts import iter_felt_scenes, load_table_game
 from tools.lab.views import build_idle_view
 
 
@@ -231,7 +231,7 @@ def spot_on(picture, view):
 
 @pytest.mark.parametrize("layout", [LANDSCAPE, PHONE], ids=["wide", "phone"])
 def test_a_closed_spot_is_drawn_dark_and_an_open_one_is_not(theme, layout):
-    game, told = felt("quebec-craps")
+    game, told = load_table_game("quebec-craps")
     view = build_idle_view((told,), told, "en", felt=game.rules.build_current_view())
     view, _ = apply_action(view, Action("clear"), theme)
     laid = replace(view, chips=view.chips.with_bets({"pass": 1}))
@@ -257,7 +257,7 @@ def test_a_closed_spot_is_drawn_dark_and_an_open_one_is_not(theme, layout):
 @pytest.mark.parametrize(("zone", "said"), [("America/Toronto", "12 h 05"), ("Europe/Monaco", "18 h 05")])
 def test_the_clock_shows_the_venues_time_wherever_the_screen_is(theme, zone, said):
     """A browser's page is drawn by the machine's computer, whose own zone is nobody's business."""
-    _, told = felt("quebec-baccarat")
+    _, told = load_table_game("quebec-baccarat")
     view = build_idle_view((told,), told, "fr", time_zone=zone)
     assert (
         Picture(theme).find_texts(view).clock(view.time_utc).replace("\u202f", " ").replace("\xa0", " ")
@@ -281,7 +281,7 @@ class Drawn(WordPainter):
 @pytest.mark.parametrize("name", ["monaco-roulette-european", "monaco-boule", "quebec-sic-bo"])
 @pytest.mark.parametrize("layout", [LANDSCAPE, PORTRAIT], ids=["wide", "upright"])
 def test_the_layout_and_its_chips_stay_visible_while_wheel_or_dice_move(theme, name, layout):
-    scenes = dict(felt_scenes(*felt(name), "en", theme, layout))
+    scenes = dict(iter_felt_scenes(*load_table_game(name), "en", theme, layout))
     picture = Picture(theme, layout=layout, scale=0.25)
     surface, seen = pygame.Surface(picture.size_pixels), {}
     for scene in ("laid", "moving", "landed"):
@@ -299,7 +299,7 @@ def test_a_wheel_with_repeated_signs_stops_on_the_drawn_section():
         def draw_below(self, bound, purpose=""):
             return self.part % bound
 
-    game, told = felt("quebec-wheel-of-fortune")
+    game, told = load_table_game("quebec-wheel-of-fortune")
     table = build_idle_view((told,), told, "en").table
     for part, sign in enumerate(table.wheel_pockets):
         played = Round(
@@ -333,7 +333,7 @@ def test_the_shown_return_is_named_as_that_of_the_worst_bet_and_help_lists_all(
     theme, language, least, own, layout
 ):
     """Pass of craps returns 488/495 (games.md): 98.58 % and not the 83.33 % of any 7."""
-    _, told = felt("quebec-craps")
+    _, told = load_table_game("quebec-craps")
     view = build_idle_view((told,), told, language)
     picture = Picture(theme, layout=layout, scale=0.5)
     painter = picture.painter = Drawn(theme, 0.5)

@@ -18,9 +18,9 @@ from egm.screen.scenes.odometer import AMOUNT_ROLL_SECONDS, compute_displayed_ce
 from egm.screen.top import TopPicture
 from egm.screen.view import Action
 from paytables import list_table_games
-from tools.dev.gallery import game_scenes
-from tools.dev.gallery.felts import WORDY, felt
-from tools.dev.gallery.machine import machine_scenes
+from tools.dev.gallery import iter_game_scenes
+from tools.dev.gallery.felts import GAMES_WITH_LONGEST_TEXTS, load_table_game
+from tools.dev.gallery.machine import iter_machine_scenes
 from tools.lab.views import build_idle_view, build_level_views
 
 
@@ -67,9 +67,9 @@ def test_the_levels_beside_the_field_are_those_received(published, theme):
 @pytest.mark.parametrize(
     ("layout", "language", "names"),
     [
-        pytest.param(LANDSCAPE, "fr", WORDY, id="landscape-fr"),
-        pytest.param(PORTRAIT, "en", WORDY, id="portrait-en"),
-        pytest.param(PHONE, "fr", WORDY, id="phone-fr"),
+        pytest.param(LANDSCAPE, "fr", GAMES_WITH_LONGEST_TEXTS, id="landscape-fr"),
+        pytest.param(PORTRAIT, "en", GAMES_WITH_LONGEST_TEXTS, id="portrait-en"),
+        pytest.param(PHONE, "fr", GAMES_WITH_LONGEST_TEXTS, id="phone-fr"),
         pytest.param(LANDSCAPE, "en", list_table_games(), id="landscape-en", marks=pytest.mark.slow),
         pytest.param(PORTRAIT, "fr", list_table_games(), id="portrait-fr", marks=pytest.mark.slow),
         pytest.param(PHONE, "en", list_table_games(), id="phone-en", marks=pytest.mark.slow),
@@ -82,15 +82,15 @@ def test_nothing_on_the_top_screen_is_clipped_or_overlaps(
     watcher = picture.painter = Watcher(theme)
     surface = pygame.Surface(picture.size_pixels)
     faults = []
-    scenes = list(machine_scenes(published, language, theme))
+    scenes = list(iter_machine_scenes(published, language, theme))
     for game in published:
         scenes += [
             (f"{game.id}/{name}", view)
-            for name, view in game_scenes(published, game, outcomes[game.id], language, theme, layout)
+            for name, view in iter_game_scenes(published, game, outcomes[game.id], language, theme, layout)
             if name in {"idle", "attract", "levels-stale", "levels-won", "big-win-rolling"}
         ]
     for table in names:
-        _, told = felt(table)
+        _, told = load_table_game(table)
         scenes.append((f"{table}/idle", build_idle_view((told,), told, language)))
     for name, view in scenes:
         watcher.begin()
@@ -156,7 +156,7 @@ def test_a_watching_screen_sends_no_requests(published, outcomes, theme, tmp_pat
         watching=True,
     )
     game = published[0]
-    views = dict(game_scenes(published, game, outcomes[game.id], "en", theme, LANDSCAPE))
+    views = dict(iter_game_scenes(published, game, outcomes[game.id], "en", theme, LANDSCAPE))
     app.view = replace(views["spin"], is_linked=True)
     for _ in range(3):
         assert app.run_frame()

@@ -18,7 +18,7 @@ from egm.screen.scenes.drawer import RESULT_SECONDS
 from egm.screen.scenes.stage import Stage
 from egm.screen.text import Texts
 from egm.screen.view import Action, PlayerPage, Scene, View, build_view_timeline, is_show_running
-from tools.dev.gallery import Walk, play_game, show_outcome
+from tools.dev.gallery import FixedDraws, play_game, show_outcome
 from tools.lab.views import UNIT_CENTS, build_idle_view, build_snapshot
 
 
@@ -49,7 +49,7 @@ def test_the_attract_scene_never_covers_a_standing_bet(rest, game):
 
 
 @pytest.mark.requirement("C-17", "C-24")
-@pytest.mark.parametrize("kind", ["loss", "little"])
+@pytest.mark.parametrize("kind", ["loss", "small_win"])
 def test_game_end_is_reported_once_and_only_after_the_result_was_shown(rest, game, outcomes, theme, kind):
     """A win has counted up to its amount and has stood for a while when the machine is told that it was shown."""
     view = show_outcome(rest, game, getattr(outcomes[game.id], kind))
@@ -61,7 +61,7 @@ def test_game_end_is_reported_once_and_only_after_the_result_was_shown(rest, gam
     assert [wish.name for _, wish in told] == ["shown"]
     assert told[0][1].value == game.id
     assert told[0][0] >= line.roll_up_end + theme.motion.result_hold - 0.006
-    assert line.roll_up_end - line.last_stop >= (0.4 if kind == "little" else 0)
+    assert line.roll_up_end - line.last_stop >= (0.4 if kind == "small_win" else 0)
 
 
 @pytest.mark.requirement("C-24")
@@ -97,7 +97,7 @@ def test_the_end_of_a_game_is_not_reported_to_a_machine_that_is_not_playing(rest
 
 
 def test_play_during_a_presentation_only_shortens_it(rest, game, outcomes, theme):
-    view = show_outcome(rest, game, outcomes[game.id].much)
+    view = show_outcome(rest, game, outcomes[game.id].big_win)
     line = build_view_timeline(view, theme)
     stopped, wishes = apply_action(replace(view, now=100.5), Action("play"), theme)
     assert wishes == ()
@@ -196,7 +196,7 @@ def test_the_same_refusal_twice_is_shown_twice(rest, game, theme):
 
 
 def test_a_screen_restarted_in_mid_game_shows_the_same_game_again(rest, game, outcomes):
-    view = show_outcome(rest, game, outcomes[game.id].little)
+    view = show_outcome(rest, game, outcomes[game.id].small_win)
     again = apply_message(replace(view, now=101), view.show.play)
     assert again.show.began_at == view.show.began_at, (
         "a repeat of the game being shown does not start it anew"
@@ -271,7 +271,7 @@ def test_held_reels_start_as_advised_and_the_player_can_change_them(published, g
     """Advice may be overridden; PLAY answers with the reels held; a new question asks anew."""
     game = next(one for one in published if one.id == "hold-fast")
     source = next(one for one in games if one.id == "hold-fast")
-    asked = next(source.play(source.build_wager(1), Walk("hold"))).with_built_prompt()
+    asked = next(source.play(source.build_wager(1), FixedDraws("hold"))).with_built_prompt()
     rest = build_idle_view(published, game, "en", state="playing", accepts=("language",))
     question = DecisionRequest(
         play_id="p", kind=asked.kind, options=asked.options, display=dict(asked.prompt)

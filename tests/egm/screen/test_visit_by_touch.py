@@ -19,7 +19,7 @@ from egm.screen.picture import Picture
 from egm.screen.text import Texts
 from egm.screen.view import Action, PlayerPage, View
 from egm.screen.web import choose_fitting_layout
-from tools.dev.gallery.draw import SIZES
+from tools.dev.gallery.draw import WINDOW_SIZES
 
 pytestmark = pytest.mark.skipif(executable() is None, reason="no Chromium on this computer")
 
@@ -106,7 +106,7 @@ def browser(tmp_path):
     "size",
     [
         pytest.param(size, id="x".join(map(str, size)), marks=() if size == (390, 844) else pytest.mark.slow)
-        for size in SIZES
+        for size in WINDOW_SIZES
     ],
 )
 def test_a_visit_by_touch_alone(tmp_path, browser, theme, size):

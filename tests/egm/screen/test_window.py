@@ -104,9 +104,11 @@ def test_a_kiosk_closes_for_staff_who_have_signed_in_and_keeps_the_keyboard(them
 def test_only_a_page_behind_the_sign_in_counts_as_staff_signed_in(published):
     rest = build_idle_view(published, published[0], "en")
     assert not is_staff_signed_in(rest)
-    asked = pages.sign_in()
+    asked = pages.build_sign_in_page()
     assert not is_staff_signed_in(apply_message(rest, rest.snapshot.model_copy(update={"page": asked})))
-    assert is_staff_signed_in(apply_message(rest, rest.snapshot.model_copy(update={"page": pages.menu()})))
+    assert is_staff_signed_in(
+        apply_message(rest, rest.snapshot.model_copy(update={"page": pages.build_menu_page()}))
+    )
 
 
 def test_the_sdl_of_the_wheel_can_drive_a_bare_console():
@@ -242,14 +244,14 @@ def test_a_misaligned_touch_panel_can_be_calibrated(theme, window, tmp_path, pub
     def shown(page, **more):
         app.view = apply_message(app.view, rest.snapshot.model_copy(update={"page": page, **more}))
 
-    shown(pages.pattern("calibrate"))
+    shown(pages.build_pattern_page("calibrate"))
     for x, y in CALIBRATION_CROSSES:
         finger(x / COORDINATE_UNIT, y / COORDINATE_UNIT)
     (told,) = [wish for wish in sent if getattr(wish, "name", "") == "answer"]
     assert told.value == "crosses"
     numbers = [int(word) for word in told.options["input"].split()]
     touch = fit_calibration([*zip(numbers[::2], numbers[1::2], strict=True)])
-    shown(pages.pattern("touch"), touch=touch)
+    shown(pages.build_pattern_page("touch"), touch=touch)
     width, height = window.picture.layout.size
     for number in (0, 5):
         found = next(t for t in window.picture.list_touches(app.view) if t.action == Action("target", number))

@@ -7,7 +7,7 @@ from test_void_rounds import BILL_CENTS, HOLDEM, ROUNDS, find_asked, go_on
 from egm.kernel.events import EventType
 from meters import open_view
 from tools.audit.games import GameFiles
-from tools.dev.liars import run_lies
+from tools.dev.liars import run_falsifications
 
 TABLES = {
     **ROUNDS,
@@ -53,4 +53,4 @@ def find_undetected_lies(rooms, folder, lies):
     rooms[0].close()
     with open_view(folder) as view:
         bodies = [*view.iter_bodies()]
-    return run_lies([bodies], GameFiles(), lies=lies, seed=6).undetected
+    return run_falsifications([bodies], GameFiles(), lies=lies, seed=6).undetected

@@ -166,13 +166,13 @@ def drawn_by_the_text(player, bank):
     return (3, 3 if b <= 2 or str(third) in draws[b] else 2)
 
 
-def rounds_of(name, seeded_draw, count, choose, wager_of):
+def rounds_of(name, seeded_draw, count, choose, build_wager_from_chips):
     """Play rounds one after another; each with its cards, bets and settlements, also from its record."""
     game, table = load_game(name), None
     for seed in range(count):
         here = game.with_table_state(json.loads(json.dumps(table)))
         draw = RecordingDrawSource(seeded_draw(seed))
-        wager = wager_of(here, draw.source)
+        wager = build_wager_from_chips(here, draw.source)
         played, choices, cues = Round(here.play(wager, draw), wager), [], []
         played.advance()
         while True:

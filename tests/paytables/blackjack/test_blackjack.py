@@ -263,12 +263,12 @@ def hold_round(game, wager, referee, played, seen):
         for hand in referee.hands:
             seat, box = divmod(int(hand[4]) - 1, boxes)
             end = "" if box == 0 else f"-{box + 1}"
-            first = wager_of(wager, seat).get(spot_name + end, 0)
+            first = build_wager_from_chips(wager, seat).get(spot_name + end, 0)
             if first and referee.added and is_natural(cards):
                 seen["met by a blackjack, more than the first bet staked"] += 1
             due[seat, "main" + end] += referee.due(hand, first, cards)
             for backer in {bet.seat for bet in wager.bets} if len(hand) == 5 else ():
-                backed = wager_of(wager, backer).get(f"back-{seat + 1}", 0)
+                backed = build_wager_from_chips(wager, backer).get(f"back-{seat + 1}", 0)
                 if backed:
                     due[backer, f"back-{seat + 1}"] += referee.due_to_backer(hand, backed, cards)
                     seen["backed, and split" if hand in referee.split else "backed"] += 1
@@ -276,7 +276,7 @@ def hold_round(game, wager, referee, played, seen):
             if hand in referee.insured:
                 due[seat, "insurance" + end] += first // referee.insured[hand] * 3 * is_natural(cards)
     for seat in {bet.seat for bet in wager.bets}:
-        for spot, credits_ in wager_of(wager, seat).items():
+        for spot, credits_ in build_wager_from_chips(wager, seat).items():
             kind, _, box = spot.rpartition("-") if spot[-1].isdecimal() else (spot, "", "1")
             if kind in SIDES:
                 cards = referee.dealt[f"box-{seat * boxes + int(box)}"]
@@ -296,7 +296,7 @@ def hold_round(game, wager, referee, played, seen):
     assert shown == referee.banks | referee.hands
 
 
-def wager_of(wager, seat):
+def build_wager_from_chips(wager, seat):
     return {bet.spot: bet.credits for bet in wager.bets if bet.seat == seat}
 
 

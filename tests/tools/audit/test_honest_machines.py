@@ -20,7 +20,7 @@ from egm.testing.clearing import clear_with_decisions
 from egm.testing.machine import MachineRig
 from tools.audit.games import GameFiles
 from tools.audit.verify import Auditor
-from tools.dev.liars import run_lies
+from tools.dev.liars import run_falsifications
 
 SOLD = Path(egm.profiles.__file__).with_name("generic.toml").read_text()
 
@@ -52,7 +52,7 @@ def test_a_ticket_that_a_host_authorised_passes_the_audit(tmp_path, stacked):
     assert rig.credit_cents == (1234 if stacked else 0)
     bodies = honest(rig)
     rig.close()
-    assert run_lies([bodies], GameFiles(), lies=60, seed=3).undetected == []
+    assert run_falsifications([bodies], GameFiles(), lies=60, seed=3).undetected == []
 
 
 @pytest.mark.requirement("E-13", "N-02")

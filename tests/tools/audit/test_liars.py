@@ -26,11 +26,17 @@ from meters import Transfer, open_view
 from meters.keys import MachineKey
 from tools.audit.games import GameFiles
 from tools.audit.verify import Auditor
-from tools.dev.liars import WITNESSED, Score, classify_subject, find_listed_gap, run_lies
+from tools.dev.liars import (
+    KNOWN_AUDIT_GAPS,
+    FalsificationScore,
+    classify_subject,
+    find_known_gap,
+    run_falsifications,
+)
 from tools.dev.lies import (
     REMOVED_LAST,
-    Liar,
-    Lie,
+    Falsification,
+    JournalFalsifier,
     adopt_entries,
     compute_journal_tag,
     is_last_at_its_position,
@@ -156,7 +162,7 @@ def honest(tmp_path_factory):
 
 @pytest.mark.parametrize("lies", [150, pytest.param(300, marks=pytest.mark.slow)])
 def test_a_lie_that_matters_is_reported_or_listed_with_what_detects_it(honest, lies):
-    score = run_lies(honest, GameFiles(), lies=lies, seed=1)
+    score = run_falsifications(honest, GameFiles(), lies=lies, seed=1)
     _is_won(score, lies)
 
 
@@ -180,7 +186,7 @@ def test_every_field_is_derived_or_listed_with_what_detects_a_lie_about_it(hones
         entries = adopt_entries(bodies, KEY)
         for at, raw in enumerate(entries):
             for path, value in list(iter_leaves(raw)):
-                told, field = otherwise(value), Lie(at + 1, raw["kind"], path, "").field
+                told, field = otherwise(value), Falsification(at + 1, raw["kind"], path, "").field
                 sort = raw["kind"], re.sub(r"-\d+-[0-9a-f]{8}", "", field)
                 if told is None or sort in tried or raw["kind"] == "checkpoint" or path[0] == "sequence":
                     continue
@@ -196,8 +202,8 @@ def test_every_field_is_derived_or_listed_with_what_detects_a_lie_about_it(hones
                     .audit_entries(rewrite_chain(journal, KEY, compute_journal_tag(entries[0])))
                     .finding_count
                 ):
-                    lie = Lie(at + 1, raw["kind"], path, "altered")
-                    unfounded |= set() if find_listed_gap(classify_subject(lie, raw), lie) else {sort}
+                    lie = Falsification(at + 1, raw["kind"], path, "altered")
+                    unfounded |= set() if find_known_gap(classify_subject(lie, raw), lie) else {sort}
     assert len(tried) > 150
     assert unfounded == set()
 
@@ -207,11 +213,11 @@ WAYS = ("others", "made up", "void instead of ended", "with a door open", "remov
 
 def test_the_liar_uses_every_kind_of_lie_and_invents_kinds_missing_from_the_journal(honest):
     """Kinds of lie include two agreeing fields, voids, states, and entries of every declared kind."""
-    liar, told, made_up = Liar(adopt_entries(honest[0], KEY), 5), set(), set()
+    liar, told, made_up = JournalFalsifier(adopt_entries(honest[0], KEY), 5), set(), set()
     for _ in range(1500):
-        lie, _ = liar.make_lie()
-        told |= {way for way in WAYS if lie.what.endswith(way)}
-        if lie.what == "made up":
+        lie, _ = liar.make_falsification()
+        told |= {way for way in WAYS if lie.description.endswith(way)}
+        if lie.description == "made up":
             made_up.add(lie.kind)
     assert told == set(WAYS)
     assert len(made_up - {raw["kind"] for raw in adopt_entries(honest[0], KEY)}) > 60
@@ -220,11 +226,11 @@ def test_the_liar_uses_every_kind_of_lie_and_invents_kinds_missing_from_the_jour
 def test_invented_entries_satisfy_their_rules(honest):
     """Invented entries are built from the rules; many pass their own rule and are reported by another check."""
     entries = adopt_entries(honest[0], KEY)
-    liar = Liar(entries, 6)
+    liar = JournalFalsifier(entries, 6)
     passed = set()
     while len(passed) < 12:
-        lie, false_entries = liar.make_lie()
-        if lie.what == "made up":
+        lie, false_entries = liar.make_falsification()
+        if lie.description == "made up":
             report = Auditor(GameFiles()).audit_entries(rewrite_chain(false_entries, KEY, liar.journal_tag))
             if not any(f.sequence == lie.sequence for f in report.findings):
                 passed.add(lie.kind)
@@ -233,10 +239,10 @@ def test_invented_entries_satisfy_their_rules(honest):
 
 @pytest.mark.slow
 def test_five_thousand_lies_are_reported_or_listed(honest):
-    _is_won(run_lies(honest, GameFiles(), lies=5000, seed=2), 5000)
+    _is_won(run_falsifications(honest, GameFiles(), lies=5000, seed=2), 5000)
 
 
-def _is_won(score: Score, lies: int) -> None:
+def _is_won(score: FalsificationScore, lies: int) -> None:
     told = score.to_json()
     assert told["lies"] == lies
     assert told["undetected"] == []
@@ -249,24 +255,29 @@ def _is_won(score: Score, lies: int) -> None:
 
 def test_the_liar_refuses_a_journal_with_findings(honest):
     with pytest.raises(ValueError, match="not honest"):
-        run_lies([[*honest[0][:3], *honest[0][4:]]], GameFiles(), lies=1, seed=1)
+        run_falsifications([[*honest[0][:3], *honest[0][4:]]], GameFiles(), lies=1, seed=1)
 
 
 def test_a_lie_is_classified_by_its_subject_and_money_lies_are_never_listed_gaps():
     bill = {"transfers": [["world:bill", "credit:1:cashable", 500]], "record": {"amount_cents": 500}}
-    assert classify_subject(Lie(2, "bill.in", ("record", "amount_cents"), ""), bill) == "money"
-    assert classify_subject(Lie(2, "bill.in", (), "removed"), bill) == "money"
-    assert classify_subject(Lie(2, "game.start", ("record", "steps", 0, "draws", 0, 1), ""), {}) == "outcome"
-    assert classify_subject(Lie(2, "tilt.cleared", ("record", "person"), ""), {}) == "person"
-    assert classify_subject(Lie(2, "key.turned", ("record", "key"), ""), {}) == "other"
-    assert find_listed_gap("money", Lie(2, "bill.in", ("transfers", 0, 2), "")) is None, (
+    assert classify_subject(Falsification(2, "bill.in", ("record", "amount_cents"), ""), bill) == "money"
+    assert classify_subject(Falsification(2, "bill.in", (), "removed"), bill) == "money"
+    assert (
+        classify_subject(Falsification(2, "game.start", ("record", "steps", 0, "draws", 0, 1), ""), {})
+        == "outcome"
+    )
+    assert classify_subject(Falsification(2, "tilt.cleared", ("record", "person"), ""), {}) == "person"
+    assert classify_subject(Falsification(2, "key.turned", ("record", "key"), ""), {}) == "other"
+    assert find_known_gap("money", Falsification(2, "bill.in", ("transfers", 0, 2), "")) is None, (
         "money is nobody else's to find"
     )
     for what in ("removed", "repeated", "invented"):
         for kind in ("bill.in", "game.end", "voucher.out", "handpay.reset", "game.void"):
-            assert find_listed_gap("money", Lie(2, kind, (), what)) is None, "nor is a whole entry of it"
-        assert find_listed_gap("ruling", Lie(2, "dispute.decided", (), what)) is not None
-    assert all(row.witness and row.why for row in WITNESSED)
+            assert find_known_gap("money", Falsification(2, kind, (), what)) is None, (
+                "nor is a whole entry of it"
+            )
+        assert find_known_gap("ruling", Falsification(2, "dispute.decided", (), what)) is not None
+    assert all(row.outside_evidence and row.why for row in KNOWN_AUDIT_GAPS)
 
 
 @pytest.mark.requirement("E-13")
@@ -290,8 +301,8 @@ def test_a_removed_void_is_reported_by_later_entries_or_equals_the_earlier_journ
     lied = json.loads(json.dumps(entries))
     lied[void]["state"][f"table:{'0' * 64}"] = None
     assert "the table of another game" in audit_findings(lied)[void + 1]
-    assert find_listed_gap("money", Lie(void + 1, "game.void", (), REMOVED_LAST)) is not None
-    assert find_listed_gap("money", Lie(void + 1, "game.void", (), "removed")) is None
+    assert find_known_gap("money", Falsification(void + 1, "game.void", (), REMOVED_LAST)) is not None
+    assert find_known_gap("money", Falsification(void + 1, "game.void", (), "removed")) is None
 
 
 @pytest.mark.requirement("E-13")
@@ -301,7 +312,7 @@ def test_the_list_of_undetectable_lies_in_architecture_is_complete():
     section = text.partition("### What an export alone cannot show")[2].partition("\n## ")[0]
     rows = [line.split("|")[1:3] for line in section.splitlines() if line.startswith("| ")]
     listed = [lie.strip() for lie, _ in rows if lie.strip() not in {"lie", "---"}]
-    assert sorted(listed) == sorted({row.lie for row in WITNESSED})
+    assert sorted(listed) == sorted({row.lie for row in KNOWN_AUDIT_GAPS})
     assert all(who.strip() for _, who in rows)
 
 
@@ -366,14 +377,14 @@ def test_another_position_is_reported_or_listed_with_what_detects_it(of_two):
                 .finding_count
             ):
                 passed.add(raw["kind"])
-                lie = Lie(at + 1, raw["kind"], ("dims", "position"), "")
-                assert find_listed_gap(classify_subject(lie, raw), lie) is not None, raw
+                lie = Falsification(at + 1, raw["kind"], ("dims", "position"), "")
+                assert find_known_gap(classify_subject(lie, raw), lie) is not None, raw
     assert not passed & {"power.up", "self_test.passed", "chance.rng_reseeded", "game.end", "service.call"}
     assert passed <= {"bill.returned", "tickets.checked", "key.turned"}
 
 
 def test_no_lie_in_a_journal_of_several_positions_is_undetected(of_two):
-    assert run_lies([of_two], GameFiles(), lies=150, seed=4).undetected == []
+    assert run_falsifications([of_two], GameFiles(), lies=150, seed=4).undetected == []
 
 
 def test_an_earlier_journal_of_several_positions_without_terms_has_no_finding(of_two):

@@ -43,7 +43,7 @@ from meters.entry import decode
 from tools.audit.jobs import JobError
 from tools.audit.plain_games import PlainGameFinder
 from tools.cli import main
-from tools.dev.lies import Liar, adopt_entries, compute_journal_tag, rewrite_chain
+from tools.dev.lies import JournalFalsifier, adopt_entries, compute_journal_tag, rewrite_chain
 
 PROGRESSIVE_TABLE = "quebec-caribbean-stud"
 
@@ -150,9 +150,9 @@ def test_the_audit_result_does_not_depend_on_the_batch_size(bodies, monkeypatch,
 def test_every_lie_gives_the_same_report_both_ways(bodies, monkeypatch, lies):
     """The false entries have valid HMACs of the machine's key, so that no hash shows them."""
     entries = adopt_entries(bodies, KEY)
-    liar, wrong = Liar(entries, 11), 0
+    liar, wrong = JournalFalsifier(entries, 11), 0
     for _ in range(lies):
-        _, false_entries = liar.make_lie()
+        _, false_entries = liar.make_falsification()
         lied = list(rewrite_chain(false_entries, KEY, liar.journal_tag))
         report, fast = audit(lied)
         by_entry, slow = audit_entry_by_entry(lied, monkeypatch)
@@ -236,8 +236,11 @@ def test_a_game_played_while_a_host_had_disabled_it_is_reported(tmp_path, monkey
 @pytest.mark.requirement("E-13")
 def test_two_processes_report_the_same_as_one_for_honest_and_false_journals(bodies, monkeypatch):
     monkeypatch.setattr(tools.audit.jobs, "BATCH_ENTRIES", 8)
-    liar = Liar(adopt_entries(bodies, KEY), 4)
-    journals = [bodies, *(list(rewrite_chain(liar.make_lie()[1], KEY, liar.journal_tag)) for _ in range(3))]
+    liar = JournalFalsifier(adopt_entries(bodies, KEY), 4)
+    journals = [
+        bodies,
+        *(list(rewrite_chain(liar.make_falsification()[1], KEY, liar.journal_tag)) for _ in range(3)),
+    ]
     for journal in journals:
         report, one = audit(journal)
         report_of_two, two = audit(journal, jobs=2)

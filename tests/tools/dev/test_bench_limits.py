@@ -14,26 +14,26 @@ import pytest
 from click.testing import CliRunner
 
 import tools.dev.bench
-from tools.dev.bench import Figure
+from tools.dev.bench import BenchFigure
 from tools.dev.bench.__main__ import _modules, _run_area, main
 
 
 def area(monkeypatch, name, figures, limit):
     module = ModuleType(f"tools.dev.bench.bench_{name}")
-    module.figures, module.LIMIT_SECONDS = figures, limit
+    module.measure_figures, module.LIMIT_SECONDS = figures, limit
     monkeypatch.setitem(sys.modules, module.__name__, module)
     monkeypatch.setattr(tools.dev.bench, module.__name__.rpartition(".")[2], module, raising=False)
     return module
 
 
 def waits_for_ever():
-    yield Figure(name="the first", value=1.0, unit="s")
+    yield BenchFigure(name="the first", value=1.0, unit="s")
     asyncio.run(asyncio.sleep(600))
 
 
 def sleeps_for_ever():
     time.sleep(600)
-    yield Figure(name="never", value=1.0, unit="s")
+    yield BenchFigure(name="never", value=1.0, unit="s")
 
 
 def clings():
@@ -41,11 +41,11 @@ def clings():
         time.sleep(600)
     finally:
         subprocess.run(["sleep", "600"], check=True)
-    yield Figure(name="never", value=1.0, unit="s")
+    yield BenchFigure(name="never", value=1.0, unit="s")
 
 
 def dies():
-    yield Figure(name="the first", value=1.0, unit="s")
+    yield BenchFigure(name="the first", value=1.0, unit="s")
     os._exit(7)
 
 
@@ -54,7 +54,7 @@ def breaks():
 
 
 def measures():
-    yield Figure(name="in time", value=2.0, unit="s")
+    yield BenchFigure(name="in time", value=2.0, unit="s")
 
 
 @pytest.mark.parametrize(
@@ -96,9 +96,11 @@ FEWER = {"bench_audit": {"game_count": 200, "rounds": 1}}
 def test_every_bench_area_yields_a_first_figure(name, monkeypatch):
     """Take the first figure of each area, so that a broken one is noticed."""
     module = importlib.import_module(f"tools.dev.bench.{name}")
-    monkeypatch.setattr(module, "figures", functools.partial(module.figures, **FEWER.get(name, {})))
+    monkeypatch.setattr(
+        module, "measure_figures", functools.partial(module.measure_figures, **FEWER.get(name, {}))
+    )
     measured = _run_area(module)
     with contextlib.closing(measured):
         first = next(measured)
-    assert isinstance(first, Figure), first
+    assert isinstance(first, BenchFigure), first
     assert first.value > 0 or "not measured" in first.name, first

@@ -14,7 +14,7 @@ from egm.progressive.level import LevelTerms
 from egm.progressive.messages import WonPrize
 from egm.progressive.pools import LevelKeeper, ProgressivePool
 from egm.progressive.trigger import MysteryTrigger
-from tools.dev.progressive.faults import CampaignMachine, Killed
+from tools.dev.progressive.faults import CampaignMachine, ProcessKilled
 from tools.floor.progressive.certificates import AUTHORITY_CERTIFICATE_NAME, make_authority, make_certificate
 
 TERMS = LevelTerms(base_cents=100, increment=Fraction(1, 3), ceiling_cents=110, is_mystery=True)
@@ -51,7 +51,7 @@ def test_machine_killed_by_its_prize_message_is_not_settled(tmp_path):
         seat = CampaignMachine("ONE", POOL, nobody, random.Random(1), Counter())
         assert seat.is_settled  # it has given nothing, and nobody owes it anything
         seat.kill_after("award received")
-        with suppress(Killed):
+        with suppress(ProcessKilled):
             seat.machine._handle_mystery_win(won)
         assert seat.machine.is_settled  # its memory, which the prize did not reach
         assert not seat.is_settled

@@ -22,7 +22,7 @@ from paytables.poker.room import rules as room_rules
 from tools.dev.simulation import actions, campaign, link, player
 from tools.dev.simulation.actions import Action
 from tools.dev.simulation.cabinet_setup import CabinetSetup
-from tools.dev.simulation.campaign import Case
+from tools.dev.simulation.campaign import SimulationCase
 from tools.dev.simulation.shrinking import run_and_report
 
 ONE = CabinetSetup(games=("maple-classic",))
@@ -304,6 +304,6 @@ def a_pot_that_pays_a_credit_too_many(monkeypatch):
 def test_a_planted_fault_is_detected_by_a_world_or_its_audit(
     tmp_path, monkeypatch, plant, setup, script, found
 ):
-    case = Case(1, setup, script)
+    case = SimulationCase(1, setup, script)
     plant(monkeypatch)
     assert re.match(found, run_and_report(tmp_path / "planted", case)[1])

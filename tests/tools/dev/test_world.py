@@ -19,12 +19,22 @@ from egm.testing.jumping_loop import jump
 from meters import open_view
 from paytables import load_game
 from tools.dev.commands.world import command
-from tools.dev.simulation.actions import CUT, ROUND, Action
-from tools.dev.simulation.cabinet_setup import GAMES_BY_JURISDICTION, GATHERINGS, CabinetSetup
-from tools.dev.simulation.campaign import Case, create_case, run_case
+from tools.dev.simulation.actions import POWER_CUT, SHARED_ROUND, Action
+from tools.dev.simulation.cabinet_setup import (
+    GAMES_BY_JURISDICTION,
+    POSITION_COUNTS_BY_SHARED_GAME,
+    CabinetSetup,
+)
+from tools.dev.simulation.campaign import SimulationCase, create_case, run_case
 from tools.dev.simulation.player import Player
-from tools.dev.simulation.shrinking import kind_of_failure, read_case, run_and_report, shrink_case, write_case
-from tools.dev.simulation.world import World
+from tools.dev.simulation.shrinking import (
+    classify_failure,
+    read_case,
+    run_and_report,
+    shrink_case,
+    write_case,
+)
+from tools.dev.simulation.world import SimulatedWorld
 
 #: Seeds that failed once, one with a ticket in dispute that needs a ruling by its own form, and a range nobody chose.
 SEEDS = (
@@ -101,9 +111,9 @@ def test_players_who_gather_at_a_table_finish_their_games_without_one(tmp_path):
 def test_a_round_of_several_positions_continues_after_a_power_cut(tmp_path, game, positions, seed):
     """Players insert bills at the first ROUND and are in a round after the second, when the power is cut."""
     wait = ("close doors",) * 16
-    names = (*wait[:4], ROUND, *wait, ROUND, *wait[:6], CUT, *wait[:12])
+    names = (*wait[:4], SHARED_ROUND, *wait, SHARED_ROUND, *wait[:6], POWER_CUT, *wait[:12])
     script = [Action(name, 1000 * seed + number) for number, name in enumerate(names)]
-    result = run_case(tmp_path, Case(seed, build_gathering(game, positions), script))
+    result = run_case(tmp_path, SimulationCase(seed, build_gathering(game, positions), script))
     assert result.verdict.findings == []
     assert result.verdict.games == positions
     assert result.cuts > 1
@@ -113,9 +123,11 @@ def test_a_round_of_several_positions_continues_after_a_power_cut(tmp_path, game
 @pytest.mark.slow
 @pytest.mark.timeout(900)
 @pytest.mark.requirement("D-04", "F-01", "G-05", "A-05", "S-32", "S-51", "S-52")
-@pytest.mark.parametrize("game", sorted(GATHERINGS.keys() - {"quebec-craps"}))
+@pytest.mark.parametrize("game", sorted(POSITION_COUNTS_BY_SHARED_GAME.keys() - {"quebec-craps"}))
 def test_players_gathered_at_one_table_agree_with_their_machine_and_its_audit(tmp_path, game):
-    result = run_case(tmp_path, at(build_gathering(game, GATHERINGS[game][-1]), 20261128, 400, 8))
+    result = run_case(
+        tmp_path, at(build_gathering(game, POSITION_COUNTS_BY_SHARED_GAME[game][-1]), 20261128, 400, 8)
+    )
     assert result.verdict.findings == []
     assert result.cuts > 1
     assert result.verdict.games > 4
@@ -134,14 +146,16 @@ def test_players_at_one_craps_table_agree_with_their_machine_and_its_audit(tmp_p
 def test_seeds_include_a_table_of_every_multi_position_game():
     drawn = [create_case(seed, actions=200, cuts=0, gathers=None) for seed in range(200)]
     gatherings = [case for case in drawn if case.setup.gathering]
-    assert {case.setup.gathering for case in gatherings} == GATHERINGS.keys()
-    assert all(case.setup.positions in GATHERINGS[case.setup.gathering] for case in gatherings)
-    assert all(ROUND in {action.name for action in case.script} for case in gatherings)
+    assert {case.setup.gathering for case in gatherings} == POSITION_COUNTS_BY_SHARED_GAME.keys()
+    assert all(
+        case.setup.positions in POSITION_COUNTS_BY_SHARED_GAME[case.setup.gathering] for case in gatherings
+    )
+    assert all(SHARED_ROUND in {action.name for action in case.script} for case in gatherings)
     assert len(gatherings) < len(drawn) / 2
 
 
 def test_each_gathering_has_as_many_positions_as_its_game_needs():
-    for game, positions in GATHERINGS.items():
+    for game, positions in POSITION_COUNTS_BY_SHARED_GAME.items():
         rules = load_game(game).rules
         assert rules.seats_min <= min(positions) <= max(positions) <= rules.table_layout.table.seats, game
 
@@ -221,7 +235,7 @@ class Taken:
     """Take a dollar out of the bill box."""
 
     def __init__(self, monkeypatch):
-        honest = World.describe_device
+        honest = SimulatedWorld.describe_device
 
         def robbed(world, device):
             seen = honest(world, device)
@@ -229,7 +243,7 @@ class Taken:
                 return seen
             return {**seen, "stacked_cents": seen["stacked_cents"] - 100}
 
-        monkeypatch.setattr(World, "describe_device", robbed)
+        monkeypatch.setattr(SimulatedWorld, "describe_device", robbed)
 
 
 def test_a_dollar_missing_from_the_box_is_reported_and_the_case_shrunk_and_stored(tmp_path, monkeypatch):
@@ -244,9 +258,9 @@ def test_a_dollar_missing_from_the_box_is_reported_and_the_case_shrunk_and_store
     assert "bill" in {action.name for action in least.script}
     write_case(tmp_path / "case.json", least, wrong)
     assert read_case(tmp_path / "case.json") == least
-    assert kind_of_failure(
+    assert classify_failure(
         run_and_report(tmp_path / "again", read_case(tmp_path / "case.json"))[1]
-    ) == kind_of_failure(wrong)
+    ) == classify_failure(wrong)
     output = CliRunner().invoke(command, ["--again", str(tmp_path / "case.json"), "--tries", "0"])
     assert output.exit_code == 1
     assert "bills in at 1: the machine says" in output.output
@@ -280,7 +294,7 @@ async def until(holds):
 
 def test_a_machine_restarted_by_its_staff_returns_to_idle(tmp_path):
     async def session():
-        world = World(tmp_path, CabinetSetup(games=("maple-classic",)), 1)
+        world = SimulatedWorld(tmp_path, CabinetSetup(games=("maple-classic",)), 1)
         player = Player(world, 1, Restarter(1))
         world.start()
         watching = asyncio.ensure_future(player.watch_screen())
@@ -308,7 +322,7 @@ def test_the_simulated_staff_can_fill_in_every_form(tmp_path):
     forms = tuple(form for form in forms if form != "restart")  # it would begin the round again
 
     async def session():
-        world = World(tmp_path, CabinetSetup(games=("maple-classic",), positions=2), 1)
+        world = SimulatedWorld(tmp_path, CabinetSetup(games=("maple-classic",), positions=2), 1)
         player = Player(world, 1, random.Random(2))
         world.start()
         watching = asyncio.ensure_future(player.watch_screen())

@@ -22,7 +22,7 @@ from egm.progressive.messages import (
     LevelValue,
 )
 from egm.progressive.pools import LevelKeeper, ProgressivePool
-from tools.dev.progressive.machine import Memory, SimulatedMachine
+from tools.dev.progressive.machine import MachineMemory, SimulatedMachine
 from tools.floor.progressive.controller import Controller, ReceivedMessage
 from tools.floor.progressive.sign import Sign
 from tools.floor.progressive.store import SqliteStore
@@ -45,7 +45,7 @@ class House:
         self.folder, self.clock, self.now_ns = folder, Clock(), 0
         self.store = None
         self.listeners = []
-        self.memories = {name: Memory() for name in machines}
+        self.memories = {name: MachineMemory() for name in machines}
         self.machines = {}
         self.start()
         self.controller.open_levels([POOL.definition])

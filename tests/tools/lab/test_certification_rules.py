@@ -10,7 +10,7 @@ from egm.profiles import load_profile
 from paytables import AnalysisDepth, analyse, load_game
 from paytables.definition import read_source
 from paytables.odds import list_awards
-from tools.dev.gallery import Walk
+from tools.dev.gallery import FixedDraws
 from tools.lab.certification.finding import Case, Status
 from tools.lab.certification.rules import longest_odds, return_by_stake, return_floor
 
@@ -18,7 +18,7 @@ from tools.lab.certification.rules import longest_odds, return_by_stake, return_
 def case_of(game, profile=None):
     """A game as certification sees it, its analysis exact."""
     profile = profile or load_profile("quebec-casino")
-    return Case(game, game.id, analyse(game, AnalysisDepth.FULL), profile, Walk("case"), 0)
+    return Case(game, game.id, analyse(game, AnalysisDepth.FULL), profile, FixedDraws("case"), 0)
 
 
 @pytest.mark.requirement("C-08")

@@ -9,7 +9,7 @@ from paytables import AnalysisDepth, analyse, load_game
 from paytables.cards import Shoe
 from paytables.reels.stage import ReelSet
 from paytables.roulette.wheel_table import WheelTable
-from tools.dev.gallery import Walk
+from tools.dev.gallery import FixedDraws
 from tools.lab.certification import rules
 from tools.lab.certification.depicted import depicted_odds
 from tools.lab.certification.finding import Case, Status
@@ -34,7 +34,9 @@ GAMES = {
 
 def case_of(name):
     game = load_game(name)
-    return Case(game, name, analyse(game, AnalysisDepth.RETURN), load_profile("generic"), Walk("depicted"), 0)
+    return Case(
+        game, name, analyse(game, AnalysisDepth.RETURN), load_profile("generic"), FixedDraws("depicted"), 0
+    )
 
 
 class NeverTheLast:
@@ -104,7 +106,7 @@ class TestBetsTogether:
     def case(self, monkeypatch, away):
         """Simulations whose bets are so many standard errors from their exact returns."""
         game = load_game("quebec-roulette-french")
-        case = Case(game, game.id, analyse(game), load_profile("generic"), Walk("together"), 2_000)
+        case = Case(game, game.id, analyse(game), load_profile("generic"), FixedDraws("together"), 2_000)
         aways = iter(away * len(case.analysis.bets))
         bets = {bet.bet: bet for bet in case.analysis.bets}
         assert len(bets) > len(away)

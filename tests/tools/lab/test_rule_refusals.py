@@ -11,7 +11,7 @@ from egm.profiles import load_profile
 from paytables import AnalysisDepth, Settlement, analyse, build_game, list_remarks, load_game
 from paytables.definition import parse, read_source
 from paytables.reels.bonus import WheelBonus
-from tools.dev.gallery import Walk
+from tools.dev.gallery import FixedDraws
 from tools.lab.certification import chance, rules
 from tools.lab.certification.finding import Case, Status
 
@@ -35,7 +35,7 @@ def case_of(game, profile="quebec-casino", *, path="", games=0, depth=AnalysisDe
     loaded = load_profile(profile)
     for table, values in tables.items():
         loaded = loaded.model_copy(update={table: getattr(loaded, table).model_copy(update=values)})
-    return Case(game, path or game.id, analyse(game, depth), loaded, Walk("case"), games)
+    return Case(game, path or game.id, analyse(game, depth), loaded, FixedDraws("case"), games)
 
 
 def prize(stage, n, pays):

@@ -1,7 +1,7 @@
 """Benchmarks: measure figures of the product, each with a named baseline from the same run.
 
-A module ``tools/dev/bench/bench_<area>.py`` defines ``figures()``, which yields :class:`Figure` objects. Computers are
-noisy: ratios can be compared between computers, times cannot.
+A module ``tools/dev/bench/bench_<area>.py`` defines ``measure_figures()``, which yields :class:`BenchFigure` objects.
+Computers are noisy: ratios can be compared between computers, times cannot.
 """
 
 import itertools
@@ -19,11 +19,11 @@ T = TypeVar("T")
 
 
 @dataclass(frozen=True, slots=True)
-class Figure:
+class BenchFigure:
     """One measured figure.
 
     ``value`` and ``baseline`` share ``unit``; the printed ratio is value / baseline. ``better`` says whether a higher
-    or a lower value is better. ``aim`` is the desired ratio as text (or the desired value if ``baseline`` is None).
+    or a lower value is better. ``target`` is the desired ratio as text (or the desired value if ``baseline`` is None).
     """
 
     name: str
@@ -32,7 +32,7 @@ class Figure:
     baseline_name: str = ""
     baseline: float | None = None
     better: str = "higher"
-    aim: str = ""
+    target: str = ""
 
     @property
     def ratio(self) -> float | None:

@@ -23,7 +23,7 @@ from rich.table import Table
 
 import tools.dev.bench
 from tools.cli.terminal import Terminal, echo
-from tools.dev.bench import Figure
+from tools.dev.bench import BenchFigure
 
 LIMIT_SECONDS: Final = 900.0
 
@@ -32,7 +32,7 @@ def _send_figures(module: ModuleType, out: Connection) -> None:
     """Measure an area in this process and send its figures to ``out``, then an error text or an empty string."""
     os.setsid()
     try:
-        for figure in module.figures():
+        for figure in module.measure_figures():
             out.send(figure)
     except Exception as why:  # noqa: BLE001 (any error is reported, and the other areas are measured)
         out.send(f"{type(why).__name__}: {why}")
@@ -40,7 +40,7 @@ def _send_figures(module: ModuleType, out: Connection) -> None:
         out.send("")
 
 
-def _run_area(module: ModuleType) -> Iterator[Figure | str]:
+def _run_area(module: ModuleType) -> Iterator[BenchFigure | str]:
     """Yield the figures of one area, then an error text if some of them could not be measured.
 
     The area runs in a process of its own. At its time limit that process and all its children are killed.
@@ -53,7 +53,7 @@ def _run_area(module: ModuleType) -> Iterator[Figure | str]:
     area.start()
     out.close()
     try:
-        item: Figure | str | None = None
+        item: BenchFigure | str | None = None
         while not isinstance(item, str):
             if not results.poll(max(0.0, ends - time.monotonic())):
                 item = f"no end within {seconds:g} s"
@@ -83,7 +83,7 @@ def _fill_table(module: ModuleType, table: Table) -> str:
         echo(f"{f.name}: {f.value:,.4g} {f.unit}", err=True)
         baseline = "" if f.baseline is None else f"{f.baseline_name}: {f.baseline:,.4g} {f.unit}"
         ratio = "" if f.ratio is None else f"{f.ratio:.3g}"
-        table.add_row(f.name, f"{f.value:,.4g} {f.unit}", baseline, ratio, f.aim)
+        table.add_row(f.name, f"{f.value:,.4g} {f.unit}", baseline, ratio, f.target)
     raise AssertionError  # the last item is a text
 
 

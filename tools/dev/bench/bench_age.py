@@ -38,7 +38,7 @@ from paytables import list_library_games
 from tools.audit.games import GameFiles
 from tools.audit.point import load_auditor, save_auditor
 from tools.cli.terminal import echo
-from tools.dev.bench import Figure
+from tools.dev.bench import BenchFigure
 from tools.dev.bench.bench_cabinet import bench_engine
 from tools.dev.bench.bench_meters import UnsyncedStorage
 
@@ -96,7 +96,7 @@ class Player:
 
 
 @dataclass(frozen=True, slots=True)
-class Instant:
+class StartCosts:
     """The cost of starting the machine at one moment, and the size of its files."""
 
     start_seconds: float
@@ -107,11 +107,11 @@ class Instant:
 
 
 @dataclass(frozen=True, slots=True)
-class Age:
+class AgedMachineCosts:
     """The costs of a machine after ``games`` games, with measurements at several moments of its last day."""
 
     games: int
-    instants: tuple[Instant, ...]
+    instants: tuple[StartCosts, ...]
     growth_per_game_bytes: float
     """How much memory a running machine needs more for each game, after all code is loaded, in bytes."""
     export_seconds: float
@@ -121,7 +121,7 @@ class Age:
     archive_bytes: int
     games_archived: float
 
-    def find_highest(self, figure: Callable[[Instant], float]) -> float:
+    def find_highest(self, figure: Callable[[StartCosts], float]) -> float:
         """Return the highest value that ``figure`` gives for a moment of the last day."""
         return max(map(figure, self.instants))
 
@@ -187,11 +187,11 @@ def _measure_audit(state: Path, point: Path) -> tuple[float, float, int]:
     return exported - began, time.process_time() - exported, report.game_count - before
 
 
-def _bytes(*folders: Path) -> int:
+def _sum_folder_bytes(*folders: Path) -> int:
     return sum(path.stat().st_size for folder in folders for path in folder.glob("*") if path.is_file())
 
 
-def _played(state: Path) -> int:
+def _count_played_games(state: Path) -> int:
     if not (state / "journal.sqlite").exists():
         return 0
     with open_view(state) as view:
@@ -223,27 +223,29 @@ def _count_archived_games(state: Path) -> tuple[float, float]:
         return through / a_game, (view.sequence - through) / a_game
 
 
-def _measure_age(folder: Path, games: int) -> Age:
+def _measure_age(folder: Path, games: int) -> AgedMachineCosts:
     """Play ``games`` games in ``folder``, with regular audits; return the costs, measured on the last day."""
     state, point = folder / "state", folder / "point"
-    grown, played = 0.0, _played(state)
+    grown, played = 0.0, _count_played_games(state)
     while played < games - GAMES_A_DAY:
         more = min(_GAMES_PER_PROCESS, games - GAMES_A_DAY - played)
         _print_progress(f"{played:,} games of {games:,}: playing {more:,}")
         grown = _in_its_own_process(_play_more_games, state, more, played)
         _in_its_own_process(_measure_audit, state, point)
-        played = _played(state)
+        played = _count_played_games(state)
     instants, day = [], games - played
     for instant in range(INSTANTS):
         _in_its_own_process(
             _play_more_games, state, day * (instant + 1) // INSTANTS - day * instant // INSTANTS, instant
         )
         start_seconds, start_bytes = _in_its_own_process(_measure_start, state)
-        at_hand_bytes = _bytes(state, state / "second")
-        instants.append(Instant(start_seconds, start_bytes, at_hand_bytes, _count_archived_games(state)[1]))
-        _print_progress(f"{_played(state):,} games: {start_seconds:.3f} s to start")
+        at_hand_bytes = _sum_folder_bytes(state, state / "second")
+        instants.append(
+            StartCosts(start_seconds, start_bytes, at_hand_bytes, _count_archived_games(state)[1])
+        )
+        _print_progress(f"{_count_played_games(state):,} games: {start_seconds:.3f} s to start")
     export_seconds, audit_seconds, audited = _in_its_own_process(_measure_audit, state, point)
-    return Age(
+    return AgedMachineCosts(
         games=games,
         instants=tuple(instants),
         growth_per_game_bytes=grown,
@@ -251,21 +253,23 @@ def _measure_age(folder: Path, games: int) -> Age:
         audit_seconds=audit_seconds,
         audited_games=audited,
         point_bytes=point.stat().st_size,
-        archive_bytes=_bytes(state / "archive", state / "second" / "archive"),
+        archive_bytes=_sum_folder_bytes(state / "archive", state / "second" / "archive"),
         games_archived=_count_archived_games(state)[0],
     )
 
 
-def _figures(young: Age, old: Age) -> Iterator[Figure]:
-    def beside(name: str, unit: str, of: Callable[[Age], float], aim: str, better: str = "lower") -> Figure:
-        return Figure(
+def _measure_age_figures(young: AgedMachineCosts, old: AgedMachineCosts) -> Iterator[BenchFigure]:
+    def beside(
+        name: str, unit: str, of: Callable[[AgedMachineCosts], float], aim: str, better: str = "lower"
+    ) -> BenchFigure:
+        return BenchFigure(
             f"{name}, {old.games:,} games",
             of(old),
             unit,
             f"{young.games:,} games",
             of(young),
             better=better,
-            aim=aim,
+            target=aim,
         )
 
     yield beside(
@@ -298,7 +302,7 @@ def _figures(young: Age, old: Age) -> Iterator[Figure]:
     if young.games_archived and old.games_archived:
         yield beside("a game archived, both media", "B", lambda a: a.archive_bytes / a.games_archived, "1")
         most = old.find_highest(lambda i: i.at_hand_bytes)
-        yield Figure(
+        yield BenchFigure(
             f"five years ({FIVE_YEARS:,} games), both media",
             (most + FIVE_YEARS * old.archive_bytes / old.games_archived) / 1e9,
             "GB",
@@ -308,8 +312,8 @@ def _figures(young: Age, old: Age) -> Iterator[Figure]:
         )
 
 
-def figures() -> Iterator[Figure]:
+def measure_figures() -> Iterator[BenchFigure]:
     """Yield the figures: the costs of a machine after many games, compared with after few."""
     with tempfile.TemporaryDirectory(prefix="egm-bench-") as folder:
         young = _measure_age(Path(folder), max(GAMES // 10, 2 * GAMES_A_DAY))
-        yield from _figures(young, _measure_age(Path(folder), GAMES))
+        yield from _measure_age_figures(young, _measure_age(Path(folder), GAMES))

@@ -18,7 +18,7 @@ from meters import Journal, open_view
 from paytables import Choice, Decision, ReplayDrawSource, Wager, load_game
 from tools.audit.games import GameFiles
 from tools.audit.verify import Auditor
-from tools.dev.bench import Figure, measure_call, measure_processor_seconds
+from tools.dev.bench import BenchFigure, measure_call, measure_processor_seconds
 from tools.dev.bench.bench_cabinet import bench_engine, play
 from tools.dev.bench.bench_meters import FUND_CENTS, UnsyncedStorage
 
@@ -37,57 +37,57 @@ ROUNDS: Final = 3
 """How often one process and two processes are measured, alternately; the best measurement of each counts."""
 
 
-def figures(game_count: int = GAMES, rounds: int = ROUNDS) -> Iterator[Figure]:
+def measure_figures(game_count: int = GAMES, rounds: int = ROUNDS) -> Iterator[BenchFigure]:
     """Yield the figures of the audit; a test calls it with fewer games and rounds."""
     with tempfile.TemporaryDirectory(prefix="egm-bench-") as folder:
         bodies, games = _write_journal(Path(folder) / "state", GAME, game_count)
     _audit(bodies[:REPLAYED], 1)  # loads the definition and compiles the rules
     one = min(_all_processor_seconds(lambda: _audit(bodies, 1)) for _ in range(rounds))
     two = min(_all_processor_seconds(lambda: _audit(bodies, 2)) for _ in range(rounds))
-    yield Figure(
+    yield BenchFigure(
         f"audit of {game_count:,} plain reel games: chain, books, meters, every game replayed, one core",
         game_count / one,
         "games/s",
         "only replaying the games",
         _measure_replays(GAME, games),
-        aim="15,000 games/s",
+        target="15,000 games/s",
     )
-    yield Figure(
+    yield BenchFigure(
         "the same with --jobs 2, for each second of processor time of all its processes",
         game_count / two,
         "games/s",
         "with --jobs 1",
         game_count / one,
-        aim="0.9",
+        target="0.9",
     )
     elapsed = [
         (measure_call(lambda: _audit(bodies, 1))[0], measure_call(lambda: _audit(bodies, 2))[0])
         for _ in range(rounds)
     ]
-    yield Figure(
+    yield BenchFigure(
         "the same with --jobs 2, for each second elapsed (needs two idle cores)",
         game_count / min(seconds for _, seconds in elapsed),
         "games/s",
         "with --jobs 1",
         game_count / min(seconds for seconds, _ in elapsed),
-        aim="1.8",
+        target="1.8",
     )
     for game in TABLES:
         yield _measure_table(game)
 
 
-def _measure_table(game: str) -> Figure:
+def _measure_table(game: str) -> BenchFigure:
     """Return the audit's figure for one table game."""
     with tempfile.TemporaryDirectory(prefix="egm-bench-") as folder:
         bodies, games = _write_journal(Path(folder) / "state", game, REPLAYED)
     _audit(bodies, 1)
-    return Figure(
+    return BenchFigure(
         f"audit of {REPLAYED:,} games of {game}, one core",
         REPLAYED / min(_all_processor_seconds(lambda: _audit(bodies, 1)) for _ in range(ROUNDS)),
         "games/s",
         "only replaying the games",
         _measure_replays(game, games),
-        aim="5,000 games/s",
+        target="5,000 games/s",
     )
 
 

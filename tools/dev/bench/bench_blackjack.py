@@ -13,7 +13,7 @@ from paytables.blackjack.advice import HandQuestion, read_advice
 from paytables.blackjack.chart import find_best_chart
 from paytables.blackjack.net_distribution import compute_net_distribution
 from paytables.blackjack.round_simulation import sample_rounds
-from tools.dev.bench import Figure, measure_processor_seconds
+from tools.dev.bench import BenchFigure, measure_processor_seconds
 from tools.dev.bench.bench_paytables import FastDraws
 from tools.lab.simulation import compute_sample_variance, play_batch
 
@@ -28,7 +28,7 @@ SAMPLED = 1_000_000
 ERROR = 1e-4
 
 
-def figures() -> Iterator[Figure]:
+def measure_figures() -> Iterator[BenchFigure]:
     """Yield the processor time of best play and of the best chart, and that of an equally precise simulation."""
     game = load_game(GAME)
     definition = game.rules.definition  # type: ignore[attr-defined]
@@ -52,16 +52,16 @@ def figures() -> Iterator[Figure]:
             partial(table.evaluate, policies.choose_best, policies.choose_highest_sum)
         )
         chart = measure_processor_seconds(partial(find_best_chart, table))
-        yield Figure(
+        yield BenchFigure(
             f"{GAME}, {decks} decks: exact best play",
             weighed + best,
             "s",
             "a simulation to 1/10,000 of the bet, one core",
             simulated,
             better="lower",
-            aim="60 s for 8 decks, seconds for 1",
+            target="60 s for 8 decks, seconds for 1",
         )
-        yield Figure(
+        yield BenchFigure(
             f"{GAME}, {decks} decks: the best chart",
             chart,
             "s",
@@ -72,7 +72,7 @@ def figures() -> Iterator[Figure]:
     yield from _measure_distributions(rounds / ROUNDS)
 
 
-def _measure_distributions(cabinets: float) -> Iterator[Figure]:
+def _measure_distributions(cabinets: float) -> Iterator[BenchFigure]:
     """Yield the cost of a round's exact net distribution, compared with rounds played by compiled code."""
     definition = load_game(SPLIT_ONCE).rules.definition  # type: ignore[attr-defined]
     table, answers = policies.StrategyTable(definition.house), dict[HandQuestion, int]()
@@ -84,6 +84,6 @@ def _measure_distributions(cabinets: float) -> Iterator[Figure]:
     exact = measure_processor_seconds(partial(compute_net_distribution, table, answers, best))
     sampled = measure_processor_seconds(partial(sample_rounds, definition, play, SAMPLED)) / SAMPLED
     name, ten = f"{SPLIT_ONCE}: the exact distribution of a round", "ten million rounds, compiled"
-    yield Figure(name, exact, "s", ten, 10**7 * sampled, "lower")
+    yield BenchFigure(name, exact, "s", ten, 10**7 * sampled, "lower")
     name, own = f"{SPLIT_ONCE}: rounds played, compiled", "the cabinet's own round"
-    yield Figure(name, 1 / sampled, "1/s", own, 1 / cabinets)
+    yield BenchFigure(name, 1 / sampled, "1/s", own, 1 / cabinets)

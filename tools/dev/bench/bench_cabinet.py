@@ -25,7 +25,7 @@ from egm.profiles import load_profile
 from egm.tickets.model import Venue
 from meters import JSON, Journal, Phase, Transaction, Transfer
 from rng import Personalization, RandomService
-from tools.dev.bench import BareDisk, Figure, measure_alternately, measure_processor_seconds
+from tools.dev.bench import BareDisk, BenchFigure, measure_alternately, measure_processor_seconds
 
 TURNS: Final = 100
 GAMES_A_TURN: Final = 15
@@ -125,7 +125,7 @@ def play(
     return time.perf_counter() - began
 
 
-def figures() -> Iterator[Figure]:
+def measure_figures() -> Iterator[BenchFigure]:
     """Yield durable games per second and the processor time of one, both compared with bare SQLite transactions."""
     with ExitStack() as cleanup:
         folder = Path(cleanup.enter_context(tempfile.TemporaryDirectory()))
@@ -140,13 +140,13 @@ def figures() -> Iterator[Figure]:
             for work in (lambda: play(engine, GAMES_A_TURN), lambda: bare.write_games(GAMES_A_TURN))
         )
     games = TURNS * GAMES_A_TURN
-    yield Figure(
+    yield BenchFigure(
         "durable games, button to closed, both copies",
         games / ours,
         "games/s",
         "2 bare fsync-ed SQLite transactions a game",
         games / theirs,
-        aim="0.5",
+        target="0.5",
     )
     yield Figure(
         "processor time of a durable game, button to closed, both copies",

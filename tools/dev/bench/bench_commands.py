@@ -13,7 +13,7 @@ from typing import Final
 from egm.config.cabinet_file import DEFAULT_CABINET
 from egm.isolated import build_python_command
 from paytables import list_shipped_games
-from tools.dev.bench import Figure, measure_children_seconds
+from tools.dev.bench import BenchFigure, measure_children_seconds
 
 RUNS: Final = 3
 _BASELINE: Final = "egm --version"
@@ -35,7 +35,7 @@ def _write_full_cabinet_file(folder: Path) -> Path:
     return file
 
 
-def figures() -> Iterator[Figure]:
+def measure_figures() -> Iterator[BenchFigure]:
     """Yield the processor time of each command, with its aim."""
     with tempfile.TemporaryDirectory() as name:
         os.environ["HOME"] = name  # no state of a machine is read
@@ -47,12 +47,12 @@ def figures() -> Iterator[Figure]:
             ("egm cabinet check, the demonstration", 1.5, "cabinet", "check", str(DEFAULT_CABINET)),
             (f"egm cabinet check, {len(list_shipped_games())} games", 1.5, "cabinet", "check", every),
         ):
-            yield Figure(
+            yield BenchFigure(
                 f"{what}, processor",
                 _processor_seconds(*map(str, arguments)),
                 "s",
                 _BASELINE,
                 baseline,
                 better="lower",
-                aim=f"value <= {bar_seconds} s",
+                target=f"value <= {bar_seconds} s",
             )

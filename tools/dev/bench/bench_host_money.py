@@ -16,7 +16,7 @@ from egm.kernel.credits import CreditKind
 from egm.money.host_money import HostMoney, TransferOrder
 from egm.money.records.host import TransferKind
 from meters import Journal
-from tools.dev.bench import BareDisk, Figure
+from tools.dev.bench import BareDisk, BenchFigure
 from tools.dev.bench.bench_cabinet import bench_engine
 
 TRANSFERS: Final = 1000
@@ -45,24 +45,24 @@ def _transfers(folder: Path) -> tuple[float, list[float]]:
     return TRANSFERS / seconds, sorted(orders_ms)
 
 
-def figures() -> Iterator[Figure]:
+def measure_figures() -> Iterator[BenchFigure]:
     """Yield transfers per second, compared with bare SQLite, and the slowest orders, compared with SAS's reply time."""
     with tempfile.TemporaryDirectory() as folder, closing(BareDisk(Path(folder))) as bare:
         per_second, orders_ms = _transfers(Path(folder) / "machine")
-        yield Figure(
+        yield BenchFigure(
             "electronic transfers, ordered, done and closed",
             per_second,
             "transfers/s",
             "two fsync-ed rows of bare SQLite",
             TRANSFERS / bare.write_games(TRANSFERS),
-            aim="above 0.2",
+            target="above 0.2",
         )
-    yield Figure(
+    yield BenchFigure(
         "an order until it is durable, p99",
         orders_ms[int(len(orders_ms) * 0.99)],
         "ms",
         "what a SAS host waits before it is told busy",
         float(SasLineTable().busy_ms),
         better="lower",
-        aim="below 1: hosts are seldom told to ask again",
+        target="below 1: hosts are seldom told to ask again",
     )

@@ -9,7 +9,7 @@ from typing import Final, TypeVar
 from paytables import AnalysisDepth, load_game, play_through
 from paytables.keno.joint import CatchAndSpots, CreditsAndLevels, JointDistribution, JointSelection
 from rng import Personalization, RandomService, ReseedPolicy
-from tools.dev.bench import Figure, measure_call
+from tools.dev.bench import BenchFigure, measure_call
 
 T = TypeVar("T")
 #: A field small enough to enumerate every draw in plain Python.
@@ -20,37 +20,37 @@ PAYS: Final = (0, 0, 0, 1, 5, 40, 300)
 PLAYS: Final = 1000
 
 
-def figures() -> Iterator[Figure]:
+def measure_figures() -> Iterator[BenchFigure]:
     """Yield the figures. Exact and enumerated distributions must be equal."""
     exact, distribution = measure_call(_joint)
     plain, counts = measure_call(_every_draw)
     if distribution != counts:
         raise AssertionError("the joint distribution and the enumeration of every draw differ")
     draws = comb(NUMBERS, DRAWN)
-    yield Figure(
+    yield BenchFigure(
         f"distribution of three overlapping cards, {DRAWN} of {NUMBERS}",
         1000 * exact,
         "ms",
         f"every one of {draws:,} draws, in the same language",
         1000 * plain,
         better="lower",
-        aim="the same cost on any field: the enumeration grows with the number of draws",
+        target="the same cost on any field: the enumeration grows with the number of draws",
     )
     kings, _ = measure_call(lambda: _kings(20))
-    yield Figure(
+    yield BenchFigure(
         f"distribution of {comb(20, 3) + comb(20, 5):,} ways of 20 kings, 20 of 80",
         1000 * kings,
         "ms",
         better="lower",
-        aim=f"{comb(80, 20):.2g} draws in milliseconds",
+        target=f"{comb(80, 20):.2g} draws in milliseconds",
     )
     for name in ("aurora-keno", "archipelago-keno"):
         game = load_game(name)
         took, analysis = measure_call(lambda game=game: game.rules.analyse(AnalysisDepth.FULL))  # type: ignore[misc]
-        yield Figure(
+        yield BenchFigure(
             f"full analysis of {name}, {len(analysis.bets)} ways to bet", 1000 * took, "ms", better="lower"
         )
-    yield Figure("draws played and recorded", _plays(), "draws/s")
+    yield BenchFigure("draws played and recorded", _plays(), "draws/s")
 
 
 def _win(caught: Mapping[CatchAndSpots, int]) -> CreditsAndLevels:

@@ -16,7 +16,7 @@ from typing import Any, Final
 from egm.clock import SystemClock
 from meters import Journal, StoredEntry, open_view
 from meters.storage import Database, DiskStorage, Rows, StorageFile
-from tools.dev.bench import BareDisk, Figure, measure_alternately, measure_call, measure_milliseconds
+from tools.dev.bench import BareDisk, BenchFigure, measure_alternately, measure_call, measure_milliseconds
 from tools.dev.bench.bench_cabinet import bench_engine, play
 
 ROUNDS: Final = 5
@@ -64,7 +64,7 @@ class UnsyncedStorage(DiskStorage):
         return _UnsyncedFile(super().open_file(path, write=write))
 
 
-def _durable_games(folder: Path, entries: Sequence[tuple[StoredEntry, bytes]]) -> Iterator[Figure]:
+def _durable_games(folder: Path, entries: Sequence[tuple[StoredEntry, bytes]]) -> Iterator[BenchFigure]:
     """Yield the durable games per second, compared with bare SQLite transactions of the same bytes.
 
     The entries of earlier games are written again, to both copies of a journal.
@@ -87,30 +87,30 @@ def _durable_games(folder: Path, entries: Sequence[tuple[StoredEntry, bytes]]) -
         )
         checks = measure_milliseconds(journal.check, 200)
     games = sum(entry.kind == "game.start" for entry, _ in entries[: part * ROUNDS])
-    yield Figure(
+    yield BenchFigure(
         "durable games, two entries each, both copies",
         games / seconds,
         "games/s",
         "the same bodies in bare fsync-ed transactions",
         games / bare_seconds,
-        aim="0.5",
+        target="0.5",
     )
-    yield Figure("check before play (A-03), median", checks * 1e3, "us", better="lower")
+    yield BenchFigure("check before play (A-03), median", checks * 1e3, "us", better="lower")
 
 
-def _long_journal(state: Path, entries: int) -> Iterator[Figure]:
+def _long_journal(state: Path, entries: int) -> Iterator[BenchFigure]:
     with Journal.open(state, now=SystemClock().now, storage=UnsyncedStorage()) as journal:
         play(bench_engine(journal, fund_cents=FUND_CENTS), entries // 2)
     seconds, opened = measure_call(partial(Journal.open, state, now=SystemClock().now))
     opened.close()
-    yield Figure(
+    yield BenchFigure(
         f"start-up, {entries:,} entries, every byte of both copies checked",
         seconds,
         "s",
         better="lower",
-        aim="under 5 s at a million",
+        target="under 5 s at a million",
     )
-    yield Figure(
+    yield BenchFigure(
         f"opening to read meters, {entries:,} entries",
         measure_milliseconds(lambda: open_view(state).close(), 1),
         "ms",
@@ -118,7 +118,7 @@ def _long_journal(state: Path, entries: int) -> Iterator[Figure]:
     )
 
 
-def figures() -> Iterator[Figure]:
+def measure_figures() -> Iterator[BenchFigure]:
     """Yield the figures of the journal."""
     with tempfile.TemporaryDirectory(prefix="egm-bench-") as name:
         folder = Path(name)

@@ -16,7 +16,7 @@ from paytables.reels.rules import ReelRules
 from paytables.reels.spin import ReelSpinStage
 from paytables.reels.stage import ReelSet
 from paytables.reels.win_distribution import compute_run_distribution
-from tools.dev.bench import Figure, measure_processor_seconds
+from tools.dev.bench import BenchFigure, measure_processor_seconds
 from tools.lab.simulation import play_batch
 
 GAME = "aurora-twenty"
@@ -73,7 +73,7 @@ def _measure_moments_seconds(factor: int) -> float:
     )
 
 
-def _exact() -> Iterator[Figure]:
+def _exact() -> Iterator[BenchFigure]:
     reels = _create_base_reels()
     compiled.enumerate_cycle(reels, 1)  # compile before the clock starts
     enumerated = WINDOWS / measure_processor_seconds(lambda: compiled.enumerate_cycle(reels, WINDOWS))
@@ -84,26 +84,26 @@ def _exact() -> Iterator[Figure]:
         ("exact return and sigma", exact, "1,000x"),
         ("whole distribution and hit frequency", law, "20x"),
     ):
-        yield Figure(
+        yield BenchFigure(
             f"{GAME}: {name}",
             reels.cycle / seconds,
             "windows/s",
             "compiled enumeration, one core",
             enumerated,
-            aim=aim,
+            target=aim,
         )
-    yield Figure(
+    yield BenchFigure(
         "return and sigma, strips 4 times as long",
         exact_longer,
         "s",
         "strips as they are",
         exact,
         better="lower",
-        aim="1x: flat",
+        target="1x: flat",
     )
 
 
-def _simulation() -> Iterator[Figure]:
+def _simulation() -> Iterator[BenchFigure]:
     game = load_game(GAME)
     assert isinstance(game.rules, ReelRules)
     stages = game.rules.stages[BET]
@@ -113,38 +113,38 @@ def _simulation() -> Iterator[Figure]:
     slow = INTERPRETED_GAMES / measure_processor_seconds(
         lambda: play_batch(game, cost, {}, INTERPRETED_GAMES, FastDraws())
     )
-    yield Figure(
+    yield BenchFigure(
         f"{GAME}: games simulated, compiled, one core",
         fast,
         "games/s",
         "interpreted, as the cabinet plays",
         slow,
-        aim="10 million games/s",
+        target="10 million games/s",
     )
 
 
-def _video_poker() -> Iterator[Figure]:
+def _video_poker() -> Iterator[BenchFigure]:
     rules = load_game(VIDEO_POKER).rules
     assert isinstance(rules, VideoPokerRules)
     first = measure_processor_seconds(rules.prove)
-    yield Figure(
+    yield BenchFigure(
         f"{VIDEO_POKER}: best, worst and simplest play of every deal, at both bets",
         measure_processor_seconds(rules.prove),
         "s",
         "the first of a process, with every set of cards",
         first,
         better="lower",
-        aim="2 s, one core",
+        target="2 s, one core",
     )
 
 
-def _library() -> Iterator[Figure]:
+def _library() -> Iterator[BenchFigure]:
     for name in list_shipped_games():
         quick = measure_processor_seconds(
             lambda name=name: _load_uncached(name).rules.analyse(AnalysisDepth.RETURN)  # type: ignore[misc]
         )
-        yield Figure(f"{name}: load, and exact return", 1000 * quick, "ms", better="lower")
-        yield Figure(
+        yield BenchFigure(f"{name}: load, and exact return", 1000 * quick, "ms", better="lower")
+        yield BenchFigure(
             f"{name}: the whole PAR sheet",
             1000 * measure_processor_seconds(partial(_load_uncached(name).rules.analyse, AnalysisDepth.FULL)),
             "ms",
@@ -158,7 +158,7 @@ def _load_uncached(name: str) -> Game:
     return build_game(parse(source), str(source.path), source)
 
 
-def figures() -> Iterator[Figure]:
+def measure_figures() -> Iterator[BenchFigure]:
     """Yield the figures of exact analysis, simulation, and every game of the library."""
     yield from _exact()
     yield from _simulation()

@@ -28,7 +28,7 @@ from egm.progressive.level import LevelTerms
 from egm.progressive.link import ControllerLink
 from egm.progressive.messages import Contribution, LevelValue, encode
 from egm.progressive.pools import LevelKeeper, ProgressivePool
-from tools.dev.bench import Figure
+from tools.dev.bench import BenchFigure
 from tools.dev.progressive.broker import Broker, BrokerMissingError
 from tools.dev.progressive.floor import open_floor
 from tools.dev.progressive.postgres import Postgres, PostgresMissingError
@@ -233,13 +233,13 @@ def _measure_insert_rate(store: Store) -> float:
 
 
 # ---------------------------------------------------------------------------------------------- figures
-def figures() -> Iterator[Figure]:
+def measure_figures() -> Iterator[BenchFigure]:
     """Yield wagers per second, time from hit to locked amount, sign delay, and each with more machines."""
     with tempfile.TemporaryDirectory(prefix="egm-bench-") as name:
         try:
             broker = Broker(Path(name) / "link", _MACHINES)
         except BrokerMissingError as missing:
-            yield Figure(f"not measured: {missing}", 0, "")
+            yield BenchFigure(f"not measured: {missing}", 0, "")
             return
         fresh = itertools.count()
 
@@ -264,19 +264,19 @@ def _with(open_store: Callable[[], Store], measure: Callable[[Store], float]) ->
 
 def _store_figures(
     broker: Broker, open_store: Callable[[], Store], title: str, published: float
-) -> Iterator[Figure]:
+) -> Iterator[BenchFigure]:
     counted = _with(open_store, lambda store: asyncio.run(_measure_counted_rate(broker, store)))
     inserted = _with(open_store, _measure_insert_rate)
     name = f"wagers counted, 10 machines, {title}"
-    yield Figure(name, counted, "/s", "bare publish", published)
-    yield Figure(name, counted, "/s", "bare insert", inserted)
+    yield BenchFigure(name, counted, "/s", "bare publish", published)
+    yield BenchFigure(name, counted, "/s", "bare insert", inserted)
 
 
-def _postgres_figures(broker: Broker, published: float) -> Iterator[Figure]:
+def _postgres_figures(broker: Broker, published: float) -> Iterator[BenchFigure]:
     try:
         server = Postgres()
     except PostgresMissingError as missing:
-        yield Figure(f"not measured: {missing}", 0, "")
+        yield BenchFigure(f"not measured: {missing}", 0, "")
         return
     fresh = itertools.count()
     try:
@@ -287,38 +287,38 @@ def _postgres_figures(broker: Broker, published: float) -> Iterator[Figure]:
         server.close()
 
 
-def _growth(open_store: Callable[[], Store]) -> Iterator[Figure]:
+def _growth(open_store: Callable[[], Store]) -> Iterator[BenchFigure]:
     few, *more = (
         _with(open_store, partial(_measure_controller_rate, machines=machines)) for machines in _GROWTH
     )
     for machines, rate in zip(_GROWTH[1:], more, strict=True):
-        yield Figure(
+        yield BenchFigure(
             f"wagers taken by the controller alone, {machines} machines, SQLite",
             rate,
             "/s",
             f"{_GROWTH[0]} machines",
             few,
-            aim="about 1: more machines cost no more a wager",
+            target="about 1: more machines cost no more a wager",
         )
 
 
-def _moments(broker: Broker, open_store: Callable[[], Store]) -> Iterator[Figure]:
+def _moments(broker: Broker, open_store: Callable[[], Store]) -> Iterator[BenchFigure]:
     trip = asyncio.run(_measure_round_trip_ms(broker))
     with contextlib.closing(open_store()) as store:
         hits = asyncio.run(_measure_hits_ms(broker, store))
     for what, value in (("median", statistics.median(hits)), ("49th of 50", hits[-2])):
-        yield Figure(
+        yield BenchFigure(
             f"hit to locked amount, {what}",
             value,
             "ms",
             "bare round trip",
             trip,
             better="lower",
-            aim="wager and claim: two round trips and two commits",
+            target="wager and claim: two round trips and two commits",
         )
     with contextlib.closing(open_store()) as store:
         begun, stood = asyncio.run(_measure_sign_delays_ms(broker, store))
     for what, value in (("runs", begun), ("stands at the amount", stood)):
-        yield Figure(
+        yield BenchFigure(
             f"wager until the sign {what}, median", value, "ms", "between two values", 500.0, better="lower"
         )

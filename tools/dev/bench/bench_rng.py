@@ -9,7 +9,7 @@ import numpy as np
 
 from rng import KernelSource, Personalization, RandomService, ReseedPolicy
 from rng.ctr_drbg import CtrDrbg
-from tools.dev.bench import Figure
+from tools.dev.bench import BenchFigure
 from tools.lab.rng.bulk import BulkDraws
 from tools.lab.rng.collection import create_raw_reader
 from tools.lab.rng.outcomes import CARDS, KENO
@@ -33,7 +33,7 @@ def _service(*, fresh_input_each_step: bool) -> RandomService:
     )
 
 
-def _bulk(service: RandomService) -> Iterator[Figure]:
+def _bulk(service: RandomService) -> Iterator[BenchFigure]:
     draws = BulkDraws(create_raw_reader(service))
     plain = np.random.Generator(np.random.PCG64(1))  # noqa: TID251
     below = _seconds(lambda: draws.draw_below(22, _BULK), 1) / _BULK
@@ -41,45 +41,45 @@ def _bulk(service: RandomService) -> Iterator[Figure]:
     narrow = _seconds(lambda: plain.integers(22, size=_BULK, dtype=np.uint16), 1) / _BULK
     randbelow = _seconds(lambda: secrets.randbelow(22), 20_000)
     name = "bulk below(22)"
-    yield Figure(
+    yield BenchFigure(
         name=name, value=1e-6 / below, unit="M/s", baseline_name="numpy PCG64 integers",
-        baseline=1e-6 / integers, aim="at least 1",
+        baseline=1e-6 / integers, target="at least 1",
     )  # fmt: skip
-    yield Figure(
+    yield BenchFigure(
         name=name, value=1e-6 / below, unit="M/s", baseline_name="the same, uint16", baseline=1e-6 / narrow,
     )  # fmt: skip
-    yield Figure(
+    yield BenchFigure(
         name=name, value=1e-6 / below, unit="M/s", baseline_name="secrets.randbelow",
-        baseline=1e-6 / randbelow, aim="at least 100",
+        baseline=1e-6 / randbelow, target="at least 100",
     )  # fmt: skip
     permuted = np.tile(np.arange(52, dtype=np.uint8), (_GAMES, 1))
     deck = _seconds(lambda: draws.sample(52, 52, _GAMES), 1) / _GAMES
     plain_deck = _seconds(lambda: plain.permuted(permuted, axis=1), 1) / _GAMES
-    yield Figure(
+    yield BenchFigure(
         name="bulk deck of 52 dealt", value=1e-6 / deck, unit="M/s", baseline_name="numpy PCG64 permuted",
         baseline=1e-6 / plain_deck,
     )  # fmt: skip
     keno = _seconds(lambda: draws.sample(80, 20, _GAMES), 1) / _GAMES
     plain_keno = _seconds(lambda: plain.choice(80, 20, replace=False), 2000)
-    yield Figure(
+    yield BenchFigure(
         name="bulk keno 20 of 80", value=1e-6 / keno, unit="M/s", baseline_name="numpy PCG64 choice",
         baseline=1e-6 / plain_keno,
     )  # fmt: skip
 
 
-def _step(service: RandomService, label: str, bare: float, aim: str) -> Iterator[Figure]:
+def _step(service: RandomService, label: str, bare: float, aim: str) -> Iterator[BenchFigure]:
     def five() -> None:
         with service.step() as draws:
             for _ in range(5):
                 draws.draw_below(22, "reel")
 
-    yield Figure(
+    yield BenchFigure(
         name=f"step of five draws, {label}", value=1e6 * _seconds(five, 3000), unit="us",
-        baseline_name="Generate of 5 bytes", baseline=1e6 * bare, better="lower", aim=aim,
+        baseline_name="Generate of 5 bytes", baseline=1e6 * bare, better="lower", target=aim,
     )  # fmt: skip
 
 
-def _scalar(service: RandomService) -> Iterator[Figure]:
+def _scalar(service: RandomService) -> Iterator[BenchFigure]:
     system = random.SystemRandom()
 
     def deck() -> None:
@@ -91,19 +91,19 @@ def _scalar(service: RandomService) -> Iterator[Figure]:
             KENO.draw(draws)
 
     cards = list(range(52))
-    yield Figure(
+    yield BenchFigure(
         name="step of a deck of 52 dealt", value=1e6 * _seconds(deck, 500), unit="us",
         baseline_name="SystemRandom.shuffle", baseline=1e6 * _seconds(lambda: system.shuffle(cards), 500),
         better="lower",
     )  # fmt: skip
-    yield Figure(
+    yield BenchFigure(
         name="step of a keno draw", value=1e6 * _seconds(keno, 1000), unit="us",
         baseline_name="SystemRandom.sample",
         baseline=1e6 * _seconds(lambda: system.sample(range(80), 20), 1000), better="lower",
     )  # fmt: skip
 
 
-def figures() -> Iterator[Figure]:
+def measure_figures() -> Iterator[BenchFigure]:
     """Yield the speed of the bare generator, of one step, and of bulk and scalar draws."""
     drbg = CtrDrbg(bytes(48), bytes(16))
     bare = _seconds(lambda: drbg.generate(5), 5000)

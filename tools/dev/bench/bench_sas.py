@@ -24,8 +24,8 @@ from egm.kernel.messages import GameOutcome, Snapshot
 from egm.links.sas.crc import append_crc
 from egm.links.sas.line import LINE_PRIORITY, raise_thread_priority
 from meters import Journal, Transaction, Transfer
-from tools.dev.bench import Figure
-from tools.dev.bench.machine import Screen, machine_command, process, wait_for, write_cabinet
+from tools.dev.bench import BenchFigure
+from tools.dev.bench.machine import Screen, build_machine_command, run_process, wait_for, write_cabinet
 from tools.dev.host.line import HostLine, Wire
 
 POLLS: Final = 3000
@@ -110,12 +110,12 @@ def _machine(folder: Path, *, playing: bool) -> Iterator[HostLine]:
         fund = Transfer("world:bill", FIRST_POSITION_CASHABLE_ACCOUNT, 1_000_000)
         journal.append(Transaction(id="fund", kind="bill.in", transfers=(fund,), record={"amount_cents": 0}))
     with ExitStack() as cleanup:
-        cleanup.enter_context(process(machine_command(folder)))
+        cleanup.enter_context(run_process(build_machine_command(folder)))
         path = state.run / "sas" / "main"
         wait_for(path.exists, "a line")
         line = cleanup.enter_context(closing(_line(str(path))))
         if playing:
-            cleanup.enter_context(process(build_python_command("egm.screen", "--state", str(state.root))))
+            cleanup.enter_context(run_process(build_python_command("egm.screen", "--state", str(state.root))))
             screen = cleanup.enter_context(closing(Screen(state)))
             screen.wait_for_message(lambda message: isinstance(message, Snapshot) and message.state == "idle")
             screen.press("play")
@@ -135,7 +135,7 @@ def _play(screen: Screen) -> None:
                 screen.press("play")
 
 
-def figures() -> Iterator[Figure]:
+def measure_figures() -> Iterator[BenchFigure]:
     """Yield the reply times of an idle and of a playing machine, compared with a bare echo of equal priority."""
     raise_thread_priority(LINE_PRIORITY)  # the host must not be late itself
     echo = _echo_times()
@@ -147,12 +147,12 @@ def figures() -> Iterator[Figure]:
             ("p99", 990, ""),
             ("p99.9", 999, "at most 5 ms; the standard allows 20"),
         ):
-            yield Figure(
+            yield BenchFigure(
                 f"SAS poll to answer, {title}, {name}",
                 _quantile_ms(times, thousandths),
                 "ms",
                 "bare echo on a pty",
                 _quantile_ms(echo, thousandths),
                 better="lower",
-                aim=aim,
+                target=aim,
             )

@@ -19,7 +19,7 @@ from egm.screen.message_reducer import apply_message
 from egm.screen.picture import Picture
 from egm.screen.view import Action, View
 from egm.screen.web import BrowserScreen
-from tools.dev.bench import Figure
+from tools.dev.bench import BenchFigure
 
 _SIZE = (1920, 1080)
 _FRAMES = 400
@@ -34,7 +34,7 @@ _SEATED = ("quebec-caribbean-stud", "quebec-pai-gow-poker", "quebec-blackjack", 
 _Show: TypeAlias = tuple[str, Picture, tuple[tuple[View, float], ...], int]
 
 
-def figures() -> Iterator[Figure]:
+def measure_figures() -> Iterator[BenchFigure]:
     """Yield the cost of 1920 x 1080 frames drawn in software on one core, compared with copying one full image."""
     os.environ.setdefault("SDL_VIDEODRIVER", "dummy")
     os.environ.setdefault("SDL_AUDIODRIVER", "dummy")
@@ -48,8 +48,8 @@ def figures() -> Iterator[Figure]:
     yield _start()
     yield from _browser()
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
-    yield Figure(
-        "memory, after drawing eight games and two pages", peak, "MiB", better="lower", aim="<= 700 MiB"
+    yield BenchFigure(
+        "memory, after drawing eight games and two pages", peak, "MiB", better="lower", target="<= 700 MiB"
     )
 
 
@@ -69,7 +69,7 @@ def _measure(draw: Callable[[int], None]) -> list[float]:
     return times
 
 
-def _frames() -> Iterator[Figure]:
+def _frames() -> Iterator[BenchFigure]:
     import pygame  # noqa: PLC0415
 
     from egm.screen.theme import load_theme  # noqa: PLC0415
@@ -86,15 +86,15 @@ def _frames() -> Iterator[Figure]:
 
         _measure(draw)  # the first pass fills the caches
         median, slow = _percentiles(draw)
-        yield Figure(f"frame p50, {label}", median, "ms", better="lower")
-        yield Figure(
+        yield BenchFigure(f"frame p50, {label}", median, "ms", better="lower")
+        yield BenchFigure(
             f"frame p99, {label}",
             slow,
             "ms",
             "bare full-screen blit p99",
             bare,
             better="lower",
-            aim=f"value <= {most_ms} ms",
+            target=f"value <= {most_ms} ms",
         )
 
 
@@ -102,14 +102,14 @@ def _seated_shows(picture: Picture) -> Iterator[_Show]:
     """Yield three scenes of rounds with seven seats or more: the deal, the end, and the settled table."""
     from egm.screen.theme import load_theme  # noqa: PLC0415
     from egm.screen.view import build_view_timeline  # noqa: PLC0415
-    from tools.dev.gallery.felts import felt, shared_round_scenes  # noqa: PLC0415
+    from tools.dev.gallery.felts import iter_shared_round_scenes, load_table_game  # noqa: PLC0415
     from tools.lab.views import build_idle_view  # noqa: PLC0415
 
     theme = load_theme()
     for name in _SEATED:
-        game, view = felt(name)
+        game, view = load_table_game(name)
         rest = build_idle_view((view,), view, "en", felt=game.rules.build_current_view())
-        scenes = dict(shared_round_scenes(game, view, rest, theme))
+        scenes = dict(iter_shared_round_scenes(game, view, rest, theme))
         shown = [(scenes["settled"], 3.0)]
         for scene in (next(iter(scenes.values())), scenes["moving"]):
             line = build_view_timeline(scene, theme)
@@ -140,7 +140,7 @@ def _shows(picture: Picture) -> Iterator[_Show]:
         view = build_game_view(game)
         harbour = view if name == "lantern-harbour" else harbour
         found = find_sample_outcomes(game, theme, 400)
-        outcome = found.feature or found.much or found.little
+        outcome = found.feature or found.big_win or found.small_win
         assert outcome is not None
         show = show_outcome(build_idle_view((view,), view, "en"), view, outcome)
         line = build_view_timeline(show, theme)
@@ -155,11 +155,11 @@ def _shows(picture: Picture) -> Iterator[_Show]:
     )
     grown = apply_message(rest, rest.snapshot.model_copy(update={"progressives": raised}))
     yield "top screen, levels growing", TopPicture(theme), ((replace(grown, now=100.0), 3.0),), 12
-    page = apply_message(rest, rest.snapshot.model_copy(update={"page": pages.meters()}))
+    page = apply_message(rest, rest.snapshot.model_copy(update={"page": pages.build_meters_page()}))
     yield "service page of long tables", picture, ((replace(page, now=100.0), 3.0),), 10
 
 
-def _start() -> Figure:
+def _start() -> BenchFigure:
     """Return the time from starting the screen's process until the attract scene is drawn."""
     code = (
         "import os; os.environ['SDL_VIDEODRIVER'] = 'dummy'\n"
@@ -177,12 +177,12 @@ def _start() -> Figure:
     begin = time.perf_counter()
     subprocess.run([sys.executable, "-c", code], check=True, stdout=subprocess.DEVNULL)
     value = time.perf_counter() - begin
-    return Figure(
-        "start to attract", value, "s", "start of a bare Python", bare, better="lower", aim="value <= 4 s"
+    return BenchFigure(
+        "start to attract", value, "s", "start of a bare Python", bare, better="lower", target="value <= 4 s"
     )
 
 
-def _browser() -> Iterator[Figure]:
+def _browser() -> Iterator[BenchFigure]:
     """Yield figures of a browser screen served by this process.
 
     They are the bytes per second when idle, and the frames from a key press until the page it opens is shown.
@@ -205,7 +205,7 @@ def _browser() -> Iterator[Figure]:
             _one_frame(web, replace(view, now=100 + i / 30), link)
         rate = web.bytes_sent / seconds / 1e6
         name = "browser screen, idle at 30 frames a second"
-        yield Figure(name, rate, "MB/s", better="lower")
+        yield BenchFigure(name, rate, "MB/s", better="lower")
         link.send('{"key": "KeyH"}')
         frames = 0
         while view.page.value != "help" and frames < 100:
@@ -214,7 +214,7 @@ def _browser() -> Iterator[Figure]:
                 view = apply_action(view, did, theme)[0] if isinstance(did, Action) else view
             _one_frame(web, replace(view, now=200 + frames / 30), link)
             time.sleep(1 / 30)
-        yield Figure("key to picture", frames, "frames", better="lower", aim="<= 3 frames")
+        yield BenchFigure("key to picture", frames, "frames", better="lower", target="<= 3 frames")
     web.close()
 
 

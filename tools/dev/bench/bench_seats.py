@@ -18,7 +18,7 @@ from egm.play.keys import PlayKey
 from egm.seats.table import SharedTable
 from meters import Journal
 from meters.transaction import JSON
-from tools.dev.bench import BareDisk, Figure, measure_alternately
+from tools.dev.bench import BareDisk, BenchFigure, measure_alternately
 from tools.dev.bench.bench_cabinet import bench_engine
 
 GAME: Final = "quebec-roulette-french"
@@ -54,7 +54,7 @@ def _play(table: SharedTable, engines: list[StateMachineEngine[Machine]], rounds
     return time.perf_counter() - began
 
 
-def figures() -> Iterator[Figure]:
+def measure_figures() -> Iterator[BenchFigure]:
     """Yield rounds of eight seats per second, measured alternately with the same number of bare transactions."""
     with ExitStack() as cleanup:
         folder = Path(cleanup.enter_context(tempfile.TemporaryDirectory()))
@@ -67,7 +67,7 @@ def figures() -> Iterator[Figure]:
             lambda: bare.write_games(ROUNDS_A_TURN * SEATS),
         )
     rounds = TURNS * ROUNDS_A_TURN
-    yield Figure(
+    yield BenchFigure(
         f"rounds of {SEATS} seats, bets to settlement, both copies",
         rounds / ours,
         "rounds/s",

@@ -17,8 +17,8 @@ from egm.config.cabinet_file import DEFAULT_CABINET, StateFolder
 from egm.isolated import build_python_command
 from egm.kernel.messages import Snapshot
 from egm.profiles import list_profile_ids
-from tools.dev.bench import Figure, measure_children_seconds
-from tools.dev.bench.machine import Screen, process
+from tools.dev.bench import BenchFigure, measure_children_seconds
+from tools.dev.bench.machine import Screen, run_process
 
 #: Laboratory packages that a cabinet does not have.
 _LABORATORY: Final = ("jinja2", "matplotlib", "numba", "numpy", "scipy")
@@ -39,9 +39,9 @@ def _cabinet(folder: Path, profile: str) -> Path:
     return file
 
 
-def _processor_seconds(process: int) -> float:
+def _processor_seconds(run_process: int) -> float:
     """Return the processor seconds that a living process has used."""
-    words = Path(f"/proc/{process}/stat").read_text(encoding="utf-8").rpartition(")")[2].split()
+    words = Path(f"/proc/{run_process}/stat").read_text(encoding="utf-8").rpartition(")")[2].split()
     return (int(words[11]) + int(words[12])) / os.sysconf("SC_CLK_TCK")
 
 
@@ -49,7 +49,10 @@ def _machine(state: StateFolder, cabinet: Path) -> tuple[float, float]:
     """Return the seconds from starting a machine's process to its first picture, and its processor seconds."""
     where = ("--state", str(state.root), "--cabinet", str(cabinet))
     began = time.perf_counter()
-    with process((sys.executable, "-I", "-c", _CODE, *where)) as running, closing(Screen(state)) as screen:
+    with (
+        run_process((sys.executable, "-I", "-c", _CODE, *where)) as running,
+        closing(Screen(state)) as screen,
+    ):
         screen.wait_for_message(lambda message: isinstance(message, Snapshot))
         return time.perf_counter() - began, _processor_seconds(running.pid)
 
@@ -59,13 +62,13 @@ def _screen(folder: Path) -> float:
     (folder / "run").mkdir(parents=True)
     began = time.perf_counter()
     command = build_python_command("egm.screen", "--state", str(folder), "--mode", "web", "--silent")
-    with process(command) as running:
+    with run_process(command) as running:
         assert running.stdout is not None
         running.stdout.readline()
         return time.perf_counter() - began
 
 
-def figures() -> Iterator[Figure]:
+def measure_figures() -> Iterator[BenchFigure]:
     """Yield the first and a later start of a machine for each profile, and the start of the screen."""
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
@@ -75,20 +78,20 @@ def figures() -> Iterator[Figure]:
             for when in ("first start", "start again"):
                 seconds, processor = _machine(state, _cabinet(folder, profile))
                 what = f"{profile}: {when}, to the first picture of the machine"
-                yield Figure(what, seconds, "s", better="lower", aim="value <= 4 s")
-                yield Figure(
+                yield BenchFigure(what, seconds, "s", better="lower", target="value <= 4 s")
+                yield BenchFigure(
                     f"{what}, processor",
                     processor,
                     "s",
                     "its imports alone",
                     imports,
                     better="lower",
-                    aim="value <= 2.5 s",
+                    target="value <= 2.5 s",
                 )
-        yield Figure(
+        yield BenchFigure(
             "screen that says what a starting machine does",
             _screen(folder / "screen"),
             "s",
             better="lower",
-            aim="value <= 1 s",
+            target="value <= 1 s",
         )

@@ -17,14 +17,14 @@ from egm.tickets.render import draw_ticket
 from egm.tickets.store import TicketStore
 from egm.tickets.templates import load_template
 from rng import KernelSource, Personalization, RandomService
-from tools.dev.bench import Figure, measure_milliseconds
+from tools.dev.bench import BenchFigure, measure_milliseconds
 
 _ROUNDS: Final = 60
 #: Synced writes of one durable step: a line of the log, a commit of SQLite.
 _WRITES: Final = 2
 
 
-def figures() -> Iterator[Figure]:
+def measure_figures() -> Iterator[BenchFigure]:
     """Yield the figures of tickets."""
     with tempfile.TemporaryDirectory() as folder, TicketStore.open(Path(folder), key=bytes(32)) as store:
         desk = _desk(store)
@@ -53,17 +53,19 @@ def figures() -> Iterator[Figure]:
         )
         ticket = next(store.iter_records()).ticket
     template = load_template(ticket.template)
-    yield Figure(
+    yield BenchFigure(
         "ticket drawn, 1248 x 520 dots",
         measure_milliseconds(lambda: draw_ticket(ticket, template, "en"), _ROUNDS),
         "ms",
         better="lower",
-        aim="below 100: a printer takes longer",
+        target="below 100: a printer takes longer",
     )
 
 
-def _step(name: str, value: float, baseline: float) -> Figure:
-    return Figure(name, value, "ms", "as many bare synced writes", baseline, better="lower", aim="below 3")
+def _step(name: str, value: float, baseline: float) -> BenchFigure:
+    return BenchFigure(
+        name, value, "ms", "as many bare synced writes", baseline, better="lower", target="below 3"
+    )
 
 
 def _desk(store: TicketStore) -> TicketDesk:

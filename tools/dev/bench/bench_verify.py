@@ -17,12 +17,12 @@ from egm.verify.manifest import (
     read_signing_key,
 )
 from egm.verify.software_files import SoftwareScope, list_software_files
-from tools.dev.bench import Figure, measure_milliseconds
+from tools.dev.bench import BenchFigure, measure_milliseconds
 
 _ROUNDS: Final = 9
 
 
-def figures() -> Iterator[Figure]:
+def measure_figures() -> Iterator[BenchFigure]:
     """Yield the figures of software verification, for the program as installed."""
     found = list_software_files(SoftwareScope())
     command = ["sha256sum", "--", *map(str, found.values())]
@@ -36,16 +36,16 @@ def figures() -> Iterator[Figure]:
         )
         manifest.write_bytes(encode_signed_manifest(encode_for_signature(content), key, "bench"))
         public = format_public_key(key)
-        yield Figure(
+        yield BenchFigure(
             f"software examined at start, {len(found)} files",
             measure_milliseconds(lambda: verify_software_files(manifest, public, ()), _ROUNDS),
             "ms",
             "sha256sum of the same files",
             bare_ms,
             better="lower",
-            aim="below 1: nobody waits for a start because of it",
+            target="below 1: nobody waits for a start because of it",
         )
-    yield Figure(
+    yield BenchFigure(
         "every component signed, SHA-1 with HMAC",
         measure_milliseconds(
             lambda: compute_signatures(found, SignatureAlgorithm.SHA1_HMAC, b"seed"), _ROUNDS
@@ -54,5 +54,5 @@ def figures() -> Iterator[Figure]:
         "sha256sum of the same files",
         bare_ms,
         better="lower",
-        aim="the standard allows 20 minutes",
+        target="the standard allows 20 minutes",
     )

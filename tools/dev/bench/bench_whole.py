@@ -25,8 +25,8 @@ from egm.devices.printer_twin import BARCODE_SECONDS
 from egm.devices.tcl import codec as tcl
 from egm.kernel.messages import GameOutcome, Message, PlayButtonPress, Snapshot
 from egm.links.bench_client import BenchClient
-from tools.dev.bench import BareDisk, Figure, measure_milliseconds
-from tools.dev.bench.machine import Screen, machine_command, process, wait_for, write_cabinet
+from tools.dev.bench import BareDisk, BenchFigure, measure_milliseconds
+from tools.dev.bench.machine import Screen, build_machine_command, run_process, wait_for, write_cabinet
 
 _ROUNDS: Final = 12
 _SPEED: Final = 20.0
@@ -97,17 +97,17 @@ def _player(folder: Path, bill: str) -> Iterator[_Player]:
     """Run a machine with the bill acceptor ``bill``; yield a player once the machine is idle."""
     state = write_cabinet(folder, _TABLES.format(bill=bill))
     with ExitStack() as cleanup:
-        bench = (*machine_command(folder, "egm.app.bench"), "--speed", str(_SPEED))
-        cleanup.enter_context(process(bench))
+        bench = (*build_machine_command(folder, "egm.app.bench"), "--speed", str(_SPEED))
+        cleanup.enter_context(run_process(bench))
         wait_for((state.run / "bench.ready").exists, "the bench")
         hand = cleanup.enter_context(closing(BenchClient(state.run)))
-        cleanup.enter_context(process(machine_command(folder)))
+        cleanup.enter_context(run_process(build_machine_command(folder)))
         screen = cleanup.enter_context(closing(Screen(state)))
         screen.wait_for_message(_is_idle)
         yield _Player(screen, hand)
 
 
-def wire(protocol: str, *messages: bytes) -> float:
+def measure_wire_seconds(protocol: str, *messages: bytes) -> float:
     """Return the seconds that these messages take on a line with the protocol's speed."""
     return sum(map(len, messages)) * PROTOCOLS[protocol].line_settings.character_seconds
 
@@ -116,15 +116,15 @@ def _stacking_seconds(bill: str) -> float:
     """Return the seconds that an order to stack a bill and the acceptor's report take on the line."""
     if bill == "ebds":
         poll = ebds.EbdsPoll(ack=0, stack=True).encode()
-        return 2 * wire(
+        return 2 * measure_wire_seconds(
             "ebds", poll, ebds.AcceptorStatus(ack=0, bits=ebds.AcceptorStatusBits.STACKED).encode()
         )
     status = id003.Frame(id003.Command.STATUS).encode()
     echo = id003.Frame(id003.Command.ACK).encode()
-    return wire("id003", id003.Frame(id003.Command.STACK_1).encode(), echo, status, echo)
+    return measure_wire_seconds("id003", id003.Frame(id003.Command.STACK_1).encode(), echo, status, echo)
 
 
-def figures() -> Iterator[Figure]:
+def measure_figures() -> Iterator[BenchFigure]:
     """Yield the times from button to outcome, from bill to credit and from cash-out to printed ticket."""
     with tempfile.TemporaryDirectory() as name, closing(BareDisk(Path(name))) as disk:
         write = _COPIES * measure_milliseconds(disk.write, 100) / 1000
@@ -134,35 +134,35 @@ def figures() -> Iterator[Figure]:
         edge = ioboard.InputStatus(
             boot=1, levels=0, are_edges_lost=False, edges=(ioboard.InputEdge(1, 12, level=True),)
         ).encode()
-        yield Figure(
+        yield BenchFigure(
             "whole machine: button to outcome",
             1000 * median(presses),
             "ms",
             "the press on the wire, one durable transaction",
-            1000 * (wire("ioboard", edge) + write),
+            1000 * (measure_wire_seconds("ioboard", edge) + write),
             better="lower",
-            aim="below 50 ms: a person notices nothing",
+            target="below 50 ms: a person notices nothing",
         )
         for bill in ("id003", "ebds"):
             with _player(Path(name) / bill, bill) as player:
                 rounds = [(player.insert(), player.cash_out()) for _ in range(_ROUNDS)]
             notes, tickets = zip(*rounds, strict=True)
-            yield Figure(
+            yield BenchFigure(
                 f"whole machine: note pushed in to credit, {bill}",
                 1000 * median(notes),
                 "ms",
                 "drawing in and stacking, stack and status on the wire, four durable transactions",
                 1000 * (2 * STACK_SECONDS / _SPEED + _stacking_seconds(bill) + 4 * write),
                 better="lower",
-                aim="about two polls of 100 ms more",
+                target="about two polls of 100 ms more",
             )
         said = tcl.PrinterReply("TCLSIM100", PrinterStatus()).encode() + tcl.StatusQuery().encode()
-        yield Figure(
+        yield BenchFigure(
             "whole machine: cash-out to ticket printed and settled",
             1000 * median(tickets),
             "ms",
             "printing, four statuses on the wire, five durable transactions",
-            1000 * (BARCODE_SECONDS / _SPEED + 4 * wire("tcl", said) + 5 * write),
+            1000 * (BARCODE_SECONDS / _SPEED + 4 * measure_wire_seconds("tcl", said) + 5 * write),
             better="lower",
-            aim="below six polls of 50 ms more",
+            target="below six polls of 50 ms more",
         )

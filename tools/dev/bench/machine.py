@@ -37,14 +37,14 @@ def write_cabinet(folder: Path, tables: str) -> StateFolder:
     return state
 
 
-def machine_command(folder: Path, module: str = "egm.app") -> tuple[str, ...]:
+def build_machine_command(folder: Path, module: str = "egm.app") -> tuple[str, ...]:
     """Return the command of a process of the machine whose cabinet file is in ``folder``."""
     where = ("--state", str(folder / "state"), "--cabinet", str(folder / "cabinet.toml"))
     return build_python_command(module, *where)
 
 
 @contextlib.contextmanager
-def process(command: Sequence[str]) -> Iterator[subprocess.Popen[str]]:
+def run_process(command: Sequence[str]) -> Iterator[subprocess.Popen[str]]:
     """Run a command without window and sound while the context lasts, then end it."""
     quiet = {**os.environ, "SDL_VIDEODRIVER": "dummy", "SDL_AUDIODRIVER": "dummy"}
     with subprocess.Popen(command, env=quiet, stdout=subprocess.PIPE, text=True) as running:

@@ -16,16 +16,16 @@ from tools.audit.games import GameFiles
 from tools.cli.tables import OutputFormat, Table, add_format_options, build_number_column, show, show_progress
 from tools.cli.terminal import make_printable
 from tools.cli.whole_number import WholeNumber
-from tools.dev.liars import run_lies
-from tools.dev.simulation.cabinet_setup import BY_WHEEL, CabinetSetup
-from tools.dev.simulation.campaign import Case, StuckError, create_case, run_case
+from tools.dev.liars import run_falsifications
+from tools.dev.simulation.cabinet_setup import PHYSICAL_WHEEL_GAME, CabinetSetup
+from tools.dev.simulation.campaign import SimulationCase, StuckError, create_case, run_case
 
 _EXPORT: Final = click.Path(path_type=Path, dir_okay=False, exists=True)
 #: The simulated cabinets whose journals are falsified, and the number of actions on each.
 _CABINETS: Final = (
     CabinetSetup(),
     CabinetSetup(positions=3),
-    CabinetSetup(positions=2, games=("maple-classic", BY_WHEEL, "quebec-blackjack"), wheel=True),
+    CabinetSetup(positions=2, games=("maple-classic", PHYSICAL_WHEEL_GAME, "quebec-blackjack"), wheel=True),
 )
 _ACTIONS_PER_CABINET: Final = 150
 
@@ -68,7 +68,7 @@ def command(
     try:
         with show_progress("lies", lies) as done:
             bodies = [_read_bodies(file) for file in (*journals, *exports)] or _simulate_journals(seed)
-            score = run_lies(bodies, game_files, lies=lies, seed=seed, progress=done)
+            score = run_falsifications(bodies, game_files, lies=lies, seed=seed, progress=done)
     except (JournalError, OperatorError, ValueError) as why:
         raise click.ClickException(make_printable(why)) from why
     report = score.to_json()
@@ -100,7 +100,7 @@ def _simulate_journals(seed: int) -> list[list[bytes]]:
         with tempfile.TemporaryDirectory(prefix="egm-liars-") as folder:
             case = create_case(seed + number, _ACTIONS_PER_CABINET, cuts=1)
             with suppress(StuckError):  # a journal is honest even if the staff could not repair the machine
-                run_case(Path(folder), Case(case.world, cabinet, case.script))
+                run_case(Path(folder), SimulationCase(case.world, cabinet, case.script))
             with open_view(Path(folder) / "state") as view:
                 journals.append(list(view.iter_bodies()))
     return journals

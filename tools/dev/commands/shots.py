@@ -20,7 +20,7 @@ def command(folder: Path, only: tuple[str, ...], sizes: tuple[str, ...]) -> None
     os.environ.setdefault("SDL_VIDEODRIVER", "dummy")
     os.environ.setdefault("PYGAME_HIDE_SUPPORT_PROMPT", "1")
     from paytables import DefinitionError, list_library_games, list_table_games, load_game  # noqa: PLC0415 (after the environment is set)
-    from tools.dev.gallery.draw import SIZES, draw_all  # noqa: PLC0415
+    from tools.dev.gallery.draw import WINDOW_SIZES, draw_all  # noqa: PLC0415
 
     try:
         games = [
@@ -30,7 +30,7 @@ def command(folder: Path, only: tuple[str, ...], sizes: tuple[str, ...]) -> None
         folder.mkdir(parents=True, exist_ok=True)
     except (DefinitionError, OSError) as error:
         raise click.ClickException(str(error)) from error
-    windows = [_parse_window_size(size) for size in sizes] or SIZES
+    windows = [_parse_window_size(size) for size in sizes] or WINDOW_SIZES
     count = 0
     with show_progress("drawing") as done:
         for _ in draw_all(folder, games, windows):

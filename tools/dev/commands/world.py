@@ -10,7 +10,7 @@ import click
 from paytables.wording import format_count
 from tools.cli.terminal import echo
 from tools.cli.whole_number import WholeNumber
-from tools.dev.simulation.campaign import Result, create_case
+from tools.dev.simulation.campaign import SimulationResult, create_case
 from tools.dev.simulation.shrinking import read_case, run_and_report, shrink_case, write_case
 
 #: Whether players gather, by the value of the option; None lets the seed decide.
@@ -108,7 +108,7 @@ def command(
     raise SystemExit(failed)
 
 
-def format_result(result: Result | None) -> str:
+def format_result(result: SimulationResult | None) -> str:
     """Return one line that summarises a result."""
     if result is None:
         return "the machine stopped"

@@ -6,7 +6,7 @@ from tools.cli.terminal import echo
 from tools.dev.conformance.evidence import EvidenceError, collect
 from tools.dev.conformance.page import FOLDER, format_pages
 from tools.dev.conformance.requirements import ROOT, RequirementsError, load
-from tools.dev.conformance.sas import sas_page
+from tools.dev.conformance.sas import format_sas_page
 from tools.dev.freshness import write_or_check_pages
 
 
@@ -21,10 +21,10 @@ def main(*, check: bool) -> None:
         requirements = load()
         evidence = collect(requirements)
         written = {ROOT / path: text for path, text in format_pages(requirements, evidence).items()}
-        written[ROOT / "egm/links/sas/CONFORMANCE.md"] = sas_page(evidence)
+        written[ROOT / "egm/links/sas/CONFORMANCE.md"] = format_sas_page(evidence)
     except (RequirementsError, EvidenceError) as error:
         raise click.ClickException(str(error)) from error
-    complaints = [text for row in requirements.rows.values() for text in evidence.complaints(row)]
+    complaints = [text for row in requirements.rows.values() for text in evidence.list_shortfalls(row)]
     if complaints:
         raise click.ClickException("tests/conformance/requirements.toml:\n" + "\n".join(complaints))
     built = {path: text for path, text in written.items() if path.is_relative_to(ROOT / FOLDER)}

@@ -28,7 +28,7 @@ from tools.cli import main
 from tools.dev.conformance.requirements import ROOT, Requirements
 
 _PRODUCT: Final = ("egm", "meters", "tools")
-_OF_DEVELOPERS: Final = ROOT / "tools" / "dev"
+_DEVELOPER_TOOLS: Final = ROOT / "tools" / "dev"
 
 
 def list_false_reasons(requirements: Requirements) -> list[str]:
@@ -37,9 +37,9 @@ def list_false_reasons(requirements: Requirements) -> list[str]:
     for row in requirements.rows.values():
         for check in row.absent:
             kind, _, pattern = check.partition(" ")
-            if kind not in KINDS or not pattern:
+            if kind not in SEARCH_BY_KIND or not pattern:
                 found.append(
-                    f"{row.id}: {check!r} is not a check; its kind must be one of {', '.join(KINDS)}"
+                    f"{row.id}: {check!r} is not a check; its kind must be one of {', '.join(SEARCH_BY_KIND)}"
                 )
             elif there := find_matches(kind, pattern):
                 found.append(
@@ -56,7 +56,7 @@ def find_matches(kind: str, pattern: str) -> list[str]:
 
 @cache
 def _list_names(kind: str) -> frozenset[str]:
-    return frozenset(KINDS[kind]())
+    return frozenset(SEARCH_BY_KIND[kind]())
 
 
 def _iter_games() -> Iterator[str]:
@@ -85,7 +85,7 @@ def _iter_keys(data: Mapping[str, Any]) -> Iterator[str]:
 
 
 @cache
-def _imports_and_literals() -> tuple[frozenset[str], frozenset[str]]:
+def _find_imports_and_literals() -> tuple[frozenset[str], frozenset[str]]:
     """Return the names that the product's modules import, and the texts in them.
 
     Every module is read once; only these names and texts are stored, not the parsed trees.
@@ -94,7 +94,7 @@ def _imports_and_literals() -> tuple[frozenset[str], frozenset[str]]:
     literals: set[str] = set()
     for folder in _PRODUCT:
         for path in (ROOT / folder).rglob("*.py"):
-            if path.is_relative_to(_OF_DEVELOPERS):
+            if path.is_relative_to(_DEVELOPER_TOOLS):
                 continue
             for node in ast.walk(ast.parse(path.read_bytes())):
                 if isinstance(node, ast.Import):
@@ -108,11 +108,11 @@ def _imports_and_literals() -> tuple[frozenset[str], frozenset[str]]:
 
 
 def _list_imports() -> frozenset[str]:
-    return _imports_and_literals()[0]
+    return _find_imports_and_literals()[0]
 
 
 def _list_literals() -> frozenset[str]:
-    return _imports_and_literals()[1]
+    return _find_imports_and_literals()[1]
 
 
 def _iter_commands() -> Iterator[str]:
@@ -124,7 +124,7 @@ def _iter_devices() -> Iterator[str]:
 
 
 #: The names that each kind of check searches.
-KINDS: Final[Mapping[str, Callable[[], Iterable[str]]]] = {
+SEARCH_BY_KIND: Final[Mapping[str, Callable[[], Iterable[str]]]] = {
     "game": _iter_games,
     "state": _iter_states,
     "profile": _iter_profile_keys,

@@ -12,10 +12,10 @@ from enum import StrEnum
 from pathlib import Path
 from typing import Final
 
-from tools.dev.conformance.requirements import ROOT, Requirements, Row
+from tools.dev.conformance.requirements import ROOT, RequirementRow, Requirements
 
 #: pytest's exit codes for a successful collection, including an empty one.
-_COLLECTED: Final = frozenset({0, 5})
+_COLLECTION_EXIT_CODES: Final = frozenset({0, 5})
 #: Number of pytest's last lines in an error message.
 _ERROR_LINES_MAX: Final = 40
 #: A collected test, as ``--collect-only -q`` names it.
@@ -37,7 +37,7 @@ class Status(StrEnum):
 
 
 @dataclass(frozen=True, slots=True, order=True)
-class Witness:
+class EvidenceTest:
     """One test function: its file relative to the checkout, its name, and whether it is in the slow tier."""
 
     file: str
@@ -53,15 +53,15 @@ class Evidence:
     ``sas`` has the tests of each row of the SAS tables, by table and code, such as ``polls:0F``.
     """
 
-    tests: Mapping[str, tuple[Witness, ...]]
-    library: Mapping[str, tuple[Witness, ...]] = field(default_factory=dict)
-    sas: Mapping[str, tuple[Witness, ...]] = field(default_factory=dict)
+    tests: Mapping[str, tuple[EvidenceTest, ...]]
+    library: Mapping[str, tuple[EvidenceTest, ...]] = field(default_factory=dict)
+    sas: Mapping[str, tuple[EvidenceTest, ...]] = field(default_factory=dict)
 
-    def list_tests(self, mark: str) -> tuple[Witness, ...]:
+    def list_tests(self, mark: str) -> tuple[EvidenceTest, ...]:
         """Return the tests that cover the row or clause with this id."""
         return self.tests.get(mark, ())
 
-    def status(self, row: Row) -> Status:
+    def status(self, row: RequirementRow) -> Status:
         """Return the status of a requirement.
 
         It is shown if tests cover all of its clauses and the requirement names nothing that remains to be done.
@@ -73,7 +73,7 @@ class Evidence:
             return Status.LIBRARY
         return Status.OPEN if row.open else Status.NOT_YET
 
-    def complaints(self, row: Row) -> list[str]:
+    def list_shortfalls(self, row: RequirementRow) -> list[str]:
         """Return what is missing: a reason if the requirement is not shown, a mutant if it comes from a regulation."""
         status = self.status(row)
         found = []
@@ -118,13 +118,13 @@ def collect(requirements: Requirements, root: Path = ROOT) -> Evidence:
         command += ["-p", "no:cacheprovider", "-p", "no:xdist", "--requirement-marks", str(marks)]
         quiet = os.environ | {"SDL_VIDEODRIVER": "dummy", "SDL_AUDIODRIVER": "dummy"}
         done = subprocess.run(command, cwd=root, env=quiet, capture_output=True, text=True, check=False)
-        if done.returncode not in _COLLECTED or not marks.exists():
+        if done.returncode not in _COLLECTION_EXIT_CODES or not marks.exists():
             raise EvidenceError(_describe_collection_error(done))
         entries = json.loads(marks.read_text(encoding="utf-8"))
-    kinds: dict[str, dict[str, set[Witness]]] = {"rows": {}, "library": {}, "sas": {}}
+    kinds: dict[str, dict[str, set[EvidenceTest]]] = {"rows": {}, "library": {}, "sas": {}}
     for entry in entries:
         file, _, name = entry["test"].partition("::")
-        witness = Witness(file, name, entry["slow"])
+        witness = EvidenceTest(file, name, entry["slow"])
         for kind, found in kinds.items():
             for mark in entry[kind]:
                 found.setdefault(mark, set()).add(witness)

@@ -4,17 +4,17 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from typing import Final
 
-from tools.dev.conformance.evidence import Evidence, Status, Witness
-from tools.dev.conformance.requirements import NO_MACHINE, Citation, Requirements, Row
+from tools.dev.conformance.evidence import Evidence, EvidenceTest, Status
+from tools.dev.conformance.requirements import REASONS_WITHOUT_ROW, Citation, RequirementRow, Requirements
 from tools.lab.markdown import format_table
 
 #: Maximum number of tests in a cell; more are folded behind their count.
-_UNFOLDED: Final = 3
+_TESTS_SHOWN_MAX: Final = 3
 #: Folder of the pages that are too long to be committed, and the path from there to the root.
 FOLDER: Final = "build/conformance"
 _ROOT: Final = "../../"
 #: Heading of the rows that are not fully shown.
-LEFT: Final = "## Not fully shown"
+NOT_FULLY_SHOWN_HEADING: Final = "## Not fully shown"
 
 
 def format_pages(requirements: Requirements, evidence: Evidence) -> dict[str, str]:
@@ -34,13 +34,13 @@ def format_pages(requirements: Requirements, evidence: Evidence) -> dict[str, st
 def format_summary(requirements: Requirements, evidence: Evidence) -> str:
     """Return the summary page: what the statuses mean, the progress of each group, and what remains to be done."""
 
-    def line(title: str, rows: Iterable[Row]) -> list[str]:
+    def line(title: str, rows: Iterable[RequirementRow]) -> list[str]:
         counts = Counter(evidence.status(row) for row in rows)
         return [title, str(counts.total()), *(str(counts[status]) for status in Status)]
 
     rows = tuple(requirements.rows.values())
     lines = [
-        line(f"{letter}. {name}", requirements.in_group(letter))
+        line(f"{letter}. {name}", requirements.list_rows_of_group(letter))
         for letter, name in requirements.groups.items()
     ]
     lines.append(line("**All**", rows))
@@ -69,7 +69,7 @@ sources and its tests; `regulations.md` with each provision of the regulations; 
 much of each text was read. `make mutants` breaks what each ® requirement asks for, one at a time, and fails if
 the tests of that requirement still pass.
 
-{LEFT}
+{NOT_FULLY_SHOWN_HEADING}
 
 {format_open_rows(requirements, evidence)}
 """
@@ -80,7 +80,7 @@ def format_open_rows(requirements: Requirements, evidence: Evidence) -> str:
 
     Requirements with the same reason share a line.
     """
-    found: dict[tuple[Status, str], list[Row]] = {}
+    found: dict[tuple[Status, str], list[RequirementRow]] = {}
     for row in requirements.rows.values():
         status = evidence.status(row)
         if status is not Status.SHOWN:
@@ -106,7 +106,11 @@ def format_regulations(requirements: Requirements, evidence: Evidence) -> str:
             )
             tests = {test for row in rows for test in evidence.list_tests(row.id)}
             shown = format_tests(sorted(tests), _ROOT)
-            why = f"*not for a machine*: {NO_MACHINE[provision.no_machine]}" if provision.no_machine else ""
+            why = (
+                f"*not for a machine*: {REASONS_WITHOUT_ROW[provision.no_machine]}"
+                if provision.no_machine
+                else ""
+            )
             notes = "<br>".join(filter(None, (states, why)))
             lines.append([provision.citation.clause, provision.about, notes, shown])
         if lines:
@@ -128,7 +132,7 @@ def format_group(letter: str, requirements: Requirements, evidence: Evidence) ->
             ),
             _format_evidence(row, evidence),
         ]
-        for row in requirements.in_group(letter)
+        for row in requirements.list_rows_of_group(letter)
     ]
     head = f"# {letter}. {requirements.groups[letter]}"
     note = "A test is named by its file and its description: [test_x.py]: *a repeat moves nothing*."
@@ -154,7 +158,7 @@ def format_sources(requirements: Requirements) -> str:
     return "# Sources\n\n" + format_table(["Key", "Text", "Read"], lines) + "\n"
 
 
-def _format_link(row: Row) -> str:
+def _format_link(row: RequirementRow) -> str:
     return f"[{row.id}]({row.group}.md#{row.id.lower()})"
 
 
@@ -166,7 +170,7 @@ def _format_citations(citations: Iterable[Citation]) -> list[str]:
     return [f"**{citation}**" if citation.source.regulation else str(citation) for citation in citations]
 
 
-def _format_row_text(row: Row, evidence: Evidence) -> str:
+def _format_row_text(row: RequirementRow, evidence: Evidence) -> str:
     """Return the requirement and each of its clauses with its progress."""
     clauses = zip(row.marks, row.clauses, strict=bool(row.clauses))
     return "<br>".join(
@@ -180,7 +184,7 @@ def _format_row_text(row: Row, evidence: Evidence) -> str:
     )
 
 
-def _format_evidence(row: Row, evidence: Evidence) -> str:
+def _format_evidence(row: RequirementRow, evidence: Evidence) -> str:
     status = evidence.status(row)
     found = evidence.library.get(row.id, ()) if status is Status.LIBRARY else evidence.list_tests(row.id)
     reason = "" if status is Status.SHOWN else f"*{status.capitalize()}:* {row.reasons_not_shown}"
@@ -188,15 +192,15 @@ def _format_evidence(row: Row, evidence: Evidence) -> str:
     return "<br>".join(filter(None, (format_tests(found, _ROOT), judged, reason)))
 
 
-def format_tests(tests: Sequence[Witness], root: str = "") -> str:
+def format_tests(tests: Sequence[EvidenceTest], root: str = "") -> str:
     """Return tests formatted for a table cell; ``root`` leads from the page's folder to the checkout's root."""
     lines = "<br>".join(_format_test(test, root) for test in tests)
-    if len(tests) <= _UNFOLDED:
+    if len(tests) <= _TESTS_SHOWN_MAX:
         return lines
     return f"<details><summary>{len(tests)} tests</summary>{lines}</details>"
 
 
-def _format_test(test: Witness, root: str) -> str:
+def _format_test(test: EvidenceTest, root: str) -> str:
     tier = " (slow tier)" if test.slow else ""
     return f"[{test.file.rpartition('/')[2]}]({root}{test.file}): *{_format_test_name(test.name)}*{tier}"
 

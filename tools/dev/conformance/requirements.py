@@ -14,11 +14,11 @@ from typing import Any, Final, TypeVar
 ROOT: Final = Path(__file__).resolve().parents[3]
 #: The file of the requirements; the provisions and their section numbers are in the same folder.
 REQUIREMENTS: Final = ROOT / "tests" / "conformance" / "requirements.toml"
-PROVISIONS: Final = "provisions.toml"
-SECTIONS: Final = "sections.toml"
+PROVISIONS_FILE: Final = "provisions.toml"
+SECTIONS_FILE: Final = "sections.toml"
 
 #: The permitted reasons why a provision, or a part of it, needs no row.
-NO_MACHINE: Final = {
+REASONS_WITHOUT_ROW: Final = {
     "person": "it concerns dealers and players at a live table: this machine deals, counts and pays by itself",
     "equipment": "it concerns physical cards, dice, wheels, chips or shoes: this machine's are simulated",
     "premises": "it concerns the venue's rooms, stores, desks, keys or staff",
@@ -97,7 +97,7 @@ class Mutant:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Row:
+class RequirementRow:
     """One numbered requirement.
 
     ``clauses`` are its parts, lettered a, b, c ... in this order; a test names one as ``F-05:b``. ``open`` says why the
@@ -143,7 +143,7 @@ class Row:
 class Provision:
     """One provision of a regulation and the requirements that cover it.
 
-    ``no_machine`` is a key of :data:`NO_MACHINE`: why no requirement covers the provision, or not all of it.
+    ``no_machine`` is a key of :data:`REASONS_WITHOUT_ROW`: why no requirement covers the provision, or not all of it.
     """
 
     citation: Citation
@@ -158,7 +158,7 @@ class Requirements:
 
     groups: Mapping[str, str]
     sources: Mapping[str, Source]
-    rows: Mapping[str, Row]
+    rows: Mapping[str, RequirementRow]
     provisions: tuple[Provision, ...]
 
     @property
@@ -166,7 +166,7 @@ class Requirements:
         """Return the ids that a test may name: every requirement, and every clause of one that has several."""
         return frozenset(self.rows).union(*(row.marks for row in self.rows.values()))
 
-    def in_group(self, letter: str) -> tuple[Row, ...]:
+    def list_rows_of_group(self, letter: str) -> tuple[RequirementRow, ...]:
         """Return the rows of one group."""
         return tuple(row for row in self.rows.values() if row.group == letter)
 
@@ -256,7 +256,7 @@ class _Reader:
 
     def provisions(self, sources: Mapping[str, Source]) -> tuple[Provision, ...]:
         found = []
-        for key, entries in self.beside(PROVISIONS).items():
+        for key, entries in self.beside(PROVISIONS_FILE).items():
             for clause, entry in entries.items():
                 where = f"provisions {key} {clause}"
                 fields = {
@@ -272,14 +272,16 @@ class _Reader:
         entry: Mapping[str, Any],
         sources: Mapping[str, Source],
         carries: Sequence[Citation] = (),
-    ) -> Row:
+    ) -> RequirementRow:
         where = f"rows.{key}"
         self.require(_ID.fullmatch(key), where, "an id is a letter, a dash and two digits")
         fields = {name: tuple(value) if isinstance(value, list) else value for name, value in entry.items()}
         named = tuple(self.citation(where, text, sources) for text in fields.pop("sources", ()))
         citations = (*named, *(cited for cited in carries if cited not in named))
         mutants = tuple(self.make(Mutant, f"{where}.mutants", mutant) for mutant in fields.pop("mutants", ()))
-        row = self.make(Row, where, {"id": key, "citations": citations, "mutants": mutants, **fields})
+        row = self.make(
+            RequirementRow, where, {"id": key, "citations": citations, "mutants": mutants, **fields}
+        )
         for mutant in mutants:
             self.mutant(row, mutant, where)
         self.require(
@@ -293,7 +295,7 @@ class _Reader:
         )
         return row
 
-    def mutant(self, row: Row, mutant: Mutant, where: str) -> None:
+    def mutant(self, row: RequirementRow, mutant: Mutant, where: str) -> None:
         mark = f"{row.id}:{mutant.clause}" if mutant.clause else row.id
         self.require(
             mark in row.marks, where, f"a mutant is of {mark!r}; the row is shown by {', '.join(row.marks)}"
@@ -312,7 +314,7 @@ class _Reader:
 def _check_numbering(requirements: Requirements, reader: _Reader) -> None:
     """Check that groups are complete: rows run 1, 2, 3 ... and every group has a name."""
     for letter in requirements.groups:
-        numbers = [int(row.id[2:]) for row in requirements.in_group(letter)]
+        numbers = [int(row.id[2:]) for row in requirements.list_rows_of_group(letter)]
         reader.require(
             numbers and numbers == list(range(1, len(numbers) + 1)),
             f"group {letter}",
@@ -336,7 +338,9 @@ def _check_provisions(requirements: Requirements, reader: _Reader) -> None:
         reader.require(not missing, where, f"names rows that do not exist: {missing}")
         reader.require(source.regulation, where, f"{source.key} is not marked as a regulation")
         reader.require(
-            not reason or reason in NO_MACHINE, where, f"{reason!r} is no reason: {sorted(NO_MACHINE)}"
+            not reason or reason in REASONS_WITHOUT_ROW,
+            where,
+            f"{reason!r} is no reason: {sorted(REASONS_WITHOUT_ROW)}",
         )
         reader.require(
             provision.rows or reason,
@@ -359,7 +363,7 @@ def _check_sections(requirements: Requirements, reader: _Reader) -> None:
     traced: dict[str, list[str]] = {}
     for provision in requirements.provisions:
         traced.setdefault(provision.citation.source.key, []).append(provision.citation.clause)
-    for key, numbers in reader.beside(SECTIONS).items():
+    for key, numbers in reader.beside(SECTIONS_FILE).items():
         sections, clauses = numbers.split(), set(traced.pop(key, ()))
         missing = ", ".join(number for number in sections if number not in clauses)
         reader.require(not missing, f"sections.{key}", f"no provision, and no reason, for {missing}")

@@ -81,7 +81,7 @@ _WHY_NO_EXCEPTION: Final = {
 _WHY_NO_METER: Final = "this machine has no such device or transfer"
 
 
-def sas_page(evidence: Evidence) -> str:
+def format_sas_page(evidence: Evidence) -> str:
     """Return the whole page. Raises :class:`EvidenceError` if a test claims a row that does not exist."""
     known = {f"polls:{c:02X}" for c in POLLS} | {f"exceptions:{c:02X}" for c in EXCEPTIONS}
     known |= {f"meters:{c:02X}" for c in METERS}
@@ -94,9 +94,21 @@ def sas_page(evidence: Evidence) -> str:
         raise EvidenceError("no such row of the SAS tables:\n" + "\n".join(sorted(unknown)))
     parts = [_INTRODUCTION]
     for title, head, rows in (
-        ("Long polls", ("Poll", "Name", "Type", "Trust", "State", "Note", "Tests"), _polls(evidence)),
-        ("Exceptions", ("Code", "Name", "Waits", "Trust", "State", "Note", "Tests"), _exceptions(evidence)),
-        ("Meters", ("Code", "Name", "Counts", "Bytes", "Trust", "State", "Tests"), _meters(evidence)),
+        (
+            "Long polls",
+            ("Poll", "Name", "Type", "Trust", "State", "Note", "Tests"),
+            _list_poll_rows(evidence),
+        ),
+        (
+            "Exceptions",
+            ("Code", "Name", "Waits", "Trust", "State", "Note", "Tests"),
+            _list_exception_rows(evidence),
+        ),
+        (
+            "Meters",
+            ("Code", "Name", "Counts", "Bytes", "Trust", "State", "Tests"),
+            _list_meter_rows(evidence),
+        ),
     ):
         states = Counter(row[head.index("State")].partition(":")[0] for row in rows)
         counts = ", ".join(f"{number} {state}" for state, number in sorted(states.items()))
@@ -104,11 +116,11 @@ def sas_page(evidence: Evidence) -> str:
     return "\n\n".join(parts) + "\n"
 
 
-def _row(evidence: Evidence, name: str, code: int) -> str:
+def _build_row(evidence: Evidence, name: str, code: int) -> str:
     return format_tests(evidence.sas.get(f"{name}:{code:02X}", ()), _ROOT)
 
 
-def _polls(evidence: Evidence) -> Sequence[Sequence[str]]:
+def _list_poll_rows(evidence: Evidence) -> Sequence[Sequence[str]]:
     rows = []
     for code, poll in POLLS.items():
         built = IMPLEMENTED_POLLS.get(code)
@@ -119,12 +131,12 @@ def _polls(evidence: Evidence) -> Sequence[Sequence[str]]:
             note = poll.note
         title = f"{code:02X}{' **M**' if code in MINIMUM_POLLS else ''}"
         rows.append(
-            [title, poll.name, poll.type, poll.confidence, state, note, _row(evidence, "polls", code)]
+            [title, poll.name, poll.type, poll.confidence, state, note, _build_row(evidence, "polls", code)]
         )
     return rows
 
 
-def _exceptions(evidence: Evidence) -> Sequence[Sequence[str]]:
+def _list_exception_rows(evidence: Evidence) -> Sequence[Sequence[str]]:
     return [
         [
             f"{code:02X}{' **M**' if exception.is_minimum else ''}",
@@ -133,13 +145,13 @@ def _exceptions(evidence: Evidence) -> Sequence[Sequence[str]]:
             exception.confidence,
             "sent" if code in _SENT else "not built",
             "" if code in _SENT else _WHY_NO_EXCEPTION.get(code, ""),
-            _row(evidence, "exceptions", code),
+            _build_row(evidence, "exceptions", code),
         ]
         for code, exception in EXCEPTIONS.items()
     ]
 
 
-def _meters(evidence: Evidence) -> Sequence[Sequence[str]]:
+def _list_meter_rows(evidence: Evidence) -> Sequence[Sequence[str]]:
     return [
         [
             f"{code:02X}",
@@ -148,7 +160,7 @@ def _meters(evidence: Evidence) -> Sequence[Sequence[str]]:
             str(meter.byte_count),
             meter.confidence,
             "supported" if code in SUPPORTED_METER_CODES else f"not built: {_WHY_NO_METER}",
-            _row(evidence, "meters", code),
+            _build_row(evidence, "meters", code),
         ]
         for code, meter in METERS.items()
     ]

@@ -22,12 +22,12 @@ _PRINTER: Final = PrinterStatus(is_busy=True, barcode_done=True, paper_low=True)
 class Codec:
     """What a fuzzer needs of one codec: its functions, and valid sample messages.
 
-    ``cutter`` cuts the first message from received bytes. ``readers`` decode a message and raise ProtocolError if it is
-    invalid.
+    ``cut_frame`` cuts the first message from received bytes. ``decoders`` decode a message and raise ProtocolError if
+    it is invalid.
     """
 
-    cutter: Callable[[bytes], FrameCut[Any] | None]
-    readers: Sequence[Callable[[Any], object]] = ()
+    cut_frame: Callable[[bytes], FrameCut[Any] | None]
+    decoders: Sequence[Callable[[Any], object]] = ()
     samples: Sequence[bytes]
 
 
@@ -55,8 +55,8 @@ def _cctalk_readers() -> tuple[Callable[[cctalk.CctalkFrame], object], ...]:
 
 CODECS: Final[Mapping[str, Codec]] = {
     "gat": Codec(
-        cutter=gat.parse_packet,
-        readers=(gat.decode_request,),
+        cut_frame=gat.parse_packet,
+        decoders=(gat.decode_request,),
         samples=(
             gat.GatPacket(gat.GatCommand.STATUS).encode(),
             gat.GatPacket(gat.GatCommand.LAST_RESULTS, b"\x02\x00\x01").encode(),
@@ -64,8 +64,8 @@ CODECS: Final[Mapping[str, Codec]] = {
         ),
     ),
     "id003": Codec(
-        cutter=id003.cut_frame,
-        readers=(id003.decode_report,),
+        cut_frame=id003.cut_frame,
+        decoders=(id003.decode_report,),
         samples=(
             id003.Frame(id003.Command.STATUS).encode(),
             id003.Frame(id003.Status.ESCROW, b"\x65").encode(),
@@ -75,8 +75,8 @@ CODECS: Final[Mapping[str, Codec]] = {
         ),
     ),
     "ebds": Codec(
-        cutter=ebds.cut_frame,
-        readers=(ebds.decode_acceptor_message, ebds.decode_machine_message),
+        cut_frame=ebds.cut_frame,
+        decoders=(ebds.decode_acceptor_message, ebds.decode_machine_message),
         samples=(
             ebds.EbdsPoll(ack=1, notes=0x7F, barcodes=True, stack=True).encode(),
             ebds.AuxiliaryCommand(0, ebds.IdentificationQuery.TYPE).encode(),
@@ -90,8 +90,8 @@ CODECS: Final[Mapping[str, Codec]] = {
         ),
     ),
     "cctalk": Codec(
-        cutter=cctalk.cut_frame,
-        readers=_cctalk_readers(),
+        cut_frame=cctalk.cut_frame,
+        decoders=_cctalk_readers(),
         samples=(
             cctalk.CctalkFrame(2, 1, cctalk.Header.SIMPLE_POLL).encode(),
             cctalk.CctalkFrame(
@@ -101,7 +101,7 @@ CODECS: Final[Mapping[str, Codec]] = {
         ),
     ),
     "ioboard": Codec(
-        cutter=ioboard.cut_message,
+        cut_frame=ioboard.cut_message,
         samples=(
             ioboard.IdentityQuery().encode(),
             ioboard.IoBoardPoll(
@@ -114,16 +114,18 @@ CODECS: Final[Mapping[str, Codec]] = {
         ),
     ),
     "wheel": Codec(
-        cutter=wheel.cut_report,
+        cut_frame=wheel.cut_report,
         samples=(
             wheel.WheelReaderStatus(wheel.ReaderPhase.NUMBER, 117, 13).encode(),
             b"13\r\n",
             b"*F;12\r\n",
         ),
     ),
-    "tcl_answer": Codec(cutter=tcl.cut_printer_reply, samples=(tcl.PrinterReply("V1", _PRINTER).encode(),)),
+    "tcl_answer": Codec(
+        cut_frame=tcl.cut_printer_reply, samples=(tcl.PrinterReply("V1", _PRINTER).encode(),)
+    ),
     "tcl_command": Codec(
-        cutter=tcl.cut_command,
+        cut_frame=tcl.cut_command,
         samples=(
             tcl.StatusQuery().encode(),
             tcl.ClearPrintJob().encode(),
@@ -131,30 +133,30 @@ CODECS: Final[Mapping[str, Codec]] = {
         ),
     ),
     "ithaca_answer": Codec(
-        cutter=ithaca.cut_status_byte,
+        cut_frame=ithaca.cut_status_byte,
         samples=tuple(byte.encode() for byte in ithaca.encode_status(_PRINTER)),
     ),
     "ithaca_command": Codec(
-        cutter=ithaca.cut_command,
+        cut_frame=ithaca.cut_command,
         samples=(ithaca.StatusQuery(1).encode(), ithaca.encode_ticket(["A line", "another"], "0047")),
     ),
 }
 
 
-def feed(name: str, data: bytes, step: int) -> FeedResult:
+def feed_codec(name: str, data: bytes, step: int) -> FeedResult:
     """Feed ``data`` to the codec ``name``, ``step`` bytes at a time, then simulate a pause; decode every message.
 
     Any error except :class:`~egm.devices.framing.ProtocolError` is a fault of the codec and is raised.
     """
     codec = CODECS[name]
-    reader: FrameReader[Any] = FrameReader(codec.cutter)
+    reader: FrameReader[Any] = FrameReader(codec.cut_frame)
     items: list[Any] = []
     for start in range(0, len(data), step):
         items += reader.feed(data[start : start + step])
     items += reader.flush(name)
     messages = tuple(item for item in items if not isinstance(item, ProtocolError))
     for message in messages:
-        for read in codec.readers:
+        for read in codec.decoders:
             _read(read, message)
     refused = b"".join(item.data for item in items if isinstance(item, ProtocolError))
     return FeedResult(messages, refused)

@@ -6,7 +6,7 @@ example ``-max_total_time=600``. The first byte chooses the codec, the second ho
 
 import sys
 
-from tools.dev.fuzz.codec_table import CODECS, feed
+from tools.dev.fuzz.codec_table import CODECS, feed_codec
 
 _NAMES = sorted(CODECS)
 
@@ -15,14 +15,14 @@ class CodecDisagreesError(AssertionError):
     """The error that the same bytes gave different messages when they arrived in different portions."""
 
 
-def one_input(data: bytes) -> None:
+def run_fuzz_input(data: bytes) -> None:
     """Feed one fuzzer input to a codec; raise an error if the codec does anything that it may not do."""
     if len(data) < 2:
         return
     name = _NAMES[data[0] % len(_NAMES)]
     payload = data[2:]
-    in_one_piece = feed(name, payload, step=max(len(payload), 1))
-    in_parts = feed(name, payload, step=data[1] % 7 + 1)
+    in_one_piece = feed_codec(name, payload, step=max(len(payload), 1))
+    in_parts = feed_codec(name, payload, step=data[1] % 7 + 1)
     if in_one_piece != in_parts:
         raise CodecDisagreesError(f"{name}: {in_one_piece} and, in pieces, {in_parts}")
 
@@ -32,7 +32,7 @@ def main() -> None:
     import atheris  # noqa: PLC0415 (an optional package that nothing else needs)
 
     atheris.instrument_all()
-    atheris.Setup(sys.argv, one_input)
+    atheris.Setup(sys.argv, run_fuzz_input)
     atheris.Fuzz()
 
 

@@ -31,7 +31,7 @@ class WrongReplyError(AssertionError):
     """The error that a poll after random bytes did not get the right reply."""
 
 
-def readout() -> SasReadout:
+def build_readout() -> SasReadout:
     """Return the data of a machine with one game and at least one value of each kind."""
     game = GameFacts(
         number=1,
@@ -70,7 +70,7 @@ class _Machine:
     def __init__(self, choices: int) -> None:
         self.strict = bool(choices & 1)
         self.channel = SasChannelState(ADDRESS, _POLLS)
-        self.channel.readout = readout()
+        self.channel.readout = build_readout()
         self.channel.real_time = bool(choices & 2)
         framing = WakeupBitFraming if self.strict else LenientFraming
         self._framing = framing(ADDRESS, _GAP_NS)
@@ -100,7 +100,7 @@ class _Machine:
         self.now_ns += 2 * _GAP_NS
 
 
-def one_input(data: bytes) -> None:
+def run_fuzz_input(data: bytes) -> None:
     """Feed one fuzzer input to the line; raise an error if a poll after it does not get the right reply.
 
     Any exception of the line is an error too.
@@ -138,7 +138,7 @@ def main() -> None:
     import atheris  # noqa: PLC0415 (an optional package that nothing else needs)
 
     atheris.instrument_all()
-    atheris.Setup(sys.argv, one_input)
+    atheris.Setup(sys.argv, run_fuzz_input)
     atheris.Fuzz()
 
 

@@ -25,12 +25,12 @@ from egm.screen.theme import Theme
 from egm.screen.view import Action, PlayerPage, View, build_view_timeline
 from paytables import Choice, Game, Outcome, Wager, play_with_answers
 from paytables import Decision as Asked
-from tools.dev.gallery.pages import page_scenes, recall
+from tools.dev.gallery.pages import build_recall_page, iter_page_scenes
 from tools.lab.views import UNIT_CENTS, build_idle_view, build_level_views, build_snapshot
 
 
 @dataclass(slots=True)
-class Walk:
+class FixedDraws:
     """Deterministic substitute for random draws, derived from a name; for pictures only."""
 
     name: str
@@ -57,7 +57,7 @@ def _play_wager(game: Game, name: str, wager: Wager) -> Outcome:
     ``name`` determines the draws.
     """
     return play_with_answers(
-        game.play(wager, Walk(name)), wager, lambda decision: Choice(decision.options[0])
+        game.play(wager, FixedDraws(name)), wager, lambda decision: Choice(decision.options[0])
     )
 
 
@@ -66,8 +66,8 @@ class SampleOutcomes:
     """Outcomes of real games for the pictures: a loss, a small win, a big win, and one with several steps."""
 
     loss: Outcome | None
-    little: Outcome | None
-    much: Outcome | None
+    small_win: Outcome | None
+    big_win: Outcome | None
     feature: Outcome | None
     decisions: tuple[Asked, ...] = ()
     doubled: Outcome | None = None
@@ -89,7 +89,7 @@ def find_decisions(game: Game, tries: int = 400) -> tuple[Asked, ...]:
             found.setdefault(f"{decision.kind}{'-later' if here[decision.kind] > 2 else ''}", decision)
             return Choice(decision.options[-1])
 
-        play_with_answers(game.play(wager, Walk(f"{game.id}/{number}")), wager, last)
+        play_with_answers(game.play(wager, FixedDraws(f"{game.id}/{number}")), wager, last)
     return tuple(found.values())
 
 
@@ -102,7 +102,9 @@ def find_sample_outcomes(game: Game, theme: Theme, tries: int = 4000) -> SampleO
     for number in range(tries):
         outcome = _play_wager(game, f"{game.id}/{number}", wager)
         level = theme.find_celebration_level(outcome.win_credits, bet)
-        kind = "much" if level >= 3 else "little" if level else "loss" if not outcome.win_credits else ""
+        kind = (
+            "big_win" if level >= 3 else "small_win" if level else "loss" if not outcome.win_credits else ""
+        )
         steps = outcome.display.get("steps") or ()
         if len(steps) > 1:
             found.setdefault("feature", outcome)
@@ -112,8 +114,8 @@ def find_sample_outcomes(game: Game, theme: Theme, tries: int = 4000) -> SampleO
             break
     return SampleOutcomes(
         found.get("loss"),
-        found.get("little"),
-        found.get("much"),
+        found.get("small_win"),
+        found.get("big_win"),
         found.get("feature"),
         find_decisions(game),
         find_doubled_outcome(game),
@@ -133,7 +135,7 @@ def find_doubled_outcome(game: Game, tries: int = 400) -> Outcome | None:
             before += ["red"] if double else []
             return Choice("red" if double else decision.options[0])
 
-        outcome = play_with_answers(game.play(wager, Walk(f"{game.id}/{number}")), wager, once)
+        outcome = play_with_answers(game.play(wager, FixedDraws(f"{game.id}/{number}")), wager, once)
         if called and outcome.win_credits:
             return outcome
     return None
@@ -165,7 +167,7 @@ def show_decision(idle_view: View, game: GameView, decision: Asked) -> View:
     return apply_message(apply_message(idle_view, waiting), message)
 
 
-def game_scenes(
+def iter_game_scenes(
     games: tuple[GameView, ...],
     game: GameView,
     found: SampleOutcomes,
@@ -180,10 +182,10 @@ def game_scenes(
         "attract",
         replace(build_idle_view(games, game, language, credit_cents=0, accepts=("language",)), now=160.0),
     )
-    for name, outcome in (("loss", found.loss), ("win", found.little), ("big-win", found.much)):
+    for name, outcome in (("loss", found.loss), ("win", found.small_win), ("big-win", found.big_win)):
         if outcome is not None:
-            yield from _outcome_scenes(idle_view, game, outcome, name, theme)
-    yield from _feature_scenes(idle_view, game, found, theme)
+            yield from _iter_outcome_scenes(idle_view, game, outcome, name, theme)
+    yield from _iter_feature_scenes(idle_view, game, found, theme)
     for number, decision in enumerate(found.decisions):
         view = show_decision(idle_view, game, decision)
         line = build_view_timeline(view, theme)
@@ -199,8 +201,8 @@ def game_scenes(
                 f"double-up-{part}",
                 replace(view, now=100.0 + last.begin + (last.last_stop - last.begin) * share),
             )
-    yield from _level_scenes(idle_view, game, found, theme)
-    yield from _prize_scene(idle_view, game, found, theme)
+    yield from _iter_level_scenes(idle_view, game, found, theme)
+    yield from _iter_prize_scenes(idle_view, game, found, theme)
     if is_keno_game(game):
         yield "marking", _mark_keno_cards(idle_view, game, theme)
         if layout.is_telephone:
@@ -210,17 +212,18 @@ def game_scenes(
                     replace(_mark_keno_cards(idle_view, game, theme), page=PlayerPage.SLIP, sheet=number - 1),
                 )
     recalls = [
-        (f"recall-{i + 1}", recall(game, decision, i + 1)) for i, decision in enumerate(found.decisions[:1])
+        (f"recall-{i + 1}", build_recall_page(game, decision, i + 1))
+        for i, decision in enumerate(found.decisions[:1])
     ]
-    ended = found.doubled or found.feature or found.little
-    recalls += [("recall-outcome", recall(game, ended, 3))] if ended is not None else []
-    yield from page_scenes(idle_view, iter(recalls), theme)
+    ended = found.doubled or found.feature or found.small_win
+    recalls += [("recall-outcome", build_recall_page(game, ended, 3))] if ended is not None else []
+    yield from iter_page_scenes(idle_view, iter(recalls), theme)
     for sheet in range(len(list_help_sheets(Stage(Painter(theme), Texts(language), layout, idle_view)))):
         view, _ = apply_action(idle_view, Action("help"), theme)
         yield f"help-{sheet + 1}", replace(view, sheet=sheet)
 
 
-def _feature_scenes(
+def _iter_feature_scenes(
     idle_view: View, game: GameView, found: SampleOutcomes, theme: Theme
 ) -> Iterator[tuple[str, View]]:
     """Yield the first steps of a game with a feature, the cards that announce features, and the last step."""
@@ -251,7 +254,7 @@ def _mark_keno_cards(idle_view: View, game: GameView, theme: Theme) -> View:
     return view
 
 
-def _level_scenes(
+def _iter_level_scenes(
     idle_view: View, game: GameView, found: SampleOutcomes, theme: Theme
 ) -> Iterator[tuple[str, View]]:
     """Yield the scenes of progressive levels: with values that are not up to date, and of a level being won."""
@@ -266,7 +269,7 @@ def _level_scenes(
                 idle_view.snapshot.model_copy(update={"progressives": build_level_views(game, status)}),
             ),
         )
-    outcome = found.feature or found.much or found.little
+    outcome = found.feature or found.big_win or found.small_win
     if outcome is None:
         return
     view = show_outcome(idle_view, game, outcome)
@@ -281,14 +284,14 @@ def _level_scenes(
         yield f"levels-{name}", replace(won, now=100.0 + (line.last_stop + line.roll_up_end) / 2)
 
 
-def _prize_scene(
+def _iter_prize_scenes(
     idle_view: View, game: GameView, found: SampleOutcomes, theme: Theme
 ) -> Iterator[tuple[str, View]]:
     """Yield the scene of a prize in kind being won."""
     stated = game.presentation.get("merchandise") or ()
-    if not stated or found.little is None:
+    if not stated or found.small_win is None:
         return
-    view = show_outcome(idle_view, game, found.little)
+    view = show_outcome(idle_view, game, found.small_win)
     assert view.show is not None
     first = stated[0]
     prize = PrizeInKind(id=first["id"], names=first["name"], value_cents=first["value_cents"])
@@ -301,7 +304,7 @@ def _prize_scene(
         yield f"prize-{name}", replace(won, now=100.0 + (line.last_stop + line.roll_up_end) / 2)
 
 
-def _outcome_scenes(
+def _iter_outcome_scenes(
     idle_view: View, game: GameView, outcome: Outcome, name: str, theme: Theme
 ) -> Iterator[tuple[str, View]]:
     view = show_outcome(idle_view, game, outcome)

@@ -13,16 +13,16 @@ from egm.screen.theme import load_theme
 from egm.screen.top import TopPicture
 from egm.screen.web import choose_fitting_layout
 from paytables import Game
-from tools.dev.gallery import find_sample_outcomes, game_scenes
-from tools.dev.gallery.felts import felt_scenes
-from tools.dev.gallery.machine import machine_scenes
-from tools.dev.gallery.pages import real_pages, real_scenes
+from tools.dev.gallery import find_sample_outcomes, iter_game_scenes
+from tools.dev.gallery.felts import iter_felt_scenes
+from tools.dev.gallery.machine import iter_machine_scenes
+from tools.dev.gallery.pages import iter_real_page_scenes, list_real_pages
 from tools.lab.views import build_game_view, build_idle_view
 
 #: Window sizes: cabinet, laptop, upright cabinet, telephone.
-SIZES: Final = ((1920, 1080), (1280, 720), (1080, 1920), (390, 844))
+WINDOW_SIZES: Final = ((1920, 1080), (1280, 720), (1080, 1920), (390, 844))
 #: The scenes that are also drawn on the top screen.
-ABOVE: Final = frozenset(
+TOP_SCREEN_SCENES: Final = frozenset(
     {"idle", "attract", "big-win-rolling", "levels-won", "handpay-jackpot", "out-of-service", "door"}
 )
 
@@ -37,24 +37,24 @@ def draw_all(folder: Path, games: Sequence[Game], sizes: Sequence[tuple[int, int
     tables = {game.id: game for game in games if game.rules.build_presentation().get("kind") == "table"}
     found = {game.id: find_sample_outcomes(game, theme) for game in games if game.id not in tables}
     with TemporaryDirectory() as state:
-        pages = real_pages(Path(state))
+        pages = list_real_pages(Path(state))
     for size in sizes:
         layout, scale = choose_fitting_layout(size, portrait=False)
         picture = Picture(theme, scale=scale, layout=layout, timezone=UTC)
         above = TopPicture(theme, scale=scale, layout=layout, timezone=UTC)
         surface = pygame.Surface(picture.size_pixels).convert()
         for language in ("en", "fr"):
-            scenes = [("machine", name, view) for name, view in machine_scenes(views, language, theme)]
+            scenes = [("machine", name, view) for name, view in iter_machine_scenes(views, language, theme)]
             closed = build_idle_view(views, views[0], language, accepts=("language", "service"))
-            scenes += [("machine", name, view) for name, view in real_scenes(closed, pages, theme)]
+            scenes += [("machine", name, view) for name, view in iter_real_page_scenes(closed, pages, theme)]
             for game in views:
                 if game.id in tables:
-                    shown = felt_scenes(tables[game.id], game, language, theme, layout)
+                    shown = iter_felt_scenes(tables[game.id], game, language, theme, layout)
                     scenes += [(game.id, name, view) for name, view in shown]
                     continue
                 scenes += [
                     (game.id, name, view)
-                    for name, view in game_scenes(views, game, found[game.id], language, theme, layout)
+                    for name, view in iter_game_scenes(views, game, found[game.id], language, theme, layout)
                 ]
             for group, name, view in scenes:
                 place = f"{language}-{size[0]}x{size[1]}"
@@ -62,7 +62,7 @@ def draw_all(folder: Path, games: Sequence[Game], sizes: Sequence[tuple[int, int
                 path = folder / f"{group}-{name}-{place}.png"
                 pygame.image.save(surface, path)
                 yield path
-                if name in ABOVE:
+                if name in TOP_SCREEN_SCENES:
                     above.draw_view(surface, view)
                     path = folder / f"{group}-top-{name}-{place}.png"
                     pygame.image.save(surface, path)

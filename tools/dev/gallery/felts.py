@@ -22,11 +22,11 @@ from paytables import DECISION_OF_SEATS, Choice, Game, Wager, load_game
 from paytables import Decision as Question
 from paytables.contract import Round
 from paytables.seating import SeatedRules
-from tools.dev.gallery import Walk
+from tools.dev.gallery import FixedDraws
 from tools.lab.views import UNIT_CENTS, build_game_view, build_idle_view
 
 #: One table game of each layout.
-FELTS: Final = (
+TABLE_GAMES: Final = (
     "quebec-roulette-american",
     "monaco-boule",
     "quebec-sic-bo",
@@ -37,7 +37,7 @@ FELTS: Final = (
     "quebec-pai-gow-poker",
 )
 #: Table games with the longest texts.
-WORDY: Final = (
+GAMES_WITH_LONGEST_TEXTS: Final = (
     "double-double-bonus-9-6",
     "deuces-wild-full-pay",
     "monaco-roulette-european",
@@ -46,26 +46,26 @@ WORDY: Final = (
     "quebec-boston-poker",
 )
 #: Number of betting spots with chips.
-_LAID: Final = 12
+_SPOTS_WITH_CHIPS: Final = 12
 
 
-def every_felt(
+def iter_table_game_scenes(
     names: Iterable[str], language: str, theme: Theme, layout: Layout
 ) -> Iterator[tuple[str, View]]:
     """Yield the scenes of several tables, each named by its table."""
     for table in names:
-        for name, view in felt_scenes(*felt(table), language, theme, layout):
+        for name, view in iter_felt_scenes(*load_table_game(table), language, theme, layout):
             yield f"{table}/{name}", view
 
 
 @cache
-def felt(name: str) -> tuple[Game, GameView]:
+def load_table_game(name: str) -> tuple[Game, GameView]:
     """Return a table game and the view of it that the machine publishes; cached."""
     game = load_game(name)
     return game, build_game_view(game)
 
 
-def felt_scenes(
+def iter_felt_scenes(
     game: Game, game_view: GameView, language: str, theme: Theme, layout: Layout
 ) -> Iterator[tuple[str, View]]:
     """Yield the scenes of one table in a layout."""
@@ -78,19 +78,21 @@ def felt_scenes(
     laid = lay_chips(idle_view, theme)
     if table.spots:
         yield "laid", laid
-        past = idle_view.snapshot.model_copy(update={"results": _list_past_results(table, Walk(game.id))})
+        past = idle_view.snapshot.model_copy(
+            update={"results": _list_past_results(table, FixedDraws(game.id))}
+        )
         yield "past", apply_message(idle_view, past)
         for part in list_felt_parts(table, layout):
-            yield f"part-{part}", _act(laid, "cloth", part, theme)
+            yield f"part-{part}", _apply_screen_action(laid, "cloth", part, theme)
         for sheet in range(
             len(list_street_sheets(table, layout)) + 1 if list_street_sheets(table, layout) else 0
         ):
-            yield f"sheet-{sheet}", _act(laid, "sheet", sheet, theme)
-    wager = wager_of(laid, game)
+            yield f"sheet-{sheet}", _apply_screen_action(laid, "sheet", sheet, theme)
+    wager = build_wager_from_chips(laid, game)
     seated = _seat_wager(game, wager)
-    yield from _round(laid, game, game_view, theme, seated if game.rules.seats_min > 1 else wager)
+    yield from _iter_round_scenes(laid, game, game_view, theme, seated if game.rules.seats_min > 1 else wager)
     if isinstance(game.rules, SeatedRules):
-        scenes = dict(shared_round_scenes(game, game_view, idle_view, theme))
+        scenes = dict(iter_shared_round_scenes(game, game_view, idle_view, theme))
         waits = [name for name in scenes if name.startswith("waits")]
         first = next(name for name in scenes if name not in waits)
         yield from ((f"shared-{name}", scenes[name]) for name in (first, *waits, "settled"))
@@ -99,12 +101,14 @@ def felt_scenes(
         yield f"help-{sheet + 2}", replace(help_, sheet=sheet + 1)
 
 
-def shared_round_scenes(
+def iter_shared_round_scenes(
     game: Game, game_view: GameView, idle_view: View, theme: Theme
 ) -> Iterator[tuple[str, View]]:
     """Yield the scenes of a round in which every seat of the table makes the same bets, seen by the second seat."""
     laid = lay_chips(idle_view, theme)
-    yield from _round(laid, game, game_view, theme, _seat_wager(game, wager_of(laid, game)))
+    yield from _iter_round_scenes(
+        laid, game, game_view, theme, _seat_wager(game, build_wager_from_chips(laid, game))
+    )
 
 
 def _seat_wager(game: Game, wager: Wager) -> Wager:
@@ -115,7 +119,7 @@ def _seat_wager(game: Game, wager: Wager) -> Wager:
     return game.rules.combine_seat_wagers(wager, 1, dict.fromkeys(range(seats), wager))
 
 
-def _list_past_results(table: Table, walk: Walk) -> tuple[str, ...]:
+def _list_past_results(table: Table, walk: FixedDraws) -> tuple[str, ...]:
     """Return sixty possible past results of a table, for its display of past results."""
     ends = (*table.scoreboard_sides * 9, "tie") if table.scoreboard_sides else table.wheel_pockets
     if table.felt == "dice":
@@ -123,7 +127,7 @@ def _list_past_results(table: Table, walk: Walk) -> tuple[str, ...]:
     return tuple(ends[walk.draw_below(len(ends))] for _ in range(60)) if ends else ()
 
 
-def _act(view: View, name: str, value: object, theme: Theme) -> View:
+def _apply_screen_action(view: View, name: str, value: object, theme: Theme) -> View:
     return apply_action(replace(view, now=view.now + 0.1), Action(name, value), theme)[0]
 
 
@@ -132,15 +136,15 @@ def lay_chips(view: View, theme: Theme) -> View:
     table = view.table
     assert table is not None
     spots = list(table.spots)
-    view = _act(view, "clear", None, theme)
-    for number, spot in enumerate(spots[:: max(1, len(spots) // _LAID)]):
+    view = _apply_screen_action(view, "clear", None, theme)
+    for number, spot in enumerate(spots[:: max(1, len(spots) // _SPOTS_WITH_CHIPS)]):
         if not any(other in view.chips.bets for other in table.spots[spot].excluded_spots):
-            view = _act(view, "chip", table.chips[number % len(table.chips)], theme)
-            view = _act(view, "spot", spot, theme)
+            view = _apply_screen_action(view, "chip", table.chips[number % len(table.chips)], theme)
+            view = _apply_screen_action(view, "spot", spot, theme)
     return view
 
 
-def wager_of(view: View, game: Game) -> Wager:
+def build_wager_from_chips(view: View, game: Game) -> Wager:
     """Return the wager that the chips on the table make, according to the game's rules."""
     if view.table is not None and view.table.spots:
         return game.build_wager(view.chips.credits, bets=dict(view.chips.bets))
@@ -173,7 +177,7 @@ def build_question(played: Round, game_view: GameView, seat: int) -> DecisionReq
     )
 
 
-def _round(
+def _iter_round_scenes(
     view: View, game: Game, game_view: GameView, theme: Theme, wager: Wager
 ) -> Iterator[tuple[str, View]]:
     """Yield the scenes of a round with this wager: its animation, the decisions of its seat, its settlement.
@@ -189,7 +193,7 @@ def _round(
         "staked_cents": wager.credits * UNIT_CENTS,
     }
     view = apply_message(view, idle_view.model_copy(update=playing))
-    played = Round(game.play(wager, Walk(game.id)), wager)
+    played = Round(game.play(wager, FixedDraws(game.id)), wager)
     played.advance()
     question_count, waited = 0, {DECISION_OF_SEATS}
     while played.decision is not None:

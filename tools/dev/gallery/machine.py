@@ -26,11 +26,11 @@ from egm.screen.input_reducer import apply_action
 from egm.screen.message_reducer import apply_bench_reply, mark_machine_link_lost
 from egm.screen.theme import Theme
 from egm.screen.view import Action, View
-from tools.dev.gallery.pages import every_page, page_scenes
+from tools.dev.gallery.pages import iter_page_scenes, iter_sample_pages
 from tools.lab.views import NOON, UNIT_CENTS, build_idle_view
 
 
-def _protection_scenes(
+def _iter_protection_scenes(
     games: tuple[GameView, ...], language: str, theme: Theme
 ) -> Iterator[tuple[str, View]]:
     """Yield the scenes of player protection: reminders, reached limits, and the page where a player sets limits."""
@@ -65,7 +65,7 @@ def _protection_scenes(
     yield "help-line", replace(view, sheet=-2)
 
 
-def _tournament_scenes(
+def _iter_tournament_scenes(
     games: tuple[GameView, ...], language: str, theme: Theme
 ) -> Iterator[tuple[str, View]]:
     """Yield the scenes of a machine in a tournament, and the pages of its published rules."""
@@ -103,7 +103,9 @@ def _tournament_scenes(
         yield f"tournament-rules-{n + 1}", replace(view, sheet=n)
 
 
-def machine_scenes(games: tuple[GameView, ...], language: str, theme: Theme) -> Iterator[tuple[str, View]]:
+def iter_machine_scenes(
+    games: tuple[GameView, ...], language: str, theme: Theme
+) -> Iterator[tuple[str, View]]:
     """Yield the scenes of the machine that do not depend on a game."""
     game = games[0]
 
@@ -129,15 +131,15 @@ def machine_scenes(games: tuple[GameView, ...], language: str, theme: Theme) -> 
     for way in ("ticket", "coins", "aft"):
         paying = stopped(state="paying", paying=PayoutView(way=way, amount_cents=4725))
         yield f"paying-{way}", replace(paying, now=101.5, scene_began_at=100.0)
-    yield from _lock_scenes(stopped)
-    yield from _credit_scenes(games, game, language)
-    yield from _money_scenes(games, game, language)
+    yield from _iter_stopped_machine_scenes(stopped)
+    yield from _iter_credit_scenes(games, game, language)
+    yield from _iter_money_scenes(games, game, language)
     for name, cash_out in (("transfer", False), ("cash-out", True)):
         lock = HostLock(host="main", cash_out=cash_out, until_utc="2026-11-21T17:05:08+00:00")
         yield f"locked-{name}", replace(stopped(state="locked", lock=lock), now=101.5, scene_began_at=100.0)
-    yield from _protection_scenes(games, language, theme)
-    yield from _tournament_scenes(games, language, theme)
-    yield from page_scenes(stopped(), every_page(), theme)
+    yield from _iter_protection_scenes(games, language, theme)
+    yield from _iter_tournament_scenes(games, language, theme)
+    yield from iter_page_scenes(stopped(), iter_sample_pages(), theme)
     yield "drawer", _device_drawer_view(idle_view)
     yield (
         "refused",
@@ -147,7 +149,7 @@ def machine_scenes(games: tuple[GameView, ...], language: str, theme: Theme) -> 
     )
 
 
-def _lock_scenes(stopped: Callable[..., View]) -> Iterator[tuple[str, View]]:
+def _iter_stopped_machine_scenes(stopped: Callable[..., View]) -> Iterator[tuple[str, View]]:
     """Yield the scenes of a stopped machine: open doors, tilts, and a memory that cannot be used."""
     yield "door", stopped(state="door_open", doors_open=("main", "cash_box"))
     for code, by in (
@@ -180,7 +182,9 @@ def _lock_scenes(stopped: Callable[..., View]) -> Iterator[tuple[str, View]]:
     yield "out-of-service", stopped(state="out_of_service")
 
 
-def _money_scenes(games: tuple[GameView, ...], game: GameView, language: str) -> Iterator[tuple[str, View]]:
+def _iter_money_scenes(
+    games: tuple[GameView, ...], game: GameView, language: str
+) -> Iterator[tuple[str, View]]:
     """Yield the scenes of a machine out of service, and of notices about money in and out."""
     for code in ("disabled.host", "disabled.progressive", "disabled.operator", "out_of_service.self_test"):
         closed = (Notice(code=code, severity="warning", lasting=True),)
@@ -193,7 +197,9 @@ def _money_scenes(games: tuple[GameView, ...], game: GameView, language: str) ->
         yield f"value-{code}", replace(moved, now=101.2)
 
 
-def _credit_scenes(games: tuple[GameView, ...], game: GameView, language: str) -> Iterator[tuple[str, View]]:
+def _iter_credit_scenes(
+    games: tuple[GameView, ...], game: GameView, language: str
+) -> Iterator[tuple[str, View]]:
     """Yield scenes with several kinds of credit and with residual credit."""
     yield (
         "credit-restricted",

@@ -25,18 +25,18 @@ _NOON: Final = "2026-11-21T17:05:00+00:00"
 _STEPS: Final = 3
 
 
-def both(en: str, fr: str) -> PageText:
+def build_bilingual_text(en: str, fr: str) -> PageText:
     """Return a text in both languages."""
     return PageText(kind="local", values={"en": en, "fr": fr})
 
 
-def plain(value: str) -> PageText:
+def build_untranslated_text(value: str) -> PageText:
     """Return a value as text that needs no translation."""
     return PageText(kind="plain", value=value)
 
 
-_BACK: Final = PageAction(id="back", label=both("Back", "Retour"), style="back")
-_PERSON: Final = both("Attendant · M. Tremblay", "Préposée · M. Tremblay")
+_BACK: Final = PageAction(id="back", label=build_bilingual_text("Back", "Retour"), style="back")
+_PERSON: Final = build_bilingual_text("Attendant · M. Tremblay", "Préposée · M. Tremblay")
 _METERS: Final = (
     ("Coin-in", "Mises totales", 128_450_75),
     ("Coin-out", "Lots payés par la machine", 117_204_50),
@@ -53,13 +53,15 @@ _METERS: Final = (
 )
 
 
-def sign_in() -> ServicePage:
+def build_sign_in_page() -> ServicePage:
     """Return a page that asks for a PIN."""
-    prompt = Prompt(label=both("Your PIN", "Votre NIP"), kind="pin", value="1234", length_max=8)
-    notice = both("Staff number or PIN not valid", "Numéro d'employé ou NIP invalide")
+    prompt = Prompt(
+        label=build_bilingual_text("Your PIN", "Votre NIP"), kind="pin", value="1234", length_max=8
+    )
+    notice = build_bilingual_text("Staff number or PIN not valid", "Numéro d'employé ou NIP invalide")
     return ServicePage(
         id="sign-in",
-        title=both("Sign in", "Identification"),
+        title=build_bilingual_text("Sign in", "Identification"),
         notice=notice,
         notice_severity="warning",
         prompt=prompt,
@@ -67,8 +69,8 @@ def sign_in() -> ServicePage:
     )
 
 
-def menu() -> ServicePage:
-    """Return a page with actions of every style, one of them disabled; :func:`real_pages` has the real menu."""
+def build_menu_page() -> ServicePage:
+    """Return a page with actions of every style, one of them disabled; :func:`list_real_pages` has the real menu."""
     entries = (
         ("Meters", "Compteurs", "go", True),
         ("Events", "Événements", "go", True),
@@ -82,15 +84,17 @@ def menu() -> ServicePage:
         ("Out of service", "Mettre hors service", "danger", True),
     )
     actions = [
-        PageAction.model_validate({"id": f"a{i}", "label": both(en, fr), "style": style, "enabled": on})
+        PageAction.model_validate(
+            {"id": f"a{i}", "label": build_bilingual_text(en, fr), "style": style, "enabled": on}
+        )
         for i, (en, fr, style, on) in enumerate(entries)
     ]
-    leave = PageAction(id="out", label=both("Sign out", "Quitter"), style="back")
+    leave = PageAction(id="out", label=build_bilingual_text("Sign out", "Quitter"), style="back")
     return ServicePage(
         id="menu",
-        title=both("Service menu", "Menu de service"),
+        title=build_bilingual_text("Service menu", "Menu de service"),
         person=_PERSON,
-        notice=both(
+        notice=build_bilingual_text(
             "Configuration needs the logic door open",
             "La configuration exige que la porte logique soit ouverte",
         ),
@@ -98,81 +102,109 @@ def menu() -> ServicePage:
     )
 
 
-def meters() -> ServicePage:
+def build_meters_page() -> ServicePage:
     """Return a page of long tables that can only be read."""
     rows = tuple(
-        PageRow(cells=(both(en, fr), PageText(kind="number" if "ames" in en else "money", value=value)))
+        PageRow(
+            cells=(
+                build_bilingual_text(en, fr),
+                PageText(kind="number" if "ames" in en else "money", value=value),
+            )
+        )
         for en, fr, value in _METERS
     )
     events = tuple(
         PageRow(
             cells=(
                 PageText(kind="moment", value=_NOON),
-                both("Main door opened", "Porte principale ouverte"),
-                plain(str(4812 - i)),
+                build_bilingual_text("Main door opened", "Porte principale ouverte"),
+                build_untranslated_text(str(4812 - i)),
             ),
             icon="alarm" if i % 5 == 0 else "good" if i % 5 == 1 else "warning",
         )
         for i in range(16)
     )
-    heads = (both("When", "Date et heure"), both("What", "Événement"), both("Number", "Numéro"))
+    heads = (
+        build_bilingual_text("When", "Date et heure"),
+        build_bilingual_text("What", "Événement"),
+        build_bilingual_text("Number", "Numéro"),
+    )
     return ServicePage(
         id="meters",
-        title=both("Master meters and the last events", "Compteurs permanents et derniers événements"),
+        title=build_bilingual_text(
+            "Master meters and the last events", "Compteurs permanents et derniers événements"
+        ),
         person=_PERSON,
         tables=(
-            PageTable(title=both("Master meters", "Compteurs permanents"), rows=rows),
-            PageTable(title=both("Events", "Événements"), columns=heads, rows=events),
+            PageTable(title=build_bilingual_text("Master meters", "Compteurs permanents"), rows=rows),
+            PageTable(title=build_bilingual_text("Events", "Événements"), columns=heads, rows=events),
         ),
         actions=(
             _BACK,
-            PageAction(id="print", label=both("Print", "Imprimer")),
-            PageAction(id="period", label=both("Period meters", "Compteurs de période")),
+            PageAction(id="print", label=build_bilingual_text("Print", "Imprimer")),
+            PageAction(id="period", label=build_bilingual_text("Period meters", "Compteurs de période")),
         ),
     )
 
 
-def amount() -> ServicePage:
+def build_amount_page() -> ServicePage:
     """Return a form page with its subject and a field for an amount."""
     rows = (
-        PageRow(cells=(both("Kind", "Nature"), both("Cancelled credit", "Crédits annulés"))),
-        PageRow(cells=(both("Recorded", "Inscrit"), PageText(kind="money", value=123_450))),
-        PageRow(cells=(both("Since", "Depuis"), PageText(kind="moment", value=_NOON))),
+        PageRow(
+            cells=(
+                build_bilingual_text("Kind", "Nature"),
+                build_bilingual_text("Cancelled credit", "Crédits annulés"),
+            )
+        ),
+        PageRow(cells=(build_bilingual_text("Recorded", "Inscrit"), PageText(kind="money", value=123_450))),
+        PageRow(cells=(build_bilingual_text("Since", "Depuis"), PageText(kind="moment", value=_NOON))),
     )
-    ask = Prompt(label=both("Amount paid", "Montant payé"), kind="amount", value="123450", length_max=9)
+    ask = Prompt(
+        label=build_bilingual_text("Amount paid", "Montant payé"), kind="amount", value="123450", length_max=9
+    )
     return ServicePage(
         id="amount",
-        title=both("Hand-pay", "Paiement manuel"),
+        title=build_bilingual_text("Hand-pay", "Paiement manuel"),
         person=_PERSON,
-        tables=(PageTable(title=both("Hand-pay", "Paiement manuel"), rows=rows),),
+        tables=(PageTable(title=build_bilingual_text("Hand-pay", "Paiement manuel"), rows=rows),),
         prompt=ask,
         actions=(_BACK,),
     )
 
 
-def text() -> ServicePage:
+def build_text_page() -> ServicePage:
     """Return a page that shows a keyboard."""
-    ask = Prompt(label=both("Why", "Motif"), kind="text", value="Cleared a bill jam")
+    ask = Prompt(label=build_bilingual_text("Why", "Motif"), kind="text", value="Cleared a bill jam")
     return ServicePage(
-        id="text", title=both("Intervention", "Intervention"), person=_PERSON, prompt=ask, actions=(_BACK,)
+        id="text",
+        title=build_bilingual_text("Intervention", "Intervention"),
+        person=_PERSON,
+        prompt=ask,
+        actions=(_BACK,),
     )
 
 
-def choice() -> ServicePage:
+def build_choice_page() -> ServicePage:
     """Return a page with a choice among several lines."""
     doors = (
         ("Main door", "Porte principale"),
         ("Logic door", "Porte logique"),
         ("Drop door", "Porte de la caisse à pièces"),
     )
-    choices = tuple(PageAction(id=str(i), label=both(en, fr)) for i, (en, fr) in enumerate(doors))
-    ask = Prompt(label=both("Which door?", "Quelle porte?"), kind="choice", choices=choices)
+    choices = tuple(
+        PageAction(id=str(i), label=build_bilingual_text(en, fr)) for i, (en, fr) in enumerate(doors)
+    )
+    ask = Prompt(label=build_bilingual_text("Which door?", "Quelle porte?"), kind="choice", choices=choices)
     return ServicePage(
-        id="choice", title=both("Door test", "Essai des portes"), person=_PERSON, prompt=ask, actions=(_BACK,)
+        id="choice",
+        title=build_bilingual_text("Door test", "Essai des portes"),
+        person=_PERSON,
+        prompt=ask,
+        actions=(_BACK,),
     )
 
 
-def pattern(kind: str) -> ServicePage:
+def build_pattern_page(kind: str) -> ServicePage:
     """Return a page that shows a test pattern of the given kind on the screen."""
     names = {
         "display": ("Display test", "Essai de l'écran"),
@@ -183,7 +215,7 @@ def pattern(kind: str) -> ServicePage:
     return ServicePage.model_validate(
         {
             "id": kind,
-            "title": both(*names[kind]),
+            "title": build_bilingual_text(*names[kind]),
             "person": _PERSON,
             "test": True,
             "pattern": kind,
@@ -192,7 +224,7 @@ def pattern(kind: str) -> ServicePage:
     )
 
 
-def recall(game: GameView, recalled: Outcome | Asked, step: int) -> ServicePage:
+def build_recall_page(game: GameView, recalled: Outcome | Asked, step: int) -> ServicePage:
     """Return the page of a recalled game: its outcome, or a decision it asked for."""
     is_decision = isinstance(recalled, Asked)
     display: dict[str, Any] = (
@@ -226,14 +258,14 @@ def recall(game: GameView, recalled: Outcome | Asked, step: int) -> ServicePage:
     figures = PageAction(id="figures", label=build_text("service.recall.figures"))
     return ServicePage(
         id=f"recall-{is_decision}-{step}",
-        title=both("Game recall", "Rappel des parties"),
+        title=build_bilingual_text("Game recall", "Rappel des parties"),
         person=_PERSON,
         actions=(_BACK, earlier, later, figures),
         replay=replay,
     )
 
 
-def page_scenes(
+def iter_page_scenes(
     idle_view: View, named_pages: Iterator[tuple[str, ServicePage]], theme: Theme
 ) -> Iterator[tuple[str, View]]:
     """Yield each page as a view of an idle machine on which it is open."""
@@ -285,7 +317,7 @@ def _walk(menu: Menu) -> Iterator[ServicePage]:
                 yield menu.page
 
 
-def real_pages(folder: Path) -> list[ServicePage]:
+def list_real_pages(folder: Path) -> list[ServicePage]:
     """Return pages of a real machine's service menu after three games; its state is in ``folder``."""
     rig = MachineRig(folder).boot().insert(2000)
     for _ in range(3):
@@ -303,7 +335,9 @@ def real_pages(folder: Path) -> list[ServicePage]:
     return found
 
 
-def real_scenes(idle_view: View, pages: list[ServicePage], theme: Theme) -> Iterator[tuple[str, View]]:
+def iter_real_page_scenes(
+    idle_view: View, pages: list[ServicePage], theme: Theme
+) -> Iterator[tuple[str, View]]:
     """Yield pages of a real machine as views, one of each title and layout, numbered in order."""
     shapes = {
         (page.title.value, len(page.tables), page.prompt and page.prompt.kind): page
@@ -314,20 +348,20 @@ def real_scenes(idle_view: View, pages: list[ServicePage], theme: Theme) -> Iter
         f"menu-{i:02}-{str(page.title.value).removesuffix('.title').rpartition('.')[2]}"
         for i, page in enumerate(distinct_pages, 1)
     ]
-    yield from page_scenes(idle_view, iter(zip(names, distinct_pages, strict=True)), theme)
+    yield from iter_page_scenes(idle_view, iter(zip(names, distinct_pages, strict=True)), theme)
 
 
-def every_page() -> Iterator[tuple[str, ServicePage]]:
+def iter_sample_pages() -> Iterator[tuple[str, ServicePage]]:
     """Yield one sample page of each layout, with its name."""
     for page in (
-        sign_in(),
-        meters(),
-        amount(),
-        text(),
-        choice(),
-        pattern("display"),
-        pattern("calibrate"),
-        pattern("touch"),
-        pattern("sound"),
+        build_sign_in_page(),
+        build_meters_page(),
+        build_amount_page(),
+        build_text_page(),
+        build_choice_page(),
+        build_pattern_page("display"),
+        build_pattern_page("calibrate"),
+        build_pattern_page("touch"),
+        build_pattern_page("sound"),
     ):
         yield f"service-{page.id}", page

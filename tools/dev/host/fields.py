@@ -13,7 +13,7 @@ class LayoutError(ValueError):
     """The error that bytes do not match a layout, or a value does not fit its field; it names the field."""
 
 
-class Kind(Enum):
+class FieldKind(Enum):
     """How the bytes of a field are interpreted."""
 
     BCD = auto()
@@ -34,37 +34,37 @@ class Field:
 
     name: str
     size: int
-    kind: Kind = Kind.BCD
+    kind: FieldKind = FieldKind.BCD
 
 
 @dataclass(frozen=True, slots=True)
-class Counted:
+class LengthPrefixedField:
     """A field of variable size: a length byte, then that many bytes of ``kind``.
 
     A BCD value of zero bytes is None.
     """
 
     name: str
-    kind: Kind = Kind.TEXT
+    kind: FieldKind = FieldKind.TEXT
 
 
 @dataclass(frozen=True, slots=True)
-class Remaining:
+class RemainingBytesField:
     """A field that takes all remaining bytes of the message."""
 
     name: str
-    kind: Kind = Kind.RAW
+    kind: FieldKind = FieldKind.RAW
 
 
 @dataclass(frozen=True, slots=True)
-class Sized:
+class LengthPrefixedGroup:
     """A length byte, then that many bytes with the fields ``parts``; the last of these may be absent."""
 
-    parts: "tuple[Field | Counted | Remaining | Many | Sizes, ...]"
+    parts: "tuple[Field | LengthPrefixedField | RemainingBytesField | RepeatedGroup | CodeAndSizedValue, ...]"
 
 
 @dataclass(frozen=True, slots=True)
-class Many:
+class RepeatedGroup:
     """The fields ``parts``, repeated.
 
     ``count`` is the name of an earlier field with the number of repetitions; if it is empty, the fields repeat to the
@@ -77,7 +77,7 @@ class Many:
 
 
 @dataclass(frozen=True, slots=True)
-class Sizes:
+class CodeAndSizedValue:
     """A one-byte code and a BCD value whose size depends on the code.
 
     ``sizes`` has the size in bytes by code. After an unknown code there are no bytes.
@@ -88,11 +88,18 @@ class Sizes:
     sizes: Mapping[int, int]
 
 
-Part: TypeAlias = Field | Counted | Remaining | Sized | Many | Sizes
+Part: TypeAlias = (
+    Field
+    | LengthPrefixedField
+    | RemainingBytesField
+    | LengthPrefixedGroup
+    | RepeatedGroup
+    | CodeAndSizedValue
+)
 Layout: TypeAlias = tuple[Part, ...]
 Values: TypeAlias = dict[str, Any]
 
-_LENGTH: Final = Field("length", 1, Kind.BINARY)
+_LENGTH: Final = Field("length", 1, FieldKind.BINARY)
 
 
 class _Reader:
@@ -114,17 +121,17 @@ class _Reader:
         match part:
             case Field():
                 values[part.name] = self.read_field(part)
-            case Counted(name, kind):
+            case LengthPrefixedField(name, kind):
                 size = self.take(name, 1)[0]
-                has_value = size or kind is not Kind.BCD
+                has_value = size or kind is not FieldKind.BCD
                 values[name] = self.read_field(Field(name, size, kind)) if has_value else None
-            case Remaining(name, kind):
+            case RemainingBytesField(name, kind):
                 values[name] = self.read_field(Field(name, len(self.data), kind))
-            case Sizes(name, code, sizes):
+            case CodeAndSizedValue(name, code, sizes):
                 values[name] = self.read_field(Field(name, sizes.get(values[code], 0)))
-            case Many(name, parts, count):
+            case RepeatedGroup(name, parts, count):
                 values[name] = self.read_rows(parts, values[count] if count else None)
-            case Sized(parts):
+            case LengthPrefixedGroup(parts):
                 inner_reader = _Reader(self.take("data", self.take("length", 1)[0]))
                 for inner in parts:
                     if inner_reader.data:
@@ -157,23 +164,25 @@ def read_layout(layout: Layout, data: bytes) -> Values:
 
 def _decode_value(field: Field, data: bytes) -> int | str:
     match field.kind:
-        case Kind.BINARY:
+        case FieldKind.BINARY:
             return int.from_bytes(data, "little")
-        case Kind.TEXT:
+        case FieldKind.TEXT:
             if not data.isascii():
                 raise LayoutError(f"{field.name}: not ASCII")
             return data.decode("ascii")
-        case Kind.RAW:
+        case FieldKind.RAW:
             return data.hex()
-        case Kind.BCD | Kind.DIGITS:
+        case FieldKind.BCD | FieldKind.DIGITS:
             digits = data.hex()
             if data and not digits.isdigit():
                 raise LayoutError(f"{field.name}: not decimal digits")
-            return digits if field.kind is Kind.DIGITS else int(digits or "0")
+            return digits if field.kind is FieldKind.DIGITS else int(digits or "0")
 
 
 def write_layout(layout: Layout, values: Mapping[str, Any]) -> bytes:
-    """Return ``values`` (by field name) as bytes; a :class:`Sized` part ends before its first field without a value.
+    """Return ``values`` (by field name) as bytes.
+
+    A :class:`LengthPrefixedGroup` part ends before its first field without a value.
 
     Raises :class:`LayoutError` if a value is missing or does not fit.
     """
@@ -181,7 +190,7 @@ def write_layout(layout: Layout, values: Mapping[str, Any]) -> bytes:
 
 
 def _encode_part(part: Part, values: Mapping[str, Any]) -> bytes:
-    if isinstance(part, Sized):
+    if isinstance(part, LengthPrefixedGroup):
         given = [inner.name in values for inner in part.parts]
         end = given.index(False) if False in given else len(given)
         if any(given[end:]):
@@ -193,13 +202,13 @@ def _encode_part(part: Part, values: Mapping[str, Any]) -> bytes:
     match part:
         case Field():
             return _encode_value(part, value)
-        case Counted(name, kind):
+        case LengthPrefixedField(name, kind):
             return _prefix_length(_encode_value(Field(name, 0, kind), value), name)
-        case Remaining(name, kind):
+        case RemainingBytesField(name, kind):
             return _encode_value(Field(name, 0, kind), value)
-        case Sizes(name, code, sizes):
+        case CodeAndSizedValue(name, code, sizes):
             return _encode_value(Field(name, sizes.get(values[code], 0)), value)
-        case Many(_, parts):
+        case RepeatedGroup(_, parts):
             return b"".join(write_layout(parts, row) for row in value)
 
 
@@ -213,13 +222,13 @@ def _encode_value(field: Field, value: Any) -> bytes:
     """Return one value as bytes. A field size of 0 means as many bytes as the value needs."""
     try:
         match field.kind:
-            case Kind.BINARY:
+            case FieldKind.BINARY:
                 data = int(value).to_bytes(field.size, "little")
-            case Kind.TEXT:
+            case FieldKind.TEXT:
                 data = str(value).encode("ascii")
-            case Kind.RAW:
+            case FieldKind.RAW:
                 data = bytes.fromhex(value)
-            case Kind.BCD | Kind.DIGITS:
+            case FieldKind.BCD | FieldKind.DIGITS:
                 digits = str(value).zfill(2 * field.size)
                 data = bytes.fromhex(digits.zfill(len(digits) + len(digits) % 2))
                 if not digits.isdigit():

@@ -26,10 +26,10 @@ from tools.dev.host.messages import (
 ASSET: Final = 7
 _ADDRESS: Final = 1
 _SYSTEM_ID: Final = 7
-_NEVER: Final = "00000000"
-_TYPES: Final = {"in": 0x00, "out": 0x80, "bonus": 0x10}
+_NO_EXPIRATION: Final = "00000000"
+_TRANSFER_TYPES: Final = {"in": 0x00, "out": 0x80, "bonus": 0x10}
 #: Number of times a poll is sent before it counts as unanswered.
-_TRIES: Final = 4
+_POLL_ATTEMPTS: Final = 4
 #: Maximum number of repeats of a poll to a machine that is busy or reports an event instead.
 _INTERRUPTIONS_MAX: Final = 50
 #: Maximum number of codes in a 6F message: the smaller of the two public limits.
@@ -61,7 +61,7 @@ class HostTicket:
 
 
 @dataclass
-class Movement:
+class HostTransfer:
     """A transfer that the host ordered.
 
     Its state is ordered, done (``moved_cents`` were transferred) or dead (nothing was transferred).
@@ -93,7 +93,7 @@ class Host:
     opening_cents: int = 50_000
     account_cents: int = 50_000
     vouchers: dict[str, HostTicket] = field(default_factory=dict)
-    movements: dict[str, Movement] = field(default_factory=dict)
+    movements: dict[str, HostTransfer] = field(default_factory=dict)
     pending_number: str = ""
     needs_catch_up: bool = False
     asset: int = ASSET
@@ -120,7 +120,7 @@ class Host:
         """Send a long poll, repeated until a complete reply arrives; return the last reply."""
         request = encode_long_poll(_ADDRESS, code, values)
         interruptions = _INTERRUPTIONS_MAX
-        tries = _TRIES
+        tries = _POLL_ATTEMPTS
         while True:
             answer = decode_answer(request, self.send(request))
             if answer.outcome in {Outcome.EVENT, Outcome.BUSY} and interruptions:
@@ -176,7 +176,7 @@ class Host:
             case 0x3D:
                 self._read_tickets()
             case 0x67:
-                self._judge_ticket()
+                self._decide_inserted_ticket()
             case 0x68:
                 self._end_ticket()
             case 0x69:
@@ -194,10 +194,10 @@ class Host:
             self.pending_number = ""  # accepted, or no longer needed
 
     def _read_tickets(self) -> None:
-        while self._enter_record(self.read_values(0x4D, {"function": 0})):
+        while self._record_validation(self.read_values(0x4D, {"function": 0})):
             self.send(SYNC)  # acknowledges
 
-    def _enter_record(self, record: Values) -> bool:
+    def _record_validation(self, record: Values) -> bool:
         """Enter a validation record of the machine into the ledger; return whether it contained a ticket."""
         if not record or not (record["amount_cents"] or int(record["validation"])):
             return False
@@ -217,10 +217,10 @@ class Host:
         host has not read.
         """
         for index in range(1, 32):
-            self._enter_record(self.read_values(0x4D, {"function": index}))
+            self._record_validation(self.read_values(0x4D, {"function": index}))
         self.needs_catch_up = False
 
-    def _judge_ticket(self) -> None:
+    def _decide_inserted_ticket(self) -> None:
         ticket = self.read_values(0x70)
         if "validation_data" not in ticket:
             return
@@ -233,13 +233,13 @@ class Host:
         code = 0 if is_valid else 0x82
         self.ticket_replies.append((number, code))
         order = {"code": code, "amount_cents": cents, "parsing": 0, "validation_data": number}
-        self._take_status(self.read_values(0x71, order))
+        self._record_ticket_status(self.read_values(0x71, order))
 
     def _end_ticket(self) -> None:
-        self._take_status(self.read_values(0x71, {"code": 0xFF}))
+        self._record_ticket_status(self.read_values(0x71, {"code": 0xFF}))
         self.send(SYNC)
 
-    def _take_status(self, answer: Values) -> None:
+    def _record_ticket_status(self, answer: Values) -> None:
         """Enter the machine's report on the last inserted ticket into the ledger."""
         voucher = self.vouchers.get(answer.get("validation_data", ""))
         if voucher is None or voucher.state != "pending":
@@ -256,7 +256,7 @@ class Host:
     ) -> str:
         """Store a transfer in the ledger, then order it; return its identifier."""
         identifier = f"X{len(self.movements) + 1}"
-        self.movements[identifier] = Movement(way, cents, restricted_cents, nonrestricted_cents)
+        self.movements[identifier] = HostTransfer(way, cents, restricted_cents, nonrestricted_cents)
         if way == "in":
             self.account_cents -= self.movements[identifier].total_cents
         with suppress(HostGoneError):
@@ -268,7 +268,7 @@ class Host:
         order = {
             "transfer_code": 0,
             "index": 0,
-            "type": _TYPES[movement.way],
+            "type": _TRANSFER_TYPES[movement.way],
             "cashable_cents": movement.cents,
             "restricted_cents": movement.restricted_cents,
             "nonrestricted_cents": movement.nonrestricted_cents,
@@ -276,7 +276,7 @@ class Host:
             "asset": self.asset,
             "key": self.key,
             "transaction": identifier,
-            "expiration": _NEVER,
+            "expiration": _NO_EXPIRATION,
             "pool": 1 if movement.restricted_cents else 0,
             "receipt": "",
         }
@@ -326,7 +326,7 @@ class Host:
         for voucher in self.vouchers.values():
             if voucher.state == "pending":
                 answer = self.read_values(0x71, {"code": 0xFF})
-                self._take_status(answer)
+                self._record_ticket_status(answer)
                 reported_voucher = self.vouchers.get(answer.get("validation_data", ""))
                 if answer and reported_voucher is not voucher and voucher.state == "pending":
                     voucher.state = "issued"  # the machine does not know this ticket
@@ -340,7 +340,7 @@ class Host:
         """Continue after an interruption: query open items, then process the machine's pending requests."""
         self.query_open_items()  # first, because another ticket would replace it at the machine
         self._issue_number()
-        self._judge_ticket()
+        self._decide_inserted_ticket()
 
     def sum_moved_cents(self, way: str) -> int:
         """Return the total of the transfers in one direction (``way``), in minor units."""

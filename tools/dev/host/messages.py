@@ -14,7 +14,7 @@ from egm.links.sas.crc import append_crc, has_valid_crc
 from tools.dev.host.fields import (
     Layout,
     LayoutError,
-    Sized,
+    LengthPrefixedGroup,
     Values,
     compute_fixed_size,
     read_layout,
@@ -28,7 +28,7 @@ SYNC: Final = bytes((0x80,))
 _EVENT: Final = 0xFF
 _BUSY: Final = 0x00
 _SIGNATURE: Final = 0x21
-_HEAD: Final = 2
+_HEADER_BYTES: Final = 2
 _FOR_ONE_DENOMINATION: Final = 0xB0
 
 
@@ -91,7 +91,7 @@ def is_complete_answer(request: bytes, received: bytes) -> bool:
     address = request[0] & 0x7F
     if received[0] != address:
         return is_general_poll(request) or received[0] == (address | 0x80)
-    if len(received) < _HEAD:
+    if len(received) < _HEADER_BYTES:
         return False
     size = _compute_answer_size(request, received)
     return size is not None and len(received) >= size
@@ -100,17 +100,17 @@ def is_complete_answer(request: bytes, received: bytes) -> bool:
 def _compute_answer_size(request: bytes, received: bytes) -> int | None:
     """Return the size of a reply frame in bytes, or None if the bytes so far do not determine it."""
     if received[1] == _BUSY:
-        return _HEAD
+        return _HEADER_BYTES
     if received[1] == _EVENT:
-        about = compute_fixed_size(EVENTS.get(received[2], ())) if len(received) > _HEAD else None
-        return None if about is None else _HEAD + 1 + about + _CRC
+        about = compute_fixed_size(EVENTS.get(received[2], ())) if len(received) > _HEADER_BYTES else None
+        return None if about is None else _HEADER_BYTES + 1 + about + _CRC
     poll = POLLS.get(received[1])
     if poll is None or poll.answer is None or (not is_general_poll(request) and received[1] != request[1]):
         return None
     size = compute_fixed_size(poll.answer)
-    if size is None and isinstance(poll.answer[0], Sized) and len(received) > _HEAD:
-        size = 1 + received[_HEAD]
-    return None if size is None else _HEAD + size + _CRC
+    if size is None and isinstance(poll.answer[0], LengthPrefixedGroup) and len(received) > _HEADER_BYTES:
+        size = 1 + received[_HEADER_BYTES]
+    return None if size is None else _HEADER_BYTES + size + _CRC
 
 
 def decode_answer(request: bytes, received: bytes) -> Answer:
@@ -122,7 +122,7 @@ def decode_answer(request: bytes, received: bytes) -> Answer:
         return _decode_one_byte(request, received)
     if received[0] != address:
         return Answer(Outcome.DAMAGED, received, error=f"address {received[0]}, not {address}")
-    if received[1] == _BUSY and len(received) == _HEAD:
+    if received[1] == _BUSY and len(received) == _HEADER_BYTES:
         return Answer(Outcome.BUSY, received)
     try:
         return _decode_frame(request, received)
@@ -145,7 +145,7 @@ def _decode_frame(request: bytes, received: bytes) -> Answer:
     """Return the reply in a frame with a CRC. Raises LayoutError if it does not match the poll's layout."""
     if not has_valid_crc(received):
         raise LayoutError(f"CRC: wrong: should be {append_crc(received[:-_CRC])[-_CRC:].hex(' ')}")
-    code, data = received[1], received[_HEAD:-_CRC]
+    code, data = received[1], received[_HEADER_BYTES:-_CRC]
     if code == _EVENT and data:
         event = data[0]
         return Answer(

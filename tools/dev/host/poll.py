@@ -5,7 +5,7 @@ from enum import StrEnum
 from typing import Final
 
 from egm.links.sas.names import TableConfidence
-from tools.dev.host.fields import Field, Kind, Layout
+from tools.dev.host.fields import Field, FieldKind, Layout
 
 
 class Type(StrEnum):
@@ -38,12 +38,12 @@ class Poll:
 
 def bcd_field(name: str, size: int) -> Field:
     """Return a field of packed decimal digits."""
-    return Field(name, size, Kind.BCD)
+    return Field(name, size, FieldKind.BCD)
 
 
 def binary_field(name: str, size: int) -> Field:
     """Return a field for a binary number, least significant byte first."""
-    return Field(name, size, Kind.BINARY)
+    return Field(name, size, FieldKind.BINARY)
 
 
 def four_byte_meters(*names: str) -> tuple[Field, ...]:
@@ -52,9 +52,9 @@ def four_byte_meters(*names: str) -> tuple[Field, ...]:
 
 
 GAME: Final = bcd_field("game", 2)
-DATE: Final = Field("date", 4, Kind.DIGITS)
-TIME: Final = Field("time", 3, Kind.DIGITS)
-EXPIRATION: Final = Field("expiration", 4, Kind.DIGITS)
+DATE: Final = Field("date", 4, FieldKind.DIGITS)
+TIME: Final = Field("time", 3, FieldKind.DIGITS)
+EXPIRATION: Final = Field("expiration", 4, FieldKind.DIGITS)
 POOL: Final = binary_field("pool", 2)
 DENOMINATION: Final = binary_field("denomination", 1)
 ON: Final = (binary_field("enable", 1),)

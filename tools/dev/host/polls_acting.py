@@ -2,7 +2,14 @@
 
 from typing import Final
 
-from tools.dev.host.fields import Counted, Field, Kind, Many, Remaining, Sized
+from tools.dev.host.fields import (
+    Field,
+    FieldKind,
+    LengthPrefixedField,
+    LengthPrefixedGroup,
+    RemainingBytesField,
+    RepeatedGroup,
+)
 from tools.dev.host.poll import (
     DATE,
     DENOMINATION,
@@ -25,15 +32,15 @@ from tools.dev.host.poll import (
 )
 
 ASSET: Final = binary_field("asset", 4)
-_KEY: Final = Field("key", 20, Kind.RAW)
+_KEY: Final = Field("key", 20, FieldKind.RAW)
 _AMOUNTS: Final = (
     bcd_field("cashable_cents", 5),
     bcd_field("restricted_cents", 5),
     bcd_field("nonrestricted_cents", 5),
 )
-_VALIDATION: Final = Field("validation", 8, Kind.DIGITS)
-_TICKET_DATA: Final = Field("validation_data", 9, Kind.DIGITS)
-_TEXTS: Final = Many("elements", (binary_field("code", 1), Counted("text")))
+_VALIDATION: Final = Field("validation", 8, FieldKind.DIGITS)
+_TICKET_DATA: Final = Field("validation_data", 9, FieldKind.DIGITS)
+_TEXTS: Final = RepeatedGroup("elements", (binary_field("code", 1), LengthPrefixedField("text")))
 _FLAG: Final = (binary_field("flag", 1),)
 _RECORD: Final = (
     binary_field("type", 1),
@@ -55,10 +62,10 @@ _TRANSFER: Final = (
     binary_field("flags", 1),
     ASSET,
     _KEY,
-    Counted("transaction"),
+    LengthPrefixedField("transaction"),
     EXPIRATION,
     POOL,
-    Counted("receipt", Kind.RAW),
+    LengthPrefixedField("receipt", FieldKind.RAW),
     bcd_field("lock_timeout", 2),
 )
 _TRANSFERRED: Final = (
@@ -69,14 +76,14 @@ _TRANSFERRED: Final = (
     *_AMOUNTS,
     binary_field("flags", 1),
     ASSET,
-    Counted("transaction"),
+    LengthPrefixedField("transaction"),
     DATE,
     TIME,
     EXPIRATION,
     POOL,
-    Counted("cumulative_cashable", Kind.BCD),
-    Counted("cumulative_restricted", Kind.BCD),
-    Counted("cumulative_nonrestricted", Kind.BCD),
+    LengthPrefixedField("cumulative_cashable", FieldKind.BCD),
+    LengthPrefixedField("cumulative_restricted", FieldKind.BCD),
+    LengthPrefixedField("cumulative_nonrestricted", FieldKind.BCD),
 )
 _LOCK: Final = (
     ASSET,
@@ -132,10 +139,10 @@ ACTING: Final = (
         "progressive amounts",
         S,
         (
-            Sized(
+            LengthPrefixedGroup(
                 (
                     binary_field("group", 1),
-                    Many("levels", (binary_field("level", 1), bcd_field("amount_cents", 5))),
+                    RepeatedGroup("levels", (binary_field("level", 1), bcd_field("amount_cents", 5))),
                 )
             ),
         ),
@@ -161,11 +168,11 @@ ACTING: Final = (
         R,
         (),
         (
-            Sized(
+            LengthPrefixedGroup(
                 (
                     binary_field("group", 1),
                     binary_field("count", 1),
-                    Many("wins", (binary_field("level", 1), bcd_field("amount_cents", 5)), "count"),
+                    RepeatedGroup("wins", (binary_field("level", 1), bcd_field("amount_cents", 5)), "count"),
                 )
             ),
         ),
@@ -176,7 +183,7 @@ ACTING: Final = (
         0x8C,
         "tournament",
         M,
-        (GAME, Field("time", 2, Kind.DIGITS), *four_byte_meters("credits"), binary_field("pulses", 1)),
+        (GAME, Field("time", 2, FieldKind.DIGITS), *four_byte_meters("credits"), binary_field("pulses", 1)),
         None,
         K,
     ),
@@ -194,8 +201,8 @@ ACTING: Final = (
         0xB0,
         "for one denomination",
         S,
-        (Sized((DENOMINATION, binary_field("poll", 1), Remaining("data"))),),
-        (Sized((DENOMINATION, binary_field("poll", 1), Remaining("data"))),),
+        (LengthPrefixedGroup((DENOMINATION, binary_field("poll", 1), RemainingBytesField("data"))),),
+        (LengthPrefixedGroup((DENOMINATION, binary_field("poll", 1), RemainingBytesField("data"))),),
         B,
     ),
 )
@@ -207,7 +214,7 @@ TICKETS: Final = (
         "cash-out ticket",
         R,
         (),
-        (Field("validation", 4, Kind.DIGITS), bcd_field("amount_cents", 5)),
+        (Field("validation", 4, FieldKind.DIGITS), bcd_field("amount_cents", 5)),
         A,
     ),
     Poll(
@@ -242,7 +249,7 @@ TICKETS: Final = (
         R,
         (),
         (
-            Sized(
+            LengthPrefixedGroup(
                 (
                     binary_field("status", 1),
                     bcd_field("amount_cents", 5),
@@ -258,7 +265,7 @@ TICKETS: Final = (
         "redeem ticket",
         S,
         (
-            Sized(
+            LengthPrefixedGroup(
                 (
                     binary_field("code", 1),
                     bcd_field("amount_cents", 5),
@@ -270,7 +277,7 @@ TICKETS: Final = (
             ),
         ),
         (
-            Sized(
+            LengthPrefixedGroup(
                 (
                     binary_field("status", 1),
                     bcd_field("amount_cents", 5),
@@ -286,7 +293,7 @@ TICKETS: Final = (
         "extended validation status",
         S,
         (
-            Sized(
+            LengthPrefixedGroup(
                 (
                     binary_field("mask", 2),
                     binary_field("states", 2),
@@ -296,7 +303,7 @@ TICKETS: Final = (
             ),
         ),
         (
-            Sized(
+            LengthPrefixedGroup(
                 (
                     ASSET,
                     binary_field("status", 2),
@@ -308,19 +315,19 @@ TICKETS: Final = (
         A,
         broadcast=True,
     ),
-    Poll(0x7C, "extended ticket data", S, (Sized((_TEXTS,)),), _FLAG, B, broadcast=True),
+    Poll(0x7C, "extended ticket data", S, (LengthPrefixedGroup((_TEXTS,)),), _FLAG, B, broadcast=True),
     Poll(
         0x7D,
         "ticket data",
         S,
         (
-            Sized(
+            LengthPrefixedGroup(
                 (
                     binary_field("host_id", 2),
                     binary_field("expiration_days", 1),
-                    Counted("location"),
-                    Counted("address1"),
-                    Counted("address2"),
+                    LengthPrefixedField("location"),
+                    LengthPrefixedField("address1"),
+                    LengthPrefixedField("address2"),
                 )
             ),
         ),
@@ -332,13 +339,13 @@ TICKETS: Final = (
 
 #: Transfers (1.14).
 TRANSFERS: Final = (
-    Poll(0x72, "transfer", S, (Sized(_TRANSFER),), (Sized(_TRANSFERRED),), A),
+    Poll(0x72, "transfer", S, (LengthPrefixedGroup(_TRANSFER),), (LengthPrefixedGroup(_TRANSFERRED),), A),
     Poll(
         0x73,
         "register",
         S,
-        (Sized((binary_field("code", 1), ASSET, _KEY, binary_field("pos_id", 4))),),
-        (Sized(_REGISTRATION),),
+        (LengthPrefixedGroup((binary_field("code", 1), ASSET, _KEY, binary_field("pos_id", 4))),),
+        (LengthPrefixedGroup(_REGISTRATION),),
         A,
     ),
     Poll(
@@ -350,9 +357,9 @@ TRANSFERS: Final = (
             binary_field("condition", 1),
             bcd_field("timeout", 2),
         ),
-        (Sized(_LOCK),),
+        (LengthPrefixedGroup(_LOCK),),
         A,
     ),
-    Poll(0x75, "receipt texts", S, (Sized((_TEXTS,)),), _FLAG, K, broadcast=True),
-    Poll(0x76, "transfer ticket texts", S, (Sized((_TEXTS,)),), _FLAG, K),
+    Poll(0x75, "receipt texts", S, (LengthPrefixedGroup((_TEXTS,)),), _FLAG, K, broadcast=True),
+    Poll(0x76, "transfer ticket texts", S, (LengthPrefixedGroup((_TEXTS,)),), _FLAG, K),
 )

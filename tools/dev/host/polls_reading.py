@@ -3,7 +3,15 @@
 from typing import Final
 
 from tools.dev.host import codes
-from tools.dev.host.fields import Counted, Field, Kind, Many, Remaining, Sized, Sizes
+from tools.dev.host.fields import (
+    CodeAndSizedValue,
+    Field,
+    FieldKind,
+    LengthPrefixedField,
+    LengthPrefixedGroup,
+    RemainingBytesField,
+    RepeatedGroup,
+)
 from tools.dev.host.poll import (
     DATE,
     DENOMINATION,
@@ -21,14 +29,14 @@ from tools.dev.host.poll import (
 )
 
 _IDENTITY: Final = (
-    Field("game_id", 2, Kind.TEXT),
-    Field("additional_id", 3, Kind.TEXT),
+    Field("game_id", 2, FieldKind.TEXT),
+    Field("additional_id", 3, FieldKind.TEXT),
     DENOMINATION,
     binary_field("max_bet", 1),
     binary_field("progressive_group", 1),
     binary_field("game_options", 2),
-    Field("paytable_id", 6, Kind.TEXT),
-    Field("base_percent", 4, Kind.TEXT),
+    Field("paytable_id", 6, FieldKind.TEXT),
+    Field("base_percent", 4, FieldKind.TEXT),
 )
 _HANDPAY: Final = (
     binary_field("progressive_group", 1),
@@ -36,11 +44,11 @@ _HANDPAY: Final = (
     bcd_field("amount", 5),
     bcd_field("partial_pay", 2),
     binary_field("reset_id", 1),
-    Field("unused", 10, Kind.RAW),
+    Field("unused", 10, FieldKind.RAW),
 )
 _CODE_1: Final = binary_field("code", 1)
 _CODE_2: Final = binary_field("code", 2)
-_READ_METERS: Final = Many("meters", (_CODE_2, Counted("value", Kind.BCD)))
+_READ_METERS: Final = RepeatedGroup("meters", (_CODE_2, LengthPrefixedField("value", FieldKind.BCD)))
 _ONE_METER: Final = {
     0x10: "cancelled credits",
     0x11: "coin in",
@@ -81,8 +89,8 @@ def create_plain_rows() -> tuple[Poll, ...]:
             code,
             "extended meters",
             M,
-            (Sized((GAME, Many("codes", (_CODE_2,)))),),
-            (Sized((GAME, _READ_METERS)),),
+            (LengthPrefixedGroup((GAME, RepeatedGroup("codes", (_CODE_2,)))),),
+            (LengthPrefixedGroup((GAME, _READ_METERS)),),
             A,
         )
         for code in (0x6F, 0xAF)
@@ -133,12 +141,12 @@ READING: Final = (
         0x2F,
         "selected meters",
         M,
-        (Sized((GAME, Many("codes", (_CODE_1,)))),),
+        (LengthPrefixedGroup((GAME, RepeatedGroup("codes", (_CODE_1,)))),),
         (
-            Sized(
+            LengthPrefixedGroup(
                 (
                     GAME,
-                    Many("meters", (_CODE_1, Sizes("value", "code", codes.METER_SIZES))),
+                    RepeatedGroup("meters", (_CODE_1, CodeAndSizedValue("value", "code", codes.METER_SIZES))),
                 )
             ),
         ),
@@ -161,7 +169,11 @@ READING: Final = (
         "hopper status",
         R,
         (),
-        (Sized((binary_field("status", 1), binary_field("percent_full", 1), bcd_field("level", 4))),),
+        (
+            LengthPrefixedGroup(
+                (binary_field("status", 1), binary_field("percent_full", 1), bcd_field("level", 4))
+            ),
+        ),
         A,
     ),
     Poll(0x51, "games implemented", R, (), (bcd_field("games", 2),), A),
@@ -179,16 +191,25 @@ READING: Final = (
         "version and serial",
         R,
         (),
-        (Sized((Field("version", 3, Kind.TEXT), Remaining("serial", Kind.TEXT))),),
+        (
+            LengthPrefixedGroup(
+                (Field("version", 3, FieldKind.TEXT), RemainingBytesField("serial", FieldKind.TEXT))
+            ),
+        ),
         A,
     ),
     Poll(0x55, "selected game", R, (), (GAME,), A),
     Poll(
-        0x56, "enabled games", R, (), (Sized((binary_field("count", 1), Many("games", (GAME,), "count"))),), A
+        0x56,
+        "enabled games",
+        R,
+        (),
+        (LengthPrefixedGroup((binary_field("count", 1), RepeatedGroup("games", (GAME,), "count"))),),
+        A,
     ),
     Poll(0x7E, "date and time", R, (), (DATE, TIME), A),
-    Poll(0x8E, "card hand", R, (), (binary_field("hand", 1), Field("cards", 5, Kind.RAW)), K),
-    Poll(0x8F, "physical reel stops", R, (), (Field("stops", 9, Kind.RAW),), A),
+    Poll(0x8E, "card hand", R, (), (binary_field("hand", 1), Field("cards", 5, FieldKind.RAW)), K),
+    Poll(0x8F, "physical reel stops", R, (), (Field("stops", 9, FieldKind.RAW),), A),
     Poll(
         0x99,
         "tournament meters",
@@ -215,7 +236,7 @@ READING: Final = (
             binary_field("features1", 1),
             binary_field("features2", 1),
             binary_field("features3", 1),
-            Field("reserved", 3, Kind.RAW),
+            Field("reserved", 3, FieldKind.RAW),
         ),
         A,
     ),
@@ -226,7 +247,11 @@ READING: Final = (
         "player denominations",
         R,
         (),
-        (Sized((binary_field("count", 1), Many("denominations", (DENOMINATION,), "count"))),),
+        (
+            LengthPrefixedGroup(
+                (binary_field("count", 1), RepeatedGroup("denominations", (DENOMINATION,), "count"))
+            ),
+        ),
         B,
     ),
     Poll(0xB3, "token denomination", R, (), (DENOMINATION,), A),
@@ -236,12 +261,12 @@ READING: Final = (
         M,
         (GAME, bcd_field("category", 2)),
         (
-            Sized(
+            LengthPrefixedGroup(
                 (
                     GAME,
                     bcd_field("category", 2),
-                    Field("payback", 4, Kind.TEXT),
-                    Counted("coin_in", Kind.BCD),
+                    Field("payback", 4, FieldKind.TEXT),
+                    LengthPrefixedField("coin_in", FieldKind.BCD),
                 )
             ),
         ),
@@ -253,14 +278,14 @@ READING: Final = (
         M,
         (GAME,),
         (
-            Sized(
+            LengthPrefixedGroup(
                 (
                     GAME,
                     bcd_field("max_bet", 2),
                     binary_field("progressive_group", 1),
                     binary_field("levels", 4),
-                    Counted("name"),
-                    Counted("paytable_name"),
+                    LengthPrefixedField("name"),
+                    LengthPrefixedField("paytable_name"),
                     bcd_field("wager_categories", 2),
                 )
             ),

@@ -16,7 +16,7 @@ import click
 from tools.cli.terminal import echo
 from tools.dev.conformance.evidence import Evidence, EvidenceError, Status, collect
 from tools.dev.conformance.requirements import ROOT, Requirements, RequirementsError, load
-from tools.dev.mutants.scratch import Scratch
+from tools.dev.mutants.scratch import ScratchCheckout
 from tools.dev.mutants.trial import Outcome, Trial, Verdict, create_trials, run_trial
 
 #: Results of earlier trials; a trial with the same change, file and tests is not run again.
@@ -58,7 +58,7 @@ def main(*, names: Sequence[str], every: bool, fresh: bool, limit: float, worker
     _print_outcomes(found, outcomes)
     complaints: list[str] = []
     if not names:
-        complaints = [text for row in requirements.rows.values() for text in evidence.complaints(row)]
+        complaints = [text for row in requirements.rows.values() for text in evidence.list_shortfalls(row)]
         echo(
             "".join(f"{text}\n" for text in complaints)
             + format_counts(requirements, evidence, found, outcomes)
@@ -109,10 +109,10 @@ def _run_trials(found: Sequence[Trial], *, workers: int, limit: float, fresh: bo
         return outcomes
     MEMORY.parent.mkdir(exist_ok=True)
     with tempfile.TemporaryDirectory(prefix="mutants-") as folder, ThreadPoolExecutor(workers) as pool:
-        scratches: queue.SimpleQueue[Scratch] = queue.SimpleQueue()
+        scratches: queue.SimpleQueue[ScratchCheckout] = queue.SimpleQueue()
         for number in range(min(workers, len(waiting))):
             (Path(folder) / str(number)).mkdir()
-            scratches.put(Scratch(ROOT, Path(folder) / str(number)))
+            scratches.put(ScratchCheckout(ROOT, Path(folder) / str(number)))
 
         def one(trial: Trial) -> Outcome:
             scratch = scratches.get()

@@ -37,7 +37,7 @@ _SECONDS = itertools.count(int(time.time()))
 
 
 @dataclass(frozen=True, slots=True)
-class Run:
+class TestRun:
     """Result of a pytest run: its exit code, output and duration."""
 
     code: int
@@ -57,7 +57,7 @@ def _create_environment(folder: Path, checkout: Path) -> Path:
     return folder / "bin" / "python"
 
 
-class Scratch:
+class ScratchCheckout:
     """A copy of the checkout, in which mutants are applied, with a virtual environment of its own.
 
     An isolated process (``python -I``) ignores ``PYTHONPATH``. Therefore the environment itself is configured to import
@@ -88,7 +88,7 @@ class Scratch:
         finally:
             self._write(path, original)
 
-    def run_tests(self, tests: Sequence[str], limit_seconds: float) -> Run:
+    def run_tests(self, tests: Sequence[str], limit_seconds: float) -> TestRun:
         """Run tests until one fails or the time limit ends; processes that they started are ended too."""
         command = [str(self._python), "-m", "pytest", "-x", "-q", "-rfE", "-m", "not slow", "--tb=short"]
         command += ["-p", "no:cacheprovider", "-p", "no:xdist", *tests]
@@ -110,7 +110,7 @@ class Scratch:
                 output, code = process.communicate()[0], TIMEOUT_CODE
         for left in self._temporary.iterdir():
             shutil.rmtree(left, ignore_errors=True)
-        return Run(code, output, time.monotonic() - started)
+        return TestRun(code, output, time.monotonic() - started)
 
     @staticmethod
     def _write(path: Path, text: str) -> None:

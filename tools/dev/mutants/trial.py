@@ -7,15 +7,15 @@ from enum import StrEnum
 from pathlib import Path
 from typing import Final
 
-from tools.dev.conformance.evidence import Evidence, Witness
-from tools.dev.conformance.requirements import Mutant, Requirements, Row
+from tools.dev.conformance.evidence import Evidence, EvidenceTest
+from tools.dev.conformance.requirements import Mutant, RequirementRow, Requirements
 from tools.dev.mutants.change import MutantError, apply_mutant
-from tools.dev.mutants.scratch import TIMEOUT_CODE, Run, Scratch
+from tools.dev.mutants.scratch import TIMEOUT_CODE, ScratchCheckout, TestRun
 
 _FAILED: Final = re.compile(r"^(?:FAILED|ERROR) (\S+?\.py::\S+?)(?:\[|\s|$)", re.MULTILINE)
 #: Folders whose tests run last, because they run whole machines.
 _EXPENSIVE_FOLDERS: Final = ("tests/powercut", "tests/end_to_end")
-_SHOWN_LINES: Final = 15
+_SHOWN_LINES_MAX: Final = 15
 
 
 class Verdict(StrEnum):
@@ -32,9 +32,9 @@ class Trial:
     """A mutant to try, its requirement, and the quick tests that cover this requirement (or a clause of it)."""
 
     name: str
-    row: Row
+    row: RequirementRow
     mutant: Mutant
-    tests: tuple[Witness, ...]
+    tests: tuple[EvidenceTest, ...]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -61,12 +61,14 @@ def create_trials(
             mark = f"{row.id}:{mutant.clause}" if mutant.clause else row.id
             names[mark] = names.get(mark, 0) + 1
             name = mark if names[mark] == 1 else f"{mark}/{names[mark]}"
-            tests = sorted((test for test in evidence.list_tests(mark) if not test.slow), key=_cost_key)
+            tests = sorted(
+                (test for test in evidence.list_tests(mark) if not test.slow), key=_build_cost_sort_key
+            )
             found.append(Trial(name=name, row=row, mutant=mutant, tests=tuple(tests)))
     return tuple(found)
 
 
-def run_trial(trial: Trial, scratch: Scratch, limit_seconds: float, first: str = "") -> Outcome:
+def run_trial(trial: Trial, scratch: ScratchCheckout, limit_seconds: float, first: str = "") -> Outcome:
     """Try one mutant and return the verdict. ``first`` is the test to run first, as ``file::name``.
 
     If the failing test also fails without the change, the verdict is an error. It is also an error if the change has no
@@ -103,11 +105,11 @@ def list_inapplicable_mutants(mutants: Sequence[tuple[str, Mutant]], root: Path)
     return complaints
 
 
-def _cost_key(test: Witness) -> tuple[bool, str]:
+def _build_cost_sort_key(test: EvidenceTest) -> tuple[bool, str]:
     return test.file.startswith(_EXPENSIVE_FOLDERS), f"{test.file}::{test.name}"
 
 
-def _describe_failure(run: Run) -> str:
+def _describe_failure(run: TestRun) -> str:
     if run.code == TIMEOUT_CODE:
         return f"time limit exceeded after {run.seconds:.0f} s"
-    return f"pytest ended with {run.code}:\n" + "\n".join(run.output.splitlines()[-_SHOWN_LINES:])
+    return f"pytest ended with {run.code}:\n" + "\n".join(run.output.splitlines()[-_SHOWN_LINES_MAX:])

@@ -31,7 +31,7 @@ from egm.progressive.definition import LevelDefinition, LevelStakeAndOdds, compu
 from egm.progressive.level import LevelTerms
 from egm.progressive.pools import LevelKeeper, ProgressivePool
 from tools.dev.progressive.broker import Broker
-from tools.dev.progressive.faults import QUICK_SECONDS, STEPS, CampaignMachine, ControllerSuccession
+from tools.dev.progressive.faults import KILL_POINTS, QUICK_SECONDS, CampaignMachine, ControllerSuccession
 from tools.dev.progressive.relay import Relay
 from tools.dev.progressive.value_checker import ValueChecker
 from tools.dev.progressive.waiting_tasks import describe_waiting_tasks
@@ -149,7 +149,7 @@ async def run_campaign(
                 with _record_errors(result, "the whole store"):
                     floor.controllers.controller.check()
     finally:
-        await _end_all(before)
+        await _cancel_new_tasks(before)
 
 
 @contextlib.asynccontextmanager
@@ -216,7 +216,7 @@ async def _run_with_limit(work: Coroutine[Any, Any, None], seconds: float, name:
     return False
 
 
-async def _end_all(before: set[asyncio.Task[Any]]) -> None:
+async def _cancel_new_tasks(before: set[asyncio.Task[Any]]) -> None:
     """Cancel every task that is not in ``before``, and wait a limited time for each to end."""
     for _ in range(_CLEANING_ATTEMPTS):
         left = asyncio.all_tasks() - before
@@ -340,7 +340,7 @@ async def _kill_broker(floor: _Floor) -> None:
 def _kill_machine(machines: list[CampaignMachine], floor: _Floor) -> None:
     """Plan to kill one machine after a random step of a hit, and make it hit, so that the step occurs."""
     machine = floor.dice.choice(machines)
-    machine.kill_after(floor.dice.choice(STEPS))
+    machine.kill_after(floor.dice.choice(KILL_POINTS))
     machine.play(hit_chance=1.0)
 
 
@@ -420,7 +420,7 @@ def _reconcile(definition: LevelDefinition, machines: list[CampaignMachine], flo
             findings.append(f"{name}: {line.amount_cents} awarded, {shown_cents} shown on the sign")
     if sorted(line.place for line in register.values()) != list(range(1, len(register) + 1)):
         findings.append(f"{definition.id}: hits without a unique order")
-    findings += [f"{machine.serial}: {text}" for machine in machines for text in machine.memory.complaints]
+    findings += [f"{machine.serial}: {text}" for machine in machines for text in machine.memory.findings]
     result.fault_counts["mystery prize won"] += len(hits) if terms.is_mystery else 0
     result.wagers += wagers
     result.hits += len(hits)

@@ -19,7 +19,7 @@ from egm.config.levels import ProgressiveLinkTable
 from egm.progressive.connection import cancel_tasks
 from egm.progressive.mqtt import MqttCarrier
 from egm.progressive.pools import ProgressivePool
-from tools.dev.progressive.machine import Memory, SimulatedMachine
+from tools.dev.progressive.machine import MachineMemory, SimulatedMachine
 from tools.floor.progressive.controller import Controller
 from tools.floor.progressive.secret_store import SecretStore
 from tools.floor.progressive.serve import Service
@@ -36,7 +36,7 @@ from tools.floor.progressive.store import (
 QUICK_SECONDS: Final = 0.02
 _VALUES_SECONDS: Final = 0.05
 #: Points at which a machine can be killed: after each durable change, before its consequences.
-STEPS: Final = ("wager", "hit", "award received", "award stored", "paid", "closed")
+KILL_POINTS: Final = ("wager", "hit", "award received", "award stored", "paid", "closed")
 #: Maximum clock error in either direction: more than a day, so that the date is wrong too.
 _SKEW_SECONDS: Final = 90_000
 #: Speed of the links' clocks, so that retries happen sooner.
@@ -48,7 +48,7 @@ _STATEMENTS_MAX: Final = 60
 _KEY: Final = bytes(range(32))
 
 
-class Killed(BaseException):
+class ProcessKilled(BaseException):
     """Raised where a process is killed. It is not an Exception, so that no handler can continue."""
 
 
@@ -68,7 +68,7 @@ class CampaignMachine:
         fault_counts: Counter[str],
     ) -> None:
         self.serial = serial
-        self.memory = Memory()
+        self.memory = MachineMemory()
         self._pool = pool
         self._slot = slot
         self._dice = dice
@@ -122,12 +122,12 @@ class CampaignMachine:
             self._fault_counts[f"machine killed after: {name}"] += 1
             self._task.cancel()
         if self._is_dead:
-            raise Killed
+            raise ProcessKilled
 
     def play(self, hit_chance: float) -> None:
         """Play one wager, unless the machine is dead; the wager may kill it."""
         if not self._is_dead:
-            with contextlib.suppress(Killed):
+            with contextlib.suppress(ProcessKilled):
                 self.machine.play(self._dice, hit_chance)
 
     async def restart_if_dead(self) -> None:
@@ -143,8 +143,8 @@ class CampaignMachine:
             return
         error = self._task.exception()
         if isinstance(error, BaseExceptionGroup):
-            error = error.split((Killed, asyncio.CancelledError))[1]
-        if error is not None and not isinstance(error, Killed):
+            error = error.split((ProcessKilled, asyncio.CancelledError))[1]
+        if error is not None and not isinstance(error, ProcessKilled):
             raise error
 
 
@@ -215,14 +215,14 @@ class ControllerSuccession:
 
         def run(sql: str, *values: Any) -> list[Row]:
             if term.is_dead:  # everything else that it was doing ends too
-                raise Killed
+                raise ProcessKilled
             rows = original_run(sql, *values)
             if term.statements_until_kill:
                 term.statements_until_kill -= 1
                 if not term.statements_until_kill:
                     term.is_dead = True
                     self._fault_counts["controller killed"] += 1
-                    raise Killed
+                    raise ProcessKilled
             return rows
 
         store.run = run  # type: ignore[method-assign]  # a statement at which the process dies
@@ -239,7 +239,7 @@ class ControllerSuccession:
     async def replace_if_dead(self) -> None:
         """Start another controller if the active one was killed. Raises any other error that ended it."""
         if self._term.task.done():
-            await _end_term(self._term, Killed)
+            await _end_term(self._term, ProcessKilled)
             self._term = self._start_term(await self._open_released_store())
 
     async def fail_over(self) -> None:
@@ -273,14 +273,14 @@ class ControllerSuccession:
             term = self._deposed[-1]
             await asyncio.wait({term.task})
             self._deposed.pop()
-            await _end_term(term, Killed, DeposedError, StoreLostError)
-            if not isinstance(term.task.exception(), Killed):  # it was killed while being disconnected
+            await _end_term(term, ProcessKilled, DeposedError, StoreLostError)
+            if not isinstance(term.task.exception(), ProcessKilled):  # it was killed while being disconnected
                 self._fault_counts["deposed controller stopped by itself"] += 1
 
     async def end_all(self) -> None:
         """End all controllers."""
         for term in (*self._deposed, self._term):
-            await _end_term(term, Killed, DeposedError, StoreLostError)
+            await _end_term(term, ProcessKilled, DeposedError, StoreLostError)
 
 
 async def _end_term(term: _ControllerTerm, *expected: type[BaseException]) -> None:

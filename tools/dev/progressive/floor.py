@@ -18,7 +18,7 @@ from egm.progressive.level import LevelTerms
 from egm.progressive.mqtt import MqttCarrier
 from egm.progressive.pools import LevelKeeper, ProgressivePool
 from tools.dev.progressive.broker import Broker
-from tools.dev.progressive.machine import Memory, SimulatedMachine
+from tools.dev.progressive.machine import MachineMemory, SimulatedMachine
 from tools.floor.progressive.controller import Controller
 from tools.floor.progressive.serve import Service
 from tools.floor.progressive.store import Store
@@ -58,7 +58,7 @@ class Floor:
             while not condition():
                 if self.service.done():
                     self.service.result()
-                for complaint in (text for each in self.machines for text in each.memory.complaints):
+                for complaint in (text for each in self.machines for text in each.memory.findings):
                     raise OperatorError(complaint)
                 await asyncio.sleep(0.005)
 
@@ -91,7 +91,7 @@ async def open_floor(
         SimulatedMachine(
             name,
             pool,
-            Memory(),
+            MachineMemory(),
             MqttCarrier(broker.create_link_slot(name), name),
             now_ns=time.monotonic_ns,
             stale_ns=_STALE_NS,

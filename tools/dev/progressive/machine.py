@@ -1,8 +1,8 @@
 """Simulate a machine on a progressive link, with the real link client and a memory that outlives each run.
 
-Wins are decided by dice instead of games. :class:`Memory` stores what a machine's journal would; everything else is
-lost with the object, as in a killed process. ``step`` is called after each durable change and before its consequences:
-an exception raised there kills the machine at that point.
+Wins are decided by dice instead of games. :class:`MachineMemory` stores what a machine's journal would; everything
+else is lost with the object, as in a killed process. ``step`` is called after each durable change and before its
+consequences: an exception raised there kills the machine at that point.
 """
 
 import asyncio
@@ -54,7 +54,7 @@ class Hit:
 
 
 @dataclass(slots=True)
-class Memory:
+class MachineMemory:
     """What a simulated machine stores durably."""
 
     contributions: list[Contribution] = field(default_factory=list)
@@ -65,7 +65,7 @@ class Memory:
     boots: int = 0
     commitments: dict[int, str] = field(default_factory=dict)
     """The commitment to each prize's secret amount of a mystery level, as received from the controller."""
-    complaints: list[str] = field(default_factory=list)
+    findings: list[str] = field(default_factory=list)
 
 
 class SimulatedMachine:
@@ -75,7 +75,7 @@ class SimulatedMachine:
         self,
         serial: str,
         pool: ProgressivePool,
-        memory: Memory,
+        memory: MachineMemory,
         carrier: LinkCarrier,
         *,
         now_ns: Callable[[], int],
@@ -203,7 +203,7 @@ class SimulatedMachine:
 
     def handle_invalid_message(self, text: str) -> None:
         """Store the error text of an invalid message; no money moves."""
-        self.memory.complaints.append(text)
+        self.memory.findings.append(text)
 
     def _send_messages(self) -> None:
         for message in self.link.take_messages():
@@ -234,7 +234,7 @@ class SimulatedMachine:
             case LevelResultsKnown():
                 pass  # no simulated game waits for it
             case ControllerAhead() | ControllerComplaint():
-                self.memory.complaints.append(str(news))
+                self.memory.findings.append(str(news))
 
     def _handle_locked_amount(self, name: str, cents: int) -> None:
         """Record the amount that the controller locked for a hit, then pay it."""
@@ -244,7 +244,7 @@ class SimulatedMachine:
             hit.locked_cents = cents
             self._step("award stored")
         elif hit.locked_cents != cents and not hit.was_resent:
-            self.memory.complaints.append(f"{name}: awarded {cents} in addition")
+            self.memory.findings.append(f"{name}: awarded {cents} in addition")
         self.link.note_award_locked(name)
         self._pay_hit(name, hit)
 
@@ -268,7 +268,7 @@ class SimulatedMachine:
                 self.memory.commitments.get(won.trigger.number, won.trigger.commitment)
                 != won.trigger.commitment
             ):
-                self.memory.complaints.append(f"{won.claim}: its secret does not match the commitment")
+                self.memory.findings.append(f"{won.claim}: its secret does not match the commitment")
             self._step("award received")
             hit = self.memory.hits[won.claim] = Hit(
                 after=won.sequence,
@@ -278,7 +278,7 @@ class SimulatedMachine:
             )
             self._step("award stored")
         elif (hit.locked_cents, hit.trigger) != (won.amount_cents, won.trigger):
-            self.memory.complaints.append(f"{won.claim}: {won.amount_cents} in addition")
+            self.memory.findings.append(f"{won.claim}: {won.amount_cents} in addition")
         if not hit.closed:
             self.link.open_mystery_claim(self._create_claim(won.claim, hit), self._now_ns())
             self._pay_hit(won.claim, hit)

@@ -22,7 +22,7 @@ from tools.dev.simulation.cabinet_file_work import (
     update_games,
 )
 from tools.dev.simulation.player import Player
-from tools.dev.simulation.world import World
+from tools.dev.simulation.world import SimulatedWorld
 
 _DOORS: Final = ("main", "stacker", "drop", "belly", "cash_box", "top")
 #: Device states in which the technician does not clear the device, because that would cause a fault.
@@ -54,9 +54,9 @@ _SERVED_SECONDS: Final = 0.6
 #: The power fails within this many operations of the media, or at once.
 _OPERATIONS_MAX: Final = 60
 
-CUT: Final = "cut"
+POWER_CUT: Final = "cut"
 #: The players gather at their table, and start a round in common.
-ROUND: Final = "round"
+SHARED_ROUND: Final = "round"
 #: Probability that a game of a gathering's script starts such a round.
 _ROUND_PROBABILITY: Final = 0.2
 #: Probability that a player stays away from a round.
@@ -108,7 +108,7 @@ class Action(NamedTuple):
 class Crowd:
     """All people who act on the cabinet, and all faults. :attr:`done` counts the actions by name."""
 
-    def __init__(self, world: World, players: Mapping[int, Player]) -> None:
+    def __init__(self, world: SimulatedWorld, players: Mapping[int, Player]) -> None:
         self._world = world
         self.players = players
         self.done: Counter[str] = Counter()
@@ -225,7 +225,7 @@ class Crowd:
             if owed_handpays:
                 check = partial(self._check_service_order, owed_handpays, faults, self._world.runs)
                 asyncio.get_running_loop().call_later(_SERVED_SECONDS, check)
-        self._turn_key_for("attendant", _KEY_SECONDS)
+        self._hold_key_turned("attendant", _KEY_SECONDS)
 
     @staticmethod
     def _check_service_order(
@@ -260,7 +260,7 @@ class Crowd:
             if seconds_since >= _PAGE_SECONDS:  # the menu was closed while the key stayed turned
                 self._turn_back("operator")
         else:
-            self._turn_key_for("operator", seconds)
+            self._hold_key_turned("operator", seconds)
 
     def visit_service_menu(self) -> None:
         """Open the service menu for a while, to fill in forms or to look around."""
@@ -268,11 +268,11 @@ class Crowd:
         self._world.requested_forms = (
             () if is_looking else [*self.dice.sample(_FORMS, 4), *COMPLETION_FORMS, *_COUNTS]
         )
-        self._turn_key_for(
+        self._hold_key_turned(
             "operator", self.dice.uniform(0.5, _MENU_SECONDS) if is_looking else _MENDING_SECONDS
         )
 
-    def _turn_key_for(self, key: str, seconds: float) -> None:
+    def _hold_key_turned(self, key: str, seconds: float) -> None:
         """Keep a key turned for the given seconds from now."""
         if key in self._turn_back_timers:
             self._turn_back_timers.pop(key).cancel()
@@ -436,8 +436,8 @@ _ACTIONS: Final[Mapping[str, tuple[int, Callable[[Crowd], object]]]] = {
     "fault": (20, Crowd.inject_device_fault),
     "bad line": (10, Crowd.inject_line_fault),
     "repair": (50, Crowd.repair_devices),
-    CUT: (0, Crowd.cut_power),
-    ROUND: (0, Crowd.gather),
+    POWER_CUT: (0, Crowd.cut_power),
+    SHARED_ROUND: (0, Crowd.gather),
     "clear memory": (0, Crowd.clear_memory),
     "update": (0, Crowd.install_update),
     "lose file": (0, Crowd.lose_cabinet_file),
@@ -459,14 +459,14 @@ def create_script(dice: random.Random, actions: int, cuts: int, *, gathers: bool
     weights = {name: weight for name, (weight, _) in _ACTIONS.items() if name not in omitted}
     names = dice.choices(list(weights), list(weights.values()), k=actions)
     for index in dice.sample(range(actions), min(cuts, actions)):
-        names[index] = CUT
+        names[index] = POWER_CUT
     script_actions = [Action(name, dice.randrange(2**32)) for name in names]
     times = min(dice.randint(*_UPKEEP_TIMES), actions // _ACTIONS_AN_UPKEEP)
     for index in dice.sample(range(actions), times):
         script_actions[index] = Action(dice.choice(_UPKEEP), script_actions[index].seed)
     if gathers:
         script_actions = [
-            action._replace(name=ROUND)
+            action._replace(name=SHARED_ROUND)
             if action.name == "play" and dice.random() < _ROUND_PROBABILITY
             else action
             for action in script_actions

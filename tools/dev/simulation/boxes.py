@@ -15,7 +15,7 @@ _EMPTY: Final = {"bill_box": 0, "coin_box": 0}
 
 
 @dataclass(slots=True)
-class Boxes:
+class BoxContents:
     """The contents of all boxes of a machine.
 
     ``read_contents`` returns the devices' counts, or None while a bill or coin is moving.

@@ -18,7 +18,7 @@ from egm.integrity.signed_file import (
 )
 from meters import open_view
 from paytables.definition import LIBRARY
-from tools.dev.simulation.cabinet_setup import REELS
+from tools.dev.simulation.cabinet_setup import REEL_GAMES
 
 _GAME: Final = re.compile(r'\[\[games\]\]\ngame = "([^"]+)"\n+')
 _VERSION: Final = re.compile(r'^version = "(\d+)\.(\d+)\.(\d+)"$', re.MULTILINE)
@@ -52,7 +52,7 @@ def update_games(cabinet: Path, dice: Random) -> None:
     games = _GAME.findall(text)
     levels = set(re.findall(r'\[\[progressives\]\]\ngame = "([^"]+)"', text))
     removable = [game for game in games if game not in levels and not game.startswith("./")]
-    addable = [game for game in REELS if not any(game in each for each in games)]
+    addable = [game for game in REEL_GAMES if not any(game in each for each in games)]
     change = dice.choice(("version", "version", "version", "remove", "add"))
     if change == "remove" and len(games) > 1 and removable:
         text = _replace_game_table(text, dice.choice(removable), "")

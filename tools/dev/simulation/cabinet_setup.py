@@ -11,8 +11,15 @@ from paytables.definition import LIBRARY
 from tools.dev.host.host import ASSET
 from tools.dev.simulation.link import GAME, SERIAL, format_link_tables
 
-REELS: Final = ("maple-classic", "hold-fast", "river-wheel", "seven-rivers", "aurora-keno", "orchard-picnic")
-TABLES: Final = (
+REEL_GAMES: Final = (
+    "maple-classic",
+    "hold-fast",
+    "river-wheel",
+    "seven-rivers",
+    "aurora-keno",
+    "orchard-picnic",
+)
+TABLE_GAMES: Final = (
     "quebec-roulette-french",
     "monaco-roulette-european",
     "quebec-craps",
@@ -24,7 +31,7 @@ TABLES: Final = (
     "jacks-or-better-9-6",
 )
 #: Games of which several positions play one round in common, and the numbers of positions of their cabinets.
-GATHERINGS: Final[Mapping[str, tuple[int, ...]]] = {
+POSITION_COUNTS_BY_SHARED_GAME: Final[Mapping[str, tuple[int, ...]]] = {
     "quebec-texas-holdem-room": (2, 3, 4),
     "quebec-omaha-room": (2, 3, 4),
     "quebec-seven-card-stud-room": (2, 3, 4),
@@ -38,7 +45,7 @@ GATHERINGS: Final[Mapping[str, tuple[int, ...]]] = {
     "quebec-blackjack": (2, 3),
 }
 #: A roulette of the library whose result comes from a physical wheel.
-BY_WHEEL: Final = "quebec-roulette-french"
+PHYSICAL_WHEEL_GAME: Final = "quebec-roulette-french"
 #: Games with levels of the machine itself.
 OWN_LEVELS: Final = {"lantern-harbour": ("harbour", "grand-harbour")}
 BILL_ACCEPTORS: Final = ("id003", "ebds", "cctalk_bill")
@@ -108,7 +115,7 @@ class CabinetSetup:
         positions = dice.choice((1, 1, 2, 3))
         host = positions == 1 and dice.random() < 0.5
         wheel = positions > 1 and dice.random() < 0.5
-        games = [*dice.sample(REELS, dice.randint(1, 2)), *dice.sample(TABLES, dice.randint(1, 2))]
+        games = [*dice.sample(REEL_GAMES, dice.randint(1, 2)), *dice.sample(TABLE_GAMES, dice.randint(1, 2))]
         levels: list[tuple[str, str]] = []
         if dice.random() < 0.4:
             game = dice.choice(sorted(OWN_LEVELS))
@@ -133,14 +140,14 @@ class CabinetSetup:
 
         It has few games, so that the players stay at this table.
         """
-        game = dice.choice(sorted(GATHERINGS))
+        game = dice.choice(sorted(POSITION_COUNTS_BY_SHARED_GAME))
         return cls(
-            positions=dice.choice(GATHERINGS[game]),
+            positions=dice.choice(POSITION_COUNTS_BY_SHARED_GAME[game]),
             bill=dice.choice(BILL_ACCEPTORS),
             printer=dice.choice(PRINTERS),
             hopper=dice.random() < 0.5,
             limits=dice.random() < 0.2,
-            games=(game, dice.choice(REELS)),
+            games=(game, dice.choice(REEL_GAMES)),
             gathering=game,
         )
 
@@ -205,8 +212,8 @@ asset_number = {ASSET}"""
 
 def _write_wheel_roulette(folder: Path) -> str:
     name = "roulette-by-wheel"
-    text = (LIBRARY / "tables" / f"{BY_WHEEL}.toml").read_text(encoding="utf-8")
-    text = text.replace(f'id = "{BY_WHEEL}"', f'id = "{name}"', 1)
+    text = (LIBRARY / "tables" / f"{PHYSICAL_WHEEL_GAME}.toml").read_text(encoding="utf-8")
+    text = text.replace(f'id = "{PHYSICAL_WHEEL_GAME}"', f'id = "{name}"', 1)
     text = text.replace("[cylinder]", '[cylinder]\ndecided_by = "wheel"', 1)
     (folder / f"{name}.toml").write_text(text, encoding="utf-8")
     return f"./{name}.toml"

@@ -14,7 +14,7 @@ from tools.dev.simulation.actions import Action, Crowd, create_script
 from tools.dev.simulation.cabinet_setup import CabinetSetup
 from tools.dev.simulation.oracle import Verdict, reconcile
 from tools.dev.simulation.player import Player
-from tools.dev.simulation.world import World
+from tools.dev.simulation.world import SimulatedWorld
 
 #: Time for sockets to close before the loop ends.
 _CLOSING_SECONDS: Final = 1.0
@@ -42,7 +42,7 @@ class StuckError(Exception):
 
 
 @dataclass(frozen=True, slots=True)
-class Case:
+class SimulationCase:
     """A cabinet and a script of actions.
 
     ``world`` is the seed of everything that the script does not decide.
@@ -54,7 +54,7 @@ class Case:
 
 
 @dataclass(slots=True)
-class Result:
+class SimulationResult:
     """What a simulation did and found."""
 
     actions: Counter[str] = field(default_factory=Counter)
@@ -66,31 +66,33 @@ class Result:
     reconciliations: int = 0
 
 
-def run_case(root: Path, case: Case, progress: Callable[[int], None] = lambda _: None) -> Result:
+def run_case(
+    root: Path, case: SimulationCase, progress: Callable[[int], None] = lambda _: None
+) -> SimulationResult:
     """Run a case in the folder ``root``. Raises StuckError, or the error that stopped the machine."""
 
-    async def run() -> Result:
-        return await _Run(root, case).run(progress)
+    async def run() -> SimulationResult:
+        return await _CaseRun(root, case).run(progress)
 
     return jump(run())
 
 
-class _Run:
-    def __init__(self, root: Path, case: Case) -> None:
+class _CaseRun:
+    def __init__(self, root: Path, case: SimulationCase) -> None:
         dice = random.Random(case.world)  # noqa: S311 (the sequence must be repeatable)
         self._script = case.script
-        self._world = World(root, case.setup, dice.randrange(2**63))
+        self._world = SimulatedWorld(root, case.setup, dice.randrange(2**63))
         self._players = {
             number: Player(self._world, number, random.Random(dice.randrange(2**63)))  # noqa: S311
             for number in range(1, case.setup.positions + 1)
         }
         self._crowd = Crowd(self._world, self._players)
-        self._result = Result(self._crowd.done)
+        self._result = SimulationResult(self._crowd.done)
         self._audited_entries = 0
         """The number of entries that the current journal had at its last audit."""
         self._background_tasks: list[asyncio.Task[None]] = []
 
-    async def run(self, progress: Callable[[int], None]) -> Result:
+    async def run(self, progress: Callable[[int], None]) -> SimulationResult:
         world, loop = self._world, asyncio.get_running_loop()
         start_seconds = loop.time()
         loop.set_exception_handler(self._handle_loop_error)
@@ -230,7 +232,7 @@ class _Run:
         return [name for name, party in parties.items() if party is not None and party.is_open]
 
 
-def create_case(seed: int, actions: int, cuts: int, *, gathers: bool | None = False) -> Case:
+def create_case(seed: int, actions: int, cuts: int, *, gathers: bool | None = False) -> SimulationCase:
     """Return the case that a seed determines, with ``actions`` actions and ``cuts`` power cuts.
 
     ``gathers``: whether its players gather at one table; None if the seed determines that too.
@@ -243,4 +245,4 @@ def create_case(seed: int, actions: int, cuts: int, *, gathers: bool | None = Fa
     setup = replace(
         setup, start=start.choice(("file", "signed", *(("asked",) if setup.can_use_first_start else ())))
     )
-    return Case(dice.randrange(2**63), setup, create_script(dice, actions, cuts, gathers=gathers))
+    return SimulationCase(dice.randrange(2**63), setup, create_script(dice, actions, cuts, gathers=gathers))

@@ -31,7 +31,7 @@ from tools.cli.roster_entries import carry_roster
 from tools.dev.simulation.history import ACCOUNTS, History, read_copy
 
 if TYPE_CHECKING:
-    from tools.dev.simulation.world import World
+    from tools.dev.simulation.world import SimulatedWorld
 
 #: Probability that a claim is paid by hand, if that is allowed, instead of carried over.
 _PAID_PROBABILITY: Final = 0.3
@@ -44,14 +44,14 @@ _POSITION: Final = re.compile(r"^(\d+)/")
 
 
 @dataclass(slots=True)
-class Clears:
+class MemoryClears:
     """The journals that ended with a memory clear, and the claims that were paid by hand, by kind."""
 
     histories: list[History] = field(default_factory=list)
     paid: Counter[str] = field(default_factory=Counter)
 
     def clear_memory(
-        self, world: "World", dice: Random, shown_games: Collection[str], *, can_pay_by_hand: bool
+        self, world: "SimulatedWorld", dice: Random, shown_games: Collection[str], *, can_pay_by_hand: bool
     ) -> dict[int, bool]:
         """Clear the memory of the stopped machine; if the power is cut meanwhile, finish the clear after it.
 

@@ -34,13 +34,17 @@ MONEY_OUT: Final = (
     "out:handpay_disputed",
 )
 #: Account -> which way the host's money went.
-HOST_WAYS: Final = {"world:aft_in:cashable": "in", "out:aft_out:cashable": "out", "house:bonus": "bonus"}
-WON: Final = ("house:win", "house:push", "house:attendant_jackpot")
-RETURNED: Final = (
-    *(*WON, "house:double_up_win", "house:residual_win", "house:refund_defect", "house:disputed"),
+HOST_DIRECTION_BY_ACCOUNT: Final = {
+    "world:aft_in:cashable": "in",
+    "out:aft_out:cashable": "out",
+    "house:bonus": "bonus",
+}
+WIN_ACCOUNTS: Final = ("house:win", "house:push", "house:attendant_jackpot")
+RETURNED_CREDIT_ACCOUNTS: Final = (
+    *(*WIN_ACCOUNTS, "house:double_up_win", "house:residual_win", "house:refund_defect", "house:disputed"),
 )
 #: Credit taken by the venue: stakes, residual credit, and credit that people ruled to be forfeit or unclaimed.
-TAKEN: Final = (
+CREDIT_TAKEN_ACCOUNTS: Final = (
     "house:wager",
     "house:double_up_bet",
     "house:residual",
@@ -51,7 +55,13 @@ TAKEN: Final = (
 )
 #: Fields of which the last journal counts, instead of a sum over the journals.
 _LAST_JOURNAL_FIELDS: Final = frozenset({"credit_cents", "owed_cents", "carried_cents", "is_audited"})
-ACCOUNTS: Final = (*MONEY_IN, *MONEY_OUT, *HOST_WAYS, *TAKEN, *RETURNED)
+ACCOUNTS: Final = (
+    *MONEY_IN,
+    *MONEY_OUT,
+    *HOST_DIRECTION_BY_ACCOUNT,
+    *CREDIT_TAKEN_ACCOUNTS,
+    *RETURNED_CREDIT_ACCOUNTS,
+)
 #: Key of :attr:`History.in_doubt` for tickets that an acceptor may have taken.
 TICKET: Final = "ticket"
 

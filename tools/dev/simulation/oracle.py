@@ -17,19 +17,19 @@ from typing import Final
 from egm.tickets.ledger_access import open_machine_ledger
 from egm.tickets.model import TicketState
 from tools.dev.simulation.history import (
-    HOST_WAYS,
+    CREDIT_TAKEN_ACCOUNTS,
+    HOST_DIRECTION_BY_ACCOUNT,
     MONEY_OUT,
-    RETURNED,
-    TAKEN,
+    RETURNED_CREDIT_ACCOUNTS,
     TICKET,
-    WON,
+    WIN_ACCOUNTS,
     History,
     read_history,
 )
 from tools.dev.simulation.link import LINKED, STAKE_CENTS, FloorLink
 from tools.dev.simulation.player import Player
 from tools.dev.simulation.rounds import find_unbalanced_rounds
-from tools.dev.simulation.world import World
+from tools.dev.simulation.world import SimulatedWorld
 
 _PRINTED_AMOUNT: Final = re.compile(r"[$€]\s?([\d,]+)\.(\d\d)|([\d\s]+),(\d\d)\s?[$€]")
 
@@ -53,7 +53,7 @@ class Verdict:
 
 
 @dataclass(slots=True)
-class Books:
+class CountedBooks:
     """The amounts that went into and out of the machine, as people could count them by hand."""
 
     bills_cents: dict[int, int] = field(default_factory=dict)
@@ -73,7 +73,7 @@ class Books:
     """The wins of the machine's own progressive levels, as shown on the screens."""
 
     @classmethod
-    def count(cls, world: World, players: Mapping[int, Player]) -> "Books":
+    def count(cls, world: SimulatedWorld, players: Mapping[int, Player]) -> "CountedBooks":
         """Return the books: the counts of all devices, printed tickets and screens."""
         books = cls()
         for name in world.find_devices("ticket_printer").values():
@@ -113,13 +113,15 @@ def _read_printed_cents(lines: list[str]) -> int:
     return amounts.pop()
 
 
-def reconcile(world: World, players: Mapping[int, Player], now: datetime, *, audit_from: int = 0) -> Verdict:
+def reconcile(
+    world: SimulatedWorld, players: Mapping[int, Player], now: datetime, *, audit_from: int = 0
+) -> Verdict:
     """Compare the machine, which is idle and off, with the books, the tickets and the audit.
 
     The current journal is audited if it has at least ``audit_from`` entries.
     """
     verdict = Verdict()
-    books = Books.count(world, players)
+    books = CountedBooks.count(world, players)
     paid_at_clears = world.clears.paid
     current = read_history(
         world.folder.root, now, len(players), world.folder.root.parent, is_idle=True, audit_from=audit_from
@@ -149,7 +151,9 @@ def reconcile(world: World, players: Mapping[int, Player], now: datetime, *, aud
     verdict.compare("paid by hand", hand_paid_cents, books.hand_paid_cents)
     double_up_cents = balance["house:double_up_win"] - balance["house:double_up_bet"]
     books.won_cents += machine.returned_cents + paid_at_clears["table"] - forfeited["house:attendant_jackpot"]
-    verdict.compare("won", sum(balance[account] for account in WON) + double_up_cents, books.won_cents)
+    verdict.compare(
+        "won", sum(balance[account] for account in WIN_ACCOUNTS) + double_up_cents, books.won_cents
+    )
     linked_accounts = {name for name in machine.levels if name.rpartition(":")[2] in LINKED}
     own_levels_cents = sum(cents for name, cents in machine.levels.items() if name not in linked_accounts)
     given_up_own = sum(forfeited[name] for name in machine.levels.keys() - linked_accounts)
@@ -158,11 +162,13 @@ def reconcile(world: World, players: Mapping[int, Player], now: datetime, *, aud
     cents_in = sum(books.bills_cents.values()) + books.coins_cents + books.redeemed_cents
     cents_out = sum(books.tickets.values()) + books.tray_cents + books.hand_paid_cents
     if world.host is not None:
-        for account, way in HOST_WAYS.items():
+        for account, way in HOST_DIRECTION_BY_ACCOUNT.items():
             verdict.compare(f"host, {way}", balance[account], world.host.sum_moved_cents(way))
         cents_in += world.host.sum_moved_cents("in") + world.host.sum_moved_cents("bonus")
         cents_out += world.host.sum_moved_cents("out")
-    net_win_cents = sum(balance[account] for account in TAKEN) - sum(balance[account] for account in RETURNED)
+    net_win_cents = sum(balance[account] for account in CREDIT_TAKEN_ACCOUNTS) - sum(
+        balance[account] for account in RETURNED_CREDIT_ACCOUNTS
+    )
     verdict.compare(
         "net win of the venue",
         net_win_cents - machine.levels.total(),
@@ -212,7 +218,7 @@ def _check_contributions(link: FloorLink, players: Mapping[int, Player], verdict
             )
 
 
-def _check_tickets(world: World, books: Books, verdict: Verdict) -> None:
+def _check_tickets(world: SimulatedWorld, books: CountedBooks, verdict: Verdict) -> None:
     """Check that the ticket ledger of the validator and the printed tickets agree, ticket by ticket."""
     if world.host is not None:
         vouchers = world.host.vouchers.items()

@@ -25,7 +25,7 @@ from egm.kernel.messages import (
 from egm.kernel.service_pages import ServicePage
 from egm.screen.table import Spot, apply_current_limits, is_table_game, read_table
 from egm.unix_sockets import open_socket_address
-from tools.dev.simulation.world import ROLES, STAFF, World
+from tools.dev.simulation.world import ROLES, STAFF, SimulatedWorld
 
 #: Maximum time before the person reacts to an outcome or a decision.
 _REACTION_SECONDS_MAX: Final = 0.8
@@ -66,7 +66,7 @@ class Ruling:
 
 
 @dataclass(slots=True)
-class Observations:
+class PlayerObservations:
     """What one person has seen of money and forms, over all starts of the machine."""
 
     games: dict[str, GameOutcome] = field(default_factory=dict)
@@ -80,7 +80,7 @@ class Observations:
 class Player:
     """A person at the screen of one player position; also plays the staff who use this screen."""
 
-    def __init__(self, world: World, position: int, dice: random.Random) -> None:
+    def __init__(self, world: SimulatedWorld, position: int, dice: random.Random) -> None:
         self._world = world
         self.position = position
         self._dice = dice
@@ -88,7 +88,7 @@ class Player:
         """The last snapshot of the machine that the screen received; None while it is not connected."""
         self.run_number = 0
         """The number of the machine's start that the screen showed last."""
-        self.observed = Observations()
+        self.observed = PlayerObservations()
         self.states: Counter[str] = Counter()
         """Number of times that this position entered each machine state."""
         self.games: dict[str, GameView] = {}

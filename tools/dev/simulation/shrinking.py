@@ -10,7 +10,7 @@ from typing import Final
 
 from tools.dev.simulation.actions import Action
 from tools.dev.simulation.cabinet_setup import CabinetSetup
-from tools.dev.simulation.campaign import Case, Result, run_case
+from tools.dev.simulation.campaign import SimulationCase, SimulationResult, run_case
 from tools.dev.simulation.history import EXPORT
 
 #: Numbers differ between scripts; a message without them identifies the kind of failure.
@@ -18,7 +18,9 @@ _NUMBERS: Final = re.compile(r"[0-9a-f]*\d[0-9a-f]*")
 _KIND_CHARACTERS: Final = 60
 
 
-def run_and_report(root: Path, case: Case, export: Path | None = None) -> tuple[Result | None, str]:
+def run_and_report(
+    root: Path, case: SimulationCase, export: Path | None = None
+) -> tuple[SimulationResult | None, str]:
     """Run a case in a temporary folder; return its result and its first finding, or an empty string.
 
     ``export`` is the path for the audited export of its journal.
@@ -37,23 +39,25 @@ def run_and_report(root: Path, case: Case, export: Path | None = None) -> tuple[
         shutil.rmtree(root, ignore_errors=True)
 
 
-def kind_of_failure(failed: str) -> str:
+def classify_failure(failed: str) -> str:
     """Return the message of a failure without its numbers: two failures of the same kind have the same text."""
     return _NUMBERS.sub("#", failed)[:_KIND_CHARACTERS]
 
 
-def shrink_case(root: Path, case: Case, failed: str, tries: int, report: Callable[[str], None]) -> Case:
+def shrink_case(
+    root: Path, case: SimulationCase, failed: str, tries: int, report: Callable[[str], None]
+) -> SimulationCase:
     """Return the case with the fewest actions that fails in the same way as ``case`` (ddmin).
 
     At most ``tries`` smaller cases are run.
     """
-    wanted_kind = kind_of_failure(failed)
+    wanted_kind = classify_failure(failed)
     tries_left = tries
 
     def fails(script: Sequence[Action]) -> bool:
         nonlocal tries_left
         tries_left -= 1
-        return kind_of_failure(run_and_report(root / "try", replace(case, script=script))[1]) == wanted_kind
+        return classify_failure(run_and_report(root / "try", replace(case, script=script))[1]) == wanted_kind
 
     script, part_count = list(case.script), 2
     while len(script) > 1 and tries_left > 0:
@@ -73,7 +77,7 @@ def shrink_case(root: Path, case: Case, failed: str, tries: int, report: Callabl
     return replace(case, script=script)
 
 
-def write_case(path: Path, case: Case, failed: str) -> None:
+def write_case(path: Path, case: SimulationCase, failed: str) -> None:
     """Store a case in a file, with the message ``failed`` of its failure."""
     document = {
         "failed": failed,
@@ -84,14 +88,14 @@ def write_case(path: Path, case: Case, failed: str) -> None:
     path.write_text(json.dumps(document, indent=1) + "\n", encoding="utf-8")
 
 
-def read_case(path: Path) -> Case:
+def read_case(path: Path) -> SimulationCase:
     """Return the case stored in a file."""
     document = json.loads(path.read_text(encoding="utf-8"))
     setup = document["setup"]
     lists = {name: tuple(setup[name]) for name in ("games",)} | {
         "levels": tuple((game, level) for game, level in setup["levels"])
     }
-    return Case(
+    return SimulationCase(
         document["world"],
         CabinetSetup(**{**setup, **lists}),
         [Action(name, seed) for name, seed in document["script"]],

@@ -43,10 +43,10 @@ from meters.errors import JournalError
 from meters.lock import MACHINE_LOCK_FILE_NAME
 from meters.recall import read_details
 from tools.dev.host.host import Host
-from tools.dev.simulation.boxes import Boxes
+from tools.dev.simulation.boxes import BoxContents
 from tools.dev.simulation.cabinet_file_work import sign_cabinet_file
 from tools.dev.simulation.cabinet_setup import CabinetSetup
-from tools.dev.simulation.clears import Clears
+from tools.dev.simulation.clears import MemoryClears
 from tools.dev.simulation.link import FloorLink
 
 #: PINs by staff number: the manager, the second person that some forms need, and the technician.
@@ -71,7 +71,7 @@ class _SeededSource:
         return self._dice.randbytes(count)
 
 
-class World:
+class SimulatedWorld:
     """One simulated cabinet with its surroundings. Use it on a :class:`~egm.testing.jumping_loop.JumpingLoop`."""
 
     def __init__(self, root: Path, setup: CabinetSetup, seed: int) -> None:
@@ -127,8 +127,8 @@ class World:
         self.release = 1
         self.previous_file = ""
         """The text of the cabinet file before the last update."""
-        self.clears = Clears()
-        self.boxes = Boxes(self._read_boxes)
+        self.clears = MemoryClears()
+        self.boxes = BoxContents(self._read_boxes)
         self.pending_work: Callable[[], None] | None = None
         """Work to do on the machine the next time it is off, or None."""
         self.runs = self.cuts = self.restarts = 0
