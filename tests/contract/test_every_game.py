@@ -46,7 +46,7 @@ from egm.testing.machine import MachineRig
 from paytables import WagerError, list_shipped_games, list_table_games, load_game
 from paytables.definition import read_source
 from tools.cli import main
-from tools.lab.certification.finding import Case, Status
+from tools.lab.certification.finding import CertificationCase, Status
 from tools.lab.certification.rules import bet_limit
 
 GAMES = list_shipped_games()
@@ -243,7 +243,7 @@ def test_a_round_starts_only_if_the_credit_covers_every_raise(rig, game):
 @pytest.mark.parametrize("game", RAISED)
 def test_certification_states_how_far_the_bet_limit_reduces_a_bet(game):
     profile, loaded = load_profile("generic"), load_game(game)
-    findings = list(bet_limit(Case(loaded, game, None, profile, None, 0)))
+    findings = list(bet_limit(CertificationCase(loaded, game, None, profile, None, 0)))
     rules = loaded.rules
     remarks = [finding.evidence for finding in findings if finding.status is Status.NOTED]
     for cents in loaded.denominations_cents:

@@ -24,7 +24,7 @@ from typing import Final
 from egm.errors import OperatorError
 from egm.private_process import end_with_parent
 from meters.errors import JournalError
-from tools.audit.plain_games import GameSource, PlainGameFinder, PlainRun, is_of_open_game
+from tools.audit.plain_games import GameSource, PlainGameFinder, PlainRun, is_open_game_entry
 
 #: Entries after which a batch ends at the next game.
 BATCH_ENTRIES: Final = 500
@@ -128,7 +128,7 @@ def _iter_batches(bodies: Iterable[bytes]) -> Iterator[list[bytes]]:
                 len(batch) >= _BATCH_EXCESS_FACTOR * BATCH_ENTRIES
                 or size >= _BATCH_EXCESS_FACTOR * _BATCH_BYTES
             )
-            if is_full or not is_of_open_game(body):
+            if is_full or not is_open_game_entry(body):
                 yield batch
                 batch, size = [], 0
     except JournalError as error:

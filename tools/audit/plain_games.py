@@ -306,7 +306,7 @@ _KINDS_OF_OPEN_GAME: Final = tuple(
 )
 
 
-def is_of_open_game(body: bytes) -> bool:
+def is_open_game_entry(body: bytes) -> bool:
     """Return whether the encoded entry ``body`` starts or continues a game.
 
     If so, the next entry may belong to the same game.

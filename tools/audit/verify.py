@@ -158,13 +158,13 @@ class Auditor:
         self,
         games: GameFiles,
         heads: Mapping[int, str] | None = None,
-        witnesses: Iterable[tuple[int, str]] = (),
+        known_heads: Iterable[tuple[int, str]] = (),
         features: Features = FEATURES,
         rules: Iterable[AuditRule] = (),
     ) -> None:
         """Create an audit with the available game definitions ``games``.
 
-        ``heads`` are the entry hashes of an earlier export, by sequence number. ``witnesses`` are journal heads
+        ``heads`` are the entry hashes of an earlier export, by sequence number. ``known_heads`` are journal heads
         that were printed or sent while the journal was written, as (sequence number, hash or its first digits).
         ``features`` are those of the machine that wrote the journal; ``rules`` are audit rules for the entries
         of operator-supplied features.
@@ -189,7 +189,7 @@ class Auditor:
         self._heads: dict[int, list[_KnownHead]] = {}
         for sequence, hash_hex in (heads or {}).items():
             self._heads.setdefault(sequence, []).append(_KnownHead(hash_hex, "an earlier export"))
-        for sequence, hash_hex in witnesses:
+        for sequence, hash_hex in known_heads:
             self._heads.setdefault(sequence, []).append(_KnownHead(hash_hex, "a witness"))
         self._seen_heads: set[int] = set()
         self._last_play_taken = 0

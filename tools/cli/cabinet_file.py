@@ -18,7 +18,7 @@ from egm.tickets.templates import MANDATORY_FIELDS_BY_CLASS, load_template
 from paytables import Game, list_table_games, load_game
 from paytables import list_library_games as library_games
 from paytables.source import is_path
-from tools.lab.named import path_or_id_from_text
+from tools.lab.named import parse_path_or_id
 
 #: Longest line of a comment, in characters.
 _COMMENT_WIDTH: Final = 100
@@ -52,7 +52,7 @@ def format_cabinet_file(requested: CabinetRequest, folder: Path) -> str:
     progressive levels. Raises :class:`DefinitionError` for a game that is not valid.
     """
     parts_by_header = {part.header: part for part in iter_cabinet_file_tables()}
-    games = [load_game(path_or_id_from_text(name)) for name in requested.games] or [
+    games = [load_game(parse_path_or_id(name)) for name in requested.games] or [
         *_iter_admitted_games(requested.profile)
     ]
     names = [_format_game_name(folder, name) for name in requested.games] or [game.id for game in games]
@@ -92,7 +92,7 @@ def format_cabinet_file(requested: CabinetRequest, folder: Path) -> str:
 
 def _format_game_name(folder: Path, name: str) -> str:
     """Return a game's id, or the path of its file relative to ``folder``."""
-    if not isinstance(path_or_id_from_text(name), Path):
+    if not isinstance(parse_path_or_id(name), Path):
         return name
     relative_path = os.path.relpath(name, folder)
     return relative_path if is_path(relative_path) else f"./{relative_path}"

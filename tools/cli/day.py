@@ -6,7 +6,7 @@ from typing import Any
 import click
 
 
-class Day(click.DateTime):
+class DayParameter(click.DateTime):
     """A type of command argument: a day written as YYYY-MM-DD; its value is midnight of that day, without time zone."""
 
     name = "day"

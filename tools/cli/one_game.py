@@ -10,7 +10,7 @@ from egm.errors import OperatorError
 from egm.play.installed_games import admit_games
 from egm.profiles import load_profile
 from paytables import DefinitionError, Game, load_game
-from tools.lab.named import format_definition_error, path_or_id_from_text
+from tools.lab.named import format_definition_error, parse_path_or_id
 
 #: Matches the tables of games and progressive levels in the demonstration's cabinet file.
 _GAME_TABLES_FORM: Final = re.compile(r"^\[\[(?:games|progressives)\]\]\n(?:(?!\[).*\n)*", re.MULTILINE)
@@ -24,7 +24,7 @@ def write_one_game_cabinet(name: str, folder: StateFolder) -> Path:
     Raises OperatorError if the game is not valid (file, line, key and reason) or would not be offered.
     """
     try:
-        game = load_game(path_or_id_from_text(name))
+        game = load_game(parse_path_or_id(name))
     except DefinitionError as error:
         raise OperatorError(format_definition_error(error)) from None
     slot = game.id if game.source is None or not name.endswith(".toml") else str(game.source.path)

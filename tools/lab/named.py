@@ -8,7 +8,7 @@ from tools.lab.rewriting import find_line
 from tools.lab.tuning import parse_key
 
 
-def path_or_id_from_text(text: str) -> str | Path:
+def parse_path_or_id(text: str) -> str | Path:
     """Return a name from the command line as a path if it ends in ``.toml``, else unchanged (a game id)."""
     return Path(text) if text.endswith(".toml") else text
 

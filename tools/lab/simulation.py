@@ -17,7 +17,7 @@ from typing import Any
 
 from paytables import Choice, Decision, DrawSource, Game, Round, Wager, WinDistribution, load_game
 from paytables.contract import Json
-from tools.lab.named import path_or_id_from_text
+from tools.lab.named import parse_path_or_id
 from tools.lab.rng.service import start_service
 
 #: Games a worker plays before it reports.
@@ -293,7 +293,7 @@ def _simulate_in_worker(
 ) -> Tally:
     """Play ``games`` games in a worker process, in batches; return their tally."""
     service = start_service()
-    game = load_game(path_or_id_from_text(name))
+    game = load_game(parse_path_or_id(name))
     tally = Tally()
     while games:
         batch_games = min(games, 500)

@@ -565,7 +565,7 @@ def test_heads_known_from_elsewhere_are_compared_within_plain_games(journals, jo
     bodies = seal(journals[REEL])
     at = list_games(bodies, REEL)[2].start + 1
     known = hashlib.sha256(bodies[at - 1]).hexdigest()
-    right = Auditor(SHELF, witnesses=[(at, known[:12])]).audit_entries(bodies, jobs=jobs)
+    right = Auditor(SHELF, known_heads=[(at, known[:12])]).audit_entries(bodies, jobs=jobs)
     assert (right.finding_count, right.matching_heads) == (0, 1)
     wrong = Auditor(SHELF, heads={at: "f" * 64}).audit_entries(bodies, jobs=jobs)
     assert [each.sequence for each in wrong.findings] == [at]

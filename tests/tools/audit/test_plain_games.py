@@ -304,7 +304,7 @@ def test_an_exception_in_a_process_names_the_entries_it_was_checking(bodies, mon
         return []
 
     monkeypatch.setattr(tools.audit.jobs, "BATCH_ENTRIES", 8)
-    monkeypatch.setattr(tools.audit.jobs, "is_of_open_game", lambda _: False)
+    monkeypatch.setattr(tools.audit.jobs, "is_open_game_entry", lambda _: False)
     monkeypatch.setattr(PlainGameFinder, "find_runs", find_runs)
     with pytest.raises(
         JobError, match=r"the check of the entries 17 to 24 failed \(ZeroDivisionError\('a fault"

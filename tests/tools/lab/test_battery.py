@@ -16,7 +16,7 @@ from tools.lab.rng.battery.judgement import adjust_by_holm, judge
 from tools.lab.rng.battery.planted import PLANTED_DEFECTS
 from tools.lab.rng.battery.result import (
     StatisticalResult,
-    TooFewOutcomes,
+    TooFewOutcomesError,
     compute_chi_square_result,
     compute_duplicates_result,
     compute_runs_result,
@@ -24,12 +24,12 @@ from tools.lab.rng.battery.result import (
 )
 from tools.lab.rng.battery.run import RETEST_FACTOR, TESTED_GAMES, draw_honestly, run_all_tests, run_game
 from tools.lab.rng.bulk import BulkDraws
-from tools.lab.rng.errors import InvalidSample
-from tools.lab.rng.outcomes import KENO, Numbers, Selection
+from tools.lab.rng.errors import InvalidSampleError
+from tools.lab.rng.outcomes import KENO, IndependentNumbers, SelectionWithoutReplacement
 from tools.lab.rng.stream import LaboratoryStream
 
 
-def good(game: Numbers | Selection, plays: int, seed: int = 1) -> np.ndarray:
+def good(game: IndependentNumbers | SelectionWithoutReplacement, plays: int, seed: int = 1) -> np.ndarray:
     return game.draw_many(BulkDraws(LaboratoryStream(seed).read), plays)
 
 
@@ -124,7 +124,7 @@ class TestArithmetic:
         assert expected.tolist() == [6.0, 11.5]
 
     def test_the_contingency_result_matches_scipy(self) -> None:
-        data = good(Numbers(6, 2), 5_000)
+        data = good(IndependentNumbers(6, 2), 5_000)
         ours = independent.compute_contingency_result("t", "d", data[:, 0], data[:, 1], 6)
         table = np.zeros((6, 6))
         np.add.at(table, (data[:, 0], data[:, 1]), 1)
@@ -151,15 +151,15 @@ class TestArithmetic:
     def test_too_few_numbers_are_refused(
         self, test: Callable[[np.ndarray, int], Iterator[StatisticalResult]]
     ) -> None:
-        with pytest.raises(TooFewOutcomes):
-            list(test(good(Numbers(22, 2), 6), 22))
+        with pytest.raises(TooFewOutcomesError):
+            list(test(good(IndependentNumbers(22, 2), 6), 22))
 
     def test_the_runs_test_needs_high_and_low_values(self) -> None:
-        with pytest.raises(TooFewOutcomes, match="0 high and 50 low"):
+        with pytest.raises(TooFewOutcomesError, match="0 high and 50 low"):
             compute_runs_result("runs", "stuck", np.zeros(50, dtype=int), 22)
 
     def test_the_overlaps_test_needs_enough_plays_to_fill_its_cells(self) -> None:
-        with pytest.raises(TooFewOutcomes, match="31600 are needed"):
+        with pytest.raises(TooFewOutcomesError, match="31600 are needed"):
             list(selection.run_overlaps_test(good(KENO, 100), 80))
 
 
@@ -230,18 +230,18 @@ def test_honest_outcomes_of_every_game_pass_the_battery(name: str) -> None:
 
 
 CAUGHT = [
-    ("modulo-bias", Numbers(22, 5), 60_000, "total distribution"),
-    ("sticky", Numbers(22, 5), 20_000, "serial correlation"),
+    ("modulo-bias", IndependentNumbers(22, 5), 60_000, "total distribution"),
+    ("sticky", IndependentNumbers(22, 5), 20_000, "serial correlation"),
     ("sticky", KENO, 32_000, "serial correlation"),
-    ("correlated-pair", Numbers(22, 5), 20_000, "interplay correlation"),
-    ("biased-shuffle", Selection(52, 52), 14_000, "total distribution"),
+    ("correlated-pair", IndependentNumbers(22, 5), 20_000, "interplay correlation"),
+    ("biased-shuffle", SelectionWithoutReplacement(52, 52), 14_000, "total distribution"),
 ]
 
 
 @pytest.mark.requirement("B-02:b")
 @pytest.mark.parametrize(("defect", "game", "plays", "test"), CAUGHT)
 def test_a_planted_defect_is_detected_by_the_test_meant_for_it(
-    defect: str, game: Numbers | Selection, plays: int, test: str
+    defect: str, game: IndependentNumbers | SelectionWithoutReplacement, plays: int, test: str
 ) -> None:
     data = PLANTED_DEFECTS[defect](BulkDraws(LaboratoryStream(5).read), game, plays)
     results = run_all_tests(game, data)
@@ -252,7 +252,7 @@ def test_a_planted_defect_is_detected_by_the_test_meant_for_it(
 
 
 def test_repeated_numbers_fail_the_dependence_tests_but_not_the_distribution() -> None:
-    game = Numbers(22, 5)
+    game = IndependentNumbers(22, 5)
     results = run_all_tests(
         game, PLANTED_DEFECTS["sticky"](BulkDraws(LaboratoryStream(5).read), game, 20_000)
     )
@@ -264,7 +264,9 @@ def test_repeated_numbers_fail_the_dependence_tests_but_not_the_distribution() -
 class TestRetest:
     def test_a_defect_fails_twice_and_both_runs_are_reported(self) -> None:
         streams = Streams(1)
-        verdict = run_game("reels", Numbers(22, 5), 40_000, 0.01, streams, PLANTED_DEFECTS["modulo-bias"])
+        verdict = run_game(
+            "reels", IndependentNumbers(22, 5), 40_000, 0.01, streams, PLANTED_DEFECTS["modulo-bias"]
+        )
         assert not verdict.has_passed
         assert [run.plays for run in verdict.runs] == [40_000, 40_000 * RETEST_FACTOR]
         assert streams.seed == 3
@@ -273,37 +275,45 @@ class TestRetest:
         """The defect is in the first run only, like a rare chance finding."""
         turns = iter([PLANTED_DEFECTS["modulo-bias"], draw_honestly])
 
-        def in_turn(draws: BulkDraws, game: Numbers | Selection, plays: int) -> np.ndarray:
+        def in_turn(
+            draws: BulkDraws, game: IndependentNumbers | SelectionWithoutReplacement, plays: int
+        ) -> np.ndarray:
             return next(turns)(draws, game, plays)
 
-        verdict = run_game("reels", Numbers(22, 5), 40_000, 0.01, Streams(1), in_turn)
+        verdict = run_game("reels", IndependentNumbers(22, 5), 40_000, 0.01, Streams(1), in_turn)
         assert verdict.has_passed
         assert [run.judgement.has_passed for run in verdict.runs] == [False, True]
 
     def test_a_run_without_findings_is_not_repeated(self) -> None:
-        assert len(run_game("dice", Numbers(6, 2), 5_000, 0.01, Streams(1)).runs) == 1
+        assert len(run_game("dice", IndependentNumbers(6, 2), 5_000, 0.01, Streams(1)).runs) == 1
 
     def test_the_data_of_a_run_is_identified_by_its_digest(self) -> None:
-        one, two = (run_game("dice", Numbers(6, 2), 5_000, 0.01, Streams(1)) for _ in range(2))
-        other = run_game("dice", Numbers(6, 2), 5_000, 0.01, Streams(2))
+        one, two = (run_game("dice", IndependentNumbers(6, 2), 5_000, 0.01, Streams(1)) for _ in range(2))
+        other = run_game("dice", IndependentNumbers(6, 2), 5_000, 0.01, Streams(2))
         assert one.runs[0].data_sha256 == two.runs[0].data_sha256 != other.runs[0].data_sha256
 
     def test_no_plays_are_refused(self) -> None:
-        with pytest.raises(InvalidSample):
-            run_game("dice", Numbers(6, 2), 0, 0.01, Streams(1))
+        with pytest.raises(InvalidSampleError):
+            run_game("dice", IndependentNumbers(6, 2), 0, 0.01, Streams(1))
 
 
 @pytest.mark.parametrize(
     ("defect", "game"),
-    [("modulo-bias", KENO), ("correlated-pair", Numbers(37)), ("biased-shuffle", Numbers(22, 5))],
+    [
+        ("modulo-bias", KENO),
+        ("correlated-pair", IndependentNumbers(37)),
+        ("biased-shuffle", IndependentNumbers(22, 5)),
+    ],
 )
-def test_a_defect_that_cannot_be_planted_is_refused(defect: str, game: Numbers | Selection) -> None:
-    with pytest.raises(InvalidSample, match="planted"):
+def test_a_defect_that_cannot_be_planted_is_refused(
+    defect: str, game: IndependentNumbers | SelectionWithoutReplacement
+) -> None:
+    with pytest.raises(InvalidSampleError, match="planted"):
         PLANTED_DEFECTS[defect](BulkDraws(LaboratoryStream(1).read), game, 100)
 
 
 def test_repeats_of_short_plays_are_counted_among_enough_cells() -> None:
-    for game in (Numbers(6, 2), Numbers(37), Numbers(2)):
+    for game in (IndependentNumbers(6, 2), IndependentNumbers(37), IndependentNumbers(2)):
         data = good(game, 40_000)
         (result,) = independent.run_repeated_plays_test(data, game.bound)
         assert 1 < result.statistic < 1_000

@@ -17,7 +17,7 @@ from tools.lab.rng.battery.judgement import judge
 from tools.lab.rng.battery.planted import PLANTED_DEFECTS
 from tools.lab.rng.battery.run import run_all_tests
 from tools.lab.rng.bulk import BulkDraws
-from tools.lab.rng.outcomes import KENO, Numbers, Selection
+from tools.lab.rng.outcomes import KENO, IndependentNumbers, SelectionWithoutReplacement
 from tools.lab.rng.stream import LaboratoryStream
 
 REPLICATIONS = 1_000
@@ -39,15 +39,15 @@ def test_every_test_rejects_good_data_at_its_stated_rate(name: str) -> None:
 @pytest.mark.parametrize(
     ("defect", "game", "plays"),
     [
-        ("modulo-bias", Numbers(22, 5), 60_000),
-        ("sticky", Numbers(22, 5), 20_000),
+        ("modulo-bias", IndependentNumbers(22, 5), 60_000),
+        ("sticky", IndependentNumbers(22, 5), 20_000),
         ("sticky", KENO, 32_000),
-        ("correlated-pair", Numbers(22, 5), 20_000),
-        ("biased-shuffle", Selection(52, 52), 14_000),
+        ("correlated-pair", IndependentNumbers(22, 5), 20_000),
+        ("biased-shuffle", SelectionWithoutReplacement(52, 52), 14_000),
     ],
 )
 def test_a_planted_defect_is_detected_with_every_seed(
-    defect: str, game: Numbers | Selection, plays: int
+    defect: str, game: IndependentNumbers | SelectionWithoutReplacement, plays: int
 ) -> None:
     for seed in range(10_000, 10_100):
         data = PLANTED_DEFECTS[defect](BulkDraws(LaboratoryStream(seed).read), game, plays)

@@ -15,7 +15,7 @@ from rng import InvalidRange, RejectionLimit
 from rng.draws import WordDraws
 from tests.rigs.examples import scale_examples
 from tools.lab.rng.bulk import BulkDraws
-from tools.lab.rng.errors import InvalidSample
+from tools.lab.rng.errors import InvalidSampleError
 
 
 def pair(seed: int, size: int = 1_000_000, near_top: float = 0.0) -> tuple[BulkDraws, WordDraws]:
@@ -96,9 +96,9 @@ def test_a_range_beyond_the_word_size_is_refused(bound: object) -> None:
 
 
 def test_impossible_counts_are_refused() -> None:
-    with pytest.raises(InvalidSample):
+    with pytest.raises(InvalidSampleError):
         BulkDraws(bytes).draw_below(22, -1)
-    with pytest.raises(InvalidSample):
+    with pytest.raises(InvalidSampleError):
         BulkDraws(bytes).sample(20, 21, 1)
 
 

@@ -10,14 +10,16 @@ from paytables import AnalysisDepth, analyse, build_game, list_library_games, lo
 from paytables.definition import parse, read_source
 from tools.dev.gallery import FixedDraws
 from tools.lab.certification.chance import RULES, chance_decides, strategy
-from tools.lab.certification.finding import Case, Status
+from tools.lab.certification.finding import CertificationCase, Status
 
 
 def findings(game, **awards):
     """Return the findings of the rules under a profile with these ``[awards]``."""
     profile = load_profile("quebec-casino")
     profile = profile.model_copy(update={"awards": profile.awards.model_copy(update=awards)})
-    case = Case(game, game.id, analyse(game, AnalysisDepth.VOLATILITY), profile, FixedDraws("case"), 0)
+    case = CertificationCase(
+        game, game.id, analyse(game, AnalysisDepth.VOLATILITY), profile, FixedDraws("case"), 0
+    )
     return [finding for rule in RULES for finding in rule(case)]
 
 
@@ -68,7 +70,7 @@ def test_a_game_with_choices_fails_without_a_best_or_a_worst_strategy(missing):
     analysis = analyse(game, AnalysisDepth.RETURN)
     for changes, status in (({}, Status.PASS), (missing, Status.FAIL)):
         bets = tuple(replace(bet, **changes) for bet in analysis.bets)
-        case = Case(game, game.id, replace(analysis, bets=bets), profile, FixedDraws("case"), 0)
+        case = CertificationCase(game, game.id, replace(analysis, bets=bets), profile, FixedDraws("case"), 0)
         assert {finding.status for finding in list(strategy(case))[: len(bets)]} == {status}
 
 
@@ -78,7 +80,7 @@ def test_a_game_with_choices_in_which_chance_changes_no_win_fails():
     analysis = analyse(game, AnalysisDepth.RETURN)
     for variance, status in ((Fraction(1), Status.PASS), (Fraction(0), Status.FAIL)):
         bets = tuple(replace(bet, variance=variance) for bet in analysis.bets)
-        case = Case(game, game.id, replace(analysis, bets=bets), profile, FixedDraws("case"), 0)
+        case = CertificationCase(game, game.id, replace(analysis, bets=bets), profile, FixedDraws("case"), 0)
         assert {finding.status for finding in chance_decides(case)} == {status}
 
 

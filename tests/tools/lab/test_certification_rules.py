@@ -11,14 +11,14 @@ from paytables import AnalysisDepth, analyse, load_game
 from paytables.definition import read_source
 from paytables.odds import list_awards
 from tools.dev.gallery import FixedDraws
-from tools.lab.certification.finding import Case, Status
+from tools.lab.certification.finding import CertificationCase, Status
 from tools.lab.certification.rules import longest_odds, return_by_stake, return_floor
 
 
 def case_of(game, profile=None):
     """A game as certification sees it, its analysis exact."""
     profile = profile or load_profile("quebec-casino")
-    return Case(game, game.id, analyse(game, AnalysisDepth.FULL), profile, FixedDraws("case"), 0)
+    return CertificationCase(game, game.id, analyse(game, AnalysisDepth.FULL), profile, FixedDraws("case"), 0)
 
 
 @pytest.mark.requirement("C-08")

@@ -12,7 +12,7 @@ from paytables.roulette.wheel_table import WheelTable
 from tools.dev.gallery import FixedDraws
 from tools.lab.certification import rules
 from tools.lab.certification.depicted import depicted_odds
-from tools.lab.certification.finding import Case, Status
+from tools.lab.certification.finding import CertificationCase, Status
 from tools.lab.simulation import Tally
 
 #: A game of each way to draw: its family's own dealing function, and what it never draws when that is planted.
@@ -34,7 +34,7 @@ GAMES = {
 
 def case_of(name):
     game = load_game(name)
-    return Case(
+    return CertificationCase(
         game, name, analyse(game, AnalysisDepth.RETURN), load_profile("generic"), FixedDraws("depicted"), 0
     )
 
@@ -106,7 +106,9 @@ class TestBetsTogether:
     def case(self, monkeypatch, away):
         """Simulations whose bets are so many standard errors from their exact returns."""
         game = load_game("quebec-roulette-french")
-        case = Case(game, game.id, analyse(game), load_profile("generic"), FixedDraws("together"), 2_000)
+        case = CertificationCase(
+            game, game.id, analyse(game), load_profile("generic"), FixedDraws("together"), 2_000
+        )
         aways = iter(away * len(case.analysis.bets))
         bets = {bet.bet: bet for bet in case.analysis.bets}
         assert len(bets) > len(away)
@@ -145,7 +147,7 @@ class TestBetsTogether:
     @pytest.mark.requirement("R-10")
     def test_too_few_games_to_judge_any_bet_fail(self):
         case = case_of("quebec-roulette-french")
-        few = Case(case.game, case.path, analyse(case.game), case.profile, case.draw, 2)
+        few = CertificationCase(case.game, case.path, analyse(case.game), case.profile, case.draw, 2)
         assert [each.evidence for each in rules.simulation(few) if each.status is Status.FAIL] == [
             "2 games of each bet are too few to judge any bet: simulate more"
         ]

@@ -15,7 +15,16 @@ from rng.service import Step
 from tools.cli.commands.rng import command
 from tools.lab.rng import production
 from tools.lab.rng.battery.run import TESTED_GAMES, run_game
-from tools.lab.rng.outcomes import CARDS, DICE, KENO, LONG_REELS, REELS, WHEEL, Numbers, Selection
+from tools.lab.rng.outcomes import (
+    CARDS,
+    DICE,
+    KENO,
+    LONG_REELS,
+    REELS,
+    WHEEL,
+    IndependentNumbers,
+    SelectionWithoutReplacement,
+)
 from tools.lab.rng.production import Production, exhaust_production_range, list_ranges
 from tools.lab.rng.service import start_service
 
@@ -118,7 +127,7 @@ def test_a_dealing_function_that_draws_too_few_numbers_is_detected(monkeypatch):
 def test_reused_random_words_are_detected(monkeypatch):
     monkeypatch.setattr(Step, "_take", reused)
     with pytest.raises(SelfTestFailed, match="dice: play "):
-        play("dice", Numbers(6, 3), 500)
+        play("dice", IndependentNumbers(6, 3), 500)
 
 
 def start_without_self_test():
@@ -129,9 +138,9 @@ def start_without_self_test():
 
 
 def test_every_range_of_a_game_is_listed_for_exhaustion():
-    assert list_ranges(Selection(5, 5)) == [2, 3, 4, 5]
-    assert list_ranges(Selection(80, 20)) == list(range(61, 81))
-    assert list_ranges(Numbers(22, 5)) == [22]
+    assert list_ranges(SelectionWithoutReplacement(5, 5)) == [2, 3, 4, 5]
+    assert list_ranges(SelectionWithoutReplacement(80, 20)) == list(range(61, 81))
+    assert list_ranges(IndependentNumbers(22, 5)) == [22]
 
 
 def test_a_failed_exhaustion_still_writes_a_report(monkeypatch, tmp_path):

@@ -16,7 +16,7 @@ from tools.cli.commands.rng import command
 from tools.cli.commands.rng_battery import DEFECT_NAMES, GAME_NAMES
 from tools.lab.rng.battery.planted import PLANTED_DEFECTS
 from tools.lab.rng.battery.run import TESTED_GAMES, run_game
-from tools.lab.rng.outcomes import Numbers
+from tools.lab.rng.outcomes import IndependentNumbers
 from tools.lab.rng.raw_tests import read_dieharder, run_installed_tests
 from tools.lab.rng.report import SELF_ASSESSMENT_TEXT, build_report, estimate_min_entropy, to_html, to_json
 from tools.lab.rng.stream import LaboratoryStream
@@ -32,9 +32,14 @@ def streams(seed: int = 0):
 def report() -> dict[str, object]:
     fresh = streams()
     verdicts = [
-        run_game("dice", Numbers(6, 2), 20_000, 0.01, lambda: next(fresh)),
+        run_game("dice", IndependentNumbers(6, 2), 20_000, 0.01, lambda: next(fresh)),
         run_game(
-            "reels", Numbers(22, 5), 20_000, 0.01, lambda: next(fresh), PLANTED_DEFECTS["correlated-pair"]
+            "reels",
+            IndependentNumbers(22, 5),
+            20_000,
+            0.01,
+            lambda: next(fresh),
+            PLANTED_DEFECTS["correlated-pair"],
         ),
     ]
     now = datetime(2026, 1, 2, 3, 4, 5, tzinfo=UTC)

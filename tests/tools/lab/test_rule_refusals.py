@@ -13,7 +13,7 @@ from paytables.definition import parse, read_source
 from paytables.reels.bonus import WheelBonus
 from tools.dev.gallery import FixedDraws
 from tools.lab.certification import chance, rules
-from tools.lab.certification.finding import Case, Status
+from tools.lab.certification.finding import CertificationCase, Status
 
 
 def changed(name, **at):
@@ -35,7 +35,7 @@ def case_of(game, profile="quebec-casino", *, path="", games=0, depth=AnalysisDe
     loaded = load_profile(profile)
     for table, values in tables.items():
         loaded = loaded.model_copy(update={table: getattr(loaded, table).model_copy(update=values)})
-    return Case(game, path or game.id, analyse(game, depth), loaded, FixedDraws("case"), games)
+    return CertificationCase(game, path or game.id, analyse(game, depth), loaded, FixedDraws("case"), games)
 
 
 def prize(stage, n, pays):
@@ -245,7 +245,7 @@ def test_the_largest_win_is_checked_at_each_denomination_and_after_a_double_up()
 def test_a_machine_that_pays_more_than_its_sheet_fails_the_simulation():
     richer = changed("maple-classic", **prize("base", 4, {3: 50}))
     case = case_of(CLASSIC, games=3000)
-    other = Case(richer, case.path, case.analysis, case.profile, case.draw, case.games)
+    other = CertificationCase(richer, case.path, case.analysis, case.profile, case.draw, case.games)
     assert {f.status for f in rules.simulation(other)} == {Status.FAIL}
     findings = [*rules.simulation(case)]
     assert Status.FAIL not in {f.status for f in findings}
@@ -270,7 +270,9 @@ def test_a_machine_that_remembers_earlier_games_fails_the_replay():
             return outcome
 
     case = case_of(CLASSIC, games=20)
-    lying = Case(Remembers(CLASSIC), case.path, case.analysis, case.profile, case.draw, case.games)
+    lying = CertificationCase(
+        Remembers(CLASSIC), case.path, case.analysis, case.profile, case.draw, case.games
+    )
     assert {f.status for f in rules.replay(lying)} == {Status.FAIL}
     assert {f.status for f in rules.replay(case)} == {Status.PASS}
 
@@ -322,7 +324,7 @@ def test_a_wheel_or_balls_drawn_otherwise_than_depicted_fail(name):
     game = load_game(name)
     fair = case_of(game, depth=AnalysisDepth.PRIZES)
     assert Status.FAIL not in {f.status for f in chance.depicted_odds(fair)}
-    unfair = Case(OneMore(game), fair.path, fair.analysis, fair.profile, fair.draw, 0)
+    unfair = CertificationCase(OneMore(game), fair.path, fair.analysis, fair.profile, fair.draw, 0)
     assert Status.FAIL in {f.status for f in chance.depicted_odds(unfair)}
 
 

@@ -34,10 +34,10 @@ from tools.cli.whole_number import WholeNumber
 from tools.lab.certification import bundle, reproduction
 from tools.lab.certification import submission as submissions
 from tools.lab.certification.changes import classify_changes
-from tools.lab.certification.finding import Case, Finding, Status
+from tools.lab.certification.finding import CertificationCase, Finding, Status
 from tools.lab.certification.rules import check_every_rule
 from tools.lab.certification.source import check_source
-from tools.lab.named import path_or_id_from_text
+from tools.lab.named import parse_path_or_id
 from tools.lab.parsheet import build_sheet
 from tools.lab.parsheet.forms import to_csv, to_html
 from tools.lab.rng.service import start_service
@@ -181,7 +181,7 @@ def _load_signing_key(key_option: Path | None, folder: Path) -> Ed25519PrivateKe
         raise click.ClickException(str(error)) from None
 
 
-def _check_game(name: str, profile: Profile, games_played: int) -> tuple[Case, list[Finding]]:
+def _check_game(name: str, profile: Profile, games_played: int) -> tuple[CertificationCase, list[Finding]]:
     """Check a game against every rule of a jurisdiction; return the certification case and the findings."""
     game = load(name)
     with show_progress(f"certifying {game.id}"), start_service().step() as draw:
@@ -189,7 +189,7 @@ def _check_game(name: str, profile: Profile, games_played: int) -> tuple[Case, l
             verify = getattr(game.rules, "verify", None)  # proofs of figures that the definition contains
             if verify is not None:
                 verify()
-            case = Case(game, path_or_id_from_text(name), analyse(game), profile, draw, games_played)
+            case = CertificationCase(game, parse_path_or_id(name), analyse(game), profile, draw, games_played)
         except AnalysisError as error:
             raise click.ClickException(f"{game.id} cannot be certified: {error}") from None
         return case, check_every_rule(case)
@@ -200,14 +200,14 @@ def _is_certified(findings: list[Finding]) -> bool:
     return not any(finding.status is Status.FAIL for finding in findings)
 
 
-def _format_conclusion(case: Case, findings: list[Finding]) -> str:
+def _format_conclusion(case: CertificationCase, findings: list[Finding]) -> str:
     """Return the conclusion of the certification for a game that fails no rule."""
     noted = sum(finding.status is Status.NOTED for finding in findings)
     noted_text = f", with {format_count(noted, 'finding')} to be read (noted)" if noted else ""
     return f"\n{case.game.id} {case.game.version} is certified for {case.profile.id}{noted_text}"
 
 
-def _build_verdict_data(case: Case, findings: list[Finding]) -> dict[str, object]:
+def _build_verdict_data(case: CertificationCase, findings: list[Finding]) -> dict[str, object]:
     """Return the findings of a game's certification as JSON data, with the game's id and digest."""
     rows = [finding.to_json() for finding in findings]
     return {"game": case.game.id, "digest_sha256": case.game.digest, "findings": rows}
@@ -246,7 +246,7 @@ def _compare(against: str | None, games: tuple[str, ...], output_format: OutputF
 
 
 def _write_submission(
-    checked_games: list[tuple[Case, list[Finding]]],
+    checked_games: list[tuple[CertificationCase, list[Finding]]],
     folder: Path,
     signing: Ed25519PrivateKey,
     battery: Path | None,
@@ -325,7 +325,7 @@ def _format_summary(facts: Mapping[str, Any]) -> str:
     )
 
 
-def _build_table(case: Case, findings: list[Finding]) -> Table:
+def _build_table(case: CertificationCase, findings: list[Finding]) -> Table:
     """Return a table of the findings of one game's certification."""
     columns = (
         "rule",
@@ -337,7 +337,9 @@ def _build_table(case: Case, findings: list[Finding]) -> Table:
     return Table(columns, rows, title=f"{case.game.id} {case.game.version}: {case.profile.title['en']}")
 
 
-def _write(case: Case, findings: list[Finding], folder: Path, signing: Ed25519PrivateKey) -> None:
+def _write(
+    case: CertificationCase, findings: list[Finding], folder: Path, signing: Ed25519PrivateKey
+) -> None:
     """Write the files of one game's certification to ``folder``, with a signed manifest."""
     limits = case.profile.awards.odds_limits
     data = build_sheet(case.game, case.analysis, limits)

@@ -39,7 +39,7 @@ from tools.cli.commands.par import (
 from tools.cli.result_file import describe_file_error
 from tools.cli.tables import Column, OutputFormat, Table, add_format_options, show, show_progress
 from tools.cli.terminal import echo
-from tools.lab.named import path_or_id_from_text
+from tools.lab.named import parse_path_or_id
 from tools.lab.parsheet import format_percent
 from tools.lab.rewriting import RewriteError, rewrite_definition
 from tools.lab.tuning import (
@@ -231,7 +231,7 @@ def _copy_definition(origin: str, game_id: str) -> str:
     game = load(origin)
     text = "" if game.source is None else game.source.data.decode()
     try:
-        data = parse(read_source(path_or_id_from_text(origin)))
+        data = parse(read_source(parse_path_or_id(origin)))
         header = data["game"] | {"id": game_id, "version": "0.1.0"}
         return rewrite_definition(text, data | {"game": header}, (("game", "id"), ("game", "version")))
     except (PaytableError, RewriteError) as error:
@@ -351,7 +351,7 @@ def tune(
         raise click.ClickException(f"{out} exists and was not changed")
     load(file)  # reports file, line and key before the search starts
     try:
-        source = read_source(path_or_id_from_text(file))
+        source = read_source(parse_path_or_id(file))
         data = parse(source)
         tuned, keys, bets = _tune_definition(data, target, pays, stage, hits, bet, strips=strips)
         returns_before, returns_after = (

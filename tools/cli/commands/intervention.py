@@ -16,7 +16,7 @@ from egm.screen.text import Texts
 from egm.staff.sheet import InterventionSheet, iter_sheets
 from egm.staff.words import build_column_titles, build_plain_text, build_text, build_time_text
 from paytables.wording import format_count, format_known_names
-from tools.cli.day import Day
+from tools.cli.day import DayParameter
 from tools.cli.journal_source import EXPORT_OPTION, STATE_OPTION, iter_journals
 from tools.cli.result_file import write_result
 from tools.cli.sheet_head import SheetHead
@@ -122,7 +122,7 @@ def export(
 
 
 @command.command("day")
-@click.argument("date", metavar="YYYY-MM-DD", type=Day())
+@click.argument("date", metavar="YYYY-MM-DD", type=DayParameter())
 @click.option(
     "--out", type=click.Path(path_type=Path, dir_okay=False), required=True, help="The PDF to write."
 )

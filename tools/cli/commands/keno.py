@@ -24,7 +24,7 @@ from tools.cli.tables import (
 )
 from tools.cli.terminal import echo, format_json
 from tools.cli.whole_number import WholeNumber
-from tools.lab.named import path_or_id_from_text
+from tools.lab.named import parse_path_or_id
 from tools.lab.simulation import INTERVAL_Z, ReturnVerdict, Tally, judge, simulate
 
 #: The number of amounts of the distribution that are printed; ``--json`` has them all.
@@ -33,7 +33,7 @@ PRINTED_AMOUNTS_MAX = 24
 
 def _load_keno_game(name: str) -> tuple[Game, KenoRules]:
     """Return a game and its Keno rules. Raises PaytableError for a game of another family."""
-    game = load_game(path_or_id_from_text(name))
+    game = load_game(parse_path_or_id(name))
     return game, find_keno_rules(game)
 
 

@@ -36,7 +36,7 @@ from tools.cli.terminal import echo
 from tools.cli.whole_number import WholeNumber
 from tools.floor.keno.office import KenoOffice, check_journal_is_unused, open_journal, read_opened_office
 from tools.floor.keno.verification import iter_findings
-from tools.lab.named import path_or_id_from_text
+from tools.lab.named import parse_path_or_id
 
 FOLDER_ARGUMENT = click.argument("folder", type=click.Path(path_type=Path, file_okay=False))
 NUMBER_ARGUMENT = click.argument("number", type=WholeNumber(min=1))
@@ -116,7 +116,7 @@ def command() -> None:
 @click.option("--currency", default="CAD", show_default=True, help="The currency, in three letters.")
 def open_(folder: Path, game: str, **terms: Json) -> None:
     """Open a new office in FOLDER for GAME."""
-    source = path_or_id_from_text(game)
+    source = parse_path_or_id(game)
     with open_office_journal(folder) as journal:
         check_journal_is_unused(journal)
         office = KenoOffice.create(journal, load_game(source), read_local_time, source=str(source), **terms)

@@ -24,7 +24,7 @@ from tools.cli.result_file import write_result
 from tools.cli.tables import show_progress
 from tools.cli.terminal import echo, format_json
 from tools.cli.whole_number import parse_whole_number
-from tools.lab.named import format_definition_error, path_or_id_from_text
+from tools.lab.named import format_definition_error, parse_path_or_id
 from tools.lab.parsheet import build_sheet, format_percent
 from tools.lab.parsheet.forms import to_csv, to_html
 
@@ -40,7 +40,7 @@ _QUOTED_CHARACTERS_MAX = 80
 def load(name: str) -> Game:
     """Return a game loaded by id or file, for a command. Raises ``click.ClickException`` with the reason."""
     try:
-        return load_game(path_or_id_from_text(name))
+        return load_game(parse_path_or_id(name))
     except DefinitionError as error:
         raise click.ClickException(format_definition_error(error)) from None
 
@@ -208,7 +208,7 @@ def load_named_profile(jurisdiction: str) -> "Profile":
     from egm.profiles import load_profile  # noqa: PLC0415 (most sheets need no profile)
 
     try:
-        return load_profile(path_or_id_from_text(jurisdiction))
+        return load_profile(parse_path_or_id(jurisdiction))
     except OperatorError as error:
         raise click.ClickException(str(error)) from None
 

@@ -30,7 +30,9 @@ from tools.cli.tables import OutputFormat, Table, add_format_options, show
 from tools.cli.terminal import echo
 
 #: The option that names the person who makes the change.
-_by = click.option("--by", metavar="NUMBER", help="Your staff number; your role must allow enrolling others.")
+_authorising_person_option = click.option(
+    "--by", metavar="NUMBER", help="Your staff number; your role must allow enrolling others."
+)
 
 
 @click.group()
@@ -75,7 +77,7 @@ def _ask_new_pin(number: str) -> str:
 @click.option(
     "--role", type=click.Choice([role.value for role in Role]), required=True, help="See `egm people roles`."
 )
-@_by
+@_authorising_person_option
 @STATE_OPTION
 def add(number: str, name: str, role: str, by: str | None, state: Path | None) -> None:
     """Enrol the person NAME under staff NUMBER. The first person must be a manager and needs no authorisation."""
@@ -96,7 +98,7 @@ def add(number: str, name: str, role: str, by: str | None, state: Path | None) -
 @command.command("disable")
 @click.argument("number")
 @click.option("--again", "enable", is_flag=True, help="Enable the person again.")
-@_by
+@_authorising_person_option
 @STATE_OPTION
 def disable(number: str, by: str | None, state: Path | None, *, enable: bool) -> None:
     """Disable the person with this NUMBER. Nobody is ever deleted: the journal names them."""
@@ -113,7 +115,7 @@ def disable(number: str, by: str | None, state: Path | None, *, enable: bool) ->
 
 @command.command("pin")
 @click.argument("number")
-@_by
+@_authorising_person_option
 @STATE_OPTION
 def pin(number: str, by: str | None, state: Path | None) -> None:
     """Set the PIN of staff NUMBER: your own, with the old PIN, or another person's with --by."""

@@ -8,7 +8,7 @@ from egm.profiles.schema import build_schema as profile_schema
 from tools.cli.tables import OutputFormat, Table, add_format_options
 from tools.cli.tables import show as show_table
 from tools.cli.terminal import echo, format_json
-from tools.lab.named import path_or_id_from_text
+from tools.lab.named import parse_path_or_id
 
 
 @click.group()
@@ -33,7 +33,7 @@ def list_(*, output_format: OutputFormat) -> None:
 def show(profile: str) -> None:
     """Print the complete PROFILE (an id or a file) as JSON, with every default filled in."""
     try:
-        loaded = load_profile(path_or_id_from_text(profile))
+        loaded = load_profile(parse_path_or_id(profile))
     except OperatorError as error:
         raise click.ClickException(str(error)) from error
     echo(format_json(_to_plain_json(loaded.model_dump()), indent=2))
@@ -46,7 +46,7 @@ def check(profiles: tuple[str, ...]) -> None:
     faults = []
     for profile in profiles:
         try:
-            echo(f"{profile}: valid, {load_profile(path_or_id_from_text(profile)).id}")
+            echo(f"{profile}: valid, {load_profile(parse_path_or_id(profile)).id}")
         except OperatorError as error:
             faults.append(str(error))
     if faults:

@@ -24,7 +24,7 @@ from tools.audit.collusion import (
     iter_round_results,
 )
 from tools.audit.statement import Period, compute_statement
-from tools.cli.day import Day
+from tools.cli.day import DayParameter
 from tools.cli.journal_source import EXPORT_OPTION, STATE_OPTION, iter_journals
 from tools.cli.sheet_head import SheetHead
 from tools.cli.tables import (
@@ -239,7 +239,11 @@ def _compare_records(folder: Path, medium: Path | None, promised: dict[str, int]
 @STATE_OPTION
 @MEDIUM_OPTION
 @click.option(
-    "--before", required=True, metavar="YYYY-MM-DD", type=Day(), help="Erase records older than this day."
+    "--before",
+    required=True,
+    metavar="YYYY-MM-DD",
+    type=DayParameter(),
+    help="Erase records older than this day.",
 )
 def erase(*, state: Path | None, medium: Path | None, before: datetime) -> None:
     """Erase names and documents of persons whose retention time is over; the journal stays intact."""

@@ -109,11 +109,11 @@ def outcomes(  # one parameter per option
     try:
         game: lab.Game
         if bound is not None:
-            game = lab.Numbers(bound, 1 if positions is None else positions)
+            game = lab.IndependentNumbers(bound, 1 if positions is None else positions)
         elif deck is not None:
-            game = lab.Selection(deck, deck)
+            game = lab.SelectionWithoutReplacement(deck, deck)
         else:
-            game = lab.KENO if weights is None else lab.Weighted(*_read_weights(weights))
+            game = lab.KENO if weights is None else lab.WeightedOutcomes(*_read_weights(weights))
         plays = (lab.collect_in_bulk if bulk else lab.collect)(start_service(), game, count)
         first = 1 if keno else 0
         lines = ((" ".join(str(n + first) for n in play) + "\n").encode() for play in plays)

@@ -14,7 +14,7 @@ from tools.cli.journal_source import STATE_OPTION
 from tools.cli.memory_folder import find_memory_folder
 from tools.cli.tables import show_progress
 from tools.cli.terminal import echo
-from tools.lab.named import path_or_id_from_text
+from tools.lab.named import parse_path_or_id
 
 #: How long to wait for a screen to accept a connection.
 _CONNECT_TIMEOUT_SECONDS: Final = 2.0
@@ -68,7 +68,7 @@ def preview(file: Path, name: str, scale: float, quality: int) -> None:
         echo(f"{picture}: {width} x {height} pixels")
         return
     try:
-        game = load_game(path_or_id_from_text(name))
+        game = load_game(parse_path_or_id(name))
         personalization = Personalization(
             product="preview", version="1", machine_serial="PREVIEW", instance=1, boot_counter=1
         )

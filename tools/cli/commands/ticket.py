@@ -87,25 +87,25 @@ def _check_picture_suffix(_: click.Context, __: click.Parameter, value: Path) ->
 
 
 #: The option that names the folder of the second copy.
-_medium = click.option(
+_medium_option = click.option(
     "--second-copy", "medium", type=click.Path(path_type=Path), help="The folder of the memory's second copy."
 )
 #: The option with the staff number of the person who acts.
-_person = click.option("--person", required=True, help="Your staff number.")
+_person_option = click.option("--person", required=True, help="Your staff number.")
 #: The option with the staff number of the second person.
-_second = click.option(
+_second_option = click.option(
     "--second", default="", help="The second person's staff number, if the jurisdiction requires one."
 )
 #: The option with the reason.
-_why = click.option("--why", type=REASON_TYPE, required=True, help="The reason; it is recorded.")
+_reason_option = click.option("--why", type=REASON_TYPE, required=True, help="The reason; it is recorded.")
 #: The argument with the ticket's number.
-_number = click.argument("number", callback=_parse_digits)
+_number_argument = click.argument("number", callback=_parse_digits)
 #: The option for the language of a drawn ticket.
-_language = click.option(
+_language_option = click.option(
     "--language", default="en", show_default=True, help="The language of a ticket printed in one language."
 )
 #: The option that names the file of a drawn ticket.
-_output = click.option(
+_output_option = click.option(
     "--output",
     required=True,
     type=click.Path(path_type=Path),
@@ -158,11 +158,11 @@ def _open_cage(state: Path | None, medium: Path | None, person: str, second: str
 def _make_cage_command(act: Callable[..., str]) -> Callable[..., None]:
     """Return a CLI command with which staff act on a ticket; ``act`` does so and returns a text about it."""
 
-    @_number
+    @_number_argument
     @STATE_OPTION
-    @_medium
-    @_person
-    @_second
+    @_medium_option
+    @_person_option
+    @_second_option
     @wraps(act)
     def run_action(
         number: str,
@@ -242,9 +242,9 @@ def command() -> None:
 
 # ---------------------------------------------------------------- looking
 @command.command("check")
-@_number
+@_number_argument
 @STATE_OPTION
-@_medium
+@_medium_option
 @add_format_options
 def check(number: str, *, state: Path | None, medium: Path | None, output_format: OutputFormat) -> None:
     """Print what a ticket is worth and its state. Exit status 1 unless it may be redeemed."""
@@ -284,7 +284,7 @@ def check(number: str, *, state: Path | None, medium: Path | None, output_format
 @click.option(
     "--last", type=WholeNumber(min=1), default=35, show_default=True, help="The greatest number to list."
 )
-@_medium
+@_medium_option
 @add_format_options
 def list_(
     *, state: Path | None, medium: Path | None, only: tuple[str, ...], last: int, output_format: OutputFormat
@@ -313,7 +313,7 @@ def list_(
 @command.command("report")
 @STATE_OPTION
 @click.option("--serial", help="The machine's serial number, if several machines share the ledger.")
-@_medium
+@_medium_option
 @add_format_options
 def report(
     *, state: Path | None, medium: Path | None, serial: str | None, output_format: OutputFormat
@@ -367,7 +367,7 @@ def report(
 
 @command.command("payees")
 @STATE_OPTION
-@_medium
+@_medium_option
 @add_format_options
 def payees(*, state: Path | None, medium: Path | None, output_format: OutputFormat) -> None:
     """List the cage payments for which the jurisdiction requires a payee: when, what, to whom, by whom.
@@ -396,9 +396,9 @@ def payees(*, state: Path | None, medium: Path | None, output_format: OutputForm
 
 
 @command.command("prove")
-@_number
+@_number_argument
 @STATE_OPTION
-@_medium
+@_medium_option
 def prove_(number: str, *, state: Path | None, medium: Path | None) -> None:
     """Print what the machine's journals alone prove about a ticket. Exit status 1 if it was redeemed at a machine.
 
@@ -439,7 +439,7 @@ def pay(cage: TicketCage, number: str, *, name: str, address: str) -> str:
 
 @command.command("void")
 @_make_cage_command
-@_why
+@_reason_option
 def void(cage: TicketCage, number: str, *, why: str) -> str:
     """Cancel an issued ticket."""
     return f"void: {_format_ticket_amount(cage.void_ticket(number, why).ticket)}"
@@ -447,7 +447,7 @@ def void(cage: TicketCage, number: str, *, why: str) -> str:
 
 @command.command("release")
 @_make_cage_command
-@_why
+@_reason_option
 def release(cage: TicketCage, number: str, *, why: str) -> str:
     """Release a ticket locked to a machine that cannot complete its redemption; check its cash box first."""
     return f"good again: {_format_ticket_amount(cage.release_locked_ticket(number, why).ticket)}"
@@ -455,7 +455,7 @@ def release(cage: TicketCage, number: str, *, why: str) -> str:
 
 @command.command("revive")
 @_make_cage_command
-@_why
+@_reason_option
 def revive(cage: TicketCage, number: str, *, why: str) -> str:
     """Make an expired or wrongly dated ticket redeemable again, without a date limit, because a clock was wrong."""
     return (
@@ -465,9 +465,9 @@ def revive(cage: TicketCage, number: str, *, why: str) -> str:
 
 @command.command("reprint")
 @_make_cage_command
-@_why
-@_language
-@_output
+@_reason_option
+@_language_option
+@_output_option
 def reprint(cage: TicketCage, number: str, *, why: str, language: str, output: Path) -> str:
     """Draw an issued ticket again, marked as a duplicate."""
     ticket = cage.reprint_ticket(number, why)
@@ -477,10 +477,10 @@ def reprint(cage: TicketCage, number: str, *, why: str, language: str, output: P
 
 @command.command("restore")
 @STATE_OPTION
-@_medium
-@_person
+@_medium_option
+@_person_option
 @click.option("--second", required=True, help="The second person's staff number.")
-@_why
+@_reason_option
 def restore_(*, state: Path | None, medium: Path | None, person: str, second: str, why: str) -> None:
     """Start a new ticket ledger from what can be proved of the old one. The machine must not be running.
 
@@ -516,8 +516,8 @@ def restore_(*, state: Path | None, medium: Path | None, person: str, second: st
     type=click.Path(exists=True, dir_okay=False, path_type=Path),
     help="A ticket as JSON (default: a specimen).",
 )
-@_language
-@_output
+@_language_option
+@_output_option
 def render_(name: str, file: Path | None, language: str, output: Path) -> None:
     """Draw a sample ticket with the template NAME. The sample is not in the ledger and cannot be paid."""
     with _report_errors():

@@ -24,7 +24,7 @@ from paytables.source import open_regular_file
 from paytables.wording import format_count, format_percent
 from tools.audit.games import GameFiles
 from tools.audit.verify import Auditor
-from tools.cli.day import Day
+from tools.cli.day import DayParameter
 from tools.cli.result_file import write_result
 from tools.cli.tables import Column, OutputFormat, Table, add_format_options, build_number_column, show
 from tools.cli.terminal import echo
@@ -63,7 +63,7 @@ def _choose_day(today: datetime | None) -> date:
 _today_option = click.option(
     "--today",
     metavar="YYYY-MM-DD",
-    type=Day(),
+    type=DayParameter(),
     help="The day of the check, YYYY-MM-DD; without it, the day of this computer.",
 )
 

@@ -8,7 +8,7 @@ import click
 from paytables.wording import format_count
 from tools.cli.tables import show_progress
 from tools.cli.terminal import echo
-from tools.lab.named import path_or_id_from_text
+from tools.lab.named import parse_path_or_id
 
 
 @click.command()
@@ -24,8 +24,7 @@ def command(folder: Path, only: tuple[str, ...], sizes: tuple[str, ...]) -> None
 
     try:
         games = [
-            load_game(path_or_id_from_text(name))
-            for name in only or (*list_library_games(), *list_table_games())
+            load_game(parse_path_or_id(name)) for name in only or (*list_library_games(), *list_table_games())
         ]
         folder.mkdir(parents=True, exist_ok=True)
     except (DefinitionError, OSError) as error:

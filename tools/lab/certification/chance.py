@@ -9,7 +9,7 @@ from paytables.blackjack.schema import INSURANCE_SPOT, MAIN_SPOT
 from paytables.reels.rules import ReelRules
 from paytables.wording import format_count
 from tools.lab.certification.depicted import OPTION_BY_POLICY, build_wager, depicted_odds
-from tools.lab.certification.finding import Case, Finding, Rule, Status, status_from_check
+from tools.lab.certification.finding import CertificationCase, Finding, Rule, Status, status_from_check
 from tools.lab.parsheet import format_percent
 from tools.lab.simulation import choose_as_player
 
@@ -24,7 +24,7 @@ _HOLD_WORDS: Final[Mapping[str, tuple[str, ...]]] = {
 }
 
 
-def chance_decides(case: Case) -> Iterator[Finding]:
+def chance_decides(case: CertificationCase) -> Iterator[Finding]:
     """Check that chance decides every bet (QC s.88): a bet must not win the same amount in every game."""
     for bet in case.analysis.bets:
         if bet.variance is None:
@@ -41,7 +41,7 @@ def chance_decides(case: Case) -> Iterator[Finding]:
             )
 
 
-def draw_on_every_path(case: Case) -> Iterator[Finding]:
+def draw_on_every_path(case: CertificationCase) -> Iterator[Finding]:
     """Check that every game draws a random number before its result, whatever the player decides."""
     bets = [bet for bet in case.analysis.bets if bet.options]
     for name, option in OPTION_BY_POLICY.items() if bets else ():
@@ -66,7 +66,7 @@ def draw_on_every_path(case: Case) -> Iterator[Finding]:
 
 
 def _play_game(
-    case: Case, bet: BetAnalysis, option: Callable[[int, int], int], earlier_decisions: int
+    case: CertificationCase, bet: BetAnalysis, option: Callable[[int, int], int], earlier_decisions: int
 ) -> tuple[int, bool]:
     """Play a game in which each decision takes the option that ``option`` selects.
 
@@ -86,7 +86,7 @@ def _play_game(
     return decision_count, any(bound > 1 for bound, _, _ in draw.records)
 
 
-def strategy(case: Case) -> Iterator[Finding]:
+def strategy(case: CertificationCase) -> Iterator[Finding]:
     """Check that the returns of the best and worst decisions are stated for every game with decisions (QC s.88).
 
     If the return depends on which cards or reels are held, the game's rules must say so.
@@ -119,7 +119,7 @@ def strategy(case: Case) -> Iterator[Finding]:
     yield Finding("strategy", ("P-10",), Status.PASS, f"{evidence}, decisions of the player included")
 
 
-def prizes_at_every_bet(case: Case) -> Iterator[Finding]:
+def prizes_at_every_bet(case: CertificationCase) -> Iterator[Finding]:
     """Check that each bet can win, and can win every prize of the pay table that the bet covers.
 
     A displayed pay table without known frequencies fails. If the analysis has neither frequencies nor a
@@ -153,7 +153,7 @@ def prizes_at_every_bet(case: Case) -> Iterator[Finding]:
         yield Finding("prizes-at-every-bet", requirements, status, f"bet {bet.bet}: {evidence}")
 
 
-def _count_games_to_win(case: Case, bet: BetAnalysis) -> int:
+def _count_games_to_win(case: CertificationCase, bet: BetAnalysis) -> int:
     """Play games of a bet until one wins more than its stakes; return the number played, or 0 if none won."""
     game = case.game.with_table_state(bet.table)
     for n in range(1, _GAMES_TO_WIN_MAX + 1):
@@ -169,7 +169,7 @@ def _count_games_to_win(case: Case, bet: BetAnalysis) -> int:
     return 0
 
 
-def pay_tables(case: Case) -> Iterator[Finding]:
+def pay_tables(case: CertificationCase) -> Iterator[Finding]:
     """Check that the game's exact figures state the odds of every row of a displayed pay table (B-12)."""
     rows_with_odds = {(prize.name, prize.stage_or_spot) for bet in case.analysis.bets for prize in bet.prizes}
     rows_with_odds |= {(prize.name, "") for bet in case.analysis.bets for prize in bet.prizes}
@@ -195,7 +195,7 @@ def pay_tables(case: Case) -> Iterator[Finding]:
         yield Finding("pay-tables", ("B-12", "C-22"), Status.NOTED, evidence)
 
 
-def stages_played(case: Case) -> Iterator[Finding]:
+def stages_played(case: CertificationCase) -> Iterator[Finding]:
     """Check that every stage whose prizes are displayed can be reached with some bet."""
     rules = case.game.rules
     if isinstance(rules, ReelRules):

@@ -26,7 +26,7 @@ from paytables.reels.rules import ReelRules
 from paytables.reels.spin import ReelSpinStage
 from paytables.reels.stage import ReelSet
 from paytables.wording import format_count
-from tools.lab.certification.finding import Case, Finding, Status, status_from_check
+from tools.lab.certification.finding import CertificationCase, Finding, Status, status_from_check
 
 #: The requirements that the check covers.
 _REQUIREMENTS: Final = ("B-09", "B-10", "B-17")
@@ -196,7 +196,7 @@ class _PlayedRound:
                 return counts
 
 
-def _iter_played_rounds(case: Case) -> Iterator[_PlayedRound]:
+def _iter_played_rounds(case: CertificationCase) -> Iterator[_PlayedRound]:
     """Yield a played round for each bet and decision policy."""
     for bet in case.analysis.bets:
         game = case.game if bet.table is None else case.game.with_table_state(bet.table)
@@ -231,7 +231,7 @@ def build_wager(game: Game, bet: BetAnalysis) -> Wager:
     return game.build_wager(bet.cost_credits + sum(bet.required_bets.values()), **wager_options)
 
 
-def depicted_odds(case: Case) -> Iterator[Finding]:
+def depicted_odds(case: CertificationCase) -> Iterator[Finding]:
     """Check that each draw gives every piece (card, ball, pocket) the same odds as the real object that it depicts.
 
     Every number of a draw is tried. One finding is yielded per kind of draw.
@@ -282,7 +282,7 @@ def _strip_index(purpose: str) -> str:
 
 
 # ------------------------------------------------------------------ reels
-def _check_reels(case: Case, rules: ReelRules) -> Iterator[Finding]:
+def _check_reels(case: CertificationCase, rules: ReelRules) -> Iterator[Finding]:
     """Check that each stage displays its reels and wheels at the stops that were drawn."""
     for name, stage in rules.list_shown_stages().items():
         reels = stage.reels if isinstance(stage, ReelSpinStage | CascadingReels | HeldReels) else None

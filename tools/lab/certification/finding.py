@@ -45,7 +45,7 @@ class Finding:
 
 
 @dataclass(frozen=True, slots=True)
-class Case:
+class CertificationCase:
     """A game under certification, with everything that the rules need to check it."""
 
     game: Game
@@ -60,7 +60,7 @@ class Case:
 
 
 #: Checks a game against one rule; yields its findings.
-Rule: TypeAlias = Callable[[Case], Iterator[Finding]]
+Rule: TypeAlias = Callable[[CertificationCase], Iterator[Finding]]
 
 
 def status_from_check(*, ok: bool) -> Status:

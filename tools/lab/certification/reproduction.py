@@ -22,7 +22,7 @@ from egm.verify.digest import compute_digests
 from egm.verify.manifest import Manifest, find_differences, load_signed
 from paytables import Game, PaytableError, analyse, load_game
 from paytables.wording import format_count
-from tools.lab.certification.finding import Case, Status
+from tools.lab.certification.finding import CertificationCase, Status
 from tools.lab.certification.rules import check_every_rule
 from tools.lab.certification.source import extract_files
 from tools.lab.certification.submission import (
@@ -93,7 +93,7 @@ def _reproduce_verdicts(
     The evidence is not compared, because it depends on chance.
     """
     with start_service().step() as draw:
-        findings_here = check_every_rule(Case(game, path, analyse(game), profile, draw, games))
+        findings_here = check_every_rule(CertificationCase(game, path, analyse(game), profile, draw, games))
     signed = json.loads(findings.read_text(encoding="utf-8"))
     failed_rules = {each["rule"] for each in signed if each["status"] == Status.FAIL}
     failed_here = {each.rule for each in findings_here if each.status is Status.FAIL}

@@ -30,7 +30,7 @@ from paytables.odds import DisclosedAward, list_awards, list_longer_awards
 from paytables.reels.rules import ReelRules
 from paytables.wording import format_count
 from tools.lab.certification import chance
-from tools.lab.certification.finding import Case, Finding, Rule, Status, status_from_check
+from tools.lab.certification.finding import CertificationCase, Finding, Rule, Status, status_from_check
 from tools.lab.parsheet import format_one_in, format_percent
 from tools.lab.simulation import (
     INTERVAL_Z,
@@ -60,7 +60,7 @@ _MINIMUM_RETURN_SCOPE_TEXTS = {
 METER_CENTS_MAX = 9_999_999_999
 
 
-def return_floor(case: Case) -> Iterator[Finding]:
+def return_floor(case: CertificationCase) -> Iterator[Finding]:
     """Check every bet against the minimum return for the game's family, without merchandise.
 
     The profile says which part of the progressive levels counts: nothing, the reset values, or also the
@@ -88,7 +88,7 @@ def return_floor(case: Case) -> Iterator[Finding]:
         )
 
 
-def levy(case: Case) -> Iterator[Finding]:
+def levy(case: CertificationCase) -> Iterator[Finding]:
     """State the levy (the venue's share) of a game in which players play against each other (Monaco art. 19.3)."""
     share = case.game.rules.levy_rate
     if share is not None:
@@ -101,7 +101,7 @@ def levy(case: Case) -> Iterator[Finding]:
         )
 
 
-def return_ceiling(case: Case) -> Iterator[Finding]:
+def return_ceiling(case: CertificationCase) -> Iterator[Finding]:
     """Check that no bet returns more than the jurisdiction allows; note every return above 100 % of the wager."""
     ceiling = case.profile.returns.find_maximum(case.game.family)
     for bet in case.analysis.bets:
@@ -128,7 +128,7 @@ def return_ceiling(case: Case) -> Iterator[Finding]:
         )
 
 
-def largest_win(case: Case) -> Iterator[Finding]:
+def largest_win(case: CertificationCase) -> Iterator[Finding]:
     """Check that the largest win of any bet, after doubling up, fits a meter and the jurisdiction's limit.
 
     At a denomination where a win could exceed the limit, the machine does not offer the game. The game fails
@@ -178,7 +178,7 @@ def _format_short(value: Fraction) -> str:
     return str(value) if value.denominator < 10**15 else f"a fraction of {len(str(value.denominator))} digits"
 
 
-def progressive_levels(case: Case) -> Iterator[Finding]:
+def progressive_levels(case: CertificationCase) -> Iterator[Finding]:
     """State every level's odds and returns, and check that bets of one stake have equal chances (s.92).
 
     A level fails if the game is profitable for the player while the level is at its reset value.
@@ -229,7 +229,7 @@ def _iter_bets_of_prescribed_amounts(game: Game, cents: int) -> Iterator[int]:
     return (n for n in game.bet_options if has_prescribed_amounts(game, game.build_wager(n), cents))
 
 
-def _find_unequal_chances(case: Case) -> str:
+def _find_unequal_chances(case: CertificationCase) -> str:
     """Return a text on a progressive level whose chance differs between two bets of equal stake, or ""."""
     rates: dict[tuple[str, int], tuple[str, Fraction]] = {}
     for bet in case.analysis.bets:
@@ -243,7 +243,7 @@ def _find_unequal_chances(case: Case) -> str:
     return ""
 
 
-def prizes_in_kind(case: Case) -> Iterator[Finding]:
+def prizes_in_kind(case: CertificationCase) -> Iterator[Finding]:
     """Check that prizes in kind are allowed, described in each language, and stated separately (s.90; NJ-A(e))."""
     is_allowed = case.profile.by_hand.prizes_in_kind != "refused"
     for prize in case.game.list_prizes_in_kind():
@@ -273,7 +273,7 @@ def prizes_in_kind(case: Case) -> Iterator[Finding]:
         )
 
 
-def languages(case: Case) -> Iterator[Finding]:
+def languages(case: CertificationCase) -> Iterator[Finding]:
     """Check that the game's title and rules exist in every language of the profile, with different texts."""
     for code in case.profile.languages:
         missing_texts = [name for name in ("title", "help") if not getattr(case.game, name).get(code)]
@@ -290,7 +290,7 @@ def languages(case: Case) -> Iterator[Finding]:
         yield Finding("languages", ("C-02", "C-18"), status_from_check(ok=ok), f"{code}: {evidence}")
 
 
-def void_rule(case: Case) -> Iterator[Finding]:
+def void_rule(case: CertificationCase) -> Iterator[Finding]:
     """Check that a game's help states no malfunction rule: the screen displays the jurisdiction's rule."""
     malfunction_words = {"en": "malfunction", "fr": "défectuosité"}
     for code in case.profile.languages:
@@ -319,7 +319,7 @@ def _remove_case_and_accents(text: str) -> str:
     return "".join(char for char in normalize("NFKD", text.casefold()) if not combining(char))
 
 
-def longest_odds(case: Case) -> Iterator[Finding]:
+def longest_odds(case: CertificationCase) -> Iterator[Finding]:
     """Check that no award is rarer than the profile allows."""
     limit = case.profile.awards.longest_one_in
     limit_text = "the jurisdiction has no limit" if limit is None else f"at most 1 in {limit:,}"
@@ -337,7 +337,7 @@ def longest_odds(case: Case) -> Iterator[Finding]:
         )
 
 
-def long_odds(case: Case) -> Iterator[Finding]:
+def long_odds(case: CertificationCase) -> Iterator[Finding]:
     """State the very long odds that must be disclosed to the player; the help pages show the same list."""
     limits = case.profile.awards.odds_limits
     for bet in case.analysis.bets:
@@ -365,7 +365,7 @@ def _format_award(award: DisclosedAward) -> str:
     return f"{top}{award.stage_or_spot} {award.name} {format_one_in(award.rate)}".replace("  ", " ").strip()
 
 
-def return_by_stake(case: Case) -> Iterator[Finding]:
+def return_by_stake(case: CertificationCase) -> Iterator[Finding]:
     """Note each bet whose return is over 0.01 percentage points lower than that of a smaller bet."""
     bets = sorted(case.analysis.bets, key=lambda b: b.cost_credits)
     falls = [
@@ -386,7 +386,7 @@ def return_by_stake(case: Case) -> Iterator[Finding]:
     yield Finding("return-by-stake", ("C-08",), status, evidence)
 
 
-def bet_limit(case: Case) -> Iterator[Finding]:
+def bet_limit(case: CertificationCase) -> Iterator[Finding]:
     """Check that at every denomination a bet exists whose round, with all raises, is within the jurisdiction's limit.
 
     If the limit reduces the highest bet of a betting spot, this is noted.
@@ -413,7 +413,7 @@ def bet_limit(case: Case) -> Iterator[Finding]:
                 yield Finding("bet-limit", ("C-04",), Status.NOTED if highest else Status.FAIL, evidence)
 
 
-def double_up(case: Case) -> Iterator[Finding]:
+def double_up(case: CertificationCase) -> Iterator[Finding]:
     """Check that a double-up is offered only if it can increase a win, and that the rules mention it."""
     rules = case.game.rules
     if not isinstance(rules, ReelRules) or rules.definition.double_up is None:
@@ -434,7 +434,7 @@ def double_up(case: Case) -> Iterator[Finding]:
     yield Finding("double-up", ("C-20",), status_from_check(ok=not faults), "; ".join(faults) or evidence)
 
 
-def simulation(case: Case) -> Iterator[Finding]:
+def simulation(case: CertificationCase) -> Iterator[Finding]:
     """Check that games played with the production code return the exact figures, within the interval.
 
     A z-score is only meaningful if no single win dominates it. So, if the exact distribution is known, higher
@@ -516,7 +516,7 @@ def _judge_bets_together(verdicts: Sequence[ReturnVerdict]) -> Finding:
     )
 
 
-def _choose_replayed_wager(case: Case, number: int) -> tuple[Game, Wager]:
+def _choose_replayed_wager(case: CertificationCase, number: int) -> tuple[Game, Wager]:
     """Return the game and the wager for the replay check number ``number``; the bets are used in turn."""
     game, bets = case.game, case.analysis.bets
     if game.rules.seats_min == 1:
@@ -527,7 +527,7 @@ def _choose_replayed_wager(case: Case, number: int) -> tuple[Game, Wager]:
     )
 
 
-def replay(case: Case) -> Iterator[Finding]:
+def replay(case: CertificationCase) -> Iterator[Finding]:
     """Check that replaying the recorded draws and choices of a game gives the same outcome, win and display."""
     games = min(case.games, 200)
     if not games:
@@ -555,7 +555,7 @@ def replay(case: Case) -> Iterator[Finding]:
     )
 
 
-def same_file(case: Case) -> Iterator[Finding]:
+def same_file(case: CertificationCase) -> Iterator[Finding]:
     """Check that the definition file on disk still has the content that was analysed."""
     is_same = load_game(case.path).digest == case.game.digest
     yield Finding(
@@ -598,7 +598,7 @@ _NOT_APPLICABLE_TEXTS = {
 }
 
 
-def check_every_rule(case: Case) -> list[Finding]:
+def check_every_rule(case: CertificationCase) -> list[Finding]:
     """Return the findings of every certification rule.
 
     A rule that yields no finding does not apply to the game, and a finding that says so is added.

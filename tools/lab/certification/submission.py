@@ -28,7 +28,7 @@ from meters.chart import ACCOUNTS
 from meters.table import METERS, OCCURRENCE_METERS
 from paytables import Analysis, Game
 from paytables.source import Source
-from tools.lab.certification.finding import Case, Finding
+from tools.lab.certification.finding import CertificationCase, Finding
 from tools.lab.certification.source import check_key_absent, export, find_commit
 from tools.lab.documents import FORMATTER_BY_DOCUMENT
 from tools.lab.manual import AUDIENCES, format_manual
@@ -38,7 +38,7 @@ from tools.lab.parsheet.forms import to_csv
 from tools.lab.symbol_sheet import draw_symbol_sheet
 
 #: Games with the findings of each rule.
-CheckedGames: TypeAlias = Sequence[tuple[Case, Sequence[Finding]]]
+CheckedGames: TypeAlias = Sequence[tuple[CertificationCase, Sequence[Finding]]]
 #: The folder of the bundle.
 SUBMISSION_FOLDER: Final = "submission"
 #: The software manifest, in the form that a cabinet file may pin.

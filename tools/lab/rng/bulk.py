@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from rng.errors import InvalidRange, RejectionLimit
 from rng.mechanism import REQUEST_BYTES_MAX
 from rng.scaling import REJECTIONS_MAX, check_bound, choose_word_size
-from tools.lab.rng.errors import InvalidSample
+from tools.lab.rng.errors import InvalidSampleError
 
 #: The largest bound whose words numpy can hold.
 BULK_BOUND_MAX = 2**32
@@ -51,10 +51,10 @@ def _plan_draw(bound: int) -> tuple[int, int]:
 def list_selection_bounds(population: int, picks: int) -> range:
     """Return the bounds of the successive draws that deal ``picks`` of ``population`` pieces.
 
-    Raises :class:`InvalidSample`.
+    Raises :class:`InvalidSampleError`.
     """
     if type(population) is not int or type(picks) is not int or not 0 <= picks <= population:
-        raise InvalidSample(f"cannot select {picks!r} of {population!r} without replacement")
+        raise InvalidSampleError(f"cannot select {picks!r} of {population!r} without replacement")
     return range(population, population - picks, -1)
 
 
@@ -75,7 +75,7 @@ class BulkDraws:
     def draw_below(self, bound: int, count: int) -> Array:
         """Return ``count`` draws below ``bound`` as an array of the narrowest unsigned type.
 
-        Raises :class:`InvalidRange`, :class:`InvalidSample` for a negative count, :class:`RejectionLimit`.
+        Raises :class:`InvalidRange`, :class:`InvalidSampleError` for a negative count, :class:`RejectionLimit`.
         """
         width, share = _plan_draw(bound)
         _check_count(count)
@@ -114,7 +114,7 @@ class BulkDraws:
     def sample(self, population: int, picks: int, count: int) -> Array:
         """Return ``count`` selections: an array of shape (count, picks), each row in the order drawn.
 
-        Raises :class:`InvalidSample`, :class:`InvalidRange`, :class:`RejectionLimit`.
+        Raises :class:`InvalidSampleError`, :class:`InvalidRange`, :class:`RejectionLimit`.
         """
         bounds = list_selection_bounds(population, picks)
         _check_count(count)
@@ -199,7 +199,7 @@ class BulkDraws:
 def _check_count(count: int) -> None:
     """Raise InvalidSample for a negative number of draws."""
     if count < 0:
-        raise InvalidSample(f"cannot make {count} draws")
+        raise InvalidSampleError(f"cannot make {count} draws")
 
 
 class _Pattern:

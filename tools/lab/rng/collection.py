@@ -8,16 +8,16 @@ from collections.abc import Callable, Iterator
 
 from rng.mechanism import REQUEST_BYTES_MAX
 from rng.service import RandomService
-from tools.lab.rng.errors import InvalidSample
+from tools.lab.rng.errors import InvalidSampleError
 
 
 def iter_raw_bytes(service: RandomService, count: int | None = None) -> Iterator[bytes]:
     """Yield blocks of raw output of the generator: ``count`` bytes in all, or without end if ``count`` is None.
 
-    Raises :class:`~tools.lab.rng.errors.InvalidSample` for a negative count, and the service's own errors.
+    Raises :class:`~tools.lab.rng.errors.InvalidSampleError` for a negative count, and the service's own errors.
     """
     if count is not None and count < 0:
-        raise InvalidSample(f"cannot collect {count} bytes")
+        raise InvalidSampleError(f"cannot collect {count} bytes")
     remaining = count
     while remaining is None or remaining > 0:
         size = REQUEST_BYTES_MAX if remaining is None else min(remaining, REQUEST_BYTES_MAX)

@@ -3,12 +3,12 @@
 from rng.errors import RngError
 
 
-class InvalidSample(RngError):
+class InvalidSampleError(RngError):
     """Error: a laboratory requested outcomes that are not possible.
 
     Examples: more pieces than there are, no plays, or a planted defect that does not fit the game.
     """
 
 
-class InvalidWeights(RngError):
+class InvalidWeightsError(RngError):
     """Error: a table of weights has a weight that is not a whole number of 0 or more, or a wrong total."""

@@ -23,7 +23,7 @@ from rng.scaling import check_bound
 from rng.service import RandomService
 from tools.lab.rng.bulk import Array, BulkDraws, list_selection_bounds
 from tools.lab.rng.collection import create_raw_reader
-from tools.lab.rng.errors import InvalidSample, InvalidWeights
+from tools.lab.rng.errors import InvalidSampleError, InvalidWeightsError
 
 #: Plays drawn at once by the bulk code.
 _PLAYS_AT_ONCE: Final = 10_000
@@ -33,7 +33,7 @@ Deal: TypeAlias = Callable[[DrawSource], Sequence[int]]
 
 
 @dataclass(frozen=True, slots=True)
-class Numbers:
+class IndependentNumbers:
     """A game that draws ``positions`` independent numbers below ``bound`` per play: reels, dice, wheels.
 
     ``deal`` is the game's own drawing function; without it each number is drawn separately.
@@ -46,7 +46,7 @@ class Numbers:
     def __post_init__(self) -> None:
         check_bound(self.bound)
         if self.positions < 1:
-            raise InvalidSample(f"a play must have 1 number or more, not {self.positions}")
+            raise InvalidSampleError(f"a play must have 1 number or more, not {self.positions}")
 
     @property
     def bounds(self) -> Sequence[int]:
@@ -65,7 +65,7 @@ class Numbers:
 
 
 @dataclass(frozen=True, slots=True)
-class Selection:
+class SelectionWithoutReplacement:
     """A game that draws ``picks`` of ``population`` without replacement, in order: keno, bingo, cards.
 
     ``deal`` is the game's own drawing function; without it the pieces are dealt as keno balls are.
@@ -78,7 +78,7 @@ class Selection:
     def __post_init__(self) -> None:
         list_selection_bounds(self.population, self.picks)
         if not self.picks:
-            raise InvalidSample("a selection must pick 1 or more")
+            raise InvalidSampleError("a selection must pick 1 or more")
 
     @property
     def bounds(self) -> Sequence[int]:
@@ -97,7 +97,7 @@ class Selection:
 
 
 @dataclass(frozen=True, slots=True)
-class Weighted:
+class WeightedOutcomes:
     """A game that draws one index of a table of weights per play; ``total`` is the stated sum of the weights."""
 
     weights: tuple[int, ...]
@@ -106,12 +106,16 @@ class Weighted:
     def __post_init__(self) -> None:
         for i, weight in enumerate(self.weights):
             if type(weight) is not int or weight < 0:
-                raise InvalidWeights(f"weight {i} is {weight!r}; expected a whole number, 0 or more")
+                raise InvalidWeightsError(f"weight {i} is {weight!r}; expected a whole number, 0 or more")
         if type(self.total) is not int or self.total < 1:
-            raise InvalidWeights(f"the stated total is {self.total!r}; expected a whole number, 1 or more")
+            raise InvalidWeightsError(
+                f"the stated total is {self.total!r}; expected a whole number, 1 or more"
+            )
         if sum(self.weights) != self.total:
             count, weight_sum = len(self.weights), sum(self.weights)
-            raise InvalidWeights(f"{count} weights sum to {weight_sum}; the stated total is {self.total}")
+            raise InvalidWeightsError(
+                f"{count} weights sum to {weight_sum}; the stated total is {self.total}"
+            )
 
     def draw(self, draws: DrawSource) -> list[int]:
         """Draw the index of one play, and return it in a list."""
@@ -123,10 +127,10 @@ class Weighted:
 
 
 #: A game as the laboratory's tests draw it.
-Game = Numbers | Selection | Weighted
+Game = IndependentNumbers | SelectionWithoutReplacement | WeightedOutcomes
 
 
-def _build_reel_numbers(stops: int, reels: int) -> Numbers:
+def _build_reel_numbers(stops: int, reels: int) -> IndependentNumbers:
     """Return a test game whose numbers are reel stops, drawn with the code of a reel game."""
     strips = (tuple(range(stops)),) * reels
     spun = ReelSet(
@@ -138,7 +142,7 @@ def _build_reel_numbers(stops: int, reels: int) -> Numbers:
         """Draw the stop of each reel for one spin; return the stops."""
         return spun.spin(draws)
 
-    return Numbers(stops, reels, spin_reels)
+    return IndependentNumbers(stops, reels, spin_reels)
 
 
 def _throw_dice(draws: DrawSource) -> list[int]:
@@ -166,10 +170,10 @@ def _deal_deck(draws: DrawSource) -> list[int]:
 
 REELS: Final = _build_reel_numbers(22, 5)
 LONG_REELS: Final = _build_reel_numbers(72, 3)
-DICE: Final = Numbers(6, 2, _throw_dice)
-WHEEL: Final = Numbers(37, 1, _draw_pocket)
-KENO: Final = Selection(80, 20)
-CARDS: Final = Selection(52, 52, _deal_deck)
+DICE: Final = IndependentNumbers(6, 2, _throw_dice)
+WHEEL: Final = IndependentNumbers(37, 1, _draw_pocket)
+KENO: Final = SelectionWithoutReplacement(80, 20)
+CARDS: Final = SelectionWithoutReplacement(52, 52, _deal_deck)
 
 
 def collect(service: RandomService, game: Game, plays: int) -> Iterator[list[int]]:

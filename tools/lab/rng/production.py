@@ -18,7 +18,7 @@ from rng.scaling import choose_word_size
 from rng.service import RandomService
 from tools.lab.rng.bulk import Array, BulkDraws
 from tools.lab.rng.exhaustion import Exhaustion, build_every_word, create_reader
-from tools.lab.rng.outcomes import Numbers, Selection
+from tools.lab.rng.outcomes import IndependentNumbers, SelectionWithoutReplacement
 
 #: Plays drawn and compared at once.
 _PLAYS_AT_ONCE: Final = 10_000
@@ -57,7 +57,7 @@ class Production:
         """Return how many random words were rejected by scaling because they belong to no outcome."""
         return int(self._service.read_statistics()["rejected_words"])
 
-    def play(self, name: str, game: Numbers | Selection, plays: int) -> Array:
+    def play(self, name: str, game: IndependentNumbers | SelectionWithoutReplacement, plays: int) -> Array:
         """Return ``plays`` plays, one per row, each compared with the bulk code's result for the same random bytes.
 
         Raises :class:`~rng.errors.SelfTestFailed` at the first play that differs.
@@ -70,7 +70,9 @@ class Production:
             ]
         )
 
-    def _play_and_compare(self, name: str, game: Numbers | Selection, first: int, plays: int) -> Array:
+    def _play_and_compare(
+        self, name: str, game: IndependentNumbers | SelectionWithoutReplacement, first: int, plays: int
+    ) -> Array:
         """Draw plays and compare them with the bulk code.
 
         Plays without a rejected word are compared all at once, the few others one by one.
@@ -100,7 +102,9 @@ class Production:
         return np.array(drawn_plays, dtype=np.uint16)
 
 
-def _draw_compiled(game: Numbers | Selection, output: bytes, plays: int) -> list[list[int]]:
+def _draw_compiled(
+    game: IndependentNumbers | SelectionWithoutReplacement, output: bytes, plays: int
+) -> list[list[int]]:
     """Return the plays that the bulk code draws from these bytes; an empty list if there are too few bytes."""
     try:
         plays_drawn: list[list[int]] = game.draw_many(BulkDraws(create_reader(output)), plays).tolist()
@@ -124,6 +128,6 @@ def exhaust_production_range(bound: int) -> Exhaustion:
     return Exhaustion(bound=bound, words_each=share, words_thrown_away=65_536 - bound * share)
 
 
-def list_ranges(game: Numbers | Selection) -> list[int]:
+def list_ranges(game: IndependentNumbers | SelectionWithoutReplacement) -> list[int]:
     """Return the bounds of a game's draws that have more than one outcome."""
     return sorted({bound for bound in game.bounds if bound > 1})

@@ -16,7 +16,7 @@ from tools.lab.rng.battery.result import (
     Floats,
     Ints,
     StatisticalResult,
-    TooFewOutcomes,
+    TooFewOutcomesError,
     compute_chi_square_result,
     compute_duplicates_result,
     compute_group_count,
@@ -116,7 +116,7 @@ def run_coupon_collector_test(data: Ints, bound: int) -> Iterator[StatisticalRes
     chances = compute_coupon_lengths(bound)
     collections = estimate_certain_lengths(*compute_moments(chances), len(flat))
     if collections < 20:
-        raise TooFewOutcomes(
+        raise TooFewOutcomesError(
             f"too few plays: {len(flat)} numbers below {bound} complete {max(collections, 0)} collections, "
             "20 are needed"
         )
@@ -150,7 +150,7 @@ def compute_contingency_result(
     expected = np.outer(table.sum(axis=1), table.sum(axis=0)) / count
     dof = (table.shape[0] - 1) * (table.shape[1] - 1)
     if not dof:
-        raise TooFewOutcomes(f"{detail}: one of the two numbers never changes")
+        raise TooFewOutcomesError(f"{detail}: one of the two numbers never changes")
     return compute_scaled_chi_square_result(
         test, detail, float(((table - expected) ** 2 / expected).sum()), dof, count
     )
@@ -196,7 +196,7 @@ def run_gap_test(data: Ints, bound: int) -> Iterator[StatisticalResult]:
     at = np.flatnonzero(flat < marked)
     gap_count = estimate_certain_lengths(1 / chance, (1 - chance) / chance**2, len(flat))
     if gap_count < 50:
-        raise TooFewOutcomes(f"{len(flat)} numbers hold {gap_count} gaps; 50 are needed")
+        raise TooFewOutcomesError(f"{len(flat)} numbers hold {gap_count} gaps; 50 are needed")
     gaps = np.diff(at, prepend=-1)[:gap_count] - 1
     longest = int(gaps.max()) + 1
     expected = chance * (1 - chance) ** np.arange(longest) * gap_count

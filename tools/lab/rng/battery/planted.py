@@ -10,8 +10,8 @@ import numpy as np
 
 from tools.lab.rng.battery.result import Ints
 from tools.lab.rng.bulk import BulkDraws
-from tools.lab.rng.errors import InvalidSample
-from tools.lab.rng.outcomes import Game, Numbers, Selection
+from tools.lab.rng.errors import InvalidSampleError
+from tools.lab.rng.outcomes import Game, IndependentNumbers, SelectionWithoutReplacement
 
 #: Returns plays of a game with a planted defect.
 Defect = Callable[[BulkDraws, Game, int], Ints]
@@ -19,8 +19,8 @@ Defect = Callable[[BulkDraws, Game, int], Ints]
 
 def plant_modulo_bias(draws: BulkDraws, game: Game, plays: int) -> Ints:
     """Return plays with a planted defect: numbers are remainders of a byte, so low numbers occur too often."""
-    if not isinstance(game, Numbers):
-        raise InvalidSample("modulo bias can only be planted in independent numbers")
+    if not isinstance(game, IndependentNumbers):
+        raise InvalidSampleError("modulo bias can only be planted in independent numbers")
     words = draws.draw_below(256, plays * game.positions)
     return (words % game.bound).reshape(plays, game.positions)
 
@@ -40,8 +40,8 @@ def plant_repeated_plays(draws: BulkDraws, game: Game, plays: int) -> Ints:
 
 def plant_correlated_pair(draws: BulkDraws, game: Game, plays: int) -> Ints:
     """Return plays with a planted defect: in one play in thirty the second reel stops where the first did."""
-    if not isinstance(game, Numbers) or game.positions < 2:
-        raise InvalidSample("a correlated pair can only be planted in two positions or more")
+    if not isinstance(game, IndependentNumbers) or game.positions < 2:
+        raise InvalidSampleError("a correlated pair can only be planted in two positions or more")
     data = game.draw_many(draws, plays)
     tied = draws.draw_below(30, plays) == 0
     data[tied, 1] = data[tied, 0]
@@ -53,8 +53,8 @@ def plant_biased_shuffle(draws: BulkDraws, game: Game, plays: int) -> Ints:
 
     A correct shuffle swaps it only with a card at a position not yet filled.
     """
-    if not isinstance(game, Selection):
-        raise InvalidSample("a biased shuffle can only be planted in selections")
+    if not isinstance(game, SelectionWithoutReplacement):
+        raise InvalidSampleError("a biased shuffle can only be planted in selections")
     members = np.tile(np.arange(game.population, dtype=np.uint16), (plays, 1))
     rows = np.arange(plays)
     for card in range(game.population):

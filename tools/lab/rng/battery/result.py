@@ -19,7 +19,7 @@ Ints = NDArray[np.integer[Any]]
 Floats = NDArray[np.floating[Any]]
 
 
-class TooFewOutcomes(RngError):
+class TooFewOutcomesError(RngError):
     """Error: there are too few outcomes for a statistical test to be valid."""
 
 
@@ -65,7 +65,7 @@ def merge_small_cells(
     if cells:
         cells[-1] = (cells[-1][0] + observed_sum, cells[-1][1] + expected_sum)
     if len(cells) < 2:
-        raise TooFewOutcomes(
+        raise TooFewOutcomesError(
             f"{sum(expected):.0f} observations fill {len(cells)} cells; a test needs 2 or more"
         )
     pairs = np.array(cells)
@@ -122,7 +122,9 @@ def compute_runs_result(test: str, detail: str, values: Ints, bound: int) -> Sta
     ups = int(high.sum())
     downs = len(high) - ups
     if min(ups, downs) < 20:
-        raise TooFewOutcomes(f"{detail}: {ups} high and {downs} low values; a runs test needs 20 of each")
+        raise TooFewOutcomesError(
+            f"{detail}: {ups} high and {downs} low values; a runs test needs 20 of each"
+        )
     total = ups + downs
     mean = 1 + 2 * ups * downs / total
     variance = (mean - 1) * (mean - 2) / (total - 1)
@@ -165,7 +167,7 @@ def compute_group_count(bound: int, outcomes: int) -> int:
     """
     groups = min(bound, int((outcomes / 10) ** 0.5))
     if groups < 2:
-        raise TooFewOutcomes(f"{outcomes} observations are too few for a table of pairs")
+        raise TooFewOutcomesError(f"{outcomes} observations are too few for a table of pairs")
     return groups
 
 

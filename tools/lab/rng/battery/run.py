@@ -14,12 +14,21 @@ from tools.lab.rng.battery import independent, selection
 from tools.lab.rng.battery.judgement import Judgement, check_level, judge
 from tools.lab.rng.battery.result import Ints, StatisticalResult
 from tools.lab.rng.bulk import BulkDraws
-from tools.lab.rng.errors import InvalidSample
-from tools.lab.rng.outcomes import CARDS, DICE, KENO, LONG_REELS, REELS, WHEEL, Numbers, Selection
+from tools.lab.rng.errors import InvalidSampleError
+from tools.lab.rng.outcomes import (
+    CARDS,
+    DICE,
+    KENO,
+    LONG_REELS,
+    REELS,
+    WHEEL,
+    IndependentNumbers,
+    SelectionWithoutReplacement,
+)
 from tools.lab.rng.production import Production
 
 #: The games tested by default, each with its number of plays.
-TESTED_GAMES: Final[Mapping[str, tuple[Numbers | Selection, int]]] = {
+TESTED_GAMES: Final[Mapping[str, tuple[IndependentNumbers | SelectionWithoutReplacement, int]]] = {
     "reels": (REELS, 400_000),
     "long-reels": (LONG_REELS, 400_000),
     "dice": (DICE, 400_000),
@@ -58,31 +67,35 @@ class GameVerdict:
         return self.runs[-1].judgement.has_passed
 
 
-def run_all_tests(game: Numbers | Selection, data: Ints) -> list[StatisticalResult]:
+def run_all_tests(
+    game: IndependentNumbers | SelectionWithoutReplacement, data: Ints
+) -> list[StatisticalResult]:
     """Return the results of every test that applies to the game, on its data."""
-    if isinstance(game, Numbers):
+    if isinstance(game, IndependentNumbers):
         return independent.run_battery(data, game.bound)
     return selection.run_battery(data, game.population)
 
 
 #: Returns plays of a game, drawn with compiled code.
-Draw = Callable[[BulkDraws, Numbers | Selection, int], Ints]
+DrawOutcomes = Callable[[BulkDraws, IndependentNumbers | SelectionWithoutReplacement, int], Ints]
 #: The raw output of a generator, for compiled draws; or the objects a machine draws with.
 Source = Callable[[int], bytes] | Production
 
 
-def draw_honestly(draws: BulkDraws, game: Numbers | Selection, plays: int) -> Ints:
+def draw_honestly(
+    draws: BulkDraws, game: IndependentNumbers | SelectionWithoutReplacement, plays: int
+) -> Ints:
     """Return the outcomes of ``plays`` plays of the game, drawn correctly (without a planted defect)."""
     return game.draw_many(draws, plays)
 
 
 def run_game(
     name: str,
-    game: Numbers | Selection,
+    game: IndependentNumbers | SelectionWithoutReplacement,
     plays: int,
     alpha: float,
     create_source: Callable[[], Source],
-    outcomes: Draw = draw_honestly,
+    outcomes: DrawOutcomes = draw_honestly,
 ) -> GameVerdict:
     """Test whether a game's outcomes have the expected distribution, at significance level ``alpha``.
 
@@ -93,7 +106,7 @@ def run_game(
     """
     check_level(alpha)
     if plays < 1:
-        raise InvalidSample(f"{name}: a battery needs at least one play, not {plays}")
+        raise InvalidSampleError(f"{name}: a battery needs at least one play, not {plays}")
     runs: list[BatteryRun] = []
     for size in (plays, plays * RETEST_FACTOR):
         source = create_source()

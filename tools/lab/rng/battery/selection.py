@@ -16,7 +16,7 @@ from tools.lab.rng.battery.result import (
     Floats,
     Ints,
     StatisticalResult,
-    TooFewOutcomes,
+    TooFewOutcomesError,
     compute_chi_square_result,
     compute_duplicates_result,
     compute_group_count,
@@ -92,7 +92,7 @@ def run_overlaps_test(data: Ints, population: int) -> Iterator[StatisticalResult
     plays, picks = data.shape
     cells = population * (population - 1)
     if plays < CELL_EXPECTATION_MIN * cells:
-        raise TooFewOutcomes(
+        raise TooFewOutcomesError(
             f"{plays} plays for {cells} pairs; {CELL_EXPECTATION_MIN * cells:.0f} are needed"
         )
     rows = np.arange(plays)
@@ -139,7 +139,7 @@ def run_coupon_collector_test(data: Ints, population: int) -> Iterator[Statistic
     chances = compute_coupon_lengths(population, picks)
     collections = estimate_certain_lengths(*independent.compute_moments(chances), plays)
     if collections < 20:
-        raise TooFewOutcomes(
+        raise TooFewOutcomesError(
             f"too few plays: {plays} complete {max(collections, 0)} collections, 20 are needed"
         )
     finished = independent.list_collection_lengths(data.tolist(), population, collections)
