@@ -138,7 +138,7 @@ def test_the_prize_table_is_complete_and_adds_up_to_the_return(name):
         assert not bet.prizes_never_won, (bet.bet, bet.prizes_never_won)
         if bet.prizes:
             of_all = sum(prize.rtp for prize in bet.prizes)
-            assert of_all == bet.rtp + bet.raised_credits / bet.cost_credits, bet.bet
+            assert of_all == bet.rtp + bet.mean_raise_credits / bet.cost_credits, bet.bet
         elif game.family == "keno":  # several cards on one draw have the prizes of one card
             assert "the same" in bet.bet
         else:  # in blackjack and poker rooms the prizes depend on the play and are in the distribution

@@ -33,7 +33,7 @@ class Strike(StrEnum):
 
     REQUEST = "request"  # the rest of the host's message is lost
     ANSWER = "answer"  # the rest of the machine's answer is lost
-    POWER_CUT = "cut"  # the machine loses its power at this byte
+    CUT = "cut"  # the machine loses its power at this byte
     BEFORE_ENTRY = "before_entry"  # ... just before this entry of the journal
     AFTER_ENTRY = "after_entry"  # ... just after it
     HOST = "host"  # the host starts again at this byte, with its ledger and no memory

@@ -57,7 +57,7 @@ class Evening:
             for number in (1, 2):
                 if not has(f"keno-ticket-{number}.sold"):
                     ticket = self.office.sell(REQUEST, chance, station="1", is_paid=number == 1)
-                    self.printed[number] = ticket.paper.control_number
+                    self.printed[number] = ticket.printed_ticket.control_number
             if not has("keno-ticket-2.paid"):
                 self.office.pay(2)
             if not has("keno-draw-1.closed"):
@@ -67,11 +67,11 @@ class Evening:
         ticket = self.office.find_ticket(1)
         if not has("keno-ticket-1.claimed-1"):
             self.office.claim(
-                PresentedTicket(TicketCondition.INTACT, ticket.paper.control_number), place="cage"
+                PresentedTicket(TicketCondition.INTACT, ticket.printed_ticket.control_number), place="cage"
             )
         self.office.compute_totals()
         tickets = self.office.list_tickets().items()
-        self.recorded = {number: each.paper.control_number for number, each in tickets}
+        self.recorded = {number: each.printed_ticket.control_number for number, each in tickets}
         self.kinds = [entry.kind for entry in self.journal.entries() if entry.kind.startswith("keno.")]
 
 
