@@ -91,4 +91,6 @@ def create_reminders(context: MachineContext) -> Iterable[BackgroundService]:
     """Return the reminders service if the profile counts sessions, or if a counted session has not ended yet."""
     machine = context.engine.machine
     is_counted = any(machine.memory.get(key) is not None for key in (PlayKey.SESSION, PlayKey.LIMITS))
-    return (ReminderService(context),) if machine.profile.protection.requires_session_count or is_counted else ()
+    return (
+        (ReminderService(context),) if machine.profile.protection.requires_session_count or is_counted else ()
+    )

@@ -118,7 +118,9 @@ class ScreenClient:
             return False
         peer.setblocking(False)
         self._socket = peer
-        self._outbox += encode_message(Hello(token=token, onlooker=self._is_onlooker, proves=self._sends_alive))
+        self._outbox += encode_message(
+            Hello(token=token, onlooker=self._is_onlooker, proves=self._sends_alive)
+        )
         return True
 
     def _write(self) -> None:

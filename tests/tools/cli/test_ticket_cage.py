@@ -81,7 +81,9 @@ def test_a_ticket_is_paid_once(office, cage):
         "2026-03-01 14:05:09 UTC, cage:Luc",
     )
     assert office.desk.begin_redemption("r", number).reason is TicketRefusalReason.REDEEMED
-    assert [m.actor for m in office.store.require_ticket(number).moves] == ["EGM-0000001"] * 2 + ["cage:Luc"] * 2
+    assert [m.actor for m in office.store.require_ticket(number).moves] == ["EGM-0000001"] * 2 + [
+        "cage:Luc"
+    ] * 2
 
 
 @pytest.mark.requirement("H-12")

@@ -98,7 +98,7 @@ def test_players_who_gather_at_a_table_finish_their_games_without_one(tmp_path):
         games=("orchard-picnic", "quebec-craps"), gathering="quebec-craps", positions=1, hopper=False
     )
     script = [Action(name, 29_000 + number) for number, name in enumerate(("bill",) * 2 + ("play",) * 30)]
-    result = run_case(tmp_path, Case(29, setup, script))
+    result = run_case(tmp_path, SimulationCase(29, setup, script))
     assert result.verdict.findings == []
     assert result.verdict.games > 3
 
