@@ -137,7 +137,7 @@ def test_a_write_succeeds_on_one_medium_and_fails_on_none(folders):
     storage = Refusing(disk)
     writer = MirroredValue(storage, folders, "people.json", key=KEY)
     writer.write(b"new")
-    assert "Input/output error" in writer.findings[0].why
+    assert "Input/output error" in writer.findings[0].reason
     assert writer.read() == b"new"
     storage.refused = folders
     with pytest.raises(JournalUnwritable):

@@ -105,7 +105,7 @@ class Duel(_Rules):
             return Outcome(display=display)
         ante = bets[ANTE]
         asked = Decision("raise", ("fold", "stay", "raise"), display, {"raise": ante})
-        answer = asked.check((yield asked))
+        answer = asked.get_chosen_option((yield asked))
         if answer == "fold":
             yield _decided("half", ante, ante.credits // 2)
             return Outcome(display=display)

@@ -125,7 +125,7 @@ def test_a_win_above_the_threshold_is_paid_only_against_an_identity_document(rig
     rig.engine.handle(EventType.KEY_TURNED, key="attendant")
     (paid,) = register(rig, "handpays")
     assert (rig.state, paid["kind"], paid["amount_cents"]) == (State.IDLE, "jackpot", 150_000)
-    assert rig.machine.find_installed(IdentityRegister).get(paid["identity"]).fields == NAMED
+    assert rig.machine.find_installed(IdentityRegister).find_record(paid["identity"]).fields == NAMED
 
 
 @pytest.mark.requirement("F-16:a")
@@ -189,7 +189,7 @@ def test_an_altered_register_of_identities_is_detected(tmp_path):
     rig = MachineRig(tmp_path / "state")
     commitment = kept.store_identity("handpay-1", NAMED, rig.clock.now())
     kept._copies[0].execute("UPDATE identity SET fields = replace(fields, 'Anna', 'Otto')")
-    assert not kept.get(commitment).matches_commitment
+    assert not kept.find_record(commitment).matches_commitment
     kept.close()
     rig.close()
 
@@ -573,7 +573,7 @@ def test_register_notes_require_every_field_and_a_person(rig, form_id, name, fie
     shown = {key: value for key, value in fields.items() if key != "who"}
     assert {key: line[key] for key in shown} == shown
     if "who" in fields:
-        assert rig.machine.find_installed(IdentityRegister).get(line["identity"]).fields == {
+        assert rig.machine.find_installed(IdentityRegister).find_record(line["identity"]).fields == {
             "who": "Otto Example"
         }
 
