@@ -1,7 +1,7 @@
 """Games: declarative definitions, play, evaluation and exact analysis.
 
 All amounts are credits (int) and all figures are exact fractions. The package does not know about cents,
-meters or cabinets. The caller supplies the random numbers: any object with ``draw_below(bound, purpose)``.
+meters or cabinets. The caller supplies the random numbers: any object with ``below(bound, purpose)``.
 """
 
 from paytables.analysis import (

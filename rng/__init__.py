@@ -6,7 +6,7 @@ A cabinet starts a :class:`RandomService` and draws inside its steps::
 
     service = RandomService.start(personalization=Personalization(...), policy=ReseedPolicy(...))
     with service.step() as draws:
-        stops = [draws.draw_below(22, f"reel {i}") for i in range(3)]
+        stops = [draws.below(22, f"reel {i}") for i in range(3)]
     record(draws.draws)
 
 A game is replayed from the recorded draws (:class:`paytables.ReplayDrawSource`). Statistical tests for laboratories

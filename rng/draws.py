@@ -51,7 +51,7 @@ class WordDraws:
         """Return every number drawn so far, in order, with its bound and purpose."""
         return tuple(Draw(*recorded) for recorded in self._recorded)
 
-    def draw_below(self, bound: int, purpose: str = "") -> int:
+    def below(self, bound: int, purpose: str = "") -> int:
         """Return a uniformly distributed integer from 0 up to, but not including, ``bound``.
 
         The games decide what the number means (:mod:`paytables.contract`). Raises

@@ -128,7 +128,7 @@ def _test_scaling() -> None:
     draws = create_word_draws([0xFFFF, 65_515, 65_516, 0, 0xFFFF, 0xFFFF, 12_345])
     _check_answer(
         "below(22)",
-        [draws.draw_below(22), draws.draw_below(22), draws.draw_below(80)],
+        [draws.below(22), draws.below(22), draws.below(80)],
         [21, 0, 12_345 // 819],
     )
     _check_answer("rejections", draws.rejections, 4)
@@ -143,7 +143,7 @@ def _test_every_word() -> None:
         share = 256 // bound
         stream = BytesIO(bytes(range(256)))
         draws = WordDraws(stream.read, lambda n: (1, 256 // n))
-        drawn_numbers = [draws.draw_below(bound) for _ in range(share * bound)]
+        drawn_numbers = [draws.below(bound) for _ in range(share * bound)]
         _check_answer(
             f"every word below {bound}",
             drawn_numbers,

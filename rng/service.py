@@ -230,7 +230,7 @@ class RandomService:
         }
 
     def step(self) -> Step:
-        """Return a source of draws for one step: ``with service.step() as draws: draws.draw_below(22, "reel 1")``."""
+        """Return a source of draws for one step: ``with service.step() as draws: draws.below(22, "reel 1")``."""
         return Step(self)
 
     def reseed(self, reason: str) -> None:

@@ -80,7 +80,7 @@ def open_ticket_desk(
         profile.host.offline_tickets if validation is TicketValidator.SYSTEM else HOST_TICKET_RING_SIZE
     )
 
-    def draw_below(bound: int) -> int:
+    def below(bound: int) -> int:
         """Return a random number below a bound, for a ticket number."""
         service = find_random_service()
         if service is None:
@@ -88,7 +88,7 @@ def open_ticket_desk(
                 "a ticket number was requested before the random number generator was started"
             )
         with service.step() as step:
-            return step.draw_below(bound, "validation number")
+            return step.below(bound, "validation number")
 
     return TicketDesk(
         store,
@@ -106,9 +106,7 @@ def open_ticket_desk(
             unread_tickets_max=None if is_stand_alone_machine else HOST_TICKET_RING_SIZE,
         ),
         clock,
-        numbering=build_stand_alone_numbering(draw_below)
-        if is_stand_alone_machine
-        else create_enrolled_number,
+        numbering=build_stand_alone_numbering(below) if is_stand_alone_machine else create_enrolled_number,
         is_ticket_number=is_stand_alone if is_stand_alone_machine else is_host_number,
         date_is_known=lambda: times.is_clock_trusted,
         is_accounted=is_accounted,

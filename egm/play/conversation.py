@@ -39,11 +39,11 @@ class _StepRandomSource:
     def __init__(self) -> None:
         self.current_source: DrawSource | None = None
 
-    def draw_below(self, bound: int, purpose: str) -> int:
+    def below(self, bound: int, purpose: str) -> int:
         """Return a random number from 0 to ``bound`` - 1 from the generator of the game's current step."""
         if self.current_source is None:
             raise GameDefectiveError("a game drew a random number outside its steps")
-        return self.current_source.draw_below(bound, purpose)
+        return self.current_source.below(bound, purpose)
 
 
 class GameConversation:

@@ -80,7 +80,7 @@ def play_residual_credit(machine: Machine, _: Event) -> None:
     amount_cents, prize_cents = machine.credit_cents, build_residual_terms(machine).smallest_useful_cents
     try:
         with machine.random_service.step() as step:
-            value = step.draw_below(prize_cents, RESIDUAL_DRAW_PURPOSE)
+            value = step.below(prize_cents, RESIDUAL_DRAW_PURPOSE)
     except RngError as error:
         raise EventReplacement(Event(EventType.CHANCE_FAILED, SelfTestFailure(detail=str(error)))) from error
     won_cents = prize_cents if value < amount_cents else 0

@@ -300,7 +300,7 @@ class _UnavailableGenerator:
 
     draws: tuple[()] = ()
 
-    def draw_below(self, bound: int, purpose: str = "") -> int:
+    def below(self, bound: int, purpose: str = "") -> int:
         """Raise OutOfService, because the generator has failed."""
         raise OutOfService(f"no number below {bound} for {purpose}: the generator has failed")
 

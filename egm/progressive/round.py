@@ -28,7 +28,7 @@ MYSTERY_DRAW_PURPOSE: Final = "progressive."
 class RandomSource(Protocol):
     """Source of random numbers for a mystery draw; the game's outcome is drawn from the same source."""
 
-    def draw_below(self, bound: int, purpose: str) -> int:
+    def below(self, bound: int, purpose: str) -> int:
         """Return a uniform random integer from 0 to ``bound`` - 1, and record its ``purpose``."""
         ...
 
@@ -204,7 +204,7 @@ class ProgressiveRound:
         if favourable >= bound:
             return True
         purpose = f"{MYSTERY_DRAW_PURPOSE}{pool.id}"
-        value = chance.draw_below(bound, purpose)
+        value = chance.below(bound, purpose)
         self.draws.append((bound, value, purpose))
         return value < favourable
 

@@ -33,7 +33,7 @@ class TriggerError(LocalError):
 class RandomSource(Protocol):
     """Source of the random numbers that decide the secret amount of a mystery prize."""
 
-    def draw_below(self, bound: int, purpose: str) -> int:
+    def below(self, bound: int, purpose: str) -> int:
         """Return a uniform random integer from 0 to ``bound`` - 1, and record its ``purpose``."""
         ...
 
@@ -79,8 +79,8 @@ class MysteryTrigger:
             drawn_point=0,
             salt="",
         )
-        drawn_point = random_source.draw_below(undrawn.point_count, f"progressive.{level}")
-        salt = random_source.draw_below(1 << _SALT_BITS, f"progressive.{level}.salt")
+        drawn_point = random_source.below(undrawn.point_count, f"progressive.{level}")
+        salt = random_source.below(1 << _SALT_BITS, f"progressive.{level}.salt")
         return replace(undrawn, drawn_point=drawn_point, salt=f"{salt:064x}")
 
     @property

@@ -122,7 +122,7 @@ class ScriptedStep:
     def __exit__(self, *_: object) -> None:
         pass
 
-    def draw_below(self, bound: int, purpose: str = "") -> int:
+    def below(self, bound: int, purpose: str = "") -> int:
         """Return the next number of the script."""
         value = self._values.pop(0)
         assert 0 <= value < bound
@@ -168,7 +168,7 @@ class BreakingChance(FailingChance):
 class _BreakingStep(ScriptedStep):
     """A scripted step whose generator is out of service at the first draw."""
 
-    def draw_below(self, bound: int, purpose: str = "") -> int:  # noqa: ARG002 (signature of a step)
+    def below(self, bound: int, purpose: str = "") -> int:  # noqa: ARG002 (signature of a step)
         """Raise OutOfService, as a generator that fails at its first draw does."""
         raise OutOfService("planted")
 

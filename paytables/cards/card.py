@@ -109,7 +109,7 @@ class Shoe:
         sums = list(accumulate(self.counts))
         if not sums[-1]:
             raise ValueError(f"{purpose}: no card is left in the shoe")
-        card = bisect_right(sums, draw.draw_below(sums[-1], purpose))
+        card = bisect_right(sums, draw.below(sums[-1], purpose))
         self.counts[card] -= 1
         return card
 

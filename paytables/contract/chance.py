@@ -16,7 +16,7 @@ from paytables.errors import ReplayError
 class DrawSource(Protocol):
     """A source of a game's random numbers; each call draws one number, which is recorded."""
 
-    def draw_below(self, bound: int, purpose: str) -> int:
+    def below(self, bound: int, purpose: str) -> int:
         """Return a uniform integer in [0, ``bound``). ``purpose`` says what the number decides; it is recorded."""
 
 
@@ -27,17 +27,17 @@ DIE_FACES: Final = 6
 
 def throw_dice(draw: DrawSource, dice: int) -> tuple[int, ...]:
     """Return the result of each die; each is drawn with its own random number."""
-    return tuple([1 + draw.draw_below(DIE_FACES, f"die {n}") for n in range(1, dice + 1)])
+    return tuple([1 + draw.below(DIE_FACES, f"die {n}") for n in range(1, dice + 1)])
 
 
 def deal_one(draw: DrawSource, remaining: list[T], purpose: str) -> T:
     """Remove a uniformly chosen element of ``remaining`` and return it; the others keep their order."""
-    return remaining.pop(draw.draw_below(len(remaining), purpose))
+    return remaining.pop(draw.below(len(remaining), purpose))
 
 
 def draw_weighted_index(draw: DrawSource, weights: Sequence[int], purpose: str) -> int:
     """Draw one index of ``weights``, each with probability proportional to its weight."""
-    value = draw.draw_below(sum(weights), purpose)
+    value = draw.below(sum(weights), purpose)
     for index, weight in enumerate(weights):
         if value < weight:
             return index
@@ -57,9 +57,9 @@ class RecordingDrawSource:
     records: list[tuple[int, int, str]] = field(default_factory=list)
     """The numbers drawn so far, as (bound, value, purpose)."""
 
-    def draw_below(self, bound: int, purpose: str) -> int:
+    def below(self, bound: int, purpose: str) -> int:
         """Draw a number from the source, record it with its bound and purpose, and return it."""
-        value = self.source.draw_below(bound, purpose)
+        value = self.source.below(bound, purpose)
         self.records.append((bound, value, purpose))
         return value
 
@@ -76,7 +76,7 @@ class ReplayDrawSource:
     position: int = 0
     """The index of the next recorded number."""
 
-    def draw_below(self, bound: int, purpose: str) -> int:
+    def below(self, bound: int, purpose: str) -> int:
         """Return the next recorded number.
 
         Raises :class:`ReplayError` if no recorded number is left, or if its bound or purpose is a different one.

@@ -217,7 +217,7 @@ class WheelBonus(_EnumerableBonusStage):
 
     def run(self, draw: DrawSource) -> StageRun:
         """Spin the wheel once; return the prize and awards of the segment at which it stops."""
-        part = draw.draw_below(len(self.parts), f"{self.name}.wheel")
+        part = draw.below(len(self.parts), f"{self.name}.wheel")
         item = self.parts[part]
         shown_parts = [{"item": p.name, "credits": p.credits} for p in self.parts]
         return StageRun(
@@ -292,7 +292,7 @@ class HoldBonus(_EnumerableBonusStage):
         order = list(range(self.cells))
         # positions of the first coins: a uniform sample, each with its own value draw
         for n in range(self.start_coins):
-            k = n + draw.draw_below(self.cells - n, f"{self.name}.cell")
+            k = n + draw.below(self.cells - n, f"{self.name}.cell")
             order[n], order[k] = order[k], order[n]
             worth[order[n]] = draw_weighted_index(draw, weights, f"{self.name}.coin")
         spins = [{"left": self.respins, "cells": list(worth)}]
@@ -300,7 +300,7 @@ class HoldBonus(_EnumerableBonusStage):
         while respins_left and None in worth:
             respins_left -= 1
             for cell in [c for c, w in enumerate(worth) if w is None]:
-                if draw.draw_below(self.coin_denominator, f"{self.name}.land") < self.coin_numerator:
+                if draw.below(self.coin_denominator, f"{self.name}.land") < self.coin_numerator:
                     worth[cell] = draw_weighted_index(draw, weights, f"{self.name}.coin")
                     respins_left = self.respins
             spins.append({"left": respins_left, "cells": list(worth)})

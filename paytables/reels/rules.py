@@ -154,7 +154,7 @@ class ReelRules(TablelessRules):
                 state = build_first_state(stages.memory[award.name], award.times, award.size)
                 pending_series.append(RunSeries(award.name, state))
         for level in self.definition.progressive:
-            if level.one_in is not None and draw.draw_below(level.one_in, f"progressive.{level.id}") == 0:
+            if level.one_in is not None and draw.below(level.one_in, f"progressive.{level.id}") == 0:
                 tally.progressives.append(level.id)
         won = tally.credits
         rounds: list[dict[str, Json]] = []
@@ -183,7 +183,7 @@ class ReelRules(TablelessRules):
             called_colour = decision.get_chosen_option((yield decision))
             if called_colour == "collect":
                 break
-            shown_colour = ("red", "black")[draw.draw_below(2, "double_up")]
+            shown_colour = ("red", "black")[draw.below(2, "double_up")]
             won = 2 * won if shown_colour == called_colour else 0
             rounds.append({"called": called_colour, "shown": shown_colour, "credits": won})
         return won, rounds

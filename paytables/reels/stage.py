@@ -114,7 +114,7 @@ class ReelSet:
             [
                 value if cumulative is None else bisect_right(cumulative, value)
                 for total, purpose, cumulative in self._draw_parameters
-                for value in (draw.draw_below(total, purpose),)
+                for value in (draw.below(total, purpose),)
             ]
         )
 
@@ -123,7 +123,7 @@ class ReelSet:
         stops = {}
         for x in reels:
             total, purpose, cumulative = self._draw_parameters[x]
-            value = draw.draw_below(total, purpose)
+            value = draw.below(total, purpose)
             stops[x] = value if cumulative is None else bisect_right(cumulative, value)
         return stops
 

@@ -40,7 +40,7 @@ class WheelTable(OneDrawTable):
 
     def draw_result(self, draw: DrawSource) -> tuple[str, Cue, dict[str, object]]:
         """Draw the segment at which the ball or the pin stops; return its key, cue and display data."""
-        return self._build_result(draw.draw_below(len(self.segments), "spin"))
+        return self._build_result(draw.below(len(self.segments), "spin"))
 
     def _build_result(self, segment_index: int) -> tuple[str, Cue, dict[str, object]]:
         """Return the result's key, animation cue and display data for a segment of the wheel."""

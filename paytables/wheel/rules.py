@@ -95,7 +95,7 @@ class WheelRules(TablelessRules):
         factor = 1
         steps: list[dict[str, Json]] = []
         while True:
-            part = draw.draw_below(len(wheel.parts), f"spin {len(steps) + 1}")
+            part = draw.below(len(wheel.parts), f"spin {len(steps) + 1}")
             symbol = wheel.parts[part]
             wins = self._list_wins(symbol, stakes, factor)
             steps.append(self._describe_spin(part, stakes, factor, wins))

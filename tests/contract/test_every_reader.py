@@ -211,7 +211,7 @@ def machine_with_a_journal(count, tmp_path):
     def handle(event):
         rig.engine.submit(event)
 
-    chance = SimpleNamespace(draw_below=lambda *_: 7)
+    chance = SimpleNamespace(below=lambda *_: 7)
     secret = MysteryTrigger.draw("LUCKY", 1, Fraction(500), MYSTERY_TERMS, STAKE, chance)
     won = {"claim": "mystery.LUCKY.1", "sequence": 1, "amount_cents": 520, "order": 1}
     won["trigger"] = secret.to_json()

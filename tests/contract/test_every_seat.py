@@ -48,7 +48,7 @@ class Deal:
         self.avoided = {card for cards in self.wanted.values() for card in cards} | set(avoided)
         self.dealt, self.numbers = [], []
 
-    def draw_below(self, bound, purpose):
+    def below(self, bound, purpose):
         if bound != len(self.left):  # this draw is not for a card
             value = self.wanted[purpose].pop(0) if self.wanted.get(purpose) else self.random.randrange(bound)
             self.dealt.append((purpose, value))
@@ -201,7 +201,7 @@ def test_the_games_of_all_seats_are_one_round(name):
         for seat in range(SEATS):
             given, replayed = iter(answers), Deal(game.rules, Random(seed))
             numbers = iter(deal.numbers)
-            replayed.draw_below = lambda bound, purpose, numbers=numbers: take(numbers, bound, purpose)
+            replayed.below = lambda bound, purpose, numbers=numbers: take(numbers, bound, purpose)
             wager = combine(game, wagers, seat)
             assert wager.credits == wagers[seat].credits
             view, end = play(game, wager, replayed, lambda _, given=given: next(given)[1])

@@ -12,7 +12,7 @@ class SeededDraw:
         self.seed = seed
         self.count = 0
 
-    def draw_below(self, bound, purpose):
+    def below(self, bound, purpose):
         del purpose
         limit = (1 << 64) - (1 << 64) % bound
         while True:

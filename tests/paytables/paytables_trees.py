@@ -43,7 +43,7 @@ class PrefixDraw:
     def __init__(self, values):
         self.values = list(values)
 
-    def draw_below(self, bound, purpose):
+    def below(self, bound, purpose):
         del purpose
         if self.values:
             return self.values.pop(0)

@@ -19,7 +19,7 @@ class Scripted:
         self._script = iter(script)
         self.bounds: list[int] = []
 
-    def draw_below(self, bound: int, purpose: str) -> int:
+    def below(self, bound: int, purpose: str) -> int:
         self.bounds.append(bound)
         return next(self._script)
 

@@ -23,7 +23,7 @@ class Chance:
     def __init__(self, seed):
         self.random = random.Random(seed)
 
-    def draw_below(self, bound, purpose):
+    def below(self, bound, purpose):
         return self.random.randrange(bound)
 
 

@@ -30,7 +30,7 @@ class Chance:
     def __init__(self, seed):
         self.random = random.Random(seed)
 
-    def draw_below(self, bound, purpose):
+    def below(self, bound, purpose):
         return self.random.randrange(bound)
 
 
@@ -40,7 +40,7 @@ class Given:
     def __init__(self, values):
         self.values = list(values)
 
-    def draw_below(self, bound, purpose):
+    def below(self, bound, purpose):
         value = self.values.pop(0)
         assert 0 <= value < bound
         return value

@@ -110,12 +110,10 @@ def some_seats(game, draw):
     seats, limits = {}, game.rules.list_spots()[0]
     is_open = game.rules.list_spots()[1].accepts_bets
     for seat in range(game.rules.table_layout.table.seats):
-        if draw.draw_below(2, "seat"):
-            bets = {
-                "stake": limits.bet_step * (-(-limits.bet_min // limits.bet_step) + draw.draw_below(5, "bet"))
-            }
-            if is_open and draw.draw_below(2, "offers"):
-                bets["bank"] = (20, 60, 400)[draw.draw_below(3, "bank")]
+        if draw.below(2, "seat"):
+            bets = {"stake": limits.bet_step * (-(-limits.bet_min // limits.bet_step) + draw.below(5, "bet"))}
+            if is_open and draw.below(2, "offers"):
+                bets["bank"] = (20, 60, 400)[draw.below(3, "bank")]
             seats[str(seat)] = bets
     return seats or {"0": {"stake": limits.bet_min}, "2": {"stake": limits.bet_min}}
 

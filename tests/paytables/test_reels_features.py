@@ -408,9 +408,7 @@ def test_every_library_game_replays_its_record(name, seeded_draw):
         try:
             decision = next(play)
             while True:
-                choices.append(
-                    Choice(decision.options[draw.source.draw_below(len(decision.options), "player")])
-                )
+                choices.append(Choice(decision.options[draw.source.below(len(decision.options), "player")]))
                 decision = play.send(choices[-1])
         except StopIteration as end:
             outcome = end.value

@@ -21,7 +21,7 @@ GAMES, PAID, WINS = 2, 501, 15
 
 
 def secret():
-    fixed = SimpleNamespace(draw_below=lambda bound, _: 1 if bound < 1000 else 7)
+    fixed = SimpleNamespace(below=lambda bound, _: 1 if bound < 1000 else 7)
     terms = lucky().terms
     return MysteryTrigger.draw("LUCKY", 1, terms.base_cents, terms, STAKE, fixed)
 

@@ -95,7 +95,7 @@ class Duel(_Rules):
 
     def play(self, wager: Wager, draw: Any) -> Any:
         bets = {bet.spot: bet for bet in wager.bets}
-        mine = draw.draw_below(FACES, "card 1")
+        mine = draw.below(FACES, "card 1")
         yield Cue("deal", {"hand": "player", "card": str(mine)})
         if EVEN in bets:
             won = mine % 2 == 0
@@ -109,7 +109,7 @@ class Duel(_Rules):
         if answer == "fold":
             yield _decided("half", ante, ante.credits // 2)
             return Outcome(display=display)
-        his = draw.draw_below(FACES, "card 2")
+        his = draw.below(FACES, "card 2")
         yield Cue("deal", {"hand": "bank", "card": str(his)})
         staked = ante.credits * (2 if answer == "raise" else 1)
         name, back = ("push", 1) if mine == his else ("won", 2) if mine > his else ("lost", 0)
@@ -156,7 +156,7 @@ class Point(_Rules):
             if bet.credits < 0:
                 yield _decided("taken down", Bet(bet.spot, -bet.credits), -bet.credits)
         bets = {name: each for name, each in bets.items() if each}
-        throw = draw.draw_below(FACES, "throw")
+        throw = draw.below(FACES, "throw")
         yield Cue("dice", {"dice": [throw + 1]})
         point = self.point
         if PLACE in bets and throw in {0, 3}:

@@ -61,4 +61,4 @@ def start(log: Log | None = None, **changes: object) -> RandomService:
 
 def sequence(service: RandomService, count: int = 16) -> tuple[int, ...]:
     with service.step() as draws:
-        return tuple(draws.draw_below(256) for _ in range(count))
+        return tuple(draws.below(256) for _ in range(count))

@@ -23,7 +23,7 @@ class TestStep:
         for _ in range(100):
             with service.step() as draws:
                 for i in range(5):
-                    draws.draw_below(22, f"reel {i}")
+                    draws.below(22, f"reel {i}")
                 assert draws.generates == 1
             assert draws._buffer == b""
         assert service.read_statistics()["generates"] == 100
@@ -36,14 +36,14 @@ class TestStep:
 
     def test_a_step_uses_another_generate_if_needed(self) -> None:
         with start().step() as draws:
-            values = [draws.draw_below(256) for _ in range(1000)]
+            values = [draws.below(256) for _ in range(1000)]
             assert draws.generates > 1
         assert len(set(values)) > 200
 
     def test_draws_are_recorded_in_order_with_their_purpose(self) -> None:
         with start().step() as draws:
-            value = draws.draw_below(22, "reel 1")
-            draws.draw_below(6, "die")
+            value = draws.below(22, "reel 1")
+            draws.below(6, "die")
         assert [(d.bound, d.purpose) for d in draws.draws] == [(22, "reel 1"), (6, "die")]
         assert draws.draws[0].value == value
 
@@ -51,16 +51,16 @@ class TestStep:
     def test_drawing_outside_the_step_is_refused(self) -> None:
         step = start().step()
         with pytest.raises(StepClosed):
-            step.draw_below(22)
+            step.below(22)
         with step:
-            step.draw_below(22)
+            step.below(22)
         with pytest.raises(StepClosed):
-            step.draw_below(22)
+            step.below(22)
 
     def test_a_step_opened_again_is_refused(self) -> None:
         step = start().step()
         with step:
-            step.draw_below(22)
+            step.below(22)
         with pytest.raises(StepClosed, match="a step was opened a second time"), step:
             pass
 
@@ -69,15 +69,15 @@ class TestStep:
         with service.step() as outer:
             with pytest.raises(StepClosed, match="inside another"), service.step():
                 pass
-            outer.draw_below(22)
+            outer.below(22)
 
     def test_an_invalid_range_is_refused_and_the_service_stays_in_service(self) -> None:
         service = start()
         with service.step() as draws:
             for bound in (0, -1):
                 with pytest.raises(InvalidRange):
-                    draws.draw_below(bound)
-            draws.draw_below(22)
+                    draws.below(bound)
+            draws.below(22)
         assert service.state == "in service"
 
 
@@ -148,7 +148,7 @@ class TestFailure:
         service = start(log, policy=ReseedPolicy(cycle_min_ms=1, cycle_max_ms=2))
         monkeypatch.setattr("rng.ctr_drbg.CtrDrbg._generate", lambda _self, count, _more: b"\xff" * count)
         with service.step() as draws, pytest.raises(OutOfService, match="16 words in a row"):
-            draws.draw_below(22)
+            draws.below(22)
         self.out_of_service(service, log)
 
     def test_a_failure_during_a_step_ends_it_with_its_buffered_output(
@@ -157,13 +157,13 @@ class TestFailure:
         log = Log()
         service = start(log, policy=ReseedPolicy(cycle_min_ms=1, cycle_max_ms=2))
         with service.step() as draws:
-            draws.draw_below(22)
+            draws.below(22)
             with monkeypatch.context() as broken:
                 broken.setattr("rng.health.compute_repetition_cutoff", lambda *_: 1 << 30)
                 with pytest.raises(OutOfService, match="stuck source"):
                     service.self_test()
             with pytest.raises(OutOfService, match="stuck source"):
-                draws.draw_below(22)
+                draws.below(22)
         self.out_of_service(service, log)
 
     def test_an_internal_error_ends_service(self, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -172,7 +172,7 @@ class TestFailure:
         with monkeypatch.context() as broken:
             broken.setattr("rng.ctr_drbg._df_cipher", lambda: None)
             with service.step() as draws, pytest.raises(OutOfService, match="AttributeError"):
-                draws.draw_below(22)
+                draws.below(22)
         self.out_of_service(service, log)
 
     def test_missing_fresh_input_from_the_kernel_ends_service(self, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -185,7 +185,7 @@ class TestFailure:
         with monkeypatch.context() as broken:
             broken.setattr(service, "_fresh_input", refused)
             with service.step() as draws, pytest.raises(OutOfService, match="not implemented"):
-                draws.draw_below(22)
+                draws.below(22)
         self.out_of_service(service, log)
 
     def test_only_a_restart_returns_a_failed_service_to_service(self) -> None:
@@ -273,9 +273,9 @@ class TestPolicy:
     def test_cycling_during_a_step_does_not_change_the_steps_numbers(self) -> None:
         service = start(policy=ReseedPolicy(cycle_min_ms=5, cycle_max_ms=50))
         with service.step() as draws:
-            draws.draw_below(22)
+            draws.below(22)
             assert service.cycle() > 0
-            draws.draw_below(22)
+            draws.below(22)
             assert draws.generates == 1
         assert service.read_statistics()["cycles"] == 0
 

@@ -122,13 +122,13 @@ child = os.fork()
 if child == 0:
     try:
         with service.step() as draws:
-            draws.draw_below(22)
+            draws.below(22)
     except rng.OutOfService as error:
         os._exit(42 if "forked" in str(error) else 1)
     os._exit(0)
 _, status = os.waitpid(child, 0)
 with service.step() as draws:
-    draws.draw_below(22)
+    draws.below(22)
 sys.exit(os.waitstatus_to_exitcode(status))
 """
         assert subprocess.run([sys.executable, "-c", program], check=False).returncode == 42
@@ -143,16 +143,16 @@ service = rng.RandomService.start(
     )
 )
 with service.step() as draws:
-    draws.draw_below(22)
+    draws.below(22)
     child = os.fork()
     if child == 0:
         try:
-            draws.draw_below(22)
+            draws.below(22)
         except rng.OutOfService as error:
             os._exit(42 if "forked" in str(error) else 1)
         os._exit(0)
     _, status = os.waitpid(child, 0)
-    draws.draw_below(22)
+    draws.below(22)
     assert draws.generates == 1
 sys.exit(os.waitstatus_to_exitcode(status))
 """

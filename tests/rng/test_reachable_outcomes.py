@@ -75,7 +75,7 @@ def test_every_outcome_of_every_library_draw_has_its_own_words():
         assert bound * share <= 1 << 8 * width
         ends = [word for outcome in range(bound) for word in (outcome * share, (outcome + 1) * share - 1)]
         draws = word_stream(width, ends)
-        drawn = [draws.draw_below(bound) for _ in ends]
+        drawn = [draws.below(bound) for _ in ends]
         assert drawn == [outcome for outcome in range(bound) for _ in range(2)]
 
 
@@ -103,9 +103,9 @@ def test_a_deck_and_a_keno_draw_have_fewer_orders_than_the_generator_has_keys():
 def test_a_draw_among_more_outcomes_than_the_generator_has_keys_is_refused():
     keys = 1 << 8 * SECURITY_BYTES
     with start().step() as draws:
-        assert draws.draw_below(keys) < keys
+        assert draws.below(keys) < keys
     with start().step() as draws, pytest.raises(InvalidRange, match="a range has from 1 to"):
-        draws.draw_below(keys + 1)
+        draws.below(keys + 1)
 
 
 @pytest.mark.requirement("B-03")

@@ -16,7 +16,7 @@ def outcomes(draws: WordDraws, bound: int) -> Counter[int]:
     counts: Counter[int] = Counter()
     while True:
         try:
-            counts[draws.draw_below(bound)] += 1
+            counts[draws.below(bound)] += 1
         except EOFError:
             return counts
 
@@ -61,7 +61,7 @@ def test_each_outcome_has_one_contiguous_run_of_equally_many_words(bound: int, d
     outcome = data.draw(st.integers(0, bound - 1))
 
     def drawn(word: int) -> int:
-        return WordDraws(create_reader(word.to_bytes(width, "little"))).draw_below(bound)
+        return WordDraws(create_reader(word.to_bytes(width, "little"))).below(bound)
 
     assert bound * share <= 1 << 8 * width < (bound + 1) * share + bound
     assert drawn(outcome * share) == drawn(outcome * share + share - 1) == outcome
@@ -80,18 +80,18 @@ def test_fewer_than_one_word_in_256_is_rejected(bound: int) -> None:
 @pytest.mark.parametrize("bound", [0, -1, BOUND_MAX + 1, 2.0, "22", None, True])
 def test_an_invalid_range_is_refused(bound: object) -> None:
     with pytest.raises(InvalidRange, match="cannot draw below"):
-        WordDraws(create_reader(bytes(64))).draw_below(bound)  # type: ignore[arg-type]
+        WordDraws(create_reader(bytes(64))).below(bound)  # type: ignore[arg-type]
 
 
 @pytest.mark.requirement("B-06")
 def test_words_repeatedly_out_of_range_are_an_error_and_never_a_biased_draw() -> None:
     draws = WordDraws(create_reader(b"\xff" * 2 * REJECTIONS_MAX))
     with pytest.raises(RejectionLimit, match="16 words in a row"):
-        draws.draw_below(22)
+        draws.below(22)
     assert draws.draws == ()
 
 
 def test_a_range_of_one_is_certain_and_reads_nothing() -> None:
     draws = WordDraws(create_reader(b""))
-    assert draws.draw_below(1, "only stop") == 0
+    assert draws.below(1, "only stop") == 0
     assert [(d.bound, d.value, d.purpose) for d in draws.draws] == [(1, 0, "only stop")]

@@ -205,7 +205,7 @@ def choose_as_player(decision: Decision, picker: DrawSource) -> Choice:
             return Choice(decision.prompt[name])
     if decision.kind == "double_up":
         return Choice("collect")
-    return Choice(decision.options[picker.draw_below(len(decision.options), "player")])
+    return Choice(decision.options[picker.below(len(decision.options), "player")])
 
 
 def _play_round(

@@ -154,7 +154,7 @@ class PaiGowPokerRules(TwoHandsRules):
         """Draw which position gets the first cards, and settle the side bets on it."""
         if self.definition.position is None:
             return
-        first = 1 + draw.draw_below(DEALT_POSITION_COUNT, "first position")
+        first = 1 + draw.below(DEALT_POSITION_COUNT, "first position")
         yield Cue("position", {"number": first})
         for seat_round in seat_rounds:
             for name, number in self._position_by_spot.items():

@@ -45,7 +45,7 @@ def draw(file, number=1, events=None, *, identity=IDENTITY, boots=2, instance=1,
         instance=instance,
     )
     with service.step() as draws:
-        return [draws.draw_below(1 << 32, "word") for _ in range(4)]
+        return [draws.below(1 << 32, "word") for _ in range(4)]
 
 
 @pytest.mark.requirement("B-05")

@@ -18,9 +18,9 @@ class FixedStep(ScriptedStep):
         super().__init__([])
         self._factor = factor
 
-    def draw_below(self, bound, purpose=""):
+    def below(self, bound, purpose=""):
         self._values = [self._factor * (len(self.draws) + 1) % bound]
-        return super().draw_below(bound, purpose)
+        return super().below(bound, purpose)
 
 
 class FixedChance:

@@ -261,7 +261,7 @@ class CountingChance:
     def __exit__(self, *_):
         pass
 
-    def draw_below(self, bound, purpose=""):
+    def below(self, bound, purpose=""):
         value = pow(5, len(self.requests) + 1, 10007) % bound
         self.requests.append((bound, purpose))
         self.draws.append(Draw(bound, value, purpose))

@@ -22,7 +22,7 @@ class Fixed:
         self.value = value
         self.asked = []
 
-    def draw_below(self, bound, purpose):
+    def below(self, bound, purpose):
         self.asked.append((bound, purpose))
         return self.value if bound != SALT else 5
 

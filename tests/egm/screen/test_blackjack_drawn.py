@@ -98,7 +98,7 @@ class Drawn:
     def __init__(self, cards):
         self.numbers = numbers(cards)
 
-    def draw_below(self, bound, purpose):
+    def below(self, bound, purpose):
         del bound, purpose
         return next(self.numbers)
 

@@ -48,8 +48,8 @@ class Scripted(FixedDraws):
         super().__init__("after")
         self.numbers = list(numbers)
 
-    def draw_below(self, bound, purpose=""):
-        return self.numbers.pop(0) if self.numbers and purpose else super().draw_below(bound)
+    def below(self, bound, purpose=""):
+        return self.numbers.pop(0) if self.numbers and purpose else super().below(bound)
 
 
 def steps_of(game, wager, walk, answers=()):
@@ -60,7 +60,7 @@ def steps_of(game, wager, walk, answers=()):
     while (asked := played.decision) is not None:
         cues = tuple(cue.to_json() for cue in played.cues)
         yield TableStep({"kind": "table", **asked.prompt}, cues, (), 0)
-        choice = answers.pop(0) if answers else asked.options[walk.draw_below(len(asked.options))]
+        choice = answers.pop(0) if answers else asked.options[walk.below(len(asked.options))]
         played.advance(Choice(choice))
     cues = tuple(cue.to_json() for cue in played.cues)
     yield TableStep(dict(played.outcome.display), cues, (), 0)

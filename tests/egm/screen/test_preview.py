@@ -46,7 +46,7 @@ def test_a_preview_uses_a_denomination_of_the_game(theme):
 
 def test_no_preview_is_made_of_a_game_that_never_wins_enough(theme):
     class Same(FixedDraws):
-        def draw_below(self, bound, purpose=""):
+        def below(self, bound, purpose=""):
             return 0
 
     game = load_game("icebreak")

@@ -249,13 +249,13 @@ def test_any_chips_on_the_layout_are_a_bet_that_the_rules_accept(player):
     spots = list(table.spots)
     names = ("spot",) * 6 + ("chip", "undo", "double", "repeat", "clear", "tool", "pocket")
     for _ in range(400):
-        name = names[walk.draw_below(len(names))]
+        name = names[walk.below(len(names))]
         value = {
-            "spot": lambda: spots[walk.draw_below(len(spots))],
-            "chip": lambda: table.chips[walk.draw_below(len(table.chips))],
-            "tool": lambda: ("take", "ask")[walk.draw_below(2)],
+            "spot": lambda: spots[walk.below(len(spots))],
+            "chip": lambda: table.chips[walk.below(len(table.chips))],
+            "tool": lambda: ("take", "ask")[walk.below(2)],
             "pocket": lambda: (
-                table.wheel_pockets[walk.draw_below(len(table.wheel_pockets))] if table.wheel_pockets else ""
+                table.wheel_pockets[walk.below(len(table.wheel_pockets))] if table.wheel_pockets else ""
             ),
         }.get(name, lambda: None)()
         if name == "pocket" and not table.wheel_pockets:

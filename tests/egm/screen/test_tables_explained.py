@@ -296,7 +296,7 @@ def test_a_wheel_with_repeated_signs_stops_on_the_drawn_section():
         def __init__(self, part):
             self.part = part
 
-        def draw_below(self, bound, purpose=""):
+        def below(self, bound, purpose=""):
             return self.part % bound
 
     game, told = load_table_game("quebec-wheel-of-fortune")

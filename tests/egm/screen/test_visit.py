@@ -56,7 +56,7 @@ class Turning:
     def __exit__(self, *_):
         return None
 
-    def draw_below(self, bound, purpose=""):
+    def below(self, bound, purpose=""):
         self.turn += 37
         self.draws.append(Draw(bound, self.turn % bound, purpose))
         return self.turn % bound

@@ -147,7 +147,7 @@ def test_the_machines_generator_makes_numbers_that_do_not_collide_and_lean_to_no
     who = Personalization(product="test", version="1", machine_serial="T", instance=1, boot_counter=1)
     service = RandomService.start(personalization=who, sources=[KernelSource()])
     with service.step() as step:
-        numbers = [n.create_stand_alone_number(TicketKind.CASHABLE, step.draw_below) for _ in range(2_000)]
+        numbers = [n.create_stand_alone_number(TicketKind.CASHABLE, step.below) for _ in range(2_000)]
     assert len(set(numbers)) == 2_000
     for place in range(2, 14):
         counts = Counter(number[place] for number in numbers)

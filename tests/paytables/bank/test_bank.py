@@ -193,9 +193,9 @@ def rounds_of(name, seeded_draw, count, choose, build_wager_from_chips):
 def some_bets(game, draw):
     bets = {}
     for spot in (each for each in game.rules.list_spots() if each.accepts_bets):
-        if not bets or draw.draw_below(2, "player"):
+        if not bets or draw.below(2, "player"):
             steps = (min(spot.bet_max, 200) - spot.bet_min) // spot.bet_step
-            bets[spot.id] = spot.bet_min + spot.bet_step * draw.draw_below(steps + 1, "player")
+            bets[spot.id] = spot.bet_min + spot.bet_step * draw.below(steps + 1, "player")
     bets = {
         k: v for k, v in bets.items() if game.rules.table_layout.spots_by_id[k].required_spot in {None, *bets}
     }
@@ -345,9 +345,9 @@ class FirstCard:
     def __init__(self, source, card, decks):
         self.source, self.number, self.purposes = source, parse_card(card) * decks, []
 
-    def draw_below(self, bound, purpose):
+    def below(self, bound, purpose):
         self.purposes.append(purpose)
-        return self.number if purpose == "burn" else self.source.draw_below(bound, purpose)
+        return self.number if purpose == "burn" else self.source.below(bound, purpose)
 
 
 @pytest.mark.requirement("S-03")

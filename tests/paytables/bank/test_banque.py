@@ -42,12 +42,12 @@ class Chosen:
         self.wanted = {name.replace("_", "-"): list(parse_cards(cards)) for name, cards in hands.items()}
         self.purposes = []
 
-    def draw_below(self, bound, purpose):
+    def below(self, bound, purpose):
         self.purposes.append(purpose)
         hand, _, _ = purpose.partition(" ")
         card = self.wanted[hand].pop(0) if self.wanted.get(hand) else None
         if card is None:
-            return self.random.draw_below(bound, purpose)
+            return self.random.below(bound, purpose)
         value = sum(self.shoe.counts[:card])
         remove_cards(self.shoe, card)
         return value
@@ -86,11 +86,9 @@ def some_seats(game, draw):
     """Bets of one to five seats on any of the spots."""
     seats = {}
     for seat in range(8):
-        if draw.draw_below(3, "seat") == 0 or (seat == 7 and not seats):
-            spots = [spot.id for spot in game.rules.list_spots() if draw.draw_below(2, "spot")] or [
-                "a-cheval"
-            ]
-            seats[str(seat)] = {spot: 10 + 2 * draw.draw_below(20, "bet") for spot in spots}
+        if draw.below(3, "seat") == 0 or (seat == 7 and not seats):
+            spots = [spot.id for spot in game.rules.list_spots() if draw.below(2, "spot")] or ["a-cheval"]
+            seats[str(seat)] = {spot: 10 + 2 * draw.below(20, "bet") for spot in spots}
     return seats
 
 
@@ -123,7 +121,7 @@ def hold_rounds(seeded_draw, count):
     for seed in range(count):
         here, draw = game.with_table_state(json.loads(json.dumps(table))), seeded_draw(seed)
         seats = some_seats(here, draw)
-        answers = {seat: ("draw", "stand")[draw.draw_below(2, "answer")] for seat in range(8)}
+        answers = {seat: ("draw", "stand")[draw.below(2, "answer")] for seat in range(8)}
         asked = []
 
         def answer(decision, asked=asked, answers=answers):

@@ -64,10 +64,10 @@ class Dealt:
         self.random, self.shoe = random, Shoe.from_decks(6)
         self.wanted = {name: list(parse_cards(cards)) for name, cards in hands.items()}
 
-    def draw_below(self, bound, purpose):
+    def below(self, bound, purpose):
         hand = purpose.partition(" ")[0]
         if not self.wanted.get(hand):
-            return self.random.draw_below(bound, purpose)
+            return self.random.below(bound, purpose)
         card = self.wanted[hand].pop(0)
         value = sum(self.shoe.counts[:card])
         remove_cards(self.shoe, card)
@@ -145,13 +145,13 @@ def turn_by_the_text(banker, parts, caller, result):
 def some_seats(draw, turn):
     seats = {}
     for seat in range(SEATS):
-        if draw.draw_below(4, "seat"):
-            bets = {"stake": 5 + draw.draw_below(80, "bet")} if draw.draw_below(2, "spot") else {}
-            if draw.draw_below(4, "spot") == 0:
-                bets["banco"] = 20 + draw.draw_below(100, "bet")
-            if draw.draw_below(2, "spot") or not bets:
-                least = turn.bank_min if seat == turn.seat and draw.draw_below(4, "double") else 20
-                bets["bank"] = max(20, least) if draw.draw_below(2, "more") else min(MOST, 20 + least)
+        if draw.below(4, "seat"):
+            bets = {"stake": 5 + draw.below(80, "bet")} if draw.below(2, "spot") else {}
+            if draw.below(4, "spot") == 0:
+                bets["banco"] = 20 + draw.below(100, "bet")
+            if draw.below(2, "spot") or not bets:
+                least = turn.bank_min if seat == turn.seat and draw.below(4, "double") else 20
+                bets["bank"] = max(20, least) if draw.below(2, "more") else min(MOST, 20 + least)
             seats[str(seat)] = bets
     return seats or {"0": {"bank": 20}}
 
@@ -168,7 +168,7 @@ def hold_rounds(seeded_draw, count):
             seen["refused"] += 1
             continue
         banker, parts, holder, caller = known
-        answer, asked = ("draw", "stand")[draw.draw_below(2, "answer")], []
+        answer, asked = ("draw", "stand")[draw.below(2, "answer")], []
         steps, outcome = play(
             here, all_seats(here, seats), draw, lambda step, a=answer, b=asked: b.append(step.seat) or a
         )

@@ -172,10 +172,10 @@ def settled_by_the_text(stakes, prison, what, won, answers):
 
 
 def some_stakes(pick, prison):
-    stakes = {spot: 20 + 4 * pick.draw_below(20, "") for spot in CHANCES if not pick.draw_below(2, "")}
+    stakes = {spot: 20 + 4 * pick.below(20, "") for spot in CHANCES if not pick.below(2, "")}
     for spot in tuple(stakes):
-        if not pick.draw_below(3, ""):
-            hundreds = 1 + pick.draw_below(20, "")
+        if not pick.below(3, ""):
+            hundreds = 1 + pick.below(20, "")
             stakes |= {spot: 100 * hundreds, f"{spot}-insured": hundreds}
     return stakes or ({} if prison else {"red": 20})
 
@@ -198,7 +198,7 @@ def hold(seeded_draw, count, refaits=False):
             cards += [cue.data["card"] for cue in played.cues if cue.kind == "deal"]
             if played.decision is None:
                 break
-            told.append(("half", "prison", "prison")[pick.draw_below(3, "")])
+            told.append(("half", "prison", "prison")[pick.below(3, "")])
             played.advance(Choice(told[-1]))
         replayed = ReplayDrawSource(draw.records)
         assert (
@@ -249,7 +249,7 @@ class Stacked:
         self.left = Shoe.from_json(shoe)
         self.cards = list(parse_cards("Ks Kh Kd Ac Qs Qh Qd Ah"))
 
-    def draw_below(self, bound, purpose):
+    def below(self, bound, purpose):
         del purpose
         card = self.cards.pop(0) if self.cards else next(c for c, n in enumerate(self.left.counts) if n)
         if not self.left.counts[card]:
@@ -285,7 +285,7 @@ def test_the_stop_card_voids_a_coup_and_keeps_imprisoned_stakes():
     wager = game.build_wager(141, bets={"black": 40, "red": 100, "red-insured": 1})
 
     class First:
-        def draw_below(self, bound, purpose):
+        def below(self, bound, purpose):
             return 0
 
     outcome = play_with_choices(game.play(wager, First()), wager)

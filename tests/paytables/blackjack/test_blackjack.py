@@ -239,7 +239,7 @@ def hold(name, seeded_draw, count):
                 referee.cue(cue)
             asked = played.decision
             options = [*asked.options, *(each for each in asked.options if each in {"split", "double"})]
-            chosen = options[draw.source.draw_below(len(options), "player")]
+            chosen = options[draw.source.below(len(options), "player")]
             referee.answer(asked, chosen)
             seen[chosen] += 1
             choices.append(Choice(chosen))
@@ -309,10 +309,10 @@ def some_bets(game, draw):
             if (
                 spot.group != "back"
                 and spot.accepts_bets
-                and (not bets or draw.draw_below(2, "player") or spot.id == "second")
+                and (not bets or draw.below(2, "player") or spot.id == "second")
             ):
                 steps = (min(spot.bet_max, 40) - spot.bet_min) // spot.bet_step
-                bets[spot.id] = spot.bet_min + spot.bet_step * draw.draw_below(steps + 1, "player")
+                bets[spot.id] = spot.bet_min + spot.bet_step * draw.below(steps + 1, "player")
         bets = {
             k: v
             for k, v in bets.items()
@@ -321,7 +321,7 @@ def some_bets(game, draw):
         for spot in bets:
             if spot.startswith("twelve-sixteen"):
                 bets[spot] = min(bets[spot], bets["main" + spot.removeprefix("twelve-sixteen")])
-        if not seats or draw.draw_below(2, "player"):
+        if not seats or draw.below(2, "player"):
             seats[seat] = bets
     if made.rules.back_bets:
         add_back_bets(game, seats, draw)
@@ -337,8 +337,8 @@ def add_back_bets(game, seats, draw):
         bets = {}
         for owner, left in room.items():
             most = min(left, 40)
-            if most >= limits.least and draw.draw_below(2, "player"):
-                bets[f"back-{owner + 1}"] = limits.least + limits.step * draw.draw_below(
+            if most >= limits.least and draw.below(2, "player"):
+                bets[f"back-{owner + 1}"] = limits.least + limits.step * draw.below(
                     (most - limits.least) // limits.step + 1, "player"
                 )
                 room[owner] -= bets[f"back-{owner + 1}"]

@@ -26,7 +26,7 @@ class Cards:
         self.shoe = Shoe.from_decks(game.rules.definition.shoe.decks)
         self.cards = list(parse_cards(cards))
 
-    def draw_below(self, bound, purpose):
+    def below(self, bound, purpose):
         card = 0 if purpose.startswith("burn") else self.cards.pop(0)
         assert bound == self.shoe.cards_left
         value = sum(self.shoe.counts[:card])

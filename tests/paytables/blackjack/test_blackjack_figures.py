@@ -234,7 +234,7 @@ class _Draw:
     def __init__(self, seed):
         self.random = random.Random(seed)
 
-    def draw_below(self, bound, _purpose):
+    def below(self, bound, _purpose):
         return self.random.randrange(bound)
 
 

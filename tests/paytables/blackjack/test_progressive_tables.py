@@ -150,7 +150,7 @@ class Given:
     def __init__(self, cards, decks=6):
         self.cards, self.counts = list(parse_cards(cards)), [decks] * 52
 
-    def draw_below(self, bound, purpose):
+    def below(self, bound, purpose):
         del purpose
         assert bound == sum(self.counts)
         card = self.cards.pop(0)

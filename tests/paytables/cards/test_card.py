@@ -14,7 +14,7 @@ class Numbers:
     def __init__(self, *values):
         self.values, self.bounds = list(values), []
 
-    def draw_below(self, bound, purpose):
+    def below(self, bound, purpose):
         self.bounds.append(bound)
         return self.values.pop(0)
 

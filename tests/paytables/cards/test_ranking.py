@@ -82,7 +82,7 @@ def test_strengths_order_hands_as_the_rules_describe(order, names, size, cards, 
     hands = []
     for _ in range(400):
         left = list(range(52))
-        hands.append([left.pop(draw.draw_below(len(left), "card")) for _ in range(cards)])
+        hands.append([left.pop(draw.below(len(left), "card")) for _ in range(cards)])
     judged = [brute.best([brute.DECK[card] for card in hand], size, names) for hand in hands]
     found = [rank.compute_strength(hand) for hand in hands]
     for (a, x), (b, y) in combinations(zip(found, judged, strict=True), 2):
@@ -101,7 +101,7 @@ def test_the_strength_table_equals_the_strength_of_each_single_hand(size, order,
     table, rank, draw = build_sets(52, size), HandRanking(order), seeded_draw("tables")
     strengths = table.compute_strengths(order)
     for _ in range(300):
-        n = draw.draw_below(table.count, "set")
+        n = draw.below(table.count, "set")
         assert rank.compute_strength(table.cards_by_set[n].tolist()) == strengths[n]
 
 
@@ -160,7 +160,7 @@ def test_wild_cards_make_the_best_hand_there_is(wilds, seeded_draw):
     draw = seeded_draw(f"wild {wilds}")
     for _ in range(25 if wilds == 1 else 4):
         left = list(range(4, 52))
-        hand = [*range(wilds), *(left.pop(draw.draw_below(len(left), "card")) for _ in range(5 - wilds))]
+        hand = [*range(wilds), *(left.pop(draw.below(len(left), "card")) for _ in range(5 - wilds))]
         judged = brute.best_wild([brute.DECK[card] for card in hand], lambda card: card[0] == "2")
         assert rank.find_category(hand) == names[judged[0]]
 
@@ -195,7 +195,7 @@ def test_the_numbers_of_suit_classes_are_the_published_ones(cards, size, classes
 
 def test_sums_over_supersets_equal_sums_over_hands_that_hold_the_cards(seeded_draw):
     table, draw = build_sets(52, 4), seeded_draw("sums")
-    values = np.array([draw.draw_below(50, "value") for _ in range(table.count)])
+    values = np.array([draw.below(50, "value") for _ in range(table.count)])
     sums = table.sum_over_supersets(values)
     rows = [set(row) for row in table.cards_by_set.tolist()]
     for part in ([], [7], [3, 51], [0, 1, 2], [10, 20, 30, 40]):

@@ -115,7 +115,7 @@ class Dice:
     def __init__(self, seed):
         self.random = random.Random(seed)
 
-    def draw_below(self, bound, purpose):
+    def below(self, bound, purpose):
         return self.random.randrange(bound)
 
 

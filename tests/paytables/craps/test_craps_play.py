@@ -18,7 +18,7 @@ class Dice:
     def __init__(self, seed):
         self.random = random.Random(seed)
 
-    def draw_below(self, bound, purpose):
+    def below(self, bound, purpose):
         return self.random.randrange(bound)
 
 
@@ -117,7 +117,7 @@ class Thrown:
     def __init__(self, faces):
         self.faces, self.bounds = list(faces), []
 
-    def draw_below(self, bound, purpose):
+    def below(self, bound, purpose):
         self.bounds.append(bound)
         return self.faces.pop(0) - 1
 

@@ -167,7 +167,7 @@ def test_seats_share_one_spin_and_have_separate_settlements() -> None:
     game = load_game("monaco-roulette-european")
 
     class Seven:
-        def draw_below(self, bound: int, purpose: str) -> int:
+        def below(self, bound: int, purpose: str) -> int:
             del bound, purpose
             return game.rules.build_presentation()["wheel"].index("7")
 

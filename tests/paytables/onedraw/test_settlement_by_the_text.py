@@ -121,7 +121,7 @@ class Chance:
     def __init__(self, seed: int) -> None:
         self.random = random.Random(seed)
 
-    def draw_below(self, bound: int, purpose: str) -> int:
+    def below(self, bound: int, purpose: str) -> int:
         del purpose
         return self.random.randrange(bound)
 
@@ -132,7 +132,7 @@ class Given:
     def __init__(self, *values: int) -> None:
         self.values = list(values)
 
-    def draw_below(self, bound: int, purpose: str) -> int:
+    def below(self, bound: int, purpose: str) -> int:
         del bound, purpose
         return self.values.pop(0)
 

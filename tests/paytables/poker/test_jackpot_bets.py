@@ -191,7 +191,7 @@ class Given:
     def __init__(self, cards):
         self.cards, self.left = [brute.DECK.index(card) for card in cards.split()], list(range(52))
 
-    def draw_below(self, bound, purpose):
+    def below(self, bound, purpose):
         del bound, purpose
         place = self.left.index(self.cards.pop(0))
         del self.left[place]

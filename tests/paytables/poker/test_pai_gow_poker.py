@@ -146,7 +146,7 @@ def game():
 def seven(draw):
     """Seven cards by chance, as numbers."""
     left = list(range(JOKER + 1))
-    return [left.pop(draw.draw_below(len(left), "card")) for _ in range(7)]
+    return [left.pop(draw.below(len(left), "card")) for _ in range(7)]
 
 
 @pytest.mark.requirement("S-15", "S-16")
@@ -216,9 +216,9 @@ def beside(bets, number, remaining):
 def laid(game, draw):
     """Bets by chance: any spots, any stakes they take."""
     spots = [
-        spot for spot in game.rules.list_spots() if spot.accepts_bets and draw.draw_below(3, "spot") == 0
+        spot for spot in game.rules.list_spots() if spot.accepts_bets and draw.below(3, "spot") == 0
     ] or game.rules.list_spots()[:1]
-    bets = {spot.id: spot.bet_min + spot.bet_step * draw.draw_below(5, "stake") for spot in spots}
+    bets = {spot.id: spot.bet_min + spot.bet_step * draw.below(5, "stake") for spot in spots}
     return {"stake": 20} | bets  # which the others need
 
 
@@ -234,7 +234,7 @@ def rounds(game, seeded_draw, number):
             assert len(record.records) == 8  # the position and seven cards: the bank has not drawn
             assert found.decision.prompt["hands"][0] == {"id": "bank", "cards": ["??"] * 7}
             ways = found.decision.options
-            answers.append(Choice(ways[player.draw_below(len(ways), "way")]))
+            answers.append(Choice(ways[player.below(len(ways), "way")]))
             found.advance(answers[0])
         outcome = found.outcome
         hands = {hand["id"]: hand["cards"] for hand in outcome.display["hands"]}
@@ -264,7 +264,7 @@ class FirstNumber:
     def __init__(self, number):
         self.number, self.asked = number, []
 
-    def draw_below(self, bound, purpose):
+    def below(self, bound, purpose):
         self.asked.append((bound, purpose))
         return self.number
 

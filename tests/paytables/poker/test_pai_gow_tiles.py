@@ -168,7 +168,7 @@ def test_rounds_are_settled_as_the_text_says(seeded_draw):
         found.advance()
         options = found.decision.options[:-1]  # the last gives the stake up
         assert len(record.records) == 4  # the bank has not drawn yet
-        answer = Choice(options[player.draw_below(len(options), "set")])
+        answer = Choice(options[player.below(len(options), "set")])
         found.advance(answer)
         hands = {
             hand["id"]: (hand["cards"][:2], hand["cards"][2:]) for hand in found.outcome.display["hands"]

@@ -75,19 +75,17 @@ def rules_of(game):
 
 def some_stacks(draw, table_seats, least):
     """Stacks of two seats or more, short and deep ones."""
-    count = 2 + draw.draw_below(table_seats - 1, "count")
+    count = 2 + draw.below(table_seats - 1, "count")
     seats = list(range(table_seats))
-    taken = sorted(seats.pop(draw.draw_below(len(seats), "seat")) for _ in range(count))
-    return {
-        seat: least + draw.draw_below((30, 200, 380)[draw.draw_below(3, "depth")], "stack") for seat in taken
-    }
+    taken = sorted(seats.pop(draw.below(len(seats), "seat")) for _ in range(count))
+    return {seat: least + draw.below((30, 200, 380)[draw.below(3, "depth")], "stack") for seat in taken}
 
 
 def choose(draw, options):
     """One of the options; folds and bets of all are seldom, so that games come to every street."""
     weights = {"fold": 2, "check": 8, "call": 9, "all-in": 1}
     lots = [name for name in options for _ in range(weights.get(name, 3))]
-    return lots[draw.draw_below(len(lots), "choice")]
+    return lots[draw.below(len(lots), "choice")]
 
 
 def split_hands(display):
@@ -116,7 +114,7 @@ def hold_game(game, draw, seen):
     """Play one game beside the books, and compare each turn, each option and what each is given back."""
     table_seats = game.rules.definition.table.seats
     stacks = some_stacks(draw, table_seats, game.rules.table_layout.spots[0].bet_min)
-    offered = draw.draw_below(table_seats, "button")
+    offered = draw.below(table_seats, "button")
     here = game.with_table_state({"button": offered})
     button = next(seat for n in range(table_seats) if (seat := (offered + n) % table_seats) in stacks)
     rules = rules_of(here)
@@ -339,7 +337,7 @@ class Dealt:
     def __init__(self, cards):
         self.shoe, self.cards = Shoe.from_decks(1), list(parse_cards(cards))
 
-    def draw_below(self, bound, purpose):
+    def below(self, bound, purpose):
         assert bound == self.shoe.cards_left, purpose
         card = self.cards.pop(0)
         value = sum(self.shoe.counts[:card])

@@ -54,7 +54,7 @@ def test_the_probability_of_equal_hands_agrees_with_random_deals(seeded_draw):
     draw, games, equal = seeded_draw("ties"), 4_000, 0
     for _ in range(games):
         pack = list(DECK)
-        cards = [pack.pop(draw.draw_below(len(pack), "card")) for _ in range(9)]
+        cards = [pack.pop(draw.below(len(pack), "card")) for _ in range(9)]
         equal += best(cards[:7]) == best([*cards[2:7], *cards[7:]])
     mean = float(HOLDEM_TIE_CHANCE) * games
     assert abs(equal - mean) < 3.3 * (mean * (1 - float(HOLDEM_TIE_CHANCE))) ** 0.5

@@ -109,7 +109,7 @@ def test_deals_against_the_bank_have_the_same_figures_by_brute_force(name, seede
     best = []
     for _ in range(deals):
         deck = list(range(52))
-        cards = [deck.pop(draw.draw_below(len(deck), "a card")) for _ in range(6)]
+        cards = [deck.pop(draw.below(len(deck), "a card")) for _ in range(6)]
         for turn in permutations(range(4)):
             turned = [card // 4 * 4 + turn[card % 4] for card in cards]
             row = place.get(tuple(sorted(turned[:5])))
@@ -144,10 +144,10 @@ def test_flops_of_casino_holdem_have_the_same_figures_by_brute_force(seeded_draw
     )
     draw = seeded_draw("flops")
     for _ in range(10):
-        n = draw.draw_below(len(solver.cards), "a flop")
+        n = draw.below(len(solver.cards), "a flop")
         flop = solver.cards[n].tolist()
         rest = [card for card in range(52) if card not in flop]
-        low, high = sorted(rest.pop(draw.draw_below(len(rest), "a card")) for _ in range(2))
+        low, high = sorted(rest.pop(draw.below(len(rest), "a card")) for _ in range(2))
         turns, sums = solver.sum_net_results(n)
         hole = high * (high - 1) // 2 + low
         found, whole = np.zeros((52, 2), dtype=np.int64), np.zeros(2, dtype=np.int64)

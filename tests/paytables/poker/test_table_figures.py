@@ -275,7 +275,7 @@ def test_the_turn_is_advised_as_the_solver_decides_it(flop, seeded_draw):
     folds = [(t, a, b) for t, a, b in states if turns[t, b * (b - 1) // 2 + a, 0] <= folded]
     for n in range(300):
         some = folds if n % 2 else states
-        turn, low, high = some[draw.draw_below(len(some), "a state")]
+        turn, low, high = some[draw.below(len(some), "a state")]
         place = SeatRound(0, {"ante": 2, "super-ante": 2}, [low, high])
         advised_option = rules.build_advice(step, place, [], [*board, turn])["advice"]
         assert advised_option == ("fold" if (turn, low, high) in folds else "bet")

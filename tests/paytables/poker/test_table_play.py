@@ -247,7 +247,7 @@ def played(game, wager, draw, answers):
     found.advance()
     while found.decision is not None:
         options = found.decision.options
-        answers.append(options[draw.draw_below(len(options), "the player")])
+        answers.append(options[draw.below(len(options), "the player")])
         found.advance(Choice(answers[-1]))
     return found
 
@@ -258,8 +258,8 @@ class Apart:
     def __init__(self, source):
         self.source, self.recorded = source, RecordingDrawSource(source)
 
-    def draw_below(self, bound, purpose):
-        return (self.source if purpose == "the player" else self.recorded).draw_below(bound, purpose)
+    def below(self, bound, purpose):
+        return (self.source if purpose == "the player" else self.recorded).below(bound, purpose)
 
 
 @pytest.mark.requirement("S-21", "S-22", "S-23", "S-25", "S-26", "S-27", "S-28", "S-53", "S-54", "P-01:b")
@@ -332,7 +332,7 @@ class Given:
     def __init__(self, cards):
         self.cards, self.left = [brute.DECK.index(card) for card in cards.split()], list(range(52))
 
-    def draw_below(self, bound, purpose):
+    def below(self, bound, purpose):
         del purpose
         assert bound == len(self.left)
         place = self.left.index(self.cards.pop(0))

@@ -64,7 +64,7 @@ class Deals:
     def __init__(self, cards):
         self.cards, self.left = [brute.DECK.index(card) for card in cards.split()], list(range(52))
 
-    def draw_below(self, bound, purpose):
+    def below(self, bound, purpose):
         del purpose
         assert bound == len(self.left)
         place = self.left.index(self.cards.pop(0))
@@ -81,7 +81,7 @@ def test_played_games_pay_what_the_pay_table_says(name, settle, credits_, hands,
     few = 12 if name.startswith("deuces") else 60
     for _ in range(few):
         wager = game.build_wager(credits_, hands=hands)
-        held = draw.draw_below(32, "the player")
+        held = draw.below(32, "the player")
         if name.startswith("deuces"):  # two wild cards take the slow judge minutes
             held = 0
         record = RecordingDrawSource(draw)

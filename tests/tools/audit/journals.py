@@ -17,7 +17,7 @@ class Chance:
     def __init__(self, seed):
         self._random = random.Random(seed)
 
-    def draw_below(self, bound, purpose):
+    def below(self, bound, purpose):
         return self._random.randrange(bound)
 
 

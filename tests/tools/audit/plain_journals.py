@@ -37,9 +37,9 @@ class _SeededStep(ScriptedStep):
         super().__init__([])
         self._random = chance
 
-    def draw_below(self, bound, purpose=""):
+    def below(self, bound, purpose=""):
         self._values.append(self._random.randrange(bound))
-        return super().draw_below(bound, purpose)
+        return super().below(bound, purpose)
 
 
 def play(rig, game, times):

@@ -29,7 +29,7 @@ POOL = ProgressivePool(definition=LEVEL, game="campaign", level="top", keeper=Le
 
 
 class Five:
-    def draw_below(self, bound, purpose):
+    def below(self, bound, purpose):
         del purpose
         return 5 % bound
 

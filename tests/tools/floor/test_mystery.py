@@ -104,7 +104,7 @@ class Last:
     def step(self):
         yield self
 
-    def draw_below(self, bound, purpose):
+    def below(self, bound, purpose):
         return bound - 1 if not purpose.endswith("salt") else 7
 
 

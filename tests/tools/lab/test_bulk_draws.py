@@ -55,9 +55,7 @@ def test_bulk_and_scalar_requests_give_the_same_numbers_and_read_the_same_bytes(
     bulk, scalar = pair(seed, near_top=near_top)
     for (kind, argument), count in requests:
         if kind == "below":
-            assert bulk.draw_below(argument, count).tolist() == [
-                scalar.draw_below(argument) for _ in range(count)
-            ]
+            assert bulk.below(argument, count).tolist() == [scalar.below(argument) for _ in range(count)]
         elif kind == "sample":
             rows = bulk.sample(*argument, count)
             assert rows.shape == (count, argument[1])
@@ -73,7 +71,7 @@ def test_bulk_and_scalar_requests_give_the_same_numbers_and_read_the_same_bytes(
 def test_bulk_draws_over_several_generator_requests_equal_the_scalar_ones() -> None:
     bulk, scalar = pair(7, size=600_000)
     assert bulk.sample(80, 20, 5_000).tolist() == [picked(scalar, 80, 20) for _ in range(5_000)]
-    assert bulk.draw_below(22, 100_000).tolist() == [scalar.draw_below(22) for _ in range(100_000)]
+    assert bulk.below(22, 100_000).tolist() == [scalar.below(22) for _ in range(100_000)]
     assert bulk.rejections == scalar.rejections > 0
 
 
@@ -84,7 +82,7 @@ def test_no_request_exceeds_one_generate_call() -> None:
         asked.append(count)
         return bytes(count)
 
-    BulkDraws(read).draw_below(22, 200_000)
+    BulkDraws(read).below(22, 200_000)
     BulkDraws(read).sample(416, 416, 200)
     assert max(asked) <= 65_536
 
@@ -92,12 +90,12 @@ def test_no_request_exceeds_one_generate_call() -> None:
 @pytest.mark.parametrize("bound", [0, -5, 2**32 + 1, 2.5])
 def test_a_range_beyond_the_word_size_is_refused(bound: object) -> None:
     with pytest.raises(InvalidRange):
-        BulkDraws(bytes).draw_below(bound, 1)
+        BulkDraws(bytes).below(bound, 1)
 
 
 def test_impossible_counts_are_refused() -> None:
     with pytest.raises(InvalidSampleError):
-        BulkDraws(bytes).draw_below(22, -1)
+        BulkDraws(bytes).below(22, -1)
     with pytest.raises(InvalidSampleError):
         BulkDraws(bytes).sample(20, 21, 1)
 
@@ -105,6 +103,6 @@ def test_impossible_counts_are_refused() -> None:
 def test_a_stream_that_is_never_in_range_reaches_the_rejection_limit() -> None:
     stuck = BulkDraws(lambda count: b"\xff" * count)
     with pytest.raises(RejectionLimit):
-        stuck.draw_below(22, 100)
+        stuck.below(22, 100)
     with pytest.raises(RejectionLimit):
         stuck.sample(80, 20, 10)

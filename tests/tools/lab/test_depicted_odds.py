@@ -45,8 +45,8 @@ class NeverTheLast:
     def __init__(self, draw):
         self._draw = draw
 
-    def draw_below(self, bound, purpose):
-        return min(self._draw.draw_below(bound, purpose), max(bound - 2, 0))
+    def below(self, bound, purpose):
+        return min(self._draw.below(bound, purpose), max(bound - 2, 0))
 
 
 def planted(monkeypatch, where):
@@ -70,7 +70,7 @@ def planted(monkeypatch, where):
     own = getattr(holder, called)
 
     def never(*arguments):
-        return own(*(NeverTheLast(each) if hasattr(each, "draw_below") else each for each in arguments))
+        return own(*(NeverTheLast(each) if hasattr(each, "below") else each for each in arguments))
 
     monkeypatch.setattr(holder, called, never)
 

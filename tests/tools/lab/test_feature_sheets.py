@@ -186,7 +186,7 @@ class NoDrawError(Exception):
 
 
 class NoDraw:
-    def draw_below(self, bound, purpose):
+    def below(self, bound, purpose):
         raise NoDrawError(bound, purpose)
 
 

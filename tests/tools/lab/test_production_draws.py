@@ -28,7 +28,7 @@ from tools.lab.rng.outcomes import (
 from tools.lab.rng.production import Production, exhaust_production_range, list_ranges
 from tools.lab.rng.service import start_service
 
-BELOW, DEAL, TAKE = WordDraws.draw_below, Shoe.deal, Step._take
+BELOW, DEAL, TAKE = WordDraws.below, Shoe.deal, Step._take
 
 
 def play(name, game, plays):
@@ -57,8 +57,8 @@ class Never:
     def __init__(self, draws):
         self._draws = draws
 
-    def draw_below(self, bound, purpose=""):
-        return min(self._draws.draw_below(bound, purpose), max(bound - 2, 0))
+    def below(self, bound, purpose=""):
+        return min(self._draws.below(bound, purpose), max(bound - 2, 0))
 
 
 def test_honest_production_draws_pass_every_part():
@@ -72,7 +72,7 @@ def test_honest_production_draws_pass_every_part():
 
 @pytest.mark.requirement("B-06", "B-08")
 def test_a_bias_of_one_in_a_thousand_is_detected(monkeypatch):
-    monkeypatch.setattr(WordDraws, "draw_below", biased)
+    monkeypatch.setattr(WordDraws, "below", biased)
     with pytest.raises(SelfTestFailed, match="not shared equally"):
         exhaust_production_range(22)
     with pytest.raises(SelfTestFailed, match=r"cards: play \d+: the machine drew"):
@@ -98,7 +98,7 @@ def test_a_number_that_a_games_own_draw_function_never_draws_is_detected(monkeyp
     own = getattr(holder, called)
 
     def without_the_last(*arguments):
-        return own(*(Never(each) if hasattr(each, "draw_below") else each for each in arguments))
+        return own(*(Never(each) if hasattr(each, "below") else each for each in arguments))
 
     monkeypatch.setattr(holder, called, without_the_last)
     with pytest.raises(SelfTestFailed, match=rf"{name}: play \d+: the machine drew"):

@@ -316,8 +316,8 @@ def test_a_wheel_or_balls_drawn_otherwise_than_depicted_fail(name):
 
         def play(self, wager, draw):
             class Draws:
-                def draw_below(self, bound, purpose):
-                    return min(draw.draw_below(bound + 1, purpose), bound - 1)
+                def below(self, bound, purpose):
+                    return min(draw.below(bound + 1, purpose), bound - 1)
 
             return self.game.play(wager, Draws())
 
@@ -335,7 +335,7 @@ def test_a_feature_wheel_drawn_otherwise_than_depicted_fails(monkeypatch):
 
     def hidden(wheel, draw):
         shown = spin(wheel, draw)
-        draw.draw_below(2 * len(wheel.parts), "hidden")
+        draw.below(2 * len(wheel.parts), "hidden")
         return shown
 
     case = case_of(load_game("orchard-picnic"), depth=AnalysisDepth.PRIZES)

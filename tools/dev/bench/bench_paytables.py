@@ -34,7 +34,7 @@ class FastDraws:
     def __init__(self) -> None:
         self.state = 88172645463325252
 
-    def draw_below(self, bound: int, purpose: str) -> int:
+    def below(self, bound: int, purpose: str) -> int:
         """Return the next number below ``bound``."""
         del purpose
         x = self.state

@@ -36,7 +36,7 @@ def _service(*, fresh_input_each_step: bool) -> RandomService:
 def _bulk(service: RandomService) -> Iterator[BenchFigure]:
     draws = BulkDraws(create_raw_reader(service))
     plain = np.random.Generator(np.random.PCG64(1))  # noqa: TID251
-    below = _seconds(lambda: draws.draw_below(22, _BULK), 1) / _BULK
+    below = _seconds(lambda: draws.below(22, _BULK), 1) / _BULK
     integers = _seconds(lambda: plain.integers(22, size=_BULK), 1) / _BULK
     narrow = _seconds(lambda: plain.integers(22, size=_BULK, dtype=np.uint16), 1) / _BULK
     randbelow = _seconds(lambda: secrets.randbelow(22), 20_000)
@@ -71,7 +71,7 @@ def _step(service: RandomService, label: str, bare: float, aim: str) -> Iterator
     def five() -> None:
         with service.step() as draws:
             for _ in range(5):
-                draws.draw_below(22, "reel")
+                draws.below(22, "reel")
 
     yield BenchFigure(
         name=f"step of five draws, {label}", value=1e6 * _seconds(five, 3000), unit="us",

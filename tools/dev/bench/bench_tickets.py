@@ -72,16 +72,16 @@ def _desk(store: TicketStore) -> TicketDesk:
     who = Personalization(product="bench", version="1", machine_serial="B", instance=1, boot_counter=1)
     chance = RandomService.start(personalization=who, sources=[KernelSource()])
 
-    def draw_below(bound: int) -> int:
+    def below(bound: int) -> int:
         with chance.step() as step:
-            return step.draw_below(bound)
+            return step.below(bound)
 
     return TicketDesk(
         store,
         TicketIssuer(serial="B", operator_number="1", venue=Venue(site="bench")),
         TicketRules(currency="CAD", template="generic", limit_cents=10**6, valid_days=365),
         SystemClock(),
-        numbering=build_stand_alone_numbering(draw_below),
+        numbering=build_stand_alone_numbering(below),
         is_ticket_number=is_stand_alone,
     )
 

@@ -36,7 +36,7 @@ class FixedDraws:
     name: str
     count: int = 0
 
-    def draw_below(self, bound: int, purpose: str = "") -> int:  # noqa: ARG002 (signature of the contract)
+    def below(self, bound: int, purpose: str = "") -> int:  # noqa: ARG002 (signature of the contract)
         """Return a number below ``bound``, from a hash of the name and the number of draws so far."""
         self.count += 1
         digest = hashlib.sha256(f"{self.name}/{self.count}".encode()).digest()

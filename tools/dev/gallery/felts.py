@@ -123,8 +123,8 @@ def _list_past_results(table: Table, walk: FixedDraws) -> tuple[str, ...]:
     """Return sixty possible past results of a table, for its display of past results."""
     ends = (*table.scoreboard_sides * 9, "tie") if table.scoreboard_sides else table.wheel_pockets
     if table.felt == "dice":
-        return tuple("-".join(str(1 + walk.draw_below(6)) for _ in range(3)) for _ in range(60))
-    return tuple(ends[walk.draw_below(len(ends))] for _ in range(60)) if ends else ()
+        return tuple("-".join(str(1 + walk.below(6)) for _ in range(3)) for _ in range(60))
+    return tuple(ends[walk.below(len(ends))] for _ in range(60)) if ends else ()
 
 
 def _apply_screen_action(view: View, name: str, value: object, theme: Theme) -> View:

@@ -116,7 +116,7 @@ class _ScriptedDraws:
     draw_count: int = 0
     """The number of draws made."""
 
-    def draw_below(self, bound: int, purpose: str) -> int:  # noqa: ARG002 (the draw is the same for every purpose)
+    def below(self, bound: int, purpose: str) -> int:  # noqa: ARG002 (the draw is the same for every purpose)
         """Return the next scripted value; after them 0, or ``bound - 1`` if ``ends_with_highest``."""
         self.draw_count += 1
         if self.draw_count <= len(self.values):

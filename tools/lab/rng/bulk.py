@@ -72,7 +72,7 @@ class BulkDraws:
         #: The number of words rejected because no outcome owns them.
         self.rejections = 0
 
-    def draw_below(self, bound: int, count: int) -> Array:
+    def below(self, bound: int, count: int) -> Array:
         """Return ``count`` draws below ``bound`` as an array of the narrowest unsigned type.
 
         Raises :class:`InvalidRange`, :class:`InvalidSampleError` for a negative count, :class:`RejectionLimit`.
@@ -108,7 +108,7 @@ class BulkDraws:
 
     def draw_weighted(self, cumulative: Sequence[int], count: int) -> NDArray[np.intp]:
         """Return ``count`` indices drawn by weight; ``cumulative`` has the running sums of the weights."""
-        numbers = self.draw_below(cumulative[-1], count)
+        numbers = self.below(cumulative[-1], count)
         return np.searchsorted(np.array(cumulative, dtype=np.uint64), numbers, side="right")
 
     def sample(self, population: int, picks: int, count: int) -> Array:

@@ -59,7 +59,7 @@ def exhaust_range(bound: int) -> Exhaustion:
     """
     _, share = choose_word_size(bound)
     counts = np.bincount(
-        BulkDraws(create_reader(build_every_word(16))).draw_below(bound, bound * share), minlength=bound
+        BulkDraws(create_reader(build_every_word(16))).below(bound, bound * share), minlength=bound
     )
     if len(counts) != bound or (counts != share).any():
         raise SelfTestFailed(f"scaling: words below {bound} are not shared equally: {counts.tolist()}")

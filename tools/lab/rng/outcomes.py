@@ -57,11 +57,11 @@ class IndependentNumbers:
         """Draw the numbers of one play."""
         if self.deal is not None:
             return list(self.deal(draws))
-        return [draws.draw_below(self.bound, f"position {i}") for i in range(self.positions)]
+        return [draws.below(self.bound, f"position {i}") for i in range(self.positions)]
 
     def draw_many(self, draws: BulkDraws, plays: int) -> Array:
         """Draw ``plays`` plays; return an array of shape (plays, positions)."""
-        return draws.draw_below(self.bound, plays * self.positions).reshape(plays, self.positions)
+        return draws.below(self.bound, plays * self.positions).reshape(plays, self.positions)
 
 
 @dataclass(frozen=True, slots=True)

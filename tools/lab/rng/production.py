@@ -122,7 +122,7 @@ def exhaust_production_range(bound: int) -> Exhaustion:
     draws, counts = WordDraws(create_reader(build_every_word(16))), [0] * bound
     with suppress(EOFError):
         while True:
-            counts[draws.draw_below(bound)] += 1
+            counts[draws.below(bound)] += 1
     if set(counts) != {share}:
         raise SelfTestFailed(f"scaling: words below {bound} are not shared equally: {counts}")
     return Exhaustion(bound=bound, words_each=share, words_thrown_away=65_536 - bound * share)

@@ -21,7 +21,7 @@ def plant_modulo_bias(draws: BulkDraws, game: Game, plays: int) -> Ints:
     """Return plays with a planted defect: numbers are remainders of a byte, so low numbers occur too often."""
     if not isinstance(game, IndependentNumbers):
         raise InvalidSampleError("modulo bias can only be planted in independent numbers")
-    words = draws.draw_below(256, plays * game.positions)
+    words = draws.below(256, plays * game.positions)
     return (words % game.bound).reshape(plays, game.positions)
 
 
@@ -31,7 +31,7 @@ def plant_repeated_plays(draws: BulkDraws, game: Game, plays: int) -> Ints:
     Every number stays exactly as likely as without the defect.
     """
     data = game.draw_many(draws, plays)
-    stuck = draws.draw_below(50, plays) == 0
+    stuck = draws.below(50, plays) == 0
     stuck[0] = False
     source = np.maximum.accumulate(np.where(stuck, 0, np.arange(plays)))
     repeated: Ints = data[source]
@@ -43,7 +43,7 @@ def plant_correlated_pair(draws: BulkDraws, game: Game, plays: int) -> Ints:
     if not isinstance(game, IndependentNumbers) or game.positions < 2:
         raise InvalidSampleError("a correlated pair can only be planted in two positions or more")
     data = game.draw_many(draws, plays)
-    tied = draws.draw_below(30, plays) == 0
+    tied = draws.below(30, plays) == 0
     data[tied, 1] = data[tied, 0]
     return data
 
@@ -58,7 +58,7 @@ def plant_biased_shuffle(draws: BulkDraws, game: Game, plays: int) -> Ints:
     members = np.tile(np.arange(game.population, dtype=np.uint16), (plays, 1))
     rows = np.arange(plays)
     for card in range(game.population):
-        other_positions = draws.draw_below(game.population, plays)
+        other_positions = draws.below(game.population, plays)
         members[rows, other_positions], members[rows, card] = (
             members[rows, card],
             members[rows, other_positions].copy(),
