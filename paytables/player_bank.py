@@ -125,7 +125,10 @@ FIRST_BANK_TURN: Final = BankTurn()
 
 @dataclass(frozen=True, slots=True)
 class BankedRound:
-    """One round after betting closes: which seat is the bank, the bets played, and the bets returned undealt."""
+    """One round after betting closes: the seat that is the bank, the bets played, and those returned unplayed.
+
+    Bets, or parts of bets, are returned if the bank does not cover them or they are the bank's own.
+    """
 
     banker: int | None
     """The seat that is the bank, or None if the machine is."""

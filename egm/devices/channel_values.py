@@ -42,7 +42,8 @@ class ChannelValueCheck:
     def __init__(self, channels: Mapping[int, int], currencies: frozenset[str] = DOLLAR_CURRENCIES) -> None:
         """Start without reported values.
 
-        ``channels`` has the configured value of each channel, in minor units of one of ``currencies``.
+        ``channels`` has the configured value of each channel, in minor units. The device may report it in any of
+        ``currencies``.
         """
         self._channels = dict(channels)
         self._currencies = currencies

@@ -73,8 +73,8 @@ class _LevelTable(BaseModel):
 class _LevelEntry(_LevelTable):
     """One ``[[level]]`` table in a file of progressive levels.
 
-    The mean number of hits of one wager of ``stake_cents`` is given as ``odds``, or taken from level
-    ``game_level`` of a ``game`` (library id or file). A ``mystery`` level is awarded by the controller at a
+    ``odds`` is the mean number of hits of one wager of ``stake_cents``. Without it, the odds are those of level
+    ``game_level`` of ``game`` (library id or file). A ``mystery`` level is awarded by the controller at a
     secret amount below its ceiling; its odds follow from base, ceiling, increment and stake. ``shares`` are
     parts of the level that can also be won, each with its mean number of hits.
     """

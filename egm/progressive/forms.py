@@ -13,7 +13,7 @@ FORMS: Final[tuple[Form, ...]] = (
         id="level_move",
         event=EventType.MOVE_LEVEL,
         permission=Permission.CONFIGURE,
-        subject="games",
+        menu_section="games",
         fields=(FormField(name="source"), FormField(name="target")),
         submission_guards=(machine_is_open, no_position_is_in_use),
     ),
@@ -21,7 +21,7 @@ FORMS: Final[tuple[Form, ...]] = (
         id="prize_ruling",
         event=EventType.PRIZE_RULED,
         permission=Permission.SETTLE,
-        subject="games",
+        menu_section="games",
         person_count=2,
         fields=(
             FormField(name="decision", kind=FieldKind.CHOICE, choices=(DECISION_PAY, DECISION_DECLINE)),

@@ -499,7 +499,7 @@ def record_award(machine: Machine, event: Event) -> None:
         and record.payment_method is None
         and held_prize is None
     ):
-        reason = unproved.find_award_doubt(machine, record, amount_cents)
+        reason = unproved.find_reason_to_doubt_award(machine, record, amount_cents)
         if reason:
             unproved.hold_unproved_prize(
                 machine,

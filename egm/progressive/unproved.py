@@ -78,7 +78,7 @@ def _find_terms_doubt(pool: ProgressivePool, prize: WonPrize) -> str:
     return ""
 
 
-def find_award_doubt(machine: Machine, record: ClaimRecord, amount_cents: int) -> str:
+def find_reason_to_doubt_award(machine: Machine, record: ClaimRecord, amount_cents: int) -> str:
     """Return why the amount that the controller awards for a hit is not credible; empty if it is credible.
 
     It may not be below the level's base or above its ceiling. Nor can the level have grown by its whole base

@@ -66,12 +66,12 @@ class Spot:
 
     If None, the player chooses the amount.
     """
-    required_bet_multiple: int | None = None
+    required_spot_multiple: int | None = None
     """If set, the bet is this multiple of the bet on ``required_spot``.
 
     The two bets are made together: a chip on either spot places both.
     """
-    required_bet_multiple_max: int | None = None
+    required_spot_multiple_max: int | None = None
     """The highest bet, as a multiple of the bet on ``required_spot``; None if there is no such limit."""
     raise_reserve: Fraction = Fraction(0)
     """How many credits the player may have to add during the round for each credit bet on the spot, at most.
@@ -188,9 +188,9 @@ def _compute_lowest_bet(table: Table) -> int:
     return min(
         sum(table.spots[each].bet_min for each in (spot.id, *spot.cycle_spots))
         + sum(
-            max(each.bet_min, each.required_bet_multiple * spot.bet_min)
+            max(each.bet_min, each.required_spot_multiple * spot.bet_min)
             for each in table.spots.values()
-            if each.required_spot == spot.id and each.required_bet_multiple is not None
+            if each.required_spot == spot.id and each.required_spot_multiple is not None
         )
         for spot in table.spots.values()
         if spot.required_spot is None or spot.cycle_spots
@@ -219,13 +219,13 @@ def read_table(game: GameView) -> Table:
                 excluded_spots=tuple(map(str, data_spot.get("excludes", ()))),
                 covered_pockets=tuple(map(str, data_spot.get("covers", ()))),
                 required_bet_divisor=None if data_spot.get("share") is None else int(data_spot["share"]),
-                required_bet_multiple_max=None
+                required_spot_multiple_max=None
                 if data_spot.get("most_times") is None
                 else int(data_spot["most_times"]),
                 raise_reserve=Fraction(data_spot.get("reserve", 0)),
                 added_bet_multiples=tuple(map(str, data_spot.get("added", ()))),
                 pay_texts={str(code): str(words) for code, words in data_spot.get("terms", {}).items()},
-                required_bet_multiple=None if data_spot.get("times") is None else int(data_spot["times"]),
+                required_spot_multiple=None if data_spot.get("times") is None else int(data_spot["times"]),
             )
             for data_spot in data.get("spots", ())
         ]
@@ -372,10 +372,10 @@ class BetLimits:
     def find_maximum(self, spot: Spot, bets: BetsBySpot) -> int:
         """Return the highest bet on a spot in credits, given the other ``bets``.
 
-        It is at most :meth:`find_spot_maximum`. If the spot has ``required_bet_multiple_max``, it is also at most that
+        It is at most :meth:`find_spot_maximum`. If the spot has ``required_spot_multiple_max``, it is also at most that
         multiple of the bet on ``required_spot``.
         """
-        times = spot.required_bet_multiple_max
+        times = spot.required_spot_multiple_max
         return (
             self.find_spot_maximum(spot)
             if times is None
@@ -403,7 +403,7 @@ def apply_current_limits(spot: Spot, current: SpotState | None) -> Spot:
         bet_min=current.least,
         bet_max=current.most,
         bet_step=current.step,
-        required_bet_multiple_max=current.most_times,
+        required_spot_multiple_max=current.most_times,
     )
 
 
@@ -430,7 +430,7 @@ def find_reason_spot_is_closed(
     if (
         spot.required_spot is not None
         and not spot.cycle_spots
-        and spot.required_bet_multiple is None
+        and spot.required_spot_multiple is None
         and _find_needed_bet(spot, bets, limits) <= 0
     ):
         return "needs", (spot.required_spot,)
@@ -491,13 +491,13 @@ def place_chips(
 def _find_recorded_spot(table: Table, spot: str) -> str:
     """Return the spot whose bet is recorded when a chip is placed on ``spot``; usually ``spot`` itself.
 
-    A spot with ``required_bet_multiple`` is always bet together with the spot that it requires. The chip is then
+    A spot with ``required_spot_multiple`` is always bet together with the spot that it requires. The chip is then
     recorded on that spot.
     """
     needs = table.spots[spot].required_spot
     return (
         spot
-        if needs is None or table.spots[spot].required_bet_multiple is None
+        if needs is None or table.spots[spot].required_spot_multiple is None
         else _find_recorded_spot(table, needs)
     )
 
@@ -594,8 +594,8 @@ def _update_dependent_bets(table: Table, bets: BetsBySpot, limits: BetLimits) ->
                 if needed % spot.required_bet_divisor
                 else min(needed // spot.required_bet_divisor, spot.bet_max)
             )
-        if spot.required_bet_multiple is not None and spot.required_spot is not None:
-            result[spot.id] = spot.required_bet_multiple * result.get(spot.required_spot, 0)
+        if spot.required_spot_multiple is not None and spot.required_spot is not None:
+            result[spot.id] = spot.required_spot_multiple * result.get(spot.required_spot, 0)
         elif current_credits > 0 and needed <= 0:
             result[spot.id] = 0
     return result if result == bets else _update_dependent_bets(table, result, limits)
@@ -708,9 +708,9 @@ def _replace_bets(
 
 # ---------------------------------------------------------------------- the bet in force
 def read_registered_bets(table: Table, snapshot: Snapshot) -> BetsBySpot:
-    """Return the new bets that the machine holds for the table, in credits by spot.
+    """Return the bets that the machine has registered for the coming round, in credits by spot.
 
-    If the machine states only the cost of the bet, return the first ready-made bet of that cost.
+    Standing bets are not included. If the machine states only the total, return the first preset bet of that total.
     """
     placed = snapshot.bet_wager.get("bets")
     if isinstance(placed, Mapping):

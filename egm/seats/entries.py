@@ -38,9 +38,9 @@ class WheelNumberMissed(BettingClosedForSpin):
 BETTING_CLOSED: Final = EntryDeclaration(
     kind="wheel.no_more_bets", record=BettingClosedForSpin, written_keys=(WheelKey.SPIN,)
 )
-NUMBER_RECEIVED: Final = EntryDeclaration(
+WHEEL_NUMBER_RECEIVED: Final = EntryDeclaration(
     kind="wheel.number", record=WheelNumberReceived, written_keys=(WheelKey.SPIN,)
 )
-NUMBER_MISSED: Final = EntryDeclaration(
+WHEEL_NUMBER_MISSED: Final = EntryDeclaration(
     kind="wheel.unheard", record=WheelNumberMissed, written_keys=(WheelKey.SPIN,)
 )

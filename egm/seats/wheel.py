@@ -22,8 +22,8 @@ from egm.play.records.wheel import MissedSpinReason, WheelSpin, read_last_spin, 
 from egm.play.rounds import is_decided_by_wheel, is_waiting_for_wheel
 from egm.seats.entries import (
     BETTING_CLOSED,
-    NUMBER_MISSED,
-    NUMBER_RECEIVED,
+    WHEEL_NUMBER_MISSED,
+    WHEEL_NUMBER_RECEIVED,
     BettingClosedForSpin,
     WheelNumberMissed,
     WheelNumberReceived,
@@ -50,7 +50,7 @@ def process_wheel_phase(machine: Machine, report: WheelTurned) -> None:
     if spin is not None:
         if report.number is not None:
             machine.post(
-                NUMBER_RECEIVED,
+                WHEEL_NUMBER_RECEIVED,
                 WheelNumberReceived(round_id=spin.round_id, spin=spin.wheel_counter, number=report.number),
                 entry_id=f"{spin.round_id}.number",
                 state={WheelKey.SPIN: replace(spin, winning_number=report.number)},
@@ -112,7 +112,7 @@ def _was_number_reported(previous_report: WheelTurned | None, report: WheelTurne
 def _record_missed_spin(machine: Machine, spin: WheelSpin, reason: MissedSpinReason) -> None:
     """Record that the number of a spin was missed, for ``reason``, and that the spin decides no game."""
     machine.post(
-        NUMBER_MISSED,
+        WHEEL_NUMBER_MISSED,
         WheelNumberMissed(round_id=spin.round_id, spin=spin.wheel_counter, missed_reason=reason),
         entry_id=f"{spin.round_id}.unheard",
         state={WheelKey.SPIN: replace(spin, missed_reason=reason)},

@@ -104,8 +104,8 @@ class MenuEntry:
     """One line of the main menu, which opens a page. Its text is ``service.menu.<id>``."""
 
     id: str
-    subject: str
-    """The section of the main menu that contains the line (:data:`egm.staff.service.menu.MENU_SUBJECTS`)."""
+    menu_section: str
+    """The section of the main menu that contains the line (:data:`egm.staff.service.menu.MENU_SECTIONS`)."""
     permission: Permission | None
     """The permission that a person needs to see the line; None: every signed-in person sees it."""
     create_page: Callable[[], MenuPage]

@@ -114,7 +114,7 @@ class Form:
     They are guards that the event's rule has too, or that hold in all states of the rule. The text of each is
     ``service.needs.<guard>``.
     """
-    subject: str = ""
+    menu_section: str = ""
     """Its section of the main menu; a form without one is opened from a page."""
     preset_values: Mapping[str, object] = field(default_factory=dict)
 

@@ -154,10 +154,6 @@ class IdentityRegister:
         rows = self._copies[0].execute("SELECT * FROM identity ORDER BY time_utc, rowid")
         yield from (_build_identity_record(*row) for row in rows)
 
-    def find_record(self, commitment: str) -> IdentityRecord | None:
-        """Return the identity record with this commitment, as the journal states it, or None."""
-        return next((record for record in self.iter_records() if record.commitment == commitment), None)
-
     def erase_before(self, time_utc: datetime) -> int:
         """Erase names, documents and salts of all records older than ``time_utc``; return the number erased."""
         counts = [

@@ -12,14 +12,14 @@ from egm.people.pins import PinDigest
 from egm.screen.text import Texts
 from egm.staff.desk import ServiceDesk
 from egm.staff.events import MenuRequest, PageAnswer, PageInput
-from egm.staff.service.menu import MENU_SUBJECTS
+from egm.staff.service.menu import MENU_SECTIONS
 from egm.testing.machine import MachineRig
 from meters.recall import read_details
 
 #: The catalogue of texts in each language.
 TEXTS = {language: Texts(language) for language in LANGUAGES}
 #: The titles of the main menu and its subjects.
-TITLES = {"service.menu.title", *(f"service.section.{subject}" for subject in MENU_SUBJECTS)}
+TITLES = {"service.menu.title", *(f"service.section.{subject}" for subject in MENU_SECTIONS)}
 #: Staff number of each role; the PIN is the number, four times with a digit that breaks the sequence.
 NUMBERS = {role: str(index) for index, role in enumerate(Role, 1)}
 
@@ -113,7 +113,7 @@ class Menu:
     def _walk_to(self, action: str) -> None:
         """Open the section of the main menu that offers the action."""
         self.home()
-        for subject in MENU_SUBJECTS:
+        for subject in MENU_SECTIONS:
             if f"subject:{subject}" in list_enabled_actions(self.page):
                 self.touch(f"subject:{subject}")
                 if action in list_enabled_actions(self.page):

@@ -87,7 +87,7 @@ def sample_rounds(
     ]
     rules, tables = (
         _SampledRules(*map(int, numbers)),
-        _SampledTables(next_hands, totals, _VALUE_BY_RANK, *_build_play_arrays(play, place)),
+        _SimulationLookups(next_hands, totals, _VALUE_BY_RANK, *_build_play_arrays(play, place)),
     )
     box = _SampledBox(*(np.zeros(6, dtype=np.int64) for _ in _SampledBox._fields))
     steps = _CompiledSteps(
@@ -231,14 +231,14 @@ class _SampledRules(NamedTuple):
     """The number of rounds to simulate."""
 
 
-class _SampledTables(NamedTuple):
+class _SimulationLookups(NamedTuple):
     """Lookup tables of the simulation: the hand after each card, totals, card values, and the best strategy."""
 
     hand_after_card: Ints
     """The index of the hand after one more card, by hand and card value; -1 if the card busts the hand."""
     totals: Ints
     """The best total of each hand, and whether it is soft."""
-    values: Ints
+    value_by_rank: Ints
     """The blackjack value of each rank."""
     answers: Ints
     """The best decision (0 stand, 1 hit, 2 double), by situation and hand."""
@@ -328,14 +328,19 @@ def _record_shoe_and_shuffle(
 
 
 def _split_sampled_hand(
-    steps: _CompiledSteps, shoe: _SampledShoe, tables: _SampledTables, box: _SampledBox, hand: int, hands: int
+    steps: _CompiledSteps,
+    shoe: _SampledShoe,
+    tables: _SimulationLookups,
+    box: _SampledBox,
+    hand: int,
+    hands: int,
 ) -> None:  # pragma: no cover (compiled)
     """Split a pair of the simulated blackjack box into two hands, and deal the first its second card.
 
     Later hands of the box move up by one.
     """
     first, second, card_counts, node, stakes, won, is_suited = box
-    low = tables.values[first[hand] >> 2]
+    low = tables.value_by_rank[first[hand] >> 2]
     for n in range(hands, hand + 1, -1):
         first[n], second[n], card_counts[n], node[n] = (
             first[n - 1],
@@ -347,7 +352,9 @@ def _split_sampled_hand(
     first[hand + 1], card_counts[hand + 1], node[hand + 1] = second[hand], 1, tables.hand_after_card[0, low]
     stakes[hand + 1], won[hand + 1] = 1, 0
     second[hand] = steps.deal_card(shoe)
-    node[hand] = tables.hand_after_card[tables.hand_after_card[0, low], tables.values[second[hand] >> 2]]
+    node[hand] = tables.hand_after_card[
+        tables.hand_after_card[0, low], tables.value_by_rank[second[hand] >> 2]
+    ]
     is_suited[hand] = first[hand] & 3 == second[hand] & 3
 
 
@@ -355,7 +362,7 @@ def _play_hand(  # noqa: C901 (one loop, compiled by numba)
     steps: _CompiledSteps,
     shoe: _SampledShoe,
     rules: _SampledRules,
-    tables: _SampledTables,
+    tables: _SimulationLookups,
     box: _SampledBox,
     up_card: int,
     hand: int,
@@ -473,13 +480,13 @@ def _play_sampled_rounds(  # noqa: C901, PLR0912 (one loop, compiled by numba)
     steps: _CompiledSteps,
     shoe: _SampledShoe,
     rules: _SampledRules,
-    tables: _SampledTables,
+    tables: _SimulationLookups,
     box: _SampledBox,
     net_counts: Ints,
     shoes: Ints,
 ) -> None:  # pragma: no cover (compiled)
     """Simulate blackjack rounds until the random words run out or, at the end of a shoe, enough rounds were played."""
-    at, values, first, second = shoe.counters, tables.values, box.first_cards, box.second_cards
+    at, values, first, second = shoe.counters, tables.value_by_rank, box.first_cards, box.second_cards
     while at[0] + _ROUND < len(shoe.words):
         is_shoe_over = (
             at[1] == 0 or len(shoe.cards) - at[1] <= rules.cards_behind_stop or at[2] >= rules.rounds_per_shoe

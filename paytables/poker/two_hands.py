@@ -186,7 +186,10 @@ class TwoHandsRules(PlayerBankRules):
         return iter(())
 
     def build_extra_display(self, settled: Sequence[Cue | Settlement]) -> dict[str, object]:  # noqa: ARG002
-        """Return what the table shows apart from hands; ``settled`` are the side bets' cues and settlements."""
+        """Return what the screen shows besides the hands, such as the seat that gets the first cards; empty by default.
+
+        ``settled`` has the cues and settlements of the side bets.
+        """
         return {}
 
     def list_unowned_hands(self, settled: Sequence[Cue | Settlement]) -> list[dict[str, object]]:  # noqa: ARG002

@@ -294,7 +294,10 @@ class HeldReels(_EnumeratedStage):
 
     @cached_property
     def _window_results(self) -> dict[tuple[int, ...], tuple[int, list[WinHit]]]:
-        """Return the credits and the hits of every window of column classes."""
+        """Return the credits and hits of every combination of one column class per reel.
+
+        The columns of a class pay the same.
+        """
         reels = self.reels
         examples = [
             [reels.columns[x][classes.index(n)] for n in range(max(classes) + 1)]

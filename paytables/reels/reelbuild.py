@@ -11,7 +11,7 @@ from paytables.reels.automaton import NO_WIN_END, Award, LinePrize, WinGraph
 from paytables.reels.prize_checks import PrizeChecker
 from paytables.reels.schema import AwardDefinition as AwardTable
 from paytables.reels.schema import Mode, Pay, ReelsStage
-from paytables.reels.stage import ReelSet, build_columns
+from paytables.reels.stage import ReelSet, list_columns_by_stop
 from paytables.reels.symbols import ANY_SYMBOL, Symbols
 from paytables.wording import format_count
 
@@ -92,7 +92,7 @@ class ReelBuilder:
         expand = frozenset(self.symbols.find_number(s, f"{self.key}.expand") for s in self.table.expand)
         stuck = self._find_stuck_cells()
         stop_columns = [
-            build_columns(s, h, expand, at, with_unexpanded_cells=self._are_scatters_counted_first)
+            list_columns_by_stop(s, h, expand, at, with_unexpanded_cells=self._are_scatters_counted_first)
             for s, h, at in zip(strips, self.table.heights, stuck, strict=True)
         ]
         columns = tuple(

@@ -131,7 +131,7 @@ class ReelSet:
     def visible_columns_by_stop(self) -> tuple[tuple[SymbolColumn, ...], ...]:
         """Return the visible columns, by reel and stop, before any symbol expands."""
         return tuple(
-            tuple(build_columns(strip, height, frozenset()))
+            tuple(list_columns_by_stop(strip, height, frozenset()))
             for strip, height in zip(self.strips, self.heights, strict=True)
         )
 
@@ -263,24 +263,26 @@ class ReelSet:
         return total, hits
 
 
-def build_columns(
+def list_columns_by_stop(
     strip: Sequence[int],
     height: int,
-    expand: frozenset[int],
-    stuck: Mapping[int, int] | None = None,
+    expanding_symbols: frozenset[int],
+    stuck_symbol_by_row: Mapping[int, int] | None = None,
     *,
     with_unexpanded_cells: bool = False,
 ) -> list[SymbolColumn]:
     """Return, for each stop of a reel strip, the column in the window, with stuck and expanding symbols in place.
 
-    ``stuck`` has the symbol by row. An expanding symbol fills its reel wherever it shows, stuck or not. With
-    ``with_unexpanded_cells`` a column has a second half: the same cells before any expansion.
+    An expanding symbol fills its reel wherever it shows, stuck or not. With ``with_unexpanded_cells`` a column
+    has a second half: the same cells before any expansion.
     """
     columns = []
     for stop in range(len(strip)):
-        cells = {row: strip[(stop + row) % len(strip)] for row in range(height)} | dict(stuck or {})
+        cells = {row: strip[(stop + row) % len(strip)] for row in range(height)} | dict(
+            stuck_symbol_by_row or {}
+        )
         column = tuple(cells[row] for row in range(height))
-        filling = next((s for s in column if s in expand), None)
+        filling = next((s for s in column if s in expanding_symbols), None)
         columns.append(
             (column if filling is None else (filling,) * height) + (column if with_unexpanded_cells else ())
         )

@@ -17,7 +17,10 @@ def analyse(
     forms: Sequence[tuple[NamedWheelBet, Mapping[str, int]]],
     depth: AnalysisDepth,
 ) -> Analysis:
-    """Return the exact figures of a wheel game: every area at the minimum stake, and every form (preset bet)."""
+    """Return the exact figures of a wheel game: those of every area at the minimum stake.
+
+    From depth HIGHEST, also those of every form (preset bet) on several areas.
+    """
     least = min(definition.layout.stakes)
     bets = [analyse_bets(definition, {area.id: least}, area.id, depth) for area in definition.area]
     if depth in {AnalysisDepth.HIGHEST, AnalysisDepth.FULL}:

@@ -31,7 +31,7 @@ from egm.play.records.wheel import WheelSpin
 from egm.play.void_rule import OpenGameFacts, reason_void_is_refused
 from egm.progressive.pools import has_prescribed_amounts
 from egm.record_codec import RecordError, from_json
-from egm.seats.entries import BETTING_CLOSED, NUMBER_RECEIVED
+from egm.seats.entries import BETTING_CLOSED, WHEEL_NUMBER_RECEIVED
 from meters import StoredEntry
 from meters.entry import encode_canonical_json
 from meters.recall import CARRIED_GAME, PLAY_ENDS, PLAY_PUSH, PLAY_START, PLAY_STEPS
@@ -208,7 +208,7 @@ class GameAudit:
         self._stakes.check_entry(entry)
         if kind == BETTING_CLOSED.kind and (spin := self._read_record(entry, WheelSpin)) is not None:
             self._rounds.start_spin(spin.round_id)
-        elif kind == NUMBER_RECEIVED.kind and (spin := self._read_record(entry, WheelSpin)) is not None:
+        elif kind == WHEEL_NUMBER_RECEIVED.kind and (spin := self._read_record(entry, WheelSpin)) is not None:
             self._rounds.record_wheel_number(spin.round_id, spin.winning_number)
         elif kind == _POWER_UP_KIND:
             self._rounds.drop_starting_round()

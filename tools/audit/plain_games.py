@@ -50,7 +50,7 @@ It limits the memory used for a journal that a forger may have written.
 #: Matches an amount in minor units.
 _AMOUNT_PATTERN: Final = rb"(0|[1-9][0-9]{0,14})"
 #: Matches an entry's sequence number.
-_SEQUENCE_PATTERN: Final = rb"([1-9][0-9]{0,17})"
+_SEQUENCE_NUMBER_PATTERN: Final = rb"([1-9][0-9]{0,17})"
 #: Matches the purpose of a draw.
 _PURPOSE_PATTERN: Final = rb"[A-Za-z0-9@_. -]+"
 #: Matches the id of a play.
@@ -62,7 +62,7 @@ _DRAWS_PATTERN: Final = rb'"draws":(\[(?:\[[0-9]{1,18},[0-9]{1,18},"' + _PURPOSE
 # Atomic groups: what such a group matches is final, so that matching any entry takes time linear in its length.
 _OUTCOME_AND_PLAY_ID_PATTERN: Final = rb'(?>,"outcome":(null|\{.*\}),"play_id":")' + _PLAY_ID_PATTERN
 _OPTIONAL_TABLE_PATTERN: Final = rb'(?>(?:"table":(\{.*\}),(?="wager":))?)'
-_WAGER_AND_SEQUENCE_PATTERN: Final = rb'(?>"wager":(\{.*\})\},"sequence":)' + _SEQUENCE_PATTERN
+_WAGER_AND_SEQUENCE_PATTERN: Final = rb'(?>"wager":(\{.*\})\},"sequence":)' + _SEQUENCE_NUMBER_PATTERN
 _CHOICE_AND_DRAWS_PATTERN: Final = rb'(?>"choice":(.+?),(?="draws":))' + _DRAWS_PATTERN
 _TIME_PATTERN: Final = rb'"time":"([0-9T:.+-]{19,40})"'
 _STAKE_PATTERN: Final = rb'"transfers":\[\["credit:1:cashable","house:wager",' + _AMOUNT_PATTERN + rb"\]\]"
@@ -101,7 +101,7 @@ _GAME_CHOICE_PATTERN: Final = re.compile(
     + _CHOICE_AND_DRAWS_PATTERN
     + _OUTCOME_AND_PLAY_ID_PATTERN
     + rb'"'
-    rb'(?:,"staked_credits":([1-9][0-9]{0,14}))?\},"sequence":' + _SEQUENCE_PATTERN + rb","
+    rb'(?:,"staked_credits":([1-9][0-9]{0,14}))?\},"sequence":' + _SEQUENCE_NUMBER_PATTERN + rb","
     rb"" + _TIME_PATTERN + rb"(?:," + _STAKE_PATTERN + rb")?\}"
 )
 #: Matches the time of an entry.

@@ -61,14 +61,14 @@ _FORMS: Final = (
         id="close_tables",
         event=ClosingEvent.CLOSE_TABLES,
         permission=Permission.CONFIGURE,
-        subject="games",
+        menu_section="games",
         fields=(FormField(name="minutes", kind=FieldKind.NUMBER, value_max=_ADVANCE_MINUTES_MAX),),
     ),
     Form(
         id="open_tables",
         event=ClosingEvent.OPEN_TABLES,
         permission=Permission.CONFIGURE,
-        subject="games",
+        menu_section="games",
         submission_guards=(closing_is_announced,),
     ),
 )

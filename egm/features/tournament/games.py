@@ -292,7 +292,7 @@ def refund_purse_game(machine: Machine, event: Event) -> None:
 
 
 def forfeit_purse_game(machine: Machine, event: Event) -> None:
-    """Declare the open game void because the player has disrupted it. Its stakes are lost."""
+    """End the open game as forfeited because the player disrupted it: it does not count, and its stakes are lost."""
     _void_purse_game(machine, event, require_open_game(machine), 0)
 
 

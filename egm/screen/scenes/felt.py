@@ -404,9 +404,9 @@ def _can_fit(stage: Stage, text: str, rect: Rect, style: TextStyle) -> bool:
 
 
 def _format_spot_odds(stage: Stage, spot: Spot, style: TextStyle, room: float) -> str:
-    """Return the odds to print on a bet spot.
+    """Return the odds to print on a bet spot: the longest of these texts that fits into ``room``.
 
-    If they do not fit into ``room``, return a hint that the tool INFO shows them, or "" if the hint does not fit.
+    All its odds; its own odds with an asterisk, which means that INFO shows the rest; its own odds; or "".
     """
     odds = spot.odds.replace(" / ", "/")
     terms = (

@@ -409,9 +409,9 @@ def format_spot_lines(stage: Stage, spot: Spot, unit_cents: int) -> list[tuple[s
             "text",
         )
     )
-    if spot.required_bet_multiple is not None and spot.required_spot is not None:
+    if spot.required_spot_multiple is not None and spot.required_spot is not None:
         lead = stage.texts.choose_translation(table.spots[spot.required_spot].names)
-        lines.append((say("felt.goes_with", spot=lead, times=spot.required_bet_multiple), "text"))
+        lines.append((say("felt.goes_with", spot=lead, times=spot.required_spot_multiple), "text"))
     standing_credits, new_credits = limits.standing_bets.get(spot.id, 0), view.chips.bets.get(spot.id, 0)
     if standing_credits:
         lines.append((say("felt.standing", amount=stage.money(standing_credits * unit_cents)), "text"))

@@ -31,7 +31,10 @@ _MOVING_VALUE_BY_NOTICE: Final = {
 
 
 def find_moving_value_notice(stage: Stage) -> Notice | None:
-    """Return the machine's last notice if its animation of money is still running, otherwise None."""
+    """Return the last notice while a bill, ticket or coins are still drawn entering or leaving the machine.
+
+    Otherwise, and during games, return None.
+    """
     view, snapshot = stage.view, stage.view.snapshot
     notice = view.latest_notice
     if snapshot is None or notice is None or snapshot.state not in {"idle", "out_of_service"}:

@@ -22,7 +22,7 @@ from egm.people import Permission
 from egm.people.roles import Role, find_permissions
 from egm.staff.form import Form
 from egm.staff.interventions import DOORS_COVERED_BY_WORK
-from egm.staff.service.menu import MENU_SUBJECTS, ServiceMenu
+from egm.staff.service.menu import MENU_SECTIONS, ServiceMenu
 from egm.staff.words import build_code_text, build_plain_text, build_text
 from meters.table import METERS, OCCURRENCE_METERS
 
@@ -149,11 +149,11 @@ def _iter_permission_rows(_: ServiceMenu) -> Iterator[tuple[PageText, ...]]:
 
 def _iter_menu_rows(menu: ServiceMenu) -> Iterator[tuple[PageText, ...]]:
     """Yield the manual's row of each page of the service menu: name, section and permitted roles."""
-    for subject in MENU_SUBJECTS:
-        for entry in menu.list_subject_pages(subject):
+    for section in MENU_SECTIONS:
+        for entry in menu.list_section_pages(section):
             yield (
                 build_text(f"service.menu.{entry.id}"),
-                build_text(f"service.section.{subject}"),
+                build_text(f"service.section.{section}"),
                 _list_permitted_roles(entry.permission),
             )
 
@@ -279,13 +279,13 @@ def _iter_input_rows(_: ServiceMenu) -> Iterator[tuple[PageText, ...]]:
 
 def _iter_event_rows(menu: ServiceMenu) -> Iterator[tuple[PageText, ...]]:
     """Yield the manual's row of each significant event: text, effect, who clears it, SAS code and code."""
-    for subject, event in menu.entries.iter_significant():
+    for section, event in menu.entries.iter_significant():
         yield (
-            build_event_text(subject),
+            build_event_text(section),
             build_text(f"manual.effect.{_EFFECT_TEXT_BY_EFFECT[event.effect]}"),
             build_text(f"manual.clears.{_CLEARANCE_TEXT_BY_CONDITION[event.cleared_by]}"),
             build_plain_text("-" if event.sas_exception_code is None else f"{event.sas_exception_code:02X}"),
-            build_plain_text(subject),
+            build_plain_text(section),
         )
 
 
@@ -301,7 +301,7 @@ def build_event_text(pattern: str) -> PageText:
 
 
 def _find_subject_text_key(kind: str, about: str) -> str:
-    """Return the catalogue key of the text for the subject of an event: a door, fault or menu; empty for others."""
+    """Return the catalogue key of the text for the section of an event: a door, fault or menu; empty for others."""
     if not about:
         return ""
     if kind.startswith("fault."):

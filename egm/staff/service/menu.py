@@ -1,4 +1,4 @@
-"""The main menu: the pages and forms available to each person, by subject, and the search over all of them."""
+"""The main menu: the pages and forms available to each person, by section, and the search over all of them."""
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
@@ -27,7 +27,7 @@ from egm.staff.words import (
 )
 
 #: The sections of the main menu, in order.
-MENU_SUBJECTS: Final = ("machine", "money", "games", "players", "staff")
+MENU_SECTIONS: Final = ("machine", "money", "games", "players", "staff")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -41,13 +41,13 @@ class ServiceMenu:
     entries: EntryDeclarations
     """The declared journal entries, for the manual."""
 
-    def list_subject_pages(self, subject: str) -> tuple[MenuEntry, ...]:
+    def list_section_pages(self, section: str) -> tuple[MenuEntry, ...]:
         """Return the pages in one section of the main menu."""
-        return tuple(entry for entry in self.pages if entry.subject == subject)
+        return tuple(entry for entry in self.pages if entry.menu_section == section)
 
-    def list_subject_forms(self, subject: str) -> tuple[Form, ...]:
+    def list_section_forms(self, section: str) -> tuple[Form, ...]:
         """Return the staff forms in one section of the main menu."""
-        return tuple(form for form in self.forms if form.subject == subject)
+        return tuple(form for form in self.forms if form.menu_section == section)
 
 
 class MainMenuPage(MenuPage):
@@ -58,17 +58,17 @@ class MainMenuPage(MenuPage):
 
         On a machine with several player positions, it also shows the state of each.
         """
-        subjects = tuple(
-            PageAction(id=f"subject:{subject}", label=build_text(f"service.section.{subject}"))
-            for subject in MENU_SUBJECTS
-            if any(_iter_subject_rows(machine, subject))
+        sections = tuple(
+            PageAction(id=f"subject:{section}", label=build_text(f"service.section.{section}"))
+            for section in MENU_SECTIONS
+            if any(_iter_section_rows(machine, section))
         )
         return ServicePage(
             id="",
             title=build_text("service.menu.title"),
             tables=tuple(_iter_position_tables(machine)),
             actions=(
-                *subjects,
+                *sections,
                 PageAction(id="search", label=build_text("service.menu.search")),
                 PageAction(id="leave", label=build_text("service.leave"), style="back"),
             ),
@@ -76,28 +76,28 @@ class MainMenuPage(MenuPage):
 
     def handle_input(self, machine: Machine, action: str, text: str) -> PageResult:  # noqa: ARG002 (signature of a menu page)
         """Open a section, the search, a page or a form; or move the menu to another position."""
-        target, _, subject = action.partition(":")
-        if target == "position" and subject in {
+        target, _, argument = action.partition(":")
+        if target == "position" and argument in {
             str(number) for number in machine.component(RunningPositions).position_by_number
         }:
-            return SubmitEvent(Event(EventType.MENU_MOVED, MenuMove(position=int(subject))))
-        if target == "subject" and subject in MENU_SUBJECTS:
-            return OpenPage(_SubjectPage(subject))
+            return SubmitEvent(Event(EventType.MENU_MOVED, MenuMove(position=int(argument))))
+        if target == "subject" and argument in MENU_SECTIONS:
+            return OpenPage(_SectionPage(argument))
         return OpenPage(_MenuSearchPage()) if action == "search" else _open_menu_line(machine, action)
 
 
 @dataclass(frozen=True, slots=True)
-class _SubjectPage(MenuPage):
+class _SectionPage(MenuPage):
     """Page of one section of the main menu: its pages, then its forms."""
 
-    subject: str
+    section: str
 
     def build_page(self, machine: Machine) -> ServicePage:
         """Return a page with one line for each page and form that the signed-in person may use."""
         return ServicePage(
             id="",
-            title=build_text(f"service.section.{self.subject}"),
-            tables=tuple(_iter_subject_tables(machine, (self.subject,))),
+            title=build_text(f"service.section.{self.section}"),
+            tables=tuple(_iter_section_tables(machine, (self.section,))),
             actions=(BACK,),
         )
 
@@ -114,7 +114,7 @@ class _MenuSearchPage(MenuPage):
         return ServicePage(
             id="",
             title=build_text("service.menu.search"),
-            tables=tuple(_iter_subject_tables(machine, MENU_SUBJECTS)),
+            tables=tuple(_iter_section_tables(machine, MENU_SECTIONS)),
             prompt=Prompt(label=build_text("service.search"), kind="find"),
             actions=(BACK,),
         )
@@ -146,15 +146,15 @@ def _iter_position_tables(machine: Machine) -> Iterator[PageTable]:
     yield PageTable(columns=build_column_titles("position", "state", "handpay"), rows=tuple(rows))
 
 
-def _iter_subject_tables(machine: Machine, subjects: Iterable[str]) -> Iterator[PageTable]:
+def _iter_section_tables(machine: Machine, sections: Iterable[str]) -> Iterator[PageTable]:
     """Yield the pages and forms of the given sections of the main menu, one table per section."""
     for part, title in enumerate(("reading", "forms")):
-        rows = tuple(row for subject in subjects for row in _iter_subject_rows(machine, subject, part))
+        rows = tuple(row for section in sections for row in _iter_section_rows(machine, section, part))
         if rows:
             yield PageTable(title=build_text(f"service.section.{title}"), rows=rows)
 
 
-def _iter_subject_rows(machine: Machine, subject: str, part: int | None = None) -> Iterator[PageRow]:
+def _iter_section_rows(machine: Machine, section: str, part: int | None = None) -> Iterator[PageRow]:
     """Yield the lines of a section of the main menu that the signed-in person may use.
 
     ``part`` selects the pages (0) or the forms (1); None selects both.
@@ -162,10 +162,10 @@ def _iter_subject_rows(machine: Machine, subject: str, part: int | None = None) 
     person, menu = machine.component(ServiceDesk).signed_in_person, machine.component(ServiceMenu)
     if person is None:
         return
-    for entry in menu.list_subject_pages(subject) if part != 1 else ():
+    for entry in menu.list_section_pages(section) if part != 1 else ():
         if entry.permission is None or person.has_permission(entry.permission):
             yield PageRow(cells=(build_text(f"service.menu.{entry.id}"),), action=entry.id)
-    for form in menu.list_subject_forms(subject) if part != 0 else ():
+    for form in menu.list_section_forms(section) if part != 0 else ():
         if person.has_permission(form.permission):
             yield PageRow(cells=(build_text(f"form.{form.id}.title"),), action=f"form:{form.id}")
 
@@ -176,7 +176,7 @@ def _open_menu_line(machine: Machine, action: str) -> PageResult:
     If the signed-in person may not use it, the result is a refusal.
     """
     if action not in {
-        row.action for subject in MENU_SUBJECTS for row in _iter_subject_rows(machine, subject)
+        row.action for section in MENU_SECTIONS for row in _iter_section_rows(machine, section)
     }:
         return build_refusal("not_offered")
     menu, (target, _, name) = machine.component(ServiceMenu), action.partition(":")

@@ -174,7 +174,11 @@ class PokerRules(SeatedRules):
         )
 
     def _build_raise_spot(self, stake: BetSpot, spot: Spot) -> Spot:
-        """Return a raise's betting spot, with limits that follow from the ante's limits and the player's options."""
+        """Return the spot of a raise: ``spot`` with the ante's limits times the lowest and highest multiple offered.
+
+        The multiples are those of the options of the player's decisions. If no decision raises the spot, it is
+        returned unchanged. ``stake`` is the spot's definition.
+        """
         options = (option for step in self.definition.step for option in step.option)
         times = sorted(
             {

@@ -153,7 +153,10 @@ class SimpleStrategy(StrictTable):
 
 
 class SimplestStrategy(StrictTable):
-    """The name of the simple holding strategy for which a video poker game states the return (:file:`simple.toml`)."""
+    """The choice, by name, of one simple holding strategy of :file:`simple.toml`.
+
+    A video poker game states its return with that strategy.
+    """
 
     way: Identifier
     """The id of the strategy in :file:`simple.toml`."""

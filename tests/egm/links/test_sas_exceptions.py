@@ -155,6 +155,7 @@ ENTRIES = (
 )
 
 
+@pytest.mark.not_audited
 @pytest.mark.sas(exceptions="31 3C 52 82 83 84 85 8A 8E")
 def test_entries_of_other_features_raise_their_exceptions(bench: Bench) -> None:
     for kind, details, code in ENTRIES:

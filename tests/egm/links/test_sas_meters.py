@@ -167,6 +167,7 @@ MOVEMENTS: tuple[tuple[str, str, set[int]], ...] = (
 )
 
 
+@pytest.mark.not_audited
 @pytest.mark.requirement("K-08", "K-11")
 def test_each_movement_of_money_increases_the_host_s_meters_of_it(tmp_path: Path) -> None:
     """Each movement has an amount of its own: a power of two, so that a sum names its parts."""
@@ -264,6 +265,7 @@ BILL_POLLS: Mapping[int, int] = {
 }
 
 
+@pytest.mark.not_audited
 @pytest.mark.requirement("K-11", "D-11:b")
 @pytest.mark.sas(
     polls=" ".join(f"{code:02X}" for code in BILL_POLLS), exceptions="47 48 49 4A 4B 4C 4D 4E 4F 50"

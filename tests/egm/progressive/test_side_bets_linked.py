@@ -20,7 +20,7 @@ from egm.progressive.messages import (
     encode,
 )
 from egm.progressive.records import ClaimRecord
-from egm.progressive.unproved import find_award_doubt
+from egm.progressive.unproved import find_reason_to_doubt_award
 from meters import open_view
 from tools.audit.games import GameFiles
 from tools.audit.verify import Auditor
@@ -169,7 +169,8 @@ def test_a_claim_of_an_impossible_share_is_refused(tmp_path):
                 game=GAME, at_utc="", amount_cents=None, payment_method=None, is_unanswered=False,
             )  # fmt: skip
             said = {
-                cents: find_award_doubt(rig.room.machine, kept, cents) for cents in (999_99, 1000_05, 2500_00)
+                cents: find_reason_to_doubt_award(rig.room.machine, kept, cents)
+                for cents in (999_99, 1000_05, 2500_00)
             }
             assert said[1000_05] == ""
             assert "less than 1/10 of the base" in said[999_99]

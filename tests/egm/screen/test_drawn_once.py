@@ -40,14 +40,14 @@ def draw(picture, view, flags=0):
 
 def test_cached_service_tables_follow_page_sheet_and_language():
     used, drawn = Picture(load_theme(), scale=SCALE), set()
-    meters = build_page_view("en", "meters")
+    meters = build_page_view("en", "build_meters_page")
     equal = meters.snapshot.model_copy(update={"page": meters.snapshot.page.model_copy(deep=True)})
     for view in (
         meters,
         replace(meters, now=101.0),
         apply_message(meters, equal),
         apply_action(meters, Action("rows", 1), load_theme())[0],
-        build_page_view("fr", "meters"),
+        build_page_view("fr", "build_meters_page"),
         meters,
     ):
         found = draw(used, view)
@@ -75,7 +75,7 @@ def test_a_rotated_disc_is_drawn_like_its_whole_surface(angle):
 
 @pytest.mark.parametrize("layout", [LANDSCAPE, PHONE], ids=["landscape", "telephone"])
 def test_a_notice_moves_no_touch_target_of_a_service_page(layout):
-    picture, view = Picture(load_theme(), layout=layout), build_page_view("en", "meters")
+    picture, view = Picture(load_theme(), layout=layout), build_page_view("en", "build_meters_page")
     page = view.snapshot.page.model_copy(update={"notice": build_text("service.done")})
     with_notice = apply_message(view, view.snapshot.model_copy(update={"page": page}))
     assert view.snapshot.page.notice is None

@@ -74,7 +74,7 @@ def test_a_round_is_reported_as_a_win_a_payment_or_a_push(theme, name, rows, wor
 def test_in_french_a_push_is_a_returned_stake(theme):
     assert (
         told(theme, HELD, [(20, 20)], "fr")[0]
-        == "Partie nulle. Mise rendue\N{NO-BREAK SPACE}: 5,00\N{NO-BREAK SPACE}$"
+        == "Égalité. Mise rendue\N{NO-BREAK SPACE}: 5,00\N{NO-BREAK SPACE}$"
     )
 
 

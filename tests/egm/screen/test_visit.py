@@ -99,7 +99,7 @@ class Visit:
         self.listen()
         return self
 
-    def happen(self, event, **values):
+    def submit_event(self, event, **values):
         return self.do(self.room.engine.handle, event, **values)
 
     def press(self, name, value=None):
@@ -180,7 +180,7 @@ def test_the_win_and_message_of_a_game_are_removed_at_the_next(visit):
 @pytest.mark.requirement("C-16")
 def test_the_last_bet_result_and_win_stay_visible_until_the_player_acts(visit):
     at = visit(*MAPLES)
-    at.do(at.room.insert, 2000).happen(EventType.BET, value=2).play_out()
+    at.do(at.room.insert, 2000).submit_event(EventType.BET, value=2).play_out()
     for _ in range(2):
         figures = compute_meter_figures(at.stage)
         assert (figures.bet_credits, figures.win_cents) == (2, 600)
@@ -192,7 +192,7 @@ def test_the_last_bet_result_and_win_stay_visible_until_the_player_acts(visit):
     figures = compute_meter_figures(at.stage)
     assert (figures.bet_credits, figures.win_cents) == (2, 600)
     assert find_last_step(at.view).stops == MAPLES
-    at.happen(EventType.BET, value=1)
+    at.submit_event(EventType.BET, value=1)
     assert compute_meter_figures(at.stage).bet_credits == 1
 
 
@@ -254,7 +254,7 @@ def test_after_cash_out_the_status_line_says_where_the_money_is(visit):
 def test_a_restart_does_not_show_the_last_players_win_again(visit, tmp_path):
     at = visit(*MAPLES, devices=())
     at.do(at.room.insert, 2000).play_out()
-    at.happen(EventType.CASH_OUT).happen(EventType.KEY_TURNED, key="attendant")
+    at.submit_event(EventType.CASH_OUT).submit_event(EventType.KEY_TURNED, key="attendant")
     at.do(at.room.insert, 500)
     at.room.close()
     rig = MachineRig(tmp_path / "0", games=GAMES).boot()
@@ -275,10 +275,10 @@ def test_standing_bets_at_another_game_are_shown_with_its_name(visit):
 def test_a_hand_pay_ends_with_paid_by_the_attendant(visit):
     at = visit(devices=())
     at.do(at.room.insert, 2000)
-    at.happen(EventType.SERVICE)
-    at.happen(EventType.CASH_OUT)
+    at.submit_event(EventType.SERVICE)
+    at.submit_event(EventType.CASH_OUT)
     assert at.view.snapshot.state == "handpay"
-    at.happen(EventType.KEY_TURNED, key="attendant")
+    at.submit_event(EventType.KEY_TURNED, key="attendant")
     assert at.bar == "Paid by the attendant: $20.00. Thank you!"
 
 
@@ -286,11 +286,11 @@ def test_a_message_disappears_with_its_cause(visit):
     """A closed door is not told again when a jam comes and goes; a refusal ends with the state it was for."""
     at = visit(*MAPLES)
     at.do(at.room.insert, 2000)
-    at.happen(EventType.DOOR_OPENED, door="belly").happen(EventType.DOOR_CLOSED, door="belly")
+    at.submit_event(EventType.DOOR_OPENED, door="belly").submit_event(EventType.DOOR_CLOSED, door="belly")
     assert at.bar == "Door closed. Your credits are safe: $20.00"
     at.wait(60)
-    at.happen(EventType.FAULT_RAISED, code="bill_acceptor.jam")
-    at.happen(EventType.FAULT_CLEARED, code="bill_acceptor.jam")
+    at.submit_event(EventType.FAULT_RAISED, code="bill_acceptor.jam")
+    at.submit_event(EventType.FAULT_CLEARED, code="bill_acceptor.jam")
     assert "Door closed" not in at.bar
     at.press("play")
     at.press("cash_out")
@@ -304,7 +304,7 @@ def test_a_message_disappears_with_its_cause(visit):
 def test_a_jam_says_where_the_bill_is_and_calls_an_attendant(visit):
     at = visit()
     at.do(at.room.offer, 500)
-    at.happen(EventType.FAULT_RAISED, code="bill_acceptor.jam")
+    at.submit_event(EventType.FAULT_RAISED, code="bill_acceptor.jam")
     words = (
         "Bill jam: your $5.00 is held, not lost. An attendant has been called: "
         "the amount will be paid, credited or returned"
@@ -321,24 +321,24 @@ def test_a_jam_says_where_the_bill_is_and_calls_an_attendant(visit):
 @pytest.mark.requirement("G-12:a")
 def test_after_the_logic_door_the_screen_asks_for_a_technician_who_examines_seals_and_board(visit):
     at = visit()
-    at.happen(EventType.DOOR_OPENED, door="logic")
+    at.submit_event(EventType.DOOR_OPENED, door="logic")
     opened = describe_lockup(at.stage, Scene.DOOR)
     assert (
         opened.who_can_help == "Close the door. A technician must then examine the seals and the logic board."
     )
-    at.happen(EventType.DOOR_CLOSED, door="logic")
-    at.happen(EventType.FAULT_RAISED, code="unidentified_opening", detail="logic")
+    at.submit_event(EventType.DOOR_CLOSED, door="logic")
+    at.submit_event(EventType.FAULT_RAISED, code="unidentified_opening", detail="logic")
     closed = describe_lockup(at.stage, Scene.TILT)
     assert "The seals and the logic board must be examined." in closed.lines
     assert closed.who_can_help == "A technician must clear this fault."
-    at.happen(EventType.KEY_TURNED, key="attendant")
+    at.submit_event(EventType.KEY_TURNED, key="attendant")
     assert at.view.snapshot.state == "tilt"
 
 
 @pytest.mark.requirement("G-12:a")
 def test_a_fault_that_stops_the_machine_says_what_is_wrong_and_who_clears_it(visit):
     at = visit()
-    at.happen(EventType.FAULT_RAISED, code="bill_acceptor.cheat")
+    at.submit_event(EventType.FAULT_RAISED, code="bill_acceptor.cheat")
     lockup = describe_lockup(at.stage, Scene.TILT)
     assert "Bill acceptor: fraud suspected" in (lockup.title, lockup.headline, *lockup.lines)
     assert lockup.who_can_help == "An attendant can clear this fault with the attendant key."
@@ -375,60 +375,60 @@ def test_amounts_are_in_the_currency_of_the_jurisdiction(tmp_path, theme, profil
 def test_a_printer_fault_is_named_and_no_hand_pay_is_requested_with_a_ticket_offer(visit, code, why):
     at = visit()
     at.do(at.room.insert, 2000)
-    at.happen(EventType.FAULT_RAISED, code=f"ticket_printer.{code}")
-    at.happen(EventType.CASH_OUT)
+    at.submit_event(EventType.FAULT_RAISED, code=f"ticket_printer.{code}")
+    at.submit_event(EventType.CASH_OUT)
     waits = describe_lockup(at.stage, Scene.HANDPAY)
     assert (waits.headline, waits.lines[0]) == ("$20.00", why)
     assert "pay the player" in waits.who_can_help
-    at.happen(EventType.FAULT_CLEARED, code=f"ticket_printer.{code}")
+    at.submit_event(EventType.FAULT_CLEARED, code=f"ticket_printer.{code}")
     offered = describe_lockup(at.stage, Scene.HANDPAY)
     assert offered.lines[0] == "A ticket can now be printed instead of the hand-pay: press CASH OUT."
     assert not any("No ticket" in line or "paid to you by an attendant" in line for line in offered.lines)
     assert offered.who_can_help == "Attendant: first ask whether the player wants a ticket or a hand-pay."
-    at.happen(EventType.CASH_OUT)
+    at.submit_event(EventType.CASH_OUT)
     assert describe_lockup(at.stage, Scene.HANDPAY).who_can_help.startswith("Attendant: do not pay")
     assert Auditor(GameFiles()).audit_entries(at.room.journal.iter_bodies()).findings == []
 
 
 def test_a_call_ends_when_an_attendant_has_paid_by_hand(visit):
     at = visit(*LOSS, devices=())
-    at.do(at.room.insert, 2000).happen(EventType.SERVICE)
+    at.do(at.room.insert, 2000).submit_event(EventType.SERVICE)
     assert any(notice.code == "service_called" for notice in at.view.snapshot.notices)
-    at.happen(EventType.CASH_OUT).happen(EventType.KEY_TURNED, key="attendant")
+    at.submit_event(EventType.CASH_OUT).submit_event(EventType.KEY_TURNED, key="attendant")
     over(at)
 
 
 def test_a_call_ends_when_an_attendant_has_cleared_a_tilt(visit):
     at = visit(*LOSS)
-    at.do(at.room.insert, 2000).happen(EventType.SERVICE)
-    at.happen(EventType.FAULT_RAISED, code="bill_acceptor.cheat")
-    at.happen(EventType.KEY_TURNED, key="attendant")
+    at.do(at.room.insert, 2000).submit_event(EventType.SERVICE)
+    at.submit_event(EventType.FAULT_RAISED, code="bill_acceptor.cheat")
+    at.submit_event(EventType.KEY_TURNED, key="attendant")
     over(at)
 
 
 def test_a_call_ends_when_a_tilt_is_cleared_and_another_stays(visit):
     at = visit(*LOSS)
-    at.do(at.room.insert, 2000).happen(EventType.SERVICE)
-    at.happen(EventType.DOOR_OPENED, door="logic").happen(EventType.DOOR_CLOSED, door="logic")
-    at.happen(EventType.FAULT_RAISED, code="bill_acceptor.cheat")
-    at.happen(EventType.KEY_TURNED, key="attendant")
+    at.do(at.room.insert, 2000).submit_event(EventType.SERVICE)
+    at.submit_event(EventType.DOOR_OPENED, door="logic").submit_event(EventType.DOOR_CLOSED, door="logic")
+    at.submit_event(EventType.FAULT_RAISED, code="bill_acceptor.cheat")
+    at.submit_event(EventType.KEY_TURNED, key="attendant")
     assert at.view.snapshot.state == "tilt"
     over(at)
 
 
 def test_a_call_ends_when_a_host_has_reset_the_hand_pay(visit):
     at = visit(*LOSS, devices=())
-    at.do(at.room.insert, 2000).happen(EventType.SERVICE)
-    at.happen(EventType.CASH_OUT).happen(EventType.HANDPAY_RESET, key="host:main")
+    at.do(at.room.insert, 2000).submit_event(EventType.SERVICE)
+    at.submit_event(EventType.CASH_OUT).submit_event(EventType.HANDPAY_RESET, key="host:main")
     over(at)
 
 
 def test_a_call_ends_when_a_ticket_replaces_the_hand_pay(visit):
     at = visit(*LOSS)
-    at.do(at.room.insert, 2000).happen(EventType.SERVICE)
-    at.happen(EventType.FAULT_RAISED, code="ticket_printer.jam").happen(EventType.CASH_OUT)
-    at.happen(EventType.FAULT_CLEARED, code="ticket_printer.jam").happen(EventType.CASH_OUT)
-    at.happen(EventType.KEY_TURNED, key="attendant")
+    at.do(at.room.insert, 2000).submit_event(EventType.SERVICE)
+    at.submit_event(EventType.FAULT_RAISED, code="ticket_printer.jam").submit_event(EventType.CASH_OUT)
+    at.submit_event(EventType.FAULT_CLEARED, code="ticket_printer.jam").submit_event(EventType.CASH_OUT)
+    at.submit_event(EventType.KEY_TURNED, key="attendant")
     assert at.view.snapshot.handpay is None
     over(at)
 
@@ -444,7 +444,7 @@ def over(at):
 @pytest.mark.requirement("J-02")
 def test_for_other_doors_the_screen_asks_only_to_close_them(visit):
     at = visit()
-    at.happen(EventType.DOOR_OPENED, door="main")
+    at.submit_event(EventType.DOOR_OPENED, door="main")
     lockup = describe_lockup(at.stage, Scene.DOOR)
     assert (lockup.headline, lockup.who_can_help) == ("Main door", "Close the door to continue.")
 
@@ -543,7 +543,7 @@ def test_wheel_bets_keep_their_chips_until_the_wheel_stops(visit, theme, monkeyp
     assert at.room.journal.meters().value("coin_in") == staked_cents
     # betting is closed: no stake is laid, moved or taken back, by the screen or by whoever speaks for it
     assert at.press("area", "star") == []
-    at.happen(EventType.BET, value=5, options={"bets": {"star": 5}})
+    at.submit_event(EventType.BET, value=5, options={"bets": {"star": 5}})
     at.wait(12.0)
     assert at.view.snapshot.state == "idle"
     assert len(at.room.records("game.start")) == 1

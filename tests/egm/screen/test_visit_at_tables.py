@@ -119,7 +119,7 @@ def test_the_chips_shown_are_always_the_current_bet(tmp_path, theme, game):
         visit.view, wishes = apply_action(visit.view, act, theme, picture.list_choices(visit.view))
         visit.send(wishes)
         if turn % 7 == 3:
-            visit.happen(EventType.BET, value=hands.choice(bare))
+            visit.submit_event(EventType.BET, value=hands.choice(bare))
         if turn % 40 == 39:
             visit.press("play")
             visit.wait(20, 0.25)
@@ -156,7 +156,7 @@ def test_the_next_player_finds_no_bets(tmp_path, theme):
     visit.do(visit.room.insert, 2000)
     assert (visit.view.chips.bets, visit.view.snapshot.bet_credits) == ({}, 0)
     before = visit.view.snapshot.credit_cents
-    visit.happen(EventType.PLAY)
+    visit.submit_event(EventType.PLAY)
     assert (visit.view.snapshot.state, visit.view.snapshot.credit_cents) == ("idle", before)
 
 

@@ -201,7 +201,7 @@ def test_the_recall_of_an_open_round_shows_no_other_positions_cards(seats):
     lines = menu.lines()
     assert (lines["Status"], lines["Pictures"]) == (
         "Still open",
-        "Only at position 2 until the round is decided",
+        "Pictures shown only at position 2 until the round is decided",
     )
     assert (lines["Table stakes"], lines["Bets of position 1"], lines["Bets of position 3"]) == (
         "$50.00",

@@ -159,7 +159,7 @@ CASES = {
         room.sit_down,
         answer_with(0, "raise-1000"),
         "This choice is not offered now: choose one of those shown",
-        "Ce choix n’est pas offert maintenant : choisissez parmi ceux qui sont affichés",
+        "Ce choix n’est pas offert maintenant : choisissez parmi les choix affichés",
     ),
     "below the least raise": Case(ask_who_can_only_call, answer_with(1, "raise"), OFFERED, OFFERED_IN_FRENCH),
     "after its time": Case(

@@ -337,6 +337,7 @@ def test_a_number_recorded_is_a_games_however_many_spins_come_before_it_is_taken
         assert Auditor(GameFiles([tmp_path])).audit_entries(view.iter_bodies()).findings == []
 
 
+@pytest.mark.not_audited
 def test_the_audit_names_a_void_of_a_game_whose_number_is_recorded(room, tmp_path, monkeypatch):
     in_the_menu(room)
     void_game(

@@ -22,7 +22,7 @@ from egm.profiles import load_profile
 from egm.staff.desk import MenuPage, ServiceDesk
 from egm.staff.keys import StaffKey
 from egm.staff.service.filling import FormFillingPage
-from egm.staff.service.menu import MENU_SUBJECTS
+from egm.staff.service.menu import MENU_SECTIONS
 from egm.staff.service.timeout import create_service_timeout
 from egm.staff.tries import build_wrong_pins_key
 from egm.testing.machine import MachineRig, ScriptedChance
@@ -290,8 +290,8 @@ def test_each_role_reaches_what_its_permissions_allow_and_nothing_else(menu, rol
 
 
 def test_every_page_and_every_form_is_under_one_subject_of_the_menu():
-    assert {entry.subject for entry in SERVICE_MENU.pages} == set(MENU_SUBJECTS)
-    assert {form.subject for form in SERVICE_MENU.forms} == {"", *MENU_SUBJECTS}
+    assert {entry.menu_section for entry in SERVICE_MENU.pages} == set(MENU_SECTIONS)
+    assert {form.menu_section for form in SERVICE_MENU.forms} == {"", *MENU_SECTIONS}
     for lines in (SERVICE_MENU.pages, SERVICE_MENU.forms):
         assert len({each.id for each in lines}) == len(lines)
 

@@ -110,7 +110,7 @@ FORM = Form(
     permission=Permission.CONFIGURE,
     fields=(FormField(name="number", kind=FieldKind.NUMBER, value_min=1),),
     submission_guards=(no_song_plays,),
-    subject="machine",
+    menu_section="machine",
 )
 
 

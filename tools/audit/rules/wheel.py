@@ -63,7 +63,7 @@ RULES: Final = (
         ),
     ),
     AuditRule(
-        entry_declaration=entries.NUMBER_RECEIVED,
+        entry_declaration=entries.WHEEL_NUMBER_RECEIVED,
         id="{round}.number",
         state_before=_STORED_SPIN_PATTERN,
         record={**_SPIN_PATTERN, "number": "$number"},
@@ -77,7 +77,7 @@ RULES: Final = (
         ),
     ),
     AuditRule(
-        entry_declaration=entries.NUMBER_MISSED,
+        entry_declaration=entries.WHEEL_NUMBER_MISSED,
         id="{round}.unheard",
         state_before=_STORED_SPIN_PATTERN,
         record={**_SPIN_PATTERN, "unheard": "$why"},

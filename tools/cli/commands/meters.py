@@ -163,7 +163,7 @@ def command(
         values = read_jurisdiction_meters(reading, names) if names else reading.values
         selection = {"where": sorted(where), **({"names": names} if names else {})}
         if since is not None:
-            values = _compute_difference(view, values, since, selection)
+            values = _compute_growth_since_readout(view, values, since, selection)
         document = _build_document(view, values, selection)
         if since is not None:
             document["is_difference"] = True
@@ -181,8 +181,8 @@ def command(
         )
 
 
-def _compute_difference(
-    view: JournalView, values: dict[str, int], since: Path, selection: dict[str, Any]
+def _compute_growth_since_readout(
+    view: JournalView, values: dict[str, int], earlier_readout_file: Path, selection: dict[str, Any]
 ) -> dict[str, int]:
     """Return how much each meter has grown since an earlier readout.
 
@@ -190,23 +190,29 @@ def _compute_difference(
     itself a difference.
     """
     try:
-        earlier = json.loads(read_contents(since))
+        earlier = json.loads(read_contents(earlier_readout_file))
         earlier = earlier.get("readout", earlier)
         sequence, head, earlier_meters = earlier["sequence"], earlier["head"], earlier["meters"]
         check_value(int, sequence, "sequence")
         check_value(Mapping[str, int], earlier_meters, "meters")
         gained = {name: value - earlier_meters.get(name, 0) for name, value in values.items()}
     except (ValueError, KeyError, RecursionError, TypeError, AttributeError, RecordError) as error:
-        raise click.ClickException(f"{since}: not a readout of meters ({error!r})") from error
+        raise click.ClickException(f"{earlier_readout_file}: not a readout of meters ({error!r})") from error
     is_possible = 0 < sequence <= view.sequence  # SQLite refuses numbers of more than 64 bits
     entry = next(view.entries(since=sequence - 1, limit=1), None) if is_possible else None
     if entry is None or entry.hash_hex != head:
-        raise click.ClickException(f"{since}: not a readout of this journal: entry {sequence} differs")
+        raise click.ClickException(
+            f"{earlier_readout_file}: not a readout of this journal: entry {sequence} differs"
+        )
     if "is_difference" in earlier:
-        raise click.ClickException(f"{since}: not a readout of meters, but of what was added (--since)")
+        raise click.ClickException(
+            f"{earlier_readout_file}: not a readout of meters, but of what was added (--since)"
+        )
     earlier_selection = {key: earlier[key] for key in ("where", "names") if key in earlier}
     if {"where": [], **earlier_selection} != selection:
-        raise click.ClickException(f"{since}: not a readout of the same meters (--where, --names)")
+        raise click.ClickException(
+            f"{earlier_readout_file}: not a readout of the same meters (--where, --names)"
+        )
     return gained
 
 

@@ -47,7 +47,7 @@ COMPLETION_FORMS: Final = tuple(
 #: The counts of both boxes after a collection.
 _COUNTS: Final = ("form:box_count",) * 2
 #: Every form that the service menu offers.
-_FORMS: Final = tuple(f"form:{form.id}" for form in FEATURES.list_contributions(Form) if form.subject)
+_FORMS: Final = tuple(f"form:{form.id}" for form in FEATURES.list_contributions(Form) if form.menu_section)
 _KEY_SECONDS: Final = 0.2
 #: Time from a turn of the key until the screens show its effect.
 _SERVED_SECONDS: Final = 0.6

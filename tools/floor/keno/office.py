@@ -309,7 +309,7 @@ class KenoOffice:
                 ),
                 (HOUSE_ACCOUNT, OWED_ACCOUNT, sum(prizes.values())),
             ),
-            self._begin_next_draw(),
+            self._build_next_draw_counters(),
         )
         return DrawResult(number, drawn_balls, won)
 
@@ -329,7 +329,7 @@ class KenoOffice:
             DrawFailed(at=at.isoformat(), draw=number, reason=reason),
             failed_tickets,
             self._build_transfers((STAKED_ACCOUNT, OWED_ACCOUNT, staked)),
-            self._begin_next_draw(),
+            self._build_next_draw_counters(),
         )
         return number
 
@@ -447,8 +447,8 @@ class KenoOffice:
             n: r for n, r in tickets if number in r.closed_draws and r.state is TicketState.IN_PLAY
         }
 
-    def _begin_next_draw(self) -> Counters:
-        """Return the counters that open the sales of the draw after the present one; store nothing."""
+    def _build_next_draw_counters(self) -> Counters:
+        """Return the counters with which sales of the next draw begin: its number, and sales open. Store nothing."""
         counters = self._read_counters()
         return replace(counters, next_draw=counters.next_draw + 1, is_closed=False)
 

@@ -38,7 +38,7 @@ __all__ = [
 ]
 
 #: File name of the laboratory's signing key.
-_KEY_NAME: Final = "laboratory.key"
+_PRIVATE_KEY_FILE_NAME: Final = "laboratory.key"
 
 
 def find_key_path(key_option: Path | None, out: Path) -> Path:
@@ -47,8 +47,8 @@ def find_key_path(key_option: Path | None, out: Path) -> Path:
     ``out`` is the folder of bundles, which is given to others. Raises BundleError if the path is in ``out``,
     or if ``out`` already contains a private key.
     """
-    path = key_option or find_default_state_folder().with_name(f"open-egm-{_KEY_NAME}")
-    for inside in (path, out / _KEY_NAME):
+    path = key_option or find_default_state_folder().with_name(f"open-egm-{_PRIVATE_KEY_FILE_NAME}")
+    for inside in (path, out / _PRIVATE_KEY_FILE_NAME):
         if inside.resolve().is_relative_to(out.resolve()) and (inside is path or inside.exists()):
             raise BundleError(
                 f"{inside}: the laboratory's private key must not be in {out}, which is handed over; "

@@ -7,12 +7,12 @@ from paytables import Analysis, Game
 from tools.lab.parsheet.sheet_data import Sheet
 
 #: The families with feature sheets. Each has a module of its name here, imported only for its games.
-_FAMILIES_WITH_SHEETS: Final = frozenset({"blackjack", "keno", "reels", "wheel"})
+_GAME_FAMILIES_WITH_FEATURE_SHEETS: Final = frozenset({"blackjack", "keno", "reels", "wheel"})
 
 
 def build_feature_sheets(game: Game, analysis: Analysis) -> list[Sheet]:
     """Return one sheet per feature of the game, in the usual reading order."""
-    if game.family not in _FAMILIES_WITH_SHEETS:
+    if game.family not in _GAME_FAMILIES_WITH_FEATURE_SHEETS:
         return []
     module = import_module(f"{__package__}.{game.family}")
     sheets: list[Sheet] = module.build_sheets(game.rules, analysis)
