@@ -184,7 +184,7 @@ def test_payee_is_in_a_separate_register_and_the_journal_has_its_commitment(rig,
 
     assert identities.erase_before(rig.clock.now()) == 0
     assert identities.erase_before(rig.clock.now() + timedelta(seconds=1)) == 1
-    erased = identities.find_record(paid["identity"])
+    erased = find_identity(identities, paid["identity"])
     assert (erased.fields, erased.salt, erased.matches_commitment) == (None, None, True)
     assert b"Anna" not in (tmp_path / "state" / IDENTITY_FILE_NAME).read_bytes()
 
