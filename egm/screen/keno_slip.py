@@ -226,7 +226,7 @@ def list_form_prices(game: GameView, form: Mapping[str, Any]) -> tuple[int, ...]
 
 
 def find_current_form(game: GameView, snapshot: Snapshot) -> Mapping[str, Any]:
-    """Return the named (ready-made) ticket that the current bet buys.
+    """Return the preset ticket that the current bet buys.
 
     If the bet names none, return the first named ticket with the same price, or else the first of the game.
     """
@@ -239,7 +239,7 @@ def find_current_form(game: GameView, snapshot: Snapshot) -> Mapping[str, Any]:
 
 
 def list_forms_on_offer(game: GameView) -> list[Mapping[str, Any]]:
-    """Return the ready-made tickets of a Keno game that can be bought, from its published forms."""
+    """Return the preset tickets of a Keno game that can be bought, from its published forms."""
     return [form for form in game.presentation["forms"] if list_form_prices(game, form)]
 
 
@@ -268,7 +268,7 @@ def request_form_choice(game: GameView, snapshot: Snapshot, form_id: str | None 
 
 
 def request_form(form: Mapping[str, object], cost: int) -> Intent:
-    """Return the request to bet ``cost`` credits on a named (ready-made) ticket."""
+    """Return the request to bet ``cost`` credits on a preset ticket."""
     return Intent(name="bet", value=cost, options={"form": form["id"]})
 
 

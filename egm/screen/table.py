@@ -111,7 +111,7 @@ class Table:
     felt: str
     """The kind of layout, such as roulette or craps."""
     spots: Mapping[str, Spot]
-    combined_bets: tuple[BetsBySpot, ...]
+    preset_bets: tuple[BetsBySpot, ...]
     """The complete bets that the game offers by name, each as the credits on its spots."""
     total_bet_max: int | None
     """The highest total of all bets, in credits; None if there is no maximum."""
@@ -233,7 +233,7 @@ def read_table(game: GameView) -> Table:
         return Table(
             felt=str(data["felt"]),
             spots=_group_spots_needing_each_other({spot.id: spot for spot in spots}),
-            combined_bets=tuple(_read_bets(form.get("bets", {})) for form in data.get("forms", ())),
+            preset_bets=tuple(_read_bets(form.get("bets", {})) for form in data.get("forms", ())),
             total_bet_max=None if limit is None else int(limit),
             wheel_pockets=tuple(map(str, data.get("wheel", ()))),
             pocket_colours={str(name): str(colour) for name, colour in data.get("colours", {}).items()},
@@ -715,7 +715,7 @@ def read_registered_bets(table: Table, snapshot: Snapshot) -> BetsBySpot:
     placed = snapshot.bet_wager.get("bets")
     if isinstance(placed, Mapping):
         return _read_bets(placed)
-    return next((form for form in table.combined_bets if sum(form.values()) == snapshot.bet_credits), {})
+    return next((form for form in table.preset_bets if sum(form.values()) == snapshot.bet_credits), {})
 
 
 def is_below_table_minimum(chips: ChipsOnTable, snapshot: Snapshot) -> bool:

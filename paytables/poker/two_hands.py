@@ -185,17 +185,17 @@ class TwoHandsRules(PlayerBankRules):
         """Settle the side bets that the undealt cards or tiles (``undealt``) decide; none by default."""
         return iter(())
 
-    def build_extra_display(self, settled: Sequence[Cue | Settlement]) -> dict[str, object]:  # noqa: ARG002
+    def build_extra_display(self, side_results: Sequence[Cue | Settlement]) -> dict[str, object]:  # noqa: ARG002
         """Return what the screen shows besides the hands, such as the seat that gets the first cards; empty by default.
 
-        ``settled`` has the cues and settlements of the side bets.
+        ``side_results`` has the cues and settlements of the side bets.
         """
         return {}
 
-    def list_unowned_hands(self, settled: Sequence[Cue | Settlement]) -> list[dict[str, object]]:  # noqa: ARG002
+    def list_unowned_hands(self, side_results: Sequence[Cue | Settlement]) -> list[dict[str, object]]:  # noqa: ARG002
         """Return the hands on the table that belong to no seat and not to the bank, such as the undealt cards.
 
-        ``settled`` are the cues and settlements of the side bets.
+        ``side_results`` are the cues and settlements of the side bets.
         """
         return []
 

@@ -130,7 +130,7 @@ def list_keno_touches(view: View, layout: Layout) -> list[tuple[Rect, Action]]:
 
 
 def lay_out_form_rows(view: View, layout: Layout) -> list[tuple[Rect, Action]]:
-    """Return the touch target of each ready-made ticket on the right panel.
+    """Return the touch target of each preset ticket on the right panel.
 
     In portrait, return one key, which selects the next ticket.
     """

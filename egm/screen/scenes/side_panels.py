@@ -148,7 +148,7 @@ def _draw_keno_side_panels(stage: Stage, right: Rect) -> None:
 
 
 def _draw_ticket_kinds(stage: Stage, game: GameView, right: Rect) -> None:
-    """Draw the ready-made tickets of a Keno game on the right panel."""
+    """Draw the preset tickets of a Keno game on the right panel."""
     texts = stage.texts
     x, y, w, h = right
     if stage.layout.is_portrait and list_levels_beside_field(stage):
@@ -193,7 +193,7 @@ def _write_paragraphs(stage: Stage, texts: Sequence[str], rect: Rect) -> None:
 
 
 def _draw_form_row(stage: Stage, game: GameView, rect: Rect, form_id: str) -> None:
-    """Draw one ready-made ticket of a Keno game with its price. It is lit if PLAY would buy it."""
+    """Draw one preset ticket of a Keno game with its price. It is lit if PLAY would buy it."""
     view, p, (x, y, w, h) = stage.view, stage.painter, rect
     assert view.snapshot is not None  # Rows exist only with a snapshot.
     form = next(form for form in game.presentation["forms"] if form["id"] == form_id)

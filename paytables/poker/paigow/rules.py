@@ -194,20 +194,20 @@ class PaiGowPokerRules(TwoHandsRules):
         name = RANKS[get_rank(card)]
         return bets.ace if name == "A" else bets.face if name in "JQK" else RANKS.index(name) + 2
 
-    def build_extra_display(self, settled_: Sequence[Cue | Settlement]) -> dict[str, object]:
+    def build_extra_display(self, side_results: Sequence[Cue | Settlement]) -> dict[str, object]:
         """Return, for the screen, which position got the first cards; empty if none was drawn.
 
-        ``settled_`` are the cues and settlements of the side bets.
+        ``side_results`` are the cues and settlements of the side bets.
         """
-        first = [cue.data for cue in settled_ if isinstance(cue, Cue) and cue.kind == "position"]
+        first = [cue.data for cue in side_results if isinstance(cue, Cue) and cue.kind == "position"]
         return {"result": str(first[-1]["number"])} if first else {}
 
-    def list_unowned_hands(self, settled_: Sequence[Cue | Settlement]) -> list[dict[str, object]]:
+    def list_unowned_hands(self, side_results: Sequence[Cue | Settlement]) -> list[dict[str, object]]:
         """Return the undealt cards as a hand on the table, with their total.
 
-        ``settled_`` are the cues and settlements of the side bets.
+        ``side_results`` are the cues and settlements of the side bets.
         """
-        last = [cue.data for cue in settled_ if isinstance(cue, Cue) and cue.kind != "position"]
+        last = [cue.data for cue in side_results if isinstance(cue, Cue) and cue.kind != "position"]
         if not last:
             return []
         words = {code: str(last[-1]["total"]) for code in ("en", "fr")}
