@@ -266,7 +266,9 @@ class HostTransferInterface:
         return True if self._engine.state is State.LOCKED else None
 
     def request_lock(self, condition: int, hundredths: int) -> bool | None:
-        """Request the transfer lock for the host, for ``hundredths`` hundredths of a second; return :attr:`lock_state`.
+        """Request the transfer lock for the host, for ``hundredths`` hundredths of a second.
+
+        Return :attr:`transfer_lock_state`.
 
         ``condition`` is a protocol code of the kinds of transfers that must be possible. A repeat restarts the time.
         """

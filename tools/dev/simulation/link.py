@@ -57,7 +57,7 @@ def create_level_definitions() -> tuple[LevelDefinition, ...]:
 
 
 class FloorLink:
-    """The controller and the connection to it: a :class:`~egm.progressive.carrier.Carrier` for the machine."""
+    """The controller and the connection to it: a :class:`~egm.progressive.carrier.LinkCarrier` for the machine."""
 
     def __init__(
         self, folder: Path, dice: random.Random, now: Callable[[], datetime], source: EntropySource
