@@ -152,7 +152,7 @@ class SasLineThread(threading.Thread):
                 self._inbox.append(message)
 
     def request_end(self) -> None:
-        """Request the end of the SAS line's thread; :meth:`join` waits for it."""
+        """Request the end of the SAS line's thread; ``join`` waits for it."""
         self._ending.set()
         if self._port is not None:
             self._port.wake()

@@ -65,7 +65,7 @@ def build_readout() -> SasReadout:
 
 
 class _Machine:
-    """The machine's end of one SAS line: framing and channel, joined as in :class:`egm.links.sas.line.SasLineThread`."""
+    """The machine's end of one SAS line: framing and channel, as in :class:`~egm.links.sas.line.SasLineThread`."""
 
     def __init__(self, choices: int) -> None:
         self.strict = bool(choices & 1)
