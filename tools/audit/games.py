@@ -3,7 +3,7 @@
 import base64
 import binascii
 import zlib
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from functools import reduce
@@ -133,7 +133,7 @@ class GameAudit:
         self,
         games: GameSource,
         report_finding: Callable[[StoredEntry, str], None],
-        can_start_game: Callable[[int], bool] = lambda _: True,
+        can_start_game: Callable[[int, str, Mapping[str, int]], bool] = lambda *_: True,
         read_memory: Callable[[str], object] = lambda _: None,
         add_notice: Callable[[StoredEntry, str], None] = lambda *_: None,
     ) -> None:
@@ -142,7 +142,8 @@ class GameAudit:
         Args:
             games: The available game definitions.
             report_finding: Is called with an entry and the text of a finding about it.
-            can_start_game: Returns whether a player position may start a game.
+            can_start_game: Returns whether a player position may start the game with this digest, with these bets
+                (credits by spot).
             read_memory: Returns the value that the machine has stored under a key.
             add_notice: Is called with an entry and the text of a notice about it.
         """

@@ -3,7 +3,7 @@
 In a shared round, several positions play at one table with the same draws. Each position records its own game.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from itertools import pairwise
 from typing import Final
@@ -81,13 +81,14 @@ class RoundAudit:
     """Checks that all games of a shared round record the same draws, table bets and choices.
 
     ``report_finding`` is called for each entry that differs from its round, and ``add_notice`` for each notice.
-    ``can_start_game`` returns whether, by the machine's stored values, a position may start a game now.
+    ``can_start_game`` returns whether, by the machine's stored values, a position may start the game with the
+    given digest now, with the given bets (credits by spot).
     """
 
     def __init__(
         self,
         report_finding: Callable[[StoredEntry, str], None],
-        can_start_game: Callable[[int], bool] = lambda _: True,
+        can_start_game: Callable[[int, str, Mapping[str, int]], bool] = lambda *_: True,
         add_notice: Callable[[StoredEntry, str], None] = lambda *_: None,
     ) -> None:
         self._report_finding = report_finding
@@ -107,6 +108,8 @@ class RoundAudit:
         self._spin_number: int | None = None
         self._starting_round: tuple[StoredEntry, _Round] | None = None
         """The round that the seats are starting one after the other, with the entry of its last game start, or None."""
+        self._unable_seats: set[int] = set()
+        """The seats with a bet in the last round whose positions could not start a game when it started."""
         self._is_start_followed = False
         """Whether an entry after the round's last game start proves that the power did not fail there."""
 
@@ -150,6 +153,9 @@ class RoundAudit:
             )
         if not carried and (len(round_.position_by_seat) == 1 or self.is_of_starting_round(game)):
             self._starting_round, self._is_start_followed = (entry, round_), False
+            self._unable_seats = {
+                seat for seat in _list_missing_seats(round_) if not self._can_start(round_, seat)
+            }
         round_.open_plays.add(game.play_id)
         self._round_by_play[game.play_id] = game.round_id, digest
         self._ended_rounds.pop((game.round_id, digest), None)
@@ -199,15 +205,19 @@ class RoundAudit:
         entry, round_ = self._starting_round
         self._starting_round = None
         for missing_seat in _list_missing_seats(round_):
-            if self._can_start(round_, missing_seat):
+            if missing_seat not in self._unable_seats and self._can_start(round_, missing_seat):
                 self._report_finding(
                     entry,
                     f"seat {missing_seat} has a bet in the round {round_.id}, but started no game of it",
                 )
 
     def _can_start(self, round_: _Round, seat: int) -> bool:
-        """Return whether all positions to which this seat may belong can start a game now."""
-        return all(map(self._can_start_game, round_.list_possible_positions(seat)))
+        """Return whether all positions to which this seat may belong can start a game with its bets now."""
+        bets = {bet.spot: bet.credits for bet in round_.table_bets if bet.seat == seat}
+        return all(
+            self._can_start_game(position, round_.digest, bets)
+            for position in round_.list_possible_positions(seat)
+        )
 
     def process_entry_after_start(self, entry: StoredEntry) -> None:
         """Note that an entry follows a game start while the seats are starting a round.
@@ -234,7 +244,8 @@ class RoundAudit:
             missing_seat_error = (
                 f"seat {missing_seat} has a bet in the round {round_.id}, but started no game of it"
             )
-            if self._is_start_followed and self._can_start(round_, missing_seat):
+            is_able = missing_seat not in self._unable_seats and self._can_start(round_, missing_seat)
+            if self._is_start_followed and is_able:
                 self._report_finding(entry, f"{missing_seat_error} before the end of the journal")
             else:
                 self._add_notice(

@@ -7,18 +7,23 @@ from dataclasses import dataclass, field
 from typing import Any, Final
 
 from egm.app.features import FEATURES
+from egm.kernel.credits import CreditKind
 from egm.kernel.events import State
 from egm.kernel.feature import Features
+from egm.kernel.games import Selection
+from egm.kernel.keys import KernelKey
+from egm.kernel.positions import Position
 from egm.play.entries import GAME_END
 from egm.play.keys import PlayKey
 from egm.play.records.game_record import GameName
-from egm.record_codec import RecordError
+from egm.record_codec import RecordError, from_json
 from meters import JournalDamaged, JournalError, SelfAuditFailed, StoredEntry, checkpoint, read_meters
 from meters.entry import GENESIS_HASH, decode, encode_canonical_json
 from meters.identifiers import parse_entry_sequence, parse_play_start, parse_root_sequence
 from meters.keys import format_fingerprint
 from meters.ledger import Ledger
 from meters.recall import PLAY_START
+from paytables import PaytableError
 from tools.audit import residuals
 from tools.audit.available_games import AvailableGames
 from tools.audit.clears import MemoryClearAudit, belongs_to_memory_clear
@@ -379,10 +384,39 @@ class Auditor:
         residuals.check_residual_entry(entry, self.report_finding)
         self.report.add_notice_if_due(entry)
 
-    def can_start_game(self, position: int) -> bool:
-        """Return whether a position may start a game, by the machine's stored values."""
+    def can_start_game(self, position: int, digest: str, bets: Mapping[str, int]) -> bool:
+        """Return whether a position may start a table game with these bets, by the machine's stored values.
+
+        ``digest`` identifies the game; ``bets`` has credits by spot.
+        """
         idle = derive_machine_state(self._ledger, position, self.entry_rules.facts) is State.IDLE
-        return idle and format_storage_key(PlayKey.REMINDER, position) not in self._ledger.state
+        return (
+            idle
+            and format_storage_key(PlayKey.REMINDER, position) not in self._ledger.state
+            and self._is_bet_covered(position, digest, bets)
+        )
+
+    def _is_bet_covered(self, position: int, digest: str, bets: Mapping[str, int]) -> bool:
+        """Return whether a position's credits cover these bets and the raises that the certified strategy may make.
+
+        A player may place bets and then change them to more than the credits, so that the position's game is
+        refused when betting closes. Return True if the position has not selected exactly these bets.
+        """
+        stored_selection = self._ledger.state.get(format_storage_key(KernelKey.SELECTION, position))
+        if stored_selection is None:
+            return True
+        try:
+            selection = from_json(Selection, stored_selection, "selection")
+            if selection.options.get("bets") != bets:
+                return True
+            game = self._available_games.find(selection.game_id, digest)
+            wager = None if game is None else game.build_wager(selection.bet_credits, bets=dict(bets))
+            reserve_credits = 0 if game is None or wager is None else game.rules.compute_reserve(wager)
+        except (RecordError, PaytableError):
+            return True
+        needed_cents = (selection.bet_credits + reserve_credits) * selection.denomination_cents
+        accounts = map(Position(position).name_credit_account, CreditKind)
+        return needed_cents <= sum(map(self._ledger.available_cents, accounts))
 
     def read_meters(self) -> Mapping[str, int]:
         """Return the meters after the entries checked so far."""

@@ -14,6 +14,8 @@ from tools.audit.verify import Auditor
 GAME, CENTS, BILL_CENTS = "monaco-banque-a-tout-va", 25, 10_000
 #: Five for each tableau and seven for the banker; then a four and a ten.
 FIVES = "2s 4h Kd 3s Ad 7d 4s Tc"
+#: Six and seven for the tableaux and eight for the banker: nobody is asked.
+NATURAL = "2s 4h Kd 4s 3d 8d"
 BETS = ({"a-cheval": 10}, {"tableau-1": 20}, {"tableau-1": 10, "tableau-2": 10})
 
 
@@ -57,3 +59,24 @@ def test_the_holder_of_each_tableau_answers_for_all_who_bet_on_it(seats, tmp_pat
     rooms[0].close()
     with open_view(tmp_path) as view:
         assert Auditor(GameFiles()).audit_entries(view.iter_bodies()).findings == []
+
+
+@pytest.mark.requirement("E-13", "S-52")
+def test_a_bet_raised_above_the_credits_stakes_nothing_and_passes_the_audit(seats):
+    """The bets of the others record it, as they were laid when betting closed; the game itself is refused."""
+    rooms = seats(GAME, count=3)
+    rooms[0].machine.random_service = dealing(NATURAL, 6)
+    credit_cents, too_much = 500, {"a-cheval": 12, "tableau-2": 10}
+    for rig, bets in zip(rooms, BETS, strict=True):
+        rig.insert(credit_cents)
+        rig.machine.random_service = rooms[0].machine.random_service
+        rig.engine.handle(EventType.BET, value=sum(bets.values()), options={"bets": bets})
+        rig.engine.handle(EventType.PLAY)
+    rooms[2].engine.handle(EventType.BET, value=sum(too_much.values()), options={"bets": too_much})
+    rooms[0].machine.component(SharedTable).close_betting(rooms[0].machine.games[GAME].digest)
+    assert [find_open_game(rig.machine) is None for rig in rooms] == [False, False, True]
+    assert rooms[2].credit_cents == credit_cents
+    assert find_open_game(rooms[0].machine).wager.options["others"]["2"] == too_much
+    for rig in rooms[:2]:
+        rig.report_shown()
+    assert [rig.state for rig in rooms] == [State.IDLE] * 3
