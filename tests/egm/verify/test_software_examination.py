@@ -311,10 +311,7 @@ def test_the_manufacturers_commands_make_a_manifest_that_verifies(tmp_path):
     refused = cli.invoke(manifest_command, verify)
     assert refused.exit_code == 1
     assert "not signed" in refused.output
-    assert (
-        cli.invoke(manifest_command, ["encode_signed_manifest", str(manifest), "--key", str(key)]).exit_code
-        == 0
-    )
+    assert cli.invoke(manifest_command, ["sign", str(manifest), "--key", str(key)]).exit_code == 0
     verified = cli.invoke(manifest_command, verify)
     assert verified.exit_code == 0, verified.output
     assert "accounting" in verified.output

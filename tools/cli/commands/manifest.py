@@ -120,7 +120,7 @@ def make(
     write_result(out, encode_for_signature(manifest), format_count(len(manifest.files), "file"))
 
 
-@command.command("encode_signed_manifest")
+@command.command("sign")
 @click.argument("manifest", type=_EXISTING_FILE_TYPE)
 @click.option(
     "--key",
