@@ -36,7 +36,7 @@ ExpectedRuns = Mapping[tuple[str, int, int], Fraction]
 
 #: Message for a figure that needs packages which a cabinet does not have.
 LABORATORY_NEEDED_TEXT = (
-    "they take the laboratory packages (pip install open-egm[lab]; in a checkout, make setup-dev)"
+    "they need the laboratory packages (pip install open-egm[lab]; in a checkout, make setup-dev)"
 )
 #: The player's strategy for the figures of a bet.
 _DOUBLE_UP_STRATEGY_TEXT = "double-up: any way, red and black are equally likely"

@@ -352,7 +352,7 @@ def show(*, store: str | None, output_format: OutputFormat) -> None:
         output_format,
         Table(("level", *figures, *rates), rows, empty_text="no level", identifying_columns=1),
         document={record.id: json.loads(record.to_text()) for record in records},
-        text_after="minor units; every level adds up to the fraction, and its ledger and register agree with it",
+        text_after="minor units; the amounts of every level balance exactly and agree with its ledger and register",
     )
 
 
