@@ -318,12 +318,12 @@ def test_a_wheel_with_repeated_signs_stops_on_the_drawn_section():
     [
         (
             "en",
-            "Return: Pass 98.58%, Any 7 83.33%",
+            "Return: 98.58% (Pass), 83.33% (Any 7)",
             "Return: 98.58%  \u00b7  Bets of $0.25 to $250.00",
         ),
         (
             "fr",
-            "Taux de retour\xa0: Pass 98,58\xa0%, Any 7 83,33\xa0%",
+            "Taux de retour\xa0: 98,58\xa0% (Pass), 83,33\xa0% (Any 7)",
             "Taux de retour\xa0: 98,58\xa0%  \u00b7  Mises de 0,25\xa0$ à 250,00\xa0$",
         ),
     ],
