@@ -255,7 +255,7 @@ def _draw_tile(stage: Stage, rect: Rect, game: GameView) -> None:
             stage, (x + 30, y + 12 + head + _TEXT_PICTURE_GAP + (room - height) / 2, w - 60, height), game
         )
     if is_chosen:
-        p.draw_panel((x + w / 2 - 74, y - 22, 148, 34), radius=16, fill=look.accent, edge=(0, 0, 0, 255))
+        p.draw_panel((x + w / 2 - 84, y - 22, 168, 34), radius=16, fill=look.accent, edge=(0, 0, 0, 255))
         p.draw_text(
             stage.texts.say("menu.chosen"),
             (x + w / 2, y - 5),
