@@ -177,7 +177,7 @@ def _show_ticket(office: KenoOffice, ticket: TicketRecord, language: str, *, as_
     format_money = partial(_format_money, office, language=language)
     lines = list_ticket_lines(office.rules.definition, ticket.printed_ticket, language, format_money)
     for _, label, text in lines:
-        echo(f"{label}: {text}")
+        echo(f"{label}{SLIP_TEXTS[language]['colon']}{text}")
     for draw, decided in sorted(ticket.decided_draws.items()):
         payment_text = "paid" if decided.is_paid else "not paid"
         kind = "stake back" if decided.is_refund else "prize"
