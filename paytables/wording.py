@@ -1,6 +1,7 @@
 """Formatting of figures and names for readers: percentages, counted nouns and suggestions for misspelled names."""
 
 import difflib
+import re
 from collections.abc import Iterable
 from fractions import Fraction
 from typing import Final
@@ -24,6 +25,8 @@ _TYPE_NAMES: Final = {
     "a valid tuple": "a list",
     "a valid list": "a list",
 }
+#: The class that pydantic names beside a table. The author of a TOML file does not know it.
+_CLASS_ALTERNATIVE: Final = re.compile(r"(?<=a table) or instance of \w+")
 
 
 def format_percent(share: Fraction, digits: int = 2) -> str:
@@ -82,6 +85,7 @@ def describe_wrong_value(reason: str, value: object) -> str:
     text = reason.removeprefix("Value error, ")
     for name, plain_name in _TYPE_NAMES.items():
         text = text.replace(name, plain_name)
+    text = _CLASS_ALTERNATIVE.sub("", text)
     if not text.startswith("Input should be"):
         return text
     shown_value = f", not {value!r}" if isinstance(value, str | int | float | bool) else ""

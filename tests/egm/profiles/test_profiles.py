@@ -78,6 +78,9 @@ def test_a_profile_error_states_the_byte_of_a_bad_encoding_and_the_expected_type
     path.write_text(GOOD.replace("credit_limit_cents = 300000", 'credit_limit_cents = "much"'))
     with pytest.raises(OperatorError, match=r"credit_limit_cents: must be a whole number, not 'much'$"):
         load_profile(path)
+    path.write_text("sound = 1\n" + GOOD)
+    with pytest.raises(OperatorError, match=r"sound: must be a table, not 1(\n|$)"):
+        load_profile(path)
 
 
 def test_an_unknown_profile_is_refused_with_the_list_of_known_profiles(tmp_path):
