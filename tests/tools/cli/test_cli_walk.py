@@ -50,6 +50,13 @@ def answer(*args, cwd):
     return result.exit_code, result.output
 
 
+def test_command_names_are_lower_case_words_with_hyphens():
+    """Regression: renaming a function renamed `egm manifest sign` to `encode_signed_manifest`."""
+    assert LEAVES
+    assert {name for path in LEAVES for name in path if not re.fullmatch(r"[a-z]+(-[a-z]+)*", name)} == set()
+    assert ("manifest", "sign") in LEAVES
+
+
 def required(command, nonsense):
     """Return the required arguments and options of a command, each with an unknown value."""
     for parameter in command.params:
