@@ -134,6 +134,17 @@ def test_a_void_game_returns_the_stake_of_each_credit_kind_and_is_counted(make):
     assert rig.journal.meters().values["games_void"] == 1
 
 
+def test_play_goes_on_with_credit_whose_ticket_could_not_be_numbered(make):
+    rig = gift(make(), nonrestricted=40)
+    rig.machine.random_service = FailingChance()
+    rig.engine.handle(EventType.CASH_OUT)  # the credit is converted, and then the ticket gets no number
+    assert (rig.state, kinds(rig)) == (State.OUT_OF_SERVICE, (0, 0, 40))
+    rig.restarts.append(create_generator())
+    rig.engine.handle(EventType.KEY_TURNED, key="attendant")
+    rig.play()
+    assert (rig.state, kinds(rig)) == (State.PLAYING, (0, 0, 35))
+
+
 # ---------------------------------------------------------------------------------------------- tickets
 @pytest.mark.requirement("D-04", "D-12")
 def test_restricted_credit_leaves_on_a_ticket_of_its_kind_and_comes_back_as_such(make, generous):

@@ -9,7 +9,7 @@ from egm.app.features import FEATURES
 from egm.devices.ioboard.codec import KEYS as HARDWARE_KEYS
 from egm.features.closing.entries import CLOSING_ANNOUNCED, TABLES_OPENED
 from egm.features.memory_clear.records import CLAIM_CARRIED
-from egm.integrity.entries import CABINET_FILE_SIGNED, POWER_UP
+from egm.integrity.entries import CABINET_FILE_SIGNED, GENERATOR_FAILED, POWER_UP
 from egm.kernel.events import State
 from egm.kernel.keys import StorageKeys
 from egm.kernel.own_entries import FAULT_RAISED
@@ -29,6 +29,8 @@ from meters.transaction import Phase
 #: Key switches and the screen, recorded as the person if nobody had to identify themselves.
 KEYS: Final = frozenset({*HARDWARE_KEYS, "screen"})
 
+#: Kinds of entries that explain why no cash-out follows a conversion of credit.
+_KINDS_ENDING_CONVERSION: Final = frozenset({FAULT_RAISED.kind, GENERATOR_FAILED.kind})
 #: After these, other games, denominations or bets may be offered.
 _OFFER_CHANGE_KINDS: Final = frozenset(
     {OPTIONS_CHANGED.kind, INVENTORY_CHANGED.kind, CABINET_FILE_SIGNED.kind, GAME_REFUSED.kind}
@@ -165,14 +167,14 @@ class Facts:
     def _track_conversion(self, entry: StoredEntry) -> None:
         """Store or clear that a position's credit was converted to cashable, after which a cash-out must follow.
 
-        The cash-out is not required after an entry about a fault or a power-up, which explains why it is
-        missing.
+        The cash-out is not required after an entry about a fault, a failed random number generator (which numbers
+        the tickets) or a power-up: each explains why it is missing.
         """
         if entry.kind == CREDIT_CONVERTED.kind:
             self.positions_with_conversion.add(read_position(entry))
         elif entry.kind == POWER_UP.kind:
             self.positions_with_conversion.clear()
-        elif entry.transfers or entry.phase is not Phase.POST or entry.kind == FAULT_RAISED.kind:
+        elif entry.transfers or entry.phase is not Phase.POST or entry.kind in _KINDS_ENDING_CONVERSION:
             self.positions_with_conversion.discard(read_position(entry))
 
     def _track_game_starts(self, entry: StoredEntry) -> None:
