@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 from rigs.cards import dealing
 from rigs.forms import ONE, TWO, fill_in
+from rigs.transfers import transfer_in
 
 import egm.profiles
 from egm.app.view import build_snapshot
@@ -54,23 +55,13 @@ def generous(tmp_path):
     return path
 
 
-def gift(rig: MachineRig, **cents: int) -> MachineRig:
-    """Promotional credit from a host."""
-    given = {CreditKind(kind): amount_cents for kind, amount_cents in cents.items()}
-    rig.machine.component(HostMoney).transfer_order = TransferOrder(
-        identifier="gift", kind=TransferKind.IN, cents_by_credit_kind=given
-    )
-    execute_transfer_order(rig.machine, Event(EventType.TRANSFER_ORDERED))
-    return rig
-
-
 def kinds(rig: MachineRig) -> tuple[int, int, int]:
     return tuple(rig.machine.read_credit_cents(kind) for kind in (RESTRICTED, NONRESTRICTED, CASHABLE))
 
 
 @pytest.mark.requirement("D-01", "D-12")
 def test_a_wager_takes_restricted_then_nonrestricted_then_the_players_own(make):
-    rig = gift(make(chance=ScriptedChance(*LOSS)), restricted=2, nonrestricted=2).insert(100)
+    rig = transfer_in(make(chance=ScriptedChance(*LOSS)), restricted=2, nonrestricted=2).insert(100)
     rig.play()  # five cents
     assert kinds(rig) == (0, 0, 99)
     entry = next(iter(rig.journal.entries("game.start")))
@@ -86,7 +77,7 @@ def test_a_wager_takes_restricted_then_nonrestricted_then_the_players_own(make):
 
 
 def test_wins_of_promotional_credit_are_cashable(make):
-    rig = gift(make(chance=ScriptedChance(*MAPLES)), restricted=5)
+    rig = transfer_in(make(chance=ScriptedChance(*MAPLES)), restricted=5)
     rig.play()
     rig.report_shown()
     assert kinds(rig) == (0, 0, 300)
@@ -94,14 +85,14 @@ def test_wins_of_promotional_credit_are_cashable(make):
 
 @pytest.mark.requirement("F-03")
 def test_the_credit_meter_shows_every_kind(make):
-    rig = gift(make(), restricted=300, nonrestricted=40).insert(100)
+    rig = transfer_in(make(), restricted=300, nonrestricted=40).insert(100)
     now = build_snapshot(rig.engine)
     assert (now.credit_cents, now.restricted_cents, now.nonrestricted_cents) == (440, 300, 40)
 
 
 @pytest.mark.requirement("D-12")
 def test_restricted_credit_is_never_paid_as_money(make):
-    rig = gift(make(), restricted=300, nonrestricted=40).insert(100)
+    rig = transfer_in(make(), restricted=300, nonrestricted=40).insert(100)
     rig.cash_out_ticket()
     assert rig.hands.jobs[-1].fields["amount"].endswith("1.40")
     assert kinds(rig) == (300, 0, 0)
@@ -112,7 +103,7 @@ def test_restricted_credit_is_never_paid_as_money(make):
 
 
 def test_a_hand_pay_contains_no_promotional_credit(make):
-    rig = gift(make(), restricted=300, nonrestricted=40)
+    rig = transfer_in(make(), restricted=300, nonrestricted=40)
     rig.machine.component(Devices).printer = None
     rig.engine.handle(EventType.CASH_OUT)
     assert rig.state is State.HANDPAY
@@ -123,7 +114,7 @@ def test_a_hand_pay_contains_no_promotional_credit(make):
 
 @pytest.mark.requirement("D-02")
 def test_a_void_game_returns_the_stake_of_each_credit_kind_and_is_counted(make):
-    rig = gift(make(games=("hold-fast",), chance=ScriptedChance(*LOSS)), restricted=3).insert(100)
+    rig = transfer_in(make(games=("hold-fast",), chance=ScriptedChance(*LOSS)), restricted=3).insert(100)
     rig.play()
     rig.machine.random_service = FailingChance()
     rig.engine.handle(EventType.CHOOSE, value=rig.hands.messages[-1].options[0])
@@ -135,7 +126,7 @@ def test_a_void_game_returns_the_stake_of_each_credit_kind_and_is_counted(make):
 
 
 def test_play_goes_on_with_credit_whose_ticket_could_not_be_numbered(make):
-    rig = gift(make(), nonrestricted=40)
+    rig = transfer_in(make(), nonrestricted=40)
     rig.machine.random_service = FailingChance()
     rig.engine.handle(EventType.CASH_OUT)  # the credit is converted, and then the ticket gets no number
     assert (rig.state, kinds(rig)) == (State.OUT_OF_SERVICE, (0, 0, 40))
@@ -148,7 +139,7 @@ def test_play_goes_on_with_credit_whose_ticket_could_not_be_numbered(make):
 # ---------------------------------------------------------------------------------------------- tickets
 @pytest.mark.requirement("D-04", "D-12")
 def test_restricted_credit_leaves_on_a_ticket_of_its_kind_and_comes_back_as_such(make, generous):
-    rig = gift(make(generous), restricted=300).insert(100)
+    rig = transfer_in(make(generous), restricted=300).insert(100)
     rig.cash_out_ticket()
     assert kinds(rig) == (300, 0, 0)
     number = rig.cash_out_ticket()
@@ -168,7 +159,7 @@ def test_restricted_credit_leaves_on_a_ticket_of_its_kind_and_comes_back_as_such
 
 def test_a_restricted_ticket_is_accepted_after_other_restricted_credit_was_played(make, generous):
     """It expired as soon as it was in: an older promotion's last day was over."""
-    rig = gift(make(generous, chance=ScriptedChance(*LOSS)), restricted=300)
+    rig = transfer_in(make(generous, chance=ScriptedChance(*LOSS)), restricted=300)
     chance, rig.machine.random_service = rig.machine.random_service, create_generator()
     number = rig.cash_out_ticket()
     rig.machine.random_service = chance
@@ -193,7 +184,7 @@ def test_a_restricted_ticket_is_accepted_after_other_restricted_credit_was_playe
 
 
 def test_a_restricted_ticket_that_fails_leaves_its_credit_on_the_meter(make, generous):
-    rig = gift(make(generous), restricted=300)
+    rig = transfer_in(make(generous), restricted=300)
     rig.engine.handle(EventType.CASH_OUT)
     assert kinds(rig) == (0, 0, 0)
     rig.report_print_state(PrintState.FAILED, "paper jam")
@@ -202,7 +193,7 @@ def test_a_restricted_ticket_that_fails_leaves_its_credit_on_the_meter(make, gen
 
 
 def test_a_promotional_ticket_is_refused_where_the_profile_says_so(make, generous):
-    rig = gift(make(generous), restricted=300)
+    rig = transfer_in(make(generous), restricted=300)
     number = rig.cash_out_ticket()
     strict = make()
     strict.offer_ticket(number)
@@ -214,7 +205,7 @@ def test_a_promotional_ticket_is_refused_where_the_profile_says_so(make, generou
 # ---------------------------------------------------------------------------------------------- the audit
 @pytest.mark.requirement("A-25")
 def test_the_audit_derives_promotional_money_again(make, generous):
-    rig = gift(
+    rig = transfer_in(
         make(generous, chance=ScriptedChance(*MAPLES, *LOSS)), restricted=300, nonrestricted=40
     ).insert(100)
     for _ in range(2):
@@ -268,7 +259,7 @@ def test_the_parts_of_a_stake_add_up_to_it(amounts):
 
 @pytest.mark.requirement("A-28", "F-14")
 def test_a_void_game_returns_the_stake_to_each_credit_kind(make):
-    rig = gift(make(games=("quebec-blackjack",)), restricted=300, nonrestricted=100).insert(1000)
+    rig = transfer_in(make(games=("quebec-blackjack",)), restricted=300, nonrestricted=100).insert(1000)
     before = kinds(rig)
     rig.machine.random_service = dealing("5s 9h 6d", 6)
     rig.engine.handle(EventType.BET, value=20, options={"bets": {"main": 20}})
@@ -282,7 +273,7 @@ def test_a_void_game_returns_the_stake_to_each_credit_kind(make):
 
 @pytest.mark.requirement("F-15")
 def test_forfeited_promotional_credit_is_metered_with_the_rest(make):
-    rig = gift(make(), restricted=300, nonrestricted=40).insert(100)
+    rig = transfer_in(make(), restricted=300, nonrestricted=40).insert(100)
     why = {"reason": "a device in the coin slot", "place": "7"}
     fill_in(rig, "forfeit_credits", **TWO, **why, amount_cents=440)
     assert (kinds(rig), rig.journal.meters().values["forfeit_tamper"]) == ((0, 0, 0), 440)
@@ -294,7 +285,7 @@ def test_forfeited_promotional_credit_is_metered_with_the_rest(make):
     [({"restricted": 300}, 0), ({"nonrestricted": 40}, 40), ({"restricted": 300, "nonrestricted": 40}, 40)],
 )
 def test_unclaimed_credit_of_every_kind_leaves_by_a_recorded_decision(make, credit, orphan_cents):
-    rig = gift(make(), **credit)
+    rig = transfer_in(make(), **credit)
     fill_in(rig, "orphan_credits", place="bank 4")
     assert (rig.notice, rig.credit_cents) == ("refused.authorised", sum(credit.values()))
     fill_in(rig, "orphan_credits", **ONE, place="bank 4")
@@ -312,7 +303,7 @@ def test_promotional_credit_counts_towards_the_limit_of_bills_and_tickets(
     make, kind, missing_cents, is_accepted
 ):
     rig = make()
-    rig = gift(rig, **{kind: rig.profile.value_in.credit_limit_cents - missing_cents})
+    rig = transfer_in(rig, **{kind: rig.profile.value_in.credit_limit_cents - missing_cents})
     accepted = (
         bool(list_acceptable_bills(rig.machine, rig.state)),
         should_accept_tickets(rig.machine, rig.state),

@@ -185,13 +185,12 @@ def test_without_the_profiles_offer_a_prize_cannot_be_exchanged_for_money(tmp_pa
     rig.close()
 
 
-@pytest.mark.not_audited
 def test_a_host_cannot_release_a_prize_in_kind(tmp_path):
     rig = won(tmp_path)
-    rig.engine.handle(EventType.HANDPAY_RESET, key="sas:1")
+    rig.engine.handle(EventType.HANDPAY_RESET, key="host:main")
     assert rig.state is State.HANDPAY
     exchange(rig)
-    rig.engine.handle(EventType.HANDPAY_RESET, key="sas:1")
+    rig.engine.handle(EventType.HANDPAY_RESET, key="host:main")
     assert rig.state is State.IDLE
     rig.close()
 

@@ -6,12 +6,13 @@ from importlib.resources import files
 
 import pytest
 from rigs.table_games import ANTE, EVEN, definition, offer
+from rigs.transfers import transfer_in
 
 from egm.kernel.credits import CreditKind
 from egm.kernel.events import EventType, State
 from egm.kernel.messages import DecisionRequest, GameOutcome
 from egm.money.keys import MoneyKey
-from egm.testing.machine import FailingChance, MachineRig, PowerCutError, ScriptedChance, write_undeclared
+from egm.testing.machine import FailingChance, MachineRig, PowerCutError, ScriptedChance
 from meters import Transfer
 from tools.audit.games import GameFiles
 from tools.audit.verify import Auditor
@@ -181,13 +182,10 @@ def test_a_returned_stake_is_no_large_win_however_high(duel, tmp_path):
     assert (meters["push"], meters["att_jackpot"], meters["coin_out"]) == (1000, 1000, 1000)
 
 
-@pytest.mark.not_audited
 @pytest.mark.requirement("D-15")
 def test_returned_promotional_credit_stays_promotional(duel, tmp_path):
     """Else whoever is given play-only credit has it made money by betting on a push."""
-    rig = duel(3, 3).insert(100)
-    give = Transfer("world:aft_in:restricted", "credit:1:restricted", 30)
-    write_undeclared(rig.machine, "aft.complete", transfers=(give,))
+    rig = transfer_in(duel(3, 3).insert(100), restricted=30)
     bet(rig, ante=10)
     assert rig.machine.read_credit_cents(CreditKind.RESTRICTED) == 0
     choose(rig, "stay")

@@ -9,6 +9,7 @@ from rigs.lies import audit_findings, read_signed_entries
 from rigs.positions import open_positions
 from rigs.three_levels import place
 from rigs.timed_room import write_timed_room
+from rigs.transfers import transfer_in
 
 from egm.kernel.events import EventType, State
 from egm.kernel.messages import DecisionRequest
@@ -18,7 +19,7 @@ from egm.play.time_charge import TIME_CHARGE_ACCOUNT, iter_time_charge_notices
 from egm.seats.answers import answer_overdue_turns, apply_recorded_steps
 from egm.seats.table import SharedTable
 from egm.testing.clearing import clear_with_decisions
-from meters import Transaction, Transfer, open_view
+from meters import open_view
 from paytables import DefinitionError
 from paytables.game import load_game
 from tools.audit.games import GameFiles
@@ -143,18 +144,10 @@ def test_stakes_that_leave_no_credit_for_the_time_charge_are_not_played(tables):
     assert charges(rooms) == [0, 0]
 
 
-@pytest.mark.not_audited
 @pytest.mark.requirement("S-35")
 def test_promotional_credit_that_can_only_be_played_pays_no_charge(tables):
     rooms = tables()
-    machine = rooms[0].machine
-    machine.journal.append(
-        Transaction(
-            kind="aft.in",
-            id="promotion",
-            transfers=(Transfer("world:aft_in:restricted", "credit:1:restricted", BILL_CENTS),),
-        )
-    )
+    transfer_in(rooms[0], restricted=BILL_CENTS)
     lay(rooms[0])
     assert rooms[0].notice == "refused.time_charge_is_covered"
     rooms[0].insert(500)

@@ -111,7 +111,6 @@ def test_the_bank_stays_with_its_position_in_the_next_round(seats, tmp_path):
     check_audit(rooms, tmp_path)
 
 
-@pytest.mark.not_audited
 @pytest.mark.requirement("S-51", "P-01")
 def test_a_position_that_cannot_start_covers_nothing(seats, tmp_path):
     """Its stake would be won by the bank without having been wagered."""
@@ -120,8 +119,8 @@ def test_a_position_that_cannot_start_covers_nothing(seats, tmp_path):
     lay(rooms[0], bank=40)
     for rig in rooms[1:5]:
         lay(rig, stake=30)
-    rooms[1].engine.handle(EventType.DOOR_OPENED, door="main")
-    assert rooms[1].state is State.DOOR_OPEN
+    rooms[1].engine.handle(EventType.FAULT_RAISED, code="bill_acceptor.cheat")
+    assert rooms[1].state is State.TILT
     close(rooms)
     assert [find_open_game(rig.machine) is not None for rig in rooms] == [
         True,
