@@ -10,9 +10,11 @@ from typing import Final
 from egm.features.memory_clear.records import CLAIM_CARRIED, CLAIM_PAID
 from egm.money import entries
 from egm.money.hand_pays import PRIZES_ACCOUNT_PREFIX
-from egm.money.records.money import PrizeRecord
+from egm.money.keys import MoneyKey
+from egm.money.records.money import HandpayRecord, PrizeRecord, UnclaimedRecord
 from egm.play import prizes_in_kind as merchandise
 from egm.play.entries import GAME_END, HANDPAY_REPLACED, PRIZES_EXCHANGED
+from egm.record_codec import from_json
 from meters import Phase, StoredEntry, Transfer
 from meters.recall import read_details
 
@@ -81,6 +83,8 @@ class PrizeAudit:
         """Check the transfers of prizes in kind in one journal entry."""
         transaction = entry.transaction
         kind, phase = transaction.kind, transaction.phase
+        if kind == CLAIM_CARRIED:
+            self._read_carried_claim(entry)
         if (
             phase is Phase.POST
             and kind != _ORPHAN_HANDPAY_KIND
@@ -104,6 +108,20 @@ class PrizeAudit:
                 )
         if (phase is Phase.SETTLE or phase is Phase.VOID) and transaction.ref in self._owed_prize_flows:
             self._close_reservation(entry, transaction.ref)
+
+    def _read_carried_claim(self, entry: StoredEntry) -> None:
+        """Store an exchange, or an unclaimed hand-pay, that a memory clear carried over before it was completed."""
+        for name, value in entry.state.items():
+            key = name.rpartition("/")[2]  # a position's keys have the form "2/handpay"
+            if key == MoneyKey.HANDPAY:
+                handpay = from_json(HandpayRecord, value, f"state.{name}")
+                if handpay.replaced_reservation_id:
+                    self._exchange_by_reservation[handpay.replaced_reservation_id] = handpay.id
+            elif key == MoneyKey.UNCLAIMED_HANDPAY:
+                unclaimed = from_json(UnclaimedRecord, value, f"state.{name}")
+                self._unclaimed_prize_flows[unclaimed.id] = _select_prize_flows(
+                    (flow.source, flow.target, flow.amount_cents) for flow in unclaimed.reserved_transfers
+                )
 
     def _check_exchange(self, entry: StoredEntry, reservation_id: str, flows: list[Flow]) -> None:
         """Check that an entry exchanges prizes in kind for a hand-pay of the same value.

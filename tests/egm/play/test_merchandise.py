@@ -18,6 +18,7 @@ from egm.profiles import load_profile
 from egm.profiles import profile as profiles
 from egm.staff.events import Authorisation, FilledForm
 from egm.staff.registers import iter_register_lines
+from egm.testing.clearing import clear_with_decisions
 from egm.testing.machine import MachineRig, ScriptedChance, write_undeclared
 from egm.testing.service_menu import Menu
 from meters import ForbiddenTransfer, Phase, Transaction, Transfer
@@ -255,7 +256,40 @@ def test_a_power_cut_during_an_exchange_leaves_prize_or_money(tmp_path, monkeypa
     rig.close()
 
 
+@pytest.mark.requirement("A-05", "A-08")
+@pytest.mark.parametrize("entry", ["handpay.replaced", "handpay.paid"])
+def test_an_exchange_is_completed_after_a_power_cut_and_a_memory_clear(tmp_path, monkeypatch, entry):
+    rig = won(tmp_path)
+    cut_before(rig, entry, monkeypatch)
+    with pytest.raises(CutError):
+        exchange_and_pay(rig)
+    rig.close()
+    clear_with_decisions(tmp_path / "state")
+
+    rig = a_room(tmp_path)
+    rig.engine.handle(EventType.KEY_TURNED, key="attendant")
+    assert (meters(rig)["att_merchandise.count"], meters(rig)["att_jackpot"]) == (0, 29000)
+    assert verified(rig) == []
+    rig.close()
+
+
 # ---------------------------------------------------------------------------------------------- rulings
+@pytest.mark.requirement("A-05", "Q-06")
+def test_an_unclaimed_prize_is_registered_after_a_power_cut_and_a_memory_clear(tmp_path, monkeypatch):
+    rig = won(tmp_path, CART_AND_PEARS)
+    cut_before(rig, "orphan.handpay", monkeypatch)
+    rig.engine.handle(EventType.MENU, key="operator")
+    with pytest.raises(CutError):
+        rig.engine.handle(EventType.ORPHAN_HANDPAY, form="orphan_handpay", place="bank 4", **ONE)
+    rig.close()
+    clear_with_decisions(tmp_path / "state")
+
+    rig = a_room(tmp_path)
+    assert (meters(rig)["orphan"], meters(rig)["orphan_merchandise"]) == (20, 25000)
+    assert verified(rig) == []
+    rig.close()
+
+
 @pytest.mark.requirement("Q-06")
 def test_an_unclaimed_prize_returns_to_the_venue_and_other_wins_to_the_orphans(tmp_path):
     rig = won(tmp_path, CART_AND_PEARS)
