@@ -27,6 +27,22 @@ def rig(tmp_path):
     rig.close()
 
 
+def test_a_passed_self_test_ends_the_outage_after_a_failed_one(tmp_path):
+    rig = MachineRig(tmp_path).boot().insert(2000)
+    rig.close()
+    rig = MachineRig(tmp_path)
+    rig.engine.handle(EventType.MEMORY_READY)
+    rig.engine.handle(EventType.SELF_TEST_FAILED, detail="a level does not add up")
+    assert rig.state is State.OUT_OF_SERVICE
+    rig.close()
+    rig = MachineRig(tmp_path).boot()
+    assert (rig.state, rig.credit_cents) == (State.IDLE, 2000)
+    assert rig.machine.memory.get(IntegrityKey.OUT_OF_SERVICE) is None
+    rig.play()
+    assert rig.state is State.PLAYING
+    rig.close()
+
+
 @pytest.mark.requirement("J-02")
 def test_a_door_opened_during_a_game_suspends_it_and_the_game_resumes_when_it_closes(tmp_path):
     rig = MachineRig(tmp_path, chance=ScriptedChance(23, 7, 5)).boot().insert(2000)

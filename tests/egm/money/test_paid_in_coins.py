@@ -138,6 +138,27 @@ def test_a_refilled_hopper_pays_the_rest_and_both_payouts_are_stated(tmp_path, c
     ends_honest(rig)
 
 
+@pytest.mark.requirement("F-09", "G-10")
+@pytest.mark.parametrize("coins", [3, 0], ids=["the rest", "nothing"])
+def test_a_second_payout_in_coins_states_the_coins_of_the_first(tmp_path, coins_first, coins):
+    """It pays all that is left in coins, and a ticket the cents; or it pays nothing, and the attendant all of it."""
+    rig = cashed_out(tmp_path, coins_first, "printer")
+    hopper_pays(rig, 2)
+    rig.engine.handle(EventType.CASH_OUT)
+    rig.engine.handle(EventType.KEY_TURNED, key="attendant")
+    hopper_pays(rig, coins)
+    if coins:
+        for state in (PrintState.PRINTING, PrintState.BARCODE_DONE, PrintState.TAKEN):
+            rig.report_print_state(state)
+        assert rig.records("coins.out")[-1]["in_coins"] == {"owed_cents": 525, "paid_cents": 200}
+        assert rig.records("voucher.out")[0]["in_coins"] == {"owed_cents": 525, "paid_cents": 500}
+    else:
+        assert told(rig) == (525, 200, 325)
+        rig.engine.handle(EventType.KEY_TURNED, key="attendant")
+    assert (rig.state, rig.credit_cents) == (State.IDLE, 0)
+    ends_honest(rig)
+
+
 @pytest.mark.requirement("A-08", "F-13", "G-08")
 @pytest.mark.parametrize("written", range(4))
 def test_a_power_cut_at_any_entry_loses_no_coins_paid(tmp_path, coins_first, written):
