@@ -250,7 +250,7 @@ class BillTwin(Twin[M]):
         self.inserted_cents += paper.cents
         self._enter_phase(ItemPhase.ACCEPTING)
         self._schedule_step(ACCEPT_SECONDS, self._move_into_escrow)
-        return f"{description} goes in"
+        return f"{description} inserted"
 
     def _insert_bill(self, *, amount_cents: int, counterfeit: bool = False) -> str:
         """Insert a bill of ``amount_cents``; ``counterfeit`` true for a bad one."""

@@ -243,4 +243,4 @@ def _device_drawer_view(idle_view: View) -> View:
         device_states=bench,
         now=101.0,
     )
-    return apply_bench_reply(out, BenchReply(ok=True, text="2000 cents goes in"))
+    return apply_bench_reply(out, BenchReply(ok=True, text="2000 cents inserted"))

@@ -88,7 +88,9 @@ class Service:
             lambda: context,
             CONTROLLER_CERTIFICATE_NAME,
             self._run_session,
-            lambda reason: self._report(f"no connection to the broker: {reason}"),
+            lambda reason: self._report(
+                f"no connection to the broker {self._slot.host}:{self._slot.port}: {reason}"
+            ),
             retry_seconds=self._retry_seconds,
             limit_seconds=self._limit_seconds,
         )

@@ -224,7 +224,7 @@ async def listen(
 
     def report_lost(reason: str) -> None:
         """Report that there is no connection to the broker, and why."""
-        (lost or report)(f"no connection to the broker: {reason}")
+        (lost or report)(f"no connection to the broker {slot.host}:{slot.port}: {reason}")
 
     context = build_tls_context(slot)
     await keep_connected(slot, lambda: context, name, follow_levels, report_lost, retry_seconds=retry_seconds)
