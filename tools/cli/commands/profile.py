@@ -5,7 +5,7 @@ import click
 from egm.errors import OperatorError
 from egm.profiles import list_profile_ids, load_profile
 from egm.profiles.schema import build_schema as profile_schema
-from tools.cli.tables import OutputFormat, Table, add_format_options
+from tools.cli.tables import Column, OutputFormat, Table, add_format_options
 from tools.cli.tables import show as show_table
 from tools.cli.terminal import echo, format_json
 from tools.lab.named import parse_path_or_id
@@ -25,7 +25,10 @@ def list_(*, output_format: OutputFormat) -> None:
         (name, profile.title.get("en", profile.id), profile.currency, profile.languages, profile.source)
         for name, profile in profiles
     )
-    show_table(output_format, Table(("profile", "place", "currency", "languages", "made from"), rows))
+    show_table(
+        output_format,
+        Table(("profile", Column("jurisdiction", "place"), "currency", "languages", "made from"), rows),
+    )
 
 
 @command.command()

@@ -378,7 +378,7 @@ def register(*, store: str | None, output_format: OutputFormat) -> None:
         Column("awarded", "awarded_at"),
         build_number_column("amount", "amount_cents"),
         build_number_column("paid", "paid_cents"),
-        "way",
+        Column("paid by", "way"),
     )
     rows = (
         (
