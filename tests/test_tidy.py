@@ -173,7 +173,7 @@ def list_defined_names(tree):
 
 
 def list_dangling_references(texts):
-    """The docstring references of Python files, given by name, that name nothing which one of them defines."""
+    """The docstring references to names that none of the files defines, each with the name of its file."""
     names = {name for text in texts.values() for name in list_defined_names(ast.parse(text))}
     referred = [(name, found[1]) for name, text in texts.items() for found in REFERENCE.finditer(text)]
     return [

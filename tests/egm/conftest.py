@@ -6,19 +6,17 @@ import pytest
 
 from egm.testing.machine import MachineRig
 from meters.errors import JournalError
+from tools.audit.entry_rules import UNDECLARED_KIND_ERROR
 from tools.audit.games import GameFiles
 from tools.audit.verify import Auditor
-
-#: What the audit says of an entry of a kind that only a test writes, such as ``test.fund``.
-_UNDECLARED = "no feature of the machine declares this kind of entry"
 
 
 @pytest.fixture(autouse=True)
 def _journals_pass_the_audit(request, monkeypatch):
     """Audit the journals of the machines that the test closes; a finding fails the test.
 
-    Entries of kinds that no feature declares are a test's own means, and are left out. A test that writes false
-    entries of declared kinds has the mark ``not_audited``.
+    Findings that no feature declares a kind of entry are ignored: tests write such entries themselves, for example
+    ``test.fund``. A test that writes false entries of declared kinds has the mark ``not_audited``.
     """
     if request.node.get_closest_marker("not_audited"):
         yield
@@ -35,4 +33,4 @@ def _journals_pass_the_audit(request, monkeypatch):
     yield
     for bodies in journals:
         findings = Auditor(GameFiles()).audit_entries(bodies).findings
-        assert [each for each in findings if _UNDECLARED not in each.why] == []
+        assert [each for each in findings if UNDECLARED_KIND_ERROR not in each.why] == []

@@ -34,6 +34,8 @@ from tools.audit.rules.reasons import is_game_withheld
 from tools.audit.rules.rule import DeclarationMismatch
 from tools.audit.rules.states import derive_machine_state, derive_state_in_game
 
+#: The finding about an entry of a kind that no feature declares.
+UNDECLARED_KIND_ERROR: Final = "no feature of the machine declares this kind of entry"
 #: The most transfers that a finding names.
 _MOVES_SHOWN: Final = 4
 #: Kinds of entries that the journal itself writes. The first two never name a position.
@@ -113,7 +115,7 @@ class EntryRulesAudit:
                 continue
             break
         else:
-            finding = finding or "no feature of the machine declares this kind of entry"
+            finding = finding or UNDECLARED_KIND_ERROR
             self._report_finding(entry, f"{entry.kind}: {finding}{_format_moved_money(entry)}")
         self.facts.update(entry)
 

@@ -3,6 +3,7 @@
 import sys
 import time
 from collections.abc import Iterable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Any, Final
 
@@ -407,13 +408,18 @@ class Auditor:
             return True
         try:
             selection = from_json(Selection, stored_selection, "selection")
-            if selection.options.get("bets") != bets:
-                return True
-            game = self._available_games.find(selection.game_id, digest)
-            wager = None if game is None else game.build_wager(selection.bet_credits, bets=dict(bets))
-            reserve_credits = 0 if game is None or wager is None else game.rules.compute_reserve(wager)
-        except (RecordError, PaytableError):
+        except RecordError:
+            return True  # it was reported when it was stored
+        if selection.options.get("bets") != bets:
             return True
+        reserve_credits = 0
+        game = self._available_games.find(selection.game_id, digest)
+        if game is not None:
+            with suppress(
+                PaytableError
+            ):  # bets that only the table's present state allows, such as a point's odds
+                wager = game.build_wager(selection.bet_credits, bets=dict(bets))
+                reserve_credits = game.rules.compute_reserve(wager)
         needed_cents = (selection.bet_credits + reserve_credits) * selection.denomination_cents
         accounts = map(Position(position).name_credit_account, CreditKind)
         return needed_cents <= sum(map(self._ledger.available_cents, accounts))
