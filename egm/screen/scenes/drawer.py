@@ -176,14 +176,14 @@ def _lay_out_board_controls(
     for i, door in enumerate(DRAWER_DOORS):
         values: dict[str, int | str | bool] = {"name": door, "open": door not in open_doors}
         command = BenchCommand(device=board, action="door", values=values)
-        text = texts.say(f"drawer.door_{door}")
+        text = texts.say(f"door.{door}")
         controls.append(DrawerControl(find_control_rect("doors", i), text, (command,), door in open_doors))
     for i, key in enumerate(DRAWER_KEY_SWITCHES):
         is_turned = key in view.device_states[board].get("keys_on", ())
         ways = (True, False) if key == DRAWER_KEY_SWITCHES[0] else (not is_turned,)
         turn = tuple(BenchCommand(device=board, action="key", values={"name": key, "on": on}) for on in ways)
         controls.append(
-            DrawerControl(find_control_rect("keys", i), texts.say(f"drawer.key_{key}"), turn, is_turned)
+            DrawerControl(find_control_rect("keys", i), texts.say(f"input.key.{key}"), turn, is_turned)
         )
     return controls
 
@@ -282,9 +282,9 @@ def describe_last_commands(stage: Stage) -> str:
             return say("drawer.did_insert", amount=stage.money(cents))
         case "door":
             door_state = "open" if command.values.get("open") else "closed"
-            return say(f"drawer.did_{door_state}", door=say(f"drawer.door_{name}"))
+            return say(f"drawer.did_{door_state}", door=say(f"door.{name}"))
         case "key":
-            return say("drawer.did_key", name=say(f"drawer.key_{name}"))
+            return say("drawer.did_key", name=say(f"input.key.{name}"))
         case "insert_ticket":
             return say("drawer.ticket")
     return stage.texts.format_code_text("drawer", command.action)
