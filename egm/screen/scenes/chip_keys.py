@@ -141,7 +141,7 @@ def draw_hand_key(stage: Stage, table: Table, rect: Rect, action: Action) -> Non
         lit = find_open_layout_part(table, chips, stage.layout) == action.value
         draw_layout_part_key(stage, table, inner, str(action.value), is_active=lit)
     elif action.name == "tool":
-        text = say(f"felt.{action.value}") if w > _KEY_WIDTH_FOR_TEXT_MIN else _SIGN_BY_TOOL[action.value]
+        text = _format_tool_label(stage, rect, action.value)
         size = "caption" if w > _KEY_WIDTH_FOR_TEXT_MIN else "lead"
         draw_button(stage, inner, text, is_active=chips.tool == action.value, size=size)
     elif action.name == "suits":
@@ -152,6 +152,18 @@ def draw_hand_key(stage: Stage, table: Table, rect: Rect, action: Action) -> Non
     else:
         is_enabled = stage.view.accepts_request("bet") and _would_change_chips(chips, action.name)
         draw_table_text_key(stage, inner, say(f"felt.{action.name}"), is_enabled=is_enabled)
+
+
+def _format_tool_label(stage: Stage, rect: Rect, tool: str) -> str:
+    """Return the text on a tool's key, or its sign if the key is too narrow for the text."""
+    return stage.texts.say(f"felt.{tool}") if rect[2] > _KEY_WIDTH_FOR_TEXT_MIN else _SIGN_BY_TOOL[tool]
+
+
+def find_info_key_label(stage: Stage) -> str:
+    """Return what the key that explains a spot shows in this layout, for texts that refer to the key."""
+    keys = lay_out_hand_keys(stage.view, stage.layout)
+    rect = next(rect for rect, action in keys if action == Action("tool", "ask"))
+    return _format_tool_label(stage, rect, "ask")
 
 
 def _would_change_chips(chips: ChipsOnTable, name: str) -> bool:

@@ -10,7 +10,7 @@ from typing import Final
 
 from egm.screen.painter import FACT_SEPARATOR, Rect, TextStyle
 from egm.screen.roulette_layout import is_inside_bet
-from egm.screen.scenes.chip_keys import lay_out_hand_keys, list_group_names
+from egm.screen.scenes.chip_keys import find_info_key_label, lay_out_hand_keys, list_group_names
 from egm.screen.scenes.stage import Stage
 from egm.screen.table import BetLimits, Spot, build_bet_limits
 
@@ -186,7 +186,7 @@ def _keep_first_lines(stage: Stage, lines: list[tuple[str, str]], room: int) -> 
     shown_lines = lines[: room - 1]
     while not shown_lines[-1][1] and len(shown_lines) > 1:  # a name whose limits are left out
         shown_lines.pop()
-    return [*shown_lines, (stage.texts.say("felt.limits_more"), "")]
+    return [*shown_lines, (stage.texts.say("felt.limits_more", info=find_info_key_label(stage)), "")]
 
 
 def _lay_out_lines(stage: Stage, rows: list[tuple[list[str], str]], width: float) -> list[tuple[str, str]]:

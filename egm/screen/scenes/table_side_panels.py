@@ -9,7 +9,13 @@ from egm.screen.painter import FACT_SEPARATOR, Rect, TextStyle
 from egm.screen.roads import count_most_and_least_frequent_signs
 from egm.screen.round_result import RoundResultView
 from egm.screen.scenes.cards import add_split_number, format_settlement
-from egm.screen.scenes.chip_keys import draw_hand_key, format_group_name, lay_out_hand_keys, list_felt_touches
+from egm.screen.scenes.chip_keys import (
+    draw_hand_key,
+    find_info_key_label,
+    format_group_name,
+    lay_out_hand_keys,
+    list_felt_touches,
+)
 from egm.screen.scenes.decision_text import format_option
 from egm.screen.scenes.pay_table import (
     PayRow,
@@ -86,7 +92,7 @@ def draw_table_side_panels(stage: Stage, right: Rect) -> None:
         used_height = _draw_spot_details(stage, spot, room)
     else:
         shows_often = table.spots and view.decision is None and room[3] > _FREQUENCY_ROW_HEIGHT
-        how_text = stage.texts.say("felt.how") if shows_often else ""
+        how_text = stage.texts.say("felt.how", info=find_info_key_label(stage)) if shows_often else ""
         used_height = (
             stage.painter.write_paragraph(how_text, room, TextStyle("text", "caption", "text"))
             if how_text

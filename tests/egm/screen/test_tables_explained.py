@@ -346,3 +346,23 @@ def test_the_shown_return_is_named_as_that_of_the_worst_bet_and_help_lists_all(
     assert own in painter.words
     assert set(told.returns) <= {spot.group for spot in view.table.spots.values()}
     assert len(told.returns) > 20
+
+
+@pytest.mark.parametrize("language", ["en", "fr"])
+@pytest.mark.parametrize(
+    ("layout", "label_by_language"),
+    [(LANDSCAPE, {"en": "INFO", "fr": "INFOS"}), (PORTRAIT, {"en": "?", "fr": "?"})],
+    ids=["wide", "upright"],
+)
+def test_the_hint_names_the_key_by_what_the_key_shows(theme, layout, label_by_language, language):
+    """In portrait the keys are too narrow for a text and show a sign, which the hint must name."""
+    _, game_view = load_table_game("quebec-roulette-french")
+    view = build_idle_view((game_view,), game_view, language)
+    picture = Picture(theme, layout=layout, scale=0.25)
+    painter = picture.painter = WordPainter(theme, 0.25)
+    picture.draw_view(pygame.Surface(picture.size_pixels), view)
+    label = label_by_language[language]
+    assert label in painter.words
+    hint = words(language, "felt.how", info=label)
+    assert label in hint
+    assert hint in " ".join(painter.words)
