@@ -232,8 +232,8 @@ def test_the_fee_of_let_it_ride_is_at_least_30_percent_of_its_side_bet(rules, fe
                 "share the prizes of their ranks", "At least 30 %", "best rank", "played again",
                 "shared equally among all who have a rank", "rounded up to a whole cent"]),
         ("fr", ["lundi 1er mars 2027", "lundi 8 mars 2027", "180 minutes", "Pour adultes.", "50,00\xa0$", "A-101, A-102",
-                "40 participants", "jusqu'à 2 inscriptions", "100 parties", "20 minutes", "Rang 1 : 25\xa0%", "10,00\xa0$",
-                "se partagent également", "Au moins 30 %", "meilleur rang", "rejouée",
+                "40 participants", "jusqu\u2019à 2 inscriptions", "100 parties", "20 minutes", "Rang 1\xa0: 25\xa0%", "10,00\xa0$",
+                "se partagent également", "Au moins 30\xa0%", "meilleur rang", "rejouée",
                 "partagés également entre tous ceux qui ont un rang", "arrondies au cent supérieur"]),
     ],
 )  # fmt: skip

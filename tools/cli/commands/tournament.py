@@ -18,6 +18,7 @@ from egm.features.tournament.results import derive_results, iter_paid_prizes
 from egm.features.tournament.rules import Tournament, list_violations, read_rules
 from egm.features.tournament.settlement import TournamentSettlement, compute_tournament_settlement
 from egm.features.tournament.standings import Results, rank_participants_of_round, read_results
+from egm.screen.text import apply_typography
 from meters import JournalError, StoredEntry
 from meters.export import ExportReader
 from paytables.source import open_regular_file
@@ -140,7 +141,7 @@ def _iter_prize_remarks(rules: Tournament, entries_min: int, entries_max: int) -
 @_today_option
 def notice(rules_file: Path, language: str, today: datetime | None) -> None:
     """Print the public notice of the tournament of RULES; unlawful rules are refused as by `check`."""
-    echo(build_notice(_require_lawful(rules_file, today), language), nl=False)
+    echo(apply_typography(build_notice(_require_lawful(rules_file, today), language), language), nl=False)
 
 
 def _parse_round(text: str, pattern: str) -> tuple[int, int, str]:
