@@ -35,8 +35,8 @@ ZERO = Fraction(0)
 ExpectedRuns = Mapping[tuple[str, int, int], Fraction]
 
 #: Message for a figure that needs packages which a cabinet does not have.
-LABORATORY_NEEDED_TEXT = (
-    "they need the laboratory packages (pip install open-egm[lab]; in a checkout, make setup-dev)"
+_LABORATORY_ONLY_TEXT = (
+    "computed only with the laboratory packages (pip install open-egm[lab]; in a checkout, make setup-dev)"
 )
 #: The player's strategy for the figures of a bet.
 _DOUBLE_UP_STRATEGY_TEXT = "double-up: any way, red and black are equally likely"
@@ -102,7 +102,9 @@ def _analyse_bet(definition: ReelsDefinition, stages: ModeStages, depth: Analysi
     if depth is AnalysisDepth.VOLATILITY:
         return replace(figures, variance=worth.variance)
     highest = _compute_highest_win_figures(stages)
-    distribution = _compute_distribution_figures(stages) if depth is AnalysisDepth.FULL else {}
+    distribution = (
+        _compute_distribution_figures(stages, figures.hit_probability) if depth is AnalysisDepth.FULL else {}
+    )
     notes = (*highest.pop("notes", ()), *distribution.pop("notes", ()))
     all_figures = replace(figures, variance=worth.variance, notes=notes, **highest, **distribution)
     table = definition.double_up
@@ -191,8 +193,14 @@ def _find_quick_hit_frequency(stages: ModeStages) -> Fraction | None:
         return None
 
 
-def _compute_distribution_figures(stages: ModeStages) -> dict[str, Any]:
-    """Return fields of :class:`BetAnalysis` that need complete win distributions, or a note if these are too large."""
+def _compute_distribution_figures(
+    stages: ModeStages, quick_hit_probability: Fraction | None
+) -> dict[str, Any]:
+    """Return fields of :class:`BetAnalysis` that need complete win distributions, or a note if these are too large.
+
+    Without the laboratory packages there is only a note, which names what is missing: the distribution, and the hit
+    frequency unless ``quick_hit_probability`` is known already.
+    """
     mode = stages.mode
     notes = []
     distribution_figures: dict[str, Any] = {}
@@ -207,7 +215,8 @@ def _compute_distribution_figures(stages: ModeStages) -> dict[str, Any]:
             or TotalWinDistributions(stages, max(CREDITS_LIMIT_MIN, 4 * mode.cost)).compute_distribution()
         )
     except ImportError:
-        return {"notes": (f"hit frequency and distribution: {LABORATORY_NEEDED_TEXT}",)}
+        missing = "distribution" if quick_hit_probability is not None else "hit frequency and distribution"
+        return {"notes": (f"{missing}: {_LABORATORY_ONLY_TEXT}",)}
     except AnalysisError as error:
         return {**distribution_figures, "notes": (*notes, f"no distribution: {error}")}
     if distribution.unlisted_probability:

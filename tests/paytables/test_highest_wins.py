@@ -112,6 +112,7 @@ def test_highest_wins_need_no_laboratory_package():
         "print(bet.max_win_credits, bet.max_win_probability)\n"
         "full = analyse(load_game('seven-rivers'), AnalysisDepth.FULL).bets[2]\n"
         "print('laboratory packages' in ' '.join(full.notes), full.variance == bet.variance)\n"
+        "print(full.hit_probability, any('hit frequency' in note for note in full.notes))\n"
     )
     output = subprocess.run(
         [sys.executable, "-c", code], capture_output=True, text=True, check=True
@@ -123,7 +124,8 @@ def test_highest_wins_need_no_laboratory_package():
     ]
     most = max(credits_ for credits_, weight in paid if weight)
     odds = Fraction(sum(weight for credits_, weight in paid if credits_ == most), stage.cycle)
-    assert output == [str(most), str(odds), "True", "True"]
+    hit = Fraction(sum(weight for credits_, weight in paid if credits_), stage.cycle)
+    assert output == [str(most), str(odds), "True", "True", str(hit), "False"]  # no note denies what is known
 
 
 #: Reel games whose windows that win nothing are counted at every start of a machine.
