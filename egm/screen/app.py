@@ -77,7 +77,7 @@ _PROGRESS_READ_SECONDS: Final = 0.2
 
 
 def report_problem(text: str) -> None:
-    """Write the text of a problem that does not stop the screen to the error stream, which the machine logs."""
+    """Write a text about a problem to standard error, which the machine logs. The screen continues to run."""
     echo(f"screen: {text}", err=True)
 
 

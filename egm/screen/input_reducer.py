@@ -273,7 +273,7 @@ def _apply_choice(view: View, action: Action) -> tuple[View, Messages]:
 
 # ---------------------------------------------------------------------- bets
 def _apply_keno_action(view: View, name: str, value: Any) -> tuple[View, Messages]:
-    """Apply a touch of a Keno game: mark a number, or change cards, groups, draws, bonuses or the named ticket."""
+    """Apply a touch of a Keno game: mark a number, or change cards, groups, draws, bonuses or the preset ticket."""
     game, snapshot = view.game, view.snapshot
     if (
         game is None

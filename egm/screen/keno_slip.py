@@ -207,14 +207,14 @@ def _compute_cost_factor(game: GameView, bonuses: Sequence[str], draws: int) -> 
     return (1 + sum(int(list_bonuses_with_fee(game)[bonus]["fee"]) for bonus in bonuses)) * draws
 
 
-# ---------------------------------------------------------------------- named tickets
+# --------------------------------------------------------------------- preset tickets
 def compute_form_price(game: GameView, form: Mapping[str, Any], stake: int) -> int:
-    """Return the price in credits of a Keno bet that the game offers by name (``form``), at a stake per ticket."""
+    """Return the price of the preset Keno ticket ``form`` in credits, if ``stake`` credits are staked on each card."""
     return stake * int(form["selections"]) * _compute_cost_factor(game, form["bonuses"], int(form["draws"]))
 
 
 def list_form_prices(game: GameView, form: Mapping[str, Any]) -> tuple[int, ...]:
-    """Return the possible prices of a named ticket, in credits: one for each permitted stake.
+    """Return the possible prices of a preset ticket, in credits: one for each permitted stake.
 
     Stakes that make a draw cost more than its maximum are left out.
     """
@@ -228,7 +228,7 @@ def list_form_prices(game: GameView, form: Mapping[str, Any]) -> tuple[int, ...]
 def find_current_form(game: GameView, snapshot: Snapshot) -> Mapping[str, Any]:
     """Return the preset ticket that the current bet buys.
 
-    If the bet names none, return the first named ticket with the same price, or else the first of the game.
+    If the bet names no preset ticket, return the first one with the price of the bet, or else the game's first one.
     """
     forms = game.presentation["forms"]
     form_id = snapshot.bet_wager.get("form")
@@ -244,9 +244,9 @@ def list_forms_on_offer(game: GameView) -> list[Mapping[str, Any]]:
 
 
 def compute_current_form_price(game: GameView, form: Mapping[str, object], snapshot: Snapshot) -> int:
-    """Return the price of the named ticket ``form`` at the stake of the current bet, in credits.
+    """Return the price of the preset ticket ``form`` at the stake of the current bet, in credits.
 
-    So a player who chooses another named ticket keeps the stake. The price is at most the ticket's highest price.
+    So a player who chooses another preset ticket keeps the stake. The price is at most the ticket's highest price.
     """
     current_form = find_current_form(game, snapshot)
     stake, remainder = divmod(snapshot.bet_credits, compute_form_price(game, current_form, 1))
@@ -256,9 +256,9 @@ def compute_current_form_price(game: GameView, form: Mapping[str, object], snaps
 
 
 def request_form_choice(game: GameView, snapshot: Snapshot, form_id: str | None = None) -> tuple[Intent, ...]:
-    """Return the request to bet on the named ticket ``form_id`` at the current stake.
+    """Return the request to bet on the preset ticket ``form_id`` at the current stake.
 
-    Without ``form_id``, request the named ticket after the current one.
+    Without ``form_id``, request the preset ticket after the current one; after the last, the first.
     """
     forms = list_forms_on_offer(game)
     current_form = find_current_form(game, snapshot)["id"] if form_id is None else form_id
@@ -347,7 +347,7 @@ def find_minimum_wheel_turns(game: GameView | None) -> int:
 def read_area_stakes(game: GameView, snapshot: Snapshot) -> dict[str, int]:
     """Return the stake on each area of the current bet, in credits.
 
-    If the bet names no areas, return the stakes of the first named bet with the same cost.
+    If the bet names no areas, return the stakes of the first preset bet with the same cost; empty if there is none.
     """
     stake_by_area = snapshot.bet_wager.get("bets")
     if isinstance(stake_by_area, Mapping):
@@ -362,7 +362,8 @@ def read_area_stakes(game: GameView, snapshot: Snapshot) -> dict[str, int]:
 def request_next_area_stake(game: GameView, snapshot: Snapshot, area: str) -> tuple[Intent, ...]:
     """Return the request for the next higher stake on a betting area of the wheel; after the highest, for no stake.
 
-    Stakes that exceed a limit are skipped. If only this area has a stake, it is not cleared.
+    Stakes with which the bet would cost too much or have too many areas are skipped. If no other area has a stake,
+    the stake on this area is not removed: the lowest stake follows the highest one.
     """
     layout, current_stakes = game.presentation["layout"], read_area_stakes(game, snapshot)
     ladder = [0, *layout["stakes"]]

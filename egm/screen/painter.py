@@ -143,10 +143,11 @@ class Painter:
     def draw_over_opaque(
         self, name: Hashable, key: tuple[object, ...], rect: Rect, draw: Callable[[], None]
     ) -> None:
-        """Draw in an opaque rectangle with ``draw``, and cache the resulting pixels under ``name``.
+        """Call ``draw`` to draw in a rectangle, and cache the resulting pixels of the rectangle under ``name``.
 
-        While ``key`` is unchanged, later calls copy the cached pixels. The key must contain every object on which the
-        pixels in the rectangle depend, also those drawn there earlier.
+        While ``key`` is unchanged, later calls copy the cached pixels instead. The key must contain every object on
+        which these pixels depend, also objects that were drawn in the rectangle before. If the painter's surface may
+        be transparent, nothing is cached.
         """
         if self.surface.get_flags() & pygame.SRCALPHA:
             draw()

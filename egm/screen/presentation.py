@@ -29,7 +29,8 @@ _REEL_TURN_SECONDS_MIN: Final = 0.55
 class OutcomePresentation:
     """The presentation of a game's outcome on the screen.
 
-    A game with decisions is presented in parts. A part ends with a decision or with the game, and has its own show.
+    A game with player decisions is presented in parts: each part ends with a decision or with the end of the game, and
+    is a separate object of this class.
     """
 
     play: GameOutcome
@@ -126,8 +127,8 @@ def find_feature_steps(show: OutcomePresentation, index: int) -> range:
 def count_games_awarded(show: OutcomePresentation, index: int, *, has_stopped: bool) -> tuple[int, int]:
     """Return the number of a free game within its feature, from 1, and how many free games were awarded so far.
 
-    ``has_stopped`` says whether the reels of the step have stopped. Free games that this step or a later one awards by
-    a retrigger are counted only after its reels have stopped, so that they stay a surprise.
+    The free game is step ``index``; ``has_stopped`` says whether its reels have stopped. Free games that a step awards
+    by a retrigger are counted only after the reels of that step have stopped, so that they stay a surprise.
     """
     steps, stage = show.play.display.get("steps") or (), find_step_stage(show, index)
     step_indexes = [i for i in range(len(show.steps)) if find_step_stage(show, i) == stage]

@@ -74,10 +74,10 @@ class _StreetGrid:
 
 
 def list_inside_bet_kinds(table: Table) -> tuple[str, ...]:
-    """Return the groups of bet spots of a roulette layout among which the player chooses the one that is open.
+    """Return the ids of the groups of roulette bet spots of which only one at a time can be touched (is open).
 
     These are the inside bets (straight up, split, street ...) and bets on two dozens, sorted by how many numbers a bet
-    covers. Before the player chooses, the straight-up bets are open.
+    covers. The player chooses the open group; at first it is the straight-up bets.
     """
     numbers_covered = {group: len(spots[0].covered_pockets) for group, spots in table.groups.items()}
     inside = [
@@ -209,7 +209,8 @@ def _place_zero_bet(
 ) -> tuple[tuple[float, float, float, float], Point]:
     """Return the touch area (u, v, du, dv) of a roulette bet on a zero, and the point (u, v) where its chips lie.
 
-    ``covers`` are the pockets on which the bet wins; ``rows`` are the ``v`` coordinates of those that are no zeros.
+    ``covers`` are the pockets on which the bet wins; ``rows`` has the ``v`` coordinate of each of these pockets that
+    is not a zero.
     """
     if not rows:
         u, v, du, dv = _find_zero_cell(covers[0], zeros) if len(covers) == 1 else (-1.0, 0.75, 1.0, 1.5)

@@ -67,7 +67,7 @@ class FeltCell:
 
 @dataclass(frozen=True, slots=True)
 class FeltLayout:
-    """A betting layout as drawn."""
+    """A betting layout as drawn: its printed cells, its touch areas, and the points at which chips are drawn."""
 
     cells: tuple[FeltCell, ...] = ()
     """The printed cells."""

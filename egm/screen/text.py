@@ -105,7 +105,8 @@ def _format_amounts(values: Mapping[str, int | str], money: Callable[[int], str]
 class Texts:
     """The texts, and the formats of numbers, money and times, of one language.
 
-    ``brought`` has texts by language and key that are added to those of the catalogue.
+    ``brought`` has additional texts by language and key. If the catalogue has a text with the same key, that text is
+    used.
     """
 
     def __init__(
@@ -188,9 +189,9 @@ class Texts:
         return plain.replace(".", ",") if self.language == "fr" else plain
 
     def _format_shares(self, values: Mapping[str, int | str]) -> dict[str, str]:
-        """Return the value named ``percent`` with the decimal mark of this language.
+        """Return a mapping with only ``percent``, formatted without the sign and with this language's decimal mark.
 
-        Return an empty mapping if no value has this name.
+        Return an empty mapping if ``values`` has no ``percent``.
         """
         return {"percent": self.format_decimal(str(values["percent"]))} if "percent" in values else {}
 

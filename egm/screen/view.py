@@ -272,7 +272,7 @@ def is_marked_answer_permitted(view: View) -> bool:
 
 
 def is_selecting_targets(view: View, theme: Theme) -> bool:
-    """Return whether the deck's keys now select touch targets: those of an open page or of a decision."""
+    """Return whether the deck's keys now select touch targets: those of an open page, a decision, or a table's spots."""
     if view.scene is Scene.SERVICE:
         return True
     if can_place_chips(view, theme):
@@ -320,9 +320,9 @@ def find_last_step(view: View) -> Step | None:
 
 
 def has_changed_marks_since_game(view: View) -> bool:
-    """Return whether the player has changed the Keno marks since the last game.
+    """Return whether the player has changed the Keno marks or the chips on the table since the last game.
 
-    The board then shows these marks instead of the last draw.
+    If so, the Keno board shows the marks instead of the last draw.
     """
     return view.marked_at > (view.show.began_at if view.show is not None else -9.0)
 
@@ -353,7 +353,7 @@ def find_shown_reel_spin(view: View) -> ReelSpin | None:
 def list_available_bets(view: View) -> tuple[int, ...]:
     """Return the bets that the player can choose in the game, in credits.
 
-    If a Keno card is marked, these are its possible stakes; for a named ticket, its possible prices.
+    If a Keno card is marked, these are its possible stakes; for a preset ticket, its possible prices.
     """
     game, snapshot = view.game, view.snapshot
     if game is None or snapshot is None:

@@ -52,8 +52,8 @@ def main() -> None:
 def _draw_in_child_process(name: str, data: bytes, all_seconds: float) -> bytes:
     """Draw one picture in a child process.
 
-    Return a line feed and the pixels, or a line with the reason why it cannot be drawn. If earlier pictures have used
-    up ``all_seconds`` of processor time, do not draw it, and return that reason.
+    Return a line feed and the pixels, or a line with the reason why it cannot be drawn. If drawing the earlier pictures
+    took more than ``all_seconds`` of processor time, do not draw this one, and return a line that says so.
     """
     usage = resource.getrusage(resource.RUSAGE_CHILDREN)
     if usage.ru_utime + usage.ru_stime > all_seconds:

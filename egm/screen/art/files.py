@@ -53,8 +53,9 @@ def read_unchanged_file(file: ArtFile) -> bytes | None:
 def rasterise_picture(data: bytes, path: str, size: tuple[int, int]) -> pygame.Surface:
     """Return an SVG or PNG picture as a premultiplied surface of ``size`` pixels.
 
-    The picture is as large as fits in it, and centred. Raises :class:`PictureError`, with ``path`` in its message, if
-    the data are no valid SVG or PNG picture.
+    The picture keeps its proportions, is scaled to fit into the surface, and is centred. ``path`` is the name of its
+    file: a name that ends in ``.svg`` means SVG, any other name PNG. Raises :class:`PictureError`, whose message has
+    ``path``, if ``data`` are not a valid picture of this format.
     """
     try:
         if path.endswith(".svg"):

@@ -88,10 +88,10 @@ def _read_drawn_picture(output: IO[bytes]) -> bytes | str:
 
 
 def get_game_picture(requested: ArtFile, side: int, others: Iterable[ArtFile] = ()) -> pygame.Surface | None:
-    """Return a picture that a game supplies as a premultiplied square of ``side`` pixels, or None if it is unusable.
+    """Return a game's own picture as a premultiplied square of ``side`` pixels, or None if its file is unusable.
 
-    Report once why it is unusable. Also draw and cache the game's other pictures, ``others``, because they will soon be
-    needed.
+    The reason for None is reported once. If the picture is not cached yet, ``others`` (the game's other pictures) are
+    drawn and cached with it, because they will soon be needed.
     """
     if requested not in _picture_cache:
         _draw_into_cache(requested, others)

@@ -36,8 +36,8 @@ _LOOP_LEVEL_CHANGE_MIN: Final = 1e-3
 def compute_loudness(cue: str, volume: int, most_percent: int = 100) -> float:
     """Return the loudness (0 to 1) of a sound cue at a volume step.
 
-    It is multiplied by ``most_percent``, the venue's maximum. Alarms and test tones have a minimum loudness, which
-    neither lowers.
+    The loudness of the step is multiplied by ``most_percent``, the venue's maximum in percent. Alarms and test tones
+    have a minimum loudness that applies at every volume step and every maximum.
     """
     level = LOUDNESS_BY_VOLUME_STEP[volume] * most_percent / 100
     return max(level, ALARM_LOUDNESS_MIN) if cue in ALARM_CUES or cue in TEST_TONES_HZ else level
@@ -54,7 +54,7 @@ def is_cue_allowed(cue: str, view: View) -> bool:
 
 
 class SoundPlayer:
-    """The player of the sounds that a change from one view to the next causes. It is silent without speakers."""
+    """The control of the sound output: plays the sounds that a change of the view causes; silent without speakers."""
 
     def __init__(
         self, theme: Theme, speakers: SoundOutput | None = None, sound_store: SoundStore | None = None

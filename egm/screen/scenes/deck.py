@@ -145,9 +145,9 @@ def _has_profit(stage: Stage) -> bool:
 
 
 def format_promotional_credit(stage: Stage) -> str:
-    """Return a text with the promotional part of the credit by kind.
+    """Return a text with the amount of promotional credit of each kind (restricted, non-restricted); "" without any.
 
-    It prevents a player from taking credit that can only be played for money.
+    The text prevents that a player takes promotional credit, which can only be played, for money.
     """
     snapshot, say = stage.view.snapshot, stage.texts.say
     if snapshot is None:

@@ -404,9 +404,10 @@ def _can_fit(stage: Stage, text: str, rect: Rect, style: TextStyle) -> bool:
 
 
 def _format_spot_odds(stage: Stage, spot: Spot, style: TextStyle, room: float) -> str:
-    """Return the odds to print on a bet spot: the longest of these texts that fits into ``room``.
+    """Return the odds to print on a bet spot: the first of the following texts that is at most ``room`` units wide.
 
-    All its odds; its own odds with an asterisk, which means that INFO shows the rest; its own odds; or "".
+    The text with all odds at which the bet can win; the spot's own odds with an asterisk, which means that INFO shows
+    the others; the spot's own odds alone; "".
     """
     odds = spot.odds.replace(" / ", "/")
     terms = (

@@ -37,7 +37,7 @@ def format_page_text(stage: Stage, text: PageText) -> str:
 
 
 def draw_action_key(stage: Stage, rect: Rect, action: PageAction) -> None:
-    """Draw a key of a service page. A sign and a colour mark a key that cannot be undone, or that changes the page."""
+    """Draw a key of a service page. Its icon and colour show the style of its action, such as danger or back."""
     p, (x, y, w, h) = stage.painter, rect
     fill, edge = (
         _KEY_COLOURS_BY_STYLE[action.style] if action.enabled else ((26, 28, 36, 255), (60, 62, 76, 255))

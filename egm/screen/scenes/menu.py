@@ -283,7 +283,7 @@ def _format_game_facts(stage: Stage, game: GameView, width: float, room: float) 
 
 
 def format_bet_range(stage: Stage, game: GameView) -> tuple[str, str]:
-    """Return the lowest and highest bet of a game as text, with the value of a credit, and the same without it."""
+    """Return two texts about a game: the value of a credit with the lowest and highest bet, and these bets alone."""
     snapshot, table, units = stage.view.snapshot, stage.view.tables.get(game.id), game.denominations_cents
     lowest_bet, highest_bet = min(game.bet_options), max(game.bet_options)
     if table is not None and table.spots:

@@ -275,10 +275,10 @@ def _describe_keno_ticket(stage: Stage) -> tuple[str, str] | None:
 
 
 def _add_round_ending(stage: Stage, money: tuple[str, str]) -> tuple[str, str]:
-    """Return the status text about a round's money, with how the round ended and which bets stay added to it.
+    """Add to a text about a round's money how the round ended and the amount of the bets that stay on the table.
 
-    ``money`` is that text and its colour; it is unchanged if no round has just ended. If the next round is the last
-    that is dealt from the shoe, the text says so.
+    ``money`` is the text and its colour; return it unchanged if no table round has just ended. If the next round is the
+    last one to be dealt from the shoe, the returned text says so too.
     """
     result, snapshot = find_settled_result(stage), stage.view.snapshot
     if (
@@ -488,8 +488,8 @@ def format_help_line(stage: Stage) -> str:
 def format_return(stage: Stage, game: GameView) -> str:
     """Return a text with the theoretical return of a game.
 
-    For a table it is that of its main bet and that of its worst bet. If players play against each other, it is the
-    levy.
+    If the bets of a table have different returns, the text has the return of the main bet and the lowest return. If
+    players play against each other, it has the venue's share of the pot (levy) instead.
     """
     if game.levy_percent:
         return stage.texts.say("panel.levy", percent=stage.texts.format_decimal(game.levy_percent))

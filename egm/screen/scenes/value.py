@@ -31,9 +31,9 @@ _MOVING_VALUE_BY_NOTICE: Final = {
 
 
 def find_moving_value_notice(stage: Stage) -> Notice | None:
-    """Return the last notice while a bill, ticket or coins are still drawn entering or leaving the machine.
+    """Return the latest notice if its animation (a bill, ticket or coins entering or leaving) is still to be drawn.
 
-    Otherwise, and during games, return None.
+    Return None for any other notice, after the end of the animation, and unless the machine is idle or out of service.
     """
     view, snapshot = stage.view, stage.view.snapshot
     notice = view.latest_notice

@@ -1,6 +1,6 @@
-"""Games that are played on a wheel with betting areas.
+"""Drawing of games that are played on a wheel with betting areas.
 
-It draws the wheel at rest, and the pays of the areas on the panels and in the help.
+This module draws the wheel at rest, and the pays of the areas on the panels and in the help.
 """
 
 from functools import partial
@@ -124,7 +124,7 @@ def list_area_touches(view: View, layout: Layout) -> list[tuple[Rect, Action]]:
 
 
 def draw_wheel_side_panels(stage: Stage) -> None:
-    """Draw the side panels of a wheel game: the betting areas with their pays and stakes, and the named bets."""
+    """Draw the side panels of a wheel game: the betting areas with their pays and stakes, and the preset bets."""
     x, y, w, _ = stage.layout.left_panel
     draw_heading(stage, stage.texts.say("wheel.prizes"), (x + 10, y + 10, w - 20, 40))
     view = stage.view
