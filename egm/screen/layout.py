@@ -105,9 +105,10 @@ class Layout:
         return self if self.is_portrait else replace(self, marquee=(x - 26, y + 6, w * 0.37, h - 12))
 
     def with_tray(self, rows: int) -> "Layout":
-        """Return the layout of a Keno game, with a tray of ``rows`` rows of keys beside or below the board.
+        """Return the layout of a Keno game, whose tray needs ``rows`` rows of keys.
 
-        In portrait, the side panels are lower, so that the board is higher.
+        In portrait, the tray is below the board, and lower side panels make room for it. In landscape, the layout is
+        unchanged.
         """
         if not self.is_portrait:
             return self

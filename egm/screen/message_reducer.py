@@ -41,7 +41,7 @@ MACHINE_ANSWER_SECONDS_MAX: Final = 1.0
 def apply_message(view: View, message: Message) -> View:
     """Return the view after a message from the machine.
 
-    Raises :class:`OutcomeError` for an unusable game outcome.
+    Raises :class:`OutcomeError` if the data of a game or of a game's outcome are invalid.
     """
     if isinstance(message, Hello):
         fields = {
@@ -171,7 +171,7 @@ def _is_round_shown(view: View, play_id: str) -> bool:
 def _build_continued_show(view: View, play: GameOutcome, steps: tuple[Step, ...]) -> OutcomePresentation:
     """Return the presentation of a game's steps after a decision.
 
-    It leaves out the steps that were already presented before an earlier decision of the same game.
+    Steps that were already presented, before an earlier decision of the same game, are not presented again.
     """
     old_show, decision = view.show, view.decision
     if old_show is None or decision is None or not _is_round_shown(view, play.play_id) or view.game is None:

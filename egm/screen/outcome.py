@@ -86,8 +86,8 @@ class ReelField:
     def list_prize_icons(self, prize: PrizeTableRow) -> tuple[str, ...]:
         """Return the symbols that illustrate a prize.
 
-        They are the prize's symbol, once for each symbol needed. For a prize for any symbols of a group, they are
-        the group's symbols in turn. Empty for any other prize.
+        They are the prize's symbol, once for each symbol needed, or only once if too many are needed to draw. For a
+        prize for any symbols of a group, they are the group's symbols in turn. Empty for any other prize.
         """
         if prize.symbol:
             return (prize.symbol,) * (prize.count if prize.count <= _PRIZE_ICONS_MAX else 1)
@@ -267,7 +267,7 @@ def compute_prize_at_bet(game: GameView, name: str, lowest: int, bet_credits: in
 
 
 def list_reel_stages(game: GameView) -> tuple[str, ...]:
-    """Return the stages of a game that are played on reels."""
+    """Return the names of the stages (base game, features) of a game that are played on reels."""
     stages = game.presentation.get("stages", {BASE_STAGE: game.presentation})
     return tuple(name for name, stage in stages.items() if "strips" in stage)
 

@@ -291,7 +291,10 @@ def _is_game_visible(view: View) -> bool:
 
 
 def _is_table_round_presented(view: View, theme: Theme) -> bool:
-    """Return whether a round of a table game is being presented and no page covers it."""
+    """Return whether the round of a table game is still being presented and no page covers it.
+
+    The caller must have checked that the game is a table game.
+    """
     line = build_view_timeline(view, theme)
     if view.show is None or line is None or not _is_game_visible(view):
         return False
@@ -299,10 +302,7 @@ def _is_table_round_presented(view: View, theme: Theme) -> bool:
 
 
 def _can_give_up_residual_credit(view: View) -> bool:
-    """Return whether the player may give up residual credit now.
-
-    Not while another decision is pending.
-    """
+    """Return whether a touch of the status line gives up or gambles residual credit now; False while a page is open."""
     rests = (
         view.snapshot is not None and view.snapshot.residual is not None and view.accepts_request("residual")
     )

@@ -4,7 +4,10 @@ from egm.screen.table import Table
 
 
 def list_neighbour_spots(table: Table, pocket: str, each_side: int) -> tuple[str, ...]:
-    """Return the straight-up spots of a pocket and of ``each_side`` pockets on either side of it on the wheel."""
+    """Return the straight-up spots of a pocket and of ``each_side`` pockets on either side of it on the wheel.
+
+    Empty if the wheel has no such pocket.
+    """
     if pocket not in table.wheel_pockets:
         return ()
     pocket_index, count = table.wheel_pockets.index(pocket), len(table.wheel_pockets)

@@ -305,9 +305,9 @@ def _lay_out_number_cells(grid: _StreetGrid, zeros: Sequence[str]) -> list[FeltC
 
 
 def _list_zero_bets(table: Table, zeros: Sequence[str], part: str) -> list[str]:
-    """Return the ids of the splits and streets with a zero, on a wheel with several zeros; nothing with one zero.
+    """Return the ids of the open group's splits and streets with a zero, if the wheel has several zeros.
 
-    Their touch areas share the cells of the zeros.
+    ``part`` is the id of the open group. Their touch areas share the zeros' cells. Empty on a wheel with one zero.
     """
     spots = [
         spot

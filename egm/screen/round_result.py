@@ -43,7 +43,7 @@ class RoundResultView:
 def build_round_result(
     play: GameOutcome, game: GameView | None, snapshot: Snapshot | None
 ) -> RoundResultView | None:
-    """Return the result of a table round that has ended, or None if the game is not a table game.
+    """Return the result of a table round that has ended; None for another game or without a snapshot.
 
     ``snapshot`` is the machine's last snapshot before the end, which has the state of the table during the round.
     """

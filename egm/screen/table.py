@@ -457,7 +457,8 @@ def place_chips(
 ) -> ChipsOnTable:
     """Return the chips after a touch of bet spots with the selected tool.
 
-    Either all of ``spots`` change, or none. ``times`` is the number of chips for each spot; by default, one.
+    With the chip tool, either a chip is placed on all of ``spots``, or on none; ``times`` is the number of chips for
+    each spot, by default one. Other tools apply to the first of ``spots`` only.
     """
     if chips.tool == "ask":
         return replace(chips, explained_spot=spots[0], refusal_key="")
@@ -534,7 +535,7 @@ def list_chip_values(table: Table, limits: BetLimits) -> tuple[int, ...]:
 
 
 def find_chip_value(table: Table, chips: ChipsOnTable, limits: BetLimits) -> int:
-    """Return the value of the selected chip, in credits."""
+    """Return the value of the selected chip in credits; the value of the lowest chip if it is not on offer."""
     values = list_chip_values(table, limits)
     return chips.chip_value if chips.chip_value in values else values[0]
 
@@ -669,9 +670,9 @@ def clear_chips(chips: ChipsOnTable) -> ChipsOnTable:
 
 
 def repeat_last_bets(table: Table, chips: ChipsOnTable, limits: BetLimits) -> ChipsOnTable:
-    """Return the chips with the bets of the last round.
+    """Return the chips with the bets of the last round, each lowered to its maximum.
 
-    If the credit or a limit does not cover all of them, the bets do not change.
+    If the credit or the limit of the total bet does not cover all of them, the bets do not change.
     """
     return _replace_bets(table, chips, chips.last_round_bets, limits)
 
@@ -679,7 +680,7 @@ def repeat_last_bets(table: Table, chips: ChipsOnTable, limits: BetLimits) -> Ch
 def double_bets(table: Table, chips: ChipsOnTable, limits: BetLimits) -> ChipsOnTable:
     """Return the chips with every new bet doubled, up to its maximum.
 
-    If the credit or a limit does not cover all of them, the bets do not change.
+    If the credit or the limit of the total bet does not cover all of them, the bets do not change.
     """
     return _replace_bets(
         table, chips, {spot: 2 * each for spot, each in chips.bets.items() if each > 0}, limits
@@ -691,7 +692,8 @@ def _replace_bets(
 ) -> ChipsOnTable:
     """Return the chips with the bets ``target_bets``, each lowered to its maximum.
 
-    If the credit or a limit does not cover all of them, the bets do not change and ``refusal_key`` has the reason.
+    If the credit or the limit of the total bet does not cover all of them, the bets do not change and ``refusal_key``
+    has the reason.
     """
     bets: dict[str, int] = {spot: each for spot, each in chips.bets.items() if each < 0}
     refusal_reason = "" if target_bets else "nothing"

@@ -240,7 +240,7 @@ def build_view_timeline(view: View, theme: Theme) -> PresentationTimeline | None
 
 
 def is_show_running(view: View, theme: Theme) -> bool:
-    """Return whether the steps of a game's outcome are still being presented."""
+    """Return whether the steps of a game's outcome, or the roll-up of its win, are still being presented."""
     line = build_view_timeline(view, theme)
     return line is not None and view.show is not None and view.now - view.show.began_at < line.roll_up_end
 
@@ -272,7 +272,7 @@ def is_marked_answer_permitted(view: View) -> bool:
 
 
 def is_selecting_targets(view: View, theme: Theme) -> bool:
-    """Return whether the deck's keys now select touch targets: those of an open page, a decision, or a table's spots."""
+    """Return whether the deck's keys now select touch targets: of an open page, a decision or a betting layout."""
     if view.scene is Scene.SERVICE:
         return True
     if can_place_chips(view, theme):
@@ -402,8 +402,9 @@ def has_unsent_bet(view: View) -> bool:
 def compute_bet_credits(view: View) -> int:
     """Return how many credits a press of PLAY would stake.
 
-    It is the machine's bet, or the price of the player's marks while the machine does not hold them yet. It is 0 if the
-    marks make no valid ticket; PLAY then does nothing. While a game is open, it is the stake of this game so far.
+    It is the machine's bet, or the price of the player's marks or chips while the machine does not hold them yet. It is
+    0 if the marks make no valid ticket; PLAY then does nothing. While a game is open, it is the stake of this game so
+    far.
     """
     if view.snapshot is None:
         return 0

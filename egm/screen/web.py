@@ -367,7 +367,7 @@ class BrowserScreen:
         )
 
     async def _send_queued_message(self, viewer: ServerConnection, message: str) -> None:
-        """Send a queued message to the browser, and take it off the count of queued messages."""
+        """Send a queued message to the browser, and decrease the count of queued messages."""
         try:
             await self._send_to_browser(viewer, message)
         finally:

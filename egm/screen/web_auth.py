@@ -164,7 +164,7 @@ class WebAccess:
         return session
 
     def write_address(self) -> None:
-        """Write the address of the browser screen with a new one-time token to its file, readable by the owner only."""
+        """Write the screen's web address, with the current one-time token, to a file that only its owner can read."""
         if self._address_file is not None:
             replace_private(self._address_file, self.address + "\n")
 

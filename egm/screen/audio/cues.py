@@ -46,7 +46,7 @@ def compute_loudness(cue: str, volume: int, most_percent: int = 100) -> float:
 def is_cue_allowed(cue: str, view: View) -> bool:
     """Return whether a sound cue may be played.
 
-    A host can forbid the sounds of game play, but not alarms (J-17) or test tones.
+    A host can forbid all sounds, or only those of game play. Alarms (J-17) and test tones are always allowed.
     """
     level = "on" if view.snapshot is None else view.snapshot.sound
     silenced = cue not in SOUND_CUES or SOUND_CUES[cue].is_of_game_play
@@ -153,7 +153,10 @@ class SoundPlayer:
 
 
 def find_sound_family(view: View, theme: Theme) -> str:
-    """Return the name of the sound family of the game on the screen: that of the game's look."""
+    """Return the name of the sound family of the game on the screen, which is the name of the game's look.
+
+    If no game is selected, return that of the first game on offer or, before any game is known, the first look.
+    """
     game = view.game or next(iter(view.games.values()), None)
     return next(iter(theme.looks)) if game is None else theme.look(game.id, game.family, game.art.look).name
 

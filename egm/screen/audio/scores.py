@@ -252,7 +252,8 @@ def _build_melody(
 ) -> Notes:
     """Return the notes of a melody.
 
-    Each of ``tokens`` is an eighth note, given as a scale degree; ``-`` extends the note before it.
+    Each of ``tokens`` lasts an eighth: a number is a note with this scale degree, ``-`` extends the note before it, and
+    ``.`` is a rest.
     """
     notes: Notes = []
     for index, mark in enumerate(tokens):

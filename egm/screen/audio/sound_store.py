@@ -80,7 +80,8 @@ class SoundStore:
     def request_families(self, *families: str) -> None:
         """Request the synthesis of sound families, in the given order.
 
-        They are synthesised before families that were requested earlier and not started yet.
+        The sounds that all games share come first. New requests are synthesised before families that were requested
+        earlier and not started yet; a family that was requested before is ignored.
         """
         new_families = [
             family

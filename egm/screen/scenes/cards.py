@@ -472,7 +472,10 @@ def _format_hand_label(stage: Stage, hand: DealtHand, hands: Sequence[DealtHand]
 def _format_hand_texts(
     stage: Stage, hand: DealtHand, hands: Sequence[DealtHand], *, is_deal_finished: bool
 ) -> list[str]:
-    """Return the texts below a hand: its label, its value, and its bet or, after the round, the bet's result."""
+    """Return the texts below a hand: its label if there are several hands and, once it is dealt, value and money.
+
+    The money is the hand's stake, what its player has left and has received, and the result of its bet.
+    """
     texts = [_format_hand_label(stage, hand, hands)] if len(hands) > 1 else []
     if is_deal_finished and hand.value_texts:
         texts.append(stage.texts.choose_translation(hand.value_texts))

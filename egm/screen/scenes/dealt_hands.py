@@ -64,7 +64,10 @@ def build_current_hands(
 
 
 def _list_cards_held_before_draw(hands: Sequence[DealtHand], step: TableStep) -> dict[str, list[str]]:
-    """Return the cards of each hand in a draw poker game before the draw: those held, and card backs for the others."""
+    """Return, for each hand that draws cards in this step, its cards before the draw, with card backs for those drawn.
+
+    Empty if no hand draws cards, as in any game but draw poker.
+    """
     drawn_indices: dict[str, set[int]] = {}
     for cue in step.cues:
         if cue.get("cue") == "draw":

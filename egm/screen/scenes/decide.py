@@ -75,7 +75,7 @@ def _lay_out_buttons(layout: Layout, decision: DecisionRequest) -> list[tuple[Re
 
 
 def _find_hold_key_rect(grid: ReelGrid, reel: int, height: float) -> Rect:
-    """Return the rectangle of the key below a reel that holds the reel."""
+    """Return the rectangle of the key that holds a reel. It lies over the lower end of the reel."""
     x, y, w, h = grid.find_reel_rect(reel)
     return (x + 14, y + h - height - 8, w - 28, height)
 

@@ -70,7 +70,7 @@ class MeterFigures:
 def compute_meter_figures(stage: Stage) -> MeterFigures:
     """Return the amounts to show on the meters.
 
-    CREDIT counts to its new value. WIN counts up while the outcome is presented.
+    CREDIT counts up to a higher value; a lower value is shown at once. WIN counts up while the outcome is presented.
     """
     view, snapshot = stage.view, stage.view.snapshot
     if snapshot is None:
@@ -128,7 +128,7 @@ def draw_meters(stage: Stage) -> None:
 def choose_win_meter(stage: Stage) -> str:
     """Return the catalogue key of the WIN meter's label.
 
-    At a table game the label may say that the amount was returned: it then includes stakes.
+    At a table game the label of an amount above 0 says that it was returned, because the amount includes stakes.
     """
     game = stage.view.game
     if game is None or not is_table_game(game) or game.presentation.get("hold"):

@@ -274,7 +274,7 @@ def draw_drawer(stage: Stage) -> None:
 
 
 def describe_last_commands(stage: Stage) -> str:
-    """Return a text about the last commands to the device simulator and their result."""
+    """Return a text that says what the player's last touch of the drawer did, such as inserting an amount."""
     say, command = stage.texts.say, stage.view.bench_commands[0]
     cents, name = command.values.get("amount_cents"), str(command.values.get("name", ""))
     match command.action:

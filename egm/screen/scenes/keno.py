@@ -132,7 +132,7 @@ def list_keno_touches(view: View, layout: Layout) -> list[tuple[Rect, Action]]:
 def lay_out_form_rows(view: View, layout: Layout) -> list[tuple[Rect, Action]]:
     """Return the touch target of each preset ticket on the right panel.
 
-    In portrait, return one key, which selects the next ticket.
+    In portrait, return none: the panel has no room for them.
     """
     game, snapshot = view.game, view.snapshot
     if game is None or not is_keno_game(game) or snapshot is None or layout.is_portrait:
@@ -350,9 +350,9 @@ def _draw_purchase(stage: Stage) -> None:
 
 
 def describe_slip(stage: Stage) -> str:
-    """Return the cost of the Keno ticket as text.
+    """Return how many numbers are marked on the Keno slip and, if they make a valid ticket, its price, as one text.
 
-    While the marks make no valid ticket, return how many numbers are marked.
+    If nothing is marked, return the heading for the ticket that PLAY buys.
     """
     text, price_cents = describe_purchase(stage)
     if not stage.view.slip.has_marks:

@@ -40,7 +40,10 @@ def _find_keys_rect(rect: Rect) -> Rect:
 
 
 def lay_out_keypad(stage: Stage, prompt: Prompt, rect: Rect) -> list[tuple[Rect, Action]]:
-    """Return a touch target for every key of an input prompt. The last one sends the input."""
+    """Return a touch target for every key of an input prompt.
+
+    The keys that erase are left out while nothing is typed; a search page has no key that sends the text.
+    """
     if prompt.kind == "choice":
         return _lay_out_choices(prompt, rect, stage.layout.touch_size_min)
     below, serial = _find_keys_rect(rect), prompt.kind == "serial"

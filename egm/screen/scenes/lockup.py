@@ -154,9 +154,9 @@ def describe_lockup(stage: Stage, scene: Scene) -> LockupText:
 
 
 def _format_door_remedy(snapshot: Snapshot | None) -> str:
-    """Return a text that says how to end a door lock-up: close the door.
+    """Return the catalogue key of the text that says how to end a door lock-up: close the door.
 
-    If the door of the logic board was open, the logic board must also be inspected.
+    If the door of the logic board was open, the text says that the logic board must be inspected too.
     """
     examined = snapshot is not None and any(tilt.code == "logic_access" for tilt in snapshot.tilts)
     return "door.examined" if examined else "door.attendant"
@@ -247,7 +247,7 @@ def _describe_handpay(stage: Stage, handpay: HandpayView) -> LockupText:
 def _format_handpay_facts(stage: Stage, handpay: HandpayView) -> str:
     """Return what an attendant notes about a hand-pay.
 
-    It says which payment it is, since when it is pending, and at which machine and site.
+    It has the number of the payment, the time since which it is pending, the machine and the player position.
     """
     say, snapshot = stage.texts.say, stage.view.snapshot
     facts = [say("handpay.number", number=handpay.number)] if handpay.number else []

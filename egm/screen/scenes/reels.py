@@ -69,7 +69,7 @@ class ReelGrid:
 
     @property
     def gap(self) -> float:
-        """Return the width between two reels, which is also that between an outer reel and the margin."""
+        """Return the width of the gap between two reels. A single reel has a gap of this width on either side."""
         count = len(self.heights)
         return (self.field[2] - 2 * LINE_TAB_MARGIN - count * self.width) / max(
             1, count - 1 if count > 1 else 2

@@ -69,7 +69,7 @@ _DESCRIPTION_BY_REFUSAL: Final = {
 def _compute_notice_seconds(snapshot: Snapshot, notice: Notice) -> float:
     """Return how many seconds a notice is shown.
 
-    A notice about the player's money stays until the next one.
+    The notice of a payment to the player is shown longer than others, as long as the machine has no credit.
     """
     if notice.code in _PAYOUT_NOTICE_CODES and not snapshot.credit_cents:
         return _PAID_OUT_SECONDS
@@ -317,8 +317,8 @@ def _describe_missing_credit(stage: Stage) -> str:
 def _describe_purchase(stage: Stage, snapshot: Snapshot) -> str:
     """Return a text about what PLAY buys and its price.
 
-    It is for bets that the BET meter cannot describe: Keno tickets, and stakes on the areas of a wheel. Otherwise it is
-    empty.
+    It is for bets that the BET meter cannot describe: Keno tickets, bets on a table, and stakes on the areas of a
+    wheel. Otherwise it is empty.
     """
     game, say = stage.view.game, stage.texts.say
     if is_keno_game(game):

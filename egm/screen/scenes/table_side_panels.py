@@ -106,7 +106,7 @@ def draw_table_side_panels(stage: Stage, right: Rect) -> None:
 
 
 def find_settled_step(stage: Stage) -> TableStep | None:
-    """Return the last step of a table round that was presented to its end, or None."""
+    """Return the last step of a table round if the step was presented to its end and settled bets, otherwise None."""
     view, line = stage.view, build_view_timeline(stage.view, stage.theme)
     if view.show is None or line is None or view.now - view.show.began_at < line.last_stop:
         return None
@@ -552,7 +552,10 @@ def _draw_strip(stage: Stage, table: Table) -> None:
 
 
 def describe_felt_status(stage: Stage) -> str:
-    """Return what PLAY would stake now: the amount and the number of spots, or that there is no bet yet."""
+    """Return what PLAY would stake now, as text: the amount and the number of spots.
+
+    If there is no bet yet, or no round can start with these bets, the text says so. Empty during a round.
+    """
     view, table = stage.view, stage.view.table
     is_round_shown = is_show_running(view, stage.theme) or view.decision is not None
     if table is None or view.snapshot is None or not table.spots or is_round_shown:

@@ -50,7 +50,8 @@ def choose_win_in_turn(
 ) -> WinOnReels | None:
     """Return the win that is highlighted alone now.
 
-    None if all wins are highlighted together, or without a win. ``cycle`` is how many seconds each is shown.
+    A single win is always returned. Several wins are first highlighted together (None), then each alone, again and
+    again; ``cycle`` is how many seconds each of these pictures is shown. None without a paid win.
     """
     paid_wins = [win for win in wins if win.credits > 0 and win.positions]
     if len(paid_wins) <= 1:
