@@ -234,7 +234,7 @@ class KenoOffice:
     def find_ticket(self, number: int) -> TicketRecord:
         """Return the central record of a ticket.
 
-        Raises TicketRefused if no such ticket was recorded or its claim period is over.
+        Raises TicketRefused if no such ticket was recorded, or if it was closed (:meth:`expire_ticket`).
         """
         stored_ticket: Json = self.journal.state(f"{TICKET_KEY_PREFIX}{number}")
         if stored_ticket is None:
@@ -244,7 +244,7 @@ class KenoOffice:
         return TicketRecord.from_json(stored_ticket)
 
     def list_tickets(self) -> dict[int, TicketRecord]:
-        """Return the central records of all tickets whose claim period is not over, by number."""
+        """Return the central records of all tickets that were not closed yet, by ticket number, ascending."""
         stored_tickets: Mapping[str, Json] = self.journal.states(TICKET_KEY_PREFIX)
         numbered = {int(key.removeprefix(TICKET_KEY_PREFIX)): data for key, data in stored_tickets.items()}
         return {number: TicketRecord.from_json(numbered[number]) for number in sorted(numbered)}
@@ -448,7 +448,10 @@ class KenoOffice:
         }
 
     def _build_next_draw_counters(self) -> Counters:
-        """Return the counters with which sales of the next draw begin: its number, and sales open. Store nothing."""
+        """Return the office's counters for the time after this draw: the next draw's number, its sales open.
+
+        They are not stored here.
+        """
         counters = self._read_counters()
         return replace(counters, next_draw=counters.next_draw + 1, is_closed=False)
 

@@ -125,10 +125,11 @@ class ContributionLedger:
         self.add_moved_amount(session, record.successor, amount)
 
     def adjust_to_payment(self, session: Session, hit: ClaimRecord) -> None:
-        """Correct the level's amount if the machine paid a hit with another amount than the award.
+        """Correct a level by the difference between what a machine paid for a hit and what was awarded.
 
         An attendant may have paid the shown amount before the award arrived. Or, after a restore of an older
-        store, machines may have sent their hits again in another order.
+        store, machines may have sent their hits again in another order. For a mystery level, only an event is
+        recorded.
         """
         record, paid_cents = session.read_level(hit.level), hit.paid_cents
         if record is None or paid_cents is None:

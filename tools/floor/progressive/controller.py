@@ -614,7 +614,7 @@ class Controller:
 
     @contextmanager
     def open_read_session(self) -> Iterator[Session]:
-        """Yield a session that can only read the controller's records."""
+        """Yield a session of the store for reading the controller's records."""
         with self._store.transaction() as session:
             yield session
 
@@ -637,7 +637,7 @@ class Controller:
             return session.read_win_register()
 
     def list_daily_amounts(self) -> tuple[tuple[str, str, str, int], ...]:
-        """Return the last amount displayed on each day, as (day, level, time, minor units)."""
+        """Return the last amount that each level displayed on each day, as (day, level, time, minor units)."""
         with self._store.transaction() as session:
             return session.list_daily_amounts()
 
@@ -676,7 +676,7 @@ class Controller:
 
 
 def _format_odds(odds: Fraction) -> str:
-    """Return the mean number of hits of one wager as text; a very long fraction is rounded."""
+    """Return ``odds`` (how often, on average, one wager hits the level) as text; a very long fraction is rounded."""
     exact = str(odds)
     return exact if len(exact) <= _EXACT_ODDS_LENGTH_MAX else f"about 1 in {float(1 / odds):,.4f}"
 

@@ -22,9 +22,9 @@ def is_improbable(wins: Sequence[int], contribution_count: int, odds: Fraction) 
     """Return whether a machine has hit a level so often that chance does not explain it.
 
     ``wins`` has the numbers of the contributions that hit, ascending. ``contribution_count`` is the number of
-    contributions up to the newest hit. ``odds`` is the mean number of hits per wager. First all hits are
-    tested together. Then the hits since each recent hit are tested, so that a sudden series of hits is
-    detected even after a long time of honest play.
+    contributions up to the newest hit. ``odds`` is how often, on average, one wager hits the level. First all
+    hits are tested together. Then the hits since each recent hit are tested, so that a sudden series of hits
+    is detected even after a long time of honest play.
     """
     if bound_win_probability(contribution_count, len(wins), odds) < IMPROBABLE_PROBABILITY:
         return True

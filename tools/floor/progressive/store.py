@@ -218,7 +218,10 @@ class Session:
         return int(self._run("SELECT coalesce(max(place), 0) FROM turn WHERE level = ?", level)[0][0])
 
     def find_numbered_contribution(self, level: str, turn_index: int) -> tuple[str, int] | None:
-        """Return (machine, its contribution number) of a mystery level's contribution ``turn_index``, or None."""
+        """Return the machine that made contribution ``turn_index`` to a mystery level, and its own number for it.
+
+        ``turn_index`` counts the contributions of all machines to the level. None if there is none with this number.
+        """
         rows = self._run(
             "SELECT machine, sequence FROM turn WHERE level = ? AND place = ?", level, turn_index
         )
@@ -342,7 +345,7 @@ class Session:
         )
 
     def list_daily_amounts(self) -> tuple[tuple[str, str, str, int], ...]:
-        """Return the last amount displayed on each day, as (day, level, time, amount in minor units)."""
+        """Return the last amount that each level displayed on each day, as (day, level, time, minor units)."""
         rows = self._run("SELECT day, level, at, amount_cents FROM daily ORDER BY day, level")
         return tuple((row[0], row[1], row[2], int(row[3])) for row in rows)
 
