@@ -130,9 +130,9 @@ class JournalCopies:
     def close(self) -> None:
         """Close all files of both copies.
 
-        SQLite moves its write-ahead log (WAL) into the database file when the last connection closes; this
-        method does so before, so that the page sums are recorded. If a failing medium prevents that, the next
-        start finds pages that differ from their sums and repairs them from the log.
+        SQLite would move its write-ahead log (WAL) into the database file when the last connection closes. This
+        method moves it first, so that the page sums are recorded. If a failing medium prevents that, the next
+        start finds pages that differ from their sums and repairs them from the journal's log.
         """
         if self.log is not None:
             self.log.close()
@@ -382,8 +382,8 @@ class JournalCopies:
         """Make a journal entry durable in both copies.
 
         After any error the journal must be reopened. If the commit to the first copy fails, nothing is stored.
-        After the commit the entry exists; if writing it to the second copy then fails, the next opening does
-        so.
+        After the commit the entry exists; if writing it to the second copy then fails, the next opening writes
+        it there.
         """
         try:
             self.database.insert(item)

@@ -240,7 +240,10 @@ class DatabaseReader:
     def _iter_row_batches(
         self, kind: str | None, bounds: tuple[int, int], *, newest_first: bool
     ) -> Iterator[_EntryRow]:
-        """Yield the table rows of entries of ``kind`` (None: all) between ``bounds``, read in growing batches."""
+        """Yield the table rows of entries of ``kind`` (None: all) with numbers between ``bounds``, both excluded.
+
+        They are read in growing batches. Raises :class:`EntriesArchived` like :meth:`walk`.
+        """
         low, high = bounds
         kind_is, parameters = ("", ()) if kind is None else ("AND kind = ?", (kind,))
         order = "DESC" if newest_first else "ASC"

@@ -299,8 +299,8 @@ def _check_canonical(raw: object, body: bytes) -> None:
 def _read_back(raw: dict[str, object], body: bytes) -> Transaction:
     """Return the transaction in an entry's bytes ``body``, of which ``raw`` is the parsed JSON.
 
-    The JSON was parsed already, so it can only be nested too deeply or contain invalid characters. Each part is
-    checked one by one only if the bytes do not rule that out.
+    Because the JSON was parsed already, its values can be invalid only by nesting or by their characters. If the
+    bytes show that neither is possible, the parts are not checked one by one, which is faster.
     """
     # Searching for one byte is much faster than for two, and most bodies contain none.
     if body.count(b"[") + body.count(b"{") > _PLAIN_DEPTH or (b"\\" in body and b"\\u" in body):

@@ -69,7 +69,7 @@ def parse_root_sequence(tx_id: str, journal_tag: str) -> int | None:
 
 
 class IdentifierCollector:
-    """Collects the records for the index of ids from the entries of one archive segment, added in order."""
+    """Collector of the index records for the ids in one archive segment, whose entries are added in order."""
 
     def __init__(self) -> None:
         self._sequence_by_open_play: dict[str, int] = {}

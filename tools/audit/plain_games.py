@@ -254,7 +254,7 @@ class PlainRun:
     def is_continued_by(self, game: _PlainGame) -> bool:
         """Return whether a plain game directly follows this run in the same journal.
 
-        Its credit and table at the start must be those at the end of the run.
+        The credit and the table from which the game starts must be those with which the run ends.
         """
         table = self.table_states.get(game.terms.game.digest)
         return (

@@ -1,4 +1,4 @@
-"""The check that a game won every prize in kind that is handed over, once, or exchanged for its value in money.
+"""The check of prizes in kind: a game must have won each one that is handed over, or exchanged for money, once.
 
 What a game owes follows from its replayed outcome and its definition. An exchange must reserve exactly the
 stated value of the prize, and return the prize. Any other movement of a prize is a finding.
@@ -167,7 +167,7 @@ class PrizeAudit:
             self._unclaimed_prize_flows[ref] = _select_prize_flows(flows)
 
     def _check_orphaned_prizes(self, entry: StoredEntry, flows: list[Flow]) -> None:
-        """Check that each unclaimed prize in kind returns to the operator's stock."""
+        """Check that each unclaimed prize in kind moves to the account of unclaimed prizes."""
         unclaimed_flows = self._unclaimed_prize_flows.pop(str(read_details(entry).get("id")), [])
         returned_prizes = sorted(
             (source, source.replace(":offered", ":unclaimed"), cents) for source, _, cents in unclaimed_flows

@@ -146,10 +146,10 @@ def read_bundle_release(bundle: BinaryIO, public_key_hex: str, newer_than: int, 
 
 
 def require_complete_bundle(bundle: BinaryIO, release: Release, where: str) -> None:
-    """Check the partitions in a bundle against its release; return the stream to their start.
+    """Check the partitions in a bundle against its release, then set the stream back to where they start.
 
-    Raises SlotError if the bundle is truncated or altered. It is checked before the write, because the slot
-    to be overwritten is the fallback, and only a complete release may replace it.
+    Raises SlotError if the bundle is truncated or altered. This check comes before the first write, because the
+    slot to be overwritten is the fallback, and only a complete release may replace it.
     """
     began = bundle.tell()
     for name in reversed(PARTITION_NAMES):

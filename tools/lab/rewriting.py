@@ -76,7 +76,7 @@ def find_line(text: str, key: Path) -> int | None:
 
 
 def _find_header_offset(text: str, key: Path) -> int | None:
-    """Return the offset of the table's header in the text, or None if it has none."""
+    """Return the offset in the text of the header of the table with this path; None if the text has no such header."""
     return next((at for at, table_key in _iter_tables(text) if table_key == key), None)
 
 

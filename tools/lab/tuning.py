@@ -89,7 +89,7 @@ def list_pay_keys(data: Mapping[str, Any]) -> list[Path]:
 
 
 def compute_rtp(data: Mapping[str, Any], bet: str | None = None) -> Fraction:
-    """Return the exact return of the definition's lowest bet, or of the bet named ``bet``."""
+    """Return the exact return of the bet named ``bet``; for None, the lowest return of any bet of the definition."""
     bets = analyse(build_game(data, "tuned"), AnalysisDepth.RETURN).bets
     rtp: Fraction = min(b.rtp for b in bets if bet in {None, b.bet})
     return rtp
@@ -225,7 +225,7 @@ def refine_pays(
 
 
 def _compute_return_gap(data: Mapping[str, Any], target: Fraction, bet: str | None) -> Fraction | None:
-    """Return the distance of the definition's return from ``target``, or None for an invalid definition."""
+    """Return ``target`` minus the definition's return, or None for an invalid definition."""
     try:
         return target - compute_rtp(data, bet)
     except PaytableError:

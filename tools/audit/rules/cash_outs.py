@@ -106,9 +106,10 @@ def _derive_dispensed_coins(scope: CheckContext) -> Any:
 
 
 def _add_paid_coins(scope: CheckContext, paid_cents: int) -> CoinPayoutProgress:
-    """Return the amount owed at the start of the open cash-out in coins, and the amount paid.
+    """Return how much of the open cash-out was owed when its payment in coins started, and how much is paid.
 
-    The amount paid includes ``paid_cents``, which the stored cash-out does not contain yet.
+    The amount paid includes ``paid_cents``, which the stored cash-out does not contain yet. Raises
+    :class:`PatternMismatch` if no cash-out was open before the checked entry.
     """
     pay_out = scope.record_before(CashOutRecord, "pay_out")
     if pay_out is None:
@@ -173,7 +174,7 @@ def _derive_remainder_after_void(scope: CheckContext) -> Any:
 def _is_remainder_outdated(scope: CheckContext) -> bool:
     """Return whether the stored unpaid amount of a cash-out differs from the player's credit.
 
-    Entries of earlier versions stored true in place of the amount. It is outdated if the credit is 0.
+    Earlier versions stored true in place of the amount; it is outdated if the player has no credit.
     """
     if scope.value_before(_REMAINDER_KEY) is True:
         return not sum_money_cents(scope)

@@ -1,4 +1,4 @@
-"""``egm intervention_id``: the sheets of interventions on a machine, derived from its journal alone."""
+"""``egm intervention``: the sheets of interventions on a machine, derived from its journal alone."""
 
 import json
 from dataclasses import asdict

@@ -109,7 +109,7 @@ def _compare_file(folder: Path, name: str, reproduced: bytes) -> ReproducedItem:
 
 
 def _find_first_difference(signed_text: bytes, reproduced_text: bytes) -> str:
-    """Return a sentence that quotes the first line in which two texts differ."""
+    """Return as text from which line on two texts differ, or their lengths if one is only longer than the other."""
     pairs = zip(signed_text.splitlines(), reproduced_text.splitlines(), strict=False)
     line = next((n for n, (a, b) in enumerate(pairs, 1) if a != b), None)
     return (

@@ -102,7 +102,10 @@ def levy(case: CertificationCase) -> Iterator[Finding]:
 
 
 def return_ceiling(case: CertificationCase) -> Iterator[Finding]:
-    """Check that no bet returns more than the jurisdiction allows; note every return above 100 % of the wager."""
+    """Check that no bet returns more than the jurisdiction allows.
+
+    If the jurisdiction has no maximum, note each bet that returns 100 % of the wager or more.
+    """
     ceiling = case.profile.returns.find_maximum(case.game.family)
     for bet in case.analysis.bets:
         rtp = bet.rtp_with_progressives
@@ -131,8 +134,8 @@ def return_ceiling(case: CertificationCase) -> Iterator[Finding]:
 def largest_win(case: CertificationCase) -> Iterator[Finding]:
     """Check that the largest win of any bet, after doubling up, fits a meter and the jurisdiction's limit.
 
-    At a denomination where a win could exceed the limit, the machine does not offer the game. The game fails
-    only if this excludes all denominations.
+    At a denomination where a win could exceed the limit, the machine does not offer the game or, at a game with
+    betting spots, refuses such wagers. The game fails only if it cannot be offered at any denomination.
     """
     rules = case.profile.play
     limit = rules.win_limit_cents

@@ -216,7 +216,7 @@ def write_game_documents(
 
 
 def _read_source(profile_id: str, source: Source | None) -> bytes:
-    """Return the bytes of the file from which a profile was read.
+    """Return the bytes of the file from which a profile or a game (``profile_id``) was read.
 
     Raises OperatorError if it was not read from a file.
     """

@@ -14,7 +14,7 @@ def format_percent(value: Fraction, digits: int = 4) -> str:
 
 
 def format_one_in(odds: Fraction | None) -> str:
-    """Return odds as ``1 in n``, also for an ``n`` that is too large for a float."""
+    """Return a probability as ``1 in n``, also for an ``n`` too large for a float; "never" for 0, a dash for None."""
     if odds is None:
         return "-"
     if not odds:

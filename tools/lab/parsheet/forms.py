@@ -13,7 +13,10 @@ from tools.lab.parsheet.sheet import build_sheet
 
 
 def format_cell(value: Any) -> str:
-    """Return a cell of a PAR sheet's table as printed text; fractions below one have twelve significant digits."""
+    """Return a cell of a PAR sheet's table as printed text.
+
+    Exact figures have twelve significant digits, whole numbers have thousands separators, and None is a dash.
+    """
     if value is None:
         return "-"
     if isinstance(value, dict):
@@ -107,7 +110,7 @@ def to_html(game: Game, analysis: Analysis, limits: OddsLimits = ONTARIO_LIMITS)
 
 
 def _plot(bet: dict[str, Any]) -> str:
-    """Return one bet's distribution of wins and its confidence bands as a PNG in base64."""
+    """Return one bet's distribution of wins and its confidence bands as a PNG in base64; "" if one is not known."""
     if bet["distribution"] is None or not bet["volatility"]:
         return ""
     from matplotlib.figure import Figure  # noqa: PLC0415 (laboratory package)

@@ -197,7 +197,7 @@ class BulkDraws:
 
 
 def _check_count(count: int) -> None:
-    """Raise InvalidSample for a negative number of draws."""
+    """Raise InvalidSampleError for a negative number of draws."""
     if count < 0:
         raise InvalidSampleError(f"cannot make {count} draws")
 

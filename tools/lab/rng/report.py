@@ -188,7 +188,10 @@ def _check_scaling(verdicts: Sequence[GameVerdict]) -> list[Report]:
 
 
 def _judge_all_games(verdicts: Sequence[GameVerdict], alpha: float) -> Report:
-    """Return, for all games together, the findings and the p-values expected and observed below each level."""
+    """Return figures of all games together: the p-values below ``alpha``, observed and expected, and the retests.
+
+    For each significance level, they also have the games whose last run has a finding at this level.
+    """
     p_values = [r.p_value for verdict in verdicts for run in verdict.runs for r in run.results]
     return {
         "p_values": len(p_values),

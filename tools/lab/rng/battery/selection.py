@@ -88,7 +88,11 @@ def run_distribution_test(data: Ints, population: int) -> Iterator[StatisticalRe
 
 
 def run_overlaps_test(data: Ints, population: int) -> Iterator[StatisticalResult]:
-    """Test pairs of neighbouring numbers of a play, in order; each play contributes one pair, position by position."""
+    """Test how often each ordered pair of numbers follows one another in a play.
+
+    Each play contributes one pair: the first play its first pair, the second play its second pair, and so on; after
+    the last pair of a play, the first one again.
+    """
     plays, picks = data.shape
     cells = population * (population - 1)
     if plays < CELL_EXPECTATION_MIN * cells:
@@ -213,7 +217,7 @@ def run_serial_test(data: Ints, population: int) -> Iterator[StatisticalResult]:
 
 
 def run_repeated_hands_test(data: Ints, population: int) -> Iterator[StatisticalResult]:
-    """Test how often the same hand, in any order, is drawn again."""
+    """Test how often the first numbers of a play (a hand of limited size), in any order, are drawn again."""
     size = min(_REPEATED_HAND_NUMBERS, data.shape[1])
     hands = np.sort(data[:, :size].astype(np.int64), axis=1)
     codes = np.zeros(len(hands), dtype=np.int64)
