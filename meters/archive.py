@@ -327,7 +327,7 @@ class Archive:
             )
 
     def list_kinds(self) -> set[str]:
-        """Return every kind of entry in the archive, as recorded in its newest segment."""
+        """Return every kind of entry in the archive, as recorded in its newest intact segment."""
         for name in reversed(self._list_segment_ranges()):
             with suppress(JournalDamaged):  # damage is reported where the segment is read
                 trailer = self._open_intact_copies(*name)[0].trailer

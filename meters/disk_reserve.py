@@ -29,10 +29,11 @@ class DiskReserve:
         self._size = size
 
     def check_reserves(self) -> str:
-        """Check the reserve files and restore missing ones; return which medium is full and why.
+        """Check free space and reserve files, and restore missing files; return which medium is full and why, or "".
 
-        Return "" if every reserve file exists or was restored. A file is restored only if twice its size is
-        free, so that later writes do not need the reserve at once.
+        A medium with its reserve file is full if less than a quarter of the file's size is free; one without it
+        if less than twice that size is free, so that later writes do not need a restored file at once. If any
+        medium is full, the reserve files of all media are deleted.
         """
         full = ""
         for folder in self._folders:

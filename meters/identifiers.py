@@ -80,7 +80,8 @@ class IdentifierCollector:
     def add_entry(self, entry: StoredEntry) -> None:
         """Add the segment's next entry.
 
-        Its id is indexed only if the id does not contain the entry's number.
+        Its id is not indexed if the id contains the entry's number, or belongs to a game that this segment
+        starts.
         """
         play = parse_play_start(entry.id)
         if parse_entry_sequence(entry.id) == entry.sequence:

@@ -233,7 +233,11 @@ class StakeAudit:
             )
 
     def process_game_step(self, entry: StoredEntry, start: GameRecord, choice: GameChoice) -> None:
-        """Store the new shared table state if this step decides the round, unless another round has started since."""
+        """Check the shared table state that the entry of a game step stores.
+
+        It must be the table after the round if the step decides the game, and no other round has started since;
+        otherwise the entry must store none.
+        """
         self._check_standing_when_decided(entry, choice)
         keys, shared_table = (
             self._build_table_keys(entry, start.game),
@@ -265,8 +269,9 @@ class StakeAudit:
     def _find_shared_start(self, entry: StoredEntry, game: GameRecord, own_table: JSON) -> JSON:
         """Return the table state from which a game at a shared table must start.
 
-        Also store the round of the game as the latest one of the table. If the entry records a different table,
-        report a finding.
+        If the game is the first of its round, also store the shared table state before the round. Report a
+        finding if the entry does not store the shared table state that follows from the game, or if the seat's
+        standing bets depend on a shared table that this round does not have.
         """
         keys, digest = self._build_table_keys(entry, game.game), game.game.digest
         expected, shared_table = None, self._shared_tables.get(digest)
@@ -527,7 +532,10 @@ def _build_table_key(digest: str, position: int) -> str:
 
 
 def _encode_table(record: TableRecord | None) -> bytes | None:
-    """Return the state of a table as canonical JSON, or None if there are standing bets on it."""
+    """Return the state of a table as canonical JSON, which is ``null`` if no table is stored.
+
+    Return None if bets are standing on the table, or a stored table has no state.
+    """
     if record is None:
         return NO_TABLE
     return (

@@ -417,7 +417,10 @@ class TournamentAudit:
             )
 
     def _end_round(self, entry: StoredEntry, record: entries.RoundEnded) -> None:
-        """Check that the recorded result of a round equals the sums of its games."""
+        """Check that the recorded result of a round equals the sums of its games.
+
+        Persons and a reason must be recorded exactly if the round was not completed.
+        """
         tournament, position = self._tournament, read_position(entry)
         purse = self._purses.get(position)
         if purse is None:
@@ -602,7 +605,7 @@ class TournamentAudit:
         self._purses[position] = purse_after
 
     def _void_game(self, entry: StoredEntry, record: entries.PurseGameVoid) -> None:
-        """Check that a void game returns all its stakes, or none of them."""
+        """Check that a void game returns all its stakes, or none of them, and was not decided."""
         play = self._open_plays.pop(read_position(entry), None)
         if play is None:
             return

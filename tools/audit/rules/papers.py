@@ -104,7 +104,7 @@ def _derive_restricted_terms(scope: CheckContext) -> Any:
 
     Return the host's terms if the ticket is of restricted credit, None if the entry deletes expired terms, or
     ABSENT_VALUE if it stores nothing. Raises :class:`PatternMismatch` if the entry deletes terms that have not
-    expired.
+    expired, or under which restricted credit is left.
     """
     ticket_record = scope.record_before(HostTicketRecord, "host_ticket")
     if (
@@ -284,7 +284,7 @@ _PAPER_RULES: Final = (
 
 
 def _check_coin_transfers(scope: CheckContext) -> None:
-    """Check that the credited coins have possible coin values, and equal the coins that entered the machine."""
+    """Check that the credited coins have possible values, equal the coins that entered the machine, and are counted."""
     moves = scope.entry.transfers
     half = len(moves) // 2
     coins_cents = [t.amount_cents for t in moves[:half]]

@@ -62,7 +62,8 @@ def require_new_id(kind: str, name: str = "id", *, is_entry_id: bool = False) ->
 def require_all_credit(kind: str, name: str = "cents") -> Check:
     """Return the check that an amount equals all of the player's credit of this kind.
 
-    ``name`` is the pattern name to which the amount is bound.
+    ``kind`` is the kind of credit, or the pattern name to which the kind is bound; ``name`` is the pattern name
+    to which the amount is bound.
     """
 
     def check(scope: CheckContext) -> None:

@@ -53,7 +53,11 @@ def check_residual_credit(scope: CheckContext) -> None:
 
 
 def check_residual_prize(scope: CheckContext) -> None:
-    """Check that residual credit is played off for a prize of exactly the smallest stake on this machine."""
+    """Check the prize for which residual credit is played off: the smallest stake here, and more than the credit.
+
+    If the machine has stored no terms (earlier versions), the prize must only be at most the smallest stake that
+    a game was started for.
+    """
     prize_cents, terms = scope.record["prize_cents"], scope.record_before(ResidualTerms, PlayKey.RESIDUAL)
     if terms is not None:
         is_sound = prize_cents == terms.smallest_useful_cents

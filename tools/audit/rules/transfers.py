@@ -230,9 +230,10 @@ def _derive_restricted_terms(scope: CheckContext) -> Any:
 
 
 def _check_stored_failure(scope: CheckContext) -> None:
-    """Check that the result stored for the host is the recorded one.
+    """Check that the result of a failed transfer that is stored for the host is the recorded one.
 
-    An earlier result may have been replaced if the host could have read it before.
+    Only whether the host has read the result may differ: the record says no, but if the reply to the order
+    reported the failure, the stored result says yes.
     """
     stored_record, recorded = scope.record_after(TransferRecord, "transfer"), _read_result(scope)
     if recorded.host_has_read or recorded.history_index is not None:

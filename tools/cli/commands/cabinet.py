@@ -159,7 +159,7 @@ class _Remarks:
                 yield ConfigFault(key, remark, is_fatal=False, is_warning_only=True)
 
     def _iter_reduced_limits(self, key: str, slot: GameTable, game: Game) -> Iterator[ConfigFault]:
-        """Yield a remark for each bet of a table whose printed limits the jurisdiction's bet limit reduces."""
+        """Yield a remark for each denomination at which the jurisdiction's bet limit reduces a table's own limits."""
         if self.limit_cents is None:
             return
         for cents in slot.denominations_cents or game.denominations_cents:

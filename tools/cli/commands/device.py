@@ -100,7 +100,10 @@ def command(
 
 
 def iter_device_facts(state: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
-    """Yield the facts of a device's state as (name, value); each printed ticket is one fact, its number first."""
+    """Yield the facts of a device's state as (name, value).
+
+    A list of objects, such as the printed tickets, becomes one fact per object: "tickets 1", "tickets 2", etc.
+    """
     for key, value in state.items():
         if isinstance(value, list) and value and all(isinstance(item, dict) for item in value):
             for number, item in enumerate(value, start=1):

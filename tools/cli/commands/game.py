@@ -455,7 +455,8 @@ def _list_returns_to_compare(
 ) -> dict[str, Fraction]:
     """Return, by bet, the returns of the definition that must reach the target.
 
-    The key "" is ``bet``, or the lowest bet if None; it is left out if every bet was tuned by its own pays.
+    The key "" is the return of ``bet``, or for None the lowest return of any bet; it is left out if every bet was
+    tuned by its own pays.
     """
     every = compute_bet_returns(data)
     returns_of_tuned = {name: every[name] for name in bets}

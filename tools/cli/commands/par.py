@@ -132,7 +132,8 @@ def command(
 def _analyse_layout(game: Game, bets: tuple[str, ...]) -> Analysis:
     """Return the figures of several bets placed together on a layout.
 
-    Raises WagerError for a bet that is not allowed.
+    Raises WagerError for a bet that is not allowed, and ClickException for a text that is not SPOT=CREDITS or
+    names an unknown spot.
     """
     credits_by_spot: dict[str, int] = {}
     spot_ids = [spot.id for spot in game.rules.list_spots()]
@@ -178,7 +179,7 @@ def _print_present_returns(
 
 
 def _parse_meter(text: str) -> tuple[str, int]:
-    """Return the level and the amount from ``LEVEL=CREDITS``. Raises MeterError for any other form."""
+    """Return the level and the amount from ``LEVEL=CREDITS``. Raises ClickException for any other form."""
     level, _, value = text.partition("=")
     if (number := parse_whole_number(value)) is None:
         raise click.ClickException(

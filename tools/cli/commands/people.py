@@ -45,7 +45,10 @@ def command() -> None:
 
 
 def _load_roster(state: Path | None) -> Roster:
-    """Return the machine's roster. Raises ClickException if it cannot be trusted."""
+    """Create the state folder if it is missing, and return the machine's roster.
+
+    Raises ClickException if the folder cannot be made private, or the roster cannot be trusted.
+    """
     folder = StateFolder(state or find_default_state_folder())
     try:
         folder.create_private_folders()
