@@ -23,7 +23,7 @@ ALPHA_EXPONENT: Final = 40
 #: Bits of entropy that each source contributes to one seed: the security strength plus half of it in place of
 #: a nonce.
 SEED_BITS: Final = SECURITY_BYTES * 8 * 3 // 2
-#: Number of seed fingerprints stored, and the length of each in bytes.
+#: Number of seed fingerprints stored.
 FINGERPRINTS_STORED: Final = 64
 #: Length of a seed fingerprint in bytes.
 FINGERPRINT_BYTES: Final = 16

@@ -62,7 +62,7 @@ class KenoCard:
     numbers: tuple[int, ...]
     """The numbers of the way."""
     hits: tuple[int, ...]
-    """Those of its numbers that were drawn."""
+    """The numbers of the way that were drawn."""
     credits: int
     """The pay of the way in this draw, in credits."""
 
@@ -94,7 +94,7 @@ class GambleStep:
     credits: int
     """The credits after the round."""
     previous_cards: tuple[str, ...]
-    """The cards drawn in the rounds before it."""
+    """The cards drawn in the rounds before this one."""
 
 
 #: A part of a published display, as JSON.

@@ -33,7 +33,7 @@ SIGNIFICANT_ROUNDS_MIN: Final = 20
 LARGE_FOLDS_MIN: Final = 2
 #: A fold is after a large bet if at least this share of the table stakes was lost.
 LARGE_BET_SHARE: Final = Fraction(1, 2)
-#: The folds after a large bet that are assumed beside those of the other pairs, and the rounds in which they happen.
+#: What is added to the counts of the other pairs before a comparison: folds after a large bet, and rounds.
 _USUAL_LARGE_FOLDS: Final = (0.5, 100)
 #: The name of the settlement of a stake that a player gave up.
 _FOLDED_SETTLEMENT_NAME: Final = "folded"

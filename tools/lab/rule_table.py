@@ -11,7 +11,7 @@ from egm.kernel.states import STATE_SET_NAMES
 from egm.seats.table import TableEvent
 from tools.lab.markdown import format_table
 
-#: The arrows of the picture: from, the event a rule takes there, to, and a short label.
+#: The arrows of the picture: the state before, the event, the state after it by a rule, and a short label.
 _DIAGRAM_ARROWS: Final = (
     (State.SELF_TEST, EventType.SELF_TEST_PASSED, State.IDLE, "passed"),
     (State.IDLE, EventType.PLAY, State.PLAYING, "play"),
@@ -28,7 +28,7 @@ _DIAGRAM_ARROWS: Final = (
     (State.TOURNAMENT, EventType.PLAY, State.PLAYING, "play with points"),
     (State.PLAYING, EventType.SHOWN, State.TOURNAMENT, "shown, in a tournament"),
 )
-#: Interruptions of any state: the state, the event that causes it, the one that ends it.
+#: Interruptions: the state of the interrupted machine, the event that leads to it, and the event that ends it.
 _INTERRUPTIONS: Final = (
     (State.DOOR_OPEN, EventType.DOOR_OPENED, EventType.DOOR_CLOSED),
     (State.TILT, EventType.FAULT_RAISED, EventType.KEY_TURNED),

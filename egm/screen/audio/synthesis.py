@@ -30,7 +30,7 @@ class Instrument:
     """An instrument, described by how it vibrates."""
 
     modes: tuple[tuple[float, float, float], ...]
-    """Its vibrations: the pitch as a multiple of the note's pitch, the strength, and the decay per second."""
+    """The vibrations of a note: each its pitch as a multiple of the note's, its strength, and its decay per second."""
     attack_seconds: float = 0.002
     """The time until a note has full strength, in seconds."""
     ring_seconds_max: float = 1.2
@@ -38,7 +38,7 @@ class Instrument:
     release_seconds: float = 0.08
     """The time in which a held note fades out at its end, in seconds."""
     noise: tuple[float, float] = (0.0, 1.0)
-    """The strength and the decay per second of its noise (breath, stick or shaker)."""
+    """The strength and the decay per second of the note's noise (breath, stick or shaker)."""
     noise_smoothing_count: int = 0
     """How many times the noise is smoothed."""
 

@@ -16,7 +16,7 @@ _CARD_WIDTH_PER_HEIGHT: Final = 0.72
 CARD_HEIGHT_MAX: Final = 290.0
 #: Height of the text below a hand, in units.
 HAND_TEXT_HEIGHT: Final = 34.0
-#: Its height in a narrow area: two lines, or four of the smallest letters.
+#: Height of the text below a hand in a narrow area, in units: two lines, or four of the smallest letters.
 NARROW_HAND_TEXT_HEIGHT: Final = 78.0
 #: An area no wider than this is narrow.
 _NARROW_AREA_WIDTH_MAX: Final = 200.0
@@ -41,7 +41,7 @@ class HandRoomNeeds:
     """The room that a hand of cards needs."""
 
     cards: int
-    """The number of its cards."""
+    """The number of cards in the hand."""
     low_hand_cards: int = 0
     """How many of the first cards lie apart from the others, as the low hand of pai gow."""
     can_stack_rows: bool = False

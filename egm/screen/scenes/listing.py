@@ -42,8 +42,8 @@ class ListingLine:
     height: float
     action: str = ""
     icon: str = ""
-    top_inset: float = 0.0
-    """For column heads: the free width at their left, which is as wide as the icons of the rows."""
+    left_inset: float = 0.0
+    """The free width at the left of the cells, for the icons of the rows."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -155,7 +155,7 @@ def _build_lines(stage: Stage, table: PageTable, width: float, touched: float) -
         )
     if heads:
         height = _compute_row_height(stage, heads, shares, width - inset)
-        lines.append(ListingLine("head", heads, aligned, shares, height, top_inset=inset))
+        lines.append(ListingLine("head", heads, aligned, shares, height, left_inset=inset))
     least_height = touched if any(row.action for row in table.rows) else 0.0
     for row, cells in zip(table.rows, rows, strict=True):
         height = max(least_height, _compute_row_height(stage, cells, shares, width - inset))
@@ -308,7 +308,7 @@ def _draw_lines(stage: Stage, listing: PlacedListing, number: int) -> None:
             p.draw_shade((x, y, w, h - 3), (255, 255, 255, 20 if i % 2 else 10), 8)
         if line.icon:
             draw_icon(stage, line.icon, (x + 8, y + (h - 4 - 26) / 2, 26, 26))
-        _draw_cells(stage, line, (x + line.top_inset, y, w - line.top_inset, h - 4))
+        _draw_cells(stage, line, (x + line.left_inset, y, w - line.left_inset, h - 4))
 
 
 def _draw_cells(stage: Stage, line: ListingLine, rect: Rect) -> None:

@@ -129,7 +129,7 @@ class _ScreenOptions:
     has_top_screen: bool = False
     """Whether the cabinet has a top screen."""
     display: int = 0
-    """The number of the display for the players' screens, or None."""
+    """The number of the display for the players' screens."""
     top_display: int | None = None
     """The number of the display for the top screen, or None."""
     flags: tuple[str, ...] = ()
