@@ -184,7 +184,7 @@ class Ledger:
     def _check_funds(
         self, tx_id: str, moves: tuple[Transfer, ...], held_transfers: tuple[Transfer, ...]
     ) -> None:
-        """Raise :class:`Overdrawn` if a transaction would make an account such as credit negative, which is forbidden.
+        """Raise :class:`Overdrawn` if a transaction would overdraw an account that may not be negative, such as credit.
 
         ``moves`` are its transfers that move value, ``held_transfers`` those that it only reserves.
         """

@@ -535,7 +535,7 @@ def list_chip_values(table: Table, limits: BetLimits) -> tuple[int, ...]:
 
 
 def find_chip_value(table: Table, chips: ChipsOnTable, limits: BetLimits) -> int:
-    """Return the value of the selected chip in credits; the value of the lowest chip if it is not on offer."""
+    """Return the value in credits of the selected chip, or of the lowest one if the selected is not on offer."""
     values = list_chip_values(table, limits)
     return chips.chip_value if chips.chip_value in values else values[0]
 

@@ -88,7 +88,7 @@ def run_distribution_test(data: Ints, population: int) -> Iterator[StatisticalRe
 
 
 def run_overlaps_test(data: Ints, population: int) -> Iterator[StatisticalResult]:
-    """Test how often each ordered pair of numbers follows one another in a play.
+    """Test how often each ordered pair of neighbouring numbers occurs in the plays.
 
     Each play contributes one pair: the first play its first pair, the second play its second pair, and so on; after
     the last pair of a play, the first one again.
