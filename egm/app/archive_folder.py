@@ -12,11 +12,11 @@ from meters.archive import ARCHIVE_FOLDER
 
 
 def link_archive_folder(medium: Path, archive: Path | None) -> None:
-    """Make the folder ``archive`` of a storage medium a symbolic link to the folder that stores the archive.
+    """If the journal archive is stored in the folder ``archive``, link to it from the folder of a storage medium.
 
-    ``medium`` is the medium's folder. If ``archive`` is None, change nothing. Raises :class:`OperatorError`
-    if the medium already has an archive that is not in ``archive``: a person must move its files and remove
-    the link.
+    The link is named ``archive`` in the folder ``medium``. If ``archive`` is None, change nothing. Raises
+    :class:`OperatorError` if ``medium`` already has archive files or a link to another folder: a person must move
+    the files and remove the old folder or link.
     """
     link = medium / ARCHIVE_FOLDER
     if archive is None or not medium.is_dir():

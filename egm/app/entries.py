@@ -106,7 +106,7 @@ RNG_SELF_TESTED: Final = EntryDeclaration(kind="chance.rng_self_tested", record=
 RNG_OUT_OF_SERVICE: Final = EntryDeclaration(kind="chance.rng_out_of_service", record=GeneratorStopped)
 CARRY_OVER_DAMAGED: Final = EntryDeclaration(kind="chance.carry_over_damaged", record=CarryOverDamaged)
 
-#: By the code that the generator reports.
+#: The journal entry of each event of the generator, by the event's code.
 GENERATOR_EVENTS: Final[Mapping[str, AnyEntryDeclaration]] = {
     "rng_started": RNG_STARTED,
     "rng_reseeded": RNG_RESEEDED,

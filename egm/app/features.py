@@ -86,7 +86,7 @@ def check_claims_cover_owed_values(features: Features) -> None:
 
     At a memory clear, each amount owed becomes a claim: a record that it is to be paid or carried over to the
     new journal. Raises InvariantError for a storage key that can hold an owed amount but has no function that
-    makes a claim of it.
+    creates the claim.
     """
     claim_makers = list_claim_makers(features)
     for key in features.storage_keys:

@@ -119,13 +119,13 @@ class MachineProcess:
     ) -> None:
         """Create the machine process.
 
-        ``opener`` opens the devices' ports; ``entropy_sources`` are entropy sources, or None for all of this
-        computer. ``print_message`` prints a text, such as an error in the cabinet file, for the person who
-        started the machine. ``allows_single_medium``: if one of the two storage media is missing, run all the
-        same, but start no game and accept no money. ``requires_screen``: while no screen is connected, raise a fault,
-        so that no game is started and no money accepted. ``memory_stick_path`` is the device path of a memory stick.
-        ``storage`` are the media of its memory, whose random bytes also make keys and salts. ``release`` is
-        recorded at each power-up.
+        ``opener`` opens the devices' ports. ``entropy_sources`` seed the random number generator; None: use all
+        entropy sources of this computer. ``print_message`` prints a text, such as an error in the cabinet file, for
+        the person who started the machine. ``allows_single_medium``: if one of the two storage media is missing, run
+        all the same, but start no game and accept no money. ``requires_screen``: while no screen is connected, raise
+        a fault, so that no game is started and no money accepted. ``memory_stick_path`` is the device path of a
+        memory stick. ``storage`` gives access to the two storage media, and supplies the random bytes for keys and
+        salts. ``release`` is the software version, which is recorded at each power-up.
         """
         self._features = features
         self._folder = folder

@@ -42,7 +42,7 @@ class LinkEnrolmentStep(SetupStep):
     """Text on the last action with the memory stick, shown on the page; None before the first action."""
 
     def open_step(self) -> None:
-        """Reset the step when it is reached: its page shows no result of a memory-stick action yet."""
+        """Reset the step when it is reached: clear the result of the last memory-stick action from the page."""
         self.stick_result = None
 
     def build_page(self, draft: CabinetFileDraft) -> ServicePage:
@@ -132,7 +132,7 @@ class LinkEnrolmentStep(SetupStep):
         return NextStep.ON
 
     def _find_valid_enrolment(self, draft: CabinetFileDraft) -> CertificateFacts | None:
-        """Return the facts of the link certificate in use; None without one, or if it is for another machine.
+        """Return the facts of the link certificate in use, or None if there is none for this machine's serial number.
 
         Raises EnrolmentError if the certificate has expired or is not valid yet.
         """

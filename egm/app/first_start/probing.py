@@ -32,7 +32,7 @@ PROBING_ORDER: Final = (
     "ithaca",
     "wheel",
 )
-#: A working device replies to its first query; for one that is starting up, the person probes again.
+#: Seconds to wait for a reply. A device that is still starting up may not reply in time: the person probes again.
 REPLY_TIMEOUT_S: Final = 2.0
 
 

@@ -81,7 +81,7 @@ class SignersStep(SetupStep):
     def read_roster(self, draft: CabinetFileDraft) -> Roster:
         """Return the roster of the persons who may sign in this first-start step.
 
-        Raises OperatorError if none can be trusted.
+        Raises OperatorError if no roster can be trusted.
         """
         return draft.roster
 
@@ -140,7 +140,10 @@ class SignersStep(SetupStep):
         return self._check_signer_pin(draft, self.entered_staff_number, text)
 
     def _go_back(self) -> NextStep:
-        """Undo one input: the entered staff number, else all accepted PINs; without either, go to the previous step."""
+        """Undo the last input of the signers; if there is none, go to the previous step.
+
+        If a staff number is entered, clear it. Otherwise discard the signers whose PINs were accepted.
+        """
         if self.entered_staff_number is not None:
             self.entered_staff_number = None
         elif self.is_asking_for_signers:
@@ -200,7 +203,7 @@ class SignCabinetFileStep(SignersStep):
     """The faults of the drafted cabinet file; None until it is checked."""
 
     def open_step(self) -> None:
-        """Start the signing of the first start: the cabinet file is not checked yet, and nobody has signed it."""
+        """Reset the step when it is reached: discard the check of the cabinet file, and all signers."""
         self.faults, self.is_asking_for_signers, self.authenticated_signers, self.entered_staff_number = (
             None,
             False,

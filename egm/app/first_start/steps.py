@@ -127,7 +127,7 @@ class WelcomeStep(SetupStep):
         )
 
     def handle_input(self, draft: CabinetFileDraft, action: str, text: str) -> NextStepOrRefusal:  # noqa: ARG002 (signature of a step)
-        """Continue with the next first-start step if its key was touched."""
+        """Continue with the next first-start step if "next" was touched; refuse any other action."""
         return NextStep.ON if action == "next" else build_refusal_text("not_offered")
 
 
@@ -249,7 +249,7 @@ class ProbeDevicesStep(SetupStep):
     """The serial port and the protocol being probed; None while no probing is in progress."""
 
     def open_step(self) -> None:
-        """Start the first-start step that probes for devices, without a result so far."""
+        """Reset the step when it is reached: show that probing for devices is in progress."""
         self.probed_port_and_protocol = ("", "")
 
     async def start_task(self, draft: CabinetFileDraft, on_change: Callable[[], None]) -> None:
@@ -336,7 +336,7 @@ class PickSeveralStep(SetupStep):
     """The name of the item being examined; empty before the first, None once all have been examined."""
 
     def open_step(self) -> None:
-        """Start the first-start step: show that the items to choose from are being examined."""
+        """Reset the step when it is reached: show that the items to choose from are being examined."""
         self.examined_item = ""
 
     async def start_task(self, draft: CabinetFileDraft, on_change: Callable[[], None]) -> None:
@@ -427,7 +427,7 @@ class EnrolStaffStep(SetupStep):
         )
 
     def _list_missing_staff(self, draft: CabinetFileDraft) -> tuple[PageTable, ...]:
-        """Return a table of how many more signers must be enrolled, and of the roles they may have; empty if none."""
+        """Return a table with the number of signers still to be enrolled and their possible roles; empty if 0."""
         missing_count = REQUIRED_SIGNERS - self._count_signers(draft)
         if missing_count <= 0:
             return ()

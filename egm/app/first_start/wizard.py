@@ -50,7 +50,8 @@ from egm.progressive.link_folder import LinkCertificateFolder
 from egm.staff.form import FormField
 from paytables.source import parse_toml, read_contents
 
-#: The builder's file in the folder of the future cabinet file: its values are not asked.
+#: Name of the file with the tables preset by the machine's builder, in the folder of the future cabinet file. The
+#: first start does not ask for these values.
 BUILDER_FILE_NAME: Final = "cabinet.seed.toml"
 
 
