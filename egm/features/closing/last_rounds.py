@@ -23,7 +23,7 @@ from paytables import Game
 
 #: The number of rounds that every table still plays once its closing time has come.
 ROUNDS_AFTER_CLOSING_TIME: Final = 3
-#: How long before that the closing is announced to the players.
+#: How long before the closing time the closing is announced to the players.
 CLOSING_ANNOUNCEMENT_LEAD: Final = timedelta(minutes=30)
 
 

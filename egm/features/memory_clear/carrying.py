@@ -37,7 +37,7 @@ DECISION_ENDED: Final = "ended"
 
 #: Whether entries after the last readable one are missing.
 LaterEntriesStatus = Literal["none", "missing", "unknown"]
-#: Text about those entries.
+#: What a claim's text says about missing entries, by status.
 _LATER_ENTRIES_TEXTS: Final = {
     "missing": "entries after it are missing",
     "unknown": "entries after it may be missing",
@@ -229,8 +229,9 @@ def prepare_clearance(
 ) -> Clearance:
     """Return the memory clear that carries out the decision on each claim.
 
-    ``decisions`` are those of ``person`` and ``second_person``, by claim id. ``roster`` says how they were
-    authenticated. Raises :class:`ClearRefused`, which names the claims, if a decision is missing or not possible.
+    ``decisions`` are those of ``person`` and ``second_person``, by claim id. ``challenge`` is the code of the
+    inspection that they have read. ``roster`` says how they were authenticated. Raises :class:`ClearRefused`, which
+    names the claims, if a decision is missing or not possible.
     """
     unknown_ids = sorted(decisions.keys() - {proposal.id for proposal in claim_inspection.proposals})
     if unknown_ids:

@@ -119,9 +119,9 @@ class ClaimBook:
     ) -> Transaction:
         """Return an entry for the new journal about the claim with the id ``claim``.
 
-        Its id is ``id`` or, without it, made of ``kind``, ``claim``, ``number`` and the first digits of the hash of the
-        old journal's last entry. Its kind is ``entry_kind`` or, without it, ``kind``. ``number`` distinguishes several
-        entries of one claim.
+        If ``id`` is empty, the entry's id is made of ``kind``, ``claim``, ``number`` and the first digits of the hash
+        of the old journal's last entry. If ``entry_kind`` is empty, the entry's kind is ``kind``. ``number``
+        distinguishes several entries of one claim.
         """
         return Transaction(
             id=id or f"{kind}-{claim}-{number}-{self._old_head}",
@@ -134,7 +134,10 @@ class ClaimBook:
         )
 
     def build_funding_transfers(self, flows: Iterable[Transfer]) -> tuple[Transfer, ...]:
-        """Return transfers that put the credit into the new journal's accounts that ``flows`` take out of them."""
+        """Return the transfers that fund, in the new journal, the credit accounts from which ``flows`` are paid.
+
+        Without them, these accounts would be empty there. Sources that hold no player's credit are left out.
+        """
         needed: Counter[str] = Counter()
         for flow in flows:
             if is_credit_account(flow.source):
@@ -272,9 +275,9 @@ class ClaimBook:
     def _build_paid_entries(
         self, claim: str, flows: tuple[Transfer, ...]
     ) -> Callable[[int], tuple[Transaction, ...]]:
-        """Return a function that returns the new journal's entry for a claim that was paid by hand in full.
+        """Return a function that builds the new journal's entry for a claim that was paid by hand in full.
 
-        ``flows`` are the transfers of this entry.
+        The entry makes the transfers ``flows``. The function ignores its argument, the amount paid in minor units.
         """
         return lambda _: (self.build_entry(claim, CLAIM_PAID, transfers=flows),)
 

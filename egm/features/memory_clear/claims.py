@@ -525,7 +525,8 @@ def list_claim_makers(features: Features) -> Mapping[StorageKey, Callable[[Claim
     }
 
 
-#: Claim makers by key, in the order in which they are called. A game takes its claims along.
+#: The function that adds the claims for the values of each storage key, in the order in which the keys are processed.
+#: The claim for a game includes its unconfirmed progressive hits, so games come before hits.
 CLAIM_MAKER_BY_KEY: Final[Mapping[StorageKey, Callable[[ClaimBook, str], None]]] = {
     MoneyKey.PAPER: _claim_paper,
     MoneyKey.PAY_OUT: _claim_pay_out,

@@ -41,7 +41,7 @@ _PUSH_KIND: Final = GAME_PUSH.kind
 _ENDED_TICKETS_MAX: Final = 32
 
 
-#: The number of later contributions within which a controller reports what one has won.
+#: A controller reports what a contribution has won before it has counted this number of later contributions.
 _REPORTABLE_CONTRIBUTIONS: Final = 64
 
 
@@ -169,7 +169,7 @@ class MemoryEvidence:
         self.dims_by_play_id[game.play_id] = dict(entry.transaction.dims)
 
     def _store_game(self, game: GameRecord) -> None:
-        """Store a game. If it is part of a shared round, also store its steps if they are the most known."""
+        """Store a game's record; for a game of a shared round, also store its steps if no other game recorded more."""
         self.games[game.play_id] = game
         if game.wager.seat is not None and game.round_id:
             known_steps = self.steps_by_round.get(game.round_id, ())

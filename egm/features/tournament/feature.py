@@ -369,10 +369,10 @@ class RoundClock(DueEventService):
     due_event = TournamentEvent.ROUND_TIME
 
     def compute_seconds_to_wait(self) -> float | None:
-        """Return the seconds until the next clock event.
+        """Return the seconds until the next time event, or None if there is none.
 
-        The tournament starts, or the minutes left in the round change. None if there is nothing to wait for: no round
-        with a time limit is running, or its time is over.
+        If a round waits for the start of the tournament, the event is the start. In a round with a time limit, it is
+        the next change of the minutes left. There is none if no round is running, or if its time is over.
         """
         machine = self._context.engine.machine
         purse = find_open_purse(machine)
