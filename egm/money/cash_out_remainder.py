@@ -56,7 +56,7 @@ def clear_remainder(machine: Machine) -> None:
 
 
 def _read_valid_remainder(machine: Machine) -> CashOutRemainder | None:
-    """Return the stored remainder of a cash-out; None without one, or if the cashable balance has changed since.
+    """Return the stored remainder of a cash-out, or None if none is stored or the cashable balance has changed since.
 
     Earlier versions stored ``True`` instead of a record: the remainder is then the whole cashable balance.
     """
@@ -71,8 +71,8 @@ def _read_valid_remainder(machine: Machine) -> CashOutRemainder | None:
 def start_automatic_cash_out(machine: Machine, _: Event) -> Event:
     """Return the event that starts an automatic cash-out of the player's credits.
 
-    It pays by hand if the previous payout method has failed, otherwise by the first available method in the
-    profile's order.
+    If the previous payout method has failed, the credits are paid by hand, otherwise by the first available method
+    in the profile's order.
     """
     remainder = _read_valid_remainder(machine)
     if remainder is not None and remainder.is_paid_by_hand:

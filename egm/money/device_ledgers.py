@@ -57,8 +57,8 @@ _METER_JUMP_REASON: Final = "its credit was refused as an implausible meter jump
 class JournalEscrowLedger:
     """The durable state of the bill acceptor's driver: the bill or ticket in escrow or being stacked.
 
-    Implements :class:`egm.devices.ledgers.EscrowLedger`. ``handle`` processes an event of the machine; the
-    change is durable when it returns.
+    Implements :class:`egm.devices.ledgers.EscrowLedger`. ``process_event`` processes an event of the machine; the
+    change is durable when this function returns.
     """
 
     def __init__(self, machine: Machine, process_event: Callable[..., None]) -> None:
@@ -375,7 +375,7 @@ class DeviceLedgers:
 
 
 def create_ledgers(machine: Machine, process_event: Callable[..., None]) -> DeviceLedgers:
-    """Create the ledgers of a machine's money-handling devices; ``handle`` processes an event of the machine."""
+    """Create the ledgers of a machine's money-handling devices; ``process_event`` processes an event of the machine."""
     return DeviceLedgers(
         escrow_ledger=JournalEscrowLedger(machine, process_event),
         print_ledger=JournalPrintLedger(machine, process_event),

@@ -343,7 +343,7 @@ TICKET_DISPUTED: Final = EntryDeclaration(
 # ---------------------------------------------------------------------------------------------- coins out
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CoinsCounted:
-    """The number of coins that the hopper has counted out so far of the open payout was recorded."""
+    """The hopper has counted out more coins of the open payout; the entry has their number so far."""
 
     id: str
     """The id of the cash-out."""
@@ -360,7 +360,7 @@ class CoinsOut:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CoinsOutOfVoided:
-    """Coins that had left the hopper before their payout was voided were posted."""
+    """The coins of a voided payout that had already left the hopper were posted as paid."""
 
     id: str
     """The id of the voided cash-out."""

@@ -320,7 +320,10 @@ def ticket_ruling_is_unfinished(machine: Machine, _: Event) -> bool:
 
 
 def end_ticket_ruling(machine: Machine, event: Event) -> None:
-    """Complete the cash-out by the ruling on its disputed ticket: a good one settles it, a void one is paid by hand."""
+    """Complete the cash-out by the ruling on its disputed ticket.
+
+    If the ticket was ruled good, it settles the cash-out; if it was ruled void, the credits are paid by hand.
+    """
     printing = machine.memory.require(PrintingRecord, MoneyKey.PRINT)
     if printing.state is PrintState.BARCODE_DONE:
         settle_ticket(machine, event)

@@ -62,7 +62,7 @@ def open_ticket_store(
 ) -> tuple[TicketStore | None, str]:
     """Open the ticket ledger in ``folder``, with its copy in ``second``.
 
-    Return it and an empty text, or None and the reason why it cannot be used. A new ledger is created only if
+    Return the ledger and an empty text, or None and the reason why it cannot be used. A new ledger is created only if
     the journal has no tickets. Raises TicketLedgerUnwritable if the medium rejects the write: the machine stops
     and retries.
     """

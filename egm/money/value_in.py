@@ -153,7 +153,7 @@ def are_coins_routed_to_hopper(machine: Machine) -> bool:
 
 
 def stack_bill(machine: Machine, event: Event) -> None:
-    """Order the acceptor to stack the bill in escrow; before that, the driver's ledger reserves its credit."""
+    """Order the acceptor to stack the bill in escrow; the driver reserves the bill's credit before it does so."""
     machine.notice = None
     bill = event.read_payload(BillEscrowed)
     machine.component(EscrowedBill).amount_cents = bill.amount_cents

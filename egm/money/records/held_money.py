@@ -54,7 +54,8 @@ def _find_acceptor_held_cents(machine: Machine) -> int:
 def build_held_money_values(machine: Machine, code: str) -> dict[str, int | str]:
     """Return the values for a fault notice that state the player's money in the faulty device.
 
-    They are the amount; or, if a bill of unknown amount is in the acceptor, that a bill is held; or empty.
+    The result has ``amount_cents`` if the amount is known. If a bill of unknown value is in the acceptor, it has
+    ``held``: ``bill``. Otherwise it is empty.
     """
     amount_cents = find_held_cents(machine, code)
     if amount_cents:

@@ -168,7 +168,7 @@ class TransferRecord:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CashOutTerms:
-    """The host's setting for cash-outs."""
+    """The host's setting on which cash-outs are offered to the host as a transfer."""
 
     is_offered_to_host: bool = field(metadata=stored_as("enabled"))
     """Whether cash-outs are offered to the host first."""

@@ -192,7 +192,7 @@ class UnclaimedTransfer:
     def from_json(cls, data: Sequence[str | int]) -> Self:
         """Decode a transfer from its journal form.
 
-        In journals older than prizes in kind, the target is missing; all of it was money.
+        Journals of software versions without prizes in kind lack the target: it is then the account of unclaimed money.
         """
         source, *target, amount_cents = data
         return cls(str(source), str(*target) or "house:orphan", int(amount_cents))
