@@ -13,8 +13,8 @@ from meters import JournalView
 from meters.chart import CREDIT_KINDS
 from meters.transaction import JSON
 
-#: Journal state key: the ticket ledger's last move as the journal knows it, and the first move of this
-#: journal's time.
+#: Journal state key of the :class:`LedgerAnchor`: the last ledger move that the journal has recorded, and the last
+#: move when the journal began.
 ANCHOR_STATE_KEY: Final = "tickets"
 #: Digits of a move's digest that the journal stores.
 DIGEST_DIGITS: Final = 16
@@ -27,7 +27,7 @@ COMPARED_ACCOUNTS: Final = tuple(
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LedgerAnchor:
-    """The machine's journal state about the ticket ledger, so that an exchanged ledger is detected.
+    """What the machine's journal stores about the ticket ledger, so that the machine detects an exchanged ledger.
 
     A move of the ledger is one recorded action on a ticket; moves are numbered from 1.
     """

@@ -144,7 +144,7 @@ class TicketCage:
         return self._record_act(number, TicketAction.REVIVE, CageAct.REVIVE, reason)
 
     def _record_act(self, number: str, action: TicketAction, act: CageAct, reason: str) -> TicketRecord:
-        """Record a cashier's action on a ticket, with its reason, and store the ledger's new end.
+        """Record a cashier's action on a ticket, with its reason, and update the ledger's head.
 
         Raises OperatorError, changing nothing, if the reason is empty, the number is unknown, the ticket's state does
         not allow the action, or a required second person is missing.

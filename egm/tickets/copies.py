@@ -4,7 +4,7 @@ A move is one recorded action on a ticket. The log is on the second medium if th
 dies, one copy remains.
 
 A transaction is written to the log first and committed in SQLite second, each durably, so the log always
-contains everything that was acknowledged. It follows:
+contains everything that was acknowledged. Therefore:
 
 * If the log is ahead of SQLite by complete lines, the power failed in a transaction: the next opening completes it.
 * A damaged, lost or older SQLite file is rebuilt from the log; a damaged one is kept beside it.

@@ -97,8 +97,8 @@ class PrintedTerms:
     valid_days: int | None
 
 
-#: Creates a number from the ticket kind and, if the machine is enrolled, its enrolment. Returns None if it
-#: cannot yet.
+#: A function that creates a ticket number for a kind of ticket and the machine's enrolment with a host (None: not
+#: enrolled). It returns None if it needs an enrolment and there is none.
 CreateTicketNumber = Callable[[TicketKind, Enrolment | None], str | None]
 
 

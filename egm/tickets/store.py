@@ -36,10 +36,10 @@ from meters.transaction import JSON
 _SEQUENCES: Final = 1 << 24
 
 
-#: Name of the head: the ledger's end when the cage last acted, on both media; written when the ledger is
-#: created.
+#: Name of the file of the ledger's head, on both media (:func:`read_ledger_head`).
 HEAD_FILE_NAME: Final = "tickets.head"
-#: Purpose of the key derived from the machine key to seal the moves (:meth:`meters.keys.MachineKey.derive`).
+#: Purpose of the key, derived from the machine key, that authenticates the moves
+#: (:meth:`meters.keys.MachineKey.derive`).
 HEAD_PURPOSE: Final = b"ticket ledger"
 
 
@@ -404,8 +404,8 @@ class TicketStore:
     def list_totals(self) -> list[TicketTotal]:
         """Return the number and value of all tickets, one total for each state, kind and currency.
 
-        Tickets that this ledger entered for a host are left out. The totals with :attr:`TicketTotal.is_owed` are the
-        outstanding liability.
+        Tickets that the host stated and other machines issued are left out. The sum of the totals whose
+        :attr:`TicketTotal.is_owed` is True is the outstanding liability.
         """
         rows = self._run(
             """SELECT m.state, json_extract(first.story, '$.ticket.kind'),

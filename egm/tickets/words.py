@@ -42,7 +42,7 @@ _CURRENCY_WORDS: Final[Mapping[str, Mapping[str, _CurrencyUnitWords]]] = {
 
 
 def _split_words(words: str) -> tuple[str, ...]:
-    """Return the words of a text; their index is the number that they name, and "-" stands where none exists."""
+    """Return the words of a text; a word's index is the number that it names, and "-" stands for a missing word."""
     return tuple(words.split())
 
 

@@ -205,9 +205,9 @@ class TicketTemplate(_Table):
         return tuple(line.name for line in self.lines)
 
     def build_job(self, job_id: str, ticket: Ticket, language: str) -> TicketJob:
-        """Return the print job of a ticket: its bar code, and the text of each line in characters that printers have.
+        """Return the print job of a ticket: its bar code, and the text of each line by the line's name.
 
-        The texts are by the line's name.
+        The texts contain only characters that every printer has.
         """
         fields = {name: _to_plain_text(text) for name, text in self.build_texts(ticket, language).items()}
         return TicketJob(job_id=job_id, template=self.id, barcode=ticket.number, fields=fields)
