@@ -44,8 +44,8 @@ def build_definition_state(machine: Machine, game: Game) -> dict[str, str]:
 def find_definition(machine: Machine, game_name: GameName) -> Game:
     """Return the game definition that a journal entry names by id, version and digest.
 
-    It is that of an installed game, or it is built from the text stored in the journal. Raises
-    :class:`GameDefectiveError` if neither exists.
+    If no installed game has this digest, the definition is built from the text stored in the journal. Raises
+    :class:`GameDefectiveError` if the text is missing or damaged.
     """
     installed_game = machine.games.get(game_name.id) or machine.component(InstalledGames).games_by_id.get(
         game_name.id

@@ -56,7 +56,7 @@ class InstalledGame:
 
 @dataclass(frozen=True, slots=True)
 class CertificateRules:
-    """The rules about game certificates: the certifier's public key (hex, or empty), and whether all games need one."""
+    """The rules for game certificates: the certifier's public key, and whether every game needs a certificate."""
 
     public_key_hex: str = ""
     are_certificates_required: bool = False

@@ -132,7 +132,7 @@ def exchange_prizes(machine: Machine, event: Event) -> None:
 
 
 def _replace_prize_by_cash(flow: Transfer) -> Transfer:
-    """Return the money transfer that replaces ``flow`` if that is of a prize in kind; otherwise return ``flow``."""
+    """If ``flow`` transfers a prize in kind, return the transfer of the same value in money; otherwise ``flow``."""
     if not flow.source.startswith(PRIZES_ACCOUNT_PREFIX):
         return flow
     return Transfer("house:attendant_jackpot", "out:handpay_jackpot", flow.amount_cents, flow.dims)

@@ -19,8 +19,8 @@ from paytables import Game, Settlement, Wager
 LabelAndValue = tuple[str | PageText, PageText]
 #: The multiplication sign.
 _TIMES_SIGN: Final = "\u00d7"
-#: Settlement names that exist at any table; all other names are pays of the game itself.
-#: The names of settlements that have a text of the screen, ``felt.as_...``; all others are pays of the game itself.
+#: Names of settlements that any table may have. Their texts are ``felt.as_<name>`` in the screen's catalogue; every
+#: other name is that of a pay in the game's definition.
 SETTLED_RESULT_NAMES: Final = frozenset(
     {
         *(

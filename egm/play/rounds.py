@@ -155,7 +155,7 @@ def choice_is_offered(machine: Machine, event: Event) -> bool:
 
 
 def is_waiting_for_wheel(machine: Machine) -> bool:
-    """Return whether the open game waits for the number of a real wheel, and that is not recorded yet."""
+    """Return whether the open game waits for the number of a real wheel that is not recorded yet."""
     game = find_open_game(machine)
     return game is not None and is_decided_by_wheel(machine) and read_recorded_number(machine, game) is None
 

@@ -100,7 +100,7 @@ def collect_shared_round(
 
 
 def _find_recorded_steps(machine: Machine, game: GameRecord) -> tuple[RecordedStep, ...]:
-    """Return the steps of that game of the round which has recorded most, from this machine's journal."""
+    """Return the longest list of steps that a game of the same round has recorded in this machine's journal."""
     return max(_read_recorded_steps(machine, game).values(), key=len, default=game.steps)
 
 
