@@ -33,7 +33,7 @@ from egm.staff.records import CollectedBox, OperatorOptions, OptionName, OptionV
 
 Matrix: TypeAlias = tuple[int, int, int, int, int, int]
 """A touch calibration: six integer coefficients that map detected to true positions (:mod:`egm.kernel.touch`)."""
-#: Which text the field that names the opener of the menu may have.
+#: Condition on a record's field that says how the service menu was opened.
 MENU_OPENER: Final = FieldCondition(
     "key switch, or `screen`", "neither a key switch nor the screen", lambda value: value in {*KEYS, "screen"}
 )

@@ -116,7 +116,7 @@ class FilledForm(Authorisation):
 class RulingForm(FilledForm):
     """Base class of the forms in which staff decide where disputed or found money goes.
 
-    A form uses either the field ``reason`` or the field ``place``.
+    Forms about unclaimed money or a found ticket use the field ``place``, all others the field ``reason``.
     """
 
     reason: str = ""

@@ -107,15 +107,15 @@ class Form:
     permission: Permission
     fields: tuple[FormField, ...] = ()
     person_count: int = 1
-    """The number of persons who must authorise it; the profile may require two for a permission."""
+    """The number of persons who must authorise the form; the profile may require two for a permission."""
     submission_guards: tuple[Callable[[Machine, Event], bool], ...] = ()
-    """The conditions for submitting it that the form shows in advance, each with whether it is met now.
+    """The conditions for submitting the form that its page shows in advance, each with whether it is met now.
 
-    They are guards that the event's rule has too, or that hold in all states of the rule. The text of each is
-    ``service.needs.<guard>``.
+    The rule of the submitted event has the same guards, or applies only in states in which they are met. The text of
+    each is ``service.needs.<guard>``.
     """
     menu_section: str = ""
-    """Its section of the main menu; a form without one is opened from a page."""
+    """The form's section of the main menu; empty: the form is opened from a page."""
     preset_values: Mapping[str, object] = field(default_factory=dict)
 
     def count_persons_needed(self, machine: Machine) -> int:

@@ -181,7 +181,7 @@ def _apply_option_changes(machine: Machine, form: OptionsForm) -> OperatorOption
             return None
 
 
-#: What must hold before an option can be changed; the form shows which of it holds.
+#: The conditions for changing an option; the form shows in advance which of them are met.
 OPTION_CONDITIONS: Final[tuple[Guard[Machine], ...]] = (
     machine_is_open,
     no_position_is_in_use,

@@ -29,7 +29,7 @@ from egm.staff.entries import (
 )
 from egm.staff.keys import StaffKey
 
-#: Number of buckets.
+#: Number of groups of staff numbers in which wrong PINs are counted.
 _UNKNOWN_NUMBER_BUCKETS: Final = 1024
 
 
@@ -55,7 +55,7 @@ def compute_lock_seconds_left(machine: Machine, key: str) -> int:
 
 
 def restart_lock_outs(machine: Machine) -> None:
-    """At power-up, lock the staff numbers that were locked before again, for the seconds that were left."""
+    """At power-up, lock each staff number again that was locked at power-down, for the remaining seconds."""
     for key in machine.journal.states(StaffKey.WRONG_PINS):
         machine.component(ServiceDesk).locked_since_ns.setdefault(key, machine.clock.monotonic_ns())
 

@@ -113,7 +113,7 @@ def build_regulation_meter_name_text(name: str, jurisdiction: str) -> PageText:
 
 
 def build_meter_value_text(name: str, value: int) -> PageText:
-    """Return a meter's value as text: money, or a count modulo ten digits (D-05)."""
+    """Return a meter's value as text: money or a count, of which only the last ten digits are shown (D-05)."""
     meter = METER_BY_NAME.get(name)
     rolled = compute_displayed_value(value, METER_DIGITS)
     return (

@@ -9,7 +9,7 @@ from egm.staff.desk import MenuEntry, MenuPage, OpenPage, PageResult, build_refu
 from egm.staff.sheet import InterventionSheet, iter_last_sheets
 from egm.staff.words import BACK, build_column_titles, build_plain_text, build_text, build_time_text
 
-#: Sheets listed at the machine; ``egm intervention list`` lists them all.
+#: Number of sheets listed at the machine; ``egm intervention list`` lists all of them.
 _LISTED_SHEETS_MAX: Final = 50
 
 

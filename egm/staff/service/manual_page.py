@@ -91,5 +91,5 @@ class _ManualLinePage(MenuPage):
         return build_refusal("not_offered")
 
 
-#: Every signed-in person may read it.
+#: The main menu's line for the manual, which every signed-in person may read.
 PAGES: Final = (MenuEntry("manual", "machine", None, ManualPage),)

@@ -1,6 +1,6 @@
 """Pages of the service menu that need no open door: meters, logs, software, clock, memory (D-16, J-12).
 
-Each is built from the machine's state when it is shown; none of them changes anything.
+Each page is built from the machine's state when it is shown; no page changes anything.
 """
 
 import platform
