@@ -49,8 +49,8 @@ class AnalysisDepth(StrEnum):
 class WinDistribution:
     """The probability distribution of the win of one game, in credits.
 
-    A win that is left out of ``counts`` is larger than the listed ones, or occurs only after more than a
-    stated number of features.
+    ``counts`` may leave out a tail: wins that are larger than the listed ones, or that occur only after more than
+    a stated number of features.
     """
 
     total: int
@@ -89,7 +89,7 @@ class WinDistribution:
         )
 
     def find_largest_expected_win(self, times: int, games: int) -> int:
-        """Return the largest amount that at least ``times`` of ``games`` games win or exceed on average; 0 if none."""
+        """Return the largest win that, on average, at least ``times`` of ``games`` games reach; 0 if there is none."""
         missing_amount = Fraction(times, games) * self.total - self.unlisted_probability * self.total
         for win in sorted(self.counts, reverse=True):
             missing_amount -= self.counts[win]
@@ -127,8 +127,8 @@ class PrizeFigures:
 class ProgressiveFigures:
     """What one progressive level contributes to a bet: odds, return at reset, increment, and break-even meter.
 
-    The break-even meter takes into account the other prizes of the stake that plays for the level. It and the
-    return at a given meter include hits that pay only a part of the level.
+    The break-even meter takes into account the other prizes of the stake that plays for the level. Hits that pay
+    only a part of the level count towards the break-even meter and the return at a given meter.
     """
 
     level: str
@@ -384,10 +384,10 @@ class BetAnalysis:
 
     @property
     def rtp_with_progressives(self) -> Fraction:
-        """Return the long-run RTP: what the operator pays for each reset plus the increments from play.
+        """Return the long-run RTP: the RTP without levels, what the operator pays for resets, and the increments.
 
-        For a level that is won in parts, this is a lower bound: the operator also restores what a part leaves
-        below the reset.
+        For a level that is won in parts, this is a lower bound: if a partial hit leaves less than the reset value,
+        the operator also pays the difference.
         """
         levels = (p.compute_reset_cost(self.cost_credits) + p.increment for p in self.progressives)
         return self.rtp + sum(levels, Fraction(0))

@@ -16,7 +16,7 @@ from typing import Any, Final
 from paytables.errors import DefinitionError
 from paytables.source import Source, read_contents
 
-#: Limits of one game's assets: file count, bytes of a picture, bytes of a sound and total bytes.
+#: Most picture and sound files of one game.
 ASSET_FILES_MAX: Final = 64
 #: Most bytes of a picture.
 PICTURE_BYTES_MAX: Final = 512 * 1024
@@ -24,11 +24,11 @@ PICTURE_BYTES_MAX: Final = 512 * 1024
 SOUND_BYTES_MAX: Final = 700 * 1024
 #: Most bytes of all assets of a game.
 ASSET_BYTES_MAX: Final = 8 * 1024 * 1024
-#: Width and height range of a PNG in pixels, and the maximum number of elements of an SVG.
+#: The least and the largest width and height of a PNG, in pixels.
 PICTURE_PIXELS_RANGE: Final = (16, 1024)
 #: Most elements of an SVG.
 SVG_ELEMENTS_MAX: Final = 4000
-#: Sounds have one 16-bit channel at this sample rate, and a maximum length in seconds.
+#: The sample rate that every sound must have; sounds have one 16-bit channel.
 SOUND_SAMPLES_PER_SECOND: Final = 22050
 #: Longest sound, in seconds.
 SOUND_SECONDS_MAX: Final = 15

@@ -16,7 +16,7 @@ from paytables.errors import DefinitionError
 
 #: The table of a definition that stores its figures.
 PROVED_KEY: Final = "proved"
-#: The key of the digest in that table.
+#: The key of the digest in the table :data:`PROVED_KEY`.
 DIGEST_KEY: Final = "sha256"
 #: Tables of a definition that do not determine its figures.
 _KEYS_WITHOUT_INFLUENCE_ON_FIGURES: Final = frozenset(

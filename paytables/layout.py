@@ -555,10 +555,10 @@ def check_credit_multiples(key: str, limits: Limits, odds: Iterable[Odds], file:
 
 
 def find_stated_stakes(name: str, limits: Limits, commission: Callable[[int], int]) -> dict[str, int]:
-    """Return the stakes for which a bet's figures are stated, by name: the minimum, and a worse one if any.
+    """Return the stakes for which a bet's figures are stated, in credits by name.
 
-    ``commission`` gives the commission on a winning stake. A started unit costs the commission of a full one,
-    so the commission weighs most just above a full unit.
+    They are the minimum and, if the commission on another stake is a larger share of it, the stake with the largest
+    share. ``commission`` returns the commission on a winning stake.
     """
     stakes = range(limits.least, limits.most + 1, limits.step)
     worst = max(stakes, key=lambda stake: Fraction(commission(stake), stake))

@@ -9,9 +9,9 @@ from paytables.analysis import BetAnalysis
 
 
 class OddsLimits(NamedTuple):
-    """Limits N of the odds "1 in N games": the odds of an award longer than its limit must be displayed.
+    """Limits N of the odds "1 in N games": if an award's odds are longer than its limit, they must be displayed.
 
-    There is one limit for top awards and one for other awards; None means that the odds are never displayed.
+    There is one limit for top awards and one for other awards. Without a limit (None), odds are never displayed.
     """
 
     top_one_in: int | None

@@ -244,9 +244,10 @@ class PlayerBankRules(SeatedRules):
     def ask_whether_bank_covers(
         self, banked: BankedRound, display: Mapping[str, object], viewer: int | None
     ) -> Generator[Step, Choice | None, bool]:
-        """If a player is the bank, ask the table whether all seats have staked; return False if they have not.
+        """If a player is the bank, ask whether the stakes of all seats are recorded; return False if some are missing.
 
-        The bank's stake covers the stakes of the others, so no stake is played without the bank's.
+        Then the round is not played, because the player who is the bank pays the others' wins. If the machine is the
+        bank, return True without asking.
         """
         if banked.banker is None:
             return True

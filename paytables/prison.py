@@ -13,7 +13,7 @@ from paytables.analysis import BetAnalysis
 from paytables.contract import Bet, Choice, Decision, Settlement, Spot, Wager
 from paytables.layout import bets_from_json
 
-#: The player's options: take half of the stake's current value back, or leave all of it in prison.
+#: The answer that takes back half of the stake's present value.
 HALF_ANSWER: Final = "half"
 #: The answer that leaves the stake for the next spin, instead of taking half of it back.
 PRISON_ANSWER: Final = "prison"

@@ -19,7 +19,7 @@ from typing import Any, BinaryIO, Final
 from paytables.errors import DefinitionError, UnknownNameError
 from paytables.wording import format_known_names
 
-#: Must start with a letter or digit, so that an id cannot leave its folder or name a hidden file.
+#: The form of an id. It starts with a letter or digit, so that it cannot leave its folder or name a hidden file.
 ID_PATTERN: Final = r"^[A-Za-z0-9][A-Za-z0-9+._-]{0,63}$"
 _ID_REGEX: Final = re.compile(ID_PATTERN[1:-1])
 _DEFINITION_SUFFIX: Final = ".toml"

@@ -336,9 +336,9 @@ def _iter_result_ways(
 
     A result is the points, card counts and pairs of both hands. The first four cards are enumerated by
     points. Cards of no points (tens and faces) may be of four ranks, which matters only for pairs, so their
-    ranks are counted separately. The other cards of the shoe affect the number of third cards as a product of
-    at most two numbers. This product can be summed over all first cards with the same totals; the ten
-    numbers, and the hundred products, are packed into one integer each.
+    ranks are counted separately. The number of ways to draw one or two third cards is a product of the numbers
+    of cards left with their points. These products are summed over all first cards with the same totals, before
+    third cards are considered: the ten numbers, and the hundred products, are packed into one integer each.
     """
     counts = [16 * decks if v == 0 else 4 * decks for v in range(10)]
     twos = [(a, b) for a in range(10) for b in range(a, 10)]

@@ -93,7 +93,7 @@ class Banker(StrictTable):
 
     @property
     def draw_table(self) -> DrawTable:
-        """Return the third cards against which the banker draws, by points from zero to nine."""
+        """Return the third cards against which the banker draws, for each number of the banker's points, 0 to 9."""
         return tuple(self.draws.get(points, "") for points in range(10))
 
     def should_draw(self, points: int, third_cards: Iterable[int | None]) -> bool:
@@ -489,11 +489,12 @@ def _sum_first_cards(decks: int) -> Mapping[tuple[TableauResults, int], _OrderSu
 
 
 def _weigh_first_cards(counts: Sequence[int], code: int) -> _OrderSums:
-    """Return the number of orders of six given cards, alone and multiplied by the cards left for further draws.
+    """Return the number of ways to deal six given cards, and the ways to deal one, two or three cards after them.
 
-    The first number is the number of orders. The other three are packed: they have a field for each point value, for
-    each pair and for each triple of point values. A field is the orders, multiplied by the numbers of cards left
-    with these values. ``code`` has the number of given cards of each point value, in three bits each.
+    ``counts`` has the cards in the shoe by point value, ``code`` the given cards by point value (three bits each). The
+    first result is a number. The other three are packed integers with a field for each point value, pair and triple of
+    point values of the further cards, as if each further card were drawn from the same cards: equal values are
+    corrected by :func:`_count_orders`.
     """
     ways, left_ = 1, list(counts)
     for points, count in enumerate(counts):
@@ -555,10 +556,10 @@ def _compare_with_bank(final_points: Sequence[int], bank: int) -> TableauResults
 
 
 def _count_orders(unpacked: Sequence[Sequence[int]], dealt_points: tuple[int, ...]) -> int:
-    """Return the number of ways to deal the first cards and then the cards with the points in ``dealt_points``.
+    """Return the number of ways to deal the first six cards, then up to three cards with the points ``dealt_points``.
 
-    ``unpacked`` holds the sums of the products of remaining cards; if two dealt cards have equal points, the
-    second has one card fewer to be chosen from.
+    ``unpacked`` holds the unpacked results of :func:`_weigh_first_cards`, which count every further card as drawn from
+    the same cards. If further cards have equal points, the number is corrected: each has one card fewer to choose from.
     """
     if not dealt_points:
         return unpacked[0][0]

@@ -47,7 +47,7 @@ BANCO_SPOT: Final = "banco"
 STAKE_SPOT: Final = "stake"
 #: The id of the hand against the bank.
 PUNTER_HAND_ID: Final = "player"
-#: The name of that hand, by language.
+#: The name of the hand against the bank, by language.
 PUNTER_NAMES: Final[Mapping[str, str]] = {"en": "Punter", "fr": "Ponte"}
 #: The least number of players of a round (art. 11.1).
 PLAYERS_MIN: Final = 4
@@ -460,8 +460,8 @@ class CheminRules(SeatedRules, BankRules[CheminDefinition]):
     def analyse_stakes(self, name: str, stakes: Mapping[str, int], depth: AnalysisDepth) -> BetAnalysis:
         """Return the figures of a fully covered bet for the best, the simplest and the worst play of five points.
 
-        The bank has no choice: its figures are those against the best play. The options are those of a round
-        with the least number of seats, in which the bet is covered.
+        The bank has no choice: its figures are those against the best play. The figures name, as ``options``, the
+        bets of a sample round that covers the bet with as few seats as possible.
         """
         wager = Wager(sum(stakes.values()), {"bets": dict(stakes)})
         figures = super().analyse_stakes(name, stakes, depth)

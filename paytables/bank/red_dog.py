@@ -210,5 +210,5 @@ def _build_display(cards: Sequence[Card], spread: int) -> dict[str, object]:
     }
 
 
-#: Jack to ace count 11 to 14.
+#: The game family. Help texts may state 11 to 14, the values of jack to ace, although no definition contains them.
 FAMILY = build_bank_family(RedDogDefinition, RedDogRules, frozenset(range(11, 15)))

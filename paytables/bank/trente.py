@@ -446,5 +446,5 @@ def _build_rules(data: TrenteDefinition, file: str) -> TrenteRules:
     return rules
 
 
-#: At 31 both rows tie as the refait.
+#: The game family. Help texts may state 31, the points of the refait, although no definition contains this number.
 FAMILY = GameFamily(TrenteDefinition, _build_rules, help_figures=STANDARD_DECK_SIZES | {31})

@@ -28,11 +28,11 @@ from paytables.blackjack.hands import (
 from paytables.blackjack.schema import ACE_VALUE, TEN_VALUE, ExactHouseRules
 from paytables.poker.policy import unpack_policy
 
-#: The answers as numbers.
+#: The numbers of the decisions on a hand, as stored in a strategy.
 STAND: Final = 0
 HIT: Final = 1
 DOUBLE: Final = 2
-#: The answers by number.
+#: The name of each decision, by its number.
 ANSWER_NAMES: Final = ("stand", "hit", "double")
 #: The packed hand of a 6, a 7 and an 8.
 SIX_SEVEN_EIGHT: Final = PACKED_CARD_BY_VALUE[5] + PACKED_CARD_BY_VALUE[6] + PACKED_CARD_BY_VALUE[7]
@@ -94,7 +94,7 @@ def _index_questions(decks: int, *, suited: bool, same_rank: bool) -> dict[HandQ
     return index_by_question
 
 
-#: The index, in a stored blackjack play, of the answer to whether each pair is split.
+#: The index of each pair in the part of a stored strategy that says into how many hands pairs are split.
 _PAIR_INDEXES: Final[Mapping[PairSituation, int]] = {
     pair: index
     for index, pair in enumerate(
@@ -161,8 +161,8 @@ class PackedStrategy:
     def count_split_hands(self, up_card_value: int, pair: int, *, has_pair_rank: bool = False) -> int:
         """Return into how many hands the strategy splits a pair if the rules permit; 0 if it does not split.
 
-        ``pair`` is the value of the pair's cards; ``has_pair_rank`` is ``dealer_has_pair_rank`` of
-        :class:`HandSituation`.
+        ``pair`` is the value of the pair's cards. ``has_pair_rank``: tens must be equal in rank to be split, and the
+        dealer's first card has the pair's rank.
         """
         return self.packed_bytes[len(self.answer_indexes) + _PAIR_INDEXES[up_card_value, pair, has_pair_rank]]
 

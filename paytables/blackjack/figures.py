@@ -1,6 +1,6 @@
 """The exact figures of a blackjack table, from the proof its definition stores or computed again.
 
-All are for a fresh shoe and a single box. If the dealer plays several hands with one first card, each hand
+All figures are for a fresh shoe and a single box. If the dealer plays several hands with one first card, each hand
 has the same distribution: all orders of the shoe are equally likely, so each bet has the same return and the
 same best strategy.
 """
@@ -74,7 +74,8 @@ def prove(
 ) -> dict[str, Proof]:
     """Compute the proof: the exact figures that a blackjack definition stores.
 
-    It needs laboratory packages and up to a minute, and calls ``report_progress``.
+    It needs the laboratory packages and takes some minutes. ``report_progress`` is called with the number of steps
+    done and the number of all steps.
     """
     proof = _compute_proof(definition.house, report_progress, backed=definition.rules.back_bets)
     return {MAIN_SPOT: _add_sampled_rounds(definition, proof)}
@@ -246,7 +247,7 @@ def _analyse_back_bets(
 ) -> BetAnalysis:
     """Return the exact figures of bets on other players' hands; ``stakes`` are credits by spot.
 
-    All have the same return, which depends on the decisions of the player who holds the hand.
+    All such bets have the same return, which depends on the decisions of the player who holds the hand.
     """
     backed = find_proof(definition).backed
     if backed is None:

@@ -2,7 +2,7 @@
 
 from typing import Final
 
-#: Results of a blackjack hand other than won, lost and push: special pays, by their names.
+#: The result of a blackjack that is paid at its own odds.
 BLACKJACK: Final = "blackjack"
 #: The result of a blackjack that took even money.
 EVEN_MONEY: Final = "even-money"

@@ -111,7 +111,7 @@ def _iter_different_cards(
 def _can_complete_row(row: SideBetRow, dealt_cards: Sequence[Card]) -> bool:
     """Return whether the dealt cards may still become a winning hand of a side-bet row that needs more cards.
 
-    False is certain. True is not: some conditions of the row are not examined.
+    If False, the hand cannot win. If True, it may still be impossible, because not all conditions are examined.
     """
     ranks = [get_rank(card) for card in dealt_cards]
     if row.ranks:

@@ -45,9 +45,9 @@ if TYPE_CHECKING:
 #: The packed hand of three sevens.
 _PACKED_THREE_SEVENS: Final = 3 * PACKED_CARD_BY_VALUE[6]
 
-#: The sums of nets and of added stakes of a play, from some hand on.
+#: Two sums over all ways to continue from a hand with a strategy: of the net results, and of the stakes added.
 NetAndStakeSums: TypeAlias = tuple[int, int]
-#: What an answer is chosen from: the sums of each permitted answer.
+#: For each permitted decision on a hand, by its number: the sums that follow from it.
 SumsByAnswer: TypeAlias = Mapping[int, NetAndStakeSums]
 
 
@@ -65,10 +65,10 @@ class HandNode:
     """The orders in which the hand wins, less those in which it loses, if it stands."""
 
     def add(self, node: HandNode, times: int, first_stake_times: int, divisor: int = 1) -> None:
-        """Add the counts of another node to this one, divided by ``divisor`` and multiplied by ``times``.
+        """Add the counts of ``node``, divided by ``divisor`` and multiplied by ``times``, to this node's counts.
 
-        Its ``first_stake_ways`` are not added. Instead, its ``blackjack_ways`` are multiplied by
-        ``first_stake_times`` and added to this node's ``first_stake_ways``. ``divisor`` divides every count.
+        ``first_stake_ways`` is an exception: to it are added ``node.blackjack_ways``, divided by ``divisor`` and
+        multiplied by ``first_stake_times``.
         """
         if divisor > 1:
             node = HandNode(
@@ -85,8 +85,8 @@ class HandNode:
 
 #: How often each hand occurs, by the packed hand.
 HandNodes: TypeAlias = dict[int, HandNode]
-#: Returns a play's answer for a hand. The arguments are the situation, the packed hand, whether two cards
-#: are suited, and the sums of each permitted answer.
+#: A function that returns a strategy's decision for a hand. Its arguments are the situation, the packed hand,
+#: whether two cards are of one suit, and the sums of each permitted decision.
 AnswerChooser: TypeAlias = Callable[[HandSituation, int, bool, SumsByAnswer], int]
 
 

@@ -13,9 +13,9 @@ from paytables.errors import ChoiceError
 DECISION_OF_WHEEL: Final = "wheel"
 #: The kind of a decision that the table answers: whether every seat of a shared round has wagered its stakes.
 DECISION_OF_SEATS: Final = "seats"
-#: The option of that decision: all seats have wagered, and the round is played.
+#: The option of :data:`DECISION_OF_SEATS` by which the round is played, because all seats have wagered.
 ALL_STAKED_OPTION: Final = "all-staked"
-#: The option of that decision: not all seats have wagered, and the stakes are returned.
+#: The option of :data:`DECISION_OF_SEATS` by which the stakes are returned, because not all seats have wagered.
 STAKES_RETURNED_OPTION: Final = "stakes-returned"
 #: The seat of a decision that no player answers.
 NO_SEAT: Final = -1

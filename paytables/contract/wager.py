@@ -104,7 +104,8 @@ class Spot:
     def list_stakes_cents(self, denomination_cents: int) -> range:
         """Return the possible bets on this spot at a denomination, in minor units of the currency.
 
-        The result is empty if no possible bet has the value ``worth_cents``.
+        If the rules fix the value of a bet (``worth_cents``), the only possible bet is that value; the result is empty
+        if the limits do not permit it at this denomination.
         """
         every = range(self.bet_min, self.bet_max + 1, self.bet_step)
         stakes = range(

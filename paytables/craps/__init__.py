@@ -17,5 +17,5 @@ def build_rules(data: CrapsDefinition, file: str) -> CrapsRules:
     return rules
 
 
-#: The minimum buy bet: 20 and the commission of one twentieth.
+#: The game family. Help texts may state 21, the least buy bet: 20 credits and a commission of one.
 FAMILY = GameFamily(CrapsDefinition, build_rules, help_figures=frozenset({21}))

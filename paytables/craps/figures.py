@@ -134,10 +134,10 @@ def _find_highest_bet_returns(
 
 
 def compute_stakes_per_throw(spot_rules: SpotRules, point: int | None = None) -> Fraction:
-    """Return how many bets per throw a player places on average who bets on this craps spot whenever it accepts bets.
+    """Return the mean number of bets per throw of a player who bets on a craps spot whenever the spot accepts bets.
 
-    Throws in which the bet is off are counted too. An odds bet is placed each time its line bet gets a number;
-    for odds on pass and don't pass, only bets with the number ``point`` are counted.
+    Throws in which the bet is off count too. An odds bet is placed each time its line bet moves to a number; for
+    odds on pass and don't pass, only bets with the number ``point`` count.
     """
     rate_key = spot_rules.line_kind or spot_rules.bet.kind
     rate = {

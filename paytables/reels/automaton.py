@@ -11,7 +11,7 @@ from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass, field
 from typing import Final, TypeVar
 
-#: Value of ``Graph.letter_offsets`` for a final node.
+#: Value of :attr:`WinGraph.letter_offsets` for a final node.
 END_OF_GRAPH: Final = -1
 
 

@@ -33,7 +33,7 @@ class StageRun(NamedTuple):
     """The data that the screen needs to show the play."""
 
 
-#: A game in progress: yields each decision, takes the player's choice, and returns the finished run.
+#: A play of a stage in progress: it yields each decision, is sent the player's choice, and returns the result.
 StageRunSteps: TypeAlias = Generator[Decision, Choice | None, StageRun]
 
 #: The awards of a run, sorted: the part of its result that decides what is played next.

@@ -32,7 +32,7 @@ CASES_MAX = 250_000
 #: Maximum number of columns read one by one in Python: some hundredths of a second, because machines do it at
 #: every start.
 COLUMNS_READ_MAX = 20_000
-#: Counts and credits are int64.
+#: The largest cycle that can be counted: counts and credits are 64-bit integers.
 CYCLE_MAX = 1 << 62
 
 

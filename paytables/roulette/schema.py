@@ -8,7 +8,8 @@ from paytables.definition import Identifier, IdentifierList, PositiveInt, Strict
 from paytables.layout import Limits, TableDefinition, WrittenOdds
 from paytables.roulette.names import BET_NAMES
 
-#: Québec by-law, s. 74; Monaco, arrêté 88-384, arts. 4.2 and 8.3.
+#: The least number of turns that a definition may require for a valid spin (Québec by-law, s. 74; Monaco, arrêté
+#: 88-384, arts. 4.2 and 8.3).
 REVOLUTIONS_MIN: Final = 7
 
 

@@ -7,9 +7,10 @@ from pydantic import Field, field_validator, model_validator
 from paytables.definition import Definition, Identifier, IdentifierList, PositiveInt, StrictTable, Text
 from paytables.layout import Limits, Odds, TableLimits
 
-#: Québec by-law, s. 117: equal segments, at least 9 and at most 60.
+#: The least and the largest number of segments, which are equal (Québec by-law, s. 117).
 PARTS_MIN, PARTS_MAX = 9, 60
-#: Québec by-law, s. 121; Monaco, arrêté 88-384, art. 7.
+#: The least number of turns that a definition may require for a valid spin (Québec by-law, s. 121; Monaco, arrêté
+#: 88-384, art. 7).
 REVOLUTIONS_MIN = 3
 
 

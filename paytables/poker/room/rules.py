@@ -58,9 +58,9 @@ BUTTON_KEY: Final = "button"
 BOARD_HAND_ID: Final = "board"
 #: The board's names, by language.
 _BOARD_NAMES: Final[Mapping[str, str]] = {"en": "Board", "fr": "Tableau"}
-#: The names of the place of the pot in a game without cards for all, by language.
+#: The name shown for the pot in a game without a board, by language.
 _SINGLE_POT_NAMES: Final[Mapping[str, str]] = {"en": "Pot", "fr": "Cagnotte"}
-#: The names of the place of several pots, by language.
+#: The name shown for the main and side pots in a game without a board, by language.
 _SEVERAL_POTS_NAMES: Final[Mapping[str, str]] = {"en": "Pots", "fr": "Cagnottes"}
 #: The least number of players of a game.
 PLAYERS_MIN: Final = 2

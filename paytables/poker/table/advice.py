@@ -23,7 +23,7 @@ from paytables.poker.table.schema import BetSpot, DecisionOption, HandComparison
 COMPLETIONS_MAX: Final = 2_000
 #: Maximum number of boards for which all of the bank's hands are counted: one card is to come.
 BOARDS_MAX: Final = 50
-#: The net of each result of an even-money bet.
+#: The net result, in stakes, of an even-money bet, by its result.
 _NET_BY_RESULT: Final = {"win": Fraction(1), "push": Fraction(0), "lose": Fraction(-1)}
 
 

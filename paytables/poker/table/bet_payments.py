@@ -7,7 +7,7 @@ from typing import TypeAlias
 from paytables.poker.proof import format_exact
 from paytables.poker.table.schema import BetPaymentRate, BetSpot
 
-#: What pays a bet: its spot, the row or word it is settled by, and the amount returned in antes.
+#: One way in which a bet is paid: its spot, the pay-table row (or "won", "push", "withdrawn"), and the antes returned.
 BetPayment: TypeAlias = tuple[str, str, Fraction]
 
 

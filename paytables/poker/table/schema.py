@@ -37,7 +37,7 @@ RankingName = Literal["three", "four", "five"]
 BetResultName = Literal["win", "push", "lose", "pays"]
 #: How the player's hand compares with the bank's; ``closed``: the bank does not open.
 HandComparison = Literal["closed", "better", "equal", "worse"]
-#: Every such comparison.
+#: Every value of :data:`HandComparison`.
 HAND_COMPARISONS: Final[tuple[HandComparison, ...]] = ("closed", "better", "equal", "worse")
 #: Cards of a deck.
 DECK_CARDS: Final = 52
