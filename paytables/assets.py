@@ -145,7 +145,7 @@ def _iter_named_files(data: Mapping[str, Any], file: str) -> Iterator[tuple[str,
 
 
 def _read_asset(name: str, definition: Path, key: str) -> Source:
-    """Return the file ``name`` next to the definition. Raises :class:`DefinitionError` with ``key``."""
+    """Return the file ``name`` next to the definition. Raises :class:`DefinitionError` for the definition's ``key``."""
     path = definition.parent / name
     try:
         if path.resolve().parent != definition.parent.resolve():

@@ -245,7 +245,7 @@ def read_header_value(data: Mapping[str, Any], file: str, key: str) -> str:
 
 
 def parse_model(model: type[D], data: Mapping[str, Any], file: str) -> D:
-    """Return a definition's data as the family's model. Raises :class:`DefinitionError` with the first bad key.
+    """Return a definition's data as the family's model. Raises :class:`DefinitionError` for the first wrong key.
 
     If a value may be of several types, the errors of all of them are joined into one sentence.
     """

@@ -114,7 +114,7 @@ def check_levels(
 ) -> None:
     """Check progressive levels against the side bets that play for them: their limits and all their pays.
 
-    ``spots`` has both by spot. Raises :class:`DefinitionError`, which names the key.
+    ``spots`` has both by spot. Raises :class:`DefinitionError`, which names the wrong key.
     """
     level_by_spot = {level.spot: level for level in levels}
     for n, level in enumerate(levels):

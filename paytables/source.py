@@ -55,7 +55,7 @@ def parse_toml(text: str) -> dict[str, Any]:
     """Return the data of a hand-written TOML text.
 
     Raises :class:`tomllib.TOMLDecodeError` also if it starts with a byte order mark, is nested deeper than
-    :data:`DEPTH_MAX`, or an integer exceeds 64 bits; the error names the key.
+    :data:`DEPTH_MAX`, or an integer exceeds 64 bits; the error names the key of the wrong value.
     """
     if text.startswith("\ufeff"):
         raise tomllib.TOMLDecodeError(f"{_BYTE_ORDER_MARK_REASON} (at line 1, column 1)")

@@ -85,7 +85,7 @@ class JournalEscrowLedger:
     def may_order_stacking(self) -> bool:
         """Return whether the driver may order the acceptor to stack the bill or ticket in escrow.
 
-        It may not while a door is open, or while the machine waits for staff.
+        False while a door is open, or while the machine waits for staff.
         """
         return (
             self._machine.component(Features).state_table.derive_state(self._machine) in STATES_TAKING_TICKETS
@@ -154,9 +154,9 @@ class JournalEscrowLedger:
         check_invariant(self.find_open() is None, "a returned bill or ticket is still open")
 
     def dispute_lost_paper(self, reason: str) -> None:
-        """Open a dispute about a bill or ticket of which it is unknown whether it was stacked or returned.
+        """Open a dispute about a bill or ticket that was ordered into the cash box and whose location is unknown.
 
-        It had been ordered into the cash box; ``reason`` says why its location is unknown.
+        It may have been stacked or returned; ``reason`` says why this is unknown.
         """
         check_invariant(
             self._find_phase() is EscrowPhase.ORDERED, "a credited bill or ticket cannot be disputed"

@@ -243,10 +243,10 @@ def store_journal_head(machine: Machine) -> None:
 
 
 def _find_initial_anchor(machine: Machine) -> LedgerAnchor:
-    """Return the ticket ledger's last change and totals that need no entry in this journal.
+    """Return the anchor of the ticket ledger from which this journal must account for the ledger's changes.
 
-    They are those at the memory clear with which this journal began, or at the last restoration of the ledger
-    by two people; change number 0 if there was neither.
+    If two people have restored the ledger, the anchor is the ledger's present last change. If this journal began with a
+    memory clear, it is the last change that the previous journal had recorded. Otherwise it is change 0, without totals.
     """
     store, journal = machine.component(TicketDesk).store, machine.journal
     restoration = store.find_last_restoration()
@@ -266,8 +266,8 @@ def _find_initial_anchor(machine: Machine) -> LedgerAnchor:
 def _find_last_accounted_move(journal: Journal, restoration: TicketMove | None, end: int) -> int:
     """Return the number of the last change of the ticket ledger that needs no entry in this journal.
 
-    A restoration by two people accounts for all changes before it; a memory clear for those that the previous
-    journal had recorded. ``end`` is the number of the ledger's last change now.
+    If two people have restored the ledger, it is the ledger's present last change, ``end``. After a memory clear, it is
+    the last change that the previous journal had recorded.
     """
     earlier = find_ledger_before_clear(journal)
     return end if restoration is not None or earlier is None else earlier.move_number

@@ -163,10 +163,10 @@ def _find_result_meter(game: GameRecord, win_transfers: tuple[Transfer, ...]) ->
 
 
 def _return_stakes(machine: Machine, game: GameRecord) -> tuple[tuple[str, int], ...]:
-    """Pay back the stakes that the game returns, unless that was done; return the stakes that stay on the table.
+    """Pay back the stakes that the game returns, unless they are paid back; return the stakes that stay on the table.
 
-    The result has a pair for each stake: account and amount in minor units. It includes bets that stood on the
-    table before the game.
+    The result has a pair for each stake, account and amount in minor units, also for bets that stood on the table
+    before the game.
     """
     if not (game.push_cents or game.standing_bets_cents):
         return ()

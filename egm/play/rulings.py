@@ -76,8 +76,8 @@ def _is_next_step_or_number_recorded(machine: Machine, game: GameRecord) -> bool
 def game_waits_for_staff(machine: Machine, event: Event) -> bool:
     """Return whether the open game waits for a ruling of staff.
 
-    That is so if the number that it needs next cannot be drawn or the wheel has not reported it, or if its
-    shared round was declared void.
+    It waits if the number that it needs next cannot be drawn, if the real wheel has not reported that number, or if
+    its shared round was declared void.
     """
     game = find_open_game(machine)
     return (

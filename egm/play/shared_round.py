@@ -126,8 +126,8 @@ def _read_recorded_steps(machine: Machine, game: GameRecord) -> dict[str, tuple[
 def is_round_void(machine: Machine, game: GameRecord) -> bool:
     """Return whether the open game's round is over because another game of it was declared void.
 
-    That is so only if the players win each other's stakes: those of the void game can no longer be won. If
-    another seat had recorded more steps than the void game, the round continues as recorded.
+    A void game ends its round only if the players win each other's stakes, because its stakes can no longer be won.
+    If another seat had recorded more steps than the void game, the round continues as recorded.
     """
     void_cache, cache_key = machine.component(RoundVoidCache), (game.play_id, machine.journal.sequence)
     if (void_cache.play_id, void_cache.sequence) != cache_key:

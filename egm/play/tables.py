@@ -73,7 +73,7 @@ def read_table_view(machine: Machine) -> tuple[dict[str, int], tuple[str, ...], 
 def _iter_unavailable_hands(machine: Machine, spots: Iterable[Spot]) -> Iterator[str]:
     """Yield the ids of the spots for bets on another player's hand that this position cannot use.
 
-    They are the spot of the position's hand, and those of seats that the machine does not have.
+    These are the spot for the position's own hand, and the spots for seats that the machine does not have.
     """
     own_seat, seats = machine.position.number - 1, machine.position.position_count
     for spot in spots:

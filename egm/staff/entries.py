@@ -144,7 +144,7 @@ class ByPersons:
 class AtMachine(ByPersons):
     """Base class of entries with the machine's serial number and the operator's number for it.
 
-    They are stated because these entries are used outside the machine (Monaco art. 19.1).
+    The entries state both numbers because they are used outside the machine (Monaco art. 19.1).
     """
 
     serial: MachineSerialNumber

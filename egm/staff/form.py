@@ -175,8 +175,8 @@ def build_form_rule(
 ) -> Rule[Machine]:
     """Return the state-table rule of an event that staff forms submit.
 
-    Its first guard, ``authorised``, is that the event comes from one of ``forms`` and is authorised by as many
-    different permitted persons as the form needs. Refusals are shown to the persons.
+    The rule's first guard, ``authorised``, requires that the event comes from one of ``forms`` and is authorised by as
+    many different permitted persons as the form needs. Refusals are shown to the persons.
     """
     by_id = {form.id: form for form in forms}
 

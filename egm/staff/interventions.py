@@ -229,8 +229,8 @@ def return_base(machine: Machine, event: Event) -> None:
 def is_opening_identified(machine: Machine, door: str) -> bool:
     """Return whether it would be known who opens the door now.
 
-    True if the profile requires no declaration before doors are opened. Otherwise the open intervention must cover
-    the door and, if the profile requires monitoring, the monitoring system must have read who is at work.
+    True if the profile requires no declaration before doors are opened. Otherwise an intervention must be open and
+    cover the door and, if the profile requires monitoring, the monitoring system must have read who is at work.
     """
     staff = machine.profile.staff
     if not staff.identify_before_opening:

@@ -213,8 +213,8 @@ def format_restoration(store: TicketStore) -> str:
 def was_ledger_known(journal: JournalView, restoration: str) -> bool:
     """Return whether the machine has already used the ledger that a restoration created.
 
-    It has if this journal, or the one before a memory clear, has recorded ``restoration``, the text of
-    :func:`format_restoration`. For "" (a ledger that was never restored) the result is True.
+    True if this journal, or the one before a memory clear, has recorded ``restoration``, the text of
+    :func:`format_restoration`. Also True for "", a ledger that was never restored.
     """
     earlier_ledger = find_ledger_before_clear(journal)
     if not restoration or (

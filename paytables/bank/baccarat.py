@@ -91,7 +91,8 @@ class BaccaratBet(BankBet):
     def describe_pay(self) -> Mapping[str, str] | None:
         """Return, by language, what a bet pays if its odds alone do not say it, otherwise None.
 
-        These are a dragon bonus's pays by margin, the bank's commission, or its pay for a win with six.
+        The text states a dragon bonus's pays by margin, the commission on a bet on the bank, or what that bet pays if
+        the bank wins with six points.
         """
         texts = {code: _format_pays(self, code) for code in ("en", "fr")}
         return None if texts["en"] == self.pays.text else texts

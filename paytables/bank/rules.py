@@ -194,7 +194,7 @@ def build_added_spot(bet: BankBet, name: str, names: Mapping[str, str]) -> Spot:
 def check_bets(rules: BankRules[D], file: str) -> None:
     """Check the bets of a card game: unique ids, pays in whole credits, and preset bets that the table accepts.
 
-    Raises :class:`DefinitionError`, which names the key.
+    Raises :class:`DefinitionError`, which names the wrong key.
     """
     bets = rules.list_bets()
     for n, bet in enumerate(bets):

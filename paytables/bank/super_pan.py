@@ -184,7 +184,7 @@ class SuperPanRules(PlayerBankRules, SeatedBankRules[SuperPanDefinition]):
     def find_best_answer(self, hand: tuple[int, ...], stake: int) -> str:
         """Return the player's better decision, ``draw`` or ``stand``; ``hand`` has the points of the three cards.
 
-        It is computed for a fresh shoe.
+        The decision is that for a fresh shoe.
         """
         stand, draw_chances = _compute_chances(hand, self.definition.shoe.decks)
         should_draw = self._compute_stake_value(draw_chances, stake) > self._compute_stake_value(stand, stake)

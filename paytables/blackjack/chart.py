@@ -287,7 +287,7 @@ class _DealerCardColumn:
     def _compute_answer_values(self, hand: int, branch: SplitBranch) -> dict[int, int]:
         """Return the value of each decision for a blackjack hand, without the values of hands after a draw.
 
-        It is averaged over whether the cards are of one suit.
+        If the rules treat cards of one suit differently, the value is the mean over both cases.
         """
         hand_value, play = self.round.hand_values[hand], self.play
         worth: dict[int, NetAndStakeSums] = dict.fromkeys(branch.tree, (0, 0))

@@ -73,8 +73,8 @@ def list_final_hands(
 class Dealer:
     """The dealer's final hands after one first card, and the value of standing against them.
 
-    The value is also computed for shoes from which further cards are missing. It is a number of card orders:
-    of ``max_drawn_cards`` cards from the shoe, or of all its cards if it has fewer.
+    The value is also computed for shoes from which further cards are missing. A value is wins minus losses, counted in
+    orders of ``max_drawn_cards`` cards from the shoe, or of all its cards if it has fewer.
     """
 
     def __init__(self, house: ExactHouseRules, up: int, shoe: Shoe) -> None:

@@ -401,7 +401,7 @@ class BlackjackRules(SeatedRules):
     def check_definition(self, file: str) -> None:
         """Check that stakes pay whole credits, and that the table accepts the preset bets.
 
-        Raises :class:`DefinitionError`, which names the key.
+        Raises :class:`DefinitionError`, which names the wrong key.
         """
         definition, rules = self.definition, self.definition.rules
         odds = [

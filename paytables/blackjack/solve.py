@@ -171,10 +171,11 @@ class SolvedRound:
         return self.house.ace_hands_max if pair == ACE_VALUE else self.house.hands_max
 
     def _count_ways_to_continue(self, cards_left: int) -> tuple[int, int, int]:
-        """Return three numbers of ways to deal the rest of a counted order from a shoe of ``cards_left`` cards.
+        """Return three numbers of ways to deal the remaining cards of an order from a shoe of ``cards_left`` cards.
 
-        The first is for all cards of the order that are not dealt yet. The second is for those after one more
-        card. The third is for those after as many cards as the longest dealer hand has.
+        Every counted order has the same fixed number of cards. The first number is for all cards that are not dealt
+        yet, the second for those after one more card, and the third for those after as many cards as the longest
+        dealer hand has.
         """
         further_cards = self.order_length - (self.cards_left - cards_left)
         if further_cards < 0:

@@ -176,7 +176,7 @@ def _format_pays(bet: CrapsBet, language: str) -> str:
 def check_definition(definition: CrapsDefinition, file: str) -> None:
     """Check the rules of a craps definition that its data model cannot check.
 
-    Raises :class:`DefinitionError`, which names the key.
+    Raises :class:`DefinitionError`, which names the wrong key.
     """
     ids = [bet.id for bet in definition.bet]
     kinds = {bet.id: bet.kind for bet in definition.bet}

@@ -94,7 +94,7 @@ class KenoPays:
 def build_tables(definition: KenoDefinition, file: str) -> KenoPays:
     """Return the pay tables of a Keno definition after checking what the model alone cannot check.
 
-    Raises :class:`DefinitionError`, which names the key.
+    Raises :class:`DefinitionError`, which names the wrong key.
     """
     checks = _PayChecks(definition, file)
     pays = checks.check_pay_tables()

@@ -166,7 +166,7 @@ class OneDrawBets(TableRules):
     def decide_bet(self, bet: ImprisonedBet, result: str) -> BetResult:
         """Return the effect of a result on a bet: its settlement, or the bet that stays on the table.
 
-        If the rules give the player the choice, both are returned.
+        If the rules let the player choose between a settlement and prison, both are returned.
         """
         rules = self.rules_by_spot[bet.spot]
         if rules.spins > 1:

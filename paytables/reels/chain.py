@@ -71,9 +71,9 @@ def build_first_state(memory: StageMemory, times: int, size: int) -> StageState:
 def compute_next_state(
     memory: StageMemory, stage: str, state: StageState, given_awards: Iterable[Award]
 ) -> tuple[StageState, GivenAwards]:
-    """Return the state of a series after one play, and those of the play's awards that start other stages.
+    """Return the state of a series after one play, and the awards of the play that start other stages.
 
-    ``given_awards`` are the awards of the play. Play and analysis both use this function: it defines how stages
+    ``given_awards`` are all awards of the play. Play and analysis both use this function: it defines how stages
     start one another.
     """
     if not given_awards and memory.is_plain:

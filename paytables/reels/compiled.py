@@ -180,9 +180,10 @@ def _walk_first_two_reels(reels: ReelSet, awards_by_node: Any) -> dict[str, Any]
 
 # ---------------------------------------------------------------- kernels: numba compiles these
 def _compute_window_pay(t: Any, case: Any, at: Any, ends: Any, weights: Any) -> int:
-    """Return the credits that one window of the reels pays; ``case[x]`` numbers a case of reel x.
+    """Return the credits that one window of the reels pays.
 
-    The cases of a reel are equally likely: a stop of weight n has n cases.
+    ``t`` are the tables of the stage. ``case[x]`` is the case of reel x: a stop of weight n is n equally likely cases.
+    ``at``, ``ends`` and ``weights`` are work arrays.
     """
     reels = len(t.cases)
     pair = t.column[0, case[0]] * t.second_reel_columns
@@ -268,7 +269,8 @@ def _spin(t: Any, state: Any, bits: Any, case: Any) -> Any:
 def _play(tables: Any, first: int, games: int, state: Any, bits: Any, room: Any) -> Any:
     """Simulate ``games`` whole reel games that start with the stage number ``first``.
 
-    Returns the sum of the credits, the sum of their squares, the number of winning games, and the highest win.
+    Return the sum of the credits, the sum of their squares, the number of winning games, and the highest win.
+    ``tables`` are the tables of each stage, ``state`` and ``bits`` the random generator's, ``room`` the work arrays.
     """
     at, ends, weights, case, pending = room
     total = squares = hits = most = 0

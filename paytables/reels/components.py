@@ -174,7 +174,10 @@ def _build_alphabet(
 def _build_line_letter(
     line: tuple[tuple[int, int], ...], numbers: list[dict[tuple[int, ...], int]]
 ) -> Callable[[int, SymbolColumn], int]:
-    """Return the function that finds the letter a line reads on a reel: ``numbers[x]`` has it by the line's symbols."""
+    """Return the function that finds what a line reads on a reel, as a number (its letter).
+
+    ``numbers[x]`` has the letter of each combination of symbols that a line may show on its cells of reel x.
+    """
     rows = [[row for reel, row in line if reel == x] for x in range(len(numbers))]
 
     def find_letter(x: int, column: SymbolColumn) -> int:

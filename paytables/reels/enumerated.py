@@ -266,9 +266,9 @@ class HeldReels(_EnumeratedStage):
 
     @cached_property
     def _column_classes(self) -> list[list[int]]:
-        """Return, for each reel, the class number of each column; columns that pay alike share a class.
+        """Return, for each reel, the class number of each column that it can show.
 
-        Columns pay alike if every pay component reads the same letter in them.
+        Columns that are equivalent for every line, ways and scatter pay have the same class.
         """
         classes = []
         for rows in self.reels.letters:
@@ -283,7 +283,10 @@ class HeldReels(_EnumeratedStage):
 
     @cached_property
     def _class_weights(self) -> list[list[int]]:
-        """Return, for each reel, how many of its equally likely cases show a column of each class."""
+        """Return, for each reel, how many of its equally likely stops show a column of each class.
+
+        A class is the columns that pay alike (:meth:`_column_classes`).
+        """
         reel_weights = []
         for classes, weights in zip(self._column_classes, self.reels.column_weights, strict=True):
             counts = [0] * (max(classes) + 1)
@@ -294,9 +297,9 @@ class HeldReels(_EnumeratedStage):
 
     @cached_property
     def _window_results(self) -> dict[tuple[int, ...], tuple[int, list[WinHit]]]:
-        """Return the credits and hits of every combination of one column class per reel.
+        """Return the credits and the prizes of every window, by the classes of the columns that the reels show.
 
-        The columns of a class pay the same.
+        A class is the columns that pay alike (:meth:`_column_classes`).
         """
         reels = self.reels
         examples = [
@@ -310,10 +313,10 @@ class HeldReels(_EnumeratedStage):
 
     @cached_property
     def _respin_pay_totals(self) -> list[dict[tuple[int, ...], int]]:
-        """Return, for every mask of held reels, the total pay of the respins, by what the held reels show.
+        """Return, for every mask of held reels, the total pay of all respins, by the column classes of the held reels.
 
-        Keys are the column classes of the held reels. Each final window counts with the weights of the reels
-        that spin again.
+        A class is the columns that pay alike (:meth:`_column_classes`). A respin counts as often as the weights of
+        the stops of the reels that spin again say.
         """
         count = len(self._column_classes)
         totals: list[dict[tuple[int, ...], int]] = [defaultdict(int) for _ in range(1 << count)]
@@ -330,9 +333,10 @@ class HeldReels(_EnumeratedStage):
 
     @cached_property
     def strategy(self) -> dict[tuple[int, ...], int]:
-        """Return the mask of reels that the best strategy holds for each first window, by its column classes.
+        """Return which reels the best strategy holds, as a bit mask, by the column classes of the first window.
 
-        The mask has the highest expected credits; among equal ones, the fewest held reels.
+        A class is the columns that pay alike (:meth:`_column_classes`). The mask has the highest expected credits;
+        among equal masks, the one with the fewest held reels is chosen.
         """
         self._check_size()
         masks = range(1 << len(self._column_classes))

@@ -33,7 +33,11 @@ Histogram = tuple[tuple[Letters, int], ...]
 
 
 def count_letters(reels: ReelSet, components: Sequence[int]) -> list[list[tuple[Letters, int]]]:
-    """Return, for each reel, how many of its cases show each combination of the components' letters."""
+    """Return, for each reel, how often it shows each combination of letters to these pay components.
+
+    A letter is the number that stands for what one component sees in the column of a reel. The counts are out of the
+    reel's equally likely cases.
+    """
     letter_counts = []
     for letters, weights in zip(reels.letters, reels.column_weights, strict=True):
         counts: Counter[Letters] = Counter()
@@ -186,7 +190,7 @@ def find_given_awards(reels: ReelSet, nodes: Sequence[int]) -> GivenAwards:
 def compute_run_figures(reels: ReelSet, ends: EndCounts, *, second: bool) -> RunFigures:
     """Return the exact figures of one play of a reel stage; ``second``: with the moments that variances need.
 
-    They are computed by dynamic programming. ``ends`` come from :func:`count_ends_by_component`. If too many
+    ``ends`` is the result of :func:`count_ends_by_component`. If too many
     components give awards to be walked together, ``odds_by_awards`` is empty; with ``second`` that raises
     :class:`BeyondExactAnalysis`.
     """

@@ -78,7 +78,7 @@ def build_presentation(definition: ReelsDefinition, stages: Mapping[str, ModeSta
 def _find_resting_stops(name: str, stages: Mapping[str, ModeStages]) -> tuple[int, ...]:
     """Return the stops of a stage's reels before any game: the first stops where no bet wins.
 
-    They are the first stops of the strips if each of the windows tried wins.
+    If each of the windows tried wins, return the first stop of each strip.
     """
     played_stages = [each for each in stages.values() if each.mode.stage == name] or [
         next(iter(stages.values()))

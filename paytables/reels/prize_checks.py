@@ -62,8 +62,8 @@ class PrizeChecker:
     ) -> list[parts.WinPattern]:
         """Return the patterns of the line prizes that can be won; refuse a line that does not exist.
 
-        A prize cannot be won if no window shows it, or only with substitutes alone. It is refused, or dropped
-        if the stage inherits its prizes from another stage.
+        A prize cannot be won if no window shows it, or if the windows that show it consist of substitutes only. Such a
+        prize is refused, or dropped if the stage inherits its prizes from another stage.
         """
         lines = self._builder.list_defined_lines()
         if pay.lines is not None and max(pay.lines) > len(lines):

@@ -87,7 +87,10 @@ class ReelSet:
 
     @cached_property
     def letters(self) -> list[list[tuple[int, ...]]]:
-        """Return ``letters[x][column]``: the letter that every pay component reads in that column of reel x."""
+        """Return, for each reel and each of its columns, the letter that every pay component reads there.
+
+        A letter is the number that stands for what a line, ways or scatter sees in the column.
+        """
         return [
             [tuple(c.find_letter(x, column) for c in self.components) for column in columns]
             for x, columns in enumerate(self.columns)

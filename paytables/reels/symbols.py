@@ -53,7 +53,10 @@ class Symbols:
         return cls(ids, tuple(substitutes_for), tuple(s.multiplier for s in symbols), groups, file)
 
     def find_number(self, name: str, key: str) -> int:
-        """Return the number of the symbol ``name``. Raises :class:`DefinitionError` with ``key`` if it is unknown."""
+        """Return the number of the symbol ``name``, which the definition states at ``key``.
+
+        Raises :class:`DefinitionError` for that key if no symbol has this name.
+        """
         if name not in self.symbol_ids:
             raise DefinitionError(self.file, key, f"unknown symbol {name!r}")
         return self.symbol_ids.index(name)

@@ -228,7 +228,7 @@ class HighestWins:
     ) -> tuple[int, Fraction] | None:
         """Return the highest win of the remaining plays of a series and its probability, or None if it is unbounded.
 
-        It is unbounded if a stage can start itself again. ``earlier_stages`` are the stages that led to this one.
+        A win is unbounded if a stage can start itself again. ``earlier_stages`` are the stages that led to this one.
         """
         if state.runs_left <= 0:
             return 0, Fraction(1)
@@ -254,7 +254,8 @@ class HighestWins:
     ) -> tuple[int, Fraction] | None:
         """Return the highest win after one play of a series, and its probability, or None if it is unbounded.
 
-        It includes the remaining plays (``state_after``) and what the play started in other stages (``elsewhere``).
+        The win is that of the remaining plays (``state_after``) and of the plays that the one play started in other
+        stages (``elsewhere``).
         """
         key = (stage, state_after)
         if key not in self._top_by_series:

@@ -134,7 +134,11 @@ class _CaseArrays(NamedTuple):
 def _merge_letters(
     letters: Sequence[tuple[int, ...]], cases: Sequence[int]
 ) -> list[tuple[tuple[int, ...], int]]:
-    """Return the different letter combinations of a reel, each with the total of the ``cases`` of its columns."""
+    """Return the different letter combinations of a reel, each with its total number of equally likely cases.
+
+    ``letters`` has, for each column of the reel, what each pay component reads in it; ``cases`` has the number of cases
+    of each column.
+    """
     merged: dict[tuple[int, ...], int] = defaultdict(int)
     for row, case in zip(letters, cases, strict=True):
         merged[row] += case

@@ -10,7 +10,7 @@ from paytables.roulette.wheel_table import WheelTable
 
 
 def build_rules(definition: RouletteDefinition, file: str) -> WheelTable:
-    """Build the rules of a roulette table from its definition. Raises :class:`DefinitionError`, which names the key."""
+    """Build the rules of a roulette table from its definition. Raises :class:`DefinitionError` for a wrong key."""
     cylinder = definition.cylinder
     spot_rules: list[SpotRules] = []
     for n, bet in enumerate(definition.bet):

@@ -62,7 +62,7 @@ class SicBoTable(OneDrawTable):
 
 
 def build_rules(definition: SicBoDefinition, file: str) -> SicBoTable:
-    """Build the rules of a sic bo table from its definition. Raises :class:`DefinitionError`, which names the key."""
+    """Build the rules of a sic bo table from its definition. Raises :class:`DefinitionError` for a wrong key."""
     spot_rules: list[SpotRules] = []
     for n, bet in enumerate(definition.bet):
         check_credit_multiples(f"bet.{n}", bet, bet.odds, file)

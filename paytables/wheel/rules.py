@@ -199,7 +199,7 @@ class WheelRules(TablelessRules):
 def check_definition(definition: WheelDefinition, file: str) -> None:
     """Check the rules of a wheel definition that its data model cannot check.
 
-    Raises :class:`DefinitionError`, which names the key.
+    Raises :class:`DefinitionError`, which names the wrong key.
     """
     try:
         _check_ids(definition)

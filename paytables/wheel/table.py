@@ -14,7 +14,7 @@ from paytables.wheel.schema import Area, WheelDefinition
 def build_wheel_table(definition: WheelDefinition, table: TableLimits, file: str) -> WheelTable:
     """Build the rules of a wheel of fortune at a table.
 
-    Raises :class:`DefinitionError`, which names the key.
+    Raises :class:`DefinitionError`, which names the wrong key.
     """
     for symbol in definition.symbol:
         if symbol.again is not None:

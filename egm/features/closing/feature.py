@@ -83,8 +83,8 @@ class ClosingClock(DueEventService):
     def compute_seconds_to_wait(self) -> float | None:
         """Return the seconds until the next update of the notices.
 
-        This is when the last half hour before the closing begins and, in it, each time the whole minutes left change.
-        None if no closing is announced, or its time has passed.
+        The first update is due when the last half hour before the closing begins, the others each time the number of
+        whole minutes left changes. None if no closing is announced, or the closing time has passed.
         """
         at = read_closing_time(self._context.engine.machine)
         seconds = None if at is None else (at - self._context.clock.now()).total_seconds()

@@ -38,10 +38,7 @@ _EMPTY_MAPPING: Final[Mapping[str, str]] = {}
 
 @dataclass(frozen=True, slots=True)
 class ClearanceClaim:
-    """One amount or item that a memory to be cleared owes.
-
-    It has the entries for the new journal that each possible decision on it would need.
-    """
+    """One amount or item that a memory to be cleared owes, with the new journal's entries for each decision on it."""
 
     id: str
     amount: Fraction | int

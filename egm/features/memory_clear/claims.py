@@ -386,7 +386,7 @@ def _list_open_hits(book: ClaimBook) -> dict[str, ClaimRecord]:
 def _find_award_cents(hit: LevelHitRecord, wins: Mapping[str, ClaimRecord]) -> int | None:
     """Return the amount of a progressive hit in minor units, or None if it is not known yet.
 
-    It is what the level's controller has awarded according to ``wins``, or else the recorded amount.
+    If ``wins`` contains the award of the level's controller, that is the amount; otherwise it is the recorded amount.
     """
     record = wins.get(f"{ProgressiveKey.CLAIM}{hit.claim_id}")
     return hit.amount_cents if record is None else record.amount_cents

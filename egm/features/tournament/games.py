@@ -89,8 +89,8 @@ def selected_bet_is_tournament_wager(machine: Machine, _: Event) -> bool:
 def requested_bet_fits_tournament_wager(machine: Machine, event: Event) -> bool:
     """Return whether the player may select the requested bet in the tournament.
 
-    It must be the wager that the tournament prescribes, and the game must accept it. At a table, where the player
-    places one chip after the other, it may be less.
+    The bet must be the wager that the tournament prescribes, and the game must accept it. At a table, where the player
+    places one chip after the other, the bet may be less than that wager.
     """
     request, purse = event.read_payload(BetRequest), find_open_purse(machine)
     credits_, options = request.value, dict(request.options or {})

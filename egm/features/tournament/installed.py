@@ -177,7 +177,8 @@ def _reason_wager_is_not_allowed(machine: Machine, listed_machine: ListedMachine
 def list_file_faults(text: str, today: date) -> tuple[str, ...]:
     """Return all reasons why a rules file with this text may not be installed.
 
-    They are errors in its form, violations of the by-law, and a publication day that is missing or too late.
+    Reasons are errors in the form of the file, violations of the by-law, and a publication day that is missing or too
+    late.
     """
     try:
         rules = parse_rules(text)

@@ -203,8 +203,8 @@ def position_is_free(machine: Machine, _: Event) -> bool:
 def first_round_may_start(machine: Machine, event: Event) -> bool:
     """Return whether the first round of an entry may start at the time that the sale's form states.
 
-    It may always start later. To start now, the machine must be in the tournament and fit its rules, and this position
-    must be free.
+    A start later is always possible. For a start now, the machine must be in the tournament and fit its rules, and this
+    position must be free.
     """
     match event.read_payload(EntryForm).start:
         case "later":
@@ -308,7 +308,8 @@ def prize_may_be_paid(machine: Machine, event: Event) -> bool:
 def round_is_over(machine: Machine, event: Event) -> bool:
     """Return whether the round at this position has ended by itself.
 
-    It ends after its last game, when its time is over, or with too few points; but not while a game is open.
+    A round ends after its last game, when its time is over, or when the points do not cover another game; but not while
+    a game is open.
     """
     purse = find_open_purse(machine)
     if purse is None or not purse_game_is_closed(machine, event):

@@ -200,7 +200,7 @@ def _iter_rounds(
 def rank_participants_of_round(
     rules: Tournament, results: Results, number: int
 ) -> tuple[list[ParticipantStanding], list[ParticipantStanding]]:
-    """Return the ranks of the participants in one round, and those of these ranks that qualify for the next round.
+    """Return the ranked participants of one round, best first, and those among them who qualify for the next round.
 
     Participants with the same rank qualify together. Raises :class:`ResultsError` if the results up to this round do
     not fit the rules, or the rules have no such round.

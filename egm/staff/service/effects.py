@@ -75,8 +75,8 @@ def another_position_is_chosen(machine: Machine, event: Event) -> bool:
 def key_may_act_without_sign_in(machine: Machine, event: Event) -> bool:
     """Return whether the attendant's key that was turned may act without a further sign-in.
 
-    It may if the profile requires no sign-in for what the key would do, or if a person with the permission is
-    signed in or has authorised the event.
+    True if the profile requires no sign-in for what the key would do, or if a person with the permission is signed in
+    or has authorised the event.
     """
     act = find_key_permission(machine)
     person = machine.component(ServiceDesk).signed_in_person

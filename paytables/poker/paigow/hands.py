@@ -76,7 +76,7 @@ class HouseWayRules:
     def choose_way_by_ranks(self, ranks: Sequence[int], offered: Sequence[HandSetting]) -> HandSetting:
         """Return the way that the house way prescribes for pai gow poker cards of these ranks.
 
-        It is one of ``offered``, the possible ways from :func:`list_ways`.
+        The way is chosen from ``offered``, the possible ways from :func:`list_ways`.
         """
         shape, sets = find_equal_rank_sets(ranks)
         for shapes, most, least, low, high in self._lines:

@@ -158,7 +158,8 @@ class RoomDefinition(TableDefinition):
     def _check_seats_and_cards(self) -> Self:
         """Refuse a table with one seat, more than one denomination, and deals that cannot be played.
 
-        These need more cards than a pack has, give too few for a hand, or do not suit the bring-in.
+        Deals cannot be played if they need more cards than a pack has, give too few cards for a hand, or do not suit
+        the bring-in.
         """
         seats, hole, board = self.table.seats, self.hole_count, self.board_count
         if seats < 2:

@@ -90,9 +90,9 @@ def compute_strength(first: int, second: int) -> int:
 
 
 def find_value_level(strength_: int) -> int:
-    """Return the position of a two-tile hand in the lists of :class:`BankWay`.
+    """Return the index of a two-tile hand in the lists of :class:`BankWay`, from the hand's strength.
 
-    It is 0 to 9 for points, and 10 to 29 for combinations. ``strength_`` is the hand's strength.
+    The index is 0 to 9 for a hand of that number of points, and 10 to 29 for a combination.
     """
     return strength_ // 32
 
