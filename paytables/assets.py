@@ -204,7 +204,7 @@ def _find_svg_error(data: bytes) -> str:
         trouble.extend(_iter_style_errors(text))
 
     def refuse_document_type(*_: object) -> None:
-        """Note that the picture has a document type, which is refused."""
+        """Record as an error that the picture has a document type."""
         trouble.append("has a document type")
 
     reader = xml.parsers.expat.ParserCreate(namespace_separator="}")

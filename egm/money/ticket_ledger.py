@@ -246,7 +246,7 @@ def _find_initial_anchor(machine: Machine) -> LedgerAnchor:
     """Return the anchor of the ticket ledger from which this journal must account for the ledger's changes.
 
     If two people have restored the ledger, the anchor is the ledger's present last change. If this journal began with a
-    memory clear, it is the last change that the previous journal had recorded. Otherwise it is change 0, without totals.
+    memory clear, it is the last change that the previous journal had recorded. Otherwise it is change 0 with no totals.
     """
     store, journal = machine.component(TicketDesk).store, machine.journal
     restoration = store.find_last_restoration()

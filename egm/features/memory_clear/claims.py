@@ -137,7 +137,7 @@ def _claim_pay_out(book: ClaimBook, name: str) -> None:
     def build_paid_entries(amount_cents: int) -> tuple[Transaction, ...]:
         """Return the new journal's entries for the payout if staff paid ``amount_cents`` of it by hand.
 
-        The rest had already left the machine.
+        The entries record the remainder as already paid by the machine.
         """
         already_paid = [Transfer(source, way_out, cents - amount_cents)] if amount_cents < cents else []
         by_hand = [Transfer(source, PAID_BY_HAND_ACCOUNT, amount_cents)] if amount_cents else []

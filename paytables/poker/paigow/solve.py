@@ -267,7 +267,7 @@ class SuitQuestions:
         plain_counts = np.zeros((len(self.ways), 2), dtype=np.int64)
 
         def compute_batch(numbers: Iterable[int]) -> tuple[Ints]:
-            """Return these two counts for every way of setting the combinations of ranks ``numbers``."""
+            """Return the bank hands beaten and lost to by each way of setting the combinations of ranks ``numbers``."""
             weights = np.zeros(len(nodes), dtype=np.int32)
             parts = []
             for n in numbers:
@@ -371,7 +371,10 @@ class SuitQuestions:
         counts, hands = self.known.counts, len(self.known.offered_ways)
 
         def compute_batch(numbers: range) -> tuple[Ints]:
-            """Return these four numbers for the combinations of ranks ``numbers``, without hands that have a flush."""
+            """Return the pairs won and lost (best settings, bank's way) for the rank combinations ``numbers``.
+
+            Player hands with a flush are left out.
+            """
             sums = np.zeros(4, dtype=np.int64)
             compile_kernel(sum_plain_hands)(
                 np.array(numbers),
