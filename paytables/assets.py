@@ -128,7 +128,7 @@ def add_digests(data: Mapping[str, Any], assets: Mapping[str, Source], file: str
 def _iter_named_files(data: Mapping[str, Any], file: str) -> Iterator[tuple[str, str]]:
     """Yield each key of a definition's ``[art]`` that names a file, with that name.
 
-    Other keys are left to the model.
+    Keys that name no file are left out; the definition's data model checks them.
     """
     art = data.get("art", {})
     for kind in ("pictures", "sounds"):

@@ -197,7 +197,7 @@ class NamedWager(StrictTable):
 
 
 class TableDefinition(Definition):
-    """The part of a game definition that every table game has; a family adds its own."""
+    """The part of a game definition that every table game has; each family of games adds further tables."""
 
     table: TableLimits = TableLimits()
     """The number of seats, and what one seat may stake and win."""

@@ -54,7 +54,7 @@ def find_smallest_bets_with(spots: Mapping[str, Spot], spot: Spot, credits_: int
 
 
 def find_minimum_stakes(spots: Mapping[str, Spot]) -> set[int]:
-    """Return, for each open spot, the total cost in credits of its minimum bet with all bets that it requires."""
+    """Return the different costs in credits of the minimum bets on open spots, each with all bets that it requires."""
     return {
         sum(find_smallest_bets_with(spots, spot, spot.bet_min).values())
         for spot in spots.values()

@@ -66,7 +66,7 @@ class SideBet:
     """Mean hits per stake, by share of the level; hits of the whole level have share 1."""
 
     def build_level_play(self, bets: int = 1) -> LevelParticipation:
-        """Return what ``bets`` such side bets contribute to the progressive level and may win of it."""
+        """Return what a wager with ``bets`` of these side bets adds to the progressive level, and its odds to win it."""
         return LevelParticipation(
             level=self.level.id,
             names=self.level.name.model_dump(),
@@ -80,9 +80,9 @@ class SideBet:
         )
 
     def compute_progressive_share(self, other_win_credits: Fraction, bets: int = 1) -> ProgressiveFigures:
-        """Return the progressive level's part of the figures of ``bets`` such side bets.
+        """Return the figures of the progressive level for a wager with ``bets`` of these side bets.
 
-        Each bet wins ``other_win_credits`` other credits on average.
+        ``other_win_credits`` is what one of them wins on average in addition to the level.
         """
         mean = sum((share * rate for share, rate in self.hit_rates.items()), Fraction(0))
         return ProgressiveFigures(
@@ -114,7 +114,7 @@ def check_levels(
 ) -> None:
     """Check progressive levels against the side bets that play for them: their limits and all their pays.
 
-    ``spots`` has both by spot. Raises :class:`DefinitionError`, which names the wrong key.
+    ``spots`` has the limits and the odds of each spot. Raises :class:`DefinitionError`, which names the wrong key.
     """
     level_by_spot = {level.spot: level for level in levels}
     for n, level in enumerate(levels):

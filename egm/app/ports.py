@@ -125,7 +125,7 @@ _DEVICE_FIELD_BY_KIND: Final[Mapping[str, str]] = {
 
 @dataclass(frozen=True, slots=True)
 class PositionDevices:
-    """The drivers of the devices of one player position; None stands for a device that it does not have."""
+    """The drivers of the devices of one player position; None for a device that the position does not have."""
 
     drivers: tuple[Device, ...]
     """All drivers to run."""

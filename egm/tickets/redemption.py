@@ -73,7 +73,10 @@ class TicketRedemption:
 
 @dataclass(slots=True)
 class LockedTicket:
-    """The ticket in escrow that is locked in the ticket ledger and not yet ordered into the cash box, or None."""
+    """Holder of the ticket in escrow that is locked in the ticket ledger and not yet ordered into the cash box.
+
+    ``redemption`` is None if there is no such ticket.
+    """
 
     redemption: TicketRedemption | None = None
 

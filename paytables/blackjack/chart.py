@@ -192,7 +192,7 @@ class _HandInSearch:
     """The number of card orders in which the current chart's decisions lead to this hand."""
 
     def find_answer_index(self, answer: Answer) -> int:
-        """Return the permitted decision for this blackjack hand: the one of the chart, or its fallback."""
+        """Return the number of the decision ``answer`` or, if it is not permitted for this hand, of its fallback."""
         if answer[1] and self.double_value is not None:
             return DOUBLE
         return HIT if answer[0] == HIT and self.draw_value is not None else STAND

@@ -145,7 +145,7 @@ class SpotRules:
         return stake, int(stake * max(shares))
 
     def find_stake_step(self, point: int | None) -> int:
-        """Return the unit of craps bets on this spot, in credits with commission; every bet is a multiple of it."""
+        """Return the credits of which every bet on this craps spot must be a multiple, commission included."""
         return sum(self.find_smallest_stake(point))
 
     def compute_commission(self, credits_: int, point: int | None) -> int:

@@ -42,7 +42,7 @@ class BonusOptions:
 
 
 def format_prize_name(spots: int, catch: int) -> str:
-    """Return the name of a Keno prize in wins and on the PAR sheet."""
+    """Return the name of a Keno prize in settlements and on the PAR sheet, such as ``5 of 8``."""
     return f"{catch} of {spots}"
 
 

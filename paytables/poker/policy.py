@@ -113,7 +113,7 @@ def compute_set_index(cards: Sequence[Card]) -> int:
 
 
 def _order_suits(dealt_cards: Sequence[Card]) -> list[int]:
-    """Return the four suits in the order of the ranks dealt in each.
+    """Return the four suits, ordered by which ranks were dealt in each suit.
 
     If suits are numbered in this order, hands that differ only by an exchange of suits become equal.
     """

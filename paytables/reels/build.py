@@ -238,7 +238,7 @@ def check_references(definition: ReelsDefinition, file: str) -> None:
 
 
 def _check_given(definition: ReelsDefinition, given_names: set[str | None], file: str) -> None:
-    """Refuse merchandise that no prize awards, and progressive levels that nothing, or more than one thing, decides."""
+    """Refuse merchandise that no prize awards, and progressive levels without exactly one way in which they are hit."""
     for prize in definition.merchandise:
         if prize.id not in given_names:
             raise DefinitionError(file, f"merchandise.{prize.id}", "no prize gives this merchandise")

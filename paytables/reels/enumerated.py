@@ -76,7 +76,7 @@ class _EnumeratedStage(ReelsStageBase, ABC):
         return self._enumeration.distribution
 
     def find_top_pays(self) -> Mapping[GivenAwards, tuple[int, Fraction]]:
-        """Return, for each combination of awards, the most credits that a play pays with it, and their probability."""
+        """Return, for each combination of awards, the highest pay of a play that gives it, and its probability."""
         return find_top_pays_by_awards(self._enumeration.distribution)
 
     @cached_property

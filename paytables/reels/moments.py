@@ -178,7 +178,7 @@ def _can_give_award(g: WinGraph, start: int) -> bool:
 
 
 def find_given_awards(reels: ReelSet, nodes: Sequence[int]) -> GivenAwards:
-    """Return the combined awards at the end nodes of the award-giving components, sorted."""
+    """Return, in a fixed order, the awards of the prizes at these final nodes that affect what is played next."""
     awards: list[Award] = []
     for node in nodes:
         prize = reels.graph.ends[node].prize
@@ -251,9 +251,10 @@ _STEPS_OF_FINISHED_COMPONENT: Final[list[LiveStep]] = [(END_OF_GRAPH, 1, [(1, AN
 
 
 class _HistogramIndex:
-    """Numbered histograms that say how often a reel shows each combination of letters to some pay components.
+    """Index of histograms of letters: how often a reel shows each combination of letters to some pay components.
 
-    Equal histograms have the same number.
+    A letter is the number that stands for what one component sees in the column of a reel. Each histogram has a
+    number, and equal histograms have the same number.
     """
 
     def __init__(self, reels: ReelSet) -> None:
@@ -274,14 +275,14 @@ class _HistogramIndex:
         self._counts: list[dict[int, int]] = []
 
     def find_histograms(self, components: tuple[int, ...]) -> tuple[int, ...]:
-        """Return, for each reel, the histogram number of the letters that these pay components read on it."""
+        """Return, for each reel, the number of the histogram of the letters that these pay components read there."""
         return tuple(
             self._find_histogram(x, tuple(lanes[c] for c in components))
             for x, lanes in enumerate(self._lanes)
         )
 
     def count(self, number: int, step: "_Step") -> int:
-        """Return how many of a reel's cases take a joint step, times the factors of the step.
+        """Return the number of a reel's equally likely cases that lead to ``step``, multiplied by the step's factor.
 
         ``number`` is the number of the reel's histogram of letters.
         """
@@ -294,7 +295,7 @@ class _HistogramIndex:
         return cases
 
     def _find_histogram(self, x: int, lanes: tuple[int, ...]) -> int:
-        """Return the number of reel ``x``'s histogram of these components' letters; equal histograms share one."""
+        """Return the number of reel ``x``'s histogram of the letters with the indexes ``lanes``."""
         if (x, *lanes) not in self._number_by_components:
             counts: Counter[Letters] = Counter()
             rows = zip(*(self._letters[x][lane] for lane in lanes), strict=True)
@@ -310,7 +311,10 @@ class _HistogramIndex:
 
 
 def _add_marginals(histogram: Histogram) -> dict[Letters, int]:
-    """Return a histogram of letters with its marginals: ANY_LETTER stands for a letter that does not matter."""
+    """Return a histogram of letters, with counts also for combinations in which some letters are left open.
+
+    ANY_LETTER stands for a letter that is left open.
+    """
     sums: dict[Letters, int] = defaultdict(int)
     for letters, count in histogram:
         for known_letters in product(*((letter, ANY_LETTER) for letter in letters)):
@@ -319,10 +323,10 @@ def _add_marginals(histogram: Histogram) -> dict[Letters, int]:
 
 
 def _iter_win_products(reels: ReelSet, tuples: Iterable[tuple[int, ...]]) -> Iterator[int]:
-    """Yield, for each tuple of pay components, the sum over the reels' cycle of the product of their wins.
+    """Yield, for each tuple of pay components, the sum of the product of their wins over all windows of the reels.
 
-    Tuples that read equal numbers of the same letters have the same sum, which is computed once. On uniform strips
-    all single lines have the same sum, and so have all pairs of lines with the same offset between them.
+    Tuples whose components see the same symbols equally often have the same sum, which is computed once. On uniform
+    strips all single lines have the same sum, and so have all pairs of lines with the same offset between them.
     """
     tables = _HistogramIndex(reels)
     walk = _Walk(reels, tables)
@@ -335,7 +339,7 @@ def _iter_win_products(reels: ReelSet, tuples: Iterable[tuple[int, ...]]) -> Ite
 
 
 class _Step(NamedTuple):
-    """One step of several pay automata over the same reel, and the letters of the reel that lead to it."""
+    """One joint step of the automata of several pay components over a reel, and the letters that lead to the step."""
 
     number: int
     """The number of the step, unique within one :class:`_Walk`."""
@@ -350,9 +354,9 @@ class _Step(NamedTuple):
 
 
 class _Walk:
-    """Sums of the product of several components' wins, over all windows of the reels not yet read.
+    """Calculation of sums, over all windows of a stage's reels, of the product of several pay components' wins.
 
-    Each sum is computed once.
+    The reels are read from first to last. Each sum over the remaining reels is computed once.
     """
 
     def __init__(self, reels: ReelSet, tables: _HistogramIndex) -> None:
@@ -367,10 +371,11 @@ class _Walk:
         """The number of steps listed so far; the next step gets the next number."""
 
     def sum_pays(self, nodes: Nodes, numbers: tuple[int, ...]) -> int:
-        """Return the sum, over all windows of the remaining reels, of the product of the wins from ``nodes`` on.
+        """Return the sum, over all windows of the remaining reels, of the product of the components' wins.
 
-        ``numbers`` are the histograms of these reels. Only steps after which all components can still win are
-        followed. Letters that lead to the same nodes are combined. A finished component accepts any letter.
+        ``nodes`` are the present nodes of the components' automata, ``numbers`` the numbers of the remaining reels'
+        histograms. Only steps after which all components can still win are followed. A finished component accepts any
+        letter.
         """
         if not numbers:
             return prod(self._graph.value[n] for n in nodes)
@@ -391,7 +396,7 @@ class _Walk:
         return total
 
     def _list_steps(self, nodes: Nodes) -> list[_Step]:
-        """Return the joint steps of components in these nodes after which all of them can still win."""
+        """Return the joint steps of pay components from these nodes after which all of the components can still win."""
         g, steps = self._graph, []
         for options in product(
             *(

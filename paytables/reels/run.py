@@ -95,7 +95,7 @@ class Stage(Protocol):
         """Return the probability of each result (credits won, awards given) of one play of this stage."""
 
     def find_top_pays(self) -> Mapping[GivenAwards, tuple[int, Fraction]]:
-        """Return, for each combination of awards, the most credits that a play pays with it, and their probability."""
+        """Return, for each combination of awards, the highest pay of a play that gives it, and its probability."""
 
     def list_prize_rates(self) -> list[PrizeRate]:
         """Return how often one play wins each prize of the stage, for the PAR sheet."""

@@ -138,12 +138,12 @@ class ReelSpinStage(ReelsStageBase):
         return {given: Fraction(n, self.reels.cycle) for given, n in count_losing_windows(self.reels).items()}
 
     def find_top_pays(self) -> Mapping[GivenAwards, tuple[int, Fraction]]:
-        """Return, for each combination of awards, the most credits that a play pays with it, and their probability."""
+        """Return, for each combination of awards, the highest pay of a play that gives it, and its probability."""
         return self._top_pays
 
     @cached_property
     def _top_pays(self) -> Mapping[GivenAwards, tuple[int, Fraction]]:
-        """Return, for each combination of awards, the most credits with it and their probability, computed once."""
+        """Return, for each combination of awards, the highest pay of a spin that gives it, and its probability."""
         try:
             top_pays = find_top_pays(self.reels)
         except BeyondExactAnalysis as error:

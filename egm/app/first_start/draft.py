@@ -164,7 +164,7 @@ def list_game_levels(game: Game) -> tuple[ProgressiveLevelTable, ...]:
 def _iter_toml_lines(tables: Mapping[str, object], table_path: str = "") -> Iterator[str]:
     """Yield tables as TOML lines: plain values, then subtables, then lists of tables.
 
-    ``table_path`` is the prefix of their names.
+    ``table_path`` is the prefix of the tables' names.
     """
     for name, value in tables.items():
         if not isinstance(value, Mapping) and not _list_subtables(value):
