@@ -120,7 +120,7 @@ class _ReachableStakes:
         return sums & self._limit_mask
 
     def _find_dependent_sums(self, spot: Spot, needed: int) -> Sums:
-        """Return the possible total stakes on ``spot`` if ``needed`` credits are on the spot that it requires."""
+        """Return the possible total stakes on ``spot`` if the bet that it requires is ``needed`` credits."""
         if spot.required_multiple is not None:
             return self._find_bet_sums(spot, spot.required_multiple * needed)
         if spot.credits_covered is not None:

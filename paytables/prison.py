@@ -114,7 +114,7 @@ def release_stake(bet: ImprisonedBet, *, won: bool) -> Settlement:
 
 
 def imprisoned_bets_to_json(held_bets: Iterable[ImprisonedBet]) -> list[dict[str, object]]:
-    """Return bets that stay on the table as its state stores them; :func:`imprisoned_bets_from_json` is the inverse."""
+    """Return held bets in the form that a table state stores; :func:`imprisoned_bets_from_json` is the inverse."""
     return [{**bet.to_json(), "count": bet.count} for bet in held_bets]
 
 

@@ -66,7 +66,7 @@ class SideBet:
     """Mean hits per stake, by share of the level; hits of the whole level have share 1."""
 
     def build_level_play(self, bets: int = 1) -> LevelParticipation:
-        """Return what a wager with ``bets`` of these side bets adds to the progressive level, and its odds to win it."""
+        """Return what a wager with ``bets`` of these side bets adds to the progressive level, and the odds of a hit."""
         return LevelParticipation(
             level=self.level.id,
             names=self.level.name.model_dump(),
@@ -112,7 +112,7 @@ def levels_to_json(levels: Iterable[Progressive]) -> list[dict[str, object]]:
 def check_levels(
     levels: Sequence[Progressive], spots: Mapping[str, tuple[Limits, Sequence[Odds]]], file: str
 ) -> None:
-    """Check progressive levels against the side bets that play for them: their limits and all their pays.
+    """Check that the limits and pays of side bets fit the progressive levels for which the bets play.
 
     ``spots`` has the limits and the odds of each spot. Raises :class:`DefinitionError`, which names the wrong key.
     """

@@ -263,7 +263,10 @@ class MachineProcess:
         return INITIAL_COINS * sum(kind == "hopper" for kind in kinds)
 
     def _build_machine(self, journal: Journal, store: TicketStore | None, reason: str) -> None:
-        """Create the machine of the first position, install its features, and record what was found at start-up."""
+        """Create the machine, station and services of each position, and record what was found at start-up.
+
+        If ``store`` is None, ``reason`` says why the ticket ledger cannot be used.
+        """
         cabinet = self._file.machine
         first = self._create_machine(journal, Position(position_count=cabinet.positions))
         record_clock_trust(first)  # before anything is recorded with an untrusted time

@@ -118,7 +118,7 @@ class PlayerStation:
         self.machine.post(SCREEN_REFUSED, ScreenRefused(text=text))
 
     def connect_devices(self, devices: PositionDevices) -> None:
-        """Store the drivers of the player position's devices, connect the machine to them and restore their faults."""
+        """Store the drivers of the position's devices, connect the machine to them, and restore the devices' faults."""
         self.devices = devices
         game = find_open_game(self.machine)
         self._open_at_start = "" if game is None else game.play_id

@@ -500,7 +500,7 @@ def post_coins(machine: Machine, _: Event) -> None:
 
 
 def record_stray_coins(machine: Machine, event: Event) -> None:
-    """Record that coins left the hopper without an order: book them out of its stock, and open a dispute."""
+    """Record that coins left the hopper without an order: book them out of the hopper's stock, and open a dispute."""
     stray_coins = event.read_payload(CoinsStrayed)
     cents = stray_coins.coins * machine.profile.coins.hopper_cents
     flows = (Transfer("stock:hopper", "stock:floor", cents),) if cents else ()

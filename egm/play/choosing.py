@@ -50,7 +50,7 @@ def no_bets_stand_on_selected_table(machine: Machine, _: Event) -> bool:
 
 
 def is_within_profile_limits(machine: Machine, bet: AcceptedBet) -> bool:
-    """Return whether a bet is within the profile's limits, together with all that its round may still add to it.
+    """Return whether a bet, with all stakes that may be added in its round, is within the profile's limits.
 
     The bet must be at least the profile's minimum; the most that its round can cost must be at most the
     profile's maximum. A bet that costs nothing is always accepted, because it only decides standing bets.

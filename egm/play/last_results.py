@@ -80,7 +80,7 @@ def _read_entry(results: LastResults, entry: StoredEntry) -> None:
 
 
 def _add_result(results: LastResults, game: GameRecord, display: Mapping[str, object]) -> None:
-    """Add the result of an ended game to those of its table; a round of several seats is added only once."""
+    """Add the result of an ended game to the results of its table; add a round of several seats only once."""
     digest = game.game.digest
     earlier_results = results.results_by_digest.get(digest, ())
     if game.round_id and any(result.round_id == game.round_id for result in earlier_results):

@@ -40,7 +40,7 @@ class SharedRound:
 
 @dataclass(slots=True)
 class PositionRounds:
-    """The shared rounds of one player position: the one that is starting, and that of its open or last game."""
+    """The shared rounds of one player position: of the game that is starting, and of the open or last game."""
 
     starting_round: SharedRound | None = None
     """While a game starts: its shared round; None if the position plays alone."""

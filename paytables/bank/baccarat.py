@@ -195,7 +195,7 @@ def settle_baccarat_bet(bet: Bet, rule: BaccaratBet, coup: BaccaratCoup) -> Sett
 
 
 def _settle_pair_bet(bet: Bet, rule: BaccaratBet, pairs: PairFlags) -> Settlement:
-    """Return the settlement of a bet on the pair of one hand, or *à cheval* on those of both, half on each."""
+    """Return the settlement of a bet on one hand's pair or, *à cheval*, of a bet with half its stake on each pair."""
     if rule.on != "pairs":
         return settle_bet(bet, rule.pays if pairs[rule.on == "bank-pair"] else None)
     half = settle_bet(replace(bet, credits=bet.credits // 2), rule.pays if any(pairs) else None)
@@ -227,7 +227,7 @@ class BaccaratRules(BankRules[BaccaratDefinition]):
         return self.definition.bet
 
     def list_named_hands(self) -> HandDescriptions:
-        """Return the player's and the bank's hand with their displayed names, which are those of the bets on them."""
+        """Return the player's and the bank's hand, each displayed under the name of the bet on that hand."""
         bets = reversed(self.list_bets())
         name_by_hand: dict[str, Mapping[str, str]] = {bet.on: bet.name.model_dump() for bet in bets}
         hands = reversed(self.hands)  # the player's hand is on the left, as dealt

@@ -278,7 +278,10 @@ class BanqueRules(SeatedRules, BankRules[BanqueDefinition]):
 
     # ------------------------------------------------------------------ a round
     def find_hand_holder(self, tableau: str, bets: Sequence[Bet]) -> int | None:
-        """Return the seat that holds a tableau's hand: the first that bets on it alone, else à cheval, or None."""
+        """Return the seat that holds a tableau's hand, or None if no seat bets on the tableau.
+
+        It is the first seat that bets on this tableau alone or, if there is none, the first that bets à cheval.
+        """
         for tableau_name in (tableau, BOTH_TABLEAUX):
             seats = [bet.seat for bet in bets if self._bets_by_id[bet.spot].on == tableau_name]
             if seats:

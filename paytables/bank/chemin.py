@@ -314,7 +314,7 @@ class CheminRules(SeatedRules, BankRules[CheminDefinition]):
     def _find_bank(self, credits_by_spot: Mapping[tuple[int, str], int]) -> tuple[int, int]:
         """Return the seat that holds the bank, and the bank in credits.
 
-        Raises WagerError if no seat offers to hold the bank, or if only its last holder offers, and offers less than the
+        Raises WagerError if no seat offers to hold the bank, or if only its last holder offers, but less than the
         required bank.
         """
         for seat in self._list_seats_from(self.turn.seat):

@@ -170,7 +170,7 @@ class RedDogRules(SeatedRules, BankRules[RedDogDefinition]):
                         )
 
     def analyse_stakes(self, name: str, stakes: Mapping[str, int], depth: AnalysisDepth) -> BetAnalysis:
-        """Return the figures of the best strategy, with those of never raising and of the worst strategy."""
+        """Return a bet's figures with the best strategy, and its returns with the worst one and without raises."""
         figures = super().analyse_stakes(name, stakes, depth)
         wager = Wager(sum(stakes.values()), {"bets": dict(stakes)})
         every = frozenset(range(1, _RANK_COUNT - 1))

@@ -188,7 +188,7 @@ class _RowPairCount:
             cell, second = cell >> self.u, second + 1
 
     def _count_last_card_choices(self, cell: int) -> int:
-        """Return the cell with each way multiplied by the number of cards that may be the last one of each row."""
+        """Return the packed cell with each number of ways multiplied by the choices of the last card of each row."""
         return sum(
             ways * first * second << (first * self.t + second * self.u)
             for first, second, ways in self._iter_terms(cell)

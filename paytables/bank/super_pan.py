@@ -320,7 +320,7 @@ def _iter_hands() -> Iterable[tuple[int, ...]]:
 
 
 def _count_ways(counts: Sequence[int], hand: Sequence[int]) -> int:
-    """Return the number of ways to deal a hand of these points from a shoe with ``counts`` cards of each."""
+    """Return the number of ways to deal cards of these points; ``counts`` has the shoe's number of cards by points."""
     ways = 1
     for points, times in Counter(hand).items():
         ways *= comb(counts[points], times)

@@ -73,7 +73,7 @@ class TotalsChart:
         soft: bool,
         options: Iterable[int],
     ) -> int:
-        """Return the chart's decision for a hand that is not split, or its fallback if that is not in ``options``.
+        """Return the chart's decision for a hand that is not split or, if it is not in ``options``, the fallback.
 
         ``best_total`` is the hand's best total. A double that is not permitted becomes a hit or a stand, as the
         chart says; a hit that is not permitted becomes a stand.

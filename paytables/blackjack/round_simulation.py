@@ -127,7 +127,7 @@ def sample_rounds(
 def _compute_standard_error(shoes: Ints, unit: int) -> Fraction:
     """Return the standard error of the mean net result of simulated blackjack rounds.
 
-    It comes from whole shoes, because the rounds of one shoe are dependent.
+    The error is computed from the results of whole shoes, because the rounds of one shoe are dependent.
     """
     count, rounds, net, rounds_squared, nets_squared, net_products = map(int, shoes)
     mean = Fraction(net, rounds)

@@ -200,7 +200,7 @@ class HandRanking:
         return max(best, self._encode_strength("flush", highest[:size]))
 
     def _encode_strength(self, name: str, decide: Sequence[int]) -> int:
-        """Return the strength number of a combination such as a pair, with the numbers that rank hands within it."""
+        """Return the strength of a combination such as a pair; ``decide`` ranks hands of the same combination."""
         strength = self._level[name]
         for n in range(5):
             strength = strength << 4 | (decide[n] if n < len(decide) else 0)

@@ -117,7 +117,7 @@ class CardSets:
         return class_by_set
 
     def compute_strengths(self, order: RankingRules) -> Ints:
-        """Return the poker strength of each set of cards: that of the best hand in it, if it has more cards."""
+        """Return the poker strength of each set of cards; if a set has more cards than a hand, of its best hand."""
         ranking = HandRanking(order)
         states, keys = self._rank_combinations
         best = np.array([ranking.compute_rank_strength(key) for key in keys], dtype=np.int32)[states]

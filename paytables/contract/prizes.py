@@ -10,7 +10,7 @@ from paytables.contract.data import Json
 
 @dataclass(frozen=True, slots=True)
 class DefinitionRemark:
-    """A remark on an entry of a game's definition that is legal but has an effect that its designer may not expect."""
+    """A remark on a legal entry of a game's definition whose effect the game's designer may not expect."""
 
     key: str
     """The key of the entry in the definition."""

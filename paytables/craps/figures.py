@@ -243,7 +243,7 @@ def _build_table_with_point(
 
 
 def _compute_mean_throws(spot_rules: SpotRules, point: int | None) -> Fraction:
-    """Return the mean number of throws until a craps bet is decided, if it is on in all of them."""
+    """Return the mean number of throws until a craps bet is decided, if the bet is on at every throw."""
     if spot_rules.bet.kind in {"pass", "dontpass", "come", "dontcome"}:
         return 1 / COME_OUT_SHARE
     return 1 / compute_decided_per_throw(spot_rules, point)

@@ -156,7 +156,7 @@ class CrapsRules(TableRules):
         return wager
 
     def _find_available_wager(self, credits_: int) -> Wager:
-        """Return the first offered bet of that cost that the table accepts in its current state, as a wager."""
+        """Return, as a wager, the first offered bet of ``credits_`` that the table accepts in its present state."""
         first_error: WagerError | None = None
         for form in self.definition.form:
             if sum(form.bets.values()) == credits_:

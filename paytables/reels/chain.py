@@ -231,7 +231,7 @@ class StageChain:
         return worth
 
     def _compute_plain_run_moments(self, stage: str, size: int) -> WinMoments:
-        """Return mean and variance of the credits of one play of a plain stage, with everything that it starts."""
+        """Return mean and variance of the credits of one play of a plain stage and of all plays that it starts."""
         if (stage, size) not in self._moments_by_run_kind:
             group = self._find_group(stage)
             nodes = self._list_reachable_nodes(group, [(stage, size)])
@@ -245,7 +245,7 @@ class StageChain:
         return self._moments_by_run_kind[stage, size]
 
     def _compute_run_mean(self, figures: RunFigures, group: tuple[str, ...]) -> Fraction:
-        """Return the mean credits of one play with these figures, and of what it starts in stages outside ``group``."""
+        """Return the mean credits of one play with these figures and of the plays that it starts outside ``group``."""
         outside = [
             (a, p)
             for a, p in figures.rate_by_award.items()

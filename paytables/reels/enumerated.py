@@ -379,7 +379,7 @@ class HeldReels(_EnumeratedStage):
         return self.reels.multiplier * sum(least, Fraction(0))
 
     def count_holds(self) -> Mapping[int, tuple[Fraction, Fraction]]:
-        """Return, for every hold mask of the best strategy, its probability and its part of the mean credits."""
+        """Return, for each set of reels (as bits) that the best strategy holds: how often, and its part of the mean."""
         odds_by_mask: dict[int, list[Fraction]] = defaultdict(lambda: [Fraction(0), Fraction(0)])
         for key, mask in self.strategy.items():
             odds = self._compute_first_window_chance(key)

@@ -49,7 +49,7 @@ _PICK_STRATEGY_TEXT = "pick any box, what each holds is equally likely"
 def analyse(definition: ReelsDefinition, stages: Mapping[str, ModeStages], depth: AnalysisDepth) -> Analysis:
     """Return the exact figures of a reel game in every mode (way to bet), to the given depth.
 
-    They hold at every bet level, which multiplies cost and pays alike.
+    The figures hold at every bet level, because the level multiplies cost and pays alike.
     """
     bets = tuple(_analyse_bet(definition, mode_stages, depth) for mode_stages in stages.values())
     header = definition.game
@@ -57,7 +57,10 @@ def analyse(definition: ReelsDefinition, stages: Mapping[str, ModeStages], depth
 
 
 def build_chain(stages: ModeStages, *, second: bool) -> StageChain:
-    """Return the chain that combines the stages of one mode; ``second``: with the moments that variances need."""
+    """Return the chain that combines the figures of one mode's stages.
+
+    With ``second``, the figures include the second moments that variances need.
+    """
     return StageChain(
         lambda name, size: stages.get_stage(name, size).compute_figures(second=second), stages.memory
     )

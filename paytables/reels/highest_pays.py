@@ -103,7 +103,7 @@ class _HighestPaySearch:
         return self._possible_awards_by_nodes[key]
 
     def find_best(self, given_awards: GivenAwards) -> tuple[int, int]:
-        """Return the most credits of windows that give exactly these awards, and the number of cases that win them."""
+        """Return the highest pay of windows that give exactly these awards, and the number of cases with that pay."""
         best, cases = 0, 0
         totals = self.reels.case_counts
         starts, row_of = self.reels.start_nodes, self.reels.graph.letter_offsets

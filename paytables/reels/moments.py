@@ -69,7 +69,7 @@ def count_ends_by_component(reels: ReelSet) -> EndCounts:
 def _count_end_nodes_of_component(
     g: WinGraph, start: int, counts: Sequence[Sequence[tuple[Letters, int]]]
 ) -> dict[int, tuple[int, int]]:
-    """Return, for each final node of one component, the number of windows and the sum of their ways.
+    """Return, for each final node of one component, the number of windows that lead there and the sum of their ways.
 
     ``counts`` has, for each reel, the number of cases of each letter.
     """

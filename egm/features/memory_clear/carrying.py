@@ -67,7 +67,7 @@ class ProposedClaim:
 
     @property
     def describe_agreement_of_copies(self) -> str:
-        """Return a text that says whether the copies of the memory agree on the claim, or that it cannot be read."""
+        """Return a text that says whether the memory's copies agree on the claim, or that the claim cannot be read."""
         if not self.claim.is_readable:
             return "cannot be read"
         first_claim, second_claim = self.claim_by_copy.get("first"), self.claim_by_copy.get("second")

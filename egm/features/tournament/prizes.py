@@ -33,7 +33,7 @@ class PrizePlan:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PrizeShortfall:
-    """A number of entries at which the prizes may be less than 30 % of the fees, and the amount that they lack."""
+    """A number of entries at which the prizes may be less than 30 % of the fees, and the missing amount."""
 
     entry_count: int
     ranked_count: int

@@ -504,7 +504,7 @@ def find_listed_machine(rules: Tournament, number: str) -> ListedMachine | None:
 
 
 def _compare_returns(game: Game, first: Game) -> str:
-    """Return a text on how two games differ in their bets, or by more than 1 % in their returns; "" if they do not."""
+    """Return as text how the bets of two games differ, or that their returns differ by more than 1 %; "" otherwise."""
     returns, expected = (
         {bet.bet: bet.rtp for bet in analyse(each, AnalysisDepth.RETURN).bets} for each in (game, first)
     )

@@ -147,7 +147,7 @@ def ask_for_sign_in(machine: Machine, event: Event) -> None:
 
 
 def _open_service_menu(machine: Machine, page: SignInPage, person_id: str) -> None:
-    """Open the service menu at ``page``, and record by which key, or that it was opened from the screen."""
+    """Open the service menu at ``page``, and record which key opened it, or that it was opened from the screen."""
     desk = machine.component(ServiceDesk)
     new_menu = OpenMenu(since=machine.clock.now().isoformat(), person=None)
     machine.post(MENU_REQUESTED, MenuRequested(opened_by=person_id), state={StaffKey.OPEN_MENU: new_menu})

@@ -35,7 +35,7 @@ def count_bank_hands_by_ranks(player_counts: Ints, nodes: Ints, choose: Ints, we
 
 
 def count_hands_beaten(ways: Ints, lows: Ints, highs: Ints, weights: Ints, result_counts: Ints) -> None:
-    """Count, for each way to set the player's cards, the bank's hands that it beats and that beat it.
+    """Count, for each way to set the player's cards, the bank's hands that lose to the player's and that win.
 
     ``ways`` has the strength of the low and the high hand of each way. ``lows`` and ``highs`` have these strengths for
     each combination of the bank's ranks, and ``weights`` its number of hands. ``result_counts`` gets both counts for

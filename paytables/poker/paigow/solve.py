@@ -313,7 +313,7 @@ class SuitQuestions:
         return base, questions.astype(np.int32)
 
     def correct_for_flushes(self, parallel_map: Each) -> Ints:
-        """Return two corrections for each question: to the bank hands that its way beats, and to those that beat it.
+        """Return, for each question, the corrections to the numbers of bank hands that its way beats and loses to.
 
         A question is one suit of one way to set the cards. The corrections account for the bank's flushes.
         """

@@ -250,7 +250,7 @@ class BetPaymentRate(StrictTable):
 class Proof(StrictTable):
     """Exact figures of the best strategy for a game's bets, as stored in its definition.
 
-    Amounts are multiples of the ante of the preset bet (``form``), at one credit per unit.
+    Amounts are multiples of the ante or, for a bet that does not depend on the bank's cards, of that bet.
     """
 
     law: dict[str, FractionText]

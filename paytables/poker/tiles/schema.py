@@ -14,7 +14,7 @@ HandValues = Annotated[tuple[NaturalInt, ...], Field(min_length=30, max_length=3
 
 
 class BankWay(StrictTable):
-    """The rule by which the bank sets its four tiles: its two hands have the highest total worth in these lists.
+    """The rule by which the bank sets its four tiles: it makes the two hands whose worths in these lists sum highest.
 
     Each list starts with the hands of 0 to 9 points. The named combinations follow, from the twentieth to the first.
     """

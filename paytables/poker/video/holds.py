@@ -38,7 +38,7 @@ STRAIGHT_RANK_MASKS: Final = (0b1000000001111, *(0b11111 << low for low in range
 
 @dataclass(frozen=True, slots=True)
 class HeldSubset:
-    """Properties of some of the five dealt cards of a video poker deal, at the same indices in every deal.
+    """Properties of the cards at certain indices (one of 32 subsets of the five) in every video poker deal.
 
     Each property is an array with an element for each class of deals.
     """
