@@ -34,7 +34,7 @@ _CASHABLE: Final = "credit:*:cashable"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DisputeDetails:
-    """The part of a journal entry that describes the dispute that it opens."""
+    """The part of a journal entry that describes the dispute which the entry opens."""
 
     id: NonBlankText
     """The id of the dispute."""

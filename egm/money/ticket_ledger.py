@@ -286,6 +286,6 @@ def _began_with_memory_clear(journal: Journal) -> bool:
 
 
 def check_ledger(machine: Machine, _: Event) -> None:
-    """Compare the ticket ledger with the journal, as a door was closed; if they differ, stop tickets."""
+    """Compare the ticket ledger with the journal after a door was closed; if they differ, disable tickets."""
     if machine.find_installed(TicketDesk) is not None:
         update_ledger_faults(machine, compare_with_journal(machine))

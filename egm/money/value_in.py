@@ -153,7 +153,7 @@ def are_coins_routed_to_hopper(machine: Machine) -> bool:
 
 
 def stack_bill(machine: Machine, event: Event) -> None:
-    """Order the acceptor to stack the bill in escrow; the driver reserves the bill's credit before it does so."""
+    """Let the acceptor's driver stack the bill in escrow; the driver first reserves the bill's credit."""
     machine.notice = None
     bill = event.read_payload(BillEscrowed)
     machine.component(EscrowedBill).amount_cents = bill.amount_cents

@@ -25,7 +25,7 @@ RESIDUAL_DRAW_PURPOSE: Final = "residual"
 
 
 def build_residual_view(machine: Machine) -> ResidualCreditView | None:
-    """Return for the screen the residual credit and what the player may do with it; None if nothing."""
+    """Return, for the screen, the residual credit and what the player may do with it; None if they may do nothing."""
     is_playable = residual_credit_can_be_staked(machine, Event(EventType.RESIDUAL))
     if not is_playable and not residual_credit_can_be_given_up(machine, Event(EventType.RESIDUAL)):
         return None

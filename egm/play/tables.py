@@ -163,7 +163,7 @@ def notify_bets_stay(machine: Machine, _: Event) -> None:
 
 
 def return_abandoned_bets(machine: Machine, _: Event) -> None:
-    """Return standing bets of games whose definition has changed, and clear chips that a player without credit left."""
+    """Return standing bets of games whose definition has changed; clear chips placed by a player who has no credit."""
     if has_abandoned_chips(machine):
         clear_bet(machine)
     for table in list_standing_tables(machine):

@@ -84,7 +84,7 @@ class MenuPage(Protocol):
 
     @property
     def entered_values(self) -> Mapping[str, object]:
-        """Return the values entered on this page so far, which are lost when it is left; empty if it has none."""
+        """Return the values entered on this page so far, which are lost when the page is left; empty if none were."""
         return {}
 
     def build_page(self, machine: Machine) -> ServicePage:

@@ -51,14 +51,14 @@ class AmountOption:
 
 
 def _raise_bet_minimum(profile: Profile, cents: int) -> Profile:
-    """Return the profile with the minimum bet ``cents`` if that is higher than its own; otherwise unchanged."""
+    """Return the profile with the minimum bet ``cents``, or unchanged if its own minimum is not lower."""
     least_cents = max(profile.play.bet_minimum_cents, cents)
     play = profile.play.model_copy(update={"bet_minimum_cents": least_cents})
     return profile.model_copy(update={"play": play})
 
 
 def _lower_bet_limit(profile: Profile, cents: int) -> Profile:
-    """Return the profile with the maximum bet ``cents`` if that is lower than its own; otherwise unchanged."""
+    """Return the profile with the maximum bet ``cents``, or unchanged if its own maximum is not higher."""
     most_cents = min(profile.play.bet_limit_cents, cents)
     play = profile.play.model_copy(update={"bet_limit_cents": most_cents})
     return profile.model_copy(update={"play": play})

@@ -52,7 +52,7 @@ def build_authors_text(authors: Sequence[str]) -> PageText:
 
 
 def build_local_text(names: Mapping[str, str]) -> PageText:
-    """Return a text with translations of its own for a service page; ``names`` has it by language."""
+    """Return, for a service page, a text that is not in the catalogue; ``names`` has the text by language."""
     return PageText(kind="local", values=dict(names))
 
 

@@ -132,7 +132,7 @@ def _format_pay_line(bet: BaccaratBet, code: str) -> str:
 
 
 def _format_pays(bet: BaccaratBet, code: str) -> str:
-    """Return the odds of a baccarat bet as text in one language, with its other terms if it has any."""
+    """Return the odds of a baccarat bet as text in one language, with the bet's other terms, if any."""
     if bet.margins:
         by_text = {"en": "natural {0}; by {1}", "fr": "naturel {0}; par {1}"}[code]
         if bet.three_cards_only:

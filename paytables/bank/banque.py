@@ -328,7 +328,7 @@ class BanqueRules(SeatedRules, BankRules[BanqueDefinition]):
     def _decide_draw(
         self, felt: SeatHandsView, name: str, bets: Sequence[Bet]
     ) -> Generator[Decision | Cue, Choice | None, bool]:
-        """Return whether a tableau draws a third card, and ask the seat that holds its hand if it has five points.
+        """Return whether a tableau draws a third card; at five points, ask the seat that holds the tableau's hand.
 
         A hand of eight or nine points is turned face up first. A hand that no seat holds draws at five.
         """
@@ -376,7 +376,7 @@ class BanqueRules(SeatedRules, BankRules[BanqueDefinition]):
     def _list_answer_returns(
         self, stakes: Mapping[str, int], held_tableaux: Collection[str]
     ) -> dict[DrawChoices, Fraction]:
-        """Return the mean return of a seat's stakes for each way to play five points on the tableaux it holds.
+        """Return a seat's mean return for each choice to draw or stand on five points at the tableaux that it holds.
 
         A tableau that is not in ``held_tableaux`` always draws at five.
         """

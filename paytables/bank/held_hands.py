@@ -58,7 +58,7 @@ class SeatHandsView:
         return (points > other_points) - (points < other_points)
 
     def to_json(self) -> dict[str, object]:
-        """Return the hands as the screen shows them, with the points of each hand whose cards the viewer all sees."""
+        """Return the hands as the screen shows them; a hand has its points if the viewer sees all of its cards."""
         hands = []
         for name, holder in self.holders.items():
             cards = self._list_seen_cards(name)

@@ -232,7 +232,7 @@ class TrenteRules(BankRules[TrenteDefinition]):
         return tuple(Bet(bet.spot, bet.credits, bet.seat) for bet in self.held_bets)
 
     def take_down_standing_bets(self) -> tuple[tuple[Settlement, ...], object]:
-        """Return the payment for each stake in prison to a player who leaves, and the table state without them.
+        """Return the payment for each stake in prison to a player who leaves, and the table state without these stakes.
 
         The payment is the part of the stake that the player could have taken back at the refait.
         """

@@ -87,7 +87,7 @@ def _weigh(  # noqa: C901, PLR0912 (one loop, compiled by numba)
     order_limbs: int,
     way_limbs: Ints,
 ) -> None:  # pragma: no cover (compiled)
-    """Add to ``way_limbs``, for each net result, the orders of the removed cards times those of the dealer's hands.
+    """Add to ``way_limbs``, by net result, the number of orders of the removed cards together with the dealer's hands.
 
     Numbers are in limbs. ``way_limbs[0]`` has the positive and ``way_limbs[1]`` the negative ways.
     """

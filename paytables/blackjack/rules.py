@@ -430,5 +430,5 @@ def _build_spot(
 
 
 def _add_number_to_names(name: Text, index: int, count: int) -> dict[str, str]:
-    """Return a name by language, with a number if there are several (``count``) of its kind."""
+    """Return a name by language, numbered by ``index`` if ``count`` (how many things have the name) is above one."""
     return {code: f"{text} {index + 1}" if count > 1 else text for code, text in name.model_dump().items()}

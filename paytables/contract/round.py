@@ -98,7 +98,7 @@ class Choice:
 
 @dataclass(frozen=True, slots=True)
 class Settlement:
-    """One decided bet of a round, or one prize of it, with the credits that the player receives.
+    """One decided bet of a round, or one prize that was won in it, with the credits that the player receives.
 
     If ``credits`` are no more than the stake, they return the stake or a part of it, unless
     ``is_pay_table_prize`` is set. Two settlements that differ only in that field are equal, because journals

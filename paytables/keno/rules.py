@@ -175,7 +175,7 @@ class KenoRules(TablelessRules):
         )
 
     def list_every_level(self) -> tuple[LevelParticipation, ...]:
-        """Return every progressive level at its minimum stake, which is the only one of a linked level."""
+        """Return every progressive level at its minimum stake, which for a linked level is the only stake."""
         return self._every_level_participation
 
     @cached_property

@@ -153,7 +153,7 @@ class OneDrawBets(TableRules):
         return tuple(Bet(bet.spot, bet.credits, bet.seat) for bet in self.held_bets)
 
     def take_down_standing_bets(self) -> tuple[tuple[Settlement, ...], object]:
-        """Return the payment for each stake in prison to a player who leaves, and the table state without these.
+        """Return the payment for each stake in prison to a player who leaves, and the table state without these stakes.
 
         The payment is the part of the stake that the player could have taken back at the last zero; for a
         leaving player, that spin was the last (Monaco, art. 8.2). A bet on several spins cannot be taken

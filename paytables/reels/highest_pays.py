@@ -22,7 +22,7 @@ ComponentProgress = tuple[int, int, int]
 
 
 def find_top_pays(reels: ReelSet) -> Mapping[GivenAwards, tuple[int, int]]:
-    """Return, for each combination of awards, the most credits that a window pays with it, and how many windows do.
+    """Return, for each combination of awards, the highest pay of a window that gives it, and how many windows do so.
 
     Raises :class:`BeyondExactAnalysis` if too many prizes give awards, or too many branches stay open.
     """

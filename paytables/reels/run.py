@@ -150,7 +150,7 @@ def build_run_figures(distribution: Mapping[tuple[int, GivenAwards], Fraction]) 
 def find_top_pays_by_awards(
     distribution: Mapping[tuple[int, GivenAwards], Fraction],
 ) -> dict[GivenAwards, tuple[int, Fraction]]:
-    """Return the highest credits that one play pays with each combination of awards, and their probability.
+    """Return, for each combination of awards, the highest pay of a play that gives it, and its probability.
 
     ``distribution`` has the probability of each (credits won, awards given) of one play.
     """

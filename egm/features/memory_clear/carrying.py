@@ -266,7 +266,7 @@ def prepare_clearance(
 
 
 def _choose_copy(proposal: ProposedClaim, decision: ClaimDecision) -> ClearanceClaim:
-    """Return the claim as the copy of the memory has it that the decision names, or else as proposed.
+    """Return the claim of the memory copy that the decision names or, if it names none, the proposed claim.
 
     Raises :class:`ClearRefused` if the decision must name a copy and does not, or names one that cannot be chosen.
     """
