@@ -146,7 +146,7 @@ class JournalEscrowLedger:
         self._machine.post(PAPER_CONFIRMED, state={MoneyKey.PAPER: None})
 
     def void_unstacked_paper(self, reason: str) -> None:
-        """Void the reserved credit of a bill or ticket that did not reach the cash box; ``reason`` is the reason."""
+        """Void the reserved credit of a bill or ticket that did not reach the cash box; ``reason`` says why."""
         check_invariant(
             self._find_phase() is EscrowPhase.ORDERED, "a credited bill or ticket cannot be returned"
         )

@@ -47,7 +47,7 @@ PAUSING_REMINDER_KINDS: Final = frozenset({"time_limit", "spend_limit"})
 def build_session_change(
     machine: Machine, *, wagered_cents: int = 0, won_cents: int = 0
 ) -> dict[str, SessionRecord]:
-    """Return the change of the session's stored counts that a game's transaction makes; empty if none are counted.
+    """Return the change of the session's stored counts that a game's transaction makes, empty if none is counted.
 
     ``wagered_cents`` and ``won_cents`` are the amounts of the transaction, in minor units.
     """

@@ -53,7 +53,7 @@ def restore_ticket_ledger(
     action_time: datetime,
     find_redemption: Callable[[str], str | None],
 ) -> tuple[int, str]:
-    """Start a new ticket ledger with the moves that can be proved of the old one.
+    """Start a new ticket ledger with those moves of the old one that can be proved.
 
     Return the number of moves carried over, and a text that says what proves them. ``find_redemption(number)`` returns
     the id of the redemption by which this machine's journals accepted the ticket, or None. A ticket with such an id is

@@ -244,7 +244,7 @@ class CheminRules(SeatedRules, BankRules[CheminDefinition]):
         return replace(self, table=shoe, turn=turn)
 
     def build_current_view(self) -> Mapping[str, object]:
-        """Return the seat that may hold the bank next and the least credits the bank must be, for the screen."""
+        """Return the seat that may hold the bank next and the minimum of the bank in credits, for the screen."""
         return {"bank": self.turn.seat, "banco": self.turn.bank_min}
 
     # ------------------------------------------------------------------ as betting closes

@@ -176,7 +176,7 @@ class _RowPairCount:
         return total_ways
 
     def _iter_terms(self, cell: int) -> Iterator[tuple[int, int, int]]:
-        """Yield a packed cell of trente et quarante rows: cards in the first row, in the second row, and ways."""
+        """Yield the terms of a packed cell: the cards in the first row, those in the second row, and the ways."""
         second = 0
         while cell:
             line, first = cell & ((1 << self.u) - 1), 0
@@ -195,7 +195,7 @@ class _RowPairCount:
         )
 
     def _compute_chance(self, cell: int) -> Fraction:
-        """Return the probability of the ways in a cell of trente et quarante rows.
+        """Return the probability that the rows are dealt in one of the ways that a packed cell counts.
 
         Every order of the cards before the rows' last ones counts.
         """

@@ -109,7 +109,7 @@ class ExactHouseRules:
 
 
 class DoubleRules(StrictTable):
-    """Rules on doubling in blackjack (``[rules.double]``): the totals of two cards, and if also after a split."""
+    """Rules on doubling in blackjack (``[rules.double]``): the totals of two cards, and whether after a split."""
 
     totals: frozenset[Annotated[int, Field(ge=2, le=BEST_TOTAL)]] = frozenset({9, 10, 11})
     """The totals of two cards that may be doubled."""

@@ -74,7 +74,7 @@ class JointDistribution:
     """The calculation of the joint distribution of several Keno selections on one field of numbers."""
 
     def __init__(self, parts: Sequence[JointSelection], numbers: int, drawn: int, named: int = 0) -> None:
-        """Split the Keno field of numbers into atoms. A bonus names ``named`` of the ``drawn_count`` balls."""
+        """Split the Keno field of numbers into atoms. Bonuses name ``named`` of the ``drawn`` balls."""
         self.parts = parts
         """The selections of the joint calculation."""
         self.drawn_count = drawn

@@ -55,7 +55,7 @@ class WinPattern:
 
 @dataclass(frozen=True, slots=True)
 class WinComponent:
-    """One pay component of a reel stage (line, ways or scatter): its start node, and how it reads each reel's column."""
+    """One pay component of a reel stage (line, ways or scatter): its start node and how it reads each column."""
 
     kind: str
     """``line``, ``ways`` or ``scatter``."""
