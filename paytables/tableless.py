@@ -70,7 +70,7 @@ class TablelessRules:
 
     @property
     def time_to_act(self) -> TimeToAct:
-        """Return the usual time, without a time bank."""
+        """Return the usual time for a decision, without a time bank."""
         return TimeToAct()
 
     @property

@@ -77,7 +77,7 @@ def _read_own_limits(machine: Machine) -> OwnLimits:
 
 
 def _count_session_minutes(machine: Machine, session: SessionRecord) -> int:
-    """Return the whole minutes since the player's session began; 0 if that time is in the future."""
+    """Return the whole minutes since the player's session began; 0 if its start is in the future."""
     elapsed = machine.timekeeper.read_steady_time() - datetime.fromisoformat(session.since)
     return max(0, int(elapsed / timedelta(minutes=1)))
 

@@ -100,7 +100,7 @@ def prize_may_be_cash(machine: Machine, _: Event) -> bool:
 def exchange_prizes(machine: Machine, event: Event) -> None:
     """Exchange the owed prizes in kind for their stated value, which an attendant pays by hand.
 
-    Money that the same game won is paid with it.
+    Money that the same game won is part of that payment.
     """
     handpay = machine.memory.require(HandpayRecord, MoneyKey.HANDPAY)
     reserved = next(

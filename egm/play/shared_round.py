@@ -179,7 +179,7 @@ def is_next_step_recorded(machine: Machine, game: GameRecord) -> bool:
 
 
 def answer_is_already_recorded(machine: Machine, event: Event) -> bool:
-    """Return whether another seat's game has recorded this answer already, so that it draws no new numbers."""
+    """Return whether another seat's game has recorded this answer already, so that no new numbers are drawn for it."""
     game = find_open_game(machine)
     round_ = None if game is None else find_shared_round(machine, game)
     recorded = None if game is None or round_ is None else round_.find_step(len(game.steps))

@@ -89,7 +89,7 @@ class RedDogRules(SeatedRules, BankRules[RedDogDefinition]):
         return (build_added_spot(self.definition.ante, RAISE, {"en": "Raise", "fr": "Relance"}),)
 
     def find_added_stake_factor(self, bet: BankBet) -> int:  # noqa: ARG002
-        """Return the most that the player may raise in the round, as a multiple of the bet: one."""
+        """Return 1: a player may raise at most by the amount of the bet."""
         return 1
 
     def play_seats(self, bets: Sequence[Bet], draw: DrawSource, viewer: int | None) -> RoundSteps:

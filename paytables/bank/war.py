@@ -74,7 +74,7 @@ class WarRules(SeatedBankRules[WarDefinition]):
         return (build_added_spot(self.definition.main, WAR_SPOT, {"en": "War", "fr": "Bataille"}),)
 
     def find_added_stake_factor(self, bet: BankBet) -> int:
-        """Return the stake that a player adds to go to war, as a multiple of the bet: one for the main bet."""
+        """Return the stake that a player adds to go to war, as a multiple of ``bet``: 1 for the main bet, else 0."""
         return int(bet.id == MAIN_SPOT)
 
     def play_seats(self, bets: Sequence[Bet], draw: DrawSource, viewer: int | None) -> RoundSteps:

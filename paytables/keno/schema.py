@@ -142,7 +142,7 @@ class TicketForm(StrictTable):
 class PrizeLimit(StrictTable):
     """The maximum pay of one Keno ticket in one draw, without progressives.
 
-    Prizes above it are reduced in proportion.
+    If the ticket's prizes together exceed the maximum, each is reduced in proportion.
     """
 
     credits: PositiveInt

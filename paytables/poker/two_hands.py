@@ -274,7 +274,7 @@ class TwoHandsRules(PlayerBankRules):
     def _deal_seat(
         self, seat_round: SeatRound, undealt: list[int], viewer: int | None, draw: DrawSource
     ) -> Iterator[Cue]:
-        """Deal a seat's pieces; yield the animation cues, face down for a viewer who may not see them."""
+        """Deal a seat's cards or tiles; yield the animation cues, face down for a viewer who may not see them."""
         seat_round.dealt = self._deal_hand(seat_round.hand, undealt, draw)
         is_open = can_see_seat_cards(seat_round.seat, viewer)
         for piece in seat_round.dealt:

@@ -285,7 +285,7 @@ class HeldReels(_EnumeratedStage):
     def _class_weights(self) -> list[list[int]]:
         """Return, for each reel, how many of its equally likely stops show a column of each class.
 
-        A class is the columns that pay alike (:meth:`_column_classes`).
+        A class is a set of columns that pay alike (:meth:`_column_classes`).
         """
         reel_weights = []
         for classes, weights in zip(self._column_classes, self.reels.column_weights, strict=True):
@@ -299,7 +299,7 @@ class HeldReels(_EnumeratedStage):
     def _window_results(self) -> dict[tuple[int, ...], tuple[int, list[WinHit]]]:
         """Return the credits and the prizes of every window, by the classes of the columns that the reels show.
 
-        A class is the columns that pay alike (:meth:`_column_classes`).
+        A class is a set of columns that pay alike (:meth:`_column_classes`).
         """
         reels = self.reels
         examples = [
@@ -315,7 +315,7 @@ class HeldReels(_EnumeratedStage):
     def _respin_pay_totals(self) -> list[dict[tuple[int, ...], int]]:
         """Return, for every mask of held reels, the total pay of all respins, by the column classes of the held reels.
 
-        A class is the columns that pay alike (:meth:`_column_classes`). A respin counts as often as the weights of
+        A class is a set of columns that pay alike (:meth:`_column_classes`). A respin counts as often as the weights of
         the stops of the reels that spin again say.
         """
         count = len(self._column_classes)
@@ -335,7 +335,7 @@ class HeldReels(_EnumeratedStage):
     def strategy(self) -> dict[tuple[int, ...], int]:
         """Return which reels the best strategy holds, as a bit mask, by the column classes of the first window.
 
-        A class is the columns that pay alike (:meth:`_column_classes`). The mask has the highest expected credits;
+        A class is a set of columns that pay alike (:meth:`_column_classes`). The mask has the highest expected credits;
         among equal masks, the one with the fewest held reels is chosen.
         """
         self._check_size()

@@ -73,9 +73,9 @@ class _HighestPaySearch:
         return self._most_by_node[node]
 
     def _step(self, node: int, letter: int) -> tuple[int, int]:
-        """Return the node after an automaton reads a letter, and the factor of the step.
+        """Return the node that a letter leads to from ``node``, and the factor for the win's number of ways.
 
-        A final node stays where it is, with factor 1.
+        From a final node, that node itself and the factor 1.
         """
         g = self.reels.graph
         if g.letter_offsets[node] < 0:

@@ -20,6 +20,7 @@ from paytables.reels.spin import ReelSpinStage, ReelsStageBase
 SeriesKey = tuple[str, StageState]
 #: Probabilities of cyclic stages are whole multiples of 1 / PROBABILITY_ONE.
 PROBABILITY_ONE = 1 << 64
+#: How often the estimate for a cyclic stage is recomputed at most.
 GENERATIONS_MAX = 400
 
 
@@ -31,9 +32,9 @@ class NoWinChance:
     skips_slow_stages: bool = False
     """Whether to compute only what is fast and needs no laboratory package."""
     _chance_by_play: dict[SeriesKey, Fraction] = field(default_factory=dict)
-    """The probabilities computed so far, by kind of play."""
+    """The probabilities computed so far, by stage and state."""
     _estimate_by_open_play: dict[SeriesKey, Fraction] = field(default_factory=dict)
-    """The present estimate for each kind of play whose computation has not ended, in case it can start itself."""
+    """The present estimates for plays whose computation has not ended, because such a play may start itself."""
     is_rounded: bool = False
     """Whether the computed probability is rounded, because stages start one another in a cycle."""
 
@@ -57,7 +58,10 @@ class NoWinChance:
         )
 
     def _compute_run_no_win_chance(self, key: SeriesKey) -> Fraction:
-        """Return the probability that one kind of play, and everything it starts, wins nothing, computed once."""
+        """Return the probability that a play of a stage in a given state, and all that it starts, wins nothing.
+
+        It is computed once, and by iteration if the stage can start itself.
+        """
         if key in self._chance_by_play:
             return self._chance_by_play[key]
         if key in self._estimate_by_open_play:
@@ -81,7 +85,7 @@ class NoWinChance:
         return chance
 
     def _compute_one_run_chance(self, key: SeriesKey) -> Fraction:
-        """Compute the probability that one kind of play of a stage, and everything it starts, wins nothing."""
+        """Compute the probability for one play from the probabilities of the plays that it can start."""
         stage, state = key
         memory = self.stages.memory[stage]
         total = Fraction(0)

@@ -34,7 +34,7 @@ WinProbabilities = list[int]
 
 @dataclass(slots=True)
 class TotalWinDistributions:
-    """Win distributions of one mode's stages, series and whole game, up to ``size`` credits at level 1."""
+    """Win distributions of a mode's stages, series and whole game at bet level 1, for wins below ``size`` credits."""
 
     stages: ModeStages
     """The stages of the mode."""

@@ -73,8 +73,8 @@ def compute_run_distribution(reels: ReelSet) -> Mapping[tuple[int, GivenAwards],
 def count_losing_windows(reels: ReelSet) -> Mapping[GivenAwards, int]:
     """Return how many windows of the reels' cycle pay no credits, by the awards that they give (free games).
 
-    Raises :class:`BeyondExactAnalysis` if it takes more than :data:`COLUMNS_READ_MAX` steps, so that a machine can
-    use it at start-up.
+    Raises :class:`BeyondExactAnalysis` if the count takes more than :data:`COLUMNS_READ_MAX` steps, so that a machine
+    can make it at start-up.
     """
     graph = reels.graph
     cases: dict[tuple[tuple[tuple[int, int], ...], GivenAwards], int] = {
@@ -195,7 +195,7 @@ class _LetterTables:
         """The digit of each node's awards in the integer that combines all awards."""
 
     def extend_by_reel(self, cases: _CaseArrays, letters: Sequence[int], weight: int) -> _CaseArrays:
-        """Return the windows extended by one more reel, which shows these letters in ``weight`` equal cases."""
+        """Return the windows extended by one more reel, which shows ``letters`` in ``weight`` equally likely cases."""
         import numpy as np  # noqa: PLC0415 (laboratory package)
 
         nodes = np.empty_like(cases.nodes)

@@ -149,8 +149,8 @@ def find_prize_shortfall(
 ) -> PrizeShortfall | None:
     """Return the smallest number of entries at which the prizes may be less than 30 % of the fees, or None.
 
-    It assumes that as few participants have a rank as possible: the fewest who can have bought these entries. If
-    ``one_ranked``, it assumes a single one, because by the rules entries can lose their rank.
+    As few participants as possible are assumed to have a rank: the fewest who can have bought these entries, or a
+    single one with ``one_ranked``, for rules by which entries can lose their rank.
     """
     fixed_sums, share_sums = [*accumulate(plan.amounts_cents)], [*accumulate(plan.shares)]
     for entries in range(entries_min, participants_max * per_participant + 1):

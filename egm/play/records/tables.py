@@ -28,7 +28,7 @@ class TableStatesAtRoundStart:
 # ---------------------------------------------------------------------------------------------- the two parts
 @dataclass(frozen=True, slots=True)
 class TableStateKeys:
-    """The names of values in the state of a table that several players share."""
+    """The names of the values in a table's state that all players share, and of those on which standing bets depend."""
 
     shared_keys: tuple[str, ...] = ()
     """The names of the values that all players share."""

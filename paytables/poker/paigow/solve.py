@@ -116,7 +116,7 @@ def list_unsurpassed_ways(offered: Sequence[HandSetting], house: HandSetting) ->
 
 
 def list_patterns(house: HouseWayRules, ranks: Sequence[int] = ALL_RANKS) -> RankPatterns:
-    """Return every combination of ranks of seven cards, with the bank's way and the ways that can be best."""
+    """Return every combination of ranks of seven cards, each with the bank's way to set it and its unsurpassed ways."""
     plain = cache(HIGH_HAND_RANKING.compute_rank_strength)
     keys = [
         key + joker
