@@ -58,7 +58,7 @@ class NoWinChance:
         )
 
     def _compute_run_no_win_chance(self, key: SeriesKey) -> Fraction:
-        """Return the probability that a play of a stage in a given state, and all that it starts, wins nothing.
+        """Return the probability that a play of a stage in a given state and all that it starts win nothing.
 
         It is computed once, and by iteration if the stage can start itself.
         """
@@ -85,7 +85,7 @@ class NoWinChance:
         return chance
 
     def _compute_one_run_chance(self, key: SeriesKey) -> Fraction:
-        """Compute the probability for one play from the probabilities of the plays that it can start."""
+        """Compute the chance that a play and all that it starts win nothing, from those of the plays it starts."""
         stage, state = key
         memory = self.stages.memory[stage]
         total = Fraction(0)
