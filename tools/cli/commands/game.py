@@ -317,7 +317,8 @@ def add_digest(schema: dict[str, Any]) -> dict[str, Any]:
 @click.option("--hit", metavar="SHARE", help="with --strips: the wanted hit frequency")
 @click.option(
     "--bet",
-    help="the bet that must have this return (default: the bet with the lowest return, and every bet with pays of its own)",
+    help="the bet that must have this return"
+    " (default: the bet with the lowest return, and every bet with pays of its own)",
 )
 @click.option("--write", "in_place", is_flag=True, help="write the result into FILE")
 @click.option(
