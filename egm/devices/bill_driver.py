@@ -41,8 +41,8 @@ from egm.devices.line import SerialLine
 MACHINE_DECISION_SECONDS_MAX = 5.0
 #: Time for which a responding acceptor may leave an item in escrow after a stack order.
 STACK_REFUSED_SECONDS = 10.0
-#: Longest age of a query after which a stack order may be sent: an acceptor needs longer to exchange the
-#: item.
+#: A stack order is sent only if the last status query is at most this old: an acceptor needs longer than this
+#: to replace the item in escrow by another.
 STACK_QUERY_AGE_SECONDS_MAX = 1.0
 #: Faults during which an item stays where it is until a person has cleared them.
 _FAULTS_THAT_STOP_ITEM: Final = frozenset(
@@ -193,7 +193,7 @@ class BillDriver(LineDriver[M]):
 
     @property
     def _can_accept_tickets(self) -> bool:
-        """Return whether tickets are enabled; never while the acceptor's note values differ from the cabinet file's."""
+        """Return whether tickets are enabled; False while the acceptor's note values differ from the cabinet file's."""
         return self._barcodes and not self._worth.has_differences
 
     def _store_reported_value(self, code: int, reported: ReportedValue | None) -> None:
@@ -284,6 +284,9 @@ class BillDriver(LineDriver[M]):
 
     def _find_escrow_command(self, protocol_position: int = 0) -> EscrowCommand:
         """Return the command to send for the item in escrow; UNDECIDED if none is to be sent yet.
+
+        ``protocol_position`` says how far the driver has read its protocol's exchange; it is stored with a
+        stack order.
 
         The acceptor stacks whatever is in escrow when a stack order arrives. The order is therefore recorded in one
         cycle and sent in a later one, and only after a recent reply that the same item is still in escrow. If the

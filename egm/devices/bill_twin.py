@@ -64,7 +64,7 @@ class SimulatedPaper:
 class BillTwin(Twin[M]):
     """Base of the simulated bill acceptors, with the mechanics that all protocols share."""
 
-    #: An escrow without answer is returned after this time; None for never.
+    #: Time after which an item in escrow is returned if the machine has not decided about it; None: never.
     escrow_seconds: float | None = 10.0
     #: Duration of a return to the player.
     return_seconds: float = RETURN_SECONDS
@@ -215,7 +215,7 @@ class BillTwin(Twin[M]):
 
     # ------------------------------------------------------------ hands on it
     def list_actions(self) -> dict[str, Action]:
-        """Return the manual actions of the simulated device by name; each method describes its own."""
+        """Return the manual actions on the simulated device, by the name under which a command calls them."""
         return {
             "insert": self._insert_bill,
             "insert_ticket": self._insert_ticket,
@@ -230,12 +230,12 @@ class BillTwin(Twin[M]):
         }
 
     def _find_note_value(self, code: int) -> int:
-        """Return the value programmed for a note code, in minor units; 0 if it accepts nothing."""
+        """Return the value programmed for a note code, in minor units; 0 if the code accepts nothing."""
         cents = next((cents for cents, known in self._codes.items() if known == code), 0)
         return self._worth_cents_by_code.get(code, cents)
 
     def _set_note_worth(self, *, slot: int, amount_cents: int) -> str:
-        """Program note code ``slot`` to accept a note of ``amount_cents``, whatever the machine expects; 0: no note."""
+        """Program note code ``slot`` to a note of ``amount_cents`` (0: none), whatever value the machine expects."""
         self._worth_cents_by_code[slot] = amount_cents
         return f"note code {slot} takes {amount_cents} cents"
 

@@ -1,8 +1,8 @@
 """The protocols that a cabinet can use: each one's kind of device, line settings and simulated device.
 
-A cabinet file names each device with its protocol and port. The process of the simulated devices and the command ``egm
-device`` find the rest here. The machine creates the drivers itself, because their arguments differ (ledgers, note
-tables).
+A cabinet file names each device with its protocol and port. The process of the simulated devices and the
+command ``egm device`` look up everything else here. The machine creates the drivers itself, because their
+arguments differ (ledgers, note tables).
 """
 
 from collections.abc import Callable, Mapping
@@ -46,11 +46,11 @@ class DeviceProtocol:
     """Whether several devices share a line, each with its own address."""
 
     def build_channel_value_table(self, name: str, values_cents: tuple[int, ...]) -> dict[int, int]:
-        """Return the value in minor units by channel code, for ``values_cents``, the cabinet file's list of values.
+        """Return the value of each channel, in minor units by channel code, as the list ``values_cents`` states them.
 
-        A channel is the protocol's number of a denomination; the list has one value for each, and 0 for an unused one,
-        which is left out. Raises :class:`OperatorError` if the protocol has no channels or too few, if a value occurs
-        twice, or if the list has no value.
+        A channel is the protocol's number of a denomination. The list comes from the cabinet file: one value per
+        channel, in order; a channel with the value 0 is unused and left out. Raises :class:`OperatorError` if the
+        protocol has no channels or too few, if a value occurs twice, or if the list has no value.
         """
         if self.first_channel is None:
             raise OperatorError(

@@ -28,7 +28,7 @@ class ReportedValue:
     """The value that a device reports for one of its channels (its numbers for coins or notes).
 
     ``text`` is the device's own text. ``amount_cents`` is 0 if the channel accepts nothing, None if the text states no
-    amount. ``currencies`` are the possible ones; empty if unknown.
+    amount. ``currencies`` are the currencies in which the value may be; empty if unknown.
     """
 
     text: str

@@ -29,10 +29,10 @@ T = TypeVar("T")
 
 #: Delay before a missing port is tried again: hot-plugging is detected within this time.
 REOPEN_SECONDS = 0.5
-#: A device is lost after this many consecutive queries without a reply, and at least this long a silence,
-#: which only counts the time that the driver itself waited.
+#: A device is lost after this many consecutive queries without a reply, but not before
+#: :attr:`SECONDS_WITHOUT_REPLY_UNTIL_LOST`.
 UNANSWERED_QUERIES_UNTIL_LOST = 5
-#: Least time without a reply after which a device is lost.
+#: Least time without a reply after which a device is lost; only the time that the driver itself waited counts.
 SECONDS_WITHOUT_REPLY_UNTIL_LOST = 1.5
 #: How long a money order may make no progress before the driver ends it.
 STALLED_ORDER_SECONDS_MAX = 60.0
@@ -67,7 +67,7 @@ class OrderTimer:
         self.seconds, self._last_counted_at = 0.0, None
 
     def add_elapsed(self) -> float:
-        """Add the seconds since the last call, at most _TURN_SECONDS_MAX, to the timer; return its value."""
+        """Add the seconds since the last call, at most _TURN_SECONDS_MAX, to the timer; return the timer's value."""
         now = asyncio.get_running_loop().time()
         if self._last_counted_at is not None:
             self.seconds += min(now - self._last_counted_at, _TURN_SECONDS_MAX)
@@ -162,22 +162,23 @@ class LineDriver(ABC, Generic[M]):
         """Run one cycle: query the device, act on its state, pause."""
 
     def _handle_missing_line(self) -> None:
-        """Do nothing; a driver may end here what cannot wait for the line.
+        """Do nothing; a driver may override this to end an order that cannot wait for the line.
 
-        It is called repeatedly while the line cannot be opened.
+        This is called repeatedly while the line cannot be opened.
         """
 
     def _end_overdue_order(self) -> None:
-        """Do nothing; a driver of money ends here an order that has made no progress for too long.
+        """Do nothing; a driver that handles money overrides this to end an order without progress for too long.
 
-        It is called after each cycle, and repeatedly while the line cannot be opened.
+        This is called after each cycle, and repeatedly while the line cannot be opened.
         """
 
     # ------------------------------------------------------------ the line
     async def _exchange(self, request: bytes) -> list[M]:
-        """Send ``request`` and return the device's reply: all messages in the first bytes that complete one.
+        """Send ``request``, wait for the device's reply, and return the messages received (usually one).
 
-        Return an empty list if no reply comes, and count it as missing. Report bytes that are no valid message.
+        If no reply comes, return an empty list and count a missing reply. Report bytes that are no valid
+        message.
         """
         loop = asyncio.get_running_loop()
         self._line.write(request)
@@ -188,10 +189,10 @@ class LineDriver(ABC, Generic[M]):
         return messages
 
     async def _receive_reply(self) -> list[M]:
-        """Wait at most ``reply_seconds`` for a reply; return all messages in the first bytes that complete one.
+        """Wait at most ``reply_seconds`` for a reply, and return the messages received (usually one).
 
-        Return an empty list if none comes, and count it as missing. Before that, the line is read once more, because
-        this process may have run late.
+        If none comes, return an empty list and count a missing reply. Before that, the line is read once more,
+        because this process may have run late.
         """
         loop = asyncio.get_running_loop()
         deadline = loop.time() + self.reply_seconds

@@ -246,7 +246,7 @@ class TicketJob:
 class DoorChanged(DeviceEvent):
     """A door was opened or closed.
 
-    ``unattended``: no machine was connected to the I/O board at that time, as with the power off.
+    ``unattended``: no machine was connected to the I/O board at that time, for example because the power was off.
     """
 
     door: str
@@ -258,7 +258,7 @@ class DoorChanged(DeviceEvent):
 class KeyTurned(DeviceEvent):
     """A key switch was turned on or off.
 
-    ``unattended``: no machine was connected to the I/O board at that time, as with the power off.
+    ``unattended``: no machine was connected to the I/O board at that time, for example because the power was off.
     """
 
     key: str

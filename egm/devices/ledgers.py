@@ -76,7 +76,7 @@ class EscrowLedger(Protocol):
     def set_protocol_position(self, position: int) -> None:
         """Store in the open stacking record how far the driver has read its protocol's exchange.
 
-        The number is in the driver's own encoding, such as that of the last event.
+        ``position`` is in the driver's own encoding; it is for example the number of the last event.
         """
 
 
@@ -188,6 +188,6 @@ class PrintLedger(Protocol):
     def record_print_state(self, job_id: str, state: PrintState, detail: str) -> None:
         """Record the next state of the ticket being printed.
 
-        Until BARCODE_DONE the player's credit has the value, from then on the ticket. TAKEN, FAILED and DISPUTED close
-        the record.
+        Until BARCODE_DONE the value is in the player's credit, from then on in the ticket. TAKEN, FAILED and
+        DISPUTED close the record.
         """

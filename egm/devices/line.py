@@ -107,7 +107,7 @@ class SerialLine:
         self._lost_reason: str | None = None
         self._arrived = asyncio.Event()
         self.turn = asyncio.Lock()
-        #: Receives every portion of bytes, and whether it was sent, for observers of the line itself.
+        #: Called with each block of bytes on the line, and True if it was sent or False if it was received.
         self.on_bytes: Callable[[bytes, bool], None] = lambda _data, _sent: None
 
     def open(self) -> None:

@@ -127,7 +127,7 @@ class PrinterTwin(Twin[M]):
 
     # ------------------------------------------------------------ hands on it
     def list_actions(self) -> dict[str, Action]:
-        """Return the manual actions of the simulated device by name; each method describes its own."""
+        """Return the manual actions on the simulated device, by the name under which a command calls them."""
         return {
             "take": self._take_ticket_from_bezel,
             "hold": self._set_tickets_stay_in_bezel,

@@ -22,7 +22,7 @@ class TransientEscrowLedger:
     """In-memory ledger of a bill acceptor's stackings.
 
     ``credited_items`` are the credited items in order, ``void_reasons`` the reasons of those closed without credit,
-    ``disputed_items`` those of which it is unknown where they are, and ``unordered_stackings_cents`` the values of
+    ``disputed_items`` the items whose whereabouts are unknown, and ``unordered_stackings_cents`` the values of
     items stacked without an order.
     """
 

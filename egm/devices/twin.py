@@ -29,7 +29,7 @@ M = TypeVar("M")
 _READ_BYTES: Final = 4096
 #: The number of lines in a device's log.
 _LOG_LINES_MAX: Final = 200
-#: A line equal to one of this many last lines is polling, and is omitted.
+#: A line is omitted from the log, as polling, if it is equal to one of this many last lines.
 _LOG_LINES_COMPARED: Final = 8
 #: A pause of this length ends a message, complete or not.
 _GAP_SECONDS: Final = 0.05
@@ -38,8 +38,8 @@ _SPLIT_BYTE_SECONDS: Final = 0.001
 
 #: The values of a bench command, by name.
 ActionValues = Mapping[str, int | str | bool]
-#: A manual action on a simulated device. Its keyword parameters, of type int, bool or str, are the values of a
-#: command; a parameter's name has a last underscore if the value's name is one of Python's own. It returns a
+#: A manual action on a simulated device. Its keyword parameters, of type int, bool or str, are the values of a command;
+#: a parameter's name ends in an underscore if the value's name is a Python keyword or built-in. It returns a
 #: description of the result.
 Action = Callable[..., str]
 
@@ -55,7 +55,7 @@ _TEXT_BY_TYPE: Final[Mapping[type, str]] = {
 
 
 class ActionError(Exception):
-    """Error: a simulated device cannot perform a manual action; the text names the possible ones."""
+    """Error: a simulated device cannot perform a manual action; the text says why, and what is possible instead."""
 
 
 def create_terminal_pair(link: Path) -> tuple[int, int]:

@@ -43,9 +43,9 @@ from egm.devices.line import SerialLine
 
 #: Interval at which the time of an item in escrow is extended.
 _HOLD_REPEAT_SECONDS: Final = 4.0
-#: A bill's name has four digits, in units of its country's scaling.
+#: Number of digits of the value in a bill's name, which is in units of the country's scaling.
 _BILL_NAME_DIGITS: Final = 4
-#: A validator has stacked or returned a bill found inside this long after a reset.
+#: Time after a reset within which a validator stacks or returns a bill that was inside.
 _RESTART_SECONDS: Final = 6.0
 #: Escrow and stacker enabled.
 _OPERATING_MODE: Final = b"\x03"
@@ -179,10 +179,11 @@ class CctalkBillDriver(BillDriver[CctalkFrame], CctalkDriver):
             self._emit(PaperDisputed(device=self.name, text=text))
 
     async def _read_bill_path(self, events: EventBuffer, *, is_clear: bool, has_new_events: bool) -> None:
-        """Handle the item that the validator's newest event reports in escrow or, without one, a clear bill path.
+        """Handle the item in escrow, if the newest event reports one; otherwise a clear bill path, if ``is_clear``.
 
-        ``is_clear``: the events show that no bill moves. ``has_new_events``: events have come since the last call; if
-        they report an item in escrow while a stacking is ordered, it is another item than the ordered one.
+        ``is_clear``: the validator's events show that no bill moves. ``has_new_events``: events have come since
+        the last call; if they report an item in escrow while a stacking is ordered, it is another item than the
+        ordered one.
         """
         newest = events.pairs[0]
         self._holds_paper = bool(_is_in_escrow(newest) and events.counter)
@@ -198,9 +199,10 @@ class CctalkBillDriver(BillDriver[CctalkFrame], CctalkDriver):
             )
 
     def _is_settled_after_restart(self, events: EventBuffer) -> bool:
-        """Return whether a validator has restarted so long ago that a bill inside must be in the box or out again.
+        """Return whether enough time has passed since a restart that no bill can be on its way inside the validator.
 
-        Return False if it has reported an event since its restart.
+        By then the validator has stacked or returned a bill found inside. Return False if it has reported an
+        event since its restart.
         """
         now = asyncio.get_running_loop().time()
         if events.counter:

@@ -31,7 +31,7 @@ HOPPER_ADDRESS: Final = 3
 BILL_ADDRESS: Final = 40
 #: Bytes of a frame in addition to its data.
 _FRAME_OVERHEAD_BYTES: Final = 5
-#: Pairs in a reply to a credit or bill event poll.
+#: Number of events in a reply to a query for events; each event has two bytes.
 _BUFFERED_EVENTS: Final = 5
 
 
@@ -82,10 +82,9 @@ class BillRoute(IntEnum):
 #: The byte that arms a hopper.
 HOPPER_ARMED: Final = 0xA5
 
-#: Default values of coin slots and bill types, in minor units. Real devices are programmed: the cabinet file
-#: may differ.
+#: Default values of coin slots, in minor units. Real acceptors are programmed, so the cabinet file may state others.
 COIN_CENTS_BY_SLOT: Final[Mapping[int, int]] = {1: 5, 2: 10, 3: 25, 4: 1_00, 5: 2_00}
-#: Default values of bill types, in minor units.
+#: Default values of bill types, in minor units; the cabinet file may state others.
 BILL_CENTS_BY_TYPE: Final[Mapping[int, int]] = {1: 5_00, 2: 10_00, 3: 20_00, 4: 50_00, 5: 100_00}
 
 #: Sorter path to the hopper.

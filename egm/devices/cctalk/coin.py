@@ -41,11 +41,11 @@ from egm.devices.interface import (
 from egm.devices.ledgers import CoinLedger, DisputedCoins
 from egm.devices.line import SerialLine
 
-#: A coin's name has three digits, minor units.
+#: Number of digits of the value in a coin's name, which is in minor units.
 _COIN_NAME_DIGITS: Final = 3
 #: Path reported by an acceptor without a diverter.
 _PATH_NOT_REPORTED: Final = 0
-#: How long a coin fault is shown after its event: the acceptor reports that it begins, never that it ends.
+#: How long a coin fault is shown after its event: the acceptor reports the beginning of a fault, never the end.
 _TIMED_FAULT_SECONDS: Final = 3.0
 
 #: A coin in flight when coins were disabled arrives within this time.
@@ -80,7 +80,7 @@ class CctalkCoinDriver(CctalkDriver):
         *,
         currencies: frozenset[str] = DOLLAR_CURRENCIES,
     ) -> None:
-        """Create the driver. ``coins`` has the value of each coin slot (1 to 16), in minor units of ``currencies``."""
+        """Create the driver. ``coins`` maps coin slots (1 to 16) to minor units of one of ``currencies``."""
         super().__init__(name, line, sink, codec.cut_frame, codec.CCTALK)
         self._ledger = ledger
         self._coins = dict(coins)
@@ -212,7 +212,7 @@ class CctalkCoinDriver(CctalkDriver):
         return True
 
     def _find_coin_path(self, pair: CctalkEvent) -> int:
-        """Return the path into which the coin of an event fell: the reported one or, if none is, the one set for it."""
+        """Return the sorter path of the coin in an event: as reported or, if not reported, as the driver has set it."""
         setting = self._applied_settings.get((Header.SORTER_PATH, pair.result_a))
         return pair.result_b or (self._path if setting is None else setting[1])
 
@@ -221,9 +221,10 @@ class CctalkCoinDriver(CctalkDriver):
     ) -> DisputedCoins | None:
         """Return the coins that cannot be credited, with the reason and the bounds of their value.
 
-        Return None if all can be. ``unseen_coins`` is how many more coins the accept counter shows than the events; if
-        it is negative, the reported coins worth ``uncounted_cents`` are not in the counter. ``lost_events`` events were
-        overwritten before they were read. ``unknown_slots`` are the slots of coins without a value.
+        Return None if all coins can be credited. ``unseen_coins`` is the number of coins in the accept counter less
+        that in the events; if it is negative, the reported coins worth ``uncounted_cents`` are not in the counter.
+        ``lost_events`` events were overwritten before they were read. ``unknown_slots`` are the slots of coins without
+        a value.
         """
         values = self._coins.values()
         least_cents = most_cents = 0

@@ -88,7 +88,7 @@ class CctalkCoinTwin(CctalkTwin):
         self.hopper_cents, self.drop_cents, self.tray_cents = memory["sums"]
 
     def list_actions(self) -> dict[str, Action]:
-        """Return the manual actions of the simulated device by name; each method describes its own."""
+        """Return the manual actions on the simulated device, by the name under which a command calls them."""
         return {
             "insert": self._insert_coin,
             "cheat": self._pull_back_coin,

@@ -153,7 +153,8 @@ class CctalkHopperDriver(CctalkDriver):
     def _record_strayed_coins(self, total: int, *, paying: bool) -> None:
         """Record coins that left the hopper without an order, and report their value as disputed.
 
-        ``total`` is the hopper's lifetime counter. While a payout is open (``paying``), nothing is compared.
+        ``total`` is the hopper's lifetime counter. While a payout is open (``paying``), coins are expected to
+        leave, and nothing is recorded.
         """
         extra = (
             0
@@ -255,8 +256,8 @@ class CctalkHopperDriver(CctalkDriver):
     def _finish(self, record: PayoutRecord, paid_coins: int, uncertainty: str = "") -> None:
         """Close the payout in the ledger with ``paid_coins``, then report it as finished.
 
-        If more or fewer coins were paid than ordered, a fault is reported later. ``uncertainty`` says why further coins
-        may have left; "" if none can have.
+        If more or fewer coins were paid than ordered, a fault is reported later. ``uncertainty`` says why
+        further coins may have left the hopper; "" if that is impossible.
         """
         self._ledger.close_payout(record.payout_id, paid_coins, uncertainty)
         self._may_be_paying = True
@@ -275,7 +276,8 @@ class CctalkHopperDriver(CctalkDriver):
     async def _query_levels(self) -> None:
         """Query from time to time whether the hopper is full.
 
-        A hopper that does not reply has no level sensor; it is queried again in the next session.
+        A hopper that does not reply counts as not full, because it has no level sensor; it is queried again in
+        the next session.
         """
         now = asyncio.get_running_loop().time()
         if self._next_level_query_at is None or now < self._next_level_query_at:

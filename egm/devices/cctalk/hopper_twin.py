@@ -78,7 +78,7 @@ class CctalkHopperTwin(CctalkTwin):
         }
 
     def _stop_paying(self) -> bytes:
-        """End the payout; return the number of unpaid coins as reply data."""
+        """End the payout; return the number of coins not paid, as data of the reply."""
         self._stop_timers()
         unpaid_coins, self._remaining = self._remaining, 0
         self._unpaid += unpaid_coins
@@ -140,7 +140,7 @@ class CctalkHopperTwin(CctalkTwin):
         self._total, self.level_coins, self.tray_coins = memory["total"], memory["level"], memory["tray"]
 
     def list_actions(self) -> dict[str, Action]:
-        """Return the manual actions of the simulated device by name; each method describes its own."""
+        """Return the manual actions on the simulated device, by the name under which a command calls them."""
         return {
             "fill": self._fill_hopper,
             "jam": self._jam_coin,

@@ -106,7 +106,7 @@ class AcceptorStatusBits(IntFlag):
 _VALUE_SHIFT: Final = 17
 #: Bits of the note value code in the status bits.
 _VALUE_MASK: Final = 0b111 << _VALUE_SHIFT
-#: Orientation: all four ways; escrow is always on.
+#: Bits that every poll sets: accept notes in all four orientations, and use escrow.
 _POLL_MODE_BITS: Final = 0b1_1100
 #: Bit of a poll: stack the item in escrow.
 _STACK_BIT: Final = 1 << 5

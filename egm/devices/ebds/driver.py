@@ -45,7 +45,7 @@ from egm.devices.interface import (
 from egm.devices.ledgers import EscrowLedger
 from egm.devices.line import LineSettings, SerialLine
 
-#: An acceptor that answers the identification query with a status this often is not queried again.
+#: Number of identification queries after which an acceptor that replied to each with a status is not queried again.
 _IDENTIFY_TRIES: Final = 3
 #: Attempts to read a row of the note table.
 _NOTE_QUERY_TRIES: Final = 2

@@ -1,4 +1,4 @@
-"""A simulated EBDS bill acceptor: reports each event once, and repeats the last reply until the number changes.
+"""A simulated EBDS bill acceptor, which repeats its last reply until a poll has the other acknowledgement number.
 
 Power-up policy A: an item past the point of no return is moved to the box and reported as stacked; one before
 it is returned. A "stacked" that was not acknowledged is retained without power and reported again.
@@ -146,7 +146,7 @@ class EbdsTwin(BillTwin[EbdsFrame]):
 
     # ------------------------------------------------------------ the mechanics
     def _handle_phase_change(self, phase: ItemPhase) -> None:
-        """Set the report of a rejected item for the next status; end a fraudulent removal of a bill after some time."""
+        """Report a rejected item in the next status; let a bill pulled back by fraud leave after a time."""
         if phase is ItemPhase.REJECTING:
             self._one_time_bits |= AcceptorStatusBits.REJECTED
         elif phase is ItemPhase.CHEATED:

@@ -102,7 +102,7 @@ DOLLAR_CENTS_BY_NOTE: Final[Mapping[int, int]] = {
     0x67: 100_00,
 }
 
-#: The country byte of a denomination, as far as public drivers agree on it.
+#: Country byte of a note code -> its currency, as far as public drivers agree on it.
 CURRENCY_BY_COUNTRY_CODE: Final[Mapping[int, str]] = {
     0x01: "USD",
     0x08: "CAD",

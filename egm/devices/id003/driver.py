@@ -74,7 +74,7 @@ _PATH_CLEAR_STATUSES: Final = frozenset({Status.IDLE, Status.DISABLED, Status.AC
 _POWER_UP_STATUSES: Final = frozenset(
     {Status.POWER_UP, Status.POWER_UP_BILL_IN_ACCEPTOR, Status.POWER_UP_BILL_IN_STACKER}
 )
-#: The note is being returned to the player, or about to be.
+#: Statuses in which the note is being returned to the player, or is about to be.
 _RETURNING_STATUSES: Final = frozenset({Status.RETURNING, Status.REJECTING, Status.POWER_UP_BILL_IN_ACCEPTOR})
 #: Statuses in which the acceptor waits for an item.
 _IDLE_STATUSES: Final = frozenset({Status.IDLE, Status.DISABLED})

@@ -36,7 +36,8 @@ IO_BOARD_LINE_SETTINGS = LineSettings(baud=115200)
 
 #: How long the board may hold a poll, in hundredths of a second: below ``reply_seconds``.
 _POLL_HOLD_HUNDREDTHS = 8
-#: A running machine never owes more pulses than this: a counter was turned, or another board fitted.
+#: Most pulses that a running machine can owe a hard meter; if more are missing, somebody has turned the counter
+#: or fitted another board.
 PULSES_BEHIND_MAX = 10_000
 #: Sensor -> the fault of its bad level.
 _FAULT_BY_SENSOR = {"mains_good": FaultCode.POWER, "battery_good": FaultCode.BATTERY_LOW}
@@ -203,7 +204,7 @@ class IoBoardDriver(LineDriver[Message]):
             self._report_inputs()
 
     def _are_levels_different(self, status: InputStatus) -> bool:
-        """Return whether the inputs' levels differ from those after all reported changes: changes were lost."""
+        """Return whether the reported levels contradict the reported changes, which shows that changes were lost."""
         last = status.edges[-1].number if status.edges else self._ack
         return last == self._ack and status.levels != self._levels
 

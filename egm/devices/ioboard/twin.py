@@ -81,7 +81,7 @@ class IoBoardTwin(Twin[Message]):
         self._start_pulse()
 
     def _handle_poll(self, poll: IoBoardPoll) -> None:
-        """Apply the machine's poll: lamps and acknowledged edges; reply at once if there is news, or else later."""
+        """Apply the machine's poll; reply at once if input changes are unacknowledged, else after the poll's wait."""
         self._polled_at = asyncio.get_running_loop().time()
         self._outputs = poll
         self._drop_edges(poll.ack)
@@ -184,7 +184,7 @@ class IoBoardTwin(Twin[Message]):
 
     # ------------------------------------------------------------ hands on it
     def list_actions(self) -> dict[str, Action]:
-        """Return the manual actions of the simulated device by name; each method describes its own."""
+        """Return the manual actions on the simulated device, by the name under which a command calls them."""
         return {
             "door": self._set_door,
             "key": self._turn_key,

@@ -33,7 +33,7 @@ STATUS_BIT_NAMES: Final[Sequence[Sequence[str]]] = (
     ("ticket_in_path", "is_busy", "barcode_done", "jam"),
     ("paper_out", "paper_low", "head_up", "chassis_open", "failure"),
 )
-#: Bits 7 and 6 that mark status bytes 1 and 2.
+#: Value of bits 7 and 6 in status byte 1 and in status byte 2, by which the two are distinguished.
 _STATUS_BYTE_MARKS: Final = (0x40, 0x80)
 
 

@@ -26,7 +26,7 @@ _WARNINGS_OF_VOID_SPIN: Final = WheelWarnings.NO_BALL | WheelWarnings.SAME_DIREC
 class WheelDriver(LineDriver[Report]):
     """A :class:`~egm.devices.interface.Device` that reports each phase of a wheel's game (:class:`WheelTurned`)."""
 
-    #: It reports every half second; silence for this long counts as a query without a reply.
+    #: The reader reports every half second; no report for this long counts as a query without a reply.
     reply_seconds = 0.75
 
     def __init__(self, name: str, line: SerialLine, sink: EventSink) -> None:

@@ -90,7 +90,7 @@ class WheelTwin(Twin[Report]):
             self._enter_phase(ReaderPhase.NO_MORE_BETS)
 
     def handle_power_loss(self) -> None:
-        """Stop the rotor for lack of power: the current game is void."""
+        """Stop the rotor, because the wheel has no power: the current game is void."""
 
     def handle_power_return(self) -> None:
         """Continue with the next game; the current one is lost."""
