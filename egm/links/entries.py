@@ -14,7 +14,7 @@ from egm.record_fields import Count, IsoTime, PositiveNumber
 # ---------------------------------------------------------------------------------------------- hosts
 @dataclass(frozen=True, slots=True, kw_only=True)
 class HostLineEvent:
-    """A change on the line of a SAS host: the machine waits for it, or it has stopped or started polling."""
+    """The machine has started to wait for a SAS host, or the host has started or stopped polling."""
 
     host: str
     """The name of the host: its table in the cabinet file."""

@@ -129,7 +129,8 @@ class MetricsService:
     def _build_read_callback(self) -> Callable[[], None]:
         """Return a function to call when the monitoring system has read the metrics exported now.
 
-        It records that the monitoring system knows which technician is at work in the machine (Monaco art. 20.3).
+        That function records that the monitoring system knows which technician works in the machine (Monaco
+        art. 20.3); it does nothing if this need not be recorded.
         """
         intervention = self._machine.memory.get(StaffKey.INTERVENTION)
         if intervention is None or not self._machine.profile.staff.monitored_openings:

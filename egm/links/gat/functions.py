@@ -61,11 +61,11 @@ class SpecialFunction:
 
     @property
     def parameters(self) -> tuple[str, ...]:
-        """Return the function's parameters for the list: the fixed one and, if it signs, the place for a seed."""
+        """Return the parameters as listed for the verifier: the fixed one and, if the function signs, a placeholder."""
         return (self.parameter, *([] if self.algorithm is None else [_PLACEHOLDER[self.algorithm]]))
 
 
-#: The parameter by which a listed function asks the person at the verifier for a seed, by algorithm.
+#: The placeholder for a seed in the list of functions, by algorithm; the person at the verifier enters the seed.
 _PLACEHOLDER: Final = {
     SignatureAlgorithm.SHA1_HMAC: "%%SHA1_HMAC%%",
     SignatureAlgorithm.SHA256_HMAC: "%%SHA256_HMAC%%",

@@ -256,7 +256,8 @@ class SasChannelState:
     def _handle_long_poll(self, request: LongPoll, now_ns: int) -> Iterator[ChannelAction]:
         """Reply to a long poll, or schedule its effect on the machine.
 
-        If the host repeats a poll that has an effect, send the same reply again.
+        If the host repeats a poll whose reply has ``executes_once``, send that reply again. If real-time event
+        reporting is on and an exception waits, send the exception instead of the reply.
         """
         last_reply = self._last_reply
         is_repeated = last_reply is not None and last_reply.request_frame == request.frame

@@ -93,7 +93,7 @@ class ExceptionQueue:
         self._priority_exceptions.pop(code, None)
 
     def find_next(self, now_ns: int) -> SasException | None:
-        """Return the exception to send to the host now; it stays queued until :meth:`remove_received`."""
+        """Return the exception to send to the host now, or None; it stays queued until :meth:`remove_received`."""
         for raised in self._priority_exceptions.values():
             if raised.due_ns <= now_ns:
                 return raised.exception

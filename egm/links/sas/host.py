@@ -25,7 +25,7 @@ from egm.links.sas.messages import DelayedResultDelivered, ExceptionWithdrawn, M
 #: not exist.
 _HOST_CLOCK_AHEAD_SECONDS_MAX: Final = 1100 * 366 * 86_400
 READ_HANDPAY_VALUE: Final = "handpay"
-"""The key in :attr:`SasHost.values_between_polls` of the journal id of the hand-pay that the host has read."""
+"""Key in :attr:`SasHost.values_between_polls`; the value is the journal id of the hand-pay that the host has read."""
 
 
 @dataclass(slots=True)
@@ -52,7 +52,7 @@ class SasHost:
 
     @property
     def source(self) -> str:
-        """Return the name under which the machine records this host's disabling of the machine and its functions."""
+        """Return the name that is recorded as the source if this host disables the machine or one of its functions."""
         return f"host:{self.name}"
 
     def find_game_id(self, number: int) -> str | None:

@@ -121,8 +121,8 @@ _METERS_SUMMED_BY_CODE: Final[Mapping[int, tuple[str, ...]]] = {
     0xBD: ("aft_out.promo_cashable.count",),
 }
 
-#: Runs of bill counts that this machine has. Every bill is in the stacker until it is collected, so the bills
-#: accepted and the bills to the drop agree.
+#: Destinations for which this machine has SAS meters that count bills. Both meters of a bill are equal, because
+#: every accepted bill stays in the stacker until it is collected.
 _COUNTED_BILL_DESTINATIONS: Final = ("accepted", "to the drop")
 #: SAS meter code -> the value of the bill that it counts, in minor units.
 _BILL_COUNTS: Final[Mapping[int, int]] = {

@@ -88,7 +88,7 @@ class ReadoutBuilder:
                 self._store_last_amount(entry)
 
     def note_entry(self, entry: StoredEntry) -> None:
-        """Remember what a journal entry states beyond the meters: last bill and ticket, content of the stacker."""
+        """Store what a journal entry states and no meter contains: last bill, last ticket, content of the stacker."""
         self._store_last_amount(entry)
         details = _get_entry_details(entry)
         if entry.kind == BILL_IN.kind:
@@ -98,7 +98,7 @@ class ReadoutBuilder:
             self._stacker_bills = self._stacker_cents = 0
 
     def _store_last_amount(self, entry: StoredEntry) -> None:
-        """Remember the amount if the journal entry records an accepted bill or a printed ticket."""
+        """Store the amount if the journal entry records an accepted bill or a printed ticket."""
         if entry.kind == BILL_IN.kind:
             self._last_bill_cents = int(_get_entry_details(entry)["amount_cents"])
         elif entry.kind == VOUCHER_OUT.kind:
@@ -172,9 +172,9 @@ def _to_hundredths(fraction: Any) -> int:
 
 
 def _build_local_clock(host: SasHost) -> Any:
-    """Return a function that returns the venue's local time by the host's clock, if it has set one.
+    """Return a function that returns the venue's local time by the clock of the host.
 
-    Without a host's time, the function uses the machine's clock.
+    If the host has not sent its time, the function uses the machine's clock.
     """
     clock, zone = host.context.clock, host.zone
     offset = timedelta(seconds=host.clock_offset_seconds)

@@ -1,4 +1,4 @@
-"""Client of a message socket: of the machine's screen, or of the panel that operates simulated devices.
+"""Client of a message socket, used by the machine's screen and by the panel that operates simulated devices.
 
 Made for a frame loop: nothing blocks. :meth:`ScreenClient.poll` connects when possible, sends a hello with the
 token, and returns whatever has arrived; if the connection is lost, it is tried again after a delay that

@@ -57,7 +57,7 @@ class ScreenServer:
         self._on_peer_error = on_peer_error
         self._writers: set[asyncio.StreamWriter] = set()
         self._now_s = now_s
-        #: Time of each screen's last sign of life; infinite for one that announced none.
+        #: Time of each screen's last sign of life, in monotonic seconds; infinite for a screen that sends none.
         self._screens: dict[asyncio.StreamWriter, float] = {}
         self._server: asyncio.Server | None = None
 

@@ -119,7 +119,7 @@ def delay_game(host: SasHost, request: LongPoll) -> Reply:
 
 
 CLOSE_AFTER_BILL_VALUE: Final = "close_after_bill"
-"""The key in :attr:`SasHost.values_between_polls` of a flag: close the acceptor after the next bill (poll 08)."""
+"""Key in :attr:`SasHost.values_between_polls`; the value is whether every bill closes the acceptor (poll 08)."""
 
 
 def close_acceptor_after_bill(host: SasHost) -> None:

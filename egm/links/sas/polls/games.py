@@ -25,10 +25,11 @@ _MANUFACTURER_GAME_ID: Final = b"OE"
 """The game ID in SAS replies: two letters that identify the maker of the games."""
 _SEVERAL_PAYTABLES_ID: Final = b"SEVERL"
 """The paytable ID that a machine reports if it has more than one paytable."""
-_NO_PROGRESSIVE_GROUP: Final = b"\0"
 #: Progressive group: none.
-_NO_OPTIONS: Final = b"\0\0"
+_NO_PROGRESSIVE_GROUP: Final = b"\0"
 #: Game options: none.
+_NO_OPTIONS: Final = b"\0\0"
+#: Longest name of a game or paytable in a reply, in bytes.
 _NAME_BYTES_MAX: Final = 20
 #: Number of wager categories of a game.
 _ONLY_WAGER_CATEGORY: Final = 1

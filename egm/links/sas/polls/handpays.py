@@ -17,7 +17,7 @@ from egm.staff.events import Authorisation
 #: Level code of a hand-pay that is a cancelled credit and not a win.
 _LEVEL_CODE_CANCELLED_CREDIT: Final = 0x80
 _LEVEL_CODE_ORDINARY_WIN: Final = 0x00
-"""The level code in poll 1B for a win that is not a progressive level.
+"""The level code in poll 1B for a win other than a progressive.
 
 Code 40, for a game's top award, is not used.
 """

@@ -24,7 +24,7 @@ from egm.verify.software_files import SoftwareScope, find_components
 
 #: Command code of the ROM signature poll.
 _ROM_SIGNATURE_POLL: Final = 0x21
-#: Name of the background task that computes the signature.
+#: Key in :attr:`SasHost.values_between_polls`; the value is the background task that computes the signature.
 _RUNNING_TASK_VALUE: Final = "rom_signature"
 
 

@@ -450,7 +450,7 @@ def answer_extended_ticket_data(host: SasHost, poll: LongPoll) -> Reply | None:
 
 
 def _iter_text_elements(data: bytes) -> Iterator[tuple[int, str | None]]:
-    """Yield the pairs in poll 7C of text code and text; None replaces a text cut short, too long or unprintable."""
+    """Yield (text code, text) for each text in poll 7C; text is None if it is cut short, too long or unprintable."""
     at = 0
     while at < len(data):
         size = data[at + 1] if at + 1 < len(data) else _TEXT_MAX + 1

@@ -37,7 +37,7 @@ BILL_VALUE_BY_CODE: Final[Mapping[int, int]] = dict(
     )
 )
 
-#: ISO 4217 currency -> country code of poll 48, for the currencies one country of the list issues.
+#: ISO 4217 currency -> country code of poll 48, for each currency that only one country of the SAS list issues.
 COUNTRY_OF_CURRENCY: Final[Mapping[str, int]] = {
     "ARS": 1,
     "AUD": 2,
