@@ -56,7 +56,7 @@ from meters.recall import PLAY_STARTS, read_details
 
 #: Interval at which the link processes time and the screen is updated.
 _TICK_SECONDS: Final = 0.1
-#: Complaints recorded per connection, so that a faulty peer cannot fill the journal.
+#: Most complaints about the controller recorded per connection, so that a faulty one cannot fill the journal.
 _COMPLAINTS_MAX: Final = 50
 #: Source name of the disable request if the profile stops the machine without a controller.
 PROGRESSIVE_SOURCE: Final = "progressive"
@@ -148,9 +148,9 @@ class ProgressiveLinkService:
         )
 
     def find_last_decided_number(self, pool: str) -> int:
-        """Return the number of the last contribution to a mystery level that is known to have won or not.
+        """Return the number of the last contribution to a mystery level whose result (win or no win) is known.
 
-        0 if that is known of none. Contributions are numbered from 1 in each level.
+        Return 0 if no result is known. Contributions are numbered from 1 in each level.
         """
         return self._last_decided_sequences.get(pool, 0)
 
@@ -362,7 +362,7 @@ class ProgressiveLinkService:
                 del self._found_mystery_wins[claim]
 
     def _store_decided_sequence(self, level: str, sequence: int) -> None:
-        """Store the number of the last contribution to a mystery level that is known to have won or not.
+        """Store the number of the last contribution to a mystery level whose result (win or no win) is known.
 
         A game that waits for this result may then end.
         """

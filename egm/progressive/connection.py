@@ -29,7 +29,7 @@ T = TypeVar("T")
 _KEEPALIVE_SECONDS: Final = 2
 #: Time limit for a reply of the broker; a connection that exceeds it is replaced.
 OPERATION_SECONDS_MAX: Final = 5.0
-#: Steps of connecting that each may take the limit: TCP, TLS, and the broker's reply.
+#: Number of steps of connecting that may each take up to the time limit: TCP, TLS, and the broker's reply.
 _CONNECTING: Final = 3
 #: Delay between two attempts to connect.
 RECONNECT_SECONDS: Final = 1.0
@@ -209,7 +209,7 @@ async def keep_connected(
     """Connect to the broker and call ``serve`` with the connection; connect again whenever it ends, until cancelled.
 
     ``context`` is called for each connection, because certificates may have been replaced. ``on_lost`` is
-    called with the reason when there is no connection, once for each reason. Errors of ``serve`` that are no
+    called with the reason when there is no connection, once for each reason. Errors of ``serve`` other than a
     lost connection propagate.
     """
     reported_reason = ""

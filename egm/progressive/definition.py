@@ -38,7 +38,7 @@ class LevelStakeAndOdds:
     stake_cents: int
     """The wager that plays for the level, in minor units."""
     odds: Fraction
-    """The exact mean number of hits of the level by one such wager."""
+    """The exact mean number of hits of the level per such wager."""
     hits_most: int = 1
     """The most hits of the level that one wager can make; further hits are held until staff have ruled on them."""
     shares: Mapping[Fraction, Fraction] = field(default_factory=dict)
@@ -73,10 +73,10 @@ class _LevelTable(BaseModel):
 class _LevelEntry(_LevelTable):
     """One ``[[level]]`` table in a file of progressive levels.
 
-    ``odds`` is the mean number of hits of one wager of ``stake_cents``. Without it, the odds are those of level
-    ``game_level`` of ``game`` (library id or file). A ``mystery`` level is awarded by the controller at a
-    secret amount below its ceiling; its odds follow from base, ceiling, increment and stake. ``shares`` are
-    parts of the level that can also be won, each with its mean number of hits.
+    ``odds`` is the mean number of hits of the level per wager of ``stake_cents``. Without it, the odds are
+    those of level ``game_level`` of ``game`` (library id or file). A ``mystery`` level is awarded by the
+    controller at a secret amount below its ceiling; its odds follow from base, ceiling, increment and stake.
+    ``shares`` are parts of the level that can also be won, each with its mean number of hits.
     """
 
     id: LevelId
@@ -198,9 +198,9 @@ def create_levels(data: Mapping[str, object], file: str) -> tuple[LevelDefinitio
 
 
 def compute_mystery_odds(terms: LevelTerms, stake_cents: int) -> Fraction:
-    """Return the exact mean number of hits of one wager of ``stake_cents`` on a mystery level.
+    """Return the exact mean number of hits of a mystery level per wager of ``stake_cents``.
 
-    The level has the parameters ``terms`` and starts from its base.
+    ``terms`` are the parameters of the level, which always starts again from its base.
     """
     room_cents = (terms.ceiling_cents or 0) - terms.base_cents
     return compute_mystery_rate(room_cents / (terms.increment * stake_cents))
@@ -245,7 +245,7 @@ def _find_odds_of_game(entry: _LevelEntry, location: str) -> Fraction:
 
 
 def _find_level_play(entry: _LevelEntry, location: str) -> LevelParticipation:
-    """Return the data by which the entry's game plays for the level with a wager of the entry's stake.
+    """Return how the entry's game plays for the level with a wager of the entry's stake: its odds and terms.
 
     Raises LevelFileError if no bet of that stake plays for the level, or if the game's terms differ from the
     entry's.

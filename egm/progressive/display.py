@@ -52,7 +52,7 @@ class LinkedLevels(LevelDisplay, Protocol):
         ...
 
     def find_last_decided_number(self, pool: str) -> int:
-        """Return the number of the last contribution to a mystery level that is known to have won or not; 0 if none."""
+        """Return the number of the last contribution to a mystery level whose result is known (won or not); 0: none."""
         ...
 
 

@@ -117,7 +117,7 @@ def _store_first_link_progress(machine: Machine, pool: ProgressivePool) -> None:
 
 # ---------------------------------------------------------------------------------------------- one game
 def begin_round(machine: Machine, bet: AcceptedBet, play_id: str) -> ProgressiveRound:
-    """Return the object that collects the changes that the game about to start makes to the levels of its bet.
+    """Return a new collector of changes to progressive levels, for a game that is about to start with ``bet``.
 
     The sums of the machine's own levels are verified first (A-03). Raises :class:`LevelDefectiveError` if they
     do not agree: the machine must then stop.
@@ -130,7 +130,7 @@ def begin_round(machine: Machine, bet: AcceptedBet, play_id: str) -> Progressive
 
 
 def continue_round(machine: Machine, game: GameRecord) -> ProgressiveRound:
-    """Return the object that collects an open game's changes to its levels in its next step.
+    """Return a new collector of changes to progressive levels, for the next step of an open game.
 
     The levels receive no further contribution.
     """
@@ -171,7 +171,7 @@ def _build_round(
     fed_cents: Mapping[str, int],
     step: str,
 ) -> ProgressiveRound:
-    """Return the object that collects the changes of one step of a game to its progressive levels.
+    """Return a new collector of the changes that one step of a game makes to its progressive levels.
 
     ``fed_cents`` is the stake that counts towards each level, in minor units by the level's name.
     """
@@ -208,7 +208,7 @@ def _read_level(machine: Machine, pool: str) -> Level:
 
 
 def find_link_progress(machine: Machine, pool: str) -> LinkProgress:
-    """Return how many contributions this machine has made to a controller's level, and how many are counted there."""
+    """Return how many contributions this machine has made to a controller's level, and how many of them are counted."""
     progress = machine.memory.read(LinkProgress, f"{ProgressiveKey.LINK}{pool}") or LinkProgress()
     link = machine.component(LevelDisplays).link
     position = None if link is None else link.find_contribution_status(pool)
@@ -279,7 +279,7 @@ def list_wins(machine: Machine, game: GameRecord) -> tuple[ProgressiveWin, ...]:
 
 
 def list_awards(machine: Machine, game: GameRecord) -> tuple[GameHit, ...]:
-    """Return every progressive hit of a game so far, each with its amount, or None while it is not locked."""
+    """Return every progressive hit of a game so far; its amount is None until the controller has locked it."""
     return tuple(_build_award(machine, hit) for hit in game.levels.hits)
 
 

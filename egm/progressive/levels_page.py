@@ -28,7 +28,7 @@ from egm.staff.words import (
     build_two_column_table,
 )
 
-#: Hits read for the page; `egm levels` reads them all.
+#: Most entries of the progressives log that are read for the page; `egm levels` reads them all.
 _HITS_READ_MAX: Final = 1000
 
 

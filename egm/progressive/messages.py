@@ -120,7 +120,7 @@ class LevelEnrolment(_Message):
     stake_cents: PositiveInteger
     """The wager that plays for the level, in minor units."""
     odds: Rational
-    """The exact mean number of hits of one wager of ``stake_cents`` (s.92)."""
+    """The exact mean number of hits of the level per wager of ``stake_cents`` (s.92)."""
     shown_cents: Cents = 0
     """The amount of the level that the machine displayed last, in minor units."""
     falls: Sequence = 0
@@ -182,7 +182,7 @@ class EnrolmentAccepted(_Message):
     base_cents: Cents
     """The amount from which the level starts, in minor units."""
     ceiling_cents: Cents | None = None
-    """The amount by which a mystery level must be won, in minor units; None if it is no mystery level."""
+    """The amount at which a mystery level is won at the latest, in minor units; None if it is no mystery level."""
     mystery: bool = False
     counted: Sequence
     """The number of the last contribution of this machine that the controller has counted."""

@@ -204,7 +204,7 @@ def _find_keeper(slot: ProgressiveLevelTable) -> LevelKeeper:
 def _create_pool(
     game: Game, play: LevelParticipation, slot: ProgressiveLevelTable, denomination_cents: int
 ) -> ProgressivePool | None:
-    """Create the pool of a game's level at one stake; None if the cabinet file names no shared level for this stake."""
+    """Create the pool of a game's level at one stake; None if the level is shared, but not at this stake."""
     stake_cents = play.stake_credits * denomination_cents
     keeper = _find_keeper(slot)
     pool_source = slot.stakes.get(str(stake_cents))

@@ -27,9 +27,9 @@ class ClaimRecord:
     at_utc: IsoTime
     """The time of the hit in UTC."""
     amount_cents: Count | None
-    """The amount that the controller has locked, in minor units; None before."""
+    """The amount that the controller has locked, in minor units; None until then."""
     payment_method: str | None = field(metadata=stored_as("way"))
-    """How the hit was paid: ``credit``, ``hand`` or ``void``; None before."""
+    """How the hit was paid: ``credit``, ``hand`` or ``void``; None until it is paid."""
     is_unanswered: bool = field(metadata=stored_as("unanswered"))
 
 
@@ -43,7 +43,7 @@ class HeldPrize:
     """The amount that the controller reported, in minor units."""
     reason: NonBlankText = field(metadata=stored_as("why"))
     ruling: Literal["pay", "decline"] | None
-    """The decision of the two people; None before."""
+    """The decision of the two people; None until they have decided."""
     won: Mapping[str, JSON] | None = omit_if_default(None)
     """The reported mystery prize; None for the amount of a hit by a game's outcome."""
 

@@ -120,7 +120,7 @@ class ProgressiveRound:
     """The amount that each broadcast level of the game showed at the wager, in minor units by pool id."""
 
     def feed_pools(self, chance: RandomSource) -> None:
-        """Add the wager's contribution to every level, and draw the mystery prizes of this machine's own levels.
+        """Add the wager's contribution to every level of the game; draw mystery prizes of the machine's own levels.
 
         To be called once per game.
         """

@@ -38,7 +38,7 @@ from egm.staff.service.effects import (
     no_service_page_is_open,
 )
 
-#: Only while a game waits for its award.
+#: The state in which a game waits for its award.
 _AWAITING_AWARD_STATE: Final = single_state(State.AWAITING_AWARD)
 
 PROGRESSIVE_RULES: Final[tuple[Rule[Machine], ...]] = (

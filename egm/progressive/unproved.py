@@ -135,10 +135,10 @@ def list_held_prizes(machine: Machine) -> dict[str, HeldPrize]:
 
 # ---------------------------------------------------------------------------------------------- the ruling
 def _list_unanswerable_claims(machine: Machine) -> list[str]:
-    """Return the ids of the open claims that no controller will answer any more.
+    """Return the ids of the open claims on which staff may rule without a reply of the controller.
 
-    They are claims to levels that are no longer in the cabinet file, and those of the game that waits for an
-    award.
+    They are the claims without a locked amount to levels that are no longer in the cabinet file, and those of
+    the game that waits for an award.
     """
     awaiting_play_id = machine.memory.get(ProgressiveKey.GAME_AWAITING_AWARD)
     return [
@@ -152,7 +152,7 @@ def _list_unanswerable_claims(machine: Machine) -> list[str]:
 
 @refusal_code("prize_is_held")
 def held_prize_can_be_ruled_on(machine: Machine, _: Event) -> bool:
-    """Return whether a prize is held for a ruling, or a claim is open that no controller will answer."""
+    """Return whether a prize is held for a ruling, or staff may rule on an open claim without the controller."""
     return bool(list_held_prizes(machine) or _list_unanswerable_claims(machine))
 
 
