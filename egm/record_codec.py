@@ -110,7 +110,7 @@ NOT_STORED: Final = FieldCondition("object in memory", "", bool)
 def omit_if_default(default: T, *, key: str = "") -> T:
     """Declare a field of a record that is left out of the JSON if it has its default value.
 
-    ``key`` is its key in the JSON if that is not its name.
+    ``key`` is the field's key in the JSON; "" if that is the field's name.
     """
     metadata = {_OMIT_METADATA_KEY: True, _STORED_KEY_METADATA_KEY: key}
     if isinstance(default, dict):

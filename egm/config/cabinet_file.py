@@ -46,7 +46,7 @@ DEFAULT_CABINET: Final = Path(__file__).parent / "default.toml"
 
 #: Ports without hardware: a simulated device's, or a pseudo-terminal of the machine's own.
 SIMULATED_PORTS: Final = frozenset({"bench", "pty"})
-#: Keys that name an id of a library, or a file by its path.
+#: Keys of the cabinet file whose value is either a library id or the path of a file.
 _KEYS_OF_LIBRARY_FILES: Final = frozenset({"game", "profile"})
 
 

@@ -67,7 +67,7 @@ class HardMeterService:
         return True
 
     def _count_due_pulses(self) -> list[int]:
-        """Return the electronic meters' values in whole pulses, one for each hard meter, in their order.
+        """Return the values of the electronic meters in whole pulses, in the order of the hard meters that follow them.
 
         A remainder of less than a pulse stays in the electronic meter until it makes a whole one.
         """

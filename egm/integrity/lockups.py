@@ -58,7 +58,7 @@ from rng import RandomService, ReseedNotAllowed, RngError
 def door_was_open(machine: Machine, event: Event) -> bool:
     """Return whether the door named in the event is recorded as open.
 
-    If it is not, a close of that door changes nothing.
+    If it is not, the report that the door was closed changes nothing.
     """
     return event.read_payload(DoorChange).door in machine.open_doors
 

@@ -26,7 +26,7 @@ class State(StrEnum):
     SELF_TEST = "self_test"
     IDLE = "idle"
     BETTING = "betting"
-    """A round is shared by several positions and takes their bets; it has not started."""
+    """Several positions place their bets for a shared round, which has not started."""
     PLAYING = "playing"
     AWAITING_AWARD = "awaiting_award"
     PAYING = "paying"
@@ -115,9 +115,9 @@ class EventType(EventName):
     # doors, keys and device faults
     DOOR_OPENED = "door_opened"
     DOOR_CLOSED = "door_closed"
-    #: A key switch was turned, to do what it does alone.
+    #: A person has switched on a key other than those of the service menu, to authorise an action.
     KEY_TURNED = "key_turned"
-    #: A key switch changed its position.
+    #: A key switch was switched on or off.
     KEY_MOVED = "key_moved"
     FAULT_RAISED = "fault_raised"
     FAULT_CLEARED = "fault_cleared"

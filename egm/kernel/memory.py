@@ -49,7 +49,7 @@ class PositionMemory:
         return record
 
     def read_all(self, record_type: type[R], prefix: str) -> dict[str, R]:
-        """Return the records stored under a key prefix, sorted; each is under its name without the prefix."""
+        """Return the records stored under a key prefix, by key without the prefix, in the order of the keys."""
         start = self.build_stored_name(prefix)
         return {
             name.removeprefix(start): from_json(record_type, data, f"the memory's {str(name)!r}")

@@ -50,7 +50,7 @@ class RunningPositions:
             self._shared_snapshots = None
 
     def read_snapshot(self, number: int) -> Snapshot:
-        """Return the current snapshot of position ``number``; a shared one is built again after a journal entry."""
+        """Return the current snapshot of position ``number``; a shared one is reused until the next journal entry."""
         position = self.position_by_number[number]
         if self._shared_snapshots is None:
             return position.build_snapshot()

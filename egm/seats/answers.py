@@ -48,9 +48,9 @@ def apply_recorded_steps(table: SharedTable) -> None:
 
 
 def _find_next_recorded_step(table: SharedTable, seat: SeatedPosition) -> tuple[GameRecord, Event] | None:
-    """Return the seat's open game, and the event with which it records the round's next recorded step.
+    """Return the seat's open game, and the event by which it records the next step that other games have recorded.
 
-    None if it has recorded all steps of its round.
+    Return None if the game has recorded every step of its round.
     """
     pending_decision = _find_pending_decision(seat)
     if pending_decision is None or pending_decision[0].wager.seat is None:
@@ -66,7 +66,7 @@ def _find_next_recorded_step(table: SharedTable, seat: SeatedPosition) -> tuple[
 
 
 def _build_answer_event(seat: SeatedPosition, choice: JSON, decision: Decision) -> Event:
-    """Return the event that enters another seat's recorded answer in a seat's game; its notice stays on the screen."""
+    """Return the event that repeats another seat's recorded answer in this seat's game and keeps this seat's notice."""
     answer = ChoiceRequest(value=choice, seat=decision.seat, notice=seat.machine.notice)
     return Event(EventType.CHOOSE, answer)
 

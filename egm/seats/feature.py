@@ -34,7 +34,7 @@ from egm.seats.table import (
 )
 from egm.seats.wheel import deliver_spin_number, iter_wheel_notices
 
-#: Only while a betting period is open.
+#: The state in which a betting period is open.
 _BETTING_STATE: Final = single_state(State.BETTING)
 
 RULES: Final[tuple[Rule[Machine], ...]] = (

@@ -365,7 +365,10 @@ def is_betting_closed_by_wheel(machine: Machine) -> bool:
 
 
 def find_betting_seconds(machine: Machine) -> int | None:
-    """Return the length of the selected game's betting period in seconds; None if each position plays it alone."""
+    """Return the length of the selected game's betting period in seconds; None if it has no period of fixed length.
+
+    That is so if each position plays the game alone, or if a real wheel closes betting.
+    """
     is_only_seat = (
         machine.position.position_count == 1
         or machine.position.number not in machine.component(SharedTable).seats
@@ -377,7 +380,7 @@ def find_betting_seconds(machine: Machine) -> int | None:
 
 
 def is_playing_missed_bets_alone(machine: Machine) -> bool:
-    """Return whether this position must first play its standing bets alone, as they missed a round of the others."""
+    """Return whether this position must play its standing bets alone first, because they missed a shared round."""
     return machine.position.position_count > 1 and not is_round_shared(machine, find_selected_game(machine))
 
 
