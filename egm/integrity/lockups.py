@@ -182,7 +182,7 @@ def record_door_opened(machine: Machine, event: Event) -> None:
     """Record and count that a door was opened; if it is recorded as open already, do nothing.
 
     After access to the logic area, with the power on or off, the machine stays locked when the door is closed
-    again, until an attendant has cleared the fault (NZ 1.18.2; Annex E).
+    again, until a technician has cleared the fault (NZ 1.18.2; Annex E).
     """
     change = event.read_payload(DoorChange)
     door = change.door
@@ -237,7 +237,8 @@ _VALUE_IN_NOTICE_CODES: Final = frozenset(
 def record_fault(machine: Machine, event: Event) -> None:
     """Record that a fault is active until it is cleared.
 
-    A device's report that its housing is open is also counted as a door opening.
+    If a device reports that its housing is open and nobody has declared work there, a second fault reports the
+    unidentified opening.
     """
     fault = event.read_payload(FaultChange)
     code = fault.code

@@ -73,7 +73,7 @@ def hard_meters_are_fitted(machine: Machine, _: Event) -> bool:
 
 # ---------------------------------------------------------------------------------------------- effects
 def settle_faults(machine: Machine, event: Event) -> None:
-    """Clear the faults whose cause the technician has found, and record that cause."""
+    """Clear all faults that a technician may clear, and record the cause that the technician has found."""
     codes, form = _list_clearable_faults(machine), event.read_payload(FaultClearanceForm)
     machine.post(
         FAULTS_SETTLED,

@@ -233,9 +233,9 @@ class Roster:
             raise RosterError(f"{self.path}: cannot be written: {error}") from error
 
     def write_to(self, path: Path) -> "Roster":
-        """Write the roster to ``path``, with its HMAC if the machine key is in that folder. Raises OSError.
+        """Write the roster to ``path``, with its HMAC if the machine has a key. Raises OSError.
 
-        Return the roster.
+        Return the roster with ``has_valid_seal`` set accordingly.
         """
         seal = _compute_hmac(self)
         document = _encode_roster(self) | {"seal": seal}
@@ -270,7 +270,7 @@ def _compute_digest(roster: Roster) -> str:
 
 
 def _compute_hmac(roster: Roster) -> str:
-    """Return the roster's HMAC with the machine key in its folder, or "" if there is no intact key."""
+    """Return the roster's HMAC with the machine key beside either copy, or "" if there is no intact key."""
     folders = [file.parent for file in (roster.path, roster.second_copy_path) if file is not None]
     try:
         key = MachineKey.load(DiskStorage(), *folders) if folders else None
