@@ -88,7 +88,7 @@ class RedemptionState:
 
 @dataclass(frozen=True, slots=True)
 class UnreadPrintedTicket:
-    """A printed ticket whose record the host has not read; ``ring_index`` is its index in the ring buffer, 1 to 31."""
+    """A printed ticket that the host may read; ``ring_index`` is the ticket's index in the ring buffer, 1 to 31."""
 
     ring_index: int
     ticket: Ticket

@@ -47,7 +47,7 @@ from egm.tickets.desk import TicketDesk
 from egm.tickets.model import Ticket, TicketKind, mask_number
 from egm.tickets.redemption import LockedTicket, TicketRefusal, TicketRefusalReason
 
-#: Results that are sent to the host without a poll for them, because it was queried and waits for the result.
+#: Results that the host must read, because it was queried about the ticket. For the others it was not queried.
 _REDEMPTION_REPLIES: Final = frozenset(RedemptionStatus) - {
     RedemptionStatus.LINK_DOWN,
     RedemptionStatus.MISREAD,
@@ -149,7 +149,11 @@ def record_ticket_number(machine: Machine, pay_out: CashOutRecord, ticket: Ticke
 
 # ---------------------------------------------------------------------------------------------- in
 def query_ticket_value(machine: Machine, event: Event) -> None:
-    """Hold the inserted ticket in escrow and query the host for its value; return the ticket if the host is offline."""
+    """Hold the inserted ticket in escrow and query the host for its value, or return the ticket to the player.
+
+    It is returned if its number cannot be a ticket's, if the host is offline, or if the host has not yet read
+    the result of the last ticket that it authorised.
+    """
     money, paper = machine.component(HostMoney), event.read_payload(TicketEscrowed)
     inquiry = TicketInquiry(machine.fresh_id("ticket"), paper.escrow, paper.digits)
     machine.notice = None
@@ -175,7 +179,10 @@ def _has_unread_authorised_result(machine: Machine) -> bool:
 
 
 def stack_authorised_ticket(machine: Machine, event: Event) -> None:
-    """Lock the ticket in escrow with the value that the host authorised, and order it into the box."""
+    """Lock the ticket in escrow with the value that the host authorised, and order it into the box.
+
+    If the machine's ticket ledger refuses the ticket, return it to the player.
+    """
     inquiry, reply = _require_inquiry(machine), event.read_payload(TicketRedemptionAuthorised)
     kind, amount_cents = reply.kind, reply.amount_cents
     answer = machine.component(TicketDesk).admit_host_ticket(
@@ -219,7 +226,10 @@ def return_queried_ticket(machine: Machine, event: Event) -> None:
 def _return_ticket(
     machine: Machine, inquiry: TicketInquiry, status: RedemptionStatus, reason: TicketRefusalReason
 ) -> None:
-    """Return the inserted ticket to the player with ``reason``, and store ``status`` for the host to read."""
+    """Return the inserted ticket to the player with ``reason``, and store ``status`` for the host to read.
+
+    The status is not stored while the host has not read the result of a ticket that it authorised.
+    """
     money = machine.component(HostMoney)
     money.ticket_inquiry, money.last_returned_digits = None, inquiry.digits
     host_expects_result = status in _REDEMPTION_REPLIES

@@ -212,7 +212,7 @@ def _record_transfer(
 def _build_transfer(
     machine: Machine, direction: TransferKind, kind: CreditKind, amount_cents: int
 ) -> Transfer:
-    """Return the journal transfer between the player's credits and the host's account, for one kind of credit."""
+    """Return the journal transfer of one kind of credit: from the host, to the host, or as a bonus."""
     credit = machine.name_credit_account(kind)
     match direction:
         case TransferKind.IN:
