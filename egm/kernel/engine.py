@@ -37,7 +37,7 @@ class StateMachineEngine(Generic[MachineT]):
 
     After each event it raises ``AFTER_EVENT``, whose rules complete unfinished work; each of these rules runs
     at most once per event. When no event is waiting it raises ``WHEN_IDLE``, whose rules start what the machine
-    does by itself; each of these runs at most once per call of :meth:`handle`, so that a rule without effect
+    does by itself; each of these runs at most once per call of :meth:`submit`, so that a rule without effect
     cannot loop forever.
     """
 

@@ -177,7 +177,8 @@ class EntryDeclaration(Generic[R]):
     def _check_counts(self, counts: Mapping[str, int]) -> None:
         """Raise :class:`EntryError` if a transaction's counts differ from the declaration.
 
-        Either it advances an undeclared occurrence meter, or a declared one by a different number.
+        It may not advance an undeclared occurrence meter, or a declared one by a different number, and may not
+        omit a meter whose number is declared.
         """
         for name, number in counts.items():
             declared_numbers = [by for pattern, by in self._count_patterns if pattern.match(name)]
@@ -255,7 +256,7 @@ class EntryDeclarations:
     """All journal entries that a machine's features declare, by kind."""
 
     def __init__(self, entries: Iterable[AnyEntryDeclaration]) -> None:
-        """Combine the features' declarations. Raises InvariantError if a kind of entry is declared twice."""
+        """Combine the features' declarations. Raises InvariantError if the same declaration occurs twice."""
         self._declarations_by_kind: Final[dict[str, tuple[AnyEntryDeclaration, ...]]] = {}
         for entry in entries:
             forms = self._declarations_by_kind.get(entry.kind, ())

@@ -117,7 +117,7 @@ class Machine:
     def install(self, component: object) -> None:
         """Store ``component`` as the machine's object of its class, replacing any earlier one.
 
-        Only the start-up code of :mod:`egm.app` calls this.
+        From then on :meth:`component` returns it.
         """
         self._components[type(component)] = component
 
@@ -292,7 +292,8 @@ class Machine:
     def selection(self) -> Selection:
         """Return the player's current selection of game, denomination, bet and language.
 
-        Before the player has selected anything, this is the first game at its smallest bet.
+        Before the player has selected anything, or if the selected denomination of the game is no longer offered, it is
+        the first game at its smallest bet. A bet below the jurisdiction's minimum is replaced by the game's smallest.
         """
         last_selection = self.memory.read(Selection, KernelKey.SELECTION)
         if last_selection is not None and last_selection.denomination_cents in self.denominations_cents.get(

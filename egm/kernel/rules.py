@@ -112,7 +112,8 @@ class StateTable(Generic[MachineT]):
     ) -> None:
         """Build the state table.
 
-        Raises InvariantError if a rule can never be reached, or if an event has no rule or no payload.
+        Raises InvariantError if a rule can never be reached, if an event has no rule, no payload or rules with
+        different refusals, or if a derived state is not in STATES_BY_URGENCY.
         """
         self.payloads: Final = payloads
         self._rules: Final = tuple(rules)

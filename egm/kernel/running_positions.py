@@ -50,7 +50,11 @@ class RunningPositions:
             self._shared_snapshots = None
 
     def read_snapshot(self, number: int) -> Snapshot:
-        """Return the current snapshot of position ``number``; a shared one is reused until the next journal entry."""
+        """Return the current snapshot of position ``number``.
+
+        Within :meth:`share_snapshots`, a snapshot is built once and returned until the next journal entry;
+        otherwise a new one is built for each call.
+        """
         position = self.position_by_number[number]
         if self._shared_snapshots is None:
             return position.build_snapshot()

@@ -136,7 +136,10 @@ class Timekeeper:
         )
 
     def now(self) -> datetime:
-        """Return the clock's time if it is trusted, otherwise the last time known to be right plus the time since."""
+        """Return the clock's time if it is trusted, otherwise the last time known to be right plus the time since.
+
+        If no time was ever known to be right, return the clock's time.
+        """
         trusted_time = self.trusted_time
         return self._read_limited_clock if trusted_time is None or self.is_clock_trusted else trusted_time
 
