@@ -152,7 +152,7 @@ class BillTwin(Twin[M]):
         self._enter_phase(phase)
 
     def _move_into_escrow(self) -> None:
-        """Move the inserted item into escrow; or jam or reject it, if it is counterfeit or not enabled.
+        """Move the inserted item into escrow; jam on it if a jam was ordered; reject it if counterfeit or not enabled.
 
         An item in escrow is returned if the machine decides nothing in time.
         """

@@ -158,7 +158,7 @@ class SimulatedPort:
         self.receive(self._inbox.popleft())  # as in _put: bytes keep their order
 
     def receive(self, data: bytes) -> None:
-        """Pass the machine's bytes to the simulated devices on this line."""
+        """Pass the machine's bytes to the simulated devices on this line; on a single-wire bus, echo them first."""
         if self.silent:
             return
         if self.echoes:

@@ -127,7 +127,7 @@ class ProgressiveLinkService:
         return self._link.find_displayed_amount(pool, self._read_clock_ns())
 
     def find_contribution_status(self, pool: str) -> ContributionStatus | None:
-        """Return how many of this machine's contributions to a level the controller has counted, or None if unknown."""
+        """Return how many of this machine's contributions are counted; None for a level without a controller."""
         feeder = self._link.feeders.get(pool)
         if feeder is None:
             return None
@@ -350,7 +350,7 @@ class ProgressiveLinkService:
                 self._store_decided_sequence(news.level, news.sequence)
 
     def _submit_found_wins(self) -> None:
-        """Submit the mystery wins that the controller has reported to the machine as events.
+        """Submit to the machine, as events, the mystery wins that the controller has reported.
 
         A win that cannot be paid now is submitted again later.
         """

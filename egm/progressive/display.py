@@ -48,7 +48,7 @@ class LinkedLevels(LevelDisplay, Protocol):
     """Interface to the levels of a progressive controller: their amounts, and which contributions it has counted."""
 
     def find_contribution_status(self, pool: str) -> ContributionStatus | None:
-        """Return how many of this machine's contributions the controller has counted, or None if that is unknown."""
+        """Return how many of this machine's contributions are counted; None for a level without a controller."""
         ...
 
     def find_last_decided_number(self, pool: str) -> int:

@@ -119,8 +119,8 @@ def _store_first_link_progress(machine: Machine, pool: ProgressivePool) -> None:
 def begin_round(machine: Machine, bet: AcceptedBet, play_id: str) -> ProgressiveRound:
     """Return a new collector of changes to progressive levels, for a game that is about to start with ``bet``.
 
-    The sums of the machine's own levels are verified first (A-03). Raises :class:`LevelDefectiveError` if they
-    do not agree: the machine must then stop.
+    The sums of the machine's own levels that the bet plays for are verified first (A-03). Raises
+    :class:`LevelDefectiveError` if they do not agree: the machine must then stop.
     """
     for pool in bet.pools:
         if pool.is_own:
@@ -314,7 +314,7 @@ def build_payment(machine: Machine, game: GameRecord, target: str) -> tuple[Tran
 
 
 def build_closing_state(machine: Machine, game: GameRecord, payment_method: str) -> dict[str, object]:
-    """Return the state changes when a game ends, by storage key: its claims are marked as paid.
+    """Return the state changes when a game ends, by storage key: ``payment_method`` is stored in its claims.
 
     ``payment_method`` is ``credit``, ``hand`` or ``void``. The keys that say that the game waits are deleted.
     """

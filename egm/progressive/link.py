@@ -369,7 +369,7 @@ class ControllerLink:
         """Process the level's amount that the controller has published.
 
         If the amount is wrong, or if the controller has lost amounts that it had published, enrol again: this
-        sends it the amount that the machine showed last.
+        sends the controller the amount that the machine showed last.
         """
         feeder = self.feeders.get(message.level)
         if feeder is None:
@@ -388,8 +388,8 @@ class ControllerLink:
     ) -> None:
         """Drop a level's contributions up to number ``sequence``, which the controller has counted.
 
-        Then send further contributions, and claims that waited for this count. Add the mystery wins that the
-        controller found among the counted contributions to the news.
+        Then send further contributions, and claims that waited for this count. ``mystery_wins``, the wins that
+        the controller found among the counted contributions, are added to the news for the machine.
         """
         feeder = self.feeders.get(level)
         if feeder is None:

@@ -178,8 +178,9 @@ def _read_prize_decision(event: Event) -> Literal["pay", "decline"]:
 def rule_on_prize(machine: Machine, event: Event) -> None:
     """Apply the ruling of two people on the first held prize: it is paid by hand, or declined.
 
-    A declined mystery prize returns to its level. A declined amount of a hit by a game's outcome is replaced by
-    the amount that the machine showed at the hit, which is paid by hand.
+    If no prize is held, it is the ruling on the first open claim on which staff may rule without the
+    controller. A declined mystery prize returns to its level. A declined amount of a hit by a game's outcome is
+    replaced by the amount that the machine showed at the hit, which is paid by hand.
     """
     decision, held_prizes = _read_prize_decision(event), list_held_prizes(machine)
     claim = next(iter(held_prizes or _list_unanswerable_claims(machine)))

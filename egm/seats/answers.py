@@ -50,7 +50,7 @@ def apply_recorded_steps(table: SharedTable) -> None:
 def _find_next_recorded_step(table: SharedTable, seat: SeatedPosition) -> tuple[GameRecord, Event] | None:
     """Return the seat's open game, and the event by which it records the next step that other games have recorded.
 
-    Return None if the game has recorded every step of its round.
+    Return None if the game waits for no decision, or if its decision is not answered yet.
     """
     pending_decision = _find_pending_decision(seat)
     if pending_decision is None or pending_decision[0].wager.seat is None:
@@ -139,8 +139,8 @@ def _find_time_to_act(machine: Machine, game: GameRecord) -> TimeToAct:
 def _start_time_bank(table: SharedTable, turn: PendingTurn, machine: Machine, game: GameRecord) -> bool:
     """Extend the time for an overdue decision by what is left of the player's time bank.
 
-    Return whether anything was left. A player whose position cannot play has the same time as one who does not
-    answer.
+    Return False if nothing was left, or if the time bank extends this decision already. A player whose position
+    cannot play has the same time as one who does not answer.
     """
     bank = TimeBankKey(machine.position.number, game.game.digest)
     full_ns = _find_time_to_act(machine, game).bank_seconds * _SECOND_NS

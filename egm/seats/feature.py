@@ -92,7 +92,7 @@ class BettingClock:
         self._news.set()
 
     def _close_due_periods(self) -> None:
-        """Close each betting period that is over, and update the time left that the other tables' seats display."""
+        """Close each betting period that is over if its table is free; update the displayed time left of the others."""
         for game in list(self._table.betting_deadlines_ns):
             seconds = self._table.compute_seconds_left(game) or 0
             if (

@@ -172,7 +172,11 @@ class SharedTable:
             self.betting_deadlines_ns.pop(game, None)
 
     def have_all_positions_bet(self, game: str) -> bool:
-        """Return whether every position with credit at which the game is selected has placed its bets."""
+        """Return whether all positions that could play the game's next round have placed their bets.
+
+        They are those at which the game is selected, except positions without credit and positions that must
+        play alone first.
+        """
         return all(
             seat.game_digest == game
             or not seat.machine.credit_cents

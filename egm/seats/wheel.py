@@ -101,7 +101,7 @@ def _find_spin_mismatch(
 
 
 def _was_number_reported(previous_report: WheelTurned | None, report: WheelTurned) -> bool:
-    """Return whether the wheel's previous report already stated the number in ``report``."""
+    """Return whether the wheel's previous report already stated the number of the spin that ``report`` is about."""
     return (
         previous_report is not None
         and previous_report.phase is WheelPhase.NUMBER
