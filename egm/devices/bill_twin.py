@@ -92,7 +92,7 @@ class BillTwin(Twin[M]):
         self.stacked_papers: list[int | str] = []
         self.returned_papers: list[int | str] = []
 
-    # ------------------------------------------------------------ what a protocol supplies
+    # ------------------------------------------------------------ implemented per protocol
     @abstractmethod
     def _is_enabled(self, paper: SimulatedPaper) -> bool:
         """Return whether the machine has enabled this kind of bill or ticket."""
@@ -104,7 +104,7 @@ class BillTwin(Twin[M]):
     def _handle_phase_change(self, phase: ItemPhase) -> None:
         """Do nothing; a protocol that reports events instead of states stores the event of the new phase here."""
 
-    # ------------------------------------------------------------ what a protocol may order
+    # ------------------------------------------------------------ commands of a protocol
     def stack_escrowed_item(self) -> bool:
         """Move the item in escrow to the box; return False if escrow is empty."""
         if self._phase not in {ItemPhase.ESCROW, ItemPhase.HELD}:
@@ -213,7 +213,7 @@ class BillTwin(Twin[M]):
         else:
             self._enter_phase(ItemPhase.READY)
 
-    # ------------------------------------------------------------ hands on it
+    # ------------------------------------------------------------ manual actions
     def list_actions(self) -> dict[str, Action]:
         """Return the manual actions on the simulated device, by the name under which a command calls them."""
         return {

@@ -74,7 +74,7 @@ class PrinterDriver(LineDriver[M]):
             None  # the last of the uninterrupted replies since the print order
         )
 
-    # ------------------------------------------------------------ what a protocol supplies
+    # ------------------------------------------------------------ implemented per protocol
     @abstractmethod
     def _print_command(self, job: TicketJob) -> bytes:
         """Return the bytes that print ``job``. Raises ValueError for what the printer cannot print."""

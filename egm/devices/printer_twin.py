@@ -125,7 +125,7 @@ class PrinterTwin(Twin[M]):
         if self._in_path and not self._hold:
             self._schedule_step(_TICKET_TAKEN_SECONDS, self._take_ticket)
 
-    # ------------------------------------------------------------ hands on it
+    # ------------------------------------------------------------ manual actions
     def list_actions(self) -> dict[str, Action]:
         """Return the manual actions on the simulated device, by the name under which a command calls them."""
         return {

@@ -225,7 +225,7 @@ class Twin(ABC, Generic[M]):
         self.on_change: Callable[[], None] = lambda: None
         port.connect(self._handle_data)
 
-    # ------------------------------------------------------------ for the device
+    # ------------------------------------------------------------ for the simulated device's class
     @abstractmethod
     def process_message(self, message: M) -> None:
         """Handle a valid message from the machine. A damaged one gets no reply, as with real devices."""

@@ -116,7 +116,7 @@ class HostTicketInterface:
         self._machine = engine.machine
         self._handle = submit_event
 
-    # ------------------------------------------------------------------ a number for a ticket
+    # ------------------------------------------------------------------ ticket numbers
     @property
     def pending_ticket_number_request(self) -> TicketNumberRequest | None:
         """Return the cash-out by ticket that waits for the host's number, or None."""
@@ -154,7 +154,7 @@ class HostTicketInterface:
         self._handle(Event(EventType.NUMBER_REFUSED, refusal))
         return TicketNumberReplyResult.TAKEN
 
-    # ------------------------------------------------------------------ the worth of a ticket
+    # ------------------------------------------------------------------ redemption
     @property
     def offered_ticket_number(self) -> str | None:
         """Return the full number of the ticket in escrow that waits for the host's authorisation, or None."""
@@ -275,7 +275,7 @@ class HostTicketInterface:
         if self.has_unread_result:
             record_result_read(self._machine)
 
-    # ------------------------------------------------------------------ the tickets printed
+    # ------------------------------------------------------------------ printed tickets
     @property
     def needs_enrolment(self) -> bool:
         """Return whether the machine lacks the host's identifier that it needs to create ticket numbers."""

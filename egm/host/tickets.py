@@ -86,7 +86,7 @@ def find_cash_out_awaiting_number(machine: Machine) -> CashOutRecord | None:
     )
 
 
-# ---------------------------------------------------------------------------------------------- out
+# ---------------------------------------------------------------------------------------------- tickets out
 def assign_host_number(machine: Machine, event: Event) -> None:
     """Assign the host's number to the reserved ticket, which is printed as soon as the machine is free.
 
@@ -147,7 +147,7 @@ def record_ticket_number(machine: Machine, pay_out: CashOutRecord, ticket: Ticke
     )
 
 
-# ---------------------------------------------------------------------------------------------- in
+# ---------------------------------------------------------------------------------------------- tickets in
 def query_ticket_value(machine: Machine, event: Event) -> None:
     """Hold the inserted ticket in escrow and query the host for its value, or return the ticket to the player.
 

@@ -324,7 +324,7 @@ def expire_restricted_credit(machine: Machine, _: Event) -> None:
     machine.notice = Notice(code="promotion_expired", values={"amount_cents": amount_cents})
 
 
-# ---------------------------------------------------------------------------------------------- in its turn
+# ------------------------------------------------------------------------------------- after the current game
 def build_pending_order_event(_machine: Machine, _: Event) -> Event:
     """Return the event that makes the state table execute or refuse the pending transfer order after a game.
 

@@ -52,7 +52,7 @@ def _format_time_now(machine: Machine) -> str:
     return machine.clock.now().isoformat()
 
 
-# ---------------------------------------------------------------------------------------------- by a person
+# ---------------------------------------------------------------------------------------------- by staff
 def clock_is_doubted(machine: Machine, _: Event) -> bool:
     """Return whether the clock is not trusted."""
     return not machine.timekeeper.is_clock_trusted

@@ -72,7 +72,7 @@ def self_test_or_generator_has_failed(machine: Machine, _: Event) -> bool:
     return machine.memory.get(IntegrityKey.OUT_OF_SERVICE) is not None
 
 
-# ---------------------------------------------------------------------------------------------- coming up
+# ---------------------------------------------------------------------------------------------- start-up
 def record_power_up(machine: Machine, event: Event) -> None:
     """Record that the machine has started: number of the start, software release, venue's gaming day.
 

@@ -69,7 +69,7 @@ RULES: Final[tuple[Rule[Machine], ...]] = (
         NextState.DERIVED,
         REPORT,
     ),
-    # ------------------------------------------------------------------ what a technician puts right
+    # ------------------------------------------------------------------ technician's work
     build_form_rule(
         FORMS,
         EventType.FAULTS_SETTLED,

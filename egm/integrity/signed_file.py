@@ -204,7 +204,7 @@ def _count_persons_required(machine: Machine) -> int:
     return 2 if Permission.CONFIGURE in machine.profile.staff.two_persons else 1
 
 
-# ---------------------------------------------------------------------------------------------- by persons
+# ---------------------------------------------------------------------------------------------- by staff
 def file_is_unsigned(machine: Machine, _: Event) -> bool:
     """Return whether the cabinet file in use is not the one that was signed last."""
     record, in_use = machine.memory.get(IntegrityKey.CABINET), machine.component(CabinetFileInUse)

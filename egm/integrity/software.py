@@ -107,7 +107,7 @@ class SoftwareVerifier:
         """Submit the event that raises a fault about the software."""
         self._handle(Event(EventType.FAULT_RAISED, FaultChange(code=code, detail=detail)))
 
-    # ------------------------------------------------------------------ what is installed
+    # ------------------------------------------------------------------ installed software
     def _record_installed_changes(
         self, last_installed: InstalledSoftware | None, findings: VerificationFindings | None
     ) -> None:

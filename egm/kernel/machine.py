@@ -99,7 +99,7 @@ class Machine:
     def __post_init__(self) -> None:
         self.memory = PositionMemory(self.journal, self.position, self.storage_keys)
 
-    # ------------------------------------------------------------------ what each feature holds for itself
+    # ------------------------------------------------------------------ volatile objects of the features
     def component(self, kind: type[T]) -> T:
         """Return the machine's object of class ``kind``, in which a feature holds volatile data.
 

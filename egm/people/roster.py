@@ -118,13 +118,13 @@ class Roster:
             roster, has_valid_seal=bool(expected_seal) and hmac.compare_digest(expected_seal, seal)
         )
 
-    # ------------------------------------------------------------------ what it is
+    # ------------------------------------------------------------------ content
     @property
     def digest(self) -> str:
         """Return the digest of the whole staff roster, as its last change states it."""
         return self.changes[-1].digest if self.changes else ""
 
-    # ------------------------------------------------------------------ asking
+    # ------------------------------------------------------------------ look-ups
     def get(self, person_id: str) -> Person | None:
         """Return the person with this staff number, or None if none exists or the person is disabled."""
         person = self.people.get(person_id)

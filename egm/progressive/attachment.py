@@ -102,7 +102,7 @@ class ProgressiveLinkService:
             self._link.restore_shown_amount(level, progress.shown_cents, progress.fall_count)
         self._machine.component(LevelDisplays).link = self
 
-    # ------------------------------------------------------------------ the attachment
+    # ------------------------------------------------------------------ background service
     async def run(self) -> None:
         """Exchange messages with the progressive controller, and repeat those without a reply, until cancelled."""
         self._pass_new_records_to_link()
@@ -121,7 +121,7 @@ class ProgressiveLinkService:
             self._pass_new_records_to_link()
             self._schedule_send_and_submit()
 
-    # ------------------------------------------------------------------ the face
+    # ------------------------------------------------------------------ displayed amounts and counts
     def find_displayed_amount(self, pool: str) -> DisplayedAmount:
         """Return the amount that the level with the id ``pool`` shows now, and whether it is current."""
         return self._link.find_displayed_amount(pool, self._read_clock_ns())
@@ -154,7 +154,7 @@ class ProgressiveLinkService:
         """
         return self._last_decided_sequences.get(pool, 0)
 
-    # ------------------------------------------------------------------ the ears
+    # ------------------------------------------------------------------ from the carrier
     def handle_connection(self) -> None:
         """Enrol in every linked level, because a connection to the progressive controller was just opened."""
         self._connections += 1

@@ -110,7 +110,7 @@ def _record_certificate(machine: Machine, facts: CertificateFacts, persons: Sequ
         machine.post(LINK_CERTIFICATE_FOUND, LinkCertificate(**facts.to_json()), state=state)
 
 
-# ---------------------------------------------------------------------------------------------- by persons
+# ---------------------------------------------------------------------------------------------- by staff
 @refusal_code("link_folder_is_own")
 def link_files_are_in_machine_folder(machine: Machine, _: Event) -> bool:
     """Return whether the cabinet file names the progressive link's files in the machine's own folder."""

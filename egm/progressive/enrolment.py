@@ -79,7 +79,7 @@ def _list_common_names(subject: x509.Name) -> list[str]:
     return [str(attribute.value) for attribute in subject.get_attributes_for_oid(NameOID.COMMON_NAME)]
 
 
-# ---------------------------------------------------------------------------------------------- what travels
+# --------------------------------------------------------------------------------- the request and the answer
 def create_request(key: Ed25519PrivateKey, serial: str) -> str:
     """Return a machine's certificate request (PEM)."""
     name = x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, serial)])

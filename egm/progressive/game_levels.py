@@ -68,7 +68,7 @@ class GameHit:
     """Whether an attendant settled the hit at the amount shown, because no controller replied."""
 
 
-# ---------------------------------------------------------------------------------------------- coming up
+# ---------------------------------------------------------------------------------------------- start-up
 def open_levels(machine: Machine) -> None:
     """At start-up, open new progressive levels, record changed parameters, and verify every level's sums.
 
@@ -262,7 +262,7 @@ def build_step_state(
     }
 
 
-# ---------------------------------------------------------------------------------------------- what was hit
+# -------------------------------------------------------------------------------------------- hits and awards
 def list_wins(machine: Machine, game: GameRecord) -> tuple[ProgressiveWin, ...]:
     """Return a game's progressive wins with the level's names and the amount, for the screen."""
     return tuple(

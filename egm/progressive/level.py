@@ -101,7 +101,7 @@ class Level:
     next_terms: LevelTerms | None = None
     """Changed parameters that take effect when the current amount has been won; None if none exist (I-06)."""
 
-    # ------------------------------------------------------------------ what it shows
+    # ------------------------------------------------------------------ amounts
     @property
     def shown_cents(self) -> int:
         """Return the amount that the progressive level displays, in whole minor units: what a hit now would pay."""
@@ -134,7 +134,7 @@ class Level:
         share = step / room
         return share.numerator, share.denominator
 
-    # ------------------------------------------------------------------ what happens to it
+    # ------------------------------------------------------------------ changes
     @classmethod
     def open(cls, terms: LevelTerms) -> "Level":
         """Return a new progressive level, with its base paid in by the operator."""
@@ -239,7 +239,7 @@ class Level:
             raise LevelDefectiveError(f"a level cannot receive {amount} minor units; expected 0 or more")
         return _add_amount(replace(self, received_amount=self.received_amount + amount), amount)
 
-    # ------------------------------------------------------------------ what must hold
+    # ------------------------------------------------------------------ checks and encoding
     def check_sums(self) -> None:
         """Raise :class:`LevelDefectiveError` unless all money paid into the level is in it or has left it, exactly.
 

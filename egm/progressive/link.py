@@ -91,7 +91,7 @@ class _OpenClaim:
         return ClaimPhase.AWARDED if self.is_awarded else ClaimPhase.CLAIMING
 
 
-# ---------------------------------------------------------------------------------------------- news
+# ---------------------------------------------------------------------------------------------- notifications
 @dataclass(frozen=True, slots=True)
 class AmountLocked:
     """The progressive controller has locked the amount of a claim, in minor units."""
@@ -194,7 +194,7 @@ class ControllerLink:
         self._outgoing_messages: list[FromMachine] = []
         self._news: list[LinkNotification] = []
 
-    # ------------------------------------------------------------------ what is asked of it
+    # ------------------------------------------------------------------ queries
     def find_displayed_amount(self, level: str, now_ns: int) -> DisplayedAmount:
         """Return the amount that the machine displays for a linked level now, and whether it is current."""
         feeder = self.feeders.get(level)

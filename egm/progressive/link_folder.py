@@ -64,7 +64,7 @@ class LinkCertificateFolder:
         paths_by_name = {name: str(self.root_folder / "current" / file) for name, file in files.items()}
         return {"host": host, "port": port, **paths_by_name}
 
-    # ------------------------------------------------------------------ the key that asks
+    # ------------------------------------------------------------------ the key of the pending request
     @property
     def _request_key_path(self) -> Path:
         """Return the path of the private key of the pending certificate request."""
@@ -99,7 +99,7 @@ class LinkCertificateFolder:
                 replace_private(self._request_key_path, _encode_pem(key))
         return key
 
-    # ------------------------------------------------------------------ what is in use
+    # ------------------------------------------------------------------ the certificate in use
     @property
     def current_certificate_digest(self) -> str:
         """Return the digest of the link certificate in use, or an empty string if none is in use."""

@@ -165,7 +165,7 @@ class ProgressiveRound:
             broadcast_cents=self.broadcast_cents,
         )
 
-    # ------------------------------------------------------------------ the parts of it
+    # ------------------------------------------------------------------ contributions and hits
     def _contribute_to_controller(self, pool: ProgressivePool, fed_cents: int) -> None:
         """Record contributions to a controller's level: one for each of the level's stakes in ``fed_cents``."""
         stake_cents = pool.definition.stake_and_odds.stake_cents

@@ -63,7 +63,7 @@ PROGRESSIVE_RULES: Final[tuple[Rule[Machine], ...]] = (
         NextState.DERIVED,
         REPORT,
     ),
-    # ------------------------------------------------------------------ what persons decide
+    # ------------------------------------------------------------------ rulings
     build_form_rule(
         FORMS,
         EventType.MOVE_LEVEL,

@@ -36,7 +36,7 @@ DECISION_PAY: Final = "pay"
 DECISION_DECLINE: Final = "decline"
 
 
-# ---------------------------------------------------------------------------------------------- what is received
+# ------------------------------------------------------------------------------------ verification of reports
 def find_received_commitment(machine: Machine, level: str, prize: int) -> str | None:
     """Return the commitment to number ``prize`` of a level's mystery prizes, as first received; None if none was."""
     first = None
@@ -109,7 +109,7 @@ def _find_shown_cents(machine: Machine, pool: ProgressivePool) -> int:
     )
 
 
-# ---------------------------------------------------------------------------------------------- holding
+# ---------------------------------------------------------------------------------------------- held prizes
 def hold_unproved_prize(machine: Machine, claim: str, prize: HeldPrize) -> None:
     """Store a reported prize that cannot be verified, lock the machine, and call two people to rule on it.
 

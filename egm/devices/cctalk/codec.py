@@ -175,7 +175,7 @@ def cut_frame(buffer: bytes) -> FrameCut[CctalkFrame] | None:
     return FrameCut(size, CctalkFrame(frame[0], frame[2], frame[3], frame[4:-1]))
 
 
-# ---------------------------------------------------------------- layouts of answers
+# ---------------------------------------------------------------- layouts of replies
 @dataclass(frozen=True, slots=True)
 class CctalkEvent:
     """One event in a ccTalk device's event buffer: a credit, an error or a status, in two bytes.

@@ -290,7 +290,7 @@ class CctalkCoinDriver(CctalkDriver):
             self._faults_until.pop(fault, None)
         self._update_faults(dict.fromkeys(self._faults_until, ""))
 
-    # ------------------------------------------------------------ what it should be set to
+    # ------------------------------------------------------------ settings
     async def _send_settings(self) -> None:
         """Send the requested settings to the coin acceptor, the master inhibit last."""
         enabled_cents = frozenset[int]() if self._worth.has_differences else self._denominations

@@ -156,7 +156,7 @@ class EbdsDriver(BillDriver[EbdsFrame]):
                     self._handle_status(message, question)
             self._ack ^= 1
 
-    # ------------------------------------------------------------ what the acceptor says
+    # ------------------------------------------------------------ the acceptor's reports
     def _handle_status(
         self, status: AcceptorStatus, question: EbdsPoll | NoteQuery | AuxiliaryCommand
     ) -> None:

@@ -174,7 +174,7 @@ def cut_frame(buffer: bytes) -> FrameCut[Frame] | None:
     return FrameCut(size, Frame(frame[2], frame[3:-2]))
 
 
-# ---------------------------------------------------------------- what a frame from the acceptor means
+# ---------------------------------------------------------------- decoding of the acceptor's frames
 @dataclass(frozen=True, slots=True)
 class StatusReport:
     """The acceptor's status, and the item that it is about.

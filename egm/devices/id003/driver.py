@@ -152,7 +152,7 @@ class Id003Driver(BillDriver[Frame]):
                     pass
         return bool(answers)
 
-    # ------------------------------------------------------------ what the acceptor says
+    # ------------------------------------------------------------ the acceptor's reports
     def _handle_status_report(self, report: StatusReport) -> None:
         """Process the acceptor's status: faults, lost settings after a power-up, readiness, and the item in escrow."""
         status = report.status

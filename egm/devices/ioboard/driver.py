@@ -181,7 +181,7 @@ class IoBoardDriver(LineDriver[Message]):
         detail = f"counted {self._counted_pulses}, metered {self._hard_meter_totals}"
         self._update_faults(self._bad_sensors | ({FaultCode.HARD_METER: detail} if meters_differ else {}))
 
-    # ------------------------------------------------------------ what the board says
+    # ------------------------------------------------------------ the board's reports
     def _handle_status(self, status: InputStatus) -> None:
         """Report each input change in the I/O board's status exactly once.
 

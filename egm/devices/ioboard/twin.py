@@ -182,7 +182,7 @@ class IoBoardTwin(Twin[Message]):
         for button in codec.BUTTONS:
             self._set_input("button", button, level=False)
 
-    # ------------------------------------------------------------ hands on it
+    # ------------------------------------------------------------ manual actions
     def list_actions(self) -> dict[str, Action]:
         """Return the manual actions on the simulated device, by the name under which a command calls them."""
         return {

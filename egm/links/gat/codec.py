@@ -177,7 +177,7 @@ _DECODER_BY_COMMAND: Final[Mapping[int, Callable[[bytes], Request]]] = MappingPr
 )
 
 
-# ------------------------------------------------------------------ answers
+# ------------------------------------------------------------------ replies
 def encode_status_reply(calculation: CalculationStatus, *, has_results: bool) -> GatPacket:
     """Encode GAT reply 81: protocol version, progress of the last calculation, and available result formats.
 

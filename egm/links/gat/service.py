@@ -180,7 +180,7 @@ class GatService:
     def _format_current_time(self) -> str:
         return self._machine.clock.now().isoformat(timespec="seconds")
 
-    # ------------------------------------------------------------------ what is remembered
+    # ------------------------------------------------------------------ the stored calculation
     @property
     def _last_calculation(self) -> GatCalculation | None:
         """Return the last signature calculation that a GAT verifier requested, or None if there was none."""

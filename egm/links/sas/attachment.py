@@ -118,7 +118,7 @@ class SasLineService:
         """Return the health of the host's line: the counts of its messages and the reply times."""
         return self._line.health
 
-    # ------------------------------------------------------------------ as an attachment
+    # ------------------------------------------------------------------ background service
     async def run(self) -> None:
         """Serve the SAS host's line until cancelled."""
         self._loop = asyncio.get_running_loop()
@@ -160,7 +160,7 @@ class SasLineService:
         """Send the current readout (the immutable data for the replies to polls) to the SAS line's thread."""
         self._line.send_to_line(self._reader.build_readout())
 
-    # ------------------------------------------------------------------ from the line's thread
+    # ------------------------------------------------------------------ called on the line's thread
     def _schedule_poll_effect(self, effect: RunPollEffect) -> "Future[Reply | None]":
         """Schedule the effect of a host's poll on the machine's event loop; return the future of its reply.
 
@@ -181,7 +181,7 @@ class SasLineService:
             with suppress(RuntimeError):
                 self._loop.call_soon_threadsafe(self._handle_notification, notification)
 
-    # ------------------------------------------------------------------ for it, on the loop
+    # --------------------------------------------------------------- on the event loop, for the line's thread
     def _run_effect(self, effect: RunPollEffect, future: "Future[Reply | None]") -> None:
         """Run the effect of a host's poll, and set its reply in ``future``: None for an invalid poll.
 

@@ -142,7 +142,7 @@ class SasLineThread(threading.Thread):
         """Counts of messages and reply times so far; :meth:`health` adds the state of the port."""
         self._within = dict.fromkeys((*_REPLY_TIME_BUCKETS_MS, 0), 0)
 
-    # ------------------------------------------------------------------ from the loop
+    # ------------------------------------------------------------------ called on the event loop
     def send_to_line(self, *messages: Message) -> None:
         """Pass messages of the machine's loop to the SAS line, which processes them before it answers the next poll."""
         for message in messages:

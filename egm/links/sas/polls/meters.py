@@ -86,7 +86,7 @@ def answer_value_of_bills(_: LongPoll, readout: SasReadout) -> Reply:
     return Reply(encode_bcd(readout.read_meters()["bill_in.value"] // 100, 4))
 
 
-# ---------------------------------------------------------------------------------------------- of a game
+# ----------------------------------------------------------------------------------------- meters of one game
 def _find_requested_game(request: LongPoll, readout: SasReadout, number: bytes) -> str | None:
     """Return the id of the requested game, empty for the machine, None if there is no such game."""
     value = decode_bcd(request, number)

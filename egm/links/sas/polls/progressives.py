@@ -75,7 +75,7 @@ def answer_cumulative_wins(request: LongPoll, readout: SasReadout) -> Reply | No
     return Reply(request.data + encode_bcd(readout.convert_to_credits(won_cents), _CREDIT_BYTES))
 
 
-# ---------------------------------------------------------------------------------------------- what was won
+# ---------------------------------------------------------------------------------------------- wins
 def _list_unread_wins(host: SasHost) -> list[tuple[str, BroadcastWin]]:
     """Return the progressive wins that no host has read, oldest first, each with its storage key in the journal."""
     broadcast_wins = host.machine.memory.read_all(BroadcastWin, ProgressiveKey.UNREAD_BROADCAST_WIN)

@@ -74,7 +74,7 @@ def find_ticket_interface(host: SasHost) -> HostTicketInterface | None:
     return None
 
 
-# ---------------------------------------------------------------------------------------------- out
+# ---------------------------------------------------------------------------------------------- tickets out
 def set_validation_id(host: SasHost, poll: LongPoll) -> Reply | None:
     """Answer poll 4C: store the validation identifier and first sequence number; identifier 0 only reads them.
 
