@@ -134,7 +134,7 @@ class SasLineService:
             restore_thread_priority()
 
     def process_change(self, now: Snapshot) -> None:
-        """Send the new readout to the line, and raise SAS exceptions for new journal entries."""
+        """Update the exceptions about money; for new journal entries, send their exceptions and a new readout."""
         self._money.update_exceptions()
         if now.journal_sequence <= self._seen:
             return

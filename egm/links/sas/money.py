@@ -49,10 +49,9 @@ class MoneyExceptionMonitor:
         self._last = applicable
 
     def record_host_polling(self, *, is_up: bool) -> None:
-        """Store whether the SAS host polls.
+        """Store whether the SAS host polls, if it is the host that handles the machine's money.
 
-        When it has started to poll, raise all exceptions that apply again. While it does not poll, no
-        exception is pending for it.
+        When it has started to poll, raise all exceptions that apply again, because the host may have lost them.
         """
         money = self._host.machine.component(HostMoney)
         if money.money_line_name == self._host.name:

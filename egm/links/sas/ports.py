@@ -36,7 +36,7 @@ class SasPort(Protocol):
     """Interface of an open port to a SAS host."""
 
     def read(self, seconds: float) -> bytes:
-        """Return the bytes received from the SAS host, waiting at most ``seconds``; none after :meth:`wake`.
+        """Return the bytes received from the SAS host within ``seconds``; empty if none came, or after :meth:`wake`.
 
         Raises LineLostError.
         """
@@ -67,7 +67,7 @@ class _DescriptorPort:
         self._poll.register(self._woken, select.POLLIN)
 
     def read(self, seconds: float) -> bytes:
-        """Return the bytes received from the SAS host, waiting at most ``seconds``; none after :meth:`wake`."""
+        """Return the bytes received from the SAS host within ``seconds``; empty if none came, or after :meth:`wake`."""
         ready_descriptors = self._poll.poll(seconds * 1000)
         if any(fileno == self._woken for fileno, _ in ready_descriptors):
             os.read(self._woken, _READ_BYTES)
@@ -215,7 +215,7 @@ class SerialServerPort:
             raise LineLostError(url, f"cannot be opened: {error}") from error
 
     def read(self, seconds: float) -> bytes:
-        """Return the bytes received from the SAS host, waiting at most ``seconds``; none after :meth:`wake`."""
+        """Return the bytes received from the SAS host; empty if none came in ``seconds``, at most 50 ms."""
         try:
             self._serial.timeout = min(seconds, _SERVER_READ_SECONDS_MAX)
             first = self._serial.read(1)

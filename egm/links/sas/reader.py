@@ -42,8 +42,8 @@ class MeterReadingCache:
 class ReadoutBuilder:
     """Builder of the readout for one SAS host.
 
-    The readout is the data from which the host's polls are answered. :meth:`note_entry` must be called once with
-    every journal entry.
+    The readout is the data from which the host's polls are answered. :meth:`note_entry` must be called once
+    with every new journal entry.
     """
 
     def __init__(self, host: SasHost, readings: MeterReadingCache) -> None:

@@ -84,7 +84,7 @@ class SasReadout:
     validation: TicketValidator = TicketValidator.STAND_ALONE
     """The method of numbering tickets: the machine's own numbers, secure enhanced, or the host's (system)."""
     can_transfer: bool = False
-    """Whether a host may transfer credit to and from the machine."""
+    """Whether this host may transfer credit to and from the machine."""
     can_award_bonuses: bool = False
     """Whether this host may award bonuses."""
     limited_denomination_cents: int = 0
@@ -124,5 +124,5 @@ class SasReadout:
         return next((game for game in self.games if game.number == number), None)
 
     def convert_to_credits(self, amount_cents: int) -> int:
-        """Return an amount of minor units in credits of the accounting denomination."""
+        """Return an amount of minor units in credits of the accounting denomination, rounded down."""
         return amount_cents // self.denomination_cents

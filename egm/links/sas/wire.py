@@ -49,7 +49,7 @@ class LongPoll:
 
     @property
     def data(self) -> bytes:
-        """Return the bytes between command and CRC, a length byte included."""
+        """Return the bytes between command and CRC, a length byte included; empty for a poll without CRC."""
         return self.frame[REQUEST_HEAD_BYTES:-2] if has_crc(self.code) else b""
 
 

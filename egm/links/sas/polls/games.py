@@ -47,7 +47,7 @@ def find_denomination_code(cents: int) -> int:
 
 
 def _encode_percent(hundredths: int) -> bytes:
-    """Return a percentage, given in hundredths of a percent, as two BCD bytes."""
+    """Return a percentage, given in hundredths of a percent, as four ASCII digits; at most 99.99 %."""
     return f"{min(hundredths, 9999):04d}".encode("ascii")
 
 
@@ -146,7 +146,7 @@ def answer_wager_category(request: LongPoll, readout: SasReadout) -> Reply | Non
 
 
 def _encode_ascii_name(name: str, game: GameFacts) -> bytes:
-    """Return a game's name in at most 20 ASCII bytes.
+    """Return the name of a game or of its paytable in at most 20 ASCII bytes.
 
     A shortened name ends with the game's paytable ID, as in 1F and 53.
     """

@@ -48,8 +48,8 @@ def receive_level_amounts(host: SasHost, poll: LongPoll) -> Reply | None:
 def _store_amounts(host: SasHost, poll: LongPoll, group: int, levels: bytes) -> Reply | None:
     """Store the broadcast amounts of a progressive group's levels, and acknowledge the poll.
 
-    ``levels`` are the bytes of the level numbers and amounts. Return None, which means no reply, if no game here plays
-    for one of the levels. Raises MalformedPollError for incomplete data or an invalid level.
+    ``levels`` are the bytes of the level numbers and amounts. Return None, which means no reply, if no game of
+    this machine plays for a broadcast level. Raises MalformedPollError for incomplete data or an invalid level.
     """
     size = 1 + _AMOUNT_BYTES
     if not group or not levels or len(levels) % size:
