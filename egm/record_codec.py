@@ -535,7 +535,7 @@ def _require_list(value: object) -> Sequence[object]:
 
 
 def _read_member(path: object, read_value: ValueReader, value: object) -> object:
-    """Read the value of one field of a record; an error states the field's path."""
+    """Read the value of one key of a JSON object; an error states the key."""
     try:
         return read_value(value)
     except _WrongValueError as error:

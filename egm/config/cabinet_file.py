@@ -319,7 +319,7 @@ class CabinetFile(_CabinetTable):
 
     @property
     def hardware_port_descriptions(self) -> tuple[str, ...]:
-        """Return the devices and host lines with ports of real hardware, each as ``kind.name: port``."""
+        """Return the devices and host lines with ports of real hardware, each as text: ``table.name: port``."""
         devices = (f"devices.{n}: {d.port}" for n, d in self.devices.items() if d.port != "bench")
         lines = (f"sas.{n}: {line.port}" for n, line in self.sas.items() if line.port != "pty")
         return (*devices, *lines)

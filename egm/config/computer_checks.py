@@ -30,7 +30,7 @@ def find_stable_port_name(device: str) -> str:
 def find_missing_ports(file: CabinetFile) -> Iterator[ConfigFault]:
     """Yield a fault for each port in the cabinet file that does not exist, or is not a serial port.
 
-    A missing port does not prevent the start: the machine waits until it exists.
+    Neither prevents the start. The device or line on a missing port is used as soon as the port exists.
     """
     for key, port in file.ports_by_key.items():
         if port in SIMULATED_PORTS or "://" in port:
@@ -72,17 +72,17 @@ def _iter_memory_folders(file: CabinetFile) -> Iterator[tuple[str, Path]]:
 
 
 def find_impossible_folders(file: CabinetFile) -> Iterator[ConfigFault]:
-    """Yield a fault for each folder of the machine's memory that cannot be created.
-
-    It does not prevent the start: the machine waits until the folder can be created.
-    """
+    """Yield a fault for each folder of the machine's memory that cannot be created; it prevents the start."""
     for name, folder in _iter_memory_folders(file):
         if reason := _find_folder_error(folder):
             yield ConfigFault(f"memory.{name}", f"{folder} cannot be created: {reason}")
 
 
 def find_shared_folders(file: CabinetFile, state: Path) -> Iterator[ConfigFault]:
-    """Yield a fault if the two copies of the memory would use one folder; each should have its own medium."""
+    """Yield a fault for each folder that the cabinet file states for the memory but that is already in use for it.
+
+    The copies and the archives must all have different folders. ``state`` is the folder of the first copy.
+    """
     users = {state.resolve(): "the first copy's"}
     for name, folder in _iter_memory_folders(file):
         user = users.setdefault(folder.resolve(), f"memory.{name}'s")

@@ -61,9 +61,8 @@ class ProgressiveLevelTable(_StrictTable):
     """The management of a progressive level of a game.
 
     A stand-alone level has a separate amount for every stake of the game, because every wager that feeds an
-    amount must have the same stake and the same chance (Québec by-law, s.92). If `stakes` of a linked level
-    leaves out a stake of the game, that stake also has its own amount on this machine, which stays at its base.
-    Base and increment are the game's. A linked or wide-area level is managed by a controller.
+    amount must have the same stake and the same chance (Québec by-law, s.92). Its base and increment are the
+    game's. A linked or wide-area level is managed by a controller or a host.
     """
 
     game: str = Field(examples=["lantern-harbour"])
@@ -83,7 +82,7 @@ class ProgressiveLevelTable(_StrictTable):
         {}, examples=[{"100": "harbour-1"}]
     )
     """For each stake in minor units, the controller's level; with the carrier `sas`, group and level of the
-    broadcast (`1.4`). The game is offered at these stakes only."""
+    broadcast (`1.4`). Bets that play for the level are offered at these stakes only."""
 
     @model_validator(mode="after")
     def _check_kind(self) -> "ProgressiveLevelTable":

@@ -53,8 +53,8 @@ class SasLineTable(DocumentedFieldsMixin, BaseModel):
     """With strict framing, the wakeup bit marks the first byte of a message; lenient framing is for lines without a
     wakeup bit."""
     gap_ms: Annotated[int, Field(ge=5, le=1000, strict=True)] | None = None
-    """The longest pause within a message, in milliseconds; by default 5, more if the line does not control its
-    timing."""
+    """The longest pause within a message, in milliseconds; by default 5, or 30 on a pseudo-terminal or with
+    lenient framing."""
     require_sync: bool = False
     """Whether, after a pause in polling, the machine replies only after it has seen a poll to a different machine."""
     chirp: bool = True

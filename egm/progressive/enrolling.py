@@ -192,7 +192,11 @@ def _read_answer(machine: Machine, persons: list[str]) -> None:
 
 
 def _check_answer(machine: Machine, facts: CertificateFacts) -> None:
-    """Raise EnrolmentError unless the controller's answer is for this machine, its pending request and its broker."""
+    """Raise EnrolmentError unless the controller's answer is valid now and for this machine.
+
+    It must name the machine's serial number, the key of its pending request, and the broker in the cabinet
+    file.
+    """
     key, link = (
         machine.component(EnrolmentState).folder.read_request_key(),
         machine.component(EnrolmentState).link,
@@ -303,7 +307,7 @@ def _iter_tables(machine: Machine) -> Iterator[PageTable]:
 
 
 def _iter_certificate_in_use(machine: Machine) -> Iterator[PageTable]:
-    """Yield a table of the progressive link's certificate in use, or of the reason why none is in use."""
+    """Yield a table of the link's certificate in use and one of any error in it, or of why none is in use."""
     enrolling = machine.component(EnrolmentState)
     link = enrolling.link
     if link is None:

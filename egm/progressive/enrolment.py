@@ -230,7 +230,10 @@ class EnrolmentStick:
     path: Path
 
     def read(self) -> dict[str, object]:
-        """Return the stick's content: the certificate request and, if present, the answer. Raises EnrolmentError."""
+        """Return the stick's content: ``request`` (PEM) and ``answer``, None if it is not there yet.
+
+        Raises EnrolmentError.
+        """
         data = self._run_device_operation(self._read)
         if not data.startswith(_STICK_FILE_MARK):
             raise EnrolmentError("link_other_stick")

@@ -50,7 +50,8 @@ class Certificate:
     def read(cls, folder: Path, certifier: str) -> "Certificate":
         """Return the certificate in the bundle ``folder``.
 
-        Raises :class:`BundleError` unless the key ``certifier`` (hexadecimal) signed it.
+        Raises :class:`BundleError` unless the key ``certifier`` (hexadecimal) signed it, and if the game was
+        checked but not certified.
         """
         facts = verify_bundle(folder, bytes.fromhex(certifier))
         location = folder / BUNDLE_MANIFEST_NAME

@@ -97,7 +97,7 @@ def is_digest(digest: str) -> bool:
 def compute_component_digests(digests: Mapping[str, str]) -> dict[str, str]:
     """Return one SHA-256 for each software component, by component name.
 
-    It is computed over the lines ``<digest> <name>`` of the component's files.
+    It is computed over the lines ``<digest>  <name>`` (two spaces) of the component's files.
     """
     lines: defaultdict[str, list[bytes]] = defaultdict(list)
     for name in sorted(digests, key=str.encode):

@@ -32,9 +32,10 @@ class VerificationFindings:
     """The result of a software examination."""
 
     trouble: tuple[str, ...]
-    """One text for each file that differs from the signed manifest; without a trusted manifest, the reason."""
+    """One text for each of the first 20 files that differ from the signed manifest, and one that counts the others;
+    without a trusted manifest, the reason."""
     names: tuple[str, ...] = ()
-    """The names of the differing files; if there are very many, only the first ones."""
+    """The names of the first 20 differing files; without a trusted manifest, the manifest's own file name."""
     version: str = ""
     """The version of the software, as the manifest states it."""
     signer: str = ""
