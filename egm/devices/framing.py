@@ -48,10 +48,7 @@ class FrameReader(Generic[T]):
         self._buffer = b""
 
     def feed(self, data: bytes) -> list[T | ProtocolError]:
-        """Add ``data`` to the bytes received; return the messages and errors that are now complete, in order.
-
-        Adjacent refused bytes are reported as one error.
-        """
+        """Add ``data`` to the bytes received; return the messages and errors that are now complete, in order."""
         self._buffer += data
         items: list[T | ProtocolError] = []
         while self._buffer:

@@ -81,11 +81,11 @@ class CctalkBillTwin(CctalkTwin, BillTwin[CctalkFrame]):
         return self._master
 
     def _is_enabled(self, paper: SimulatedPaper) -> bool:
-        """Return whether the machine accepts this type of bill, or tickets."""
+        """Return whether the machine accepts this type of bill; a ticket is always accepted."""
         return bool(paper.barcode) or bool(self._mask >> (self._codes[paper.cents] - 1) & 1)
 
     def _find_bill_type(self) -> int:
-        """Return the type number of the bill in the validator."""
+        """Return the type number of the bill in the validator; 0 for a ticket, 1 if the validator is empty."""
         return 1 if self._paper is None else self._codes.get(self._paper.cents, 0)
 
     def _handle_phase_change(self, phase: ItemPhase) -> None:

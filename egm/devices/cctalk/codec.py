@@ -94,7 +94,7 @@ SORTER_PATH_DROP_BOX: Final = 2
 
 
 class CoinError(IntEnum):
-    """Codes of a coin acceptor's error events (first byte 0) other than a refused coin."""
+    """Codes of a coin acceptor's error events (first byte 0); REJECTED and INHIBITED report a refused coin."""
 
     REJECTED = 1
     INHIBITED = 2
@@ -215,9 +215,10 @@ def decode_event_buffer(data: bytes) -> EventBuffer:
 
 @dataclass(frozen=True, slots=True)
 class HopperStatus:
-    """The status of a hopper: its event counter, and how many coins of the last order are unpaid and paid.
+    """The status of a hopper: its event counter, which counts dispense orders since the last reset, and its coins.
 
-    The event counter counts dispense orders since the last reset.
+    ``remaining`` coins of the order in progress are still to be paid. ``paid`` and ``unpaid`` count the coins
+    that the last order has paid and has left unpaid.
     """
 
     counter: int

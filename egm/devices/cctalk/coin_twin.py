@@ -180,7 +180,7 @@ class CctalkCoinTwin(CctalkTwin):
         return "diverter blocked"
 
     def describe_state(self) -> dict[str, object]:
-        """Return how many coins have fallen into each path of the simulated coin acceptor, for display."""
+        """Return the value of the coins in hopper, drop box and tray, and the number of accepted coins, for display."""
         return {
             "status": "idle" if self._master and self._mask else "disabled",
             "coins_cents": sorted(self._slots),

@@ -65,7 +65,7 @@ class MessageType(IntEnum):
 
 
 class IdentificationQuery(IntEnum):
-    """The machine's queries for identification texts, which auxiliary frames carry."""
+    """The machine's commands in auxiliary frames: queries for identification texts, and the soft reset."""
 
     TYPE = 0x04
     SERIAL = 0x05
@@ -106,13 +106,13 @@ class AcceptorStatusBits(IntFlag):
 _VALUE_SHIFT: Final = 17
 #: Bits of the note value code in the status bits.
 _VALUE_MASK: Final = 0b111 << _VALUE_SHIFT
-#: Bits that every poll sets: accept notes in all four orientations, and use escrow.
+#: Bits of a poll's second data byte that are always set: accept notes in all four orientations, and use escrow.
 _POLL_MODE_BITS: Final = 0b1_1100
-#: Bit of a poll: stack the item in escrow.
+#: Bit of a poll's second data byte: stack the item in escrow.
 _STACK_BIT: Final = 1 << 5
-#: Bit of a poll: return the item in escrow.
+#: Bit of a poll's second data byte: return the item in escrow.
 _RETURN_BIT: Final = 1 << 6
-#: Bit of a poll: accept bar codes.
+#: Bit of a poll's third data byte: accept bar codes.
 _BARCODES_BIT: Final = 1 << 1
 #: Subtype of an extended frame: a bar code.
 _EXTENDED_BARCODE_TYPE: Final = 0x01
@@ -351,7 +351,7 @@ def _decode_note_row(status: AcceptorStatus, row: bytes) -> NoteTableRow:
 
 
 def is_from_acceptor(frame: EbdsFrame) -> bool:
-    """Return whether a frame is the acceptor's, and not the machine's own on a line that echoes."""
+    """Return whether a frame is the acceptor's, and not the machine's own poll on a line that echoes."""
     return frame.control & 0x70 != MessageType.HOST
 
 

@@ -191,7 +191,10 @@ class InputEdge:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class InputStatus:
-    """The I/O board's inputs and its unacknowledged input changes, oldest first and without gap."""
+    """The I/O board's inputs, and its oldest unacknowledged input changes in order, without gap, 32 at most.
+
+    ``levels`` has one bit for each input, by its number.
+    """
 
     boot: int
     levels: int

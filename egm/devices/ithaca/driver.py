@@ -34,7 +34,11 @@ class IthacaDriver(PrinterDriver[StatusByte]):
         self._layouts = dict(layouts)
 
     def _print_command(self, job: TicketJob) -> bytes:
-        """Return the bytes that print a ticket by its template. Raises ValueError for a missing field."""
+        """Return the bytes that print a ticket by its template.
+
+        Raises ValueError for an unknown template, a missing field, or a text or bar code that cannot be
+        printed.
+        """
         layout = self._layouts.get(job.template)
         if layout is None:
             layout_names = ", ".join(sorted(self._layouts))

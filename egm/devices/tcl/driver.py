@@ -44,7 +44,10 @@ class TclDriver(PrinterDriver[PrinterReply]):
         self._identity = ""
 
     def _print_command(self, job: TicketJob) -> bytes:
-        """Return the command that prints a ticket by its template. Raises ValueError for a wrong field."""
+        """Return the command that prints a ticket by its template.
+
+        Raises ValueError for an unknown template, a missing or unknown field, or a text that cannot be printed.
+        """
         template = self._templates.get(job.template)
         if template is None:
             template_names = ", ".join(sorted(self._templates))

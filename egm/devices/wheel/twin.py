@@ -90,7 +90,7 @@ class WheelTwin(Twin[Report]):
             self._enter_phase(ReaderPhase.NO_MORE_BETS)
 
     def handle_power_loss(self) -> None:
-        """Stop the rotor, because the wheel has no power: the current game is void."""
+        """Do nothing: the loss of power has already stopped the timers, and the wheel retains its game number."""
 
     def handle_power_return(self) -> None:
         """Continue with the next game; the current one is lost."""
@@ -164,15 +164,15 @@ class WheelTwin(Twin[Report]):
         return f"reported that the ball lies on {reported}"
 
     def _close_table(self) -> str:
-        """Close the table: the rotor stops after the current game."""
+        """Close the table at once; the current game is abandoned."""
         return self._hold_phase(ReaderPhase.CLOSED, "closed")
 
     def _open_table(self) -> str:
-        """Open the table: the next game begins."""
+        """Open the table, or abandon the current game: the next game begins."""
         return self._hold_phase(ReaderPhase.WAITING, "open")
 
     def _hold_phase(self, phase: ReaderPhase, text: str) -> str:
-        """Enter a phase of the game and stay in it; return ``text``, which describes the action."""
+        """End the current phase and enter ``phase`` at once; return ``text``, which describes the action."""
         self._stop_timers()
         self._has_started = True
         self._enter_phase(phase)
