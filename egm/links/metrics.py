@@ -105,7 +105,7 @@ def build_series(meter: str) -> PrometheusSeries:
 
 
 def iter_known_occurrences(entries: EntryDeclarations) -> Iterator[str]:
-    """Yield the names of the occurrence meters of all significant events, such as door openings and faults.
+    """Yield the names of the occurrence meters that are known in advance: of door openings, faults and some others.
 
     They are exported as 0 before anything has happened. Prometheus sees no increase if a series first appears as 1, so
     an alert on the first occurrence would never fire.
@@ -119,10 +119,10 @@ def iter_known_occurrences(entries: EntryDeclarations) -> Iterator[str]:
 
 
 def build_meter_families(reading: MeterReading, occurrences: Iterable[str]) -> list[Metric]:
-    """Return the metric families of all the machine's meters.
+    """Return the metric families of the machine's meters, except those since power-up or door closing.
 
-    Meters that give a game's return (RTP) are included for each game. ``occurrences`` are the occurrence
-    meters (counts of events) to export even if they are still 0.
+    Coin in, coin out and games played, which give a game's return (RTP), are also included for each game.
+    ``occurrences`` are the occurrence meters (counts of events) to export even if they are still 0.
     """
     families: dict[str, _Family] = {}
     for meter, value in {**dict.fromkeys(occurrences, 0), **reading.values}.items():
@@ -167,7 +167,7 @@ class MachineCollector(Collector):
         self._exported = tuple(families_by_name.values()), on_read
 
     def collect(self) -> Iterator[Metric]:
-        """Yield the metric families that were published last."""
+        """Yield the metric families that were published last; for an authenticated reader, call their ``on_read``."""
         families, on_read = self._exported
         if _IS_AUTHENTICATED.get():
             on_read()
