@@ -37,7 +37,8 @@ class SelfTestFailure:
 class DoorChange:
     """Payload of the event that a door was opened or closed.
 
-    ``unattended`` says that this happened while the machine was off.
+    ``unattended``: no machine was connected to the I/O board at that time, for example because the power was
+    off.
     """
 
     door: str
@@ -46,7 +47,7 @@ class DoorChange:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DisablingRequest(FilledForm):
-    """Payload of the event that a host, a link or an operator (``source``) disables the machine, and why."""
+    """Payload of the event with which a host, link or operator (``source``) disables the machine, with the reason."""
 
     source: str
     reason: str

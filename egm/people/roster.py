@@ -121,7 +121,7 @@ class Roster:
     # ------------------------------------------------------------------ content
     @property
     def digest(self) -> str:
-        """Return the digest of the whole staff roster, as its last change states it."""
+        """Return the digest of the staff roster after its last change; "" if it was never changed."""
         return self.changes[-1].digest if self.changes else ""
 
     # ------------------------------------------------------------------ look-ups

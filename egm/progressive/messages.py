@@ -264,7 +264,7 @@ class LevelValue(_Message):
     def find_contradiction(self, amount_cents: int, falls: int) -> str:
         """Return why a level that showed ``amount_cents`` may not show this message's amount now; empty if it may.
 
-        ``falls`` is how often the level's amount had been lowered by then.
+        ``falls`` is how often the level's amount had been lowered when it showed ``amount_cents``.
         """
         contradiction = find_fall_error(self.amount_cents, self.falls, amount_cents, falls)
         if not contradiction and amount_cents and self.falls - falls > UNKNOWN_FALLS_MAX:

@@ -330,7 +330,7 @@ class SasChannelState:
         yield SendBytes(frame)
 
     def _process_acknowledgement(self, now_ns: int) -> Iterator[ChannelAction]:
-        """Process that the host has received the last reply: remove the exceptions that this reply completes.
+        """Handle the host's acknowledgement of the last reply: remove the exceptions that this reply completes.
 
         Yield the reports for the machine, if any.
         """
