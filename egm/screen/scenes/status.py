@@ -467,7 +467,7 @@ def _draw_permanent_notes(stage: Stage) -> None:
             if p.measure_text(text, style) <= width:
                 p.draw_label(text, (30, 54, width, 37), style, align="left")
             else:  # A table has two figures.
-                p.write_paragraph(text, (30, 54, width, 42), style._replace(size="tiny"), leading=1.25)
+                p.write_paragraph(text, (30, 50, width, 46), style._replace(size="tiny"), leading=1.4)
 
 
 def _compute_title_left_width(layout: Layout) -> float:
