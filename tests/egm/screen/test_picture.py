@@ -29,11 +29,8 @@ from tools.lab.views import build_idle_view
 
 #: Two sizes, each in one language, in the quick tier (French has the longest texts, a telephone the least room); every
 #: size in both languages in the slow tier.
-QUICK = {("landscape", "en"), ("phone", "fr")}
 DRAWN = [
-    pytest.param(
-        layout, language, id=f"{name}-{language}", marks=() if (name, language) in QUICK else pytest.mark.slow
-    )
+    pytest.param(layout, language, id=f"{name}-{language}")
     for name, layout in LAYOUTS.items()
     for language in ("en", "fr")
 ]
