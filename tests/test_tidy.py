@@ -159,6 +159,11 @@ REFERENCE = re.compile(r":(?:class|meth|func|attr|data):`[~!]?([\w.]+)`")
 #: The product's packages, and the libraries whose classes docstrings name.
 PRODUCT = ("egm", "meters", "paytables", "rng", "tools")
 LIBRARIES = ("asyncio", "click", "tomllib")
+#: A private name that is read from an object, and one that is defined: not after a dot or a quote, or assigned.
+PRIVATE_USED = re.compile(r"\w\)?\]?\.(_[a-z]\w*)")
+PRIVATE_DEFINED = re.compile(r"(?<![\w.\"'])(_[a-z]\w*)|\.(_[a-z]\w*)(?=(?:, [\w., ]+)?(?:: [^=\n]+)? = )")
+#: Private names of the standard library that tests use: of named tuples, and of ``os``.
+OF_LIBRARIES = {"_replace", "_exit"}
 
 
 def list_defined_names(tree):
@@ -194,6 +199,35 @@ def test_a_docstring_refers_to_what_there_is(tracked):
 def test_a_reference_to_nothing_is_seen():
     there = 'def fold():\n    """Fold; see :func:`fold` and :meth:`Hand.' + 'open`."""\n'
     assert list_dangling_references({"a.py": there}) == [("a.py", "Hand.open")]
+
+
+def list_unknown_private_names(texts):
+    """The private names (``_name``) that tests read from objects and that no file defines, each with its file."""
+    names = {found[1] or found[2] for text in texts.values() for found in PRIVATE_DEFINED.finditer(text)}
+    return sorted(
+        {
+            (name, used)
+            for name, text in texts.items()
+            if name.startswith("tests/")
+            for used in PRIVATE_USED.findall(text)
+            if used not in names | OF_LIBRARIES
+        }
+    )
+
+
+def test_tests_use_private_names_that_exist(tracked):
+    """A rename is seen by the quick tests, also where only a slow test uses the old name."""
+    files = [file for file in tracked if file.suffix == ".py" and file.parts[0] in {*PRODUCT, "tests"}]
+    texts = {str(file): (ROOT / file).read_text(encoding="utf-8") for file in files}
+    assert list_unknown_private_names(texts) == []
+
+
+def test_a_private_name_that_no_longer_exists_is_seen():
+    texts = {
+        "egm/a.py": "class Hand:\n    def _fold(self): ...",
+        "tests/a.py": "hand._fold()\nhand._" + "muck()",
+    }
+    assert list_unknown_private_names(texts) == [("tests/a.py", "_muck")]
 
 
 def test_the_slow_tier_names_tests_that_exist():
