@@ -187,9 +187,9 @@ def list_conditions(hint: object) -> tuple[FieldCondition, ...]:
 
 def check_value(hint: object, data: object, value_name: str) -> None:
     """Check that JSON is a value of a record field's type. ``value_name`` names it. Raises :class:`RecordError`."""
-    read_value = _READERS.get(hint)
+    read_value = _VALUE_READER_BY_TYPE.get(hint)
     if read_value is None:
-        read_value = _READERS[hint] = _build_converters(hint)[0]
+        read_value = _VALUE_READER_BY_TYPE[hint] = _build_converters(hint)[0]
     try:
         read_value(data)
     except _WrongValueError as error:
@@ -294,16 +294,16 @@ class _RecordCodec:
 
 
 #: The converter of each class of records, built at first use.
-_CODECS: Final[dict[type, _RecordCodec]] = {}
+_CODEC_BY_RECORD_CLASS: Final[dict[type, _RecordCodec]] = {}
 #: The reader of each type of field, built at first use.
-_READERS: Final[dict[object, ValueReader]] = {}
+_VALUE_READER_BY_TYPE: Final[dict[object, ValueReader]] = {}
 
 
 def _find_codec(kind: type) -> _RecordCodec:
     """Return the converter of a class of records; it is created at first use."""
-    codec = _CODECS.get(kind)
+    codec = _CODEC_BY_RECORD_CLASS.get(kind)
     if codec is None:
-        codec = _CODECS[kind] = _RecordCodec(kind)
+        codec = _CODEC_BY_RECORD_CLASS[kind] = _RecordCodec(kind)
     return codec
 
 

@@ -12,9 +12,9 @@ from typing import Annotated, Final, TypeAlias
 from egm.record_codec import FieldCondition
 
 #: The form of a ticket number of which at most the last four digits are shown.
-_MASKED_PATTERN: Final = re.compile(r"•*[0-9]{0,4}")
+_MASKED_TICKET_NUMBER_PATTERN: Final = re.compile(r"•*[0-9]{0,4}")
 #: The form of a SHA-256 digest.
-_DIGEST_PATTERN: Final = re.compile(r"[0-9a-f]{64}")
+_SHA256_DIGEST_PATTERN: Final = re.compile(r"[0-9a-f]{64}")
 
 
 def _is_time(value: str) -> bool:
@@ -47,13 +47,13 @@ ISO_TIME: Final = FieldCondition("date and time, ISO 8601", "not a time in ISO 8
 SHA256_DIGEST: Final = FieldCondition(
     "SHA-256, hexadecimal",
     "not a SHA-256 in hexadecimal",
-    lambda value: _DIGEST_PATTERN.fullmatch(value) is not None,
+    lambda value: _SHA256_DIGEST_PATTERN.fullmatch(value) is not None,
 )
 #: The condition that a ticket number shows at most its last four digits (E-06).
 MASKED_TICKET_NUMBER: Final = FieldCondition(
     "ticket number, at most the last four digits shown",
     "not a number of which at most four digits are shown",
-    lambda value: _MASKED_PATTERN.fullmatch(value) is not None,
+    lambda value: _MASKED_TICKET_NUMBER_PATTERN.fullmatch(value) is not None,
 )
 STAFF_NUMBER: Final = FieldCondition("staff number", "not a member of staff", bool)
 ACTOR_ID: Final = FieldCondition(

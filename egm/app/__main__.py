@@ -17,11 +17,11 @@ from egm.garbage_collector import pause_garbage_collector
 
 with pause_garbage_collector():  # otherwise it takes a third of the time of these imports
     from egm.app.first_start.probing import find_serial_ports
-    from egm.app.first_start.wizard import BUILDER_FILE_NAME
+    from egm.app.first_start.wizard import CABINET_SEED_FILE_NAME
     from egm.app.first_start.wizard import run_first_start as ask_on_screen
     from egm.app.process import MachineProcess
     from egm.app.tilt_screen import (
-        MEDIA_TIMEOUT_S,
+        MISSING_MEDIUM_TIMEOUT_S,
         read_system_fault,
         retry_until_media_respond,
         serve_tilt_screen,
@@ -47,7 +47,13 @@ _EXIT_CODE_RESTART = 3
 #: Exit status when a cabinet file that could not be used has been changed, so that it can be tried again.
 _EXIT_CODE_CABINET_FILE_CHANGED = 4
 #: Errors of the memory that end the machine process; the next start examines the memory again.
-_MEMORY_ERRORS = (RestartRequested, RecordError, JournalError, TicketLedgerUnwritable, TicketLedgerDamaged)
+_ERRORS_THAT_END_THE_PROCESS = (
+    RestartRequested,
+    RecordError,
+    JournalError,
+    TicketLedgerUnwritable,
+    TicketLedgerDamaged,
+)
 
 
 async def _run_until_signal(work: Coroutine[object, object, None]) -> bool:
@@ -112,7 +118,7 @@ def _run_until_stopped(
         raise JournalDamaged("the memory", str(error)) from error
     except ExceptionGroup as group:
         causes = tuple(_iter_grouped_errors(group))
-        if not all(isinstance(cause, _MEMORY_ERRORS) for cause in causes):
+        if not all(isinstance(cause, _ERRORS_THAT_END_THE_PROCESS) for cause in causes):
             raise
         if unreadable := [str(cause) for cause in causes if isinstance(cause, RecordError)]:
             raise JournalDamaged("the memory", "; ".join(unreadable)) from group
@@ -177,7 +183,7 @@ def _is_absent(file: Path) -> bool:
 @click.option(
     "--patience",
     type=click.FloatRange(min=0),
-    default=MEDIA_TIMEOUT_S,
+    default=MISSING_MEDIUM_TIMEOUT_S,
     help="Seconds to wait for a missing second medium.",
 )
 @click.option(
@@ -203,7 +209,7 @@ def _is_absent(file: Path) -> bool:
 @click.option(
     "--seed",
     type=click.Path(path_type=Path),
-    help=f"At a first start: the builder's values (default: {BUILDER_FILE_NAME} beside the cabinet file).",
+    help=f"At a first start: the builder's values (default: {CABINET_SEED_FILE_NAME} beside the cabinet file).",
 )
 @click.option(
     "--stick",
@@ -241,7 +247,7 @@ def main(
             sys.exit(_EXIT_CODE_RESTART if asyncio.run(_run_until_signal(screen_task)) else 0)
         if first_start and cabinet is not None and _is_absent(cabinet):
             _run_first_start(
-                folder, cabinet, seed or cabinet.with_name(BUILDER_FILE_NAME), clock, ports, stick
+                folder, cabinet, seed or cabinet.with_name(CABINET_SEED_FILE_NAME), clock, ports, stick
             )
         file = load_cabinet(cabinet)
         try:

@@ -51,7 +51,7 @@ with pause_garbage_collector():  # collecting garbage would take a quarter of th
         encode_message,
     )
     from egm.links.screen.private import is_same_token, make_token, serve_unix_socket
-    from egm.links.systemd import READY_STATE, notify_systemd
+    from egm.links.systemd import READY_NOTIFICATION, notify_systemd
     from egm.private_process import make_process_private
     from egm.profiles import load_profile
     from egm.secret_files import replace_private
@@ -59,7 +59,7 @@ with pause_garbage_collector():  # collecting garbage would take a quarter of th
     from egm.unix_sockets import open_socket_address
 
 #: Longest line of a client of the bench, in bytes.
-_LINE_BYTES_MAX: Final = 64 * 1024
+_CLIENT_LINE_BYTES_MAX: Final = 64 * 1024
 #: Exit status of a bench that cannot run and has printed why: a restart would only repeat it.
 _EXIT_CODE_OPERATOR_ERROR: Final = 2
 
@@ -124,7 +124,7 @@ class DeviceSimulator:
             twin.start_autonomous_behaviour()
         self._token = make_token(self._run / "bench.token")
         self._server = await serve_unix_socket(
-            self.socket_path, self._serve_client, line_bytes_max=_LINE_BYTES_MAX
+            self.socket_path, self._serve_client, line_bytes_max=_CLIENT_LINE_BYTES_MAX
         )
         replace_private(self._run / "bench.ready", f"{os.getpid()}\n")
 
@@ -247,7 +247,7 @@ async def run_device_simulator(state: Path, cabinet: CabinetFile, *, speed: floa
     try:
         await bench.start()
         echo("READY")
-        notify_systemd(READY_STATE)
+        notify_systemd(READY_NOTIFICATION)
         await stop_event.wait()
     finally:
         await bench.stop()
@@ -266,7 +266,7 @@ def main(arguments: list[str] | None = None) -> int:
         cabinet = load_cabinet(options.cabinet)
         if not list_bench_protocols(cabinet):
             echo("the cabinet file has no simulated device, so the bench ends")
-            notify_systemd(READY_STATE)
+            notify_systemd(READY_NOTIFICATION)
             return 0
         asyncio.run(run_device_simulator(options.state, cabinet, speed=options.speed))
     except (DeviceSimulatorError, OperatorError, OSError) as error:

@@ -107,7 +107,7 @@ RNG_OUT_OF_SERVICE: Final = EntryDeclaration(kind="chance.rng_out_of_service", r
 CARRY_OVER_DAMAGED: Final = EntryDeclaration(kind="chance.carry_over_damaged", record=CarryOverDamaged)
 
 #: The journal entry of each event of the generator, by the event's code.
-GENERATOR_EVENTS: Final[Mapping[str, AnyEntryDeclaration]] = {
+ENTRY_BY_GENERATOR_EVENT: Final[Mapping[str, AnyEntryDeclaration]] = {
     "rng_started": RNG_STARTED,
     "rng_reseeded": RNG_RESEEDED,
     "rng_self_tested": RNG_SELF_TESTED,
@@ -118,5 +118,5 @@ GENERATOR_EVENTS: Final[Mapping[str, AnyEntryDeclaration]] = {
 
 def record_generator_event(machine: Machine, code: str, values: Mapping[str, object]) -> None:
     """Record an event that the random number generator reports."""
-    entry = GENERATOR_EVENTS[code]
+    entry = ENTRY_BY_GENERATOR_EVENT[code]
     machine.post(entry, from_json(entry.record, values, entry.kind))

@@ -8,7 +8,7 @@ from typing import Final
 from egm.app.machine_rules import MACHINE_RULES_FEATURE
 from egm.errors import check_invariant
 from egm.features.closing.feature import CLOSING_FEATURE
-from egm.features.memory_clear.claims import KEY_SETTLED_WITH, list_claim_makers
+from egm.features.memory_clear.claims import CLAIM_KEY_BY_DEPENDENT_KEY, list_claim_makers
 from egm.features.tournament.feature import TOURNAMENT_FEATURE
 from egm.host.feature import HOST_FEATURE
 from egm.integrity.feature import INTEGRITY_FEATURE
@@ -91,7 +91,9 @@ def check_claims_cover_owed_values(features: Features) -> None:
     claim_makers = list_claim_makers(features)
     for key in features.storage_keys:
         is_claimed = (
-            key.clear_action is not ClearAction.OWED or key in claim_makers or key in KEY_SETTLED_WITH
+            key.clear_action is not ClearAction.OWED
+            or key in claim_makers
+            or key in CLAIM_KEY_BY_DEPENDENT_KEY
         )
         check_invariant(
             is_claimed,
@@ -103,5 +105,5 @@ def check_claims_cover_owed_values(features: Features) -> None:
 #: The staff's main menu, from the forms of all features.
 SERVICE_MENU: Final = build_menu(FEATURES)
 #: The staff registers of all features, by name.
-REGISTERS: Final = list_staff_registers(FEATURES)
+STAFF_REGISTERS: Final = list_staff_registers(FEATURES)
 check_claims_cover_owed_values(FEATURES)

@@ -15,7 +15,7 @@ from egm.integrity.lockups import (
 )
 from egm.kernel import own_entries
 from egm.kernel.entries import list_entries
-from egm.kernel.events import EVENTS, EventType, NextState, State
+from egm.kernel.events import PAYLOAD_CLASS_BY_EVENT, EventType, NextState, State
 from egm.kernel.feature import Feature
 from egm.kernel.games import Selection
 from egm.kernel.keys import KernelKey
@@ -29,7 +29,7 @@ from egm.staff.service.effects import close_menu_at_start, record_roster_changes
 _SELF_TEST_STATE: Final = single_state(State.SELF_TEST)
 
 #: The rules of the whole machine.
-_RULES: Final[tuple[Rule[Machine], ...]] = (
+_MACHINE_RULES: Final[tuple[Rule[Machine], ...]] = (
     Rule(
         EventType.MEMORY_READY,
         single_state(State.BOOT),
@@ -67,8 +67,8 @@ MACHINE_RULES_FEATURE: Final = Feature(
         for module in (own_entries, entries, journal_entries, memory_clear_entries)
         for entry in list_entries(module)
     ),
-    payload_classes=EVENTS,
-    rules=_RULES,
+    payload_classes=PAYLOAD_CLASS_BY_EVENT,
+    rules=_MACHINE_RULES,
 )
 """The feature with the rules of the whole machine.
 

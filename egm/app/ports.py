@@ -41,11 +41,11 @@ from egm.tickets.templates import list_template_ids, load_template
 class DriverArguments:
     """Arguments for the creation of a device's driver."""
 
-    name: str
+    device_name: str
     serial_line: SerialLine
     event_sink: EventSink
     ledgers: DeviceLedgers
-    channel_values: tuple[dict[int, int], ...]
+    channel_values_cents: tuple[dict[int, int], ...]
     """The value of each note or coin channel in minor units, by channel; empty if the cabinet file has none."""
     currencies: frozenset[str] = DOLLAR_CURRENCIES
     """The currencies that the device may accept, ISO 4217."""
@@ -67,50 +67,50 @@ def _load_template_lines() -> dict[str, list[str]]:
 
 
 #: Protocol (as in cabinet files) -> factory of its driver.
-DRIVERS: Final[Mapping[str, Callable[[DriverArguments], Device]]] = {
+DRIVER_FACTORY_BY_PROTOCOL: Final[Mapping[str, Callable[[DriverArguments], Device]]] = {
     "id003": lambda fit: Id003Driver(
-        fit.name,
+        fit.device_name,
         fit.serial_line,
         fit.event_sink,
         fit.ledgers.escrow_ledger,
-        *fit.channel_values,
+        *fit.channel_values_cents,
         currencies=fit.currencies,
     ),
     "ebds": lambda fit: EbdsDriver(
-        fit.name,
+        fit.device_name,
         fit.serial_line,
         fit.event_sink,
         fit.ledgers.escrow_ledger,
-        *fit.channel_values,
+        *fit.channel_values_cents,
         currencies=fit.currencies,
     ),
     "cctalk_bill": lambda fit: CctalkBillDriver(
-        fit.name,
+        fit.device_name,
         fit.serial_line,
         fit.event_sink,
         fit.ledgers.escrow_ledger,
-        *fit.channel_values,
+        *fit.channel_values_cents,
         currencies=fit.currencies,
     ),
     "cctalk_coin": lambda fit: CctalkCoinDriver(
-        fit.name,
+        fit.device_name,
         fit.serial_line,
         fit.event_sink,
         fit.ledgers.coin_ledger,
-        *fit.channel_values,
+        *fit.channel_values_cents,
         currencies=fit.currencies,
     ),
     "cctalk_hopper": lambda fit: CctalkHopperDriver(
-        fit.name, fit.serial_line, fit.event_sink, fit.ledgers.payout_ledger
+        fit.device_name, fit.serial_line, fit.event_sink, fit.ledgers.payout_ledger
     ),
     "tcl": lambda fit: TclDriver(
-        fit.name, fit.serial_line, fit.event_sink, fit.ledgers.print_ledger, _load_resident_templates()
+        fit.device_name, fit.serial_line, fit.event_sink, fit.ledgers.print_ledger, _load_resident_templates()
     ),
     "ithaca": lambda fit: IthacaDriver(
-        fit.name, fit.serial_line, fit.event_sink, fit.ledgers.print_ledger, _load_template_lines()
+        fit.device_name, fit.serial_line, fit.event_sink, fit.ledgers.print_ledger, _load_template_lines()
     ),
-    "ioboard": lambda fit: IoBoardDriver(fit.name, fit.serial_line, fit.event_sink),
-    "wheel": lambda fit: WheelDriver(fit.name, fit.serial_line, fit.event_sink),
+    "ioboard": lambda fit: IoBoardDriver(fit.device_name, fit.serial_line, fit.event_sink),
+    "wheel": lambda fit: WheelDriver(fit.device_name, fit.serial_line, fit.event_sink),
 }
 
 #: Kind of device -> the field of :class:`PositionDevices` for its driver; other kinds only run.
@@ -164,15 +164,15 @@ def build_ports(
         if device.position != position:
             continue
         entry = PROTOCOLS[device.protocol]
-        kinds[name] = entry.kind
+        kinds[name] = entry.device_kind
         values = (entry.build_channel_value_table(name, device.values_cents),) if device.values_cents else ()
         path = str(folder.find_device_port(name, device))
         device_opener = open_bench_line if device.port == "bench" and opener is open_port else opener
         # ccTalk devices may share one
         line = lines.setdefault(path, SerialLine(path, entry.line_settings, device_opener))
         arguments = DriverArguments(name, line, sink, ledgers, values, frozenset({currency}))
-        drivers.append(DRIVERS[device.protocol](arguments))
-        if field_name := _DEVICE_FIELD_BY_KIND.get(entry.kind):
+        drivers.append(DRIVER_FACTORY_BY_PROTOCOL[device.protocol](arguments))
+        if field_name := _DEVICE_FIELD_BY_KIND.get(entry.device_kind):
             driver_by_field[field_name] = drivers[-1]
     return PositionDevices(drivers=tuple(drivers), kind_by_device_name=kinds, **driver_by_field)
 
@@ -185,4 +185,4 @@ def create_driver_without_machine(protocol: str, name: str, line: SerialLine, si
         payout_ledger=TransientPayoutLedger(),
         print_ledger=TransientPrintLedger(),
     )
-    return DRIVERS[protocol](DriverArguments(name, line, sink, ledgers, ()))
+    return DRIVER_FACTORY_BY_PROTOCOL[protocol](DriverArguments(name, line, sink, ledgers, ()))

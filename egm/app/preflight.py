@@ -143,7 +143,7 @@ def _iter_position_faults(file: CabinetFile) -> Iterator[ConfigFault]:
     """Yield a fault for each player position where nothing accepts money or where no key can reset a hand-pay."""
     fitted: dict[str, set[int]] = {}
     for device in file.devices.values():
-        fitted.setdefault(PROTOCOLS[device.protocol].kind, set()).add(device.position)
+        fitted.setdefault(PROTOCOLS[device.protocol].device_kind, set()).add(device.position)
     positions_taking_money = fitted.get("bill_acceptor", set()) | fitted.get("coin_acceptor", set())
     keys = fitted.get("io_board", set())
     for number in range(1, file.machine.positions + 1):

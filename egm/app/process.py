@@ -90,9 +90,9 @@ from meters.storage import DiskStorage, Storage
 from rng import EntropySource, RandomService, RngError
 
 #: The installed release of the software.
-_VERSION: Final = version("open-egm")
+_SOFTWARE_VERSION: Final = version("open-egm")
 #: Seconds until the next check, while the profile requires no discarding of random numbers.
-_DISCARD_CHECK_SECONDS: Final = 5.0
+_DISCARD_CHECK_INTERVAL_SECONDS: Final = 5.0
 
 
 class MachineProcess:
@@ -115,7 +115,7 @@ class MachineProcess:
         memory_stick_path: Path = STICK_PATH,
         features: Features = FEATURES,
         storage: Storage | None = None,
-        release: str = _VERSION,
+        release: str = _SOFTWARE_VERSION,
     ) -> None:
         """Create the machine process.
 
@@ -259,7 +259,7 @@ class MachineProcess:
 
     def _count_demonstration_coins(self) -> int:
         """Return the number of coins in the simulated hoppers of a new demonstration."""
-        kinds = (PROTOCOLS[device.protocol].kind for device in self._file.devices.values())
+        kinds = (PROTOCOLS[device.protocol].device_kind for device in self._file.devices.values())
         return INITIAL_COINS * sum(kind == "hopper" for kind in kinds)
 
     def _build_machine(self, journal: Journal, store: TicketStore | None, reason: str) -> None:
@@ -372,7 +372,7 @@ class MachineProcess:
         machine.install(self._table)
         machine.install(self._running_positions)
         machine.install(Roster(self._folder.staff, second_copy_path=second / self._folder.staff.name))
-        machine.install(combine_pools(game.pools for game in self._installed.values()))
+        machine.install(combine_pools(game.progressive_pools for game in self._installed.values()))
         return machine
 
     def _open_station(self, machine: Machine) -> PlayerStation:
@@ -409,7 +409,7 @@ class MachineProcess:
         """Return the state of the hosts' money functions (such as credit transfers), from the cabinet file."""
         host = self._file.host
         return HostMoney(
-            validation=host.tickets,
+            ticket_validator=host.tickets,
             can_transfer=host.transfers,
             can_award_bonuses=host.bonuses,
             asset_number=host.asset_number,
@@ -560,7 +560,7 @@ class MachineProcess:
                     self._submit_machine_event(
                         Event(EventType.CHANCE_FAILED, SelfTestFailure(detail=str(error)))
                     )
-            await asyncio.sleep(pause_ns / 1e9 or _DISCARD_CHECK_SECONDS)
+            await asyncio.sleep(pause_ns / 1e9 or _DISCARD_CHECK_INTERVAL_SECONDS)
 
     def _schedule_update_after_entry(self, station: PlayerStation) -> None:
         """Schedule an update of a position after a journal entry, unless the entry is part of an event.

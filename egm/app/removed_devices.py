@@ -31,7 +31,7 @@ from egm.money.records.money import PaperRecord
 from egm.play.keys import PlayKey, TableKey
 from egm.play.records.game_record import TableRecord
 from egm.play.records.purse import Purse
-from egm.progressive.attachment import PROGRESSIVE_SOURCE as LINK
+from egm.progressive.attachment import PROGRESSIVE_HOLD_SOURCE as LINK
 from egm.progressive.keys import ProgressiveKey
 from egm.record_codec import from_json
 from meters import JournalView
@@ -39,7 +39,7 @@ from meters.chart import CREDIT_KINDS
 from meters.transaction import JSON
 
 #: What a position may have open in addition to its credit and its tables, as text for people.
-_TEXTS_OF_OPEN_ITEMS: Final[Mapping[StorageKey, str]] = {
+_OPEN_ITEM_TEXT_BY_KEY: Final[Mapping[StorageKey, str]] = {
     PlayKey.GAME: "a game that has not ended",
     PlayKey.PURSE: "a round of a tournament that has not ended",
     MoneyKey.PAY_OUT: "a payout under way",
@@ -59,11 +59,13 @@ _TEXTS_OF_OPEN_ITEMS: Final[Mapping[StorageKey, str]] = {
 #: The fault that replaces the hold of a host that is no longer configured.
 HOST_REMOVED_FAULT: Final = "holder_gone"
 #: Prefix of a SAS host's holds; the staff's own holds do not have it.
-_HOST_SOURCE_PREFIX: Final = "host:"
+_HOST_HOLD_SOURCE_PREFIX: Final = "host:"
 #: The device kinds whose faults end when the cabinet file no longer names such a device. The board of doors and
 #: keys is excluded:
 #: removing it must not silence what it had reported.
-_KINDS_THAT_CLEAR_FAULTS: Final = frozenset({"bill_acceptor", "ticket_printer", "hopper", "coin_acceptor"})
+_DEVICE_KINDS_WHOSE_REMOVAL_CLEARS_FAULTS: Final = frozenset(
+    {"bill_acceptor", "ticket_printer", "hopper", "coin_acceptor"}
+)
 
 
 def settle_removed_devices_and_hosts(
@@ -93,7 +95,7 @@ def settle_removed_devices_and_hosts(
     for code in list(machine.active_faults):
         kind = code.partition(".")[0]
         speaks = machine.position.number == 1 or is_position_fault(code)
-        if kind in _KINDS_THAT_CLEAR_FAULTS and kind not in device_kinds and speaks:
+        if kind in _DEVICE_KINDS_WHOSE_REMOVAL_CLEARS_FAULTS and kind not in device_kinds and speaks:
             submit_event(Event(EventType.FAULT_CLEARED, FaultChange(code=code)))
     if machine.position.number == 1:
         _lift_controls_of_removed_hosts(machine, submit_event, known_disabling_sources)
@@ -137,7 +139,7 @@ def _is_owed_or_open(key: StorageKey, state: JSON, name: str) -> bool:
 def _describe_amounts_left(key: StorageKey, state: JSON, name: str, currency: str) -> str:
     """Return as text what one stored value of a player position still owes, such as bets on a table."""
     if key is not TableKey.TABLE:
-        return _TEXTS_OF_OPEN_ITEMS.get(key, str(key))
+        return _OPEN_ITEM_TEXT_BY_KEY.get(key, str(key))
     table = from_json(TableRecord, state, name)
     bets = (
         f"{_format_money(table.standing_bets_cents, currency)} of bets"
@@ -158,17 +160,17 @@ def _lift_controls_of_removed_hosts(
     """Lift the restrictions of hosts that the cabinet file no longer names, and raise a fault for staff."""
     for source in list_disabling_sources(machine):
         name = ":".join(source.split(":")[:2])
-        if source.startswith((_HOST_SOURCE_PREFIX, LINK)) and name not in known_disabling_sources:
+        if source.startswith((_HOST_HOLD_SOURCE_PREFIX, LINK)) and name not in known_disabling_sources:
             submit_event(Event(EventType.FAULT_RAISED, FaultChange(code=HOST_REMOVED_FAULT, detail=name)))
             submit_event(Event(EventType.ENABLED, EnablingRequest(source=source)))
     for key in machine.journal.states(HostKey.CONTROL):
         control, _, name = key.removeprefix(HostKey.CONTROL).partition(":")
-        if name.startswith(_HOST_SOURCE_PREFIX) and name not in known_disabling_sources:
+        if name.startswith(_HOST_HOLD_SOURCE_PREFIX) and name not in known_disabling_sources:
             submit_event(Event(EventType.FAULT_RAISED, FaultChange(code=HOST_REMOVED_FAULT, detail=name)))
             submit_event(Event(EventType.CONTROL, HostControlRequested(source=name, name=control)))
 
 
 def list_host_disabling_sources(file: CabinetFile) -> frozenset[str]:
     """Return the names under which hosts of a cabinet file may disable the machine."""
-    hosts = {f"{_HOST_SOURCE_PREFIX}{name}" for name in file.sas}
+    hosts = {f"{_HOST_HOLD_SOURCE_PREFIX}{name}" for name in file.sas}
     return frozenset(hosts | ({LINK} if file.progressive_link is not None else set()))

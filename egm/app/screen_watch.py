@@ -20,7 +20,7 @@ _PRESENT_SECONDS_UNTIL_CLEARED: Final = 60.0
 #: Seconds without a screen after which the fault is raised.
 _MISSING_SECONDS_UNTIL_FAULT: Final = 30.0
 #: Seconds between checks.
-_CHECK_SECONDS: Final = 0.5
+_CHECK_INTERVAL_SECONDS: Final = 0.5
 #: Seconds with a screen that offset one second without one. A single crash is offset after a minute and
 #: a half; one crash per minute takes the machine out of service.
 _PRESENT_SECONDS_PER_MISSING_SECOND: Final = 6.0
@@ -53,7 +53,7 @@ class ScreenWatch:
         """Watch the screens until cancelled."""
         while True:
             self.update_fault()
-            await asyncio.sleep(_CHECK_SECONDS)
+            await asyncio.sleep(_CHECK_INTERVAL_SECONDS)
 
     def update_fault(self) -> None:
         """Raise the fault of a missing screen once one has been missing for too long; clear it once all are back."""

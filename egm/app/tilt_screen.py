@@ -30,9 +30,9 @@ from paytables.source import parse_toml, read_contents
 
 #: Seconds to wait for a medium that does not respond before the machine continues with the first medium
 #: alone.
-MEDIA_TIMEOUT_S: Final = 60.0
+MISSING_MEDIUM_TIMEOUT_S: Final = 60.0
 #: Seconds between two attempts to use a medium that does not respond.
-_RETRY_PAUSE_S: Final = 5.0
+_MISSING_MEDIUM_RETRY_PAUSE_S: Final = 5.0
 #: The fault code of a cabinet file that cannot be used.
 CABINET_FILE_FAULT: Final = "cabinet_file_unusable"
 #: Seconds between two checks of whether the cabinet file has changed.
@@ -44,8 +44,8 @@ async def retry_until_media_respond(
     show_tilt: Callable[[str, str], Coroutine[object, object, None]],
     clock: Clock,
     *,
-    patience_s: float = MEDIA_TIMEOUT_S,
-    pause_s: float = _RETRY_PAUSE_S,
+    patience_s: float = MISSING_MEDIUM_TIMEOUT_S,
+    pause_s: float = _MISSING_MEDIUM_RETRY_PAUSE_S,
 ) -> None:
     """Run ``run_machine``; while its storage media do not respond or are full, show the reason and try again.
 

@@ -60,7 +60,7 @@ from paytables.wording import format_percent
 
 #: Requests whose lamp is lit if the state table would accept them now, each with a valid example of its
 #: value.
-_REQUESTS_WITH_LAMPS = (
+_EVENTS_WITH_BUTTON_LAMPS = (
     EventType.PLAY,
     EventType.CASH_OUT,
     EventType.SERVICE,
@@ -276,7 +276,7 @@ def _compute_credit_needed_for_bet_cents(machine: Machine) -> int:
 
 def _list_accepted_inputs(engine: StateMachineEngine[Machine]) -> tuple[str, ...]:
     """Return the names of the player's inputs that the machine accepts now."""
-    lit = [event.value for event in _REQUESTS_WITH_LAMPS if engine.accepts_event_type(event)]
+    lit = [event.value for event in _EVENTS_WITH_BUTTON_LAMPS if engine.accepts_event_type(event)]
     machine = engine.machine
     game_id = machine.selection.game_id
     game = machine.games.get(game_id)

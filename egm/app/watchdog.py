@@ -6,12 +6,12 @@ from collections.abc import Callable, Sequence
 from typing import Final
 
 from egm.devices.driver import LineDriver
-from egm.links.systemd import READY_STATE, WATCHDOG_ALIVE, notify_systemd
+from egm.links.systemd import READY_NOTIFICATION, WATCHDOG_NOTIFICATION, notify_systemd
 
 #: Environment variable in which systemd states the watchdog's interval, in microseconds.
-_INTERVAL_VARIABLE: Final = "WATCHDOG_USEC"
+_WATCHDOG_ENVIRONMENT_VARIABLE: Final = "WATCHDOG_USEC"
 #: Seconds between reports if systemd does not watch the unit.
-_REPORT_SECONDS_WITHOUT_WATCHDOG: Final = 60.0
+_REPORT_INTERVAL_SECONDS_WITHOUT_WATCHDOG: Final = 60.0
 
 
 async def send_watchdog_heartbeats(progress: Callable[[], bool] = lambda: True) -> None:
@@ -19,12 +19,12 @@ async def send_watchdog_heartbeats(progress: Callable[[], bool] = lambda: True) 
 
     ``progress`` is called before each progress report; if it returns False, that report is omitted.
     """
-    notify_systemd(READY_STATE)
-    interval = int(os.environ.get(_INTERVAL_VARIABLE) or 0) / 1e6 / 4
+    notify_systemd(READY_NOTIFICATION)
+    interval = int(os.environ.get(_WATCHDOG_ENVIRONMENT_VARIABLE) or 0) / 1e6 / 4
     while True:
-        await asyncio.sleep(interval or _REPORT_SECONDS_WITHOUT_WATCHDOG)
+        await asyncio.sleep(interval or _REPORT_INTERVAL_SECONDS_WITHOUT_WATCHDOG)
         if progress():
-            notify_systemd(WATCHDOG_ALIVE)
+            notify_systemd(WATCHDOG_NOTIFICATION)
 
 
 class DriverProgressCheck:

@@ -45,9 +45,9 @@ from paytables.source import is_path
 DEFAULT_CABINET: Final = Path(__file__).parent / "default.toml"
 
 #: Ports without hardware: a simulated device's, or a pseudo-terminal of the machine's own.
-SIMULATED_PORTS: Final = frozenset({"bench", "pty"})
+SIMULATED_PORT_NAMES: Final = frozenset({"bench", "pty"})
 #: Keys of the cabinet file whose value is either a library id or the path of a file.
-_KEYS_OF_LIBRARY_FILES: Final = frozenset({"game", "profile"})
+_KEYS_THAT_NAME_LIBRARY_FILES: Final = frozenset({"game", "profile"})
 
 
 class _CabinetTable(DocumentedFieldsMixin, BaseModel):
@@ -315,7 +315,7 @@ class CabinetFile(_CabinetTable):
     @property
     def has_wheel(self) -> bool:
         """Return whether the machine has a real or simulated roulette wheel."""
-        return any(PROTOCOLS[device.protocol].kind == "wheel" for device in self.devices.values())
+        return any(PROTOCOLS[device.protocol].device_kind == "wheel" for device in self.devices.values())
 
     @property
     def hardware_port_descriptions(self) -> tuple[str, ...]:
@@ -365,9 +365,9 @@ class CabinetFile(_CabinetTable):
                 number = self.machine.positions
                 reason = f"there is no position {device.position}: machine.positions is {number}"
                 yield build_config_fault(f"{at}.position", reason)
-            first_name = names_by_kind.setdefault((device.position, entry.kind), name)
+            first_name = names_by_kind.setdefault((device.position, entry.device_kind), name)
             if first_name != name:
-                kind = entry.kind.replace("_", " ")
+                kind = entry.device_kind.replace("_", " ")
                 yield build_config_fault(
                     at,
                     f"position {device.position} already has a {kind}, devices.{first_name}; it can have one",
@@ -387,7 +387,7 @@ class CabinetFile(_CabinetTable):
         buses = {n: d.position for n, d in self.devices.items() if PROTOCOLS[d.protocol].is_bus}
         users: dict[str, tuple[str, int | None]] = {}
         for key, port in self.ports_by_key.items():
-            if port in SIMULATED_PORTS:
+            if port in SIMULATED_PORT_NAMES:
                 continue
             table, _, name = key.removesuffix(".port").partition(".")
             bus = buses.get(name) if table == "devices" else None
@@ -443,7 +443,7 @@ def _resolve_table_paths(table: BaseModel, folder: Path, written_paths: dict[str
             )
         elif isinstance(value, Path):
             resolved = folder / value
-        elif name in _KEYS_OF_LIBRARY_FILES and is_path(value):
+        elif name in _KEYS_THAT_NAME_LIBRARY_FILES and is_path(value):
             resolved = os.path.normpath(folder / value)
             written_paths[resolved] = value
         else:

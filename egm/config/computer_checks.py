@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Final
 
-from egm.config.cabinet_file import SIMULATED_PORTS, CabinetFile
+from egm.config.cabinet_file import SIMULATED_PORT_NAMES, CabinetFile
 from egm.config.faults import ConfigFault
 
 #: Errors which mean that a file does not exist.
@@ -33,7 +33,7 @@ def find_missing_ports(file: CabinetFile) -> Iterator[ConfigFault]:
     Neither prevents the start. The device or line on a missing port is used as soon as the port exists.
     """
     for key, port in file.ports_by_key.items():
-        if port in SIMULATED_PORTS or "://" in port:
+        if port in SIMULATED_PORT_NAMES or "://" in port:
             continue
         try:
             status = Path(port).stat()

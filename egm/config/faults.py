@@ -20,7 +20,7 @@ from paytables.wording import describe_wrong_value, find_nearest_words
 
 _M = TypeVar("_M", bound=BaseModel)
 #: The most allowed values that a fault lists.
-_LISTED_VALUES_MAX: Final = 24
+_LISTED_ALLOWED_VALUES_MAX: Final = 24
 
 KeyPath = tuple[str | int, ...]
 """The place of a key in a TOML file: the keys that lead to it, with an index for each list of tables."""
@@ -55,8 +55,8 @@ class ConfigFault:
         where = f"line {self.line}: " if self.line else ""
         key = f"{self.key}: " if self.key else ""
         suggestion = f"; did you mean {self.suggestion}?" if self.suggestion else ""
-        listed_words = ", ".join(self.allowed_values[:_LISTED_VALUES_MAX]) + (
-            " ..." if len(self.allowed_values) > _LISTED_VALUES_MAX else ""
+        listed_words = ", ".join(self.allowed_values[:_LISTED_ALLOWED_VALUES_MAX]) + (
+            " ..." if len(self.allowed_values) > _LISTED_ALLOWED_VALUES_MAX else ""
         )
         return (
             f"{where}{key}{self.problem}{suggestion}{f' (allowed: {listed_words})' if listed_words else ''}"

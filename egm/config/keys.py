@@ -7,7 +7,7 @@ from typing import Final
 from pydantic.json_schema import JsonSchemaValue
 
 #: Longest table that is written out in full, in characters; a longer one is abbreviated.
-_SHORT_TEXT_LENGTH: Final = 40
+_DEFAULT_TABLE_CHARACTERS_MAX: Final = 40
 #: Marks a key of a schema that only the machine's owner can fill in.
 OWNER_ONLY_SCHEMA_KEY: Final = "x-owners"
 
@@ -102,7 +102,7 @@ def format_toml(value: object) -> str:
         return f"[{', '.join(format_toml(part) for part in value)}]"
     if isinstance(value, dict):
         text = f"{{ {', '.join(f'{name} = {format_toml(part)}' for name, part in value.items())} }}"
-        return "{}" if not value else text if len(text) <= _SHORT_TEXT_LENGTH else "{ ... }"
+        return "{}" if not value else text if len(text) <= _DEFAULT_TABLE_CHARACTERS_MAX else "{ ... }"
     if isinstance(value, str):  # JSON does not escape DEL, and TOML does not accept it
         return json.dumps(value, ensure_ascii=False).replace("\x7f", "\\u007f")
     return str(value)

@@ -4,10 +4,11 @@ A protocol's driver translates its statuses into calls of a few methods here (``
 ``_handle_stacked_item``, ``_handle_clear_path``), and :meth:`BillDriver._find_escrow_command` returns the next command
 to the device. The rule for crediting is in :mod:`egm.devices.escrow`.
 
-A stack order ends within a time limit. An acceptor that leaves the item in escrow for :data:`STACK_REFUSED_SECONDS` is
-ordered to return it. If it has not reported the result after :data:`~egm.devices.driver.STALLED_ORDER_SECONDS_MAX`, the
-item's value becomes a disputed amount, which staff decide. A jam, a full box and every other fault that a person must
-clear stop that clock: the acceptor reports the item once the fault is cleared.
+A stack order ends within a time limit. An acceptor that leaves the item in escrow for
+:data:`UNSTACKED_SECONDS_AFTER_ORDER_MAX` is ordered to return it. If it has not reported the result after
+:data:`~egm.devices.driver.STALLED_MONEY_ORDER_SECONDS_MAX`, the item's value becomes a disputed amount, which staff
+decide. A jam, a full box and every other fault that a person must clear stop that clock: the acceptor reports the item
+once the fault is cleared.
 """
 
 import asyncio
@@ -18,7 +19,7 @@ from enum import StrEnum
 from typing import Final
 
 from egm.devices.channel_values import DOLLAR_CURRENCIES, ChannelValueCheck, ReportedValue
-from egm.devices.driver import STALLED_ORDER_SECONDS_MAX, LineDriver, M, OrderTimer
+from egm.devices.driver import STALLED_MONEY_ORDER_SECONDS_MAX, LineDriver, M, OrderTimer
 from egm.devices.escrow import EscrowRules, EscrowVerdict
 from egm.devices.framing import FrameCutter
 from egm.devices.interface import (
@@ -40,12 +41,12 @@ from egm.devices.line import SerialLine
 #: Time for the machine to decide about an item in escrow; afterwards the item is returned to the player.
 MACHINE_DECISION_SECONDS_MAX = 5.0
 #: Time for which a responding acceptor may leave an item in escrow after a stack order.
-STACK_REFUSED_SECONDS = 10.0
+UNSTACKED_SECONDS_AFTER_ORDER_MAX = 10.0
 #: A stack order is sent only if the last status query is at most this old: an acceptor needs longer than this
 #: to replace the item in escrow by another.
-STACK_QUERY_AGE_SECONDS_MAX = 1.0
+QUERY_AGE_SECONDS_FOR_STACK_ORDER_MAX = 1.0
 #: Faults during which an item stays where it is until a person has cleared them.
-_FAULTS_THAT_STOP_ITEM: Final = frozenset(
+_FAULTS_THAT_STOP_PAPER: Final = frozenset(
     {
         FaultCode.JAM,
         FaultCode.STACKER_JAM,
@@ -310,11 +311,14 @@ class BillDriver(LineDriver[M]):
             self._escrow.record_stack_order(offer.content, protocol_position)
             self._wake.set()
             return EscrowCommand.UNDECIDED
-        if offer.machine_decision is EscrowCommand.STACK and self._timer.seconds > STACK_REFUSED_SECONDS:
+        if (
+            offer.machine_decision is EscrowCommand.STACK
+            and self._timer.seconds > UNSTACKED_SECONDS_AFTER_ORDER_MAX
+        ):
             return EscrowCommand.RETURN
         if (
             offer.machine_decision is EscrowCommand.STACK
-            and self._measure_time_since_query() > STACK_QUERY_AGE_SECONDS_MAX
+            and self._measure_time_since_query() > QUERY_AGE_SECONDS_FOR_STACK_ORDER_MAX
         ):
             self._wake.set()  # this process was not scheduled meanwhile: query once more
             return EscrowCommand.UNDECIDED
@@ -327,9 +331,9 @@ class BillDriver(LineDriver[M]):
         """
         if not self._escrow.is_stacking_ordered():
             self._timer.restart()
-        elif self.is_replying and not _FAULTS_THAT_STOP_ITEM.isdisjoint(self._faults_reported_by_device):
+        elif self.is_replying and not _FAULTS_THAT_STOP_PAPER.isdisjoint(self._faults_reported_by_device):
             self._timer.restart()  # a person must clear it; then the acceptor reports where the item is
-        elif self._timer.add_elapsed() > STALLED_ORDER_SECONDS_MAX:
+        elif self._timer.add_elapsed() > STALLED_MONEY_ORDER_SECONDS_MAX:
             text = (
                 "the acceptor did not report what it did with a bill or ticket that it was ordered to stack"
             )

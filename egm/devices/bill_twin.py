@@ -13,7 +13,7 @@ from enum import StrEnum
 from typing import Any, Final
 
 from egm.devices.framing import FrameCutter
-from egm.devices.twin import Action, ActionError, M, SimulatedPort, Twin
+from egm.devices.twin import ActionError, M, SimulatedPort, SimulatorAction, Twin
 
 #: Time in which an item moves into escrow.
 ACCEPT_SECONDS: Final = 0.8
@@ -22,7 +22,7 @@ STACK_SECONDS: Final = 0.7
 #: Time in which an item moves back to the player.
 RETURN_SECONDS: Final = 0.5
 #: Number of items in the box of which the details are stored.
-_REMEMBERED_ITEMS_MAX: Final = 100
+_REMEMBERED_PAPERS_MAX: Final = 100
 #: Time in which a rejected item moves back to the player.
 REJECT_SECONDS: Final = 0.6
 
@@ -214,7 +214,7 @@ class BillTwin(Twin[M]):
             self._enter_phase(ItemPhase.READY)
 
     # ------------------------------------------------------------ manual actions
-    def list_actions(self) -> dict[str, Action]:
+    def list_actions(self) -> dict[str, SimulatorAction]:
         """Return the manual actions on the simulated device, by the name under which a command calls them."""
         return {
             "insert": self._insert_bill,
@@ -330,8 +330,8 @@ class BillTwin(Twin[M]):
             "inserted_cents": self.inserted_cents,
             "stacked_cents": self.stacked_cents,
             "returned_cents": self.returned_cents,
-            "stacked": self.stacked_papers[-_REMEMBERED_ITEMS_MAX:],
-            "returned": self.returned_papers[-_REMEMBERED_ITEMS_MAX:],
+            "stacked": self.stacked_papers[-_REMEMBERED_PAPERS_MAX:],
+            "returned": self.returned_papers[-_REMEMBERED_PAPERS_MAX:],
         }
 
     def restore_memory(self, memory: Mapping[str, Any]) -> None:

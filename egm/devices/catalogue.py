@@ -35,12 +35,12 @@ from egm.errors import OperatorError
 class DeviceProtocol:
     """One supported device protocol: the kind of device, its line settings, and its simulated device."""
 
-    kind: str
+    device_kind: str
     line_settings: LineSettings
     twin_class: Callable[..., Twin[Any]]
     first_channel: int | None = None
     """The protocol's code of the first denomination; None if the device handles no money."""
-    channels: int = 0
+    channel_count: int = 0
     """The number of denominations (channels) that the protocol can distinguish."""
     is_bus: bool = False
     """Whether several devices share a line, each with its own address."""
@@ -54,11 +54,12 @@ class DeviceProtocol:
         """
         if self.first_channel is None:
             raise OperatorError(
-                f"devices.{name}.values_cents: a {self.kind} accepts no money: remove this key"
+                f"devices.{name}.values_cents: a {self.device_kind} accepts no money: remove this key"
             )
-        if len(values_cents) > self.channels:
+        if len(values_cents) > self.channel_count:
             raise OperatorError(
-                f"devices.{name}.values_cents: lists {len(values_cents)} channels, but the device has {self.channels}"
+                f"devices.{name}.values_cents: lists {len(values_cents)} channels, "
+                f"but the device has {self.channel_count}"
             )
         table = {self.first_channel + i: cents for i, cents in enumerate(values_cents) if cents}
         if len(set(table.values())) < len(table):

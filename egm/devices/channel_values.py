@@ -20,7 +20,7 @@ DOLLAR_CURRENCIES: Final = frozenset({"USD", "CAD"})
 #: Faults that the comparison of channel values raises.
 CHANNEL_VALUE_FAULTS: Final = (FaultCode.WRONG_VALUES, FaultCode.VALUES_UNKNOWN)
 #: Not a country: ccTalk's code for a token.
-_TOKENS_COUNTRY: Final = "TK"
+_TOKENS_COUNTRY_CODE: Final = "TK"
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,7 +102,7 @@ def _format_channels(numbers: list[int]) -> str:
 @cache
 def list_currencies_of_country(country: str) -> frozenset[str]:
     """Return the currencies of an ISO 3166 country (or ``EU``); empty if unknown."""
-    if country == _TOKENS_COUNTRY:
+    if country == _TOKENS_COUNTRY_CODE:
         return frozenset()
     try:
         return frozenset(get_territory_currencies(country))

@@ -8,10 +8,10 @@ of parametrised CRC algorithms.) KERMIT is sent low byte first, MODBUS in GAT hi
 from typing import Final
 
 #: The CRC of every byte value.
-Table = tuple[int, ...]
+CrcTable = tuple[int, ...]
 
 
-def _build_crc_table(polynomial: int) -> Table:
+def _build_crc_table(polynomial: int) -> CrcTable:
     """Return the table of a reflected CRC-16 with this polynomial."""
 
     def shift_byte(value: int) -> int:
@@ -29,7 +29,7 @@ _KERMIT_TABLE: Final = _build_crc_table(0x8408)
 _MODBUS_TABLE: Final = _build_crc_table(0xA001)
 
 
-def _update_crc(table: Table, crc: int, data: bytes) -> int:
+def _update_crc(table: CrcTable, crc: int, data: bytes) -> int:
     """Return the CRC of all data up to and including ``data``; ``crc`` is the CRC before ``data``."""
     for byte in data:
         crc = (crc >> 8) ^ table[(crc ^ byte) & 0xFF]

@@ -28,16 +28,16 @@ M = TypeVar("M")
 T = TypeVar("T")
 
 #: Delay before a missing port is tried again: hot-plugging is detected within this time.
-REOPEN_SECONDS = 0.5
+PORT_REOPEN_SECONDS = 0.5
 #: A device is lost after this many consecutive queries without a reply, but not before
 #: :attr:`SECONDS_WITHOUT_REPLY_UNTIL_LOST`.
 UNANSWERED_QUERIES_UNTIL_LOST = 5
 #: Least time without a reply after which a device is lost; only the time that the driver itself waited counts.
 SECONDS_WITHOUT_REPLY_UNTIL_LOST = 1.5
 #: How long a money order may make no progress before the driver ends it.
-STALLED_ORDER_SECONDS_MAX = 60.0
+STALLED_MONEY_ORDER_SECONDS_MAX = 60.0
 #: The longest turn of a driver's loop: any excess is time in which this process was not scheduled.
-_TURN_SECONDS_MAX = 5.0
+_LOOP_TURN_SECONDS_MAX = 5.0
 
 
 @dataclass(slots=True)
@@ -67,10 +67,10 @@ class OrderTimer:
         self.seconds, self._last_counted_at = 0.0, None
 
     def add_elapsed(self) -> float:
-        """Add the seconds since the last call, at most _TURN_SECONDS_MAX, to the timer; return the timer's value."""
+        """Add the seconds since the last call, at most _LOOP_TURN_SECONDS_MAX, to the timer; return the timer's value."""
         now = asyncio.get_running_loop().time()
         if self._last_counted_at is not None:
-            self.seconds += min(now - self._last_counted_at, _TURN_SECONDS_MAX)
+            self.seconds += min(now - self._last_counted_at, _LOOP_TURN_SECONDS_MAX)
         self._last_counted_at = now
         return self.seconds
 
@@ -149,7 +149,7 @@ class LineDriver(ABC, Generic[M]):
                 self.turns += 1
                 self._handle_missing_line()
                 self._end_overdue_order()
-                await asyncio.sleep(REOPEN_SECONDS)
+                await asyncio.sleep(PORT_REOPEN_SECONDS)
         finally:
             self._line.close()
 

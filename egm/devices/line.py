@@ -21,7 +21,7 @@ from egm.errors import PeerError
 #: Most bytes read at a time.
 _READ_BYTES = 4096
 #: Device numbers of the slaves of pseudo-terminals (Linux, Documentation/admin-guide/devices.txt).
-_PTY_MAJORS = range(136, 144)
+_PTY_MAJOR_DEVICE_NUMBERS = range(136, 144)
 
 
 class LineLostError(PeerError):
@@ -37,15 +37,15 @@ class LineLostError(PeerError):
 class LineSettings:
     """The UART settings that a protocol requires."""
 
-    baud: int = 9600
-    bits: Literal[7, 8] = 8
+    baud_rate: int = 9600
+    data_bits: Literal[7, 8] = 8
     parity: Literal["N", "E", "O"] = "N"
     stop_bits: Literal[1, 2] = 1
 
     @property
     def character_seconds(self) -> float:
         """Return the time in seconds of one character on the wire: start, data, parity and stop bits."""
-        return (1 + self.bits + (self.parity != "N") + self.stop_bits) / self.baud
+        return (1 + self.data_bits + (self.parity != "N") + self.stop_bits) / self.baud_rate
 
 
 class SerialHandle(Protocol):
@@ -67,7 +67,7 @@ def is_pseudo_terminal(path: str) -> bool:
 
     Raises OSError if the path does not exist.
     """
-    return os.major(Path(path).stat().st_rdev) in _PTY_MAJORS
+    return os.major(Path(path).stat().st_rdev) in _PTY_MAJOR_DEVICE_NUMBERS
 
 
 def open_port(path: str, settings: LineSettings) -> SerialHandle:
@@ -80,8 +80,8 @@ def open_port(path: str, settings: LineSettings) -> SerialHandle:
         pseudo = is_pseudo_terminal(path)
         return serial.Serial(
             path,
-            baudrate=settings.baud,
-            bytesize=8 if pseudo else settings.bits,
+            baudrate=settings.baud_rate,
+            bytesize=8 if pseudo else settings.data_bits,
             parity="N" if pseudo else settings.parity,
             stopbits=settings.stop_bits,
             timeout=0,

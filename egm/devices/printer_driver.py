@@ -11,16 +11,16 @@ this run of the machine gave the order; the printer has answered every query sin
 fault explains that. In every other case somebody may hold a complete ticket: the ticket is DISPUTED, and a person
 decides. States change only on two equal replies in a row, because printers' replies have no checksum.
 
-A PENDING ticket waits for faults that stop printing, at most :data:`PENDING_SECONDS_MAX`; after that it has FAILED and
-the machine pays in another way. A printer that stays busy with a ticket for
-:data:`~egm.devices.driver.STALLED_ORDER_SECONDS_MAX` leaves it DISPUTED.
+A PENDING ticket waits for faults that stop printing, at most :data:`PENDING_JOB_SECONDS_MAX`; after that it has FAILED
+and the machine pays in another way. A printer that stays busy with a ticket for
+:data:`~egm.devices.driver.STALLED_MONEY_ORDER_SECONDS_MAX` leaves it DISPUTED.
 """
 
 import asyncio
 from abc import abstractmethod
 from typing import Final
 
-from egm.devices.driver import STALLED_ORDER_SECONDS_MAX, LineDriver, M
+from egm.devices.driver import STALLED_MONEY_ORDER_SECONDS_MAX, LineDriver, M
 from egm.devices.framing import FrameCutter
 from egm.devices.interface import EventSink, FaultCode, PrintProgress, PrintState, TicketJob
 from egm.devices.ledgers import PrintLedger, PrintRecord
@@ -28,7 +28,7 @@ from egm.devices.line import SerialLine
 from egm.devices.printer_status import PrinterStatus
 
 #: How long a ticket waits for the printer to become ready.
-PENDING_SECONDS_MAX: Final = 10.0
+PENDING_JOB_SECONDS_MAX: Final = 10.0
 #: How long a printer may take to start printing what it was sent.
 PRINT_START_SECONDS_MAX: Final = 2.0
 #: How long to wait for a printer that stopped replying while printing.
@@ -162,7 +162,7 @@ class PrinterDriver(LineDriver[M]):
         A ticket in state PRINTING is closed as DISPUTED, because it may have been printed.
         """
         limits = {
-            PrintState.PENDING: (PENDING_SECONDS_MAX, PrintState.FAILED),
+            PrintState.PENDING: (PENDING_JOB_SECONDS_MAX, PrintState.FAILED),
             PrintState.PRINTING: (PRINTER_SILENT_SECONDS_MAX, PrintState.DISPUTED),
         }
         if record.state not in limits:
@@ -189,11 +189,11 @@ class PrinterDriver(LineDriver[M]):
         """Start printing a pending ticket once the printer is free; fail it if that takes too long."""
         waited = self._measure_wait_seconds()
         if status.printing_obstacle or status.is_busy or status.ticket_in_path:
-            if waited > PENDING_SECONDS_MAX:
+            if waited > PENDING_JOB_SECONDS_MAX:
                 reason = status.printing_obstacle or "the last ticket was not taken"
                 self._record_state(record, PrintState.FAILED, reason)
         elif status.barcode_done:
-            if waited > PENDING_SECONDS_MAX:
+            if waited > PENDING_JOB_SECONDS_MAX:
                 self._record_state(record, PrintState.FAILED, "the printer still reports the last ticket")
             else:
                 await self._discard_printer_job()
@@ -224,5 +224,5 @@ class PrinterDriver(LineDriver[M]):
                 self._record_state(
                     record, PrintState.DISPUTED, "a whole ticket may have come out of the printer"
                 )
-        elif waited > STALLED_ORDER_SECONDS_MAX:
+        elif waited > STALLED_MONEY_ORDER_SECONDS_MAX:
             self._record_state(record, PrintState.DISPUTED, "the printer did not finish the ticket")

@@ -9,12 +9,12 @@ from typing import Any, Final
 
 from egm.devices.framing import FrameCutter
 from egm.devices.printer_status import PrinterStatus
-from egm.devices.twin import Action, ActionError, M, SimulatedPort, Twin
+from egm.devices.twin import ActionError, M, SimulatedPort, SimulatorAction, Twin
 
 #: Time in which a bar code is printed.
-BARCODE_SECONDS: Final = 0.7
+BARCODE_PRINT_SECONDS: Final = 0.7
 #: Time in which the rest of a ticket is printed.
-_TICKET_REMAINDER_SECONDS: Final = 0.5
+_PRINT_SECONDS_AFTER_BARCODE: Final = 0.5
 #: Time after which a person takes the ticket.
 _TICKET_TAKEN_SECONDS: Final = 1.0
 #: Number of printed tickets of which the content is stored.
@@ -66,7 +66,7 @@ class PrinterTwin(Twin[M]):
         self._busy = True
         self._current_job = {"lines": list(lines), "barcode": barcode}
         self.paper_tickets -= 1
-        self._schedule_step(BARCODE_SECONDS, self._print_barcode)
+        self._schedule_step(BARCODE_PRINT_SECONDS, self._print_barcode)
 
     def _print_barcode(self) -> None:
         """Print the ticket's bar code completely, or only partly if a jam was ordered."""
@@ -80,7 +80,7 @@ class PrinterTwin(Twin[M]):
         self._forgets = False
         self._in_path = True
         self.printed_tickets.append({**self._current_job, "barcode_complete": True})
-        self._schedule_step(_TICKET_REMAINDER_SECONDS, self._finish_printing)
+        self._schedule_step(_PRINT_SECONDS_AFTER_BARCODE, self._finish_printing)
 
     def _finish_printing(self) -> None:
         """Finish printing the ticket; a person takes it some seconds later, unless tickets are held."""
@@ -126,7 +126,7 @@ class PrinterTwin(Twin[M]):
             self._schedule_step(_TICKET_TAKEN_SECONDS, self._take_ticket)
 
     # ------------------------------------------------------------ manual actions
-    def list_actions(self) -> dict[str, Action]:
+    def list_actions(self) -> dict[str, SimulatorAction]:
         """Return the manual actions on the simulated device, by the name under which a command calls them."""
         return {
             "take": self._take_ticket_from_bezel,

@@ -30,26 +30,26 @@ _READ_BYTES: Final = 4096
 #: The number of lines in a device's log.
 _LOG_LINES_MAX: Final = 200
 #: A line is omitted from the log, as polling, if it is equal to one of this many last lines.
-_LOG_LINES_COMPARED: Final = 8
+_LOG_LINES_COMPARED_FOR_REPEATS: Final = 8
 #: A pause of this length ends a message, complete or not.
-_GAP_SECONDS: Final = 0.05
+_PAUSE_SECONDS_THAT_END_MESSAGE: Final = 0.05
 #: Time between the bytes of a split reply.
-_SPLIT_BYTE_SECONDS: Final = 0.001
+_SECONDS_BETWEEN_SPLIT_BYTES: Final = 0.001
 
 #: The values of a bench command, by name.
-ActionValues = Mapping[str, int | str | bool]
+SimulatorActionValues = Mapping[str, int | str | bool]
 #: A manual action on a simulated device. Its keyword parameters, of type int, bool or str, are the values of a command;
 #: a parameter's name ends in an underscore if the value's name is a Python keyword or built-in. It returns a
 #: description of the result.
-Action = Callable[..., str]
+SimulatorAction = Callable[..., str]
 
 #: The largest number in a command: what a device stores in four bytes.
-ACTION_NUMBER_MAX: Final = 0xFFFF_FFFF
+ACTION_VALUE_MAX: Final = 0xFFFF_FFFF
 
 #: What a value of an action must be, by its type.
-_TEXT_BY_TYPE: Final[Mapping[type, str]] = {
+_TEXT_BY_VALUE_TYPE: Final[Mapping[type, str]] = {
     bool: "true or false",
-    int: f"a whole number from 0 to {ACTION_NUMBER_MAX:,}",
+    int: f"a whole number from 0 to {ACTION_VALUE_MAX:,}",
     str: "text",
 }
 
@@ -184,7 +184,7 @@ class SimulatedPort:
         loop = asyncio.get_running_loop()
         at = max(loop.time() + self.late_seconds, self._free_at)
         for piece in self._split_data(data):
-            at += max(self._pace * len(piece), _SPLIT_BYTE_SECONDS if self.split else 0.0)
+            at += max(self._pace * len(piece), _SECONDS_BETWEEN_SPLIT_BYTES if self.split else 0.0)
             self._outbox.append((piece, self._master))
             loop.call_at(at, self._write_next_bytes)
         self._free_at = at
@@ -253,7 +253,7 @@ class Twin(ABC, Generic[M]):
         """Return what a person could see on or in the simulated device, for display."""
 
     @abstractmethod
-    def list_actions(self) -> dict[str, Action]:
+    def list_actions(self) -> dict[str, SimulatorAction]:
         """Return the manual actions on this device by name; each function performs one and describes the result."""
 
     def _handle_data(self, data: bytes) -> None:
@@ -264,7 +264,7 @@ class Twin(ABC, Generic[M]):
         if not self.powered:
             return
         now = asyncio.get_running_loop().time()
-        if now - self._last_received_at > _GAP_SECONDS:
+        if now - self._last_received_at > _PAUSE_SECONDS_THAT_END_MESSAGE:
             self._reader = FrameReader(self._cutter)  # an interrupted message is discarded
         self._last_received_at = now
         self.log_line(f"received {data.hex(' ')}")
@@ -282,7 +282,8 @@ class Twin(ABC, Generic[M]):
     def log_line(self, text: str) -> None:
         """Write a line with a time stamp in the device's log, unless one of the last lines has the same text."""
         recent = (
-            line.partition(" ")[2] for line in itertools.islice(reversed(self._log), _LOG_LINES_COMPARED)
+            line.partition(" ")[2]
+            for line in itertools.islice(reversed(self._log), _LOG_LINES_COMPARED_FOR_REPEATS)
         )
         if text not in recent:
             self._log.append(f"{asyncio.get_running_loop().time():.3f} {text}")
@@ -315,7 +316,7 @@ class Twin(ABC, Generic[M]):
         self.on_change = lambda: None
         self.port.unplug()
 
-    def perform_action(self, action: str, values: ActionValues) -> str:
+    def perform_action(self, action: str, values: SimulatorActionValues) -> str:
         """Perform the manual action ``action``; return a description of the result. Raises :class:`ActionError`."""
         table = {**self._list_line_actions(), **self.list_actions()}
         if action not in table:
@@ -337,7 +338,7 @@ class Twin(ABC, Generic[M]):
             **self.describe_state(),
         }
 
-    def _list_line_actions(self) -> dict[str, Action]:
+    def _list_line_actions(self) -> dict[str, SimulatorAction]:
         """Return the manual actions on power, cable and line that every simulated device has."""
         return {
             "power_off": self._switch_power_off,
@@ -413,11 +414,13 @@ class Twin(ABC, Generic[M]):
         return "the line is good"
 
 
-def _read_action_values(action: Action, values: ActionValues) -> dict[str, int | str | bool]:
+def _read_action_values(
+    action: SimulatorAction, values: SimulatorActionValues
+) -> dict[str, int | str | bool]:
     """Return the values of a manual action's parameters, by name, from the command ``values``.
 
     Raises :class:`ActionError`, which names the value, if it belongs to no parameter, is missing, has the wrong type or
-    exceeds :data:`ACTION_NUMBER_MAX`. The action is then not started.
+    exceeds :data:`ACTION_VALUE_MAX`. The action is then not started.
     """
     parameters = {
         name.rstrip("_"): parameter for name, parameter in inspect.signature(action).parameters.items()
@@ -431,8 +434,8 @@ def _read_action_values(action: Action, values: ActionValues) -> dict[str, int |
     for name, parameter in parameters.items():
         value, value_type = values.get(name, parameter.default), parameter.annotation
         if value is parameter.empty:
-            raise ActionError(f"{name} is missing: write {name}=... ({_TEXT_BY_TYPE[value_type]})")
-        if type(value) is not value_type or (value_type is int and not 0 <= value <= ACTION_NUMBER_MAX):
-            raise ActionError(f"{name}: expected {_TEXT_BY_TYPE[value_type]}, not {value!r}")
+            raise ActionError(f"{name} is missing: write {name}=... ({_TEXT_BY_VALUE_TYPE[value_type]})")
+        if type(value) is not value_type or (value_type is int and not 0 <= value <= ACTION_VALUE_MAX):
+            raise ActionError(f"{name}: expected {_TEXT_BY_VALUE_TYPE[value_type]}, not {value!r}")
         named_values[parameter.name] = value
     return named_values

@@ -86,7 +86,7 @@ VOUCHER_NUMBERED: Final = EntryDeclaration(
     written_keys=(MoneyKey.PAY_OUT,),
     is_bookkeeping=True,
 )
-VOUCHER_UNREAD: Final = EntryDeclaration(
+VOUCHER_REPORTED_AGAIN: Final = EntryDeclaration(
     kind="voucher.unread",
     record=TicketReportedAgain,
     written_keys=(HostKey.RING_COUNT, HostKey.RING),
@@ -109,21 +109,21 @@ HOST_VOUCHER_NOT_STACKED: Final = EntryDeclaration(
     description="A ticket that the host authorised was never ordered into the box before the machine stopped.",
     written_keys=(HostKey.TICKET,),
 )
-VOUCHER_RESULT_READ: Final = EntryDeclaration(
+REDEMPTION_RESULT_READ_BY_HOST: Final = EntryDeclaration(
     kind="voucher.told",
     record=NoneType,
     description="The host has read the result of the last ticket it was queried about.",
     written_keys=(HostKey.TICKET,),
     is_bookkeeping=True,
 )
-VOUCHER_READ: Final = EntryDeclaration(
+ISSUED_VOUCHER_READ_BY_HOST: Final = EntryDeclaration(
     kind="voucher.read",
     record=NoneType,
     description="The host has read the oldest printed ticket that it had not read.",
     written_keys=(HostKey.RING_READ,),
     is_bookkeeping=True,
 )
-VOUCHER_ENROLLED: Final = EntryDeclaration(kind="voucher.enrolled", record=TicketNumberingEnrolled)
+VOUCHER_NUMBERING_ENROLLED: Final = EntryDeclaration(kind="voucher.enrolled", record=TicketNumberingEnrolled)
 TICKET_TERMS_CHANGED: Final = EntryDeclaration(
     kind="options.changed",
     record=TicketTermsChanged,
@@ -186,7 +186,7 @@ AFT_FAILED: Final = EntryDeclaration(
     written_keys=(HostKey.TRANSFER,),
     logs=(Log.TRANSFERS,),
 )
-AFT_RESULT_READ: Final = EntryDeclaration(
+AFT_RESULT_READ_BY_HOST: Final = EntryDeclaration(
     kind="aft.told",
     record=NoneType,
     description="The host has read the result of the last transfer.",
@@ -212,7 +212,7 @@ AFT_UNREGISTERED: Final = EntryDeclaration(
     written_keys=(HostKey.REGISTRATION,),
 )
 AFT_LOCKED: Final = EntryDeclaration(kind="aft.locked", record=AftLocked)
-AFT_OFFERED: Final = EntryDeclaration(kind="aft.offered", record=CashOutOfferedToHost)
+CASH_OUT_OFFERED_TO_HOST: Final = EntryDeclaration(kind="aft.offered", record=CashOutOfferedToHost)
 AFT_UNLOCKED: Final = EntryDeclaration(kind="aft.unlocked", record=AftUnlocked)
 CREDIT_EXPIRED: Final = EntryDeclaration(
     kind="credit.expired",

@@ -73,7 +73,7 @@ class HostControlRequested:
     value: JSON = None
 
 
-EVENTS: Final[Mapping[EventName, type[Payload]]] = {
+PAYLOAD_CLASS_BY_EVENT: Final[Mapping[EventName, type[Payload]]] = {
     EventType.TICKET_NUMBERED: TicketNumberAssigned,
     EventType.NUMBER_REFUSED: TicketNumberRefused,
     EventType.TICKET_AUTHORISED: TicketRedemptionAuthorised,

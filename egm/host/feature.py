@@ -3,9 +3,9 @@
 from typing import Final
 
 from egm.host import entries
-from egm.host.events import EVENTS
+from egm.host.events import PAYLOAD_CLASS_BY_EVENT
 from egm.host.keys import HostKey
-from egm.host.rules import RULES
+from egm.host.rules import HOST_RULES
 from egm.host.timeouts import create_host_timeouts
 from egm.kernel.entries import list_entries
 from egm.kernel.events import State
@@ -38,8 +38,8 @@ HOST_FEATURE: Final = Feature(
         HostKey.TRANSFERS_UNPROVED: bool,
     },
     entry_declarations=list_entries(entries),
-    payload_classes=EVENTS,
-    rules=RULES,
+    payload_classes=PAYLOAD_CLASS_BY_EVENT,
+    rules=HOST_RULES,
     derived_states=(DerivedState(State.LOCKED, _is_locked),),
     service_factories=(create_host_timeouts,),
 )

@@ -32,20 +32,20 @@ from egm.host.transfers import (
 )
 from egm.kernel.events import EventType, NextState, State
 from egm.kernel.machine import Machine
-from egm.kernel.rules import REPORT, Rule
+from egm.kernel.rules import REPORT_REFUSAL, Rule
 from egm.kernel.states import (
     STATES_AFTER_BOOT,
     STATES_FOR_CASH_OUT,
+    STATES_FOR_DEFERRED_HOST_ORDERS,
     STATES_FOR_TRANSFERS,
     STATES_TAKING_TICKETS,
-    STATES_WITH_DUE_ORDERS,
     single_state,
 )
 from egm.money.value_in import acceptor_works, ticket_can_be_accepted
 
 _IDLE_STATE: Final = single_state(State.IDLE)
 
-RULES: Final[tuple[Rule[Machine], ...]] = (
+HOST_RULES: Final[tuple[Rule[Machine], ...]] = (
     # ------------------------------------------------------------------ transfers, and the lock for them
     Rule(
         EventType.CASH_OUT,
@@ -53,7 +53,7 @@ RULES: Final[tuple[Rule[Machine], ...]] = (
         (cash_out_is_offered_to_host,),
         (offer_cash_out_to_host,),
         State.LOCKED,
-        REPORT,
+        REPORT_REFUSAL,
     ),
     Rule(
         EventType.TRANSFER_ORDERED,
@@ -82,7 +82,9 @@ RULES: Final[tuple[Rule[Machine], ...]] = (
         NextState.DERIVED,
     ),
     Rule(EventType.PROMOTION_EXPIRED, _IDLE_STATE, (restricted_has_expired,), (expire_restricted_credit,)),
-    Rule(EventType.WHEN_IDLE, STATES_WITH_DUE_ORDERS, (order_is_open,), (build_pending_order_event,)),
+    Rule(
+        EventType.WHEN_IDLE, STATES_FOR_DEFERRED_HOST_ORDERS, (order_is_open,), (build_pending_order_event,)
+    ),
     Rule(EventType.WHEN_IDLE, _IDLE_STATE, (transfer_lock_is_requested,), (build_lock_grant_event,)),
     Rule(
         EventType.WHEN_IDLE,

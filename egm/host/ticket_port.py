@@ -13,9 +13,9 @@ from typing import Final, TypeAlias
 
 from egm.config.cabinet_file import TicketValidator
 from egm.host.entries import (
+    ISSUED_VOUCHER_READ_BY_HOST,
     TICKET_TERMS_CHANGED,
-    VOUCHER_ENROLLED,
-    VOUCHER_READ,
+    VOUCHER_NUMBERING_ENROLLED,
     TicketNumberingEnrolled,
     TicketTermsChanged,
 )
@@ -27,8 +27,8 @@ from egm.host.events import (
 )
 from egm.host.keys import HostKey
 from egm.host.tickets import (
-    HOST_TIMED_OUT,
-    NUMBER_REFUSED_BY_HOST,
+    HOST_TIMED_OUT_REASON,
+    NUMBER_REFUSED_BY_HOST_REASON,
     find_cash_out_awaiting_number,
     record_result_read,
 )
@@ -92,7 +92,7 @@ class UnreadPrintedTicket:
 
     ring_index: int
     ticket: Ticket
-    pool: int = 0
+    restricted_pool: int = 0
     """The number of the pool of the ticket's restricted credit; 0 for other credit."""
 
 
@@ -149,7 +149,7 @@ class HostTicketInterface:
         if request is None:
             return TicketNumberReplyResult.NOT_WAITING
         refusal = TicketNumberRefused(
-            id=request.id, why=HOST_TIMED_OUT if has_timed_out else NUMBER_REFUSED_BY_HOST
+            id=request.id, why=HOST_TIMED_OUT_REASON if has_timed_out else NUMBER_REFUSED_BY_HOST_REASON
         )
         self._handle(Event(EventType.NUMBER_REFUSED, refusal))
         return TicketNumberReplyResult.TAKEN
@@ -280,7 +280,7 @@ class HostTicketInterface:
     def needs_enrolment(self) -> bool:
         """Return whether the machine lacks the host's identifier that it needs to create ticket numbers."""
         desk = self._machine.find_installed(TicketDesk)
-        secure = self._machine.component(HostMoney).validation is TicketValidator.SECURE_ENHANCED
+        secure = self._machine.component(HostMoney).ticket_validator is TicketValidator.SECURE_ENHANCED
         return secure and (desk is None or desk.current_enrolment is None)
 
     def find_oldest_unread(self) -> UnreadPrintedTicket | None:
@@ -307,7 +307,9 @@ class HostTicketInterface:
         """Record durably that the host has read its oldest unread ticket, if that ticket has this number."""
         oldest = self.find_oldest_unread()
         if oldest is not None and oldest.ticket.number == number:
-            self._machine.post(VOUCHER_READ, state=build_ticket_read_state(self._machine.journal))
+            self._machine.post(
+                ISSUED_VOUCHER_READ_BY_HOST, state=build_ticket_read_state(self._machine.journal)
+            )
             self._machine.component(TicketDesk).mark_reported(number)
 
     def store_enrolment(self, validation_id: int, sequence: int) -> None:
@@ -319,7 +321,7 @@ class HostTicketInterface:
         if desk is None:
             return
         desk.store_enrolment(validation_id, sequence)
-        self._machine.post(VOUCHER_ENROLLED, TicketNumberingEnrolled(sequence=sequence))
+        self._machine.post(VOUCHER_NUMBERING_ENROLLED, TicketNumberingEnrolled(sequence=sequence))
 
     def store_ticket_terms(self, changes: Mapping[str, JSON], *, is_older_message: bool = False) -> None:
         """Store the host's changes to the ticket terms (:class:`TicketTerms`) durably; a repeat changes nothing.

@@ -13,7 +13,7 @@ from egm.config.cabinet_file import POSITIONS_MAX, TicketValidator
 from egm.devices.interface import PrintState
 from egm.errors import InvariantError
 from egm.features.memory_clear.records import has_ticket_ended, list_entries_paid_at_clear
-from egm.host.entries import HOST_VOUCHER_NOT_STACKED, VOUCHER_UNREAD, TicketReportedAgain
+from egm.host.entries import HOST_VOUCHER_NOT_STACKED, VOUCHER_REPORTED_AGAIN, TicketReportedAgain
 from egm.host.keys import HostKey
 from egm.host.tickets import record_ticket_number
 from egm.kernel.machine import Machine, MachineIdentity
@@ -227,7 +227,7 @@ def _complete_interrupted_tickets(machine: Machine, desk: TicketDesk) -> None:
 def _add_ticket_to_host_ring(machine: Machine, record: TicketRecord) -> None:
     """Add a printed ticket to the ring buffer of tickets that the host reads."""
     machine.post(
-        VOUCHER_UNREAD,
+        VOUCHER_REPORTED_AGAIN,
         TicketReportedAgain(id=record.issue_id, number=record.ticket.masked),
         state=build_ticket_ring_state(machine.journal, record.issue_id),
     )
@@ -238,7 +238,7 @@ def _recover_host_read_state(machine: Machine, desk: TicketDesk) -> None:
 
     A ticket that the host authorised and that is no longer being stacked is reported to the host as not stacked.
     """
-    if machine.component(HostMoney).validation.is_by_host:
+    if machine.component(HostMoney).ticket_validator.is_by_host:
         unread = {
             find_pay_out_in_ticket_ring(machine.journal, index)
             for index in list_unread_ticket_indices(machine.journal)

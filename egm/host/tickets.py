@@ -19,9 +19,9 @@ from egm.devices.interface import Devices
 from egm.errors import InvariantError
 from egm.host.entries import (
     HOST_VOUCHER_REFUSED,
+    REDEMPTION_RESULT_READ_BY_HOST,
     VOUCHER_AUTHORISED,
     VOUCHER_NUMBERED,
-    VOUCHER_RESULT_READ,
     TicketNumberStored,
     TicketRefusedByHost,
     TicketStackingOrdered,
@@ -53,15 +53,15 @@ _REDEMPTION_REPLIES: Final = frozenset(RedemptionStatus) - {
     RedemptionStatus.MISREAD,
 }
 #: The reason why a ticket has no number: the host did not reply in time.
-HOST_TIMED_OUT: Final = "the host did not answer"
+HOST_TIMED_OUT_REASON: Final = "the host did not answer"
 #: The reason why a ticket has no number: the host refused one.
-NUMBER_REFUSED_BY_HOST: Final = "the host refused a number"
+NUMBER_REFUSED_BY_HOST_REASON: Final = "the host refused a number"
 
 
 # ---------------------------------------------------------------------------------------------- guards
 def host_validates(machine: Machine, _: Event) -> bool:
     """Return whether a host validates tickets on this machine."""
-    return machine.component(HostMoney).validation.is_by_host
+    return machine.component(HostMoney).ticket_validator.is_by_host
 
 
 def number_is_awaited(machine: Machine, event: Event) -> bool:
@@ -107,7 +107,7 @@ def continue_without_host_number(machine: Machine, event: Event) -> None:
         machine.memory.require(CashOutRecord, MoneyKey.PAY_OUT),
         event.read_payload(TicketNumberRefused).why,
     )
-    may_use_own_number = reason != NUMBER_REFUSED_BY_HOST and machine.profile.host.offline_tickets > 0
+    may_use_own_number = reason != NUMBER_REFUSED_BY_HOST_REASON and machine.profile.host.offline_tickets > 0
     if not (may_use_own_number and _assign_number(machine, pay_out, None)):
         void_unnumbered_ticket(machine, pay_out, reason)
 
@@ -211,7 +211,7 @@ def stack_authorised_ticket(machine: Machine, event: Event) -> None:
             )
         },
     )
-    machine.component(Devices).require_acceptor.stack(inquiry.escrow)
+    machine.component(Devices).require_acceptor.stack(inquiry.escrow_number)
 
 
 def return_queried_ticket(machine: Machine, event: Event) -> None:
@@ -247,7 +247,7 @@ def _return_ticket(
         TicketRefusedByHost(id=inquiry.id, number=number, status=status, reason=reason.value),
         state={} if _has_unread_authorised_result(machine) else {HostKey.TICKET: outcome},
     )
-    machine.component(Devices).require_acceptor.return_bill(inquiry.escrow)
+    machine.component(Devices).require_acceptor.return_bill(inquiry.escrow_number)
     machine.notice = Notice(code=f"ticket_refused.{reason.value}", severity="warning")
 
 
@@ -263,4 +263,6 @@ def record_result_read(machine: Machine) -> None:
     """Record that the host has read the result of the last ticket, so that it is not reported again."""
     host_ticket = machine.memory.read(HostTicketRecord, HostKey.TICKET)
     if host_ticket is not None and not host_ticket.host_has_read:
-        machine.post(VOUCHER_RESULT_READ, state={HostKey.TICKET: replace(host_ticket, host_has_read=True)})
+        machine.post(
+            REDEMPTION_RESULT_READ_BY_HOST, state={HostKey.TICKET: replace(host_ticket, host_has_read=True)}
+        )

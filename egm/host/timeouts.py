@@ -11,7 +11,7 @@ from typing import Final
 
 from egm.host.events import TicketNumberRefused, TicketRedemptionReply
 from egm.host.ticket_port import HostTicketInterface
-from egm.host.tickets import HOST_TIMED_OUT
+from egm.host.tickets import HOST_TIMED_OUT_REASON
 from egm.kernel.events import Event, EventType
 from egm.kernel.messages import Snapshot
 from egm.kernel.services import BackgroundService, MachineContext
@@ -71,7 +71,10 @@ class HostTimeouts:
                 request.id,
                 (
                     seconds,
-                    Event(EventType.NUMBER_REFUSED, TicketNumberRefused(id=request.id, why=HOST_TIMED_OUT)),
+                    Event(
+                        EventType.NUMBER_REFUSED,
+                        TicketNumberRefused(id=request.id, why=HOST_TIMED_OUT_REASON),
+                    ),
                 ),
             )
         inquiry = host.ticket_inquiry
@@ -99,5 +102,10 @@ def create_host_timeouts(context: MachineContext) -> Iterable[BackgroundService]
         machine.component(HostMoney),
         machine.memory.get(MoneyKey.RESTRICTED) is not None,
     )
-    if host.validation.is_by_host or host.can_transfer or host.can_award_bonuses or has_restricted_terms:
+    if (
+        host.ticket_validator.is_by_host
+        or host.can_transfer
+        or host.can_award_bonuses
+        or has_restricted_terms
+    ):
         yield HostTimeouts(context)

@@ -18,7 +18,7 @@ from egm.host.entries import (
     AFT_CASH_OUT,
     AFT_COMPLETE,
     AFT_REGISTERED,
-    AFT_RESULT_READ,
+    AFT_RESULT_READ_BY_HOST,
     AFT_UNREGISTERED,
     AftRegistered,
 )
@@ -54,8 +54,9 @@ _NANOSECONDS_PER_HUNDREDTH_SECOND: Final = 10_000_000
 class HostTransferResult:
     """The result of a host's transfer order.
 
-    ``position`` is its index in the history of transfers, 1 to 35; 0 if nothing moved. ``cents_by_credit_kind`` are the
-    amounts moved, in minor units. ``protocol_codes`` belong to the host's protocol and are returned to it unchanged.
+    ``history_index`` is its index in the history of transfers, 1 to 35; 0 if nothing moved. ``cents_by_credit_kind``
+    are the amounts moved, in minor units. ``protocol_codes`` belong to the host's protocol and are returned to it
+    unchanged.
     """
 
     identifier: str
@@ -64,26 +65,26 @@ class HostTransferResult:
     cents_by_credit_kind: Mapping[CreditKind, int]
     expiry_date: date | None
     """The expiry date of the restricted credit, or None."""
-    pool: int
+    restricted_pool: int
     """The number of the pool of the restricted credit; 0 for none."""
     protocol_codes: Mapping[str, int]
     result_time: datetime
     """The time at which the transfer was executed or refused."""
-    position: int
+    history_index: int
 
 
 @dataclass(frozen=True, slots=True)
 class AftRegistration:
     """The machine's registration for transfers.
 
-    ``key`` is the host's registration key; it is empty after a restart, because only its digest is stored.
+    ``registration_key`` is the host's key; it is empty after a restart, because only its digest is stored.
     """
 
     is_registered: bool = False
     asset_number: int = 0
     pos_id: int = 0
     """The point-of-sale id that the host gave the machine."""
-    key: bytes = b""
+    registration_key: bytes = b""
 
 
 class HostTransferInterface:
@@ -215,10 +216,10 @@ class HostTransferInterface:
                 status=TransferStatus.PENDING,
                 cents_by_credit_kind=order.cents_by_credit_kind,
                 expiry_date=order.expiry_date,
-                pool=order.restricted_pool,
+                restricted_pool=order.restricted_pool,
                 protocol_codes=order.protocol_codes,
                 result_time=self._machine.clock.now(),
-                position=0,
+                history_index=0,
             )
         transfer = self._machine.memory.read(TransferRecord, HostKey.TRANSFER)
         return None if transfer is None else _build_result(transfer)
@@ -244,7 +245,7 @@ class HostTransferInterface:
         transfer = self._machine.memory.read(TransferRecord, HostKey.TRANSFER)
         if transfer is not None and not transfer.host_has_read:
             self._machine.post(
-                AFT_RESULT_READ, state={HostKey.TRANSFER: replace(transfer, host_has_read=True)}
+                AFT_RESULT_READ_BY_HOST, state={HostKey.TRANSFER: replace(transfer, host_has_read=True)}
             )
 
     # ------------------------------------------------------------------ what is possible now
@@ -352,10 +353,10 @@ def _build_result(record: TransferRecord) -> HostTransferResult:
         status=record.status,
         cents_by_credit_kind=record.cents_by_credit_kind,
         expiry_date=date.fromisoformat(record.expiry_date) if record.expiry_date else None,
-        pool=record.restricted_pool,
+        restricted_pool=record.restricted_pool,
         protocol_codes=record.protocol_codes,
         result_time=datetime.fromisoformat(record.result_time),
-        position=record.history_index or 0,
+        history_index=record.history_index or 0,
     )
 
 

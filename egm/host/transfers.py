@@ -18,8 +18,8 @@ from egm.host.entries import (
     AFT_COMPLETE,
     AFT_FAILED,
     AFT_LOCKED,
-    AFT_OFFERED,
     AFT_UNLOCKED,
+    CASH_OUT_OFFERED_TO_HOST,
     CREDIT_EXPIRED,
     AftLocked,
     AftUnlocked,
@@ -279,7 +279,7 @@ def offer_cash_out_to_host(machine: Machine, _: Event) -> None:
     machine.component(HostMoney).transfer_lock = TransferLock(
         required_transfers_code=0, until_ns=until_ns, is_granted=True, is_cash_out_offer=True
     )
-    machine.post(AFT_OFFERED, CashOutOfferedToHost(amount_cents=machine.credit_cents))
+    machine.post(CASH_OUT_OFFERED_TO_HOST, CashOutOfferedToHost(amount_cents=machine.credit_cents))
     machine.notice = Notice(code="cash_out_to_host")
 
 

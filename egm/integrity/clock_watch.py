@@ -22,7 +22,7 @@ from egm.kernel.services import BackgroundService, MachineContext
 #: Largest deviation between two checks that counts as slewing or drift; a larger one means the clock was set.
 CLOCK_DEVIATION_MAX: Final = timedelta(seconds=2)
 #: Seconds between two checks of the clock.
-_CHECK_SECONDS: Final = 10.0
+_CLOCK_CHECK_INTERVAL_SECONDS: Final = 10.0
 
 
 class ClockWatch:
@@ -40,7 +40,7 @@ class ClockWatch:
         """Check periodically whether the clock was set or is doubted."""
         while True:
             self.check_clock()
-            await asyncio.sleep(_CHECK_SECONDS)
+            await asyncio.sleep(_CLOCK_CHECK_INTERVAL_SECONDS)
 
     def check_clock(self) -> None:
         """Record it if the clock was set since the last check.

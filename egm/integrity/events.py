@@ -90,7 +90,7 @@ class HardMeterExchangeForm(FilledForm):
     readings: str = ""
 
 
-EVENTS: Final[Mapping[EventName, type[Payload]]] = {
+PAYLOAD_CLASS_BY_EVENT: Final[Mapping[EventName, type[Payload]]] = {
     EventType.MEMORY_READY: StartUpCompleted,
     EventType.SELF_TEST_PASSED: SelfTestResult,
     EventType.SELF_TEST_FAILED: SelfTestFailure,

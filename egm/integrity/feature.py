@@ -4,15 +4,15 @@ from typing import Final
 
 from egm.integrity import entries
 from egm.integrity.clock_watch import create_clock_watch
-from egm.integrity.events import EVENTS
-from egm.integrity.forms import FORMS
+from egm.integrity.events import PAYLOAD_CLASS_BY_EVENT
+from egm.integrity.forms import INTEGRITY_FORMS
 from egm.integrity.hard_meters import create_hard_meters
 from egm.integrity.keys import IntegrityKey
 from egm.integrity.lockups import list_disabling_sources
 from egm.integrity.memory_watch import create_memory_watch
 from egm.integrity.notices import iter_notices
 from egm.integrity.records import DisablingRecord
-from egm.integrity.rules import RULES
+from egm.integrity.rules import INTEGRITY_RULES
 from egm.integrity.software import create_reverification
 from egm.kernel.entries import list_entries
 from egm.kernel.events import State
@@ -50,9 +50,9 @@ INTEGRITY_FEATURE: Final = Feature(
         IntegrityKey.CABINET: entries.CabinetSignatureRecord,
     },
     entry_declarations=list_entries(entries),
-    payload_classes=EVENTS,
-    rules=RULES,
-    contributions=(*FORMS,),
+    payload_classes=PAYLOAD_CLASS_BY_EVENT,
+    rules=INTEGRITY_RULES,
+    contributions=(*INTEGRITY_FORMS,),
     derived_states=(
         DerivedState(State.DOOR_OPEN, lambda machine: bool(machine.open_doors)),
         DerivedState(State.TILT, lambda machine: machine.is_tilted),

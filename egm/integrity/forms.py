@@ -10,7 +10,7 @@ from egm.people import Permission
 from egm.staff.form import REASON_FIELD, FieldKind, Form, FormField
 from egm.staff.options import machine_is_open, no_position_is_in_use
 
-FORMS: Final[tuple[Form, ...]] = (
+INTEGRITY_FORMS: Final[tuple[Form, ...]] = (
     Form(
         id="hold",
         event=EventType.DISABLED,

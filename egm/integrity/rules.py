@@ -3,7 +3,7 @@
 from typing import Final
 
 from egm.integrity.clock_trust import clock_is_doubted, confirm_clock, entered_date_matches_clock
-from egm.integrity.forms import FORMS
+from egm.integrity.forms import INTEGRITY_FORMS
 from egm.integrity.lockups import (
     clear_tilts,
     disable_for_source,
@@ -26,10 +26,10 @@ from egm.integrity.technician import (
 )
 from egm.kernel.events import EventType, NextState, State
 from egm.kernel.machine import Machine
-from egm.kernel.rules import REPORT, Rule
+from egm.kernel.rules import REPORT_REFUSAL, Rule
 from egm.kernel.states import (
     STATES_AFTER_BOOT,
-    STATES_ON_CALL,
+    STATES_FOR_ANSWERING_SERVICE_CALLS,
     STATES_WITH_STAFF_AT_WORK,
     single_state,
 )
@@ -40,7 +40,7 @@ from egm.staff.service.effects import (
 )
 
 #: The rules of doors, faults, the generator, and who disables the machine.
-RULES: Final[tuple[Rule[Machine], ...]] = (
+INTEGRITY_RULES: Final[tuple[Rule[Machine], ...]] = (
     # ------------------------------------------------------------------ doors, faults, who stops the machine
     Rule(EventType.DOOR_OPENED, STATES_AFTER_BOOT, (), (record_door_opened,), NextState.DERIVED_ONCE_TESTED),
     Rule(EventType.FAULT_RAISED, STATES_AFTER_BOOT, (), (record_fault,), NextState.DERIVED_ONCE_TESTED),
@@ -58,44 +58,44 @@ RULES: Final[tuple[Rule[Machine], ...]] = (
         (key_may_act_without_sign_in,),
         (clear_tilts,),
         NextState.DERIVED,
-        REPORT,
+        REPORT_REFUSAL,
     ),
     # ------------------------------------------------------------------ a generator that has failed
     Rule(
         EventType.KEY_TURNED,
-        STATES_ON_CALL,
+        STATES_FOR_ANSWERING_SERVICE_CALLS,
         (self_test_or_generator_has_failed, key_may_act_without_sign_in),
         (restart_generator,),
         NextState.DERIVED,
-        REPORT,
+        REPORT_REFUSAL,
     ),
     # ------------------------------------------------------------------ technician's work
     build_form_rule(
-        FORMS,
+        INTEGRITY_FORMS,
         EventType.FAULTS_SETTLED,
         STATES_WITH_STAFF_AT_WORK,
         (technician_can_clear_fault,),
         settle_faults,
     ),
     build_form_rule(
-        FORMS,
+        INTEGRITY_FORMS,
         EventType.CLOCK_CONFIRMED,
         STATES_WITH_STAFF_AT_WORK,
         (clock_is_doubted, entered_date_matches_clock),
         confirm_clock,
     ),
     build_form_rule(
-        FORMS,
+        INTEGRITY_FORMS,
         EventType.FILE_SIGNED,
         STATES_WITH_STAFF_AT_WORK,
         (file_is_unsigned, no_position_is_in_use),
         sign_file,
     ),
     build_form_rule(
-        FORMS, EventType.VERIFY, STATES_WITH_STAFF_AT_WORK, (software_is_signed,), verify_software
+        INTEGRITY_FORMS, EventType.VERIFY, STATES_WITH_STAFF_AT_WORK, (software_is_signed,), verify_software
     ),
     build_form_rule(
-        FORMS,
+        INTEGRITY_FORMS,
         EventType.COUNTERS_EXCHANGED,
         STATES_WITH_STAFF_AT_WORK,
         (machine_is_open, hard_meters_are_fitted),

@@ -40,12 +40,12 @@ It is cleared when the signed file is restored or the one in use is signed.
 """
 #: The kind of the journal entry of a signature.
 CABINET_SIGNED_KIND: Final = CABINET_FILE_SIGNED.kind
-SIGNED_TEXT_FIELD: Final = "cabinet_text"
+SIGNED_CABINET_TEXT_FIELD: Final = "cabinet_text"
 """The field of the entry ``clear.kept`` with the text of the cabinet file signed before a memory clear."""
 #: The signature's file name in the state folder.
 SIGNATURE_FILE_NAME: Final = "cabinet.signature"
 #: Included in the HMAC of a signature, so that it is valid for a cabinet file only.
-_SEAL_PURPOSE: Final = b"cabinet file"
+_SIGNATURE_HMAC_PURPOSE: Final = b"cabinet file"
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,11 +92,13 @@ class CabinetFileSignature:
             return ""
         if key is None:
             return ""
-        return hmac.new(key.derive(_SEAL_PURPOSE), encode_canonical_json(asdict(self)), "sha256").hexdigest()
+        return hmac.new(
+            key.derive(_SIGNATURE_HMAC_PURPOSE), encode_canonical_json(asdict(self)), "sha256"
+        ).hexdigest()
 
 
 @dataclass(frozen=True, slots=True)
-class SignedFile:
+class SignedCabinetFile:
     """The cabinet file that staff signed last: its text, its digest, and who signed it."""
 
     text: str
@@ -104,7 +106,7 @@ class SignedFile:
     persons: tuple[str, ...]
 
 
-def find_last_signed_file(journal: JournalView) -> SignedFile | None:
+def find_last_signed_file(journal: JournalView) -> SignedCabinetFile | None:
     """Return the cabinet file signed last, or None if none was ever signed.
 
     A file signed before an authorised memory clear counts.
@@ -116,13 +118,13 @@ def find_last_signed_file(journal: JournalView) -> SignedFile | None:
         if entry is None
         else str(
             read_details(entry).get(
-                "text" if entry.kind == CABINET_FILE_SIGNED.kind else SIGNED_TEXT_FIELD, ""
+                "text" if entry.kind == CABINET_FILE_SIGNED.kind else SIGNED_CABINET_TEXT_FIELD, ""
             )
         )
     )
     if not text or not isinstance(signature, dict):
         return None
-    return SignedFile(text, str(signature["digest"]), tuple(map(str, signature["persons"])))
+    return SignedCabinetFile(text, str(signature["digest"]), tuple(map(str, signature["persons"])))
 
 
 @dataclass(frozen=True, slots=True)

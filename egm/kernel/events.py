@@ -15,7 +15,7 @@ from egm.errors import InvariantError, check_invariant
 from egm.record_codec import RecordError, check_fields, from_json, is_record
 
 P = TypeVar("P")
-_Class: TypeAlias = type[P]
+_PayloadClass: TypeAlias = type[P]
 """An alias of ``type[P]``, for use inside classes in which ``type`` is the name of a field."""
 
 
@@ -249,7 +249,7 @@ class Event:
             except RecordError as error:
                 raise EventError(str(error)) from None
 
-    def read_payload(self, payload: _Class[P]) -> P:
+    def read_payload(self, payload: _PayloadClass[P]) -> P:
         """Return the event's payload, which must be an instance of the class ``payload``.
 
         Raises EventError if the event carries a payload of a different class.
@@ -318,7 +318,7 @@ class PayloadClasses:
 
 
 #: The payloads of the events that the engine itself raises.
-EVENTS: Final[Mapping[EventName, type[Payload]]] = {
+PAYLOAD_CLASS_BY_EVENT: Final[Mapping[EventName, type[Payload]]] = {
     EventType.AFTER_EVENT: EmptyPayload,
     EventType.WHEN_IDLE: EmptyPayload,
     EventType.MACHINE_CHANGED: EmptyPayload,

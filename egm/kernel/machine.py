@@ -18,7 +18,7 @@ from egm.kernel.games import Selection
 from egm.kernel.keys import KernelKey, StorageKeys
 from egm.kernel.memory import PositionMemory
 from egm.kernel.messages import DecisionRequest, GameOutcome, Notice
-from egm.kernel.own_entries import EVENT_UNEXPECTED, SELECTION, UnexpectedEvent
+from egm.kernel.own_entries import EVENT_UNEXPECTED, SELECTION_CHANGED, UnexpectedEvent
 from egm.kernel.positions import Position, is_position_fault
 from egm.kernel.timekeeping import Timekeeper
 from egm.profiles import Profile
@@ -348,4 +348,4 @@ class Machine:
         """Store the player's selection of game, denomination, bet and language; do nothing if it is stored already."""
         if selection == self.selection:
             return
-        self.post(SELECTION, state={KernelKey.SELECTION: selection})
+        self.post(SELECTION_CHANGED, state={KernelKey.SELECTION: selection})

@@ -74,7 +74,7 @@ class UnexpectedEvent:
 
 
 # ---------------------------------------------------------------------------------------------- entries
-SELECTION: Final = EntryDeclaration(
+SELECTION_CHANGED: Final = EntryDeclaration(
     kind="selection",
     record=NoneType,
     description="The player selected another game, denomination, bet or language.",

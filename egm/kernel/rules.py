@@ -63,7 +63,7 @@ class RefusalHandling(StrEnum):
     """The event is recorded as unexpected."""
 
 
-REPORT: Final = RefusalHandling.REPORT
+REPORT_REFUSAL: Final = RefusalHandling.REPORT
 
 
 @dataclass(frozen=True, slots=True)

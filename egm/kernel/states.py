@@ -19,14 +19,14 @@ STATES_AFTER_BOOT: Final = ALL_STATES - {State.BOOT}
 #: The states in which requests of the attendant and the player are accepted.
 STATES_AFTER_SELF_TEST: Final = STATES_AFTER_BOOT - {State.SELF_TEST}
 #: The states in which the service menu may be opened: no game and no payout is in progress.
-STATES_SERVICEABLE: Final = STATES_AFTER_SELF_TEST - {
+STATES_FOR_SERVICE_MENU: Final = STATES_AFTER_SELF_TEST - {
     State.PLAYING,
     State.PAYING,
     State.SERVICE_MENU,
     State.LOCKED,
 }
 #: The states in which staff work at the machine: the menu is open, or a more pressing state covers it.
-STATES_WITH_STAFF_AT_WORK: Final = STATES_SERVICEABLE | {State.SERVICE_MENU}
+STATES_WITH_STAFF_AT_WORK: Final = STATES_FOR_SERVICE_MENU | {State.SERVICE_MENU}
 #: The states in which a form about money may arrive: the menu is open, or a hand-pay, door or tilt has covered it.
 STATES_FOR_RULINGS: Final = frozenset({State.SERVICE_MENU, State.HANDPAY, State.DOOR_OPEN, State.TILT})
 #: The states in which staff rule on a controller's award: also while the game waits for it.
@@ -34,7 +34,7 @@ STATES_FOR_PRIZE_RULINGS: Final = STATES_FOR_RULINGS | {State.AWAITING_AWARD}
 #: The states in which credits can be paid out: a machine that cannot play still owes the player.
 STATES_FOR_CASH_OUT: Final = frozenset({State.IDLE, State.OUT_OF_SERVICE})
 #: The states in which the attendant's key answers service calls.
-STATES_ON_CALL: Final = STATES_FOR_CASH_OUT | {State.SERVICE_MENU, State.TOURNAMENT}
+STATES_FOR_ANSWERING_SERVICE_CALLS: Final = STATES_FOR_CASH_OUT | {State.SERVICE_MENU, State.TOURNAMENT}
 #: The states in which turning the attendant's key asks for identification.
 STATES_ASKING_FOR_IDENTIFICATION: Final = STATES_FOR_CASH_OUT | {State.TILT, State.TOURNAMENT}
 #: The states in which a game is shown or waits for its award.
@@ -48,26 +48,26 @@ STATES_FOR_BETTING: Final = frozenset({State.IDLE, State.BETTING})
 #: The states in which no game is shown, so that game notices no longer apply.
 STATES_NOT_PLAYING: Final = ALL_STATES - {State.PLAYING}
 #: The states in which a deferred host order is answered because no game or payout is in progress.
-STATES_WITH_DUE_ORDERS: Final = STATES_AFTER_BOOT - {State.PLAYING, State.PAYING}
+STATES_FOR_DEFERRED_HOST_ORDERS: Final = STATES_AFTER_BOOT - {State.PLAYING, State.PAYING}
 
 #: The sets by their names in the generated state table.
 STATE_SET_NAMES: Final[Mapping[frozenset[State], str]] = {
     ALL_STATES: "everywhere",
     STATES_AFTER_BOOT: "awake",
     STATES_AFTER_SELF_TEST: "listening",
-    STATES_SERVICEABLE: "serviceable",
+    STATES_FOR_SERVICE_MENU: "serviceable",
     STATES_WITH_STAFF_AT_WORK: "at work",
     STATES_FOR_RULINGS: "ruling",
     STATES_FOR_PRIZE_RULINGS: "ruling on prizes",
     STATES_FOR_CASH_OUT: "payable",
-    STATES_ON_CALL: "on call",
+    STATES_FOR_ANSWERING_SERVICE_CALLS: "on call",
     STATES_ASKING_FOR_IDENTIFICATION: "challenged",
     STATES_SHOWING_OUTCOME: "showing",
     STATES_TAKING_TICKETS: "taking tickets",
     STATES_FOR_TRANSFERS: "transferring",
     STATES_FOR_BETTING: "bettable",
     STATES_NOT_PLAYING: "not playing",
-    STATES_WITH_DUE_ORDERS: "orders due",
+    STATES_FOR_DEFERRED_HOST_ORDERS: "orders due",
     **{frozenset({state}): state.value for state in State},
 }
 

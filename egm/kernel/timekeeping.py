@@ -21,11 +21,11 @@ from meters import JournalView
 #: The journal state key of a doubt about the clock: the reason, and the last time known to be right.
 CLOCK_STATE_KEY: Final = "clock"
 #: Entries that opening a journal writes itself, dated by a clock that has not been judged yet.
-_KINDS_WRITTEN_AT_OPENING: Final = frozenset({"clock.changed", "event"})
+_ENTRY_KINDS_WRITTEN_AT_JOURNAL_OPENING: Final = frozenset({"clock.changed", "event"})
 #: No machine ran this program before this date.
 EARLIEST_PLAUSIBLE_TIME: Final = datetime(2026, 1, 1, tzinfo=UTC)
 #: A clock at or after this date is broken; date arithmetic remains possible for some years beyond it.
-LATEST_TIME: Final = datetime(9995, 1, 1, tzinfo=UTC)
+LATEST_PLAUSIBLE_TIME: Final = datetime(9995, 1, 1, tzinfo=UTC)
 #: A correction of the clock up to this size needs no confirmation: it cannot expire a ticket.
 CLOCK_TOLERANCE: Final = timedelta(hours=1)
 #: A machine that was off for longer than this asks for confirmation of the date.
@@ -67,7 +67,7 @@ def find_clock_doubt(evidence: ClockEvidence) -> ClockDoubtReason | None:
     if now < EARLIEST_PLAUSIBLE_TIME:
         return ClockDoubtReason.BEFORE_MADE
     if last_good is None:
-        return ClockDoubtReason.FAR_AHEAD if now >= LATEST_TIME else None
+        return ClockDoubtReason.FAR_AHEAD if now >= LATEST_PLAUSIBLE_TIME else None
     if elapsed is not None:
         return ClockDoubtReason.CHANGED if abs(now - last_good - elapsed) > CLOCK_TOLERANCE else None
     if last_good - now > CLOCK_TOLERANCE:
@@ -91,7 +91,8 @@ class Timekeeper:
         self._clock = clock
         self._last_trusted_time = (
             last_trusted_time
-            if last_trusted_time is not None and EARLIEST_PLAUSIBLE_TIME <= last_trusted_time < LATEST_TIME
+            if last_trusted_time is not None
+            and EARLIEST_PLAUSIBLE_TIME <= last_trusted_time < LATEST_PLAUSIBLE_TIME
             else None
         )
         self._was_set_unconfirmed = was_set_unconfirmed
@@ -132,7 +133,7 @@ class Timekeeper:
         return (
             None
             if self._last_trusted_time is None
-            else min(self._last_trusted_time + self._elapsed, LATEST_TIME)
+            else min(self._last_trusted_time + self._elapsed, LATEST_PLAUSIBLE_TIME)
         )
 
     def now(self) -> datetime:
@@ -150,7 +151,7 @@ class Timekeeper:
     @property
     def _read_limited_clock(self) -> datetime:
         """Return the clock's time, moved into the range in which date arithmetic cannot overflow."""
-        return min(self._clock.now(), LATEST_TIME)
+        return min(self._clock.now(), LATEST_PLAUSIBLE_TIME)
 
     def confirm_time(self) -> None:
         """Accept the clock's current time as right.
@@ -175,5 +176,7 @@ def create_timekeeper(journal: JournalView, clock: Clock) -> Timekeeper:
             clock, last_good, was_set_unconfirmed=recorded_doubt["why"] == ClockDoubtReason.CHANGED
         )
     entries = journal.entries(newest_first=True)
-    last = next((entry for entry in entries if entry.kind not in _KINDS_WRITTEN_AT_OPENING), None)
+    last = next(
+        (entry for entry in entries if entry.kind not in _ENTRY_KINDS_WRITTEN_AT_JOURNAL_OPENING), None
+    )
     return Timekeeper(clock, None if last is None else last.time_utc)

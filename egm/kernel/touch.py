@@ -15,7 +15,7 @@ from egm.errors import OperatorError
 COORDINATE_UNIT: Final = 1 << 16
 #: A position on the touch screen, x and y.
 TouchPoint = tuple[int, int]
-Matrix = tuple[int, ...]
+CalibrationMatrix = tuple[int, ...]
 """``(a, b, c, d, e, f)``: x becomes (a x + b y + c) / UNIT, y becomes (d x + e y + f) / UNIT."""
 #: Positions of the crosses, in tenths of the picture's width and height.
 _CROSS_POSITIONS_TENTHS: Final = ((1, 2), (9, 2), (9, 8), (1, 8), (5, 3))
@@ -33,7 +33,7 @@ class CalibrationError(OperatorError):
     """Error: no calibration can be computed from a person's touches. The text says why."""
 
 
-def fit_calibration(touches: Sequence[TouchPoint]) -> Matrix:
+def fit_calibration(touches: Sequence[TouchPoint]) -> CalibrationMatrix:
     """Return the calibration map for a person's touches of :data:`CALIBRATION_CROSSES`, in this order.
 
     Raises CalibrationError.
@@ -61,7 +61,7 @@ def fit_calibration(touches: Sequence[TouchPoint]) -> Matrix:
     return tuple(matrix)
 
 
-def calibrate_touch(matrix: Matrix, x: int, y: int) -> TouchPoint:
+def calibrate_touch(matrix: CalibrationMatrix, x: int, y: int) -> TouchPoint:
     """Return the true position of a touch detected at ``x``, ``y``.
 
     If the map ``matrix`` is empty, return the detected position.

@@ -8,20 +8,24 @@ from egm.devices.driver import LineDriver
 from egm.devices.interface import Device
 
 #: The label names of these metrics.
-_LABEL = ("device",)
+_METRIC_LABEL_NAMES = ("device",)
 
 
 def iter_device_metrics(devices: Iterable[Device]) -> Iterator[Metric]:
     """Yield the metric families of devices on serial lines: whether each replies, and its reply times."""
-    up = GaugeMetricFamily("egm_device_up", "1 while a device answers.", labels=_LABEL)
+    up = GaugeMetricFamily("egm_device_up", "1 while a device answers.", labels=_METRIC_LABEL_NAMES)
     answers = SummaryMetricFamily(
-        "egm_device_answer_seconds", "From a question to a device to its answer.", labels=_LABEL
+        "egm_device_answer_seconds", "From a question to a device to its answer.", labels=_METRIC_LABEL_NAMES
     )
     silences = CounterMetricFamily(
-        "egm_device_unanswered_questions", "Questions to a device without an answer.", labels=_LABEL
+        "egm_device_unanswered_questions",
+        "Questions to a device without an answer.",
+        labels=_METRIC_LABEL_NAMES,
     )
     refused_counter = CounterMetricFamily(
-        "egm_device_refused_messages", "Messages from a device that the codec refused.", labels=_LABEL
+        "egm_device_refused_messages",
+        "Messages from a device that the codec refused.",
+        labels=_METRIC_LABEL_NAMES,
     )
     for device in devices:
         if not isinstance(device, LineDriver):

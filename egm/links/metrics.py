@@ -39,15 +39,15 @@ CONNECTIONS_MAX: Final = 8
 """The number of connections of metrics readers that are served at the same time."""
 CONNECTION_SECONDS_MAX: Final = 10.0
 """The time in seconds after which a connection of a metrics reader is closed, whatever it is doing."""
-_YIELD_SECONDS: Final = 1.0
+_CLOSED_CONNECTION_SECONDS_MAX: Final = 1.0
 """The time in seconds within which a connection closed by the server must free its slot for a new one."""
-_LOOPBACK: Final = ("127.0.0.1", "localhost", "[::1]")
+_LOOPBACK_HOST_NAMES: Final = ("127.0.0.1", "localhost", "[::1]")
 
 #: A metric family with samples, as the Prometheus client library represents it.
-_Family: TypeAlias = CounterMetricFamily | GaugeMetricFamily
+_MetricFamily: TypeAlias = CounterMetricFamily | GaugeMetricFamily
 
 #: Whether this thread serves a reader who has presented the monitoring token.
-_IS_AUTHENTICATED: Final[ContextVar[bool]] = ContextVar("is_authenticated", default=False)
+_IS_READER_AUTHENTICATED: Final[ContextVar[bool]] = ContextVar("is_authenticated", default=False)
 
 #: Occurrence meters whose name contains a label: pattern, family, label, meaning.
 _LABELLED_METER_PATTERNS: Final = (
@@ -62,11 +62,11 @@ _OCCURRENCE_METER_BY_KIND: Final = {
     "event": "{}",
 }
 #: Characters that a Prometheus name may not contain, in the name of a meter.
-_CHARACTERS_TO_REPLACE: Final = re.compile(r"[^a-z0-9]+")
+_INVALID_METRIC_NAME_CHARACTERS: Final = re.compile(r"[^a-z0-9]+")
 #: Part of the name of a meter that starts again at an event, such as ``games_played.since_power_up``.
-_SINCE_INFIX: Final = ".since_"
+_SINCE_PERIOD_MARK_INFIX: Final = ".since_"
 #: Meters that are also exported per game.
-_METERS_PER_GAME: Final = ("coin_in", "coin_out", "games_played")
+_METERS_EXPORTED_PER_GAME: Final = ("coin_in", "coin_out", "games_played")
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,7 +93,7 @@ def build_series(meter: str) -> PrometheusSeries:
         if match := pattern.fullmatch(meter):
             return PrometheusSeries(f"{family}_total", meaning, {label: match[1]})
     meter_row = METER_BY_NAME.get(meter)
-    base = _CHARACTERS_TO_REPLACE.sub("_", meter.removesuffix(".value").removesuffix("_total"))
+    base = _INVALID_METRIC_NAME_CHARACTERS.sub("_", meter.removesuffix(".value").removesuffix("_total"))
     if meter_row is None:
         return PrometheusSeries(f"egm_{base}_total", f"Occurrences: {meter}.", {})
     meaning = f"{meter_row.meaning[0].upper()}{meter_row.meaning[1:]}."
@@ -124,11 +124,11 @@ def build_meter_families(reading: MeterReading, occurrences: Iterable[str]) -> l
     Coin in, coin out and games played, which give a game's return (RTP), are also included for each game.
     ``occurrences`` are the occurrence meters (counts of events) to export even if they are still 0.
     """
-    families: dict[str, _Family] = {}
+    families: dict[str, _MetricFamily] = {}
     for meter, value in {**dict.fromkeys(occurrences, 0), **reading.values}.items():
-        if _SINCE_INFIX not in meter:
+        if _SINCE_PERIOD_MARK_INFIX not in meter:
             _add_sample(families, build_series(meter), value)
-    split = {meter: reading.split_by(meter, "game") for meter in _METERS_PER_GAME}
+    split = {meter: reading.split_by(meter, "game") for meter in _METERS_EXPORTED_PER_GAME}
     for game in sorted(set().union(*split.values())):
         for meter, parts in split.items():
             series = build_series(meter)
@@ -138,9 +138,9 @@ def build_meter_families(reading: MeterReading, occurrences: Iterable[str]) -> l
     return list(families.values())
 
 
-def _add_sample(families: dict[str, _Family], series: PrometheusSeries, value: int) -> None:
+def _add_sample(families: dict[str, _MetricFamily], series: PrometheusSeries, value: int) -> None:
     """Add ``value`` as a sample of ``series`` to its metric family; create the family if it is missing."""
-    kind: type[_Family] = CounterMetricFamily if series.is_counter else GaugeMetricFamily
+    kind: type[_MetricFamily] = CounterMetricFamily if series.is_counter else GaugeMetricFamily
     family = families.get(series.name)
     if family is None:
         family = families[series.name] = kind(series.name, series.help, labels=tuple(series.labels))
@@ -169,7 +169,7 @@ class MachineCollector(Collector):
     def collect(self) -> Iterator[Metric]:
         """Yield the metric families that were published last; for an authenticated reader, call their ``on_read``."""
         families, on_read = self._exported
-        if _IS_AUTHENTICATED.get():
+        if _IS_READER_AUTHENTICATED.get():
             on_read()
         return iter(families)
 
@@ -223,7 +223,7 @@ class _MetricsServer(ThreadingMixIn, WSGIServer):
         if not self._slots.acquire(blocking=False):
             if (first := next(iter(tuple(self._unread_requests)), None)) is not None:
                 _shut_down_connection(first)
-            if not self._slots.acquire(timeout=_YIELD_SECONDS):
+            if not self._slots.acquire(timeout=_CLOSED_CONNECTION_SECONDS_MAX):
                 self.shutdown_request(request)
                 return
         self._unread_requests[request] = None
@@ -285,11 +285,11 @@ def _refuse_wrong_token(application: "WSGIApplication", token: str) -> "WSGIAppl
             headers = [("WWW-Authenticate", "Bearer"), ("Content-Length", str(len(body)))]
             start_response("401 Unauthorized", headers)
             return [body]
-        reset_token = _IS_AUTHENTICATED.set(bool(scheme))
+        reset_token = _IS_READER_AUTHENTICATED.set(bool(scheme))
         try:
             return application(environ, start_response)
         finally:
-            _IS_AUTHENTICATED.reset(reset_token)
+            _IS_READER_AUTHENTICATED.reset(reset_token)
 
     return check_token
 
@@ -309,7 +309,7 @@ class MetricsExporter:
             self._server = _MetricsServer(("127.0.0.1", port))
         except OSError as error:
             raise OSError(error.errno, error.strerror, f"port {port} of 127.0.0.1") from None
-        names = frozenset(name.lower() for name in (*_LOOPBACK, *hosts))
+        names = frozenset(name.lower() for name in (*_LOOPBACK_HOST_NAMES, *hosts))
         application = make_wsgi_app(registry)
         self._server.set_app(
             _restrict_to_hosts(_refuse_wrong_token(application, token) if token else application, names)

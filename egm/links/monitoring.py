@@ -25,18 +25,18 @@ from egm.staff.keys import StaffKey
 
 #: Delay with which metrics follow the machine, so that a busy machine does not sum its meters for every
 #: event.
-_READ_DELAY_SECONDS: Final = 0.5
+_METRICS_UPDATE_DELAY_SECONDS: Final = 0.5
 #: Interval at which values that change without a machine event (latencies, a device that stops replying) are
 #: read again.
-_IDLE_SECONDS: Final = 5.0
+_IDLE_UPDATE_INTERVAL_SECONDS: Final = 5.0
 #: Interval of the measurement of the event loop's lag.
-_LAG_CHECK_SECONDS: Final = 0.5
+_LAG_CHECK_INTERVAL_SECONDS: Final = 0.5
 #: Delay before opening the metrics port is tried again while another program uses it.
-_RETRY_SECONDS: Final = 10.0
+_PORT_RETRY_SECONDS: Final = 10.0
 PORT_TAKEN_FAULT: Final = "monitoring.port_taken"
 """The code of the fault that is active while another program uses the metrics port."""
 #: Upper limits of the histogram of the event loop's lag, in seconds.
-_LAG_BUCKETS: Final = (0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.5, 1.0)
+_LOOP_LAG_BUCKETS_SECONDS: Final = (0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.5, 1.0)
 
 
 class MetricsService:
@@ -54,7 +54,7 @@ class MetricsService:
         self._lag = Histogram(
             "egm_loop_lag_seconds",
             "How late the machine's event loop runs scheduled callbacks.",
-            buckets=_LAG_BUCKETS,
+            buckets=_LOOP_LAG_BUCKETS_SECONDS,
             registry=None,
         )
 
@@ -68,8 +68,8 @@ class MetricsService:
         with contextlib.closing(exporter):
             replace_transient(self._context.state_folder.run / "metrics.port", str(exporter.port))
             while True:
-                wake_at = loop.time() + _LAG_CHECK_SECONDS
-                await asyncio.sleep(_LAG_CHECK_SECONDS)
+                wake_at = loop.time() + _LAG_CHECK_INTERVAL_SECONDS
+                await asyncio.sleep(_LAG_CHECK_INTERVAL_SECONDS)
                 self._lag.observe(max(0.0, loop.time() - wake_at))
 
     async def _open_metrics_port(self) -> MetricsExporter:
@@ -92,7 +92,7 @@ class MetricsService:
                         f"port is not this machine. End the program that uses it, or set another `port` in "
                         f"[metrics] of the cabinet file (0: any free port)"
                     )
-                await asyncio.sleep(_RETRY_SECONDS)
+                await asyncio.sleep(_PORT_RETRY_SECONDS)
                 continue
             if PORT_TAKEN_FAULT in self._machine.active_faults:
                 self._context.submit_event(Event(EventType.FAULT_CLEARED, FaultChange(code=PORT_TAKEN_FAULT)))
@@ -101,7 +101,7 @@ class MetricsService:
     def process_change(self, now: Snapshot) -> None:
         """Schedule an export of the metrics, after a change of the machine's state."""
         self._last_snapshot = now
-        self._schedule_reading(_READ_DELAY_SECONDS)
+        self._schedule_reading(_METRICS_UPDATE_DELAY_SECONDS)
 
     def _schedule_reading(self, seconds: float) -> None:
         """Schedule an export of the metrics in ``seconds``, unless an earlier one is already scheduled."""
@@ -124,7 +124,7 @@ class MetricsService:
             for source in self._context.metrics_sources:
                 families += source()
             self._collector.publish(families, self._build_read_callback())
-        self._schedule_reading(_IDLE_SECONDS)
+        self._schedule_reading(_IDLE_UPDATE_INTERVAL_SECONDS)
 
     def _build_read_callback(self) -> Callable[[], None]:
         """Return a function to call when the monitoring system has read the metrics exported now.

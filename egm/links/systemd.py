@@ -7,13 +7,13 @@ from typing import Final
 #: The environment variable that names systemd's socket.
 _NOTIFY_SOCKET_VARIABLE: Final = "NOTIFY_SOCKET"
 #: The message that a unit of type ``notify`` sends once, when it has started.
-READY_STATE: Final = "READY=1"
+READY_NOTIFICATION: Final = "READY=1"
 #: The message that a watched unit (``WatchdogSec``) must send repeatedly.
-WATCHDOG_ALIVE: Final = "WATCHDOG=1"
+WATCHDOG_NOTIFICATION: Final = "WATCHDOG=1"
 
 
 def notify_systemd(state: str) -> None:
-    """Send ``state``, such as :data:`READY_STATE`, to systemd if it listens; errors are ignored."""
+    """Send ``state``, such as :data:`READY_NOTIFICATION`, to systemd if it listens; errors are ignored."""
     address = os.environ.get(_NOTIFY_SOCKET_VARIABLE, "")
     if not address.startswith(("/", "@")):
         return

@@ -29,7 +29,7 @@ from meters import Phase
 from meters.transaction import JSON
 
 #: The accounts of the players' cashable credit, at any position.
-_CASHABLE: Final = "credit:*:cashable"
+_CASHABLE_ACCOUNT_PATTERN: Final = "credit:*:cashable"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -107,7 +107,7 @@ BILL_ESCROW: Final = EntryDeclaration(
     record=NoneType,
     description="A bill is ordered into the box and its credit reserved.",
     phase=Phase.RESERVE,
-    permitted_transfers=(PermittedTransfer("world:bill", _CASHABLE),),
+    permitted_transfers=(PermittedTransfer("world:bill", _CASHABLE_ACCOUNT_PATTERN),),
     written_keys=(MoneyKey.PAPER,),
 )
 BILL_IN: Final = EntryDeclaration(
@@ -237,8 +237,8 @@ class CoinInDisputed:
 
 
 #: The transfers when coins are accepted: to the player's credit, and to the hopper or the drop box.
-_COINS_IN_MOVES: Final = (
-    PermittedTransfer("world:coin", _CASHABLE),
+_COINS_IN_TRANSFERS: Final = (
+    PermittedTransfer("world:coin", _CASHABLE_ACCOUNT_PATTERN),
     PermittedTransfer("stock:floor", "stock:hopper"),
     PermittedTransfer("stock:floor", "stock:coin_box"),
 )
@@ -246,14 +246,14 @@ COIN_IN: Final = EntryDeclaration(
     kind="coin.in",
     record=NoneType,
     description="Coins were accepted and credited.",
-    permitted_transfers=_COINS_IN_MOVES,
+    permitted_transfers=_COINS_IN_TRANSFERS,
     counts={"coins_accepted": None},
     written_keys=(MoneyKey.COIN_EVENTS,),
 )
 COIN_IN_DISPUTED: Final = EntryDeclaration(
     kind="coin.in",
     record=CoinInDisputed,
-    permitted_transfers=_COINS_IN_MOVES,
+    permitted_transfers=_COINS_IN_TRANSFERS,
     counts={"coins_accepted": None},
     written_keys=(MoneyKey.COIN_EVENTS, MoneyKey.DISPUTE),
 )
@@ -285,7 +285,7 @@ class CashOutVoided:
     reason: str = field(metadata=stored_as("why"))
 
 
-VOUCHER_REQUEST: Final = EntryDeclaration(
+VOUCHER_CASH_OUT_REQUESTED: Final = EntryDeclaration(
     kind="voucher.request",
     record=NoneType,
     description="Credit is reserved for a ticket.",
@@ -310,7 +310,7 @@ VOUCHER_OUT: Final = EntryDeclaration(
     kind="voucher.out",
     record=TicketOut,
     phase=Phase.SETTLE,
-    settled_reservations=(VOUCHER_REQUEST,),
+    settled_reservations=(VOUCHER_CASH_OUT_REQUESTED,),
     written_keys=(MoneyKey.PAY_OUT, MoneyKey.PRINT),
     optional_keys=(HostKey.RING_COUNT, HostKey.RING, MoneyKey.TICKET_LEDGER_ANCHOR),
     significance=Significance(EventEffect.LOG, sas_exception_code=0x3D),
@@ -326,7 +326,7 @@ TICKET_CASH_OUT_VOID: Final = EntryDeclaration(
     record=CashOutVoided,
     description="A ticket was not printed; its amount is on the credit meter again.",
     phase=Phase.VOID,
-    settled_reservations=(VOUCHER_REQUEST,),
+    settled_reservations=(VOUCHER_CASH_OUT_REQUESTED,),
     written_keys=(MoneyKey.PAY_OUT,),
     optional_keys=(MoneyKey.PRINT, MoneyKey.CASH_OUT_REMAINDER),
 )
@@ -359,7 +359,7 @@ class CoinsOut:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class CoinsOutOfVoided:
+class CoinsOutAfterVoid:
     """The coins of a voided payout that had already left the hopper were posted as paid."""
 
     id: str
@@ -376,16 +376,16 @@ class CoinsOutOfVoided:
 
 
 #: The transfers when the hopper has paid coins.
-_COINS_DISPENSED_MOVES: Final = (
-    PermittedTransfer(_CASHABLE, "out:hopper"),
+_COINS_DISPENSED_TRANSFERS: Final = (
+    PermittedTransfer(_CASHABLE_ACCOUNT_PATTERN, "out:hopper"),
     PermittedTransfer("stock:hopper", "stock:floor"),
 )
-COINS_REQUEST: Final = EntryDeclaration(
+COIN_CASH_OUT_REQUESTED: Final = EntryDeclaration(
     kind="coins.request",
     record=NoneType,
     description="Credit is reserved for coins from the hopper.",
     phase=Phase.RESERVE,
-    permitted_transfers=_COINS_DISPENSED_MOVES,
+    permitted_transfers=_COINS_DISPENSED_TRANSFERS,
     written_keys=(MoneyKey.PAY_OUT, MoneyKey.CASH_OUT_REMAINDER),
     significance=Significance(EventEffect.LOG, sas_exception_code=0x66),
 )
@@ -404,7 +404,7 @@ COINS_OUT: Final = EntryDeclaration(
     kind="coins.out",
     record=CoinsOut,
     phase=Phase.SETTLE,
-    settled_reservations=(COINS_REQUEST,),
+    settled_reservations=(COIN_CASH_OUT_REQUESTED,),
     written_keys=(MoneyKey.PAY_OUT, MoneyKey.HOPPER),
     optional_keys=(MoneyKey.CASH_OUT_REMAINDER,),
 )
@@ -413,14 +413,14 @@ COINS_CASH_OUT_VOID: Final = EntryDeclaration(
     record=CashOutVoided,
     description="The hopper did not pay all coins; their amount is on the credit meter again.",
     phase=Phase.VOID,
-    settled_reservations=(COINS_REQUEST,),
+    settled_reservations=(COIN_CASH_OUT_REQUESTED,),
     written_keys=(MoneyKey.PAY_OUT, MoneyKey.HOPPER, MoneyKey.COINS_DISPENSED),
     optional_keys=(MoneyKey.CASH_OUT_REMAINDER,),
 )
-COINS_OUT_OF_VOIDED: Final = EntryDeclaration(
+COINS_OUT_AFTER_VOID: Final = EntryDeclaration(
     kind="coins.out",
-    record=CoinsOutOfVoided,
-    permitted_transfers=_COINS_DISPENSED_MOVES,
+    record=CoinsOutAfterVoid,
+    permitted_transfers=_COINS_DISPENSED_TRANSFERS,
     written_keys=(MoneyKey.COINS_DISPENSED,),
     optional_keys=(MoneyKey.CASH_OUT_REMAINDER,),
 )
@@ -434,7 +434,7 @@ CREDIT_CONVERTED: Final = EntryDeclaration(
     kind="credit.converted",
     record=NoneType,
     description="Nonrestricted credit has become cashable, to be paid out.",
-    permitted_transfers=(PermittedTransfer("credit:*:nonrestricted", _CASHABLE),),
+    permitted_transfers=(PermittedTransfer("credit:*:nonrestricted", _CASHABLE_ACCOUNT_PATTERN),),
 )
 
 
@@ -498,13 +498,13 @@ class HandpayUnclaimed:
 
 
 #: Kinds of the entries of other features whose reservations a hand-pay settles.
-_WIN_RESERVATIONS: Final = ("game.end", "handpay.exchanged", "progressive.won")
+_ENTRY_KINDS_THAT_RESERVE_WINS: Final = ("game.end", "handpay.exchanged", "progressive.won")
 HANDPAY_PENDING: Final = EntryDeclaration(
     kind="handpay.pending",
     record=NoneType,
     description="The player's money is reserved for an attendant to pay.",
     phase=Phase.RESERVE,
-    permitted_transfers=(PermittedTransfer(_CASHABLE, "out:handpay_cancelled_credit"),),
+    permitted_transfers=(PermittedTransfer(_CASHABLE_ACCOUNT_PATTERN, "out:handpay_cancelled_credit"),),
     written_keys=(MoneyKey.HANDPAY, MoneyKey.CASH_OUT_REMAINDER),
     significance=Significance(EventEffect.LOCK, ClearCondition.ATTENDANT, sas_exception_code=0x51),
     logs=(Log.HANDPAYS,),
@@ -534,7 +534,7 @@ HANDPAY_RETURNED: Final = EntryDeclaration(
     significance=Significance(EventEffect.LOG, sas_exception_code=0x52),
     logs=(Log.HANDPAYS,),
 )
-HANDPAY_FORM: Final = EntryDeclaration(
+HANDPAY_FORM_FILLED: Final = EntryDeclaration(
     kind="handpay.form",
     record=HandpayFormFilled,
     written_keys=(MoneyKey.HANDPAY,),
@@ -544,7 +544,7 @@ HANDPAY_PAID: Final = EntryDeclaration(
     kind="handpay.paid",
     record=HandpayPaid,
     phase=Phase.SETTLE,
-    settled_reservations=(HANDPAY_PENDING, AFT_JACKPOT, *_WIN_RESERVATIONS),
+    settled_reservations=(HANDPAY_PENDING, AFT_JACKPOT, *_ENTRY_KINDS_THAT_RESERVE_WINS),
     counts={"handpays.*": 1},
     written_keys=(MoneyKey.HANDPAY, MoneyKey.LAST_SLIP_NUMBER),
     significance=Significance(EventEffect.LOG, sas_exception_code=0x52),
@@ -554,7 +554,7 @@ HANDPAY_UNCLAIMED: Final = EntryDeclaration(
     kind="handpay.unclaimed",
     record=HandpayUnclaimed,
     phase=Phase.VOID,
-    settled_reservations=(HANDPAY_PENDING, AFT_JACKPOT, *_WIN_RESERVATIONS),
+    settled_reservations=(HANDPAY_PENDING, AFT_JACKPOT, *_ENTRY_KINDS_THAT_RESERVE_WINS),
     written_keys=(MoneyKey.HANDPAY, MoneyKey.UNCLAIMED_HANDPAY),
     logs=(Log.HANDPAYS, Log.ORPHANS),
 )
@@ -593,7 +593,7 @@ DISPUTE_OPENED_WITH_CREDIT: Final = EntryDeclaration(
     record=DisputeDetails,
     description="It is disputed how many coins left the hopper; their amount is set aside until staff decide.",
     phase=Phase.RESERVE,
-    permitted_transfers=(PermittedTransfer(_CASHABLE, "out:handpay_disputed"),),
+    permitted_transfers=(PermittedTransfer(_CASHABLE_ACCOUNT_PATTERN, "out:handpay_disputed"),),
     written_keys=(MoneyKey.DISPUTE,),
     significance=Significance(EventEffect.LOG),
 )
@@ -611,8 +611,8 @@ DISPUTE_RULED: Final = EntryDeclaration(
     permitted_transfers=(
         PermittedTransfer("house:disputed", "out:handpay_disputed"),
         PermittedTransfer("world:voucher_in:*", "out:handpay_disputed"),
-        PermittedTransfer(_CASHABLE, "out:handpay_disputed"),
-        PermittedTransfer(_CASHABLE, "out:hopper"),
+        PermittedTransfer(_CASHABLE_ACCOUNT_PATTERN, "out:handpay_disputed"),
+        PermittedTransfer(_CASHABLE_ACCOUNT_PATTERN, "out:hopper"),
         PermittedTransfer("stock:hopper", "stock:floor"),
     ),
     counts={"rulings": 1},
@@ -719,7 +719,7 @@ ORPHAN_CREDITS: Final = EntryDeclaration(
     kind="orphan.credits",
     record=OrphanCredits,
     permitted_transfers=(
-        PermittedTransfer(_CASHABLE, "house:orphan"),
+        PermittedTransfer(_CASHABLE_ACCOUNT_PATTERN, "house:orphan"),
         PermittedTransfer("credit:*:nonrestricted", "house:orphan"),
         PermittedTransfer("credit:*:restricted", "house:expired"),
     ),
@@ -731,7 +731,7 @@ ORPHAN_HANDPAY: Final = EntryDeclaration(
     kind="orphan.handpay",
     record=OrphanHandpay,
     permitted_transfers=(
-        PermittedTransfer(_CASHABLE, "house:orphan"),
+        PermittedTransfer(_CASHABLE_ACCOUNT_PATTERN, "house:orphan"),
         PermittedTransfer("house:*", "house:orphan"),
         PermittedTransfer("prizes:*:offered", "prizes:*:unclaimed"),
     ),
@@ -759,7 +759,7 @@ PRIZE_FORFEITED: Final = EntryDeclaration(
     kind="forfeit.prize",
     record=PrizeForfeited,
     phase=Phase.VOID,
-    settled_reservations=(AFT_JACKPOT, *_WIN_RESERVATIONS),
+    settled_reservations=(AFT_JACKPOT, *_ENTRY_KINDS_THAT_RESERVE_WINS),
     counts={"forfeits": 1},
     written_keys=(MoneyKey.HANDPAY,),
     significance=Significance(EventEffect.LOG),

@@ -173,7 +173,7 @@ class DisputedAmountForm(RulingForm):
     ticket: Literal["good", "void"] | None = None
 
 
-EVENTS: Final[Mapping[EventName, type[Payload]]] = {
+PAYLOAD_CLASS_BY_EVENT: Final[Mapping[EventName, type[Payload]]] = {
     EventType.BILL_ESCROWED: BillEscrowed,
     EventType.TICKET_ESCROWED: TicketEscrowed,
     EventType.BILL_STACKED: EmptyPayload,

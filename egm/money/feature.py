@@ -9,9 +9,9 @@ from egm.kernel.feature import Feature
 from egm.kernel.rules import DerivedState
 from egm.money import entries
 from egm.money.disputed import DisputedAmount, DisputeRuling
-from egm.money.disputed_page import PAGES
-from egm.money.events import EVENTS
-from egm.money.forms import FORMS
+from egm.money.disputed_page import MENU_ENTRIES
+from egm.money.events import PAYLOAD_CLASS_BY_EVENT
+from egm.money.forms import MONEY_FORMS
 from egm.money.keys import MoneyKey
 from egm.money.records.host import RestrictedTerms
 from egm.money.records.money import (
@@ -48,9 +48,9 @@ MONEY_FEATURE: Final = Feature(
         MoneyKey.TICKET_TERMS: TicketTerms,
     },
     entry_declarations=list_entries(entries),
-    payload_classes=EVENTS,
+    payload_classes=PAYLOAD_CLASS_BY_EVENT,
     rules=MONEY_RULES,
-    contributions=(*PAGES, *FORMS, *MONEY_REGISTERS),
+    contributions=(*MENU_ENTRIES, *MONEY_FORMS, *MONEY_REGISTERS),
     derived_states=(
         DerivedState(State.HANDPAY, lambda machine: machine.memory.get(MoneyKey.HANDPAY) is not None),
         DerivedState(State.PAYING, lambda machine: machine.memory.get(MoneyKey.PAY_OUT) is not None),

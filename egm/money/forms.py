@@ -31,7 +31,7 @@ DISPUTED_TICKET_FORM: Final = Form(
     fields=(FormField(name="ticket", kind=FieldKind.CHOICE, choices=("good", "void")), REASON_FIELD),
 )
 
-FORMS: Final[tuple[Form, ...]] = (
+MONEY_FORMS: Final[tuple[Form, ...]] = (
     Form(
         id="handpay",
         event=EventType.HANDPAY_FORM,

@@ -15,7 +15,7 @@ from egm.kernel.events import Event
 from egm.kernel.machine import Machine
 from egm.kernel.messages import Notice
 from egm.kernel.rules import refusal_code
-from egm.money.entries import HANDPAY_FORM, HANDPAY_PAID, HandpayFormFilled, HandpayPaid
+from egm.money.entries import HANDPAY_FORM_FILLED, HANDPAY_PAID, HandpayFormFilled, HandpayPaid
 from egm.money.events import PaymentForm
 from egm.money.keys import MoneyKey
 from egm.money.records.money import HandpayForm, HandpayRecord
@@ -65,7 +65,7 @@ def record_handpay_form(machine: Machine, event: Event) -> None:
         identity_commitment=identity,
     )
     machine.post(
-        HANDPAY_FORM,
+        HANDPAY_FORM_FILLED,
         HandpayFormFilled(handpay_id=handpay.id, amount_cents=handpay.amount_cents, form=form),
         state={MoneyKey.HANDPAY: replace(handpay, filled_form=form)},
     )

@@ -30,7 +30,7 @@ class TicketInquiry:
     """
 
     id: str
-    escrow: int
+    escrow_number: int
     digits: str
 
 
@@ -88,7 +88,7 @@ class TransferOrder:
 class HostMoney:
     """Volatile data of the exchange with the money host: ticket query, lock and abilities."""
 
-    validation: TicketValidator = TicketValidator.STAND_ALONE
+    ticket_validator: TicketValidator = TicketValidator.STAND_ALONE
     """How ticket numbers are made, and whether the machine or the host knows the value of a ticket."""
     can_transfer: bool = False
     """Whether the host may transfer credits (AFT)."""

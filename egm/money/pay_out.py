@@ -31,19 +31,19 @@ from egm.money.cash_out_remainder import (
 )
 from egm.money.disputed import DisputedAmount, open_dispute
 from egm.money.entries import (
+    COIN_CASH_OUT_REQUESTED,
     COINS_CASH_OUT_VOID,
     COINS_OUT,
-    COINS_OUT_OF_VOIDED,
-    COINS_REQUEST,
+    COINS_OUT_AFTER_VOID,
     CREDIT_CONVERTED,
     HANDPAY_PENDING,
     TICKET_CASH_OUT_VOID,
     TICKET_DISPUTED,
+    VOUCHER_CASH_OUT_REQUESTED,
     VOUCHER_OUT,
-    VOUCHER_REQUEST,
     CashOutVoided,
     CoinsOut,
-    CoinsOutOfVoided,
+    CoinsOutAfterVoid,
     TicketOut,
 )
 from egm.money.events import CoinsPaid, CoinsStrayed, NoPayoutDevice, PrintFailure
@@ -89,7 +89,7 @@ def _reserve_for_ticket(machine: Machine, kind: CreditKind, amount_cents: int) -
     If the ticket ledger refuses the ticket, the credits are paid by hand; restricted credit stays on the meter.
     """
     pay_out_id, number = machine.fresh_id("cashout"), ""
-    if machine.component(HostMoney).validation is not TicketValidator.SYSTEM:
+    if machine.component(HostMoney).ticket_validator is not TicketValidator.SYSTEM:
         ticket = _issue_own_ticket(machine, pay_out_id, kind, amount_cents)
         if isinstance(ticket, TicketRefusal):
             # restricted credit is never paid by hand: it stays on the meter
@@ -99,7 +99,7 @@ def _reserve_for_ticket(machine: Machine, kind: CreditKind, amount_cents: int) -
             raise EventReplacement(Event(EventType.NO_PAYOUT_DEVICE, NoPayoutDevice(why=ticket.reason.value)))
         number = ticket.masked
     machine.post(
-        VOUCHER_REQUEST,
+        VOUCHER_CASH_OUT_REQUESTED,
         entry_id=pay_out_id,
         transfers=(Transfer(machine.name_credit_account(kind), f"out:voucher:{kind}", amount_cents),),
         state={
@@ -168,7 +168,7 @@ def print_ticket(machine: Machine) -> None:
         return
     may_be_printed = printing is not None and printing.state is PrintState.PRINTING
     if not pay_out.masked_number:
-        if machine.component(HostMoney).validation is TicketValidator.SYSTEM:
+        if machine.component(HostMoney).ticket_validator is TicketValidator.SYSTEM:
             return
         refusal = TicketNumberRefused(id=pay_out.id, why="no host is configured to number tickets")
         raise EventReplacement(Event(EventType.NUMBER_REFUSED, refusal))
@@ -243,7 +243,7 @@ def settle_ticket(machine: Machine, _: Event) -> None:
     number = _require_ticket(machine, pay_out.id).number
     ring = (
         build_ticket_ring_state(machine.journal, pay_out.id)
-        if machine.component(HostMoney).validation.is_by_host
+        if machine.component(HostMoney).ticket_validator.is_by_host
         else {}
     )
     machine.post(
@@ -353,7 +353,7 @@ def reserve_coins(machine: Machine, _: Event) -> None:
     amount_cents = coins * machine.profile.coins.hopper_cents
     pay_out_id = machine.fresh_id("cashout")
     machine.post(
-        COINS_REQUEST,
+        COIN_CASH_OUT_REQUESTED,
         entry_id=pay_out_id,
         transfers=_build_coin_transfers(machine, amount_cents, amount_cents),
         state={
@@ -480,8 +480,8 @@ def post_coins(machine: Machine, _: Event) -> None:
         open_dispute(machine, amount)
         disputed.finish_disputes(machine)
     machine.post(
-        COINS_OUT_OF_VOIDED,
-        CoinsOutOfVoided(
+        COINS_OUT_AFTER_VOID,
+        CoinsOutAfterVoid(
             id=dispensed_coins.id,
             payment_method=dispensed_coins.payment_method,
             amount_cents=dispensed_coins.amount_cents,

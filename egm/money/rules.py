@@ -4,7 +4,7 @@ from typing import Final
 
 from egm.kernel.events import EventType, NextState, State
 from egm.kernel.machine import Machine
-from egm.kernel.rules import REPORT, Rule
+from egm.kernel.rules import REPORT_REFUSAL, Rule
 from egm.kernel.states import (
     ALL_STATES,
     STATES_AFTER_BOOT,
@@ -14,7 +14,7 @@ from egm.kernel.states import (
 )
 from egm.money.cash_out_remainder import start_automatic_cash_out, unpaid_remainder_is_stored
 from egm.money.disputed import dispute_is_unfinished, end_disputes, rule_disputed_amount, ruling_form_is_valid
-from egm.money.forms import FORMS
+from egm.money.forms import MONEY_FORMS
 from egm.money.hand_pays import (
     handpay_can_be_settled,
     handpay_has_no_prize_in_kind,
@@ -98,7 +98,7 @@ _IDLE_STATE: Final = single_state(State.IDLE)
 _HANDPAY_STATE: Final = single_state(State.HANDPAY)
 
 #: Only while the service menu is open.
-_MENU_STATE: Final = single_state(State.SERVICE_MENU)
+_SERVICE_MENU_STATE: Final = single_state(State.SERVICE_MENU)
 
 MONEY_RULES: Final[tuple[Rule[Machine], ...]] = (
     # ------------------------------------------------------------------ value in
@@ -126,10 +126,15 @@ MONEY_RULES: Final[tuple[Rule[Machine], ...]] = (
         (has_credit, ticket_comes_first),
         (reserve_ticket,),
         State.PAYING,
-        REPORT,
+        REPORT_REFUSAL,
     ),
     Rule(
-        EventType.CASH_OUT, STATES_FOR_CASH_OUT, (coins_come_first,), (reserve_coins,), State.PAYING, REPORT
+        EventType.CASH_OUT,
+        STATES_FOR_CASH_OUT,
+        (coins_come_first,),
+        (reserve_coins,),
+        State.PAYING,
+        REPORT_REFUSAL,
     ),
     Rule(
         EventType.CASH_OUT,
@@ -137,7 +142,7 @@ MONEY_RULES: Final[tuple[Rule[Machine], ...]] = (
         (restricted_credit_may_leave_on_ticket,),
         (reserve_restricted_ticket,),
         NextState.DERIVED,
-        REPORT,
+        REPORT_REFUSAL,
     ),
     Rule(
         EventType.CASH_OUT,
@@ -145,7 +150,7 @@ MONEY_RULES: Final[tuple[Rule[Machine], ...]] = (
         (has_credit,),
         (open_cancelled_credit,),
         State.HANDPAY,
-        REPORT,
+        REPORT_REFUSAL,
     ),
     Rule(
         EventType.NO_PAYOUT_DEVICE,
@@ -180,7 +185,7 @@ MONEY_RULES: Final[tuple[Rule[Machine], ...]] = (
         (ticket_may_replace_handpay,),
         (toggle_ticket_request,),
         NextState.SAME,
-        REPORT,
+        REPORT_REFUSAL,
     ),
     Rule(
         EventType.KEY_TURNED,
@@ -188,7 +193,7 @@ MONEY_RULES: Final[tuple[Rule[Machine], ...]] = (
         (ticket_is_requested, ticket_may_replace_handpay, key_may_act_without_sign_in),
         (return_handpay,),
         NextState.DERIVED,
-        REPORT,
+        REPORT_REFUSAL,
     ),
     Rule(
         EventType.KEY_TURNED,
@@ -196,7 +201,7 @@ MONEY_RULES: Final[tuple[Rule[Machine], ...]] = (
         (ticket_is_requested, ticket_may_replace_handpay, no_service_page_is_open),
         (ask_for_sign_in,),
         NextState.DERIVED,
-        REPORT,
+        REPORT_REFUSAL,
     ),
     Rule(
         EventType.KEY_TURNED,
@@ -204,7 +209,7 @@ MONEY_RULES: Final[tuple[Rule[Machine], ...]] = (
         (requested_ticket_is_impossible,),
         (withdraw_ticket_request,),
         NextState.SAME,
-        REPORT,
+        REPORT_REFUSAL,
     ),
     # From here on the player has not asked for a ticket: the rules above decide about a requested one.
     Rule(
@@ -213,7 +218,7 @@ MONEY_RULES: Final[tuple[Rule[Machine], ...]] = (
         (handpay_can_be_settled, key_may_act_without_sign_in),
         (settle_handpay,),
         NextState.DERIVED,
-        REPORT,
+        REPORT_REFUSAL,
     ),
     Rule(
         EventType.KEY_TURNED,
@@ -221,7 +226,7 @@ MONEY_RULES: Final[tuple[Rule[Machine], ...]] = (
         (handpay_can_be_settled, no_service_page_is_open),
         (ask_for_sign_in,),
         NextState.DERIVED,
-        REPORT,
+        REPORT_REFUSAL,
     ),
     Rule(
         EventType.HANDPAY_RESET,
@@ -232,7 +237,7 @@ MONEY_RULES: Final[tuple[Rule[Machine], ...]] = (
     ),
     # ------------------------------------------------------------------ what persons decide about money
     build_form_rule(
-        FORMS,
+        MONEY_FORMS,
         EventType.HANDPAY_FORM,
         _HANDPAY_STATE,
         (payment_form_is_complete,),
@@ -240,33 +245,37 @@ MONEY_RULES: Final[tuple[Rule[Machine], ...]] = (
         NextState.SAME,
     ),
     build_form_rule(
-        FORMS, EventType.FORFEIT_PRIZE, _HANDPAY_STATE, (forfeiting_prize_is_permitted,), forfeit_prize
+        MONEY_FORMS, EventType.FORFEIT_PRIZE, _HANDPAY_STATE, (forfeiting_prize_is_permitted,), forfeit_prize
     ),
     build_form_rule(
-        FORMS, EventType.FORFEIT_CREDITS, _MENU_STATE, (forfeiting_credits_is_permitted,), forfeit_credits
+        MONEY_FORMS,
+        EventType.FORFEIT_CREDITS,
+        _SERVICE_MENU_STATE,
+        (forfeiting_credits_is_permitted,),
+        forfeit_credits,
     ),
     build_form_rule(
-        FORMS, EventType.COMPLEMENT, STATES_FOR_RULINGS, (complement_form_is_valid,), record_complement
+        MONEY_FORMS, EventType.COMPLEMENT, STATES_FOR_RULINGS, (complement_form_is_valid,), record_complement
     ),
     build_form_rule(
-        FORMS,
+        MONEY_FORMS,
         EventType.DISPUTED_AMOUNT_RULING,
         STATES_FOR_RULINGS,
         (ruling_form_is_valid,),
         rule_disputed_amount,
     ),
     build_form_rule(
-        FORMS, EventType.ORPHAN_HANDPAY, _HANDPAY_STATE, (location_is_stated,), take_orphan_handpay
+        MONEY_FORMS, EventType.ORPHAN_HANDPAY, _HANDPAY_STATE, (location_is_stated,), take_orphan_handpay
     ),
     build_form_rule(
-        FORMS,
+        MONEY_FORMS,
         EventType.ORPHAN_CREDITS,
-        _MENU_STATE,
+        _SERVICE_MENU_STATE,
         (credits_are_unclaimed, location_is_stated),
         take_orphan_credits,
     ),
     build_form_rule(
-        FORMS,
+        MONEY_FORMS,
         EventType.ORPHAN_TICKET,
         STATES_FOR_RULINGS,
         (found_ticket_is_named, location_is_stated),

@@ -97,7 +97,7 @@ def found_ticket_is_named(machine: Machine, event: Event) -> bool:
     """Return whether the form states the found ticket's number, and this machine validates its own tickets."""
     return (
         ticket_ledger.are_tickets_available(machine)
-        and not machine.component(HostMoney).validation.is_by_host
+        and not machine.component(HostMoney).ticket_validator.is_by_host
         and are_texts_filled_in(event.read_payload(OrphanTicketForm).number)
     )
 

@@ -45,11 +45,13 @@ from meters.storage import Storage
 from meters.transaction import JSON
 
 #: The fault that disables tickets: the ticket ledger is missing, or does not agree with the journal.
-LEDGER_FAULT: Final = "ticket_ledger"
+TICKET_LEDGER_FAULT: Final = "ticket_ledger"
 #: The fault that stops the machine: the ticket ledger proves that journal entries were lost.
 JOURNAL_INCOMPLETE_FAULT: Final = "journal_short"
 #: Text with the remedy, appended to the reason why tickets are disabled.
-_TICKETS_REMEDY: Final = "; tickets are disabled until two people restore the ledger: egm ticket restore"
+_TICKET_LEDGER_REMEDY: Final = (
+    "; tickets are disabled until two people restore the ledger: egm ticket restore"
+)
 #: Text with the remedy, appended to the reason why the journal is incomplete.
 _JOURNAL_REMEDY: Final = (
     "; play and payments are disabled until two people have accounted for it:"
@@ -75,12 +77,12 @@ def open_ticket_store(
             folder, key=key, second=second, storage=storage, create_missing=not has_tickets
         ), ""
     except (OperatorError, TicketLedgerDamaged) as error:
-        return None, f"{error}{_TICKETS_REMEDY}"
+        return None, f"{error}{_TICKET_LEDGER_REMEDY}"
 
 
 def are_tickets_available(machine: Machine) -> bool:
     """Return whether tickets may be issued and accepted: there is a ticket ledger, and it agrees with the journal."""
-    return machine.find_installed(TicketDesk) is not None and LEDGER_FAULT not in machine.active_faults
+    return machine.find_installed(TicketDesk) is not None and TICKET_LEDGER_FAULT not in machine.active_faults
 
 
 def build_anchor_state(machine: Machine) -> dict[str, LedgerAnchor]:
@@ -127,13 +129,13 @@ def compare_with_journal(machine: Machine) -> str:
     initial_anchor = _find_initial_anchor(machine)
     is_restored = stored_anchor is None or stored_anchor.restoration != initial_anchor.restoration
     if disagreement := find_older_ledger_error(store, machine.journal):
-        return f"{disagreement}{_TICKETS_REMEDY}"
+        return f"{disagreement}{_TICKET_LEDGER_REMEDY}"
     base = initial_anchor if stored_anchor is None or is_restored else stored_anchor
     disagreement = find_ledger_disagreement(
         store, base, machine.journal.balance_cents, machine.identity.serial
     )
     if disagreement:
-        return f"{disagreement}{_TICKETS_REMEDY}"
+        return f"{disagreement}{_TICKET_LEDGER_REMEDY}"
     sequence, digest = store.last_move
     new_anchor = replace(base, move_number=sequence, digest=digest[:DIGEST_DIGITS])
     if new_anchor != stored_anchor:
@@ -175,7 +177,7 @@ def reason_journal_is_incomplete(machine: Machine) -> str:
         return ""
     for record in store.iter_records():
         for move in record.moves:
-            entry_id = _ENTRY_ID_BY_ACTION.get(move.action, "").format(
+            entry_id = _ENTRY_ID_TEMPLATE_BY_ACTION.get(move.action, "").format(
                 issue=record.issue_id, redemption=move.redemption_id
             )
             if (
@@ -193,7 +195,10 @@ def reason_journal_is_incomplete(machine: Machine) -> str:
 
 
 #: The id of the journal entry that precedes each kind of move in the ticket ledger.
-_ENTRY_ID_BY_ACTION: Final = {TicketAction.ISSUE: "{issue}.printed", TicketAction.REDEEM: "{redemption}.in"}
+_ENTRY_ID_TEMPLATE_BY_ACTION: Final = {
+    TicketAction.ISSUE: "{issue}.printed",
+    TicketAction.REDEEM: "{redemption}.in",
+}
 
 
 def _compare_account_totals(machine: Machine, anchor: LedgerAnchor) -> list[AccountComparison]:
@@ -226,7 +231,7 @@ def update_ledger_faults(machine: Machine, reason: str) -> None:
     raise_or_clear_fault(
         machine, JOURNAL_INCOMPLETE_FAULT, reason_journal_is_incomplete(machine) if has_ledger else ""
     )
-    raise_or_clear_fault(machine, LEDGER_FAULT, reason)
+    raise_or_clear_fault(machine, TICKET_LEDGER_FAULT, reason)
     store_journal_head(machine)
 
 
@@ -236,7 +241,7 @@ def store_journal_head(machine: Machine) -> None:
     Called after money has irrevocably come in or gone out.
     """
     desk, journal = machine.find_installed(TicketDesk), machine.journal
-    if desk is None or {LEDGER_FAULT, JOURNAL_INCOMPLETE_FAULT} & machine.active_faults.keys():
+    if desk is None or {TICKET_LEDGER_FAULT, JOURNAL_INCOMPLETE_FAULT} & machine.active_faults.keys():
         return
     with suppress(JournalUnwritable, TicketLedgerUnwritable):  # the next payment or startup tries again
         desk.store.store_head(LastSeenJournalEntry(journal.journal_tag, journal.sequence, journal.head_hash))

@@ -90,7 +90,9 @@ def acceptor_works(machine: Machine, _: Event) -> bool:
 
 def should_accept_tickets(machine: Machine, state: State) -> bool:
     """Return whether the bill acceptor should accept tickets now."""
-    is_validated = machine.component(HostMoney).validation.is_by_host or not machine.profile.tickets.central
+    is_validated = (
+        machine.component(HostMoney).ticket_validator.is_by_host or not machine.profile.tickets.central
+    )
     are_accepted = (
         is_validated and are_tickets_available(machine) and find_ticket_terms(machine).are_tickets_accepted
     )

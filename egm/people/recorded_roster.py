@@ -38,7 +38,7 @@ ROSTER_STATE_KEY = "staff"
 class RecordedRoster:
     """The number of the last roster change that the journal records, and the digest of the roster after it."""
 
-    number: int = 0
+    last_change_number: int = 0
     digest: str = ""
 
     @classmethod
@@ -50,7 +50,7 @@ class RecordedRoster:
 
     def to_json(self) -> dict[str, int | str]:
         """Return the number and digest of the roster's last recorded change, as JSON for the journal."""
-        return {"number": self.number, "digest": self.digest}
+        return {"number": self.last_change_number, "digest": self.digest}
 
     def check_roster(self, roster: Roster) -> None:
         """Raise :class:`RosterError` unless the roster is the recorded one, or continues it with authenticated changes.
@@ -58,18 +58,19 @@ class RecordedRoster:
         Later changes are authenticated with this machine's key.
         """
         count = len(roster.changes)
-        if count < self.number:
+        if count < self.last_change_number:
             difference = "is out of date" if roster.changes else "is missing"
             raise RosterError(
-                f"{roster.path}: {difference}: it has {count} changes, but the journal records {self.number}"
+                f"{roster.path}: {difference}: it has {count} changes, "
+                f"but the journal records {self.last_change_number}"
             )
-        if self.digest and roster.changes[self.number - 1].digest != self.digest:
+        if self.digest and roster.changes[self.last_change_number - 1].digest != self.digest:
             raise RosterError(
-                f"{roster.path}: its change {self.number} is not the one that the journal records"
+                f"{roster.path}: its change {self.last_change_number} is not the one that the journal records"
             )
-        if self.number and count > self.number and not roster.has_valid_seal:
+        if self.last_change_number and count > self.last_change_number and not roster.has_valid_seal:
             raise RosterError(
-                f"{roster.path}: the changes after {self.number} are not sealed by this machine's key"
+                f"{roster.path}: the changes after {self.last_change_number} are not sealed by this machine's key"
             )
 
 
@@ -135,7 +136,7 @@ def read_recorded_roster(folder: Path, second_folder: Path | None = None) -> Rec
             _collect_roster_states(roster_states, database.iter_entries(), key)
     with contextlib.suppress(JournalError):
         _collect_roster_states(roster_states, place.log().iter_entries(), key)
-    return max(roster_states, key=lambda roster_state: roster_state.number)
+    return max(roster_states, key=lambda roster_state: roster_state.last_change_number)
 
 
 def _collect_roster_states(

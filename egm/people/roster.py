@@ -33,10 +33,10 @@ from meters.storage import DiskStorage
 
 #: The format number of the roster files written now.
 ROSTER_FORMAT: Final = 2
-_UNSEALED_FORMAT: Final = 1
+_UNSEALED_ROSTER_FORMAT: Final = 1
 """The number of the first format of the roster file, which had no digests and no seal (HMAC)."""
 #: Included in the HMAC of a roster, so that it is valid for a roster only.
-_SEAL_PURPOSE: Final = b"roster"
+_ROSTER_HMAC_PURPOSE: Final = b"roster"
 #: The longest name of a person, in characters.
 _PERSON_NAME_LENGTH_MAX: Final = 60
 
@@ -77,7 +77,7 @@ class Roster:
 
     path: Path | None = None
     people: Mapping[str, Person] = field(default_factory=dict)
-    pins: Mapping[str, PinDigest] = field(default_factory=dict)
+    pin_digest_by_staff_number: Mapping[str, PinDigest] = field(default_factory=dict)
     changes: tuple[RosterChange, ...] = ()
     has_valid_seal: bool = field(default=False, compare=False)
     """Whether the roster file has the right HMAC with the machine key in the same folder."""
@@ -95,7 +95,7 @@ class Roster:
             raise RosterDamaged(f"{path}: cannot be read: {error}") from error
         try:
             parsed = json.loads(text)
-            if parsed["format"] not in {ROSTER_FORMAT, _UNSEALED_FORMAT}:
+            if parsed["format"] not in {ROSTER_FORMAT, _UNSEALED_ROSTER_FORMAT}:
                 raise RosterError(f"{path}: format {parsed['format']!r} is not {ROSTER_FORMAT}")
             people = {
                 key: Person(key, entry["name"], Role(entry["role"]), bool(entry["disabled"]))
@@ -107,7 +107,7 @@ class Roster:
         except (ValueError, KeyError, RecursionError, TypeError, AttributeError) as error:
             raise RosterDamaged(f"{path}: not a roster: {error!r}") from error
         roster = cls(path, people, pins, changes, second_copy_path=second_copy_path)
-        if changes and parsed["format"] == _UNSEALED_FORMAT:
+        if changes and parsed["format"] == _UNSEALED_ROSTER_FORMAT:
             roster = replace(
                 roster, changes=(*changes[:-1], replace(changes[-1], digest=_compute_digest(roster)))
             )
@@ -135,7 +135,7 @@ class Roster:
 
         For an unknown number this takes as long as for a known one.
         """
-        digest = self.pins.get(person_id, UNMATCHABLE_PIN_DIGEST)
+        digest = self.pin_digest_by_staff_number.get(person_id, UNMATCHABLE_PIN_DIGEST)
         return self.get(person_id) if digest.is_digest_of(pin) else None
 
     def list_changes_after(self, number: int) -> tuple[RosterChange, ...]:
@@ -178,13 +178,19 @@ class Roster:
         ):
             raise RosterError(f"{person_id} is the last person who can enrol others")
         return self._append_change(
-            "disabled", replace(person, disabled=True), self.pins[person_id], changed_by, changed_at
+            "disabled",
+            replace(person, disabled=True),
+            self.pin_digest_by_staff_number[person_id],
+            changed_by,
+            changed_at,
         )
 
     def enable_person(self, person_id: str, *, changed_by: str, changed_at: datetime) -> "Roster":
         """Enable a disabled person again, and return the new roster."""
         person = replace(self.require_person(person_id), disabled=False)
-        return self._append_change("enabled", person, self.pins[person_id], changed_by, changed_at)
+        return self._append_change(
+            "enabled", person, self.pin_digest_by_staff_number[person_id], changed_by, changed_at
+        )
 
     def set_pin(self, person_id: str, pin: str, *, changed_by: str, changed_at: datetime) -> "Roster":
         """Set a person's new PIN, and return the new roster."""
@@ -217,7 +223,7 @@ class Roster:
         roster = replace(
             self,
             people={**self.people, person.id: person},
-            pins={**self.pins, person.id: pin},
+            pin_digest_by_staff_number={**self.pin_digest_by_staff_number, person.id: pin},
             changes=(*self.changes, change),
         )
         change = replace(change, digest=_compute_digest(roster))
@@ -250,7 +256,7 @@ def _encode_roster(roster: Roster) -> dict[str, object]:
             "name": person.name,
             "role": person.role.value,
             "disabled": person.disabled,
-            "pin": asdict(roster.pins[key]),
+            "pin": asdict(roster.pin_digest_by_staff_number[key]),
         }
         for key, person in roster.people.items()
     }
@@ -279,7 +285,7 @@ def _compute_hmac(roster: Roster) -> str:
     if key is None:
         return ""
     return hmac.new(
-        key.derive(_SEAL_PURPOSE), encode_canonical_json(_encode_roster(roster)), "sha256"
+        key.derive(_ROSTER_HMAC_PURPOSE), encode_canonical_json(_encode_roster(roster)), "sha256"
     ).hexdigest()
 
 

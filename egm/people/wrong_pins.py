@@ -23,7 +23,7 @@ WRONG_PINS_FILE_NAME: Final = "people.tries"
 WRONG_PINS_MAX: Final = 3
 """The number of wrong PINs after which a staff number is locked at every terminal of this machine."""
 #: Seconds for which a number stays locked at the terminals.
-LOCKED_SECONDS: Final = 15 * 60
+SIGN_IN_LOCKED_SECONDS: Final = 15 * 60
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,7 +49,7 @@ class WrongPin:
         now = _read_uptime_seconds()
         # Less than the stored uptime means that the computer has restarted since.
         age = now - self.up_seconds if now >= self.up_seconds else now
-        return age < LOCKED_SECONDS
+        return age < SIGN_IN_LOCKED_SECONDS
 
 
 def find_number_to_count(number: str) -> str:

@@ -24,7 +24,7 @@ from meters.transaction import JSON
 from paytables import Game, PaytableError, game_from_text
 
 #: Upper limit of a definition's text; a longer one is damaged.
-_TEXT_MAX_BYTES: Final = 4_000_000
+_DEFINITION_TEXT_BYTES_MAX: Final = 4_000_000
 #: Games of stored definitions that are cached.
 _CACHED_GAMES_MAX: Final = 16
 
@@ -72,7 +72,7 @@ def decode_definition(stored_text: str) -> str:
 
     Raises ValueError or zlib.error if it is damaged.
     """
-    return zlib.decompressobj().decompress(base64.b85decode(stored_text), _TEXT_MAX_BYTES).decode()
+    return zlib.decompressobj().decompress(base64.b85decode(stored_text), _DEFINITION_TEXT_BYTES_MAX).decode()
 
 
 def find_conflicting_digest(definitions: Mapping[str, JSON], game: Game) -> str:

@@ -17,7 +17,7 @@ from egm.play.records.game_record import DrawRecord, GameChoice, GameRecord, Tab
 from egm.play.records.games import GAME_CHOICE_KIND
 from egm.play.records.protection import ReminderRecord
 from egm.play.void_rule import Ruling
-from egm.progressive.entries import POOL_MOVES
+from egm.progressive.entries import POOL_TRANSFERS
 from egm.progressive.keys import ProgressiveKey
 from egm.record_codec import omit_if_default, stored_as
 from egm.record_fields import Cents, Count, IsoTime, MachineSerialNumber, Sha256Digest, StaffNumbers
@@ -27,13 +27,13 @@ from meters.recall import PLAY_PUSH, PLAY_START
 from meters.transaction import JSON
 
 #: The accounts of the players' cashable credit.
-_CASHABLE: Final = "credit:*:cashable"
+_CASHABLE_ACCOUNT_PATTERN: Final = "credit:*:cashable"
 #: The transfer of a stake.
-_STAKE_MOVE: Final = PermittedTransfer("credit:*:*", "house:wager")
+_STAKE_TRANSFER: Final = PermittedTransfer("credit:*:*", "house:wager")
 #: The transfer of a returned stake.
-_PUSH_MOVE: Final = PermittedTransfer("house:push", "credit:*:*")
+_PUSH_TRANSFER: Final = PermittedTransfer("house:push", "credit:*:*")
 #: The transfer of a win.
-_WIN_MOVE: Final = PermittedTransfer("house:win", _CASHABLE)
+_WIN_TRANSFER: Final = PermittedTransfer("house:win", _CASHABLE_ACCOUNT_PATTERN)
 #: The dimensions of a game's meters.
 _GAME_DIMENSIONS: Final = frozenset({"game", "paytable", "denomination_cents", "wager_level"})
 
@@ -169,7 +169,7 @@ class MachineChecked:
 
 
 #: Keys of the player's session and of progressive levels, which a game's entries may change.
-_LEVELS_AND_SESSION: Final = (
+_LEVEL_AND_SESSION_KEYS: Final = (
     PlayKey.SESSION,
     TableKey.SHARED_STATE,
     ProgressiveKey.LEVEL,
@@ -178,7 +178,7 @@ _LEVELS_AND_SESSION: Final = (
     ProgressiveKey.UNREAD_BROADCAST_WIN,
 )
 #: Keys that a game's end may change.
-_CLOSING: Final = (
+_KEYS_CHANGED_AT_GAME_END: Final = (
     PlayKey.SESSION,
     TableKey.TABLE,
     ProgressiveKey.GAME_AWAITING_AWARD,
@@ -190,10 +190,10 @@ GAME_START: Final = EntryDeclaration(
     is_bookkeeping=True,
     record=GameRecord,
     description="A game was started: staked, drawn and, unless a decision is pending, decided.",
-    permitted_transfers=(_STAKE_MOVE, POOL_MOVES),
+    permitted_transfers=(_STAKE_TRANSFER, POOL_TRANSFERS),
     counts={"games_played": 1},
     written_keys=(PlayKey.GAME,),
-    optional_keys=(PlayKey.DEFINITION, *_LEVELS_AND_SESSION),
+    optional_keys=(PlayKey.DEFINITION, *_LEVEL_AND_SESSION_KEYS),
     dimension_names=_GAME_DIMENSIONS,
 )
 GAME_CHOICE: Final = EntryDeclaration(
@@ -201,17 +201,17 @@ GAME_CHOICE: Final = EntryDeclaration(
     is_bookkeeping=True,
     record=GameChoice,
     description="A further step of a game was taken: a choice, with its stake and draws.",
-    permitted_transfers=(_STAKE_MOVE, POOL_MOVES),
-    optional_keys=_LEVELS_AND_SESSION,
+    permitted_transfers=(_STAKE_TRANSFER, POOL_TRANSFERS),
+    optional_keys=_LEVEL_AND_SESSION_KEYS,
     dimension_names=_GAME_DIMENSIONS,
 )
 GAME_DOUBLE_UP: Final = EntryDeclaration(
     kind="game.double_up",
     record=DoubleUpStakes,
     permitted_transfers=(
-        _WIN_MOVE,
-        PermittedTransfer("house:double_up_win", _CASHABLE),
-        PermittedTransfer(_CASHABLE, "house:double_up_bet"),
+        _WIN_TRANSFER,
+        PermittedTransfer("house:double_up_win", _CASHABLE_ACCOUNT_PATTERN),
+        PermittedTransfer(_CASHABLE_ACCOUNT_PATTERN, "house:double_up_bet"),
     ),
     dimension_names=_GAME_DIMENSIONS,
 )
@@ -219,7 +219,7 @@ GAME_PUSH: Final = EntryDeclaration(
     kind=PLAY_PUSH,
     is_bookkeeping=True,
     record=StakesReturned,
-    permitted_transfers=(_PUSH_MOVE,),
+    permitted_transfers=(_PUSH_TRANSFER,),
     optional_keys=(PlayKey.SESSION,),
     dimension_names=_GAME_DIMENSIONS,
 )
@@ -227,13 +227,13 @@ GAME_END: Final = EntryDeclaration(
     kind="game.end",
     record=GameEnd,
     permitted_transfers=(
-        _WIN_MOVE,
-        PermittedTransfer("house:double_up_win", _CASHABLE),
-        PermittedTransfer("house:progressive:*", _CASHABLE),
+        _WIN_TRANSFER,
+        PermittedTransfer("house:double_up_win", _CASHABLE_ACCOUNT_PATTERN),
+        PermittedTransfer("house:progressive:*", _CASHABLE_ACCOUNT_PATTERN),
     ),
     counts={"games_won": None, "games_pushed": None, "games_lost": None},
     written_keys=(PlayKey.GAME, PlayKey.LAST_GAME),
-    optional_keys=_CLOSING,
+    optional_keys=_KEYS_CHANGED_AT_GAME_END,
     dimension_names=_GAME_DIMENSIONS,
     is_bookkeeping=True,
 )
@@ -248,7 +248,7 @@ GAME_END_BY_HAND: Final = EntryDeclaration(
     ),
     counts={"games_won": 1},
     written_keys=(PlayKey.GAME, PlayKey.LAST_GAME, MoneyKey.HANDPAY),
-    optional_keys=_CLOSING,
+    optional_keys=_KEYS_CHANGED_AT_GAME_END,
     dimension_names=_GAME_DIMENSIONS,
     is_bookkeeping=True,
 )
@@ -257,13 +257,18 @@ GAME_VOID: Final = EntryDeclaration(
     record=GameVoid,
     permitted_transfers=(
         PermittedTransfer("house:refund_defect", "credit:*:*"),
-        _WIN_MOVE,
-        _PUSH_MOVE,
-        POOL_MOVES,
+        _WIN_TRANSFER,
+        _PUSH_TRANSFER,
+        POOL_TRANSFERS,
     ),
     counts={"games_void": 1},
     written_keys=(PlayKey.GAME,),
-    optional_keys=(KernelKey.FAULT, ProgressiveKey.LEVEL, ProgressiveKey.UNREAD_BROADCAST_WIN, *_CLOSING),
+    optional_keys=(
+        KernelKey.FAULT,
+        ProgressiveKey.LEVEL,
+        ProgressiveKey.UNREAD_BROADCAST_WIN,
+        *_KEYS_CHANGED_AT_GAME_END,
+    ),
     significance=Significance(EventEffect.LOG),
     is_bookkeeping=True,
 )
@@ -280,7 +285,7 @@ TABLE_BETS_RETURNED: Final = EntryDeclaration(
     kind="table.returned",
     record=TableBetsReturned,
     description="Bets were returned from a table between two games.",
-    permitted_transfers=(_PUSH_MOVE,),
+    permitted_transfers=(_PUSH_TRANSFER,),
     written_keys=(TableKey.TABLE,),
     optional_keys=(PlayKey.SESSION,),
     dimension_names=frozenset({"game", "paytable", "denomination_cents"}),
@@ -389,7 +394,7 @@ RESIDUAL_PLAYED: Final = EntryDeclaration(
     record=ResidualPlayed,
     permitted_transfers=(
         PermittedTransfer("credit:*:*", "house:residual"),
-        PermittedTransfer("house:residual_win", _CASHABLE),
+        PermittedTransfer("house:residual_win", _CASHABLE_ACCOUNT_PATTERN),
     ),
     counts={"residuals": 1},
 )

@@ -80,13 +80,13 @@ class LimitRequest:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class CheckForm(FilledForm):
+class MachineCheckForm(FilledForm):
     """A form in which management requests the check of the machine, with a remark."""
 
     remark: str | None = None
 
 
-EVENTS: Final[Mapping[EventName, type[Payload]]] = {
+PAYLOAD_CLASS_BY_EVENT: Final[Mapping[EventName, type[Payload]]] = {
     EventType.PLAY: EmptyPayload,
     EventType.BET: BetRequest,
     EventType.GAME: GameRequest,
@@ -103,5 +103,5 @@ EVENTS: Final[Mapping[EventName, type[Payload]]] = {
     EventType.EXCHANGE_PRIZE: FilledForm,
     EventType.REFUND_GAME: RulingForm,
     EventType.FORFEIT_GAME: RulingForm,
-    EventType.MACHINE_CHECKED: CheckForm,
+    EventType.MACHINE_CHECKED: MachineCheckForm,
 }

@@ -8,17 +8,17 @@ from egm.kernel.feature import Feature
 from egm.kernel.rules import DerivedState
 from egm.play import entries
 from egm.play.entries import LargestPrizes
-from egm.play.events import EVENTS
-from egm.play.forms import FORMS
+from egm.play.events import PAYLOAD_CLASS_BY_EVENT
+from egm.play.forms import PLAY_FORMS
 from egm.play.keys import PlayKey
-from egm.play.recall_page import PAGES
+from egm.play.recall_page import MENU_ENTRIES
 from egm.play.records.game_record import GamePointer, LastGame
 from egm.play.records.games import is_game_open
 from egm.play.records.protection import OwnLimits, ReminderRecord, SessionRecord
 from egm.play.records.purse import Purse
 from egm.play.records.residual import ResidualTerms
 from egm.play.records.time_paid import PaidPlayingTime
-from egm.play.registers import REGISTERS
+from egm.play.registers import PLAY_REGISTERS
 from egm.play.reminders import create_reminders
 from egm.play.rules import PLAY_RULES
 from egm.play.time_charge import iter_time_charge_notices
@@ -40,9 +40,9 @@ PLAY_FEATURE: Final = Feature(
         PlayKey.LARGEST_PRIZES: LargestPrizes,
     },
     entry_declarations=list_entries(entries),
-    payload_classes=EVENTS,
+    payload_classes=PAYLOAD_CLASS_BY_EVENT,
     rules=PLAY_RULES,
-    contributions=(*PAGES, *FORMS, *REGISTERS),
+    contributions=(*MENU_ENTRIES, *PLAY_FORMS, *PLAY_REGISTERS),
     derived_states=(DerivedState(State.PLAYING, is_game_open),),
     position_service_factories=(create_reminders,),
     list_notices=iter_time_charge_notices,

@@ -8,7 +8,7 @@ from egm.play.prizes_in_kind import prize_may_be_cash
 from egm.play.rulings import game_cannot_end, open_game_has_neither_outcome_nor_win
 from egm.staff.form import REASON_FIELD, Form, FormField
 
-FORMS: Final[tuple[Form, ...]] = (
+PLAY_FORMS: Final[tuple[Form, ...]] = (
     Form(
         id="prize_cash",
         event=EventType.EXCHANGE_PRIZE,

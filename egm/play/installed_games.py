@@ -40,7 +40,7 @@ class InstalledGame:
     denominations_cents: tuple[int, ...]
     lowest_return: Fraction
     """The lowest exact return of all ways to bet on the game."""
-    pools: ProgressivePools
+    progressive_pools: ProgressivePools
     long_odds: tuple[LongOdds, ...] = ()
     """The odds of rare awards that the profile requires to be displayed."""
     certificate: Certificate | None = None

@@ -16,9 +16,9 @@ from meters.entry import StoredEntry
 from meters.recall import PLAY_ENDS, PLAY_STARTS
 
 #: Number of results shown per table.
-MAX_RESULTS: Final = 200
+LAST_RESULTS_MAX: Final = 200
 #: Number of journal entries searched for results after a start.
-MAX_ENTRIES_READ: Final = 1_000
+ENTRIES_READ_MAX: Final = 1_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,7 +50,7 @@ def list_last_results(machine: Machine) -> tuple[str, ...]:
     kinds, since = (*PLAY_STARTS, GAME_CHOICE_KIND, *PLAY_ENDS), results.last_sequence_read
     if since < machine.journal.sequence:
         results.last_sequence_read = machine.journal.sequence
-        new_entries = machine.journal.entries(kinds, since=since, limit=MAX_ENTRIES_READ, newest_first=True)
+        new_entries = machine.journal.entries(kinds, since=since, limit=ENTRIES_READ_MAX, newest_first=True)
         for entry in reversed(list(new_entries)):
             _read_entry(results, entry)
     shown_id = "" if shown_game is None else shown_game.round_id
@@ -89,4 +89,4 @@ def _add_result(results: LastResults, game: GameRecord, display: Mapping[str, ob
     results.results_by_digest[digest] = (
         TableResult(str(display["result"]), game.round_id),
         *remaining_results,
-    )[:MAX_RESULTS]
+    )[:LAST_RESULTS_MAX]

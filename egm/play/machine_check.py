@@ -12,7 +12,7 @@ from egm.money.records.money import HandpayRecord
 from egm.play.conversation import replay_game
 from egm.play.definitions import find_definition
 from egm.play.entries import MACHINE_CHECKED, MachineChecked
-from egm.play.events import CheckForm
+from egm.play.events import MachineCheckForm
 from egm.play.records.game_record import GameRecord
 from egm.play.records.games import find_last_game, find_open_game
 from egm.staff.form import list_event_persons
@@ -36,7 +36,7 @@ def record_machine_check(machine: Machine, event: Event) -> None:
         meters={name: value for name, value in values.items() if value},
         head_hash=machine.journal.head_hash,
         persons=tuple(list_event_persons(machine, event)),
-        remark=event.read_payload(CheckForm).remark or "",
+        remark=event.read_payload(MachineCheckForm).remark or "",
     )
     machine.post(MACHINE_CHECKED, check)
     is_right = {check.replay_result, check.journal_result} <= {"right", "none"}

@@ -38,7 +38,7 @@ from egm.play.records.protection import OwnLimits, ReminderRecord, SessionRecord
 from egm.play.records.tables import list_standing_tables
 
 #: Units of the player's own limits with their upper bounds: one week, and more money than any meter counts.
-_OWN_LIMITS_MAX: Final = {"minutes": 7 * 24 * 60, "cents": 10**12}
+_OWN_LIMIT_MAX_BY_QUANTITY: Final = {"minutes": 7 * 24 * 60, "cents": 10**12}
 #: Kinds of reminder that pause play.
 PAUSING_REMINDER_KINDS: Final = frozenset({"time_limit", "spend_limit"})
 
@@ -207,7 +207,7 @@ def requested_limit_is_allowed(machine: Machine, event: Event) -> bool:
     value, of = request.value, request.options.of
     if not machine.profile.protection.own_limits or machine.credit_cents <= 0:
         return False
-    if of is None or value is None or not 0 <= value <= _OWN_LIMITS_MAX[of]:
+    if of is None or value is None or not 0 <= value <= _OWN_LIMIT_MAX_BY_QUANTITY[of]:
         return False
     present_limit = _read_own_limits(machine).get_limit(of)
     return not present_limit or (0 < value <= present_limit)

@@ -14,7 +14,7 @@ from egm.play.entries import (
 from egm.progressive.entries import BROADCAST_LEVEL_HIT, LEVEL_HIT
 from egm.staff.registers import Register
 
-REGISTERS: Final = (
+PLAY_REGISTERS: Final = (
     Register(
         "merchandise",
         (

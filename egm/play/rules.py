@@ -5,7 +5,7 @@ from typing import Final
 from egm.integrity.lockups import restart_generator
 from egm.kernel.events import EventType, NextState, State
 from egm.kernel.machine import Machine
-from egm.kernel.rules import REPORT, Rule
+from egm.kernel.rules import REPORT_REFUSAL, Rule
 from egm.kernel.states import (
     ALL_STATES,
     STATES_AFTER_BOOT,
@@ -32,7 +32,7 @@ from egm.play.choosing import (
     set_language,
 )
 from egm.play.endings import end_game, end_game_by_hand, outcome_is_of_open_game, win_is_paid_by_hand
-from egm.play.forms import FORMS
+from egm.play.forms import PLAY_FORMS
 from egm.play.machine_check import record_machine_check
 from egm.play.mysteries import (
     end_ruled_prizes,
@@ -132,16 +132,16 @@ PLAY_GUARDS: Final = (
 )
 
 PLAY_RULES: Final[tuple[Rule[Machine], ...]] = (
-    Rule(EventType.PLAY, _IDLE_STATE, PLAY_GUARDS, (start_game,), State.PLAYING, REPORT),
-    Rule(EventType.BET, STATES_FOR_BETTING, (bet_is_offered,), (set_bet,), NextState.SAME, REPORT),
-    Rule(EventType.GAME, _IDLE_STATE, (game_is_offered,), (select_game,), NextState.SAME, REPORT),
+    Rule(EventType.PLAY, _IDLE_STATE, PLAY_GUARDS, (start_game,), State.PLAYING, REPORT_REFUSAL),
+    Rule(EventType.BET, STATES_FOR_BETTING, (bet_is_offered,), (set_bet,), NextState.SAME, REPORT_REFUSAL),
+    Rule(EventType.GAME, _IDLE_STATE, (game_is_offered,), (select_game,), NextState.SAME, REPORT_REFUSAL),
     Rule(
         EventType.DENOMINATION,
         _IDLE_STATE,
         (denomination_is_offered, no_bets_stand_on_selected_table),
         (select_denomination,),
         NextState.SAME,
-        REPORT,
+        REPORT_REFUSAL,
     ),
     # ------------------------------------------------------------------ a game, already decided, being shown
     Rule(
@@ -156,7 +156,7 @@ PLAY_RULES: Final[tuple[Rule[Machine], ...]] = (
         ),
         (continue_game,),
         NextState.SAME,
-        REPORT,
+        REPORT_REFUSAL,
     ),
     Rule(
         EventType.SHOWN,
@@ -188,10 +188,15 @@ PLAY_RULES: Final[tuple[Rule[Machine], ...]] = (
         (reminder_can_be_dismissed,),
         (dismiss_reminder,),
         NextState.SAME,
-        REPORT,
+        REPORT_REFUSAL,
     ),
     Rule(
-        EventType.LIMIT, _IDLE_STATE, (requested_limit_is_allowed,), (set_own_limit,), NextState.SAME, REPORT
+        EventType.LIMIT,
+        _IDLE_STATE,
+        (requested_limit_is_allowed,),
+        (set_own_limit,),
+        NextState.SAME,
+        REPORT_REFUSAL,
     ),
     Rule(EventType.REMINDER_DUE, _IDLE_STATE, (reminder_is_due,), (show_reminder,)),
     Rule(EventType.PAUSE_OVER, STATES_FOR_CASH_OUT, (pause_is_over,), (end_pause,)),
@@ -203,7 +208,7 @@ PLAY_RULES: Final[tuple[Rule[Machine], ...]] = (
         (residual_credit_can_be_staked,),
         (play_residual_credit,),
         NextState.SAME,
-        REPORT,
+        REPORT_REFUSAL,
     ),
     Rule(
         EventType.RESIDUAL,
@@ -211,7 +216,7 @@ PLAY_RULES: Final[tuple[Rule[Machine], ...]] = (
         (residual_credit_can_be_given_up,),
         (remove_residual_credit,),
         NextState.SAME,
-        REPORT,
+        REPORT_REFUSAL,
     ),
     # ------------------------------------------------------------------ a game that waits for its generator
     Rule(
@@ -220,7 +225,7 @@ PLAY_RULES: Final[tuple[Rule[Machine], ...]] = (
         (game_waits_for_generator, key_may_act_without_sign_in),
         (restart_generator,),
         NextState.DERIVED,
-        REPORT,
+        REPORT_REFUSAL,
     ),
     Rule(
         EventType.KEY_TURNED,
@@ -228,7 +233,7 @@ PLAY_RULES: Final[tuple[Rule[Machine], ...]] = (
         (game_waits_for_generator,),
         (ask_for_sign_in,),
         NextState.DERIVED,
-        REPORT,
+        REPORT_REFUSAL,
     ),
     Rule(
         EventType.MENU,
@@ -236,7 +241,7 @@ PLAY_RULES: Final[tuple[Rule[Machine], ...]] = (
         (game_waits_for_staff, menu_may_open),
         (open_menu,),
         NextState.DERIVED,
-        REPORT,
+        REPORT_REFUSAL,
     ),
     # ------------------------------------------------------------------ mystery prizes announced by a controller
     Rule(
@@ -257,18 +262,20 @@ PLAY_RULES: Final[tuple[Rule[Machine], ...]] = (
         NextState.DERIVED,
     ),
     # ------------------------------------------------------------------ what persons decide about a game
-    build_form_rule(FORMS, EventType.EXCHANGE_PRIZE, _HANDPAY_STATE, (prize_may_be_cash,), exchange_prizes),
-    Rule(EventType.AFTER_EVENT, ALL_STATES, (exchange_is_unfinished,), (void_exchanged_reservation,)),
-    build_form_rule(FORMS, EventType.REFUND_GAME, STATES_FOR_RULINGS, (game_cannot_end,), refund_game),
     build_form_rule(
-        FORMS,
+        PLAY_FORMS, EventType.EXCHANGE_PRIZE, _HANDPAY_STATE, (prize_may_be_cash,), exchange_prizes
+    ),
+    Rule(EventType.AFTER_EVENT, ALL_STATES, (exchange_is_unfinished,), (void_exchanged_reservation,)),
+    build_form_rule(PLAY_FORMS, EventType.REFUND_GAME, STATES_FOR_RULINGS, (game_cannot_end,), refund_game),
+    build_form_rule(
+        PLAY_FORMS,
         EventType.FORFEIT_GAME,
         STATES_FOR_RULINGS,
         (forfeiting_game_is_permitted, open_game_has_neither_outcome_nor_win),
         forfeit_game,
     ),
     build_form_rule(
-        FORMS, EventType.MACHINE_CHECKED, STATES_FOR_RULINGS, (), record_machine_check, NextState.SAME
+        PLAY_FORMS, EventType.MACHINE_CHECKED, STATES_FOR_RULINGS, (), record_machine_check, NextState.SAME
     ),
     Rule(
         EventType.LANGUAGE,
@@ -276,7 +283,7 @@ PLAY_RULES: Final[tuple[Rule[Machine], ...]] = (
         (language_is_offered,),
         (set_language,),
         NextState.SAME,
-        REPORT,
+        REPORT_REFUSAL,
     ),
     Rule(
         EventType.WHEN_IDLE,

@@ -5,9 +5,9 @@ from typing import Final
 from egm.kernel.events import EventType, NextState, State
 from egm.kernel.feature import Feature
 from egm.kernel.machine import Machine
-from egm.kernel.rules import REPORT, Rule
+from egm.kernel.rules import REPORT_REFUSAL, Rule
 from egm.kernel.states import STATES_FOR_CASH_OUT, single_state
-from egm.money.forms import FORMS
+from egm.money.forms import MONEY_FORMS
 from egm.money.rulings import location_is_stated
 from egm.play.keys import TableKey
 from egm.play.records.game_record import SharedTableState, TableRecord
@@ -31,7 +31,7 @@ _RULES: Final[tuple[Rule[Machine], ...]] = (
         (bets_stand,),
         (return_bets_and_cash_out,),
         NextState.SAME,
-        REPORT,
+        REPORT_REFUSAL,
     ),
     Rule(
         EventType.CASH_OUT,
@@ -39,7 +39,7 @@ _RULES: Final[tuple[Rule[Machine], ...]] = (
         (standing_bets_can_be_returned,),
         (take_down_bets_and_cash_out,),
         NextState.SAME,
-        REPORT,
+        REPORT_REFUSAL,
     ),
     Rule(
         EventType.CASH_OUT,
@@ -47,10 +47,10 @@ _RULES: Final[tuple[Rule[Machine], ...]] = (
         (bets_stand,),
         (notify_bets_stay,),
         NextState.SAME,
-        REPORT,
+        REPORT_REFUSAL,
     ),
     build_form_rule(
-        FORMS,
+        MONEY_FORMS,
         EventType.ORPHAN_CREDITS,
         single_state(State.SERVICE_MENU),
         (bets_stand, location_is_stated),

@@ -22,10 +22,10 @@ from egm.progressive.carrier import LinkCarrier
 from egm.progressive.display import ContributionStatus, DisplayedAmount, LevelDisplays, LevelStatus
 from egm.progressive.entries import (
     CLAIM_CLOSED,
+    CONTROLLER_COUNT_AHEAD,
+    CONTROLLER_COUNT_BEHIND,
     LEVEL_LINK_BACK,
     LEVEL_LINK_LOST,
-    LINK_AHEAD,
-    LINK_BEHIND,
     LINK_DISCONNECTED,
     MESSAGE_REFUSED,
     ContributionsCounted,
@@ -47,7 +47,7 @@ from egm.progressive.link import (
     MysteryWinFound,
     PaymentRecorded,
 )
-from egm.progressive.messages import Claim, Contribution, FromController, PaymentReport
+from egm.progressive.messages import Claim, Contribution, ControllerMessage, PaymentReport
 from egm.progressive.pools import ProgressivePools
 from egm.progressive.records import ClaimRecord
 from egm.progressive.round import LinkProgress
@@ -55,11 +55,11 @@ from egm.record_codec import from_json
 from meters.recall import PLAY_STARTS, read_details
 
 #: Interval at which the link processes time and the screen is updated.
-_TICK_SECONDS: Final = 0.1
+_LINK_UPDATE_INTERVAL_SECONDS: Final = 0.1
 #: Most complaints about the controller recorded per connection, so that a faulty one cannot fill the journal.
-_COMPLAINTS_MAX: Final = 50
+_RECORDED_COMPLAINTS_MAX: Final = 50
 #: Source name of the disable request if the profile stops the machine without a controller.
-PROGRESSIVE_SOURCE: Final = "progressive"
+PROGRESSIVE_HOLD_SOURCE: Final = "progressive"
 
 
 class ProgressiveLinkService:
@@ -113,7 +113,7 @@ class ProgressiveLinkService:
                 self._send_and_submit()
                 self._submit_found_wins()
                 self._update_shown_amounts()
-                await asyncio.sleep(_TICK_SECONDS)
+                await asyncio.sleep(_LINK_UPDATE_INTERVAL_SECONDS)
 
     def process_change(self, _: Snapshot) -> None:
         """If the journal has new entries, schedule sending their contributions, hits and payments to the controller."""
@@ -132,19 +132,22 @@ class ProgressiveLinkService:
         if feeder is None:
             return None
         entry_sequences = self._entry_sequences[pool]
-        for sequence in [s for s in entry_sequences if s <= feeder.last_counted]:
+        for sequence in [s for s in entry_sequences if s <= feeder.last_counted_number]:
             del entry_sequences[sequence]
         if feeder.pending_contributions:
             since = (
                 entry_sequences.get(
-                    feeder.last_counted + 1, self._read_link_progress(pool).uncounted_since_sequence + 1
+                    feeder.last_counted_number + 1,
+                    self._read_link_progress(pool).uncounted_since_sequence + 1,
                 )
                 - 1
             )
         else:
             since = self._machine.journal.sequence
         return ContributionStatus(
-            counted_number=feeder.last_counted, uncounted_since_sequence=since, fall_count=feeder.fall_count
+            counted_number=feeder.last_counted_number,
+            uncounted_since_sequence=since,
+            fall_count=feeder.fall_count,
         )
 
     def find_last_decided_number(self, pool: str) -> int:
@@ -169,7 +172,7 @@ class ProgressiveLinkService:
         self._machine.post(LINK_DISCONNECTED, LinkDisconnected(reason=reason))
         self._schedule_send_and_submit()
 
-    def process_message(self, message: FromController) -> None:
+    def process_message(self, message: ControllerMessage) -> None:
         """Process a message of the progressive controller."""
         self._link.process_message(message, self._read_clock_ns())
         self._schedule_send_and_submit()
@@ -323,7 +326,7 @@ class ProgressiveLinkService:
             case ControllerAhead():
                 progress = progressives.find_link_progress(self._machine, news.level)
                 self._machine.post(
-                    LINK_AHEAD,
+                    CONTROLLER_COUNT_AHEAD,
                     ContributionsCounted(pool=news.level, counted_number=news.sequence),
                     state={f"{ProgressiveKey.LINK}{news.level}": replace(progress, sequence=news.sequence)},
                 )
@@ -331,7 +334,7 @@ class ProgressiveLinkService:
                 contributions = list(self._iter_recorded_contributions(news.level, news.sequence, 0))
                 self._link.restore_contributions(news.level, news.sequence, contributions)
                 self._machine.post(
-                    LINK_BEHIND,
+                    CONTROLLER_COUNT_BEHIND,
                     ContributionsCounted(pool=news.level, counted_number=news.sequence),
                     state=self._find_paid_hits_to_report(news.level, news.sequence),
                 )
@@ -374,8 +377,8 @@ class ProgressiveLinkService:
     def _record_complaint(self, code: str, text: str) -> None:
         """Record that the controller refused a message or sent an invalid one; at most 50 times per connection."""
         self._complaints += 1
-        if self._complaints <= _COMPLAINTS_MAX:
-            is_last = self._complaints == _COMPLAINTS_MAX
+        if self._complaints <= _RECORDED_COMPLAINTS_MAX:
+            is_last = self._complaints == _RECORDED_COMPLAINTS_MAX
             self._machine.post(
                 MESSAGE_REFUSED, MessageRefused(code=code, text=text, is_last_recorded=is_last)
             )
@@ -404,12 +407,14 @@ class ProgressiveLinkService:
 
     def _set_disabled(self, *, is_link_up: bool) -> None:
         """Disable the machine while a progressive level has no controller, or enable it again."""
-        is_disabled = PROGRESSIVE_SOURCE in list_disabling_sources(self._machine)
+        is_disabled = PROGRESSIVE_HOLD_SOURCE in list_disabling_sources(self._machine)
         if not is_link_up and not is_disabled:
-            disabled = DisablingRequest(source=PROGRESSIVE_SOURCE, reason="link_down")
+            disabled = DisablingRequest(source=PROGRESSIVE_HOLD_SOURCE, reason="link_down")
             self._context.submit_event(Event(EventType.DISABLED, disabled))
         elif is_link_up and is_disabled:
-            self._context.submit_event(Event(EventType.ENABLED, EnablingRequest(source=PROGRESSIVE_SOURCE)))
+            self._context.submit_event(
+                Event(EventType.ENABLED, EnablingRequest(source=PROGRESSIVE_HOLD_SOURCE))
+            )
 
     def _read_clock_ns(self) -> int:
         """Return the monotonic time in nanoseconds."""

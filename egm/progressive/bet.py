@@ -20,7 +20,7 @@ class AcceptedBet:
     """The game of the bet, in its table's current state."""
     wager: Wager
     denomination_cents: int
-    pools: tuple[ProgressivePool, ...]
+    progressive_pools: tuple[ProgressivePool, ...]
     table_state: JSON = None
     """The table's state before the round, as :meth:`paytables.game.Rules.with_table_state` takes it; None without one.
     """
@@ -79,7 +79,7 @@ class AcceptedBetCache:
 
 #: Options of a wager that only the table sets (:meth:`paytables.game.Rules.combine_seat_wagers`), never the
 #: player.
-_TABLE_OPTIONS: Final = frozenset({"seat", "others", "seats"})
+_SHARED_TABLE_OPTIONS: Final = frozenset({"seat", "others", "seats"})
 
 
 def find_bet(machine: Machine, selection: Selection) -> AcceptedBet | None:
@@ -90,7 +90,7 @@ def find_bet(machine: Machine, selection: Selection) -> AcceptedBet | None:
     on the table. While there are standing bets, only their denomination is possible.
     """
     game, cents = machine.games.get(selection.game_id), selection.denomination_cents
-    if game is None or not _TABLE_OPTIONS.isdisjoint(selection.options):
+    if game is None or not _SHARED_TABLE_OPTIONS.isdisjoint(selection.options):
         return None
     standing_table = read_table(machine, game.digest)
     if (

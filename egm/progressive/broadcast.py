@@ -17,7 +17,7 @@ from egm.progressive.entries import LEVEL_FELL, LEVEL_LINK_BACK, LEVEL_LINK_LOST
 from egm.progressive.pools import LevelKeeper, ProgressivePools
 
 #: Interval at which levels that are no longer received are detected.
-_TICK_SECONDS: Final = 0.25
+_BROADCAST_CHECK_INTERVAL_SECONDS: Final = 0.25
 
 
 class BroadcastLevelService:
@@ -42,7 +42,7 @@ class BroadcastLevelService:
         """Check repeatedly, until cancelled, whether each broadcast level is still received."""
         while True:
             self._record_changes()
-            await asyncio.sleep(_TICK_SECONDS)
+            await asyncio.sleep(_BROADCAST_CHECK_INTERVAL_SECONDS)
 
     def process_change(self, _: Snapshot) -> None:
         """Do nothing: the amount of a broadcast level does not depend on this machine's state."""

@@ -2,7 +2,7 @@
 
 from typing import Protocol
 
-from egm.progressive.messages import FromController, FromMachine
+from egm.progressive.messages import ControllerMessage, MachineMessage
 
 
 class CarrierListener(Protocol):
@@ -19,7 +19,7 @@ class CarrierListener(Protocol):
         """Handle the loss of the connection to the progressive controller."""
         ...
 
-    def process_message(self, message: FromController) -> None:
+    def process_message(self, message: ControllerMessage) -> None:
         """Handle a message of the progressive controller. Messages may arrive twice, late, and out of order."""
         ...
 
@@ -41,6 +41,6 @@ class LinkCarrier(Protocol):
         """
         ...
 
-    def send(self, message: FromMachine) -> None:
+    def send(self, message: MachineMessage) -> None:
         """Send a message to the controller without waiting; drop it if there is no connection."""
         ...

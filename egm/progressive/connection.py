@@ -30,17 +30,17 @@ _KEEPALIVE_SECONDS: Final = 2
 #: Time limit for a reply of the broker; a connection that exceeds it is replaced.
 OPERATION_SECONDS_MAX: Final = 5.0
 #: Number of steps of connecting that may each take up to the time limit: TCP, TLS, and the broker's reply.
-_CONNECTING: Final = 3
+_CONNECTION_STEP_COUNT: Final = 3
 #: Delay between two attempts to connect.
 RECONNECT_SECONDS: Final = 1.0
 #: A task that ignores its cancellation is cancelled again after this time.
-_FINISH_SECONDS: Final = 1.0
+_REPEATED_CANCEL_SECONDS: Final = 1.0
 #: MQTT quality of service: a message is delivered at most once.
-AT_MOST_ONCE: Final = 0
+QOS_AT_MOST_ONCE: Final = 0
 #: MQTT quality of service: a message is delivered at least once.
-AT_LEAST_ONCE: Final = 1
+QOS_AT_LEAST_ONCE: Final = 1
 #: Reason codes from this one on are refusals (MQTT 5, 2.4).
-_REFUSED: Final = 0x80
+_LOWEST_REFUSAL_REASON_CODE: Final = 0x80
 
 
 class _Socket(ssl.SSLSocket):
@@ -130,14 +130,14 @@ class BrokerLine:
     async def subscribe(self, topic: str) -> None:
         """Subscribe to an MQTT topic with delivery at least once."""
         async with _limit_time(self._limit_seconds, f"subscription to {topic}"):
-            granted = await self._client.subscribe(topic, AT_LEAST_ONCE, timeout=math.inf)
+            granted = await self._client.subscribe(topic, QOS_AT_LEAST_ONCE, timeout=math.inf)
         for code in granted:
             value = code if isinstance(code, int) else code.value
-            if value >= _REFUSED:
+            if value >= _LOWEST_REFUSAL_REASON_CODE:
                 raise aiomqtt.MqttError(f"the broker refuses a subscription to {topic}: {code}")
 
     async def publish(self, topic: str, data: bytes, qos: int, *, retain: bool = False) -> None:
-        """Publish ``data`` on an MQTT topic; with ``qos`` AT_LEAST_ONCE, wait until the broker has acknowledged it.
+        """Publish ``data`` on an MQTT topic; with ``qos`` QOS_AT_LEAST_ONCE, wait until the broker has acknowledged it.
 
         With ``retain``, the broker keeps it for later subscribers.
         """
@@ -175,7 +175,7 @@ async def open_connection(
         socket_options=[(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)],
     )
     open_client = contextlib.AsyncExitStack()
-    async with _limit_time(_CONNECTING * limit_seconds, f"connection to {slot.host}:{slot.port}"):
+    async with _limit_time(_CONNECTION_STEP_COUNT * limit_seconds, f"connection to {slot.host}:{slot.port}"):
         await open_client.enter_async_context(client)
     try:
         yield BrokerLine(client, limit_seconds)
@@ -256,7 +256,7 @@ async def cancel_tasks(*tasks: asyncio.Task[None]) -> None:
     while pending_tasks := [task for task in tasks if not task.done()]:
         for task in pending_tasks:
             task.cancel()
-        await asyncio.wait(pending_tasks, timeout=_FINISH_SECONDS)
+        await asyncio.wait(pending_tasks, timeout=_REPEATED_CANCEL_SECONDS)
     for task in tasks:
         if not task.cancelled():
             task.exception()

@@ -18,7 +18,7 @@ from egm.config.faults import read_toml
 from egm.config.levels import LevelId, LevelScope
 from egm.errors import OperatorError
 from egm.exact import Rational
-from egm.progressive.level import LevelTerms, TermsError
+from egm.progressive.level import LevelTerms, LevelTermsError
 from paytables import LevelParticipation, PaytableError, compute_mystery_rate, load_game
 from paytables.source import Source, describe_toml_error, is_path, parse_toml, read_contents
 from paytables.wording import describe_wrong_value
@@ -39,9 +39,9 @@ class LevelStakeAndOdds:
     """The wager that plays for the level, in minor units."""
     odds: Fraction
     """The exact mean number of hits of the level per such wager."""
-    hits_most: int = 1
+    hits_per_wager_max: int = 1
     """The most hits of the level that one wager can make; further hits are held until staff have ruled on them."""
-    shares: Mapping[Fraction, Fraction] = field(default_factory=dict)
+    odds_by_share: Mapping[Fraction, Fraction] = field(default_factory=dict)
     """The parts of the level that can also be won, such as 1/10, each with its mean number of hits per wager."""
 
 
@@ -57,7 +57,7 @@ class LevelDefinition:
 
 
 #: Longest name of a level.
-_NAME_MAX: Final = 200
+_NAME_CHARACTERS_MAX: Final = 200
 #: An amount in a level file, minor units; far below the capacity of a store's column.
 _LevelCents = Annotated[int, Field(gt=0, le=10**15, strict=True)]
 #: A part of a level, such as ``1/10``.
@@ -80,7 +80,7 @@ class _LevelEntry(_LevelTable):
     """
 
     id: LevelId
-    name: dict[str, Annotated[str, Field(max_length=_NAME_MAX)]]
+    name: dict[str, Annotated[str, Field(max_length=_NAME_CHARACTERS_MAX)]]
     kind: LevelScope = LevelScope.LINKED
     stake_cents: _LevelCents
     odds: Rational | None = None
@@ -181,7 +181,7 @@ def create_levels(data: Mapping[str, object], file: str) -> tuple[LevelDefinitio
                 ceiling_cents=entry.ceiling_cents,
                 is_mystery=entry.mystery,
             )
-        except TermsError as error:
+        except LevelTermsError as error:
             raise LevelFileError(f"{location}: {error}") from None
         odds, shares = _find_odds(entry, terms, location), _find_shares(entry, location)
         if odds <= 0:
@@ -189,7 +189,7 @@ def create_levels(data: Mapping[str, object], file: str) -> tuple[LevelDefinitio
                 f"{location}: odds: must be above 0, because otherwise nobody can win the level"
             )
         chance = LevelStakeAndOdds(
-            stake_cents=entry.stake_cents, odds=odds, hits_most=entry.hits_most, shares=shares
+            stake_cents=entry.stake_cents, odds=odds, hits_per_wager_max=entry.hits_most, odds_by_share=shares
         )
         levels[entry.id] = LevelDefinition(
             id=entry.id, names=entry.name, kind=entry.kind, terms=terms, stake_and_odds=chance

@@ -53,17 +53,19 @@ from egm.staff.service.filling import FormFillingPage
 from egm.staff.words import BACK, build_plain_text, build_text, build_time_text, build_two_column_table
 
 #: Persons required to put a certificate into use.
-REQUIRED_PERSONS: Final = 2
+REQUIRED_PERSON_COUNT: Final = 2
 
 
 @dataclass(slots=True)
 class EnrolmentState:
     """State of the enrolment in the progressive link: its folder, the memory stick, and an answer not yet in use."""
 
-    folder: LinkCertificateFolder = field(default_factory=lambda: LinkCertificateFolder(Path("link")))
+    certificate_folder: LinkCertificateFolder = field(
+        default_factory=lambda: LinkCertificateFolder(Path("link"))
+    )
     enrolment_stick: EnrolmentStick = field(default_factory=lambda: EnrolmentStick(STICK_PATH))
-    link: ProgressiveLinkTable | None = None
-    answer: EnrolmentAnswer | None = None
+    progressive_link_table: ProgressiveLinkTable | None = None
+    pending_answer: EnrolmentAnswer | None = None
 
 
 def record_certificate_at_start(
@@ -103,7 +105,7 @@ def _record_certificate(machine: Machine, facts: CertificateFacts, persons: Sequ
     state: dict[str, object] = {
         ProgressiveKey.CERTIFICATE: CertificateInUse(certificate_digest=facts.certificate)
     }
-    if len(persons) >= REQUIRED_PERSONS:
+    if len(persons) >= REQUIRED_PERSON_COUNT:
         certificate = LinkCertificateByPersons(**facts.to_json(), persons=tuple(persons))
         machine.post(LINK_ENROLLED, certificate, state=state)
     else:
@@ -115,11 +117,14 @@ def _record_certificate(machine: Machine, facts: CertificateFacts, persons: Sequ
 def link_files_are_in_machine_folder(machine: Machine, _: Event) -> bool:
     """Return whether the cabinet file names the progressive link's files in the machine's own folder."""
     enrolling = machine.component(EnrolmentState)
-    return enrolling.link is not None and enrolling.link.key == enrolling.folder.key_path
+    return (
+        enrolling.progressive_link_table is not None
+        and enrolling.progressive_link_table.key == enrolling.certificate_folder.key_path
+    )
 
 
 #: The three forms of the enrolment steps: write the request, read the answer, put it into use.
-ENROLMENT: Final = tuple(
+ENROLMENT_FORMS: Final = tuple(
     Form(
         id=f"link_{step}",
         event=EventType.LINK_ENROLMENT,
@@ -128,7 +133,7 @@ ENROLMENT: Final = tuple(
         submission_guards=(link_files_are_in_machine_folder,),
         preset_values={"step": step},
     )
-    for step, person_count in (("request", 1), ("answer", 1), ("enrol", REQUIRED_PERSONS))
+    for step, person_count in (("request", 1), ("answer", 1), ("enrol", REQUIRED_PERSON_COUNT))
 )
 
 
@@ -168,8 +173,8 @@ def _record_refusal(machine: Machine, event: Event, code: str, values: dict[str,
 def _write_request(machine: Machine, persons: list[str]) -> None:
     """Write the machine's certificate request to the memory stick and record it; discard an answer read earlier."""
     enrolling = machine.component(EnrolmentState)
-    key = enrolling.folder.get_or_create_request_key()
-    enrolling.answer = None
+    key = enrolling.certificate_folder.get_or_create_request_key()
+    enrolling.pending_answer = None
     enrolling.enrolment_stick.write_request(create_request(key, machine.identity.serial))
     machine.post(
         ENROLMENT_REQUESTED,
@@ -183,11 +188,11 @@ def _read_answer(machine: Machine, persons: list[str]) -> None:
     It is not put into use yet.
     """
     enrolling = machine.component(EnrolmentState)
-    enrolling.answer = None
+    enrolling.pending_answer = None
     answer = enrolling.enrolment_stick.read_answer()
     facts = answer.read_facts()
     _check_answer(machine, facts)
-    enrolling.answer = answer
+    enrolling.pending_answer = answer
     machine.post(ENROLMENT_ANSWERED, LinkCertificateByPersons(**facts.to_json(), persons=tuple(persons)))
 
 
@@ -198,8 +203,8 @@ def _check_answer(machine: Machine, facts: CertificateFacts) -> None:
     file.
     """
     key, link = (
-        machine.component(EnrolmentState).folder.read_request_key(),
-        machine.component(EnrolmentState).link,
+        machine.component(EnrolmentState).certificate_folder.read_request_key(),
+        machine.component(EnrolmentState).progressive_link_table,
     )
     facts.check_holder_and_validity(
         machine.identity.serial,
@@ -213,15 +218,15 @@ def _check_answer(machine: Machine, facts: CertificateFacts) -> None:
 def _store_enrolment_answer(machine: Machine, persons: list[str]) -> None:
     """Put the certificate of the controller's answer into use for the link; record it and ``persons``."""
     enrolling = machine.component(EnrolmentState)
-    if enrolling.answer is None:
+    if enrolling.pending_answer is None:
         raise EnrolmentError("link_no_answer")
-    facts = enrolling.answer.read_facts()
+    facts = enrolling.pending_answer.read_facts()
     _check_answer(machine, facts)
-    name = enrolling.folder.store_answer(enrolling.answer)
-    enrolling.answer = None
+    name = enrolling.certificate_folder.store_answer(enrolling.pending_answer)
+    enrolling.pending_answer = None
     _record_certificate(machine, facts, persons)
-    enrolling.folder.activate_certificate(name)
-    enrolling.folder.remove_unused_files()
+    enrolling.certificate_folder.activate_certificate(name)
+    enrolling.certificate_folder.remove_unused_files()
 
 
 # ---------------------------------------------------------------------------------------------- the page
@@ -278,8 +283,8 @@ def _list_open_forms(machine: Machine) -> dict[str, Form]:
     """Return the forms of the enrolment steps that are possible now, by the id of the form."""
     if not link_files_are_in_machine_folder(machine, Event(EventType.LINK_ENROLMENT, EnrolmentForm())):
         return {}
-    is_answered = machine.component(EnrolmentState).answer is not None
-    return {form.id: form for form in ENROLMENT if is_answered or form.id != "link_enrol"}
+    is_answered = machine.component(EnrolmentState).pending_answer is not None
+    return {form.id: form for form in ENROLMENT_FORMS if is_answered or form.id != "link_enrol"}
 
 
 def _iter_tables(machine: Machine) -> Iterator[PageTable]:
@@ -289,17 +294,17 @@ def _iter_tables(machine: Machine) -> Iterator[PageTable]:
     if not link_files_are_in_machine_folder(machine, Event(EventType.LINK_ENROLMENT, EnrolmentForm())):
         return
     try:
-        key = enrolling.folder.read_request_key()
+        key = enrolling.certificate_folder.read_request_key()
         if key is not None:
             yield build_two_column_table(
                 (("link.key", build_plain_text(compute_key_digest(key.public_key()))),),
                 build_text("service.link.asks"),
             )
-        if enrolling.answer is not None:
-            facts = enrolling.answer.read_facts()
+        if enrolling.pending_answer is not None:
+            facts = enrolling.pending_answer.read_facts()
             current_facts = None
             with suppress(EnrolmentError):  # reported with the certificate in use
-                current_facts = enrolling.folder.read_facts()
+                current_facts = enrolling.certificate_folder.read_facts()
             is_other_authority = current_facts is not None and current_facts.authority != facts.authority
             yield build_fact_table(facts, "answer", other_authority=is_other_authority)
     except OperatorError as error:
@@ -309,7 +314,7 @@ def _iter_tables(machine: Machine) -> Iterator[PageTable]:
 def _iter_certificate_in_use(machine: Machine) -> Iterator[PageTable]:
     """Yield a table of the link's certificate in use and one of any error in it, or of why none is in use."""
     enrolling = machine.component(EnrolmentState)
-    link = enrolling.link
+    link = enrolling.progressive_link_table
     if link is None:
         yield PageTable(rows=(PageRow(cells=(build_text("service.link.none"),)),))
         return
@@ -320,7 +325,7 @@ def _iter_certificate_in_use(machine: Machine) -> Iterator[PageTable]:
                     PageRow(cells=(build_text("service.link.elsewhere"), build_plain_text(link.certificate))),
                 )
             )
-        elif (facts := enrolling.folder.read_facts()) is None:
+        elif (facts := enrolling.certificate_folder.read_facts()) is None:
             yield PageTable(rows=(PageRow(cells=(build_text("service.link.not_yet"),), icon="warning"),))
             return
         else:
@@ -339,4 +344,4 @@ def build_error_table(error: OperatorError) -> PageTable:
     return PageTable(rows=(PageRow(cells=(text,), icon="alarm"),))
 
 
-PAGES: Final = (MenuEntry("link", "machine", Permission.CONFIGURE, LinkPage),)
+MENU_ENTRIES: Final = (MenuEntry("link", "machine", Permission.CONFIGURE, LinkPage),)

@@ -40,7 +40,7 @@ _STICK_DATA_BYTES: Final = 16384
 #: A stick that has not responded within this time is considered lost.
 _STICK_SECONDS_MAX: Final = 2.0
 #: Device errors of a stick -> text keys; any other error means that it was removed or is failing.
-_CODE_BY_ERRNO: Final[Mapping[int, str]] = {
+_REFUSAL_CODE_BY_ERRNO: Final[Mapping[int, str]] = {
     errno.ENOENT: "link_no_stick",
     errno.ENOTDIR: "link_no_stick",
     errno.ENOMEDIUM: "link_no_stick",
@@ -310,4 +310,4 @@ class EnrolmentStick:
         try:
             return result.result()
         except OSError as error:
-            raise EnrolmentError(_CODE_BY_ERRNO.get(error.errno or 0, "link_stick_lost")) from error
+            raise EnrolmentError(_REFUSAL_CODE_BY_ERRNO.get(error.errno or 0, "link_stick_lost")) from error

@@ -12,7 +12,7 @@ from egm.kernel.logs import Log
 from egm.kernel.significance import ClearCondition, EventEffect, Significance
 from egm.money.keys import MoneyKey
 from egm.play.records.game_record import MysteryPrizeWon
-from egm.play.records.games import MYSTERY_WON
+from egm.play.records.games import MYSTERY_WON_KIND
 from egm.progressive.keys import ProgressiveKey
 from egm.progressive.level import LevelTerms
 from egm.progressive.records import ClaimRecord, HeldPrize, ReceivedCommitment
@@ -22,7 +22,7 @@ from egm.staff.records import RulingDetails
 from meters import Phase
 from meters.transaction import JSON
 
-POOL_MOVES: Final = PermittedTransfer("pool:*:*", "pool:*:*")
+POOL_TRANSFERS: Final = PermittedTransfer("pool:*:*", "pool:*:*")
 """The transfers that entries about progressive levels may make: from which account to which."""
 
 
@@ -74,7 +74,7 @@ LEVEL_CHANGED: Final = EntryDeclaration(
 LEVEL_MOVED: Final = EntryDeclaration(
     kind="progressive.moved",
     record=LevelMoved,
-    permitted_transfers=(POOL_MOVES,),
+    permitted_transfers=(POOL_TRANSFERS,),
     written_keys=(ProgressiveKey.LEVEL,),
 )
 
@@ -220,20 +220,20 @@ PRIZE_COMMITTED: Final = EntryDeclaration(
     written_keys=(ProgressiveKey.PRIZE_COMMITMENT,),
 )
 PRIZE_WON: Final = EntryDeclaration(
-    kind=MYSTERY_WON,
+    kind=MYSTERY_WON_KIND,
     record=MysteryPrizeWon,
     description="A controller found that the open game has won a mystery prize, which is paid with the game.",
     written_keys=(ProgressiveKey.CLAIM,),
 )
 PRIZE_RETURNED: Final = EntryDeclaration(
-    kind=MYSTERY_WON,
+    kind=MYSTERY_WON_KIND,
     record=MysteryPrizeWon,
     description="A mystery prize returns to its level: its game is void, or staff have declined it.",
     written_keys=(ProgressiveKey.CLAIM,),
     optional_keys=(ProgressiveKey.HELD_PRIZE,),
 )
 PRIZE_PAID_BY_HAND: Final = EntryDeclaration(
-    kind=MYSTERY_WON,
+    kind=MYSTERY_WON_KIND,
     record=MysteryPrizeWon,
     description="A mystery prize of a game that is over is reserved for a hand-pay.",
     phase=Phase.RESERVE,
@@ -378,13 +378,13 @@ class EnrolmentRefused:
 LEVEL_LINKED: Final = EntryDeclaration(
     kind="progressive.linked", record=LevelLinked, written_keys=(ProgressiveKey.LINK,)
 )
-LINK_AHEAD: Final = EntryDeclaration(
+CONTROLLER_COUNT_AHEAD: Final = EntryDeclaration(
     kind="progressive.ahead",
     record=ContributionsCounted,
     description="A controller has counted contributions that this machine has not recorded.",
     written_keys=(ProgressiveKey.LINK,),
 )
-LINK_BEHIND: Final = EntryDeclaration(
+CONTROLLER_COUNT_BEHIND: Final = EntryDeclaration(
     kind="progressive.behind",
     record=ContributionsCounted,
     description="A controller has lost contributions and claims, which are reported to it again.",

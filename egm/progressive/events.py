@@ -34,7 +34,7 @@ class MysteryReported:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class LevelForm(FilledForm):
+class LevelMoveForm(FilledForm):
     """A form in which staff move everything that one progressive level holds to another."""
 
     source: str = ""
@@ -49,18 +49,18 @@ class EnrolmentForm(FilledForm):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class PrizeForm(RulingForm):
+class PrizeRulingForm(RulingForm):
     """A form in which two people rule whether a prize that cannot be verified is paid or declined."""
 
     decision: str = ""
 
 
-EVENTS: Final[Mapping[EventName, type[Payload]]] = {
+PAYLOAD_CLASS_BY_EVENT: Final[Mapping[EventName, type[Payload]]] = {
     EventType.AWARD_LOCKED: AwardLocked,
     EventType.CLAIM_CLOSED: ClaimPaid,
     EventType.MYSTERY_WON: MysteryReported,
     EventType.LEVELS_MOVED: EmptyPayload,
-    EventType.MOVE_LEVEL: LevelForm,
+    EventType.MOVE_LEVEL: LevelMoveForm,
     EventType.LINK_ENROLMENT: EnrolmentForm,
-    EventType.PRIZE_RULED: PrizeForm,
+    EventType.PRIZE_RULED: PrizeRulingForm,
 }

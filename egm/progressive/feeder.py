@@ -36,11 +36,11 @@ class LinkedLevelFeeder:
     """Whether the controller has accepted the enrolment of this machine in the level."""
     refusal_reason: RefusalReason | None = None
     """The reason why this machine does not feed the level, or None."""
-    last_counted: int = 0
+    last_counted_number: int = 0
     """The number of the last contribution that the controller is known to have counted."""
     pending_contributions: deque[Contribution] = field(default_factory=deque)
     """Every contribution after number ``last_counted``, in order."""
-    last_sent: int = 0
+    last_sent_number: int = 0
     """The number of the last contribution sent on this connection; ``last_counted`` if none was sent."""
     sent_ns: int = 0
     """The monotonic time from which the retry interval of the sent contributions runs, in nanoseconds."""
@@ -50,11 +50,11 @@ class LinkedLevelFeeder:
     """How often the level's amount has ever been lowered, according to the last accepted value."""
     value_sequence: int = -1
     """The sequence number of the last accepted :class:`LevelValue` message; -1 before the first."""
-    value_utc: str = ""
+    value_time_utc: str = ""
     """The controller's time stamp of the last accepted value."""
-    value_run: str = ""
+    controller_run_id: str = ""
     """The name of the controller program's run that sent the last accepted value."""
-    values_received: int = 0
+    received_value_count: int = 0
     """The number of values received on this connection; the first may be an old one stored by the broker."""
     received_ns: int | None = None
     """The monotonic time at which the last value was accepted, in nanoseconds; None before the first."""
@@ -74,14 +74,18 @@ class LinkedLevelFeeder:
     @property
     def last_sequence(self) -> int:
         """Return the number of this machine's last contribution to the level; 0 before the first."""
-        return self.pending_contributions[-1].sequence if self.pending_contributions else self.last_counted
+        return (
+            self.pending_contributions[-1].sequence
+            if self.pending_contributions
+            else self.last_counted_number
+        )
 
     def reset_connection(self) -> None:
         """Reset the state of the lost connection: the level must be enrolled and uncounted contributions sent again."""
         self.is_enrolled = False
         self.refusal_reason = None
-        self.values_received = 0
-        self.last_sent = self.last_counted
+        self.received_value_count = 0
+        self.last_sent_number = self.last_counted_number
 
     @property
     def is_mystery(self) -> bool:
@@ -105,7 +109,9 @@ class LinkedLevelFeeder:
                 RefusalReason.OTHER_TERMS,
                 f"the base is {joined.base_cents}; expected at least {own_terms.base_cents}, as in this machine's game",
             )
-        shares = {str(share): odds for share, odds in self.pool.definition.stake_and_odds.shares.items()}
+        shares = {
+            str(share): odds for share, odds in self.pool.definition.stake_and_odds.odds_by_share.items()
+        }
         if joined.shares != shares:
             own_terms_text = f"expected {_format_odds(shares)}, as in this machine's game"
             return (
@@ -125,7 +131,7 @@ class LinkedLevelFeeder:
         """Return the amount that the progressive level shows, and whether it is current."""
         if not self.is_enrolled or self.received_ns is None:
             return DisplayedAmount(self.amount_cents, LevelStatus.DOWN)
-        is_current = self.values_received > 1 and now_ns - self.received_ns <= stale_ns
+        is_current = self.received_value_count > 1 and now_ns - self.received_ns <= stale_ns
         return DisplayedAmount(self.amount_cents, LevelStatus.UP if is_current else LevelStatus.STALE)
 
     def update_value(self, value: LevelValue, now_ns: int) -> str:
@@ -138,15 +144,21 @@ class LinkedLevelFeeder:
         Returns: What is wrong with the message; empty if nothing is.
         """
         was_silent = self.received_ns is None or now_ns - self.received_ns > VALUE_SILENCE_NS
-        if not value.is_after(self.value_run, self.value_sequence, self.value_utc, was_silent=was_silent):
+        if not value.is_after(
+            self.controller_run_id, self.value_sequence, self.value_time_utc, was_silent=was_silent
+        ):
             return ""
         contradiction = value.find_contradiction(self.amount_cents, self.fall_count)
         if contradiction:
             return contradiction
-        self.value_sequence, self.value_utc, self.value_run = value.sequence, value.time_utc, value.run
+        self.value_sequence, self.value_time_utc, self.controller_run_id = (
+            value.sequence,
+            value.time_utc,
+            value.run,
+        )
         self.fall_count, self.amount_cents = value.falls, value.amount_cents
         self.prize_number, self.commitment = value.prize, value.commitment
-        self.values_received += 1
+        self.received_value_count += 1
         self.received_ns = now_ns
         return ""
 
@@ -156,12 +168,12 @@ class LinkedLevelFeeder:
         The retry interval of the contributions still uncounted starts again, so that a slow controller does not
         receive everything twice.
         """
-        if sequence > self.last_counted:
+        if sequence > self.last_counted_number:
             self.sent_ns = now_ns
         while self.pending_contributions and self.pending_contributions[0].sequence <= sequence:
             self.pending_contributions.popleft()
-        self.last_counted = max(self.last_counted, sequence)
-        self.last_sent = max(self.last_sent, self.last_counted)
+        self.last_counted_number = max(self.last_counted_number, sequence)
+        self.last_sent_number = max(self.last_sent_number, self.last_counted_number)
 
     def list_due_contributions(self, now_ns: int) -> list[Contribution]:
         """Return the contributions to send to the controller now.
@@ -171,11 +183,14 @@ class LinkedLevelFeeder:
         """
         if not self.is_enrolled or not self.pending_contributions:
             return []
-        if self.last_sent > self.last_counted and now_ns - self.sent_ns >= CONTRIBUTION_RETRY_NS:
-            self.last_sent = self.last_counted
-        contributions = [c for c in self._list_sendable_contributions() if c.sequence > self.last_sent]
+        if (
+            self.last_sent_number > self.last_counted_number
+            and now_ns - self.sent_ns >= CONTRIBUTION_RETRY_NS
+        ):
+            self.last_sent_number = self.last_counted_number
+        contributions = [c for c in self._list_sendable_contributions() if c.sequence > self.last_sent_number]
         if contributions:
-            self.last_sent, self.sent_ns = contributions[-1].sequence, now_ns
+            self.last_sent_number, self.sent_ns = contributions[-1].sequence, now_ns
         return contributions
 
     def _list_sendable_contributions(self) -> list[Contribution]:

@@ -8,7 +8,7 @@ from egm.progressive.unproved import DECISION_DECLINE, DECISION_PAY, held_prize_
 from egm.staff.form import REASON_FIELD, FieldKind, Form, FormField
 from egm.staff.options import machine_is_open, no_position_is_in_use
 
-FORMS: Final[tuple[Form, ...]] = (
+PROGRESSIVE_FORMS: Final[tuple[Form, ...]] = (
     Form(
         id="level_move",
         event=EventType.MOVE_LEVEL,

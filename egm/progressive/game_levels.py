@@ -122,10 +122,10 @@ def begin_round(machine: Machine, bet: AcceptedBet, play_id: str) -> Progressive
     The sums of the machine's own levels that the bet plays for are verified first (A-03). Raises
     :class:`LevelDefectiveError` if they do not agree: the machine must then stop.
     """
-    for pool in bet.pools:
+    for pool in bet.progressive_pools:
         if pool.is_own:
             posting.check_pool_balances(pool.id, _read_level(machine, pool.id), machine.journal.balance_cents)
-    pools = {pool.level: pool for pool in bet.pools}
+    pools = {pool.level: pool for pool in bet.progressive_pools}
     return _build_round(machine, LevelsPlayed(), pools, bet.contributed_cents_by_level, f"{play_id}.0")
 
 

@@ -25,7 +25,7 @@ class LevelDefectiveError(LocalError):
     """The error that the sums of a progressive level do not agree, or that its stored record is malformed."""
 
 
-class TermsError(OperatorError):
+class LevelTermsError(OperatorError):
     """The error that a progressive level's parameters are invalid; the text says which, and why."""
 
 
@@ -49,18 +49,18 @@ class LevelTerms:
 
     def __post_init__(self) -> None:
         if self.base_cents <= 0:
-            raise TermsError(f"base_cents is {self.base_cents}; expected more than 0")
+            raise LevelTermsError(f"base_cents is {self.base_cents}; expected more than 0")
         if self.increment < 0 or self.hidden_share < 0 or self.increment + self.hidden_share >= 1:
-            raise TermsError(
+            raise LevelTermsError(
                 f"increment is {self.increment} and hidden is {self.hidden_share}; "
                 "expected shares of 0 or more, below 1 together"
             )
         if self.ceiling_cents is not None and self.ceiling_cents <= self.base_cents:
-            raise TermsError(
+            raise LevelTermsError(
                 f"ceiling_cents is {self.ceiling_cents}; expected more than base_cents, {self.base_cents}"
             )
         if self.is_mystery and (self.ceiling_cents is None or not self.increment):
-            raise TermsError("a mystery level needs a ceiling_cents and an increment above 0")
+            raise LevelTermsError("a mystery level needs a ceiling_cents and an increment above 0")
 
     def to_json(self) -> dict[str, JSON]:
         """Return the terms as the journal's records store them; :meth:`from_json` is the inverse."""
@@ -70,7 +70,7 @@ class LevelTerms:
     def from_json(cls, data: object) -> Self:
         """Decode a progressive level's terms from JSON.
 
-        Raises RecordError or :class:`TermsError` if they are invalid.
+        Raises RecordError or :class:`LevelTermsError` if they are invalid.
         """
         return from_json(cls, data, "the terms of a level")
 

@@ -10,7 +10,7 @@ from egm.kernel.machine import Machine
 from egm.kernel.messages import Notice
 from egm.progressive import posting
 from egm.progressive.entries import LEVEL_MOVED, LevelMoved
-from egm.progressive.events import LevelForm
+from egm.progressive.events import LevelMoveForm
 from egm.progressive.keys import ProgressiveKey
 from egm.progressive.level_views import read_own_level
 from egm.progressive.pools import ProgressivePools
@@ -21,7 +21,7 @@ def level_may_move(machine: Machine, event: Event) -> bool:
 
     The source must hold money and no game may play for it any more; a game must play for the target.
     """
-    pools, form = machine.component(ProgressivePools), event.read_payload(LevelForm)
+    pools, form = machine.component(ProgressivePools), event.read_payload(LevelMoveForm)
     source, target = read_own_level(machine, form.source), pools.by_id.get(form.target)
     return (
         source is not None
@@ -34,7 +34,7 @@ def level_may_move(machine: Machine, event: Event) -> bool:
 
 def move_level(machine: Machine, event: Event) -> None:
     """Move everything that a progressive level holds, including fractions, to another level."""
-    form = event.read_payload(LevelForm)
+    form = event.read_payload(LevelMoveForm)
     source, target = form.source, form.target
     source_level, target_level = read_own_level(machine, source), read_own_level(machine, target)
     if source_level is None or target_level is None:

@@ -36,7 +36,7 @@ def read_displayed_amount(machine: Machine, pool: ProgressivePool) -> DisplayedA
 def list_played_levels(machine: Machine) -> tuple[ProgressivePool, ...]:
     """Return the progressive levels that the current bet plays for; empty without a bet."""
     bet = find_bet_in_force(machine)
-    return () if bet is None else bet.pools
+    return () if bet is None else bet.progressive_pools
 
 
 def build_level_views(machine: Machine) -> tuple[ProgressiveView, ...]:

@@ -118,6 +118,6 @@ def _iter_linked_rows(machine: Machine, pool: str) -> Iterable[tuple[str | PageT
     yield "levels.counted", build_number_text(progress.counted_number)
 
 
-PAGES: Final = (
+MENU_ENTRIES: Final = (
     MenuEntry("levels", "games", Permission.READ_METERS, partial(TablesPage, "levels", build_level_tables)),
 )

@@ -33,11 +33,11 @@ from egm.progressive.messages import (
     ClaimClosure,
     Contribution,
     ContributionCount,
+    ControllerMessage,
     EnrolmentAccepted,
     EnrolmentRequest,
-    FromController,
-    FromMachine,
     LevelValue,
+    MachineMessage,
     PaymentReport,
     Refusal,
     RefusalReason,
@@ -191,7 +191,7 @@ class ControllerLink:
         self._connected = False
         self._nonce = ""
         self._enrolment_sent_ns: dict[str, int] = {}
-        self._outgoing_messages: list[FromMachine] = []
+        self._outgoing_messages: list[MachineMessage] = []
         self._news: list[LinkNotification] = []
 
     # ------------------------------------------------------------------ queries
@@ -206,7 +206,7 @@ class ControllerLink:
         """Return every open claim to a linked progressive level, by id, with its phase."""
         return {claim: entry.phase for claim, entry in self._open_claims.items()}
 
-    def take_messages(self) -> list[FromMachine]:
+    def take_messages(self) -> list[MachineMessage]:
         """Return the messages to send to the controller, in order, and remove them."""
         messages, self._outgoing_messages = self._outgoing_messages, []
         return messages
@@ -225,7 +225,7 @@ class ControllerLink:
         They are all contributions after number ``last_counted``, in order.
         """
         feeder = self.feeders[level]
-        feeder.last_counted = feeder.last_sent = last_counted
+        feeder.last_counted_number = feeder.last_sent_number = last_counted
         feeder.pending_contributions.clear()
         feeder.pending_contributions.extend(pending_contributions)
 
@@ -294,7 +294,7 @@ class ControllerLink:
         for feeder in self.feeders.values():
             feeder.reset_connection()
 
-    def process_message(self, message: FromController, now_ns: int) -> None:
+    def process_message(self, message: ControllerMessage, now_ns: int) -> None:
         """Process a message of the progressive controller. Messages to other machines are ignored."""
         if not isinstance(message, LevelValue) and message.machine != self._machine:
             return
@@ -351,8 +351,8 @@ class ControllerLink:
             self._stop_feeding(feeder, *objection)
             return
         feeder.is_enrolled, feeder.refusal_reason = True, None
-        if message.counted < feeder.last_counted:
-            feeder.last_counted = feeder.last_sent = message.counted
+        if message.counted < feeder.last_counted_number:
+            feeder.last_counted_number = feeder.last_sent_number = message.counted
             feeder.pending_contributions.clear()
             self._news.append(ControllerBehind(message.level, message.counted))
         self._process_confirmed_contributions(message.level, message.counted, message.won, now_ns)
@@ -425,8 +425,8 @@ class ControllerLink:
         if entry.sent_ns is not None and now_ns - entry.sent_ns < CONTRIBUTION_RETRY_NS:
             return
         message = entry.due_message
-        is_acceptable = feeder.last_counted >= entry.claim.after and (
-            feeder.values_received or entry.is_unknown_to_controller
+        is_acceptable = feeder.last_counted_number >= entry.claim.after and (
+            feeder.received_value_count or entry.is_unknown_to_controller
         )
         if message is None or (message is entry.claim and not is_acceptable):
             return
@@ -478,9 +478,9 @@ class ControllerLink:
         feeder = self.feeders.get(message.level)
         if feeder is None:
             return
-        if message.reason is RefusalReason.GAP and message.next > feeder.last_counted:
+        if message.reason is RefusalReason.GAP and message.next > feeder.last_counted_number:
             feeder.process_count(message.next - 1, now_ns)
-            feeder.last_sent = feeder.last_counted
+            feeder.last_sent_number = feeder.last_counted_number
             self._send_contributions(feeder, now_ns)
         elif message.reason is RefusalReason.GAP:
             self._send_enrolment_again(feeder, now_ns)  # a late message, or it has less than it reported
@@ -537,6 +537,6 @@ class ControllerLink:
         """Enrol in a level again as if newly connected, because the controller no longer knows this machine."""
         if feeder.is_enrolled:
             feeder.is_enrolled = False
-            feeder.last_sent = feeder.last_counted
+            feeder.last_sent_number = feeder.last_counted_number
             self._enrolment_sent_ns.pop(feeder.pool.id, None)
             self._send_enrolments(now_ns)

@@ -42,9 +42,9 @@ MESSAGE_BYTES_MAX: Final = 64 * 1024
 INTEGER_MAX: Final = 2**63 - 1
 """The largest integer that a message may contain: the largest that the databases of both ends can store."""
 #: Longest explanation in a refusal, in characters.
-DETAIL_MAX: Final = 500
-_COMBINATION_MAX: Final = 200
-_TIME_MAX: Final = 64
+DETAIL_CHARACTERS_MAX: Final = 500
+_COMBINATION_CHARACTERS_MAX: Final = 200
+_TIME_CHARACTERS_MAX: Final = 64
 
 
 def shorten_to(length_max: int) -> BeforeValidator:
@@ -64,10 +64,10 @@ def shorten_to(length_max: int) -> BeforeValidator:
 
 MachineId = Serial
 ClaimId = Annotated[str, Field(pattern=r"^[A-Za-z0-9_.:-]{1,100}$")]
-Sequence = Annotated[StrictInt, Field(ge=0, le=INTEGER_MAX)]
+SequenceNumber = Annotated[StrictInt, Field(ge=0, le=INTEGER_MAX)]
 Cents = Annotated[StrictInt, Field(ge=0, le=INTEGER_MAX)]
 PositiveInteger = Annotated[StrictInt, Field(gt=0, le=INTEGER_MAX)]
-TimeText = Annotated[str, shorten_to(_TIME_MAX)]
+TimeText = Annotated[str, shorten_to(_TIME_CHARACTERS_MAX)]
 
 
 class ProgressiveMessageError(PeerError):
@@ -123,7 +123,7 @@ class LevelEnrolment(_Message):
     """The exact mean number of hits of the level per wager of ``stake_cents`` (s.92)."""
     shown_cents: Cents = 0
     """The amount of the level that the machine displayed last, in minor units."""
-    falls: Sequence = 0
+    falls: SequenceNumber = 0
     """How often the level's amount had been lowered when the machine showed ``shown_cents``."""
 
 
@@ -184,7 +184,7 @@ class EnrolmentAccepted(_Message):
     ceiling_cents: Cents | None = None
     """The amount at which a mystery level is won at the latest, in minor units; None if it is no mystery level."""
     mystery: bool = False
-    counted: Sequence
+    counted: SequenceNumber
     """The number of the last contribution of this machine that the controller has counted."""
     won: tuple[WonPrize, ...] = ()
     """The machine's mystery prizes whose payment it has not confirmed."""
@@ -201,7 +201,7 @@ VALUE_SILENCE_NS: Final = 5_000_000_000
 
 A controller normally sends twice a second.
 """
-UNKNOWN_FALLS_MAX: Final = 1_000_000
+UNREPORTED_FALLS_MAX: Final = 1_000_000
 """The most decreases of a level's amount of which a machine or its controller can have missed the messages.
 
 A count that is further ahead is refused as implausible.
@@ -229,7 +229,7 @@ class LevelValue(_Message):
 
     type: Literal["value"] = "value"
     level: LevelId
-    sequence: Sequence
+    sequence: SequenceNumber
     """The number of this message; it rises with every message about the level."""
     time_utc: TimeText
     """The controller's time, ISO 8601."""
@@ -240,12 +240,12 @@ class LevelValue(_Message):
     store.
     """
     amount_cents: Cents
-    falls: Sequence = 0
+    falls: SequenceNumber = 0
     """How many wins, ceilings and corrections have ever lowered the level's amount."""
     fell_by: Literal["", "win", "ceiling", "correction"] = ""
     """The kind of event that lowered the amount last; empty if nothing did."""
     names: dict[str, str] = {}
-    prize: Sequence = 0
+    prize: SequenceNumber = 0
     """The number of the current mystery prize of the level; 0 for a level without one."""
     commitment: Annotated[str, Field(pattern=r"^([0-9a-f]{64})?$")] = ""
     """The commitment to the secret amount of the current mystery prize; empty without one."""
@@ -267,7 +267,7 @@ class LevelValue(_Message):
         ``falls`` is how often the level's amount had been lowered when it showed ``amount_cents``.
         """
         contradiction = find_fall_error(self.amount_cents, self.falls, amount_cents, falls)
-        if not contradiction and amount_cents and self.falls - falls > UNKNOWN_FALLS_MAX:
+        if not contradiction and amount_cents and self.falls - falls > UNREPORTED_FALLS_MAX:
             contradiction = f"the count of falls rose from {falls} to {self.falls}, more than is possible"
         return f"{self.level}: {contradiction}" if contradiction else ""
 
@@ -306,7 +306,7 @@ class ContributionCount(_Message):
     type: Literal["counted"] = "counted"
     machine: MachineId
     level: LevelId
-    sequence: Sequence
+    sequence: SequenceNumber
     """The number of the last contribution that the controller has durably counted."""
     won: tuple[WonPrize, ...] = ()
     """The mystery prizes that these contributions won and whose payment is unconfirmed; the others won nothing."""
@@ -322,11 +322,11 @@ class Claim(_Message):
     machine: MachineId
     level: LevelId
     claim: ClaimId
-    after: Sequence
+    after: SequenceNumber
     """The number of the contribution of the wager that hit the level."""
     shown_cents: Cents
     """The amount of the level that the machine displayed at the hit, in minor units."""
-    combination: Annotated[str, shorten_to(_COMBINATION_MAX)] = ""
+    combination: Annotated[str, shorten_to(_COMBINATION_CHARACTERS_MAX)] = ""
     """The winning combination, for the controller's register."""
     at_utc: TimeText = ""
     """The machine's time of the hit; it is only recorded."""
@@ -382,40 +382,42 @@ class Refusal(_Message):
     level: str = ""
     claim: str = ""
     nonce: str = ""
-    sequence: Sequence = 0
-    next: Sequence = 0
+    sequence: SequenceNumber = 0
+    next: SequenceNumber = 0
     """If contributions are missing: the number of the first one that the controller needs."""
-    detail: Annotated[str, shorten_to(DETAIL_MAX)] = ""
+    detail: Annotated[str, shorten_to(DETAIL_CHARACTERS_MAX)] = ""
 
 
 #: Any message that a machine sends to the controller.
-FromMachine = Annotated[EnrolmentRequest | Contribution | Claim | PaymentReport, Field(discriminator="type")]
+MachineMessage = Annotated[
+    EnrolmentRequest | Contribution | Claim | PaymentReport, Field(discriminator="type")
+]
 #: Any message that the controller sends.
-FromController = Annotated[
+ControllerMessage = Annotated[
     EnrolmentAccepted | LevelValue | LevelWin | ContributionCount | Award | ClaimClosure | Refusal,
     Field(discriminator="type"),
 ]
-_FROM_MACHINE: Final[TypeAdapter[FromMachine]] = TypeAdapter(FromMachine)
-_FROM_CONTROLLER: Final[TypeAdapter[FromController]] = TypeAdapter(FromController)
+_MACHINE_MESSAGE_ADAPTER: Final[TypeAdapter[MachineMessage]] = TypeAdapter(MachineMessage)
+_CONTROLLER_MESSAGE_ADAPTER: Final[TypeAdapter[ControllerMessage]] = TypeAdapter(ControllerMessage)
 
 
 M = TypeVar("M")
 
 
-def encode(message: FromMachine | FromController) -> bytes:
+def encode(message: MachineMessage | ControllerMessage) -> bytes:
     """Encode a message as JSON. Fields that earlier versions do not know are left out if they are empty."""
     omitted_fields = {name for name in ("shares", "share", "run") if not getattr(message, name, True)}
     return message.model_dump_json(exclude=omitted_fields).encode()
 
 
-def decode_machine_message(data: bytes) -> FromMachine:
+def decode_machine_message(data: bytes) -> MachineMessage:
     """Decode a machine's message to the controller. Raises :class:`ProgressiveMessageError`."""
-    return _read_message(_FROM_MACHINE, data)
+    return _read_message(_MACHINE_MESSAGE_ADAPTER, data)
 
 
-def decode_controller_message(data: bytes) -> FromController:
+def decode_controller_message(data: bytes) -> ControllerMessage:
     """Decode a controller's message. Raises :class:`ProgressiveMessageError`."""
-    return _read_message(_FROM_CONTROLLER, data)
+    return _read_message(_CONTROLLER_MESSAGE_ADAPTER, data)
 
 
 def _read_message(adapter: TypeAdapter[M], data: bytes) -> M:

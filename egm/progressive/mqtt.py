@@ -16,9 +16,9 @@ from egm.progressive import topics
 from egm.progressive.attachment import ProgressiveLinkService
 from egm.progressive.carrier import CarrierListener
 from egm.progressive.connection import (
-    AT_LEAST_ONCE,
-    AT_MOST_ONCE,
     OPERATION_SECONDS_MAX,
+    QOS_AT_LEAST_ONCE,
+    QOS_AT_MOST_ONCE,
     RECONNECT_SECONDS,
     BrokerLine,
     DeduplicatingQueue,
@@ -29,7 +29,7 @@ from egm.progressive.connection import (
 )
 from egm.progressive.messages import (
     Contribution,
-    FromMachine,
+    MachineMessage,
     ProgressiveMessageError,
     decode_controller_message,
     encode,
@@ -56,9 +56,9 @@ class MqttCarrier:
         self._retry_seconds = retry_seconds
         self._limit_seconds = limit_seconds
         self._certificate_error = ""
-        self._outbox: DeduplicatingQueue[FromMachine] | None = None
+        self._outbox: DeduplicatingQueue[MachineMessage] | None = None
 
-    def send(self, message: FromMachine) -> None:
+    def send(self, message: MachineMessage) -> None:
         """Queue a message to the controller; drop it if there is no connection."""
         if self._outbox is not None:
             self._outbox.put_nowait(message)
@@ -71,9 +71,9 @@ class MqttCarrier:
 
         async def serve_connection(line: BrokerLine) -> None:
             """Subscribe to the machine's topics, then exchange messages until the connection ends."""
-            await line.subscribe(topics.ALL_LEVEL_VALUES)
+            await line.subscribe(topics.LEVEL_VALUE_TOPIC_FILTER)
             await line.subscribe(topics.build_downlink_topic(self._machine))
-            outbox: DeduplicatingQueue[FromMachine] = DeduplicatingQueue()
+            outbox: DeduplicatingQueue[MachineMessage] = DeduplicatingQueue()
             self._outbox = outbox
             listener.handle_connection()
             try:
@@ -114,7 +114,7 @@ class MqttCarrier:
             else:
                 listener.process_message(update)
 
-    async def _send_all(self, line: BrokerLine, outbox: DeduplicatingQueue[FromMachine]) -> None:
+    async def _send_all(self, line: BrokerLine, outbox: DeduplicatingQueue[MachineMessage]) -> None:
         """Publish the queued messages.
 
         Wait until the broker has acknowledged each, except for contributions.
@@ -122,7 +122,7 @@ class MqttCarrier:
         while True:
             message = await outbox.get()
             # Contributions are numerous and numbered, and gaps are requested, so they need no receipt.
-            qos = AT_MOST_ONCE if isinstance(message, Contribution) else AT_LEAST_ONCE
+            qos = QOS_AT_MOST_ONCE if isinstance(message, Contribution) else QOS_AT_LEAST_ONCE
             await line.publish(topics.build_uplink_topic(self._machine), encode(message), qos)
 
 

@@ -239,7 +239,7 @@ def _create_pool(
                 is_mystery=play.ceiling_credits is not None,
             ),
             stake_and_odds=LevelStakeAndOdds(
-                stake_cents=stake_cents, odds=play.odds, shares=play.partial_hit_rates
+                stake_cents=stake_cents, odds=play.odds, odds_by_share=play.partial_hit_rates
             ),
         ),
     )

@@ -12,9 +12,9 @@ from typing import Final
 from egm.progressive.level import Level, LevelDefectiveError
 from meters import Transfer
 
-_ZERO: Final = Fraction(0)
+_ZERO_AMOUNT: Final = Fraction(0)
 #: The pools of a level in which money is held.
-_POOLS_HOLDING_MONEY: Final = ("current", "hidden", "overflow")
+_POOL_PARTS_HOLDING_MONEY: Final = ("current", "hidden", "overflow")
 
 
 def build_opening_transfers(pool: str, level: Level) -> tuple[Transfer, ...]:
@@ -64,9 +64,9 @@ def build_moving_transfers(
         (
             f"pool:{source_pool}:{name}",
             moved_cents,
-            _count_full_cents_gained(_ZERO, getattr(source_level, name)),
+            _count_full_cents_gained(_ZERO_AMOUNT, getattr(source_level, name)),
         )
-        for name in _POOLS_HOLDING_MONEY
+        for name in _POOL_PARTS_HOLDING_MONEY
     ]
     above = _count_full_cents_gained(level_before.overflow, level_after.overflow)
     carry = (
@@ -88,7 +88,7 @@ def check_pool_balances(pool: str, level: Level, balance_cents: Callable[[str], 
     states the figures.
     """
     level.check_sums()
-    for name in _POOLS_HOLDING_MONEY:
+    for name in _POOL_PARTS_HOLDING_MONEY:
         exact: Fraction = getattr(level, name)
         held_cents = balance_cents(f"pool:{pool}:{name}")
         if held_cents != exact.numerator // exact.denominator:

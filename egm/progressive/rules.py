@@ -4,15 +4,15 @@ from typing import Final
 
 from egm.kernel.events import EventType, NextState, State
 from egm.kernel.machine import Machine
-from egm.kernel.rules import REPORT, Rule
+from egm.kernel.rules import REPORT_REFUSAL, Rule
 from egm.kernel.states import (
     STATES_AFTER_BOOT,
     STATES_FOR_PRIZE_RULINGS,
     STATES_WITH_STAFF_AT_WORK,
     single_state,
 )
-from egm.progressive.enrolling import ENROLMENT, enrol_link, link_files_are_in_machine_folder
-from egm.progressive.forms import FORMS
+from egm.progressive.enrolling import ENROLMENT_FORMS, enrol_link, link_files_are_in_machine_folder
+from egm.progressive.forms import PROGRESSIVE_FORMS
 from egm.progressive.game_levels import (
     attendant_may_settle,
     close_claim,
@@ -53,7 +53,7 @@ PROGRESSIVE_RULES: Final[tuple[Rule[Machine], ...]] = (
         (attendant_may_settle, key_may_act_without_sign_in),
         (settle_unanswered_claim,),
         NextState.DERIVED,
-        REPORT,
+        REPORT_REFUSAL,
     ),
     Rule(
         EventType.KEY_TURNED,
@@ -61,25 +61,25 @@ PROGRESSIVE_RULES: Final[tuple[Rule[Machine], ...]] = (
         (no_service_page_is_open, attendant_may_settle),
         (ask_for_sign_in,),
         NextState.DERIVED,
-        REPORT,
+        REPORT_REFUSAL,
     ),
     # ------------------------------------------------------------------ rulings
     build_form_rule(
-        FORMS,
+        PROGRESSIVE_FORMS,
         EventType.MOVE_LEVEL,
         STATES_WITH_STAFF_AT_WORK,
         (machine_is_open, no_position_is_in_use, level_may_move),
         move_level,
     ),
     build_form_rule(
-        ENROLMENT,
+        ENROLMENT_FORMS,
         EventType.LINK_ENROLMENT,
         STATES_WITH_STAFF_AT_WORK,
         (link_files_are_in_machine_folder,),
         enrol_link,
     ),
     build_form_rule(
-        FORMS,
+        PROGRESSIVE_FORMS,
         EventType.PRIZE_RULED,
         STATES_FOR_PRIZE_RULINGS,
         (held_prize_can_be_ruled_on, prize_ruling_is_complete, stated_amount_is_payable),

@@ -11,13 +11,13 @@ from typing import Final
 #: The beginning of every topic of the link.
 TOPIC_PREFIX: Final = "egm/progressive"
 #: Subscription to the messages of all machines.
-ALL_MACHINE_UPLINKS: Final = f"{TOPIC_PREFIX}/machine/+/up"
+MACHINE_UPLINK_TOPIC_FILTER: Final = f"{TOPIC_PREFIX}/machine/+/up"
 #: Subscription to the amounts of all levels.
-ALL_LEVEL_VALUES: Final = f"{TOPIC_PREFIX}/level/+/value"
+LEVEL_VALUE_TOPIC_FILTER: Final = f"{TOPIC_PREFIX}/level/+/value"
 #: Subscription to the wins of all levels.
-ALL_LEVEL_WINS: Final = f"{TOPIC_PREFIX}/level/+/won"
+LEVEL_WIN_TOPIC_FILTER: Final = f"{TOPIC_PREFIX}/level/+/won"
 #: Subscription to the heartbeats of all signs.
-ALL_SIGN_HEARTBEATS: Final = f"{TOPIC_PREFIX}/sign/+/beat"
+SIGN_HEARTBEAT_TOPIC_FILTER: Final = f"{TOPIC_PREFIX}/sign/+/beat"
 
 
 def build_uplink_topic(machine: str) -> str:

@@ -12,7 +12,7 @@ from egm.kernel.messages import BenchCommand, BenchReply, Intent, PlayButtonPres
 from egm.kernel.touch import COORDINATE_UNIT, calibrate_touch
 from egm.links.screen.client import ScreenClient
 from egm.links.screen.starting import read_start_up_activity
-from egm.links.systemd import READY_STATE, WATCHDOG_ALIVE, notify_systemd
+from egm.links.systemd import READY_NOTIFICATION, WATCHDOG_NOTIFICATION, notify_systemd
 from egm.screen.audio.cues import SoundPlayer
 from egm.screen.input_reducer import REPEATED_MENU_KEY_ACTION, apply_action
 from egm.screen.message_reducer import advance_time, apply_bench_reply, apply_message, mark_machine_link_lost
@@ -147,7 +147,11 @@ class ScreenApp:
             self.surface.set_text(self.surface.picture.read_aloud(self.view))
         if now >= self._alive_at:
             self._alive_at = now + HEARTBEAT_INTERVAL_SECONDS
-            notify_systemd(WATCHDOG_ALIVE if self._is_started else f"{READY_STATE}\n{WATCHDOG_ALIVE}")
+            notify_systemd(
+                WATCHDOG_NOTIFICATION
+                if self._is_started
+                else f"{READY_NOTIFICATION}\n{WATCHDOG_NOTIFICATION}"
+            )
             self._is_started = True
             if not self._watching:
                 self.machine.send(ScreenHeartbeat())

@@ -10,7 +10,7 @@ from egm.kernel.events import EmptyPayload, Event, EventType, NextState, State
 from egm.kernel.feature import Feature
 from egm.kernel.machine import Machine
 from egm.kernel.messages import Notice, Snapshot
-from egm.kernel.rules import REPORT, DerivedState, Rule
+from egm.kernel.rules import REPORT_REFUSAL, DerivedState, Rule
 from egm.kernel.services import BackgroundService, MachineContext
 from egm.kernel.states import ALL_STATES, STATES_FOR_BETTING, single_state
 from egm.play.keys import WheelKey
@@ -44,9 +44,9 @@ RULES: Final[tuple[Rule[Machine], ...]] = (
         (plays_in_common, *PLAY_GUARDS),
         (join_betting_period,),
         State.BETTING,
-        REPORT,
+        REPORT_REFUSAL,
     ),
-    Rule(EventType.CASH_OUT, _BETTING_STATE, (), (withdraw_bets,), NextState.DERIVED, REPORT),
+    Rule(EventType.CASH_OUT, _BETTING_STATE, (), (withdraw_bets,), NextState.DERIVED, REPORT_REFUSAL),
     Rule(
         TableEvent.NO_MORE_BETS,
         STATES_FOR_BETTING,

@@ -7,7 +7,7 @@ from typing import Final
 
 from egm.kernel.events import EventType, NextState
 from egm.kernel.machine import Machine
-from egm.kernel.rules import REPORT, Guard, Rule
+from egm.kernel.rules import REPORT_REFUSAL, Guard, Rule
 from egm.kernel.states import STATES_AFTER_BOOT, STATES_WITH_STAFF_AT_WORK
 from egm.staff.service.device_tests import (
     acceptor_test_is_running,
@@ -32,7 +32,14 @@ def build_rules(no_ticket_query_waits: Guard[Machine]) -> tuple[Rule[Machine], .
     """
     tested = (person_may_test_devices, build_device_is_free_guard(no_ticket_query_waits))
     return (
-        Rule(EventType.TEST, STATES_WITH_STAFF_AT_WORK, tested, (start_test,), NextState.DERIVED, REPORT),
+        Rule(
+            EventType.TEST,
+            STATES_WITH_STAFF_AT_WORK,
+            tested,
+            (start_test,),
+            NextState.DERIVED,
+            REPORT_REFUSAL,
+        ),
         *_RULES,
     )
 

@@ -31,7 +31,7 @@ from egm.record_fields import (
 from egm.staff.keys import StaffKey
 from egm.staff.records import CollectedBox, OperatorOptions, OptionName, OptionValues, WorkKind
 
-Matrix: TypeAlias = tuple[int, int, int, int, int, int]
+CalibrationMatrix: TypeAlias = tuple[int, int, int, int, int, int]
 """A touch calibration: six integer coefficients that map detected to true positions (:mod:`egm.kernel.touch`)."""
 #: Condition on a record's field that says how the service menu was opened.
 MENU_OPENER: Final = FieldCondition(
@@ -761,7 +761,7 @@ class TouchCalibrated:
     person: StaffNumber
     matrix_before: tuple[int, ...] = field(metadata=stored_as("before"))
     """The six coefficients of the previous touch calibration; empty if there was none."""
-    matrix_after: Matrix = field(metadata=stored_as("after"))
+    matrix_after: CalibrationMatrix = field(metadata=stored_as("after"))
     """The six coefficients of the new touch calibration, which maps detected to true positions."""
 
 

@@ -240,7 +240,7 @@ def are_texts_filled_in(*texts: str | None) -> bool:
     return all(text is not None and text.strip() for text in texts)
 
 
-EVENTS: Final[Mapping[EventName, type[Payload]]] = {
+PAYLOAD_CLASS_BY_EVENT: Final[Mapping[EventName, type[Payload]]] = {
     EventType.SERVICE: EmptyPayload,
     EventType.KEY_MOVED: KeySwitched,
     EventType.KEY_TURNED: Authorisation,

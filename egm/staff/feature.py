@@ -8,7 +8,7 @@ from egm.kernel.feature import Feature
 from egm.kernel.machine import Machine
 from egm.kernel.rules import DerivedState, Guard
 from egm.staff import device_test_rules, entries
-from egm.staff.events import EVENTS
+from egm.staff.events import PAYLOAD_CLASS_BY_EVENT
 from egm.staff.forms import STAFF_FORMS
 from egm.staff.keys import StaffKey
 from egm.staff.records import OperatorOptions
@@ -33,7 +33,7 @@ STAFF_FEATURE: Final = Feature(
     value_types={
         StaffKey.OPEN_MENU: entries.OpenMenu,
         StaffKey.OPTIONS: OperatorOptions,
-        StaffKey.TOUCH_CALIBRATION: entries.Matrix,
+        StaffKey.TOUCH_CALIBRATION: entries.CalibrationMatrix,
         StaffKey.INVENTORY: entries.InventoryEntry,
         StaffKey.INTERVENTION: entries.Intervention,
         StaffKey.MONITORED_INTERVENTION: str,
@@ -42,15 +42,15 @@ STAFF_FEATURE: Final = Feature(
         # STAFF and TRIES have other shapes in journals of earlier versions, and a memory clear carries them over.
     },
     entry_declarations=list_entries(entries),
-    payload_classes=EVENTS,
+    payload_classes=PAYLOAD_CLASS_BY_EVENT,
     rules=STAFF_RULES,
     contributions=(
-        *devices.PAGES,
-        *pages.PAGES,
-        *options.PAGES,
-        *interventions.PAGES,
-        *pin.PAGES,
-        *manual.PAGES,
+        *devices.MENU_ENTRIES,
+        *pages.MENU_ENTRIES,
+        *options.MENU_ENTRIES,
+        *interventions.MENU_ENTRIES,
+        *pin.MENU_ENTRIES,
+        *manual.MENU_ENTRIES,
         *STAFF_FORMS,
         *REGISTER_DEFINITIONS,
     ),

@@ -19,7 +19,7 @@ from typing import Any, Final
 from egm.errors import OperatorError
 from egm.kernel.events import Event, EventName, NextState, State
 from egm.kernel.machine import Machine
-from egm.kernel.rules import REPORT, Effect, Guard, Rule
+from egm.kernel.rules import REPORT_REFUSAL, Effect, Guard, Rule
 from egm.people import Permission, Roster
 from egm.staff.desk import find_actor
 from egm.staff.events import Authorisation, FilledForm, RulingForm
@@ -189,4 +189,4 @@ def build_form_rule(
             and is_authorised(machine, event, form.permission, form.count_persons_needed(machine))
         )
 
-    return Rule(event, states, (authorised, *guards), (effect,), next_, REPORT)
+    return Rule(event, states, (authorised, *guards), (effect,), next_, REPORT_REFUSAL)

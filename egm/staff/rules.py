@@ -4,14 +4,14 @@ from typing import Final
 
 from egm.kernel.events import EventType, NextState, State
 from egm.kernel.machine import Machine
-from egm.kernel.rules import REPORT, Rule
+from egm.kernel.rules import REPORT_REFUSAL, Rule
 from egm.kernel.states import (
     STATES_AFTER_BOOT,
     STATES_AFTER_SELF_TEST,
     STATES_ASKING_FOR_IDENTIFICATION,
+    STATES_FOR_ANSWERING_SERVICE_CALLS,
     STATES_FOR_RULINGS,
-    STATES_ON_CALL,
-    STATES_SERVICEABLE,
+    STATES_FOR_SERVICE_MENU,
     STATES_WITH_STAFF_AT_WORK,
     single_state,
 )
@@ -61,15 +61,15 @@ _MENU_STATE: Final = single_state(State.SERVICE_MENU)
 
 STAFF_RULES: Final[tuple[Rule[Machine], ...]] = (
     # ------------------------------------------------------------------ the screen, keys and calls
-    Rule(EventType.SERVICE, STATES_AFTER_SELF_TEST, (), (call_service,), NextState.SAME, REPORT),
+    Rule(EventType.SERVICE, STATES_AFTER_SELF_TEST, (), (call_service,), NextState.SAME, REPORT_REFUSAL),
     Rule(EventType.KEY_MOVED, STATES_AFTER_BOOT, (), (record_key,)),
     Rule(
         EventType.KEY_TURNED,
-        STATES_ON_CALL,
+        STATES_FOR_ANSWERING_SERVICE_CALLS,
         (key_may_act_without_sign_in,),
         (answer_service_call, show_fault_notice),
         NextState.DERIVED,
-        REPORT,
+        REPORT_REFUSAL,
     ),
     Rule(
         EventType.KEY_TURNED,
@@ -77,17 +77,24 @@ STAFF_RULES: Final[tuple[Rule[Machine], ...]] = (
         (no_service_page_is_open,),
         (ask_for_sign_in,),
         NextState.DERIVED,
-        REPORT,
+        REPORT_REFUSAL,
     ),
     # ------------------------------------------------------------------ the service menu
-    Rule(EventType.MENU, STATES_SERVICEABLE, (menu_may_open,), (open_menu,), NextState.DERIVED, REPORT),
+    Rule(
+        EventType.MENU,
+        STATES_FOR_SERVICE_MENU,
+        (menu_may_open,),
+        (open_menu,),
+        NextState.DERIVED,
+        REPORT_REFUSAL,
+    ),
     Rule(
         EventType.MENU_MOVED,
         STATES_WITH_STAFF_AT_WORK,
         (another_position_is_chosen,),
         (move_menu,),
         NextState.DERIVED,
-        REPORT,
+        REPORT_REFUSAL,
     ),
     Rule(EventType.MENU_CLOSED, STATES_AFTER_BOOT, (), (close_menu,), NextState.DERIVED_ONCE_TESTED),
     Rule(EventType.ANSWER, STATES_WITH_STAFF_AT_WORK, (page_is_open,), (answer_page,), NextState.DERIVED),

@@ -75,7 +75,7 @@ class SmallController:
             for name, level in self.levels.items()
         ]
 
-    def process_message(self, message: m.FromMachine) -> list[m.FromController]:
+    def process_message(self, message: m.MachineMessage) -> list[m.ControllerMessage]:
         """Process a machine's message; return the replies."""
         match message:
             case m.EnrolmentRequest():
@@ -94,7 +94,7 @@ class SmallController:
                 assert self.commits[message.claim] == message
                 return [m.ClaimClosure(machine=message.machine, claim=message.claim)]
 
-    def _handle_join(self, message: m.EnrolmentRequest, enrolment: m.LevelEnrolment) -> m.FromController:
+    def _handle_join(self, message: m.EnrolmentRequest, enrolment: m.LevelEnrolment) -> m.ControllerMessage:
         """Enrol a machine at a level; return the level's terms and the contributions counted so far, or a refusal."""
         key = (message.machine, enrolment.level)
         if enrolment.level not in self.levels:
@@ -115,7 +115,7 @@ class SmallController:
             counted=self.counted.get(key, 0),
         )
 
-    def _count_contribution(self, message: m.Contribution) -> m.FromController:
+    def _count_contribution(self, message: m.Contribution) -> m.ControllerMessage:
         """Add a machine's contribution to a level and return the acknowledgement. A repeated one is not added again."""
         key = (message.machine, message.level)
         counted_sequence = self.counted.get(key, 0)
@@ -131,7 +131,7 @@ class SmallController:
             self.counted[key] = message.sequence
         return m.ContributionCount(machine=message.machine, level=message.level, sequence=self.counted[key])
 
-    def _handle_claim(self, message: m.Claim) -> m.FromController:
+    def _handle_claim(self, message: m.Claim) -> m.ControllerMessage:
         """Lock the award for a machine's hit, and return it, or a refusal; a repeated claim gets the same award."""
         key = (message.machine, message.level)
         if message.claim not in self.awards:
@@ -154,7 +154,9 @@ class SmallController:
             )
         return self.awards[message.claim]
 
-    def _refuse(self, message: m.FromMachine, reason: m.RefusalReason, of: str, **more: object) -> m.Refusal:
+    def _refuse(
+        self, message: m.MachineMessage, reason: m.RefusalReason, of: str, **more: object
+    ) -> m.Refusal:
         """Return a refusal of a machine's message, and keep it in ``refusals``.
 
         ``of`` is the kind of the refused message.

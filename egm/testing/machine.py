@@ -370,7 +370,7 @@ class MachineRig:
         hands: Any = self.hands
         returns = {game_id: r.lowest_return for game_id, r in installed.items()}
         for each in (
-            combine_pools(each.pools for each in installed.values()),
+            combine_pools(each.progressive_pools for each in installed.values()),
             host or HostMoney(),
             STAFF,
             GeneratorFactory(self._take_next_generator),
@@ -393,7 +393,7 @@ class MachineRig:
                     self.clock,
                     self.machine.timekeeper,
                     lambda: self.machine.random_service,
-                    self.machine.component(HostMoney).validation,
+                    self.machine.component(HostMoney).ticket_validator,
                     is_accounted=lambda record: is_ticket_accounted(self.machine, record),
                 )
             )

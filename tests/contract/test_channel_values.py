@@ -7,7 +7,7 @@ import pytest
 
 from egm.devices.cctalk.codec import Header
 from egm.devices.ebds.codec import NoteQuery
-from egm.devices.id003.codec import Command
+from egm.devices.id003.codec import Id003Command
 from egm.devices.interface import CoinAccepted, DeviceFault, FaultCode, LineRestored, PaperStacked
 from egm.devices.twin import ActionError
 from egm.testing.device import DeviceRig
@@ -35,7 +35,7 @@ def refuse_currency_query(rig):
     received = rig.twin.process_message
 
     def process_message(message):
-        if message.command == Command.CURRENCY:
+        if message.command == Id003Command.CURRENCY:
             rig.twin._reply(0x4B)  # invalid command
         else:
             received(message)

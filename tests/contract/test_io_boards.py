@@ -18,7 +18,7 @@ from egm.devices.interface import (
     LineRestored,
 )
 from egm.devices.ioboard.codec import BUTTONS, DOORS, KEYS
-from egm.devices.ioboard.driver import PULSES_BEHIND_MAX, IoBoardDriver
+from egm.devices.ioboard.driver import HARD_METER_PULSES_BEHIND_MAX, IoBoardDriver
 from egm.testing.device import DeviceRig
 from egm.testing.jumping_loop import jump
 
@@ -416,7 +416,7 @@ class TestHardMeters:
             rig.driver.start_reading_hard_meters()
             totals = (5, 0, 0, 0, 0, 0)
             if shows < 0:
-                totals = (PULSES_BEHIND_MAX + 1, 0, 0, 0, 0, 0)
+                totals = (HARD_METER_PULSES_BEHIND_MAX + 1, 0, 0, 0, 0, 0)
             else:
                 rig.perform_action("turn", meter=0, pulses=shows)
             rig.driver.advance_hard_meters(totals)

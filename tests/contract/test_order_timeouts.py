@@ -8,7 +8,7 @@ import asyncio
 import pytest
 from bill_rig import DRIVERS, BillRig
 
-from egm.app.ports import DRIVERS as PORT_DRIVERS
+from egm.app.ports import DRIVER_FACTORY_BY_PROTOCOL as PORT_DRIVERS
 from egm.app.ports import DriverArguments
 from egm.app.wiring import iter_reported_events
 from egm.devices.catalogue import PROTOCOLS
@@ -343,5 +343,5 @@ def test_a_ticket_that_a_printer_never_finishes_is_disputed(protocol, how):
 
 
 def test_every_kind_of_device_with_money_orders_is_tested():
-    paying = {entry.kind for entry in PROTOCOLS.values()} - {"io_board", "wheel", "coin_acceptor"}
+    paying = {entry.device_kind for entry in PROTOCOLS.values()} - {"io_board", "wheel", "coin_acceptor"}
     assert paying == {"hopper", "bill_acceptor", "ticket_printer"}

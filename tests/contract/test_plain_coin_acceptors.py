@@ -89,7 +89,7 @@ def test_an_id003_acceptor_stacks_on_either_command():
         await rig.advance_until(lambda: rig.twin.describe()["status"] == "idle")
         rig.perform_action("insert", amount_cents=20_00)
         await rig.advance_until(lambda: rig.twin.describe()["status"] == "escrow")
-        rig.twin.process_message(id003.Frame(id003.Command.STACK_2))
+        rig.twin.process_message(id003.Id003Frame(id003.Id003Command.STACK_2))
         assert rig.twin.describe()["status"] == "stacking"
         await rig.stop()
         rig.close()

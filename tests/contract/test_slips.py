@@ -5,7 +5,7 @@ from importlib.resources import files
 
 import pytest
 
-from egm.app.features import REGISTERS
+from egm.app.features import STAFF_REGISTERS
 from egm.app.ports import _load_resident_templates, _load_template_lines
 from egm.devices.interface import Devices
 from egm.devices.ithaca.driver import IthacaDriver
@@ -78,7 +78,7 @@ def test_access_and_audit_tickets_are_printed_and_recorded(tmp_path, profile, pr
         assert (room.state, room.credit_cents) == (State.IDLE, 2000)
         room.engine.handle(EventType.CASH_OUT)
         await rig.advance_until(lambda: room.state is State.IDLE)
-        lines = list(iter_register_lines(REGISTERS["printed"], room.journal.entries()))
+        lines = list(iter_register_lines(STAFF_REGISTERS["printed"], room.journal.entries()))
         (ticket,) = room.records("voucher.out")
         assert (lines[-1]["amount_cents"], lines[-1]["number"]) == (2000, ticket["number"])
         kinds = [line["event"] for line in lines]

@@ -31,7 +31,7 @@ def nonsense_ebds(rig):
 
 
 def nonsense_id003(rig):
-    return lambda _: rig.twin._send(id003.Frame(0x99).encode())
+    return lambda _: rig.twin._send(id003.Id003Frame(0x99).encode())
 
 
 def nonsense_events(header):

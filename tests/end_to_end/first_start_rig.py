@@ -71,16 +71,16 @@ class Setting:
         assert link.handle_input(draft, "request", "") is NextStep.STAY
         self._floor_answers()
         assert link.handle_input(draft, "answer", "") is NextStep.STAY
-        assert link.handle_input(draft, "next", "") is NextStep.ON
+        assert link.handle_input(draft, "next", "") is NextStep.FORWARD
         self._sign(
             SignCabinetFileStep(
                 id="signing",
                 wrong_pins_folder=self.state.root,
                 get_time=self.now,
                 required_permission=Permission.CONFIGURE,
-                state=self.state,
-                file=self.file,
-                faults=(),
+                state_folder=self.state,
+                cabinet_file_path=self.file,
+                cabinet_file_faults=(),
             ),
             draft,
         )
@@ -177,7 +177,7 @@ class Setting:
         for number in "12":
             step.handle_input(draft, "enter", number)
             move = step.handle_input(draft, "enter", build_pin(number))
-        assert move is NextStep.ON, move
+        assert move is NextStep.FORWARD, move
 
 
 def child(doing, *, under=None, writes=None, seconds=None):

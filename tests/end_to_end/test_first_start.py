@@ -18,7 +18,7 @@ from run_rig import EGM, PATIENCE_SECONDS, connect, snapshot, until
 
 from egm.app.first_start.draft import CabinetFileDraft
 from egm.app.first_start.probing import FoundDevice
-from egm.app.first_start.wizard import BUILDER_FILE_NAME
+from egm.app.first_start.wizard import CABINET_SEED_FILE_NAME
 from egm.config.cabinet_file import StateFolder, load_cabinet
 from egm.devices.catalogue import PROTOCOLS
 from egm.devices.twin import SimulatedPort
@@ -257,7 +257,7 @@ async def run(folder, file):
 @pytest.mark.requirement("A-22", "E-11")
 def test_first_start_reads_the_devices_two_persons_sign_and_the_machine_runs(tmp_path):
     folder, file = StateFolder(tmp_path / "state"), tmp_path / "cabinet.toml"
-    (tmp_path / BUILDER_FILE_NAME).write_text("[metrics]\nport = 0\n")
+    (tmp_path / CABINET_SEED_FILE_NAME).write_text("[metrics]\nport = 0\n")
 
     stick = tmp_path / "stick"
     stick.write_bytes(bytes(1 << 15))
@@ -333,7 +333,7 @@ def test_two_enrolled_persons_restore_a_lost_cabinet_file_from_the_journal(tmp_p
     """After an exchange of the board the file comes from the journal, which records who restored it."""
     folder, file = StateFolder(tmp_path / "state"), tmp_path / "cabinet.toml"
     # Of this computer, nobody is asked; and one game, so that no others are examined.
-    (tmp_path / BUILDER_FILE_NAME).write_text('[metrics]\nport = 0\n[[games]]\ngame = "maple-classic"\n')
+    (tmp_path / CABINET_SEED_FILE_NAME).write_text('[metrics]\nport = 0\n[[games]]\ngame = "maple-classic"\n')
 
     async def first():
         async with asking(folder, file) as process, Hand.at(folder) as hand:

@@ -10,7 +10,7 @@ from run_rig import PATIENCE_SECONDS, connect, until
 from test_first_start import PINS, Hand, answered, asking, chosen, enrolled, entries
 from test_media_at_start import fill, remount
 
-from egm.app.first_start.wizard import BUILDER_FILE_NAME
+from egm.app.first_start.wizard import CABINET_SEED_FILE_NAME
 from egm.config.cabinet_file import StateFolder
 from egm.kernel.messages import MessageError, Snapshot
 from egm.testing.service_menu import translate_words
@@ -61,7 +61,7 @@ def waits(shown):
 @pytest.mark.slow
 def test_a_first_start_waits_for_a_writable_medium_and_is_signed_once_there_is_room(tmp_path, medium):
     folder, file = StateFolder(medium), medium / "cabinet.toml"
-    seed = tmp_path / BUILDER_FILE_NAME
+    seed = tmp_path / CABINET_SEED_FILE_NAME
     seed.write_text("[[games]]\ngame = 'maple-classic'\n[metrics]\nport = 0\n")
     more = ("--seed", str(seed))
 

@@ -10,7 +10,7 @@ import pytest
 from sas_cabin import ANSWER_SECONDS, GAP_SECONDS, Cabin, LineHost, is_silent, wait_for
 
 from egm.links.sas.crc import append_crc
-from egm.links.sas.tables.meters import METERS
+from egm.links.sas.tables.meters import METER_DEFINITION_BY_CODE
 from tools.dev.host.line import HostLine, Wire
 from tools.dev.host.messages import Outcome, encode_long_poll, is_complete_answer
 from tools.dev.host.polls import POLLS
@@ -150,8 +150,10 @@ def test_a_host_reads_the_regulators_meters_during_play(cabin, host):
         0x23: ("total hand-paid", 0),
         0x43: ("$10 bills accepted", 1),
     }
-    meters = host.read_meters(tuple(METERS))  # every meter of the table: those it does not have come as None
-    assert {code: (METERS[code].name, meters[code]) for code in wanted} == wanted
+    meters = host.read_meters(
+        tuple(METER_DEFINITION_BY_CODE)
+    )  # every meter of the table: those it does not have come as None
+    assert {code: (METER_DEFINITION_BY_CODE[code].name, meters[code]) for code in wanted} == wanted
     assert host.send_poll(0x1C).values["door_opened"] == 0
     cabin.player.plays()
     assert cabin.player.games == before + 1

@@ -160,7 +160,7 @@ class World:
         """Start the machine on its media, repeatedly if the power is cut meanwhile."""
         while not self.alive:
             host = HostMoney(
-                validation=TicketValidator.SYSTEM,
+                ticket_validator=TicketValidator.SYSTEM,
                 can_transfer=True,
                 can_award_bonuses=True,
                 asset_number=ASSET,

@@ -4,7 +4,7 @@ from dataclasses import replace
 from datetime import UTC, datetime
 
 from egm.app.features import SERVICE_MENU
-from egm.features.tournament.example import EXAMPLE_RULES
+from egm.features.tournament.example import EXAMPLE_RULES_FILE
 from egm.features.tournament.installed import RULES_FILE_NAME, RulesFile
 from egm.features.tournament.rules import parse_rules
 from egm.kernel.events import EventType, State
@@ -15,7 +15,7 @@ from meters import open_view
 from tools.audit.games import GameFiles
 from tools.audit.verify import Auditor
 
-RULES = EXAMPLE_RULES.read_text(encoding="utf-8")
+RULES = EXAMPLE_RULES_FILE.read_text(encoding="utf-8")
 
 
 def change_rules(*changes: tuple[str, str]) -> str:

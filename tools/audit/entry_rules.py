@@ -44,7 +44,12 @@ _JOURNAL_KINDS: Final = frozenset({MACHINE_GENESIS.kind, CHECKPOINT_SIGNED.kind,
 _KINDS_WITHOUT_POSITION: Final = _JOURNAL_KINDS | {CLOCK_CHANGED.kind, LARGEST_PRIZES_COMPUTED.kind}
 #: Kinds of entries that pay out credit.
 _CASH_OUT_KINDS: Final = frozenset(
-    entry.kind for entry in (entries.VOUCHER_REQUEST, entries.COINS_REQUEST, entries.HANDPAY_PENDING)
+    entry.kind
+    for entry in (
+        entries.VOUCHER_CASH_OUT_REQUESTED,
+        entries.COIN_CASH_OUT_REQUESTED,
+        entries.HANDPAY_PENDING,
+    )
 )
 #: The kind of the entry by which a position records the terms of residual credit.
 _RESIDUAL_TERMS_KIND: Final = RESIDUAL_CREDIT_TERMS.kind

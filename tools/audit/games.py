@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Final, TypeVar
 
 from egm.errors import LocalError
-from egm.features.memory_clear.records import CARRIED_STATE
+from egm.features.memory_clear.records import CARRIED_STATE_KIND
 from egm.integrity.entries import POWER_UP
 from egm.integrity.keys import IntegrityKey
 from egm.money.records.money import PrizeRecord
@@ -213,7 +213,7 @@ class GameAudit:
             self._rounds.record_wheel_number(spin.round_id, spin.winning_number)
         elif kind == _POWER_UP_KIND:
             self._rounds.drop_starting_round()
-        elif kind == CARRIED_STATE and (spin_data := entry.transaction.state.get(WheelKey.SPIN)):
+        elif kind == CARRIED_STATE_KIND and (spin_data := entry.transaction.state.get(WheelKey.SPIN)):
             self._carried_spin = from_json(
                 WheelSpin, spin_data, f"entry {entry.sequence}, {entry.transaction.kind}"
             )

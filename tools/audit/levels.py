@@ -31,12 +31,12 @@ from egm.progressive.entries import (
     AWARD_LOCKED,
     AWARD_UNANSWERED,
     BROADCAST_LEVEL_HIT,
+    CONTROLLER_COUNT_AHEAD,
     LEVEL_CHANGED,
     LEVEL_HIT,
     LEVEL_MOVED,
     LEVEL_OPENED,
     LEVELS_UNDECIDED,
-    LINK_AHEAD,
     PRIZE_COMMITTED,
     PRIZE_RULED,
     PRIZE_WON,
@@ -252,7 +252,7 @@ class LevelAudit:
                 else read_record(entry, LevelUnanswered)
             )
             self._awarded_cents.setdefault(answer.claim, answer.amount_cents)
-        elif kind == LINK_AHEAD.kind:
+        elif kind == CONTROLLER_COUNT_AHEAD.kind:
             counted_record = read_record(entry, ContributionsCounted)
             self._contribution_numbers[counted_record.pool] = counted_record.counted_number
 

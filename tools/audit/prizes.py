@@ -7,7 +7,7 @@ stated value of the prize, and return the prize. Any other movement of a prize i
 from collections.abc import Callable, Iterable, Mapping
 from typing import Final
 
-from egm.features.memory_clear.records import CLAIM_CARRIED, CLAIM_PAID
+from egm.features.memory_clear.records import CLAIM_CARRIED_KIND, CLAIM_PAID_KIND
 from egm.money import entries
 from egm.money.hand_pays import PRIZES_ACCOUNT_PREFIX
 from egm.money.keys import MoneyKey
@@ -83,7 +83,7 @@ class PrizeAudit:
         """Check the transfers of prizes in kind in one journal entry."""
         transaction = entry.transaction
         kind, phase = transaction.kind, transaction.phase
-        if kind == CLAIM_CARRIED:
+        if kind == CLAIM_CARRIED_KIND:
             self._read_carried_claim(entry)
         if (
             phase is Phase.POST
@@ -100,9 +100,9 @@ class PrizeAudit:
         elif transaction.transfers and _select_prize_flows(
             flows := _list_sorted_flows(transaction.transfers)
         ):
-            if kind in {_GAME_END_KIND, CLAIM_CARRIED} and phase is Phase.RESERVE:
+            if kind in {_GAME_END_KIND, CLAIM_CARRIED_KIND} and phase is Phase.RESERVE:
                 self._owed_prize_flows[entry.id] = flows
-            elif kind != CLAIM_PAID:  # a clear has authorised that kind by name
+            elif kind != CLAIM_PAID_KIND:  # a clear has authorised that kind by name
                 self._report_finding(
                     entry, f"transfers move a prize in kind, but {kind} is not the end of a game that won one"
                 )

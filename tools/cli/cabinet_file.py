@@ -70,7 +70,7 @@ def format_cabinet_file(requested: CabinetRequest, folder: Path) -> str:
         )
     counts: dict[str, int] = {}
     for protocol, port in requested.devices:
-        name = DEVICE_NAME_BY_KIND[PROTOCOLS[protocol].kind]
+        name = DEVICE_NAME_BY_KIND[PROTOCOLS[protocol].device_kind]
         counts[name] = counts.get(name, 0) + 1
         header = f"[devices.{name}{counts[name] if counts[name] > 1 else ''}]"
         values = {"protocol": protocol} | ({} if port == "bench" else {"port": port})

@@ -16,7 +16,7 @@ from egm.people import RecordedRoster, Roster
 from egm.people.recorded_roster import ROSTER_STATE_KEY
 from egm.record_codec import to_json
 from egm.staff.entries import STAFF_CARRIED, STAFF_RENEWED, RosterCarried, RosterRenewed
-from egm.staff.service.sign_in import STAFF_ROSTER
+from egm.staff.service.sign_in import STAFF_ROSTER_FAULT
 from meters import Journal, Transaction
 from meters.copies import SECOND_FOLDER
 from meters.storage import Storage
@@ -82,7 +82,7 @@ def renew_roster(folder: Path, second: Path | None, details: Mapping[str, str]) 
                 entry_id=f"staff-renewed-{number}",
                 state={
                     ROSTER_STATE_KEY: RecordedRoster().to_json(),
-                    f"{KernelKey.FAULT}{STAFF_ROSTER}": to_json(fault),
+                    f"{KernelKey.FAULT}{STAFF_ROSTER_FAULT}": to_json(fault),
                 },
             )
         )

@@ -54,9 +54,9 @@ class CabinetFileDraft:
     """The denominations that the person has chosen to offer, in minor units."""
     roster: Roster = field(default_factory=Roster)
     """The staff enrolled so far."""
-    link: CertificateFacts | None = None
+    link_certificate: CertificateFacts | None = None
     """The contents of the machine's certificate for the progressive link; None without a link."""
-    link_table: Mapping[str, object] = field(default_factory=dict)
+    progressive_link_table: Mapping[str, object] = field(default_factory=dict)
     """The cabinet file's table for the progressive link; empty without a link."""
 
     @property
@@ -121,7 +121,7 @@ class CabinetFileDraft:
         seeded_keys = {(level["game"], level["level"]) for level in seeded_levels}
         new_levels = [level for level in levels if (level["game"], level["level"]) not in seeded_keys]
         devices = {
-            DEVICE_NAME_BY_KIND[PROTOCOLS[device.protocol].kind]: device.cabinet_file_table
+            DEVICE_NAME_BY_KIND[PROTOCOLS[device.protocol].device_kind]: device.cabinet_file_table
             for device in self.devices
         }
         drafted = {
@@ -132,7 +132,10 @@ class CabinetFileDraft:
             },
             "games": games,
             "progressives": [*seeded_levels, *new_levels],
-            "progressive_link": {**self.builder_tables.get("progressive_link", {}), **self.link_table},
+            "progressive_link": {
+                **self.builder_tables.get("progressive_link", {}),
+                **self.progressive_link_table,
+            },
             "devices": {**self.builder_tables.get("devices", {}), **devices},
         }
         return {name: value for name, value in {**self.builder_tables, **drafted}.items() if value}

@@ -120,16 +120,16 @@ class LinkEnrolmentStep(SetupStep):
         enrolled = self._find_valid_enrolment(draft)
         if enrolled is None:
             return build_refusal_text("not_offered")
-        draft.link, draft.link_table = (
+        draft.link_certificate, draft.progressive_link_table = (
             enrolled,
             self.certificate_folder.build_cabinet_table(*_parse_broker_address(enrolled)),
         )
-        return NextStep.ON
+        return NextStep.FORWARD
 
     def _skip_enrolment(self, draft: CabinetFileDraft) -> NextStepOrRefusal:
         """Remove the progressive link from the drafted cabinet file, and go to the next first-start step."""
-        draft.link, draft.link_table = None, {}
-        return NextStep.ON
+        draft.link_certificate, draft.progressive_link_table = None, {}
+        return NextStep.FORWARD
 
     def _find_valid_enrolment(self, draft: CabinetFileDraft) -> CertificateFacts | None:
         """Return the facts of the link certificate in use, or None if there is none for this machine's serial number.

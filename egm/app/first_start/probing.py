@@ -21,7 +21,7 @@ from egm.devices.interface import DeviceEvent, DeviceIdentified, LineLost, LineR
 from egm.devices.line import SerialLine
 
 #: The order in which protocols are tried.
-PROBING_ORDER: Final = (
+PROTOCOL_PROBING_ORDER: Final = (
     "cctalk_bill",
     "cctalk_coin",
     "cctalk_hopper",
@@ -33,7 +33,7 @@ PROBING_ORDER: Final = (
     "wheel",
 )
 #: Seconds to wait for a reply. A device that is still starting up may not reply in time: the person probes again.
-REPLY_TIMEOUT_S: Final = 2.0
+PROBE_REPLY_TIMEOUT_S: Final = 2.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,15 +67,15 @@ async def probe_serial_ports(
     kinds: set[str] = set()
     for port in ports:
         is_bus: bool | None = None
-        for protocol in PROBING_ORDER:
+        for protocol in PROTOCOL_PROBING_ORDER:
             entry = PROTOCOLS[protocol]
-            if entry.kind in kinds or (is_bus is not None and not (is_bus and entry.is_bus)):
+            if entry.device_kind in kinds or (is_bus is not None and not (is_bus and entry.is_bus)):
                 continue
             on_progress(port, protocol)
             identity = await _query_identity(port, protocol)
             if identity is not None:
                 answers.append(FoundDevice(protocol, port, identity))
-                kinds.add(entry.kind)
+                kinds.add(entry.device_kind)
                 is_bus = entry.is_bus
     return answers
 
@@ -104,7 +104,9 @@ async def _query_identity(port: str, protocol: str) -> str | None:
     driver = asyncio.ensure_future(create_driver_without_machine(protocol, "probe", line, handle_event).run())
     waits = [asyncio.ensure_future(condition.wait()) for condition in (reply_event, line_lost)]
     try:
-        await asyncio.wait((driver, *waits), timeout=REPLY_TIMEOUT_S, return_when=asyncio.FIRST_COMPLETED)
+        await asyncio.wait(
+            (driver, *waits), timeout=PROBE_REPLY_TIMEOUT_S, return_when=asyncio.FIRST_COMPLETED
+        )
         if reply_event.is_set() and not identity:  # it may identify itself right after
             await asyncio.sleep(0.3)
     finally:

@@ -14,7 +14,7 @@ from typing import Final
 
 from egm.app.first_start.draft import CabinetFileDraft
 from egm.app.first_start.steps import (
-    REQUIRED_SIGNERS,
+    REQUIRED_SIGNER_COUNT,
     NextStep,
     NextStepOrRefusal,
     SetupStep,
@@ -52,9 +52,9 @@ from meters.recall import read_details
 from meters.storage import DiskStorage
 
 #: The reason recorded for the signature of a first start, for which nobody types one.
-FIRST_START_REASON: Final = "first start"
+FIRST_START_SIGNATURE_REASON: Final = "first start"
 #: The reason recorded for the signature of a cabinet file restored from the memory.
-RESTORED_REASON: Final = "put back from the memory"
+RESTORATION_SIGNATURE_REASON: Final = "put back from the memory"
 
 
 @dataclass(slots=True)
@@ -115,7 +115,9 @@ class SignersStep(SetupStep):
             for person in self.authenticated_signers
         )
         missing_row = PageRow(
-            cells=(build_text("first.signers", count=REQUIRED_SIGNERS - len(self.authenticated_signers)),)
+            cells=(
+                build_text("first.signers", count=REQUIRED_SIGNER_COUNT - len(self.authenticated_signers)),
+            )
         )
         return self._build_page(PageTable(rows=(missing_row, *rows)), prompt=prompt)
 
@@ -173,13 +175,13 @@ class SignersStep(SetupStep):
             if not person.has_permission(self.required_permission):
                 return build_refusal_text("not_permitted")
             self.authenticated_signers.append(person)
-            if len(self.authenticated_signers) < REQUIRED_SIGNERS:
+            if len(self.authenticated_signers) < REQUIRED_SIGNER_COUNT:
                 return NextStep.STAY
             self.execute_signed_action(draft)
         except (RosterError, OSError, JournalError) as error:
             self.authenticated_signers, self.entered_staff_number = [], None
             return build_failure_text(error)
-        return NextStep.ON
+        return NextStep.FORWARD
 
     def build_signature(self, text: str, reason: str) -> CabinetFileSignature:
         """Return the record of who approves this text of the cabinet file, why and when.
@@ -197,14 +199,19 @@ class SignersStep(SetupStep):
 class SignCabinetFileStep(SignersStep):
     """The first-start step in which two people sign the whole cabinet file; it also shows the file's faults."""
 
-    state: StateFolder
-    file: Path
-    faults: tuple[ConfigFault, ...] | None = None
+    state_folder: StateFolder
+    cabinet_file_path: Path
+    cabinet_file_faults: tuple[ConfigFault, ...] | None = None
     """The faults of the drafted cabinet file; None until it is checked."""
 
     def open_step(self) -> None:
         """Reset the step when it is reached: discard the check of the cabinet file, and all signers."""
-        self.faults, self.is_asking_for_signers, self.authenticated_signers, self.entered_staff_number = (
+        (
+            self.cabinet_file_faults,
+            self.is_asking_for_signers,
+            self.authenticated_signers,
+            self.entered_staff_number,
+        ) = (
             None,
             False,
             [],
@@ -218,14 +225,18 @@ class SignCabinetFileStep(SignersStep):
         """
         cabinet, faults = draft.parse_cabinet_file()
         if cabinet is None:
-            self.faults = tuple(faults)
+            self.cabinet_file_faults = tuple(faults)
         else:
-            placed = cabinet.with_resolved_paths(self.file.absolute().parent)
-            self.faults = tuple(await asyncio.to_thread(lambda: [*iter_preflight_faults(placed)]))
+            placed = cabinet.with_resolved_paths(self.cabinet_file_path.absolute().parent)
+            self.cabinet_file_faults = tuple(
+                await asyncio.to_thread(lambda: [*iter_preflight_faults(placed)])
+            )
 
     def may_sign(self, draft: CabinetFileDraft) -> bool:  # noqa: ARG002 (signature of a step)
         """Return whether the cabinet file has no fault that keeps the machine from starting."""
-        return self.faults is not None and not any(fault.is_fatal for fault in self.faults)
+        return self.cabinet_file_faults is not None and not any(
+            fault.is_fatal for fault in self.cabinet_file_faults
+        )
 
     def build_confirmation_tables(self, draft: CabinetFileDraft) -> tuple[PageTable, ...]:
         """Return tables of what was chosen in the first start, and of the cabinet file's faults."""
@@ -253,8 +264,8 @@ class SignCabinetFileStep(SignersStep):
             ),
             *(
                 ()
-                if draft.link is None
-                else ((build_text("first.link.title"), build_plain_text(draft.link.authority)),)
+                if draft.link_certificate is None
+                else ((build_text("first.link.title"), build_plain_text(draft.link_certificate.authority)),)
             ),
             (build_text("first.file"), build_plain_text(compute_digest(draft.format_cabinet_file())[:16])),
         )
@@ -272,7 +283,7 @@ class SignCabinetFileStep(SignersStep):
                 build_time_text(now.isoformat()),
             ),
         )
-        if self.faults is None:
+        if self.cabinet_file_faults is None:
             return (
                 build_two_column_table(rows),
                 PageTable(rows=(PageRow(cells=(build_text("first.checking"),)),)),
@@ -281,7 +292,7 @@ class SignCabinetFileStep(SignersStep):
             rows = (*rows, (build_text("first.not_yet"), build_plain_text("")))
         fault_rows = tuple(
             PageRow(cells=(build_plain_text(fault),), icon="alarm" if fault.is_fatal else "warning")
-            for fault in self.faults
+            for fault in self.cabinet_file_faults
         )
         return (
             build_two_column_table(rows),
@@ -294,17 +305,22 @@ class SignCabinetFileStep(SignersStep):
         After a power loss before the last write, the first start begins again.
         """
         text = draft.format_cabinet_file()
-        for path in (self.state.staff, self.state.root / SECOND_FOLDER / self.state.staff.name):
+        for path in (
+            self.state_folder.staff,
+            self.state_folder.root / SECOND_FOLDER / self.state_folder.staff.name,
+        ):
             path.unlink(missing_ok=True)
-        replace(draft.roster, path=self.state.staff).write_to(self.state.staff)
-        self.build_signature(text, FIRST_START_REASON).write(self.state.root / SIGNATURE_FILE_NAME)
-        replace_private(self.file, text)
+        replace(draft.roster, path=self.state_folder.staff).write_to(self.state_folder.staff)
+        self.build_signature(text, FIRST_START_SIGNATURE_REASON).write(
+            self.state_folder.root / SIGNATURE_FILE_NAME
+        )
+        replace_private(self.cabinet_file_path, text)
 
 
 def _format_device_kinds(draft: CabinetFileDraft) -> PageText:
     """Return the kinds of the drafted devices as a list."""
     codes_by_index = {
-        str(i): f"device.{PROTOCOLS[found_device.protocol].kind}"
+        str(i): f"device.{PROTOCOLS[found_device.protocol].device_kind}"
         for i, found_device in enumerate(draft.devices)
     }
     return PageText(kind="list", value=", ", values={**codes_by_index})
@@ -317,25 +333,27 @@ class RestoreCabinetFileStep(SignersStep):
     They must be on the staff roster that the machine's existing memory records.
     """
 
-    state: StateFolder
-    file: Path
-    signed_text: str
+    state_folder: StateFolder
+    cabinet_file_path: Path
+    last_signed_text: str
     """The text of the cabinet file that was signed last; empty if none was signed."""
-    known_facts: tuple[tuple[str, str], ...]
+    shown_facts: tuple[tuple[str, str], ...]
     """Facts on the machine and the file to restore, as (name, value) pairs to show."""
 
     def read_roster(self, draft: CabinetFileDraft) -> Roster:  # noqa: ARG002 (signature of a step)
         """Return the roster of staff that the journal of the existing memory records."""
-        spare = self.state.root / SECOND_FOLDER / self.state.staff.name
-        return load_recorded_roster(self.state.staff, spare, read_recorded_roster(self.state.root))[0]
+        spare = self.state_folder.root / SECOND_FOLDER / self.state_folder.staff.name
+        return load_recorded_roster(
+            self.state_folder.staff, spare, read_recorded_roster(self.state_folder.root)
+        )[0]
 
     def may_sign(self, draft: CabinetFileDraft) -> bool:  # noqa: ARG002 (signature of a step)
         """Return whether the memory has a signed cabinet file to restore."""
-        return bool(self.signed_text)
+        return bool(self.last_signed_text)
 
     def build_confirmation_tables(self, draft: CabinetFileDraft) -> tuple[PageTable, ...]:  # noqa: ARG002 (signature of a step)
         """Return tables of the machine that the memory belongs to, and of the cabinet file to restore."""
-        rows = [(build_text(f"first.{name}"), build_plain_text(value)) for name, value in self.known_facts]
+        rows = [(build_text(f"first.{name}"), build_plain_text(value)) for name, value in self.shown_facts]
         return (
             build_two_column_table(rows),
             PageTable(rows=(PageRow(cells=(build_text("first.memory.about"),)),)),
@@ -353,8 +371,10 @@ class RestoreCabinetFileStep(SignersStep):
 
     def execute_signed_action(self, draft: CabinetFileDraft) -> None:  # noqa: ARG002 (signature of a step)
         """Store the record of the persons who restore the file, then write the restored cabinet file."""
-        self.build_signature(self.signed_text, RESTORED_REASON).write(self.state.root / SIGNATURE_FILE_NAME)
-        replace_private(self.file, self.signed_text)
+        self.build_signature(self.last_signed_text, RESTORATION_SIGNATURE_REASON).write(
+            self.state_folder.root / SIGNATURE_FILE_NAME
+        )
+        replace_private(self.cabinet_file_path, self.last_signed_text)
 
 
 def create_restore_step(
@@ -378,8 +398,8 @@ def create_restore_step(
         wrong_pins_folder=state.root,
         get_time=now,
         required_permission=Permission.CONFIGURE,
-        state=state,
-        file=file,
-        signed_text=text,
-        known_facts=tuple(identity),
+        state_folder=state,
+        cabinet_file_path=file,
+        last_signed_text=text,
+        shown_facts=tuple(identity),
     )

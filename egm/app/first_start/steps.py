@@ -33,7 +33,7 @@ from egm.staff.words import (
 )
 
 #: Persons who must sign a cabinet file: the most that any jurisdiction requires.
-REQUIRED_SIGNERS: Final = 2
+REQUIRED_SIGNER_COUNT: Final = 2
 #: The key that goes to the next step.
 _NEXT_ACTION: Final = PageAction(id="next", label=build_text("first.next"), style="confirm")
 
@@ -42,7 +42,7 @@ class NextStep(Enum):
     """The first-start step to show after an input: the current one (STAY), the next (ON) or the previous (BACK)."""
 
     STAY = auto()
-    ON = auto()
+    FORWARD = auto()
     BACK = auto()
 
 
@@ -128,7 +128,7 @@ class WelcomeStep(SetupStep):
 
     def handle_input(self, draft: CabinetFileDraft, action: str, text: str) -> NextStepOrRefusal:  # noqa: ARG002 (signature of a step)
         """Continue with the next first-start step if "next" was touched; refuse any other action."""
-        return NextStep.ON if action == "next" else build_refusal_text("not_offered")
+        return NextStep.FORWARD if action == "next" else build_refusal_text("not_offered")
 
 
 @dataclass(slots=True)
@@ -140,7 +140,7 @@ class FieldsStep(SetupStep):
     """A function that returns the fields to fill in, which may depend on earlier answers."""
     store_values: Callable[[CabinetFileDraft, dict[str, str]], None]
     """A function that stores the entered values in the draft, once all fields are filled in."""
-    values: dict[str, str] = field(default_factory=dict)
+    entered_values: dict[str, str] = field(default_factory=dict)
     """The values entered so far, by the field's name."""
 
     def build_page(self, draft: CabinetFileDraft) -> ServicePage:
@@ -148,11 +148,11 @@ class FieldsStep(SetupStep):
         next_field = self._find_next_field(draft)
         rows = tuple(
             PageRow(cells=(build_text(f"first.{self.id}.{name}"), build_plain_text(value)))
-            for name, value in self.values.items()
+            for name, value in self.entered_values.items()
         )
         prompt = None
         if next_field is not None:
-            text = "serial" if next_field.name in _UPPERCASE_FIELDS else "text"
+            text = "serial" if next_field.name in _UPPERCASE_FIELD_NAMES else "text"
             kind = "digits" if next_field.kind is FieldKind.DIGITS else text
             prompt = Prompt.model_validate(
                 {
@@ -169,38 +169,40 @@ class FieldsStep(SetupStep):
         """Store the entered field, or remove the last one; once all are entered, store them in the draft."""
         next_field = self._find_next_field(draft)
         if action == "back":
-            if not self.values:
+            if not self.entered_values:
                 return NextStep.BACK
-            self.values.popitem()
+            self.entered_values.popitem()
             return NextStep.STAY
         if action == "enter" and next_field is not None:
             try:
                 stored_value = next_field.parse_text(
-                    text.upper() if next_field.name in _UPPERCASE_FIELDS else text
+                    text.upper() if next_field.name in _UPPERCASE_FIELD_NAMES else text
                 )
             except FieldError as error:
                 return build_refusal_text(error.reason)
             value = str(stored_value or "")
-            if next_field.name in _UPPERCASE_FIELDS and not all(
+            if next_field.name in _UPPERCASE_FIELD_NAMES and not all(
                 c.isascii() and (c.isalnum() or c == "-") for c in value
             ):
                 return build_text("first.refused.name")
-            self.values[next_field.name] = value
+            self.entered_values[next_field.name] = value
             return NextStep.STAY
         if action == "next" and next_field is None:
-            self.store_values(draft, self.values)
-            return NextStep.ON
+            self.store_values(draft, self.entered_values)
+            return NextStep.FORWARD
         return build_refusal_text("not_offered")
 
     def _find_next_field(self, draft: CabinetFileDraft) -> FormField | None:
         """Return the first field that has no value yet, or None if all are filled in."""
-        return next((field for field in self.list_fields(draft) if field.name not in self.values), None)
+        return next(
+            (field for field in self.list_fields(draft) if field.name not in self.entered_values), None
+        )
 
 
 #: The most lines of a page that fit on any screen; a longer list gets a search.
 _VISIBLE_OPTIONS_MAX: Final = 8
 #: Fields in which only capital letters, digits and hyphens can be typed.
-_UPPERCASE_FIELDS: Final = frozenset({"serial", "operator_number"})
+_UPPERCASE_FIELD_NAMES: Final = frozenset({"serial", "operator_number"})
 
 
 @dataclass(slots=True)
@@ -235,7 +237,7 @@ class PickOneStep(SetupStep):
         if not place.isdecimal() or int(place) >= len(options):
             return build_refusal_text("not_offered")
         self.store_choice(draft, options[int(place)][0])
-        return NextStep.ON
+        return NextStep.FORWARD
 
 
 @dataclass(slots=True)
@@ -278,7 +280,7 @@ class ProbeDevicesStep(SetupStep):
         rows = tuple(
             PageRow(
                 cells=(
-                    build_code_text("device", PROTOCOLS[device.protocol].kind),
+                    build_code_text("device", PROTOCOLS[device.protocol].device_kind),
                     build_text("first.devices.is_simulated")
                     if device.port == "bench"
                     else build_plain_text(_format_identification(device)),
@@ -307,7 +309,9 @@ class ProbeDevicesStep(SetupStep):
         if action == "simulated" and not self._has_real_devices(draft):
             draft.devices = tuple(FoundDevice(protocol, "bench") for protocol in SIMULATED_PROTOCOLS)
             return NextStep.STAY
-        return {"back": NextStep.BACK, "next": NextStep.ON}.get(action) or build_refusal_text("not_offered")
+        return {"back": NextStep.BACK, "next": NextStep.FORWARD}.get(action) or build_refusal_text(
+            "not_offered"
+        )
 
     def _has_real_devices(self, draft: CabinetFileDraft) -> bool:
         """Return whether a real device replied to the probing."""
@@ -386,7 +390,7 @@ class PickSeveralStep(SetupStep):
             now_chosen = set(chosen_ids) ^ {name}
             self.store_choices(draft, [each for each, _ in options if each in now_chosen])
             return NextStep.STAY
-        return NextStep.ON if action == "next" and chosen_ids else build_refusal_text("not_offered")
+        return NextStep.FORWARD if action == "next" and chosen_ids else build_refusal_text("not_offered")
 
 
 @dataclass(slots=True)
@@ -428,7 +432,7 @@ class EnrolStaffStep(SetupStep):
 
     def _list_missing_staff(self, draft: CabinetFileDraft) -> tuple[PageTable, ...]:
         """Return a table with the number of signers still to be enrolled and their possible roles; empty if 0."""
-        missing_count = REQUIRED_SIGNERS - self._count_signers(draft)
+        missing_count = REQUIRED_SIGNER_COUNT - self._count_signers(draft)
         if missing_count <= 0:
             return ()
         row = PageRow(
@@ -483,7 +487,7 @@ class EnrolStaffStep(SetupStep):
             draft.roster = self.earlier_rosters.pop()
         else:
             return (
-                NextStep.ON
+                NextStep.FORWARD
                 if action == "next" and self._has_enough_signers(draft)
                 else build_refusal_text("not_offered")
             )
@@ -521,7 +525,7 @@ class EnrolStaffStep(SetupStep):
 
     def _has_enough_signers(self, draft: CabinetFileDraft) -> bool:
         """Return whether enough of the enrolled persons may sign the cabinet file."""
-        return self._count_signers(draft) >= REQUIRED_SIGNERS
+        return self._count_signers(draft) >= REQUIRED_SIGNER_COUNT
 
 
 def _find_answer_error(roster: Roster, field_index: int, text: str) -> PageText | None:  # noqa: PLR0911 (one return for each reason of refusal)

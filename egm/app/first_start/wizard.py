@@ -52,7 +52,7 @@ from paytables.source import parse_toml, read_contents
 
 #: Name of the file with the tables preset by the machine's builder, in the folder of the future cabinet file. The
 #: first start does not ask for these values.
-BUILDER_FILE_NAME: Final = "cabinet.seed.toml"
+CABINET_SEED_FILE_NAME: Final = "cabinet.seed.toml"
 
 
 class FirstStartWizard:
@@ -96,9 +96,9 @@ class FirstStartWizard:
             self._draft, str(intent.value), str(options.get("input") or "")[:400]
         )
         self._notice = move if isinstance(move, PageText) else None
-        if move is NextStep.ON and self._at + 1 == len(self._steps):
+        if move is NextStep.FORWARD and self._at + 1 == len(self._steps):
             self.done.set()
-        elif move is NextStep.ON:
+        elif move is NextStep.FORWARD:
             self._go_to_step(self._at + 1)
         elif move is NextStep.BACK:
             self._go_to_step(max(0, self._at - 1))
@@ -158,7 +158,7 @@ def build_steps(
         """Set the jurisdiction of the drafted cabinet file, and remove the venue data entered for the previous one."""
         draft.profile, draft.is_jurisdiction_chosen = load_profile(profile_id), True
         draft.machine_answers = {
-            key: draft.machine_answers[key] for key in draft.machine_answers if key not in _VENUE_FIELDS
+            key: draft.machine_answers[key] for key in draft.machine_answers if key not in _VENUE_FIELD_NAMES
         }
 
     steps: tuple[SetupStep, ...] = (
@@ -197,15 +197,15 @@ def build_steps(
             wrong_pins_folder=state.root,
             get_time=clock.now,
             required_permission=Permission.CONFIGURE,
-            state=state,
-            file=file,
+            state_folder=state,
+            cabinet_file_path=file,
         ),
     )
     return (WelcomeStep(tuple(step.id for step in steps)), *steps)
 
 
 #: The venue data that tickets may print, by their keys in the cabinet file.
-_VENUE_FIELDS: Final = frozenset({"site", "address", "licence_holder"})
+_VENUE_FIELD_NAMES: Final = frozenset({"site", "address", "licence_holder"})
 
 
 def _examine_draft(draft: CabinetFileDraft, on_progress: Callable[[str], None]) -> None:

@@ -14,7 +14,7 @@ from collections.abc import Mapping
 from typing import Final
 
 from egm.devices.bill_driver import (
-    STACK_QUERY_AGE_SECONDS_MAX,
+    QUERY_AGE_SECONDS_FOR_STACK_ORDER_MAX,
     BillDriver,
     EscrowCommand,
     parse_ticket_barcode,
@@ -46,9 +46,9 @@ _HOLD_REPEAT_SECONDS: Final = 4.0
 #: Number of digits of the value in a bill's name, which is in units of the country's scaling.
 _BILL_NAME_DIGITS: Final = 4
 #: Time after a reset within which a validator stacks or returns a bill that was inside.
-_RESTART_SECONDS: Final = 6.0
+_BILL_SETTLED_SECONDS_AFTER_RESET: Final = 6.0
 #: Escrow and stacker enabled.
-_OPERATING_MODE: Final = b"\x03"
+_ESCROW_AND_STACKER_MODE: Final = b"\x03"
 
 #: Status event -> the fault that it reports.
 _FAULT_BY_EVENT: Final[Mapping[int, FaultCode]] = {
@@ -75,7 +75,7 @@ _REJECTION_TEXT_BY_EVENT: Final[Mapping[int, str]] = {
 class CctalkBillDriver(BillDriver[CctalkFrame], CctalkDriver):
     """A :class:`~egm.devices.interface.BillAcceptor` that speaks the ccTalk protocol."""
 
-    address = codec.BILL_ADDRESS
+    address = codec.BILL_ACCEPTOR_ADDRESS
 
     def __init__(
         self,
@@ -92,7 +92,7 @@ class CctalkBillDriver(BillDriver[CctalkFrame], CctalkDriver):
             line,
             sink,
             cutter=codec.cut_frame,
-            protocol=codec.CCTALK,
+            protocol=codec.CCTALK_PROTOCOL,
             ledger=ledger,
             notes=notes,
             currencies=currencies,
@@ -185,8 +185,8 @@ class CctalkBillDriver(BillDriver[CctalkFrame], CctalkDriver):
         the last call; if they report an item in escrow while a stacking is ordered, it is another item than the
         ordered one.
         """
-        newest = events.pairs[0]
-        self._holds_paper = bool(_is_in_escrow(newest) and events.counter)
+        newest = events.events[0]
+        self._holds_paper = bool(_is_in_escrow(newest) and events.event_counter)
         if not self._holds_paper:
             if is_clear:
                 self._handle_clear_path("the validator's events show it empty")
@@ -205,11 +205,11 @@ class CctalkBillDriver(BillDriver[CctalkFrame], CctalkDriver):
         event since its restart.
         """
         now = asyncio.get_running_loop().time()
-        if events.counter:
+        if events.event_counter:
             return False
         if self._restarted_at is None:
             self._restarted_at = now
-        return now - self._restarted_at > _RESTART_SECONDS
+        return now - self._restarted_at > _BILL_SETTLED_SECONDS_AFTER_RESET
 
     def _handle_event(self, pair: CctalkEvent) -> bool:
         """Process one event of the validator; return whether it shows that the bill path is clear.
@@ -219,7 +219,7 @@ class CctalkBillDriver(BillDriver[CctalkFrame], CctalkDriver):
         code = pair.result_b
         if pair.result_a or code == BillEvent.UNKNOWN_STACKED:
             self._present_faults.pop(FaultCode.JAM, None)
-            if pair.result_a and code == codec.BILL_IN_ESCROW:
+            if pair.result_a and code == codec.BILL_IN_ESCROW_RESULT:
                 return False
             self._handle_stacked_item()
             return True
@@ -261,7 +261,7 @@ class CctalkBillDriver(BillDriver[CctalkFrame], CctalkDriver):
         if answer is EscrowCommand.RETURN:
             await self._query(Header.ROUTE_BILL, bytes((BillRoute.RETURN,)))
         elif answer is EscrowCommand.STACK or is_ordered:
-            if self._measure_time_since_query() > STACK_QUERY_AGE_SECONDS_MAX:
+            if self._measure_time_since_query() > QUERY_AGE_SECONDS_FOR_STACK_ORDER_MAX:
                 return  # this process was not scheduled meanwhile: query once more
             await self._query(Header.ROUTE_BILL, bytes((BillRoute.STACK,)))
         elif answer is EscrowCommand.HOLD and now >= self._next_hold:
@@ -272,7 +272,7 @@ class CctalkBillDriver(BillDriver[CctalkFrame], CctalkDriver):
         """Send the validator the settings that it does not have yet; from time to time, send all of them again."""
         mask = sum(1 << kind - 1 for kind in self._note_codes_to_accept)
         settings = {
-            Header.OPERATING_MODE: _OPERATING_MODE,
+            Header.OPERATING_MODE: _ESCROW_AND_STACKER_MODE,
             Header.INHIBIT_MASK: mask.to_bytes(2, "little"),
             Header.MASTER_INHIBIT: bytes((self._can_accept_anything,)),
         }
@@ -314,4 +314,6 @@ class CctalkBillDriver(BillDriver[CctalkFrame], CctalkDriver):
 
 def _is_in_escrow(pair: CctalkEvent) -> bool:
     """Return whether the event reports an item in escrow."""
-    return pair.result_b == codec.BILL_IN_ESCROW if pair.result_a else pair.result_b == BillEvent.BARCODE
+    return (
+        pair.result_b == codec.BILL_IN_ESCROW_RESULT if pair.result_a else pair.result_b == BillEvent.BARCODE
+    )

@@ -17,7 +17,7 @@ class CctalkBillTwin(CctalkTwin, BillTwin[CctalkFrame]):
     """A simulated ccTalk bill validator."""
 
     kind = "bill acceptor (ccTalk)"
-    address = codec.BILL_ADDRESS
+    address = codec.BILL_ACCEPTOR_ADDRESS
     product = b"BILL-SIM"
     category = b"Bill Validator"
 
@@ -93,11 +93,11 @@ class CctalkBillTwin(CctalkTwin, BillTwin[CctalkFrame]):
         match phase:
             case ItemPhase.ESCROW:
                 kind = self._find_bill_type()
-                self._events.add(kind, codec.BILL_IN_ESCROW if kind else BillEvent.BARCODE)
+                self._events.add(kind, codec.BILL_IN_ESCROW_RESULT if kind else BillEvent.BARCODE)
             case ItemPhase.IN_BOX:
                 kind = self._find_bill_type()
                 self._accepted += self._paper is not None
-                self._events.add(kind, codec.BILL_STACKED if kind else BillEvent.UNKNOWN_STACKED)
+                self._events.add(kind, codec.BILL_STACKED_RESULT if kind else BillEvent.UNKNOWN_STACKED)
                 self.acknowledge_stacked()
             case ItemPhase.REJECTING:
                 self._events.add(0, BillEvent.INVALID_VALIDATION)

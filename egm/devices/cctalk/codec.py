@@ -20,19 +20,19 @@ from typing import Final
 from egm.devices.framing import FrameCut, ProtocolError
 
 #: The name of this protocol in error messages.
-CCTALK: Final = "cctalk"
+CCTALK_PROTOCOL: Final = "cctalk"
 #: Address of the machine on the bus.
 HOST_ADDRESS: Final = 1
 #: Default address of a coin acceptor.
-COIN_ADDRESS: Final = 2
+COIN_ACCEPTOR_ADDRESS: Final = 2
 #: Default address of a hopper.
 HOPPER_ADDRESS: Final = 3
 #: Default address of a bill validator.
-BILL_ADDRESS: Final = 40
+BILL_ACCEPTOR_ADDRESS: Final = 40
 #: Bytes of a frame in addition to its data.
 _FRAME_OVERHEAD_BYTES: Final = 5
 #: Number of events in a reply to a query for events; each event has two bytes.
-_BUFFERED_EVENTS: Final = 5
+_BUFFERED_EVENT_COUNT: Final = 5
 
 
 class Header(IntEnum):
@@ -80,7 +80,7 @@ class BillRoute(IntEnum):
 
 
 #: The byte that arms a hopper.
-HOPPER_ARMED: Final = 0xA5
+HOPPER_ENABLE_BYTE: Final = 0xA5
 
 #: Default values of coin slots, in minor units. Real acceptors are programmed, so the cabinet file may state others.
 COIN_CENTS_BY_SLOT: Final[Mapping[int, int]] = {1: 5, 2: 10, 3: 25, 4: 1_00, 5: 2_00}
@@ -137,9 +137,9 @@ class BillEvent(IntEnum):
 
 
 #: Second byte of a bill event: the bill was stacked.
-BILL_STACKED: Final = 0
+BILL_STACKED_RESULT: Final = 0
 #: Second byte of a bill event: the bill is in escrow.
-BILL_IN_ESCROW: Final = 1
+BILL_IN_ESCROW_RESULT: Final = 1
 
 
 @dataclass(frozen=True, slots=True)
@@ -170,7 +170,10 @@ def cut_frame(buffer: bytes) -> FrameCut[CctalkFrame] | None:
     frame = buffer[:size]
     if sum(frame) & 0xFF:
         return FrameCut(
-            1, ProtocolError(CCTALK, "wrong checksum: the bytes of the message do not add up to 0", frame)
+            1,
+            ProtocolError(
+                CCTALK_PROTOCOL, "wrong checksum: the bytes of the message do not add up to 0", frame
+            ),
         )
     return FrameCut(size, CctalkFrame(frame[0], frame[2], frame[3], frame[4:-1]))
 
@@ -196,20 +199,22 @@ class EventBuffer:
     The counter is 0 after a reset, then runs from 1 to 255 and starts again at 1.
     """
 
-    counter: int
-    pairs: tuple[CctalkEvent, ...]
+    event_counter: int
+    events: tuple[CctalkEvent, ...]
 
     def encode(self) -> bytes:
         """Return the events as data of a ccTalk reply."""
         return bytes(
-            (self.counter, *(byte for pair in self.pairs for byte in (pair.result_a, pair.result_b)))
+            (self.event_counter, *(byte for pair in self.events for byte in (pair.result_a, pair.result_b)))
         )
 
 
 def decode_event_buffer(data: bytes) -> EventBuffer:
     """Decode a reply to READ_CREDITS or READ_BILL_EVENTS. Raises :class:`ProtocolError`."""
-    if len(data) != 1 + 2 * _BUFFERED_EVENTS:
-        raise ProtocolError(CCTALK, f"{len(data)} bytes of events, not {1 + 2 * _BUFFERED_EVENTS}", data)
+    if len(data) != 1 + 2 * _BUFFERED_EVENT_COUNT:
+        raise ProtocolError(
+            CCTALK_PROTOCOL, f"{len(data)} bytes of events, not {1 + 2 * _BUFFERED_EVENT_COUNT}", data
+        )
     return EventBuffer(data[0], tuple(CctalkEvent(data[i], data[i + 1]) for i in range(1, len(data), 2)))
 
 
@@ -221,20 +226,20 @@ class HopperStatus:
     that the last order has paid and has left unpaid.
     """
 
-    counter: int
-    remaining: int
-    paid: int
-    unpaid: int
+    event_counter: int
+    remaining_coins: int
+    paid_coins: int
+    unpaid_coins: int
 
     def encode(self) -> bytes:
         """Return the hopper status as data of a ccTalk reply."""
-        return bytes((self.counter, self.remaining, self.paid, self.unpaid))
+        return bytes((self.event_counter, self.remaining_coins, self.paid_coins, self.unpaid_coins))
 
 
 def decode_hopper_status(data: bytes) -> HopperStatus:
     """Decode a reply to HOPPER_STATUS. Raises :class:`ProtocolError`."""
     if len(data) != 4:
-        raise ProtocolError(CCTALK, f"{len(data)} bytes of hopper status, not 4", data)
+        raise ProtocolError(CCTALK_PROTOCOL, f"{len(data)} bytes of hopper status, not 4", data)
     return HopperStatus(*data)
 
 
@@ -259,7 +264,7 @@ class HopperTestFlags:
 def decode_hopper_test(data: bytes) -> HopperTestFlags:
     """Decode a hopper's reply to TEST_HOPPER, one to three bytes by model. Raises :class:`ProtocolError`."""
     if not 1 <= len(data) <= 3:
-        raise ProtocolError(CCTALK, f"{len(data)} bytes of hopper test, not 1 to 3", data)
+        raise ProtocolError(CCTALK_PROTOCOL, f"{len(data)} bytes of hopper test, not 1 to 3", data)
     bits = data[0]
     return HopperTestFlags(
         jammed=bool(bits & 0x01),
@@ -283,7 +288,7 @@ def decode_hopper_full(data: bytes) -> bool:
     Raises ProtocolError.
     """
     if len(data) != 1:
-        raise ProtocolError(CCTALK, f"{len(data)} bytes of level sensors, not 1", data)
+        raise ProtocolError(CCTALK_PROTOCOL, f"{len(data)} bytes of level sensors, not 1", data)
     return (
         data[0] & (_HIGH_LEVEL_COVERED_BIT | _HIGH_LEVEL_FITTED_BIT)
         == _HIGH_LEVEL_COVERED_BIT | _HIGH_LEVEL_FITTED_BIT
@@ -301,7 +306,7 @@ def decode_country_scaling(data: bytes) -> tuple[int, int]:
     Raises ProtocolError.
     """
     if len(data) != 3:
-        raise ProtocolError(CCTALK, f"{len(data)} bytes of country scaling, not 3", data)
+        raise ProtocolError(CCTALK_PROTOCOL, f"{len(data)} bytes of country scaling, not 3", data)
     return int.from_bytes(data[:2], "little"), data[2]
 
 
@@ -322,5 +327,5 @@ def decode_coin_or_bill_name(data: bytes, digits: int) -> tuple[str, int | None]
 def decode_three_byte_count(data: bytes) -> int:
     """Decode a serial number or lifetime counter from its three bytes, low first. Raises :class:`ProtocolError`."""
     if len(data) != 3:
-        raise ProtocolError(CCTALK, f"{len(data)} bytes of a count, not 3", data)
+        raise ProtocolError(CCTALK_PROTOCOL, f"{len(data)} bytes of a count, not 3", data)
     return int.from_bytes(data, "little")

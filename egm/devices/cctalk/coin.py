@@ -44,12 +44,12 @@ from egm.devices.line import SerialLine
 #: Number of digits of the value in a coin's name, which is in minor units.
 _COIN_NAME_DIGITS: Final = 3
 #: Path reported by an acceptor without a diverter.
-_PATH_NOT_REPORTED: Final = 0
+_SORTER_PATH_NOT_REPORTED: Final = 0
 #: How long a coin fault is shown after its event: the acceptor reports the beginning of a fault, never the end.
-_TIMED_FAULT_SECONDS: Final = 3.0
+_COIN_FAULT_SHOWN_SECONDS: Final = 3.0
 
 #: A coin in flight when coins were disabled arrives within this time.
-_FLIGHT_SECONDS: Final = 2.0
+_COIN_FLIGHT_SECONDS: Final = 2.0
 
 #: Error event -> the fault that it reports.
 _FAULT_BY_ERROR: Final[Mapping[int, FaultCode]] = {
@@ -68,7 +68,7 @@ _FAULT_BY_ERROR: Final[Mapping[int, FaultCode]] = {
 class CctalkCoinDriver(CctalkDriver):
     """A :class:`~egm.devices.interface.CoinAcceptor` that speaks the ccTalk protocol."""
 
-    address = codec.COIN_ADDRESS
+    address = codec.COIN_ACCEPTOR_ADDRESS
 
     def __init__(
         self,
@@ -81,7 +81,7 @@ class CctalkCoinDriver(CctalkDriver):
         currencies: frozenset[str] = DOLLAR_CURRENCIES,
     ) -> None:
         """Create the driver. ``coins`` maps coin slots (1 to 16) to minor units of one of ``currencies``."""
-        super().__init__(name, line, sink, codec.cut_frame, codec.CCTALK)
+        super().__init__(name, line, sink, codec.cut_frame, codec.CCTALK_PROTOCOL)
         self._ledger = ledger
         self._coins = dict(coins)
         self._denominations: frozenset[int] = frozenset()
@@ -180,7 +180,7 @@ class CctalkCoinDriver(CctalkDriver):
             return True
         news = list_events_since(position, events)
         self._check_accepted_coins(news.new_events)
-        if events.counter == 0 or news.has_restarted:
+        if events.event_counter == 0 or news.has_restarted:
             self._applied_settings.clear()
             self._worth = ChannelValueCheck(self._coins, self._currencies)
         coins = tuple(
@@ -266,20 +266,20 @@ class CctalkCoinDriver(CctalkDriver):
         for pair in pairs:
             path_sent_to = self._applied_settings.get((Header.SORTER_PATH, pair.result_a))
             since = self._refused_since_by_slot.get(pair.result_a)
-            if since is not None and now > since + _FLIGHT_SECONDS:
+            if since is not None and now > since + _COIN_FLIGHT_SECONDS:
                 self._raise_timed_fault(FaultCode.COIN_WHILE_DISABLED)
-            has_sorter_turned = now > self._turned_at + _FLIGHT_SECONDS
+            has_sorter_turned = now > self._turned_at + _COIN_FLIGHT_SECONDS
             if (
                 pair.result_a
                 and has_sorter_turned
                 and path_sent_to is not None
-                and pair.result_b not in {path_sent_to[1], _PATH_NOT_REPORTED}
+                and pair.result_b not in {path_sent_to[1], _SORTER_PATH_NOT_REPORTED}
             ):
                 self._raise_timed_fault(FaultCode.WRONG_LANE)
 
     def _raise_timed_fault(self, fault: FaultCode) -> None:
         """Raise a fault for some seconds: the acceptor reports its start, but never its end."""
-        until = asyncio.get_running_loop().time() + _TIMED_FAULT_SECONDS
+        until = asyncio.get_running_loop().time() + _COIN_FAULT_SHOWN_SECONDS
         self._faults_until |= {fault: until}
 
     def _report_timed_faults(self) -> None:

@@ -6,10 +6,10 @@ from typing import Any, Final
 from egm.devices.cctalk import codec
 from egm.devices.cctalk.codec import CctalkFrame, CoinError, Header
 from egm.devices.cctalk.twin import CctalkEventMemory, CctalkTwin
-from egm.devices.twin import Action, ActionError, SimulatedPort
+from egm.devices.twin import ActionError, SimulatedPort, SimulatorAction
 
 #: Time in which a coin passes the acceptor.
-_COIN_SECONDS: Final = 0.3
+_COIN_ACCEPT_SECONDS: Final = 0.3
 #: The lifetime counter counts modulo this number.
 _ACCEPT_COUNTER_MODULUS: Final = 1 << 24
 
@@ -18,7 +18,7 @@ class CctalkCoinTwin(CctalkTwin):
     """A simulated ccTalk coin acceptor."""
 
     kind = "coin acceptor (ccTalk)"
-    address = codec.COIN_ADDRESS
+    address = codec.COIN_ACCEPTOR_ADDRESS
     product = b"COIN-SIM"
     category = b"Coin Acceptor"
 
@@ -87,7 +87,7 @@ class CctalkCoinTwin(CctalkTwin):
         self._accepted = memory["accepted"]
         self.hopper_cents, self.drop_cents, self.tray_cents = memory["sums"]
 
-    def list_actions(self) -> dict[str, Action]:
+    def list_actions(self) -> dict[str, SimulatorAction]:
         """Return the manual actions on the simulated device, by the name under which a command calls them."""
         return {
             "insert": self._insert_coin,
@@ -123,7 +123,7 @@ class CctalkCoinTwin(CctalkTwin):
             if self.powered:
                 self._events.add(0, CoinError.INHIBITED)
             return f"{amount_cents} cents fall into the tray"
-        self._schedule_step(_COIN_SECONDS, lambda: self._count_accepted_coin(slot, amount_cents))
+        self._schedule_step(_COIN_ACCEPT_SECONDS, lambda: self._count_accepted_coin(slot, amount_cents))
         return f"{amount_cents} cents go in"
 
     def _count_accepted_coin(self, slot: int, cents: int, path: int | None = None) -> None:

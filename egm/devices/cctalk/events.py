@@ -36,8 +36,8 @@ def compute_event_position(events: EventBuffer, accepted: int) -> int:
 
     It contains the newest event, the event counter and ``accepted``, the device's count of accepted coins or bills.
     """
-    newest = events.pairs[0]
-    return accepted << 24 | events.counter << 16 | newest.result_a << 8 | newest.result_b
+    newest = events.events[0]
+    return accepted << 24 | events.event_counter << 16 | newest.result_a << 8 | newest.result_b
 
 
 def read_accept_counter(position: int) -> int:
@@ -58,25 +58,27 @@ def is_event_position_unchanged(position: int, events: EventBuffer) -> bool:
 
     After a reset (event counter 0) this is not certain: return False.
     """
-    return events.counter != 0 and position & 0xFFFFFF == compute_event_position(events, 0)
+    return events.event_counter != 0 and position & 0xFFFFFF == compute_event_position(events, 0)
 
 
 def list_events_since(position: int, events: EventBuffer) -> NewEvents:
     """Return the events that are newer than the stored ``position``, and whether the device was reset since."""
     counter, newest = position >> 16 & 0xFF, CctalkEvent(position >> 8 & 0xFF, position & 0xFF)
-    stored_count = len(events.pairs)
-    if events.counter == 0:
+    stored_count = len(events.events)
+    if events.event_counter == 0:
         return NewEvents((), 0, has_restarted=position & 0xFFFFFF != compute_event_position(events, 0))
-    new_count = events.counter if counter == 0 else (events.counter - counter) % _EVENT_COUNTER_MAX
+    new_count = (
+        events.event_counter if counter == 0 else (events.event_counter - counter) % _EVENT_COUNTER_MAX
+    )
     if new_count < stored_count:  # the event at the position is still stored, and must be the same event
-        restarted = counter != 0 and events.pairs[new_count] != newest
+        restarted = counter != 0 and events.events[new_count] != newest
     else:  # a buffer that is not full belongs to a device that was reset
-        restarted = events.counter < stored_count and set(events.pairs[events.counter :]) == {
+        restarted = events.event_counter < stored_count and set(events.events[events.event_counter :]) == {
             CctalkEvent(0, 0)
         }
     if restarted:
-        new_count = events.counter
+        new_count = events.event_counter
     readable_count = min(new_count, stored_count)
     return NewEvents(
-        tuple(reversed(events.pairs[:readable_count])), new_count - readable_count, has_restarted=restarted
+        tuple(reversed(events.events[:readable_count])), new_count - readable_count, has_restarted=restarted
     )

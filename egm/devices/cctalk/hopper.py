@@ -13,12 +13,12 @@ with that number, and the remainder is a disputed amount, which staff decide.
 
 Every order ends within a time limit:
 
-* a hopper that replies and accepts no order for :data:`ORDER_REFUSED_SECONDS` is disarmed; nothing was paid, and a
-  fault is active until it accepts an order;
-* one that accepted the order and pays no coin for :data:`PAYOUT_STOP_SECONDS` is stopped; the coins that it counted
-  are paid;
-* after :data:`~egm.devices.driver.STALLED_ORDER_SECONDS_MAX` without a usable reply the payout ends with the coins
-  recorded so far. The remainder is a disputed amount, unless the hopper certainly never received the order.
+* a hopper that replies and accepts no order for :data:`PAYOUT_ORDER_REFUSED_SECONDS_MAX` is disarmed; nothing was paid,
+  and a fault is active until it accepts an order;
+* one that accepted the order and pays no coin for :data:`SECONDS_WITHOUT_COIN_UNTIL_STOP` is stopped; the coins that it
+  counted are paid;
+* after :data:`~egm.devices.driver.STALLED_MONEY_ORDER_SECONDS_MAX` without a usable reply the payout ends with the
+  coins recorded so far. The remainder is a disputed amount, unless the hopper certainly never received the order.
 """
 
 import asyncio
@@ -27,20 +27,20 @@ from typing import Final
 from egm.devices.cctalk import codec
 from egm.devices.cctalk.codec import Header, HopperStatus
 from egm.devices.cctalk.talk import SETTINGS_RENEWAL_SECONDS, CctalkDriver
-from egm.devices.driver import STALLED_ORDER_SECONDS_MAX, OrderTimer
+from egm.devices.driver import STALLED_MONEY_ORDER_SECONDS_MAX, OrderTimer
 from egm.devices.framing import ProtocolError
 from egm.devices.interface import EventSink, FaultCode, PaperDisputed, PayoutFinished, PayoutProgress
 from egm.devices.ledgers import PayoutLedger, PayoutRecord
 from egm.devices.line import SerialLine
 
 #: Most coins in one payout order.
-ORDER_COINS_MAX: Final = 255
+COINS_PER_PAYOUT_ORDER_MAX: Final = 255
 #: How long a hopper that replies may accept no order to pay.
-ORDER_REFUSED_SECONDS: Final = 10.0
+PAYOUT_ORDER_REFUSED_SECONDS_MAX: Final = 10.0
 #: How long a hopper may run without paying a coin before it is stopped. Hoppers stop by themselves earlier.
-PAYOUT_STOP_SECONDS: Final = 20.0
+SECONDS_WITHOUT_COIN_UNTIL_STOP: Final = 20.0
 #: The byte that disarms a hopper.
-_DISARM_DATA: Final = b"\x00"
+_HOPPER_DISABLE_DATA: Final = b"\x00"
 #: The lifetime counter counts modulo this number.
 _PAID_COUNTER_MODULUS: Final = 1 << 24
 
@@ -51,7 +51,7 @@ class CctalkHopperDriver(CctalkDriver):
     address = codec.HOPPER_ADDRESS
 
     def __init__(self, name: str, line: SerialLine, sink: EventSink, ledger: PayoutLedger) -> None:
-        super().__init__(name, line, sink, codec.cut_frame, codec.CCTALK)
+        super().__init__(name, line, sink, codec.cut_frame, codec.CCTALK_PROTOCOL)
         self._ledger = ledger
         self._requested_payout: tuple[str, int] | None = None
         self._is_stop_requested = False
@@ -70,9 +70,9 @@ class CctalkHopperDriver(CctalkDriver):
     # ------------------------------------------------------------ the machine's side
     def pay(self, payout_id: str, coins: int) -> None:
         """Pay ``coins``. Raises ValueError for a number outside 1 to 255, or while a payout is open."""
-        if not 1 <= coins <= ORDER_COINS_MAX:
+        if not 1 <= coins <= COINS_PER_PAYOUT_ORDER_MAX:
             raise ValueError(
-                f"{self.name}: {coins} coins were ordered in one payout; expected 1 to {ORDER_COINS_MAX}"
+                f"{self.name}: {coins} coins were ordered in one payout; expected 1 to {COINS_PER_PAYOUT_ORDER_MAX}"
             )
         if self._requested_payout is not None or self._ledger.find_open() is not None:
             raise ValueError(f"{self.name}: a payout cannot be ordered, because another one is still open")
@@ -120,7 +120,7 @@ class CctalkHopperDriver(CctalkDriver):
             self._is_stop_requested = False
             return
         record = self._ledger.find_open()
-        if record is None and status.remaining:  # the rest of an abandoned order is already disputed
+        if record is None and status.remaining_coins:  # the rest of an abandoned order is already disputed
             self._paid_total_when_idle = None
             await self._query(Header.EMERGENCY_STOP)
             return
@@ -131,7 +131,7 @@ class CctalkHopperDriver(CctalkDriver):
                 record = PayoutRecord(
                     payout_id=payout_id,
                     ordered_coins=coins,
-                    event_counter_before=status.counter,
+                    event_counter_before=status.event_counter,
                     paid_counter_before=total,
                     serial=(self._serial or b"").hex(),
                 )
@@ -169,7 +169,7 @@ class CctalkHopperDriver(CctalkDriver):
 
     async def _send_dispense_order(self, record: PayoutRecord) -> None:
         """Arm the hopper and, if it acknowledges that, send the order to pay the record's coins, once."""
-        if await self._send_command(Header.ENABLE_HOPPER, bytes((codec.HOPPER_ARMED,))):
+        if await self._send_command(Header.ENABLE_HOPPER, bytes((codec.HOPPER_ENABLE_BYTE,))):
             self._may_be_paying = True
             await self._query(
                 Header.DISPENSE, (self._serial or b"") + bytes((record.ordered_coins,)), tries=1
@@ -183,7 +183,11 @@ class CctalkHopperDriver(CctalkDriver):
         Order again if the order was lost, record coins that have left, close the payout when it is complete, and stop
         it if it makes no progress.
         """
-        if status.counter == record.event_counter_before and not paid_coins and not status.remaining:
+        if (
+            status.event_counter == record.event_counter_before
+            and not paid_coins
+            and not status.remaining_coins
+        ):
             await self._repeat_dispense_order(record)
             return
         self._set_driver_fault(FaultCode.FAILURE, None)
@@ -193,9 +197,9 @@ class CctalkHopperDriver(CctalkDriver):
             self._emit(
                 PayoutProgress(device=self.name, paid_coins=paid_coins, ordered_coins=record.ordered_coins)
             )
-        if not status.remaining:
+        if not status.remaining_coins:
             self._finish(record, paid_coins)
-        elif self._timer.seconds > PAYOUT_STOP_SECONDS:
+        elif self._timer.seconds > SECONDS_WITHOUT_COIN_UNTIL_STOP:
             await self._query(Header.EMERGENCY_STOP)
 
     async def _repeat_dispense_order(self, record: PayoutRecord) -> None:
@@ -205,11 +209,11 @@ class CctalkHopperDriver(CctalkDriver):
         status confirms that nothing was paid.
         """
         self._may_be_paying = False
-        if self._timer.seconds <= ORDER_REFUSED_SECONDS:
+        if self._timer.seconds <= PAYOUT_ORDER_REFUSED_SECONDS_MAX:
             await self._send_dispense_order(record)
         elif not self._withdrawn:
             self._withdrawn = True
-            await self._query(Header.ENABLE_HOPPER, _DISARM_DATA)
+            await self._query(Header.ENABLE_HOPPER, _HOPPER_DISABLE_DATA)
         else:
             self._set_driver_fault(FaultCode.FAILURE, "it takes no order to pay")
             self._finish(record, 0)
@@ -228,7 +232,7 @@ class CctalkHopperDriver(CctalkDriver):
         record = self._ledger.find_open()
         if record is None and self._requested_payout is None:
             self._note_progress()
-        elif self._timer.add_elapsed() <= STALLED_ORDER_SECONDS_MAX:
+        elif self._timer.add_elapsed() <= STALLED_MONEY_ORDER_SECONDS_MAX:
             return
         elif record is None:
             self._close_unordered_payout()

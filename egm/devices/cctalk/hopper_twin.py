@@ -6,12 +6,12 @@ from typing import Any, Final
 from egm.devices.cctalk import codec
 from egm.devices.cctalk.codec import CctalkFrame, Header, HopperStatus, HopperTestFlags
 from egm.devices.cctalk.twin import CctalkTwin
-from egm.devices.twin import Action, SimulatedPort
+from egm.devices.twin import SimulatedPort, SimulatorAction
 
 #: Time in which one coin is paid.
-_PAY_SECONDS: Final = 0.15
+_SECONDS_PER_PAID_COIN: Final = 0.15
 #: Time after which an empty hopper gives up.
-_EMPTY_SECONDS: Final = 2.0
+_SECONDS_UNTIL_EMPTY_HOPPER_STOPS: Final = 2.0
 #: The lifetime counter counts modulo this number.
 _PAID_COUNTER_MODULUS: Final = 1 << 24
 INITIAL_COINS: Final = 500
@@ -50,7 +50,7 @@ class CctalkHopperTwin(CctalkTwin):
             case Header.HOPPER_STATUS | Header.TEST_HOPPER | Header.DISPENSE_COUNT | Header.HIGH_LOW:
                 return self._build_readings()[Header(message.header)]
             case Header.ENABLE_HOPPER:
-                self._armed = message.data == bytes((codec.HOPPER_ARMED,))
+                self._armed = message.data == bytes((codec.HOPPER_ENABLE_BYTE,))
             case Header.EMERGENCY_STOP:
                 return self._stop_paying()
             case Header.DISPENSE:
@@ -94,19 +94,19 @@ class CctalkHopperTwin(CctalkTwin):
         self._counter = self._counter % 255 + 1
         self._remaining, self._paid, self._unpaid = data[3], 0, 0
         self._timed_out = False
-        self._schedule_step(_PAY_SECONDS, self._turn_disc)
+        self._schedule_step(_SECONDS_PER_PAID_COIN, self._turn_disc)
         return bytes((self._counter,))
 
     def _turn_disc(self) -> None:
         """Pay one coin, if the hopper has one; after the last coin also any coins of a simulated overpayment."""
         if self._jammed or not self.level_coins:
-            self._schedule_step(_EMPTY_SECONDS, self._end_unpaid_order)
+            self._schedule_step(_SECONDS_UNTIL_EMPTY_HOPPER_STOPS, self._end_unpaid_order)
             return
         self._drop_coin()
         self._remaining -= 1
         self._paid += 1
         if self._remaining:
-            self._schedule_step(_PAY_SECONDS, self._turn_disc)
+            self._schedule_step(_SECONDS_PER_PAID_COIN, self._turn_disc)
             return
         while self._extra and self.level_coins:  # a disc that does not stop in time
             self._extra -= 1
@@ -139,7 +139,7 @@ class CctalkHopperTwin(CctalkTwin):
         """Restore the hopper's state that :meth:`export_memory` returned."""
         self._total, self.level_coins, self.tray_coins = memory["total"], memory["level"], memory["tray"]
 
-    def list_actions(self) -> dict[str, Action]:
+    def list_actions(self) -> dict[str, SimulatorAction]:
         """Return the manual actions on the simulated device, by the name under which a command calls them."""
         return {
             "fill": self._fill_hopper,

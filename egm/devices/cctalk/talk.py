@@ -18,7 +18,7 @@ from egm.devices.framing import FrameReader
 from egm.devices.interface import DeviceIdentified, FaultCode
 from egm.devices.line import LineSettings
 
-CCTALK_LINE_SETTINGS: Final = LineSettings(baud=9600)
+CCTALK_LINE_SETTINGS: Final = LineSettings(baud_rate=9600)
 #: Attempts at a query without a reply.
 _QUERY_TRIES: Final = 3
 #: A device that answers other queries has failed once this many replies to a required query are missing.

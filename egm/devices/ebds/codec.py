@@ -27,17 +27,17 @@ from typing import Final
 from egm.devices.framing import FrameCut, ProtocolError, skip_to_start_byte
 
 #: The name of this protocol in error messages.
-EBDS: Final = "ebds"
+EBDS_PROTOCOL: Final = "ebds"
 #: First byte of a frame.
 _START_OF_TEXT: Final = 0x02
 #: Byte before the check byte.
 _END_OF_TEXT: Final = 0x03
 #: Shortest frame, in bytes.
-_FRAME_MIN: Final = 5
+_FRAME_BYTES_MIN: Final = 5
 #: Status bytes in a frame of the acceptor.
 _STATUS_BYTES: Final = 6
 #: Longest bar code, in characters.
-BARCODE_MAX: Final = 28
+BARCODE_CHARACTERS_MAX: Final = 28
 #: Characters with which acceptors fill a bar code after its last character.
 _BARCODE_FILLERS: Final = b"\0( "
 #: Stands for a bar code of which no character was read.
@@ -103,17 +103,17 @@ class AcceptorStatusBits(IntFlag):
 
 
 #: Lowest bit of the note value code in the status bits.
-_VALUE_SHIFT: Final = 17
+_NOTE_INDEX_SHIFT: Final = 17
 #: Bits of the note value code in the status bits.
-_VALUE_MASK: Final = 0b111 << _VALUE_SHIFT
+_NOTE_INDEX_MASK: Final = 0b111 << _NOTE_INDEX_SHIFT
 #: Bits of a poll's second data byte that are always set: accept notes in all four orientations, and use escrow.
 _POLL_MODE_BITS: Final = 0b1_1100
 #: Bit of a poll's second data byte: stack the item in escrow.
-_STACK_BIT: Final = 1 << 5
+_STACK_COMMAND_BIT: Final = 1 << 5
 #: Bit of a poll's second data byte: return the item in escrow.
-_RETURN_BIT: Final = 1 << 6
+_RETURN_COMMAND_BIT: Final = 1 << 6
 #: Bit of a poll's third data byte: accept bar codes.
-_BARCODES_BIT: Final = 1 << 1
+_ACCEPT_BARCODES_BIT: Final = 1 << 1
 #: Subtype of an extended frame: a bar code.
 _EXTENDED_BARCODE_TYPE: Final = 0x01
 #: Subtype of an extended frame: a row of the note table.
@@ -131,7 +131,7 @@ class EbdsFrame:
 
     def encode(self) -> bytes:
         """Return the EBDS message as the bytes to send."""
-        body = bytes((_FRAME_MIN + len(self.data), self.control)) + self.data
+        body = bytes((_FRAME_BYTES_MIN + len(self.data), self.control)) + self.data
         return bytes((_START_OF_TEXT,)) + body + bytes((_END_OF_TEXT, reduce(xor, body)))
 
 
@@ -139,20 +139,26 @@ class EbdsFrame:
 class EbdsPoll:
     """The machine's poll of the acceptor: the notes and tickets to accept.
 
-    ``stack`` or ``return_`` is the machine's decision on the item in escrow.
+    ``is_stack_command`` or ``is_return_command`` is the machine's decision on the item in escrow.
     """
 
     ack: int
-    notes: int = 0
-    barcodes: bool = False
-    stack: bool = False
-    return_: bool = False
+    enabled_notes_mask: int = 0
+    accepts_barcodes: bool = False
+    is_stack_command: bool = False
+    is_return_command: bool = False
 
     @property
     def data(self) -> bytes:
         """Return the three data bytes of the poll."""
-        mode = _POLL_MODE_BITS | (_STACK_BIT if self.stack else 0) | (_RETURN_BIT if self.return_ else 0)
-        return bytes((self.notes & 0x7F, mode, _BARCODES_BIT if self.barcodes else 0))
+        mode = (
+            _POLL_MODE_BITS
+            | (_STACK_COMMAND_BIT if self.is_stack_command else 0)
+            | (_RETURN_COMMAND_BIT if self.is_return_command else 0)
+        )
+        return bytes(
+            (self.enabled_notes_mask & 0x7F, mode, _ACCEPT_BARCODES_BIT if self.accepts_barcodes else 0)
+        )
 
     def encode(self) -> bytes:
         """Return the poll of the EBDS acceptor as the bytes to send."""
@@ -167,7 +173,7 @@ class NoteQuery:
     """
 
     poll: EbdsPoll
-    index: int
+    row_index: int
 
     @property
     def ack(self) -> int:
@@ -176,7 +182,7 @@ class NoteQuery:
 
     def encode(self) -> bytes:
         """Return the query of the acceptor's note table as the bytes to send."""
-        body = bytes((_EXTENDED_NOTE_TYPE,)) + self.poll.data + bytes((self.index,))
+        body = bytes((_EXTENDED_NOTE_TYPE,)) + self.poll.data + bytes((self.row_index,))
         return EbdsFrame(MessageType.EXTENDED | self.ack, body).encode()
 
 
@@ -195,11 +201,11 @@ class AuxiliaryCommand:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AcceptorStatus:
-    """The acceptor's status; ``note`` (1 to 7, 0 for none) or ``barcode`` is the item that it reports."""
+    """The acceptor's status; ``note_index`` (1 to 7, 0 for none) or ``barcode`` is the item that it reports."""
 
     ack: int
     bits: AcceptorStatusBits
-    note: int = 0
+    note_index: int = 0
     barcode: str = ""
     model: int = 0
     revision: int = 0
@@ -207,7 +213,7 @@ class AcceptorStatus:
     @property
     def data(self) -> bytes:
         """Return the acceptor's status as the six bytes of an EBDS message."""
-        word = self.bits | self.note << _VALUE_SHIFT
+        word = self.bits | self.note_index << _NOTE_INDEX_SHIFT
         return bytes(word >> 7 * index & 0x7F for index in range(4)) + bytes((self.model, self.revision))
 
     def encode(self) -> bytes:
@@ -215,7 +221,7 @@ class AcceptorStatus:
         status = self.data
         if not self.barcode:
             return EbdsFrame(MessageType.DEVICE | self.ack, status).encode()
-        text = self.barcode.encode("ascii").ljust(BARCODE_MAX, b"(")
+        text = self.barcode.encode("ascii").ljust(BARCODE_CHARACTERS_MAX, b"(")
         return EbdsFrame(
             MessageType.EXTENDED | self.ack, bytes((_EXTENDED_BARCODE_TYPE,)) + status + text
         ).encode()
@@ -225,15 +231,15 @@ class AcceptorStatus:
 class NoteTableRow:
     """The acceptor's reply with one row of its note table, and its status.
 
-    The note is worth ``base`` times ten to ``exponent`` of ``currency`` (ISO 4217); if ``currency`` is empty, the table
-    has no such row.
+    The note is worth ``base_value`` times ten to ``decimal_exponent`` of ``currency`` (ISO 4217); if ``currency`` is
+    empty, the table has no such row.
     """
 
     status: AcceptorStatus
-    index: int
+    row_index: int
     currency: str = ""
-    base: int = 0
-    exponent: int = 0
+    base_value: int = 0
+    decimal_exponent: int = 0
 
     @property
     def ack(self) -> int:
@@ -244,10 +250,10 @@ class NoteTableRow:
         """Return the acceptor's reply with this row of its note table as the bytes to send."""
         row = bytes(_NOTE_ROW_BYTES - 1)
         if self.currency:
-            sign = "-" if self.exponent < 0 else "+"
-            text = f"{self.currency}{self.base:03}{sign}{abs(self.exponent):02}"
+            sign = "-" if self.decimal_exponent < 0 else "+"
+            text = f"{self.currency}{self.base_value:03}{sign}{abs(self.decimal_exponent):02}"
             row = text.encode("ascii") + b"\0AAAA" + bytes(3)
-        body = bytes((_EXTENDED_NOTE_TYPE,)) + self.status.data + bytes((self.index,)) + row
+        body = bytes((_EXTENDED_NOTE_TYPE,)) + self.status.data + bytes((self.row_index,)) + row
         return EbdsFrame(MessageType.EXTENDED | self.ack, body).encode()
 
 
@@ -264,7 +270,7 @@ class IdentificationText:
 
 
 #: Any message of the protocol, in either direction.
-Message = EbdsPoll | NoteQuery | AuxiliaryCommand | AcceptorStatus | NoteTableRow | IdentificationText
+EbdsMessage = EbdsPoll | NoteQuery | AuxiliaryCommand | AcceptorStatus | NoteTableRow | IdentificationText
 
 
 def cut_frame(buffer: bytes) -> FrameCut[EbdsFrame] | None:
@@ -272,14 +278,17 @@ def cut_frame(buffer: bytes) -> FrameCut[EbdsFrame] | None:
 
     See :mod:`egm.devices.framing` for the result.
     """
-    if (garbage := skip_to_start_byte(buffer, _START_OF_TEXT, EBDS)) is not None:
+    if (garbage := skip_to_start_byte(buffer, _START_OF_TEXT, EBDS_PROTOCOL)) is not None:
         return garbage
     if len(buffer) < 2:
         return None
     size = buffer[1]
-    if not _FRAME_MIN <= size <= 0x7F:
+    if not _FRAME_BYTES_MIN <= size <= 0x7F:
         return FrameCut(
-            1, ProtocolError(EBDS, f"message length is {size}; expected {_FRAME_MIN} to 127", buffer[:2])
+            1,
+            ProtocolError(
+                EBDS_PROTOCOL, f"message length is {size}; expected {_FRAME_BYTES_MIN} to 127", buffer[:2]
+            ),
         )
     if len(buffer) < size:
         return None
@@ -288,7 +297,7 @@ def cut_frame(buffer: bytes) -> FrameCut[EbdsFrame] | None:
         return FrameCut(
             1,
             ProtocolError(
-                EBDS, "the message has a wrong end byte, a wrong checksum or a byte above 7F", frame
+                EBDS_PROTOCOL, "the message has a wrong end byte, a wrong checksum or a byte above 7F", frame
             ),
         )
     return FrameCut(size, EbdsFrame(frame[2], frame[3:-2]))
@@ -303,17 +312,17 @@ def decode_machine_message(frame: EbdsFrame) -> EbdsPoll | NoteQuery | Auxiliary
         return NoteQuery(_decode_poll(ack, data[1:4]), data[4])
     if kind == MessageType.AUXILIARY and len(data) == 3 and data[2] in frozenset(IdentificationQuery):
         return AuxiliaryCommand(ack, IdentificationQuery(data[2]))
-    raise ProtocolError(EBDS, f"unknown host message of type {kind:02X}", data)
+    raise ProtocolError(EBDS_PROTOCOL, f"unknown host message of type {kind:02X}", data)
 
 
 def _decode_poll(ack: int, data: bytes) -> EbdsPoll:
     """Decode the machine's poll."""
     return EbdsPoll(
         ack=ack,
-        notes=data[0],
-        barcodes=bool(data[2] & _BARCODES_BIT),
-        stack=bool(data[1] & _STACK_BIT),
-        return_=bool(data[1] & _RETURN_BIT),
+        enabled_notes_mask=data[0],
+        accepts_barcodes=bool(data[2] & _ACCEPT_BARCODES_BIT),
+        is_stack_command=bool(data[1] & _STACK_COMMAND_BIT),
+        is_return_command=bool(data[1] & _RETURN_COMMAND_BIT),
     )
 
 
@@ -333,7 +342,9 @@ def decode_acceptor_message(frame: EbdsFrame) -> AcceptorStatus | NoteTableRow |
         return _decode_status(ack, status, text)
     if kind == MessageType.AUXILIARY:
         return IdentificationText(ack, data.decode("ascii").strip("\0 "))
-    raise ProtocolError(EBDS, f"unknown acceptor message of type {kind:02X} with {len(data)} bytes", data)
+    raise ProtocolError(
+        EBDS_PROTOCOL, f"unknown acceptor message of type {kind:02X} with {len(data)} bytes", data
+    )
 
 
 def _decode_note_row(status: AcceptorStatus, row: bytes) -> NoteTableRow:
@@ -360,8 +371,8 @@ def _decode_status(ack: int, data: bytes, barcode: str) -> AcceptorStatus:
     word = sum(byte << 7 * index for index, byte in enumerate(data[:4]))
     return AcceptorStatus(
         ack=ack,
-        bits=AcceptorStatusBits(word & ~_VALUE_MASK & _ALL_STATUS_BITS),
-        note=(word & _VALUE_MASK) >> _VALUE_SHIFT,
+        bits=AcceptorStatusBits(word & ~_NOTE_INDEX_MASK & _ALL_STATUS_BITS),
+        note_index=(word & _NOTE_INDEX_MASK) >> _NOTE_INDEX_SHIFT,
         barcode=barcode,
         model=data[4],
         revision=data[5],

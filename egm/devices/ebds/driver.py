@@ -50,7 +50,7 @@ _IDENTIFY_TRIES: Final = 3
 #: Attempts to read a row of the note table.
 _NOTE_QUERY_TRIES: Final = 2
 #: Settings of an EBDS line.
-EBDS_LINE_SETTINGS: Final = LineSettings(baud=9600, bits=7, parity="E", stop_bits=1)
+EBDS_LINE_SETTINGS: Final = LineSettings(baud_rate=9600, data_bits=7, parity="E", stop_bits=1)
 
 #: Status bit -> the fault that it reports.
 _FAULT_BY_STATUS_BIT: Final[Mapping[AcceptorStatusBits, FaultCode]] = {
@@ -82,7 +82,7 @@ class EbdsDriver(BillDriver[EbdsFrame]):
             line,
             sink,
             cutter=codec.cut_frame,
-            protocol=codec.EBDS,
+            protocol=codec.EBDS_PROTOCOL,
             ledger=ledger,
             notes=notes,
             currencies=currencies,
@@ -115,10 +115,10 @@ class EbdsDriver(BillDriver[EbdsFrame]):
         answer = self._find_escrow_command(self._ack) if self._settled else EscrowCommand.UNDECIDED
         poll = EbdsPoll(
             ack=self._ack,
-            notes=sum(1 << code - 1 for code in self._note_codes_to_accept),
-            barcodes=self._can_accept_tickets,
-            stack=answer is EscrowCommand.STACK,
-            return_=answer is EscrowCommand.RETURN,
+            enabled_notes_mask=sum(1 << code - 1 for code in self._note_codes_to_accept),
+            accepts_barcodes=self._can_accept_tickets,
+            is_stack_command=answer is EscrowCommand.STACK,
+            is_return_command=answer is EscrowCommand.RETURN,
         )
         code = self._worth.next_channel
         if code is not None and self._bits & (AcceptorStatusBits.IDLING | AcceptorStatusBits.ESCROWED):
@@ -149,8 +149,8 @@ class EbdsDriver(BillDriver[EbdsFrame]):
                     self._identify_tries = 0
                     self._emit(DeviceIdentified(device=self.name, identity=message.text))
                 case NoteTableRow(status=status):
-                    if isinstance(question, NoteQuery) and message.index == question.index:
-                        self._store_reported_value(question.index, _compute_reported_worth(message))
+                    if isinstance(question, NoteQuery) and message.row_index == question.row_index:
+                        self._store_reported_value(question.row_index, _compute_reported_worth(message))
                     self._handle_status(status, question)
                 case AcceptorStatus():
                     self._handle_status(message, question)
@@ -179,7 +179,7 @@ class EbdsDriver(BillDriver[EbdsFrame]):
         # The reply to a note table query does not say which item is in escrow.
         if bits & AcceptorStatusBits.ESCROWED and not isinstance(question, NoteQuery):
             self._handle_escrowed_item(
-                self._read_content(status), bytes((status.note,)) + status.barcode.encode()
+                self._read_content(status), bytes((status.note_index,)) + status.barcode.encode()
             )
         elif bits & AcceptorStatusBits.STACKING:
             self._escrow.record_direction(to_box=True)
@@ -189,13 +189,15 @@ class EbdsDriver(BillDriver[EbdsFrame]):
         ):
             self._handle_clear_path("the acceptor is idle")
         if bits & AcceptorStatusBits.IDLING and isinstance(question, EbdsPoll) and self._worth.is_known:
-            self._report_readiness(accepting=bool(question.notes or question.barcodes) and not faults)
+            self._report_readiness(
+                accepting=bool(question.enabled_notes_mask or question.accepts_barcodes) and not faults
+            )
 
     def _read_content(self, status: AcceptorStatus) -> PaperContent | None:
         """Return the bill or ticket that the acceptor's status reports; None for a note code without a value."""
         if status.barcode:
             return parse_ticket_barcode(status.barcode)
-        cents = self._notes.get(status.note)
+        cents = self._notes.get(status.note_index)
         return None if cents is None else Banknote(cents)
 
 
@@ -203,9 +205,11 @@ def _compute_reported_worth(row: NoteTableRow) -> ReportedValue:
     """Return the value in a row of the acceptor's note table, for the comparison with the cabinet file."""
     if not row.currency:
         return ReportedValue("nothing", 0)
-    if not row.base:
+    if not row.base_value:
         return ReportedValue(row.currency, None)
-    text = f"{row.base}E{row.exponent} {row.currency}"
+    text = f"{row.base_value}E{row.decimal_exponent} {row.currency}"
     return ReportedValue(
-        text, compute_minor_units(row.base, row.exponent, row.currency), frozenset({row.currency})
+        text,
+        compute_minor_units(row.base_value, row.decimal_exponent, row.currency),
+        frozenset({row.currency}),
     )

@@ -99,16 +99,16 @@ class EbdsTwin(BillTwin[EbdsFrame]):
             case EbdsPoll():
                 self._apply_poll(question)
                 return self._build_status(question.ack).encode()
-            case NoteQuery(poll=poll, index=index):
+            case NoteQuery(poll=poll, row_index=index):
                 self._apply_poll(poll)
                 return self._build_note_row(index, self._build_status(poll.ack)).encode()
 
     def _apply_poll(self, poll: EbdsPoll) -> None:
         """Apply the machine's poll: the bills and tickets to accept, and the decision on the item in escrow."""
-        self._notes, self._barcodes = poll.notes, poll.barcodes
-        if poll.stack:
+        self._notes, self._barcodes = poll.enabled_notes_mask, poll.accepts_barcodes
+        if poll.is_stack_command:
             self.stack_escrowed_item()
-        elif poll.return_:
+        elif poll.is_return_command:
             self.return_escrowed_item()
 
     def _build_note_row(self, index: int, status: AcceptorStatus) -> NoteTableRow:
@@ -131,7 +131,7 @@ class EbdsTwin(BillTwin[EbdsFrame]):
         if paper is None:
             return AcceptorStatus(ack=ack, bits=bits, model=1, revision=2)
         note = self._codes.get(paper.cents, 0)
-        return AcceptorStatus(ack=ack, bits=bits, note=note, barcode=paper.barcode, model=1, revision=2)
+        return AcceptorStatus(ack=ack, bits=bits, note_index=note, barcode=paper.barcode, model=1, revision=2)
 
     # ------------------------------------------------------------ commands from the host
     def _is_accepting(self) -> bool:

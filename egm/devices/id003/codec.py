@@ -19,14 +19,14 @@ from egm.devices.crc import compute_crc_kermit
 from egm.devices.framing import FrameCut, ProtocolError, skip_to_start_byte
 
 #: The name of this protocol in error messages.
-ID003: Final = "id003"
+ID003_PROTOCOL: Final = "id003"
 #: First byte of a frame.
 _SYNC_BYTE: Final = 0xFC
 #: Shortest frame, in bytes.
-_FRAME_MIN: Final = 5
+_FRAME_BYTES_MIN: Final = 5
 
 
-class Command(IntEnum):
+class Id003Command(IntEnum):
     """Commands of the machine to an ID-003 acceptor. The settings (C0 to C7) are echoed by the acceptor."""
 
     STATUS = 0x11
@@ -49,7 +49,7 @@ class Command(IntEnum):
     BARCODE_INHIBIT = 0xC7
 
 
-class Status(IntEnum):
+class Id003Status(IntEnum):
     """Statuses of an ID-003 acceptor, sent in reply to a status request."""
 
     IDLE = 0x11
@@ -78,9 +78,11 @@ class Status(IntEnum):
 
 
 #: The commands the acceptor echoes.
-SETTING_COMMANDS: Final = frozenset(command for command in Command if command >= Command.DENOMINATIONS)
+SETTING_COMMANDS: Final = frozenset(
+    command for command in Id003Command if command >= Id003Command.DENOMINATIONS
+)
 #: The codes of all statuses.
-_KNOWN_STATUSES: Final = frozenset(Status)
+_KNOWN_STATUSES: Final = frozenset(Id003Status)
 
 #: Bytes of a row of the currency table.
 _CURRENCY_TABLE_ROW_BYTES: Final = 4
@@ -139,7 +141,7 @@ REJECTION_TEXT_BY_CODE: Final[Mapping[int, str]] = {
 
 
 @dataclass(frozen=True, slots=True)
-class Frame:
+class Id003Frame:
     """A complete ID-003 frame with a valid CRC."""
 
     command: int
@@ -147,31 +149,34 @@ class Frame:
 
     def encode(self) -> bytes:
         """Return the ID-003 message as the bytes to send."""
-        body = bytes((_SYNC_BYTE, _FRAME_MIN + len(self.data), self.command)) + self.data
+        body = bytes((_SYNC_BYTE, _FRAME_BYTES_MIN + len(self.data), self.command)) + self.data
         return body + compute_crc_kermit(body).to_bytes(2, "little")
 
 
-def cut_frame(buffer: bytes) -> FrameCut[Frame] | None:
+def cut_frame(buffer: bytes) -> FrameCut[Id003Frame] | None:
     """Separate the first ID-003 frame from the received bytes; return None until it is complete.
 
     After a bad length or CRC only the start byte is refused, so a valid frame after it is still found.
     """
-    if (garbage := skip_to_start_byte(buffer, _SYNC_BYTE, ID003)) is not None:
+    if (garbage := skip_to_start_byte(buffer, _SYNC_BYTE, ID003_PROTOCOL)) is not None:
         return garbage
     if len(buffer) < 2:
         return None
     size = buffer[1]
-    if size < _FRAME_MIN:
+    if size < _FRAME_BYTES_MIN:
         return FrameCut(
-            1, ProtocolError(ID003, f"message length is {size}; expected at least {_FRAME_MIN}", buffer[:2])
+            1,
+            ProtocolError(
+                ID003_PROTOCOL, f"message length is {size}; expected at least {_FRAME_BYTES_MIN}", buffer[:2]
+            ),
         )
     if len(buffer) < size:
         return None
     frame = buffer[:size]
     crc = compute_crc_kermit(frame[:-2])
     if int.from_bytes(frame[-2:], "little") != crc:
-        return FrameCut(1, ProtocolError(ID003, f"wrong CRC: expected {crc:04X}", frame))
-    return FrameCut(size, Frame(frame[2], frame[3:-2]))
+        return FrameCut(1, ProtocolError(ID003_PROTOCOL, f"wrong CRC: expected {crc:04X}", frame))
+    return FrameCut(size, Id003Frame(frame[2], frame[3:-2]))
 
 
 # ---------------------------------------------------------------- decoding of the acceptor's frames
@@ -179,14 +184,14 @@ def cut_frame(buffer: bytes) -> FrameCut[Frame] | None:
 class StatusReport:
     """The acceptor's status, and the item that it is about.
 
-    In escrow, ``note`` is a note code or ``barcode`` is the text read from a ticket, which need not be digits; without
-    either, the item is unknown. ``reason`` is the acceptor's code of why it rejects an item.
+    In escrow, ``note_code`` is a note code or ``barcode`` is the text read from a ticket, which need not be digits;
+    without either, the item is unknown. ``rejection_reason`` is the acceptor's code of why it rejects an item.
     """
 
-    status: Status
-    note: int | None = None
+    status: Id003Status
+    note_code: int | None = None
     barcode: str | None = None
-    reason: str = ""
+    rejection_reason: str = ""
     data: bytes = b""
 
 
@@ -199,7 +204,7 @@ class CommandAcknowledged:
 class SettingEcho:
     """The acceptor's reply that repeats a setting as it has stored it."""
 
-    command: Command
+    command: Id003Command
     data: bytes
 
 
@@ -212,15 +217,15 @@ class SoftwareVersionReply:
 
 @dataclass(frozen=True, slots=True)
 class CurrencyTableRow:
-    """The note of one note code: ``value`` times ten to ``exponent`` of the currency of a country.
+    """The note of one note code: ``base_value`` times ten to ``decimal_exponent`` of the currency of a country.
 
     If the country is 0, the code accepts nothing.
     """
 
-    note: int
-    country: int
-    value: int
-    exponent: int
+    note_code: int
+    country_code: int
+    base_value: int
+    decimal_exponent: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -231,47 +236,51 @@ class CurrencyTable:
 
     def encode(self) -> bytes:
         """Return the table of notes as data of an ID-003 message."""
-        return bytes(byte for row in self.rows for byte in (row.note, row.country, row.value, row.exponent))
+        return bytes(
+            byte
+            for row in self.rows
+            for byte in (row.note_code, row.country_code, row.base_value, row.decimal_exponent)
+        )
 
 
 #: Any message of the acceptor.
-Report = StatusReport | CommandAcknowledged | SettingEcho | SoftwareVersionReply | CurrencyTable
+Id003Report = StatusReport | CommandAcknowledged | SettingEcho | SoftwareVersionReply | CurrencyTable
 
 
-def decode_report(frame: Frame) -> Report:
+def decode_report(frame: Id003Frame) -> Id003Report:
     """Decode a frame from the acceptor. Raises :class:`ProtocolError` for anything else."""
     command, data = frame.command, frame.data
-    if command == Command.ACK:
+    if command == Id003Command.ACK:
         return CommandAcknowledged()
-    if command in {Command.VERSION, Command.CURRENCY}:
-        return _decode_version(data) if command == Command.VERSION else _decode_currency_table(data)
+    if command in {Id003Command.VERSION, Id003Command.CURRENCY}:
+        return _decode_version(data) if command == Id003Command.VERSION else _decode_currency_table(data)
     if command in SETTING_COMMANDS:
-        return SettingEcho(Command(command), data)
+        return SettingEcho(Id003Command(command), data)
     if command not in _KNOWN_STATUSES:
-        raise ProtocolError(ID003, f"unknown status {command:02X}", bytes((command,)) + data)
-    status = Status(command)
-    if status is Status.ESCROW:
+        raise ProtocolError(ID003_PROTOCOL, f"unknown status {command:02X}", bytes((command,)) + data)
+    status = Id003Status(command)
+    if status is Id003Status.ESCROW:
         return _decode_escrow(data)
     code = data[0] if data else 0
     reason = (
         REJECTION_TEXT_BY_CODE.get(code, f"unknown rejection {code:02X}")
-        if status is Status.REJECTING
+        if status is Id003Status.REJECTING
         else ""
     )
-    return StatusReport(status, reason=reason, data=data)
+    return StatusReport(status, rejection_reason=reason, data=data)
 
 
 def _decode_version(data: bytes) -> SoftwareVersionReply:
     """Decode the reply with model and software version."""
     if not data.isascii():
-        raise ProtocolError(ID003, "version is not ASCII", data)
+        raise ProtocolError(ID003_PROTOCOL, "version is not ASCII", data)
     return SoftwareVersionReply(data.decode("ascii").strip())
 
 
 def _decode_currency_table(data: bytes) -> CurrencyTable:
     """Decode the reply with the notes of all note codes."""
     if not data or len(data) % _CURRENCY_TABLE_ROW_BYTES:
-        raise ProtocolError(ID003, f"{len(data)} bytes of denominations, not 4 for each", data)
+        raise ProtocolError(ID003_PROTOCOL, f"{len(data)} bytes of denominations, not 4 for each", data)
     starts = range(0, len(data), _CURRENCY_TABLE_ROW_BYTES)
     return CurrencyTable(tuple(CurrencyTableRow(*data[at : at + _CURRENCY_TABLE_ROW_BYTES]) for at in starts))
 
@@ -280,5 +289,5 @@ def _decode_escrow(data: bytes) -> StatusReport:
     """Decode the status of an item in escrow: a note code, or a bar code."""
     if len(data) > 1 and data[0] == BARCODE_ESCROW_CODE:
         text = data[1:].rstrip(b"\0 ").decode("ascii", "replace")
-        return StatusReport(Status.ESCROW, barcode=text, data=data)
-    return StatusReport(Status.ESCROW, note=data[0] if len(data) == 1 else None, data=data)
+        return StatusReport(Id003Status.ESCROW, barcode=text, data=data)
+    return StatusReport(Id003Status.ESCROW, note_code=data[0] if len(data) == 1 else None, data=data)

@@ -23,13 +23,13 @@ from egm.devices.channel_values import (
 )
 from egm.devices.id003 import codec
 from egm.devices.id003.codec import (
-    Command,
     CurrencyTable,
     CurrencyTableRow,
-    Frame,
+    Id003Command,
+    Id003Frame,
+    Id003Status,
     SettingEcho,
     SoftwareVersionReply,
-    Status,
     StatusReport,
 )
 from egm.devices.interface import (
@@ -44,7 +44,7 @@ from egm.devices.ledgers import EscrowLedger
 from egm.devices.line import LineSettings, SerialLine
 
 #: Settings of an ID-003 line.
-ID003_LINE_SETTINGS: Final = LineSettings(baud=9600, bits=8, parity="E", stop_bits=1)
+ID003_LINE_SETTINGS: Final = LineSettings(baud_rate=9600, data_bits=8, parity="E", stop_bits=1)
 
 #: An acceptor releases an escrow after about ten seconds unless held again.
 _HOLD_REPEAT_SECONDS: Final = 4.0
@@ -60,33 +60,37 @@ _BUSY_POLL_SECONDS: Final = 0.1
 _COMMAND_GAP_SECONDS: Final = 0.01
 
 #: Status -> the fault that it reports.
-_FAULT_BY_STATUS: Final[Mapping[Status, FaultCode]] = {
-    Status.STACKER_FULL: FaultCode.STACKER_FULL,
-    Status.STACKER_OPEN: FaultCode.STACKER_REMOVED,
-    Status.ACCEPTOR_JAM: FaultCode.JAM,
-    Status.STACKER_JAM: FaultCode.STACKER_JAM,
-    Status.CHEATED: FaultCode.CHEAT,
-    Status.FAILURE: FaultCode.FAILURE,
+_FAULT_BY_STATUS: Final[Mapping[Id003Status, FaultCode]] = {
+    Id003Status.STACKER_FULL: FaultCode.STACKER_FULL,
+    Id003Status.STACKER_OPEN: FaultCode.STACKER_REMOVED,
+    Id003Status.ACCEPTOR_JAM: FaultCode.JAM,
+    Id003Status.STACKER_JAM: FaultCode.STACKER_JAM,
+    Id003Status.CHEATED: FaultCode.CHEAT,
+    Id003Status.FAILURE: FaultCode.FAILURE,
 }
 #: Statuses that show that nothing moves and nothing is unacknowledged.
-_PATH_CLEAR_STATUSES: Final = frozenset({Status.IDLE, Status.DISABLED, Status.ACCEPTING})
+_PATH_CLEAR_STATUSES: Final = frozenset({Id003Status.IDLE, Id003Status.DISABLED, Id003Status.ACCEPTING})
 #: Statuses after the return of power.
 _POWER_UP_STATUSES: Final = frozenset(
-    {Status.POWER_UP, Status.POWER_UP_BILL_IN_ACCEPTOR, Status.POWER_UP_BILL_IN_STACKER}
+    {Id003Status.POWER_UP, Id003Status.POWER_UP_BILL_IN_ACCEPTOR, Id003Status.POWER_UP_BILL_IN_STACKER}
 )
 #: Statuses in which the note is being returned to the player, or is about to be.
-_RETURNING_STATUSES: Final = frozenset({Status.RETURNING, Status.REJECTING, Status.POWER_UP_BILL_IN_ACCEPTOR})
+_RETURNING_STATUSES: Final = frozenset(
+    {Id003Status.RETURNING, Id003Status.REJECTING, Id003Status.POWER_UP_BILL_IN_ACCEPTOR}
+)
 #: Statuses in which the acceptor waits for an item.
-_IDLE_STATUSES: Final = frozenset({Status.IDLE, Status.DISABLED})
+_IDLE_STATUSES: Final = frozenset({Id003Status.IDLE, Id003Status.DISABLED})
 #: Statuses that only a reset ends.
 _STATUSES_THAT_NEED_RESET: Final = frozenset(
-    {Status.ACCEPTOR_JAM, Status.STACKER_JAM, Status.CHEATED, Status.FAILURE}
+    {Id003Status.ACCEPTOR_JAM, Id003Status.STACKER_JAM, Id003Status.CHEATED, Id003Status.FAILURE}
 )
 #: Statuses in which the acceptor accepts settings.
-_STATUSES_THAT_TAKE_SETTINGS: Final = frozenset({Status.INITIALIZE, Status.IDLE, Status.DISABLED})
+_STATUSES_THAT_TAKE_SETTINGS: Final = frozenset(
+    {Id003Status.INITIALIZE, Id003Status.IDLE, Id003Status.DISABLED}
+)
 
 
-class Id003Driver(BillDriver[Frame]):
+class Id003Driver(BillDriver[Id003Frame]):
     """A :class:`~egm.devices.interface.BillAcceptor` that speaks the ID-003 protocol."""
 
     def __init__(
@@ -104,14 +108,14 @@ class Id003Driver(BillDriver[Frame]):
             line,
             sink,
             cutter=codec.cut_frame,
-            protocol=codec.ID003,
+            protocol=codec.ID003_PROTOCOL,
             ledger=ledger,
             notes=notes,
             currencies=currencies,
         )
-        self._status: Status | None = None
-        self._applied_settings: dict[Command, bytes] = {}
-        self._query_counts: Counter[Command] = Counter()
+        self._status: Id003Status | None = None
+        self._applied_settings: dict[Id003Command, bytes] = {}
+        self._query_counts: Counter[Id003Command] = Counter()
         self._next_hold = 0.0
         self._next_reset = 0.0
 
@@ -124,7 +128,7 @@ class Id003Driver(BillDriver[Frame]):
     # ------------------------------------------------------------ the cycle
     async def _run_cycle(self) -> None:
         """Run one cycle: query the acceptor's status, then send the one command that is due."""
-        is_answered = await self._query_and_handle_replies(Frame(Command.STATUS))
+        is_answered = await self._query_and_handle_replies(Id003Frame(Id003Command.STATUS))
         command = self._find_due_command() if is_answered else None
         if command is None:
             await self._pause_until_next_poll()
@@ -132,21 +136,21 @@ class Id003Driver(BillDriver[Frame]):
             await self._query_and_handle_replies(command)
             await asyncio.sleep(_COMMAND_GAP_SECONDS)
 
-    async def _query_and_handle_replies(self, frame: Frame) -> bool:
+    async def _query_and_handle_replies(self, frame: Id003Frame) -> bool:
         """Send a frame to the acceptor and process the replies; return whether there were any."""
         answers = await self._exchange(frame.encode())
         for answer in answers:
             match self._decode_or_count_invalid(codec.decode_report, answer):
-                case StatusReport(status=Status.INVALID_COMMAND):
+                case StatusReport(status=Id003Status.INVALID_COMMAND):
                     pass  # the acceptor does not support the command; its status has not changed
                 case StatusReport() as report:
                     self._handle_status_report(report)
                 case SettingEcho(command=command, data=data):
                     self._applied_settings[command] = data
                 case CurrencyTable(rows=rows):
-                    self._store_currency_table({row.note: _compute_reported_worth(row) for row in rows})
+                    self._store_currency_table({row.note_code: _compute_reported_worth(row) for row in rows})
                 case SoftwareVersionReply(text=text):
-                    self._query_counts[Command.VERSION] = _UNANSWERED_QUERIES_MAX
+                    self._query_counts[Id003Command.VERSION] = _UNANSWERED_QUERIES_MAX
                     self._emit(DeviceIdentified(device=self.name, identity=text))
                 case _:  # an acknowledgement, or an invalid reply
                     pass
@@ -159,68 +163,68 @@ class Id003Driver(BillDriver[Frame]):
         entered, self._status = status is not self._status, status
         self.poll_seconds = _IDLE_POLL_SECONDS if status in _IDLE_STATUSES else _BUSY_POLL_SECONDS
         self._update_faults({_FAULT_BY_STATUS[status]: ""} if status in _FAULT_BY_STATUS else {})
-        if entered and (status in _POWER_UP_STATUSES or status is Status.INITIALIZE):
+        if entered and (status in _POWER_UP_STATUSES or status is Id003Status.INITIALIZE):
             self._applied_settings.clear()
             self._worth = ChannelValueCheck(self._notes, self._currencies)
-            self._query_counts[Command.CURRENCY] = 0
+            self._query_counts[Id003Command.CURRENCY] = 0
             self._is_ready = None
         if status in _PATH_CLEAR_STATUSES:
             self._handle_clear_path(f"the acceptor is {status.name.lower()}")
-            if status in _IDLE_STATUSES and (status is Status.IDLE) is self._can_accept_anything:
+            if status in _IDLE_STATUSES and (status is Id003Status.IDLE) is self._can_accept_anything:
                 self._report_readiness(accepting=self._can_accept_anything)
-        elif status is Status.ESCROW:
+        elif status is Id003Status.ESCROW:
             self._handle_escrowed_item(self._read_content(report), report.data)
-        elif status in {Status.VEND_VALID, Status.POWER_UP_BILL_IN_STACKER}:
+        elif status in {Id003Status.VEND_VALID, Id003Status.POWER_UP_BILL_IN_STACKER}:
             self._handle_stacked_item()
-            if status is Status.VEND_VALID:
-                self._line.write(Frame(Command.ACK).encode())
-        elif status is Status.STACKING:
+            if status is Id003Status.VEND_VALID:
+                self._line.write(Id003Frame(Id003Command.ACK).encode())
+        elif status is Id003Status.STACKING:
             self._escrow.record_direction(to_box=True)
         elif status in _RETURNING_STATUSES:
             self._escrow.record_direction(to_box=False)
-            if entered and report.reason:
-                self._emit(PaperRejection(device=self.name, reason=report.reason))
+            if entered and report.rejection_reason:
+                self._emit(PaperRejection(device=self.name, reason=report.rejection_reason))
 
     def _read_content(self, report: StatusReport) -> PaperContent | None:
         """Return the bill or ticket that the acceptor's status reports; None for a note code without a value."""
         if report.barcode is not None:
             return parse_ticket_barcode(report.barcode)
-        cents = self._notes.get(report.note if report.note is not None else -1)
+        cents = self._notes.get(report.note_code if report.note_code is not None else -1)
         return None if cents is None else Banknote(cents)
 
     # ------------------------------------------------------------ commands to the acceptor
-    def _find_due_command(self) -> Frame | None:
+    def _find_due_command(self) -> Id003Frame | None:
         """Return the one command that the acceptor's last status requires, or None."""
         now = asyncio.get_running_loop().time()
         status = self._status
         if status in _POWER_UP_STATUSES:
-            return Frame(Command.RESET)
+            return Id003Frame(Id003Command.RESET)
         if status in _STATUSES_THAT_NEED_RESET and now >= self._next_reset:
             self._next_reset = now + _RESET_SECONDS
-            return Frame(Command.RESET)
-        if status in {Status.ESCROW, Status.HOLDING}:
+            return Id003Frame(Id003Command.RESET)
+        if status in {Id003Status.ESCROW, Id003Status.HOLDING}:
             return self._find_due_values_query() or self._build_escrow_command(now)
         if status in _STATUSES_THAT_TAKE_SETTINGS:
             return self._find_due_query() or self._find_due_setting()
         return None
 
-    def _find_due_query(self) -> Frame | None:
+    def _find_due_query(self) -> Id003Frame | None:
         """Return the next query that must precede the settings; None once all have been sent.
 
         An acceptor that does not reply to these queries receives its settings nevertheless.
         """
-        if self._query_counts[Command.VERSION] < _UNANSWERED_QUERIES_MAX:
-            self._query_counts[Command.VERSION] += 1
-            return Frame(Command.VERSION)
+        if self._query_counts[Id003Command.VERSION] < _UNANSWERED_QUERIES_MAX:
+            self._query_counts[Id003Command.VERSION] += 1
+            return Id003Frame(Id003Command.VERSION)
         return self._find_due_values_query()
 
-    def _find_due_values_query(self) -> Frame | None:
+    def _find_due_values_query(self) -> Id003Frame | None:
         """Return the query for the values of the note codes, or None once it has been answered."""
         if self._worth.is_known:
             return None
-        if self._query_counts[Command.CURRENCY] < _UNANSWERED_QUERIES_MAX:
-            self._query_counts[Command.CURRENCY] += 1
-            return Frame(Command.CURRENCY)
+        if self._query_counts[Id003Command.CURRENCY] < _UNANSWERED_QUERIES_MAX:
+            self._query_counts[Id003Command.CURRENCY] += 1
+            return Id003Frame(Id003Command.CURRENCY)
         self._store_currency_table(dict.fromkeys(self._notes))
         return None
 
@@ -229,47 +233,49 @@ class Id003Driver(BillDriver[Frame]):
         for code in self._notes:
             self._store_reported_value(code, table.get(code, ReportedValue("nothing", 0)))
 
-    def _build_escrow_command(self, now: float) -> Frame | None:
+    def _build_escrow_command(self, now: float) -> Id003Frame | None:
         """Return the command that carries out the machine's decision on the item in escrow, or None if none is due."""
         match self._find_escrow_command():
             case EscrowCommand.STACK:
-                return Frame(Command.STACK_1)
+                return Id003Frame(Id003Command.STACK_1)
             case EscrowCommand.RETURN:
-                return Frame(Command.RETURN)
+                return Id003Frame(Id003Command.RETURN)
             case EscrowCommand.HOLD if now >= self._next_hold:
                 self._next_hold = now + _HOLD_REPEAT_SECONDS
-                return Frame(Command.HOLD)
+                return Id003Frame(Id003Command.HOLD)
             case _:
                 return None
 
-    def _find_due_setting(self) -> Frame | None:
+    def _find_due_setting(self) -> Id003Frame | None:
         """Return the command for the first setting that the acceptor does not have yet; None if it has all.
 
         The inhibit, which lets the acceptor accept items, is the last.
         """
         accepted = sum(1 << code - codec.FIRST_NOTE_CODE for code in self._note_codes_to_accept)
         settings = {
-            Command.DENOMINATIONS: bytes((~accepted & 0xFF, 0xFF)),
-            Command.SECURITY: b"\x00\x00",
-            Command.OPTIONS: b"\x00\x00",
-            Command.BARCODE: codec.BARCODE_TYPE_INTERLEAVED_18,
-            Command.BARCODE_INHIBIT: b"\x00" if self._can_accept_tickets else b"\x01",
-            Command.INHIBIT: b"\x00" if self._can_accept_anything else b"\x01",
+            Id003Command.DENOMINATIONS: bytes((~accepted & 0xFF, 0xFF)),
+            Id003Command.SECURITY: b"\x00\x00",
+            Id003Command.OPTIONS: b"\x00\x00",
+            Id003Command.BARCODE: codec.BARCODE_TYPE_INTERLEAVED_18,
+            Id003Command.BARCODE_INHIBIT: b"\x00" if self._can_accept_tickets else b"\x01",
+            Id003Command.INHIBIT: b"\x00" if self._can_accept_anything else b"\x01",
         }
         for command, data in settings.items():
             if self._applied_settings.get(command) != data:
-                return Frame(command, data)
+                return Id003Frame(command, data)
         return None
 
 
 def _compute_reported_worth(row: CurrencyTableRow) -> ReportedValue:
     """Return the value in a row of the acceptor's note table, for the comparison with the cabinet file."""
-    if not row.country or not row.value:
+    if not row.country_code or not row.base_value:
         return ReportedValue("nothing", 0)
-    currency = codec.CURRENCY_BY_COUNTRY_CODE.get(row.country)
-    text = f"{row.value}E{row.exponent} of country {row.country:02X}"
+    currency = codec.CURRENCY_BY_COUNTRY_CODE.get(row.country_code)
+    text = f"{row.base_value}E{row.decimal_exponent} of country {row.country_code:02X}"
     if currency is None:
         return ReportedValue(text, None)
     return ReportedValue(
-        f"{text} ({currency})", compute_minor_units(row.value, row.exponent, currency), frozenset({currency})
+        f"{text} ({currency})",
+        compute_minor_units(row.base_value, row.decimal_exponent, currency),
+        frozenset({currency}),
     )

@@ -10,34 +10,34 @@ from typing import Final
 
 from egm.devices.bill_twin import STACK_SECONDS, BillTwin, ItemPhase, SimulatedPaper
 from egm.devices.id003 import codec
-from egm.devices.id003.codec import Command, CurrencyTable, CurrencyTableRow, Frame, Status
-from egm.devices.twin import Action, SimulatedPort
+from egm.devices.id003.codec import CurrencyTable, CurrencyTableRow, Id003Command, Id003Frame, Id003Status
+from egm.devices.twin import SimulatedPort, SimulatorAction
 
 #: Number of note codes.
-_NOTE_CHANNELS: Final = 8
+_NOTE_CHANNEL_COUNT: Final = 8
 #: The simulated acceptor's version, as it identifies itself.
 SIMULATED_VERSION: Final = b"(USA) UBA-10-SS SIM V1.00 ID003"
 
 #: Phase -> the status that reports it.
-_STATUS_BY_PHASE: Final[Mapping[ItemPhase, Status]] = {
-    ItemPhase.ACCEPTING: Status.ACCEPTING,
-    ItemPhase.ESCROW: Status.ESCROW,
-    ItemPhase.HELD: Status.HOLDING,
-    ItemPhase.STACKING: Status.STACKING,
-    ItemPhase.IN_BOX: Status.VEND_VALID,
-    ItemPhase.SETTLING: Status.STACKED,
-    ItemPhase.REJECTING: Status.REJECTING,
-    ItemPhase.RETURNING: Status.RETURNING,
-    ItemPhase.JAM: Status.ACCEPTOR_JAM,
-    ItemPhase.STACKER_JAM: Status.STACKER_JAM,
-    ItemPhase.FULL: Status.STACKER_FULL,
-    ItemPhase.BOX_OUT: Status.STACKER_OPEN,
-    ItemPhase.FAILED: Status.FAILURE,
-    ItemPhase.CHEATED: Status.CHEATED,
+_STATUS_BY_PHASE: Final[Mapping[ItemPhase, Id003Status]] = {
+    ItemPhase.ACCEPTING: Id003Status.ACCEPTING,
+    ItemPhase.ESCROW: Id003Status.ESCROW,
+    ItemPhase.HELD: Id003Status.HOLDING,
+    ItemPhase.STACKING: Id003Status.STACKING,
+    ItemPhase.IN_BOX: Id003Status.VEND_VALID,
+    ItemPhase.SETTLING: Id003Status.STACKED,
+    ItemPhase.REJECTING: Id003Status.REJECTING,
+    ItemPhase.RETURNING: Id003Status.RETURNING,
+    ItemPhase.JAM: Id003Status.ACCEPTOR_JAM,
+    ItemPhase.STACKER_JAM: Id003Status.STACKER_JAM,
+    ItemPhase.FULL: Id003Status.STACKER_FULL,
+    ItemPhase.BOX_OUT: Id003Status.STACKER_OPEN,
+    ItemPhase.FAILED: Id003Status.FAILURE,
+    ItemPhase.CHEATED: Id003Status.CHEATED,
 }
 
 
-class Id003Twin(BillTwin[Frame]):
+class Id003Twin(BillTwin[Id003Frame]):
     """A simulated ID-003 bill acceptor."""
 
     kind = "bill acceptor (ID-003)"
@@ -53,50 +53,54 @@ class Id003Twin(BillTwin[Frame]):
         self._settings: dict[int, bytes] = {}
         self._revend = False
         self._action_by_command: dict[int, Callable[[], bool]] = {
-            Command.STACK_1: self.stack_escrowed_item,
-            Command.STACK_2: self.stack_escrowed_item,
-            Command.RETURN: self.return_escrowed_item,
-            Command.HOLD: self.extend_escrow_time,
+            Id003Command.STACK_1: self.stack_escrowed_item,
+            Id003Command.STACK_2: self.stack_escrowed_item,
+            Id003Command.RETURN: self.return_escrowed_item,
+            Id003Command.HOLD: self.extend_escrow_time,
         }
 
     # ------------------------------------------------------------ the line
-    def process_message(self, message: Frame) -> None:
+    def process_message(self, message: Id003Frame) -> None:
         """Reply to a message of the machine as the protocol specifies."""
         command = message.command
-        if command == Command.STATUS:
+        if command == Id003Command.STATUS:
             self._reply(self._build_status(), self._encode_status_data())
-        elif command == Command.ACK:
+        elif command == Id003Command.ACK:
             self.acknowledge_stacked()
-        elif command == Command.RESET:
-            self._reply(Command.ACK)
+        elif command == Id003Command.RESET:
+            self._reply(Id003Command.ACK)
             self._reset()
-        elif command == Command.VERSION:
-            self._reply(Command.VERSION, SIMULATED_VERSION)
-        elif command == Command.CURRENCY:
-            self._reply(Command.CURRENCY, self._build_currency_table().encode())
+        elif command == Id003Command.VERSION:
+            self._reply(Id003Command.VERSION, SIMULATED_VERSION)
+        elif command == Id003Command.CURRENCY:
+            self._reply(Id003Command.CURRENCY, self._build_currency_table().encode())
         elif command in codec.SETTING_COMMANDS:
             self._reply(command, message.data)
             self._settings[command] = message.data
         elif command in self._action_by_command and self._action_by_command[command]():
-            self._reply(Command.ACK)
+            self._reply(Id003Command.ACK)
         else:
-            self._reply(Status.INVALID_COMMAND)
+            self._reply(Id003Status.INVALID_COMMAND)
 
     def _reply(self, command: int, data: bytes = b"") -> None:
         """Send an ID-003 message to the machine."""
-        self._send(Frame(command, data).encode())
+        self._send(Id003Frame(command, data).encode())
 
-    def _build_status(self) -> Status:
+    def _build_status(self) -> Id003Status:
         """Return the status that the acceptor reports now."""
         if self._phase is ItemPhase.STARTING:
             if self._paper is None:
-                return Status.POWER_UP
+                return Id003Status.POWER_UP
             is_past_return = self._paper.is_past_return
-            return Status.POWER_UP_BILL_IN_STACKER if is_past_return else Status.POWER_UP_BILL_IN_ACCEPTOR
+            return (
+                Id003Status.POWER_UP_BILL_IN_STACKER
+                if is_past_return
+                else Id003Status.POWER_UP_BILL_IN_ACCEPTOR
+            )
         if self._phase is ItemPhase.READY:
-            if Command.INHIBIT not in self._settings:
-                return Status.INITIALIZE
-            return Status.IDLE if self._is_accepting() else Status.DISABLED
+            if Id003Command.INHIBIT not in self._settings:
+                return Id003Status.INITIALIZE
+            return Id003Status.IDLE if self._is_accepting() else Id003Status.DISABLED
         return _STATUS_BY_PHASE[self._phase]
 
     def _encode_status_data(self) -> bytes:
@@ -114,7 +118,7 @@ class Id003Twin(BillTwin[Frame]):
         """Return the notes of all note codes."""
         countries = {currency: country for country, currency in codec.CURRENCY_BY_COUNTRY_CODE.items()}
         rows = []
-        for code in range(codec.FIRST_NOTE_CODE, codec.FIRST_NOTE_CODE + _NOTE_CHANNELS):
+        for code in range(codec.FIRST_NOTE_CODE, codec.FIRST_NOTE_CODE + _NOTE_CHANNEL_COUNT):
             value, exponent = self._find_note_value(code) // 100, 0
             while value and not value % 10:
                 value, exponent = value // 10, exponent + 1
@@ -124,13 +128,13 @@ class Id003Twin(BillTwin[Frame]):
     # ------------------------------------------------------------ commands from the host
     def _is_accepting(self) -> bool:
         """Return whether the machine has enabled the simulated acceptor for any bill or ticket."""
-        return self._settings.get(Command.INHIBIT) == b"\x00"
+        return self._settings.get(Id003Command.INHIBIT) == b"\x00"
 
     def _is_enabled(self, paper: SimulatedPaper) -> bool:
         """Return whether the machine accepts this note or, if it is a ticket, accepts tickets."""
         if paper.barcode:
-            return self._settings.get(Command.BARCODE_INHIBIT) == b"\x00"
-        inhibited = self._settings.get(Command.DENOMINATIONS, b"\xff\xff")[0]
+            return self._settings.get(Id003Command.BARCODE_INHIBIT) == b"\x00"
+        inhibited = self._settings.get(Id003Command.DENOMINATIONS, b"\xff\xff")[0]
         return not inhibited >> (self._codes[paper.cents] - 0x61) & 1
 
     def _format_status(self) -> str:
@@ -170,7 +174,7 @@ class Id003Twin(BillTwin[Frame]):
         """Wait for the machine's reset; until then the status reports where the item was found."""
         self._enter_phase(ItemPhase.STARTING)
 
-    def list_actions(self) -> dict[str, Action]:
+    def list_actions(self) -> dict[str, SimulatorAction]:
         """Return the manual actions of every acceptor, and ``revend``."""
         return {**super().list_actions(), "revend": self._set_revend}
 

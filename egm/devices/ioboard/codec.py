@@ -52,7 +52,7 @@ IO_BOARD_PROTOCOL: Final = "ioboard"
 #: First byte of a frame.
 _SYNC_BYTE: Final = 0xA5
 #: Shortest frame, in bytes.
-_FRAME_MIN: Final = 5
+_FRAME_BYTES_MIN: Final = 5
 #: Most input changes in one status.
 STATUS_EDGES_MAX: Final = 32
 #: Number of electromechanical counters.
@@ -114,22 +114,23 @@ class IdentityQuery:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class IoBoardPoll:
-    """The machine's poll of the I/O board: it sets all outputs and acknowledges input changes up to number ``ack``.
+    """The machine's poll of the I/O board: it sets all outputs and acknowledges input changes.
 
-    The board replies within ``wait_hundredths`` hundredths of a second, earlier if an input changes.
+    It acknowledges the changes up to number ``acknowledged_edge_number``. The board replies within ``wait_hundredths``
+    hundredths of a second, earlier if an input changes.
     """
 
-    ack: int
+    acknowledged_edge_number: int
     wait_hundredths: int
-    lamps: frozenset[str] = frozenset()
-    tower: frozenset[str] = frozenset()
-    bell: bool = False
+    button_lamps: frozenset[str] = frozenset()
+    tower_lights: frozenset[str] = frozenset()
+    is_bell_on: bool = False
 
     def encode(self) -> bytes:
         """Return the poll of the I/O board as the bytes to send. Raises ValueError for an unknown name."""
-        data = self.ack.to_bytes(2, "little") + bytes((self.wait_hundredths,))
-        data += _encode_bits(self.lamps, BUTTONS).to_bytes(2, "little")
-        data += bytes((_encode_bits(self.tower, TOWER_LIGHTS), self.bell))
+        data = self.acknowledged_edge_number.to_bytes(2, "little") + bytes((self.wait_hundredths,))
+        data += _encode_bits(self.button_lamps, BUTTONS).to_bytes(2, "little")
+        data += bytes((_encode_bits(self.tower_lights, TOWER_LIGHTS), self.is_bell_on))
         return _encode_frame(FrameType.POLL, data)
 
 
@@ -137,12 +138,14 @@ class IoBoardPoll:
 class IdentityReply:
     """The I/O board's reply with its identity."""
 
-    boot: int
-    text: str
+    boot_number: int
+    identity_text: str
 
     def encode(self) -> bytes:
         """Return the I/O board's identity as the bytes to send."""
-        return _encode_frame(FrameType.IDENTITY, self.boot.to_bytes(2, "little") + self.text.encode("ascii"))
+        return _encode_frame(
+            FrameType.IDENTITY, self.boot_number.to_bytes(2, "little") + self.identity_text.encode("ascii")
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -152,22 +155,22 @@ class HardMeterTotals:
     The count starts when the board is fitted.
     """
 
-    pulses: tuple[int, ...]
+    pulse_totals: tuple[int, ...]
 
     def encode(self) -> bytes:
         """Return the hard meters' totals as the bytes to send.
 
         Raises ValueError unless there are six totals that fit their fields.
         """
-        return _encode_frame(FrameType.TOTALS, _encode_pulse_counts(self.pulses))
+        return _encode_frame(FrameType.TOTALS, _encode_pulse_counts(self.pulse_totals))
 
 
 @dataclass(frozen=True, slots=True)
 class HardMeterPulseCounts:
     """The I/O board's report of the pulses that it has given each hard meter."""
 
-    boot: int
-    pulses: tuple[int, ...]
+    boot_number: int
+    pulse_counts: tuple[int, ...]
 
     def encode(self) -> bytes:
         """Return the I/O board's pulse counts as the bytes to send.
@@ -175,7 +178,8 @@ class HardMeterPulseCounts:
         Raises ValueError unless there are six counts that fit their fields.
         """
         return _encode_frame(
-            FrameType.COUNTED, self.boot.to_bytes(2, "little") + _encode_pulse_counts(self.pulses)
+            FrameType.COUNTED,
+            self.boot_number.to_bytes(2, "little") + _encode_pulse_counts(self.pulse_counts),
         )
 
 
@@ -183,9 +187,9 @@ class HardMeterPulseCounts:
 class InputEdge:
     """One change of one input of the I/O board, with its number."""
 
-    number: int
+    edge_number: int
     input_index: int
-    level: bool
+    is_on: bool
     unattended: bool = False
 
 
@@ -196,26 +200,28 @@ class InputStatus:
     ``levels`` has one bit for each input, by its number.
     """
 
-    boot: int
-    levels: int
+    boot_number: int
+    input_levels_mask: int
     are_edges_lost: bool
     edges: tuple[InputEdge, ...] = ()
 
     def encode(self) -> bytes:
         """Return the I/O board's status as the bytes to send."""
-        first = self.edges[0].number if self.edges else 0
+        first = self.edges[0].edge_number if self.edges else 0
         data = (
-            self.boot.to_bytes(2, "little")
-            + self.levels.to_bytes(4, "little")
+            self.boot_number.to_bytes(2, "little")
+            + self.input_levels_mask.to_bytes(4, "little")
             + bytes((self.are_edges_lost,))
         )
         data += first.to_bytes(2, "little")
-        data += bytes(edge.input_index | edge.unattended << 6 | edge.level << 7 for edge in self.edges)
+        data += bytes(edge.input_index | edge.unattended << 6 | edge.is_on << 7 for edge in self.edges)
         return _encode_frame(FrameType.STATUS, data)
 
 
 #: Any message of the protocol, in either direction.
-Message = IdentityQuery | IoBoardPoll | HardMeterTotals | IdentityReply | InputStatus | HardMeterPulseCounts
+IoBoardMessage = (
+    IdentityQuery | IoBoardPoll | HardMeterTotals | IdentityReply | InputStatus | HardMeterPulseCounts
+)
 
 
 def compute_next_edge_number(number: int) -> int:
@@ -262,11 +268,11 @@ def _decode_names(bits: int, table: tuple[str, ...]) -> frozenset[str]:
 
 def _encode_frame(kind: FrameType, data: bytes) -> bytes:
     """Return a frame with its length and CRC."""
-    body = bytes((_SYNC_BYTE, _FRAME_MIN + len(data), kind)) + data
+    body = bytes((_SYNC_BYTE, _FRAME_BYTES_MIN + len(data), kind)) + data
     return body + compute_crc_kermit(body).to_bytes(2, "little")
 
 
-def cut_message(buffer: bytes) -> FrameCut[Message] | None:
+def cut_message(buffer: bytes) -> FrameCut[IoBoardMessage] | None:
     """Separate the first message of the I/O board's line from the received bytes; None until it is complete.
 
     See :mod:`egm.devices.framing` for the result.
@@ -276,11 +282,13 @@ def cut_message(buffer: bytes) -> FrameCut[Message] | None:
     if len(buffer) < 2:
         return None
     size = buffer[1]
-    if size < _FRAME_MIN:
+    if size < _FRAME_BYTES_MIN:
         return FrameCut(
             1,
             ProtocolError(
-                IO_BOARD_PROTOCOL, f"message length is {size}; expected at least {_FRAME_MIN}", buffer[:2]
+                IO_BOARD_PROTOCOL,
+                f"message length is {size}; expected at least {_FRAME_BYTES_MIN}",
+                buffer[:2],
             ),
         )
     if len(buffer) < size:
@@ -291,19 +299,19 @@ def cut_message(buffer: bytes) -> FrameCut[Message] | None:
     return FrameCut(size, _decode_message(frame[2], frame[3:-2]))
 
 
-def _decode_message(kind: int, data: bytes) -> Message | ProtocolError:
+def _decode_message(kind: int, data: bytes) -> IoBoardMessage | ProtocolError:
     """Decode the data of a frame of this type, or return the error."""
-    message: Message | ProtocolError
+    message: IoBoardMessage | ProtocolError
     match kind:
         case FrameType.HELLO if not data:
             message = IdentityQuery()
         case FrameType.POLL if len(data) == 7:
             message = IoBoardPoll(
-                ack=int.from_bytes(data[:2], "little"),
+                acknowledged_edge_number=int.from_bytes(data[:2], "little"),
                 wait_hundredths=data[2],
-                lamps=_decode_names(int.from_bytes(data[3:5], "little"), BUTTONS),
-                tower=_decode_names(data[5], TOWER_LIGHTS),
-                bell=bool(data[6]),
+                button_lamps=_decode_names(int.from_bytes(data[3:5], "little"), BUTTONS),
+                tower_lights=_decode_names(data[5], TOWER_LIGHTS),
+                is_bell_on=bool(data[6]),
             )
         case FrameType.TOTALS if len(data) == 4 * HARD_METER_COUNT:
             message = HardMeterTotals(_decode_pulse_counts(data))
@@ -332,8 +340,8 @@ def _decode_status(data: bytes) -> InputStatus | ProtocolError:
         edges.append(InputEdge(number, byte & 0x1F, bool(byte & 0x80), bool(byte & 0x40)))
         number = compute_next_edge_number(number)
     return InputStatus(
-        boot=int.from_bytes(data[:2], "little"),
-        levels=int.from_bytes(data[2:6], "little"),
+        boot_number=int.from_bytes(data[:2], "little"),
+        input_levels_mask=int.from_bytes(data[2:6], "little"),
         are_edges_lost=bool(data[6] & 1),
         edges=tuple(edges),
     )

@@ -26,24 +26,24 @@ from egm.devices.ioboard.codec import (
     IdentityReply,
     InputEdge,
     InputStatus,
+    IoBoardMessage,
     IoBoardPoll,
-    Message,
 )
 from egm.devices.line import LineSettings, SerialLine
 
 #: Settings of the line to an I/O board.
-IO_BOARD_LINE_SETTINGS = LineSettings(baud=115200)
+IO_BOARD_LINE_SETTINGS = LineSettings(baud_rate=115200)
 
 #: How long the board may hold a poll, in hundredths of a second: below ``reply_seconds``.
 _POLL_HOLD_HUNDREDTHS = 8
 #: Most pulses that a running machine can owe a hard meter; if more are missing, somebody has turned the counter
 #: or fitted another board.
-PULSES_BEHIND_MAX = 10_000
+HARD_METER_PULSES_BEHIND_MAX = 10_000
 #: Sensor -> the fault of its bad level.
 _FAULT_BY_SENSOR = {"mains_good": FaultCode.POWER, "battery_good": FaultCode.BATTERY_LOW}
 
 
-class IoBoardDriver(LineDriver[Message]):
+class IoBoardDriver(LineDriver[IoBoardMessage]):
     """An :class:`~egm.devices.interface.IoBoard` that speaks the board's own protocol."""
 
     poll_seconds = 0.005  # the board's own wait paces the polls
@@ -65,12 +65,12 @@ class IoBoardDriver(LineDriver[Message]):
     # ------------------------------------------------------------ the machine's side
     def light_lamps(self, lit: frozenset[str]) -> None:
         """Light exactly these button lamps. Raises ValueError for an unknown lamp."""
-        IoBoardPoll(ack=0, wait_hundredths=0, lamps=lit).encode()
+        IoBoardPoll(acknowledged_edge_number=0, wait_hundredths=0, button_lamps=lit).encode()
         self._lit_lamps = lit
 
     def light_tower(self, lights: frozenset[str]) -> None:
         """Light exactly these tower elements. Raises ValueError for an unknown one."""
-        IoBoardPoll(ack=0, wait_hundredths=0, tower=lights).encode()
+        IoBoardPoll(acknowledged_edge_number=0, wait_hundredths=0, tower_lights=lights).encode()
         self._lit_tower_lights = lights
 
     def switch_bell(self, *, on: bool) -> None:
@@ -113,11 +113,11 @@ class IoBoardDriver(LineDriver[Message]):
         else:
             wait = _POLL_HOLD_HUNDREDTHS if self._are_inputs_known else 0
             request = IoBoardPoll(
-                ack=self._ack,
+                acknowledged_edge_number=self._ack,
                 wait_hundredths=wait,
-                lamps=self._lit_lamps,
-                tower=self._lit_tower_lights,
-                bell=self._bell,
+                button_lamps=self._lit_lamps,
+                tower_lights=self._lit_tower_lights,
+                is_bell_on=self._bell,
             )
         for message in await self._exchange(request.encode()):
             self._process_message(message)
@@ -131,19 +131,19 @@ class IoBoardDriver(LineDriver[Message]):
                 self._process_message(message)
         await self._pause_until_next_poll()
 
-    def _process_message(self, message: Message) -> None:
+    def _process_message(self, message: IoBoardMessage) -> None:
         """Process one message of the I/O board.
 
         Pulse counts are ignored if the board has restarted with a new boot number since they were queried.
         """
         match message:
             case IdentityReply():
-                self._board_boot_number = message.boot
-                self._emit(DeviceIdentified(device=self.name, identity=message.text))
+                self._board_boot_number = message.boot_number
+                self._emit(DeviceIdentified(device=self.name, identity=message.identity_text))
             case InputStatus():
                 self._handle_status(message)
-            case HardMeterPulseCounts() if message.boot == self._board_boot_number:
-                self._counted_pulses = message.pulses
+            case HardMeterPulseCounts() if message.boot_number == self._board_boot_number:
+                self._counted_pulses = message.pulse_counts
                 self._report_faults()
             case _:  # our own frames, looped back: ignored
                 pass
@@ -169,7 +169,7 @@ class IoBoardDriver(LineDriver[Message]):
         owed_pulses = [
             total - count for total, count in zip(self._hard_meter_totals, self._counted_pulses, strict=True)
         ]
-        return all(0 <= pulses <= PULSES_BEHIND_MAX for pulses in owed_pulses)
+        return all(0 <= pulses <= HARD_METER_PULSES_BEHIND_MAX for pulses in owed_pulses)
 
     def _report_faults(self) -> None:
         """Report the faults of the board's sensors, and a fault if hard and soft meters differ too much."""
@@ -187,26 +187,26 @@ class IoBoardDriver(LineDriver[Message]):
 
         All inputs are reported if they were unknown or if changes were lost.
         """
-        if self._board_boot_number is None or status.boot != self._board_boot_number:
+        if self._board_boot_number is None or status.boot_number != self._board_boot_number:
             self._reset_session()  # a board that lost its edges, or a reply older than our hello
             return
         for edge in status.edges:
-            if self._ack and count_edges_ahead(self._ack, edge.number) <= 0:
+            if self._ack and count_edges_ahead(self._ack, edge.edge_number) <= 0:
                 continue  # a reply sent before our acknowledgement arrived
-            self._ack = edge.number
+            self._ack = edge.edge_number
             self._report_edge(edge)
         complete = len(status.edges) < codec.STATUS_EDGES_MAX
         if complete and (
             not self._are_inputs_known or status.are_edges_lost or self._are_levels_different(status)
         ):
-            self._levels = status.levels
+            self._levels = status.input_levels_mask
             self._are_inputs_known = True
             self._report_inputs()
 
     def _are_levels_different(self, status: InputStatus) -> bool:
         """Return whether the reported levels contradict the reported changes, which shows that changes were lost."""
-        last = status.edges[-1].number if status.edges else self._ack
-        return last == self._ack and status.levels != self._levels
+        last = status.edges[-1].edge_number if status.edges else self._ack
+        return last == self._ack and status.input_levels_mask != self._levels
 
     def _report_edge(self, edge: InputEdge) -> None:
         """Store an input's level and report its change.
@@ -215,16 +215,16 @@ class IoBoardDriver(LineDriver[Message]):
         """
         group, name = codec.INPUTS[edge.input_index]
         bit = 1 << edge.input_index
-        self._levels = self._levels | bit if edge.level else self._levels & ~bit
+        self._levels = self._levels | bit if edge.is_on else self._levels & ~bit
         match group:
             case "door":
                 self._emit(
-                    DoorChanged(device=self.name, door=name, open=edge.level, unattended=edge.unattended)
+                    DoorChanged(device=self.name, door=name, open=edge.is_on, unattended=edge.unattended)
                 )
             case "key":
-                self._emit(KeyTurned(device=self.name, key=name, on=edge.level, unattended=edge.unattended))
+                self._emit(KeyTurned(device=self.name, key=name, on=edge.is_on, unattended=edge.unattended))
             case "button":
-                if edge.level and self._are_inputs_known and not edge.unattended:
+                if edge.is_on and self._are_inputs_known and not edge.unattended:
                     self._emit(ButtonPressed(device=self.name, button=name))
             case _:
                 self._report_sensor_faults()

@@ -13,24 +13,24 @@ from egm.devices.ioboard.codec import (
     IdentityReply,
     InputEdge,
     InputStatus,
+    IoBoardMessage,
     IoBoardPoll,
-    Message,
 )
-from egm.devices.twin import Action, ActionError, SimulatedPort, Twin
+from egm.devices.twin import ActionError, SimulatedPort, SimulatorAction, Twin
 
 #: The simulated board's model and firmware.
 SIMULATED_IDENTITY: Final = "open-egm I/O board, simulated 1.0"
 #: Most input changes that the board stores.
 _STORED_EDGES_MAX: Final = 256
 #: Time after the last poll for which the board counts as attended.
-_ATTENDED_SECONDS: Final = 1.0
+_ATTENDED_SECONDS_AFTER_POLL: Final = 1.0
 #: Time for which a pressed button stays pressed.
 _BUTTON_PRESS_SECONDS: Final = 0.08
 #: Time of one pulse to a hard meter.
 _PULSE_SECONDS: Final = 0.1
 
 
-class IoBoardTwin(Twin[Message]):
+class IoBoardTwin(Twin[IoBoardMessage]):
     """A simulated I/O board with doors, keys, buttons and lamps."""
 
     kind = "input and output board"
@@ -44,13 +44,13 @@ class IoBoardTwin(Twin[Message]):
         self._are_edges_lost = False
         self._delayed_reply: asyncio.TimerHandle | None = None
         self._polled_at: float | None = None
-        self._outputs = IoBoardPoll(ack=0, wait_hundredths=0)
+        self._outputs = IoBoardPoll(acknowledged_edge_number=0, wait_hundredths=0)
         self._counted = [0] * codec.HARD_METER_COUNT
         self._totals = [0] * codec.HARD_METER_COUNT
         self._pulsing = False
 
     # ------------------------------------------------------------ the line
-    def process_message(self, message: Message) -> None:
+    def process_message(self, message: IoBoardMessage) -> None:
         """Reply to the machine's message as the protocol specifies; the board's own messages are ignored."""
         match message:
             case IdentityQuery():
@@ -58,7 +58,7 @@ class IoBoardTwin(Twin[Message]):
             case IoBoardPoll():
                 self._handle_poll(message)
             case HardMeterTotals():
-                self._totals = list(message.pulses)
+                self._totals = list(message.pulse_totals)
                 self._start_pulse()
                 self._send(HardMeterPulseCounts(self._boot, tuple(self._counted)).encode())
             case IdentityReply() | InputStatus() | HardMeterPulseCounts():
@@ -84,7 +84,7 @@ class IoBoardTwin(Twin[Message]):
         """Apply the machine's poll; reply at once if input changes are unacknowledged, else after the poll's wait."""
         self._polled_at = asyncio.get_running_loop().time()
         self._outputs = poll
-        self._drop_edges(poll.ack)
+        self._drop_edges(poll.acknowledged_edge_number)
         self._cancel_delayed_reply()
         if self._unacknowledged_edges or self._are_edges_lost or not poll.wait_hundredths:
             self._send_status()
@@ -96,7 +96,7 @@ class IoBoardTwin(Twin[Message]):
 
     def _drop_edges(self, ack: int) -> None:
         """Drop the stored input changes up to the acknowledged one; drop none if that number is not stored."""
-        numbers = [edge.number for edge in self._unacknowledged_edges]
+        numbers = [edge.edge_number for edge in self._unacknowledged_edges]
         if ack in numbers:
             for _ in range(numbers.index(ack) + 1):
                 self._unacknowledged_edges.popleft()
@@ -113,7 +113,10 @@ class IoBoardTwin(Twin[Message]):
         edges = tuple(list(self._unacknowledged_edges)[: codec.STATUS_EDGES_MAX])
         self._send(
             InputStatus(
-                boot=self._boot, levels=self._levels, are_edges_lost=self._are_edges_lost, edges=edges
+                boot_number=self._boot,
+                input_levels_mask=self._levels,
+                are_edges_lost=self._are_edges_lost,
+                edges=edges,
             ).encode()
         )
         self._are_edges_lost = False
@@ -122,7 +125,7 @@ class IoBoardTwin(Twin[Message]):
     def _is_attended(self) -> bool:
         """Return whether a machine is connected: it has polled the I/O board within the last second."""
         now = asyncio.get_running_loop().time()
-        return self._polled_at is not None and now - self._polled_at < _ATTENDED_SECONDS
+        return self._polled_at is not None and now - self._polled_at < _ATTENDED_SECONDS_AFTER_POLL
 
     def _set_input(self, group: str, name: str, *, level: bool) -> None:
         """Set an input's level and store the change; if the board's memory is full, the oldest change is lost."""
@@ -165,7 +168,7 @@ class IoBoardTwin(Twin[Message]):
             "lost": self._are_edges_lost,
             "counted": list(self._counted),
             "edges": [
-                [edge.number, edge.input_index, edge.level, edge.unattended]
+                [edge.edge_number, edge.input_index, edge.is_on, edge.unattended]
                 for edge in self._unacknowledged_edges
             ],
         }
@@ -183,7 +186,7 @@ class IoBoardTwin(Twin[Message]):
             self._set_input("button", button, level=False)
 
     # ------------------------------------------------------------ manual actions
-    def list_actions(self) -> dict[str, Action]:
+    def list_actions(self) -> dict[str, SimulatorAction]:
         """Return the manual actions on the simulated device, by the name under which a command calls them."""
         return {
             "door": self._set_door,
@@ -255,9 +258,9 @@ class IoBoardTwin(Twin[Message]):
         return {
             "doors_open": self._list_active_inputs("door"),
             "keys_on": self._list_active_inputs("key"),
-            "lamps": sorted(self._outputs.lamps) if attended else [],
-            "tower": sorted(self._outputs.tower) if attended else ["tilt"],
-            "bell": self._outputs.bell if attended else False,
+            "lamps": sorted(self._outputs.button_lamps) if attended else [],
+            "tower": sorted(self._outputs.tower_lights) if attended else ["tilt"],
+            "bell": self._outputs.is_bell_on if attended else False,
             "edges_waiting": len(self._unacknowledged_edges),
             "hard_meters": list(self._counted),
         }

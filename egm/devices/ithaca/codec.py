@@ -18,9 +18,9 @@ from egm.devices.framing import FrameCut, ProtocolError
 from egm.devices.printer_status import PrinterStatus
 
 #: The name of this protocol in error messages.
-ITHACA: Final = "ithaca"
+ITHACA_PROTOCOL: Final = "ithaca"
 #: Character set of the printer.
-ENCODING: Final = "cp437"
+TEXT_ENCODING: Final = "cp437"
 #: First byte of a positioning command.
 _ESC: Final = 0x1B
 #: First byte of a bar code command or a status query.
@@ -52,9 +52,9 @@ _PRESENT_COMMAND: Final = 0x0C
 #: The command that discards what was sent.
 _CANCEL_COMMAND: Final = 0x18
 #: Longest line of text, in bytes.
-_LINE_MAX: Final = 256
+_LINE_BYTES_MAX: Final = 256
 #: Most digits of a bar code.
-_DIGITS_MAX: Final = 60
+_BARCODE_DIGITS_MAX: Final = 60
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,27 +66,29 @@ class PrintTextLine:
     def encode(self) -> bytes:
         """Return the printer command as the bytes to send. Raises ValueError for characters that the printer lacks."""
         if not self.text.isprintable():
-            raise ValueError(f"{ITHACA}: {self.text!r} contains control characters, which cannot be printed")
+            raise ValueError(
+                f"{ITHACA_PROTOCOL}: {self.text!r} contains control characters, which cannot be printed"
+            )
         try:
-            return self.text.encode(ENCODING) + b"\n"
+            return self.text.encode(TEXT_ENCODING) + b"\n"
         except UnicodeEncodeError as error:
             raise ValueError(
-                f"{ITHACA}: the printer has no character {error.object[error.start]!r}"
+                f"{ITHACA_PROTOCOL}: the printer has no character {error.object[error.start]!r}"
             ) from error
 
 
 @dataclass(frozen=True, slots=True)
 class PrintSetting:
-    """A printer command that sets the print position, bar height or bar width: ``command`` is its second byte."""
+    """A printer command that sets the print position, bar height or bar width: ``command_code`` is its second byte."""
 
-    command: int
+    command_code: int
     value: int
 
     def encode(self) -> bytes:
         """Return the printer command as the bytes to send."""
-        if self.command == _POSITION_COMMAND:
-            return bytes((_ESC, self.command)) + self.value.to_bytes(2, "big")
-        return bytes((_GROUP_SEPARATOR, self.command, self.value))
+        if self.command_code == _POSITION_COMMAND:
+            return bytes((_ESC, self.command_code)) + self.value.to_bytes(2, "big")
+        return bytes((_GROUP_SEPARATOR, self.command_code, self.value))
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,9 +100,14 @@ class PrintBarcode:
     def encode(self) -> bytes:
         """Return the printer command as the bytes to send. Raises ValueError for an invalid bar code."""
         digits = self.digits
-        if not (digits.isascii() and digits.isdigit()) or len(digits) % 2 or len(digits) > _DIGITS_MAX:
+        if (
+            not (digits.isascii() and digits.isdigit())
+            or len(digits) % 2
+            or len(digits) > _BARCODE_DIGITS_MAX
+        ):
             raise ValueError(
-                f"{ITHACA}: bar code {digits!r}: expected an even number of digits, {_DIGITS_MAX} at most"
+                f"{ITHACA_PROTOCOL}: bar code {digits!r}: expected an even number of digits, "
+                f"{_BARCODE_DIGITS_MAX} at most"
             )
         return bytes(
             (_GROUP_SEPARATOR, _BARCODE_COMMAND, _BARCODE_TYPE_INTERLEAVED, len(digits))
@@ -127,22 +134,22 @@ class CancelPrintJob:
 
 @dataclass(frozen=True, slots=True)
 class StatusQuery:
-    """The machine's query of a status byte: ``index`` is 0 or 1."""
+    """The machine's query of a status byte: ``status_byte_index`` is 0 or 1."""
 
-    index: int
+    status_byte_index: int
 
     def encode(self) -> bytes:
         """Return the query of the printer's status as the bytes to send."""
-        return bytes((_GROUP_SEPARATOR, _STATUS_QUERY_BYTES[self.index]))
+        return bytes((_GROUP_SEPARATOR, _STATUS_QUERY_BYTES[self.status_byte_index]))
 
 
 #: Any command of the machine.
-Command = PrintTextLine | PrintSetting | PrintBarcode | PresentTicket | CancelPrintJob | StatusQuery
+IthacaCommand = PrintTextLine | PrintSetting | PrintBarcode | PresentTicket | CancelPrintJob | StatusQuery
 
 
 def encode_ticket(lines: Sequence[str], digits: str) -> bytes:
     """Return the bytes of a complete ticket: the bar code near the leading edge, then the lines."""
-    commands: list[Command] = [
+    commands: list[IthacaCommand] = [
         PrintSetting(_BAR_HEIGHT_COMMAND, 80),
         PrintSetting(_BAR_WIDTH_COMMAND, 3),
         PrintSetting(_POSITION_COMMAND, 40),
@@ -151,7 +158,7 @@ def encode_ticket(lines: Sequence[str], digits: str) -> bytes:
     return b"".join(command.encode() for command in commands)
 
 
-def cut_command(buffer: bytes) -> FrameCut[Command] | None:
+def cut_command(buffer: bytes) -> FrameCut[IthacaCommand] | None:
     """Separate the machine's first command from the received bytes; return None until it is complete.
 
     See :mod:`egm.devices.framing` for the result.
@@ -162,25 +169,27 @@ def cut_command(buffer: bytes) -> FrameCut[Command] | None:
     return _cut_escape_command(buffer) if first in {_ESC, _GROUP_SEPARATOR} else _cut_text_line(buffer)
 
 
-def _cut_text_line(buffer: bytes) -> FrameCut[Command] | None:
+def _cut_text_line(buffer: bytes) -> FrameCut[IthacaCommand] | None:
     """Separate a command that prints a line of text; return None if its end has not arrived yet."""
-    end = buffer.find(b"\n", 0, _LINE_MAX)
+    end = buffer.find(b"\n", 0, _LINE_BYTES_MAX)
     if end < 0:
-        if len(buffer) < _LINE_MAX:
+        if len(buffer) < _LINE_BYTES_MAX:
             return None
-        refused_bytes = buffer[:_LINE_MAX]
+        refused_bytes = buffer[:_LINE_BYTES_MAX]
         return FrameCut(
-            _LINE_MAX, ProtocolError(ITHACA, f"no end of line within {_LINE_MAX} bytes", refused_bytes)
+            _LINE_BYTES_MAX,
+            ProtocolError(ITHACA_PROTOCOL, f"no end of line within {_LINE_BYTES_MAX} bytes", refused_bytes),
         )
-    text = buffer[:end].decode(ENCODING)
+    text = buffer[:end].decode(TEXT_ENCODING)
     if not text.isprintable():
         return FrameCut(
-            end + 1, ProtocolError(ITHACA, "a line of text contains control characters", buffer[: end + 1])
+            end + 1,
+            ProtocolError(ITHACA_PROTOCOL, "a line of text contains control characters", buffer[: end + 1]),
         )
     return FrameCut(end + 1, PrintTextLine(text))
 
 
-def _cut_escape_command(buffer: bytes) -> FrameCut[Command] | None:
+def _cut_escape_command(buffer: bytes) -> FrameCut[IthacaCommand] | None:
     """Separate a command that begins with a control byte; return None if it is not complete yet."""
     if len(buffer) < 2:
         return None
@@ -197,10 +206,10 @@ def _cut_escape_command(buffer: bytes) -> FrameCut[Command] | None:
         return FrameCut(3, PrintSetting(second, buffer[2])) if len(buffer) >= 3 else None
     if first == _GROUP_SEPARATOR and second == _BARCODE_COMMAND:
         return _cut_barcode(buffer)
-    return FrameCut(1, ProtocolError(ITHACA, "unknown printer command", buffer[:2]))
+    return FrameCut(1, ProtocolError(ITHACA_PROTOCOL, "unknown printer command", buffer[:2]))
 
 
-def _cut_barcode(buffer: bytes) -> FrameCut[Command] | None:
+def _cut_barcode(buffer: bytes) -> FrameCut[IthacaCommand] | None:
     """Separate a bar code command; return None if it is not complete yet."""
     if len(buffer) < 4 or len(buffer) < 4 + buffer[3]:
         return None
@@ -209,7 +218,7 @@ def _cut_barcode(buffer: bytes) -> FrameCut[Command] | None:
         return FrameCut(
             2,
             ProtocolError(
-                ITHACA,
+                ITHACA_PROTOCOL,
                 "the bar code is not Interleaved 2 of 5 with an even number of digits",
                 buffer[: 4 + buffer[3]],
             ),
@@ -254,4 +263,6 @@ def cut_status_byte(buffer: bytes) -> FrameCut[StatusByte] | None:
     for status_number, mark in enumerate(_STATUS_BYTE_MARKS):
         if byte & 0xC0 == mark and byte & 0x3F < 1 << len(STATUS_BIT_NAMES[status_number]):
             return FrameCut(1, StatusByte(status_number, byte & 0x3F))
-    return FrameCut(1, ProtocolError(ITHACA, "the byte is not a status byte of the printer", buffer[:1]))
+    return FrameCut(
+        1, ProtocolError(ITHACA_PROTOCOL, "the byte is not a status byte of the printer", buffer[:1])
+    )

@@ -15,7 +15,7 @@ from egm.devices.printer_driver import PrinterDriver
 from egm.devices.printer_status import PrinterStatus
 
 #: Settings of the line to a printer.
-ITHACA_LINE_SETTINGS: Final = LineSettings(baud=9600)
+ITHACA_LINE_SETTINGS: Final = LineSettings(baud_rate=9600)
 
 
 class IthacaDriver(PrinterDriver[StatusByte]):
@@ -30,7 +30,9 @@ class IthacaDriver(PrinterDriver[StatusByte]):
         layouts: Mapping[str, Sequence[str]],
     ) -> None:
         """Create the driver. ``layouts`` maps template names to lines such as ``"AMOUNT {amount}"``."""
-        super().__init__(name, line, sink, cutter=codec.cut_status_byte, protocol=codec.ITHACA, ledger=ledger)
+        super().__init__(
+            name, line, sink, cutter=codec.cut_status_byte, protocol=codec.ITHACA_PROTOCOL, ledger=ledger
+        )
         self._layouts = dict(layouts)
 
     def _print_command(self, job: TicketJob) -> bytes:

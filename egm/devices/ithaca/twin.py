@@ -3,7 +3,7 @@
 from egm.devices.ithaca import codec
 from egm.devices.ithaca.codec import (
     CancelPrintJob,
-    Command,
+    IthacaCommand,
     PresentTicket,
     PrintBarcode,
     PrintSetting,
@@ -14,7 +14,7 @@ from egm.devices.printer_twin import PrinterTwin
 from egm.devices.twin import SimulatedPort
 
 
-class IthacaTwin(PrinterTwin[Command]):
+class IthacaTwin(PrinterTwin[IthacaCommand]):
     """A simulated Ithaca ticket printer."""
 
     kind = "ticket printer (ESC)"
@@ -24,10 +24,10 @@ class IthacaTwin(PrinterTwin[Command]):
         self._printed_lines: list[str] = []
         self._digits = ""
 
-    def process_message(self, message: Command) -> None:
+    def process_message(self, message: IthacaCommand) -> None:
         """Execute a command of the machine: store ticket data, print the ticket when complete, or report the status."""
         match message:
-            case StatusQuery(index=status_number):
+            case StatusQuery(status_byte_index=status_number):
                 self._send(codec.encode_status(self._build_status())[status_number].encode())
             case PrintTextLine(text=text):
                 self._printed_lines.append(text)

@@ -20,15 +20,15 @@ from egm.devices.framing import FrameCut, ProtocolError, skip_to_start_byte
 from egm.devices.printer_status import PrinterStatus
 
 #: The name of this protocol in error messages.
-TCL: Final = "tcl"
+TCL_PROTOCOL: Final = "tcl"
 #: Character set of the printer.
-ENCODING: Final = "latin-1"
+TEXT_ENCODING: Final = "latin-1"
 #: The character that frames a command.
 _CARET: Final = ord("^")
 #: The character that frames a reply.
 _STAR: Final = ord("*")
 #: Longest message, in bytes.
-_MESSAGE_MAX: Final = 2048
+_MESSAGE_BYTES_MAX: Final = 2048
 
 #: Names of the bits of each status flag, bit 0 first.
 STATUS_FLAG_NAMES: Final[Sequence[str]] = (
@@ -67,11 +67,15 @@ class PrintTicket:
         """Return the command that prints a ticket as the bytes to send. Raises ValueError for an invalid field."""
         for field in (self.template, *self.fields):
             if not set("^|*").isdisjoint(field) or not field.isprintable():
-                raise ValueError(f"{TCL}: a field may not hold ^ | * or control characters: {field!r}")
+                raise ValueError(
+                    f"{TCL_PROTOCOL}: a field may not hold ^ | * or control characters: {field!r}"
+                )
         try:
-            text = "|".join((self.template, *self.fields)).encode(ENCODING)
+            text = "|".join((self.template, *self.fields)).encode(TEXT_ENCODING)
         except UnicodeEncodeError as error:
-            raise ValueError(f"{TCL}: the printer has no character {error.object[error.start]!r}") from error
+            raise ValueError(
+                f"{TCL_PROTOCOL}: the printer has no character {error.object[error.start]!r}"
+            ) from error
         return b"^P|" + text + b"|^"
 
 
@@ -99,14 +103,16 @@ def cut_printer_reply(buffer: bytes) -> FrameCut[PrinterReply] | None:
     fields = framed[1:-1].split(b"|")
     if len(fields) != 3 + len(STATUS_FLAG_NAMES) or fields[0] != b"S" or fields[-1] or not framed.isascii():
         return FrameCut(
-            len(framed) - 1, ProtocolError(TCL, "the message is not a status reply of the printer", framed)
+            len(framed) - 1,
+            ProtocolError(TCL_PROTOCOL, "the message is not a status reply of the printer", framed),
         )
     status: dict[str, bool] = {}
     for flag, names in zip(fields[2:-1], STATUS_FLAG_NAMES, strict=True):
         flag_names = names.split()
         if len(flag) != 1 or not 0x40 <= flag[0] < 0x40 + (1 << len(flag_names)):
             return FrameCut(
-                len(framed) - 1, ProtocolError(TCL, "the byte is not a valid group of status flags", flag)
+                len(framed) - 1,
+                ProtocolError(TCL_PROTOCOL, "the byte is not a valid group of status flags", flag),
             )
         status.update({name: bool(flag[0] >> index & 1) for index, name in enumerate(flag_names)})
     return FrameCut(len(framed), PrinterReply(fields[1].decode("ascii"), PrinterStatus(**status)))
@@ -117,7 +123,7 @@ def cut_command(buffer: bytes) -> FrameCut[StatusQuery | ClearPrintJob | PrintTi
     framed = _cut_frame(buffer, _CARET)
     if not isinstance(framed, bytes):
         return framed
-    fields = framed[1:-1].decode(ENCODING).split("|")
+    fields = framed[1:-1].decode(TEXT_ENCODING).split("|")
     match fields:
         case ["S"]:
             return FrameCut(len(framed), StatusQuery())
@@ -126,7 +132,7 @@ def cut_command(buffer: bytes) -> FrameCut[StatusQuery | ClearPrintJob | PrintTi
         case ["P", template, *fields, ""]:
             return FrameCut(len(framed), PrintTicket(template, tuple(fields)))
         case _:
-            return FrameCut(len(framed) - 1, ProtocolError(TCL, "unknown printer command", framed))
+            return FrameCut(len(framed) - 1, ProtocolError(TCL_PROTOCOL, "unknown printer command", framed))
 
 
 def _cut_frame(buffer: bytes, mark: int) -> bytes | FrameCut[Any] | None:
@@ -135,12 +141,15 @@ def _cut_frame(buffer: bytes, mark: int) -> bytes | FrameCut[Any] | None:
     Return a :class:`FrameCut` that refuses bytes before the first mark, or a frame that is too long; return None until
     the frame is complete.
     """
-    if (garbage := skip_to_start_byte(buffer, mark, TCL)) is not None:
+    if (garbage := skip_to_start_byte(buffer, mark, TCL_PROTOCOL)) is not None:
         return garbage
-    end = buffer.find(bytes((mark,)), 1, _MESSAGE_MAX)
+    end = buffer.find(bytes((mark,)), 1, _MESSAGE_BYTES_MAX)
     if end >= 0:
         return buffer[: end + 1]
-    if len(buffer) < _MESSAGE_MAX:
+    if len(buffer) < _MESSAGE_BYTES_MAX:
         return None
-    refused_bytes = buffer[:_MESSAGE_MAX]
-    return FrameCut(_MESSAGE_MAX, ProtocolError(TCL, f"no end within {_MESSAGE_MAX} bytes", refused_bytes))
+    refused_bytes = buffer[:_MESSAGE_BYTES_MAX]
+    return FrameCut(
+        _MESSAGE_BYTES_MAX,
+        ProtocolError(TCL_PROTOCOL, f"no end within {_MESSAGE_BYTES_MAX} bytes", refused_bytes),
+    )

@@ -13,7 +13,7 @@ from egm.devices.tcl import codec
 from egm.devices.tcl.codec import ClearPrintJob, PrinterReply, PrintTicket, StatusQuery
 
 #: Settings of the line to a printer.
-TCL_LINE_SETTINGS: Final = LineSettings(baud=9600)
+TCL_LINE_SETTINGS: Final = LineSettings(baud_rate=9600)
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,7 +39,9 @@ class TclDriver(PrinterDriver[PrinterReply]):
         templates: Mapping[str, TclTemplate],
     ) -> None:
         """Create the driver. ``templates`` has the printer's template for each template name in a ticket job."""
-        super().__init__(name, line, sink, cutter=codec.cut_printer_reply, protocol=codec.TCL, ledger=ledger)
+        super().__init__(
+            name, line, sink, cutter=codec.cut_printer_reply, protocol=codec.TCL_PROTOCOL, ledger=ledger
+        )
         self._templates = dict(templates)
         self._identity = ""
 

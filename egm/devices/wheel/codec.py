@@ -27,7 +27,7 @@ WHEEL_PROTOCOL: Final = "wheel"
 #: The numbers of the wheel.
 WHEEL_NUMBERS: Final = range(37)
 #: Longest line of the reader, in bytes.
-_LINE_MAX: Final = 64
+_LINE_BYTES_MAX: Final = 64
 #: The form of a status line.
 _STATUS_LINE_PATTERN: Final = re.compile(
     rb"\*X;([1-6]);(\d{3});(\d{1,2});([0-9A-F]);(\d{3});([01])", re.ASCII
@@ -69,19 +69,20 @@ NO_WARNINGS: Final = WheelWarnings(0)
 class WheelReaderStatus:
     """A status report of a wheel's reader.
 
-    ``number`` is the winning number of ``game`` in phase NUMBER; in earlier phases it is that of the game before.
+    ``winning_number`` is that of spin ``spin_counter`` in phase NUMBER; in earlier phases it is that of the spin
+    before.
     """
 
     phase: ReaderPhase
-    game: int
-    number: int
+    spin_counter: int
+    winning_number: int
     warnings: WheelWarnings = NO_WARNINGS
     speed: int = 0
     direction: int = 0
 
     def encode(self) -> bytes:
         """Return the status of the wheel's reader as the bytes to send."""
-        fields = f"{self.phase:d};{self.game:03d};{self.number:02d};{self.warnings:X}"
+        fields = f"{self.phase:d};{self.spin_counter:03d};{self.winning_number:02d};{self.warnings:X}"
         return f"*X;{fields};{self.speed:03d};{self.direction}\r\n".encode("ascii")
 
 
@@ -93,17 +94,17 @@ class OtherReaderLine:
 
 
 #: Anything that the reader sends.
-Report = WheelReaderStatus | OtherReaderLine
+WheelReaderReport = WheelReaderStatus | OtherReaderLine
 
 
-def cut_report(buffer: bytes) -> FrameCut[Report] | None:
+def cut_report(buffer: bytes) -> FrameCut[WheelReaderReport] | None:
     """Separate the first report of the wheel's reader from the received bytes (see :mod:`egm.devices.framing`)."""
-    end = next((n for n, byte in enumerate(buffer[:_LINE_MAX]) if byte in b"\r\n"), None)
+    end = next((n for n, byte in enumerate(buffer[:_LINE_BYTES_MAX]) if byte in b"\r\n"), None)
     if end is None:
-        if len(buffer) < _LINE_MAX:
+        if len(buffer) < _LINE_BYTES_MAX:
             return None
-        reason = f"no end within {_LINE_MAX} bytes"
-        return FrameCut(_LINE_MAX, ProtocolError(WHEEL_PROTOCOL, reason, buffer[:_LINE_MAX]))
+        reason = f"no end within {_LINE_BYTES_MAX} bytes"
+        return FrameCut(_LINE_BYTES_MAX, ProtocolError(WHEEL_PROTOCOL, reason, buffer[:_LINE_BYTES_MAX]))
     line = buffer[:end]
     size = end + 1
     while size < len(buffer) and buffer[size] in b"\r\n":
@@ -111,7 +112,7 @@ def cut_report(buffer: bytes) -> FrameCut[Report] | None:
     return FrameCut(size, _parse_report_line(line))
 
 
-def _parse_report_line(line: bytes) -> Report | ProtocolError:
+def _parse_report_line(line: bytes) -> WheelReaderReport | ProtocolError:
     """Decode a line of the reader, or return the error."""
     if _OTHER_LINE_PATTERN.fullmatch(line):
         return OtherReaderLine(line.decode("ascii"))

@@ -6,10 +6,16 @@ from egm.devices.driver import LineDriver
 from egm.devices.interface import EventSink, FaultCode, WheelPhase, WheelTurned
 from egm.devices.line import LineSettings, SerialLine
 from egm.devices.wheel import codec
-from egm.devices.wheel.codec import OtherReaderLine, ReaderPhase, Report, WheelReaderStatus, WheelWarnings
+from egm.devices.wheel.codec import (
+    OtherReaderLine,
+    ReaderPhase,
+    WheelReaderReport,
+    WheelReaderStatus,
+    WheelWarnings,
+)
 
 #: Settings of the line to a reader.
-WHEEL_LINE_SETTINGS: Final = LineSettings(baud=9600)
+WHEEL_LINE_SETTINGS: Final = LineSettings(baud_rate=9600)
 #: Phase of the reader -> phase of the machine's interface.
 _WHEEL_PHASE_BY_READER_PHASE: Final = {
     ReaderPhase.WAITING: WheelPhase.WAITING,
@@ -23,7 +29,7 @@ _WHEEL_PHASE_BY_READER_PHASE: Final = {
 _WARNINGS_OF_VOID_SPIN: Final = WheelWarnings.NO_BALL | WheelWarnings.SAME_DIRECTION | WheelWarnings.VOID
 
 
-class WheelDriver(LineDriver[Report]):
+class WheelDriver(LineDriver[WheelReaderReport]):
     """A :class:`~egm.devices.interface.Device` that reports each phase of a wheel's game (:class:`WheelTurned`)."""
 
     #: The reader reports every half second; no report for this long counts as a query without a reply.
@@ -42,7 +48,7 @@ class WheelDriver(LineDriver[Report]):
         for report in await self._receive_reply():
             self._process_report(report)
 
-    def _process_report(self, report: Report) -> None:
+    def _process_report(self, report: WheelReaderReport) -> None:
         """Process a report of the wheel's reader; emit an event if it differs from the last one."""
         if isinstance(report, OtherReaderLine):
             return
@@ -68,7 +74,7 @@ class WheelDriver(LineDriver[Report]):
         return WheelTurned(
             device=self.name,
             phase=_WHEEL_PHASE_BY_READER_PHASE[report.phase],
-            spin=report.game,
-            number=report.number if decided else None,
+            spin=report.spin_counter,
+            number=report.winning_number if decided else None,
             is_void=is_void,
         )

@@ -3,19 +3,19 @@
 from collections.abc import Mapping
 from typing import Final
 
-from egm.devices.twin import Action, ActionError, SimulatedPort, Twin
+from egm.devices.twin import ActionError, SimulatedPort, SimulatorAction, Twin
 from egm.devices.wheel import codec
 from egm.devices.wheel.codec import (
     NO_WARNINGS,
     WHEEL_NUMBERS,
     ReaderPhase,
-    Report,
+    WheelReaderReport,
     WheelReaderStatus,
     WheelWarnings,
 )
 
 #: The duration of each phase, in seconds, and the next phase.
-SECONDS_AND_NEXT_PHASE: Final[Mapping[ReaderPhase, tuple[float, ReaderPhase]]] = {
+SECONDS_AND_NEXT_PHASE_BY_PHASE: Final[Mapping[ReaderPhase, tuple[float, ReaderPhase]]] = {
     ReaderPhase.WAITING: (3.0, ReaderPhase.BETTING),
     ReaderPhase.BETTING: (15.0, ReaderPhase.BALL_IN_TRACK),
     ReaderPhase.BALL_IN_TRACK: (8.0, ReaderPhase.NO_MORE_BETS),
@@ -23,14 +23,14 @@ SECONDS_AND_NEXT_PHASE: Final[Mapping[ReaderPhase, tuple[float, ReaderPhase]]] =
     ReaderPhase.NUMBER: (4.0, ReaderPhase.WAITING),
 }
 #: Interval of the status reports.
-_REPORT_SECONDS: Final = 0.5
+_REPORT_INTERVAL_SECONDS: Final = 0.5
 #: Game numbers count modulo this number.
 _GAME_NUMBER_MODULUS: Final = 256
 #: The simulation has no random numbers: its balls visit all pockets in steps of this size.
-_STEP: Final = 14
+_POCKETS_PER_SIMULATED_SPIN: Final = 14
 
 
-class WheelTwin(Twin[Report]):
+class WheelTwin(Twin[WheelReaderReport]):
     """The simulated wheel; it retains its last game and number without power."""
 
     kind = "roulette wheel"
@@ -52,7 +52,7 @@ class WheelTwin(Twin[Report]):
             self._enter_phase(ReaderPhase.WAITING)
             self._send_status()
 
-    def process_message(self, message: Report) -> None:
+    def process_message(self, message: WheelReaderReport) -> None:
         """Ignore commands: a wheel's reader only reports."""
 
     def _send_status(self) -> None:
@@ -61,7 +61,7 @@ class WheelTwin(Twin[Report]):
         self._send(
             WheelReaderStatus(self._phase, self._game, self._number, warnings, 20, self._game % 2).encode()
         )
-        self._schedule_step(_REPORT_SECONDS, self._send_status)
+        self._schedule_step(_REPORT_INTERVAL_SECONDS, self._send_status)
 
     def _enter_phase(self, phase: ReaderPhase) -> None:
         """Enter a phase of the simulated game and schedule the next one."""
@@ -72,13 +72,13 @@ class WheelTwin(Twin[Report]):
             self._game = (self._game + 1) % _GAME_NUMBER_MODULUS
         if phase is ReaderPhase.NUMBER:
             self._number = (
-                (self._number + _STEP) % len(WHEEL_NUMBERS)
+                (self._number + _POCKETS_PER_SIMULATED_SPIN) % len(WHEEL_NUMBERS)
                 if self._next_number is None
                 else self._next_number
             )
             self._next_number = None
-        if phase in SECONDS_AND_NEXT_PHASE:
-            seconds, following = SECONDS_AND_NEXT_PHASE[phase]
+        if phase in SECONDS_AND_NEXT_PHASE_BY_PHASE:
+            seconds, following = SECONDS_AND_NEXT_PHASE_BY_PHASE[phase]
             self._schedule_step(seconds, lambda: self._enter_next_phase(following))
 
     def _enter_next_phase(self, following: ReaderPhase) -> None:
@@ -115,7 +115,7 @@ class WheelTwin(Twin[Report]):
             "warnings": int(self._warnings | self._stuck),
         }
 
-    def list_actions(self) -> dict[str, Action]:
+    def list_actions(self) -> dict[str, SimulatorAction]:
         """Return the manual actions of the simulated device by name."""
         return {
             "land": self._land_ball,

@@ -26,7 +26,7 @@ class ClosingForm(FilledForm):
     minutes: int = 0
 
 
-EVENTS: Final[Mapping[EventName, type[Payload]]] = {
+PAYLOAD_CLASS_BY_EVENT: Final[Mapping[EventName, type[Payload]]] = {
     ClosingEvent.CLOSE_TABLES: ClosingForm,
     ClosingEvent.OPEN_TABLES: FilledForm,
     ClosingEvent.TABLES_DUE: EmptyPayload,

@@ -6,7 +6,7 @@ from typing import Final
 
 from egm.features.closing import entries
 from egm.features.closing.entries import CLOSING_ANNOUNCED, TABLES_OPENED, ClosingAnnounced, TablesOpened
-from egm.features.closing.events import EVENTS, ClosingEvent, ClosingForm
+from egm.features.closing.events import PAYLOAD_CLASS_BY_EVENT, ClosingEvent, ClosingForm
 from egm.features.closing.keys import ClosingKey
 from egm.features.closing.last_rounds import (
     CLOSING_ANNOUNCEMENT_LEAD,
@@ -19,7 +19,7 @@ from egm.kernel.entries import list_entries
 from egm.kernel.events import Event, EventType, NextState, State
 from egm.kernel.feature import Feature
 from egm.kernel.machine import Machine
-from egm.kernel.rules import REPORT, Rule
+from egm.kernel.rules import REPORT_REFUSAL, Rule
 from egm.kernel.services import BackgroundService, DueEventService, MachineContext
 from egm.kernel.states import STATES_AFTER_BOOT, single_state
 from egm.people import Permission
@@ -27,7 +27,7 @@ from egm.record_fields import IsoTime
 from egm.staff.form import FieldKind, Form, FormField, build_form_rule, list_event_persons
 
 #: The longest time for which a closing may be announced in advance, in minutes.
-_ADVANCE_MINUTES_MAX: Final = 24 * 60
+_ANNOUNCEMENT_LEAD_MINUTES_MAX: Final = 24 * 60
 
 
 # ---------------------------------------------------------------------------------------------- guards, effects
@@ -56,13 +56,13 @@ def open_tables(machine: Machine, event: Event) -> None:
     machine.post(TABLES_OPENED, record, state={ClosingKey.TABLES: None})
 
 
-_FORMS: Final = (
+_CLOSING_FORMS: Final = (
     Form(
         id="close_tables",
         event=ClosingEvent.CLOSE_TABLES,
         permission=Permission.CONFIGURE,
         menu_section="games",
-        fields=(FormField(name="minutes", kind=FieldKind.NUMBER, value_max=_ADVANCE_MINUTES_MAX),),
+        fields=(FormField(name="minutes", kind=FieldKind.NUMBER, value_max=_ANNOUNCEMENT_LEAD_MINUTES_MAX),),
     ),
     Form(
         id="open_tables",
@@ -104,7 +104,7 @@ CLOSING_FEATURE: Final = Feature(
     storage_keys=ClosingKey,
     value_types={ClosingKey.TABLES: IsoTime},
     entry_declarations=list_entries(entries),
-    payload_classes=EVENTS,
+    payload_classes=PAYLOAD_CLASS_BY_EVENT,
     rules=(
         Rule(
             EventType.PLAY,
@@ -112,10 +112,10 @@ CLOSING_FEATURE: Final = Feature(
             (table_is_closed,),
             (notify_table_closed,),
             NextState.SAME,
-            REPORT,
+            REPORT_REFUSAL,
         ),
         build_form_rule(
-            _FORMS,
+            _CLOSING_FORMS,
             ClosingEvent.CLOSE_TABLES,
             single_state(State.SERVICE_MENU),
             (),
@@ -123,7 +123,7 @@ CLOSING_FEATURE: Final = Feature(
             NextState.SAME,
         ),
         build_form_rule(
-            _FORMS,
+            _CLOSING_FORMS,
             ClosingEvent.OPEN_TABLES,
             single_state(State.SERVICE_MENU),
             (closing_is_announced,),
@@ -132,7 +132,7 @@ CLOSING_FEATURE: Final = Feature(
         ),
         Rule(ClosingEvent.TABLES_DUE, STATES_AFTER_BOOT),
     ),
-    contributions=_FORMS,
+    contributions=_CLOSING_FORMS,
     position_service_factories=(create_closing_clock,),
     list_notices=iter_closing_notices,
 )

@@ -148,7 +148,7 @@ class ClaimInspection:
         recorded_rosters = (
             RecordedRoster.from_json(copy.ledger.state.get(StaffKey.ROSTER_CHANGE)) for copy in copies
         )
-        return max(recorded_rosters, key=lambda recorded: recorded.number)
+        return max(recorded_rosters, key=lambda recorded: recorded.last_change_number)
 
 
 def inspect_claims(

@@ -12,7 +12,12 @@ from typing import Final, TypeVar
 
 from egm.features.memory_clear.entries import TRANSFER_IDENTIFIERS, CarriedStateRecord, TransferIdentifiers
 from egm.features.memory_clear.evidence import MemoryEvidence
-from egm.features.memory_clear.records import CARRIED_STATE, CLAIM_CARRIED, CLAIM_ENDED, CLAIM_PAID
+from egm.features.memory_clear.records import (
+    CARRIED_STATE_KIND,
+    CLAIM_CARRIED_KIND,
+    CLAIM_ENDED_KIND,
+    CLAIM_PAID_KIND,
+)
 from egm.host.keys import HostKey
 from egm.kernel.credits import CreditKind
 from egm.kernel.keys import ClearAction, StorageKey, StorageKeys
@@ -164,11 +169,11 @@ class ClaimBook:
         entries: list[Transaction] = []
         for number, reservation in enumerate(reservations := list(reservations_held), start=1):
             if funds := self.build_funding_transfers(reservation.transfers):
-                entries.append(self.build_entry(claim, CLAIM_CARRIED, number, transfers=funds))
+                entries.append(self.build_entry(claim, CLAIM_CARRIED_KIND, number, transfers=funds))
             entries.append(
                 self.build_entry(
                     claim,
-                    CLAIM_CARRIED,
+                    CLAIM_CARRIED_KIND,
                     id=reservation.id,
                     phase=Phase.RESERVE,
                     transfers=reservation.transfers,
@@ -236,7 +241,7 @@ class ClaimBook:
     def _return_to_credit(self, claim: str, reservation: Reservation) -> tuple[Transaction, ...]:
         """Return the new journal's entries that put the amount of a cancelled reservation on the credit meter."""
         funds = self.build_funding_transfers(reservation.transfers)
-        return (self.build_entry(claim, CLAIM_ENDED, transfers=funds),)
+        return (self.build_entry(claim, CLAIM_ENDED_KIND, transfers=funds),)
 
     def claim_remaining_credits(self) -> None:
         """Add a claim for the credit in each account that is not part of another claim.
@@ -262,7 +267,9 @@ class ClaimBook:
                     name,
                     cents,
                     {"terms": next(iter(state.values()), None)} if restricted else {},
-                    carry_entries=(self.build_entry(name, CLAIM_CARRIED, transfers=(flow,), state=state),),
+                    carry_entries=(
+                        self.build_entry(name, CLAIM_CARRIED_KIND, transfers=(flow,), state=state),
+                    ),
                     build_paid_entries=None
                     if restricted
                     else self._build_paid_entries(name, (flow, payment)),
@@ -276,7 +283,7 @@ class ClaimBook:
 
         The entry makes the transfers ``flows``. The function ignores its argument, the amount paid in minor units.
         """
-        return lambda _: (self.build_entry(claim, CLAIM_PAID, transfers=flows),)
+        return lambda _: (self.build_entry(claim, CLAIM_PAID_KIND, transfers=flows),)
 
     def carry_transfer_identifiers(self) -> None:
         """Add a claim with the ids of past host transfers, so that the host cannot move the same money again."""
@@ -295,7 +302,7 @@ class ClaimBook:
                 carry_entries=tuple(
                     self.build_entry(
                         "transfers",
-                        CLAIM_CARRIED,
+                        CLAIM_CARRIED_KIND,
                         number,
                         entry_kind=TRANSFER_IDENTIFIERS.kind,
                         record=to_json(TransferIdentifiers(identifier_digests=tuple(part))),
@@ -303,7 +310,7 @@ class ClaimBook:
                     for number, part in enumerate(chunks, start=1)
                 ),
                 end_entries=(
-                    self.build_entry("transfers", CLAIM_ENDED, state={HostKey.TRANSFERS_UNPROVED: True}),
+                    self.build_entry("transfers", CLAIM_ENDED_KIND, state={HostKey.TRANSFERS_UNPROVED: True}),
                 ),
             )
         )
@@ -325,7 +332,7 @@ class ClaimBook:
         )
         if not keep and record == CarriedStateRecord(last_ticket_entries=record.last_ticket_entries):
             return None
-        return self.build_entry("", CARRIED_STATE, state=keep, record=to_json(record))
+        return self.build_entry("", CARRIED_STATE_KIND, state=keep, record=to_json(record))
 
     def _is_specific_to_journal(self, name: str) -> bool:
         """Return whether the value stored under ``name`` concerned only the old journal.

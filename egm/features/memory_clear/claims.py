@@ -24,7 +24,7 @@ from egm.features.memory_clear.claim_book import (
     parse_position,
 )
 from egm.features.memory_clear.evidence import MemoryEvidence
-from egm.features.memory_clear.records import CLAIM_CARRIED, CLAIM_ENDED, CLAIM_PAID
+from egm.features.memory_clear.records import CLAIM_CARRIED_KIND, CLAIM_ENDED_KIND, CLAIM_PAID_KIND
 from egm.host.keys import HostKey
 from egm.kernel.feature import Features
 from egm.kernel.keys import StorageKey
@@ -56,7 +56,7 @@ from meters.transaction import JSON
 
 #: A controller may still report a win for any of this number of latest contributions, so their games are carried
 #: over.
-_REPORTABLE_CONTRIBUTIONS: Final = 8
+_REPORTABLE_CONTRIBUTIONS_MAX: Final = 8
 #: The accounts of a progressive level in which money is held.
 _LEVEL_AMOUNT_FIELDS: Final = ("current", "hidden", "overflow", "won")
 
@@ -94,7 +94,7 @@ def _claim_paper(book: ClaimBook, name: str) -> None:
     promotional = any(is_restricted_account(flow.target) for flow in reservation.transfers)
     paid_entries = (
         book.build_entry(
-            claim, CLAIM_PAID, id=f"{reservation.id}.in", transfers=(*reservation.transfers, *payments)
+            claim, CLAIM_PAID_KIND, id=f"{reservation.id}.in", transfers=(*reservation.transfers, *payments)
         ),
     )
     book.add_claim(
@@ -108,7 +108,7 @@ def _claim_paper(book: ClaimBook, name: str) -> None:
             },
             carry_entries=book.build_reservation_entries(claim, [reservation], state),
             build_paid_entries=None if promotional else lambda _: paid_entries,
-            end_entries=(book.build_entry(claim, CLAIM_ENDED),),
+            end_entries=(book.build_entry(claim, CLAIM_ENDED_KIND),),
         )
     )
 
@@ -141,7 +141,7 @@ def _claim_pay_out(book: ClaimBook, name: str) -> None:
         """
         already_paid = [Transfer(source, way_out, cents - amount_cents)] if amount_cents < cents else []
         by_hand = [Transfer(source, PAID_BY_HAND_ACCOUNT, amount_cents)] if amount_cents else []
-        return (book.build_entry(claim, CLAIM_PAID, transfers=(*funds, *by_hand, *already_paid)),)
+        return (book.build_entry(claim, CLAIM_PAID_KIND, transfers=(*funds, *by_hand, *already_paid)),)
 
     ending_id = f"{reservation.id}.{'printed' if pay_out.payout_method == 'ticket' else 'paid'}"
     book.add_claim(
@@ -151,7 +151,9 @@ def _claim_pay_out(book: ClaimBook, name: str) -> None:
             {"way": pay_out.payout_method, "position": position, **progress},
             carry_entries=book.build_reservation_entries(claim, [reservation], state),
             build_paid_entries=None if restricted else build_paid_entries,
-            end_entries=(book.build_entry(claim, CLAIM_ENDED, id=ending_id, transfers=(*funds, *credit)),),
+            end_entries=(
+                book.build_entry(claim, CLAIM_ENDED_KIND, id=ending_id, transfers=(*funds, *credit)),
+            ),
             smallest_cents=cents if pay_out.payout_method == "ticket" else 0,
         )
     )
@@ -165,7 +167,7 @@ def _claim_coins_paid(book: ClaimBook, name: str) -> None:
     book.claimed_credit_cents[credit] += cents
     state = book.remove_values(name)
     funds = (Transfer(CARRIED_OVER_ACCOUNT, credit, cents),)
-    carried = (book.build_entry(claim, CLAIM_CARRIED, transfers=funds, state=state),)
+    carried = (book.build_entry(claim, CLAIM_CARRIED_KIND, transfers=funds, state=state),)
     book.add_claim(
         ClearanceClaim(claim, 0, {"coins": record.paid_coins, "amount_cents": cents}, carry_entries=carried)
     )
@@ -188,7 +190,7 @@ def _claim_dispute(book: ClaimBook, name: str) -> None:
                 "ticket": disputed.masked_ticket_number,
                 "least_cents": disputed.smallest_cents,
             },
-            carry_entries=carried or (book.build_entry(claim, CLAIM_CARRIED, state=state),),
+            carry_entries=carried or (book.build_entry(claim, CLAIM_CARRIED_KIND, state=state),),
         )
     )
 
@@ -211,7 +213,7 @@ def _claim_ruling(book: ClaimBook, name: str) -> None:
             claim,
             ruling.amount_cents,
             details,
-            carry_entries=(book.build_entry(claim, CLAIM_CARRIED, transfers=funds, state=state),),
+            carry_entries=(book.build_entry(claim, CLAIM_CARRIED_KIND, transfers=funds, state=state),),
         )
     )
 
@@ -238,7 +240,11 @@ def _claim_handpay(book: ClaimBook, name: str) -> None:
             carry_entries=book.build_reservation_entries(claim, reservation, state),
             build_paid_entries=lambda _: (
                 book.build_entry(
-                    claim, CLAIM_PAID, id=f"{handpay.id}.paid", transfers=paying, record={"prizes": prizes}
+                    claim,
+                    CLAIM_PAID_KIND,
+                    id=f"{handpay.id}.paid",
+                    transfers=paying,
+                    record={"prizes": prizes},
                 ),
             ),
         )
@@ -252,7 +258,7 @@ def _claim_orphaned_handpay(book: ClaimBook, name: str) -> None:
     funds = book.build_funding_transfers(flows)
     for flow in funds:
         book.claimed_credit_cents[flow.target] += flow.amount_cents
-    carried = (book.build_entry(claim, CLAIM_CARRIED, transfers=funds, state=book.remove_values(name)),)
+    carried = (book.build_entry(claim, CLAIM_CARRIED_KIND, transfers=funds, state=book.remove_values(name)),)
     cents = sum(flow.amount_cents for flow in flows if find_account(flow.source).book is AccountBook.LIVE)
     book.add_claim(
         ClearanceClaim(
@@ -309,8 +315,8 @@ def _claim_game(book: ClaimBook, name: str) -> None:
     way = "hand" if outcome is not None else "void"
     closed_wins = {key: to_json(replace(won, payment_method=way)) for key, won in wins.items()}
     paid_entries = (
-        _build_game_entry(book, claim, play_id, replace(game, end_entry_kind=CLAIM_PAID), {}),
-        book.build_entry(claim, CLAIM_PAID, transfers=tuple(by_hand), state=closed_wins),
+        _build_game_entry(book, claim, play_id, replace(game, end_entry_kind=CLAIM_PAID_KIND), {}),
+        book.build_entry(claim, CLAIM_PAID_KIND, transfers=tuple(by_hand), state=closed_wins),
     )
     book.add_claim(
         ClearanceClaim(
@@ -339,7 +345,7 @@ def _claim_table(book: ClaimBook, name: str) -> None:
     by_hand = (
         (
             book.build_entry(
-                claim, CLAIM_PAID, transfers=(Transfer(PUSH_ACCOUNT, PAID_BY_HAND_ACCOUNT, cents),)
+                claim, CLAIM_PAID_KIND, transfers=(Transfer(PUSH_ACCOUNT, PAID_BY_HAND_ACCOUNT, cents),)
             ),
         )
         if cents
@@ -350,9 +356,9 @@ def _claim_table(book: ClaimBook, name: str) -> None:
             claim,
             cents,
             {"game": table.game.id, "position": parse_position(name)},
-            carry_entries=(book.build_entry(claim, CLAIM_CARRIED, state=state),),
+            carry_entries=(book.build_entry(claim, CLAIM_CARRIED_KIND, state=state),),
             build_paid_entries=(lambda _: by_hand) if cents else None,
-            end_entries=None if cents else (book.build_entry(claim, CLAIM_ENDED),),
+            end_entries=None if cents else (book.build_entry(claim, CLAIM_ENDED_KIND),),
         )
     )
 
@@ -365,7 +371,7 @@ def _build_game_entry(
     dims = book.evidence.dims_by_play_id.get(play_id, {})
     return book.build_entry(
         claim,
-        CLAIM_CARRIED,
+        CLAIM_CARRIED_KIND,
         id=start_id,
         entry_kind=CARRIED_GAME,
         dims=dims,
@@ -412,7 +418,7 @@ def _claim_level(book: ClaimBook, name: str) -> None:
             sum(amounts.values()),
             details,
             carry_entries=(
-                book.build_entry(name, CLAIM_CARRIED, transfers=flows, state=state, record=record),
+                book.build_entry(name, CLAIM_CARRIED_KIND, transfers=flows, state=state, record=record),
             ),
         )
     )
@@ -429,7 +435,7 @@ def _claim_contributions(book: ClaimBook, name: str) -> None:
             shares := [
                 share
                 for share in game.levels.contributions
-                if _is_uncounted(share, pool, link.counted_number - _REPORTABLE_CONTRIBUTIONS)
+                if _is_uncounted(share, pool, link.counted_number - _REPORTABLE_CONTRIBUTIONS_MAX)
             ]
         )
     }
@@ -455,7 +461,7 @@ def _claim_contributions(book: ClaimBook, name: str) -> None:
             name,
             amount,
             details,
-            carry_entries=(*carried, book.build_entry(name, CLAIM_CARRIED, state={name: unsent})),
+            carry_entries=(*carried, book.build_entry(name, CLAIM_CARRIED_KIND, state={name: unsent})),
         )
     )
 
@@ -479,7 +485,9 @@ def _claim_linked_hit(book: ClaimBook, name: str) -> None:
     hit = book.read_record(ClaimRecord, name)
     details = {"pool": hit.pool, "way": hit.payment_method, "amount_cents": hit.amount_cents}
     book.add_claim(
-        ClearanceClaim(name, 0, details, carry_entries=(book.build_entry(name, CLAIM_CARRIED, state=state),))
+        ClearanceClaim(
+            name, 0, details, carry_entries=(book.build_entry(name, CLAIM_CARRIED_KIND, state=state),)
+        )
     )
 
 
@@ -496,7 +504,7 @@ def _claim_held_prize(book: ClaimBook, name: str) -> None:
         (_build_game_entry(book, "games", prize.play_id, game, {}),) if game is not None and is_ended else ()
     )
     details = {"pool": prize.pool, "why": prize.reason, "ruling": prize.ruling}
-    carried = (*games, book.build_entry(name, CLAIM_CARRIED, state=state))
+    carried = (*games, book.build_entry(name, CLAIM_CARRIED_KIND, state=state))
     book.add_claim(ClearanceClaim(name, prize.amount_cents, details, carry_entries=carried))
 
 
@@ -508,8 +516,8 @@ def _carry_registration(book: ClaimBook, name: str) -> None:
             name,
             0,
             {"pos_id": book.read_record(RegistrationRecord, name).pos_id},
-            carry_entries=(book.build_entry(name, CLAIM_CARRIED, state=state),),
-            end_entries=(book.build_entry(name, CLAIM_ENDED),),
+            carry_entries=(book.build_entry(name, CLAIM_CARRIED_KIND, state=state),),
+            end_entries=(book.build_entry(name, CLAIM_ENDED_KIND),),
         )
     )
 
@@ -544,7 +552,7 @@ CLAIM_MAKER_BY_KEY: Final[Mapping[StorageKey, Callable[[ClaimBook, str], None]]]
     HostKey.REGISTRATION: _carry_registration,
 }
 #: Keys whose value belongs to the claim of another key; None for the terms of restricted credit.
-KEY_SETTLED_WITH: Final[Mapping[StorageKey, StorageKey | None]] = {
+CLAIM_KEY_BY_DEPENDENT_KEY: Final[Mapping[StorageKey, StorageKey | None]] = {
     MoneyKey.PRINT: MoneyKey.PAY_OUT,
     MoneyKey.HOPPER: MoneyKey.PAY_OUT,
     ProgressiveKey.GAME_AWAITING_AWARD: PlayKey.GAME,

@@ -11,10 +11,10 @@ from dataclasses import replace
 from typing import Any, Final
 
 from egm.features.memory_clear.entries import TRANSFER_IDENTIFIERS
-from egm.features.memory_clear.records import CARRIED_STATE, CLAIM_CARRIED, compute_short_digest
+from egm.features.memory_clear.records import CARRIED_STATE_KIND, CLAIM_CARRIED_KIND, compute_short_digest
 from egm.integrity.entries import POWER_UP
 from egm.integrity.signed_file import CABINET_SIGNED_KIND as FILE_SIGNED
-from egm.integrity.signed_file import SIGNED_TEXT_FIELD
+from egm.integrity.signed_file import SIGNED_CABINET_TEXT_FIELD
 from egm.money.keys import MoneyKey
 from egm.play.entries import GAME_PUSH, GAME_VOID
 from egm.play.records.game_record import (
@@ -24,7 +24,7 @@ from egm.play.records.game_record import (
     RecordedStep,
     are_stakes_between_players,
 )
-from egm.play.records.games import GAME_CHOICE_KIND, MYSTERY_WON, WAGER_ACCOUNT
+from egm.play.records.games import GAME_CHOICE_KIND, MYSTERY_WON_KIND, WAGER_ACCOUNT
 from egm.progressive.entries import LEVEL_OPENED
 from egm.progressive.keys import ProgressiveKey
 from egm.record_codec import RecordError, from_json
@@ -34,15 +34,15 @@ from meters.recall import CARRIED_GAME, PLAY_ENDS, PLAY_START
 from meters.transaction import JSON
 
 #: Prefix of the ids of host transfers.
-_TRANSFER_PREFIX: Final = "transfer:"
+_HOST_TRANSFER_ID_PREFIX: Final = "transfer:"
 #: Kind of the entry that returns stakes.
-_PUSH_KIND: Final = GAME_PUSH.kind
+_GAME_PUSH_KIND: Final = GAME_PUSH.kind
 #: Ended tickets that the ticket ledger may not know: one per position, and there are at most sixteen.
 _ENDED_TICKETS_MAX: Final = 32
 
 
 #: A controller reports what a contribution has won before it has counted this number of later contributions.
-_REPORTABLE_CONTRIBUTIONS: Final = 64
+_REPORTABLE_CONTRIBUTIONS_MAX: Final = 64
 
 
 class MemoryEvidence:
@@ -96,8 +96,10 @@ class MemoryEvidence:
                 )
         if MoneyKey.TICKET_LEDGER_ANCHOR in entry.state:
             self._update_ticket_ledger(parse_ledger_anchor(entry.state[MoneyKey.TICKET_LEDGER_ANCHOR]))
-        if entry.id.startswith(_TRANSFER_PREFIX):
-            self.transfer_identifiers.add(compute_short_digest(entry.id.removeprefix(_TRANSFER_PREFIX)))
+        if entry.id.startswith(_HOST_TRANSFER_ID_PREFIX):
+            self.transfer_identifiers.add(
+                compute_short_digest(entry.id.removeprefix(_HOST_TRANSFER_ID_PREFIX))
+            )
         elif entry.id.endswith((".printed", ".in")):
             self.last_ticket_entry_ids.append(entry.id)
         self._update_from_kind(entry, record)
@@ -119,23 +121,23 @@ class MemoryEvidence:
     def _update_from_kind(self, entry: StoredEntry, record: Mapping[str, Any]) -> None:
         """Add the facts in a journal entry about a game, a level, a cabinet file or an earlier memory clear."""
         kind = entry.kind
-        if kind in {PLAY_START, CARRIED_GAME, GAME_CHOICE_KIND, _PUSH_KIND, MYSTERY_WON}:
+        if kind in {PLAY_START, CARRIED_GAME, GAME_CHOICE_KIND, _GAME_PUSH_KIND, MYSTERY_WON_KIND}:
             with suppress(RecordError):  # an unreadable game is decided by persons
                 self._add_game_entry(entry)
         elif kind in PLAY_ENDS and record.get("play_id") in self.games:
             self._store_game_end(replace(self.games[record["play_id"]], end_entry_kind=kind))
         elif kind == LEVEL_OPENED.kind:
             self.levels[record["pool"]] = dict(record)
-        elif kind == CLAIM_CARRIED and "reserved_as" in record:
+        elif kind == CLAIM_CARRIED_KIND and "reserved_as" in record:
             self.original_kind_by_reservation[entry.id] = record["reserved_as"]
-        elif kind == CLAIM_CARRIED and record.get("opened"):
+        elif kind == CLAIM_CARRIED_KIND and record.get("opened"):
             self.levels[record["pool"]] = record["opened"]
         elif kind == TRANSFER_IDENTIFIERS.kind:
             self.transfer_identifiers |= set(record["sha256"])
         elif kind == FILE_SIGNED:
             self.cabinet_text = str(record["text"])
-        elif kind == CARRIED_STATE:
-            self.cabinet_text = str(record.get(SIGNED_TEXT_FIELD, ""))
+        elif kind == CARRIED_STATE_KIND:
+            self.cabinet_text = str(record.get(SIGNED_CABINET_TEXT_FIELD, ""))
             self.last_ticket_entry_ids.extend(record["ended"])
             earlier_ledger = record.get(MoneyKey.TICKET_LEDGER_ANCHOR)
             self.ticket_ledger = (
@@ -151,12 +153,12 @@ class MemoryEvidence:
                 staked = (*(game.stakes_by_account or ()), *_list_stakes(entry))
                 self._store_game(replace(game.with_step(choice), stakes_by_account=staked))
             return
-        if entry.kind == _PUSH_KIND:
+        if entry.kind == _GAME_PUSH_KIND:
             play_id = entry.id.rpartition(".")[0]
             if play_id in self.games:
                 self.games[play_id] = replace(self.games[play_id], has_returned_stakes=True)
             return
-        if entry.kind == MYSTERY_WON:
+        if entry.kind == MYSTERY_WON_KIND:
             won = from_json(MysteryPrizeWon, entry.record, where)
             if won.play_id in self.games:
                 self.games[won.play_id] = self.games[won.play_id].with_hits(won.hits)
@@ -195,7 +197,7 @@ class MemoryEvidence:
             waits = any(
                 share.contribution_number is not None
                 and share.contribution_number
-                > self._counted_contributions.get(share.pool, 0) - _REPORTABLE_CONTRIBUTIONS
+                > self._counted_contributions.get(share.pool, 0) - _REPORTABLE_CONTRIBUTIONS_MAX
                 for share in game.levels.contributions
             )
             if game.end_entry_kind and not waits:

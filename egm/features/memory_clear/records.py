@@ -12,13 +12,13 @@ from egm.progressive.keys import ProgressiveKey
 from meters import JournalView
 
 #: Kind of the entry that carries a claim over.
-CLAIM_CARRIED: Final = "clear.carried"
+CLAIM_CARRIED_KIND: Final = "clear.carried"
 #: Kind of the entry that records that a claim is no longer owed.
-CLAIM_ENDED: Final = "clear.ended"
+CLAIM_ENDED_KIND: Final = "clear.ended"
 #: Kind of the entry that records a claim as paid by hand.
-CLAIM_PAID: Final = "clear.paid"
+CLAIM_PAID_KIND: Final = "clear.paid"
 #: Kind of the entry that carries over state that is in no claim.
-CARRIED_STATE: Final = "clear.kept"
+CARRIED_STATE_KIND: Final = "clear.kept"
 
 
 def compute_short_digest(identifier: str) -> str:
@@ -33,7 +33,7 @@ def has_ticket_ended(journal: JournalView, entry_id: str) -> bool:
     """Return whether the entry that ended a ticket is in this journal, or was in the journal before a memory clear."""
     if journal.has_transaction(entry_id):
         return True
-    carried = next(journal.entries(CARRIED_STATE, limit=1), None)
+    carried = next(journal.entries(CARRIED_STATE_KIND, limit=1), None)
     record = None if carried is None else carried.record
     last_ticket_entry_ids = record.get("ended") if isinstance(record, Mapping) else None
     return isinstance(last_ticket_entry_ids, list) and entry_id in last_ticket_entry_ids
@@ -41,7 +41,7 @@ def has_ticket_ended(journal: JournalView, entry_id: str) -> bool:
 
 def list_entries_paid_at_clear(journal: JournalView) -> list[str]:
     """Return the ids of the entries that record what was paid by hand at a memory clear."""
-    return [entry.id for entry in journal.entries(CLAIM_PAID)]
+    return [entry.id for entry in journal.entries(CLAIM_PAID_KIND)]
 
 
 def find_earlier_commitment(journal: JournalView, level: str, prize: int) -> str | None:
@@ -49,7 +49,7 @@ def find_earlier_commitment(journal: JournalView, level: str, prize: int) -> str
 
     None if there was none.
     """
-    carried = next(journal.entries(CARRIED_STATE, limit=1), None)
+    carried = next(journal.entries(CARRIED_STATE_KIND, limit=1), None)
     commitment: Any = (
         None if carried is None else carried.state.get(f"{ProgressiveKey.PRIZE_COMMITMENT}{level}")
     )

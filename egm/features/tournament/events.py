@@ -34,7 +34,7 @@ class TournamentEvent(EventName):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class EntryForm(FilledForm):
+class EntrySaleForm(FilledForm):
     """The form with which an attendant sells an entry to a participant, and has received the fee.
 
     ``start`` says whether its first round starts at this position now (``here``) or ``later``.
@@ -47,7 +47,7 @@ class EntryForm(FilledForm):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class RoundForm(FilledForm):
+class RoundStartForm(FilledForm):
     """The form with which an attendant gives this player position the points for a round of an entry.
 
     The round is the entry's next one, or one that was interrupted and is repeated.
@@ -67,14 +67,14 @@ class RoundEndForm(FilledForm):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class VoidForm(RulingForm):
+class EntryVoidForm(RulingForm):
     """The form with which staff declare an entry void, so that its fee is refunded."""
 
     entry: int = 0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class PrizeForm(FilledForm):
+class PrizePaymentForm(FilledForm):
     """The form with which staff record that they have handed over the prize of an entry to its participant."""
 
     entry: int = 0
@@ -82,15 +82,15 @@ class PrizeForm(FilledForm):
     amount_cents: int = 0
 
 
-EVENTS: Final[Mapping[EventName, type[Payload]]] = {
+PAYLOAD_CLASS_BY_EVENT: Final[Mapping[EventName, type[Payload]]] = {
     TournamentEvent.INSTALL_RULES: FilledForm,
     TournamentEvent.REMOVE_RULES: FilledForm,
     TournamentEvent.ENTER_TOURNAMENT: FilledForm,
     TournamentEvent.LEAVE_TOURNAMENT: FilledForm,
-    TournamentEvent.SELL_ENTRY: EntryForm,
-    TournamentEvent.VOID_ENTRY: VoidForm,
-    TournamentEvent.PAY_PRIZE: PrizeForm,
-    TournamentEvent.BEGIN_ROUND: RoundForm,
+    TournamentEvent.SELL_ENTRY: EntrySaleForm,
+    TournamentEvent.VOID_ENTRY: EntryVoidForm,
+    TournamentEvent.PAY_PRIZE: PrizePaymentForm,
+    TournamentEvent.BEGIN_ROUND: RoundStartForm,
     TournamentEvent.END_ROUND: RoundEndForm,
     TournamentEvent.ROUND_TIME: EmptyPayload,
 }

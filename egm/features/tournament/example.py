@@ -18,7 +18,7 @@ from egm.features.tournament.rules import (
 )
 
 #: The file of the example.
-EXAMPLE_RULES: Final = Path(__file__).parent / "example.toml"
+EXAMPLE_RULES_FILE: Final = Path(__file__).parent / "example.toml"
 #: The model of each table of the example.
 _MODEL_BY_TABLE: Final[dict[str, type[BaseModel]]] = {
     "entries": EntryTerms,
@@ -32,7 +32,9 @@ _COMMENT_WIDTH: Final = 100
 
 def format_example() -> str:
     """Return the example rules file as TOML, with a comment at the first occurrence of each key."""
-    return "\n".join(_iter_commented_lines(EXAMPLE_RULES.read_text(encoding="utf-8").splitlines())) + "\n"
+    return (
+        "\n".join(_iter_commented_lines(EXAMPLE_RULES_FILE.read_text(encoding="utf-8").splitlines())) + "\n"
+    )
 
 
 def _iter_commented_lines(lines: list[str]) -> Iterator[str]:

@@ -5,7 +5,7 @@ from datetime import datetime
 from typing import Final
 
 from egm.features.tournament import entries
-from egm.features.tournament.events import EVENTS, TournamentEvent
+from egm.features.tournament.events import PAYLOAD_CLASS_BY_EVENT, TournamentEvent
 from egm.features.tournament.games import (
     continue_purse_game,
     end_purse_game,
@@ -69,7 +69,7 @@ from egm.kernel.events import EventType, NextState, State
 from egm.kernel.feature import Feature
 from egm.kernel.machine import Machine
 from egm.kernel.messages import Notice
-from egm.kernel.rules import REPORT, DerivedState, Rule
+from egm.kernel.rules import REPORT_REFUSAL, DerivedState, Rule
 from egm.kernel.services import BackgroundService, DueEventService, MachineContext
 from egm.kernel.states import (
     STATES_AFTER_BOOT,
@@ -82,7 +82,7 @@ from egm.money.host_controls import game_is_enabled
 from egm.people import Permission
 from egm.play.choosing import set_bet
 from egm.play.endings import outcome_is_of_open_game
-from egm.play.forms import FORMS as PLAY_FORMS
+from egm.play.forms import PLAY_FORMS
 from egm.play.records.purse import find_open_purse
 from egm.play.rounds import (
     chance_is_ready,
@@ -100,7 +100,7 @@ from egm.staff.form import REASON_FIELD, FieldKind, Form, FormField, build_form_
 from egm.staff.options import no_position_is_in_use
 
 #: Only while the service menu is open.
-_MENU_STATE: Final = single_state(State.SERVICE_MENU)
+_SERVICE_MENU_STATE: Final = single_state(State.SERVICE_MENU)
 #: Only while the machine is in a tournament and no game is open.
 _TOURNAMENT_STATE: Final = single_state(State.TOURNAMENT)
 #: Only while a game is shown.
@@ -133,7 +133,7 @@ _ENTERING_GUARDS: Final = (
 _PRIZE_PAYMENT_GUARDS: Final = (tournament_is_off, rules_are_installed, tournament_has_started)
 
 #: The forms of the tournament.
-_FORMS: Final = (
+_TOURNAMENT_FORMS: Final = (
     Form(
         id="tournament_rules",
         event=TournamentEvent.INSTALL_RULES,
@@ -221,44 +221,44 @@ _FORMS: Final = (
 )
 
 #: The rules, in the order in which they are tried.
-_RULES: Final[tuple[Rule[Machine], ...]] = (
+_TOURNAMENT_RULES: Final[tuple[Rule[Machine], ...]] = (
     # ------------------------------------------------------------------ staff
     build_form_rule(
-        _FORMS,
+        _TOURNAMENT_FORMS,
         TournamentEvent.INSTALL_RULES,
-        _MENU_STATE,
+        _SERVICE_MENU_STATE,
         _INSTALLATION_GUARDS,
         install_rules,
         NextState.SAME,
     ),
     build_form_rule(
-        _FORMS,
+        _TOURNAMENT_FORMS,
         TournamentEvent.REMOVE_RULES,
-        _MENU_STATE,
+        _SERVICE_MENU_STATE,
         (rules_are_installed, *_REMOVAL_GUARDS),
         remove_rules,
         NextState.SAME,
     ),
     build_form_rule(
-        _FORMS,
+        _TOURNAMENT_FORMS,
         TournamentEvent.ENTER_TOURNAMENT,
-        _MENU_STATE,
+        _SERVICE_MENU_STATE,
         _ENTERING_GUARDS,
         enter_tournament,
         NextState.SAME,
     ),
     build_form_rule(
-        _FORMS,
+        _TOURNAMENT_FORMS,
         TournamentEvent.LEAVE_TOURNAMENT,
-        _MENU_STATE,
+        _SERVICE_MENU_STATE,
         (tournament_is_on, no_round_is_played),
         leave_tournament,
         NextState.SAME,
     ),
     build_form_rule(
-        _FORMS,
+        _TOURNAMENT_FORMS,
         TournamentEvent.SELL_ENTRY,
-        _MENU_STATE,
+        _SERVICE_MENU_STATE,
         (
             rules_are_installed,
             entries_are_open,
@@ -271,33 +271,33 @@ _RULES: Final[tuple[Rule[Machine], ...]] = (
         NextState.SAME,
     ),
     build_form_rule(
-        _FORMS,
+        _TOURNAMENT_FORMS,
         TournamentEvent.BEGIN_ROUND,
-        _MENU_STATE,
+        _SERVICE_MENU_STATE,
         (tournament_is_on, installed_rules_describe_machine, position_is_free, round_may_begin),
         begin_round,
         NextState.SAME,
     ),
     build_form_rule(
-        _FORMS,
+        _TOURNAMENT_FORMS,
         TournamentEvent.END_ROUND,
-        _MENU_STATE,
+        _SERVICE_MENU_STATE,
         (tournament_is_on, purse_is_open, purse_game_is_closed, ending_and_reason_are_stated),
         end_round,
         NextState.SAME,
     ),
     build_form_rule(
-        _FORMS,
+        _TOURNAMENT_FORMS,
         TournamentEvent.VOID_ENTRY,
-        _MENU_STATE,
+        _SERVICE_MENU_STATE,
         (rules_are_installed, entry_may_be_void),
         void_entry,
         NextState.SAME,
     ),
     build_form_rule(
-        _FORMS,
+        _TOURNAMENT_FORMS,
         TournamentEvent.PAY_PRIZE,
-        _MENU_STATE,
+        _SERVICE_MENU_STATE,
         (*_PRIZE_PAYMENT_GUARDS, prize_may_be_paid),
         pay_prize,
         NextState.SAME,
@@ -317,7 +317,7 @@ _RULES: Final[tuple[Rule[Machine], ...]] = (
         ),
         (start_purse_game,),
         State.PLAYING,
-        REPORT,
+        REPORT_REFUSAL,
     ),
     Rule(
         EventType.BET,
@@ -325,7 +325,7 @@ _RULES: Final[tuple[Rule[Machine], ...]] = (
         (requested_bet_fits_tournament_wager,),
         (set_bet,),
         NextState.SAME,
-        REPORT,
+        REPORT_REFUSAL,
     ),
     Rule(
         EventType.CHOOSE,
@@ -333,7 +333,7 @@ _RULES: Final[tuple[Rule[Machine], ...]] = (
         (purse_game_is_open, choice_is_offered, stake_of_choice_is_allowed, choice_may_be_taken),
         (continue_purse_game,),
         NextState.SAME,
-        REPORT,
+        REPORT_REFUSAL,
     ),
     Rule(
         EventType.SHOWN,
@@ -406,10 +406,13 @@ TOURNAMENT_FEATURE: Final = Feature(
     storage_keys=TournamentKey,
     value_types={TournamentKey.RULES: InstalledRules, TournamentKey.MODE: TournamentMode},
     entry_declarations=list_entries(entries),
-    payload_classes=EVENTS,
-    rules=_RULES,
+    payload_classes=PAYLOAD_CLASS_BY_EVENT,
+    rules=_TOURNAMENT_RULES,
     derived_states=(DerivedState(State.TOURNAMENT, is_in_tournament),),
-    contributions=(*_FORMS, MenuEntry("tournament", "games", Permission.READ_RECALL, TournamentPage)),
+    contributions=(
+        *_TOURNAMENT_FORMS,
+        MenuEntry("tournament", "games", Permission.READ_RECALL, TournamentPage),
+    ),
     position_service_factories=(create_round_clock,),
     list_notices=iter_tournament_notices,
 )

@@ -10,18 +10,18 @@ from typing import Final
 from babel.dates import format_date, format_time
 from babel.numbers import format_currency, format_decimal, get_currency_precision
 
-from egm.features.tournament.rules import SIDE_BET_CENTS, BilingualText, Tournament
+from egm.features.tournament.rules import LET_IT_RIDE_SIDE_BET_CENTS, BilingualText, Tournament
 from paytables import load_game
 
 #: Locale of each language's dates and numbers.
 _LOCALE_BY_LANGUAGE: Final = {"en": "en_CA", "fr": "fr_CA"}
 #: Languages of the notice.
-LANGUAGES: Final = tuple(_LOCALE_BY_LANGUAGE)
+NOTICE_LANGUAGES: Final = tuple(_LOCALE_BY_LANGUAGE)
 #: Longest line of the notice, in characters.
-_LINE_WIDTH: Final = 96
+_LINE_CHARACTERS_MAX: Final = 96
 
 #: Every text of the notice, by language and key.
-TEXTS: Final[dict[str, dict[str, str]]] = {
+NOTICE_TEXTS_BY_LANGUAGE: Final[dict[str, dict[str, str]]] = {
     "en": {
         "title": "TOURNAMENT RULES",
         "public": "These rules are public from {day} until the end of the tournament.",
@@ -185,7 +185,11 @@ def list_sections(rules: Tournament, language: str) -> tuple[tuple[str, tuple[st
 def _wrap_lines(text: str, indent: str = "") -> list[str]:
     """Return a text as lines of limited length, each with ``indent`` before it."""
     return textwrap.wrap(
-        text, _LINE_WIDTH, initial_indent=indent, subsequent_indent=indent * 2, break_on_hyphens=False
+        text,
+        _LINE_CHARACTERS_MAX,
+        initial_indent=indent,
+        subsequent_indent=indent * 2,
+        break_on_hyphens=False,
     )
 
 
@@ -197,7 +201,7 @@ class _NoticeWriter:
 
     def format_text(self, key: str, **values: object) -> str:
         """Return the text of the notice with this key, with ``values`` in place of its placeholders."""
-        return TEXTS[self._language][key].format(**values)
+        return NOTICE_TEXTS_BY_LANGUAGE[self._language][key].format(**values)
 
     def choose_language(self, text: BilingualText) -> str:
         """Return the text in the notice's language from a bilingual text of the rules file."""
@@ -264,7 +268,7 @@ class _NoticeWriter:
         yield self.format_text("places", most=most, least=least)
         yield self.format_text("fee", fee=self._format_money(entries.fee_cents))
         if self._rules.is_fee_from_side_bet:
-            yield self.format_text("side_bet", side_bet=self._format_money(SIDE_BET_CENTS))
+            yield self.format_text("side_bet", side_bet=self._format_money(LET_IT_RIDE_SIDE_BET_CENTS))
         several = entries.per_participant > 1
         yield self.format_text("more_entries" if several else "one_entry", count=entries.per_participant)
 

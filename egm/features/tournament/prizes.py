@@ -8,7 +8,7 @@ from math import ceil, floor
 from typing import Final, Literal
 
 #: The least part of the fees sold that goes back to the participants (s. 127).
-RETURN_MIN: Final = Fraction(30, 100)
+RETURN_TO_PARTICIPANTS_MIN: Final = Fraction(30, 100)
 
 #: Who gets the cents left after a division: the best rank all of them, or each rank one in order.
 RemainderRule = Literal["best-rank", "in-order"]
@@ -23,11 +23,11 @@ class PrizePlan:
     Each rank has an exact share of the fees and a fixed amount, one of which is 0.
     """
 
-    shares: tuple[Fraction, ...]
+    fee_shares: tuple[Fraction, ...]
     amounts_cents: tuple[int, ...]
-    unclaimed: UnclaimedPrizeRule
+    unclaimed_prize_rule: UnclaimedPrizeRule
     """What happens to the prizes of ranks that no participant has."""
-    remainders: RemainderRule
+    remainder_rule: RemainderRule
     """Who gets the cents that are left over after a division."""
 
 
@@ -45,7 +45,7 @@ class PrizeShortfall:
 
 def find_missing_cents(sold_cents: int, prizes_cents: int) -> int:
     """Return the amount that must be added to the prizes so that they are 30 % of the fees sold, in cents."""
-    return max(0, ceil(RETURN_MIN * sold_cents) - prizes_cents)
+    return max(0, ceil(RETURN_TO_PARTICIPANTS_MIN * sold_cents) - prizes_cents)
 
 
 def split_cents(total_cents: int, weights: Sequence[Fraction], remainders: RemainderRule) -> list[int]:
@@ -75,16 +75,16 @@ def compute_prizes(plan: PrizePlan, sold_cents: int, ranked: int) -> list[int]:
         return []
     awarded = _count_awarded(plan, ranked)
     prizes = [*plan.amounts_cents[:awarded]]
-    shares = plan.shares[:awarded]
+    shares = plan.fee_shares[:awarded]
     with_share = [i for i, share in enumerate(shares) if share]
     if with_share:
         pool_cents = ceil(sum(shares, Fraction(0)) * sold_cents)
-        parts = split_cents(pool_cents, [shares[i] for i in with_share], plan.remainders)
+        parts = split_cents(pool_cents, [shares[i] for i in with_share], plan.remainder_rule)
         for i, cents in zip(with_share, parts, strict=True):
             prizes[i] += cents
     prizes += [0] * (ranked - len(prizes))
     unclaimed_cents = sum(prizes[ranked:])
-    unclaimed_shares = split_cents(unclaimed_cents, [Fraction(1)] * ranked, plan.remainders)
+    unclaimed_shares = split_cents(unclaimed_cents, [Fraction(1)] * ranked, plan.remainder_rule)
     return [prize + more for prize, more in zip(prizes, unclaimed_shares, strict=False)]
 
 
@@ -107,7 +107,7 @@ def find_prize_inversion(
     Only the smallest and the largest number of entries are checked. With few entries, fixed amounts are highest
     compared with shares of the fees; with many, shares are highest.
     """
-    ranks = len(plan.shares)
+    ranks = len(plan.fee_shares)
     for entries in sorted({max(entries_min, min(ranks, entries_max)), entries_max}):
         prizes = compute_prizes(plan, entries * fee_cents, min(ranks, entries))
         for rank, (above_cents, cents) in enumerate(pairwise(prizes), 2):
@@ -120,7 +120,9 @@ def find_prize_inversion(
 
 def _count_awarded(plan: PrizePlan, ranked: int) -> int:
     """Return how many ranks have a prize that is paid, if ``ranked`` participants have a rank."""
-    return len(plan.shares) if plan.unclaimed == "shared" else min(ranked, len(plan.shares))
+    return (
+        len(plan.fee_shares) if plan.unclaimed_prize_rule == "shared" else min(ranked, len(plan.fee_shares))
+    )
 
 
 def divide_prizes_of_ties(
@@ -152,7 +154,7 @@ def find_prize_shortfall(
     As few participants as possible are assumed to have a rank: the fewest who can have bought these entries, or a
     single one with ``one_ranked``, for rules by which entries can lose their rank.
     """
-    fixed_sums, share_sums = [*accumulate(plan.amounts_cents)], [*accumulate(plan.shares)]
+    fixed_sums, share_sums = [*accumulate(plan.amounts_cents)], [*accumulate(plan.fee_shares)]
     for entries in range(entries_min, participants_max * per_participant + 1):
         ranked = 1 if one_ranked else -(-entries // per_participant)
         awarded = _count_awarded(plan, ranked)

@@ -18,7 +18,7 @@ from meters import StoredEntry
 from meters.recall import read_details
 
 #: Endings that a round played at one machine may have before it is played again at another.
-_REPEATABLE_ENDINGS: Final = frozenset({"", "interrupted"})
+_REPEATABLE_ROUND_ENDINGS: Final = frozenset({"", "interrupted"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -283,16 +283,16 @@ def _choose_attempt(first: _RoundAttempt, second: _RoundAttempt) -> _RoundAttemp
     If both were interrupted, it is the later one. Raises ResultsError if neither was interrupted.
     """
     endings = {first.purse.ending, second.purse.ending}
-    if endings <= _REPEATABLE_ENDINGS:
+    if endings <= _REPEATABLE_ROUND_ENDINGS:
         return max(first, second, key=lambda attempt: attempt.end_time)
-    if _REPEATABLE_ENDINGS.isdisjoint(endings):
+    if _REPEATABLE_ROUND_ENDINGS.isdisjoint(endings):
         purse = first.purse
         raise ResultsError(
             f"entry {purse.entry_number}: round {purse.round_number}: it ended at {first.machine} and at "
             f"{second.machine}; if one"
             f" was given by mistake, give --ignore {purse.entry_number}:{purse.round_number}:EXPORT"
         )
-    return first if first.purse.ending not in _REPEATABLE_ENDINGS else second
+    return first if first.purse.ending not in _REPEATABLE_ROUND_ENDINGS else second
 
 
 def _build_entry(

@@ -29,7 +29,13 @@ from egm.features.tournament.entries import (
     TournamentEntered,
     TournamentLeft,
 )
-from egm.features.tournament.events import EntryForm, PrizeForm, RoundEndForm, RoundForm, VoidForm
+from egm.features.tournament.events import (
+    EntrySaleForm,
+    EntryVoidForm,
+    PrizePaymentForm,
+    RoundEndForm,
+    RoundStartForm,
+)
 from egm.features.tournament.games import are_points_used_up, purse_game_is_closed
 from egm.features.tournament.installed import (
     build_tournament_mode,
@@ -69,9 +75,9 @@ from meters import Transfer
 from meters.recall import read_details
 
 #: The record of any entry about tournament entries and rounds.
-_Record: TypeAlias = EntrySold | EntryVoided | PrizePaid | RoundStarted | RoundEnded
+_TournamentRecord: TypeAlias = EntrySold | EntryVoided | PrizePaid | RoundStarted | RoundEnded
 #: Entry kind -> class of its record.
-_RECORD_CLASS_BY_KIND: Final[Mapping[str, type[_Record]]] = {
+_RECORD_CLASS_BY_KIND: Final[Mapping[str, type[_TournamentRecord]]] = {
     ENTRY_SOLD.kind: EntrySold,
     ENTRY_VOIDED.kind: EntryVoided,
     PRIZE_PAID.kind: PrizePaid,
@@ -91,7 +97,7 @@ class FirstInstallations:
     sequence_by_digest: dict[str, int] = field(default_factory=dict)
 
 
-def iter_tournament_records(machine: Machine) -> Iterator[_Record]:
+def iter_tournament_records(machine: Machine) -> Iterator[_TournamentRecord]:
     """Yield the records of this machine's journal about entries and rounds of the tournament, in order.
 
     They begin with the first installation of the rules, even if the rules were removed and installed again since.
@@ -206,7 +212,7 @@ def first_round_may_start(machine: Machine, event: Event) -> bool:
     A start later is always possible. For a start now, the machine must be in the tournament and fit its rules, and this
     position must be free.
     """
-    match event.read_payload(EntryForm).start:
+    match event.read_payload(EntrySaleForm).start:
         case "later":
             return True
         case "here":
@@ -227,12 +233,12 @@ def entries_are_open(machine: Machine, _: Event) -> bool:
 def fee_matches_rules(machine: Machine, event: Event) -> bool:
     """Return whether the fee that the attendant states as received equals the fee in the rules."""
     rules = read_installed_rules(machine)
-    return rules is not None and event.read_payload(EntryForm).fee_cents == rules.entries.fee_cents
+    return rules is not None and event.read_payload(EntrySaleForm).fee_cents == rules.entries.fee_cents
 
 
 def entry_is_new(machine: Machine, event: Event) -> bool:
     """Return whether the form states a participant, and an entry number that this machine has not sold yet."""
-    form = event.read_payload(EntryForm)
+    form = event.read_payload(EntrySaleForm)
     used_entries = {record.entry for record in iter_tournament_records(machine)}
     return form.entry > 0 and are_texts_filled_in(form.participant) and form.entry not in used_entries
 
@@ -242,7 +248,7 @@ def participant_may_enter(machine: Machine, event: Event) -> bool:
 
     Entries that other machines have sold are unknown here.
     """
-    rules, participant = read_installed_rules(machine), event.read_payload(EntryForm).participant.strip()
+    rules, participant = read_installed_rules(machine), event.read_payload(EntrySaleForm).participant.strip()
     if rules is None:
         return False
     sold = [sale.participant for sale in read_sold_entries(machine).values()]
@@ -256,7 +262,7 @@ def round_may_begin(machine: Machine, event: Event) -> bool:
     The entry must belong to the participant in the form, and the round must be its next one. An interrupted round may
     be repeated if the rules say so. Rounds that were played at other machines are unknown here.
     """
-    rules, form = read_installed_rules(machine), event.read_payload(RoundForm)
+    rules, form = read_installed_rules(machine), event.read_payload(RoundStartForm)
     if rules is None or not are_texts_filled_in(form.participant) or not 1 <= form.round <= len(rules.rounds):
         return False
     if form.entry <= 0 or any(purse.entry_number == form.entry for purse in list_open_purses(machine)):
@@ -287,7 +293,7 @@ def ending_and_reason_are_stated(_: Machine, event: Event) -> bool:
 
 def entry_may_be_void(machine: Machine, event: Event) -> bool:
     """Return whether the entry in the form was sold at this machine, is not void, and is not being played."""
-    form = event.read_payload(VoidForm)
+    form = event.read_payload(EntryVoidForm)
     is_played = any(purse.entry_number == form.entry for purse in list_open_purses(machine))
     return are_texts_filled_in(form.reason) and form.entry in read_sold_entries(machine) and not is_played
 
@@ -297,7 +303,7 @@ def prize_may_be_paid(machine: Machine, event: Event) -> bool:
 
     False if this machine has already recorded the prize of that entry as paid.
     """
-    form = event.read_payload(PrizeForm)
+    form = event.read_payload(PrizePaymentForm)
     if form.entry <= 0 or form.amount_cents <= 0 or not are_texts_filled_in(form.participant):
         return False
     records = [record for record in iter_tournament_records(machine) if record.entry == form.entry]
@@ -354,7 +360,7 @@ def sell_entry(machine: Machine, event: Event) -> None:
 
     If its first round starts here now, also give the position the points for it.
     """
-    form, (digest, rules) = event.read_payload(EntryForm), require_installed_rules(machine)
+    form, (digest, rules) = event.read_payload(EntrySaleForm), require_installed_rules(machine)
     persons, participant = tuple(list_event_persons(machine, event)), form.participant.strip()
     machine.post(
         ENTRY_SOLD,
@@ -373,7 +379,7 @@ def sell_entry(machine: Machine, event: Event) -> None:
 
 def begin_round(machine: Machine, event: Event) -> None:
     """Give the position the points for the round of an entry that the form states."""
-    form, persons = event.read_payload(RoundForm), tuple(list_event_persons(machine, event))
+    form, persons = event.read_payload(RoundStartForm), tuple(list_event_persons(machine, event))
     _post_round(machine, form.entry, form.participant.strip(), form.round, persons)
 
 
@@ -465,7 +471,7 @@ def _post_round_end(machine: Machine, status: PurseEnding, reason: str, persons:
 
 def void_entry(machine: Machine, event: Event) -> None:
     """Record in the journal that an entry is void. Its fee is refunded at the desk."""
-    form = event.read_payload(VoidForm)
+    form = event.read_payload(EntryVoidForm)
     sale = read_sold_entries(machine)[form.entry]
     machine.post(
         ENTRY_VOIDED,
@@ -482,7 +488,7 @@ def void_entry(machine: Machine, event: Event) -> None:
 
 def pay_prize(machine: Machine, event: Event) -> None:
     """Record in the journal that staff have handed over the prize of an entry."""
-    form = event.read_payload(PrizeForm)
+    form = event.read_payload(PrizePaymentForm)
     machine.post(
         PRIZE_PAID,
         PrizePaid(

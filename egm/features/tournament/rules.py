@@ -36,13 +36,13 @@ from paytables.source import is_path
 from paytables.wording import format_percent
 
 #: How long the rules are public before the day of the start (s. 125).
-PUBLICATION_LEAD: Final = timedelta(days=7)
+RULES_PUBLICATION_LEAD_MIN: Final = timedelta(days=7)
 #: The least part of Let It Ride's supplemental wager that the entry fee takes (s. 124).
-SIDE_BET_SHARE_MIN: Final = Fraction(30, 100)
+LET_IT_RIDE_SIDE_BET_SHARE_MIN: Final = Fraction(30, 100)
 #: The supplemental wager of Let It Ride, minor units (s. 67.9).
-SIDE_BET_CENTS: Final = 100
+LET_IT_RIDE_SIDE_BET_CENTS: Final = 100
 #: The largest difference between the returns of two machines of one tournament.
-RETURN_DIFFERENCE_MAX: Final = Fraction(1, 100)
+MACHINE_RETURN_DIFFERENCE_MAX: Final = Fraction(1, 100)
 #: The game of the library that the by-law calls "Let It Ride Poker".
 _LET_IT_RIDE_GAME_ID: Final = "quebec-let-it-ride"
 #: Most participants of a tournament.
@@ -50,7 +50,7 @@ _PARTICIPANTS_MAX: Final = 10_000
 #: Most entries of one participant.
 _ENTRIES_MAX: Final = 10
 #: The largest denominator of a prize's share: all shares are added exactly, for each number of entries.
-_DENOMINATOR_MAX: Final = 1_000_000
+_SHARE_DENOMINATOR_MAX: Final = 1_000_000
 #: The years in which a tournament may start, so that a date before its start or after its end is always a date.
 _STARTING_YEARS: Final = range(2000, 9901)
 
@@ -260,9 +260,9 @@ class Tournament(_RulesTable):
                 yield build_config_fault(
                     f"{where}.share", f"{prize.share} is not a part of the fees: more than 0, at most 1"
                 )
-            elif prize.share is not None and prize.share.denominator > _DENOMINATOR_MAX:
+            elif prize.share is not None and prize.share.denominator > _SHARE_DENOMINATOR_MAX:
                 yield build_config_fault(
-                    f"{where}.share", f"its denominator is more than {_DENOMINATOR_MAX:,}"
+                    f"{where}.share", f"its denominator is more than {_SHARE_DENOMINATOR_MAX:,}"
                 )
         if (total := sum((prize.share or Fraction(0) for prize in self.prizes), Fraction(0))) > 1:
             yield build_config_fault("prizes", f"the shares make {format_percent(total)} % of the fees sold")
@@ -288,10 +288,10 @@ class Tournament(_RulesTable):
     def prize_plan(self) -> PrizePlan:
         """Return the shares and amounts of the prizes by rank, with the rules on unclaimed prizes and spare cents."""
         return PrizePlan(
-            shares=tuple(prize.share or Fraction(0) for prize in self.prizes),
+            fee_shares=tuple(prize.share or Fraction(0) for prize in self.prizes),
             amounts_cents=tuple(prize.amount_cents or 0 for prize in self.prizes),
-            unclaimed=self.unclaimed,
-            remainders=self.remainders,
+            unclaimed_prize_rule=self.unclaimed,
+            remainder_rule=self.remainders,
         )
 
     @property
@@ -358,7 +358,7 @@ def _add_line_numbers(rules: Tournament, faults: Iterable[ConfigFault]) -> list[
 
 def find_latest_publication(rules: Tournament) -> date:
     """Return the last day on which the rules can be published in time (s. 125)."""
-    return rules.starts.date() - PUBLICATION_LEAD
+    return rules.starts.date() - RULES_PUBLICATION_LEAD_MIN
 
 
 def _load_library_game(name: str) -> Game:
@@ -408,15 +408,16 @@ def _iter_fee_faults(rules: Tournament) -> Iterator[ConfigFault]:
     fee_cents = rules.entries.fee_cents
     if not rules.is_fee_from_side_bet:
         return
-    if fee_cents > SIDE_BET_CENTS:
+    if fee_cents > LET_IT_RIDE_SIDE_BET_CENTS:
         yield build_config_fault(
             "entries.fee_cents",
-            f"{fee_cents} is more than the side bet of Let It Ride, {SIDE_BET_CENTS}, that it is taken from (s. 124)",
+            f"{fee_cents} is more than the side bet of Let It Ride, {LET_IT_RIDE_SIDE_BET_CENTS}, "
+            "that it is taken from (s. 124)",
         )
-    elif fee_cents < SIDE_BET_SHARE_MIN * SIDE_BET_CENTS:
+    elif fee_cents < LET_IT_RIDE_SIDE_BET_SHARE_MIN * LET_IT_RIDE_SIDE_BET_CENTS:
         yield build_config_fault(
             "entries.fee_cents",
-            f"{fee_cents} is less than 30 % of the side bet of Let It Ride, {SIDE_BET_CENTS} (s. 124)",
+            f"{fee_cents} is less than 30 % of the side bet of Let It Ride, {LET_IT_RIDE_SIDE_BET_CENTS} (s. 124)",
         )
 
 
@@ -511,7 +512,7 @@ def _compare_returns(game: Game, first: Game) -> str:
     if game.family != first.family or returns.keys() != expected.keys():
         return f"{game.id} does not have the bets of {first.id}"
     for bet, value in returns.items():
-        if abs(value - expected[bet]) > RETURN_DIFFERENCE_MAX:
+        if abs(value - expected[bet]) > MACHINE_RETURN_DIFFERENCE_MAX:
             return (
                 f"{game.id} returns {value} on {bet} and {first.id} returns {expected[bet]}:"
                 " they differ by more than 1 %"

@@ -20,7 +20,7 @@ class TournamentSettlement:
     standings: Standings
     prizes_cents: tuple[int, ...]
     """The prize of each participant with a rank, in rank order."""
-    entries: int
+    entry_count: int
     sold_fees_cents: int
     """The total fee of all entries that were not refunded."""
     refunded_cents: int
@@ -68,7 +68,7 @@ def compute_tournament_settlement(
     return TournamentSettlement(
         standings=standings,
         prizes_cents=tuple(paid_cents),
-        entries=len(results.entries),
+        entry_count=len(results.entries),
         sold_fees_cents=sold_cents,
         refunded_cents=refunded_cents,
         added_cents=added_cents if ranked else 0,

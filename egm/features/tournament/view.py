@@ -5,7 +5,7 @@ from functools import lru_cache
 
 from egm.features.tournament.installed import find_future_start, is_in_tournament, parse_rules_or_none
 from egm.features.tournament.keys import TournamentKey
-from egm.features.tournament.notice import LANGUAGES, list_sections
+from egm.features.tournament.notice import NOTICE_LANGUAGES, list_sections
 from egm.features.tournament.records import InstalledRules
 from egm.kernel.machine import Machine
 from egm.kernel.messages import TournamentView
@@ -52,10 +52,10 @@ def _build_rules_view(text: str) -> TournamentView:
     """
     rules = parse_rules_or_none(text)
     if rules is None:
-        return TournamentView(name={"en": ""}, rules=dict.fromkeys(LANGUAGES, ()), is_on=False)
+        return TournamentView(name={"en": ""}, rules=dict.fromkeys(NOTICE_LANGUAGES, ()), is_on=False)
     return TournamentView(
         name={"en": rules.name.en, "fr": rules.name.fr},
-        rules={language: list_sections(rules, language) for language in LANGUAGES},
+        rules={language: list_sections(rules, language) for language in NOTICE_LANGUAGES},
         is_on=False,
     )
 

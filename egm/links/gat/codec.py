@@ -15,17 +15,17 @@ from egm.devices.crc import compute_crc_modbus
 from egm.devices.framing import FrameCut, ProtocolError
 
 #: The name of this protocol in error messages.
-GAT: Final = "GAT"
+GAT_PROTOCOL: Final = "GAT"
 GAT_PROTOCOL_VERSION: Final = b"\x03\x50"
 """The GAT version 3.50 as the status reply states it, in binary coded decimal (BCD)."""
 #: The largest GAT packet, in bytes.
 PACKET_BYTES_MAX: Final = 255
 #: Bytes of a packet around its payload: command, length and CRC.
-_FRAME_BYTES: Final = 4
+_FRAME_OVERHEAD_BYTES: Final = 4
 #: The bit that distinguishes a reply's command byte from its request's.
 _REPLY_BIT: Final = 0x80
 #: Data bytes in one frame of results: the rest of a packet after status and frame number.
-DATA_BYTES_MAX: Final = PACKET_BYTES_MAX - _FRAME_BYTES - 3
+DATA_BYTES_MAX: Final = PACKET_BYTES_MAX - _FRAME_OVERHEAD_BYTES - 3
 
 
 class GatCommand(IntEnum):
@@ -65,10 +65,12 @@ class GatPacket:
 
     def encode(self) -> bytes:
         """Return the GAT packet as the bytes to send. Raises ProtocolError if the payload does not fit."""
-        size = len(self.payload) + _FRAME_BYTES
+        size = len(self.payload) + _FRAME_OVERHEAD_BYTES
         if size > PACKET_BYTES_MAX:
             raise ProtocolError(
-                GAT, f"the packet has {size} bytes; at most {PACKET_BYTES_MAX} can be sent", self.payload
+                GAT_PROTOCOL,
+                f"the packet has {size} bytes; at most {PACKET_BYTES_MAX} can be sent",
+                self.payload,
             )
         body = bytes((self.command, size)) + self.payload
         return body + compute_crc_modbus(body).to_bytes(2, "big")
@@ -107,7 +109,7 @@ class InitiateCalculation:
 
 
 #: Any request that a GAT verifier may send.
-Request: TypeAlias = GatStatusQuery | LastStatusQuery | ResultsQuery | InitiateCalculation
+GatVerifierRequest: TypeAlias = GatStatusQuery | LastStatusQuery | ResultsQuery | InitiateCalculation
 
 
 def parse_packet(buffer: bytes) -> FrameCut[GatPacket] | None:
@@ -119,23 +121,28 @@ def parse_packet(buffer: bytes) -> FrameCut[GatPacket] | None:
     if len(buffer) < 2:
         return None
     size = buffer[1]
-    if size < _FRAME_BYTES:
+    if size < _FRAME_OVERHEAD_BYTES:
         return FrameCut(
-            1, ProtocolError(GAT, f"packet length is {size}; expected at least {_FRAME_BYTES}", buffer[:1])
+            1,
+            ProtocolError(
+                GAT_PROTOCOL,
+                f"packet length is {size}; expected at least {_FRAME_OVERHEAD_BYTES}",
+                buffer[:1],
+            ),
         )
     if len(buffer) < size:
         return None
     body, crc = buffer[: size - 2], int.from_bytes(buffer[size - 2 : size], "big")
     if compute_crc_modbus(body) != crc:
-        return FrameCut(size, ProtocolError(GAT, "wrong CRC", buffer[:size]))
+        return FrameCut(size, ProtocolError(GAT_PROTOCOL, "wrong CRC", buffer[:size]))
     return FrameCut(size, GatPacket(body[0], body[2:]))
 
 
-def decode_request(packet: GatPacket) -> Request:
+def decode_request(packet: GatPacket) -> GatVerifierRequest:
     """Decode a GAT verifier's request. Raises ProtocolError for an unknown command or a malformed payload."""
     reader = _DECODER_BY_COMMAND.get(packet.command)
     if reader is None:
-        raise ProtocolError(GAT, f"unknown command {packet.command:02X}", packet.payload)
+        raise ProtocolError(GAT_PROTOCOL, f"unknown command {packet.command:02X}", packet.payload)
     return reader(packet.payload)
 
 
@@ -156,18 +163,20 @@ def _decode_results_query(payload: bytes) -> ResultsQuery:
 
 def _decode_initiate(payload: bytes) -> InitiateCalculation:
     if len(payload) < 3 or payload[1]:
-        raise ProtocolError(GAT, "expected a level, the byte 00 and a function", payload)
+        raise ProtocolError(GAT_PROTOCOL, "expected a level, the byte 00 and a function", payload)
     return InitiateCalculation(payload[0], tuple(payload[2:].decode("latin-1").split("\t")))
 
 
 def _require_payload_size(payload: bytes, size: int) -> None:
     """Raise ProtocolError unless the GAT packet's payload has exactly ``size`` bytes."""
     if len(payload) != size:
-        raise ProtocolError(GAT, f"expected {size} bytes of payload, received {len(payload)}", payload)
+        raise ProtocolError(
+            GAT_PROTOCOL, f"expected {size} bytes of payload, received {len(payload)}", payload
+        )
 
 
 #: Decoder of each command's payload.
-_DECODER_BY_COMMAND: Final[Mapping[int, Callable[[bytes], Request]]] = MappingProxyType(
+_DECODER_BY_COMMAND: Final[Mapping[int, Callable[[bytes], GatVerifierRequest]]] = MappingProxyType(
     {
         GatCommand.STATUS: _decode_status_query,
         GatCommand.LAST_STATUS: _decode_last_status_query,

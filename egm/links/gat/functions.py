@@ -16,7 +16,7 @@ from egm.verify.digest import SignatureAlgorithm, read_seed
 from egm.verify.software_files import COMPONENTS
 
 #: Name of the special function that lists all others.
-LIST_FUNCTIONS: Final = "Get Special Functions"
+GET_SPECIAL_FUNCTIONS: Final = "Get Special Functions"
 #: Name of the file with the identity of the installed software.
 PROGRAM_ID_PARAMETER: Final = "ProgramID.xml"
 
@@ -62,11 +62,14 @@ class SpecialFunction:
     @property
     def parameters(self) -> tuple[str, ...]:
         """Return the parameters as listed for the verifier: the fixed one and, if the function signs, a placeholder."""
-        return (self.parameter, *([] if self.algorithm is None else [_PLACEHOLDER[self.algorithm]]))
+        return (
+            self.parameter,
+            *([] if self.algorithm is None else [_PLACEHOLDER_BY_ALGORITHM[self.algorithm]]),
+        )
 
 
 #: The placeholder for a seed in the list of functions, by algorithm; the person at the verifier enters the seed.
-_PLACEHOLDER: Final = {
+_PLACEHOLDER_BY_ALGORITHM: Final = {
     SignatureAlgorithm.SHA1_HMAC: "%%SHA1_HMAC%%",
     SignatureAlgorithm.SHA256_HMAC: "%%SHA256_HMAC%%",
 }
@@ -79,7 +82,7 @@ def _build_signature_function(component: str, algorithm: SignatureAlgorithm) -> 
 
 
 #: The functions that a verifier may initiate in addition to the list itself.
-FUNCTIONS: Final = (
+SPECIAL_FUNCTIONS: Final = (
     SpecialFunction("Get File", PROGRAM_ID_PARAMETER, FunctionResultKind.IDENTITY),
     SpecialFunction(
         "Get File", "AuthenticationResponse.xml", FunctionResultKind.SIGNATURES, SignatureAlgorithm.SHA1_HMAC
@@ -100,7 +103,7 @@ FUNCTIONS: Final = (
 
 def list_offered_functions(components: frozenset[str]) -> tuple[SpecialFunction, ...]:
     """Return the special functions that a machine with these components offers to a verifier."""
-    return tuple(function for function in FUNCTIONS if components.issuperset(function.components))
+    return tuple(function for function in SPECIAL_FUNCTIONS if components.issuperset(function.components))
 
 
 def parse_function_request(parameters: tuple[str, ...], components: frozenset[str]) -> FunctionRequest:
@@ -109,7 +112,7 @@ def parse_function_request(parameters: tuple[str, ...], components: frozenset[st
     ``components`` are the names of the machine's software components. Without a seed, signatures are computed with an
     empty key.
     """
-    if parameters[0] == LIST_FUNCTIONS:
+    if parameters[0] == GET_SPECIAL_FUNCTIONS:
         _check_parameter_count(parameters, 1)
         return FunctionRequest(FunctionResultKind.LIST)
     for function in list_offered_functions(components):

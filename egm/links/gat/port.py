@@ -28,13 +28,13 @@ from egm.verify.own_files import find_software_scope
 from egm.verify.software_files import find_components
 
 #: Settings of the serial line to a verifier.
-GAT_LINE_SETTINGS: Final = LineSettings(baud=9600)
+GAT_LINE_SETTINGS: Final = LineSettings(baud_rate=9600)
 #: A pause of this length between bytes ends a packet, complete or not.
-_GAP_SECONDS: Final = 0.05
+_PAUSE_SECONDS_THAT_END_PACKET: Final = 0.05
 #: Time limit of a read before a packet starts; the port is then read again.
-_IDLE_SECONDS: Final = 3600.0
+_FIRST_BYTE_TIMEOUT_SECONDS: Final = 3600.0
 #: Delay before a lost port is opened again.
-_REOPEN_SECONDS: Final = 0.5
+_PORT_REOPEN_SECONDS: Final = 0.5
 #: The machine's name in GAT reports.
 _MACHINE_NAME: Final = "Open EGM"
 #: The manufacturer's name in GAT reports.
@@ -137,7 +137,7 @@ class GatPort:
                     await self._serve()
                 except LineLostError:
                     self._line.close()
-                    await asyncio.sleep(_REOPEN_SECONDS)
+                    await asyncio.sleep(_PORT_REOPEN_SECONDS)
         finally:
             self._line.close()
 
@@ -146,10 +146,12 @@ class GatPort:
         reader: FrameReader[GatPacket] = FrameReader(codec.parse_packet)
         has_partial_packet = False
         while True:
-            data = await self._line.read(_GAP_SECONDS if has_partial_packet else _IDLE_SECONDS)
+            data = await self._line.read(
+                _PAUSE_SECONDS_THAT_END_PACKET if has_partial_packet else _FIRST_BYTE_TIMEOUT_SECONDS
+            )
             has_partial_packet = bool(data)
             if not data:
-                reader.flush(codec.GAT)
+                reader.flush(codec.GAT_PROTOCOL)
             for item in reader.feed(data):
                 self._reply_to(item)
 

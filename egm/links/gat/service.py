@@ -42,7 +42,7 @@ from egm.links.keys import LinksKey
 #: Seconds since the last authentication, as reported if there has been none.
 _SECONDS_IF_NEVER_CALCULATED: Final = 0xFFFFFFFF
 #: Name of the report's row that states who signed the software.
-_SIGNER_LABEL: Final = "signed by"
+_SIGNER_ROW_NAME: Final = "signed by"
 
 
 def _find_calculation_status(calculation: GatCalculation) -> CalculationStatus:
@@ -120,7 +120,9 @@ class GatService:
         else:
             installed = self._machine.memory.get(IntegrityKey.SOFTWARE)
             values = (
-                {} if installed is None else {_SIGNER_LABEL: installed["signer"], **installed["components"]}
+                {}
+                if installed is None
+                else {_SIGNER_ROW_NAME: installed["signer"], **installed["components"]}
             )
             self.store_result(values)
         return True
@@ -220,7 +222,9 @@ class GatService:
             return build_functions_report(list_offered_functions(self._components), report_format)
         if calculation.result_kind == FunctionResultKind.IDENTITY:
             values = dict(calculation.result_by_component)
-            return build_identity_report(self._identity, values.pop(_SIGNER_LABEL, ""), values, report_format)
+            return build_identity_report(
+                self._identity, values.pop(_SIGNER_ROW_NAME, ""), values, report_format
+            )
         return build_signatures_report(
             self._identity, calculation.algorithm, calculation.result_by_component, report_format
         )

@@ -16,7 +16,7 @@ from egm.links.sas.exception_queue import ExceptionQueue, SasException
 from egm.links.sas.names import ExceptionUrgency
 from egm.links.sas.poll import PollImplementation
 from egm.links.sas.readout import SasReadout
-from egm.links.sas.tables.exceptions import EXCEPTIONS, NO_EXCEPTION
+from egm.links.sas.tables.exceptions import EXCEPTION_DEFINITION_BY_CODE, NO_EXCEPTION_CODE
 from egm.links.sas.wire import (
     BROADCAST_ADDRESS,
     GeneralPoll,
@@ -25,9 +25,9 @@ from egm.links.sas.wire import (
     ReceivedMessage,
 )
 
-LINK_LOST_NS: Final = 5_000_000_000
+LINK_LOST_AFTER_NS: Final = 5_000_000_000
 """The time in nanoseconds without a valid poll after which the link to the host counts as lost."""
-CHIRP_NS: Final = 200_000_000
+CHIRP_INTERVAL_NS: Final = 200_000_000
 """The interval in nanoseconds between chirps.
 
 A chirp is the machine's address alone; it is sent while no host polls (general knowledge).
@@ -171,7 +171,10 @@ class SasChannelState:
         An exception for real-time event reporting only is dropped while that is off.
         """
         self._posted = max(self._posted, exception.sequence)
-        if EXCEPTIONS[exception.code].urgency is ExceptionUrgency.REAL_TIME and not self.real_time:
+        if (
+            EXCEPTION_DEFINITION_BY_CODE[exception.code].urgency is ExceptionUrgency.REAL_TIME
+            and not self.real_time
+        ):
             return
         if not self._queue.add_exception(exception, now_ns) and not self._full:
             self._full = True
@@ -242,14 +245,14 @@ class SasChannelState:
             if self.real_time:
                 frame = self._encode_event_report(exception)
             else:
-                frame = bytes((NO_EXCEPTION if exception is None else exception.code,))
+                frame = bytes((NO_EXCEPTION_CODE if exception is None else exception.code,))
             self._last_reply = _LastReply(b"", frame, reported_exception=exception)
         yield SendBytes(self._last_reply.reply_frame)
 
     def _encode_event_report(self, exception: SasException | None) -> bytes:
         """Encode an exception for real-time event reporting; None reports that there is no event."""
         if exception is None:
-            return append_crc(bytes((self.address, EVENT_RESPONSE_MARK, NO_EXCEPTION)))
+            return append_crc(bytes((self.address, EVENT_RESPONSE_MARK, NO_EXCEPTION_CODE)))
         code = exception.event_code or exception.code
         return append_crc(bytes((self.address, EVENT_RESPONSE_MARK, code)) + exception.data)
 
@@ -358,17 +361,17 @@ class SasChannelState:
     @property
     def deadline_ns(self) -> int:
         """Return the monotonic time at which :meth:`process_elapsed_time` must be called next."""
-        return self._polled_ns + LINK_LOST_NS if self._up else self._next_chirp_ns
+        return self._polled_ns + LINK_LOST_AFTER_NS if self._up else self._next_chirp_ns
 
     def process_elapsed_time(self, now_ns: int) -> Iterator[ChannelAction]:
         """Process the passing of time: detect that the host has stopped polling, and chirp while the link is down."""
-        if self._up and now_ns - self._polled_ns >= LINK_LOST_NS:
+        if self._up and now_ns - self._polled_ns >= LINK_LOST_AFTER_NS:
             self._up = False
             self._synchronised = not self._require_sync
             self._last_reply = None  # the next poll may come from a host that has not received it
             self._next_chirp_ns = now_ns
             yield LinkChanged(is_up=False)
         if not self._up and now_ns >= self._next_chirp_ns:
-            self._next_chirp_ns = now_ns + CHIRP_NS
+            self._next_chirp_ns = now_ns + CHIRP_INTERVAL_NS
             if self._chirp:
                 yield SendBytes(bytes((self.address,)), has_wakeup_bit=True)

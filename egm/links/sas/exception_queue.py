@@ -11,10 +11,10 @@ from dataclasses import dataclass
 from typing import Final
 
 from egm.links.sas.names import ExceptionUrgency
-from egm.links.sas.tables.exceptions import EXCEPTIONS, QUEUE_OVERFLOW
+from egm.links.sas.tables.exceptions import EXCEPTION_DEFINITION_BY_CODE, QUEUE_OVERFLOW_EXCEPTION_CODE
 
 #: Interval at which a priority exception is sent again until it is served.
-EXCEPTION_REPEAT_NS: Final = 15_000_000_000
+EXCEPTION_REPEAT_INTERVAL_NS: Final = 15_000_000_000
 
 #: Priority exception -> the polls that serve it; one without polls is repeated until it has been received.
 POLLS_THAT_SERVE_EXCEPTION: Final[Mapping[int, frozenset[int]]] = {
@@ -71,14 +71,14 @@ class ExceptionQueue:
 
         If it was full, the exception is dropped and the overflow exception is raised.
         """
-        urgency = EXCEPTIONS[exception.code].urgency
+        urgency = EXCEPTION_DEFINITION_BY_CODE[exception.code].urgency
         if urgency in {ExceptionUrgency.PRIORITY, ExceptionUrgency.EITHER}:
             self._priority_exceptions[exception.code] = _PriorityException(exception, now_ns)
         elif len(self._ordinary_exceptions) < self._size:
             self._ordinary_exceptions.append(exception)
         else:
-            self._priority_exceptions[QUEUE_OVERFLOW] = _PriorityException(
-                SasException(QUEUE_OVERFLOW), now_ns
+            self._priority_exceptions[QUEUE_OVERFLOW_EXCEPTION_CODE] = _PriorityException(
+                SasException(QUEUE_OVERFLOW_EXCEPTION_CODE), now_ns
             )
             return False
         return True
@@ -111,7 +111,7 @@ class ExceptionQueue:
         if raised is None or raised.exception is not exception:
             return
         if exception.code in POLLS_THAT_SERVE_EXCEPTION:
-            raised.due_ns = now_ns + EXCEPTION_REPEAT_NS
+            raised.due_ns = now_ns + EXCEPTION_REPEAT_INTERVAL_NS
         else:
             del self._priority_exceptions[exception.code]
 

@@ -7,7 +7,7 @@ from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, Histo
 from egm.links.sas.line import SasLineHealth
 
 #: The label names of these metrics.
-_LABEL = ("line",)
+_METRIC_LABEL_NAMES = ("line",)
 
 
 def iter_line_metrics(name: str, health: SasLineHealth) -> Iterator[Metric]:
@@ -19,7 +19,7 @@ def iter_line_metrics(name: str, health: SasLineHealth) -> Iterator[Metric]:
         ("egm_host_link_open", "1 while the port of a host's line is open.", int(health.port_is_open)),
         ("egm_host_link_up", "1 while a host polls.", int(health.host_is_polling)),
     ):
-        yield _add_line_sample(GaugeMetricFamily(family, meaning, labels=_LABEL), name, value)
+        yield _add_line_sample(GaugeMetricFamily(family, meaning, labels=_METRIC_LABEL_NAMES), name, value)
     for family, meaning, value in (
         ("egm_host_polls", "Polls to this machine.", health.poll_count),
         ("egm_host_busy_answers", "Polls answered busy.", health.busy_reply_count),
@@ -35,9 +35,9 @@ def iter_line_metrics(name: str, health: SasLineHealth) -> Iterator[Metric]:
         ),
         ("egm_host_polls_elsewhere", "Polls to other machines on the line.", health.other_machine_poll_count),
     ):
-        yield _add_line_sample(CounterMetricFamily(family, meaning, labels=_LABEL), name, value)
+        yield _add_line_sample(CounterMetricFamily(family, meaning, labels=_METRIC_LABEL_NAMES), name, value)
     answers = HistogramMetricFamily(
-        "egm_host_answer_seconds", "From the last byte of a poll to the answer.", labels=_LABEL
+        "egm_host_answer_seconds", "From the last byte of a poll to the answer.", labels=_METRIC_LABEL_NAMES
     )
     cumulative_count, buckets = 0, []
     for limit_ms, count in health.replies_by_time_bucket_ms:

@@ -19,12 +19,17 @@ from egm.links.entries import HOST_CLOCK_SET, HostTimeRecorded
 from egm.links.keys import LinksKey
 from egm.links.sas.codec import Reply
 from egm.links.sas.exception_queue import SasException
-from egm.links.sas.messages import DelayedResultDelivered, ExceptionWithdrawn, Message, RealTimeReportingSet
+from egm.links.sas.messages import (
+    DelayedResultDelivered,
+    ExceptionWithdrawn,
+    RealTimeReportingSet,
+    SasLineMessage,
+)
 
 #: Largest accepted difference between a host's time and the machine's; a larger one might give dates that do
 #: not exist.
 _HOST_CLOCK_AHEAD_SECONDS_MAX: Final = 1100 * 366 * 86_400
-READ_HANDPAY_VALUE: Final = "handpay"
+READ_HANDPAY_KEY: Final = "handpay"
 """Key in :attr:`SasHost.values_between_polls`; the value is the journal id of the hand-pay that the host has read."""
 
 
@@ -38,7 +43,7 @@ class SasHost:
     permitted_poll_codes: frozenset[int]
     """Codes of the polls that the host may use."""
     context: MachineContext
-    send: Callable[[Message], None]
+    send: Callable[[SasLineMessage], None]
     """A function that passes a message to the thread of the host's line."""
     republish_readout: Callable[[], None]
     """A function that builds the data for the host's polls again, after a change without a journal entry."""

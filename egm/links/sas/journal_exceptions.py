@@ -12,8 +12,12 @@ from egm.kernel.entries import EntryDeclarations
 from egm.links.sas.codec import encode_bcd
 from egm.links.sas.exception_queue import POLLS_THAT_SERVE_EXCEPTION, SasException
 from egm.links.sas.readout import SasReadout
-from egm.links.sas.tables.denominations import BILL_VALUE_BY_CODE, COUNTRY_OF_CURRENCY, UNKNOWN_COUNTRY
-from egm.links.sas.tables.exceptions import EXCEPTIONS
+from egm.links.sas.tables.denominations import (
+    BILL_VALUE_BY_CODE,
+    COUNTRY_CODE_BY_CURRENCY,
+    UNKNOWN_COUNTRY_CODE,
+)
+from egm.links.sas.tables.exceptions import EXCEPTION_DEFINITION_BY_CODE
 from egm.money.entries import BILL_IN, HANDPAY_PENDING
 from egm.money.keys import MoneyKey
 from egm.play.entries import GAME_END, GAME_START
@@ -21,11 +25,11 @@ from meters import Phase
 from meters.entry import StoredEntry
 
 #: Exception code: a bill was accepted.
-BILL_ACCEPTED: Final = 0x4F
+BILL_ACCEPTED_EXCEPTION_CODE: Final = 0x4F
 #: Event codes: a game has started, a game has ended.
 _GAME_STARTED, _GAME_ENDED = 0x7E, 0x7F
 #: Exception code: a hand-pay is pending.
-_HANDPAY_PENDING: Final = 0x51
+_HANDPAY_PENDING_EXCEPTION_CODE: Final = 0x51
 #: Exception codes: a game was selected; the machine went out of service.
 _GAME_SELECTED, _OUT_OF_SERVICE = 0x8C, 0x86
 #: Exception codes: power was lost; power was applied.
@@ -35,13 +39,13 @@ _STACKER_REMOVED, _STACKER_COUNT_RESET = 0x1B, 0x7B
 #: Id of the journal entry of a machine's first power-up, before which no power was lost.
 _FIRST_POWER_UP_ENTRY_ID: Final = "power-up-1"
 #: SAS bill code of each bill, by its value in major units.
-_BILL_CODES: Final[Mapping[int, int]] = {value: code for code, value in BILL_VALUE_BY_CODE.items()}
+_BILL_CODE_BY_VALUE: Final[Mapping[int, int]] = {value: code for code, value in BILL_VALUE_BY_CODE.items()}
 
 
 #: Exception codes that this module raises, in addition to those in the declarations of the entries.
-_CODES_OF_OTHER_EXCEPTIONS: Final = frozenset(
+_UNDECLARED_EXCEPTION_CODES: Final = frozenset(
     {
-        BILL_ACCEPTED,
+        BILL_ACCEPTED_EXCEPTION_CODE,
         _GAME_STARTED,
         _GAME_ENDED,
         _GAME_SELECTED,
@@ -54,7 +58,7 @@ _CODES_OF_OTHER_EXCEPTIONS: Final = frozenset(
 
 def list_raised_exceptions(entries: EntryDeclarations) -> frozenset[int]:
     """Return the codes of the SAS exceptions that journal entries can raise."""
-    return _CODES_OF_OTHER_EXCEPTIONS | {
+    return _UNDECLARED_EXCEPTION_CODES | {
         event.sas_exception_code
         for _, event in entries.iter_significant()
         if event.sas_exception_code is not None
@@ -75,7 +79,7 @@ def iter_exceptions(
     """
     for code, data, event in _iter_exception_codes(entry, entries, readout, previous_game_number):
         servants = POLLS_THAT_SERVE_EXCEPTION.get(code)
-        if code in EXCEPTIONS and (servants is None or servants & supported_polls):
+        if code in EXCEPTION_DEFINITION_BY_CODE and (servants is None or servants & supported_polls):
             yield SasException(code, data, event, entry.sequence)
 
 
@@ -88,7 +92,11 @@ def _iter_exception_codes(
     """
     opens = entry.phase is Phase.RESERVE and isinstance(entry.state.get(MoneyKey.HANDPAY), Mapping)
     if opens and entry.kind != HANDPAY_PENDING.kind:
-        yield _HANDPAY_PENDING, b"", 0  # from a game, a host's bonus or a prize exchanged for money
+        yield (
+            _HANDPAY_PENDING_EXCEPTION_CODE,
+            b"",
+            0,
+        )  # from a game, a host's bonus or a prize exchanged for money
     details: Mapping[str, Any] = entry.record if isinstance(entry.record, Mapping) else {}
     match entry.kind:
         case GAME_START.kind:
@@ -120,7 +128,7 @@ def _iter_significant_exception(
         yield (
             significance.sas_exception_code,
             _encode_bill(int(details.get("amount_cents", 0)), readout),
-            BILL_ACCEPTED,
+            BILL_ACCEPTED_EXCEPTION_CODE,
         )
     else:
         yield significance.sas_exception_code, b"", 0
@@ -140,12 +148,14 @@ def _find_selected_game(entry: StoredEntry, readout: SasReadout) -> int | None:
     selection = entry.state.get("selection")
     if not isinstance(selection, Mapping):
         return None
-    return next((game.number for game in readout.games if game.id == selection.get("game_id")), None)
+    return next((game.game_number for game in readout.games if game.id == selection.get("game_id")), None)
 
 
 def find_bill_codes(amount_cents: int, currency: str) -> tuple[int, int | None]:
     """Return the SAS country code and bill code of a bill; the bill code is None if the table has no such bill."""
-    return COUNTRY_OF_CURRENCY.get(currency, UNKNOWN_COUNTRY), _BILL_CODES.get(amount_cents // 100)
+    return COUNTRY_CODE_BY_CURRENCY.get(currency, UNKNOWN_COUNTRY_CODE), _BILL_CODE_BY_VALUE.get(
+        amount_cents // 100
+    )
 
 
 def _encode_bill(amount_cents: int, readout: SasReadout) -> bytes:

@@ -29,7 +29,12 @@ from egm.links.sas.channel import (
 )
 from egm.links.sas.codec import Reply
 from egm.links.sas.exception_queue import SasException
-from egm.links.sas.messages import DelayedResultDelivered, ExceptionWithdrawn, Message, RealTimeReportingSet
+from egm.links.sas.messages import (
+    DelayedResultDelivered,
+    ExceptionWithdrawn,
+    RealTimeReportingSet,
+    SasLineMessage,
+)
 from egm.links.sas.ports import SasPort
 from egm.links.sas.readout import SasReadout
 from egm.links.sas.wire import (
@@ -43,7 +48,7 @@ from egm.links.sas.wire import (
 )
 
 #: Delay before a lost port is opened again.
-_REOPEN_SECONDS: Final = 1.0
+_PORT_REOPEN_SECONDS: Final = 1.0
 #: Scheduling priorities of the machine's event loop and of a SAS line's thread.
 LOOP_PRIORITY, LINE_PRIORITY = 1, 2
 #: Interval at which the interpreter switches threads, so that the SAS line's thread is not delayed.
@@ -128,7 +133,7 @@ class SasLineThread(threading.Thread):
         self._report = report
         self._now = monotonic_ns
         self._busy_ns = busy_ns
-        self._inbox: deque[Message] = deque()
+        self._inbox: deque[SasLineMessage] = deque()
         self._readout: SasReadout | None = None
         self._ending = threading.Event()
         self.serving = threading.Event()
@@ -143,7 +148,7 @@ class SasLineThread(threading.Thread):
         self._within = dict.fromkeys((*_REPLY_TIME_BUCKETS_MS, 0), 0)
 
     # ------------------------------------------------------------------ called on the event loop
-    def send_to_line(self, *messages: Message) -> None:
+    def send_to_line(self, *messages: SasLineMessage) -> None:
         """Pass messages of the machine's loop to the SAS line, which processes them before it answers the next poll."""
         for message in messages:
             if isinstance(message, SasReadout):  # only the newest readout is ever read
@@ -176,7 +181,7 @@ class SasLineThread(threading.Thread):
                 port = self._open_port()
             except LineLostError as error:
                 self._report_lost_port(str(error))
-                self._ending.wait(_REOPEN_SECONDS)
+                self._ending.wait(_PORT_REOPEN_SECONDS)
                 continue
             self._port = port
             self._reported_error = ""
@@ -185,7 +190,7 @@ class SasLineThread(threading.Thread):
                 self._serve(port)
             except LineLostError as error:
                 self._report_lost_port(str(error))
-                self._ending.wait(_REOPEN_SECONDS)
+                self._ending.wait(_PORT_REOPEN_SECONDS)
             finally:
                 self.serving.clear()
                 self._port = None
@@ -198,7 +203,7 @@ class SasLineThread(threading.Thread):
 
             self._reported_error = error
             with suppress(OSError):  # the line goes on even if nobody can read what it prints
-                echo(f"{self.name}: {error}; the port is tried every {_REOPEN_SECONDS:g} s", err=True)
+                echo(f"{self.name}: {error}; the port is tried every {_PORT_REOPEN_SECONDS:g} s", err=True)
 
     def _serve(self, port: SasPort) -> None:
         """Serve an open SAS port until :meth:`request_end`: read bytes, decode messages, perform the actions."""

@@ -30,4 +30,6 @@ class RealTimeReportingSet:
 
 
 #: Anything that the machine's loop sends to a SAS line's thread.
-Message = SasException | ExceptionWithdrawn | DelayedResultDelivered | RealTimeReportingSet | SasReadout
+SasLineMessage = (
+    SasException | ExceptionWithdrawn | DelayedResultDelivered | RealTimeReportingSet | SasReadout
+)

@@ -10,34 +10,42 @@ from typing import Final
 
 from egm.links.sas.names import MeterUnit
 from egm.links.sas.readout import SasReadout
-from egm.links.sas.tables.meters import BILL_METERS_BY_FIRST_CODE, METERS
+from egm.links.sas.tables.meters import BILL_METERS_BY_FIRST_CODE, METER_DEFINITION_BY_CODE
 
 #: Machine meters of tickets in that count as cashable.
-_TICKETS_IN: Final = ("ticket_in.cashable.value", "ticket_in.promo_cashable.value")
+_TICKET_IN_VALUE_METERS: Final = ("ticket_in.cashable.value", "ticket_in.promo_cashable.value")
 #: Machine meters of all tickets out.
-_TICKETS_OUT: Final = ("ticket_out.cashable.value", "ticket_out.promo_restricted.value")
+_TICKET_OUT_VALUE_METERS: Final = ("ticket_out.cashable.value", "ticket_out.promo_restricted.value")
 #: Machine meters of transfers from a host.
-_AFT_IN: Final = ("aft_in.cashable.value", "aft_in.promo_restricted.value", "aft_in.promo_cashable.value")
+_AFT_IN_VALUE_METERS: Final = (
+    "aft_in.cashable.value",
+    "aft_in.promo_restricted.value",
+    "aft_in.promo_cashable.value",
+)
 #: Machine meters of transfers to a host.
-_AFT_OUT: Final = ("aft_out.cashable.value", "aft_out.promo_restricted.value", "aft_out.promo_cashable.value")
+_AFT_OUT_VALUE_METERS: Final = (
+    "aft_out.cashable.value",
+    "aft_out.promo_restricted.value",
+    "aft_out.promo_cashable.value",
+)
 #: Machine meters of wins paid by the machine to the credit meter.
-_MACHINE_WINS: Final = ("coin_out", "mach_progressive", "mach_bonus", "residual_won")
+_MACHINE_PAID_WIN_METERS: Final = ("coin_out", "mach_progressive", "mach_bonus", "residual_won")
 #: Machine meters of wins paid by an attendant.
-_ATTENDANT_WINS: Final = ("att_jackpot", "att_progressive", "att_bonus")
+_ATTENDANT_PAID_WIN_METERS: Final = ("att_jackpot", "att_progressive", "att_bonus")
 #: Machine meters of everything that left the credit meter other than by play.
 _CANCELLED_CREDIT_METERS: Final = (
     "att_cancel_credit",
     "phys_coin_out",
-    *_TICKETS_OUT,
-    *_AFT_OUT,
+    *_TICKET_OUT_VALUE_METERS,
+    *_AFT_OUT_VALUE_METERS,
     *("residual_removed", "forfeit_tamper", "time_charges", "orphan", "expired"),
 )
 
 #: SAS meter code -> the canonical machine meters that it sums, in minor units or occurrences.
 _METERS_SUMMED_BY_CODE: Final[Mapping[int, tuple[str, ...]]] = {
     0x00: ("coin_in",),
-    0x01: _MACHINE_WINS,
-    0x02: _ATTENDANT_WINS,
+    0x01: _MACHINE_PAID_WIN_METERS,
+    0x02: _ATTENDANT_PAID_WIN_METERS,
     0x03: ("att_cancel_credit",),
     0x04: _CANCELLED_CREDIT_METERS,
     0x05: ("games_played",),
@@ -49,7 +57,7 @@ _METERS_SUMMED_BY_CODE: Final[Mapping[int, tuple[str, ...]]] = {
     0x0A: ("coin_drop",),
     0x0B: ("bill_in.value",),
     0x0C: ("credits",),
-    0x0D: _TICKETS_IN,
+    0x0D: _TICKET_IN_VALUE_METERS,
     0x0E: ("ticket_out.cashable.value",),
     0x0F: ("ticket_in.promo_restricted.value",),
     0x10: ("ticket_out.promo_restricted.value",),
@@ -57,10 +65,10 @@ _METERS_SUMMED_BY_CODE: Final[Mapping[int, tuple[str, ...]]] = {
     0x12: ("ticket_out.cashable.count",),
     0x13: ("ticket_in.promo_restricted.count",),
     0x14: ("ticket_out.promo_restricted.count",),
-    0x15: (*_TICKETS_IN, "ticket_in.promo_restricted.value"),
-    0x16: _TICKETS_OUT,
-    0x17: _AFT_IN,
-    0x18: _AFT_OUT,
+    0x15: (*_TICKET_IN_VALUE_METERS, "ticket_in.promo_restricted.value"),
+    0x16: _TICKET_OUT_VALUE_METERS,
+    0x17: _AFT_IN_VALUE_METERS,
+    0x18: _AFT_OUT_VALUE_METERS,
     0x19: ("coin_in.restricted",),
     0x1A: ("coin_in.nonrestricted",),
     0x1B: ("credits.restricted",),
@@ -70,12 +78,12 @@ _METERS_SUMMED_BY_CODE: Final[Mapping[int, tuple[str, ...]]] = {
     0x1F: ("att_jackpot",),
     0x20: ("att_progressive",),
     0x21: ("att_bonus",),
-    0x22: (*_MACHINE_WINS, *_ATTENDANT_WINS),
-    0x23: ("att_cancel_credit", *_ATTENDANT_WINS),
+    0x22: (*_MACHINE_PAID_WIN_METERS, *_ATTENDANT_PAID_WIN_METERS),
+    0x23: ("att_cancel_credit", *_ATTENDANT_PAID_WIN_METERS),
     0x24: ("drop_total",),
     0x25: ("games_played.since_power_up",),
     0x26: ("games_played.since_door_close",),
-    0x28: _TICKETS_IN,
+    0x28: _TICKET_IN_VALUE_METERS,
     0x29: ("ticket_in.cashable.value",),
     0x2A: ("ticket_in.promo_restricted.value",),
     0x2B: ("ticket_in.promo_cashable.value",),
@@ -125,14 +133,14 @@ _METERS_SUMMED_BY_CODE: Final[Mapping[int, tuple[str, ...]]] = {
 #: every accepted bill stays in the stacker until it is collected.
 _COUNTED_BILL_DESTINATIONS: Final = ("accepted", "to the drop")
 #: SAS meter code -> the value of the bill that it counts, in minor units.
-_BILL_COUNTS: Final[Mapping[int, int]] = {
+_BILL_CENTS_BY_METER_CODE: Final[Mapping[int, int]] = {
     code: bill * 100
     for first, (destination, bills) in BILL_METERS_BY_FIRST_CODE.items()
     if destination in _COUNTED_BILL_DESTINATIONS
     for code, bill in enumerate(bills, start=first)
 }
 #: SAS meter code of the theoretical payback.
-_PAYBACK_METER: Final = 0x7F
+_PAYBACK_METER_CODE: Final = 0x7F
 #: SAS meters of the stacker's content; they are not sums over the journal, because staff empty the stacker.
 _STACKER_VALUE_BY_CODE: Final[Mapping[int, Callable[[SasReadout], int]]] = {
     0x3E: lambda readout: readout.stacker_bills,
@@ -140,15 +148,15 @@ _STACKER_VALUE_BY_CODE: Final[Mapping[int, Callable[[SasReadout], int]]] = {
 }
 
 #: Codes of the SAS meters that also exist for each game and denomination.
-METERS_AVAILABLE_PER_GAME: Final = frozenset(
-    {0x00, 0x01, 0x02, 0x05, 0x06, 0x07, *range(0x19, 0x1B), *range(0x1C, 0x23), _PAYBACK_METER}
+METER_CODES_AVAILABLE_PER_GAME: Final = frozenset(
+    {0x00, 0x01, 0x02, 0x05, 0x06, 0x07, *range(0x19, 0x1B), *range(0x1C, 0x23), _PAYBACK_METER_CODE}
 )
 
 SUPPORTED_METER_CODES: Final = (
     frozenset(_METERS_SUMMED_BY_CODE)
-    | frozenset(_BILL_COUNTS)
+    | frozenset(_BILL_CENTS_BY_METER_CODE)
     | frozenset(_STACKER_VALUE_BY_CODE)
-    | {_PAYBACK_METER}
+    | {_PAYBACK_METER_CODE}
 )
 """The codes of the SAS meters that this machine counts; for all others it lacks the device or the transfer."""
 
@@ -159,17 +167,17 @@ def read_meter(code: int, readout: SasReadout, game: str = "") -> int | None:
     ``game`` is a game's id; without it the meter is that of the machine. Return None if the machine does not support
     the meter, or only for the whole machine.
     """
-    if code not in SUPPORTED_METER_CODES or (game and code not in METERS_AVAILABLE_PER_GAME):
+    if code not in SUPPORTED_METER_CODES or (game and code not in METER_CODES_AVAILABLE_PER_GAME):
         return None
-    if code == _PAYBACK_METER:
+    if code == _PAYBACK_METER_CODE:
         return compute_payback(readout, game)
     if code in _STACKER_VALUE_BY_CODE:
         return _STACKER_VALUE_BY_CODE[code](readout)
-    if code in _BILL_COUNTS:
-        return readout.count_bills(_BILL_COUNTS[code])
+    if code in _BILL_CENTS_BY_METER_CODE:
+        return readout.count_bills(_BILL_CENTS_BY_METER_CODE[code])
     values = readout.read_meters(game)
     total = sum(values.get(name, 0) for name in _METERS_SUMMED_BY_CODE[code])
-    if METERS[code].unit is MeterUnit.CREDITS:
+    if METER_DEFINITION_BY_CODE[code].unit is MeterUnit.CREDITS:
         return readout.convert_to_credits(total)
     return total
 

@@ -69,7 +69,7 @@ class SasPoll:
 
 
 @dataclass(frozen=True, slots=True)
-class ExceptionName:
+class SasExceptionDefinition:
     """A row of the table of SAS exceptions: code, name and urgency."""
 
     code: int
@@ -81,7 +81,7 @@ class ExceptionName:
 
 
 @dataclass(frozen=True, slots=True)
-class MeterName:
+class SasMeterDefinition:
     """A SAS meter of polls 2F, 6F and AF: code, name, unit, and its number of BCD bytes in poll 2F."""
 
     code: int

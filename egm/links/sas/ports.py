@@ -18,7 +18,7 @@ import serial
 from egm.devices.line import LineLostError, is_pseudo_terminal
 
 #: Bits per second of a SAS line.
-BAUD: Final = 19_200
+SAS_BAUD_RATE: Final = 19_200
 #: Most bytes read at a time.
 _READ_BYTES: Final = 4096
 #: Indices of the input flags and the control flags in the terminal attributes of ``termios``.
@@ -55,7 +55,7 @@ class SasPort(Protocol):
         ...
 
 
-class _DescriptorPort:
+class _FileDescriptorPort:
     """A port to a SAS host that is an open file descriptor: a serial port or a pseudo-terminal."""
 
     def __init__(self, path: str, fileno: int) -> None:
@@ -116,7 +116,7 @@ class _DescriptorPort:
         os.close(self._waker)
 
 
-class PseudoTerminalPort(_DescriptorPort):
+class PseudoTerminalPort(_FileDescriptorPort):
     """A port of a SAS line that is a pseudo-terminal, for a SAS host program on this computer.
 
     The host program opens the other end by a path in the state folder. This process also keeps the other end open, so
@@ -143,7 +143,7 @@ class PseudoTerminalPort(_DescriptorPort):
         os.close(self._slave)
 
 
-class SerialPort(_DescriptorPort):
+class SerialPort(_FileDescriptorPort):
     """A real serial port of a SAS line; it sends with space parity.
 
     With strict framing, it reads the UART's marks of parity errors, which show the wakeup bit. If the port is another
@@ -155,7 +155,7 @@ class SerialPort(_DescriptorPort):
             self._ninth_bit = strict and not is_pseudo_terminal(path)
             self._serial = serial.Serial(
                 path,
-                baudrate=BAUD,
+                baudrate=SAS_BAUD_RATE,
                 parity=serial.PARITY_SPACE if self._ninth_bit else serial.PARITY_NONE,
                 timeout=0,
                 write_timeout=0,
@@ -210,7 +210,9 @@ class SerialServerPort:
         self._url = url
         self._woken = False
         try:
-            self._serial = serial.serial_for_url(url, baudrate=BAUD, timeout=_SERVER_READ_SECONDS_MAX)
+            self._serial = serial.serial_for_url(
+                url, baudrate=SAS_BAUD_RATE, timeout=_SERVER_READ_SECONDS_MAX
+            )
         except (serial.SerialException, OSError, ValueError) as error:
             raise LineLostError(url, f"cannot be opened: {error}") from error
 

@@ -8,7 +8,7 @@ from typing import Any, Final
 from egm.devices.interface import Devices
 from egm.kernel.games import InstalledGames
 from egm.kernel.own_entries import FAULT_RAISED
-from egm.links.sas.host import READ_HANDPAY_VALUE, SasHost
+from egm.links.sas.host import READ_HANDPAY_KEY, SasHost
 from egm.links.sas.readout import GameFacts, HandpayFacts, HopperFacts, SasReadout
 from egm.money.entries import BILL_IN, VOUCHER_OUT
 from egm.money.host_controls import is_game_allowed
@@ -22,7 +22,7 @@ from meters.entry import StoredEntry
 from meters.view import JournalView
 
 #: Fault code: the stacker is out of the bill acceptor.
-_STACKER_REMOVED: Final = "bill_acceptor.stacker_removed"
+_STACKER_REMOVED_FAULT: Final = "bill_acceptor.stacker_removed"
 
 
 class MeterReadingCache:
@@ -52,7 +52,7 @@ class ReadoutBuilder:
         machine = host.machine
         self._facts = tuple(
             GameFacts(
-                number=number,
+                game_number=number,
                 id=game_id,
                 title=game.title.get("en", game_id),
                 version=game.version,
@@ -79,7 +79,7 @@ class ReadoutBuilder:
         removals = (
             entry.sequence
             for entry in journal.entries(FAULT_RAISED.kind, newest_first=True)
-            if _get_entry_details(entry).get("code") == _STACKER_REMOVED
+            if _get_entry_details(entry).get("code") == _STACKER_REMOVED_FAULT
         )
         for entry in journal.entries(BILL_IN.kind, since=next(removals, 0)):
             self.note_entry(entry)
@@ -94,7 +94,7 @@ class ReadoutBuilder:
         if entry.kind == BILL_IN.kind:
             self._stacker_bills += 1
             self._stacker_cents += int(details["amount_cents"])
-        elif entry.kind == FAULT_RAISED.kind and details.get("code") == _STACKER_REMOVED:
+        elif entry.kind == FAULT_RAISED.kind and details.get("code") == _STACKER_REMOVED_FAULT:
             self._stacker_bills = self._stacker_cents = 0
 
     def _store_last_amount(self, entry: StoredEntry) -> None:
@@ -120,7 +120,7 @@ class ReadoutBuilder:
             currency=machine.profile.currency,
             denomination_cents=host.settings.denomination_cents,
             games=tuple(replace(f, is_enabled=is_game_allowed(machine, f.id)) for f in self._facts),
-            selected_game_number=next((g.number for g in self._facts if g.id == selection.game_id), 0),
+            selected_game_number=next((g.game_number for g in self._facts if g.id == selection.game_id), 0),
             player_denomination_cents=selection.denomination_cents,
             handpay=self._read_handpay(),
             hopper=self._read_hopper(),
@@ -132,7 +132,7 @@ class ReadoutBuilder:
             reel_stops=self._read_reel_stops(),
             local_time=_build_local_clock(host),
             supported_poll_codes=host.permitted_poll_codes,
-            validation=money.validation,
+            ticket_validator=money.ticket_validator,
             can_transfer=money.can_transfer,
             can_award_bonuses=money.can_award_bonuses,
         )
@@ -140,7 +140,7 @@ class ReadoutBuilder:
     def _read_handpay(self) -> HandpayFacts | None:
         """Return the money owed by hand, unless this host has already read it."""
         handpay = self._host.machine.memory.read(HandpayRecord, MoneyKey.HANDPAY)
-        if handpay is None or handpay.id == self._host.values_between_polls.get(READ_HANDPAY_VALUE):
+        if handpay is None or handpay.id == self._host.values_between_polls.get(READ_HANDPAY_KEY):
             return None
         return HandpayFacts(handpay.id, handpay.kind, handpay.amount_cents)
 

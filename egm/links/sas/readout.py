@@ -16,7 +16,7 @@ from meters import MeterReading
 class GameFacts:
     """The data of one game for SAS; ``payback_hundredths`` is its return (RTP) in hundredths of 1 %."""
 
-    number: int
+    game_number: int
     id: str
     title: str
     version: str
@@ -81,7 +81,7 @@ class SasReadout:
     """A function that returns the venue's local time, by this host's clock if it has set the time."""
     supported_poll_codes: frozenset[int]
     """Codes of the polls that this host may use."""
-    validation: TicketValidator = TicketValidator.STAND_ALONE
+    ticket_validator: TicketValidator = TicketValidator.STAND_ALONE
     """The method of numbering tickets: the machine's own numbers, secure enhanced, or the host's (system)."""
     can_transfer: bool = False
     """Whether this host may transfer credit to and from the machine."""
@@ -121,7 +121,7 @@ class SasReadout:
 
     def find_game(self, number: int) -> GameFacts | None:
         """Return the game that has this SAS number, or None."""
-        return next((game for game in self.games if game.number == number), None)
+        return next((game for game in self.games if game.game_number == number), None)
 
     def convert_to_credits(self, amount_cents: int) -> int:
         """Return an amount of minor units in credits of the accounting denomination, rounded down."""

@@ -9,7 +9,7 @@ from typing import Final
 
 from egm.links.sas.crc import CRC_BYTES
 from egm.links.sas.names import PollType
-from egm.links.sas.tables.polls import POLLS
+from egm.links.sas.tables.polls import POLL_BY_CODE
 
 REQUEST_HEAD_BYTES: Final = 2
 """Size of a request's address and command."""
@@ -53,9 +53,9 @@ def find_frame_size(head: bytes | bytearray) -> int | None:
             if len(head) > REQUEST_HEAD_BYTES
             else 0
         )
-    if code not in POLLS or code in _POLLS_OF_UNKNOWN_LENGTH:
+    if code not in POLL_BY_CODE or code in _POLLS_OF_UNKNOWN_LENGTH:
         return None
-    kind = POLLS[code].type
+    kind = POLL_BY_CODE[code].type
     if kind is PollType.READ:
         return REQUEST_HEAD_BYTES
     data_bytes = _DATA_BYTES_BY_POLL.get(code, _GAME_BYTES if kind is PollType.GAME else 0)
@@ -64,4 +64,4 @@ def find_frame_size(head: bytes | bytearray) -> int | None:
 
 def has_crc(code: int) -> bool:
     """Return whether a SAS request with this command ends in a CRC; only read polls do not."""
-    return POLLS[code].type is not PollType.READ
+    return POLL_BY_CODE[code].type is not PollType.READ

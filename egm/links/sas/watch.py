@@ -20,7 +20,7 @@ from egm.links.sas.host import SasHost
 #: Suffixes of the reasons for which a host's line stops the machine: a full exception queue, a delayed game.
 FULL, DELAY = ":full", ":delay"
 #: Those suffixes of reasons that do not outlast a restart.
-_TEMPORARY_SUFFIXES: Final = (FULL, DELAY)
+_HOLD_SOURCE_SUFFIXES_CLEARED_BY_RESTART: Final = (FULL, DELAY)
 
 
 class SasLinkMonitor:
@@ -40,7 +40,9 @@ class SasLinkMonitor:
 
     def start(self) -> None:
         """Start to watch the host after start-up, when no host has polled yet."""
-        for suffix in _TEMPORARY_SUFFIXES:  # temporary holds ended with the run that made them
+        for (
+            suffix
+        ) in _HOLD_SOURCE_SUFFIXES_CLEARED_BY_RESTART:  # temporary holds ended with the run that made them
             self._host.submit_event(EventType.ENABLED, EnablingRequest(source=f"{self._host.source}{suffix}"))
         self._wait_for_start_up()
         if self._host.machine.profile.host.silence_seconds is None:

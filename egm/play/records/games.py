@@ -24,7 +24,7 @@ PUSH_ACCOUNT: Final = "house:push"
 """The account from which stakes are returned to the player (a push, or a bet taken down)."""
 WAGER_ACCOUNT: Final = "house:wager"
 """The account that receives every stake: wagers, and what the player's answers add to them."""
-MYSTERY_WON: Final = "progressive.won"
+MYSTERY_WON_KIND: Final = "progressive.won"
 """The kind of the journal entry of a mystery prize that a controller reported; it adds the prize to its game."""
 
 
@@ -113,10 +113,10 @@ def _rebuild_game(machine: Machine, play_id: str) -> GameRecord:
     """Return a game rebuilt from all its journal entries."""
     start, game = find_first_entry(machine, play_id)
     for entry in machine.journal.entries(
-        (GAME_CHOICE_KIND, PURSE_GAME_CHOICE_KIND, MYSTERY_WON), since=start.sequence
+        (GAME_CHOICE_KIND, PURSE_GAME_CHOICE_KIND, MYSTERY_WON_KIND), since=start.sequence
     ):
         location = f"entry {entry.sequence}, {entry.kind}"
-        if entry.kind != MYSTERY_WON:
+        if entry.kind != MYSTERY_WON_KIND:
             choice = from_json(GameChoice, entry.record, location)
             game = game.with_step(choice) if choice.play_id == play_id else game
         else:

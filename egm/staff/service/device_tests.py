@@ -29,10 +29,10 @@ from egm.staff.entries import (
     TEST_TICKET_FAILED,
     TEST_TICKET_PRINTED,
     TOUCH_CALIBRATED,
+    CalibrationMatrix,
     DeviceTestStarted,
     JobFailed,
     JobPrinted,
-    Matrix,
     TestCoinsPaid,
     TestPaperRead,
     TestPaperReturned,
@@ -166,7 +166,7 @@ def start_test(machine: Machine, event: Event) -> None:
 def _store_calibration(machine: Machine, event: Event) -> None:
     """Store the touch-screen calibration that the event contains; it applies from now on."""
     a, b, c, d, e, f = event.read_payload(DeviceTest).matrix
-    new_matrix: Matrix = (a, b, c, d, e, f)
+    new_matrix: CalibrationMatrix = (a, b, c, d, e, f)
     details = TouchCalibrated(
         person=find_actor(machine, event),
         matrix_before=tuple(machine.memory.get(StaffKey.TOUCH_CALIBRATION) or ()),

@@ -271,4 +271,4 @@ def _build_input_table(machine: Machine) -> PageTable:
     )
 
 
-PAGES: Final = (MenuEntry("devices", "machine", Permission.TEST_DEVICES, DeviceListPage),)
+MENU_ENTRIES: Final = (MenuEntry("devices", "machine", Permission.TEST_DEVICES, DeviceListPage),)

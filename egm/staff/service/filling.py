@@ -21,7 +21,7 @@ from egm.staff.desk import (
     build_refusal,
 )
 from egm.staff.form import FieldError, FieldKind, Form, FormField
-from egm.staff.service.sign_in import PAGES, SignInPage
+from egm.staff.service.sign_in import SIGN_IN_PAGE_COUNT, SignInPage
 from egm.staff.words import BACK, build_money_text, build_number_text, build_plain_text, build_text
 
 #: Kind of field -> kind of prompt.
@@ -86,7 +86,7 @@ class FormFillingPage(MenuPage):
             return OpenPage(
                 SignInPage(
                     lambda machine, second: self._build_submission(
-                        machine, (person, second), pages=1 + PAGES
+                        machine, (person, second), pages=1 + SIGN_IN_PAGE_COUNT
                     ),
                     build_text("service.second_person"),
                     permission=self.form.permission,

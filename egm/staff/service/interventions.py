@@ -72,4 +72,4 @@ def _format_end(sheet: InterventionSheet) -> PageText:
     return build_time_text(sheet.closed_time) if sheet.closed_time else build_text("service.sheet.open")
 
 
-PAGES: Final = (MenuEntry("interventions", "staff", Permission.READ_LOGS, InterventionListPage),)
+MENU_ENTRIES: Final = (MenuEntry("interventions", "staff", Permission.READ_LOGS, InterventionListPage),)

@@ -247,9 +247,9 @@ def _iter_serial_line_rows(_: ServiceMenu) -> Iterator[tuple[PageText, ...]]:
     for protocol, entry in PROTOCOLS.items():
         line = entry.line_settings
         yield (
-            build_code_text("device", entry.kind),
+            build_code_text("device", entry.device_kind),
             build_plain_text(protocol),
-            build_plain_text(f"{line.baud} {line.bits}{line.parity}{line.stop_bits}"),
+            build_plain_text(f"{line.baud_rate} {line.data_bits}{line.parity}{line.stop_bits}"),
             build_text(f"manual.wiring.{protocol}"),
         )
 

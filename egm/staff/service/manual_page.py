@@ -92,4 +92,4 @@ class _ManualLinePage(MenuPage):
 
 
 #: The main menu's line for the manual, which every signed-in person may read.
-PAGES: Final = (MenuEntry("manual", "machine", None, ManualPage),)
+MENU_ENTRIES: Final = (MenuEntry("manual", "machine", None, ManualPage),)

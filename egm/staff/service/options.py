@@ -136,4 +136,4 @@ class GameOptionsPage(MenuPage):
         )
 
 
-PAGES: Final = (MenuEntry("options", "games", Permission.CONFIGURE, OptionListPage),)
+MENU_ENTRIES: Final = (MenuEntry("options", "games", Permission.CONFIGURE, OptionListPage),)

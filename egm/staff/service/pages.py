@@ -362,7 +362,7 @@ _MENU_SUBJECT_BY_LOG: Final[Mapping[str, str]] = {
     "software": "machine",
 }
 
-PAGES: Final = (
+MENU_ENTRIES: Final = (
     MenuEntry("meters", "money", Permission.READ_METERS, MetersPage),
     *(
         MenuEntry(f"log.{log}", _MENU_SUBJECT_BY_LOG[log], Permission.READ_LOGS, partial(LogPage, log))

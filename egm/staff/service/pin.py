@@ -54,4 +54,4 @@ class OwnPinPage(MenuPage):
         return GoBack(notice=build_text("service.done"))
 
 
-PAGES: Final = (MenuEntry("own_pin", "staff", None, OwnPinPage),)
+MENU_ENTRIES: Final = (MenuEntry("own_pin", "staff", None, OwnPinPage),)

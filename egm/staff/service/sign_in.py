@@ -106,7 +106,7 @@ _ENTRY_BY_ROSTER_CHANGE: Final[Mapping[str, EntryDeclaration[RosterChanged]]] = 
     "pin": STAFF_PIN,
 }
 #: The number of pages that a sign-in occupies: number and PIN.
-PAGES = 2
+SIGN_IN_PAGE_COUNT = 2
 
 
 def read_staff(machine: Machine) -> None:
@@ -138,9 +138,9 @@ def read_staff(machine: Machine) -> None:
             raise RosterError(str(error)) from error
     current_roster = machine.component(Roster)
     _store_second_copy(current_roster)
-    if not recorded.number:
+    if not recorded.last_change_number:
         _authenticate_first_roster(current_roster)
-    for change in current_roster.list_changes_after(recorded.number):
+    for change in current_roster.list_changes_after(recorded.last_change_number):
         machine.post(
             _ENTRY_BY_ROSTER_CHANGE[change.what],
             RosterChanged(
@@ -158,7 +158,7 @@ def read_staff(machine: Machine) -> None:
 
 def _raise_roster_fault(machine: Machine, reason: str) -> None:
     """Raise the technician's fault about a staff roster that is not the recorded one."""
-    raise_fault(machine, STAFF_ROSTER, detail=reason)
+    raise_fault(machine, STAFF_ROSTER_FAULT, detail=reason)
 
 
 def _store_second_copy(roster: Roster) -> None:
@@ -187,5 +187,5 @@ def _authenticate_first_roster(roster: Roster) -> None:
         roster.write_to(roster.path)
 
 
-STAFF_ROSTER: Final = "staff_roster"
+STAFF_ROSTER_FAULT: Final = "staff_roster"
 """Fault: the staff roster is not the recorded one. A technician must find out who changed it, and what else."""

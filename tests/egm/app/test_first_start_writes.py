@@ -10,7 +10,7 @@ from egm.app.first_start import signing
 from egm.app.first_start.draft import CabinetFileDraft
 from egm.app.first_start.probing import FoundDevice
 from egm.app.first_start.signing import SignCabinetFileStep, create_restore_step
-from egm.app.first_start.steps import REQUIRED_SIGNERS, NextStep, build_failure_text
+from egm.app.first_start.steps import REQUIRED_SIGNER_COUNT, NextStep, build_failure_text
 from egm.app.first_start.wizard import build_steps
 from egm.app.process import MachineProcess
 from egm.config.cabinet_file import StateFolder, load_cabinet
@@ -54,9 +54,9 @@ def step(folder, file):
         wrong_pins_folder=folder.root,
         get_time=CLOCK.now,
         required_permission=Permission.CONFIGURE,
-        state=folder,
-        file=file,
-        faults=(),
+        state_folder=folder,
+        cabinet_file_path=file,
+        cabinet_file_faults=(),
     )
 
 
@@ -106,7 +106,7 @@ def test_a_power_cut_at_any_write_of_a_first_start_repeats_or_completes_it(tmp_p
             sign(step(folder, file), drafted(), "1", "2")
     assert not file.exists()
     assert create_restore_step(folder, file, CLOCK.now) is None  # nothing has been played: all is asked again
-    assert sign(step(folder, file), drafted(), "2", "1") is NextStep.ON
+    assert sign(step(folder, file), drafted(), "2", "1") is NextStep.FORWARD
     assert started(folder, file, monkeypatch) == set()
     assert started(folder, file, monkeypatch) == set()
     with Journal.open(folder.root, now=CLOCK.now) as journal:
@@ -126,11 +126,11 @@ def test_signing_needs_two_permitted_persons_and_disk_errors_are_reported(tmp_pa
     missing.handle_input(drafted(), "back", "")
     assert sign(missing, drafted(), "1", "1").value == "service.refused.same_person"
     missing.open_step()
-    missing.faults = ()
+    missing.cabinet_file_faults = ()
     move = sign(missing, drafted(), "1", "2")
     assert move.value == "notice.refused.medium_other"
     assert "nowhere" in move.values["why"]
-    assert len(missing.authenticated_signers) == 0 < REQUIRED_SIGNERS
+    assert len(missing.authenticated_signers) == 0 < REQUIRED_SIGNER_COUNT
 
 
 def test_wrong_pins_lock_a_number_also_at_a_first_start(tmp_path):
@@ -173,7 +173,7 @@ def test_a_disabled_key_has_its_reason_beside_it(tmp_path):
         assert not next(one for one in page.actions if one.id == "next").enabled
         assert reason in {row.cells[0].value for table in page.tables for row in table.rows}
     at = steps["signing"]
-    at.faults = (ConfigFault("games", "none of the listed games can be offered"),)
+    at.cabinet_file_faults = (ConfigFault("games", "none of the listed games can be offered"),)
     assert "first.not_yet" in {row.cells[0].value for row in at.build_page(draft).tables[0].rows}
 
 

@@ -4,13 +4,13 @@ import asyncio
 
 import pytest
 
-from egm.app.first_start.probing import PROBING_ORDER, probe_serial_ports
+from egm.app.first_start.probing import PROTOCOL_PROBING_ORDER, probe_serial_ports
 from egm.devices.catalogue import PROTOCOLS
 from egm.devices.twin import SimulatedPort
 
 
 def test_bus_protocols_are_probed_before_those_that_accept_an_echo():
-    buses = [PROTOCOLS[name].is_bus for name in PROBING_ORDER]
+    buses = [PROTOCOLS[name].is_bus for name in PROTOCOL_PROBING_ORDER]
     assert buses == sorted(buses, reverse=True)
 
 

@@ -21,7 +21,7 @@ LEVELS = (
     ProgressiveLevelTable(game="three-levels", level="luck"),
     ProgressiveLevelTable(game="three-levels", level="mystery"),
 )
-HOST = HostMoney(validation=TicketValidator.SYSTEM, can_transfer=True, asset_number=1, is_online=True)
+HOST = HostMoney(ticket_validator=TicketValidator.SYSTEM, can_transfer=True, asset_number=1, is_online=True)
 
 
 def build_case(name, *rows):

@@ -45,7 +45,7 @@ def bench(link):
 
 def test_the_line_of_a_running_bench_can_be_opened_repeatedly(bench, link):
     for _ in range(3):
-        handle = open_bench_line(str(link), LineSettings(bits=7, parity="E"))
+        handle = open_bench_line(str(link), LineSettings(data_bits=7, parity="E"))
         assert os.ttyname(handle.fileno()) == str(link.readlink())
         handle.close()
 

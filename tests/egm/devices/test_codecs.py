@@ -33,11 +33,11 @@ def test_the_crc_has_its_published_check_value():
 @pytest.mark.parametrize(
     ("frame", "line"),
     [
-        (id003.Frame(id003.Command.STATUS), "FC 05 11 27 56"),
-        (id003.Frame(id003.Command.RESET), "FC 05 40 2B 15"),
-        (id003.Frame(id003.Command.STACK_1), "FC 05 41 A2 04"),
-        (id003.Frame(id003.Command.ACK), "FC 05 50 AA 05"),
-        (id003.Frame(id003.Command.INHIBIT, b"\x00"), "FC 06 C3 00 04 D6"),
+        (id003.Id003Frame(id003.Id003Command.STATUS), "FC 05 11 27 56"),
+        (id003.Id003Frame(id003.Id003Command.RESET), "FC 05 40 2B 15"),
+        (id003.Id003Frame(id003.Id003Command.STACK_1), "FC 05 41 A2 04"),
+        (id003.Id003Frame(id003.Id003Command.ACK), "FC 05 50 AA 05"),
+        (id003.Id003Frame(id003.Id003Command.INHIBIT, b"\x00"), "FC 06 C3 00 04 D6"),
         (cctalk.CctalkFrame(2, 1, cctalk.Header.SIMPLE_POLL), "02 00 01 FE FF"),
     ],
 )
@@ -52,7 +52,7 @@ def test_the_published_ebds_idle_status_is_decoded():
     assert status == ebds.AcceptorStatus(
         ack=0,
         bits=ebds.AcceptorStatusBits.IDLING | ebds.AcceptorStatusBits.BOX_PRESENT,
-        note=0,
+        note_index=0,
         model=1,
         revision=2,
     )
@@ -73,7 +73,7 @@ flags = st.booleans()
 
 @given(st.integers(0, 255), st.binary(max_size=250))
 def test_an_id003_frame_round_trips(command, data):
-    frame = id003.Frame(command, data)
+    frame = id003.Id003Frame(command, data)
     assert whole(id003.cut_frame, frame.encode()) == [frame]
 
 
@@ -85,7 +85,13 @@ def test_a_cctalk_frame_round_trips(destination, source, header, data):
 
 @given(st.integers(0, 1), st.integers(0, 0x7F), flags, flags, flags)
 def test_an_ebds_poll_round_trips(ack, notes, barcodes, stack, return_):
-    poll = ebds.EbdsPoll(ack=ack, notes=notes, barcodes=barcodes, stack=stack, return_=return_)
+    poll = ebds.EbdsPoll(
+        ack=ack,
+        enabled_notes_mask=notes,
+        accepts_barcodes=barcodes,
+        is_stack_command=stack,
+        is_return_command=return_,
+    )
     (frame,) = whole(ebds.cut_frame, poll.encode())
     assert ebds.decode_machine_message(frame) == poll
 
@@ -98,7 +104,7 @@ def test_an_ebds_poll_round_trips(ack, notes, barcodes, stack, return_):
 )
 def test_an_ebds_status_round_trips(ack, bits, note, barcode):
     total = ebds.AcceptorStatusBits(sum(bits))
-    status = ebds.AcceptorStatus(ack=ack, bits=total, note=note, barcode=barcode)
+    status = ebds.AcceptorStatus(ack=ack, bits=total, note_index=note, barcode=barcode)
     (frame,) = whole(ebds.cut_frame, status.encode())
     assert ebds.decode_acceptor_message(frame) == status
 
@@ -111,7 +117,13 @@ def test_an_ebds_status_round_trips(ack, bits, note, barcode):
     flags,
 )
 def test_an_io_board_poll_round_trips(ack, wait, lamps, tower, bell):
-    poll = ioboard.IoBoardPoll(ack=ack, wait_hundredths=wait, lamps=lamps, tower=tower, bell=bell)
+    poll = ioboard.IoBoardPoll(
+        acknowledged_edge_number=ack,
+        wait_hundredths=wait,
+        button_lamps=lamps,
+        tower_lights=tower,
+        is_bell_on=bell,
+    )
     assert whole(ioboard.cut_message, poll.encode()) == [poll]
 
 
@@ -129,7 +141,9 @@ def test_an_io_board_status_round_trips(boot, levels, lost, first, changes):
     for place, level, unattended in changes:
         edges.append(ioboard.InputEdge(first, place, level, unattended))
         first = ioboard.compute_next_edge_number(first)
-    status = ioboard.InputStatus(boot=boot, levels=levels, are_edges_lost=lost, edges=tuple(edges))
+    status = ioboard.InputStatus(
+        boot_number=boot, input_levels_mask=levels, are_edges_lost=lost, edges=tuple(edges)
+    )
     assert whole(ioboard.cut_message, status.encode()) == [status]
 
 
@@ -218,8 +232,8 @@ def test_a_message_with_one_flipped_bit_is_not_accepted(name):
 @pytest.mark.parametrize(
     ("read", "frame", "why"),
     [
-        (id003.decode_report, id003.Frame(0x77), "unknown status 77"),
-        (id003.decode_report, id003.Frame(0x88, b"\xff"), "not ASCII"),
+        (id003.decode_report, id003.Id003Frame(0x77), "unknown status 77"),
+        (id003.decode_report, id003.Id003Frame(0x88, b"\xff"), "not ASCII"),
         (ebds.decode_acceptor_message, ebds.EbdsFrame(0x20, b"\x01"), "unknown acceptor message"),
         (ebds.decode_machine_message, ebds.EbdsFrame(0x60, b"\x00\x00\x33"), "unknown host message"),
         (cctalk.decode_event_buffer, b"\x01\x02", "bytes of events"),
@@ -237,9 +251,9 @@ def test_refusals_name_protocol_and_reason(read, frame, why):
 @pytest.mark.parametrize(
     ("read", "frame", "read_as"),
     [
-        (id003.decode_report, id003.Frame(0x13, b"\x6f12a"), "12a"),
-        (id003.decode_report, id003.Frame(0x13, b"\x6f"), None),
-        (id003.decode_report, id003.Frame(0x13, b""), None),
+        (id003.decode_report, id003.Id003Frame(0x13, b"\x6f12a"), "12a"),
+        (id003.decode_report, id003.Id003Frame(0x13, b"\x6f"), None),
+        (id003.decode_report, id003.Id003Frame(0x13, b""), None),
         (
             ebds.decode_acceptor_message,
             ebds.EbdsFrame(0x70, b"\x01" + bytes(6) + b"12x".ljust(28, b"\0")),
@@ -255,7 +269,9 @@ def test_an_unknown_code_is_decoded_so_that_it_can_be_returned(read, frame, read
 
 def test_an_unknown_lamp_is_refused():
     with pytest.raises(ValueError, match="unknown disco; expected names of "):
-        ioboard.IoBoardPoll(ack=0, wait_hundredths=0, lamps=frozenset({"disco"})).encode()
+        ioboard.IoBoardPoll(
+            acknowledged_edge_number=0, wait_hundredths=0, button_lamps=frozenset({"disco"})
+        ).encode()
 
 
 # ------------------------------------------------------------------ ccTalk's event ring

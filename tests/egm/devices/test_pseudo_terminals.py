@@ -24,7 +24,7 @@ def test_a_line_opens_with_seven_bits_after_eight_and_eight_after_seven():
     master, slave = pty.openpty()
     try:
         for bits in (8, 7, 7, 8, 8):
-            open_port(os.ttyname(slave), LineSettings(bits=bits, parity="E")).close()
+            open_port(os.ttyname(slave), LineSettings(data_bits=bits, parity="E")).close()
     finally:
         os.close(master)
         os.close(slave)

@@ -33,7 +33,7 @@ def read(frame):
 def test_an_ebds_status_is_decoded_and_encoded_like_other_software(frame):
     ack, names, note = STATUSES[frame]
     status = read(frame)
-    assert (status.ack, status.note) == (ack, note)
+    assert (status.ack, status.note_index) == (ack, note)
     assert status.bits == reduce(or_, (codec.AcceptorStatusBits[name] for name in names))
     assert status.encode() == bytes.fromhex(frame)
 
@@ -52,15 +52,15 @@ def test_the_note_table_is_requested_and_read_like_other_software():
     table = VECTORS["ebds"]["note_table"]
     (query,) = FrameReader(codec.cut_frame).feed(bytes.fromhex(table["query"]))
     asked = codec.decode_machine_message(query)
-    assert (asked.index, asked.ack, asked.poll.notes) == (1, 0, 0)
+    assert (asked.row_index, asked.ack, asked.poll.enabled_notes_mask) == (1, 0, 0)
     row = read(table["row"])
-    assert (row.index, row.currency, row.base * 10**row.exponent) == (
+    assert (row.index, row.currency, row.base * 10**row.decimal_exponent) == (
         0,
         table["currency"],
         table["major_units"],
     )
     assert (
-        compute_minor_units(row.base, row.exponent, row.currency) == table["major_units"]
+        compute_minor_units(row.base, row.decimal_exponent, row.currency) == table["major_units"]
     )  # yen have no decimals
 
 
@@ -68,7 +68,7 @@ def test_the_note_table_is_requested_and_read_like_other_software():
 def test_id003_country_codes_match_other_software(currency):
     country = VECTORS["id003"]["countries"][currency]
     assert id003.CURRENCY_BY_COUNTRY_CODE[country] == currency
-    answer = id003.Frame(0x8A, bytes((0x64, country, 1, 1, 0x65, country, 2, 1, 0x66, 0, 0, 0)))
+    answer = id003.Id003Frame(0x8A, bytes((0x64, country, 1, 1, 0x65, country, 2, 1, 0x66, 0, 0, 0)))
     assert id003.decode_report(answer).rows[1] == id003.CurrencyTableRow(0x65, country, 2, 1)
 
 

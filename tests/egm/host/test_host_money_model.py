@@ -63,7 +63,7 @@ class Machine:
         if self.rig is not None:
             self.rig.close()
         host = HostMoney(
-            validation=TicketValidator.SYSTEM,
+            ticket_validator=TicketValidator.SYSTEM,
             can_transfer=True,
             can_award_bonuses=True,
             asset_number=7,

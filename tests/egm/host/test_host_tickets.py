@@ -43,7 +43,7 @@ def make(tmp_path):
         tickets = f"[tickets]\npromotional = {str(promotional).lower()}"
         text = SOLD.read_text().replace("[tickets]", tickets)
         profile.write_text(f"{text}\n[host]\noffline_tickets = {offline}\n")
-        host = HostMoney(validation=validation, is_online=online)
+        host = HostMoney(ticket_validator=validation, is_online=online)
         rig = MachineRig(tmp_path, profile=profile, devices=("printer",), host=host)
         opened.append(rig.boot())
         rig.port = HostTicketInterface(rig.engine, rig.submit_event)

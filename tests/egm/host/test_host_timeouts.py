@@ -25,7 +25,7 @@ def with_timeouts(folder, scenario, *, online=True, alone=False):
 
     async def run():
         host = HostMoney(
-            validation=TicketValidator.SYSTEM,
+            ticket_validator=TicketValidator.SYSTEM,
             can_transfer=True,
             asset_number=7,
             money_line_name="main",

@@ -37,7 +37,7 @@ def make(tmp_path):
         if opened:
             opened[-1].close()
         host = HostMoney(
-            validation=TicketValidator.SYSTEM,
+            ticket_validator=TicketValidator.SYSTEM,
             can_transfer=True,
             can_award_bonuses=True,
             asset_number=ASSET,

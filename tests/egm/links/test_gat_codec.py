@@ -21,8 +21,8 @@ from egm.links.gat.codec import (
     ResultsQuery,
 )
 from egm.links.gat.functions import (
-    FUNCTIONS,
-    LIST_FUNCTIONS,
+    GET_SPECIAL_FUNCTIONS,
+    SPECIAL_FUNCTIONS,
     FunctionResultKind,
     SpecialFunctionError,
     list_offered_functions,
@@ -137,7 +137,7 @@ def test_the_largest_frame_of_results_fills_a_packet():
 # ---------------------------------------------------------------------------------------------- functions
 @pytest.mark.requirement("A-18")
 def test_every_listed_function_is_decoded_with_and_without_a_seed():
-    assert parse_function_request((LIST_FUNCTIONS,), ALL).kind is FunctionResultKind.LIST
+    assert parse_function_request((GET_SPECIAL_FUNCTIONS,), ALL).kind is FunctionResultKind.LIST
     for function in list_offered_functions(ALL):
         order = parse_function_request((function.feature, function.parameter), ALL)
         assert (order.kind, order.algorithm, order.components) == (
@@ -150,7 +150,7 @@ def test_every_listed_function_is_decoded_with_and_without_a_seed():
                 parse_function_request((function.feature, function.parameter, "00Ff"), ALL).seed
                 == b"\x00\xff"
             )
-    assert {f.algorithm for f in FUNCTIONS} == {
+    assert {f.algorithm for f in SPECIAL_FUNCTIONS} == {
         None,
         SignatureAlgorithm.SHA1_HMAC,
         SignatureAlgorithm.SHA256_HMAC,
@@ -165,7 +165,7 @@ def test_every_listed_function_is_decoded_with_and_without_a_seed():
         (("Component", "screen"), "there is no special function 'Component screen'"),  # this machine has none
         (("Get File", "passwd"), "there is no special function"),
         (("component", "chance"), "there is no special function"),
-        ((LIST_FUNCTIONS, "x"), "expected at most 0 parameters, received 1"),
+        ((GET_SPECIAL_FUNCTIONS, "x"), "expected at most 0 parameters, received 1"),
         (("Get File", "ProgramID.xml", "00"), "expected at most 1 parameters, received 2"),
         (("Component", "chance", "00", "00"), "expected at most 2 parameters, received 3"),
         (("Component", "chance", "%%SHA1_HMAC%%"), "not hexadecimal"),

@@ -12,7 +12,7 @@ import serial
 from egm.config.cabinet_file import GatTable, StateFolder, load_cabinet
 from egm.kernel.events import State
 from egm.kernel.services import MachineContext
-from egm.links.gat.functions import LIST_FUNCTIONS
+from egm.links.gat.functions import GET_SPECIAL_FUNCTIONS
 from egm.links.gat.port import create_gat_port, sign_in_child_process
 from egm.links.keys import LinksKey
 from egm.testing.machine import MachineRig
@@ -105,7 +105,7 @@ def test_results_of_every_kind_span_frames_and_outlive_a_restart(inspection, tmp
     everything = "AuthenticationResponse-SHA256.xml"
     listed, identity, signed = run(
         inspection,
-        sign(LIST_FUNCTIONS, form="xml"),
+        sign(GET_SPECIAL_FUNCTIONS, form="xml"),
         sign("Get File", "ProgramID.xml"),
         sign("Get File", everything, SEED),
     )

@@ -52,7 +52,7 @@ def test_every_level_of_the_machine_is_exported_whatever_bet_is_chosen(tmp_path,
 
 
 def test_a_metrics_port_in_use_is_a_fault_until_it_is_free(tmp_path, monkeypatch):
-    monkeypatch.setattr(monitoring, "_RETRY_SECONDS", 0.05)
+    monkeypatch.setattr(monitoring, "_PORT_RETRY_SECONDS", 0.05)
     rig, said = room_of(tmp_path).boot(), []
 
     async def scene():
@@ -118,7 +118,7 @@ def test_door_openings_are_attributed_to_the_signed_in_mechanic(tmp_path):
 
 @pytest.mark.requirement("D-16")
 def test_meters_are_read_again_only_after_a_change(tmp_path, monkeypatch):
-    monkeypatch.setattr(monitoring, "_READ_DELAY_SECONDS", 0.0)
+    monkeypatch.setattr(monitoring, "_METRICS_UPDATE_DELAY_SECONDS", 0.0)
     rig = MachineRig(tmp_path).boot()
 
     async def scene():

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from egm.links.sas.crc import append_crc
 from egm.links.sas.requests import find_frame_size
-from egm.links.sas.tables.polls import POLLS
+from egm.links.sas.tables.polls import POLL_BY_CODE
 from egm.links.sas.wire import (
     BrokenMessage,
     GeneralPoll,
@@ -124,9 +124,9 @@ def test_without_a_wakeup_bit_only_a_pause_ends_a_damaged_message() -> None:
 
 
 def test_every_named_poll_is_framed_or_reported_as_unknown() -> None:
-    unknown = {code for code in POLLS if find_frame_size(bytes((1, code, 0))) is None}
+    unknown = {code for code in POLL_BY_CODE if find_frame_size(bytes((1, code, 0))) is None}
     assert unknown == set(bytes.fromhex("5A 5B 5C 5F 8B B6 B7"))
-    for code in set(POLLS) - unknown:
+    for code in set(POLL_BY_CODE) - unknown:
         size = find_frame_size(bytes((1, code, 3, 0, 0, 0)))
         assert size is not None
         assert 2 <= size <= 2 + 1 + 255 + 2

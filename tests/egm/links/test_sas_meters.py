@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from egm.kernel.events import EventType
 from egm.kernel.games import InstalledGames
-from egm.links.sas.tables.meters import METERS
+from egm.links.sas.tables.meters import METER_DEFINITION_BY_CODE
 from egm.testing.machine import MachineRig, ScriptedChance, create_generator, write_undeclared
 from egm.testing.sas import Bench
 from meters import Transaction, Transfer
@@ -72,7 +72,7 @@ NOT_KEPT = {
 def every_meter(bench: Bench, game: str = "0000") -> dict[int, int | None]:
     """Each meter as poll 6F gives it; None where it is not kept."""
     found: dict[int, int | None] = {}
-    codes = sorted(METERS)
+    codes = sorted(METER_DEFINITION_BY_CODE)
     for at in range(0, len(codes), 12):
         asked = codes[at : at + 12]
         bench.poll_other_address()
@@ -83,7 +83,7 @@ def every_meter(bench: Bench, game: str = "0000") -> dict[int, int | None]:
         for code in asked:
             assert int.from_bytes(rest[:2], "little") == code
             size, rest = rest[2], rest[3:]
-            assert size in {0, METERS[code].byte_count}
+            assert size in {0, METER_DEFINITION_BY_CODE[code].byte_count}
             found[code], rest = (int(rest[:size].hex()) if size else None), rest[size:]
         assert rest == b""
     return found
@@ -116,7 +116,9 @@ def bench(tmp_path: Path):
 
 
 @pytest.mark.requirement("K-08", "K-11")
-@pytest.mark.sas(polls="6F", meters=" ".join(f"{code:02X}" for code in sorted(set(METERS) - NOT_KEPT)))
+@pytest.mark.sas(
+    polls="6F", meters=" ".join(f"{code:02X}" for code in sorted(set(METER_DEFINITION_BY_CODE) - NOT_KEPT))
+)
 def test_every_meter_after_a_session(bench: Bench) -> None:
     found = every_meter(bench)
     assert {code for code, value in found.items() if value is None} == NOT_KEPT

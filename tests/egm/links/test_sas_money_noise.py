@@ -36,7 +36,7 @@ def content(dice: random.Random, code: int) -> bytes:
 def test_any_content_gets_a_valid_reply_or_none(tmp_path, validation, seed):
     dice = random.Random(f"{seed} {validation}")
     host = HostMoney(
-        validation=validation,
+        ticket_validator=validation,
         can_transfer=True,
         can_award_bonuses=True,
         asset_number=0x77665544,

@@ -10,10 +10,10 @@ from egm.app.features import FEATURES
 from egm.links.sas.crc import append_crc, has_valid_crc
 from egm.links.sas.journal_exceptions import list_raised_exceptions
 from egm.links.sas.names import MeterUnit, PollType
-from egm.links.sas.tables.denominations import BILL_VALUE_BY_CODE, DENOMINATIONS_CENTS
-from egm.links.sas.tables.exceptions import EXCEPTIONS
-from egm.links.sas.tables.meters import METERS
-from egm.links.sas.tables.polls import MINIMUM_POLLS, POLLS
+from egm.links.sas.tables.denominations import BILL_VALUE_BY_CODE, DENOMINATION_CENTS_BY_CODE
+from egm.links.sas.tables.exceptions import EXCEPTION_DEFINITION_BY_CODE
+from egm.links.sas.tables.meters import METER_DEFINITION_BY_CODE
+from egm.links.sas.tables.polls import MINIMUM_POLL_CODES, POLL_BY_CODE
 
 SEEN = Path(__file__).parents[2] / "vectors" / "sas_frames_seen.toml"
 KNOWN_ANSWERS = tomllib.loads(SEEN.read_text(encoding="utf-8"))["frames"]
@@ -36,34 +36,34 @@ def test_one_flipped_bit_makes_the_crc_wrong() -> None:
 
 def test_polls_have_the_published_types() -> None:
     def codes(*types: PollType) -> set[int]:
-        return {code for code, poll in POLLS.items() if poll.type in types}
+        return {code for code, poll in POLL_BY_CODE.items() if poll.type in types}
 
     assert codes(PollType.GAME) == set(
         bytes.fromhex("09 2D 2F 52 53 6F AF 83 8C 95 96 97 98 99 9A A0 A4 B4 B5")
     )
     assert codes(PollType.SET_OR_BROADCAST) == set(bytes.fromhex("75 7A 7B 7C 7D 7F 80 86"))
-    assert set(POLLS) >= MINIMUM_POLLS
-    assert len(MINIMUM_POLLS) == 40  # 29 of type R, 11 with data
+    assert set(POLL_BY_CODE) >= MINIMUM_POLL_CODES
+    assert len(MINIMUM_POLL_CODES) == 40  # 29 of type R, 11 with data
 
 
 def test_every_exception_the_journal_can_raise_has_a_name() -> None:
-    assert list_raised_exceptions(FEATURES.entry_declarations) <= set(EXCEPTIONS)
+    assert list_raised_exceptions(FEATURES.entry_declarations) <= set(EXCEPTION_DEFINITION_BY_CODE)
 
 
 def test_meters_cover_every_code_that_is_not_reserved() -> None:
     reserved = {*range(0x3A, 0x3E), *range(0x79, 0x7F), *range(0x94, 0xA0), *range(0xB2, 0xB8)}
-    assert set(METERS) == set(range(0xBE)) - reserved
-    assert {code for code, meter in METERS.items() if meter.byte_count == 5} == {
-        code for code, meter in METERS.items() if meter.unit is MeterUnit.CENTS
+    assert set(METER_DEFINITION_BY_CODE) == set(range(0xBE)) - reserved
+    assert {code for code, meter in METER_DEFINITION_BY_CODE.items() if meter.byte_count == 5} == {
+        code for code, meter in METER_DEFINITION_BY_CODE.items() if meter.unit is MeterUnit.CENTS
     }
-    assert METERS[0x57].name == "$1,000,000 bills accepted"
-    assert METERS[0x62].name == "$1,000 bills to the drop"
+    assert METER_DEFINITION_BY_CODE[0x57].name == "$1,000,000 bills accepted"
+    assert METER_DEFINITION_BY_CODE[0x62].name == "$1,000 bills to the drop"
 
 
 def test_denominations_and_bills_have_the_published_codes() -> None:
     cents = {0x01: 1, 0x09: 2000, 0x0A: 10000, 0x0D: 250, 0x16: 500000, 0x17: 2, 0x1A: 40}
-    assert {code: DENOMINATIONS_CENTS[code] for code in cents} == cents
-    assert DENOMINATIONS_CENTS[0x1F] == Fraction(1, 20)
-    assert len(DENOMINATIONS_CENTS) == 0x1F
+    assert {code: DENOMINATION_CENTS_BY_CODE[code] for code in cents} == cents
+    assert DENOMINATION_CENTS_BY_CODE[0x1F] == Fraction(1, 20)
+    assert len(DENOMINATION_CENTS_BY_CODE) == 0x1F
     assert BILL_VALUE_BY_CODE[10] == 500
     assert BILL_VALUE_BY_CODE[23] == 1_000_000

@@ -5,7 +5,7 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from egm.links.sas.crc import append_crc
-from egm.links.sas.tables.polls import POLLS
+from egm.links.sas.tables.polls import POLL_BY_CODE
 from egm.links.sas.wire import escape_message_with_wakeup
 from tests.rigs.examples import scale_examples
 from tools.dev.fuzz.sas import run_fuzz_input
@@ -16,7 +16,7 @@ NEARLY = st.builds(
         append_crc(bytes((address, code)) + data) if whole else bytes((address, code)) + data
     ),
     st.sampled_from((0, 1, 1, 1, 2, 0x80, 0x81)),
-    st.sampled_from(sorted(POLLS)),
+    st.sampled_from(sorted(POLL_BY_CODE)),
     st.one_of(st.binary(max_size=12), st.builds(lambda d: bytes((len(d),)) + d, st.binary(max_size=40))),
     st.booleans(),
     st.booleans(),

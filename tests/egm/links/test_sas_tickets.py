@@ -38,7 +38,7 @@ def make(tmp_path):
         tickets = f"[tickets]\npromotional = {switched}\nrestricted_out = {switched}"
         host = f"\n[host]\noffline_tickets = {offline}\n"
         place.write_text(SOLD.read_text().replace("[tickets]", tickets) + host)
-        host = HostMoney(validation=validation, asset_number=ASSET, money_line_name=line)
+        host = HostMoney(ticket_validator=validation, asset_number=ASSET, money_line_name=line)
         rig = MachineRig(tmp_path, profile=place, devices=("printer",), host=host)
         opened.append(Bench(tmp_path, rig, **settings))
         opened[-1].read_exceptions()

@@ -170,7 +170,7 @@ def test_at_its_start_the_machine_finds_devices_that_were_removed(tmp_path, monk
 @pytest.mark.requirement("K-03")
 def test_credit_withheld_by_a_host_is_returned_once_the_host_is_not_configured(tmp_path):
     """Its game, its bills and its tickets stayed withheld for ever: no person, and no clear, could lift that."""
-    by_host = HostMoney(validation=TicketValidator.SYSTEM, money_line_name="main", is_online=True)
+    by_host = HostMoney(ticket_validator=TicketValidator.SYSTEM, money_line_name="main", is_online=True)
     rig = MachineRig(tmp_path, devices=("printer",), host=by_host).boot()
     for name in ("game.maple-classic", "bill_acceptor"):
         rig.engine.handle(EventType.CONTROL, source="host:main", name=name, value=False)

@@ -26,7 +26,7 @@ def test_with_a_central_system_the_same_profile_prints_and_accepts_tickets(tmp_p
             tmp_path,
             profile="monaco",
             devices=("printer",),
-            host=HostMoney(validation=TicketValidator.SYSTEM, is_online=True),
+            host=HostMoney(ticket_validator=TicketValidator.SYSTEM, is_online=True),
         )
         .boot()
         .insert(2000)

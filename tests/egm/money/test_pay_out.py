@@ -173,7 +173,7 @@ def test_above_the_ticket_limit_an_attendant_pays(tmp_path, bills, way):
 @pytest.mark.requirement("H-11", "F-07:a")
 @pytest.mark.parametrize(("bills", "way"), [(30, State.PAYING), (31, State.HANDPAY)])
 def test_above_the_ticket_limit_no_number_is_requested_from_the_host(tmp_path, bills, way):
-    host = HostMoney(validation=TicketValidator.SYSTEM, is_online=True)
+    host = HostMoney(ticket_validator=TicketValidator.SYSTEM, is_online=True)
     rig = MachineRig(tmp_path, devices=("printer",), host=host).boot()
     for _ in range(bills - 1):
         rig.insert(10000)

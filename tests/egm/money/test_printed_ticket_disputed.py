@@ -5,7 +5,7 @@ import asyncio
 import pytest
 
 from egm.app.features import FEATURES
-from egm.app.ports import DRIVERS, DriverArguments
+from egm.app.ports import DRIVER_FACTORY_BY_PROTOCOL, DriverArguments
 from egm.devices.interface import Devices, PrintState
 from egm.features.memory_clear.carrying import inspect_claims
 from egm.kernel.events import EventType, State
@@ -39,7 +39,7 @@ class Cabinet:
         self.room = MachineRig(self.folder, devices=("printer",)).boot()
         rig = self.printer
         fitting = DriverArguments("printer", rig.serial_line(), rig.sink, self.room.ledgers, ())
-        self.driver = DRIVERS[rig.protocol](fitting)
+        self.driver = DRIVER_FACTORY_BY_PROTOCOL[rig.protocol](fitting)
         self.room.machine.component(Devices).printer = self.driver
         rig.start(self.driver)
 

@@ -4,7 +4,7 @@ import pytest
 
 from egm.app.view import build_snapshot
 from egm.kernel.events import EventType, State
-from egm.play.last_results import MAX_RESULTS, LastResults, TableResult
+from egm.play.last_results import LAST_RESULTS_MAX, LastResults, TableResult
 from egm.testing.clearing import clear_with_decisions
 from egm.testing.machine import MachineRig
 from tools.audit.games import GameFiles
@@ -82,9 +82,9 @@ def test_no_more_results_are_shown_than_are_stored(tmp_path):
     played(rig, red=8)
     known = rig.machine.component(LastResults)
     digest = rig.machine.games[ROULETTE].digest
-    known.results_by_digest[digest] = (TableResult("1"),) * MAX_RESULTS
+    known.results_by_digest[digest] = (TableResult("1"),) * LAST_RESULTS_MAX
     played(rig, red=8)
-    assert len(told(rig)) == MAX_RESULTS
+    assert len(told(rig)) == LAST_RESULTS_MAX
     rig.close()
 
 

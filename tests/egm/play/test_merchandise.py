@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from egm.app.features import REGISTERS
+from egm.app.features import STAFF_REGISTERS
 from egm.config.cabinet_file import GameTable
 from egm.kernel import messages
 from egm.kernel.events import Event, EventType, State
@@ -143,7 +143,7 @@ def test_a_valuable_prize_needs_the_winners_identity_and_a_tax_mark(tmp_path):
     rig.engine.handle(EventType.MENU_CLOSED, why="key")
     rig.engine.handle(EventType.KEY_TURNED, key="attendant")
     assert rig.state is State.IDLE
-    [paid] = iter_register_lines(REGISTERS["handpays"], rig.journal.entries())
+    [paid] = iter_register_lines(STAFF_REGISTERS["handpays"], rig.journal.entries())
     assert (paid["kind"], paid["taxable"], paid["amount_cents"]) == ("merchandise", True, 0)
     assert paid["prizes"] == ["Basket of apples / Panier de pommes", "Hand cart / Charrette"]
     rig.close()
@@ -173,7 +173,9 @@ def test_prize_in_kind_is_paid_in_money_where_the_jurisdiction_offers_it(tmp_pat
     assert (rig.state, rig.notice) == (State.IDLE, "handpay_paid")
     assert (meters(rig)["att_jackpot"], meters(rig)["att_merchandise.count"]) == (25020, 0)
     assert verified(rig) == []
-    events = [line["event"] for line in iter_register_lines(REGISTERS["merchandise"], rig.journal.entries())]
+    events = [
+        line["event"] for line in iter_register_lines(STAFF_REGISTERS["merchandise"], rig.journal.entries())
+    ]
     assert events == ["merchandise.won", "handpay.exchanged"]
     rig.close()
 
@@ -313,7 +315,7 @@ def test_after_a_disruption_the_prize_is_forfeited(tmp_path):
     assert (rig.state, meters(rig)["att_merchandise.count"]) == (State.IDLE, 0)
     [line] = [
         line
-        for line in iter_register_lines(REGISTERS["merchandise"], rig.journal.entries())
+        for line in iter_register_lines(STAFF_REGISTERS["merchandise"], rig.journal.entries())
         if line["event"] == "forfeit.prize"
     ]
     assert line["prizes"] == ["Basket of apples / Panier de pommes", "Hand cart / Charrette"]

@@ -2,7 +2,7 @@
 
 import pytest
 
-from egm.app.features import REGISTERS
+from egm.app.features import STAFF_REGISTERS
 from egm.app.view import build_snapshot
 from egm.kernel.events import Event, EventType, State
 from egm.kernel.messages import ResidualCreditView
@@ -115,7 +115,7 @@ def test_residual_credit_is_staked_once_and_only_below_the_minimum_bet(make):
     rig.engine.handle(EventType.RESIDUAL)  # five cents buy a game again
     assert (rig.notice, rig.credit_cents) == ("refused.residual_may_go", USEFUL_CENTS)
     assert build_snapshot(rig.engine).residual is None
-    [line] = iter_register_lines(REGISTERS["residuals"], rig.journal.entries())
+    [line] = iter_register_lines(STAFF_REGISTERS["residuals"], rig.journal.entries())
     assert (line["event"], line["amount_cents"], line["won_cents"]) == ("residual.played", 3, 5)
 
 

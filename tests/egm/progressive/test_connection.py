@@ -14,7 +14,7 @@ from rigs.moments import CERTIFIED, certify_for_ever, stated_now
 
 from egm.config.levels import LevelScope, ProgressiveLinkTable
 from egm.progressive import topics
-from egm.progressive.connection import AT_LEAST_ONCE, build_tls_context, open_connection, run_together
+from egm.progressive.connection import QOS_AT_LEAST_ONCE, build_tls_context, open_connection, run_together
 from egm.progressive.definition import LevelDefinition, LevelStakeAndOdds
 from egm.progressive.level import LevelTerms
 from egm.progressive.messages import (
@@ -276,9 +276,9 @@ def test_a_stop_at_the_moment_of_a_reply_takes_effect(tmp_path, monkeypatch, ans
 
     async def speak(slot):
         async with open_connection(slot, build_tls_context(slot), "EGM-1") as line:
-            await line.subscribe(topics.ALL_LEVEL_VALUES)
+            await line.subscribe(topics.LEVEL_VALUE_TOPIC_FILTER)
             while True:
-                await line.publish(topics.build_uplink_topic("EGM-1"), b"x", AT_LEAST_ONCE)
+                await line.publish(topics.build_uplink_topic("EGM-1"), b"x", QOS_AT_LEAST_ONCE)
                 await asyncio.sleep(0)
 
     async def session():

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from egm.progressive import posting
-from egm.progressive.level import Level, LevelDefectiveError, LevelTerms, TermsError
+from egm.progressive.level import Level, LevelDefectiveError, LevelTerms, LevelTermsError
 from meters.chart import check_flow
 from paytables import compute_mystery_rate
 
@@ -187,7 +187,7 @@ def test_the_mystery_amount_is_uniform_although_it_is_not_stored():
 )
 def test_impossible_terms_of_a_level_are_refused(wrong):
     given_ = {"base_cents": 2500, "increment": Fraction(1, 200), "ceiling_cents": 4000} | wrong
-    with pytest.raises(TermsError):
+    with pytest.raises(LevelTermsError):
         LevelTerms(**given_)
 
 

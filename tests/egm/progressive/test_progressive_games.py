@@ -9,7 +9,7 @@ from click.testing import CliRunner
 from rigs.forms import fill_in
 from rigs.three_levels import GAME, LINKED, LUCK, NO_LUCK, OWN, A, B, C, awaiting, place, room_of
 
-from egm.app.features import REGISTERS
+from egm.app.features import STAFF_REGISTERS
 from egm.app.view import build_snapshot
 from egm.config.cabinet_file import GameTable
 from egm.config.levels import LevelScope, ProgressiveLevelTable
@@ -210,14 +210,14 @@ def test_a_large_level_is_paid_by_hand_as_a_progressive(tmp_path):
     assert (values["att_progressive"], values["att_jackpot"], values["hand_paid"]) == (1500, 100, 1600)
     assert values["handpays.progressive"] == 1
     machine.journal.self_audit()
-    hit, paid = iter_register_lines(REGISTERS["progressives"], machine.journal.entries())
+    hit, paid = iter_register_lines(STAFF_REGISTERS["progressives"], machine.journal.entries())
     assert (hit["machine"], hit["pool"], hit["amount_cents"], hit["way"]) == (
         "TEST-1", "three-levels.top.50", 1500, "hand",
     )  # fmt: skip
     assert (hit["level"], hit["time_utc"]) == ("top", machine.clock.now().isoformat())
     assert (paid["play_id"], paid["pool"], paid["slip"]) == (hit["play_id"], hit["pool"], 1)
     assert paid["persons"] == [manager, "attendant"]
-    (slip,) = iter_register_lines(REGISTERS["handpays"], machine.journal.entries())
+    (slip,) = iter_register_lines(STAFF_REGISTERS["handpays"], machine.journal.entries())
     assert (slip["machine"], slip["slip"], slip["amount_cents"]) == ("TEST-1", 1, 1500 + 100)
     machine.close()
 
@@ -270,14 +270,14 @@ def test_a_game_with_missing_levels_is_refused_or_limited_to_configured_stakes()
     resident = admitted["three-levels"]
     assert resident.denominations_cents == (5,)
     game = resident.game
-    assert {p.id for p in resident.pools.list_played_pools(game, game.build_wager(10), 5)} == {
+    assert {p.id for p in resident.progressive_pools.list_played_pools(game, game.build_wager(10), 5)} == {
         "TOP",
         "LUCK",
         MYSTERY,
     }
     with pytest.raises(NoPoolError, match="stake of 100"):
-        resident.pools.list_played_pools(game, game.build_wager(20), 5)
-    twice = tuple(resident.pools.by_id.values())
+        resident.progressive_pools.list_played_pools(game, game.build_wager(20), 5)
+    twice = tuple(resident.progressive_pools.by_id.values())
     with pytest.raises(NoPoolError, match="two levels"):
         ProgressivePools((*twice, replace(twice[0], game="other")))
 

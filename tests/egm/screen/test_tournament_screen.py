@@ -7,8 +7,8 @@ import pytest
 from rigs.layouts import LAYOUTS
 from rigs.painters import WordPainter
 
-from egm.features.tournament.example import EXAMPLE_RULES
-from egm.features.tournament.notice import LANGUAGES, list_sections
+from egm.features.tournament.example import EXAMPLE_RULES_FILE
+from egm.features.tournament.notice import NOTICE_LANGUAGES, list_sections
 from egm.features.tournament.rules import parse_rules
 from egm.kernel.messages import TournamentView
 from egm.screen.input_reducer import apply_action
@@ -23,10 +23,10 @@ from tools.lab.views import UNIT_CENTS, build_game_view, build_idle_view
 
 THEME = load_theme()
 GAMES = (build_game_view(load_game("maple-classic")), build_game_view(load_game("quebec-blackjack")))
-RULES = parse_rules(EXAMPLE_RULES.read_text(encoding="utf-8"))
+RULES = parse_rules(EXAMPLE_RULES_FILE.read_text(encoding="utf-8"))
 ANNOUNCED = TournamentView(
     name={"en": RULES.name.en, "fr": RULES.name.fr},
-    rules={language: list_sections(RULES, language) for language in LANGUAGES},
+    rules={language: list_sections(RULES, language) for language in NOTICE_LANGUAGES},
     is_on=False,
 )
 PLAYED = {"is_on": True, "entry": 14, "round": 1, "points": 291, "won_points": 57, "games_left": 97}
@@ -83,7 +83,7 @@ def signs(monkeypatch):
 
 
 @pytest.mark.requirement("L-04", "L-10")
-@pytest.mark.parametrize("language", LANGUAGES)
+@pytest.mark.parametrize("language", NOTICE_LANGUAGES)
 @pytest.mark.parametrize("layout", LAYOUTS.values(), ids=LAYOUTS)
 def test_the_sign_of_every_layout_marks_the_machine(signs, layout, language):
     banner = Texts(language).say("tournament.banner")
@@ -102,7 +102,7 @@ def test_the_sign_of_every_layout_marks_the_machine(signs, layout, language):
 
 
 @pytest.mark.requirement("L-09")
-@pytest.mark.parametrize("language", LANGUAGES)
+@pytest.mark.parametrize("language", NOTICE_LANGUAGES)
 @pytest.mark.parametrize("layout", LAYOUTS.values(), ids=LAYOUTS)
 @pytest.mark.parametrize("game", GAMES, ids=lambda game: game.family)
 def test_points_are_shown_in_place_of_money(layout, language, game):
@@ -120,7 +120,7 @@ def test_points_are_shown_in_place_of_money(layout, language, game):
 
 
 @pytest.mark.requirement("L-10")
-@pytest.mark.parametrize("language", LANGUAGES)
+@pytest.mark.parametrize("language", NOTICE_LANGUAGES)
 def test_the_player_reads_what_to_do(language):
     say = Texts(language).say
     layout = LAYOUTS["landscape"]
@@ -139,7 +139,7 @@ def test_the_player_reads_what_to_do(language):
 
 
 @pytest.mark.requirement("L-03")
-@pytest.mark.parametrize("language", LANGUAGES)
+@pytest.mark.parametrize("language", NOTICE_LANGUAGES)
 @pytest.mark.parametrize("layout", LAYOUTS.values(), ids=LAYOUTS)
 def test_the_help_has_every_sentence_of_the_published_rules(layout, language):
     """While the tournament is announced, and during it."""

@@ -2,7 +2,7 @@
 
 import pytest
 
-from egm.app.features import REGISTERS
+from egm.app.features import STAFF_REGISTERS
 from egm.app.view import build_snapshot
 from egm.devices import interface as device
 from egm.devices.interface import Banknote, PrintState
@@ -59,7 +59,7 @@ def test_a_test_ticket_is_printed_marked_and_worth_nothing(menu):
         "test.printed",
         "ticket.taken",
     ]
-    (printed,) = iter_register_lines(REGISTERS["printed"], rig.journal.entries())
+    (printed,) = iter_register_lines(STAFF_REGISTERS["printed"], rig.journal.entries())
     assert (printed["event"], printed["id"]) == ("test.printed", job.job_id)
     assert rig.machine.memory.get(MoneyKey.PRINT) is None
 

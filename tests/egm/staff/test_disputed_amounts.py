@@ -6,7 +6,7 @@ from contextlib import suppress
 import pytest
 from click.testing import CliRunner
 
-from egm.app.features import REGISTERS
+from egm.app.features import STAFF_REGISTERS
 from egm.devices.ledgers import DisputedCoins, PayoutRecord
 from egm.kernel.events import EventType, State
 from egm.kernel.positions import Position
@@ -49,7 +49,7 @@ def rule(rig, amount_cents, role=Role.SUPERVISOR, dispute=None, second=None):
 
 
 def register(rig):
-    return list(iter_register_lines(REGISTERS["disputed-amounts"], rig.journal.entries()))
+    return list(iter_register_lines(STAFF_REGISTERS["disputed-amounts"], rig.journal.entries()))
 
 
 def lose_bill(rig, cents=2000):

@@ -8,7 +8,7 @@ import pytest
 from rigs.forms import ONE, TWO, fill_in
 from rigs.voids import undecided_game
 
-from egm.app.features import FEATURES, REGISTERS, list_staff_registers
+from egm.app.features import FEATURES, STAFF_REGISTERS, list_staff_registers
 from egm.errors import InvariantError, OperatorError
 from egm.integrity.keys import IntegrityKey
 from egm.kernel.events import EventError, EventType, State
@@ -70,7 +70,7 @@ def again(rig, tmp_path) -> MachineRig:
 
 
 def register(rig, name):
-    return list(iter_register_lines(REGISTERS[name], rig.journal.entries()))
+    return list(iter_register_lines(STAFF_REGISTERS[name], rig.journal.entries()))
 
 
 # ---------------------------------------------------------------------------------------------- the form
@@ -587,12 +587,13 @@ def test_register_notes_require_every_field_and_a_person(rig, form_id, name, fie
 @pytest.mark.parametrize("name", ["complements", "disputes", "forfeits", "handpays", "orphans"])
 def test_a_log_shows_what_the_register_of_the_same_name_lists(name):
     assert all(
-        FEATURES.entry_declarations.belongs_to_log(kind, Log(name)) for kind in REGISTERS[name].entry_kinds
+        FEATURES.entry_declarations.belongs_to_log(kind, Log(name))
+        for kind in STAFF_REGISTERS[name].entry_kinds
     )
 
 
 def test_every_register_selects_declared_entries(rig):
-    for register in REGISTERS.values():
+    for register in STAFF_REGISTERS.values():
         assert register.columns
         assert all(rig.machine.entry_declarations.list_declarations(kind) for kind in register.entry_kinds), (
             register.name
@@ -602,5 +603,5 @@ def test_every_register_selects_declared_entries(rig):
 def test_two_registers_with_one_name_are_refused():
     with pytest.raises(InvariantError, match="two registers have the same name"):
         list_staff_registers(
-            Features((*FEATURES.features, Feature(name="other", contributions=(REGISTERS["fills"],))))
+            Features((*FEATURES.features, Feature(name="other", contributions=(STAFF_REGISTERS["fills"],))))
         )

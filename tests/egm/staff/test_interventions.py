@@ -6,7 +6,7 @@ import pypdfium2
 import pytest
 from click.testing import CliRunner
 
-from egm.app.features import FEATURES, REGISTERS
+from egm.app.features import FEATURES, STAFF_REGISTERS
 from egm.integrity.lockups import list_disabling_sources
 from egm.kernel.events import EventType, State
 from egm.kernel.logs import Log
@@ -154,7 +154,7 @@ def test_the_lock_and_key_of_a_base_out_of_service_are_handed_to_the_cashier(rig
     menu.home().fill("base_in", "S-7", "lock 42", "H. Main")
     (returned,) = again.records("base.returned")
     assert (returned["base"], returned["lock"], returned["cashier"]) == ("S-7", "lock 42", "H. Main")
-    lines = list(iter_register_lines(REGISTERS["bases"], again.journal.entries()))
+    lines = list(iter_register_lines(STAFF_REGISTERS["bases"], again.journal.entries()))
     assert [(line["event"], line["base"], line["lock"], line["cashier"]) for line in lines] == [
         ("base.withdrawn", "S-7", "lock 41", "H. Main"),
         ("base.returned", "S-7", "lock 42", "H. Main"),

@@ -3,7 +3,7 @@
 import pytest
 from rigs.voids import undecided_game
 
-from egm.app.features import REGISTERS
+from egm.app.features import STAFF_REGISTERS
 from egm.kernel.events import EventType, State
 from egm.people import Role
 from egm.play.keys import PlayKey
@@ -20,7 +20,7 @@ def menu(tmp_path):
 
 
 def register(menu, name):
-    return list(iter_register_lines(REGISTERS[name], menu.room.journal.entries()))
+    return list(iter_register_lines(STAFF_REGISTERS[name], menu.room.journal.entries()))
 
 
 @pytest.mark.requirement("Q-01", "Q-03", "F-16", "Q-12")

@@ -6,7 +6,7 @@ import json
 import pytest
 from click.testing import CliRunner
 
-from egm.app.features import REGISTERS
+from egm.app.features import STAFF_REGISTERS
 from egm.app.process import MachineProcess
 from egm.config.cabinet_file import StateFolder, load_cabinet
 from egm.devices.cctalk.hopper_twin import CctalkHopperTwin
@@ -54,7 +54,7 @@ def test_a_hopper_fill_is_signed_booked_to_the_house_and_sets_the_level(rig):
     assert (values["hopper_fill"], values["hopper_level"], values["coin_drop"]) == (20000, 20100, 100)
     assert (values["phys_coin_in"], values["money_in"], rig.credit_cents) == (200, 200, 200)
     assert values["hopper_fills"] == 1
-    (fill,) = iter_register_lines(REGISTERS["fills"], rig.journal.entries())
+    (fill,) = iter_register_lines(STAFF_REGISTERS["fills"], rig.journal.entries())
     assert (fill["amount_cents"], fill["persons"]) == (20000, [SUPERVISOR])
 
 
@@ -88,7 +88,7 @@ def test_collected_amount_is_counted_and_compared_with_the_meters(rig):
     Menu(rig).sign_in(Role.SUPERVISOR).fill("box_count", "bill_box", "500").home().touch("leave")
     found = [
         (line["box"], line["metered_cents"], line["counted_cents"], line["difference_cents"])
-        for line in iter_register_lines(REGISTERS["counts"], rig.journal.entries())
+        for line in iter_register_lines(STAFF_REGISTERS["counts"], rig.journal.entries())
     ]
     assert found == [
         ("coin_box", 300, 300, 0),

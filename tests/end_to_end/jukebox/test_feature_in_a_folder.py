@@ -27,7 +27,7 @@ from egm.config.cabinet_file import StateFolder, load_cabinet
 from egm.errors import InvariantError
 from egm.features.memory_clear.carrying import inspect_claims
 from egm.features.memory_clear.claim_book import ClaimMaker, ClearanceClaim
-from egm.features.memory_clear.records import CLAIM_CARRIED
+from egm.features.memory_clear.records import CLAIM_CARRIED_KIND
 from egm.integrity.keys import IntegrityKey
 from egm.kernel.entries import EntryError
 from egm.kernel.events import Event, EventType, State
@@ -327,7 +327,7 @@ def songs_paid_for(book, name):
     cents, state = book.old_state[name], book.remove_values(name)
     book.add_claim(
         ClearanceClaim(
-            "songs", cents, {}, carry_entries=(book.build_entry("songs", CLAIM_CARRIED, state=state),)
+            "songs", cents, {}, carry_entries=(book.build_entry("songs", CLAIM_CARRIED_KIND, state=state),)
         )
     )
 

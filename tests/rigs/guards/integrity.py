@@ -49,7 +49,7 @@ def _name_link(rig: MachineRig) -> None:
     """Name a progressive link in the cabinet file, with its files in the machine's own folder."""
     folder = LinkCertificateFolder(Path("link"))
     link = ProgressiveLinkTable.model_validate(folder.build_cabinet_table("controller", 8883))
-    rig.machine.install(EnrolmentState(folder, link=link))
+    rig.machine.install(EnrolmentState(folder, progressive_link_table=link))
 
 
 def _state_impossible_award(rig: MachineRig) -> None:

@@ -12,7 +12,7 @@ import pytest
 from click.testing import CliRunner
 from rigs.moments import NOW
 
-from egm.app.features import REGISTERS
+from egm.app.features import STAFF_REGISTERS
 from egm.kernel.events import EventType
 from egm.staff.identities import IDENTITY_FILE_NAME
 from egm.testing.machine import MachineRig
@@ -52,7 +52,7 @@ def folder(tmp_path):
 
 @pytest.mark.requirement("Q-01", "Q-05")
 def test_a_register_is_the_same_from_memory_and_from_the_export(folder, tmp_path):
-    for name in REGISTERS:
+    for name in STAFF_REGISTERS:
         here = run("show", name, "--state", folder, "--json")
         there = run("show", name, "--file", tmp_path / "audit.jsonl", "--json")
         assert here.exit_code == there.exit_code == 0, (here.output, there.output)

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 
-from egm.app.features import REGISTERS
+from egm.app.features import STAFF_REGISTERS
 from egm.staff.inventory import INVENTORY_ENTRY_KIND as INVENTORY
 from meters import Journal, Transaction, Transfer
 from tools.cli import main
@@ -47,7 +47,7 @@ def state(tmp_path_factory):
         def record(kind, **parts):
             journal.append(Transaction(id=journal.fresh_id(kind), kind=kind, **parts))
 
-        for register in REGISTERS.values():
+        for register in STAFF_REGISTERS.values():
             told = dict.fromkeys((*register.columns, *ABOUT), EVIL) | {"persons": [EVIL], "meters": {}}
             told["prizes"] = [{"id": EVIL, "names": {"en": EVIL}, "value_cents": 5}]
             if register.required_field and register.required_field != "prizes":
@@ -63,7 +63,11 @@ def state(tmp_path_factory):
 
 
 WALKS = [
-    *(["register", "show", name, "--state", "{}", *form] for name in REGISTERS for form in ((), ("--csv",))),
+    *(
+        ["register", "show", name, "--state", "{}", *form]
+        for name in STAFF_REGISTERS
+        for form in ((), ("--csv",))
+    ),
     ["register", "show", "visits", "--state", "{}", "--json"],
     ["intervention", "list", "--state", "{}"],
     ["intervention", "list", "--state", "{}", "--json"],

@@ -9,9 +9,9 @@ from hypothesis import strategies as st
 
 from egm.links.sas.crc import append_crc
 from egm.links.sas.tables.denominations import BILL_VALUE_BY_CODE as SHARED_BILLS
-from egm.links.sas.tables.denominations import DENOMINATIONS_CENTS
-from egm.links.sas.tables.meters import METERS
-from egm.links.sas.tables.polls import POLLS as SHARED_POLLS
+from egm.links.sas.tables.denominations import DENOMINATION_CENTS_BY_CODE
+from egm.links.sas.tables.meters import METER_DEFINITION_BY_CODE
+from egm.links.sas.tables.polls import POLL_BY_CODE as SHARED_POLLS
 from tools.dev.host import codes
 from tools.dev.host.fields import LayoutError, compute_fixed_size, read_layout, write_layout
 from tools.dev.host.messages import (
@@ -53,9 +53,9 @@ def test_types_and_confidence_agree_with_the_table_of_names():
 
 
 def test_meter_sizes_denominations_and_bills_agree_with_the_tables_of_names():
-    assert {code: row.byte_count for code, row in METERS.items()} == codes.METER_SIZES
+    assert {code: row.byte_count for code, row in METER_DEFINITION_BY_CODE.items()} == codes.METER_SIZES
     assert {code: str(value) for code, value in SHARED_BILLS.items()} == codes.BILLS
-    for code, value in DENOMINATIONS_CENTS.items():
+    for code, value in DENOMINATION_CENTS_BY_CODE.items():
         whole, _, part = codes.DENOMINATIONS[code].partition(".")
         assert value * 10**6 == int(whole) * 10**8 + int(part.ljust(8, "0")), code
 

@@ -9,7 +9,7 @@ from rigs.moments import NOW, machine_clock
 
 from egm.errors import OperatorError
 from egm.progressive import topics
-from egm.progressive.connection import AT_MOST_ONCE, build_tls_context, keep_connected, open_connection
+from egm.progressive.connection import QOS_AT_MOST_ONCE, build_tls_context, keep_connected, open_connection
 from tools.cli.commands.progressive import command
 from tools.dev.progressive.broker import Broker, BrokerMissingError
 from tools.floor.progressive.certificates import (
@@ -55,7 +55,7 @@ def test_a_certificate_holder_under_another_name_disconnects_nobody(tmp_path):
                 slot = broker.create_link_slot(name)
 
                 async def serve(line):
-                    await line.subscribe(topics.ALL_LEVEL_VALUES)
+                    await line.subscribe(topics.LEVEL_VALUE_TOPIC_FILTER)
                     waiting.discard(name)
                     if not waiting:
                         there.set()
@@ -87,14 +87,14 @@ def test_a_sign_certificate_may_report_only_that_sign_and_a_machines_none(tmp_pa
         async with running(tmp_path) as (broker, _), asyncio.timeout(120):
             ear = broker.create_link_slot("controller")
             async with open_connection(ear, build_tls_context(ear), "controller") as listening:
-                await listening.subscribe(topics.ALL_SIGN_HEARTBEATS)
+                await listening.subscribe(topics.SIGN_HEARTBEAT_TOPIC_FILTER)
                 for bearer in (ROGUE, format_sign_name("2"), format_sign_name("1")):
                     slot = broker.create_link_slot(bearer)
                     async with open_connection(slot, build_tls_context(slot), bearer) as line:
                         for name in (*(f"sign-{n}" for n in range(2, 40)), bearer, "sign", "sign-1"):
-                            await line.publish(topics.build_heartbeat_topic(name), b"{}", AT_MOST_ONCE)
+                            await line.publish(topics.build_heartbeat_topic(name), b"{}", QOS_AT_MOST_ONCE)
                         await line.subscribe(
-                            topics.ALL_LEVEL_VALUES
+                            topics.LEVEL_VALUE_TOPIC_FILTER
                         )  # answered: what was said before it is through
                 async for message in listening.messages:
                     heard.append(topics.parse_sign_id(str(message.topic)))

@@ -15,7 +15,7 @@ from egm.progressive.feeder import LinkedLevelFeeder
 from egm.progressive.level import Level
 from egm.progressive.messages import (
     INTEGER_MAX,
-    UNKNOWN_FALLS_MAX,
+    UNREPORTED_FALLS_MAX,
     VALUE_SILENCE_NS,
     EnrolmentRequest,
     LevelEnrolment,
@@ -229,11 +229,11 @@ def test_a_deposed_controllers_late_value_is_ignored_while_its_successor_sends()
     for listener in (machine, sign):
         listener.update_value(_value("a", 9, 2000, falls=5), 0)
         assert listener.update_value(_value("0", 7, 1900, falls=5), 10) == ""
-    assert (machine.value_run, machine.amount_cents) == ("a", 2000)
+    assert (machine.controller_run_id, machine.amount_cents) == ("a", 2000)
     assert sign.build_plates(10)[0].thousandths == 2000_000
 
 
-@pytest.mark.parametrize("falls", [UNKNOWN_FALLS_MAX + 6, INTEGER_MAX])
+@pytest.mark.parametrize("falls", [UNREPORTED_FALLS_MAX + 6, INTEGER_MAX])
 def test_a_machine_and_a_sign_refuse_more_falls_than_are_possible(falls):
     """Regression: after one such value every true one was refused."""
     for listener in (LinkedLevelFeeder(POOL), Sign()):

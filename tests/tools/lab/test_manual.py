@@ -133,7 +133,7 @@ def test_the_service_manual_lists_every_significant_event_and_every_line(languag
     page_rows = rows(page, texts, "lines")
     for protocol, entry in PROTOCOLS.items():
         wiring = page_rows[texts.say(f"manual.wiring.{protocol}")]
-        assert wiring[:2] == (texts.say(f"device.{entry.kind}"), protocol)
+        assert wiring[:2] == (texts.say(f"device.{entry.device_kind}"), protocol)
     assert texts.say("door.logic") in rows(page, texts, "inputs")
     out = tmp_path / "manual.md"
     assert (

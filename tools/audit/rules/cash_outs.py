@@ -232,7 +232,7 @@ def _check_restricted_expiry(scope: CheckContext) -> None:
 
 _CASH_OUT_RULES: Final = (
     AuditRule(
-        entry_declaration=entries.VOUCHER_REQUEST,
+        entry_declaration=entries.VOUCHER_CASH_OUT_REQUESTED,
         allowed_states=STATES_FOR_CASH_OUT,
         id="$id:text",
         state_before={"pay_out": None, "handpay": None},
@@ -317,7 +317,7 @@ _CASH_OUT_RULES: Final = (
         extra_checks=(_check_validation_ring, check_ticket_ledger_grows),
     ),
     AuditRule(
-        entry_declaration=host_entries.VOUCHER_UNREAD,
+        entry_declaration=host_entries.VOUCHER_REPORTED_AGAIN,
         record={"id": "$id"},
         extra_checks=(_check_validation_ring,),
     ),
@@ -350,7 +350,7 @@ _CASH_OUT_RULES: Final = (
         ),
     ),
     AuditRule(
-        entry_declaration=entries.COINS_REQUEST,
+        entry_declaration=entries.COIN_CASH_OUT_REQUESTED,
         allowed_states=STATES_FOR_CASH_OUT,
         id="$id:text",
         state_before={"pay_out": None, "handpay": None, "hopper": None},
@@ -426,7 +426,7 @@ _CASH_OUT_RULES: Final = (
         extra_checks=(require_stored_value(_REMAINDER_KEY, _derive_remainder),),
     ),
     AuditRule(
-        entry_declaration=entries.COINS_OUT_OF_VOIDED,
+        entry_declaration=entries.COINS_OUT_AFTER_VOID,
         allowed_states=ALL_STATES,
         id="{gone_id}.paid",
         state_before={"coins_gone": ObjectWithMembers("gone", id="$gone_id")},

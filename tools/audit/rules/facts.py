@@ -8,7 +8,7 @@ from egm.app.entries import GAME_REFUSED
 from egm.app.features import FEATURES
 from egm.devices.ioboard.codec import KEYS as HARDWARE_KEYS
 from egm.features.closing.entries import CLOSING_ANNOUNCED, TABLES_OPENED
-from egm.features.memory_clear.records import CLAIM_CARRIED
+from egm.features.memory_clear.records import CLAIM_CARRIED_KIND
 from egm.integrity.entries import CABINET_FILE_SIGNED, GENERATOR_FAILED, POWER_UP
 from egm.kernel.events import State
 from egm.kernel.keys import StorageKeys
@@ -150,7 +150,7 @@ class Facts:
         elif entry.sequence == 1:
             self.journal_tag = make_journal_tag(entry.hash_hex)
             self.serial = str(read_details(entry).get("machine_id", ""))
-        elif kind == CLAIM_CARRIED and "reserved_as" in read_details(entry):
+        elif kind == CLAIM_CARRIED_KIND and "reserved_as" in read_details(entry):
             self.original_reservation_kinds[entry.id] = str(read_details(entry)["reserved_as"])
         elif kind == CLAIM_CLOSED.kind:
             record = dict(read_details(entry))

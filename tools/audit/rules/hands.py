@@ -238,7 +238,7 @@ _HANDPAY_RULES: Final = (
         extra_checks=(_PERSONS_ARE_STAFF,),
     ),
     AuditRule(
-        entry_declaration=entries.HANDPAY_FORM,
+        entry_declaration=entries.HANDPAY_FORM_FILLED,
         allowed_states=single_state(State.HANDPAY),
         state_before={"handpay": ObjectWithMembers("handpay", id="$id", amount_cents="$cents")},
         record={

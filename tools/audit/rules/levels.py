@@ -439,12 +439,12 @@ _LINK_RULES: Final = (
         state={"link:{pool}": dict.fromkeys(LINKED_LEVEL_PATTERN, 0)},
     ),
     AuditRule(
-        entry_declaration=entries.LINK_AHEAD,
+        entry_declaration=entries.CONTROLLER_COUNT_AHEAD,
         record={"pool": "$pool", "counted": "$counted"},
         state={"link:{pool}": {**LINKED_LEVEL_PATTERN, "sequence": "$counted"}},
     ),
     AuditRule(
-        entry_declaration=entries.LINK_BEHIND,
+        entry_declaration=entries.CONTROLLER_COUNT_BEHIND,
         record={"pool": "$pool", "counted": "$counted"},
         extra_checks=(
             require_equal(

@@ -9,7 +9,12 @@ from egm.integrity.keys import IntegrityKey
 from egm.kernel import own_entries as kernel
 from egm.kernel.events import State
 from egm.kernel.faults import get_fault_definition
-from egm.kernel.states import ALL_STATES, STATES_ON_CALL, STATES_WITH_STAFF_AT_WORK, single_state
+from egm.kernel.states import (
+    ALL_STATES,
+    STATES_FOR_ANSWERING_SERVICE_CALLS,
+    STATES_WITH_STAFF_AT_WORK,
+    single_state,
+)
 from egm.people import Permission
 from egm.play import entries as play_entries
 from egm.play.keys import PlayKey
@@ -119,7 +124,7 @@ _START_AND_SERVICE_RULES: Final = (
     ),
     AuditRule(
         entry_declaration=integrity.GENERATOR_RESTARTED,
-        allowed_states=STATES_ON_CALL | single_state(State.PLAYING),
+        allowed_states=STATES_FOR_ANSWERING_SERVICE_CALLS | single_state(State.PLAYING),
         state={"out_of_service": None},
         permission=Permission.RESTART,
         extra_checks=(
@@ -131,7 +136,7 @@ _START_AND_SERVICE_RULES: Final = (
     ),
     *(
         AuditRule(entry_declaration=entry, extra_checks=(check_first_position,))
-        for entry in app.GENERATOR_EVENTS.values()
+        for entry in app.ENTRY_BY_GENERATOR_EVENT.values()
     ),
     AuditRule(
         entry_declaration=integrity.SERVICE_DISABLED,
@@ -290,7 +295,7 @@ _FAULT_RULES: Final = (
     ),
     AuditRule(
         entry_declaration=staff.SERVICE_ANSWERED,
-        allowed_states=STATES_ON_CALL | {State.HANDPAY, State.TILT},
+        allowed_states=STATES_FOR_ANSWERING_SERVICE_CALLS | {State.HANDPAY, State.TILT},
         state_before={"service_call": True},
         state={"service_call": None},
     ),

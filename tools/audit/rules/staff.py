@@ -3,7 +3,7 @@
 from typing import Final
 
 from egm.kernel.events import State
-from egm.kernel.states import STATES_SERVICEABLE, STATES_WITH_STAFF_AT_WORK, single_state
+from egm.kernel.states import STATES_FOR_SERVICE_MENU, STATES_WITH_STAFF_AT_WORK, single_state
 from egm.people import Permission
 from egm.people.demonstration import DEMONSTRATION_ENROLLER as DEMONSTRATION
 from egm.people.person import STAFF_NUMBER_PATTERN
@@ -107,12 +107,12 @@ RULES: Final = (
     ),
     AuditRule(
         entry_declaration=entries.MENU_REQUESTED,
-        allowed_states=STATES_SERVICEABLE | single_state(State.PLAYING),
+        allowed_states=STATES_FOR_SERVICE_MENU | single_state(State.PLAYING),
         state={"menu": {"since": "$:time", "person": None}},
     ),
     AuditRule(
         entry_declaration=entries.MENU_ENTERED,
-        allowed_states=STATES_SERVICEABLE | STATES_WITH_STAFF_AT_WORK,
+        allowed_states=STATES_FOR_SERVICE_MENU | STATES_WITH_STAFF_AT_WORK,
         state_before={"menu": ObjectWithMembers("menu", person=None)},
         record={"person": "$person"},
         state={"menu": {"since": "$:time", "person": "$person"}},

@@ -121,12 +121,12 @@ _HOST_TICKET_RULES: Final = (
         extra_checks=(require_new_id("ticket"),),
     ),
     AuditRule(
-        entry_declaration=entries.VOUCHER_RESULT_READ,
+        entry_declaration=entries.REDEMPTION_RESULT_READ_BY_HOST,
         state_before={"host_ticket": ObjectWithMembers("kept", told=False)},
         state={"host_ticket": ObjectWithChanges("kept", told=True)},
     ),
     AuditRule(
-        entry_declaration=entries.VOUCHER_READ,
+        entry_declaration=entries.ISSUED_VOUCHER_READ_BY_HOST,
         state={"validations_read": Derived(lambda scope: (scope.value_before("validations_read") or 0) + 1)},
         extra_checks=(
             require(
@@ -320,7 +320,7 @@ _TRANSFER_RULES: Final = (
         ),
     ),
     AuditRule(
-        entry_declaration=entries.AFT_RESULT_READ,
+        entry_declaration=entries.AFT_RESULT_READ_BY_HOST,
         state_before={"transfer": ObjectWithMembers("kept", told=False)},
         state={"transfer": ObjectWithChanges("kept", told=True)},
     ),
@@ -344,7 +344,7 @@ _TRANSFER_RULES: Final = (
     ),
     AuditRule(entry_declaration=entries.AFT_LOCKED, allowed_states=STATES_FOR_TRANSFERS),
     AuditRule(
-        entry_declaration=entries.AFT_OFFERED,
+        entry_declaration=entries.CASH_OUT_OFFERED_TO_HOST,
         allowed_states=single_state(State.IDLE),
         record={"amount_cents": Derived(sum_credit_cents)},
     ),

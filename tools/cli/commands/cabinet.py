@@ -381,7 +381,7 @@ def schema() -> None:
 def devices_(*, output_format: OutputFormat) -> None:
     """List the protocols a device may use, and this computer's serial ports by their stable names."""
     protocols = (
-        (name, entry.kind.replace("_", " "), _format_line_settings(entry.line_settings))
+        (name, entry.device_kind.replace("_", " "), _format_line_settings(entry.line_settings))
         for name, entry in PROTOCOLS.items()
     )
     ports = [
@@ -402,7 +402,7 @@ def devices_(*, output_format: OutputFormat) -> None:
             empty_text="this computer has no serial port",
         ),
         document={
-            "protocols": {name: entry.kind for name, entry in PROTOCOLS.items()},
+            "protocols": {name: entry.device_kind for name, entry in PROTOCOLS.items()},
             "ports": [
                 dict(zip(("port", "now", "description", "manufacturer"), port, strict=True)) for port in ports
             ],
@@ -412,7 +412,7 @@ def devices_(*, output_format: OutputFormat) -> None:
 
 def _format_line_settings(line: object) -> str:
     """Return a serial line's speed, data bits, parity and stop bits as text."""
-    return f"{line.baud} {line.bits}{line.parity}{line.stop_bits}"  # type: ignore[attr-defined]
+    return f"{line.baud_rate} {line.bits}{line.parity}{line.stop_bits}"  # type: ignore[attr-defined]
 
 
 def _format_known(text: str | None) -> str:

@@ -8,7 +8,7 @@ import click
 import serial
 
 from egm.config.cabinet_file import StateFolder, find_default_state_folder
-from egm.links.gat.functions import LIST_FUNCTIONS, PROGRAM_ID_PARAMETER
+from egm.links.gat.functions import GET_SPECIAL_FUNCTIONS, PROGRAM_ID_PARAMETER
 from tools.audit.gat_reader import GatError, GatVerifier
 from tools.cli.tables import OutputFormat, add_format_options, build_facts_table, show
 from tools.cli.terminal import echo
@@ -103,7 +103,7 @@ def status(gat_port: _GatPort, output_format: OutputFormat) -> None:
 @_add_port_options
 def functions(gat_port: _GatPort, output_format: str) -> None:
     """Print the special functions that the machine offers over GAT."""
-    _run_function(gat_port, (LIST_FUNCTIONS,), output_format)
+    _run_function(gat_port, (GET_SPECIAL_FUNCTIONS,), output_format)
 
 
 @command.command()

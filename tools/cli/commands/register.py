@@ -6,7 +6,7 @@ from typing import Any
 
 import click
 
-from egm.app.features import REGISTERS
+from egm.app.features import STAFF_REGISTERS
 from egm.config.cabinet_file import find_default_state_folder
 from egm.errors import OperatorError
 from egm.screen.text import Texts
@@ -65,21 +65,23 @@ def command() -> None:
 @add_format_options
 def list_(*, output_format: OutputFormat) -> None:
     """List the registers: what each contains, and which rule requires it."""
-    rows = ((register.name, register.columns, register.source_clause) for register in REGISTERS.values())
+    rows = (
+        (register.name, register.columns, register.source_clause) for register in STAFF_REGISTERS.values()
+    )
     show(output_format, Table(("register", "columns", "rule"), rows))
 
 
 @command.command("show")
-@click.argument("name", metavar="REGISTER", type=click.Choice([*REGISTERS]))
+@click.argument("name", metavar="REGISTER", type=click.Choice([*STAFF_REGISTERS]))
 @STATE_OPTION
 @EXPORT_OPTION
 @add_format_options
 def show_(*, name: str, state: Path | None, file: Path | None, output_format: OutputFormat) -> None:
     """Print one of the machine's registers, oldest line first."""
     with iter_journals(state, file) as entries:
-        rows = list(iter_register_lines(REGISTERS[name], entries))
+        rows = list(iter_register_lines(STAFF_REGISTERS[name], entries))
     position_columns = ("position",) if any(row["position"] is not None for row in rows) else ()
-    columns = ("entry", "time_utc", *position_columns, *REGISTERS[name].columns)
+    columns = ("entry", "time_utc", *position_columns, *STAFF_REGISTERS[name].columns)
     heads = [Column(_TITLE_BY_COLUMN.get(column, column.replace("_", " ")), column) for column in columns]
     cells = ([row[column] for column in columns] for row in rows)
     show(

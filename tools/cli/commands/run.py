@@ -243,7 +243,7 @@ def _list_first_start_notes(folder: StateFolder, mode: str, file: CabinetFile) -
     with_drawer = [n for n in range(1, screen_count + 1) if _list_simulated_devices(file, n)]
     if with_drawer:
         takes_bills = any(
-            device.port == "bench" and PROTOCOLS[device.protocol].kind == "bill_acceptor"
+            device.port == "bench" and PROTOCOLS[device.protocol].device_kind == "bill_acceptor"
             for device in file.devices.values()
         )
         position_text = f" of position {' and of '.join(map(str, with_drawer))}" if several else ""

@@ -12,7 +12,7 @@ from egm.clock import SystemClock
 from egm.errors import OperatorError
 from egm.features.tournament.entries import PrizePaid
 from egm.features.tournament.example import format_example
-from egm.features.tournament.notice import LANGUAGES, build_notice
+from egm.features.tournament.notice import NOTICE_LANGUAGES, build_notice
 from egm.features.tournament.prizes import compute_prizes, find_prize_inversion
 from egm.features.tournament.results import derive_results, iter_paid_prizes
 from egm.features.tournament.rules import Tournament, list_violations, read_rules
@@ -133,7 +133,7 @@ def _iter_prize_remarks(rules: Tournament, entries_min: int, entries_max: int) -
 @click.argument("rules_file", metavar="RULES", type=_FILE_TYPE)
 @click.option(
     "--language",
-    type=click.Choice(LANGUAGES),
+    type=click.Choice(NOTICE_LANGUAGES),
     default="en",
     show_default=True,
     help="The language of the notice.",
@@ -493,7 +493,7 @@ def _list_totals(rules: Tournament, settlement: TournamentSettlement) -> dict[st
         "tournament": rules.name.en,
         "currency": rules.currency,
         "cancelled": settlement.standings.is_cancelled,
-        "entries": settlement.entries,
+        "entries": settlement.entry_count,
         "sold_cents": settlement.sold_fees_cents,
         "refunded_cents": settlement.refunded_cents,
         "refunded_entries": [*settlement.standings.refunded_entries],
@@ -515,7 +515,7 @@ def _list_sentences(rules: Tournament, settlement: TournamentSettlement) -> list
     elif not standings.ranked_standings:
         sentences.append("No entry has a rank. Every fee is refunded.")
     sentences.append(
-        f"{format_count(settlement.entries, 'entry', 'entries')}; fees sold"
+        f"{format_count(settlement.entry_count, 'entry', 'entries')}; fees sold"
         f" {format_count(settlement.sold_fees_cents, 'cent')} {currency}, refunded {settlement.refunded_cents:,}."
     )
     for title, numbers in (

@@ -22,7 +22,7 @@ from typing import Final
 from egm.config.levels import LevelScope
 from egm.errors import check_invariant
 from egm.progressive import topics
-from egm.progressive.connection import AT_MOST_ONCE, build_tls_context, get_payload, open_connection
+from egm.progressive.connection import QOS_AT_MOST_ONCE, build_tls_context, get_payload, open_connection
 from egm.progressive.definition import LevelDefinition, LevelStakeAndOdds
 from egm.progressive.level import LevelTerms
 from egm.progressive.link import ControllerLink
@@ -122,7 +122,7 @@ def _measure_controller_rate(store: Store, machines: int) -> float:
         exchange()
     seconds = time.perf_counter() - began
     check_invariant(
-        sum(link.feeders[level.id].last_counted for link in links.values()) == WAGERS, "bench.counted"
+        sum(link.feeders[level.id].last_counted_number for link in links.values()) == WAGERS, "bench.counted"
     )
     return WAGERS / seconds
 
@@ -132,12 +132,12 @@ async def _measure_broker_rate(broker: Broker) -> float:
     data = encode(_contribution("EGM-0", 1))
     slots = broker.create_link_slot(CONTROLLER_CERTIFICATE_NAME), broker.create_link_slot("EGM-0")
     async with open_connection(slots[0], build_tls_context(slots[0]), "in") as subscriber:
-        await subscriber.subscribe(topics.ALL_MACHINE_UPLINKS)
+        await subscriber.subscribe(topics.MACHINE_UPLINK_TOPIC_FILTER)
         async with open_connection(slots[1], build_tls_context(slots[1]), "out") as publisher:
 
             async def publish_all() -> None:
                 for _ in range(WAGERS):
-                    await publisher.publish(topics.build_uplink_topic("EGM-0"), data, AT_MOST_ONCE)
+                    await publisher.publish(topics.build_uplink_topic("EGM-0"), data, QOS_AT_MOST_ONCE)
 
             began = time.perf_counter()
             async with _together(publish_all()), asyncio.timeout(_PATIENCE_SECONDS):
@@ -153,11 +153,13 @@ async def _measure_round_trip_ms(broker: Broker) -> float:
     """Return the median time of a bare message through the broker and back."""
     slots = broker.create_link_slot(CONTROLLER_CERTIFICATE_NAME), broker.create_link_slot("EGM-0")
     async with open_connection(slots[0], build_tls_context(slots[0]), "in") as far:
-        await far.subscribe(topics.ALL_MACHINE_UPLINKS)
+        await far.subscribe(topics.MACHINE_UPLINK_TOPIC_FILTER)
 
         async def echo() -> None:
             async for message in far.messages:
-                await far.publish(topics.build_downlink_topic("EGM-0"), get_payload(message), AT_MOST_ONCE)
+                await far.publish(
+                    topics.build_downlink_topic("EGM-0"), get_payload(message), QOS_AT_MOST_ONCE
+                )
 
         async with (
             asyncio.timeout(_PATIENCE_SECONDS),
@@ -168,7 +170,7 @@ async def _measure_round_trip_ms(broker: Broker) -> float:
             times, answers = [], aiter(near.messages)
             for _ in range(HITS):
                 began = time.perf_counter_ns()
-                await near.publish(topics.build_uplink_topic("EGM-0"), b"x" * 200, AT_MOST_ONCE)
+                await near.publish(topics.build_uplink_topic("EGM-0"), b"x" * 200, QOS_AT_MOST_ONCE)
                 await anext(answers)
                 times.append(time.perf_counter_ns() - began)
     return statistics.median(times) / 1e6

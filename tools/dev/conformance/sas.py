@@ -10,9 +10,13 @@ from egm.links.sas import money
 from egm.links.sas.journal_exceptions import list_raised_exceptions
 from egm.links.sas.meters import SUPPORTED_METER_CODES
 from egm.links.sas.polls import IMPLEMENTED_POLLS
-from egm.links.sas.tables.exceptions import EXCEPTIONS, NO_EXCEPTION, QUEUE_OVERFLOW
-from egm.links.sas.tables.meters import METERS
-from egm.links.sas.tables.polls import MINIMUM_POLLS, POLLS
+from egm.links.sas.tables.exceptions import (
+    EXCEPTION_DEFINITION_BY_CODE,
+    NO_EXCEPTION_CODE,
+    QUEUE_OVERFLOW_EXCEPTION_CODE,
+)
+from egm.links.sas.tables.meters import METER_DEFINITION_BY_CODE
+from egm.links.sas.tables.polls import MINIMUM_POLL_CODES, POLL_BY_CODE
 from tools.dev.conformance.evidence import Evidence, EvidenceError
 from tools.dev.conformance.page import format_tests
 from tools.lab.markdown import format_table
@@ -21,7 +25,7 @@ _ROOT: Final = "../../"
 _SENT: Final = (
     list_raised_exceptions(FEATURES.entry_declarations)
     | money.MONEY_EXCEPTION_CODES
-    | {NO_EXCEPTION, QUEUE_OVERFLOW}
+    | {NO_EXCEPTION_CODE, QUEUE_OVERFLOW_EXCEPTION_CODE}
 )
 
 _INTRODUCTION: Final = """\
@@ -83,8 +87,10 @@ _WHY_NO_METER: Final = "this machine has no such device or transfer"
 
 def format_sas_page(evidence: Evidence) -> str:
     """Return the whole page. Raises :class:`EvidenceError` if a test claims a row that does not exist."""
-    known = {f"polls:{c:02X}" for c in POLLS} | {f"exceptions:{c:02X}" for c in EXCEPTIONS}
-    known |= {f"meters:{c:02X}" for c in METERS}
+    known = {f"polls:{c:02X}" for c in POLL_BY_CODE} | {
+        f"exceptions:{c:02X}" for c in EXCEPTION_DEFINITION_BY_CODE
+    }
+    known |= {f"meters:{c:02X}" for c in METER_DEFINITION_BY_CODE}
     unknown = [
         f"{test.file}::{test.name}: {row}"
         for row in evidence.sas.keys() - known
@@ -122,14 +128,14 @@ def _build_row(evidence: Evidence, name: str, code: int) -> str:
 
 def _list_poll_rows(evidence: Evidence) -> Sequence[Sequence[str]]:
     rows = []
-    for code, poll in POLLS.items():
+    for code, poll in POLL_BY_CODE.items():
         built = IMPLEMENTED_POLLS.get(code)
         if built is None:
             state, note = "not built", _WHY_NO_POLL.get(code, poll.note)
         else:
             state = "answered" if built.group in DEFAULT_POLL_GROUPS else f"switched off: `{built.group}`"
             note = poll.note
-        title = f"{code:02X}{' **M**' if code in MINIMUM_POLLS else ''}"
+        title = f"{code:02X}{' **M**' if code in MINIMUM_POLL_CODES else ''}"
         rows.append(
             [title, poll.name, poll.type, poll.confidence, state, note, _build_row(evidence, "polls", code)]
         )
@@ -147,7 +153,7 @@ def _list_exception_rows(evidence: Evidence) -> Sequence[Sequence[str]]:
             "" if code in _SENT else _WHY_NO_EXCEPTION.get(code, ""),
             _build_row(evidence, "exceptions", code),
         ]
-        for code, exception in EXCEPTIONS.items()
+        for code, exception in EXCEPTION_DEFINITION_BY_CODE.items()
     ]
 
 
@@ -162,5 +168,5 @@ def _list_meter_rows(evidence: Evidence) -> Sequence[Sequence[str]]:
             "supported" if code in SUPPORTED_METER_CODES else f"not built: {_WHY_NO_METER}",
             _build_row(evidence, "meters", code),
         ]
-        for code, meter in METERS.items()
+        for code, meter in METER_DEFINITION_BY_CODE.items()
     ]

@@ -67,21 +67,25 @@ CODECS: Final[Mapping[str, Codec]] = {
         cut_frame=id003.cut_frame,
         decoders=(id003.decode_report,),
         samples=(
-            id003.Frame(id003.Command.STATUS).encode(),
-            id003.Frame(id003.Status.ESCROW, b"\x65").encode(),
-            id003.Frame(id003.Status.ESCROW, b"\x6f004724978028378429").encode(),
-            id003.Frame(id003.Status.REJECTING, b"\x76").encode(),
-            id003.Frame(id003.Command.BARCODE, id003.BARCODE_TYPE_INTERLEAVED_18).encode(),
+            id003.Id003Frame(id003.Id003Command.STATUS).encode(),
+            id003.Id003Frame(id003.Id003Status.ESCROW, b"\x65").encode(),
+            id003.Id003Frame(id003.Id003Status.ESCROW, b"\x6f004724978028378429").encode(),
+            id003.Id003Frame(id003.Id003Status.REJECTING, b"\x76").encode(),
+            id003.Id003Frame(id003.Id003Command.BARCODE, id003.BARCODE_TYPE_INTERLEAVED_18).encode(),
         ),
     ),
     "ebds": Codec(
         cut_frame=ebds.cut_frame,
         decoders=(ebds.decode_acceptor_message, ebds.decode_machine_message),
         samples=(
-            ebds.EbdsPoll(ack=1, notes=0x7F, barcodes=True, stack=True).encode(),
+            ebds.EbdsPoll(
+                ack=1, enabled_notes_mask=0x7F, accepts_barcodes=True, is_stack_command=True
+            ).encode(),
             ebds.AuxiliaryCommand(0, ebds.IdentificationQuery.TYPE).encode(),
             ebds.AcceptorStatus(
-                ack=0, bits=ebds.AcceptorStatusBits.ESCROWED | ebds.AcceptorStatusBits.BOX_PRESENT, note=5
+                ack=0,
+                bits=ebds.AcceptorStatusBits.ESCROWED | ebds.AcceptorStatusBits.BOX_PRESENT,
+                note_index=5,
             ).encode(),
             ebds.AcceptorStatus(
                 ack=1, bits=ebds.AcceptorStatusBits.ESCROWED, barcode="004724978028378429"
@@ -105,11 +109,17 @@ CODECS: Final[Mapping[str, Codec]] = {
         samples=(
             ioboard.IdentityQuery().encode(),
             ioboard.IoBoardPoll(
-                ack=7, wait_hundredths=8, lamps=frozenset({"play"}), tower=frozenset({"door"})
+                acknowledged_edge_number=7,
+                wait_hundredths=8,
+                button_lamps=frozenset({"play"}),
+                tower_lights=frozenset({"door"}),
             ).encode(),
             ioboard.IdentityReply(1, "board").encode(),
             ioboard.InputStatus(
-                boot=1, levels=5, are_edges_lost=False, edges=(ioboard.InputEdge(9, 0, level=True),)
+                boot_number=1,
+                input_levels_mask=5,
+                are_edges_lost=False,
+                edges=(ioboard.InputEdge(9, 0, is_on=True),),
             ).encode(),
         ),
     ),

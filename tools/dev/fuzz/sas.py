@@ -15,7 +15,7 @@ from egm.links.sas.codec import ACK
 from egm.links.sas.exception_queue import SasException
 from egm.links.sas.polls import find_available_polls
 from egm.links.sas.readout import GameFacts, HandpayFacts, HopperFacts, SasReadout
-from egm.links.sas.tables.exceptions import EXCEPTIONS
+from egm.links.sas.tables.exceptions import EXCEPTION_DEFINITION_BY_CODE
 from egm.links.sas.wire import LenientFraming, WakeupBitFraming, escape_message_with_wakeup
 from meters import MeterReading
 
@@ -23,7 +23,7 @@ ADDRESS: Final = 1
 _GAP_NS: Final = 5_000_000
 _STEP_NS: Final = 1_000_000
 _POLLS: Final = find_available_polls(frozenset(SasPollGroup))
-_CODES: Final = sorted(set(EXCEPTIONS) - {0})
+_CODES: Final = sorted(set(EXCEPTION_DEFINITION_BY_CODE) - {0})
 _CREDITS: Final = bytes((ADDRESS, 0x1A))
 
 
@@ -34,7 +34,7 @@ class WrongReplyError(AssertionError):
 def build_readout() -> SasReadout:
     """Return the data of a machine with one game and at least one value of each kind."""
     game = GameFacts(
-        number=1,
+        game_number=1,
         id="game",
         title="Game",
         version="1",

@@ -4,8 +4,8 @@ from collections.abc import Callable, Iterator
 from dataclasses import replace
 from typing import Any
 
-from egm.features.tournament.example import EXAMPLE_RULES
-from egm.features.tournament.notice import LANGUAGES, list_sections
+from egm.features.tournament.example import EXAMPLE_RULES_FILE
+from egm.features.tournament.notice import NOTICE_LANGUAGES, list_sections
 from egm.features.tournament.rules import parse_rules
 from egm.kernel.messages import (
     BenchReply,
@@ -69,10 +69,10 @@ def _iter_tournament_scenes(
     games: tuple[GameView, ...], language: str, theme: Theme
 ) -> Iterator[tuple[str, View]]:
     """Yield the scenes of a machine in a tournament, and the pages of its published rules."""
-    rules = parse_rules(EXAMPLE_RULES.read_text(encoding="utf-8"))
+    rules = parse_rules(EXAMPLE_RULES_FILE.read_text(encoding="utf-8"))
     announced = TournamentView(
         name={"en": rules.name.en, "fr": rules.name.fr},
-        rules={each: list_sections(rules, each) for each in LANGUAGES},
+        rules={each: list_sections(rules, each) for each in NOTICE_LANGUAGES},
         is_on=False,
     )
     played = {"is_on": True, "entry": 14, "round": 1, "points": 291, "won_points": 57, "games_left": 97}

@@ -24,7 +24,7 @@ from egm.progressive.link import (
     MysteryWinFound,
     PaymentRecorded,
 )
-from egm.progressive.messages import Claim, Contribution, FromController, PaymentReport, WonPrize
+from egm.progressive.messages import Claim, Contribution, ControllerMessage, PaymentReport, WonPrize
 from egm.progressive.pools import ProgressivePool
 from egm.progressive.trigger import MysteryTrigger
 
@@ -126,7 +126,7 @@ class SimulatedMachine:
         """Return whether every contribution is counted, and every hit is paid and closed at the controller."""
         feeder = self.link.feeders[self._pool.id]
         memory = self.memory
-        return feeder.last_counted == len(memory.contributions) and all(
+        return feeder.last_counted_number == len(memory.contributions) and all(
             hit.closed for hit in memory.hits.values()
         )
 
@@ -195,7 +195,7 @@ class SimulatedMachine:
         del why
         self.link.handle_disconnection()
 
-    def process_message(self, message: FromController) -> None:
+    def process_message(self, message: ControllerMessage) -> None:
         """Process a message from the controller, such as a value, an acknowledgement or a locked amount."""
         self.link.process_message(message, self._now_ns())
         self._process_all_news()
@@ -214,7 +214,7 @@ class SimulatedMachine:
         for news in self.link.take_notifications():
             self._process_news(news)
         feeder = self.link.feeders[self._pool.id]
-        self.memory.counted = max(self.memory.counted, feeder.last_counted)
+        self.memory.counted = max(self.memory.counted, feeder.last_counted_number)
         self.memory.shown_cents, self.memory.falls = feeder.amount_cents, feeder.fall_count
 
     def _process_news(self, news: LinkNotification) -> None:

@@ -15,7 +15,7 @@ from typing import Final
 from egm.config.levels import LevelScope
 from egm.progressive.carrier import CarrierListener
 from egm.progressive.definition import LevelDefinition, create_levels
-from egm.progressive.messages import FromMachine, decode_controller_message, decode_machine_message, encode
+from egm.progressive.messages import MachineMessage, decode_controller_message, decode_machine_message, encode
 from rng import EntropySource, Personalization, RandomService, ReseedPolicy
 from tools.floor.progressive.controller import Controller, ReceivedMessage
 from tools.floor.progressive.secret_store import SecretStore
@@ -110,7 +110,7 @@ class FloorLink:
         finally:
             self._listener = None
 
-    def send(self, message: FromMachine) -> None:
+    def send(self, message: MachineMessage) -> None:
         """Send a machine's message to the controller; discard it if the connection is broken."""
         if self._listener is not None:
             self._send_delayed(encode(message), self._deliver_to_controller)

@@ -335,7 +335,7 @@ class SimulatedWorld:
         return {
             device.position: name
             for name, device in self.file.devices.items()
-            if PROTOCOLS[device.protocol].kind == kind
+            if PROTOCOLS[device.protocol].device_kind == kind
         }
 
     def _read_boxes(self) -> Mapping[str, int] | None:

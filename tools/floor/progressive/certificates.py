@@ -441,7 +441,7 @@ def write_broker_configuration(folder: Path, port: int, host: str = "127.0.0.1")
         if _ARCHIVE_SEPARATOR not in path.name
     )
     signs = "".join(
-        f"\nuser {name}\ntopic write {topics.build_heartbeat_topic(name)}\ntopic read {topics.ALL_LEVEL_WINS}\n"
+        f"\nuser {name}\ntopic write {topics.build_heartbeat_topic(name)}\ntopic read {topics.LEVEL_WIN_TOPIC_FILTER}\n"
         for name in certified
     )
     access = folder / "broker.acl"
@@ -449,14 +449,14 @@ def write_broker_configuration(folder: Path, port: int, host: str = "127.0.0.1")
         f"""# Written by `egm progressive certificates`: who may do what.
 pattern write {topics.build_uplink_topic("%u")}
 pattern read {topics.build_downlink_topic("%u")}
-pattern read {topics.ALL_LEVEL_VALUES}
+pattern read {topics.LEVEL_VALUE_TOPIC_FILTER}
 
 user {CONTROLLER_CERTIFICATE_NAME}
-topic read {topics.ALL_MACHINE_UPLINKS}
+topic read {topics.MACHINE_UPLINK_TOPIC_FILTER}
 topic write {topics.TOPIC_PREFIX}/machine/+/down
-topic readwrite {topics.ALL_LEVEL_VALUES}
-topic write {topics.ALL_LEVEL_WINS}
-topic read {topics.ALL_SIGN_HEARTBEATS}
+topic readwrite {topics.LEVEL_VALUE_TOPIC_FILTER}
+topic write {topics.LEVEL_WIN_TOPIC_FILTER}
+topic read {topics.SIGN_HEARTBEAT_TOPIC_FILTER}
 {signs}""",
         encoding="ascii",
     )

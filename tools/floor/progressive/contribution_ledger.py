@@ -9,7 +9,13 @@ from fractions import Fraction
 
 from egm.errors import OperatorError
 from egm.progressive.level import WHOLE_LEVEL_SHARE
-from egm.progressive.messages import UNKNOWN_FALLS_MAX, Claim, Contribution, LevelEnrolment, find_fall_error
+from egm.progressive.messages import (
+    UNREPORTED_FALLS_MAX,
+    Claim,
+    Contribution,
+    LevelEnrolment,
+    find_fall_error,
+)
 from tools.floor.progressive.mystery import MYSTERY_COMBINATION, MysteryPrizes, format_claim_id
 from tools.floor.progressive.records import ClaimRecord, LevelRecord
 from tools.floor.progressive.store import Session
@@ -171,7 +177,7 @@ class ContributionLedger:
         if not unlawful_fall:
             return
         session.record_event(self._at(), "went_back", machine=machine, level=record.id, why=unlawful_fall)
-        if enrolment.falls - record.falls <= UNKNOWN_FALLS_MAX:
+        if enrolment.falls - record.falls <= UNREPORTED_FALLS_MAX:
             session.put_level(replace(record, falls=enrolment.falls + 1, fell_by="correction"))
 
     def add_moved_amount(self, session: Session, level: str, amount: Fraction) -> None:

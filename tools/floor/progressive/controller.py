@@ -16,19 +16,19 @@ from egm.config.serials import check_serial
 from egm.errors import LocalError, OperatorError
 from egm.progressive.definition import LevelDefinition
 from egm.progressive.messages import (
-    DETAIL_MAX,
+    DETAIL_CHARACTERS_MAX,
     Award,
     Claim,
     ClaimClosure,
     Contribution,
     ContributionCount,
+    ControllerMessage,
     EnrolmentAccepted,
     EnrolmentRequest,
-    FromController,
-    FromMachine,
     LevelEnrolment,
     LevelValue,
     LevelWin,
+    MachineMessage,
     PaymentReport,
     Refusal,
     RefusalReason,
@@ -58,7 +58,7 @@ class ReceivedMessage:
     """A message received by the controller, with its sender, whose identity the transport has verified."""
 
     sender: str
-    message: FromMachine
+    message: MachineMessage
 
 
 class Controller:
@@ -93,7 +93,7 @@ class Controller:
         """The recent wins that signs display, as of the last call of :meth:`list_values` (I-09)."""
 
     # ------------------------------------------------------------------ what machines say
-    def process_messages(self, received: Iterable[ReceivedMessage]) -> list[FromController]:
+    def process_messages(self, received: Iterable[ReceivedMessage]) -> list[ControllerMessage]:
         """Process messages in order, in one transaction if possible; return the replies.
 
         If processing one message raises an error, this is recorded and that message has no effect; all others
@@ -116,7 +116,7 @@ class Controller:
         half = len(messages) // 2
         return self.process_messages(messages[:half]) + self.process_messages(messages[half:])
 
-    def _process_together(self, messages: tuple[ReceivedMessage, ...]) -> list[FromController]:
+    def _process_together(self, messages: tuple[ReceivedMessage, ...]) -> list[ControllerMessage]:
         """Process the messages in one transaction, and return the replies."""
         with self._store.transaction() as session:
             for machine in sorted(
@@ -127,7 +127,7 @@ class Controller:
 
     def _record_dropped_message(self, received_message: ReceivedMessage, error: Exception) -> None:
         """Record that processing a message raised an error, so that the message has no effect."""
-        reason = f"{type(error).__name__}: {error}"[:DETAIL_MAX]
+        reason = f"{type(error).__name__}: {error}"[:DETAIL_CHARACTERS_MAX]
         with self._store.transaction() as session:
             session.record_event(
                 self._format_time(),
@@ -137,7 +137,9 @@ class Controller:
                 why=ascii(reason),
             )
 
-    def _process_message(self, session: Session, received_message: ReceivedMessage) -> list[FromController]:
+    def _process_message(
+        self, session: Session, received_message: ReceivedMessage
+    ) -> list[ControllerMessage]:
         """Process one message of a machine and return the replies.
 
         A message that names another machine than its sender is recorded, and has no other effect.
@@ -178,7 +180,7 @@ class Controller:
     # ------------------------------------------------------------------ enrolment
     def _enrol_in_level(
         self, session: Session, join: EnrolmentRequest, enrolment: LevelEnrolment
-    ) -> FromController:
+    ) -> ControllerMessage:
         """Enrol a machine in a level, or return a refusal if its stake or odds differ from the level's (s.92)."""
         record = session.read_level(enrolment.level)
         if record is None:
@@ -231,7 +233,7 @@ class Controller:
         enrolment: LevelEnrolment,
         reason: RefusalReason,
         refusal_reason: str,
-    ) -> FromController:
+    ) -> ControllerMessage:
         """Record why a machine may not enrol in a level, and return the refusal."""
         refusal = Refusal(
             machine=join.machine,
@@ -245,7 +247,7 @@ class Controller:
         return refusal
 
     # ------------------------------------------------------------------ contributions
-    def _count_contribution(self, session: Session, contribution: Contribution) -> FromController:
+    def _count_contribution(self, session: Session, contribution: Contribution) -> ControllerMessage:
         """Record the contribution of one wager exactly once and in order, and return the reply."""
         record, last_counted = (
             session.read_level(contribution.level),
@@ -302,7 +304,7 @@ class Controller:
     # ------------------------------------------------------------------ hits
     def _award_claim(  # noqa: PLR0911 (one return for each reason)
         self, session: Session, claim: Claim
-    ) -> FromController:
+    ) -> ControllerMessage:
         """Award a hit and reset its level; a repeated claim gets the same reply."""
         recorded_hit = session.find_claim(claim.claim)
         if recorded_hit is not None:
@@ -353,7 +355,7 @@ class Controller:
 
     def _hold_improbable_claim(
         self, session: Session, record: LevelRecord, claim: Claim
-    ) -> FromController | None:
+    ) -> ControllerMessage | None:
         """Hold a claim if the machine has hit the level more often than chance explains; return the refusal.
 
         Return None if the claim may be awarded. A held claim is recorded once; until staff have ruled on it,
@@ -390,7 +392,7 @@ class Controller:
             if ruled.message["type"] == "commit" and ruling == holding.RULING_AWARD and hit is not None:
                 self._books.adjust_to_payment(session, hit)
 
-    def _record_payment(self, session: Session, commit: PaymentReport) -> FromController:
+    def _record_payment(self, session: Session, commit: PaymentReport) -> ControllerMessage:
         """Record how a machine paid a hit, and return the reply; the award of a void game returns to the level.
 
         If the payment differs from the award and is plausible, the level bears it; otherwise it is held for a
@@ -438,11 +440,11 @@ class Controller:
     def _refuse(
         self,
         session: Session,
-        message: FromMachine,
+        message: MachineMessage,
         reason: RefusalReason,
         refusal_reason: str,
         following: int = 0,
-    ) -> FromController:
+    ) -> ControllerMessage:
         """Return the refusal of a machine's message, and record it as an event the first time.
 
         If contributions are missing before the message, ``following`` is the number of the first missing one;
@@ -568,7 +570,7 @@ class Controller:
             record,
             names=dict(definition.names),
             level=record.level.change_terms(definition.terms),
-            hits_most=chance.hits_most,
+            hits_most=chance.hits_per_wager_max,
         )
         session.put_level(changed_record)
         session.record_event(

@@ -15,7 +15,7 @@ Fall = Literal["", "win", "ceiling", "correction"]
 
 def list_partial_shares(definition: LevelDefinition) -> dict[str, Fraction]:
     """Return the partial shares of a level that can be won, by the share's text in records and messages."""
-    return {str(share): odds for share, odds in definition.stake_and_odds.shares.items()}
+    return {str(share): odds for share, odds in definition.stake_and_odds.odds_by_share.items()}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -62,7 +62,7 @@ class LevelRecord:
             stake_cents=definition.stake_and_odds.stake_cents,
             odds=definition.stake_and_odds.odds,
             level=Level.open(definition.terms),
-            hits_most=definition.stake_and_odds.hits_most,
+            hits_most=definition.stake_and_odds.hits_per_wager_max,
             shares=list_partial_shares(definition),
         )
 

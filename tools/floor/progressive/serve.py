@@ -12,9 +12,9 @@ from typing import Final
 from egm.config.levels import ProgressiveLinkTable
 from egm.progressive import topics
 from egm.progressive.connection import (
-    AT_LEAST_ONCE,
-    AT_MOST_ONCE,
     OPERATION_SECONDS_MAX,
+    QOS_AT_LEAST_ONCE,
+    QOS_AT_MOST_ONCE,
     RECONNECT_SECONDS,
     BrokerLine,
     DeduplicatingQueue,
@@ -25,7 +25,7 @@ from egm.progressive.connection import (
 )
 from egm.progressive.messages import (
     ContributionCount,
-    FromController,
+    ControllerMessage,
     LevelValue,
     ProgressiveMessageError,
     decode_machine_message,
@@ -106,8 +106,8 @@ class Service:
 
     async def _run_session(self, line: BrokerLine) -> None:
         """Subscribe to the messages of machines and signs, then process them and publish until the connection ends."""
-        await line.subscribe(topics.ALL_MACHINE_UPLINKS)
-        await line.subscribe(topics.ALL_SIGN_HEARTBEATS)
+        await line.subscribe(topics.MACHINE_UPLINK_TOPIC_FILTER)
+        await line.subscribe(topics.SIGN_HEARTBEAT_TOPIC_FILTER)
         self._report(f"serving on {self._slot.host}:{self._slot.port}")
         await run_together(
             self._receive_messages(line), self._publish_replies(line), self._publish_levels(line)
@@ -159,13 +159,13 @@ class Service:
                 turns = 0
         return messages
 
-    async def _publish_reply(self, line: BrokerLine, answer: FromController) -> None:
+    async def _publish_reply(self, line: BrokerLine, answer: ControllerMessage) -> None:
         """Publish a reply to its machine.
 
         Level values are skipped, because :meth:`_publish_levels` publishes them.
         """
         if not isinstance(answer, LevelValue):
-            qos = AT_MOST_ONCE if isinstance(answer, ContributionCount) else AT_LEAST_ONCE
+            qos = QOS_AT_MOST_ONCE if isinstance(answer, ContributionCount) else QOS_AT_LEAST_ONCE
             await line.publish(topics.build_downlink_topic(answer.machine), encode(answer), qos)
 
     async def _publish_levels(self, line: BrokerLine) -> None:
@@ -176,14 +176,14 @@ class Service:
             self._observe(values, signs, self._controller.unruled_count)
             for value in values:
                 await line.publish(
-                    topics.build_level_value_topic(value.level), encode(value), AT_LEAST_ONCE, retain=True
+                    topics.build_level_value_topic(value.level), encode(value), QOS_AT_LEAST_ONCE, retain=True
                 )
             for won in self._controller.wins:
-                await line.publish(topics.build_level_win_topic(won.level), encode(won), AT_MOST_ONCE)
+                await line.publish(topics.build_level_win_topic(won.level), encode(won), QOS_AT_MOST_ONCE)
             await asyncio.sleep(self._values_seconds)
 
 
-def keep_latest_counts(answers: list[FromController]) -> list[FromController]:
+def keep_latest_counts(answers: list[ControllerMessage]) -> list[ControllerMessage]:
     """Return the controller's replies in order, without outdated acknowledgements of contributions.
 
     Only the last acknowledgement for each machine and level remains.

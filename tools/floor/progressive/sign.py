@@ -16,7 +16,7 @@ import aiomqtt
 from egm.config.levels import ProgressiveLinkTable
 from egm.progressive import topics
 from egm.progressive.connection import (
-    AT_MOST_ONCE,
+    QOS_AT_MOST_ONCE,
     RECONNECT_SECONDS,
     BrokerLine,
     build_tls_context,
@@ -203,8 +203,8 @@ async def listen(
 
     async def follow_levels(line: BrokerLine) -> None:
         """Receive the values of all progressive levels over a new connection, and send the sign's heartbeats."""
-        await line.subscribe(topics.ALL_LEVEL_VALUES)
-        await line.subscribe(topics.ALL_LEVEL_WINS)
+        await line.subscribe(topics.LEVEL_VALUE_TOPIC_FILTER)
+        await line.subscribe(topics.LEVEL_WIN_TOPIC_FILTER)
         await run_together(receive_values(line), send_heartbeats(line))
 
     async def send_heartbeats(line: BrokerLine) -> None:
@@ -212,7 +212,7 @@ async def listen(
         while True:
             heartbeat = beat(now_ns())
             if heartbeat is not None:
-                await line.publish(topics.build_heartbeat_topic(name), heartbeat, AT_MOST_ONCE)
+                await line.publish(topics.build_heartbeat_topic(name), heartbeat, QOS_AT_MOST_ONCE)
             await asyncio.sleep(_HEARTBEAT_CHECK_SECONDS)
 
     async def receive_values(line: BrokerLine) -> None:

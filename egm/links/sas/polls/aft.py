@@ -70,7 +70,7 @@ _CODE_BY_TRANSFER_STATUS: Final[Mapping[TransferStatus, int]] = {
     TransferStatus.NONE: 0xFF,
 }
 #: Receipt status: no receipt is requested.
-_NO_RECEIPT: Final = 0xFF
+_NO_RECEIPT_STATUS: Final = 0xFF
 #: Credit kind -> its part in the name of the cumulative transfer meters.
 _METER_BY_CREDIT_KIND: Final[Mapping[CreditKind, str]] = {
     CreditKind.CASHABLE: "cashable",
@@ -176,7 +176,7 @@ def _build_refusal(body: bytes, status: int, *, amounts: bool = False) -> Reply:
     tail = body[_HEAD + size : _HEAD + size + 6]
     return Reply(
         prepend_length(
-            bytes((0, status, _NO_RECEIPT, body[2]))
+            bytes((0, status, _NO_RECEIPT_STATUS, body[2]))
             + amounts_sent
             + body[18:23]
             + bytes((size,))
@@ -214,9 +214,9 @@ def _encode_result(host: SasHost, result: HostTransferResult) -> bytes:
     return (
         bytes(
             (
-                result.position,
+                result.history_index,
                 _CODE_BY_TRANSFER_STATUS[result.status],
-                _NO_RECEIPT,
+                _NO_RECEIPT_STATUS,
                 result.protocol_codes.get("type", 0),
             )
         )
@@ -229,7 +229,7 @@ def _encode_result(host: SasHost, result: HostTransferResult) -> bytes:
         + prepend_length(identifier)
         + encode_date_and_time(at)
         + expires
-        + encode_binary(result.pool, 2)
+        + encode_binary(result.restricted_pool, 2)
         + _encode_cumulative_meters(host, result)
     )
 
@@ -301,7 +301,7 @@ def _build_registration_reply(registration: AftRegistration, status: int | None 
     """Return the reply to poll 73 with the machine's registration."""
     if status is None:
         status = _REGISTERED if registration.is_registered else _NOT_REGISTERED
-    key = registration.key.ljust(_KEY_BYTES, b"\0")
+    key = registration.registration_key.ljust(_KEY_BYTES, b"\0")
     return Reply(
         prepend_length(
             bytes((status,))
@@ -318,7 +318,7 @@ _LOCK, _UNLOCK = 0x00, 0x80
 #: Lock states in the reply to poll 74.
 _LOCKED, _WAITING, _NOT_LOCKED = 0x00, 0x40, 0xFF
 #: Lock state of the machine (None: requested, not granted yet) -> code in the reply to poll 74.
-_LOCK_STATUS: Final = {True: _LOCKED, None: _WAITING, False: _NOT_LOCKED}
+_LOCK_CODE_BY_LOCK_STATE: Final = {True: _LOCKED, None: _WAITING, False: _NOT_LOCKED}
 
 
 def answer_aft_lock(host: SasHost, poll: LongPoll) -> Reply | None:
@@ -360,7 +360,7 @@ def _encode_lock_status(host: SasHost, transfers: HostTransferInterface) -> byte
         encode_binary(money.asset_number, 4)
         + bytes(
             (
-                _LOCK_STATUS[transfers.transfer_lock_state],
+                _LOCK_CODE_BY_LOCK_STATE[transfers.transfer_lock_state],
                 _encode_available_transfers(transfers),
                 cash_out,
                 status,

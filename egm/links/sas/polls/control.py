@@ -22,7 +22,7 @@ from egm.money.host_controls import HostControlName
 from meters.transaction import JSON
 
 #: Flag of poll 08: the acceptor stays enabled after a bill.
-_STAY_ENABLED: Final = 0x01
+_ACCEPTOR_STAYS_ENABLED_FLAG: Final = 0x01
 _DELAY_UNIT_SECONDS: Final = 0.1
 """The unit of poll 2E's game delay, by one public source; another says milliseconds."""
 
@@ -88,7 +88,7 @@ def configure_bills(host: SasHost, request: LongPoll) -> Reply:
     """Answer poll 08: set the bills to accept, one bit each, and whether each bill closes the acceptor."""
     bits, action = decode_binary(request.data[:4]), request.data[4]
     bills_cents = [value * 100 for code, value in BILL_VALUE_BY_CODE.items() if bits >> code & 1]
-    host.values_between_polls[CLOSE_AFTER_BILL_VALUE] = not action & _STAY_ENABLED
+    host.values_between_polls[CLOSE_AFTER_BILL_KEY] = not action & _ACCEPTOR_STAYS_ENABLED_FLAG
     return _set_control(host, HostControlName.BILLS, bills_cents)
 
 
@@ -118,13 +118,13 @@ def delay_game(host: SasHost, request: LongPoll) -> Reply:
     return ACK
 
 
-CLOSE_AFTER_BILL_VALUE: Final = "close_after_bill"
+CLOSE_AFTER_BILL_KEY: Final = "close_after_bill"
 """Key in :attr:`SasHost.values_between_polls`; the value is whether every bill closes the acceptor (poll 08)."""
 
 
 def close_acceptor_after_bill(host: SasHost) -> None:
     """Close the bill acceptor after an accepted bill, if the host has asked for that by poll 08."""
-    if host.values_between_polls.get(CLOSE_AFTER_BILL_VALUE):
+    if host.values_between_polls.get(CLOSE_AFTER_BILL_KEY):
         _set_control(host, HostControlName.BILL_ACCEPTOR, False)
 
 

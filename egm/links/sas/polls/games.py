@@ -18,7 +18,7 @@ from egm.links.sas.codec import (
 from egm.links.sas.meters import compute_payback, read_meter
 from egm.links.sas.poll import VARIABLE_RESPONSE_LENGTH, PollImplementation
 from egm.links.sas.readout import GameFacts, SasReadout
-from egm.links.sas.tables.denominations import DENOMINATIONS_CENTS
+from egm.links.sas.tables.denominations import DENOMINATION_CENTS_BY_CODE
 from egm.links.sas.wire import LongPoll
 
 _MANUFACTURER_GAME_ID: Final = b"OE"
@@ -37,7 +37,7 @@ _ONLY_WAGER_CATEGORY: Final = 1
 _COIN_IN_BYTES: Final = 4
 #: Denomination in minor units -> its SAS code.
 _DENOMINATION_CODE_BY_CENTS: Final[Mapping[Fraction | int, int]] = {
-    cents: code for code, cents in DENOMINATIONS_CENTS.items()
+    cents: code for code, cents in DENOMINATION_CENTS_BY_CODE.items()
 }
 
 
@@ -107,7 +107,7 @@ def answer_enabled_games(_: LongPoll, readout: SasReadout) -> Reply:
     """Answer poll 56: the numbers of the enabled games."""
     only_denomination = readout.limited_denomination_cents
     numbers = [
-        game.number
+        game.game_number
         for game in readout.games
         if game.is_enabled and (not only_denomination or only_denomination in game.denominations_cents)
     ]
@@ -192,13 +192,13 @@ def answer_features(request: LongPoll, readout: SasReadout) -> Reply | None:
     if decode_bcd(request, request.data) and _find_requested_game(request, readout, request.data) is None:
         return None
     has = readout.supported_poll_codes.__contains__
-    tickets = readout.validation.is_by_host and has(0x71)
+    tickets = readout.ticket_validator.is_by_host and has(0x71)
     first = (
         (readout.can_award_bonuses and has(0x72)) << 1
         | has(0x8A) << 2
         | has(0x8C) << 3
-        | (readout.validation.is_by_host and has(0x7B)) << 4
-        | (_VALIDATION_STYLE_CODES[readout.validation] if has(0x4D) else 0) << 5
+        | (readout.ticket_validator.is_by_host and has(0x7B)) << 4
+        | (_VALIDATION_STYLE_CODES[readout.ticket_validator] if has(0x4D) else 0) << 5
         | tickets << 7
     )
     second = (
@@ -238,7 +238,7 @@ def answer_for_one_denomination(request: LongPoll, readout: SasReadout) -> Reply
         return build_error_reply(_NOT_SUPPORTED)
     if not poll.is_allowed_by_denomination:
         return build_error_reply(_NOT_AWARE)
-    cents = DENOMINATIONS_CENTS.get(code, 0)
+    cents = DENOMINATION_CENTS_BY_CODE.get(code, 0)
     if code and cents not in {c for game in readout.games for c in game.denominations_cents}:
         return build_error_reply(_NOT_A_DENOMINATION)
     try:

@@ -6,7 +6,7 @@ from typing import Final
 from egm.config.sas_line import SasPollGroup
 from egm.kernel.events import EventType
 from egm.links.sas.codec import Reply, encode_bcd
-from egm.links.sas.host import READ_HANDPAY_VALUE, SasHost
+from egm.links.sas.host import READ_HANDPAY_KEY, SasHost
 from egm.links.sas.poll import PollImplementation
 from egm.links.sas.readout import SasReadout
 from egm.links.sas.wire import LongPoll
@@ -24,9 +24,9 @@ Code 40, for a game's top award, is not used.
 #: Progressive group: none.
 _NO_PROGRESSIVE_GROUP: Final = b"\0"
 #: Reset method: by an attendant only.
-_ATTENDANT_ONLY: Final = b"\0"
+_RESET_BY_ATTENDANT_ONLY: Final = b"\0"
 #: Data bytes of the reply to poll 1B.
-_DATA_BYTES: Final = 20
+_HANDPAY_REPLY_DATA_BYTES: Final = 20
 #: Reply codes of poll 94: reset done, unable to reset, no hand-pay.
 _RESET_DONE, _UNABLE, _NOT_IN_HANDPAY = 0x00, 0x01, 0x02
 
@@ -38,7 +38,7 @@ def answer_handpay_information(_: LongPoll, readout: SasReadout) -> Reply:
     """
     handpay = readout.handpay
     if handpay is None:
-        return Reply(bytes(_DATA_BYTES), executes_once=True)
+        return Reply(bytes(_HANDPAY_REPLY_DATA_BYTES), executes_once=True)
     level = _LEVEL_CODE_CANCELLED_CREDIT if handpay.kind == "cancelled_credit" else _LEVEL_CODE_ORDINARY_WIN
     data = (
         _NO_PROGRESSIVE_GROUP
@@ -46,14 +46,16 @@ def answer_handpay_information(_: LongPoll, readout: SasReadout) -> Reply:
         + encode_bcd(readout.convert_to_credits(handpay.amount_cents), 5)
         + encode_bcd(0, 2)
     )
-    return Reply((data + _ATTENDANT_ONLY).ljust(_DATA_BYTES, b"\0"), executes_once=True)
+    return Reply(
+        (data + _RESET_BY_ATTENDANT_ONLY).ljust(_HANDPAY_REPLY_DATA_BYTES, b"\0"), executes_once=True
+    )
 
 
 def mark_handpay_read(host: SasHost, _: LongPoll, reply: Reply) -> None:
     """Store that the host has received the data of a hand-pay, which it then no longer gets from poll 1B."""
     handpay = host.machine.memory.read(HandpayRecord, MoneyKey.HANDPAY)
     if handpay is not None and (any(reply.data) or not handpay.amount_cents):
-        host.values_between_polls[READ_HANDPAY_VALUE] = handpay.id
+        host.values_between_polls[READ_HANDPAY_KEY] = handpay.id
         host.republish_readout()
 
 

@@ -15,7 +15,7 @@ from egm.links.sas.codec import (
 from egm.links.sas.meters import read_meter
 from egm.links.sas.poll import VARIABLE_RESPONSE_LENGTH, PollAnswerFunction, PollImplementation
 from egm.links.sas.readout import SasReadout
-from egm.links.sas.tables.meters import METERS
+from egm.links.sas.tables.meters import METER_DEFINITION_BY_CODE
 from egm.links.sas.wire import LongPoll
 
 #: Bytes of a game number.
@@ -49,7 +49,7 @@ _METER_CODES_BY_POLL: Final[Mapping[int, tuple[int, ...]]] = {
 _POLLS_ALLOWED_BY_DENOMINATION: Final = frozenset({0x11, 0x12, 0x14, 0x15, 0x16, 0x17})
 
 #: Poll -> the bill it counts, as a meter code of the accepted bills.
-_BILL_POLLS: Final[Mapping[int, int]] = dict(
+_BILL_METER_CODE_BY_POLL: Final[Mapping[int, int]] = dict(
     zip(
         bytes.fromhex("31 32 33 34 35 3B 36 37 3A 45 38 39 3C 3E 3F 40 41 42 43 44"),
         range(0x40, 0x54),
@@ -121,10 +121,11 @@ def answer_selected_meters(request: LongPoll, readout: SasReadout) -> Reply | No
             request, f"expected 1 to {_SELECTED_METERS_MAX} meter codes, received {len(codes)}"
         )
     game = _find_requested_game(request, readout, number)
-    if game is None or any(code not in METERS for code in codes):
+    if game is None or any(code not in METER_DEFINITION_BY_CODE for code in codes):
         return None
     values = [
-        bytes((c,)) + encode_bcd(read_meter(c, readout, game) or 0, METERS[c].byte_count) for c in codes
+        bytes((c,)) + encode_bcd(read_meter(c, readout, game) or 0, METER_DEFINITION_BY_CODE[c].byte_count)
+        for c in codes
     ]
     return Reply(prepend_length(number + b"".join(values)))
 
@@ -151,7 +152,7 @@ def _encode_sized_meter(code: int, readout: SasReadout, game: str) -> bytes:
     value = read_meter(code, readout, game)
     if value is None:
         return encode_binary(code, 2) + b"\0"
-    size = METERS[code].byte_count
+    size = METER_DEFINITION_BY_CODE[code].byte_count
     return encode_binary(code, 2) + bytes((size,)) + encode_bcd(value, size)
 
 
@@ -170,7 +171,7 @@ def _build_poll_rows() -> Sequence[PollImplementation]:
         ),
         *(
             row(code=poll, response_length=8, answer_function=_build_meters_answer(bill))
-            for poll, bill in _BILL_POLLS.items()
+            for poll, bill in _BILL_METER_CODE_BY_POLL.items()
         ),
         row(code=0x18, response_length=8, answer_function=answer_games_since),
         row(code=0x1C, response_length=36, answer_function=answer_machine_meters),

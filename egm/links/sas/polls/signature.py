@@ -25,7 +25,7 @@ from egm.verify.software_files import SoftwareScope, find_components
 #: Command code of the ROM signature poll.
 _ROM_SIGNATURE_POLL: Final = 0x21
 #: Key in :attr:`SasHost.values_between_polls`; the value is the background task that computes the signature.
-_RUNNING_TASK_VALUE: Final = "rom_signature"
+_RUNNING_TASK_KEY: Final = "rom_signature"
 
 
 async def compute_rom_signature(scope: SoftwareScope, seed: bytes) -> int:
@@ -43,10 +43,10 @@ def send_rom_signature(host: SasHost, request: LongPoll) -> Reply:
 
     A repeated request during the calculation restarts it with the new seed.
     """
-    running_task: asyncio.Task[None] | None = host.values_between_polls.get(_RUNNING_TASK_VALUE)
+    running_task: asyncio.Task[None] | None = host.values_between_polls.get(_RUNNING_TASK_KEY)
     if running_task is not None:
         running_task.cancel()
-    host.values_between_polls[_RUNNING_TASK_VALUE] = asyncio.get_running_loop().create_task(
+    host.values_between_polls[_RUNNING_TASK_KEY] = asyncio.get_running_loop().create_task(
         _deliver_rom_signature(host, request.data)
     )
     return ACK

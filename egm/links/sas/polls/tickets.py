@@ -69,7 +69,7 @@ _METER_BY_VALIDATION_TYPE: Final[Mapping[int, str | None]] = {
 def find_ticket_interface(host: SasHost) -> HostTicketInterface | None:
     """Return the interface through which this host validates the machine's tickets, or None if it validates none."""
     money = host.machine.component(HostMoney)
-    if money.validation.is_by_host and money.money_line_name == host.name:
+    if money.ticket_validator.is_by_host and money.money_line_name == host.name:
         return HostTicketInterface(host.context.engine, host.context.submit_event)
     return None
 
@@ -87,7 +87,7 @@ def set_validation_id(host: SasHost, poll: LongPoll) -> Reply | None:
     if tickets is None:
         return None
     if (
-        host.machine.component(HostMoney).validation is not TicketValidator.SECURE_ENHANCED
+        host.machine.component(HostMoney).ticket_validator is not TicketValidator.SECURE_ENHANCED
         and not alone_at_times
     ):
         return None
@@ -103,15 +103,15 @@ def set_validation_id(host: SasHost, poll: LongPoll) -> Reply | None:
 
 
 #: Function code of poll 4D: the next unread record, to be marked as read.
-_READ_NEXT: Final = 0x00
+_READ_NEXT_FUNCTION_CODE: Final = 0x00
 #: Function code of poll 4D: the next unread record, not to be marked as read.
-_READ_WITHOUT_REMOVING: Final = 0xFF
+_READ_WITHOUT_REMOVING_FUNCTION_CODE: Final = 0xFF
 #: Data bytes of a ticket record.
 _RECORD_BYTES: Final = 31
 #: Bytes of a ticket record that hold the ticket's number.
-_RECORD_NUMBER: Final = slice(9, 17)
+_RECORD_NUMBER_SLICE: Final = slice(9, 17)
 #: Index in a ticket record of the system ID, the first two digits of the number.
-_RECORD_SYSTEM: Final = 24
+_RECORD_SYSTEM_ID_OFFSET: Final = 24
 
 
 def answer_validation_record(host: SasHost, poll: LongPoll) -> Reply | None:
@@ -124,7 +124,7 @@ def answer_validation_record(host: SasHost, poll: LongPoll) -> Reply | None:
     if tickets is None:
         return None
     (function,) = poll.data
-    if function in {_READ_NEXT, _READ_WITHOUT_REMOVING}:
+    if function in {_READ_NEXT_FUNCTION_CODE, _READ_WITHOUT_REMOVING_FUNCTION_CODE}:
         record = tickets.find_oldest_unread()
     elif function <= HOST_TICKET_RING_SIZE:
         record = tickets.find_ticket_in_ring(function)
@@ -147,7 +147,7 @@ def _encode_record(record: UnreadPrintedTicket) -> bytes:
         + encode_binary(ticket.sequence % (1 << 16), 2)
         + bytes.fromhex(ticket.number[:2])
         + _encode_expiry(ticket)
-        + encode_binary(record.pool, 2)
+        + encode_binary(record.restricted_pool, 2)
     )
 
 
@@ -161,8 +161,11 @@ def _encode_expiry(ticket: Ticket) -> bytes:
 def mark_record_read(host: SasHost, poll: LongPoll, reply: Reply) -> None:
     """Mark the ticket record that the host has received as read, so that the next one follows."""
     tickets = find_ticket_interface(host)
-    number = reply.data[_RECORD_SYSTEM : _RECORD_SYSTEM + 1].hex() + reply.data[_RECORD_NUMBER].hex()
-    if tickets is not None and poll.data[0] == _READ_NEXT and any(reply.data):
+    number = (
+        reply.data[_RECORD_SYSTEM_ID_OFFSET : _RECORD_SYSTEM_ID_OFFSET + 1].hex()
+        + reply.data[_RECORD_NUMBER_SLICE].hex()
+    )
+    if tickets is not None and poll.data[0] == _READ_NEXT_FUNCTION_CODE and any(reply.data):
         tickets.mark_ticket_read(number)
         if tickets.find_oldest_unread() is not None:
             host.post_exception(PRINTED)
@@ -179,9 +182,9 @@ def answer_validation_meters(poll: LongPoll, readout: SasReadout) -> Reply | Non
 
 
 #: Credit kind of a cash-out -> its type code in poll 57.
-_CASH_OUT_TYPES: Final = {CreditKind.CASHABLE: 0x00, CreditKind.RESTRICTED: 0x01}
+_CASH_OUT_TYPE_BY_CREDIT_KIND: Final = {CreditKind.CASHABLE: 0x00, CreditKind.RESTRICTED: 0x01}
 #: Type code of poll 57: no cash-out waits for a number.
-_NOT_WAITING: Final = 0x80
+_NO_CASH_OUT_WAITING_TYPE: Final = 0x80
 
 
 def answer_pending_cash_out(host: SasHost, _: LongPoll) -> Reply | None:
@@ -191,8 +194,11 @@ def answer_pending_cash_out(host: SasHost, _: LongPoll) -> Reply | None:
         return None
     request = tickets.pending_ticket_number_request
     if request is None:
-        return Reply(bytes((_NOT_WAITING,)) + bytes(_AMOUNT_BYTES))
-    return Reply(bytes((_CASH_OUT_TYPES[request.kind],)) + encode_bcd(request.amount_cents, _AMOUNT_BYTES))
+        return Reply(bytes((_NO_CASH_OUT_WAITING_TYPE,)) + bytes(_AMOUNT_BYTES))
+    return Reply(
+        bytes((_CASH_OUT_TYPE_BY_CREDIT_KIND[request.kind],))
+        + encode_bcd(request.amount_cents, _AMOUNT_BYTES)
+    )
 
 
 #: The machine's reply to a number -> its code in poll 58.
@@ -219,9 +225,9 @@ def receive_validation_number(host: SasHost, poll: LongPoll) -> Reply | None:
 
 
 #: Status code of poll 70: no ticket is in escrow.
-_NO_TICKET: Final = 0xFF
+_NO_TICKET_IN_ESCROW_STATUS: Final = 0xFF
 #: Parsing code of poll 70: how the bar code was read is not stated.
-_PARSING: Final = 0x00
+_UNSTATED_PARSING_CODE: Final = 0x00
 
 
 def answer_ticket_data(host: SasHost, _: LongPoll) -> Reply | None:
@@ -231,9 +237,11 @@ def answer_ticket_data(host: SasHost, _: LongPoll) -> Reply | None:
         return None
     digits = tickets.offered_ticket_number
     if digits is None:
-        return Reply(prepend_length(bytes((_NO_TICKET,))))
+        return Reply(prepend_length(bytes((_NO_TICKET_IN_ESCROW_STATUS,))))
     return Reply(
-        prepend_length(bytes((0,)) + bytes(_AMOUNT_BYTES) + bytes((_PARSING,)) + bytes.fromhex(digits))
+        prepend_length(
+            bytes((0,)) + bytes(_AMOUNT_BYTES) + bytes((_UNSTATED_PARSING_CODE,)) + bytes.fromhex(digits)
+        )
     )
 
 
@@ -255,7 +263,7 @@ _CODE_BY_REDEMPTION_STATUS: Final[Mapping[RedemptionStatus, int]] = {
     RedemptionStatus.NO_TICKET: 0xFF,
 }
 #: Status code of poll 71: the transfer code is not known.
-_BAD_FUNCTION: Final = 0x82
+_UNKNOWN_TRANSFER_CODE_STATUS: Final = 0x82
 #: Transfer code of poll 71 -> the kind of credit that the ticket becomes.
 _CREDIT_KIND_BY_TRANSFER_CODE: Final = {
     0x00: CreditKind.CASHABLE,
@@ -266,10 +274,10 @@ _CREDIT_KIND_BY_TRANSFER_CODE: Final = {
 _CODE_BY_CREDIT_KIND: Final = {kind: code for code, kind in _CREDIT_KIND_BY_TRANSFER_CODE.items()}
 #: Final statuses: once the host has received one, nothing more is reported.
 _CODES_THAT_END_REDEMPTION: Final = frozenset({*_CODE_BY_CREDIT_KIND.values(), *range(0x80, 0xC1)}) - {
-    _BAD_FUNCTION
+    _UNKNOWN_TRANSFER_CODE_STATUS
 }
 #: Transfer code of a refusal in poll 71 -> the reason shown to the player.
-_REASON_BY_CODE: Final[Mapping[int, TicketRefusalReason]] = {
+_REFUSAL_REASON_BY_TRANSFER_CODE: Final[Mapping[int, TicketRefusalReason]] = {
     0x80: TicketRefusalReason.HOST_REFUSED,
     0x81: TicketRefusalReason.HOST_REFUSED,
     0x82: TicketRefusalReason.UNKNOWN,
@@ -281,7 +289,7 @@ _REASON_BY_CODE: Final[Mapping[int, TicketRefusalReason]] = {
     0x88: TicketRefusalReason.ABOVE_LIMIT,
 }
 #: Transfer code of poll 71 that only queries the result.
-_INTERROGATE: Final = 0xFF
+_INTERROGATE_TRANSFER_CODE: Final = 0xFF
 _SHORT, _FULL = 0x10, 0x16
 """Lengths of poll 71 without and with the terms of restricted credit."""
 
@@ -292,19 +300,22 @@ def answer_redemption(host: SasHost, poll: LongPoll) -> Reply | None:
     if tickets is None:
         return None
     length, code, body = poll.data[0], poll.data[1] if poll.data[1:] else None, poll.data[2:]
-    if code == _INTERROGATE and length in {1, _SHORT, _FULL}:
+    if code == _INTERROGATE_TRANSFER_CODE and length in {1, _SHORT, _FULL}:
         return _build_status_reply(tickets.redemption_state)
     if length not in {_SHORT, _FULL} or code is None:
         raise MalformedPollError(
             poll, f"length is {length:02X}; expected {_SHORT:02X} or {_FULL:02X}, and 01 for a query"
         )
     amount_cents, digits = decode_bcd(poll, body[:_AMOUNT_BYTES]), body[6:15].hex()
-    if code in _REASON_BY_CODE:
+    if code in _REFUSAL_REASON_BY_TRANSFER_CODE:
         return _build_redemption_reply(
-            host, tickets.decline_redemption(RedemptionStatus.REJECTED_BY_HOST, _REASON_BY_CODE[code])
+            host,
+            tickets.decline_redemption(
+                RedemptionStatus.REJECTED_BY_HOST, _REFUSAL_REASON_BY_TRANSFER_CODE[code]
+            ),
         )
     if code not in _CREDIT_KIND_BY_TRANSFER_CODE:
-        return Reply(prepend_length(bytes((_BAD_FUNCTION,))))
+        return Reply(prepend_length(bytes((_UNKNOWN_TRANSFER_CODE_STATUS,))))
     expires = parse_expiry(poll, body[15:19], host) if length == _FULL else None
     pool = decode_binary(body[19:21])
     redemption = tickets.authorise_redemption(
@@ -336,7 +347,11 @@ def _build_status_reply(redemption: RedemptionState) -> Reply:
         status = _CODE_BY_REDEMPTION_STATUS[redemption.status]
     if len(redemption.digits) != _NUMBER_DIGITS:
         return Reply(prepend_length(bytes((status,))))
-    body = bytes((status,)) + encode_bcd(redemption.amount_cents, _AMOUNT_BYTES) + bytes((_PARSING,))
+    body = (
+        bytes((status,))
+        + encode_bcd(redemption.amount_cents, _AMOUNT_BYTES)
+        + bytes((_UNSTATED_PARSING_CODE,))
+    )
     return Reply(prepend_length(body + bytes.fromhex(redemption.digits)))
 
 
@@ -372,7 +387,7 @@ def parse_expiry(poll: LongPoll, data: bytes, host: SasHost) -> date | None:
 #: secure.
 _PRINTER, _RESTRICTED_OUT, _REDEMPTION, _SECURE = 1 << 0, 1 << 3, 1 << 5, 1 << 15
 #: Validity in days that means forever.
-_NEVER: Final = 9999
+_NEVER_EXPIRES_DAYS: Final = 9999
 
 
 def answer_validation_status(host: SasHost, poll: LongPoll) -> Reply | None:
@@ -413,21 +428,24 @@ def _encode_status_bits(host: SasHost) -> bytes:
     bits |= (
         _REDEMPTION if machine.component(Devices).acceptor is not None and terms.are_tickets_accepted else 0
     )
-    bits |= _SECURE if machine.component(HostMoney).validation is TicketValidator.SECURE_ENHANCED else 0
+    bits |= _SECURE if machine.component(HostMoney).ticket_validator is TicketValidator.SECURE_ENHANCED else 0
     return encode_binary(bits, 2)
 
 
 def _encode_valid_days(host: SasHost) -> bytes:
     """Return the days for which cashable and restricted tickets are valid, two decimal bytes each."""
     terms, sold = find_ticket_terms(host.machine), host.machine.profile.tickets.valid_days
-    days = (terms.cashable_validity_days or sold or _NEVER, terms.restricted_validity_days or sold or _NEVER)
+    days = (
+        terms.cashable_validity_days or sold or _NEVER_EXPIRES_DAYS,
+        terms.restricted_validity_days or sold or _NEVER_EXPIRES_DAYS,
+    )
     return b"".join(encode_bcd(number, 2) for number in days)
 
 
 #: Code of a text in poll 7C -> the ticket term that it sets.
 _TICKET_TEXT_BY_ELEMENT: Final = {0x00: "location", 0x01: "address1", 0x02: "address2"}
 #: Longest text that a host may set.
-_TEXT_MAX: Final = 40
+_TICKET_TEXT_BYTES_MAX: Final = 40
 #: Replies to polls 7C and 7D: the data were valid, or not.
 _VALID, _INVALID = Reply(b"\x01", executes_once=True), Reply(b"\x00", executes_once=True)
 
@@ -453,14 +471,14 @@ def _iter_text_elements(data: bytes) -> Iterator[tuple[int, str | None]]:
     """Yield (text code, text) for each text in poll 7C; text is None if it is cut short, too long or unprintable."""
     at = 0
     while at < len(data):
-        size = data[at + 1] if at + 1 < len(data) else _TEXT_MAX + 1
+        size = data[at + 1] if at + 1 < len(data) else _TICKET_TEXT_BYTES_MAX + 1
         yield data[at], _decode_text(data[at + 2 : at + 2 + size], size)
         at += 2 + size
 
 
 def _decode_text(data: bytes, size: int) -> str | None:
     text = data.decode("ascii", "replace")
-    ok = len(data) == size <= _TEXT_MAX and text.isascii() and (text.isprintable() or not text)
+    ok = len(data) == size <= _TICKET_TEXT_BYTES_MAX and text.isascii() and (text.isprintable() or not text)
     return text if ok else None
 
 

@@ -13,14 +13,14 @@ _WHOLE_CENTS_BY_CODE: Final = (
     *(50_000, 100_000, 200_000, 250_000, 500_000, 2, 3, 15, 40),
 )
 #: Denominations below a cent, as the divisor of a cent, in the order of their codes.
-_PARTS_OF_A_CENT: Final = (2, 4, 5, 10, 20)
+_CENT_DIVISORS: Final = (2, 4, 5, 10, 20)
 
 #: Denomination code -> its value in minor units.
-DENOMINATIONS_CENTS: Final[Mapping[int, Fraction]] = dict(
+DENOMINATION_CENTS_BY_CODE: Final[Mapping[int, Fraction]] = dict(
     enumerate(
         (
             *(Fraction(cents) for cents in _WHOLE_CENTS_BY_CODE),
-            *(Fraction(1, part) for part in _PARTS_OF_A_CENT),
+            *(Fraction(1, part) for part in _CENT_DIVISORS),
         ),
         start=1,
     )
@@ -38,7 +38,7 @@ BILL_VALUE_BY_CODE: Final[Mapping[int, int]] = dict(
 )
 
 #: ISO 4217 currency -> country code of poll 48, for each currency that only one country of the SAS list issues.
-COUNTRY_OF_CURRENCY: Final[Mapping[str, int]] = {
+COUNTRY_CODE_BY_CURRENCY: Final[Mapping[str, int]] = {
     "ARS": 1,
     "AUD": 2,
     "BRL": 5,
@@ -64,4 +64,4 @@ COUNTRY_OF_CURRENCY: Final[Mapping[str, int]] = {
     "EUR": 39,
 }
 #: Country code of a currency that is not in the table.
-UNKNOWN_COUNTRY: Final = 0
+UNKNOWN_COUNTRY_CODE: Final = 0

@@ -3,12 +3,12 @@
 from collections.abc import Mapping
 from typing import Final
 
-from egm.links.sas.names import ExceptionName, ExceptionUrgency, TableConfidence
+from egm.links.sas.names import ExceptionUrgency, SasExceptionDefinition, TableConfidence
 
-NO_EXCEPTION: Final = 0x00
+NO_EXCEPTION_CODE: Final = 0x00
 """The code with which a general poll is answered if there is no exception to report."""
 #: The exception that reports an overflow of the exception queue.
-QUEUE_OVERFLOW: Final = 0x70
+QUEUE_OVERFLOW_EXCEPTION_CODE: Final = 0x70
 
 _Q, _P, _E, _T = (
     ExceptionUrgency.QUEUED,
@@ -135,16 +135,16 @@ _EXCEPTION_ROWS: Final[tuple[tuple[int, str, ExceptionUrgency], ...]] = (
 )
 
 #: The smallest set a regulator publishes for machines on its network (Montana, video gambling).
-_MINIMUM_EXCEPTIONS: Final = frozenset(
+_MINIMUM_EXCEPTION_CODES: Final = frozenset(
     bytes.fromhex(
         "00 11 12 13 14 15 16 17 18 19 1A 1B 1C 1D 1E 27 28 29 2B 3C 3D 3E 3F 47 48 49 4A60 61 70 7A 86 8C"
     )
 )
 
 #: Every exception of SAS, by code.
-EXCEPTIONS: Final[Mapping[int, ExceptionName]] = {
-    code: ExceptionName(
-        code, name, urgency, TableConfidence.TWO_SOURCES, is_minimum=code in _MINIMUM_EXCEPTIONS
+EXCEPTION_DEFINITION_BY_CODE: Final[Mapping[int, SasExceptionDefinition]] = {
+    code: SasExceptionDefinition(
+        code, name, urgency, TableConfidence.TWO_SOURCES, is_minimum=code in _MINIMUM_EXCEPTION_CODES
     )
     for code, name, urgency in _EXCEPTION_ROWS
 }

@@ -6,7 +6,7 @@ Codes 3A to 3D, 79 to 7E, 94 to 9F, B2 to B7 and all above BD are reserved in SA
 from collections.abc import Iterator, Mapping
 from typing import Final
 
-from egm.links.sas.names import MeterName, MeterUnit
+from egm.links.sas.names import MeterUnit, SasMeterDefinition
 
 _CREDITS, _CENTS, _COUNT = MeterUnit.CREDITS, MeterUnit.CENTS, MeterUnit.COUNT
 
@@ -125,19 +125,19 @@ BILL_METERS_BY_FIRST_CODE: Final[Mapping[int, tuple[str, tuple[int, ...]]]] = {
 }
 
 
-def _iter_meter_names() -> Iterator[MeterName]:
+def _iter_meter_names() -> Iterator[SasMeterDefinition]:
     """Yield the names of all SAS meters of the tables."""
     for code, name, unit in _METER_ROWS:
-        yield MeterName(code, name, unit, CENTS_METER_BYTES if unit is _CENTS else 4)
+        yield SasMeterDefinition(code, name, unit, CENTS_METER_BYTES if unit is _CENTS else 4)
     for code, name in _VALUE_AND_COUNT_METERS:
-        yield MeterName(code, f"{name}, value", _CENTS, CENTS_METER_BYTES)
-        yield MeterName(code + 1, f"{name}, number", _COUNT)
+        yield SasMeterDefinition(code, f"{name}, value", _CENTS, CENTS_METER_BYTES)
+        yield SasMeterDefinition(code + 1, f"{name}, number", _COUNT)
     for first, (destination, bills) in BILL_METERS_BY_FIRST_CODE.items():
         for code, bill in enumerate(bills, start=first):
-            yield MeterName(code, f"${bill:,} bills {destination}", _COUNT)
+            yield SasMeterDefinition(code, f"${bill:,} bills {destination}", _COUNT)
 
 
 #: Every SAS meter, by code.
-METERS: Final[Mapping[int, MeterName]] = {
+METER_DEFINITION_BY_CODE: Final[Mapping[int, SasMeterDefinition]] = {
     meter.code: meter for meter in sorted(_iter_meter_names(), key=lambda meter: meter.code)
 }

@@ -93,7 +93,7 @@ def test_ids_differ_after_every_clear(rig, tmp_path):
 @pytest.mark.requirement("A-05", "H-09")
 def test_a_host_can_read_tickets_unread_before_the_clear(tmp_path):
     def host() -> HostMoney:
-        return HostMoney(validation=TicketValidator.SECURE_ENHANCED, is_online=True)
+        return HostMoney(ticket_validator=TicketValidator.SECURE_ENHANCED, is_online=True)
 
     rig = MachineRig(tmp_path, devices=("printer",), host=host()).boot()
     HostTicketInterface(rig.engine, rig.submit_event).store_enrolment(0xABCDEF, 5)

@@ -12,7 +12,7 @@ from egm.app.features import FEATURES
 from egm.app.view import build_snapshot
 from egm.devices.interface import PrintState
 from egm.features.memory_clear.carrying import inspect_claims, prepare_clearance
-from egm.features.memory_clear.claims import CLAIM_MAKER_BY_KEY, KEY_SETTLED_WITH
+from egm.features.memory_clear.claims import CLAIM_KEY_BY_DEPENDENT_KEY, CLAIM_MAKER_BY_KEY
 from egm.kernel.events import EventType, State
 from egm.kernel.keys import ClearAction
 from egm.money.keys import MoneyKey
@@ -65,8 +65,8 @@ def claims_of(folder: Path) -> dict[str, Fraction]:
 # ---------------------------------------------------------------------------------------------- what is declared
 def test_every_stored_key_states_its_treatment_at_a_clear_and_debts_have_a_claim():
     owed = {key for key in FEATURES.storage_keys if key.clear_action is ClearAction.OWED}
-    assert owed == CLAIM_MAKER_BY_KEY.keys() | KEY_SETTLED_WITH.keys()
-    assert not CLAIM_MAKER_BY_KEY.keys() & KEY_SETTLED_WITH.keys()
+    assert owed == CLAIM_MAKER_BY_KEY.keys() | CLAIM_KEY_BY_DEPENDENT_KEY.keys()
+    assert not CLAIM_MAKER_BY_KEY.keys() & CLAIM_KEY_BY_DEPENDENT_KEY.keys()
 
 
 # ---------------------------------------------------------------------------------------------- each claim

@@ -20,7 +20,7 @@ from meters.clear import ClearRefused
 
 def hosted(folder: Path) -> MachineRig:
     host = HostMoney(
-        validation=TicketValidator.SYSTEM,
+        ticket_validator=TicketValidator.SYSTEM,
         can_transfer=True,
         can_award_bonuses=True,
         asset_number=7,

@@ -32,7 +32,7 @@ from egm.kernel.credits import CreditKind
 from egm.kernel.events import EventType, State
 from egm.kernel.running_positions import RunningPosition, RunningPositions
 from egm.kernel.services import MachineContext
-from egm.links.sas.tables.meters import METERS
+from egm.links.sas.tables.meters import METER_DEFINITION_BY_CODE
 from egm.money.host_money import HostMoney, TicketInquiry, TransferLock, TransferOrder
 from egm.money.records.host import TransferKind, TransferStatus
 from egm.money.value_in import list_acceptable_bills, list_acceptable_coins, should_accept_tickets
@@ -583,7 +583,7 @@ def _read_every_sas_meter(room, folder):
     folder.mkdir()
     bench = Bench(folder, room=room)
     found = {}
-    codes = sorted(METERS)
+    codes = sorted(METER_DEFINITION_BY_CODE)
     for at in range(0, len(codes), 12):
         asked = codes[at : at + 12]
         bench.poll_other_address()

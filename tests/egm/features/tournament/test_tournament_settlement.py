@@ -241,6 +241,9 @@ def test_remaining_cents_go_by_the_stated_rule():
 @pytest.mark.requirement("L-05")
 def test_30_percent_of_odd_fees_is_rounded_up():
     plan = PrizePlan(
-        shares=(Fraction(3, 10),), amounts_cents=(0,), unclaimed="shared", remainders="best-rank"
+        fee_shares=(Fraction(3, 10),),
+        amounts_cents=(0,),
+        unclaimed_prize_rule="shared",
+        remainder_rule="best-rank",
     )
     assert compute_prizes(plan, 33, 1) == [10]
