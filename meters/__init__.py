@@ -15,9 +15,9 @@ stores small values on both media. :mod:`~meters.export` writes the whole journa
 
 from meters.entry import StoredEntry
 from meters.errors import (
+    AccountOverdrawn,
     ExcessiveIncrement,
     ForbiddenTransfer,
-    IdConflict,
     InvalidTransaction,
     JournalDamaged,
     JournalError,
@@ -25,45 +25,45 @@ from meters.errors import (
     JournalUnwritable,
     MediumFull,
     MediumMissing,
-    Overdrawn,
     SelfAuditFailed,
+    TransactionIdConflict,
     UnknownAccount,
-    UnknownTransfer,
+    UnknownReservation,
 )
 from meters.journal import Journal
 from meters.ledger import Reservation
-from meters.policy import Policy
+from meters.policy import JournalPolicy
 from meters.reading import MeterReading, read_meters
 from meters.transaction import JSON, AppendResult, PeriodMark, Phase, Transaction, Transfer
 from meters.view import JournalView, open_view
 
 __all__ = [
     "JSON",
+    "AccountOverdrawn",
     "AppendResult",
     "ExcessiveIncrement",
     "ForbiddenTransfer",
-    "IdConflict",
     "InvalidTransaction",
     "Journal",
     "JournalDamaged",
     "JournalError",
     "JournalLocked",
+    "JournalPolicy",
     "JournalUnwritable",
     "JournalView",
     "MediumFull",
     "MediumMissing",
     "MeterReading",
-    "Overdrawn",
     "PeriodMark",
     "Phase",
-    "Policy",
     "Reservation",
     "SelfAuditFailed",
     "StoredEntry",
     "Transaction",
+    "TransactionIdConflict",
     "Transfer",
     "UnknownAccount",
-    "UnknownTransfer",
+    "UnknownReservation",
     "open_view",
     "read_meters",
 ]

@@ -32,7 +32,7 @@ from meters.transaction import JSON
 #: Name of the archive's folder.
 ARCHIVE_FOLDER: Final = "archive"
 #: Kind of the entry that records an archived segment.
-ARCHIVED_KIND: Final = "journal.archived"
+SEGMENT_ARCHIVED_KIND: Final = "journal.archived"
 ARCHIVE_END_KEY: Final = "journal.archive"
 """Machine state key of the stored :class:`ArchiveEnd`.
 

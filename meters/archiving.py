@@ -12,7 +12,7 @@ from typing import Final
 from meters import checkpoint
 from meters.archive import (
     ARCHIVE_END_KEY,
-    ARCHIVED_KIND,
+    SEGMENT_ARCHIVED_KIND,
     Archive,
     ArchiveEnd,
     format_index_name,
@@ -30,9 +30,9 @@ from meters.storage import Storage, StorageFile
 from meters.transaction import Transaction
 
 #: Entries written in one step.
-_STEP_ENTRIES: Final = 32
+_ENTRIES_PER_ARCHIVING_STEP: Final = 32
 #: Bytes copied or compared in one step.
-_STEP_BYTES: Final = 64 << 10
+_BYTES_PER_ARCHIVING_STEP: Final = 64 << 10
 
 
 class Archivist:
@@ -100,7 +100,7 @@ class Archivist:
                 if item.entry.sequence == last_sequence:
                     head_hex = item.entry.hash_hex
                     break
-                if number % _STEP_ENTRIES == 0:
+                if number % _ENTRIES_PER_ARCHIVING_STEP == 0:
                     yield
             genesis_hex = hashlib.sha256(genesis_body.encode()).hexdigest()
             digest = writer.finish(self._key, previous_segment, sorted(known_kinds), genesis_hex)
@@ -113,8 +113,8 @@ class Archivist:
         index = yield from self._write_index(last_sequence, gathered.build_records())
         boundary_after = ArchiveEnd(last_sequence, head_hex, digest, index, genesis_body)
         return Transaction(
-            id=f"{ARCHIVED_KIND}:{last_sequence}",
-            kind=ARCHIVED_KIND,
+            id=f"{SEGMENT_ARCHIVED_KIND}:{last_sequence}",
+            kind=SEGMENT_ARCHIVED_KIND,
             state={ARCHIVE_END_KEY: boundary_after.to_state()},
             record={"first": last_archived + 1, "last": last_sequence, "head": head_hex, "segment": digest},
         )
@@ -199,8 +199,8 @@ class Archivist:
             size = files[0].size()
             if any(file.size() != size for file in files):
                 return False
-            for at in range(0, size, _STEP_BYTES):
-                first, *other_parts = (file.read_at(at, _STEP_BYTES) for file in files)
+            for at in range(0, size, _BYTES_PER_ARCHIVING_STEP):
+                first, *other_parts = (file.read_at(at, _BYTES_PER_ARCHIVING_STEP) for file in files)
                 if any(other != first for other in other_parts):
                     return False
                 yield
@@ -241,8 +241,8 @@ class Archivist:
             target = self._storage.open_file(fresh, write=True)
             try:
                 target.truncate(0)
-                for at in range(0, source.size(), _STEP_BYTES):
-                    target.write_at(at, source.read_at(at, _STEP_BYTES))
+                for at in range(0, source.size(), _BYTES_PER_ARCHIVING_STEP):
+                    target.write_at(at, source.read_at(at, _BYTES_PER_ARCHIVING_STEP))
                     yield
                 target.sync()
             finally:

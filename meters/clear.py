@@ -28,7 +28,7 @@ from meters.keys import KEY_FILE_NAME as KEY_NAME
 from meters.keys import MachineKey
 from meters.lock import FolderLock
 from meters.log import LOG_SUFFIX
-from meters.policy import Policy
+from meters.policy import JournalPolicy
 from meters.salvage import IgnoringVisitor, JournalInspection, SalvagedJournal, inspect_journal
 from meters.segment import SEGMENT_SUFFIX
 from meters.storage import DiskStorage, Storage, read_file, replace_file
@@ -87,7 +87,7 @@ def clear_memory(
     now: Callable[[], datetime],
     second_dir: Path | None = None,
     machine_id: str = "",
-    policy: Policy | None = None,
+    policy: JournalPolicy | None = None,
     storage: Storage | None = None,
 ) -> Path:
     """Move the machine's whole memory aside and start a new journal; return the folder of the evidence.
@@ -140,7 +140,7 @@ def finish_memory_clear(
     *,
     now: Callable[[], datetime],
     second_dir: Path | None = None,
-    policy: Policy | None = None,
+    policy: JournalPolicy | None = None,
     storage: Storage | None = None,
 ) -> Path:
     """Complete a memory clear that was started; return the folder of the evidence.

@@ -16,14 +16,14 @@ from meters.errors import JournalDamaged, JournalUnwritable, MediumFull
 from meters.keys import MachineKey
 from meters.log import AuthenticatedEntry
 from meters.packing import pack_entry, unpack_entry
-from meters.storage import Database, MediumError, Rows, Storage
-from meters.sums import PAGE_BYTES, SUMS_SUFFIX, PageSums
+from meters.storage import Database, DatabaseRows, MediumError, Storage
+from meters.sums import DATABASE_PAGE_BYTES, PAGE_CHECKSUMS_SUFFIX, PageChecksums
 
 #: File name of the database.
 DATABASE_FILE_NAME: Final = "journal.sqlite"
 #: The format that this program writes.
 DATABASE_FORMAT: Final = 2
-_FORMATS: Final = (1, DATABASE_FORMAT)
+_READABLE_DATABASE_FORMATS: Final = (1, DATABASE_FORMAT)
 """The formats of the database file that can be read.
 
 Format 1 stored entries uncompressed; such a file is rebuilt from the log.
@@ -56,7 +56,7 @@ _EntryRow: TypeAlias = tuple[int, bytes | str, bytes, str, str, str | None]
 #: SQL statement that reads such rows.
 _SELECT_ENTRIES_SQL: Final = "SELECT sequence, hash, body, id, kind, ref FROM entries"
 #: Largest batch of rows read at a time.
-_BATCH_ROWS: Final = 1000
+_ROWS_PER_READ_BATCH: Final = 1000
 #: Most archived entries that are removed at a time.
 _ROWS_DROPPED_AT_ONCE: Final = 64
 _ENTRIES_BETWEEN_DROPS: Final = 16
@@ -87,7 +87,7 @@ class DatabaseReader:
     """Reader of the journal's first copy, the entries in one SQLite file.
 
     Every read verifies the hash of the entry, and that the columns by which it was found match the entry. If a
-    damaged column or index hides an entry, the entry is not found at all: only :meth:`PageSums.verify` detects
+    damaged column or index hides an entry, the entry is not found at all: only :meth:`PageChecksums.verify` detects
     that.
     """
 
@@ -118,13 +118,14 @@ class DatabaseReader:
         """Raise :class:`JournalDamaged` unless the SQLite file is a journal in this program's format."""
         self.run(f"PRAGMA busy_timeout={_BUSY_TIMEOUT_MS}")
         self._format = self.run("PRAGMA user_version").fetchone()[0]
-        if self._format not in _FORMATS:
+        if self._format not in _READABLE_DATABASE_FORMATS:
             raise JournalDamaged(
                 str(self._path),
-                f"is in format {self._format}; this program reads {_FORMATS} and writes {DATABASE_FORMAT}",
+                f"is in format {self._format}; this program reads {_READABLE_DATABASE_FORMATS} "
+                f"and writes {DATABASE_FORMAT}",
             )
 
-    def run(self, sql: str, parameters: Sequence[object] = ()) -> Rows:
+    def run(self, sql: str, parameters: Sequence[object] = ()) -> DatabaseRows:
         """Run one SQL statement and return its rows.
 
         Raises :class:`JournalDamaged` or :class:`JournalUnwritable` if SQLite refuses it.
@@ -186,7 +187,7 @@ class DatabaseReader:
             rows = self.run(
                 "SELECT hash, seal, body, id, kind, ref FROM entries"
                 " WHERE sequence > ? ORDER BY sequence LIMIT ?",
-                (sequence, _BATCH_ROWS),
+                (sequence, _ROWS_PER_READ_BATCH),
             ).fetchall()
             for digest, mac, stored_body, tx_id, kind, ref in rows:
                 body = self._unpack_body(sequence + 1, stored_body)
@@ -194,7 +195,7 @@ class DatabaseReader:
                 self._check_columns(entry, tx_id, kind, ref)
                 sequence, head_hex = entry.sequence, entry.hash_hex
                 yield AuthenticatedEntry(entry, mac)
-            if len(rows) < _BATCH_ROWS:
+            if len(rows) < _ROWS_PER_READ_BATCH:
                 return
 
     def find_by_id(self, tx_id: str) -> StoredEntry | None:
@@ -260,7 +261,7 @@ class DatabaseReader:
             if len(rows) < page:
                 return
             low, high = (low, rows[-1][0]) if newest_first else (rows[-1][0], high)
-            page = min(2 * page, _BATCH_ROWS)
+            page = min(2 * page, _ROWS_PER_READ_BATCH)
 
     def _unpack_body(self, sequence: int, stored_body: bytes) -> bytes:
         """Return the JSON bytes of entry ``sequence`` from its stored (compressed) form.
@@ -304,7 +305,7 @@ class DatabaseReader:
 class WritableDatabase(DatabaseReader):
     """The journal's first copy as the machine writes it: the SQLite file, and the checksums of its pages."""
 
-    def __init__(self, database: Database, path: Path, sums: PageSums) -> None:
+    def __init__(self, database: Database, path: Path, sums: PageChecksums) -> None:
         super().__init__(database, path)
         self._sums = sums
         self._scrub_page = 1
@@ -334,7 +335,7 @@ class WritableDatabase(DatabaseReader):
             storage.remove(fresh.with_name(fresh.name + suffix))
         reader = DatabaseReader(storage.connect(fresh, read_only=False), fresh)
         try:
-            reader.run(f"PRAGMA page_size={PAGE_BYTES}")
+            reader.run(f"PRAGMA page_size={DATABASE_PAGE_BYTES}")
             reader.run("PRAGMA synchronous=FULL")
             reader.run("BEGIN IMMEDIATE")
             for statement in _CREATE_TABLES_SQL:
@@ -349,11 +350,14 @@ class WritableDatabase(DatabaseReader):
             reader.run("PRAGMA journal_mode=WAL")
         finally:
             reader.close()
-        sums = PageSums(storage, fresh, key)
+        sums = PageChecksums(storage, fresh, key)
         sums.record_all()
         sums.close()
         # Rename the sums first, so that a database file that exists always has its sums.
-        storage.rename(fresh.with_name(fresh.name + SUMS_SUFFIX), path.with_name(path.name + SUMS_SUFFIX))
+        storage.rename(
+            fresh.with_name(fresh.name + PAGE_CHECKSUMS_SUFFIX),
+            path.with_name(path.name + PAGE_CHECKSUMS_SUFFIX),
+        )
         storage.sync_folder(folder)
         storage.rename(fresh, path)
         storage.sync_folder(folder)
@@ -381,7 +385,7 @@ class WritableDatabase(DatabaseReader):
         path = folder / DATABASE_FILE_NAME
         if not storage.exists(path):
             raise JournalDamaged(str(path), "the file is missing")
-        sums = PageSums(storage, path, key)
+        sums = PageChecksums(storage, path, key)
         try:
             sums.verify()
             copy = cls(storage.connect(path, read_only=False), path, sums)
@@ -501,9 +505,9 @@ def verify_pages(storage: Storage, folder: Path, key: MachineKey) -> None:
     """Check every page of the journal's first copy in ``folder`` against its stored sum.
 
     Raises :class:`JournalDamaged` for a page that does not match. The process that writes the copy must not
-    call this (:class:`PageSums`).
+    call this (:class:`PageChecksums`).
     """
-    sums = PageSums(storage, folder / DATABASE_FILE_NAME, key)
+    sums = PageChecksums(storage, folder / DATABASE_FILE_NAME, key)
     try:
         sums.verify()
     finally:

@@ -15,9 +15,9 @@ from typing import Any, Final, NamedTuple
 from meters.errors import InvalidTransaction, JournalDamaged
 from meters.fields import build_field_error
 from meters.transaction import (
-    AMOUNT_MAX,
-    ID_LENGTH_MAX,
+    AMOUNT_CENTS_MAX,
     JSON,
+    TRANSACTION_ID_LENGTH_MAX,
     PeriodMark,
     Phase,
     Transaction,
@@ -31,12 +31,12 @@ BODY_BYTES_MAX: Final = 64 << 20
 
 #: Digits of a hash.
 _HASH_DIGITS: Final = 64
-_PLAIN_DEPTH: Final = 200
+_SAFE_NESTING_DEPTH: Final = 200
 """An entry's JSON with at most this number of brackets is nested at most this deep, which every reader supports."""
-_PLAIN_TRANSFER_LENGTH: Final = 3
+_MEMBERS_OF_TRANSFER_WITHOUT_DIMENSIONS: Final = 3
 """The number of elements in the stored list of a transfer without dimensions: source, target and amount."""
-_PHASES: Final = tuple(map(str, Phase))
-_MARKS: Final = tuple(map(str, PeriodMark))
+_PHASE_NAMES: Final = tuple(map(str, Phase))
+_PERIOD_MARK_NAMES: Final = tuple(map(str, PeriodMark))
 #: Characters that an error message shows of names that no entry has.
 _SHOWN_CHARACTERS_MAX: Final = 80
 #: Names of all members of an entry.
@@ -47,9 +47,9 @@ _ENTRY_MEMBERS: Final = frozenset(
     }
 )
 #: Members that few entries have.
-_RARE_MEMBERS: Final = frozenset({"phase", "ref", "marks"})
+_OPTIONAL_ENTRY_MEMBERS: Final = frozenset({"phase", "ref", "marks"})
 #: The value of dimensions, counts or state that an entry does not have.
-_EMPTY_MEMBERS: Final[dict[str, object]] = {}
+_EMPTY_MEMBER_VALUE: Final[dict[str, object]] = {}
 #: Sets a field of a frozen dataclass.
 _set_frozen_field: Final = object.__setattr__
 GENESIS_HASH: Final = "0" * _HASH_DIGITS
@@ -303,9 +303,9 @@ def _read_back(raw: dict[str, object], body: bytes) -> Transaction:
     bytes show that neither is possible, the parts are not checked one by one, which is faster.
     """
     # Searching for one byte is much faster than for two, and most bodies contain none.
-    if body.count(b"[") + body.count(b"{") > _PLAIN_DEPTH or (b"\\" in body and b"\\u" in body):
+    if body.count(b"[") + body.count(b"{") > _SAFE_NESTING_DEPTH or (b"\\" in body and b"\\u" in body):
         return decode_transaction(raw)
-    transaction = _decode_transaction_fast(raw) if _RARE_MEMBERS.isdisjoint(raw) else None
+    transaction = _decode_transaction_fast(raw) if _OPTIONAL_ENTRY_MEMBERS.isdisjoint(raw) else None
     if transaction is not None:
         return transaction
     record, state = raw.pop("record", None), _check_object(raw.pop("state", {}), "state")
@@ -325,13 +325,13 @@ def _decode_transaction_fast(raw: dict[str, Any]) -> Transaction | None:
     """
     tx_id, kind, transfers = raw["id"], raw["kind"], raw.get("transfers", ())
     dims, counts, state = (
-        raw.get("dims", _EMPTY_MEMBERS),
-        raw.get("counts", _EMPTY_MEMBERS),
-        raw.get("state", _EMPTY_MEMBERS),
+        raw.get("dims", _EMPTY_MEMBER_VALUE),
+        raw.get("counts", _EMPTY_MEMBER_VALUE),
+        raw.get("state", _EMPTY_MEMBER_VALUE),
     )
     if not (
         type(tx_id) is str
-        and 0 < len(tx_id) <= ID_LENGTH_MAX
+        and 0 < len(tx_id) <= TRANSACTION_ID_LENGTH_MAX
         and tx_id.isprintable()
         and type(kind) is str
         and is_kind(kind)
@@ -345,12 +345,12 @@ def _decode_transaction_fast(raw: dict[str, Any]) -> Transaction | None:
         return None
     for value in dims.values():
         if type(value) is int:
-            if not -AMOUNT_MAX <= value <= AMOUNT_MAX:
+            if not -AMOUNT_CENTS_MAX <= value <= AMOUNT_CENTS_MAX:
                 return None
         elif type(value) is not str or not value.isprintable():
             return None
     for times in counts.values():
-        if type(times) is not int or not 0 < times <= AMOUNT_MAX:
+        if type(times) is not int or not 0 < times <= AMOUNT_CENTS_MAX:
             return None
     decoded_transfers = _decode_plain_transfers(transfers)
     if decoded_transfers is None:
@@ -376,7 +376,7 @@ def _decode_plain_transfers(transfers: list[Any] | tuple[Any, ...]) -> tuple[Tra
     """
     decoded_transfers = []
     for transfer in transfers:
-        if type(transfer) is not list or len(transfer) != _PLAIN_TRANSFER_LENGTH:
+        if type(transfer) is not list or len(transfer) != _MEMBERS_OF_TRANSFER_WITHOUT_DIMENSIONS:
             return None
         source, target, amount_cents = transfer
         if type(source) is not str or type(target) is not str or type(amount_cents) is not int:
@@ -425,11 +425,11 @@ def decode_transaction(raw: Mapping[str, Any]) -> Transaction:
     for name in ("transfers", "marks"):
         if name in raw and type(raw[name]) is not list:
             raise build_field_error(raw, name, "a list")
-    if "phase" in raw and raw["phase"] not in _PHASES:
-        raise build_field_error(raw, "phase", f"one of {', '.join(_PHASES)}")
+    if "phase" in raw and raw["phase"] not in _PHASE_NAMES:
+        raise build_field_error(raw, "phase", f"one of {', '.join(_PHASE_NAMES)}")
     marks = raw.get("marks", ())
-    if not all(mark in _MARKS for mark in marks):
-        raise build_field_error(raw, "marks", f"a list of {' and '.join(_MARKS)}")
+    if not all(mark in _PERIOD_MARK_NAMES for mark in marks):
+        raise build_field_error(raw, "marks", f"a list of {' and '.join(_PERIOD_MARK_NAMES)}")
     return Transaction(
         id=raw["id"],
         kind=raw["kind"],
@@ -448,7 +448,8 @@ def _parse_transfer(raw: object) -> Transfer:
     """Return the transfer of value in an entry's parsed JSON. Raises TypeError or ValueError if it is not one."""
     if (
         type(raw) is not list
-        or len(raw) not in (_PLAIN_TRANSFER_LENGTH, _PLAIN_TRANSFER_LENGTH + 1)
+        or len(raw)
+        not in (_MEMBERS_OF_TRANSFER_WITHOUT_DIMENSIONS, _MEMBERS_OF_TRANSFER_WITHOUT_DIMENSIONS + 1)
         or not all(type(name) is str for name in raw[:2])
     ):
         raise build_field_error(

@@ -20,15 +20,15 @@ class ForbiddenTransfer(InvalidTransaction):
     """
 
 
-class Overdrawn(JournalError):
+class AccountOverdrawn(JournalError):
     """Error: a transaction would make a player's available credit negative; nothing was written."""
 
 
-class UnknownTransfer(JournalError):
+class UnknownReservation(JournalError):
     """Error: a transaction settles or voids a reservation that is not pending; nothing was written."""
 
 
-class IdConflict(JournalError):
+class TransactionIdConflict(JournalError):
     """Error: the transaction's id was already used with other content; nothing was written."""
 
 

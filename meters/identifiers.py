@@ -23,24 +23,24 @@ INDEX_SUFFIX: Final = ".ids"
 #: Layout of a record: the first bytes of a SHA-256, and an entry number.
 _RECORD_STRUCT: Final = struct.Struct(">8sQ")
 #: Records in a chunk.
-_CHUNK_RECORDS: Final = 2048
+_RECORDS_PER_CHUNK: Final = 2048
 #: Digits of a journal tag.
-TAG_DIGITS: Final = 8
+JOURNAL_TAG_DIGITS: Final = 8
 #: The form of a journal tag, as a regular expression.
-TAG_PATTERN: Final = f"[0-9a-f]{{{TAG_DIGITS}}}"
+JOURNAL_TAG_PATTERN: Final = f"[0-9a-f]{{{JOURNAL_TAG_DIGITS}}}"
 #: Form of an identifier that states its own entry's number.
 _SELF_NUMBERED_ID_PATTERN: Final = re.compile(
-    rf"checkpoint:(\d+)|[a-z0-9_.]+-(\d+)-(?:{TAG_PATTERN})(\.start)?"
+    rf"checkpoint:(\d+)|[a-z0-9_.]+-(\d+)-(?:{JOURNAL_TAG_PATTERN})(\.start)?"
 )
 #: Form of an identifier that states the number of its play's first entry.
-_PLAY_ID_PATTERN: Final = re.compile(rf"(play-(\d+)-{TAG_PATTERN})\.(?!start\b)[a-z0-9_.-]+")
+_PLAY_ID_PATTERN: Final = re.compile(rf"(play-(\d+)-{JOURNAL_TAG_PATTERN})\.(?!start\b)[a-z0-9_.-]+")
 #: Form of an identifier that was made by a journal: its number and journal tag.
-_NUMBERED_ID_PATTERN: Final = re.compile(rf"[a-z0-9_.]+-(\d+)-({TAG_PATTERN})(?:\..+)?")
+_NUMBERED_ID_PATTERN: Final = re.compile(rf"[a-z0-9_.]+-(\d+)-({JOURNAL_TAG_PATTERN})(?:\..+)?")
 
 
 def make_journal_tag(first_hash_hex: str) -> str:
     """Return the tag that ends the ids of a journal: the first digits of the hash of its first entry."""
-    return first_hash_hex[:TAG_DIGITS]
+    return first_hash_hex[:JOURNAL_TAG_DIGITS]
 
 
 def parse_entry_sequence(tx_id: str) -> int | None:
@@ -152,7 +152,7 @@ class IdentifierIndex:
         """Yield the bytes of the index file, a chunk of records at a time."""
         file = self._storage.open_file(self.path, write=False)
         try:
-            size = _CHUNK_RECORDS * _RECORD_STRUCT.size
+            size = _RECORDS_PER_CHUNK * _RECORD_STRUCT.size
             for at in range(0, file.size(), size):
                 yield file.read_at(at, size)
         finally:
@@ -169,11 +169,11 @@ class IdentifierIndex:
 
 
 def iter_joined_chunks(records: Iterator[bytes]) -> Iterator[bytes]:
-    """Yield the index records joined into chunks of at most ``_CHUNK_RECORDS`` records."""
+    """Yield the index records joined into chunks of at most ``_RECORDS_PER_CHUNK`` records."""
     chunk: list[bytes] = []
     for record in records:
         chunk.append(record)
-        if len(chunk) == _CHUNK_RECORDS:
+        if len(chunk) == _RECORDS_PER_CHUNK:
             yield b"".join(chunk)
             chunk = []
     yield b"".join(chunk)

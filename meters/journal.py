@@ -14,13 +14,13 @@ from meters.copies import SECOND_FOLDER, JournalCopies, JournalLocation, check_m
 from meters.disk_reserve import DiskReserve
 from meters.entry import StoredEntry, encode, has_same_content
 from meters.errors import (
-    IdConflict,
     JournalDamaged,
     JournalError,
     JournalUnwritable,
     MediumFull,
     MediumMissing,
     SelfAuditFailed,
+    TransactionIdConflict,
 )
 from meters.first_start import check_beginning, complete_first_start, load_or_create_key
 from meters.keys import MachineKey
@@ -29,13 +29,13 @@ from meters.lock import FolderLock
 from meters.log import AuthenticatedEntry
 from meters.media import MediaPairing, find_pairing, write_labels
 from meters.memory_findings import MemoryFinding, MemoryFindingKind
-from meters.policy import Policy
+from meters.policy import JournalPolicy
 from meters.storage import DiskStorage, Storage
 from meters.transaction import JSON, AppendResult, Transaction
 from meters.view import JournalView, load, read_checkpoint_boundary
 
 #: Name of the second medium in messages.
-SECOND_MEDIUM: Final = "second medium"
+SECOND_MEDIUM_LOCATION: Final = "second medium"
 #: Version of the journal's format.
 JOURNAL_FORMAT: Final = 1
 #: Checks before play between two attempts to archive entries, after a medium has refused.
@@ -62,7 +62,7 @@ class Journal(JournalView):
         pairing: MediaPairing,
         locks: list[FolderLock],
         now: Callable[[], datetime],
-        policy: Policy,
+        policy: JournalPolicy,
     ) -> None:
         self._location = location
         self._key = key
@@ -83,7 +83,9 @@ class Journal(JournalView):
         self._copies.findings[:0] = [*pairing.findings, *key.findings]
         if location.is_second_medium_missing:
             self._copies.findings.append(
-                MemoryFinding(MemoryFindingKind.MEDIUM_MISSING, SECOND_MEDIUM, pairing.second_medium_error)
+                MemoryFinding(
+                    MemoryFindingKind.MEDIUM_MISSING, SECOND_MEDIUM_LOCATION, pairing.second_medium_error
+                )
             )
         self._segment_in_progress: Generator[None, None, Transaction] | None = None
         """The generator that writes an archive segment step by step, or None if none is being written."""
@@ -116,7 +118,7 @@ class Journal(JournalView):
         now: Callable[[], datetime],
         second_dir: Path | None = None,
         machine_id: str = "",
-        policy: Policy | None = None,
+        policy: JournalPolicy | None = None,
         storage: Storage | None = None,
         memory_clear_record: JSON = None,
         allow_missing_second: bool = False,
@@ -155,7 +157,7 @@ class Journal(JournalView):
             second,
             machine_id,
             now,
-            policy or Policy(),
+            policy or JournalPolicy(),
             memory_clear_record,
             check_new_journal_allowed,
         )
@@ -216,7 +218,9 @@ class Journal(JournalView):
             ):
                 check_beginning(location)
                 opening.check_new_journal_allowed()
-            journal = cls(location, load_or_create_key(location), pairing, locks, opening.now, opening.policy)
+            journal = cls(
+                location, load_or_create_key(location), pairing, locks, opening.read_time, opening.policy
+            )
             if (
                 opening.memory_clear_record is None
                 and not pairing.journal_exists
@@ -377,9 +381,10 @@ class Journal(JournalView):
         """Record ``transaction`` completely or not at all; it is durable in both copies when this returns.
 
         If the id was recorded before with the same content, nothing is written, and the number and hash of that
-        entry are returned with ``already_existed`` True. Raises :class:`IdConflict`, :class:`InvalidTransaction` and
-        its subclasses, :class:`Overdrawn`, :class:`UnknownTransfer`, :class:`ExcessiveIncrement` (nothing
-        written), :class:`SelfAuditFailed` (the machine must stop) or :class:`JournalUnwritable` (reopen).
+        entry are returned with ``already_existed`` True. Raises :class:`TransactionIdConflict`,
+        :class:`InvalidTransaction` and its subclasses, :class:`AccountOverdrawn`, :class:`UnknownReservation`,
+        :class:`ExcessiveIncrement` (nothing written), :class:`SelfAuditFailed` (the machine must stop) or
+        :class:`JournalUnwritable` (reopen).
         """
         if self._failure is not None:
             raise JournalUnwritable(
@@ -393,7 +398,7 @@ class Journal(JournalView):
         stored_entry = stored_entry or self._find_archived_entry(transaction.id)
         if stored_entry is not None:
             if not has_same_content(stored_entry, transaction):
-                raise IdConflict(
+                raise TransactionIdConflict(
                     f"id {transaction.id} was already used by entry {stored_entry.sequence}, with other content"
                 )
             return AppendResult(stored_entry.sequence, stored_entry.hash_hex, already_existed=True)
@@ -402,7 +407,7 @@ class Journal(JournalView):
         except MediumFull as error:
             posted = self._write_in_reserve(transaction, error)
         try:
-            if posted.sequence % self._policy.checkpoint_every == 0:
+            if posted.sequence % self._policy.entries_per_checkpoint == 0:
                 self.checkpoint()
             elif self._full_medium_error and posted.sequence % _ENTRIES_BETWEEN_WAL_MOVES == 0:
                 self._copies.database.move_wal_into_file()  # so that the WAL does not need to grow
@@ -417,12 +422,12 @@ class Journal(JournalView):
     def _find_archived_entry(self, tx_id: str) -> StoredEntry | None:
         """Return the archived entry with this id, or None if the archive has none.
 
-        Raises :class:`IdConflict` if the archive has the id but the entry cannot be read.
+        Raises :class:`TransactionIdConflict` if the archive has the id but the entry cannot be read.
         """
         try:
             return self._archive.find(tx_id, self.journal_tag, self._load_identifier_index())
         except JournalDamaged as error:
-            raise IdConflict(
+            raise TransactionIdConflict(
                 f"id {tx_id} belongs to an archived entry that cannot be read: {error}"
             ) from error
 
@@ -566,10 +571,13 @@ class Journal(JournalView):
         """
         policy, boundary, archivist = self._policy, self._read_boundary(), self._create_archivist()
         last_archived = 0 if boundary is None else boundary.last_sequence
-        if self.sequence - last_archived < policy.archive_entries + policy.unarchived_entries:
+        if (
+            self.sequence - last_archived
+            < policy.entries_archived_together_min + policy.newest_entries_not_archived
+        ):
             return None
         last = archivist.find_next_segment_end(
-            boundary, policy.archive_entries, policy.unarchived_entries, self.sequence
+            boundary, policy.entries_archived_together_min, policy.newest_entries_not_archived, self.sequence
         )
         return (
             None
@@ -625,8 +633,8 @@ class _OpeningArguments:
     state_dir: Path
     second_dir: Path
     machine_id: str
-    now: Callable[[], datetime]
-    policy: Policy
+    read_time: Callable[[], datetime]
+    policy: JournalPolicy
     memory_clear_record: JSON
     """What the first entry records about a memory clear, or None."""
     check_new_journal_allowed: Callable[[], None]

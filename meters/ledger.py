@@ -11,7 +11,13 @@ from typing import NamedTuple, TypeAlias
 
 from meters.chart import AccountBook, AccountRole, check_flow, find_account
 from meters.entry import GENESIS_HASH, StoredEntry
-from meters.errors import InvalidTransaction, JournalDamaged, Overdrawn, SelfAuditFailed, UnknownTransfer
+from meters.errors import (
+    AccountOverdrawn,
+    InvalidTransaction,
+    JournalDamaged,
+    SelfAuditFailed,
+    UnknownReservation,
+)
 from meters.transaction import JSON, Dims, Phase, Transaction, Transfer
 
 DimsKey: TypeAlias = tuple[tuple[str, str | int], ...]
@@ -146,7 +152,7 @@ class Ledger:
     def compute_effect(self, transaction: Transaction) -> LedgerEffect:
         """Return the effect of ``transaction`` after checking it against the ledger, which stays unchanged.
 
-        Raises :class:`Overdrawn`, :class:`UnknownTransfer`, :class:`UnknownAccount` or
+        Raises :class:`AccountOverdrawn`, :class:`UnknownReservation`, :class:`UnknownAccount` or
         :class:`ForbiddenTransfer`.
         """
         transfers, dims = transaction.transfers, transaction.dims
@@ -172,7 +178,7 @@ class Ledger:
             case Phase.SETTLE | Phase.VOID:
                 reservation = self.pending.get(transaction.ref or "")
                 if reservation is None:
-                    raise UnknownTransfer(
+                    raise UnknownReservation(
                         f"{transaction.id}: cannot {transaction.phase} {transaction.ref!r}, "
                         "because it is not a pending reservation"
                     )
@@ -184,7 +190,7 @@ class Ledger:
     def _check_funds(
         self, tx_id: str, moves: tuple[Transfer, ...], held_transfers: tuple[Transfer, ...]
     ) -> None:
-        """Raise :class:`Overdrawn` if a transaction would overdraw an account that may not be negative, such as credit.
+        """Raise :class:`AccountOverdrawn` if a transaction would overdraw an account that may not be negative, such as credit.
 
         ``moves`` are its transfers that move value, ``held_transfers`` those that it only reserves.
         """
@@ -207,7 +213,7 @@ class Ledger:
                 - self.reserved_cents.get(name, 0)
             )
             if available_cents + amount_cents < 0:
-                raise Overdrawn(
+                raise AccountOverdrawn(
                     f"{tx_id}: {name} has {available_cents} cents available, but {-amount_cents} are needed"
                 )
 

@@ -29,7 +29,7 @@ from meters.storage import Storage, StorageFile, read_file
 
 #: First bytes of a segment in the format that this program writes.
 LOG_MAGIC: Final = b"OEGMLOG2"
-_MAGICS: Final = (LOG_MAGIC, b"OEGMLOG1")
+_READABLE_LOG_MAGICS: Final = (LOG_MAGIC, b"OEGMLOG1")
 """Magic bytes of the log formats. The first format stored bodies unpacked, which :func:`unpack_entry` accepts too."""
 #: Ending of a segment's file name.
 LOG_SUFFIX: Final = ".log"
@@ -77,7 +77,7 @@ class LogScan:
 
 
 @dataclass(frozen=True, slots=True)
-class _Segment:
+class _LogSegment:
     """A scanned segment file of the log."""
 
     first_sequence: int
@@ -194,7 +194,7 @@ class LogCopy:
         self._check_header(path, header, first - 1, previous_hex)
         return first - 1, previous_hex
 
-    def _scan_segment(self, first_sequence: int, sequence: int, head_hex: str) -> _Segment:
+    def _scan_segment(self, first_sequence: int, sequence: int, head_hex: str) -> _LogSegment:
         """Check the log segment that begins with entry ``first_sequence``; return its scan.
 
         The segment must follow the entry with the number ``sequence`` and the hash ``head_hex``.
@@ -206,13 +206,13 @@ class LogCopy:
         if limit < len(data):
             _, last, digest = _TRAILER_STRUCT.unpack_from(data, limit)
             if hashlib.sha256(memoryview(data)[: limit + _TRAILER_STRUCT.size]).digest() == data[-32:]:
-                return _Segment(first_sequence, last, digest.hex(), limit, len(data), is_closed=True)
+                return _LogSegment(first_sequence, last, digest.hex(), limit, len(data), is_closed=True)
             raise JournalDamaged(str(path), "the closed segment is not what was written")
         start = end = _HEADER_BYTES
         for item, end_after in _iter_records(path, data, limit, sequence, head_hex):
             start, end = end, end_after
             sequence, head_hex = item.entry.sequence, item.entry.hash_hex
-        return _Segment(first_sequence, sequence, head_hex, start, end, is_closed=False)
+        return _LogSegment(first_sequence, sequence, head_hex, start, end, is_closed=False)
 
     @staticmethod
     def _check_header(path: Path, data: bytes, sequence: int, head_hex: str) -> None:
@@ -220,7 +220,10 @@ class LogCopy:
 
         That entry has the number ``sequence`` and the hash ``head_hex``.
         """
-        headers = [_HEADER_STRUCT.pack(magic, sequence + 1, bytes.fromhex(head_hex)) for magic in _MAGICS]
+        headers = [
+            _HEADER_STRUCT.pack(magic, sequence + 1, bytes.fromhex(head_hex))
+            for magic in _READABLE_LOG_MAGICS
+        ]
         if data[:_HEADER_BYTES] not in [header + _CRC_STRUCT.pack(zlib.crc32(header)) for header in headers]:
             raise JournalDamaged(str(path), f"the header is not that of entry {sequence + 1}")
 
@@ -238,7 +241,7 @@ class LogCopy:
             magic, start, previous = (
                 _HEADER_STRUCT.unpack_from(data) if len(data) >= _HEADER_BYTES else (b"", 0, b"")
             )
-            if magic not in _MAGICS or start != first:
+            if magic not in _READABLE_LOG_MAGICS or start != first:
                 raise JournalDamaged(str(path), f"the header is not that of entry {first}")
             for item, _ in _iter_records(path, data, _find_records_end(data), first - 1, previous.hex()):
                 if item.entry.sequence > after_sequence:
@@ -306,7 +309,7 @@ class LogCopy:
         self._write_offset = len(header)
         self._digest = hashlib.sha256(header)
 
-    def _reopen_segment(self, segment: _Segment) -> None:
+    def _reopen_segment(self, segment: _LogSegment) -> None:
         """Open the log's last segment, which was scanned and is not closed, to append to it."""
         self._first_sequence, self._last_record_offset, self._write_offset = (
             segment.first_sequence,

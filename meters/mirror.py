@@ -23,15 +23,15 @@ from meters.memory_findings import MemoryFinding, MemoryFindingKind
 from meters.storage import Storage, read_file, replace_file
 
 #: First word of the header.
-_MAGIC: Final = "OEGM1"
+_FILE_MAGIC: Final = "OEGM1"
 #: Form of a value's name.
-_NAME_PATTERN: Final = re.compile(r"[a-z0-9.-]{1,40}")
+_VALUE_NAME_PATTERN: Final = re.compile(r"[a-z0-9.-]{1,40}")
 #: Form of the header: name, generation and check.
 _HEADER_PATTERN: Final = re.compile(rb"OEGM1 ([a-z0-9.-]{1,40}) ([1-9][0-9]{0,17}) ([0-9a-f]{64})\n")
 
 
 @dataclass(frozen=True, slots=True)
-class _Copy:
+class _ValueCopy:
     """One medium's copy of a mirrored value, as it was read."""
 
     folder: Path
@@ -57,7 +57,7 @@ class MirroredValue:
     def __init__(
         self, storage: Storage, folders: Sequence[Path], name: str, *, key: bytes | None = None
     ) -> None:
-        if not folders or not _NAME_PATTERN.fullmatch(name):
+        if not folders or not _VALUE_NAME_PATTERN.fullmatch(name):
             raise ValueError(
                 f"mirror {name!r}: expected a valid file name and at least one folder, found {len(folders)} folders"
             )
@@ -112,7 +112,7 @@ class MirroredValue:
                 self._storage.sync_folder(folder)
 
     # ------------------------------------------------------------------ one copy
-    def _choose_best_copy(self, copies: Sequence[_Copy], *, expected: bool) -> _Copy | None:
+    def _choose_best_copy(self, copies: Sequence[_ValueCopy], *, expected: bool) -> _ValueCopy | None:
         """Return the newest intact copy of the value, or None if there is no copy and none is ``expected``.
 
         Raises :class:`JournalDamaged` or :class:`JournalUnwritable` if copies exist but none is usable, if two
@@ -136,7 +136,7 @@ class MirroredValue:
                 )
         return best
 
-    def _read_copy(self, folder: Path) -> _Copy:
+    def _read_copy(self, folder: Path) -> _ValueCopy:
         """Return the copy of a mirrored value in one folder.
 
         If it is not valid, its ``error_text`` says what is wrong.
@@ -145,19 +145,19 @@ class MirroredValue:
         try:
             data = read_file(self._storage, path)
         except JournalUnwritable as error:
-            return _Copy(folder, error_text=str(error), is_unreadable=True)
+            return _ValueCopy(folder, error_text=str(error), is_unreadable=True)
         if data is None:
-            return _Copy(folder)
+            return _ValueCopy(folder)
         header = _HEADER_PATTERN.match(data)
         if header is None:
-            return _Copy(folder, error_text=f"{path} is not what was written")
+            return _ValueCopy(folder, error_text=f"{path} is not what was written")
         value = data[header.end() :]
         name, generation, check = header[1].decode(), int(header[2]), header[3].decode()
         if name != self._name or not hmac.compare_digest(check, self._compute_check(generation, value)):
-            return _Copy(folder, error_text=f"{path} is not what was written")
-        return _Copy(folder, generation, value)
+            return _ValueCopy(folder, error_text=f"{path} is not what was written")
+        return _ValueCopy(folder, generation, value)
 
-    def _repair_copy(self, copy: _Copy, best: _Copy) -> None:
+    def _repair_copy(self, copy: _ValueCopy, best: _ValueCopy) -> None:
         """Write the value of ``best`` to the medium of ``copy``, and add a finding whether or not this succeeds."""
         path = copy.folder / self._name
         reason = copy.error_text or (f"{path} was behind" if copy.generation else f"{path} was missing")
@@ -170,7 +170,7 @@ class MirroredValue:
     def _write_copy(self, folder: Path, generation: int, value: bytes) -> None:
         """Replace the file in ``folder`` by this value with a new header, which has the generation number."""
         self._storage.make_folder(folder)
-        header = f"{_MAGIC} {self._name} {generation} {self._compute_check(generation, value)}\n"
+        header = f"{_FILE_MAGIC} {self._name} {generation} {self._compute_check(generation, value)}\n"
         replace_file(self._storage, folder / self._name, header.encode() + value)
 
     def _compute_check(self, generation: int, value: bytes) -> str:

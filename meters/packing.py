@@ -21,9 +21,9 @@ from typing import Final
 from meters.entry import BODY_BYTES_MAX
 
 #: First byte of a packed body.
-_PACKED_MARK: Final = b"\x01"
+_PACKED_BODY_MARK: Final = b"\x01"
 #: First byte of a body that is stored unpacked.
-_PLAIN_MARK: Final = b"{"
+_PLAIN_BODY_MARK: Final = b"{"
 #: Bytes of a hash in binary.
 _HASH_BYTES: Final = 32
 #: Form of a body's member with the previous hash.
@@ -95,17 +95,17 @@ def pack_entry(body: bytes, previous_hex: str) -> bytes:
     short_body = remove_previous_hash(body, previous_hex)
     if short_body is None:
         return body
-    return _PACKED_MARK + bytes.fromhex(previous_hex) + deflate(short_body)
+    return _PACKED_BODY_MARK + bytes.fromhex(previous_hex) + deflate(short_body)
 
 
 def unpack_entry(stored: bytes) -> bytes:
     """Return an entry's bytes from their stored form. Raises ``ValueError`` if the stored form is not valid."""
     form = stored[:1]
-    if form == _PLAIN_MARK:
+    if form == _PLAIN_BODY_MARK:
         return stored
-    start = len(_PACKED_MARK) + _HASH_BYTES
-    if form != _PACKED_MARK or len(stored) < start:
+    start = len(_PACKED_BODY_MARK) + _HASH_BYTES
+    if form != _PACKED_BODY_MARK or len(stored) < start:
         raise ValueError(f"it is stored in a form that this program cannot read ({form!r})")
     return restore_previous_hash(
-        inflate(stored[start:], BODY_BYTES_MAX), stored[len(_PACKED_MARK) : start].hex()
+        inflate(stored[start:], BODY_BYTES_MAX), stored[len(_PACKED_BODY_MARK) : start].hex()
     )

@@ -9,20 +9,20 @@ from meters.transaction import Transfer
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Policy:
+class JournalPolicy:
     """Settings of the journal from the profile and the cabinet file.
 
-    As soon as there are ``archive_entries`` entries in addition to the newest ``unarchived_entries``, the oldest
-    ones up to the next checkpoint are archived together.
+    As soon as there are ``entries_archived_together_min`` entries in addition to the newest ``unarchived_entries``, the
+    oldest ones up to the next checkpoint are archived together.
     """
 
-    checkpoint_every: int = 1000
+    entries_per_checkpoint: int = 1000
     """The number of entries from one signed checkpoint to the next."""
     segment_bytes: int = LOG_SEGMENT_BYTES
     """Size of a log segment file, in bytes."""
-    archive_entries: int = 20_000
+    entries_archived_together_min: int = 20_000
     """The smallest number of old entries that are archived together."""
-    unarchived_entries: int = 20_000
+    newest_entries_not_archived: int = 20_000
     """The number of newest entries that are not archived."""
     reserve_bytes: int = 0
     """The space reserved on each medium, in bytes (:mod:`meters.disk_reserve`)."""

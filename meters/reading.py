@@ -8,7 +8,7 @@ from typing import Final
 from meters.chart import parse_account_variables
 from meters.errors import JournalError
 from meters.ledger import Ledger
-from meters.table import METER_BY_NAME, METERS, OCCURRENCE_METERS, Unit, find_flow_meters
+from meters.table import METER_BY_NAME, METERS, OCCURRENCE_METERS, MeterUnit, find_flow_meters
 from meters.transaction import PeriodMark
 
 METER_DIGITS: Final = 10
@@ -109,7 +109,7 @@ def _list_meter_changes(cell: MeterCell) -> list[tuple[str, int]]:
     if not cell.target:
         return [(cell.source, cell.times)]
     return [
-        (meter.name, sign * (cell.times if meter.unit is Unit.TIMES else cell.amount_cents))
+        (meter.name, sign * (cell.times if meter.unit is MeterUnit.TIMES else cell.amount_cents))
         for meter, sign in find_flow_meters(cell.source, cell.target)
     ]
 

@@ -11,20 +11,20 @@ from meters.transaction import Phase
 from meters.view import JournalView
 
 #: Kind of the entry that starts a play.
-PLAY_START: Final = "game.start"
-CARRIED_GAME: Final = "game.carried"
+PLAY_START_KIND: Final = "game.start"
+CARRIED_GAME_KIND: Final = "game.carried"
 """Kind of the entry that repeats an open game of the previous journal after a memory clear."""
 #: Kinds of the first entry of a play in a journal.
-PLAY_STARTS: Final = (PLAY_START, CARRIED_GAME)
+PLAY_START_KINDS: Final = (PLAY_START_KIND, CARRIED_GAME_KIND)
 #: Kinds of the entries of a play's further steps.
-PLAY_STEPS: Final = ("game.choice", "game.step")
+PLAY_STEP_KINDS: Final = ("game.choice", "game.step")
 #: Kinds of the entries that end a play.
-PLAY_ENDS: Final = ("game.end", "game.void")
-PLAY_PUSH: Final = "game.push"
+PLAY_END_KINDS: Final = ("game.end", "game.void")
+PLAY_PUSH_KIND: Final = "game.push"
 """Kind of the entry that pays back the pushed stakes of a decided play; the entry of its end follows."""
-PLAYS_SHOWN: Final = 100
+RECALLED_PLAYS_MAX: Final = 100
 """The number of plays that recall shows, unless the profile sets a different one (at least 10, E-01)."""
-STEPS_SHOWN: Final = 50
+RECALLED_STEPS_MAX: Final = 50
 """The number of steps that recall shows of a long feature: at least the last 50 (E-02)."""
 
 
@@ -163,8 +163,8 @@ class Play:
 
     @property
     def shown_steps(self) -> tuple[StoredEntry, ...]:
-        """Return the play's last STEPS_SHOWN steps, which recall shows of a long feature."""
-        return self.choice_entries[-STEPS_SHOWN:]
+        """Return the play's last RECALLED_STEPS_MAX steps, which recall shows of a long feature."""
+        return self.choice_entries[-RECALLED_STEPS_MAX:]
 
 
 def read_details(entry: StoredEntry) -> Mapping[str, Any]:
@@ -173,23 +173,23 @@ def read_details(entry: StoredEntry) -> Mapping[str, Any]:
     return record if isinstance(record, dict) else {}
 
 
-def iter_recent_plays(view: JournalView, size: int = PLAYS_SHOWN) -> Iterator[Play]:
+def iter_recent_plays(view: JournalView, size: int = RECALLED_PLAYS_MAX) -> Iterator[Play]:
     """Yield the last ``size`` plays of the journal, newest first."""
-    starts = list(view.entries(PLAY_STARTS, limit=size, newest_first=True))
+    starts = list(view.entries(PLAY_START_KINDS, limit=size, newest_first=True))
     later: dict[str, list[StoredEntry]] = {}  # plays of several positions interleave
-    kinds = (*PLAY_STEPS, PLAY_PUSH, *PLAY_ENDS)
+    kinds = (*PLAY_STEP_KINDS, PLAY_PUSH_KIND, *PLAY_END_KINDS)
     for entry in view.entries(kinds, since=starts[-1].sequence) if starts else ():
         later.setdefault(entry.id.rpartition(".")[0], []).append(entry)
     for n, start in enumerate(starts):
         later_entries = later.get(str(read_details(start)["play_id"]), [])
         yield Play(
             start_entry=start,
-            choice_entries=tuple(e for e in later_entries if e.kind in PLAY_STEPS),
-            end_entry=next((e for e in later_entries if e.kind in PLAY_ENDS), None),
+            choice_entries=tuple(e for e in later_entries if e.kind in PLAY_STEP_KINDS),
+            end_entry=next((e for e in later_entries if e.kind in PLAY_END_KINDS), None),
             added_cents_by_source=_sum_added_credit(
                 view, _find_previous_play_start(view, start, starts[n + 1 : n + 2]), start
             ),
-            push_entry=next((e for e in later_entries if e.kind == PLAY_PUSH), None),
+            push_entry=next((e for e in later_entries if e.kind == PLAY_PUSH_KIND), None),
         )
 
 
@@ -213,7 +213,7 @@ def _find_previous_play_start(view: JournalView, start: StoredEntry, last: Seque
     for entry in last:
         if read_position(entry) == read_position(start):
             return entry.sequence
-    earlier = view.entries(PLAY_STARTS, until=start.sequence, newest_first=True)
+    earlier = view.entries(PLAY_START_KINDS, until=start.sequence, newest_first=True)
     return next((entry.sequence for entry in earlier if read_position(entry) == read_position(start)), 0)
 
 

@@ -30,7 +30,7 @@ class MediumError(Exception):
     """Error: SQLite refused a statement; the text is SQLite's error."""
 
 
-class Rows(Protocol):
+class DatabaseRows(Protocol):
     """Interface of the rows that a database statement returns."""
 
     def fetchone(self) -> Any:
@@ -46,7 +46,7 @@ class Rows(Protocol):
 class Database(Protocol):
     """Interface of one SQLite connection in autocommit mode. Errors are :class:`MediumError`."""
 
-    def execute(self, sql: str, parameters: Sequence[object] = ()) -> Rows:
+    def execute(self, sql: str, parameters: Sequence[object] = ()) -> DatabaseRows:
         """Run one SQL statement and return its rows."""
 
     def close(self) -> None:
@@ -178,7 +178,7 @@ class _SqliteDatabase:
         self._temporary_folder = temporary_folder
         """The temporary folder that closing removes, or None."""
 
-    def execute(self, sql: str, parameters: Sequence[object] = ()) -> Rows:
+    def execute(self, sql: str, parameters: Sequence[object] = ()) -> DatabaseRows:
         """Run one SQL statement. Raises :class:`MediumError`."""
         try:
             return self._connection.execute(sql, parameters)

@@ -1,7 +1,7 @@
 """Checksums of the SQLite file's pages, so that each byte of the journal's first copy is checked at start-up.
 
 SQLite has no checksums on its pages. The database file changes only when SQLite's write-ahead log (WAL) is
-moved into it, and only :meth:`PageSums.move_wal_and_record` does that: it first records durably which pages
+moved into it, and only :meth:`PageChecksums.move_wal_and_record` does that: it first records durably which pages
 will change, lets SQLite move them, then records their new CRC-32. The WAL itself has SQLite's own chained
 checksums. The sums are authenticated with the machine key, so they cannot be adjusted to an edited page.
 """
@@ -18,9 +18,9 @@ from meters.keys import MAC_BYTES, MachineKey
 from meters.storage import Storage, StorageFile, read_file, replace_file
 
 #: Ending of the sums file's name.
-SUMS_SUFFIX: Final = ".sums"
+PAGE_CHECKSUMS_SUFFIX: Final = ".sums"
 #: Bytes of a page of the database.
-PAGE_BYTES: Final = 4096
+DATABASE_PAGE_BYTES: Final = 4096
 #: Layout of the file's head.
 _FILE_HEAD_STRUCT: Final = struct.Struct(">8sIII")
 #: First bytes of the file.
@@ -37,7 +37,7 @@ _WAL_FRAME_BYTES: Final = 24
 _WAL_SALT_SLICE: Final = slice(16, 24)
 
 
-class PageSums:
+class PageChecksums:
     """The page checksums of the SQLite file ``path``, and this process's only descriptor of that file.
 
     When a process closes any descriptor of a file, POSIX releases all of the process's locks on that file,
@@ -82,7 +82,7 @@ class PageSums:
         Pages before ``first_page`` are not checked.
         """
         size = self._file.size()
-        if not self._pages_being_moved and size != len(self._sums) * PAGE_BYTES:
+        if not self._pages_being_moved and size != len(self._sums) * DATABASE_PAGE_BYTES:
             reason = f"the file has {size} bytes; expected {len(self._sums)} pages"
             return first_page, JournalDamaged(str(self._path), reason)
         for page, page_sum in self._read_sums(range(first_page, len(self._sums) + 1)):
@@ -107,9 +107,11 @@ class PageSums:
         """Yield the number and CRC-32 of each of these pages, read from the database file."""
         for start in range(pages.start, pages.stop, _CHUNK_PAGES):
             count = min(_CHUNK_PAGES, pages.stop - start)
-            chunk = memoryview(self._file.read_at((start - 1) * PAGE_BYTES, count * PAGE_BYTES))
+            chunk = memoryview(
+                self._file.read_at((start - 1) * DATABASE_PAGE_BYTES, count * DATABASE_PAGE_BYTES)
+            )
             for n in range(count):
-                yield start + n, zlib.crc32(chunk[n * PAGE_BYTES : (n + 1) * PAGE_BYTES])
+                yield start + n, zlib.crc32(chunk[n * DATABASE_PAGE_BYTES : (n + 1) * DATABASE_PAGE_BYTES])
 
     # ------------------------------------------------------------------ moving the WAL
     @property
@@ -140,7 +142,7 @@ class PageSums:
     def record_all(self) -> None:
         """Record the current sums of every page of a database file that was just created and verified."""
         self._sums = array("I")
-        self._record(range(1, self._file.size() // PAGE_BYTES + 1))
+        self._record(range(1, self._file.size() // DATABASE_PAGE_BYTES + 1))
         self._save(frozenset())
 
     def _record(self, pages: Iterable[int]) -> None:
@@ -149,13 +151,15 @@ class PageSums:
         SQLite never writes the page at 1 GiB (file format, section 1.4: the lock-byte page), so it is in no
         WAL; yet it exists, all zeros, once the file is larger.
         """
-        count = self._file.size() // PAGE_BYTES
+        count = self._file.size() // DATABASE_PAGE_BYTES
         del self._sums[count:]
         new_pages = range(len(self._sums) + 1, count + 1)
         self._sums.extend([0] * len(new_pages))
         for page in {*pages, *new_pages}:
             if page <= count:
-                self._sums[page - 1] = zlib.crc32(self._file.read_at((page - 1) * PAGE_BYTES, PAGE_BYTES))
+                self._sums[page - 1] = zlib.crc32(
+                    self._file.read_at((page - 1) * DATABASE_PAGE_BYTES, DATABASE_PAGE_BYTES)
+                )
 
     def _list_wal_pages(self) -> frozenset[int]:
         """Return the numbers of the pages in SQLite's current WAL (SQLite file format, section 4: frame header).
@@ -169,7 +173,7 @@ class PageSums:
         try:
             header = wal.read_at(0, _WAL_HEADER_BYTES)
             pages = set()
-            for at in range(_WAL_HEADER_BYTES, wal.size(), _WAL_FRAME_BYTES + PAGE_BYTES):
+            for at in range(_WAL_HEADER_BYTES, wal.size(), _WAL_FRAME_BYTES + DATABASE_PAGE_BYTES):
                 frame = wal.read_at(at, _WAL_FRAME.size)
                 if len(frame) < _WAL_FRAME.size:
                     break
@@ -187,7 +191,7 @@ class PageSums:
 
         Raises :class:`JournalDamaged`.
         """
-        path = self._path.with_name(self._path.name + SUMS_SUFFIX)
+        path = self._path.with_name(self._path.name + PAGE_CHECKSUMS_SUFFIX)
         data = read_file(self._storage, path)
         if data is None:
             raise JournalDamaged(str(path), "the page sums are missing")
@@ -195,7 +199,7 @@ class PageSums:
         if not self._key.is_mac_valid(body, mac):
             raise JournalDamaged(str(path), "the page sums are not what was written")
         magic, page_bytes, moving, pages = _FILE_HEAD_STRUCT.unpack_from(body)
-        if magic != _MAGIC or page_bytes != PAGE_BYTES:
+        if magic != _MAGIC or page_bytes != DATABASE_PAGE_BYTES:
             raise JournalDamaged(str(path), "the page sums are in a format that this program cannot read")
         numbers = array("I")
         numbers.frombytes(body[_FILE_HEAD_STRUCT.size :])
@@ -207,7 +211,7 @@ class PageSums:
         ``moving_pages`` are the pages that SQLite will overwrite from its WAL next; empty after that.
         """
         self._pages_being_moved = moving_pages
-        body = _FILE_HEAD_STRUCT.pack(_MAGIC, PAGE_BYTES, len(moving_pages), len(self._sums))
+        body = _FILE_HEAD_STRUCT.pack(_MAGIC, DATABASE_PAGE_BYTES, len(moving_pages), len(self._sums))
         body += array("I", sorted(moving_pages)).tobytes() + self._sums.tobytes()
-        path = self._path.with_name(self._path.name + SUMS_SUFFIX)
+        path = self._path.with_name(self._path.name + PAGE_CHECKSUMS_SUFFIX)
         replace_file(self._storage, path, body + self._key.compute_mac(body))

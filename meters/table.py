@@ -13,10 +13,10 @@ from typing import Final, TypeAlias
 from meters.chart import CREDIT_KINDS, compile_account_pattern
 
 #: Pairs of patterns of account names: source and target.
-Flows: TypeAlias = tuple[tuple[str, str], ...]
+AccountFlows: TypeAlias = tuple[tuple[str, str], ...]
 
 
-class Unit(StrEnum):
+class MeterUnit(StrEnum):
     """The unit of a meter: money, occurrences or tournament points."""
 
     CENTS = "cents"
@@ -35,11 +35,11 @@ class Meter:
     """The name of the meter in readings and exports."""
     meaning: str
     """What the meter counts, as text for the documentation."""
-    flows: Flows
+    flows: AccountFlows
     """The flows, as (source, target) patterns of account names, that increase the meter."""
-    decreasing_flows: Flows = ()
+    decreasing_flows: AccountFlows = ()
     """The flows, as (source, target) patterns of account names, that decrease the meter."""
-    unit: Unit = Unit.CENTS
+    unit: MeterUnit = MeterUnit.CENTS
     """Whether the meter counts money, occurrences or points."""
 
     @property
@@ -87,7 +87,7 @@ def _build_value_count_pairs() -> tuple[Meter, ...]:
         for name, meaning, flow in meters
         for meter in (
             Meter(name + ".value", meaning + ", value", (flow,)),
-            Meter(name + ".count", meaning + ", number", (flow,), unit=Unit.TIMES),
+            Meter(name + ".count", meaning + ", number", (flow,), unit=MeterUnit.TIMES),
         )
     )
 
@@ -134,7 +134,7 @@ METERS: Final[tuple[Meter, ...]] = (
         "att_merchandise.count",
         "prizes in kind handed over by an attendant, number",
         (("prizes:*:offered", "prizes:*:given"),),
-        unit=Unit.TIMES,
+        unit=MeterUnit.TIMES,
     ),
     Meter(
         "mach_progressive", "progressive wins paid by the machine", (("house:progressive:*", _ANY_CREDIT),)
@@ -210,23 +210,26 @@ METERS: Final[tuple[Meter, ...]] = (
     Meter("progressive.startup", "operator funding of the level at resets", (("pool:*:startup", "*"),)),
     Meter("progressive.contributed", "contributions of wagers to the level", (("pool:*:contributed", "*"),)),
     Meter("progressive.wins", "amount of the hits of the level, value", (("*", "pool:*:won"),)),
-    Meter("progressive.hits", "hits of the level, number", (("*", "pool:*:won"),), unit=Unit.TIMES),
+    Meter("progressive.hits", "hits of the level, number", (("*", "pool:*:won"),), unit=MeterUnit.TIMES),
     Meter(
         "tournament_points",
         "points issued at the start of rounds",
         (("tournament:entry", "*"),),
-        unit=Unit.POINTS,
+        unit=MeterUnit.POINTS,
     ),
     Meter(
-        "tournament_wagers", "points wagered in a tournament", (("*", "tournament:wager"),), unit=Unit.POINTS
+        "tournament_wagers",
+        "points wagered in a tournament",
+        (("*", "tournament:wager"),),
+        unit=MeterUnit.POINTS,
     ),
-    Meter("tournament_wins", "points won in a tournament", (("tournament:win", "*"),), unit=Unit.POINTS),
+    Meter("tournament_wins", "points won in a tournament", (("tournament:win", "*"),), unit=MeterUnit.POINTS),
     Meter("tournament_fees.value", "entry fees sold, value", (("fees:participants", "fees:sold"),)),
     Meter(
         "tournament_fees.count",
         "entry fees sold, number",
         (("fees:participants", "fees:sold"),),
-        unit=Unit.TIMES,
+        unit=MeterUnit.TIMES,
     ),
     Meter("tournament_refunds", "entry fees refunded", (("fees:sold", "fees:participants"),)),
     Meter(
@@ -236,7 +239,7 @@ METERS: Final[tuple[Meter, ...]] = (
         "tournament_prizes.count",
         "tournament prizes paid, number",
         (("fees:prizes", "fees:participants"),),
-        unit=Unit.TIMES,
+        unit=MeterUnit.TIMES,
     ),
 )
 

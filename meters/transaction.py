@@ -20,25 +20,25 @@ Dims: TypeAlias = Mapping[str, str | int]
 """The dimensions of an amount, by which meters split it: ``game``, ``paytable``, ``denomination_cents`` ..."""
 
 #: Longest id of a transaction.
-ID_LENGTH_MAX: Final = 200
-AMOUNT_MAX: Final = 10**15 - 1
+TRANSACTION_ID_LENGTH_MAX: Final = 200
+AMOUNT_CENTS_MAX: Final = 10**15 - 1
 """Maximum of one transfer, in minor units, and of one count: the capacity of a 15-digit meter."""
-DEPTH_MAX: Final = 50
+JSON_DEPTH_MAX: Final = 50
 """The maximum nesting depth of a record or a state value; every reader of the journal supports it."""
 #: Characters of a wrong value that an error shows.
 _SHOWN_CHARACTERS_MAX: Final = 120
 #: Cache of names that were found valid.
 _VALID_NAMES_CACHE: Final[set[object]] = set()
 #: Most names in that cache.
-_NAMES_MAX: Final = 4096
+_CACHED_NAMES_MAX: Final = 4096
 #: Form of an entry's kind.
-KIND: Final = re.compile(r"[a-z0-9_]+(\.[a-z0-9_]+)*")
+KIND_PATTERN: Final = re.compile(r"[a-z0-9_]+(\.[a-z0-9_]+)*")
 
 
 @lru_cache(maxsize=1024)
 def is_kind(kind: str) -> bool:
     """Return whether ``kind`` has the form of a journal entry's kind, such as ``bill.in``."""
-    return KIND.fullmatch(kind) is not None
+    return KIND_PATTERN.fullmatch(kind) is not None
 
 
 class Phase(StrEnum):
@@ -83,7 +83,7 @@ def are_printable_names(names: Collection[object]) -> bool:
         return True
     if not all(map(_is_name, names)):
         return False
-    if len(_VALID_NAMES_CACHE) < _NAMES_MAX:
+    if len(_VALID_NAMES_CACHE) < _CACHED_NAMES_MAX:
         _VALID_NAMES_CACHE.update(names)
     return True
 
@@ -96,7 +96,7 @@ def _check_dims(subject: str, dims: object) -> None:
     if not isinstance(dims, Mapping):
         raise InvalidTransaction(f"{subject}: dims {_format_short_value(dims)} must be a mapping")
     for key, value in dims.items():
-        is_plain = (type(value) is int and -AMOUNT_MAX <= value <= AMOUNT_MAX) or (
+        is_plain = (type(value) is int and -AMOUNT_CENTS_MAX <= value <= AMOUNT_CENTS_MAX) or (
             type(value) is str and (not value or value.isprintable())
         )
         if not _is_name(key) or not is_plain:
@@ -124,7 +124,7 @@ def _check_json(value: object, depth: int) -> None:
                 str(part).encode()
                 continue
             if not depth:
-                raise ValueError(f"nested deeper than {DEPTH_MAX}")
+                raise ValueError(f"nested deeper than {JSON_DEPTH_MAX}")
             if kind is dict or (not is_plain and isinstance(part, Mapping)):
                 _check_keys(part)  # type: ignore[arg-type]
                 members += part.values()  # type: ignore[attr-defined]
@@ -166,10 +166,10 @@ class Transfer:
                 f"transfer {_format_short_value(self.source)} -> {_format_short_value(self.target)}:"
                 " the name of an account must be printable text"
             )
-        if type(self.amount_cents) is not int or not 0 < self.amount_cents <= AMOUNT_MAX:
+        if type(self.amount_cents) is not int or not 0 < self.amount_cents <= AMOUNT_CENTS_MAX:
             raise InvalidTransaction(
                 f"transfer {self.source} -> {self.target}: amount_cents is {_format_short_value(self.amount_cents)},"
-                f" it must be a whole number above zero and at most {AMOUNT_MAX}"
+                f" it must be a whole number above zero and at most {AMOUNT_CENTS_MAX}"
             )
         if self.source == self.target:
             raise InvalidTransaction(f"transfer from {self.source} to itself")
@@ -209,9 +209,9 @@ class Transaction:
     """The details for recall and audit."""
 
     def __post_init__(self) -> None:
-        if not _is_name(self.id) or len(self.id) > ID_LENGTH_MAX:
+        if not _is_name(self.id) or len(self.id) > TRANSACTION_ID_LENGTH_MAX:
             raise InvalidTransaction(
-                f"id {_format_short_value(self.id)}: it must have 1 to {ID_LENGTH_MAX} printable characters"
+                f"id {_format_short_value(self.id)}: it must have 1 to {TRANSACTION_ID_LENGTH_MAX} printable characters"
             )
         if type(self.kind) is not str or not is_kind(self.kind):
             raise InvalidTransaction(
@@ -239,7 +239,7 @@ class Transaction:
             if self.state != {}:
                 self._check_state()
             if self.record is not None:
-                _check_json(self.record, DEPTH_MAX)
+                _check_json(self.record, JSON_DEPTH_MAX)
         except (TypeError, ValueError) as error:
             raise InvalidTransaction(f"{self.id}: not recordable: {error}") from error
 
@@ -249,7 +249,7 @@ class Transaction:
             raise TypeError(
                 f"the state {_format_short_value(self.state)}, which must be named by printable text"
             )
-        _check_json(self.state, DEPTH_MAX)
+        _check_json(self.state, JSON_DEPTH_MAX)
 
     def _check_members(self, name: str, members: object, of: type) -> None:
         """Raise :class:`InvalidTransaction` unless the field ``name`` is a tuple of objects of the class ``of``."""
@@ -269,10 +269,10 @@ class Transaction:
                 raise InvalidTransaction(
                     f"{self.id}: a count is named by printable text, not {_format_short_value(name)}"
                 )
-            if type(times) is not int or not 0 < times <= AMOUNT_MAX:
+            if type(times) is not int or not 0 < times <= AMOUNT_CENTS_MAX:
                 raise InvalidTransaction(
                     f"{self.id}: count {name} is {_format_short_value(times)}, it must be a whole number above zero"
-                    f" and at most {AMOUNT_MAX}"
+                    f" and at most {AMOUNT_CENTS_MAX}"
                 )
 
     def _check_phase(self) -> None:

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from paytables.errors import DefinitionError
-from paytables.source import Source, read_contents
+from paytables.source import SourceFile, read_contents
 
 #: Most picture and sound files of one game.
 ASSET_FILES_MAX: Final = 64
@@ -87,13 +87,13 @@ _PERMITTED_PAINT_PATTERN: Final = re.compile(
 _GRADIENT_POSITION_ATTRIBUTES: Final = ("x1", "x2", "y1", "y2", "cx", "cy", "r", "fx", "fy")
 
 
-def read_assets(data: Mapping[str, Any], definition: Path) -> dict[str, Source]:
+def read_assets(data: Mapping[str, Any], definition: Path) -> dict[str, SourceFile]:
     """Return the picture and sound files that a definition's ``[art]`` table names, by file name.
 
     Raises :class:`DefinitionError` with file, key and reason.
     """
     file = str(definition)
-    sources: dict[str, Source] = {}
+    sources: dict[str, SourceFile] = {}
     for key, name in _iter_named_files(data, file):
         if name not in sources:
             sources[name] = _read_asset(name, definition, key)
@@ -110,7 +110,7 @@ def read_assets(data: Mapping[str, Any], definition: Path) -> dict[str, Source]:
     return sources
 
 
-def add_digests(data: Mapping[str, Any], assets: Mapping[str, Source], file: str) -> dict[str, Any]:
+def add_digests(data: Mapping[str, Any], assets: Mapping[str, SourceFile], file: str) -> dict[str, Any]:
     """Return the definition with the SHA-256 of its asset files added.
 
     Raises DefinitionError if the definition already states a different digest.
@@ -144,13 +144,13 @@ def _iter_named_files(data: Mapping[str, Any], file: str) -> Iterator[tuple[str,
             yield where, name
 
 
-def _read_asset(name: str, definition: Path, key: str) -> Source:
+def _read_asset(name: str, definition: Path, key: str) -> SourceFile:
     """Return the file ``name`` next to the definition. Raises :class:`DefinitionError` for the definition's ``key``."""
     path = definition.parent / name
     try:
         if path.resolve().parent != definition.parent.resolve():
             raise DefinitionError(str(definition), key, f"{name}: leads out of the game's folder")
-        return Source(path.resolve(), read_contents(path, max(PICTURE_BYTES_MAX, SOUND_BYTES_MAX)))
+        return SourceFile(path.resolve(), read_contents(path, max(PICTURE_BYTES_MAX, SOUND_BYTES_MAX)))
     except OSError as error:
         raise DefinitionError(str(definition), key, f"{name}: {error.strerror}") from None
 

@@ -29,11 +29,11 @@ from pydantic import (
 
 from paytables.assets import REPLACEABLE_SOUNDS
 from paytables.errors import DefinitionError
-from paytables.source import ID_PATTERN, Source, describe_toml_error, parse_toml, read
+from paytables.source import IDENTIFIER_PATTERN, SourceFile, describe_toml_error, parse_toml, read
 from paytables.wording import describe_wrong_value, find_nearest_words, format_known_names
 
 #: The folder of the shipped definitions.
-LIBRARY: Path = Path(__file__).parent / "library"
+LIBRARY_FOLDER: Path = Path(__file__).parent / "library"
 
 #: The highest number of credits a game definition may contain anywhere: the capacity of a ten-digit meter.
 DEFINITION_CREDITS_MAX: Final = 9_999_999_999
@@ -64,7 +64,7 @@ def check_ascending(values: tuple[int, ...]) -> tuple[int, ...]:
 
 
 #: An id in a definition.
-Identifier = Annotated[str, StringConstraints(pattern=ID_PATTERN)]
+Identifier = Annotated[str, StringConstraints(pattern=IDENTIFIER_PATTERN)]
 #: A number of credits or things, above zero.
 PositiveInt = Annotated[int, Field(strict=True, gt=0, le=DEFINITION_CREDITS_MAX)]
 #: A number of credits or things, zero included.
@@ -107,7 +107,7 @@ class Text(StrictTable):
     """The French text."""
 
 
-class Header(StrictTable):
+class GameHeader(StrictTable):
     """The ``[game]`` table at the beginning of every game definition: id, family, title, help text and more."""
 
     id: Identifier
@@ -170,7 +170,7 @@ class Definition(StrictTable):
     so that the rules state what the bets pay.
     """
 
-    game: Header
+    game: GameHeader
     """The id, version and texts of the game."""
     art: GameArt = GameArt()
     """The game's own pictures and sounds."""
@@ -201,7 +201,7 @@ class Definition(StrictTable):
 D = TypeVar("D", bound=Definition)
 
 
-def parse(source: Source) -> dict[str, Any]:
+def parse(source: SourceFile) -> dict[str, Any]:
     """Return the data of a definition file, parsed as TOML. Raises :class:`DefinitionError` if it is not TOML."""
     try:
         return parse_toml(source.data.decode())
@@ -317,12 +317,12 @@ def _format_key(loc: tuple[int | str, ...], data: Any, *, is_missing: bool) -> s
 
 def list_library_games() -> tuple[str, ...]:
     """Return the ids of the slot, Keno and wheel games shipped with the machine, sorted."""
-    return tuple(sorted(path.stem for path in LIBRARY.glob("*.toml")))
+    return tuple(sorted(path.stem for path in LIBRARY_FOLDER.glob("*.toml")))
 
 
 def list_table_games() -> tuple[str, ...]:
     """Return the ids of the table games shipped with the machine, sorted."""
-    return tuple(sorted(path.stem for path in (LIBRARY / "tables").glob("*.toml")))
+    return tuple(sorted(path.stem for path in (LIBRARY_FOLDER / "tables").glob("*.toml")))
 
 
 def list_shipped_games() -> tuple[str, ...]:
@@ -330,6 +330,6 @@ def list_shipped_games() -> tuple[str, ...]:
     return (*list_library_games(), *list_table_games())
 
 
-def read_source(name: str | Path) -> Source:
+def read_source(name: str | Path) -> SourceFile:
     """Return the definition file of a library id or of a path, as read. Raises :class:`DefinitionError`."""
-    return read(name, LIBRARY)
+    return read(name, LIBRARY_FOLDER)

@@ -12,7 +12,7 @@ from operator import or_
 from paytables.contract import Spot
 
 #: A set of sums in credits: bit n is set if the sum of n credits can be reached.
-Sums = int
+ReachableSumsMask = int
 
 
 def find_highest_stake(spots: Sequence[Spot], table_max_credits: int | None, credits_: int) -> int:
@@ -54,7 +54,7 @@ class _ReachableStakes:
         self.spots = {spot.id: spot for spot in spots}
         self._limit_mask = (1 << max_credits + 1) - 1
         """A mask of the sums up to the largest permitted bet, one bit per sum."""
-        self._sums_by_spot: dict[str, list[Sums]] = {}
+        self._sums_by_spot: dict[str, list[ReachableSumsMask]] = {}
         """Cached reachable sums by spot id. Element n has the sums of the spot's n smallest bets."""
 
     @cached_property
@@ -78,13 +78,13 @@ class _ReachableStakes:
 
     def find_highest_sum(self) -> int:
         """Return the highest permitted sum of stakes that a seat's bets can have, in credits."""
-        sums: Sums = 1
+        sums: ReachableSumsMask = 1
         cycles = {self._find_cycle(spot) for spot in self.spots.values()}
         for cycle in sorted(cycles, key=lambda cycle: -max(self.spots[name].bet_max for name in cycle)):
             members = [self.spots[name] for name in cycle]
             if len(members) == 1 and members[0].required_spot is not None:
                 continue  # its bets are added with those on the spot that it requires
-            joint_sums: Sums = 1
+            joint_sums: ReachableSumsMask = 1
             for member in members:
                 joint_sums = self._add_sums(joint_sums, self._find_sums_up_to(member, member.bet_max))
             sums = self._add_sums(sums, 1 | joint_sums)
@@ -92,7 +92,7 @@ class _ReachableStakes:
                 break  # the limit is reached
         return sums.bit_length() - 1
 
-    def _find_sums_up_to(self, spot: Spot, max_bet: int) -> Sums:
+    def _find_sums_up_to(self, spot: Spot, max_bet: int) -> ReachableSumsMask:
         """Return the sums of every bet of up to ``max_bet`` credits on a spot, dependent bets included.
 
         Dependent bets are those that require a bet on the spot.
@@ -108,18 +108,20 @@ class _ReachableStakes:
         )
         return cached[len(bets)]
 
-    def _find_bet_sums(self, spot: Spot, credits_: int) -> Sums:
+    def _find_bet_sums(self, spot: Spot, credits_: int) -> ReachableSumsMask:
         """Return the possible total stakes of a bet on a spot with its raises and the bets that depend on it.
 
         Totals are in credits, ``credits_`` is the bet itself.
         """
         staked = (1 + spot.reserve_per_credit) * credits_
-        sums: Sums = 1 << floor(staked) | 1 << floor(staked + spot.optional_per_credit * credits_)
+        sums: ReachableSumsMask = 1 << floor(staked) | 1 << floor(
+            staked + spot.optional_per_credit * credits_
+        )
         for dependent_spot in self._spots_by_required_spot[spot.id]:
             sums = self._add_sums(sums, self._find_dependent_sums(dependent_spot, credits_))
         return sums & self._limit_mask
 
-    def _find_dependent_sums(self, spot: Spot, needed: int) -> Sums:
+    def _find_dependent_sums(self, spot: Spot, needed: int) -> ReachableSumsMask:
         """Return the possible total stakes on ``spot`` if the bet that it requires is ``needed`` credits."""
         if spot.required_multiple is not None:
             return self._find_bet_sums(spot, spot.required_multiple * needed)
@@ -133,15 +135,15 @@ class _ReachableStakes:
             spot, spot.bet_max if spot.required_multiple_max is None else spot.required_multiple_max * needed
         )
 
-    def _add_sums(self, sums: Sums, added_sums: Sums) -> Sums:
+    def _add_sums(self, sums: ReachableSumsMask, added_sums: ReachableSumsMask) -> ReachableSumsMask:
         """Return every sum of one element from each of two sets of stakes; all sets are stored as bits."""
-        combined: Sums = 0
-        smaller, larger = sorted((sums, added_sums), key=Sums.bit_count)
+        combined: ReachableSumsMask = 0
+        smaller, larger = sorted((sums, added_sums), key=ReachableSumsMask.bit_count)
         for bit in _iter_bits(smaller):
             combined |= larger << bit
         return combined & self._limit_mask
 
 
-def _iter_bits(sums: Sums) -> Iterator[int]:
+def _iter_bits(sums: ReachableSumsMask) -> Iterator[int]:
     """Yield the stakes in a set that is stored as bits, in ascending order."""
     return (bit for bit, digit in enumerate(reversed(f"{sums:b}")) if digit == "1")

@@ -35,12 +35,12 @@ from paytables.contract import (
 from paytables.definition import Definition
 from paytables.errors import DefinitionError
 from paytables.figure_binding import check_binding_digest, reduce_to_figures
-from paytables.layout import Limits, TableDefinition
-from paytables.source import Source
+from paytables.layout import BetLimits, TableDefinition
+from paytables.source import SourceFile
 from paytables.wording import format_count, format_known_names
 
 #: Family name in a definition -> the module that plays it, which defines ``FAMILY``.
-FAMILIES: Final[Mapping[str, str]] = {
+FAMILY_MODULE_BY_NAME: Final[Mapping[str, str]] = {
     "baccarat": "paytables.bank.baccarat",
     "banque": "paytables.bank.banque",
     "blackjack": "paytables.blackjack",
@@ -66,7 +66,7 @@ FAMILIES: Final[Mapping[str, str]] = {
 D = TypeVar("D", bound=Definition)
 
 
-class Rules(Protocol):
+class GameRules(Protocol):
     """The interface of a playable game's rules. The game's family builds them from its definition."""
 
     @property
@@ -133,7 +133,7 @@ class Rules(Protocol):
     def combine_seat_wagers(self, wager: Wager, seat: int, others: Mapping[int, Wager]) -> Wager:
         """Return one seat's wager for a round that is played together with the wagers of the other seats."""
 
-    def with_table_state(self, table: object) -> "Rules":
+    def with_table_state(self, table: object) -> "GameRules":
         """Return the rules for a stored table state (``Outcome.table``); None is a newly opened table.
 
         Raises ValueError for a state that no round of this game can leave.
@@ -213,9 +213,9 @@ class GameFamily(Generic[D]):
     errors that the model alone cannot detect.
     """
 
-    model: type[D]
+    definition_class: type[D]
     """The data model of the family's definitions."""
-    build_rules: Callable[[D, str], Rules]
+    build_rules: Callable[[D, str], GameRules]
     """The function that builds the rules from a checked definition; its second argument is the file name."""
     prepare_data: Callable[[Mapping[str, Any], str], Mapping[str, Any]] = _return_unchanged
     """The function that expands a definition's shorthand before the model checks it."""
@@ -227,19 +227,19 @@ class GameFamily(Generic[D]):
 class Game:
     """One playable game, loaded from its definition; nothing else determines it."""
 
-    header: definition.Header
+    header: definition.GameHeader
     """The id, version and texts of the definition."""
     digest: str
     """The SHA-256 of ``text``, which identifies the game."""
-    rules: Rules
+    rules: GameRules
     """The rules that play the game."""
     text: str
     """The definition as canonical JSON; the same game can be built from it again."""
-    source: Source | None = field(default=None, compare=False)
+    source: SourceFile | None = field(default=None, compare=False)
     """The definition file as it was read, or None for a game made from data."""
     art: definition.GameArt = field(default=definition.GameArt(), compare=False)
     """The game's own pictures and sounds."""
-    assets: Mapping[str, Source] = field(default_factory=dict, compare=False)
+    assets: Mapping[str, SourceFile] = field(default_factory=dict, compare=False)
     """The game's own pictures and sounds by file name, as they were read; empty for a game made from data."""
     _analyses: dict[AnalysisDepth, Analysis] = field(
         default_factory=dict, init=False, repr=False, compare=False
@@ -329,26 +329,30 @@ class Game:
 
 def find_family(name: str, file: str = "") -> GameFamily[Any]:
     """Return the game family of that name. Raises :class:`DefinitionError` if it does not exist."""
-    if name not in FAMILIES:
+    if name not in FAMILY_MODULE_BY_NAME:
         raise DefinitionError(
-            file, "game.family", f"there is no family {name!r}; {format_known_names(name, sorted(FAMILIES))}"
+            file,
+            "game.family",
+            f"there is no family {name!r}; {format_known_names(name, sorted(FAMILY_MODULE_BY_NAME))}",
         )
-    family: GameFamily[Any] = importlib.import_module(FAMILIES[name]).FAMILY
+    family: GameFamily[Any] = importlib.import_module(FAMILY_MODULE_BY_NAME[name]).FAMILY
     return family
 
 
 def build_game(
     data: Mapping[str, Any],
     file: str,
-    source: Source | None = None,
-    assets: Mapping[str, Source] = MappingProxyType({}),
+    source: SourceFile | None = None,
+    assets: Mapping[str, SourceFile] = MappingProxyType({}),
 ) -> Game:
     """Build a game from the parsed TOML of its definition.
 
     ``file`` is named in errors; ``source`` is the file that was parsed.
     """
     kind = find_family(definition.read_header_value(data, file, "family"), file)
-    checked = definition.parse_model(kind.model, kind.prepare_data(reduce_to_figures(data), file), file)
+    checked = definition.parse_model(
+        kind.definition_class, kind.prepare_data(reduce_to_figures(data), file), file
+    )
     symbols = [symbol.id for symbol in getattr(checked, "symbol", ())]
     for name in checked.art.pictures:
         if name not in symbols:
@@ -376,7 +380,7 @@ def _check_fixed_sums(part: object, denominations_cents: Sequence[int], file: st
 
     The check goes through every part of the definition.
     """
-    if isinstance(part, Limits):
+    if isinstance(part, BetLimits):
         worth, stakes = part.worth_cents, range(part.least, part.most + 1, part.step)
         if worth and not any(
             worth % cents == 0 and worth // cents in stakes for cents in denominations_cents
@@ -420,26 +424,26 @@ def load_game(name: str | Path) -> Game:
 _CACHED_GAMES_MAX: Final = 80
 
 #: The asset files of a game, each with its name.
-_NamedAssets: TypeAlias = tuple[tuple[str, Source], ...]
+_NamedAssets: TypeAlias = tuple[tuple[str, SourceFile], ...]
 
 
 #: Cached because loading one game parses it twice.
 _parse_definition_cached: Final = lru_cache(1)(definition.parse)
 
 
-def _read_game_assets(source: Source) -> _NamedAssets:
+def _read_game_assets(source: SourceFile) -> _NamedAssets:
     """Return the asset files that a game's definition names, each with its name."""
     return tuple(read_assets(_parse_definition_cached(source), source.path).items())
 
 
 @lru_cache(_CACHED_GAMES_MAX)
-def _has_named_files(source: Source) -> bool:
+def _has_named_files(source: SourceFile) -> bool:
     """Return whether a definition names asset files, which may change although the definition's text does not."""
     return bool(_read_game_assets(source))
 
 
 @lru_cache(_CACHED_GAMES_MAX)
-def _build_from_source(source: Source, assets: _NamedAssets) -> Game:
+def _build_from_source(source: SourceFile, assets: _NamedAssets) -> Game:
     """Build a game from its definition file and its asset files."""
     data, file, files = _parse_definition_cached(source), str(source.path), dict(assets)
     game = build_game(add_digests(data, files, file), file, source, files)

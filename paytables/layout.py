@@ -124,7 +124,7 @@ class SpotLimits(TypedDict):
     required_multiple_max: int | None
 
 
-class Limits(StrictTable):
+class BetLimits(StrictTable):
     """The smallest and the largest amount of one bet, and the step between permitted amounts."""
 
     least: PositiveInt = 1
@@ -151,7 +151,7 @@ class Limits(StrictTable):
         }
 
     @model_validator(mode="after")
-    def _check_limits(self) -> "Limits":
+    def _check_limits(self) -> "BetLimits":
         """Refuse limits that no bet can meet exactly."""
         if self.least > self.most or self.least % self.step or self.most % self.step:
             raise ValueError(
@@ -546,7 +546,7 @@ def check_forms(layout: TableLayout, file: str) -> None:
             raise DefinitionError(file, f"form.{n}", str(error)) from None
 
 
-def check_credit_multiples(key: str, limits: Limits, odds: Iterable[Odds], file: str) -> None:
+def check_credit_multiples(key: str, limits: BetLimits, odds: Iterable[Odds], file: str) -> None:
     """Raise :class:`DefinitionError` if odds pay a fraction of a credit on a bet within the limits."""
     multiple = lcm(*(odds_.net.denominator for odds_ in odds))
     if limits.step % multiple:
@@ -554,7 +554,7 @@ def check_credit_multiples(key: str, limits: Limits, odds: Iterable[Odds], file:
         raise DefinitionError(file, f"{key}.step", reason)
 
 
-def find_stated_stakes(name: str, limits: Limits, commission: Callable[[int], int]) -> dict[str, int]:
+def find_stated_stakes(name: str, limits: BetLimits, commission: Callable[[int], int]) -> dict[str, int]:
     """Return the stakes for which a bet's figures are stated, in credits by name.
 
     They are the minimum and, if the commission on another stake is a larger share of it, the stake with the largest

@@ -16,7 +16,7 @@ from typing import Final, Self
 
 from paytables.contract import Bet, Choice, Outcome, Settlement, Spot, Step
 from paytables.definition import StrictTable, Text
-from paytables.layout import Limits, settle_push
+from paytables.layout import BetLimits, settle_push
 from paytables.seating import SeatedRules, ask_whether_all_staked
 
 #: The id of the bet to be the bank.
@@ -37,7 +37,7 @@ class PlayerBank(StrictTable):
 
     name: Text
     """The name of the bet to be the bank."""
-    limits: Limits
+    limits: BetLimits
     """The limits of the bank: the bet of the player who covers the others' stakes."""
 
     def build_spot(self, *, is_open: bool) -> Spot:
@@ -57,7 +57,7 @@ class PlayerBank(StrictTable):
         """Return what a player who is the bank is paid, as a line of the help text in the language ``code``."""
         return f"{getattr(self.name, code)} - {_BANK_TERMS_TEXTS[code]}"
 
-    def check_table(self, seats: int, stake: Limits, denominations: int) -> None:
+    def check_table(self, seats: int, stake: BetLimits, denominations: int) -> None:
         """Raise ValueError if a player cannot be the bank at this table.
 
         There must be several seats and one denomination, and the limits must allow any stakes to be covered

@@ -17,7 +17,7 @@ from paytables.analysis import ProgressiveFigures
 from paytables.contract import LevelHit, LevelParticipation, PartialLevelHit
 from paytables.definition import Identifier, PositiveInt, StrictTable, Text
 from paytables.errors import DefinitionError
-from paytables.layout import ODDS_PATTERN, Limits, Odds
+from paytables.layout import ODDS_PATTERN, BetLimits, Odds
 from paytables.wording import format_count, format_known_names
 
 _PERCENT_PATTERN: Final = re.compile(r"(100|[1-9]\d?)%", re.ASCII)
@@ -110,7 +110,7 @@ def levels_to_json(levels: Iterable[Progressive]) -> list[dict[str, object]]:
 
 
 def check_levels(
-    levels: Sequence[Progressive], spots: Mapping[str, tuple[Limits, Sequence[Odds]]], file: str
+    levels: Sequence[Progressive], spots: Mapping[str, tuple[BetLimits, Sequence[Odds]]], file: str
 ) -> None:
     """Check that the limits and pays of side bets fit the progressive levels for which the bets play.
 

@@ -20,14 +20,14 @@ from paytables.errors import DefinitionError, UnknownNameError
 from paytables.wording import format_known_names
 
 #: The form of an id. It starts with a letter or digit, so that it cannot leave its folder or name a hidden file.
-ID_PATTERN: Final = r"^[A-Za-z0-9][A-Za-z0-9+._-]{0,63}$"
-_ID_REGEX: Final = re.compile(ID_PATTERN[1:-1])
+IDENTIFIER_PATTERN: Final = r"^[A-Za-z0-9][A-Za-z0-9+._-]{0,63}$"
+_IDENTIFIER_REGEX: Final = re.compile(IDENTIFIER_PATTERN[1:-1])
 _DEFINITION_SUFFIX: Final = ".toml"
 
 #: Maximum size in bytes of a file that people write.
-BYTES_MAX: Final = 4 << 20
+DEFINITION_BYTES_MAX: Final = 4 << 20
 #: Maximum nesting depth of tables and lists in a TOML file.
-DEPTH_MAX: Final = 20
+NESTING_DEPTH_MAX: Final = 20
 #: The integer range that TOML guarantees.
 _INTEGER_LIMIT: Final = 1 << 63
 
@@ -42,7 +42,7 @@ def open_regular_file(path: Path) -> BinaryIO:
     return path.open("rb")
 
 
-def read_contents(path: Path, max_bytes: int = BYTES_MAX) -> bytes:
+def read_contents(path: Path, max_bytes: int = DEFINITION_BYTES_MAX) -> bytes:
     """Return the contents of a named file. Raises :class:`OSError` if it is larger than ``max_bytes``."""
     with open_regular_file(path) as file:
         data = file.read(max_bytes + 1)
@@ -55,7 +55,7 @@ def parse_toml(text: str) -> dict[str, Any]:
     """Return the data of a hand-written TOML text.
 
     Raises :class:`tomllib.TOMLDecodeError` also if it starts with a byte order mark, is nested deeper than
-    :data:`DEPTH_MAX`, or an integer exceeds 64 bits; the error names the key of the wrong value.
+    :data:`NESTING_DEPTH_MAX`, or an integer exceeds 64 bits; the error names the key of the wrong value.
     """
     if text.startswith("\ufeff"):
         raise tomllib.TOMLDecodeError(f"{_BYTE_ORDER_MARK_REASON} (at line 1, column 1)")
@@ -91,13 +91,13 @@ def describe_toml_error(error: tomllib.TOMLDecodeError | UnicodeDecodeError) -> 
 _BYTE_ORDER_MARK_REASON: Final = (
     "it starts with a byte order mark (BOM), which must be left out when it is saved as UTF-8,"
 )
-_NESTING_REASON: Final = f"tables and lists are nested more than {DEPTH_MAX} deep"
+_NESTING_REASON: Final = f"tables and lists are nested more than {NESTING_DEPTH_MAX} deep"
 _LONG_NUMBER_REASON: Final = "a whole number has more than 64 bits"
 #: A dotted key with far more parts than allowed, or text that looks like one. Possessive quantifiers avoid
 #: backtracking.
 _LONG_DOTTED_KEY_PATTERN: Final = re.compile(
     r"""(?<![\w-])(?:(?:[\w-]++|"[^"\n]*+"|'[^'\n]*+')[ \t]*+\.[ \t]*+)"""
-    f"{{{4 * DEPTH_MAX}}}"
+    f"{{{4 * NESTING_DEPTH_MAX}}}"
 )
 _LONG_NUMBER_PATTERN: Final = re.compile(r"[\d_]{4000}")
 
@@ -105,7 +105,7 @@ _LONG_NUMBER_PATTERN: Final = re.compile(r"[\d_]{4000}")
 def _find_size_error(data: object) -> str:
     """Return why a parsed TOML document exceeds the limits of hand-written files, or an empty string."""
     layer: list[tuple[str, object]] = [("", data)]
-    for _ in range(DEPTH_MAX + 1):
+    for _ in range(NESTING_DEPTH_MAX + 1):
         layer = [inner for key, value in layer for inner in _list_children(key, value)]
         for key, value in layer:
             if isinstance(value, int) and not -_INTEGER_LIMIT <= value < _INTEGER_LIMIT:
@@ -124,7 +124,7 @@ def _list_children(key: str, value: object) -> list[tuple[str, object]]:
 
 
 @dataclass(frozen=True, slots=True)
-class Source:
+class SourceFile:
     """A definition file, or an asset file beside it, as it was read."""
 
     path: Path
@@ -166,7 +166,7 @@ def locate_definition(name: str | Path, library: Path) -> Path:
     written_name = str(name)
     if written_name.endswith(_DEFINITION_SUFFIX):
         raise DefinitionError(written_name, "", f"a file is named by a path: write ./{written_name}")
-    if _ID_REGEX.fullmatch(written_name):
+    if _IDENTIFIER_REGEX.fullmatch(written_name):
         for path in (
             library / f"{written_name}{_DEFINITION_SUFFIX}",
             *library.glob(f"*/{written_name}{_DEFINITION_SUFFIX}"),
@@ -185,10 +185,10 @@ def locate_definition(name: str | Path, library: Path) -> Path:
     )
 
 
-def read(name: str | Path, library: Path) -> Source:
+def read(name: str | Path, library: Path) -> SourceFile:
     """Return a definition file by id or path, read once. Raises :class:`DefinitionError`."""
     path = locate_definition(name, library)
     try:
-        return Source(path, read_contents(path))
+        return SourceFile(path, read_contents(path))
     except OSError as error:
         raise DefinitionError(str(path), "", error.strerror or str(error)) from None

@@ -17,7 +17,7 @@ __all__ = [
 #: If there are more valid names than this, an error message lists only those similar to the wrong one.
 _LISTED_NAMES_MAX: Final = 24
 #: Types of values as pydantic names them, and as the author of a TOML file knows them.
-_TYPE_NAMES: Final = {
+_PLAIN_NAME_BY_TYPE_TEXT: Final = {
     "a valid string": "a text",
     "a valid integer": "a whole number",
     "a valid boolean": "true or false",
@@ -26,7 +26,7 @@ _TYPE_NAMES: Final = {
     "a valid list": "a list",
 }
 #: The class that pydantic names beside a table. The author of a TOML file does not know it.
-_CLASS_ALTERNATIVE: Final = re.compile(r"(?<=a table) or instance of \w+")
+_CLASS_ALTERNATIVE_PATTERN: Final = re.compile(r"(?<=a table) or instance of \w+")
 
 
 def format_percent(share: Fraction, digits: int = 2) -> str:
@@ -83,9 +83,9 @@ def describe_wrong_value(reason: str, value: object) -> str:
     if reason == "Field required":
         return "is missing"
     text = reason.removeprefix("Value error, ")
-    for name, plain_name in _TYPE_NAMES.items():
+    for name, plain_name in _PLAIN_NAME_BY_TYPE_TEXT.items():
         text = text.replace(name, plain_name)
-    text = _CLASS_ALTERNATIVE.sub("", text)
+    text = _CLASS_ALTERNATIVE_PATTERN.sub("", text)
     if not text.startswith("Input should be"):
         return text
     shown_value = f", not {value!r}" if isinstance(value, str | int | float | bool) else ""

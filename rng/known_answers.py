@@ -13,7 +13,7 @@ from rng.mechanism import MechanismName
 from_hex = bytes.fromhex
 
 #: Key, plaintext, ciphertext of FIPS 197 C.3.
-AES_256: Final = (
+AES_256_KNOWN_ANSWER: Final = (
     bytes(range(32)),
     from_hex("00112233445566778899aabbccddeeff"),
     from_hex("8ea2b7ca516745bfeafc49904b496089"),

@@ -22,7 +22,7 @@ from rng.errors import (
     SelfTestFailed,
 )
 from rng.health import HealthTests
-from rng.known_answers import AES_256, KNOWN_ANSWERS, KnownAnswer
+from rng.known_answers import AES_256_KNOWN_ANSWER, KNOWN_ANSWERS, KnownAnswer
 from rng.mechanism import REQUEST_BYTES_MAX, RESEED_INTERVAL, Mechanism, MechanismName
 from rng.mechanisms import MECHANISMS
 
@@ -52,7 +52,7 @@ def _check_refused(test_name: str, error: type[RngError], action: Callable[[], o
 
 def _test_aes() -> None:
     """Check AES-256 with the known answer of FIPS 197."""
-    key, plaintext, ciphertext = AES_256
+    key, plaintext, ciphertext = AES_256_KNOWN_ANSWER
     block = Cipher(algorithms.AES256(key), modes.ECB()).encryptor()  # noqa: S305 (one block, as in the published test)
     _check_answer("AES-256", block.update(plaintext), ciphertext)
 

@@ -27,7 +27,7 @@ from rng.self_test import run_self_test
 from rng.sources import EntropySource, list_available_sources
 
 #: Random bytes that a step generates at a time: 32 draws below 256 for the cost of one request.
-STEP_BYTES = 64
+BYTES_PER_STEP_REQUEST = 64
 #: Fresh random bytes mixed into each step if the policy asks for it.
 _FRESH_INPUT_BYTES = 16
 #: Background cycling discards the output of 1 to this many Generates.
@@ -83,7 +83,7 @@ class Step(WordDraws):
         end = self._used + count
         if end > len(self._buffer):
             unused_bytes = self._buffer[self._used :]
-            missing_count = max(count, STEP_BYTES) - len(unused_bytes)
+            missing_count = max(count, BYTES_PER_STEP_REQUEST) - len(unused_bytes)
             self._buffer = unused_bytes + self._service._generate(missing_count)  # noqa: SLF001
             self.generates += 1
             self._used, end = 0, count
@@ -258,7 +258,7 @@ class RandomService:
             if self._open is None:
                 turns = 1 + self._generate(1)[0] % _CYCLE_GENERATES_MAX
                 for _ in range(turns):
-                    self._generate(STEP_BYTES)
+                    self._generate(BYTES_PER_STEP_REQUEST)
                 self._cycles += 1
             pause_us = low * 1000 + int.from_bytes(self._generate(8)) % ((high - low) * 1000 + 1)
             return pause_us * 1000

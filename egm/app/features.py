@@ -66,10 +66,10 @@ def build_menu(features: Features) -> ServiceMenu:
     """
     rules = features.state_table
     menu = ServiceMenu(
-        pages=features.list_contributions(MenuEntry),
+        menu_entries=features.list_contributions(MenuEntry),
         forms=features.list_contributions(Form),
         rules=rules,
-        entries=features.entry_declarations,
+        entry_declarations=features.entry_declarations,
     )
     for form in menu.forms:
         is_reported = rules.find_refusal(form.event) is RefusalHandling.REPORT or rules.is_always_accepted(

@@ -83,7 +83,7 @@ from egm.staff.options import apply_options
 from egm.staff.stock import record_opening_stock
 from egm.tickets.desk import TicketDesk
 from egm.tickets.store import TicketStore
-from meters import Journal, JournalDamaged, Policy
+from meters import Journal, JournalDamaged, JournalPolicy
 from meters.copies import SECOND_FOLDER
 from meters.keys import KEY_FILE_NAME as KEY_FILE
 from meters.storage import DiskStorage, Storage
@@ -230,8 +230,8 @@ class MachineProcess:
             second_dir=second,
             check_new_journal_allowed=self._check_new_journal_allowed,
             machine_id=self._file.machine.serial,
-            policy=Policy(
-                checkpoint_every=rules.checkpoint_every,
+            policy=JournalPolicy(
+                entries_per_checkpoint=rules.checkpoint_every,
                 increment_max_cents=rules.increment_limits_cents,
                 reserve_bytes=self._file.memory.reserve_mib << 20,
             ),

@@ -10,7 +10,7 @@ from egm.kernel.significance import EventEffect, Significance
 from egm.record_codec import stored_as
 from egm.record_fields import Count, Sha256Digest
 from meters import checkpoint
-from meters.archive import ARCHIVED_KIND
+from meters.archive import SEGMENT_ARCHIVED_KIND
 from meters.transaction import JSON
 
 
@@ -66,7 +66,7 @@ CHECKPOINT_SIGNED: Final = EntryDeclaration(
     is_bookkeeping=True,
 )
 SEGMENT_ARCHIVED: Final = EntryDeclaration(
-    kind=ARCHIVED_KIND,
+    kind=SEGMENT_ARCHIVED_KIND,
     record=ArchivedSegment,
     written_keys=(IntegrityKey.ARCHIVE,),
     is_bookkeeping=True,

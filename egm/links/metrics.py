@@ -30,7 +30,7 @@ from egm.kernel.entries import EntryDeclarations
 from egm.kernel.own_entries import FAULT_RAISED
 from egm.links.screen.private import is_same_token
 from meters.reading import MeterReading
-from meters.table import METER_BY_NAME, Unit
+from meters.table import METER_BY_NAME, MeterUnit
 
 if TYPE_CHECKING:
     from wsgiref.types import StartResponse, WSGIApplication, WSGIEnvironment
@@ -97,7 +97,7 @@ def build_series(meter: str) -> PrometheusSeries:
     if meter_row is None:
         return PrometheusSeries(f"egm_{base}_total", f"Occurrences: {meter}.", {})
     meaning = f"{meter_row.meaning[0].upper()}{meter_row.meaning[1:]}."
-    if meter_row.unit is Unit.CENTS:
+    if meter_row.unit is MeterUnit.CENTS:
         return PrometheusSeries(f"egm_{base}_cents{'' if meter_row.can_decrease else '_total'}", meaning, {})
     if meter.endswith(".count"):
         base = f"{base.removesuffix('_count')}_items"

@@ -12,7 +12,7 @@ from egm.staff.desk import MenuEntry, MenuPage, OpenPage, PageResult, build_refu
 from egm.staff.form import Form
 from egm.staff.service.filling import FormFillingPage
 from egm.staff.words import (
-    BACK,
+    BACK_ACTION,
     build_column_titles,
     build_money_text,
     build_plain_text,
@@ -41,7 +41,9 @@ class DisputedAmountsPage(MenuPage):
             for disputed in list_disputed_amounts(machine).values()
         )
         table = PageTable(columns=build_column_titles("time", "id", "reason", "least", "most"), rows=rows)
-        return ServicePage(id="", title=build_text("service.menu.disputed"), tables=(table,), actions=(BACK,))
+        return ServicePage(
+            id="", title=build_text("service.menu.disputed"), tables=(table,), actions=(BACK_ACTION,)
+        )
 
     def handle_input(self, machine: Machine, action: str, text: str) -> PageResult:  # noqa: ARG002 (signature of a menu page)
         """Open the form for a ruling on the dispute whose row was touched."""

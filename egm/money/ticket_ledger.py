@@ -22,7 +22,7 @@ from egm.money.entries import TICKET_LEDGER_CHECKED, TicketLedgerChecked
 from egm.money.keys import MoneyKey
 from egm.money.records.host import HostTicketRecord, RedemptionStatus
 from egm.tickets.audit import (
-    DIGEST_DIGITS,
+    LEDGER_DIGEST_DIGITS,
     AccountComparison,
     LedgerAnchor,
     compare_ledger_with_journal,
@@ -38,7 +38,7 @@ from egm.tickets.errors import TicketLedgerDamaged, TicketLedgerUnwritable
 from egm.tickets.proof import NUMBER_COMMITMENT_PURPOSE as NUMBERS
 from egm.tickets.proof import compute_commitment
 from egm.tickets.record import TicketAction, TicketMove, TicketRecord
-from egm.tickets.store import HEAD_PURPOSE, LastSeenJournalEntry, TicketStore
+from egm.tickets.store import LEDGER_HEAD_MAC_PURPOSE, LastSeenJournalEntry, TicketStore
 from meters import Journal, JournalDamaged, JournalUnwritable
 from meters.chart import CREDIT_KINDS
 from meters.storage import Storage
@@ -71,7 +71,7 @@ def open_ticket_store(
     has_tickets = journal.state(MoneyKey.TICKET_LEDGER_ANCHOR) is not None or any(
         journal.balance_cents(f"out:voucher:{kind}") for kind in CREDIT_KINDS
     )
-    key = journal.derive(HEAD_PURPOSE)
+    key = journal.derive(LEDGER_HEAD_MAC_PURPOSE)
     try:
         return TicketStore.open(
             folder, key=key, second=second, storage=storage, create_missing=not has_tickets
@@ -90,7 +90,9 @@ def build_anchor_state(machine: Machine) -> dict[str, LedgerAnchor]:
     anchor = machine.memory.read(LedgerAnchor, MoneyKey.TICKET_LEDGER_ANCHOR) or _find_initial_anchor(machine)
     sequence, digest = machine.component(TicketDesk).store.last_move
     return {
-        MoneyKey.TICKET_LEDGER_ANCHOR: replace(anchor, move_number=sequence, digest=digest[:DIGEST_DIGITS])
+        MoneyKey.TICKET_LEDGER_ANCHOR: replace(
+            anchor, move_number=sequence, digest=digest[:LEDGER_DIGEST_DIGITS]
+        )
     }
 
 
@@ -137,7 +139,7 @@ def compare_with_journal(machine: Machine) -> str:
     if disagreement:
         return f"{disagreement}{_TICKET_LEDGER_REMEDY}"
     sequence, digest = store.last_move
-    new_anchor = replace(base, move_number=sequence, digest=digest[:DIGEST_DIGITS])
+    new_anchor = replace(base, move_number=sequence, digest=digest[:LEDGER_DIGEST_DIGITS])
     if new_anchor != stored_anchor:
         restoration = _describe_restoration(store) if base.restoration and is_restored else None
         machine.post(

@@ -23,7 +23,7 @@ from egm.record_codec import omit_if_default, stored_as
 from egm.record_fields import Cents, Count, IsoTime, MachineSerialNumber, Sha256Digest, StaffNumbers
 from egm.staff.records import RulingDetails
 from meters import Phase
-from meters.recall import PLAY_PUSH, PLAY_START
+from meters.recall import PLAY_PUSH_KIND, PLAY_START_KIND
 from meters.transaction import JSON
 
 #: The accounts of the players' cashable credit.
@@ -186,7 +186,7 @@ _KEYS_CHANGED_AT_GAME_END: Final = (
     ProgressiveKey.CLAIM,
 )
 GAME_START: Final = EntryDeclaration(
-    kind=PLAY_START,
+    kind=PLAY_START_KIND,
     is_bookkeeping=True,
     record=GameRecord,
     description="A game was started: staked, drawn and, unless a decision is pending, decided.",
@@ -216,7 +216,7 @@ GAME_DOUBLE_UP: Final = EntryDeclaration(
     dimension_names=_GAME_DIMENSIONS,
 )
 GAME_PUSH: Final = EntryDeclaration(
-    kind=PLAY_PUSH,
+    kind=PLAY_PUSH_KIND,
     is_bookkeeping=True,
     record=StakesReturned,
     permitted_transfers=(_PUSH_TRANSFER,),

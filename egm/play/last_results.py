@@ -13,7 +13,7 @@ from egm.play.records.game_record import GameChoice, GameRecord
 from egm.play.records.games import GAME_CHOICE_KIND, find_open_game
 from egm.record_codec import from_json
 from meters.entry import StoredEntry
-from meters.recall import PLAY_ENDS, PLAY_STARTS
+from meters.recall import PLAY_END_KINDS, PLAY_START_KINDS
 
 #: Number of results shown per table.
 LAST_RESULTS_MAX: Final = 200
@@ -47,7 +47,7 @@ def list_last_results(machine: Machine) -> tuple[str, ...]:
     if game is None or not game.rules.list_spots():
         return ()
     results, shown_game = machine.component(LastResults), find_open_game(machine)
-    kinds, since = (*PLAY_STARTS, GAME_CHOICE_KIND, *PLAY_ENDS), results.last_sequence_read
+    kinds, since = (*PLAY_START_KINDS, GAME_CHOICE_KIND, *PLAY_END_KINDS), results.last_sequence_read
     if since < machine.journal.sequence:
         results.last_sequence_read = machine.journal.sequence
         new_entries = machine.journal.entries(kinds, since=since, limit=ENTRIES_READ_MAX, newest_first=True)
@@ -61,7 +61,7 @@ def list_last_results(machine: Machine) -> tuple[str, ...]:
 def _read_entry(results: LastResults, entry: StoredEntry) -> None:
     """Update the tables' results from a journal entry: a game's start, a choice, or its end."""
     location = f"entry {entry.sequence}, {entry.kind}"
-    if entry.kind in PLAY_STARTS:
+    if entry.kind in PLAY_START_KINDS:
         game = from_json(GameRecord, entry.record, location)
         if game.end_entry_kind:  # before the memory clear that carried it over
             return

@@ -28,7 +28,7 @@ from egm.progressive.messages import WonPrize
 from egm.progressive.records import ClaimRecord, HeldPrize
 from egm.record_codec import from_json
 from meters import Transfer
-from meters.recall import PLAY_STARTS
+from meters.recall import PLAY_START_KINDS
 
 
 def record_mystery_prize(machine: Machine, event: Event) -> None:
@@ -128,7 +128,7 @@ def _has_contributed_to_level(game: GameRecord, level: str, sequence: int) -> bo
 
 def _find_contributing_game(machine: Machine, level: str, sequence: int) -> GameRecord | None:
     """Return the game whose wager made the contribution number ``sequence`` to the level; None if no game did."""
-    for entry in machine.journal.entries(PLAY_STARTS, newest_first=True):
+    for entry in machine.journal.entries(PLAY_START_KINDS, newest_first=True):
         game = from_json(GameRecord, entry.record, f"entry {entry.sequence}, {entry.kind}")
         sequences = [
             s.contribution_number

@@ -20,7 +20,7 @@ from egm.play.records.game_record import GameChoice, GameName, GameRecord
 from egm.record_codec import from_json
 from egm.staff.desk import MenuEntry, MenuPage, OpenPage, PageResult, ServiceDesk, StayOnPage, build_refusal
 from egm.staff.words import (
-    BACK,
+    BACK_ACTION,
     build_code_text,
     build_column_titles,
     build_local_text,
@@ -54,7 +54,9 @@ class RecallListPage(MenuPage):
         table = PageTable(
             columns=build_column_titles("time", *position_column, "game", "bet", "win", "state"), rows=rows
         )
-        return ServicePage(id="", title=build_text("service.menu.recall"), tables=(table,), actions=(BACK,))
+        return ServicePage(
+            id="", title=build_text("service.menu.recall"), tables=(table,), actions=(BACK_ACTION,)
+        )
 
     def handle_input(self, machine: Machine, action: str, text: str) -> PageResult:  # noqa: ARG002 (signature of a menu page)
         """Open the page of the play that was selected in the list."""
@@ -113,7 +115,7 @@ class RecallPlayPage(MenuPage):
             if self.has_hidden_pictures:
                 reason = build_text("service.recall.pictures_hidden", number=self.play.position)
                 tables = (*tables, build_two_column_table((("recall.pictures", reason),)))
-            return ServicePage(id="", title=title, tables=tables, actions=(BACK, show))
+            return ServicePage(id="", title=title, tables=tables, actions=(BACK_ACTION, show))
         has_later_step, position = (
             self.step_index + 1 < len(self.steps),
             self.positions.get(self.steps[self.step_index].seat),
@@ -129,7 +131,7 @@ class RecallPlayPage(MenuPage):
             if position_row and self.steps[self.step_index].decision_kind
             else (),
             actions=(
-                BACK,
+                BACK_ACTION,
                 PageAction(
                     id="earlier",
                     label=build_text("service.recall.earlier"),
@@ -347,7 +349,7 @@ def _format_answer_label(
 
 def _list_shown_steps(game: GameRecord) -> range:
     """Return the indexes of the recorded answers to show; of a long play, only the last ones (E-02)."""
-    return range(max(1, len(game.steps) - recall.STEPS_SHOWN), len(game.steps))
+    return range(max(1, len(game.steps) - recall.RECALLED_STEPS_MAX), len(game.steps))
 
 
 def _replay_steps(machine: Machine, play: Play) -> tuple[ReplayStep, ...]:

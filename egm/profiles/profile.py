@@ -28,11 +28,11 @@ from egm.config.documented import DocumentedFieldsMixin
 from egm.config.faults import read_toml
 from egm.errors import OperatorError
 from egm.people import Permission
-from meters.table import METER_BY_NAME, Unit
+from meters.table import METER_BY_NAME, MeterUnit
 from paytables.definition import Identifier
 from paytables.errors import DefinitionError
 from paytables.odds import ONTARIO_LIMITS, OddsLimits
-from paytables.source import Source, describe_toml_error, parse_toml, read
+from paytables.source import SourceFile, describe_toml_error, parse_toml, read
 from rng import ReseedPolicy, RngError
 
 #: The folder of the profiles that ship with the machine.
@@ -487,10 +487,10 @@ class Profile(_ProfileTable):
         ReseedPolicy, BeforeValidator(_parse_reseed_policy), WithJsonSchema(_build_reseed_policy_schema())
     ]
     """When the random number generator takes fresh entropy, and how often it is tested (rng.ReseedPolicy)."""
-    _file: Source | None = PrivateAttr(default=None)
+    _file: SourceFile | None = PrivateAttr(default=None)
 
     @property
-    def file(self) -> Source | None:
+    def file(self) -> SourceFile | None:
         """Return the file, with its bytes, from which the profile was read, or None if it was not read from a file."""
         return self._file
 
@@ -509,7 +509,7 @@ class Profile(_ProfileTable):
             for name in self.hard_meters.meters
             if name not in METER_BY_NAME
             or METER_BY_NAME[name].can_decrease
-            or METER_BY_NAME[name].unit is not Unit.CENTS
+            or METER_BY_NAME[name].unit is not MeterUnit.CENTS
         ]
         if unsuitable_meters:
             raise ValueError(
@@ -571,7 +571,7 @@ def load_profile(name: str | Path) -> Profile:
 
 
 @lru_cache(maxsize=16)
-def _read_profile(source: Source) -> Profile:
+def _read_profile(source: SourceFile) -> Profile:
     """Return the profile read from a file; cached, because several parts of the machine load the same file."""
     profile = Profile.model_validate(parse_toml(source.data.decode()))
     profile._file = source  # noqa: SLF001 (this function creates the object)

@@ -52,7 +52,7 @@ from egm.progressive.pools import ProgressivePools
 from egm.progressive.records import ClaimRecord
 from egm.progressive.round import LinkProgress
 from egm.record_codec import from_json
-from meters.recall import PLAY_STARTS, read_details
+from meters.recall import PLAY_START_KINDS, read_details
 
 #: Interval at which the link processes time and the screen is updated.
 _LINK_UPDATE_INTERVAL_SECONDS: Final = 0.1
@@ -261,7 +261,7 @@ class ProgressiveLinkService:
 
         They are read from the journal entries with a sequence number above ``since``.
         """
-        for entry in self._machine.journal.entries(PLAY_STARTS, since=since):
+        for entry in self._machine.journal.entries(PLAY_START_KINDS, since=since):
             game = from_json(GameRecord, entry.record, f"entry {entry.sequence}, {entry.kind}")
             for contribution in self._iter_game_contribution(level, game, entry.sequence):
                 if contribution.sequence > after_contribution:

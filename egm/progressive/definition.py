@@ -20,7 +20,7 @@ from egm.errors import OperatorError
 from egm.exact import Rational
 from egm.progressive.level import LevelTerms, LevelTermsError
 from paytables import LevelParticipation, PaytableError, compute_mystery_rate, load_game
-from paytables.source import Source, describe_toml_error, is_path, parse_toml, read_contents
+from paytables.source import SourceFile, describe_toml_error, is_path, parse_toml, read_contents
 from paytables.wording import describe_wrong_value
 
 
@@ -101,15 +101,15 @@ class _LevelFile(_LevelTable):
     level: Annotated[tuple[_LevelEntry, ...], Field(min_length=1)]
 
 
-def level_source(path: Path) -> Source:
+def level_source(path: Path) -> SourceFile:
     """Return the file at ``path`` as a source whose content is read only once. Raises :class:`LevelFileError`."""
     try:
-        return Source(path.resolve(), read_contents(path))
+        return SourceFile(path.resolve(), read_contents(path))
     except OSError as error:
         raise LevelFileError(f"level file {path}: {error.strerror}") from None
 
 
-def read_levels(source: Source) -> tuple[LevelDefinition, ...]:
+def read_levels(source: SourceFile) -> tuple[LevelDefinition, ...]:
     """Return the progressive levels that a level file defines. Raises :class:`LevelFileError`.
 
     A relative path of a game in the file is relative to the file's folder.
@@ -123,7 +123,7 @@ def read_levels(source: Source) -> tuple[LevelDefinition, ...]:
     return create_levels(data, str(source.path))
 
 
-def list_own_level_files(source: Source) -> tuple[tuple[str, str], ...]:
+def list_own_level_files(source: SourceFile) -> tuple[tuple[str, str], ...]:
     """Return the level file and each game file that it names, as pairs of a name and a path.
 
     The name is the same on every computer: it does not depend on the folder of the file. Raises
@@ -136,7 +136,7 @@ def list_own_level_files(source: Source) -> tuple[tuple[str, str], ...]:
     return tuple((f"own/levels/{name.lstrip('/')}", str(path)) for name, path in path_by_name.items())
 
 
-def _parse_level_file(source: Source) -> dict[str, object]:
+def _parse_level_file(source: SourceFile) -> dict[str, object]:
     """Return the content of a level file, parsed as TOML."""
     try:
         return parse_toml(source.data.decode())

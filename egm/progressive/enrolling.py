@@ -50,7 +50,7 @@ from egm.progressive.link_folder import LinkCertificateFolder
 from egm.staff.desk import MenuEntry, MenuPage, OpenPage, PageResult, build_refusal
 from egm.staff.form import Form, list_event_persons
 from egm.staff.service.filling import FormFillingPage
-from egm.staff.words import BACK, build_plain_text, build_text, build_time_text, build_two_column_table
+from egm.staff.words import BACK_ACTION, build_plain_text, build_text, build_time_text, build_two_column_table
 
 #: Persons required to put a certificate into use.
 REQUIRED_PERSON_COUNT: Final = 2
@@ -270,7 +270,7 @@ class LinkPage(MenuPage):
             id="",
             title=build_text("service.menu.link"),
             tables=tuple(_iter_tables(machine)),
-            actions=(BACK, *keys),
+            actions=(BACK_ACTION, *keys),
         )
 
     def handle_input(self, machine: Machine, action: str, text: str) -> PageResult:  # noqa: ARG002 (signature of a menu page)

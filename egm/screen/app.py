@@ -73,7 +73,7 @@ class DisplaySurface(Protocol):
 
 
 #: Seconds between reads of a starting machine's progress.
-_PROGRESS_READ_SECONDS: Final = 0.2
+_START_UP_PROGRESS_READ_INTERVAL_SECONDS: Final = 0.2
 
 
 def report_problem(text: str) -> None:
@@ -210,7 +210,7 @@ class ScreenApp:
         """Apply the messages received from the machine to the view; handle reported button presses as input."""
         news = self.machine.poll(now)
         if self.view.snapshot is None and self._starting is not None and now >= self._look_at:
-            self._look_at = now + _PROGRESS_READ_SECONDS
+            self._look_at = now + _START_UP_PROGRESS_READ_INTERVAL_SECONDS
             self.view = replace(self.view, start_up_activity=read_start_up_activity(self._starting))
         for message in news.messages:
             if isinstance(message, PlayButtonPress):

@@ -66,7 +66,11 @@ def find_action_by_name(name: str, char: str = "") -> Action | None:
     char = char if len(char) == 1 and char.isprintable() else ""
     if name in DIGIT_BY_KEY_NAME:
         return Action("type", DIGIT_BY_KEY_NAME[name], char)
-    return Action(ACTION_BY_KEY_NAME.get(name, ""), char=char) if name in ACTION_BY_KEY_NAME or char else None
+    return (
+        Action(ACTION_BY_KEY_NAME.get(name, ""), typed_character=char)
+        if name in ACTION_BY_KEY_NAME or char
+        else None
+    )
 
 
 def find_action_by_code(code: int, char: str = "") -> Action | None:

@@ -48,7 +48,7 @@ from egm.screen.view import (
 )
 
 #: Requests for the machine and commands for the bench.
-Messages = tuple[Intent | BenchCommand, ...]
+OutgoingMessages = tuple[Intent | BenchCommand, ...]
 #: Keys that keep their meaning while a service page is open.
 _KEYS_ACTIVE_ON_SERVICE_PAGE: Final = frozenset({"language", "volume", "drawer", "bench"})
 #: The action of the staff's menu key.
@@ -67,14 +67,18 @@ _DECK_KEYS_BY_ARROW: Final = {"down": ("bet_less", "bet_more"), "up": ("bet_more
 
 def apply_action(
     view: View, action: Action, theme: Theme, choices: Sequence[Action] = ()
-) -> tuple[View, Messages]:
+) -> tuple[View, OutgoingMessages]:
     """Return the view after a player's or attendant's action, and the messages that it causes.
 
     The messages are requests to the machine and commands to the device simulator. ``choices`` are the actions that the
     deck's keys can select now, in order: those of the pending decision or of the open page.
     """
-    if action.char:
-        action = Action("type", action.char) if is_text_field_open(view) else replace(action, char="")
+    if action.typed_character:
+        action = (
+            Action("type", action.typed_character)
+            if is_text_field_open(view)
+            else replace(action, typed_character="")
+        )
         if action.name == "type" and view.scene is Scene.SERVICE:
             # The next Enter confirms the typed text, not the focused target.
             view = replace(view, is_focus_shown=False)
@@ -129,7 +133,7 @@ def _shorten_presentation(view: View, theme: Theme) -> View:
     celebration level 3 or higher, only end the roll-up. While a wheel has not completed the turns that a valid spin
     needs, change nothing.
     """
-    show, line = view.show, build_view_timeline(view, theme)
+    show, line = view.presentation, build_view_timeline(view, theme)
     if show is None or line is None:
         return view
     since = view.now - show.began_at
@@ -138,16 +142,16 @@ def _shorten_presentation(view: View, theme: Theme) -> View:
     ends = (
         show.is_complete
         and since >= line.last_stop
-        and (line.level < _SKIPPABLE_CELEBRATION_LEVEL or since >= line.roll_up_end)
+        and (line.celebration_level < _SKIPPABLE_CELEBRATION_LEVEL or since >= line.roll_up_end)
     )
     return replace(
         view,
-        show=replace(show, shortened_at=(*show.shortened_at, since)),
+        presentation=replace(show, shortened_at=(*show.shortened_at, since)),
         next_play_pressed_at=view.now if ends else None,
     )
 
 
-def start_next_game(view: View) -> tuple[View, Messages]:
+def start_next_game(view: View) -> tuple[View, OutgoingMessages]:
     """Request the next game if PLAY was pressed for it during the last presentation.
 
     If the machine does not accept a game now, request nothing.
@@ -166,7 +170,7 @@ def start_next_game(view: View) -> tuple[View, Messages]:
     return replace(view, next_play_pressed_at=None), () if has_unsent_bet(view) else (Intent(name="play"),)
 
 
-def _apply_player_action(view: View, action: Action, theme: Theme) -> tuple[View, Messages]:
+def _apply_player_action(view: View, action: Action, theme: Theme) -> tuple[View, OutgoingMessages]:
     """Apply a player's action while no service page is open."""
     if action.name == "play" and is_dismissible_reminder_shown(view):
         action = Action("acknowledge")  # The player has seen the reminder; the next PLAY starts a game.
@@ -222,7 +226,7 @@ def _turn_operator_key(view: View) -> tuple[BenchCommand, ...]:
     )
 
 
-def _apply_on_page(view: View, action: Action) -> tuple[View, Messages]:
+def _apply_on_page(view: View, action: Action) -> tuple[View, OutgoingMessages]:
     """Apply a touch or a key while a service page is open. The player's keys have no effect then."""
     page = view.snapshot.page if view.snapshot is not None else None
     if page is None:
@@ -240,7 +244,7 @@ def _apply_on_page(view: View, action: Action) -> tuple[View, Messages]:
     return replace(view, page_input=page_input), requests
 
 
-def _apply_field_action(view: View, action: Action, theme: Theme) -> tuple[View, Messages] | None:
+def _apply_field_action(view: View, action: Action, theme: Theme) -> tuple[View, OutgoingMessages] | None:
     """Apply a touch of the game field or of the simulated devices' drawer; return None for other actions."""
     name, value = action.name, action.value
     if name == "bench":
@@ -259,20 +263,20 @@ def _apply_field_action(view: View, action: Action, theme: Theme) -> tuple[View,
     return (view, ()) if dead else None
 
 
-def _apply_choice(view: View, action: Action) -> tuple[View, Messages]:
+def _apply_choice(view: View, action: Action) -> tuple[View, OutgoingMessages]:
     """Apply a touch on a pending decision: mark a reel or card, or send the player's answer to the machine."""
     if action.name == "hold":
-        return replace(view, held_bits=view.held_bits ^ (1 << int(action.value))), ()
+        return replace(view, held_items_mask=view.held_items_mask ^ (1 << int(action.value))), ()
     if action.name == "set_as":
-        return replace(view, held_bits=int(action.value)), ()
+        return replace(view, held_items_mask=int(action.value)), ()
     if action.name == "choose":
         return view, (Intent(name="choose", value=action.value),)
     answers = is_marking_decision(view) and is_marked_answer_permitted(view)
-    return view, (Intent(name="choose", value=view.held_bits),) if answers else ()
+    return view, (Intent(name="choose", value=view.held_items_mask),) if answers else ()
 
 
 # ---------------------------------------------------------------------- bets
-def _apply_keno_action(view: View, name: str, value: Any) -> tuple[View, Messages]:
+def _apply_keno_action(view: View, name: str, value: Any) -> tuple[View, OutgoingMessages]:
     """Apply a touch of a Keno game: mark a number, or change cards, groups, draws, bonuses or the preset ticket."""
     game, snapshot = view.game, view.snapshot
     if (
@@ -284,21 +288,27 @@ def _apply_keno_action(view: View, name: str, value: Any) -> tuple[View, Message
         return view, ()
     if name == "form":
         request = keno_slip.request_form_choice(game, snapshot, None if value is None else str(value))
-        return replace(view, slip=keno_slip.KenoSlip(), marked_at=view.now), request
+        return replace(view, marked_keno_slip=keno_slip.KenoSlip(), keno_marked_at=view.now), request
     if name == "draws":
-        slip = keno_slip.choose_next_draws(game, view.slip)
+        slip = keno_slip.choose_next_draws(game, view.marked_keno_slip)
     elif name == "bonus":
-        slip = keno_slip.toggle_bonus(game, view.slip, str(value))
+        slip = keno_slip.toggle_bonus(game, view.marked_keno_slip, str(value))
     elif name == "mark":
-        slip = keno_slip.toggle_number(game, _build_quick_pick_slip(view) or view.slip, int(value))
+        slip = keno_slip.toggle_number(
+            game, _build_quick_pick_slip(view) or view.marked_keno_slip, int(value)
+        )
     elif name == "quick_pick":
         slip = keno_slip.KenoSlip()
     elif name == "card":
-        slip = replace(view.slip, current_card_index=int(value) % len(view.slip.cards))
+        slip = replace(
+            view.marked_keno_slip, current_card_index=int(value) % len(view.marked_keno_slip.cards)
+        )
     else:
-        slip = (keno_slip.add_group if name == "new_group" else keno_slip.add_card)(game, view.slip)
-    changed_view = replace(view, slip=slip, marked_at=view.now)
-    if slip.with_first_card == view.slip.with_first_card and name != "quick_pick":
+        slip = (keno_slip.add_group if name == "new_group" else keno_slip.add_card)(
+            game, view.marked_keno_slip
+        )
+    changed_view = replace(view, marked_keno_slip=slip, keno_marked_at=view.now)
+    if slip.with_first_card == view.marked_keno_slip.with_first_card and name != "quick_pick":
         return changed_view, ()
     return changed_view, keno_slip.request_slip_bet(game, slip, keno_slip.find_current_stake(snapshot, game))
 
@@ -310,7 +320,7 @@ def _build_quick_pick_slip(view: View) -> keno_slip.KenoSlip | None:
     """
     last = find_last_step(view)
     if (
-        view.slip.has_marks
+        view.marked_keno_slip.has_marks
         or not isinstance(last, KenoStep)
         or has_changed_marks_since_game(view)
         or len(last.cards) != 1
@@ -319,7 +329,7 @@ def _build_quick_pick_slip(view: View) -> keno_slip.KenoSlip | None:
     return keno_slip.KenoSlip(((frozenset(last.cards[0].numbers),),))
 
 
-def _apply_on_table(view: View, name: str, value: Any) -> tuple[View, Messages]:
+def _apply_on_table(view: View, name: str, value: Any) -> tuple[View, OutgoingMessages]:
     """Apply a touch at a table game: place or remove chips, select a tool, or open another part of the layout."""
     table, snapshot, chips = view.table, view.snapshot, view.chips
     if table is None or snapshot is None:
@@ -335,17 +345,21 @@ def _apply_on_table(view: View, name: str, value: Any) -> tuple[View, Messages]:
             table, chips, list_neighbour_spots(table, str(value), chips.neighbour_count), limits
         ),
         "call": lambda: place_chips(
-            table, chips, tuple(table.announced_bets[value].chips), limits, table.announced_bets[value].chips
+            table,
+            chips,
+            tuple(table.announced_bets[value].chips_by_spot),
+            limits,
+            table.announced_bets[value].chips_by_spot,
         ),
         "undo": lambda: undo_chips(chips),
         "clear": lambda: clear_chips(chips),
         "repeat": lambda: repeat_last_bets(table, chips, limits),
         "double": lambda: double_bets(table, chips, limits),
     }[name]()
-    requests: Messages = ()
+    requests: OutgoingMessages = ()
     if changed_chips.bets != chips.bets or changed_chips.is_on_by_spot != chips.is_on_by_spot:
         changed_chips, requests = request_bet(changed_chips, snapshot, view.now)
-    return replace(view, chips=changed_chips, marked_at=view.now), requests
+    return replace(view, chips=changed_chips, keno_marked_at=view.now), requests
 
 
 def _change_table_display(view: View, name: str, value: Any) -> View:
@@ -363,9 +377,9 @@ def _change_table_display(view: View, name: str, value: Any) -> View:
             chips, neighbour_count=NEIGHBOUR_COUNT_CHOICES[(index + 1) % len(NEIGHBOUR_COUNT_CHOICES)]
         )
     elif name == "chip":
-        changed_chips = replace(chips, chip_value=int(value), tool="chip")
+        changed_chips = replace(chips, chip_value=int(value), selected_tool="chip")
     elif name == "tool":
-        changed_chips = replace(chips, tool="chip" if chips.tool == value else value)
+        changed_chips = replace(chips, selected_tool="chip" if chips.selected_tool == value else value)
     else:
         changed_chips = (
             replace(chips, open_part=str(value)) if name == "cloth" else replace(chips, sheet=int(value))
@@ -373,7 +387,7 @@ def _change_table_display(view: View, name: str, value: Any) -> View:
     return replace(view, chips=changed_chips)
 
 
-def _request_area_stake(view: View, area: str) -> tuple[View, Messages]:
+def _request_area_stake(view: View, area: str) -> tuple[View, OutgoingMessages]:
     """Request the next higher stake on a betting area of the wheel."""
     game, snapshot = view.game, view.snapshot
     if (
@@ -395,15 +409,21 @@ def _request_bet_change(view: View, step: int) -> tuple[Intent, ...]:
     if view.snapshot is None or not options or (view.table is not None and view.table.spots):
         return ()  # At a table with spots, bets are chips, and these keys move from spot to spot.
     game = view.game if keno_slip.is_keno_game(view.game) else None
-    marked = game is not None and view.slip.has_marks
+    marked = game is not None and view.marked_keno_slip.has_marks
     common = (
         keno_slip.find_current_stake(view.snapshot, game) if marked and game else view.snapshot.bet_credits
     )
-    current = view.slip.list_card_stakes(common)[view.slip.current_card_index] if marked else common
+    current = (
+        view.marked_keno_slip.list_card_stakes(common)[view.marked_keno_slip.current_card_index]
+        if marked
+        else common
+    )
     index = options.index(current) if current in options else 0
     index = len(options) - 1 if step == 0 else max(0, min(len(options) - 1, index + step))
     if marked and game is not None:
-        return keno_slip.request_slip_bet(game, view.slip.with_stake(options[index], common), options[index])
+        return keno_slip.request_slip_bet(
+            game, view.marked_keno_slip.with_stake(options[index], common), options[index]
+        )
     if game is not None:
         return (keno_slip.request_form(keno_slip.find_current_form(game, view.snapshot), options[index]),)
     return (Intent(name="bet", value=options[index]),)
@@ -459,7 +479,7 @@ def _apply_screen_action(view: View, name: str) -> View:
         "close": lambda: replace(view, page=PlayerPage.NONE),
         "next": lambda: _turn_sheet(view, 1),
         "back": lambda: _turn_sheet(view, -1),
-        "volume": lambda: replace(view, volume=(view.volume + 1) % 4),
+        "volume": lambda: replace(view, volume_step=(view.volume_step + 1) % 4),
         "drawer": lambda: _toggle_drawer(view),
     }.get(name, lambda: view)()
 

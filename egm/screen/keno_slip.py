@@ -25,11 +25,11 @@ class KenoSlip:
     """The cards of the slip. A card is a tuple of groups, each a set of marked numbers."""
     current_card_index: int = 0
     """The index of the card that is being marked."""
-    stakes: tuple[int, ...] = ()
+    stake_credits_by_card: tuple[int, ...] = ()
     """The stake of each card, in credits; empty if all cards have the same stake."""
-    draws: int = 1
+    draw_count: int = 1
     """For how many draws the ticket is bought."""
-    bonuses: tuple[str, ...] = ()
+    bonus_ids: tuple[str, ...] = ()
     """The ids of the paid bonuses, which apply to the whole ticket."""
 
     @property
@@ -46,7 +46,7 @@ class KenoSlip:
         ``common`` is the stake of all cards if the slip has no separate stakes. A card without a stake, because it was
         added later, has the stake of the card before it.
         """
-        stakes = self.stakes[: len(self.cards)]
+        stakes = self.stake_credits_by_card[: len(self.cards)]
         last = stakes[-1] if stakes else common
         return (*stakes, *(last,) * (len(self.cards) - len(stakes)))
 
@@ -57,7 +57,7 @@ class KenoSlip:
         """
         stakes = list(self.list_card_stakes(common))
         stakes[self.current_card_index] = stake
-        return replace(self, stakes=tuple(stakes) if len(set(stakes)) > 1 else ())
+        return replace(self, stake_credits_by_card=tuple(stakes) if len(set(stakes)) > 1 else ())
 
     @property
     def has_marks(self) -> bool:
@@ -187,8 +187,8 @@ def list_draws_on_offer(game: GameView) -> tuple[int, ...]:
 def choose_next_draws(game: GameView, slip: KenoSlip) -> KenoSlip:
     """Return the slip for the next higher count of draws on offer; after the highest, for the lowest."""
     offer = list_draws_on_offer(game)
-    higher_counts = [n for n in offer if n > slip.draws]
-    return replace(slip, draws=higher_counts[0] if higher_counts else offer[0])
+    higher_counts = [n for n in offer if n > slip.draw_count]
+    return replace(slip, draw_count=higher_counts[0] if higher_counts else offer[0])
 
 
 def list_bonuses_with_fee(game: GameView) -> dict[str, Mapping[str, Any]]:
@@ -198,8 +198,8 @@ def list_bonuses_with_fee(game: GameView) -> dict[str, Mapping[str, Any]]:
 
 def toggle_bonus(game: GameView, slip: KenoSlip, bonus: str) -> KenoSlip:
     """Return the slip with a paid bonus added or removed. Its bonuses stay in the game's order."""
-    bought = set(slip.bonuses) ^ {bonus}
-    return replace(slip, bonuses=tuple(b for b in list_bonuses_with_fee(game) if b in bought))
+    bought = set(slip.bonus_ids) ^ {bonus}
+    return replace(slip, bonus_ids=tuple(b for b in list_bonuses_with_fee(game) if b in bought))
 
 
 def _compute_cost_factor(game: GameView, bonuses: Sequence[str], draws: int) -> int:
@@ -276,7 +276,7 @@ def compute_slip_cost(game: GameView, slip: KenoSlip, stake: int) -> int:
     """Return the price of the slip's ticket in credits: all ways of its cards, bonuses and draws."""
     staked = zip(slip.cards, slip.list_card_stakes(stake), strict=True)
     ways_cost = sum(sum(count_paid_ways_by_spot_count(game, card).values()) * each for card, each in staked)
-    return ways_cost * _compute_cost_factor(game, slip.bonuses, slip.draws)
+    return ways_cost * _compute_cost_factor(game, slip.bonus_ids, slip.draw_count)
 
 
 def request_slip_bet(game: GameView, slip: KenoSlip, stake: int) -> tuple[Intent, ...]:
@@ -298,10 +298,10 @@ def request_slip_bet(game: GameView, slip: KenoSlip, stake: int) -> tuple[Intent
             for card, each in zip(slip.cards, slip.list_card_stakes(stake), strict=True)
         ]
     }
-    if slip.draws > 1:
-        options["draws"] = slip.draws
-    if slip.bonuses:
-        options["bonuses"] = list(slip.bonuses)
+    if slip.draw_count > 1:
+        options["draws"] = slip.draw_count
+    if slip.bonus_ids:
+        options["bonuses"] = list(slip.bonus_ids)
     return (Intent(name="bet", value=compute_slip_cost(game, slip, stake), options=options),)
 
 

@@ -80,7 +80,7 @@ class Layout:
     @property
     def is_telephone(self) -> bool:
         """Return whether this is a telephone's layout, with texts stacked and fewer columns."""
-        return self.size[0] < PORTRAIT.size[0]
+        return self.size[0] < PORTRAIT_LAYOUT.size[0]
 
     def with_open_drawer(self) -> "Layout":
         """Return the layout while the drawer of simulated devices is open.
@@ -185,7 +185,7 @@ def _lay_out_row(
     return rects
 
 
-LANDSCAPE: Final = Layout(
+LANDSCAPE_LAYOUT: Final = Layout(
     size=(1920, 1080),
     marquee=(360, 8, 1200, 128),
     field=(400, 168, 1120, 540),
@@ -219,7 +219,7 @@ LANDSCAPE: Final = Layout(
     staff_key=(1832, 748, 60, 60),
 )
 
-PORTRAIT: Final = Layout(
+PORTRAIT_LAYOUT: Final = Layout(
     size=(1080, 1920),
     marquee=(40, 12, 1000, 150),
     field=(70, 560, 940, 640),

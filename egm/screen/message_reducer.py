@@ -16,7 +16,7 @@ from egm.kernel.messages import (
 )
 from egm.kernel.service_pages import Replay
 from egm.screen import keno_slip
-from egm.screen.input_reducer import Messages, start_next_game
+from egm.screen.input_reducer import OutgoingMessages, start_next_game
 from egm.screen.outcome import OutcomeError, list_reel_stages, read_reel_field
 from egm.screen.presentation import OutcomePresentation
 from egm.screen.round_result import build_round_result
@@ -79,9 +79,9 @@ def _start_presentation(view: View, play: GameOutcome) -> View:
 
     If this outcome was already presented to its end, do not repeat it: only report its end to the machine again.
     """
-    old_show = view.show
-    if old_show is not None and old_show.is_complete and old_show.play.play_id == play.play_id:
-        return replace(view, show=replace(old_show, is_reported=False, play=play))
+    old_show = view.presentation
+    if old_show is not None and old_show.is_complete and old_show.outcome.play_id == play.play_id:
+        return replace(view, presentation=replace(old_show, is_reported=False, outcome=play))
     steps = read_steps(
         view.fields.get(play.game_id, {}),
         play.display,
@@ -90,9 +90,9 @@ def _start_presentation(view: View, play: GameOutcome) -> View:
         continues=_is_round_shown(view, play.play_id),
     )
     result = build_round_result(play, view.games.get(play.game_id), view.snapshot)
-    show = replace(_build_continued_show(view, play, steps), result=result)
+    show = replace(_build_continued_show(view, play, steps), round_result=result)
     view = _prepare_chips_after_round(view, play)
-    return replace(view, show=show, decision=None, page=PlayerPage.NONE, last_activity_at=view.now)
+    return replace(view, presentation=show, decision=None, page=PlayerPage.NONE, last_activity_at=view.now)
 
 
 def _prepare_chips_after_round(view: View, play: GameOutcome) -> View:
@@ -124,7 +124,7 @@ def _show_decision(view: View, decision: DecisionRequest) -> View:
     changed_view = replace(
         view,
         decision=decision,
-        held_bits=advised_marks,
+        held_items_mask=advised_marks,
         focus=0,
         is_focus_shown=False,
         page=PlayerPage.NONE,
@@ -133,7 +133,7 @@ def _show_decision(view: View, decision: DecisionRequest) -> View:
     game_id = view.snapshot.game_id or ""
     steps = _list_steps_before_decision(view, game_id, decision)
     if not steps:
-        return replace(changed_view, show=None)
+        return replace(changed_view, presentation=None)
     won = int(display["credits"]) if decision.kind == "double_up" else sum(step.credits for step in steps)
     so_far = GameOutcome(
         play_id=decision.play_id,
@@ -143,7 +143,9 @@ def _show_decision(view: View, decision: DecisionRequest) -> View:
         win_cents=won * view.snapshot.denomination_cents,
         display=display,
     )
-    return replace(changed_view, show=replace(_build_continued_show(view, so_far, steps), is_complete=False))
+    return replace(
+        changed_view, presentation=replace(_build_continued_show(view, so_far, steps), is_complete=False)
+    )
 
 
 def _list_steps_before_decision(view: View, game_id: str, decision: DecisionRequest) -> tuple[Step, ...]:
@@ -165,7 +167,11 @@ def _list_steps_before_decision(view: View, game_id: str, decision: DecisionRequ
 
 def _is_round_shown(view: View, play_id: str) -> bool:
     """Return whether a table round has already been presented up to its most recent decision."""
-    return view.show is not None and view.decision is not None and view.show.play.play_id == play_id
+    return (
+        view.presentation is not None
+        and view.decision is not None
+        and view.presentation.outcome.play_id == play_id
+    )
 
 
 def _build_continued_show(view: View, play: GameOutcome, steps: tuple[Step, ...]) -> OutcomePresentation:
@@ -173,7 +179,7 @@ def _build_continued_show(view: View, play: GameOutcome, steps: tuple[Step, ...]
 
     Steps that were already presented, before an earlier decision of the same game, are not presented again.
     """
-    old_show, decision = view.show, view.decision
+    old_show, decision = view.presentation, view.decision
     if old_show is None or decision is None or not _is_round_shown(view, play.play_id) or view.game is None:
         return OutcomePresentation(play, view.now, steps, find_shown_reel_spin(view))
     last = old_show.steps[-1]
@@ -183,8 +189,8 @@ def _build_continued_show(view: View, play: GameOutcome, steps: tuple[Step, ...]
             view.now,
             (*old_show.steps, *steps),
             presented_step_count=len(old_show.steps),
-            presented_credits=old_show.play.win_credits,
-            presented_cents=old_show.play.win_cents,
+            presented_credits=old_show.outcome.win_credits,
+            presented_cents=old_show.outcome.win_cents,
         )
     boxes_opened = len(last.opened_boxes) if isinstance(last, PickStep) and decision.kind == "pick" else 0
     seen_count = len(old_show.steps) - (1 if decision.kind in {"pick", "hold"} else 0)
@@ -195,8 +201,8 @@ def _build_continued_show(view: View, play: GameOutcome, steps: tuple[Step, ...]
         old_show.reels_before,
         presented_step_count=seen_count,
         boxes_opened=boxes_opened,
-        presented_credits=old_show.play.win_credits,
-        presented_cents=old_show.play.win_cents,
+        presented_credits=old_show.outcome.win_credits,
+        presented_cents=old_show.outcome.win_cents,
     )
 
 
@@ -238,7 +244,7 @@ def _apply_snapshot(view: View, snapshot: Snapshot) -> View:
         and snapshot.state != "playing"
         and _should_remove_shown_game(view, old_snapshot, snapshot)
     ):
-        changed_view = replace(changed_view, show=None)
+        changed_view = replace(changed_view, presentation=None)
     if snapshot.state != "playing" and view.decision is not None:
         changed_view = replace(changed_view, decision=None)
     if snapshot.state in {"handpay", "door_open", "tilt", "out_of_service", "locked"}:
@@ -274,7 +280,7 @@ def _should_remove_shown_game(view: View, old_snapshot: Snapshot, snapshot: Snap
     """
     if old_snapshot.game_id != snapshot.game_id:
         return True
-    shown_cents = 0 if view.show is None else view.show.play.win_cents
+    shown_cents = 0 if view.presentation is None else view.presentation.outcome.win_cents
     win_is_taken = old_snapshot.win_cents > 0 and not snapshot.win_cents and shown_cents > 0
     credit_is_taken = (
         old_snapshot.credit_cents > 0 and not snapshot.credit_cents and old_snapshot.state != "playing"
@@ -292,7 +298,7 @@ def _update_bet(view: View, old_snapshot: Snapshot | None, snapshot: Snapshot) -
         and keno_slip.build_slip_from_wager(old_snapshot.bet_wager).has_marks
     )
     if old_snapshot is None or old_snapshot.game_id != snapshot.game_id or let_go:
-        view = replace(view, slip=bet, marked_at=-10.0)
+        view = replace(view, marked_keno_slip=bet, keno_marked_at=-10.0)
     if old_snapshot is not None and old_snapshot.credit_cents != snapshot.credit_cents:
         view = replace(
             view,
@@ -404,7 +410,9 @@ def build_recall_view(view: View, now: Snapshot, replay: Replay) -> View | None:
             replace(apply_message(start, recalled), reduced_motion=view.reduced_motion), message
         )
         return (
-            replace(recall_view, held_bits=replay.answer) if isinstance(replay.answer, int) else recall_view
+            replace(recall_view, held_items_mask=replay.answer)
+            if isinstance(replay.answer, int)
+            else recall_view
         )
     except OutcomeError:
         return None  # A display of another version: the page lists its facts as text.
@@ -415,7 +423,7 @@ def mark_machine_link_lost(view: View) -> View:
     return replace(view, is_linked=False, scene_began_at=view.now) if view.is_linked else view
 
 
-def advance_time(view: View, now: float, theme: Theme) -> tuple[View, Messages]:
+def advance_time(view: View, now: float, theme: Theme) -> tuple[View, OutgoingMessages]:
     """Return the view at the time ``now``, and the messages to send.
 
     The messages report, once, that a game has been shown to its end, request the next game if PLAY was pressed for it,
@@ -425,7 +433,7 @@ def advance_time(view: View, now: float, theme: Theme) -> tuple[View, Messages]:
     if removal_requests:
         return view, removal_requests
     line = build_view_timeline(view, theme)
-    show = view.show
+    show = view.presentation
     if (
         show is None
         or line is None
@@ -436,12 +444,12 @@ def advance_time(view: View, now: float, theme: Theme) -> tuple[View, Messages]:
         return start_next_game(view)
     if view.snapshot is None or view.snapshot.state != "playing":
         return start_next_game(view)
-    return replace(view, show=replace(show, is_reported=True)), (
-        Intent(name="shown", value=show.play.play_id),
+    return replace(view, presentation=replace(show, is_reported=True)), (
+        Intent(name="shown", value=show.outcome.play_id),
     )
 
 
-def _remove_due_chips(view: View) -> tuple[View, Messages]:
+def _remove_due_chips(view: View) -> tuple[View, OutgoingMessages]:
     """Update the chips of a table after time has passed, and return the messages that this causes.
 
     Request the removal of the last round's chips. If a bet request was not answered in time, show the chips of the

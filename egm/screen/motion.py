@@ -3,7 +3,7 @@
 import math
 from dataclasses import dataclass
 
-from egm.screen.theme import Motion
+from egm.screen.theme import MotionTimes
 
 
 def clamp_to_unit_interval(share: float) -> float:
@@ -49,7 +49,7 @@ class ReelTravel:
     stop_at: float
     """When the reel stops, in seconds from the start of the game."""
 
-    def count_cells(self, motion: Motion) -> int:
+    def count_cells(self, motion: MotionTimes) -> int:
         """Return how many cells the reel moves to reach ``target_position``, whole turns of the strip included.
 
         The number of turns is chosen so that the speed is as near as possible to the theme's full speed.
@@ -63,7 +63,7 @@ class ReelTravel:
             or self.strip_length
         )
 
-    def find_position(self, elapsed_seconds: float, motion: Motion) -> float:
+    def find_position(self, elapsed_seconds: float, motion: MotionTimes) -> float:
         """Return the strip position (in cells) at the top of the window, ``elapsed_seconds`` into the game."""
         if elapsed_seconds <= 0:
             return float(self.start_position)
@@ -86,7 +86,7 @@ class ReelTravel:
             (elapsed_seconds - self.stop_at) / motion.settle
         )
 
-    def compute_speed(self, elapsed_seconds: float, motion: Motion) -> float:
+    def compute_speed(self, elapsed_seconds: float, motion: MotionTimes) -> float:
         """Return the reel's speed ``elapsed_seconds`` into the game, in cells per second, for the motion blur."""
         step = 1 / 120
         return (

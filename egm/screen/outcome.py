@@ -34,11 +34,11 @@ class WinOnReels:
     positions: tuple[tuple[int, int], ...]
     """The positions of the winning symbols, each as (reel, row) from 0."""
     credits: int
-    line: int | None
+    line_number: int | None
     """The pay line's number, from 1; None for a win that is not on a line."""
     name: str
     """The name of the prize, for example ``3 loon``."""
-    count: int
+    symbol_count: int
     """How many of ``symbol`` won; 0 if the prize is not for one symbol."""
     symbol: str
     """The winning symbol; empty if the prize is not for one symbol."""
@@ -52,7 +52,7 @@ class PrizeTableRow:
     """
 
     name: str
-    count: int
+    symbol_count: int
     symbol: str
     credits: int
     additional_awards: tuple[tuple[str, int], ...] = ()
@@ -67,12 +67,12 @@ class ReelField:
     """The symbols of each reel's strip."""
     reel_heights: tuple[int, ...]
     """How many symbols of each reel are visible."""
-    names: Mapping[str, TextByLanguage]
+    symbol_names: Mapping[str, TextByLanguage]
     """The name of each symbol, by symbol and language."""
-    lines: tuple[tuple[int, ...], ...]
+    pay_lines: tuple[tuple[int, ...], ...]
     """The pay lines; each has a row for every reel."""
     prizes: tuple[PrizeTableRow, ...]
-    groups: Mapping[str, tuple[str, ...]]
+    symbol_groups: Mapping[str, tuple[str, ...]]
     """The symbols of each symbol group, by the group's name."""
     prize_names: Mapping[str, TextByLanguage]
     """The names of prizes that are not for one symbol, by prize and language."""
@@ -90,10 +90,15 @@ class ReelField:
         prize for any symbols of a group, they are the group's symbols in turn. Empty for any other prize.
         """
         if prize.symbol:
-            return (prize.symbol,) * (prize.count if prize.count <= _PRIZE_ICONS_MAX else 1)
+            return (prize.symbol,) * (prize.symbol_count if prize.symbol_count <= _PRIZE_ICONS_MAX else 1)
         number, _, remainder = prize.name.partition(" ")
         members = next(
-            (self.groups[g] for g in (remainder, remainder.partition("-")[2]) if g in self.groups), ()
+            (
+                self.symbol_groups[g]
+                for g in (remainder, remainder.partition("-")[2])
+                if g in self.symbol_groups
+            ),
+            (),
         )
         return (
             tuple(members[i % len(members)] for i in range(int(number)))
@@ -279,7 +284,9 @@ def _find_trigger_counts(
     least_counts: dict[str, int] = {}
     for prize in prizes:
         if prize.symbol in anywhere and any(given in stages for given, _ in prize.additional_awards):
-            least_counts[prize.symbol] = min(prize.count, least_counts.get(prize.symbol, prize.count))
+            least_counts[prize.symbol] = min(
+                prize.symbol_count, least_counts.get(prize.symbol, prize.symbol_count)
+            )
     return least_counts
 
 
@@ -404,12 +411,12 @@ def _read_win(win: Mapping[str, Any], field: ReelField) -> WinOnReels:
     """Return one win from the data of a reel outcome: its positions, credits, line and symbols."""
     line = win.get("number", win.get("line")) if win.get("on", "line") == "line" else None
     name = str(win.get("name", ""))
-    count, symbol = _parse_counted_symbol(name, field.names)
+    count, symbol = _parse_counted_symbol(name, field.symbol_names)
     return WinOnReels(
         positions=tuple((int(reel), int(row)) for reel, row in win.get("positions", ())),
         credits=int(win.get("credits", 0)),
-        line=None if line is None else int(line),
+        line_number=None if line is None else int(line),
         name=name,
-        count=count,
+        symbol_count=count,
         symbol=symbol,
     )

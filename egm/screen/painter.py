@@ -22,11 +22,11 @@ from egm.screen.theme import Colour, Theme
 #: A rectangle as (left, top, width, height), in units.
 Rect = tuple[float, float, float, float]
 #: How a text lies relative to its position.
-Align = Literal["left", "centre", "right"]
+TextAlignment = Literal["left", "centre", "right"]
 _T = TypeVar("_T")
 
 #: The blend mode for surfaces whose colours are multiplied by their opacity.
-PREMULTIPLIED: Final = pygame.BLEND_PREMULTIPLIED
+PREMULTIPLIED_BLEND_MODE: Final = pygame.BLEND_PREMULTIPLIED
 #: The least height of letters shrunk to fit, in pixels; only tiny windows reach it.
 _LETTER_PIXELS_MIN: Final = 5
 #: The separator between facts on one line. No line begins or ends with it.
@@ -51,10 +51,10 @@ class TextStyle(NamedTuple):
     much slower.
     """
 
-    face: str = "text"
-    size: str = "body"
+    font_face: str = "text"
+    size_name: str = "body"
     paint: Paint | str = "text"
-    edge: float = 0.0
+    edge_width: float = 0.0
     edge_colour: Colour = (0, 0, 0, 200)
 
 
@@ -243,19 +243,23 @@ class Painter:
     def measure_text(self, text: str, style: TextStyle) -> float:
         """Return the width of the text in a style, in layout units."""
         return (
-            self._measure_line(style.face, self.scale_length(self.theme.sizes[style.size]), text) / self.scale
+            self._measure_line(style.font_face, self.scale_length(self.theme.sizes[style.size_name]), text)
+            / self.scale
         )
 
     def _fit_font(self, text: str, style: TextStyle, width: float | None) -> pygame.font.Font:
         """Return the font in the style's size, or in a smaller size if the text would exceed ``width`` layout units."""
-        return self.find_font(style.face, self._fit_font_pixels(text, style, width))
+        return self.find_font(style.font_face, self._fit_font_pixels(text, style, width))
 
     def _fit_font_pixels(self, text: str, style: TextStyle, width: float | None) -> int:
         """Return the largest font size in pixels at which the text fits in ``width`` units, at most the style's."""
-        pixels = self.scale_length(self.theme.sizes[style.size])
+        pixels = self.scale_length(self.theme.sizes[style.size_name])
         if width is not None:
             most_pixels = self.scale_length(width)
-            while pixels > _LETTER_PIXELS_MIN and self._measure_line(style.face, pixels, text) > most_pixels:
+            while (
+                pixels > _LETTER_PIXELS_MIN
+                and self._measure_line(style.font_face, pixels, text) > most_pixels
+            ):
                 pixels -= max(1, pixels // 24)
         return pixels
 
@@ -268,14 +272,14 @@ class Painter:
         def render_words() -> pygame.Surface:
             pixels = self._fit_font_pixels(text, style, width)
             paint = self.resolve_paint(style.paint)
-            line = self._render_line(style.face, pixels, text)
-            mask = _centre_line_on_capitals(self.find_font(style.face, pixels), text, line)
+            line = self._render_line(style.font_face, pixels, text)
+            mask = _centre_line_on_capitals(self.find_font(style.font_face, pixels), text, line)
             colour = create_painted_surface(mask.get_size(), paint)
             letters = mask.copy()
             letters.blit(colour, (0, 0), special_flags=pygame.BLEND_RGBA_MULT)
-            if style.edge <= 0:
+            if style.edge_width <= 0:
                 return letters
-            radius = max(1, self.scale_length(style.edge))
+            radius = max(1, self.scale_length(style.edge_width))
             surface = pygame.Surface(
                 (mask.get_width() + 2 * radius, mask.get_height() + 2 * radius), pygame.SRCALPHA
             )
@@ -288,7 +292,7 @@ class Painter:
                 (0, 0),
                 special_flags=pygame.BLEND_RGBA_MULT,
             )
-            surface.blit(letters, (radius, radius), special_flags=PREMULTIPLIED)
+            surface.blit(letters, (radius, radius), special_flags=PREMULTIPLIED_BLEND_MODE)
             return surface
 
         return self.find_or_create(
@@ -302,7 +306,7 @@ class Painter:
         at: tuple[float, float],
         style: TextStyle,
         *,
-        align: Align = "centre",
+        align: TextAlignment = "centre",
         width: float | None = None,
         alpha: float = 1.0,
     ) -> pygame.Rect:
@@ -324,7 +328,7 @@ class Painter:
         rect: Rect,
         style: TextStyle,
         *,
-        align: Align = "centre",
+        align: TextAlignment = "centre",
         wrapped_size: str = "caption",
     ) -> None:
         """Draw a text vertically centred in a rectangle, on one line if it fits.
@@ -336,7 +340,7 @@ class Painter:
         x, y, w, h = rect
         at = {"left": x, "centre": x + w / 2, "right": x + w}[align]
         for size in dict.fromkeys((wrapped_size, "tiny") if self.measure_text(text, style) > w else ()):
-            small_style, height = style._replace(size=size), self.theme.sizes[size] * 1.16
+            small_style, height = style._replace(size_name=size), self.theme.sizes[size] * 1.16
             lines = self.wrap_evenly(text, w, small_style)
             if len(lines) > 1 and len(lines) * height <= h + 1:
                 for i, line in enumerate(lines):
@@ -348,10 +352,10 @@ class Painter:
         self.draw_text(text, (at, y + h / 2), style, align=align, width=w)
 
     def write_paragraph(
-        self, text: str, rect: Rect, style: TextStyle, *, align: Align = "left", leading: float = 1.3
+        self, text: str, rect: Rect, style: TextStyle, *, align: TextAlignment = "left", leading: float = 1.3
     ) -> float:
         """Draw a text from the top of a rectangle, wrapped to its width. Return the height used, in layout units."""
-        line_height = self.theme.sizes[style.size] * leading
+        line_height = self.theme.sizes[style.size_name] * leading
         x = {"left": rect[0], "centre": rect[0] + rect[2] / 2, "right": rect[0] + rect[2]}[align]
         y = rect[1] + line_height / 2
         lines = self.wrap_evenly if align == "centre" else self.wrap_text
@@ -377,7 +381,7 @@ class Painter:
 
     def wrap_evenly(self, text: str, width: float, style: TextStyle) -> list[str]:
         """Return the text wrapped as by :meth:`wrap_text`, but in lines of similar length."""
-        key = (style.face, style.size, width, text)
+        key = (style.font_face, style.size_name, width, text)
         lines = self._lines.get(key)
         if lines is None:
             if len(self._lines) >= _CACHED_WRAPPED_TEXTS_MAX:
@@ -405,12 +409,12 @@ class Painter:
     def draw_surface(self, surface: pygame.Surface, at: tuple[int, int], alpha: float = 1.0) -> None:
         """Draw a premultiplied surface at a position in pixels, with its opacity multiplied by ``alpha`` (0 to 1)."""
         if alpha >= 0.996:
-            self.surface.blit(surface, at, special_flags=PREMULTIPLIED)
+            self.surface.blit(surface, at, special_flags=PREMULTIPLIED_BLEND_MODE)
         elif alpha > 0.004:
             level = round(alpha * 255)
             fainter = surface.copy()
             fainter.fill((level, level, level, level), special_flags=pygame.BLEND_RGBA_MULT)
-            self.surface.blit(fainter, at, special_flags=PREMULTIPLIED)
+            self.surface.blit(fainter, at, special_flags=PREMULTIPLIED_BLEND_MODE)
 
     def draw_cached_picture(
         self,
@@ -449,7 +453,7 @@ class Painter:
             if surface is None:
                 surface = surfaces[key] = self.find_or_create(("art", key, size), partial(make, key, size))
             placed.append((surface, at))
-        self.surface.fblits(placed, PREMULTIPLIED)
+        self.surface.fblits(placed, PREMULTIPLIED_BLEND_MODE)
 
     def draw_shade(self, rect: Rect, paint: Paint | str, radius: float = 0) -> None:
         """Fill a rectangle that has rounded corners with a paint, which may be partly transparent."""

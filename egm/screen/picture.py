@@ -9,7 +9,7 @@ from zoneinfo import ZoneInfo
 import pygame
 
 from egm.screen.keno_slip import is_keno_game, is_wheel_game
-from egm.screen.layout import DECK_KEYS, LANDSCAPE, Layout, is_inside
+from egm.screen.layout import DECK_KEYS, LANDSCAPE_LAYOUT, Layout, is_inside
 from egm.screen.painter import Painter, Rect
 from egm.screen.scenes.attract import draw_attract, draw_celebration
 from egm.screen.scenes.board import draw_board
@@ -65,7 +65,12 @@ class Picture:
     """The renderer of views, for one theme and one picture size. It has no state but caches."""
 
     def __init__(
-        self, theme: Theme, *, scale: float = 1.0, layout: Layout = LANDSCAPE, timezone: tzinfo | None = None
+        self,
+        theme: Theme,
+        *,
+        scale: float = 1.0,
+        layout: Layout = LANDSCAPE_LAYOUT,
+        timezone: tzinfo | None = None,
     ) -> None:
         self.theme = theme
         self.layout = layout
@@ -296,9 +301,9 @@ def _is_table_round_presented(view: View, theme: Theme) -> bool:
     The caller must have checked that the game is a table game.
     """
     line = build_view_timeline(view, theme)
-    if view.show is None or line is None or not _is_game_visible(view):
+    if view.presentation is None or line is None or not _is_game_visible(view):
         return False
-    return view.now - view.show.began_at < line.last_stop
+    return view.now - view.presentation.began_at < line.last_stop
 
 
 def _can_give_up_residual_credit(view: View) -> bool:
@@ -337,8 +342,8 @@ def _choose_lamp_pattern(stage: Stage, scene: Scene) -> str:
     """Return the name of the pattern in which the lamps around the picture light up."""
     if scene is Scene.ATTRACT:
         return "chase"
-    line, show = build_view_timeline(stage.view, stage.theme), stage.view.show
-    if show is not None and line is not None and line.level >= 1 and scene is Scene.GAME:
+    line, show = build_view_timeline(stage.view, stage.theme), stage.view.presentation
+    if show is not None and line is not None and line.celebration_level >= 1 and scene is Scene.GAME:
         since = stage.view.now - show.began_at
         if line.last_stop <= since < line.roll_up_end + 1.5:
             return "win"

@@ -1,9 +1,9 @@
 """Roulette bets on neighbouring pockets: the straight-up spots of a pocket and its neighbours in wheel order."""
 
-from egm.screen.table import Table
+from egm.screen.table import TableGameData
 
 
-def list_neighbour_spots(table: Table, pocket: str, each_side: int) -> tuple[str, ...]:
+def list_neighbour_spots(table: TableGameData, pocket: str, each_side: int) -> tuple[str, ...]:
     """Return the straight-up spots of a pocket and of ``each_side`` pockets on either side of it on the wheel.
 
     Empty if the wheel has no such pocket.
@@ -18,7 +18,7 @@ def list_neighbour_spots(table: Table, pocket: str, each_side: int) -> tuple[str
     return tuple(straight[each] for each in neighbours if each in straight)
 
 
-def map_pockets_to_straights(table: Table) -> dict[str, str]:
+def map_pockets_to_straights(table: TableGameData) -> dict[str, str]:
     """Return the id of each pocket's straight-up spot (a bet on this pocket only), by pocket.
 
     The spots are those of the first group of spots that cover one pocket each.

@@ -10,7 +10,7 @@ from egm.kernel.messages import GameOutcome
 from egm.screen.outcome import ReelSpin
 from egm.screen.round_result import RoundResultView
 from egm.screen.steps import GambleStep, HoldStep, KenoStep, PickStep, Step, TableStep, WheelStep
-from egm.screen.theme import Motion
+from egm.screen.theme import MotionTimes
 
 #: The longest presentation, in seconds; a longer one is sped up. The machine ends a game whose presentation
 #: takes a minute.
@@ -33,7 +33,7 @@ class OutcomePresentation:
     is a separate object of this class.
     """
 
-    play: GameOutcome
+    outcome: GameOutcome
     began_at: float
     """When the presentation began, in monotonic seconds."""
     steps: tuple[Step, ...]
@@ -53,7 +53,7 @@ class OutcomePresentation:
     """The credits that the game had won in earlier parts."""
     presented_cents: int = 0
     """The amount that the game had won in earlier parts, in minor units."""
-    result: RoundResultView | None = None
+    round_result: RoundResultView | None = None
     """The result of the table round, or None if the round has not ended or the game is not a table game."""
 
 
@@ -84,7 +84,7 @@ class PresentationTimeline:
     """When the WIN meter has counted up to the win."""
     end: float
     """When the presentation is over, so that the game may be closed."""
-    level: int
+    celebration_level: int
     """The celebration level of the win, from 0 (no celebration)."""
 
     def find_step_index(self, elapsed_seconds: float) -> int:
@@ -130,7 +130,7 @@ def count_games_awarded(show: OutcomePresentation, index: int, *, has_stopped: b
     The free game is step ``index``; ``has_stopped`` says whether its reels have stopped. Free games that a step awards
     by a retrigger are counted only after the reels of that step have stopped, so that they stay a surprise.
     """
-    steps, stage = show.play.display.get("steps") or (), find_step_stage(show, index)
+    steps, stage = show.outcome.display.get("steps") or (), find_step_stage(show, index)
     step_indexes = [i for i in range(len(show.steps)) if find_step_stage(show, i) == stage]
     number = step_indexes.index(index) + 1
     awarded = sum(
@@ -165,7 +165,7 @@ def find_anticipated_reel(step: Step, step_time: StepTimes, elapsed_seconds: flo
 
 
 def build_timeline(
-    show: OutcomePresentation, motion: Motion, level: int, *, calm: bool = False
+    show: OutcomePresentation, motion: MotionTimes, level: int, *, calm: bool = False
 ) -> PresentationTimeline:
     """Return when the steps, the roll-up of the win and the whole presentation end.
 
@@ -178,22 +178,22 @@ def build_timeline(
 class _TimelineKey:
     """A cache key with the arguments of :func:`build_timeline`, which every frame calls with the same arguments.
 
-    Two keys are equal if they have the very same ``OutcomePresentation`` and ``Motion`` objects, level and
+    Two keys are equal if they have the very same ``OutcomePresentation`` and ``MotionTimes`` objects, level and
     motion setting.
     """
 
-    show: OutcomePresentation = field(compare=False)
-    motion: Motion = field(compare=False)
+    presentation: OutcomePresentation = field(compare=False)
+    motion: MotionTimes = field(compare=False)
     show_id: int
     motion_id: int
-    level: int
-    calm: bool
+    celebration_level: int
+    has_reduced_motion: bool
 
 
 @lru_cache(maxsize=4)
 def _build_timeline(key: _TimelineKey) -> PresentationTimeline:
     """Compute the timeline for the arguments of :func:`build_timeline` in ``key``."""
-    show, motion, level, calm = key.show, key.motion, key.level, key.calm
+    show, motion, level, calm = key.presentation, key.motion, key.celebration_level, key.has_reduced_motion
     steps = _build_step_times(replace(show, shortened_at=()), motion, 1.0, calm=calm)
     pace = (
         1.0
@@ -203,14 +203,14 @@ def _build_timeline(key: _TimelineKey) -> PresentationTimeline:
     if pace < 1 or show.shortened_at:
         steps = _build_step_times(show, motion, pace, calm=calm)
     spun = steps[-1].last_stop
-    grows = show.play.win_cents > show.presented_cents or bool(show.play.prizes)
+    grows = show.outcome.win_cents > show.presented_cents or bool(show.outcome.prizes)
     length = 0.45 + motion.rollup_per_level * level if grows else 0.0
     rolled = min([spun + length, *(cut for cut in show.shortened_at if cut >= spun)])
     return PresentationTimeline(tuple(steps), spun, rolled, rolled + motion.result_hold, level)
 
 
 def _build_step_times(
-    show: OutcomePresentation, motion: Motion, pace: float, *, calm: bool
+    show: OutcomePresentation, motion: MotionTimes, pace: float, *, calm: bool
 ) -> list[StepTimes]:
     """Return the times of the steps of a presentation, one after the other.
 
@@ -299,7 +299,7 @@ def count_step_parts(step: Step) -> int:
     if isinstance(step, ReelSpin):
         return len(step.window)
     if isinstance(step, HoldStep):
-        return len(step.spins)
+        return len(step.cells_after_spins)
     if isinstance(step, PickStep):
         return len(step.opened_boxes)
     if isinstance(step, TableStep):
@@ -307,7 +307,7 @@ def count_step_parts(step: Step) -> int:
     return len(step.balls) if isinstance(step, KenoStep) else 1
 
 
-def _read_cue_durations(motion: Motion) -> Mapping[str, float]:
+def _read_cue_durations(motion: MotionTimes) -> Mapping[str, float]:
     """Return the duration in seconds of each animation of a table game, by the name of its cue."""
     return {
         "ball": motion.wheel,
@@ -320,7 +320,9 @@ def _read_cue_durations(motion: Motion) -> Mapping[str, float]:
     }
 
 
-def _build_step_time(step: Step, begin: float, motion: Motion, boxes_opened: int, *, calm: bool) -> StepTimes:
+def _build_step_time(
+    step: Step, begin: float, motion: MotionTimes, boxes_opened: int, *, calm: bool
+) -> StepTimes:
     """Return when the parts of one step are presented, in seconds, if its movement starts at ``begin``.
 
     The first ``boxes_opened`` boxes of a pick feature were presented in an earlier part and take no time.

@@ -26,7 +26,7 @@ from egm.screen.spot_layout import (
     lay_out_rows,
     place_chip_beside_label,
 )
-from egm.screen.table import ChipsOnTable, Spot, Table
+from egm.screen.table import BetSpot, ChipsOnTable, TableGameData
 from egm.screen.view import Action
 
 #: The part of a roulette layout that shows the pockets in wheel order.
@@ -52,12 +52,12 @@ class _StreetGrid:
     first_street: float
     count: float
     rect: Rect
-    upright: bool
+    is_upright: bool
 
     def find_rect(self, u: float, v: float, du: float, dv: float) -> Rect:
         """Return the rectangle in the picture of a layout area: its position (u, v) and size (du, dv)."""
         x, y, w, h = self.rect
-        if self.upright:
+        if self.is_upright:
             width, height = w / 3, h / self.count
             return (x + (3 - v - dv) * width, y + (u - self.first_street) * height, dv * width, du * height)
         width, height = w / self.count, h / 3
@@ -73,7 +73,7 @@ class _StreetGrid:
         return self.first_street <= u <= self.first_street + self.count
 
 
-def list_inside_bet_kinds(table: Table) -> tuple[str, ...]:
+def list_inside_bet_kinds(table: TableGameData) -> tuple[str, ...]:
     """Return the ids of the groups of roulette bet spots of which only one at a time can be touched (is open).
 
     These are the inside bets (straight up, split, street ...) and bets on two dozens, sorted by how many numbers a bet
@@ -88,13 +88,13 @@ def list_inside_bet_kinds(table: Table) -> tuple[str, ...]:
     return tuple(sorted(inside, key=lambda group: numbers_covered[group]))
 
 
-def list_felt_parts(table: Table, layout: Layout) -> tuple[str, ...]:
+def list_felt_parts(table: TableGameData, layout: Layout) -> tuple[str, ...]:
     """Return the names of the parts of the betting layout; one part is open at a time.
 
     A roulette layout has a part for each kind of inside bet and one for the racetrack (bets in wheel order). The parts
     of another layout are its pages "0", "1" ...; if it has one page, return nothing.
     """
-    if table.felt == "roulette":
+    if table.felt_kind == "roulette":
         return (
             *list_inside_bet_kinds(table),
             *((RACETRACK_PART_NAME,) if map_pockets_to_straights(table) else ()),
@@ -103,18 +103,18 @@ def list_felt_parts(table: Table, layout: Layout) -> tuple[str, ...]:
     return tuple(str(page) for page in range(count)) if count > 1 else ()
 
 
-def find_open_layout_part(table: Table, chips: ChipsOnTable, layout: Layout) -> str:
+def find_open_layout_part(table: TableGameData, chips: ChipsOnTable, layout: Layout) -> str:
     """Return the name of the open part of the betting layout; empty if the layout is not divided into parts."""
     parts = list_felt_parts(table, layout)
     return chips.open_part if chips.open_part in parts else next(iter(parts), "")
 
 
-def list_street_sheets(table: Table, layout: Layout) -> tuple[tuple[float, float], ...]:
+def list_street_sheets(table: TableGameData, layout: Layout) -> tuple[tuple[float, float], ...]:
     """Return the streets on each sheet of a telephone's roulette layout: the first street and the number of streets.
 
     The outside bets have one more sheet after these. Return nothing for other displays and other tables.
     """
-    if not layout.is_telephone or table.felt != "roulette":
+    if not layout.is_telephone or table.felt_kind != "roulette":
         return ()
     rows = _count_streets_on_telephone(layout)
     sheets: list[tuple[float, float]] = []
@@ -130,9 +130,9 @@ def _count_streets_on_telephone(layout: Layout) -> int:
     return max(2, int((find_felt_rect(layout)[3] - 2 * layout.touch_size_min + 0.5) // layout.touch_size_min))
 
 
-def lay_out_felt(table: Table, chips: ChipsOnTable, layout: Layout) -> FeltLayout:
+def lay_out_felt(table: TableGameData, chips: ChipsOnTable, layout: Layout) -> FeltLayout:
     """Return the part of the betting layout that is open now; the whole layout if it has no parts."""
-    if table.felt == "roulette":
+    if table.felt_kind == "roulette":
         return _lay_out_roulette(table, chips, layout)
     pages = lay_out_pages(table, layout)
     if not pages:
@@ -141,12 +141,12 @@ def lay_out_felt(table: Table, chips: ChipsOnTable, layout: Layout) -> FeltLayou
     return lay_out_rows(pages[int(part) if part else 0], find_rect_below_tabs(table, layout))
 
 
-def lay_out_part_tabs(table: Table, chips: ChipsOnTable, layout: Layout) -> list[tuple[Rect, Action]]:
+def lay_out_part_tabs(table: TableGameData, chips: ChipsOnTable, layout: Layout) -> list[tuple[Rect, Action]]:
     """Return the keys (tabs) that open another part of the betting layout, and on a telephone its next sheet."""
     x, y, w, _ = find_felt_rect(layout)
     height, rows = layout.touch_size_min if layout.is_telephone else OUTSIDE_BET_HEIGHT, list[list[Action]]()
     parts = list_felt_parts(table, layout)
-    if table.felt != "roulette":
+    if table.felt_kind != "roulette":
         y += compute_height_above_spots(table, layout)
         rows = [[Action("cloth", part) for part in parts]]
     elif layout.is_telephone:
@@ -226,7 +226,7 @@ def _place_zero_bet(
     return (-1.0, 0.0, 1.0, 3.0) if len(covers) > 4 else (-1.0, 2.0, 1.0, 1.0), (0.0, 2.94)
 
 
-def _place_column_bet(spot: Spot) -> tuple[float, float, float, float] | None:
+def _place_column_bet(spot: BetSpot) -> tuple[float, float, float, float] | None:
     """Return the roulette cell of a bet on one column or two adjacent columns, or None for any other outside bet."""
     numbers = [int(each) for each in spot.covered_pockets if each.isdecimal()]
     thirds = sorted({(n - 1) % 3 for n in numbers})
@@ -238,7 +238,7 @@ def _place_column_bet(spot: Spot) -> tuple[float, float, float, float] | None:
     return None
 
 
-def _place_outside_bet(spot: Spot) -> tuple[int, float, float]:
+def _place_outside_bet(spot: BetSpot) -> tuple[int, float, float]:
     """Return the position of an outside bet below the streets: its row, its left edge and its width.
 
     Row 0 has the dozens, row 1 the even chances. Left edge and width are in twelfths of the row.
@@ -255,12 +255,12 @@ def _place_outside_bet(spot: Spot) -> tuple[int, float, float]:
     return 1, 4.0 if 1 in numbers else 6.0, 2.0
 
 
-def is_inside_bet(spot: Spot) -> bool:
+def is_inside_bet(spot: BetSpot) -> bool:
     """Return whether a roulette bet is an inside bet: a bet on at most six numbers."""
     return bool(spot.covered_pockets) and len(spot.covered_pockets) <= 6
 
 
-def _lay_out_roulette(table: Table, chips: ChipsOnTable, layout: Layout) -> FeltLayout:
+def _lay_out_roulette(table: TableGameData, chips: ChipsOnTable, layout: Layout) -> FeltLayout:
     """Return the roulette layout: streets, zeros and outside bets with their touch areas and chip points."""
     part = find_open_layout_part(table, chips, layout)
     if part == RACETRACK_PART_NAME:
@@ -275,10 +275,10 @@ def _lay_out_roulette(table: Table, chips: ChipsOnTable, layout: Layout) -> Felt
             return _lay_out_outside_sheet(table, (x, y, w, h), layout.touch_size_min)
         first, count = windows[sheet]
         grid = _StreetGrid(
-            first, count, (x, y, w, min(h, count * h / _count_streets_on_telephone(layout))), upright=True
+            first, count, (x, y, w, min(h, count * h / _count_streets_on_telephone(layout))), is_upright=True
         )
     else:
-        grid = _StreetGrid(-1.0, 14.0, (x, y, w, h - 2 * OUTSIDE_BET_HEIGHT), upright=False)
+        grid = _StreetGrid(-1.0, 14.0, (x, y, w, h - 2 * OUTSIDE_BET_HEIGHT), is_upright=False)
     cells, (touches, chips_at) = (
         _lay_out_number_cells(grid, zeros),
         _lay_out_inside_bets(table, grid, zeros, part),
@@ -286,7 +286,7 @@ def _lay_out_roulette(table: Table, chips: ChipsOnTable, layout: Layout) -> Felt
     if not layout.is_telephone:
         outside_bets = _lay_out_outside_bets(table, grid, part)
         cells += outside_bets.cells
-        touches = [*outside_bets.touches, *touches]
+        touches = [*outside_bets.touch_targets, *touches]
         chips_at += outside_bets.chip_points
     return FeltLayout(tuple(cells), tuple(touches), tuple(chips_at))
 
@@ -304,7 +304,7 @@ def _lay_out_number_cells(grid: _StreetGrid, zeros: Sequence[str]) -> list[FeltC
     return cells
 
 
-def _list_zero_bets(table: Table, zeros: Sequence[str], part: str) -> list[str]:
+def _list_zero_bets(table: TableGameData, zeros: Sequence[str], part: str) -> list[str]:
     """Return the ids of the open group's splits and streets with a zero, if the wheel has several zeros.
 
     ``part`` is the id of the open group. Their touch areas share the zeros' cells. Empty on a wheel with one zero.
@@ -321,7 +321,7 @@ def _list_zero_bets(table: Table, zeros: Sequence[str], part: str) -> list[str]:
 
 
 def _lay_out_inside_bets(
-    table: Table, grid: _StreetGrid, zeros: Sequence[str], part: str
+    table: TableGameData, grid: _StreetGrid, zeros: Sequence[str], part: str
 ) -> tuple[list[tuple[Rect, Action]], list[tuple[str, Point]]]:
     """Return the touch areas of the inside bets of the open kind, and the chip points of all inside bets by id."""
     touches: list[tuple[Rect, Action]] = []
@@ -352,7 +352,7 @@ def _find_rect_centre(rect: Rect) -> Point:
     return (rect[0] + rect[2] / 2, rect[1] + rect[3] / 2)
 
 
-def _lay_out_outside_bets(table: Table, grid: _StreetGrid, part: str) -> FeltLayout:
+def _lay_out_outside_bets(table: TableGameData, grid: _StreetGrid, part: str) -> FeltLayout:
     """Return the layout of the outside bets, beside and below the number cells of a roulette layout."""
     cells: list[FeltCell] = []
     touches: list[tuple[Rect, Action]] = []
@@ -387,7 +387,7 @@ def _lay_out_outside_bets(table: Table, grid: _StreetGrid, part: str) -> FeltLay
     return FeltLayout(tuple(cells), tuple(touches), tuple(at))
 
 
-def _lay_out_outside_sheet(table: Table, rect: Rect, touch_size_min: float) -> FeltLayout:
+def _lay_out_outside_sheet(table: TableGameData, rect: Rect, touch_size_min: float) -> FeltLayout:
     """Return the layout of the outside bets on their separate sheet, on a telephone."""
     spots = [spot for spot in table.spots.values() if len(spot.covered_pockets) > 6]
     arrangements = (
@@ -401,7 +401,7 @@ def _lay_out_outside_sheet(table: Table, rect: Rect, touch_size_min: float) -> F
     )
 
 
-def _lay_out_racetrack(table: Table, chips: ChipsOnTable, layout: Layout) -> FeltLayout:
+def _lay_out_racetrack(table: TableGameData, chips: ChipsOnTable, layout: Layout) -> FeltLayout:
     """Return the layout of the pockets in wheel order, for bets on a pocket and its neighbours.
 
     The pockets form a ring; on a telephone they form rows that run alternately to the right and to the left.
@@ -426,7 +426,7 @@ def _lay_out_racetrack(table: Table, chips: ChipsOnTable, layout: Layout) -> Fel
     return FeltLayout(cells, (*lay_out_racetrack_keys(table, chips, layout), *touches), at)
 
 
-def _count_racetrack_sheets(table: Table, layout: Layout) -> tuple[int, int]:
+def _count_racetrack_sheets(table: TableGameData, layout: Layout) -> tuple[int, int]:
     """Return how many sheets the roulette racetrack needs on a telephone, and how many pockets a sheet shows.
 
     Each row is at least as high as a touch target must be.
@@ -436,7 +436,9 @@ def _count_racetrack_sheets(table: Table, layout: Layout) -> tuple[int, int]:
     return count, -(-len(table.wheel_pockets) // count)
 
 
-def lay_out_racetrack_keys(table: Table, chips: ChipsOnTable, layout: Layout) -> list[tuple[Rect, Action]]:
+def lay_out_racetrack_keys(
+    table: TableGameData, chips: ChipsOnTable, layout: Layout
+) -> list[tuple[Rect, Action]]:
     """Return the keys next to the racetrack, with the action of each.
 
     The keys choose the number of neighbours, place announced bets and, on a telephone, open the next sheet.

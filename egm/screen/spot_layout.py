@@ -12,7 +12,7 @@ from typing import Final
 
 from egm.screen.layout import Layout
 from egm.screen.painter import Rect
-from egm.screen.table import Spot, Table
+from egm.screen.table import BetSpot, TableGameData
 from egm.screen.view import Action
 
 #: A point in the picture as (x, y), in units.
@@ -30,7 +30,7 @@ _ROW_SPOTS_MAX: Final = 9
 #: Width of a row's title on a large screen and on a telephone.
 _TITLE_WIDTHS: Final = (150.0, 136.0)
 #: The most characters of a titled spot's own part of its name.
-_TITLED_NAME_MAX: Final = 5
+_TITLED_NAME_CHARACTERS_MAX: Final = 5
 #: The fewest spots of one kind that get a title.
 _TITLED_SPOTS_MIN: Final = 4
 #: Matches the odds at the end of a group id. Groups of one kind may differ only there.
@@ -71,7 +71,7 @@ class FeltLayout:
 
     cells: tuple[FeltCell, ...] = ()
     """The printed cells."""
-    touches: tuple[tuple[Rect, Action], ...] = ()
+    touch_targets: tuple[tuple[Rect, Action], ...] = ()
     """The touch areas and their actions, in the order in which the keys move the focus."""
     chip_points: tuple[tuple[str, Point], ...] = ()
     """The id of each bet spot, and the point at which its chips are drawn."""
@@ -81,7 +81,7 @@ class FeltLayout:
 class SpotRow:
     """One row of bet spots in the layout."""
 
-    spots: tuple[Spot, ...]
+    spots: tuple[BetSpot, ...]
     titled_spots: tuple[str, ...] = ()
     """The ids of all spots under the row's title, also in further rows; empty if the row has no title."""
 
@@ -97,18 +97,18 @@ def find_felt_rect(layout: Layout) -> Rect:
     return (x + 14, y + 14, w - 28, h - 28)
 
 
-def compute_height_above_spots(table: Table, layout: Layout) -> float:
+def compute_height_above_spots(table: TableGameData, layout: Layout) -> float:
     """Return the height above a table's spots that is kept free for cards, or at craps for the point numbers."""
     _, _, w, h = find_felt_rect(layout)
-    if table.felt == "cards":
+    if table.felt_kind == "cards":
         return h - _count_longest_rows(table, w, layout.touch_size_min) * max(
             layout.touch_size_min, _CARD_TABLE_SPOT_HEIGHT
         )
-    return _POINT_HEIGHT if table.felt == "craps" else 0.0
+    return _POINT_HEIGHT if table.felt_kind == "craps" else 0.0
 
 
 @lru_cache(maxsize=64)
-def _count_longest_rows(table: Table, width: float, touch_size_min: float) -> int:
+def _count_longest_rows(table: TableGameData, width: float, touch_size_min: float) -> int:
     """Return how many rows a table's spots need if every row holds as many spots as permitted."""
     return len(arrange_spots_in_rows(table.spots.values(), width, touch_size_min, _ROW_SPOTS_MAX))
 
@@ -164,7 +164,7 @@ def _split_common_words(names: tuple[str, ...]) -> tuple[str, list[str]]:
     return names[0][:common].strip(), [name[common:].strip() for name in names]
 
 
-def _is_titled(spots: Sequence[Spot]) -> bool:
+def _is_titled(spots: Sequence[BetSpot]) -> bool:
     """Return whether the given bet spots, all of one kind, get rows of their own with a title.
 
     They do if there are enough of them and, in every language, their names begin with the same words and end in a short
@@ -174,13 +174,13 @@ def _is_titled(spots: Sequence[Spot]) -> bool:
         return False
     for code in spots[0].names:
         name, tails = split_common_words([spot.names.get(code, "") for spot in spots])
-        if not name or any(len(each) > _TITLED_NAME_MAX for each in tails):
+        if not name or any(len(each) > _TITLED_NAME_CHARACTERS_MAX for each in tails):
             return False
     return True
 
 
 def arrange_spots_in_rows(
-    spots: Iterable[Spot], width: float, touch_size_min: float, row_limit: int
+    spots: Iterable[BetSpot], width: float, touch_size_min: float, row_limit: int
 ) -> list[SpotRow]:
     """Return bet spots in rows of at most ``row_limit`` spots.
 
@@ -188,7 +188,7 @@ def arrange_spots_in_rows(
     their own; spots of other kinds share a row if they fit.
     """
     room = min(row_limit, int(width // max(touch_size_min, _SPOT_WIDTH_MIN)))
-    kinds: dict[str, list[Spot]] = {}
+    kinds: dict[str, list[BetSpot]] = {}
     for spot in spots:
         kinds.setdefault(_ODDS_SUFFIX_PATTERN.sub("", spot.group), []).append(spot)
     rows: list[SpotRow] = []
@@ -211,7 +211,7 @@ def arrange_spots_in_rows(
     return rows
 
 
-def _divide_into_rows(spots: Sequence[Spot], room: int) -> list[tuple[Spot, ...]]:
+def _divide_into_rows(spots: Sequence[BetSpot], room: int) -> list[tuple[BetSpot, ...]]:
     """Divide bet spots into as few rows as possible, of similar length; a row has at most ``room`` spots."""
     row_length = -(-len(spots) // -(-len(spots) // room))
     return [tuple(spots[i : i + row_length]) for i in range(0, len(spots), row_length)]
@@ -222,7 +222,7 @@ def _find_title_width(width: float) -> float:
     return _TITLE_WIDTHS[0] if width > 800 else _TITLE_WIDTHS[1]
 
 
-def lay_out_pages(table: Table, layout: Layout) -> list[list[SpotRow]]:
+def lay_out_pages(table: TableGameData, layout: Layout) -> list[list[SpotRow]]:
     """Return the rows of bet spots on each page of the layout; there is only one page if all rows fit on it."""
     _, _, w, h = find_felt_rect(layout)
     height = layout.touch_size_min if layout.is_telephone else OUTSIDE_BET_HEIGHT
@@ -233,7 +233,7 @@ def lay_out_pages(table: Table, layout: Layout) -> list[list[SpotRow]]:
 
 @lru_cache(maxsize=64)
 def _divide_into_pages(
-    table: Table, room: tuple[float, float], touch_size_min: float, tabs_height: float
+    table: TableGameData, room: tuple[float, float], touch_size_min: float, tabs_height: float
 ) -> list[list[SpotRow]]:
     """Return the rows of bet spots on each page.
 
@@ -260,12 +260,12 @@ def _divide_into_pages(
     return [rows[i : i + rows_a_page] for i in range(0, len(rows), rows_a_page)]
 
 
-def list_page_spots(table: Table, layout: Layout, page: int) -> list[Spot]:
+def list_page_spots(table: TableGameData, layout: Layout, page: int) -> list[BetSpot]:
     """Return the spots of a page of the layout, in order."""
     return [spot for row in lay_out_pages(table, layout)[page] for spot in row.spots]
 
 
-def find_rect_below_tabs(table: Table, layout: Layout) -> Rect:
+def find_rect_below_tabs(table: TableGameData, layout: Layout) -> Rect:
     """Return the rectangle in which the rows of bet spots are drawn.
 
     If the layout has several pages, the rectangle starts below their tabs.

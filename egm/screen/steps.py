@@ -23,9 +23,9 @@ class HoldStep:
     """A hold-and-spin feature: the coins that landed in each spin, and what they award."""
 
     stage: str
-    coins: tuple[BonusAward, ...]
+    coin_awards: tuple[BonusAward, ...]
     """The award of each coin that landed."""
-    spins: tuple[tuple[int | None, ...], ...]
+    cells_after_spins: tuple[tuple[int | None, ...], ...]
     """The cells after each spin, column by column: the index of the coin in ``coins``, or None for an empty cell."""
     spins_left: tuple[int, ...]
     """How many spins were left after each spin."""
@@ -37,7 +37,7 @@ class PickStep:
     """A pick feature: its boxes, and those that the player has opened so far."""
 
     stage: str
-    boxes: int
+    box_count: int
     opened_boxes: tuple[tuple[int, BonusAward], ...]
     """The boxes opened so far, in order: the index of each box and its content."""
     credits: int
@@ -61,7 +61,7 @@ class KenoCard:
 
     numbers: tuple[int, ...]
     """The numbers of the way."""
-    hits: tuple[int, ...]
+    hit_numbers: tuple[int, ...]
     """The numbers of the way that were drawn."""
     credits: int
     """The pay of the way in this draw, in credits."""
@@ -88,7 +88,7 @@ class GambleStep:
     """One round of double-up."""
 
     stage: str
-    call: str
+    called_choice: str
     """What the player called, such as a colour."""
     drawn_card: str
     credits: int

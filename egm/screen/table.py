@@ -42,7 +42,7 @@ ChipTool = Literal["chip", "take", "ask", "plays"]
 
 
 @dataclass(frozen=True, slots=True)
-class Spot:
+class BetSpot:
     """A betting spot, as the game publishes it (:class:`paytables.contract.Spot`)."""
 
     id: str
@@ -97,20 +97,20 @@ class CallBet:
     """An announced (call) bet at a table: one touch places a given number of chips on each of several spots."""
 
     names: Mapping[str, str]
-    chips: BetsBySpot
+    chips_by_spot: BetsBySpot
     """The number of chips on each spot."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Table:
+class TableGameData:
     """The data of a table game for its screen: the layout, the spots in layout order, and the bets on offer.
 
     It is parsed once. Values derived from it are cached under the object's identity.
     """
 
-    felt: str
+    felt_kind: str
     """The kind of layout, such as roulette or craps."""
-    spots: Mapping[str, Spot]
+    spots: Mapping[str, BetSpot]
     preset_bets: tuple[BetsBySpot, ...]
     """The complete bets that the game offers by name, each as the credits on its spots."""
     total_bet_max: int | None
@@ -157,7 +157,7 @@ class Table:
         return _compute_lowest_bet(self)
 
     @property
-    def groups(self) -> Mapping[str, tuple[Spot, ...]]:
+    def groups(self) -> Mapping[str, tuple[BetSpot, ...]]:
         """Return the bet spots of each group, by the group's id, in layout order."""
         return _group_spots(self)
 
@@ -167,20 +167,20 @@ class Table:
 
         At such a table, the chips of new bets are removed from the player's chips after each round.
         """
-        return self.felt == "craps"
+        return self.felt_kind == "craps"
 
 
 @lru_cache(maxsize=64)
-def _group_spots(table: Table) -> Mapping[str, tuple[Spot, ...]]:
+def _group_spots(table: TableGameData) -> Mapping[str, tuple[BetSpot, ...]]:
     """Return the spots of a table by group. Results are cached for each table."""
-    spots_by_group: dict[str, list[Spot]] = {}
+    spots_by_group: dict[str, list[BetSpot]] = {}
     for spot in table.spots.values():
         spots_by_group.setdefault(spot.group, []).append(spot)
     return {group: tuple(spots) for group, spots in spots_by_group.items()}
 
 
 @lru_cache(maxsize=64)
-def _compute_lowest_bet(table: Table) -> int:
+def _compute_lowest_bet(table: TableGameData) -> int:
     """Return the lowest bet that starts a round, in credits.
 
     It includes the lowest bets on all spots that must be bet together.
@@ -202,12 +202,12 @@ def is_table_game(game: GameView | None) -> bool:
     return game is not None and game.presentation.get("kind") == "table"
 
 
-def read_table(game: GameView) -> Table:
+def read_table(game: GameView) -> TableGameData:
     """Parse what a table game has published for its screen: spots, limits and odds. Raises :class:`OutcomeError`."""
     data = game.presentation
     try:
         spots = [
-            Spot(
+            BetSpot(
                 id=str(data_spot["id"]),
                 group=str(data_spot["group"]),
                 names={str(code): str(words) for code, words in data_spot["names"].items()},
@@ -230,8 +230,8 @@ def read_table(game: GameView) -> Table:
             for data_spot in data.get("spots", ())
         ]
         limit = data.get("table", {}).get("most")
-        return Table(
-            felt=str(data["felt"]),
+        return TableGameData(
+            felt_kind=str(data["felt"]),
             spots=_group_spots_needing_each_other({spot.id: spot for spot in spots}),
             preset_bets=tuple(_read_bets(form.get("bets", {})) for form in data.get("forms", ())),
             total_bet_max=None if limit is None else int(limit),
@@ -252,13 +252,13 @@ def read_table(game: GameView) -> Table:
         raise OutcomeError(f"game {game.id}: presentation: {error!r}") from error
 
 
-def _group_spots_needing_each_other(spots: Mapping[str, Spot]) -> dict[str, Spot]:
+def _group_spots_needing_each_other(spots: Mapping[str, BetSpot]) -> dict[str, BetSpot]:
     """Return the bet spots by id, with ``cycle_spots`` set.
 
     Spots form a cycle if each needs a bet on the next; every spot then lists the others.
     """
 
-    def list_cycle(spot: Spot) -> tuple[str, ...]:
+    def list_cycle(spot: BetSpot) -> tuple[str, ...]:
         """Return the other spots of the cycle to which a spot belongs; empty if it is in no cycle."""
         cycle = [spot.id]
         while (needs := spots[cycle[-1]].required_spot) is not None and needs not in cycle:
@@ -286,7 +286,7 @@ class ChipsOnTable:
     """The bets before each change that can be undone, the latest change last."""
     chip_value: int = 0
     """The value of the selected chip, in credits; 0 means the lowest chip."""
-    tool: ChipTool = "chip"
+    selected_tool: ChipTool = "chip"
     """The selected tool, which decides what a touch of a spot does."""
     last_round_bets: BetsBySpot = field(default_factory=dict)
     """The bets staked in the last round, which the player can repeat."""
@@ -338,7 +338,7 @@ class ChipsOnTable:
 class BetLimits:
     """The limits of bets in the table's current state, in addition to the limits of each bet spot."""
 
-    credits: int
+    player_credits: int
     """The player's credit, in credits of the denomination."""
     standing_bets: BetsBySpot
     """The bets that stay on the table from earlier rounds, in credits by spot."""
@@ -354,7 +354,7 @@ class BetLimits:
     None if only the table's own maximum applies.
     """
 
-    def limit_spot(self, spot: Spot) -> Spot:
+    def limit_spot(self, spot: BetSpot) -> BetSpot:
         """Return a bet spot with the limits that apply to it in the table's current state."""
         return apply_current_limits(spot, self.table_state.spots.get(spot.id))
 
@@ -362,14 +362,14 @@ class BetLimits:
         """Return the total bet on a spot in credits, from ``bets`` and the standing bets; 0 without a spot."""
         return 0 if spot is None else bets.get(spot, 0) + self.standing_bets.get(spot, 0)
 
-    def find_spot_maximum(self, spot: Spot) -> int:
+    def find_spot_maximum(self, spot: BetSpot) -> int:
         """Return the highest bet on a spot in credits, if no other bet limits it.
 
         It is the spot's own maximum or, if lower, the venue's.
         """
         return spot.bet_max if self.venue_bet_max is None else min(spot.bet_max, self.venue_bet_max)
 
-    def find_maximum(self, spot: Spot, bets: BetsBySpot) -> int:
+    def find_maximum(self, spot: BetSpot, bets: BetsBySpot) -> int:
         """Return the highest bet on a spot in credits, given the other ``bets``.
 
         It is at most :meth:`find_spot_maximum`. If the spot has ``required_spot_multiple_max``, it is also at most that
@@ -393,7 +393,7 @@ class BetLimits:
         return self.venue_bet_max - sum(self.standing_bets.values()) + taken_down
 
 
-def apply_current_limits(spot: Spot, current: SpotState | None) -> Spot:
+def apply_current_limits(spot: BetSpot, current: SpotState | None) -> BetSpot:
     """Return the bet spot with its current odds and limits; unchanged without ``current``."""
     if current is None:
         return spot
@@ -421,7 +421,7 @@ def build_bet_limits(snapshot: Snapshot) -> BetLimits:
 
 
 def find_reason_spot_is_closed(
-    spot: Spot, bets: BetsBySpot, limits: BetLimits
+    spot: BetSpot, bets: BetsBySpot, limits: BetLimits
 ) -> tuple[str, tuple[str, ...]]:
     """Return why a spot takes no bet now, and the spots on which a bet must be placed first.
 
@@ -449,7 +449,7 @@ def find_reason_spot_is_closed(
 
 
 def place_chips(
-    table: Table,
+    table: TableGameData,
     chips: ChipsOnTable,
     spots: tuple[str, ...],
     limits: BetLimits,
@@ -460,11 +460,11 @@ def place_chips(
     With the chip tool, either a chip is placed on all of ``spots``, or on none; ``times`` is the number of chips for
     each spot, by default one. Other tools apply to the first of ``spots`` only.
     """
-    if chips.tool == "ask":
+    if chips.selected_tool == "ask":
         return replace(chips, explained_spot=spots[0], refusal_key="")
-    if chips.tool == "take":
+    if chips.selected_tool == "take":
         return _remove_bet(table, chips, spots[0], limits)
-    if chips.tool == "plays":
+    if chips.selected_tool == "plays":
         return _toggle_bet_on(table, chips, spots[0], limits)
     bets, reason = dict(chips.bets), ""
     for name in dict.fromkeys(_find_recorded_spot(table, spot) for spot in spots):
@@ -489,7 +489,7 @@ def place_chips(
     )
 
 
-def _find_recorded_spot(table: Table, spot: str) -> str:
+def _find_recorded_spot(table: TableGameData, spot: str) -> str:
     """Return the spot whose bet is recorded when a chip is placed on ``spot``; usually ``spot`` itself.
 
     A spot with ``required_spot_multiple`` is always bet together with the spot that it requires. The chip is then
@@ -503,7 +503,7 @@ def _find_recorded_spot(table: Table, spot: str) -> str:
     )
 
 
-def _find_exceeded_limit(table: Table, bets: BetsBySpot, limits: BetLimits) -> str:
+def _find_exceeded_limit(table: TableGameData, bets: BetsBySpot, limits: BetLimits) -> str:
     """Return the catalogue key of the limit that the bets exceed, or "" if they exceed none.
 
     The keys are ``credit`` (the player's credit), ``table`` (the table's maximum), ``here`` (the venue's maximum) and
@@ -513,16 +513,16 @@ def _find_exceeded_limit(table: Table, bets: BetsBySpot, limits: BetLimits) -> s
     reserve_credits = sum(
         (table.spots[name].raise_reserve * each for name, each in bets.items() if each > 0), Fraction(0)
     )
-    if total > limits.credits:
+    if total > limits.player_credits:
         return "credit"
     if table.total_bet_max is not None and total + sum(limits.standing_bets.values()) > table.total_bet_max:
         return "table"
     if room is not None and total + reserve_credits > room:
         return "here"
-    return "raise" if total + reserve_credits > limits.credits else ""
+    return "raise" if total + reserve_credits > limits.player_credits else ""
 
 
-def list_chip_values(table: Table, limits: BetLimits) -> tuple[int, ...]:
+def list_chip_values(table: TableGameData, limits: BetLimits) -> tuple[int, ...]:
     """Return the chip values in credits, ascending.
 
     Chips above the venue's maximum are left out, except the lowest chip.
@@ -534,13 +534,15 @@ def list_chip_values(table: Table, limits: BetLimits) -> tuple[int, ...]:
     )
 
 
-def find_chip_value(table: Table, chips: ChipsOnTable, limits: BetLimits) -> int:
+def find_chip_value(table: TableGameData, chips: ChipsOnTable, limits: BetLimits) -> int:
     """Return the value in credits of the selected chip, or of the lowest one if the selected is not on offer."""
     values = list_chip_values(table, limits)
     return chips.chip_value if chips.chip_value in values else values[0]
 
 
-def _add_chip(table: Table, spot: Spot, bets: BetsBySpot, value: int, limits: BetLimits) -> tuple[int, str]:
+def _add_chip(
+    table: TableGameData, spot: BetSpot, bets: BetsBySpot, value: int, limits: BetLimits
+) -> tuple[int, str]:
     """Return the bet on a spot after a chip of ``value`` credits was added, and why no more can be added, or "".
 
     The bet is raised to the spot's minimum, rounded up to its increment, and lowered to its maximum. If the spot has a
@@ -568,7 +570,7 @@ def _add_chip(table: Table, spot: Spot, bets: BetsBySpot, value: int, limits: Be
     return (current_credits, reason) if reason else (new_credits, "")
 
 
-def _find_needed_bet(spot: Spot, bets: BetsBySpot, limits: BetLimits) -> int:
+def _find_needed_bet(spot: BetSpot, bets: BetsBySpot, limits: BetLimits) -> int:
     """Return the bet in credits on the spot that ``spot`` requires; 1 if it requires none.
 
     If the spot has a ``required_bet_divisor``, the standing bet on the required spot is not counted.
@@ -580,7 +582,7 @@ def _find_needed_bet(spot: Spot, bets: BetsBySpot, limits: BetLimits) -> int:
     )
 
 
-def _update_dependent_bets(table: Table, bets: BetsBySpot, limits: BetLimits) -> dict[str, int]:
+def _update_dependent_bets(table: TableGameData, bets: BetsBySpot, limits: BetLimits) -> dict[str, int]:
     """Return the bets after one was changed, with the bets that depend on it adjusted.
 
     If the bet that a spot needs is gone, the bet on the spot is removed. A bet that is a fixed share or multiple of the
@@ -602,7 +604,7 @@ def _update_dependent_bets(table: Table, bets: BetsBySpot, limits: BetLimits) ->
     return result if result == bets else _update_dependent_bets(table, result, limits)
 
 
-def _remove_bet(table: Table, chips: ChipsOnTable, spot: str, limits: BetLimits) -> ChipsOnTable:
+def _remove_bet(table: TableGameData, chips: ChipsOnTable, spot: str, limits: BetLimits) -> ChipsOnTable:
     """Return the chips after a touch of a spot with the tool that removes bets.
 
     A new bet on the spot is removed. If it has no new bet, its standing bet is marked to be taken down, or unmarked. If
@@ -627,7 +629,7 @@ def _remove_bet(table: Table, chips: ChipsOnTable, spot: str, limits: BetLimits)
     return chips.with_bets(bets, spot)
 
 
-def is_bet_on(table: Table, chips: ChipsOnTable, spot: str, limits: BetLimits) -> bool | None:
+def is_bet_on(table: TableGameData, chips: ChipsOnTable, spot: str, limits: BetLimits) -> bool | None:
     """Return whether the bet on a spot is on for the next throw (craps).
 
     None if the player cannot decide this for the spot.
@@ -638,7 +640,7 @@ def is_bet_on(table: Table, chips: ChipsOnTable, spot: str, limits: BetLimits) -
     return chips.is_on_by_spot.get(spot, default)
 
 
-def _toggle_bet_on(table: Table, chips: ChipsOnTable, spot: str, limits: BetLimits) -> ChipsOnTable:
+def _toggle_bet_on(table: TableGameData, chips: ChipsOnTable, spot: str, limits: BetLimits) -> ChipsOnTable:
     """Return the chips with the bet on a spot switched on or off for the next throw (craps)."""
     is_playing = is_bet_on(table, chips, spot, limits)
     if is_playing is None or limits.find_bet(chips.bets, spot) <= 0:
@@ -669,7 +671,7 @@ def clear_chips(chips: ChipsOnTable) -> ChipsOnTable:
     return chips.with_bets({}) if chips.bets else replace(chips, refusal_key="nothing")
 
 
-def repeat_last_bets(table: Table, chips: ChipsOnTable, limits: BetLimits) -> ChipsOnTable:
+def repeat_last_bets(table: TableGameData, chips: ChipsOnTable, limits: BetLimits) -> ChipsOnTable:
     """Return the chips with the bets of the last round, each lowered to its maximum.
 
     If the credit or the limit of the total bet does not cover all of them, the bets do not change.
@@ -677,7 +679,7 @@ def repeat_last_bets(table: Table, chips: ChipsOnTable, limits: BetLimits) -> Ch
     return _replace_bets(table, chips, chips.last_round_bets, limits)
 
 
-def double_bets(table: Table, chips: ChipsOnTable, limits: BetLimits) -> ChipsOnTable:
+def double_bets(table: TableGameData, chips: ChipsOnTable, limits: BetLimits) -> ChipsOnTable:
     """Return the chips with every new bet doubled, up to its maximum.
 
     If the credit or the limit of the total bet does not cover all of them, the bets do not change.
@@ -688,7 +690,7 @@ def double_bets(table: Table, chips: ChipsOnTable, limits: BetLimits) -> ChipsOn
 
 
 def _replace_bets(
-    table: Table, chips: ChipsOnTable, target_bets: BetsBySpot, limits: BetLimits
+    table: TableGameData, chips: ChipsOnTable, target_bets: BetsBySpot, limits: BetLimits
 ) -> ChipsOnTable:
     """Return the chips with the bets ``target_bets``, each lowered to its maximum.
 
@@ -709,7 +711,7 @@ def _replace_bets(
 
 
 # ---------------------------------------------------------------------- the bet in force
-def read_registered_bets(table: Table, snapshot: Snapshot) -> BetsBySpot:
+def read_registered_bets(table: TableGameData, snapshot: Snapshot) -> BetsBySpot:
     """Return the bets that the machine has registered for the coming round, in credits by spot.
 
     Standing bets are not included. If the machine states only the total, return the first preset bet of that total.
@@ -749,7 +751,7 @@ def request_bet(
 
 
 def apply_machine_answer(
-    table: Table, chips: ChipsOnTable, snapshot: Snapshot, *, waits: bool
+    table: TableGameData, chips: ChipsOnTable, snapshot: Snapshot, *, waits: bool
 ) -> ChipsOnTable:
     """Return the chips after a snapshot from the machine.
 

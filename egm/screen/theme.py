@@ -47,7 +47,7 @@ def fade_colour(colour: Colour, alpha: float) -> Colour:
 
 
 @dataclass(frozen=True, slots=True)
-class Motion:
+class MotionTimes:
     """Speeds and durations of the screen's movements, in seconds unless stated otherwise."""
 
     spin_up: float
@@ -97,7 +97,7 @@ class Motion:
 
 
 @dataclass(frozen=True, slots=True)
-class Look:
+class GameLook:
     """The look of one game: the background hall and its light, the reel paper, the metal and the accent colour."""
 
     name: str
@@ -116,10 +116,10 @@ class Look:
     """The animation of a great win: ``fountain``, ``rain``, ``burst`` or ``stream``."""
 
 
-def _read_look(name: str, data: Mapping[str, Any]) -> Look:
+def _read_look(name: str, data: Mapping[str, Any]) -> GameLook:
     """Return a look from its table in the theme file."""
     sky, paper = ([parse_colour(c) for c in data[key]] for key in ("sky", "paper"))
-    return Look(
+    return GameLook(
         name,
         (sky[0], sky[1], sky[2]),
         parse_colour(data["glow"]),
@@ -138,12 +138,12 @@ class Theme:
     fonts: Mapping[str, Path]
     colours: Mapping[str, Colour]
     sizes: Mapping[str, int]
-    motion: Motion
+    motion: MotionTimes
     celebration_levels: tuple[int, ...]
     """The lowest win of each celebration level, as a multiple of the total bet."""
-    looks: Mapping[str, Look]
+    looks: Mapping[str, GameLook]
 
-    def look(self, game_id: str, family: str, requested: str = "") -> Look:
+    def look(self, game_id: str, family: str, requested: str = "") -> GameLook:
         """Return a game's look.
 
         It is the look named ``requested``. If that does not exist, it is the look with the longest name with which the
@@ -183,7 +183,7 @@ def load_theme(path: Path = THEME_FOLDER / "theme.toml") -> Theme:
             fonts={role: THEME_FOLDER / "fonts" / name for role, name in data["fonts"].items()},
             colours={name: parse_colour(text) for name, text in data["colours"].items()},
             sizes={name: int(size) for name, size in data["sizes"].items()},
-            motion=Motion(**{key: float(value) for key, value in data["motion"].items()}),
+            motion=MotionTimes(**{key: float(value) for key, value in data["motion"].items()}),
             celebration_levels=tuple(data["celebration"]["levels"]),
             looks={name: _read_look(name, look) for name, look in data["looks"].items()},
         )

@@ -139,8 +139,8 @@ class _TopPrizeRow:
     """One row of the top screen's prize list: a prize's symbols or text, and its pay."""
 
     icons: tuple[str, ...]
-    words: str
-    pays: str
+    name_text: str
+    pay_text: str
 
 
 def _list_highest_prizes(stage: Stage) -> tuple[str, list[_TopPrizeRow]]:
@@ -153,7 +153,7 @@ def _list_highest_prizes(stage: Stage) -> tuple[str, list[_TopPrizeRow]]:
         rows = [
             _TopPrizeRow(
                 field.list_prize_icons(prize),
-                format_prize_name(texts, field, prize.count, prize.symbol, prize.name),
+                format_prize_name(texts, field, prize.symbol_count, prize.symbol, prize.name),
                 stage.money(credits_ * unit),
             )
             for prize, credits_ in prizes
@@ -205,9 +205,9 @@ def _draw_prizes(stage: Stage, rect: Rect) -> None:
         if len(row.icons) <= 1:
             style = TextStyle("strong", "title" if step > 70 else "lead", "text")
             room: Rect = (left, middle - step / 2 + 8, w * 0.56 - left + x, step - 16)
-            p.draw_label(row.words, room, style, align="left", wrapped_size="small")
+            p.draw_label(row.name_text, room, style, align="left", wrapped_size="small")
         amount = TextStyle("numbers", "marquee" if step > 96 else "title", "meter")
-        p.draw_text(row.pays, (x + w - 60, middle), amount, align="right", width=w * 0.34)
+        p.draw_text(row.pay_text, (x + w - 60, middle), amount, align="right", width=w * 0.34)
 
 
 def _draw_clock_and_identity(stage: Stage) -> None:

@@ -18,8 +18,8 @@ from egm.screen.outcome import ReelField, ReelSpin
 from egm.screen.presentation import OutcomePresentation, PresentationTimeline, build_timeline
 from egm.screen.service_input import KEYBOARD_PROMPT_KINDS, ServicePageInput
 from egm.screen.steps import Step
-from egm.screen.table import ChipsOnTable, Table, read_registered_bets
-from egm.screen.theme import Motion, Theme
+from egm.screen.table import ChipsOnTable, TableGameData, read_registered_bets
+from egm.screen.theme import MotionTimes, Theme
 
 
 class PlayerPage(StrEnum):
@@ -56,7 +56,7 @@ class Action:
 
     name: str
     value: Any = None
-    char: str = ""
+    typed_character: str = ""
     """The character that the key types, or empty.
 
     While a text field is open, the key types this character and has no other effect.
@@ -83,17 +83,17 @@ class View:
     """The reel data of each game stage played on reels, by game id and then by stage."""
     machine_texts: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
     """Texts that the machine adds to the catalogues, by language and then by key."""
-    tables: Mapping[str, Table] = field(default_factory=dict)
+    tables: Mapping[str, TableGameData] = field(default_factory=dict)
     """The table data of each table game, by the game's id."""
     last_display_step: Step | None = None
     """The last step of the outcome that the machine reported most recently. It is drawn while no game is presented."""
-    held_bits: int = 0
+    held_items_mask: int = 0
     """The reels or cards that the player has marked in a decision, as a bit mask."""
     focus: int = 0
     """The index of the touch target that the keys have selected."""
     is_focus_shown: bool = False
     """Whether the player is selecting targets with the keys. Only then is the selected target highlighted."""
-    show: OutcomePresentation | None = None
+    presentation: OutcomePresentation | None = None
     """The presentation of the current or last game, or None before the first game."""
     next_play_pressed_at: float | None = None
     """When PLAY was pressed during the presentation to start the next game after it; None if it was not."""
@@ -142,13 +142,13 @@ class View:
     """The credit before its last change, in minor units."""
     credit_changed_at: float = -10.0
     """When the credit last changed."""
-    volume: int = 2
+    volume_step: int = 2
     """The volume step, from 0 (silent) to 3."""
     reduced_motion: bool = False
     """Whether the player wants less movement on the screen."""
-    slip: keno_slip.KenoSlip = field(default_factory=keno_slip.KenoSlip)
+    marked_keno_slip: keno_slip.KenoSlip = field(default_factory=keno_slip.KenoSlip)
     """The player's marks in a Keno game."""
-    marked_at: float = -10.0
+    keno_marked_at: float = -10.0
     """When the player last changed the marks."""
     chips: ChipsOnTable = field(default_factory=ChipsOnTable)
     """The player's chips at a table game: new bets, undo history and selected tool."""
@@ -171,7 +171,7 @@ class View:
         return self.games.get(self.snapshot.game_id)
 
     @property
-    def table(self) -> Table | None:
+    def table(self) -> TableGameData | None:
         """Return the table data of the selected game, or None if it is not a table game."""
         return None if self.game is None else self.tables.get(self.game.id)
 
@@ -229,29 +229,33 @@ ATTRACT_DELAY_SECONDS = 20.0
 
 def build_view_timeline(view: View, theme: Theme) -> PresentationTimeline | None:
     """Return the times of the presentation of a game's outcome, or None if there is no presentation."""
-    if view.show is None:
+    if view.presentation is None:
         return None
-    play = view.show.play
-    fresh = play.win_credits - view.show.presented_credits
+    play = view.presentation.outcome
+    fresh = play.win_credits - view.presentation.presented_credits
     level = theme.find_celebration_level(fresh, play.bet_credits)
     if play.progressives or play.prizes:
         level = len(theme.celebration_levels) - 1
-    return build_timeline(view.show, theme.motion, level, calm=view.reduced_motion)
+    return build_timeline(view.presentation, theme.motion, level, calm=view.reduced_motion)
 
 
 def is_show_running(view: View, theme: Theme) -> bool:
     """Return whether the steps of a game's outcome, or the roll-up of its win, are still being presented."""
     line = build_view_timeline(view, theme)
-    return line is not None and view.show is not None and view.now - view.show.began_at < line.roll_up_end
+    return (
+        line is not None
+        and view.presentation is not None
+        and view.now - view.presentation.began_at < line.roll_up_end
+    )
 
 
 def is_decision_due(view: View, theme: Theme) -> bool:
     """Return whether a player decision is pending and the steps that lead to it have been presented."""
     line = build_view_timeline(view, theme)
-    if view.decision is None or view.show is None or line is None:
+    if view.decision is None or view.presentation is None or line is None:
         return view.decision is not None
     shown_at = line.roll_up_end if view.decision.kind == "double_up" else line.last_stop
-    return view.now - view.show.began_at >= shown_at
+    return view.now - view.presentation.began_at >= shown_at
 
 
 def is_marking_decision(view: View) -> bool:
@@ -268,7 +272,7 @@ def is_text_field_open(view: View) -> bool:
 def is_marked_answer_permitted(view: View) -> bool:
     """Return whether the marked reels or cards are a permitted answer to the pending decision."""
     decision = view.decision
-    return decision is not None and (decision.kind != "set" or view.held_bits in decision.options)
+    return decision is not None and (decision.kind != "set" or view.held_items_mask in decision.options)
 
 
 def is_selecting_targets(view: View, theme: Theme) -> bool:
@@ -314,8 +318,12 @@ def find_last_step(view: View) -> Step | None:
 
     If none was presented, return the last step of the outcome that the machine reported most recently.
     """
-    if view.show is not None and view.game is not None and view.show.play.game_id == view.game.id:
-        return view.show.steps[-1]
+    if (
+        view.presentation is not None
+        and view.game is not None
+        and view.presentation.outcome.game_id == view.game.id
+    ):
+        return view.presentation.steps[-1]
     return view.last_display_step
 
 
@@ -324,7 +332,7 @@ def has_changed_marks_since_game(view: View) -> bool:
 
     If so, the Keno board shows the marks instead of the last draw.
     """
-    return view.marked_at > (view.show.began_at if view.show is not None else -9.0)
+    return view.keno_marked_at > (view.presentation.began_at if view.presentation is not None else -9.0)
 
 
 def should_show_scoreboard(view: View) -> bool:
@@ -333,9 +341,9 @@ def should_show_scoreboard(view: View) -> bool:
     After a round, the cards of the round are shown instead, until the next bet or until the player opens the
     scoreboard.
     """
-    began = view.show.began_at if view.show is not None else -9.0
+    began = view.presentation.began_at if view.presentation is not None else -9.0
     lie = (
-        view.show is not None
+        view.presentation is not None
         and not has_changed_marks_since_game(view)
         and view.scoreboard_chosen_at <= began
     )
@@ -345,8 +353,12 @@ def should_show_scoreboard(view: View) -> bool:
 def find_shown_reel_spin(view: View) -> ReelSpin | None:
     """Return the reel spin whose symbols the reels show now, or None."""
     steps: tuple[Step, ...] = (view.last_display_step,) if view.last_display_step is not None else ()
-    if view.show is not None and view.game is not None and view.show.play.game_id == view.game.id:
-        steps = view.show.steps
+    if (
+        view.presentation is not None
+        and view.game is not None
+        and view.presentation.outcome.game_id == view.game.id
+    ):
+        steps = view.presentation.steps
     return next((step for step in reversed(steps) if isinstance(step, ReelSpin)), None)
 
 
@@ -360,7 +372,7 @@ def list_available_bets(view: View) -> tuple[int, ...]:
         return ()
     if not keno_slip.is_keno_game(game):
         return list_offered_costs(view)
-    if not view.slip.has_marks:
+    if not view.marked_keno_slip.has_marks:
         costs = keno_slip.list_form_prices(game, keno_slip.find_current_form(game, snapshot))
         return tuple(cost for cost in costs if is_cost_within_limits(snapshot, cost))
     common = keno_slip.find_current_stake(snapshot, game)
@@ -368,7 +380,8 @@ def list_available_bets(view: View) -> tuple[int, ...]:
         stake
         for stake in keno_slip.list_permitted_stakes(game)
         if is_cost_within_limits(
-            snapshot, keno_slip.compute_slip_cost(game, view.slip.with_stake(stake, common), stake)
+            snapshot,
+            keno_slip.compute_slip_cost(game, view.marked_keno_slip.with_stake(stake, common), stake),
         )
     )
 
@@ -392,10 +405,11 @@ def has_unsent_bet(view: View) -> bool:
     table = view.table
     if table is not None and table.spots and view.snapshot is not None:
         return dict(view.chips.bets) != dict(read_registered_bets(table, view.snapshot))
-    if view.snapshot is None or not keno_slip.is_keno_game(view.game) or not view.slip.has_marks:
+    if view.snapshot is None or not keno_slip.is_keno_game(view.game) or not view.marked_keno_slip.has_marks:
         return False
     return (
-        view.slip.with_first_card != keno_slip.build_slip_from_wager(view.snapshot.bet_wager).with_first_card
+        view.marked_keno_slip.with_first_card
+        != keno_slip.build_slip_from_wager(view.snapshot.bet_wager).with_first_card
     )
 
 
@@ -414,14 +428,14 @@ def compute_bet_credits(view: View) -> int:
         return view.snapshot.bet_credits
     if view.table is not None:
         return view.chips.credits
-    if not keno_slip.is_valid_slip(view.game, view.slip):
+    if not keno_slip.is_valid_slip(view.game, view.marked_keno_slip):
         return 0
     return keno_slip.compute_slip_cost(
-        view.game, view.slip, keno_slip.find_current_stake(view.snapshot, view.game)
+        view.game, view.marked_keno_slip, keno_slip.find_current_stake(view.snapshot, view.game)
     )
 
 
-def compute_drawer_share(view: View, motion: Motion) -> float:
+def compute_drawer_share(view: View, motion: MotionTimes) -> float:
     """Return how far the drawer of simulated devices is open, 0 to 1."""
     if view.drawer_opened_at is not None:
         return clamp_to_unit_interval((view.now - view.drawer_opened_at) / motion.drawer)

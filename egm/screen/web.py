@@ -32,7 +32,7 @@ from egm.screen.app import TouchFraction
 from egm.screen.audio.scores import SOUND_CUES
 from egm.screen.audio.sound_store import SoundStore
 from egm.screen.controls import find_action_by_name
-from egm.screen.layout import LANDSCAPE, PORTRAIT, Layout, build_telephone_layout
+from egm.screen.layout import LANDSCAPE_LAYOUT, PORTRAIT_LAYOUT, Layout, build_telephone_layout
 from egm.screen.picture import Picture
 from egm.screen.theme import Theme
 from egm.screen.view import Action
@@ -185,7 +185,7 @@ def choose_fitting_layout(
     everything. ``pixel_ratio`` is the number of device pixels per CSS pixel; it is 3 on many telephones.
     """
     width, height = (min(max(n, 1), 1 << 14) for n in room)
-    layout = PORTRAIT if portrait or height > width else LANDSCAPE
+    layout = PORTRAIT_LAYOUT if portrait or height > width else LANDSCAPE_LAYOUT
     if height > width and width / pixel_ratio <= _TELEPHONE_WIDTH_MAX_PIXELS:
         layout = build_telephone_layout(width, height)
     scale = min(width / layout.size[0], height / layout.size[1])
@@ -246,7 +246,7 @@ class BrowserScreen:
         self._playing_loops: dict[str, str] = {}
         self._portrait = portrait
         self._words = ""
-        self._fitted = (PORTRAIT if portrait else LANDSCAPE, scale)
+        self._fitted = (PORTRAIT_LAYOUT if portrait else LANDSCAPE_LAYOUT, scale)
         self._wanted = self._fitted
         self.picture = make(theme, scale=scale, layout=self._fitted[0])
         self._surface = pygame.Surface(self.picture.size_pixels).convert()

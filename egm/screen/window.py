@@ -8,7 +8,7 @@ import pygame
 from egm.screen.app import TouchFraction
 from egm.screen.controls import find_action_by_code
 from egm.screen.displays import DisplayOutput, TopScreenProcess
-from egm.screen.layout import LANDSCAPE, PORTRAIT
+from egm.screen.layout import LANDSCAPE_LAYOUT, PORTRAIT_LAYOUT
 from egm.screen.picture import Picture
 from egm.screen.theme import Theme
 from egm.screen.view import Action
@@ -100,13 +100,15 @@ class Window:
     def _choose_window_size() -> tuple[int, int]:
         """Return the largest 16:9 window that leaves some room on the desktop."""
         width, height = pygame.display.get_desktop_sizes()[0]
-        scale = min(width * 0.9 / LANDSCAPE.size[0], height * 0.85 / LANDSCAPE.size[1], 1.0)
-        return max(640, round(LANDSCAPE.size[0] * scale)), max(360, round(LANDSCAPE.size[1] * scale))
+        scale = min(width * 0.9 / LANDSCAPE_LAYOUT.size[0], height * 0.85 / LANDSCAPE_LAYOUT.size[1], 1.0)
+        return max(640, round(LANDSCAPE_LAYOUT.size[0] * scale)), max(
+            360, round(LANDSCAPE_LAYOUT.size[1] * scale)
+        )
 
     def _fit_picture(self) -> None:
         """Fit the picture to the display, centred and as large as possible, in portrait on a portrait display."""
         width, height = self._display.get_size()
-        layout = PORTRAIT if height > width else LANDSCAPE
+        layout = PORTRAIT_LAYOUT if height > width else LANDSCAPE_LAYOUT
         scale = min(width / layout.size[0], height / layout.size[1])
         self.picture = self._make(self._theme, scale=scale, layout=layout)
         w, h = self.picture.size_pixels

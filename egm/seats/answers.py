@@ -33,7 +33,7 @@ from paytables import (
 #: of service by then, and the other players do not wait for it any longer.
 NO_SCREEN_EXTENSION_SECONDS_MAX: Final = 60
 #: Nanoseconds in a second.
-_SECOND_NS: Final = 1_000_000_000
+_NANOSECONDS_PER_SECOND: Final = 1_000_000_000
 
 
 def apply_recorded_steps(table: SharedTable) -> None:
@@ -114,18 +114,18 @@ def _answer_if_overdue(
             _store_time_bank_left(table, turn)
         waits = 0 if queried_position is None else _find_time_to_act(seat.machine, game).seconds
         turn = table.pending_turns[key] = PendingTurn(
-            step, now_ns + waits * _SECOND_NS, last_checked_ns=now_ns
+            step, now_ns + waits * _NANOSECONDS_PER_SECOND, last_checked_ns=now_ns
         )
     is_seen = queried_position is None or queried_position.has_screen()
     turn.extend_while_unseen(
-        now_ns, is_seen=is_seen, unseen_ns_max=NO_SCREEN_EXTENSION_SECONDS_MAX * _SECOND_NS
+        now_ns, is_seen=is_seen, unseen_ns_max=NO_SCREEN_EXTENSION_SECONDS_MAX * _NANOSECONDS_PER_SECOND
     )
     if turn.compute_seconds_left(seat.machine):
         return
     if queried_position is not None and _start_time_bank(table, turn, queried_position.machine, game):
         return
     _store_time_bank_left(table, turn)
-    turn.deadline_ns = now_ns + _SECOND_NS  # retry if the generator has failed
+    turn.deadline_ns = now_ns + _NANOSECONDS_PER_SECOND  # retry if the generator has failed
     seat.submit_event(_build_answer_event(seat, _choose_default_answer(table, game, decision), decision))
     apply_recorded_steps(table)
 
@@ -143,7 +143,7 @@ def _start_time_bank(table: SharedTable, turn: PendingTurn, machine: Machine, ga
     cannot play has the same time as one who does not answer.
     """
     bank = TimeBankKey(machine.position.number, game.game.digest)
-    full_ns = _find_time_to_act(machine, game).bank_seconds * _SECOND_NS
+    full_ns = _find_time_to_act(machine, game).bank_seconds * _NANOSECONDS_PER_SECOND
     left_ns = table.time_bank_left_ns.get(bank, full_ns)
     if turn.time_bank_key is not None or left_ns <= 0:
         return False

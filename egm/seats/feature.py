@@ -37,7 +37,7 @@ from egm.seats.wheel import deliver_spin_number, iter_wheel_notices
 #: The state in which a betting period is open.
 _BETTING_STATE: Final = single_state(State.BETTING)
 
-RULES: Final[tuple[Rule[Machine], ...]] = (
+SEATS_RULES: Final[tuple[Rule[Machine], ...]] = (
     Rule(
         EventType.PLAY,
         single_state(State.IDLE),
@@ -136,7 +136,7 @@ SEATS_FEATURE: Final = Feature(
     value_types={WheelKey.SPIN: WheelSpin},
     entry_declarations=list_entries(entries),
     payload_classes={TableEvent.NO_MORE_BETS: EmptyPayload},
-    rules=RULES,
+    rules=SEATS_RULES,
     derived_states=(DerivedState(State.BETTING, has_placed_bets),),
     service_factories=(create_betting_clock,),
     list_notices=iter_notices,

@@ -22,7 +22,7 @@ from egm.play.records.tables import TableStatesAtRoundStart, is_round_shared, re
 from egm.play.rules import PLAY_GUARDS
 from egm.play.shared_round import PositionRounds, SharedRound
 from egm.progressive.bet import AcceptedBet, AcceptedBetCache, find_bet_in_force
-from paytables import RefusedRoundError, Rules, Wager, WagerError
+from paytables import GameRules, RefusedRoundError, Wager, WagerError
 
 #: Notice: the bets were not accepted.
 _BETS_NOT_ACCEPTED_NOTICE: Final = Notice(code="bets_not_taken", severity="warning")
@@ -280,7 +280,7 @@ def _is_position_delaying_next_round(machine: Machine, game: str) -> bool:
 
 
 def _find_wager_refusal(
-    rules: Rules, number: int, wager: Wager, other_wagers: Mapping[int, Wager]
+    rules: GameRules, number: int, wager: Wager, other_wagers: Mapping[int, Wager]
 ) -> Notice | None:
     """Return why the rules do not accept the wager of seat ``number`` together with ``other_wagers``, or None."""
     try:

@@ -116,7 +116,7 @@ class MenuEntry:
 class ServiceDesk:
     """The open service menu of one player position: its stack of pages and who is signed in."""
 
-    pages: list[MenuPage] = field(default_factory=list)
+    open_pages: list[MenuPage] = field(default_factory=list)
     signed_in_person: Person | None = None
     menu_name: str = "operator"
     is_opened_by_key: bool = True
@@ -127,7 +127,7 @@ class ServiceDesk:
     locked_since_ns: dict[str, int] = field(default_factory=dict)
     """When each lock on staff numbers started, as monotonic nanoseconds, by the storage key of its wrong PINs."""
     _notice: PageText | None = None
-    _severity: Severity = "info"
+    _notice_severity: Severity = "info"
     _answer_count: int = 0
     """The number of answers to pages so far, which makes each page's id unique."""
     _has_warned_about_loss: bool = False
@@ -136,16 +136,16 @@ class ServiceDesk:
     @property
     def is_open(self) -> bool:
         """Return whether the service menu is open."""
-        return bool(self.pages)
+        return bool(self.open_pages)
 
     def open(self, page: MenuPage) -> None:
         """Open the service menu at this page, with nobody signed in."""
         self.close()
-        self.pages = [page]
+        self.open_pages = [page]
 
     def close(self) -> None:
         """Close the service menu, sign the person out and end device tests."""
-        self.pages = []
+        self.open_pages = []
         self.signed_in_person = None
         self.workbench.end_test()
         self._set_notice(None)
@@ -154,7 +154,7 @@ class ServiceDesk:
 
     def sign_in(self, person: Person, page: MenuPage) -> None:
         """Sign a person in, and open the service menu at this page."""
-        self.signed_in_person, self.pages = person, [page]
+        self.signed_in_person, self.open_pages = person, [page]
         self._set_notice(None)
 
     def is_answer_to_open_page(self, page: object) -> bool:
@@ -169,25 +169,25 @@ class ServiceDesk:
         leaves the form.
         """
         self._answer_count += 1
-        if (action == "leave" and self._has_unwarned_entries(self.pages)) or (
-            action == "back" and self._has_unwarned_entries(self.pages[-1:])
+        if (action == "leave" and self._has_unwarned_entries(self.open_pages)) or (
+            action == "back" and self._has_unwarned_entries(self.open_pages[-1:])
         ):
             self._has_warned_about_loss = True
             self._set_notice(build_text("service.unconfirmed"), "warning")
             return None
         self._has_warned_about_loss = False
         ways_out: dict[str, PageResult] = {"back": GoBack(), "leave": CloseMenu()}
-        move = ways_out.get(action) or self.pages[-1].handle_input(machine, action, text)
+        move = ways_out.get(action) or self.open_pages[-1].handle_input(machine, action, text)
         self._set_notice(None)
         match move:
             case StayOnPage(notice=notice, severity=severity):
                 self._set_notice(notice, severity)
             case OpenPage(page=page):
-                self.pages.append(page)
+                self.open_pages.append(page)
             case GoBack(page_count=count, notice=notice):
                 self._step_back(count)
                 self._set_notice(notice)
-                return None if self.pages else CloseMenu()
+                return None if self.open_pages else CloseMenu()
             case SubmitEvent(event=event, pages_to_leave=count):
                 self._step_back(count)
                 self._set_notice(build_text("service.done"))
@@ -202,25 +202,25 @@ class ServiceDesk:
 
     def build_page(self, machine: Machine) -> ServicePage | None:
         """Return the open page of the service menu, or None if the menu is closed."""
-        if not self.pages:
+        if not self.open_pages:
             return None
-        person, notice, severity = self.signed_in_person, self._notice, self._severity
+        person, notice, severity = self.signed_in_person, self._notice, self._notice_severity
         machine_notice = machine.notice
         if machine_notice is not None and machine_notice.code.startswith("refused."):
             notice, severity = build_text(f"notice.{machine_notice.code}", **machine_notice.values), "warning"
         return (
-            self.pages[-1]
+            self.open_pages[-1]
             .build_page(machine)
             .model_copy(
                 update={
                     "id": self._page_id,
-                    "depth": len(self.pages),
+                    "depth": len(self.open_pages),
                     "person": None
                     if person is None
                     else build_text(f"service.person.{person.role}", name=person.name, number=person.id),
                     "notice": notice,
                     "notice_severity": severity,
-                    "unconfirmed": self._has_unwarned_entries(self.pages),
+                    "unconfirmed": self._has_unwarned_entries(self.open_pages),
                 }
             )
         )
@@ -233,11 +233,11 @@ class ServiceDesk:
     def _step_back(self, count: int) -> None:
         """Leave the last ``count`` pages of the service menu."""
         if count:
-            del self.pages[-count:]
+            del self.open_pages[-count:]
 
     def _set_notice(self, notice: PageText | None, severity: Severity = "info") -> None:
         """Store the notice that the open page shows next."""
-        self._notice, self._severity = notice, severity
+        self._notice, self._notice_severity = notice, severity
 
 
 def find_key_permission(machine: Machine) -> Permission:

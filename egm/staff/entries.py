@@ -141,7 +141,7 @@ class ByPersons:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class AtMachine(ByPersons):
+class ByPersonsAtMachine(ByPersons):
     """Base class of entries with the machine's serial number and the operator's number for it.
 
     The entries state both numbers because they are used outside the machine (Monaco art. 19.1).
@@ -169,7 +169,7 @@ class JobPrinted:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ReasonedAct:
+class ReasonOfAct:
     """Base class of entries that state the reason for an act of staff."""
 
     reason: str = field(metadata=stored_as("why"))
@@ -235,30 +235,30 @@ def _declare_roster_change(kind: str, about: str) -> EntryDeclaration[RosterChan
 STAFF_ADDED: Final = _declare_roster_change("staff.added", "A person was enrolled.")
 STAFF_DISABLED: Final = _declare_roster_change("staff.disabled", "A member of staff was disabled.")
 STAFF_ENABLED: Final = _declare_roster_change("staff.enabled", "A disabled member of staff was enabled.")
-STAFF_PIN: Final = _declare_roster_change("staff.pin", "A member of staff received a new PIN.")
-STAFF_CARRIED: Final = EntryDeclaration(
+STAFF_PIN_CHANGED: Final = _declare_roster_change("staff.pin", "A member of staff received a new PIN.")
+ROSTER_CARRIED_OVER: Final = EntryDeclaration(
     kind="staff.carried",
     record=RosterCarried,
     written_keys=(StaffKey.ROSTER_CHANGE,),
     logs=(Log.ACCESS,),
     is_technical=True,
 )
-STAFF_RENEWED: Final = EntryDeclaration(
+ROSTER_RENEWED: Final = EntryDeclaration(
     kind="staff.renewed",
     record=RosterRenewed,
     written_keys=(StaffKey.ROSTER_CHANGE, KernelKey.FAULT),
     logs=(Log.ACCESS,),
 )
-STAFF_RESTORED: Final = EntryDeclaration(
+ROSTER_RESTORED: Final = EntryDeclaration(
     kind="staff.restored",
-    record=ReasonedAct,
+    record=ReasonOfAct,
     description="The second copy of the roster has replaced the first, which was refused.",
     logs=(Log.ACCESS,),
     is_technical=True,
 )
-STAFF_UNREADABLE: Final = EntryDeclaration(
+ROSTER_UNREADABLE: Final = EntryDeclaration(
     kind="staff.unreadable",
-    record=ReasonedAct,
+    record=ReasonOfAct,
     description="Neither copy of the roster is the recorded one: nobody can sign in.",
     logs=(Log.ACCESS,),
     is_technical=True,
@@ -383,7 +383,7 @@ MENU_LEFT: Final = EntryDeclaration(
 )
 MENU_GIVEN_UP: Final = EntryDeclaration(
     kind="menu.given_up",
-    record=ReasonedAct,
+    record=ReasonOfAct,
     description="The service menu was closed before anybody had signed in.",
     written_keys=(StaffKey.OPEN_MENU,),
     logs=(Log.ACCESS,),
@@ -541,7 +541,7 @@ INVENTORY_CHANGED: Final = EntryDeclaration(
 
 # ---------------------------------------------------------------------------------------------- at the open machine
 @dataclass(frozen=True, slots=True, kw_only=True)
-class InterventionOpened(AtMachine):
+class InterventionOpened(ByPersonsAtMachine):
     """Staff declared work at the open machine, which is held out of service."""
 
     id: NonBlankText
@@ -562,7 +562,7 @@ class InterventionObserved:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class InterventionClosed(AtMachine):
+class InterventionClosed(ByPersonsAtMachine):
     """The work at the open machine was finished, and the intervention closed."""
 
     id: NonBlankText
@@ -576,7 +576,7 @@ class InterventionClosed(AtMachine):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class BaseMoved(AtMachine):
+class CabinetBaseMoved(ByPersonsAtMachine):
     """Base class of entries about moving the machine's stand (base) in an intervention, with its lock and key."""
 
     base_number: NonBlankText = field(metadata=stored_as("base"))
@@ -590,12 +590,12 @@ class BaseMoved(AtMachine):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class BaseReturned(BaseMoved):
+class CabinetBaseReturned(CabinetBaseMoved):
     """A stand (base) was put under the machine again; the main cashier issued its lock and key (Monaco art. 20.2)."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class BaseWithdrawn(BaseMoved):
+class CabinetBaseWithdrawn(CabinetBaseMoved):
     """The machine's stand (base) was withdrawn; the main cashier has lock and key, the machine is out of service."""
 
     reason: NonBlankText
@@ -618,7 +618,7 @@ class HopperFilled(ByPersons):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class BoxCounted(ByPersons):
+class CollectedBoxCounted(ByPersons):
     """Staff counted a box of the last collection."""
 
     intervention_id: NonBlankText = field(metadata=stored_as("collection"))
@@ -635,7 +635,7 @@ class BoxCounted(ByPersons):
 
 
 #: The transfer of coins that staff add to the hopper.
-_FILL: Final = (PermittedTransfer("stock:fill", "stock:hopper"),)
+_HOPPER_FILL_TRANSFERS: Final = (PermittedTransfer("stock:fill", "stock:hopper"),)
 INTERVENTION_OPENED: Final = EntryDeclaration(
     kind="intervention.opened",
     record=InterventionOpened,
@@ -658,34 +658,34 @@ INTERVENTION_CLOSED: Final = EntryDeclaration(
     significance=Significance(EventEffect.LOG),
     logs=(Log.ACCESS,),
 )
-BASE_WITHDRAWN: Final = EntryDeclaration(
+CABINET_BASE_WITHDRAWN: Final = EntryDeclaration(
     kind="base.withdrawn",
-    record=BaseWithdrawn,
+    record=CabinetBaseWithdrawn,
     written_keys=(StaffKey.BASE, IntegrityKey.DISABLED),
     significance=Significance(EventEffect.LOG),
 )
-BASE_RETURNED: Final = EntryDeclaration(
+CABINET_BASE_RETURNED: Final = EntryDeclaration(
     kind="base.returned",
-    record=BaseReturned,
+    record=CabinetBaseReturned,
     written_keys=(StaffKey.BASE, IntegrityKey.DISABLED),
     significance=Significance(EventEffect.LOG),
 )
-HOPPER_OPENING: Final = EntryDeclaration(
+HOPPER_OPENING_STOCK: Final = EntryDeclaration(
     kind="hopper.opening",
     record=HopperOpeningStock,
-    permitted_transfers=_FILL,
+    permitted_transfers=_HOPPER_FILL_TRANSFERS,
     significance=Significance(EventEffect.LOG),
 )
 HOPPER_FILLED: Final = EntryDeclaration(
     kind="hopper.filled",
     record=HopperFilled,
-    permitted_transfers=_FILL,
+    permitted_transfers=_HOPPER_FILL_TRANSFERS,
     counts={"hopper_fills": 1},
     significance=Significance(EventEffect.LOG),
 )
-COLLECTION_COUNTED: Final = EntryDeclaration(
+COLLECTED_BOX_COUNTED: Final = EntryDeclaration(
     kind="collection.counted",
-    record=BoxCounted,
+    record=CollectedBoxCounted,
     written_keys=(StaffKey.LAST_COLLECTION,),
     significance=Significance(EventEffect.LOG),
 )

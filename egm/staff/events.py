@@ -79,7 +79,7 @@ class PageAnswer:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class WorkSeen:
+class InterventionSeen:
     """Event: the monitoring system has read who is working in the intervention with this id."""
 
     id: str
@@ -133,7 +133,7 @@ class OptionsForm(FilledForm, OptionValues):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class NumberForm(FilledForm):
+class SignInUnlockForm(FilledForm):
     """A form in which staff unlock a locked staff number."""
 
     number: str = ""
@@ -151,14 +151,14 @@ class InterventionForm(FilledForm):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class FillForm(FilledForm):
+class HopperFillForm(FilledForm):
     """A form about coins of the venue that staff added to the hopper; amount in minor units."""
 
     amount_cents: int = 0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class CountForm(FilledForm):
+class BoxCountForm(FilledForm):
     """A form about a cash box that staff counted; amount in minor units."""
 
     box: CollectedBox | None = None
@@ -166,7 +166,7 @@ class CountForm(FilledForm):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class BaseForm(FilledForm):
+class CabinetBaseForm(FilledForm):
     """A form about withdrawing or returning the machine's stand (base), with its lock and the main cashier."""
 
     base: str = ""
@@ -176,7 +176,7 @@ class BaseForm(FilledForm):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class NoteForm(FilledForm):
+class GameNoteForm(FilledForm):
     """Base class of the forms that add a note to a register of the venue."""
 
     play_id: str | None = None
@@ -188,7 +188,7 @@ class NoteForm(FilledForm):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class DisputeForm(NoteForm):
+class DisputeForm(GameNoteForm):
     """A note about a dispute: what the player claims, the mechanic who was called, and the decision."""
 
     claim: str = ""
@@ -202,7 +202,7 @@ class DisputeForm(NoteForm):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ExclusionForm(NoteForm):
+class ExclusionForm(GameNoteForm):
     """A note about an excluded player."""
 
     reason: str = ""
@@ -216,7 +216,7 @@ class ExclusionForm(NoteForm):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class IncidentForm(NoteForm):
+class IncidentForm(GameNoteForm):
     """A note about an incident: what happened, how management judged it, and how the control service was informed."""
 
     what: str = ""
@@ -251,14 +251,14 @@ PAYLOAD_CLASS_BY_EVENT: Final[Mapping[EventName, type[Payload]]] = {
     EventType.TEST: DeviceTest,
     EventType.OPTIONS: OptionsForm,
     EventType.RESTART: FilledForm,
-    EventType.NUMBER_UNLOCKED: NumberForm,
+    EventType.NUMBER_UNLOCKED: SignInUnlockForm,
     EventType.INTERVENTION_OPENED: InterventionForm,
     EventType.INTERVENTION_CLOSED: InterventionForm,
-    EventType.INTERVENTION_SEEN: WorkSeen,
-    EventType.HOPPER_FILLED: FillForm,
-    EventType.BOX_COUNTED: CountForm,
-    EventType.BASE_WITHDRAWN: BaseForm,
-    EventType.BASE_RETURNED: BaseForm,
+    EventType.INTERVENTION_SEEN: InterventionSeen,
+    EventType.HOPPER_FILLED: HopperFillForm,
+    EventType.BOX_COUNTED: BoxCountForm,
+    EventType.BASE_WITHDRAWN: CabinetBaseForm,
+    EventType.BASE_RETURNED: CabinetBaseForm,
     EventType.DISPUTE_DECIDED: DisputeForm,
     EventType.EXCLUSION_NOTED: ExclusionForm,
     EventType.INCIDENT_JUDGED: IncidentForm,

@@ -28,7 +28,7 @@ IDENTITY_FILE_NAME: Final = "identities.db"
 #: Bytes of a salt.
 _SALT_BYTES: Final = 32
 #: SQL statements that create the table.
-_SCHEMA: Final = """
+_CREATE_TABLE_SQL: Final = """
 CREATE TABLE IF NOT EXISTS identity (
     commitment TEXT PRIMARY KEY,
     subject TEXT NOT NULL,
@@ -191,7 +191,7 @@ def _connect(path: Path) -> sqlite3.Connection:
         connection.execute("PRAGMA journal_mode = DELETE")
         connection.execute("PRAGMA synchronous = EXTRA")
         connection.execute("PRAGMA secure_delete = ON")  # erased data is overwritten
-        connection.execute(_SCHEMA)
+        connection.execute(_CREATE_TABLE_SQL)
         (result,) = connection.execute("PRAGMA integrity_check(1)").fetchone()
         if result != "ok":
             raise sqlite3.DatabaseError(result)

@@ -20,30 +20,30 @@ from egm.kernel.messages import Notice
 from egm.kernel.rules import refusal_code
 from egm.staff.desk import find_actor
 from egm.staff.entries import (
-    BASE_RETURNED,
-    BASE_WITHDRAWN,
+    CABINET_BASE_RETURNED,
+    CABINET_BASE_WITHDRAWN,
     INTERVENTION_CLOSED,
     INTERVENTION_OPENED,
     INTERVENTION_SEEN,
-    BaseReturned,
-    BaseWithdrawn,
+    CabinetBaseReturned,
+    CabinetBaseWithdrawn,
     Intervention,
     InterventionClosed,
     InterventionObserved,
     InterventionOpened,
     WithdrawnBase,
 )
-from egm.staff.events import BaseForm, InterventionForm, WorkSeen
+from egm.staff.events import CabinetBaseForm, InterventionForm, InterventionSeen
 from egm.staff.keys import StaffKey
 from egm.staff.slips import print_access_ticket
 from egm.staff.stock import build_collection_state
 
 #: The source that holds the machine out of service during an intervention.
-OPEN_INTERVENTION_SOURCE: Final = "intervention"
+OPEN_INTERVENTION_HOLD_SOURCE: Final = "intervention"
 #: The fault of a door opened by an unidentified person.
 UNIDENTIFIED_OPENING_FAULT: Final = "unidentified_opening"
 #: The source that holds a machine out of service while its base is withdrawn.
-BASE_WITHDRAWN_SOURCE: Final = "base"
+BASE_WITHDRAWN_HOLD_SOURCE: Final = "base"
 #: Doors of money containers, opened only at a collection (Monaco art. 20.1).
 _COLLECTION_DOORS: Final = frozenset({"drop", "cash_box", "stacker"})
 #: Faults by which a device reports that it is open or removed -> the door that protects it.
@@ -116,7 +116,7 @@ def open_intervention(machine: Machine, event: Event) -> None:
         entry_id=number,
         state={
             StaffKey.INTERVENTION: intervention,
-            f"{IntegrityKey.DISABLED}{OPEN_INTERVENTION_SOURCE}": DisablingRecord(
+            f"{IntegrityKey.DISABLED}{OPEN_INTERVENTION_HOLD_SOURCE}": DisablingRecord(
                 reason=form.reason, since=since
             ),
         },
@@ -132,7 +132,7 @@ def record_intervention_seen(machine: Machine, event: Event) -> None:
 
     A repeated report changes nothing.
     """
-    intervention, number = machine.memory.get(StaffKey.INTERVENTION), event.read_payload(WorkSeen).id
+    intervention, number = machine.memory.get(StaffKey.INTERVENTION), event.read_payload(InterventionSeen).id
     if (
         intervention is None
         or intervention["id"] != number
@@ -166,7 +166,7 @@ def close_intervention(machine: Machine, event: Event) -> None:
         entry_id=f"{intervention['id']}.closed",
         state={
             StaffKey.INTERVENTION: None,
-            f"{IntegrityKey.DISABLED}{OPEN_INTERVENTION_SOURCE}": None,
+            f"{IntegrityKey.DISABLED}{OPEN_INTERVENTION_HOLD_SOURCE}": None,
             **collected_state,
         },
     )
@@ -178,10 +178,10 @@ def withdraw_base(machine: Machine, event: Event) -> None:
 
     Until it is returned, coins have no drop box to fall into, and the machine is out of service.
     """
-    form, since = event.read_payload(BaseForm), machine.clock.now().isoformat()
+    form, since = event.read_payload(CabinetBaseForm), machine.clock.now().isoformat()
     machine.post(
-        BASE_WITHDRAWN,
-        BaseWithdrawn(
+        CABINET_BASE_WITHDRAWN,
+        CabinetBaseWithdrawn(
             base_number=form.base,
             lock_number=form.lock,
             cashier=form.cashier,
@@ -200,7 +200,7 @@ def withdraw_base(machine: Machine, event: Event) -> None:
                 cashier=form.cashier,
                 reason=form.reason,
             ),
-            f"{IntegrityKey.DISABLED}{BASE_WITHDRAWN_SOURCE}": DisablingRecord(
+            f"{IntegrityKey.DISABLED}{BASE_WITHDRAWN_HOLD_SOURCE}": DisablingRecord(
                 reason=form.reason, since=since
             ),
         },
@@ -209,10 +209,10 @@ def withdraw_base(machine: Machine, event: Event) -> None:
 
 def return_base(machine: Machine, event: Event) -> None:
     """Record that a stand (base) is under the machine again, with a lock and key issued by the main cashier."""
-    form = event.read_payload(BaseForm)
+    form = event.read_payload(CabinetBaseForm)
     machine.post(
-        BASE_RETURNED,
-        BaseReturned(
+        CABINET_BASE_RETURNED,
+        CabinetBaseReturned(
             base_number=form.base,
             lock_number=form.lock,
             cashier=form.cashier,
@@ -222,7 +222,7 @@ def return_base(machine: Machine, event: Event) -> None:
             serial=machine.identity.serial,
             operator_number=machine.identity.operator_number,
         ),
-        state={StaffKey.BASE: None, f"{IntegrityKey.DISABLED}{BASE_WITHDRAWN_SOURCE}": None},
+        state={StaffKey.BASE: None, f"{IntegrityKey.DISABLED}{BASE_WITHDRAWN_HOLD_SOURCE}": None},
     )
 
 

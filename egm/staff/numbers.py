@@ -5,7 +5,7 @@ from egm.kernel.machine import Machine
 from egm.people import Roster
 from egm.staff.desk import find_actor
 from egm.staff.entries import SIGN_IN_UNLOCKED, SignInUnlocked
-from egm.staff.events import NumberForm
+from egm.staff.events import SignInUnlockForm
 from egm.staff.tries import build_wrong_pins_key, clear_wrong_pins_at_terminals, compute_lock_seconds_left
 
 
@@ -28,13 +28,13 @@ def _find_locked_numbers(machine: Machine) -> dict[str, str]:
 def number_is_locked(machine: Machine, event: Event) -> bool:
     """Return whether the staff number in the form is locked; without a number, whether any is locked."""
     locked = _find_locked_numbers(machine)
-    number = event.read_payload(NumberForm).number
+    number = event.read_payload(SignInUnlockForm).number
     return number in locked if number else bool(locked)
 
 
 def unlock_number(machine: Machine, event: Event) -> None:
     """Unlock a staff number by deleting its count of wrong PINs; the PIN itself does not change."""
-    form = event.read_payload(NumberForm)
+    form = event.read_payload(SignInUnlockForm)
     clear_wrong_pins_at_terminals(machine, form.number)
     machine.post(
         SIGN_IN_UNLOCKED,

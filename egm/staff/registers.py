@@ -14,9 +14,9 @@ from egm.kernel.events import Event
 from egm.kernel.machine import Machine
 from egm.kernel.messages import Notice
 from egm.staff.entries import (
-    BASE_RETURNED,
-    BASE_WITHDRAWN,
-    COLLECTION_COUNTED,
+    CABINET_BASE_RETURNED,
+    CABINET_BASE_WITHDRAWN,
+    COLLECTED_BOX_COUNTED,
     DISPUTE_DECIDED,
     EXCLUSION_NOTED,
     HOPPER_FILLED,
@@ -28,7 +28,7 @@ from egm.staff.entries import (
     ExclusionNoted,
     IncidentJudged,
 )
-from egm.staff.events import DisputeForm, ExclusionForm, IncidentForm, NoteForm
+from egm.staff.events import DisputeForm, ExclusionForm, GameNoteForm, IncidentForm
 from egm.staff.form import list_event_persons
 from egm.staff.identities import IdentityRegister
 from meters import StoredEntry
@@ -36,8 +36,8 @@ from meters import StoredEntry
 
 # ---------------------------------------------------------------------------------------------- notes
 def register_note_is_complete(_: Machine, event: Event) -> bool:
-    """Return whether a note for a register is complete (:attr:`egm.staff.events.NoteForm.is_complete`)."""
-    return event.read_payload(NoteForm).is_complete
+    """Return whether a note for a register is complete (:attr:`egm.staff.events.GameNoteForm.is_complete`)."""
+    return event.read_payload(GameNoteForm).is_complete
 
 
 def record_dispute(machine: Machine, event: Event) -> None:
@@ -138,7 +138,7 @@ REGISTER_DEFINITIONS: Final = (
     Register("fills", (HOPPER_FILLED.kind,), ("amount_cents", "machine", "persons"), "D-13; NZ NZ3.4"),
     Register(
         "counts",
-        (COLLECTION_COUNTED.kind,),
+        (COLLECTED_BOX_COUNTED.kind,),
         (
             "collection",
             "box",
@@ -152,7 +152,7 @@ REGISTER_DEFINITIONS: Final = (
     ),
     Register(
         "bases",
-        (BASE_WITHDRAWN.kind, BASE_RETURNED.kind),
+        (CABINET_BASE_WITHDRAWN.kind, CABINET_BASE_RETURNED.kind),
         ("event", "base", "lock", "cashier", "reason", "intervention", "persons"),
         "J-05; MC 20.2",
     ),

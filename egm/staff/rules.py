@@ -56,7 +56,7 @@ from egm.staff.stock import box_is_not_counted_yet, count_box, fill_amount_is_va
 #: Only while a hand-pay waits.
 _HANDPAY_STATE: Final = single_state(State.HANDPAY)
 #: Only while the service menu is open.
-_MENU_STATE: Final = single_state(State.SERVICE_MENU)
+_SERVICE_MENU_STATE: Final = single_state(State.SERVICE_MENU)
 
 
 STAFF_RULES: Final[tuple[Rule[Machine], ...]] = (

@@ -18,15 +18,15 @@ from egm.kernel.messages import Notice
 from egm.kernel.rules import refusal_code
 from egm.staff.desk import find_actor
 from egm.staff.entries import (
-    COLLECTION_COUNTED,
+    COLLECTED_BOX_COUNTED,
     HOPPER_FILLED,
-    HOPPER_OPENING,
-    BoxCounted,
+    HOPPER_OPENING_STOCK,
+    CollectedBoxCounted,
     CollectionRecord,
     HopperFilled,
     HopperOpeningStock,
 )
-from egm.staff.events import CountForm, FillForm
+from egm.staff.events import BoxCountForm, HopperFillForm
 from egm.staff.keys import StaffKey
 from meters import Transfer
 
@@ -52,7 +52,10 @@ def build_collection_state(machine: Machine, collection: str) -> dict[str, objec
 # ---------------------------------------------------------------------------------------------- guards
 def fill_amount_is_valid(machine: Machine, event: Event) -> bool:
     """Return whether the machine has a hopper, and the form's amount is a whole number of the hopper's coins."""
-    coin_cents, amount_cents = machine.profile.coins.hopper_cents, event.read_payload(FillForm).amount_cents
+    coin_cents, amount_cents = (
+        machine.profile.coins.hopper_cents,
+        event.read_payload(HopperFillForm).amount_cents,
+    )
     is_coin_multiple = coin_cents > 0 and amount_cents > 0 and amount_cents % coin_cents == 0
     return machine.component(Devices).hopper is not None and is_coin_multiple
 
@@ -63,7 +66,7 @@ def box_is_not_counted_yet(machine: Machine, event: Event) -> bool:
 
     If the form names no box: whether there is any such box.
     """
-    collection, box = machine.memory.get(StaffKey.LAST_COLLECTION), event.read_payload(CountForm).box
+    collection, box = machine.memory.get(StaffKey.LAST_COLLECTION), event.read_payload(BoxCountForm).box
     uncounted = METER_BY_BOX.keys() - set(METER_BY_BOX if collection is None else collection["counted"])
     return bool(uncounted) if box is None else box in uncounted
 
@@ -74,7 +77,7 @@ def record_opening_stock(machine: Machine, coins: int) -> None:
     cents = coins * machine.profile.coins.hopper_cents
     if cents:
         machine.post(
-            HOPPER_OPENING,
+            HOPPER_OPENING_STOCK,
             HopperOpeningStock(amount_cents=cents, machine=machine.identity.serial),
             transfers=(Transfer("stock:fill", "stock:hopper", cents),),
         )
@@ -82,7 +85,7 @@ def record_opening_stock(machine: Machine, coins: int) -> None:
 
 def fill_hopper(machine: Machine, event: Event) -> None:
     """Record that staff added coins of the venue to the hopper."""
-    form = event.read_payload(FillForm)
+    form = event.read_payload(HopperFillForm)
     machine.post(
         HOPPER_FILLED,
         HopperFilled(
@@ -99,14 +102,14 @@ def fill_hopper(machine: Machine, event: Event) -> None:
 def count_box(machine: Machine, event: Event) -> None:
     """Record the counted content of a box of the last collection, compared with the amount metered into it."""
     collection = machine.memory.require(CollectionRecord, StaffKey.LAST_COLLECTION)
-    form = event.read_payload(CountForm)
+    form = event.read_payload(BoxCountForm)
     if form.box is None:
         raise InvariantError("a count was submitted that does not name its cash box")
     box, counted_cents = form.box, form.counted_cents
     metered_cents = collection.metered_after_cents[box] - collection.metered_before_cents[box]
     machine.post(
-        COLLECTION_COUNTED,
-        BoxCounted(
+        COLLECTED_BOX_COUNTED,
+        CollectedBoxCounted(
             intervention_id=collection.id,
             box=box,
             counted_cents=counted_cents,

@@ -6,7 +6,7 @@ from typing import Any, Final
 
 from egm.kernel.service_pages import PageAction, PageRow, PageTable, PageText
 from meters.reading import METER_DIGITS, compute_displayed_value
-from meters.table import METER_BY_NAME, Unit
+from meters.table import METER_BY_NAME, MeterUnit
 
 
 def build_text(key: str, **values: int | str) -> PageText:
@@ -66,7 +66,7 @@ def build_prize_names_text(prizes: Iterable[Mapping[str, Any]]) -> PageText:
 
 
 #: The action that leaves a page.
-BACK = PageAction(id="back", label=build_text("service.back"), style="back")
+BACK_ACTION = PageAction(id="back", label=build_text("service.back"), style="back")
 
 
 def build_two_column_table(
@@ -118,6 +118,6 @@ def build_meter_value_text(name: str, value: int) -> PageText:
     rolled = compute_displayed_value(value, METER_DIGITS)
     return (
         build_money_text(rolled)
-        if meter is not None and meter.unit is Unit.CENTS
+        if meter is not None and meter.unit is MeterUnit.CENTS
         else build_number_text(rolled)
     )

@@ -18,7 +18,7 @@ from typing import Final
 import apsw
 
 from meters.errors import JournalUnwritable
-from meters.storage import Database, DiskStorage, MediumError, Rows, StorageFile
+from meters.storage import Database, DatabaseRows, DiskStorage, MediumError, StorageFile
 
 #: Numbers that make each name of an SQLite VFS unique.
 _numbers: Final = count()
@@ -356,7 +356,7 @@ class _ForgetfulDatabase:
             self._connection = apsw.Connection(str(path), flags=flags, vfs=vfs)
         self.execute("PRAGMA locking_mode=EXCLUSIVE")
 
-    def execute(self, sql: str, parameters: Sequence[object] = ()) -> Rows:
+    def execute(self, sql: str, parameters: Sequence[object] = ()) -> DatabaseRows:
         """Run one SQL statement."""
         with _translate_medium_errors():
             return _Rows(list(self._connection.execute(sql, tuple(parameters))))

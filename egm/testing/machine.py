@@ -45,7 +45,7 @@ from egm.staff.options import apply_options
 from egm.testing.admission import admit_once
 from egm.tickets.model import Venue
 from egm.tickets.store import TicketStore
-from meters import Journal, Phase, Policy, Transaction, Transfer
+from meters import Journal, JournalPolicy, Phase, Transaction, Transfer
 from meters.copies import SECOND_FOLDER
 from meters.storage import DiskStorage, Storage, StorageFile
 from rng import (
@@ -62,7 +62,7 @@ from rng.self_test import run_self_test
 #: The game of test machines that name no other.
 GAME = "maple-classic"
 #: Small log segments, because each is preallocated on both media, for thousands of machines.
-_POLICY: Final = Policy(segment_bytes=1 << 18)
+_POLICY: Final = JournalPolicy(segment_bytes=1 << 18)
 #: The device kind of each device that a test may give a machine.
 _KINDS: Final = {"printer": "ticket_printer", "hopper": "hopper"}
 #: One person per role, by staff number, without PINs: tests with them start after the sign-in.

@@ -17,7 +17,7 @@ from meters.transaction import JSON
 #: move when the journal began.
 ANCHOR_STATE_KEY: Final = "tickets"
 #: Digits of a move's digest that the journal stores.
-DIGEST_DIGITS: Final = 16
+LEDGER_DIGEST_DIGITS: Final = 16
 
 #: The journal accounts that tickets represent.
 COMPARED_ACCOUNTS: Final = tuple(
@@ -207,7 +207,11 @@ def format_restoration(store: TicketStore) -> str:
     ledger by this text.
     """
     restoration = store.find_last_restoration()
-    return "" if restoration is None else str(store.read_move_digest(restoration.move_number))[:DIGEST_DIGITS]
+    return (
+        ""
+        if restoration is None
+        else str(store.read_move_digest(restoration.move_number))[:LEDGER_DIGEST_DIGITS]
+    )
 
 
 def was_ledger_known(journal: JournalView, restoration: str) -> bool:

@@ -13,7 +13,7 @@ from egm.clock import Clock
 from egm.errors import OperatorError
 from egm.tickets import numbers
 from egm.tickets.model import CAGE_AUTHOR_PREFIX, HOST_ISSUER, Ticket, TicketKind, TicketState
-from egm.tickets.record import LIFE_CYCLE, TicketAction, TicketMove, TicketRecord
+from egm.tickets.record import TICKET_LIFE_CYCLE, TicketAction, TicketMove, TicketRecord
 from egm.tickets.redemption import (
     TicketRedemption,
     TicketRefusal,
@@ -156,7 +156,7 @@ class TicketCage:
             record = self._store.find_ticket(number)
             if record is None:
                 raise OperatorError("the cage: no ticket has this number")
-            allowed_states, _ = LIFE_CYCLE[action]
+            allowed_states, _ = TICKET_LIFE_CYCLE[action]
             if record.state not in allowed_states:
                 state_names = " or ".join(sorted(allowed_states))
                 raise OperatorError(

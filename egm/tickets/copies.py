@@ -29,19 +29,26 @@ from typing import Final
 
 from egm.tickets.errors import TicketLedgerDamaged, TicketLedgerUnwritable
 from egm.tickets.model import mask_number
-from egm.tickets.movelog import EMPTY_LOG_END, LogEnd, LogRow, TicketMoveLog, build_end_after, is_next_row
-from egm.tickets.movelog import FILE_NAME as LOG_NAME
+from egm.tickets.movelog import (
+    EMPTY_MOVE_LOG_END,
+    MoveLogEnd,
+    MoveLogRow,
+    TicketMoveLog,
+    build_end_after,
+    is_next_row,
+)
+from egm.tickets.movelog import MOVE_LOG_FILE_NAME as LOG_NAME
 from meters import JournalUnwritable
-from meters.storage import Database, MediumError, Rows, Storage
+from meters.storage import Database, DatabaseRows, MediumError, Storage
 
 #: File name of the database.
-FILE_NAME: Final = "tickets.sqlite"
+TICKET_DATABASE_FILE_NAME: Final = "tickets.sqlite"
 #: Name of the file whose lock every process holds while it has the ledger open.
 LOCK_FILE_NAME: Final = "tickets.lock"
 #: Version of the ledger's format; format 1 had digests without a key.
-LEDGER_FORMAT: Final = 2
+TICKET_LEDGER_FORMAT: Final = 2
 #: How long one process waits for another's transaction (a few durable writes).
-_BUSY_MS: Final = 10_000
+_BUSY_TIMEOUT_MS: Final = 10_000
 #: SQLite's error texts when the file, not the medium, is at fault.
 _FILE_DAMAGE_TEXTS: Final = (
     "malformed",
@@ -51,14 +58,14 @@ _FILE_DAMAGE_TEXTS: Final = (
     "unsupported file format",
 )
 #: The step of a ticket's first move. Step 0 is an act on the ledger itself, not on a ticket.
-FIRST_MOVE_STEP: Final = 1
+FIRST_TICKET_MOVE_STEP: Final = 1
 #: Prefix of the number of an act on the ledger itself.
-BEGIN_MOVE_NUMBER: Final = "begin-"
+LEDGER_MOVE_NUMBER_PREFIX: Final = "begin-"
 #: Columns of a move in the database.
-_COLUMNS: Final = "place, number, step, action, state, at, by, redemption_id, story, digest"
+_MOVE_COLUMNS_SQL: Final = "place, number, step, action, state, at, by, redemption_id, story, digest"
 
 #: SQL statements that create the tables.
-_SCHEMA: Final = (
+_CREATE_TABLES_SQL: Final = (
     """CREATE TABLE tickets (
          number TEXT PRIMARY KEY,
          issue_id TEXT NOT NULL UNIQUE,
@@ -94,7 +101,7 @@ _SCHEMA: Final = (
     ),
 )
 #: SQL statement that enters a ticket's data from its first move.
-_INSERT_TICKET: Final = """INSERT INTO tickets SELECT ?2, json_extract(?9, '$.issue_id'),
+_INSERT_TICKET_SQL: Final = """INSERT INTO tickets SELECT ?2, json_extract(?9, '$.issue_id'),
     json_extract(?9, '$.ticket.machine_serial'), json_extract(?9, '$.ticket.sequence')"""
 
 
@@ -120,7 +127,7 @@ class TicketLedgerCopies:
         a second for a large ledger and blocks other writers. Raises :class:`TicketLedgerUnwritable` or
         :class:`TicketLedgerDamaged`.
         """
-        self.path = folder / FILE_NAME
+        self.path = folder / TICKET_DATABASE_FILE_NAME
         self.log_path = second / LOG_NAME
         self.mended = ""
         self._storage = storage
@@ -172,7 +179,7 @@ class TicketLedgerCopies:
 
     def _prepare_reader(self) -> None:
         """Prepare the ledger's database for reading only. Raises TicketLedgerDamaged if the database is empty."""
-        self.run(f"PRAGMA busy_timeout={_BUSY_MS}")
+        self.run(f"PRAGMA busy_timeout={_BUSY_TIMEOUT_MS}")
         if not self._check_format_and_find_content():
             raise TicketLedgerDamaged(f"{self.path}: there is no ticket ledger in it")
         if self._verify:
@@ -184,9 +191,9 @@ class TicketLedgerCopies:
         Raises TicketLedgerDamaged for an unknown format.
         """
         format_number = self.run("PRAGMA user_version").fetchone()[0]
-        if format_number not in {0, LEDGER_FORMAT}:
+        if format_number not in {0, TICKET_LEDGER_FORMAT}:
             raise _CopiesContradict(
-                f"{self.path}: expected format {LEDGER_FORMAT}, found "
+                f"{self.path}: expected format {TICKET_LEDGER_FORMAT}, found "
                 f"{format_number}. Format 1 can be taken over by two"
                 " persons: egm ticket restore"
             )
@@ -203,15 +210,15 @@ class TicketLedgerCopies:
 
     def _prepare(self) -> None:
         """Prepare and verify the ledger's database, and make it agree with the log of moves."""
-        self.run(f"PRAGMA busy_timeout={_BUSY_MS}")
+        self.run(f"PRAGMA busy_timeout={_BUSY_TIMEOUT_MS}")
         self.run("PRAGMA journal_mode=WAL")
         self.run("PRAGMA synchronous=FULL")
         self.run("PRAGMA foreign_keys=ON")
         with self._run_transaction():
             if not self._check_format_and_find_content():
-                for statement in _SCHEMA:
+                for statement in _CREATE_TABLES_SQL:
                     self.run(statement)
-                self.run(f"PRAGMA user_version={LEDGER_FORMAT}")
+                self.run(f"PRAGMA user_version={TICKET_LEDGER_FORMAT}")
             if self._verify:
                 self._check_database()
             self._reconcile_copies(thorough=self._verify)
@@ -229,19 +236,20 @@ class TicketLedgerCopies:
                 f"{reason}; it can be rebuilt once every program that has it open is closed"
             ) from None
         folder, names = self.path.parent, self._storage.list_names(self.path.parent)
-        aside = sum(name.startswith(f"{FILE_NAME}.damaged-") for name in names) + 1
+        aside = sum(name.startswith(f"{TICKET_DATABASE_FILE_NAME}.damaged-") for name in names) + 1
         # The old write-ahead log first: it would be taken for the new file's own.
         for suffix in ("-wal", "-shm", ""):
-            if FILE_NAME + suffix in names:
+            if TICKET_DATABASE_FILE_NAME + suffix in names:
                 self._storage.rename(
-                    folder / (FILE_NAME + suffix), folder / f"{FILE_NAME}.damaged-{aside}{suffix}"
+                    folder / (TICKET_DATABASE_FILE_NAME + suffix),
+                    folder / f"{TICKET_DATABASE_FILE_NAME}.damaged-{aside}{suffix}",
                 )
                 self._storage.sync_folder(folder)
         self._database = self._connect()
         self._verify = True
         self._prepare()
         fcntl.flock(self._lock, fcntl.LOCK_SH)
-        self.mended = f"{FILE_NAME} made again from {LOG_NAME}, {count} moves: {reason}"
+        self.mended = f"{TICKET_DATABASE_FILE_NAME} made again from {LOG_NAME}, {count} moves: {reason}"
 
     def _reconcile_copies(self, *, thorough: bool = False) -> None:
         """Bring the ledger's database and its log to the same moves; the caller holds the write lock.
@@ -256,16 +264,17 @@ class TicketLedgerCopies:
         except TicketLedgerDamaged as error:
             if self._log.find_last_move_number() > database_end[0]:
                 raise _CopiesContradict(
-                    f"{error}; {FILE_NAME} cannot replace it, because it ends earlier, at move {database_end[0]}"
+                    f"{error}; {TICKET_DATABASE_FILE_NAME} cannot replace it, because it ends earlier, "
+                    f"at move {database_end[0]}"
                 ) from None
             self._log.rewrite(self._select_rows("ORDER BY place"))
-            self.mended = f"{LOG_NAME} written again from {FILE_NAME}: {error}"
+            self.mended = f"{LOG_NAME} written again from {TICKET_DATABASE_FILE_NAME}: {error}"
             return
         last_number = min(database_end[0], len(logged_rows))
-        log_digest = build_end_after(logged_rows[last_number - 1]) if last_number else EMPTY_LOG_END
+        log_digest = build_end_after(logged_rows[last_number - 1]) if last_number else EMPTY_MOVE_LOG_END
         database_digest = (
             self.run("SELECT place, digest FROM moves WHERE place = ?", last_number).fetchone()
-            or EMPTY_LOG_END
+            or EMPTY_MOVE_LOG_END
         )
         if database_digest != log_digest:
             raise _CopiesContradict(
@@ -274,12 +283,12 @@ class TicketLedgerCopies:
         for row in logged_rows[database_end[0] :]:
             self.insert(row)
         if logged_rows and not database_end[0]:
-            self.mended = f"{FILE_NAME} made again from {LOG_NAME}, {len(logged_rows)} moves: it was lost"
+            self.mended = f"{TICKET_DATABASE_FILE_NAME} made again from {LOG_NAME}, {len(logged_rows)} moves: it was lost"
         missing_rows = self._select_rows("WHERE place > ? ORDER BY place", len(logged_rows))
         if missing_rows:
             self._log.append(missing_rows)
         if missing_rows and not logged_rows:
-            self.mended = f"{LOG_NAME} written again from {FILE_NAME}: it was lost"
+            self.mended = f"{LOG_NAME} written again from {TICKET_DATABASE_FILE_NAME}: it was lost"
 
     # ------------------------------------------------------------------ writing
     @contextmanager
@@ -320,25 +329,27 @@ class TicketLedgerCopies:
         finally:
             self._changing, self._logged_move_number = False, None
 
-    def insert(self, row: LogRow) -> None:
+    def insert(self, row: MoveLogRow) -> None:
         """Insert one move into the ledger's database; for a ticket's first move also insert the ticket."""
-        if row[2] == FIRST_MOVE_STEP:
-            self.run(_INSERT_TICKET, *row[:-1])
+        if row[2] == FIRST_TICKET_MOVE_STEP:
+            self.run(_INSERT_TICKET_SQL, *row[:-1])
         self.run("INSERT INTO moves VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)", *row)
 
     # ------------------------------------------------------------------ reading
-    def find_last_move(self) -> LogEnd:
+    def find_last_move(self) -> MoveLogEnd:
         """Return the number and digest of the last move in the ledger's database."""
         last_move = self.run("SELECT place, digest FROM moves ORDER BY place DESC LIMIT 1").fetchone()
-        return EMPTY_LOG_END if last_move is None else (last_move[0], last_move[1])
+        return EMPTY_MOVE_LOG_END if last_move is None else (last_move[0], last_move[1])
 
-    def read_ticket_rows(self, number: str) -> list[LogRow]:
+    def read_ticket_rows(self, number: str) -> list[MoveLogRow]:
         """Return the database rows with the moves of one ticket, each verified.
 
         Raises :class:`TicketLedgerDamaged` if one was altered.
         """
         rows = self._select_rows("WHERE number = ? ORDER BY step", number)
-        for step, row in enumerate(rows, 0 if number.startswith(BEGIN_MOVE_NUMBER) else FIRST_MOVE_STEP):
+        for step, row in enumerate(
+            rows, 0 if number.startswith(LEDGER_MOVE_NUMBER_PREFIX) else FIRST_TICKET_MOVE_STEP
+        ):
             previous_move = self.run("SELECT place, digest FROM moves WHERE place = ?", row[0] - 1).fetchone()
             previous_end = (row[0] - 1, "" if previous_move is None else previous_move[1])
             if row[2] != step or not is_next_row(self._key, previous_end, row):
@@ -374,10 +385,12 @@ class TicketLedgerCopies:
             len(logged_rows) < count
             or list(map(tuple, database_rows[:common_count])) != logged_rows[:common_count]
         ):
-            raise TicketLedgerDamaged(f"{self.log_path}: its moves differ from those in {FILE_NAME}")
+            raise TicketLedgerDamaged(
+                f"{self.log_path}: its moves differ from those in {TICKET_DATABASE_FILE_NAME}"
+            )
         return count
 
-    def _read_logged_rows(self) -> list[LogRow]:
+    def _read_logged_rows(self) -> list[MoveLogRow]:
         """Return every move in the ledger's log of moves.
 
         This is for a read-only ledger, which does not have the log open: the file is opened for this call.
@@ -402,7 +415,7 @@ class TicketLedgerCopies:
             answer = self.run(f"PRAGMA {pragma}").fetchone()
             if answer not in {None, ("ok",)}:
                 raise TicketLedgerDamaged(f"{self.path}: {answer}")
-        last_end = EMPTY_LOG_END
+        last_end = EMPTY_MOVE_LOG_END
         for row in self._select_rows("ORDER BY place"):
             if not is_next_row(self._key, last_end, row):
                 raise TicketLedgerDamaged(
@@ -418,11 +431,11 @@ class TicketLedgerCopies:
             )
         return last_end[0]
 
-    def _select_rows(self, clause: str, *parameters: object) -> list[LogRow]:
+    def _select_rows(self, clause: str, *parameters: object) -> list[MoveLogRow]:
         """Return the moves in the ledger's database that an SQL clause selects."""
-        return list(self.run(f"SELECT {_COLUMNS} FROM moves {clause}", *parameters))  # noqa: S608 (it contains no values from outside)
+        return list(self.run(f"SELECT {_MOVE_COLUMNS_SQL} FROM moves {clause}", *parameters))  # noqa: S608 (it contains no values from outside)
 
-    def run(self, sql: str, *parameters: object) -> Rows:
+    def run(self, sql: str, *parameters: object) -> DatabaseRows:
         """Run one SQL statement on the ledger's database, and return its rows.
 
         Raises :class:`TicketLedgerUnwritable` or :class:`TicketLedgerDamaged`.

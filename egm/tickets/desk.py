@@ -30,7 +30,7 @@ from egm.clock import Clock
 from egm.tickets import numbers
 from egm.tickets.errors import TicketOrderError
 from egm.tickets.model import HOST_ISSUER, Ticket, TicketKind, TicketState, Venue
-from egm.tickets.record import Enrolment, TicketAction, TicketRecord
+from egm.tickets.record import TicketAction, TicketNumberingEnrolment, TicketRecord
 from egm.tickets.redemption import (
     TicketRedemption,
     TicketRefusal,
@@ -99,7 +99,7 @@ class PrintedTerms:
 
 #: A function that creates a ticket number for a kind of ticket and the machine's enrolment with a host (None: not
 #: enrolled). It returns None if it needs an enrolment and there is none.
-CreateTicketNumber = Callable[[TicketKind, Enrolment | None], str | None]
+CreateTicketNumber = Callable[[TicketKind, TicketNumberingEnrolment | None], str | None]
 
 
 def build_stand_alone_numbering(draw_below: numbers.DrawBelow) -> CreateTicketNumber:
@@ -110,7 +110,7 @@ def build_stand_alone_numbering(draw_below: numbers.DrawBelow) -> CreateTicketNu
     return lambda kind, _: numbers.create_stand_alone_number(kind, draw_below)
 
 
-def create_enrolled_number(_: TicketKind, enrolment: Enrolment | None) -> str | None:
+def create_enrolled_number(_: TicketKind, enrolment: TicketNumberingEnrolment | None) -> str | None:
     """Return the ticket number for the validation identifier and sequence in ``enrolment``.
 
     A host assigns both by enrolling the machine (SAS 4C). Return None without an enrolment.
@@ -362,10 +362,10 @@ class TicketDesk:
     # ------------------------------------------------------------------ the host
     def store_enrolment(self, validation_id: int, sequence: int) -> None:
         """Store, durably, the validation identifier and the starting sequence that the host assigns (SAS 4C)."""
-        self._store.store_enrolment(self._machine.serial, Enrolment(validation_id, sequence))
+        self._store.store_enrolment(self._machine.serial, TicketNumberingEnrolment(validation_id, sequence))
 
     @property
-    def current_enrolment(self) -> Enrolment | None:
+    def current_enrolment(self) -> TicketNumberingEnrolment | None:
         """Return the validation identifier that the host assigned to this machine, and the last sequence number used.
 
         Return None if the host has not enrolled the machine.

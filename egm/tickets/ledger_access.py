@@ -3,7 +3,7 @@
 from pathlib import Path
 
 from egm.errors import OperatorError
-from egm.tickets.store import HEAD_PURPOSE, TicketStore
+from egm.tickets.store import LEDGER_HEAD_MAC_PURPOSE, TicketStore
 from meters.copies import SECOND_FOLDER
 from meters.keys import MachineKey
 from meters.storage import DiskStorage
@@ -27,7 +27,7 @@ def open_machine_ledger(folder: Path, *, second: Path | None = None, read_only: 
     With ``read_only`` nothing in it can be changed. Raises the errors of :meth:`TicketStore.open`.
     """
     second = second or folder / SECOND_FOLDER
-    key = read_machine_key(folder, second).derive(HEAD_PURPOSE)
+    key = read_machine_key(folder, second).derive(LEDGER_HEAD_MAC_PURPOSE)
     return TicketStore.open(
         folder, key=key, second=second, create_missing=False, verify=False, read_only=read_only
     )

@@ -17,7 +17,7 @@ CAGE_AUTHOR_PREFIX: Final = "cage:"
 #: Issuer of a ticket that this ledger learned of from a host: the host owes it.
 HOST_ISSUER: Final = "host"
 #: Digits of an unredeemed ticket's number that may be shown (E-06).
-_SHOWN_DIGITS: Final = 4
+_UNMASKED_DIGITS: Final = 4
 
 
 class TicketKind(StrEnum):
@@ -161,7 +161,7 @@ def _parse_house(values: Mapping[str, str]) -> Venue:
 
 def mask_number(number: str) -> str:
     """Return a ticket number with all but its last digits hidden: unredeemed numbers are secret (AGE 5.1.5)."""
-    return "•" * (len(number) - _SHOWN_DIGITS) + number[-_SHOWN_DIGITS:]
+    return "•" * (len(number) - _UNMASKED_DIGITS) + number[-_UNMASKED_DIGITS:]
 
 
 def group_digits(number: str) -> str:

@@ -17,24 +17,24 @@ from meters import JournalUnwritable
 from meters.storage import StorageFile
 
 #: Not ``.log``: the journal's segments have that suffix, and may be in the same folder.
-FILE_NAME: Final = "tickets.moves"
+MOVE_LOG_FILE_NAME: Final = "tickets.moves"
 #: Bytes read from the file's end to find its last line.
-_TAIL_BYTES: Final = 1 << 16
+_LOG_TAIL_BYTES: Final = 1 << 16
 
 #: (number of the move, number of the ticket, step, action, state, at, by, redemption id, story as JSON, digest)
-LogRow = tuple[Any, ...]
+MoveLogRow = tuple[Any, ...]
 #: The end of a copy: the move number and the digest of its last row.
-LogEnd = tuple[int, str]
+MoveLogEnd = tuple[int, str]
 #: The end of an empty copy.
-EMPTY_LOG_END: Final[LogEnd] = (0, "")
+EMPTY_MOVE_LOG_END: Final[MoveLogEnd] = (0, "")
 
 
-def compute_row_digest(key: bytes, previous_digest: str, row: LogRow) -> str:
+def compute_row_digest(key: bytes, previous_digest: str, row: MoveLogRow) -> str:
     """Return the HMAC that authenticates the row of a ledger move and chains it to the previous row's digest."""
     return hmac.digest(key, json.dumps([previous_digest, *row], ensure_ascii=False).encode(), "sha256").hex()
 
 
-def is_next_row(key: bytes, previous_end: LogEnd, row: LogRow) -> bool:
+def is_next_row(key: bytes, previous_end: MoveLogEnd, row: MoveLogRow) -> bool:
     """Return whether a ledger row has the next move number and a valid digest of ``key``.
 
     ``previous_end`` is the number and digest of the preceding move.
@@ -47,7 +47,7 @@ def is_next_row(key: bytes, previous_end: LogEnd, row: LogRow) -> bool:
     )
 
 
-def build_end_after(row: LogRow) -> LogEnd:
+def build_end_after(row: MoveLogRow) -> MoveLogEnd:
     """Return the move number and the digest in ``row``, the last row of a copy of the ledger."""
     return (row[0], row[-1])
 
@@ -63,7 +63,7 @@ class TicketMoveLog:
         """Close the log file of the ticket ledger."""
         self._file.close()
 
-    def read_last_move(self) -> LogEnd | None:
+    def read_last_move(self) -> MoveLogEnd | None:
         """Return the number and digest of the last move, read from the last line of the log only.
 
         Return (0, "") for an empty log, and None if the last line is incomplete, malformed or too long: the whole log
@@ -71,23 +71,23 @@ class TicketMoveLog:
         """
         size = self._file.size()
         if not size:
-            return EMPTY_LOG_END
-        tail = self._file.read_at(max(0, size - _TAIL_BYTES), _TAIL_BYTES)
+            return EMPTY_MOVE_LOG_END
+        tail = self._file.read_at(max(0, size - _LOG_TAIL_BYTES), _LOG_TAIL_BYTES)
         lines = tail.split(b"\n")
-        if lines[-1] or len(lines) < (2 if size <= _TAIL_BYTES else 3):
+        if lines[-1] or len(lines) < (2 if size <= _LOG_TAIL_BYTES else 3):
             return None
         with suppress(ValueError, TypeError, IndexError, RecursionError):
             return build_end_after(json.loads(lines[-2])[-1])
         return None
 
-    def iter_rows(self) -> Iterator[LogRow]:
+    def iter_rows(self) -> Iterator[MoveLogRow]:
         """Yield the row of every ledger move in order. Raises :class:`TicketLedgerDamaged` at an altered line."""
-        last_end = EMPTY_LOG_END
+        last_end = EMPTY_MOVE_LOG_END
         for _, rows in self._iter_lines():
             for row in rows:
                 if not is_next_row(self._key, last_end, row):
                     raise TicketLedgerDamaged(
-                        f"{FILE_NAME}: move {last_end[0] + 1} was altered after it was written"
+                        f"{MOVE_LOG_FILE_NAME}: move {last_end[0] + 1} was altered after it was written"
                     )
                 last_end = build_end_after(row)
                 yield row
@@ -103,7 +103,7 @@ class TicketMoveLog:
                 move_numbers.append(int(json.loads(line)[-1][0]))
         return max(move_numbers)
 
-    def append(self, rows: Sequence[LogRow]) -> int:
+    def append(self, rows: Sequence[MoveLogRow]) -> int:
         """Append the ledger moves of one transaction as one line of the log, durably.
 
         Return the size of the log before, in bytes; :meth:`truncate_to` this size removes the line.
@@ -128,7 +128,7 @@ class TicketMoveLog:
             self._file.truncate(size)
             self._file.sync()
 
-    def rewrite(self, rows: Sequence[LogRow]) -> None:
+    def rewrite(self, rows: Sequence[MoveLogRow]) -> None:
         """Rewrite the whole log from the ledger moves in the database, which must be known to be intact."""
         self.truncate_to(0)
         if rows:
@@ -142,7 +142,7 @@ class TicketMoveLog:
             return size
         return max((end for end, _ in self._iter_lines()), default=0)
 
-    def _iter_lines(self) -> Iterator[tuple[int, list[LogRow]]]:
+    def _iter_lines(self) -> Iterator[tuple[int, list[MoveLogRow]]]:
         """Yield each complete line of the ledger's log: where it ends, in bytes, and its rows."""
         line_end = 0
         *lines, _ = self._file.read_at(0, self._file.size()).split(b"\n")
@@ -152,6 +152,6 @@ class TicketMoveLog:
                 rows = [tuple(row) for row in json.loads(line)]
             except (ValueError, TypeError, RecursionError):
                 raise TicketLedgerDamaged(
-                    f"{FILE_NAME}: line {number} was altered after it was written"
+                    f"{MOVE_LOG_FILE_NAME}: line {number} was altered after it was written"
                 ) from None
             yield line_end, rows

@@ -17,7 +17,7 @@ from egm.devices.crc import compute_crc_kermit
 from egm.tickets.errors import InvalidTicket
 from egm.tickets.model import TICKET_NUMBER_DIGITS, TicketKind
 
-WORD_24_BITS: Final = 1 << 24
+WORD_24_BIT_MODULUS: Final = 1 << 24
 """Exclusive upper bound of validation identifiers and sequences, which have 24 bits."""
 
 #: The check code makes a stand-alone number = 1 modulo this prime: the largest below 10,000 for which no one
@@ -29,7 +29,7 @@ _CHECK_DIGITS: Final = 4
 _RANDOM_DIGITS: Final = TICKET_NUMBER_DIGITS - 2 - _CHECK_DIGITS
 
 #: The type marker (H-04, MD .24C(3)): the first two digits of a stand-alone number.
-KIND_DIGITS: Final[Mapping[TicketKind, int]] = {
+LEADING_DIGITS_BY_TICKET_KIND: Final[Mapping[TicketKind, int]] = {
     TicketKind.CASHABLE: 91,
     TicketKind.RESTRICTED: 92,
     TicketKind.NONRESTRICTED: 93,
@@ -44,7 +44,7 @@ DrawBelow = Callable[[int], int]
 # ---------------------------------------------------------------- stand-alone
 def create_stand_alone_number(kind: TicketKind, draw_below: DrawBelow) -> str:
     """Create a new unpredictable 18-digit validation number for a ticket of ``kind``."""
-    head = KIND_DIGITS[kind] * 10**_RANDOM_DIGITS + draw_below(10**_RANDOM_DIGITS)
+    head = LEADING_DIGITS_BY_TICKET_KIND[kind] * 10**_RANDOM_DIGITS + draw_below(10**_RANDOM_DIGITS)
     shifted = head * 10**_CHECK_DIGITS
     return str(shifted + (1 - shifted) % HALF_NUMBER_MODULUS)
 
@@ -53,7 +53,7 @@ def is_stand_alone(number: str) -> bool:
     """Return whether the digits can be a stand-alone validation number, with a valid kind mark and check code."""
     return (
         _is_number_of_length(number)
-        and int(number[:2]) in KIND_DIGITS.values()
+        and int(number[:2]) in LEADING_DIGITS_BY_TICKET_KIND.values()
         and int(number) % HALF_NUMBER_MODULUS == 1
     )
 
@@ -67,7 +67,7 @@ def create_secure_enhanced_number(validation_id: int, sequence: int) -> str:
     :class:`InvalidTicket` for a value out of range.
     """
     for name, value in (("validation id", validation_id), ("sequence", sequence)):
-        if not 0 <= value < WORD_24_BITS:
+        if not 0 <= value < WORD_24_BIT_MODULUS:
             raise InvalidTicket(f"secure enhanced number: {name} {value} is not a 24-bit number")
     i0, i1, i2 = validation_id.to_bytes(3, "little")
     s0, s1, s2 = sequence.to_bytes(3, "little")

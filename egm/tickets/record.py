@@ -33,7 +33,7 @@ class TicketAction(StrEnum):
 
 
 #: The life cycle of a ticket: action -> (the states in which it is allowed, the resulting state).
-LIFE_CYCLE: Final[Mapping[TicketAction, tuple[frozenset[TicketState], TicketState]]] = {
+TICKET_LIFE_CYCLE: Final[Mapping[TicketAction, tuple[frozenset[TicketState], TicketState]]] = {
     action: (frozenset(needs), leaves)
     for action, needs, leaves in (
         (TicketAction.BEGIN, (), TicketState.VOID),
@@ -122,7 +122,7 @@ class TicketRecord:
 
 
 @dataclass(frozen=True, slots=True)
-class Enrolment:
+class TicketNumberingEnrolment:
     """A machine's validation identifier and the sequence it last used, both 24-bit (SAS 4C)."""
 
     validation_id: int

@@ -10,12 +10,12 @@ from PIL import Image, ImageDraw, ImageFont
 from egm.tickets.barcode import QUIET_ZONE_MODULES, compute_width_modules, encode_barcode_widths
 from egm.tickets.errors import InvalidTicket
 from egm.tickets.model import TICKET_NUMBER_DIGITS, Ticket
-from egm.tickets.templates import DOTS_PER_MM, HEIGHT_MM, WIDTH_MM, TemplateLine, TicketTemplate
+from egm.tickets.templates import DOTS_PER_MM, TICKET_HEIGHT_MM, TICKET_WIDTH_MM, TemplateLine, TicketTemplate
 
 #: Dots per inch, exactly eight per millimetre.
 RENDER_DOTS_PER_INCH: Final = DOTS_PER_MM * 25.4
 #: Folder of the fonts.
-_FONTS: Final = Path(__file__).resolve().parents[1] / "screen" / "fonts"
+_FONTS_FOLDER: Final = Path(__file__).resolve().parents[1] / "screen" / "fonts"
 #: Font name in a template -> font file.
 _FONT_FILE_BY_NAME: Final = {
     "regular": "Lato-Regular.ttf",
@@ -36,7 +36,7 @@ def draw_ticket(ticket: Ticket, template: TicketTemplate, language: str) -> Imag
 
     Raises :class:`InvalidTicket` if the text of a line cannot be made small enough for its space.
     """
-    image = Image.new("1", (WIDTH_MM * DOTS_PER_MM, HEIGHT_MM * DOTS_PER_MM), _WHITE)
+    image = Image.new("1", (TICKET_WIDTH_MM * DOTS_PER_MM, TICKET_HEIGHT_MM * DOTS_PER_MM), _WHITE)
     texts = template.build_texts(ticket, language)
     for line in template.lines:
         if texts[line.name]:
@@ -70,7 +70,7 @@ def _convert_to_dots(millimetres: float) -> int:
 @lru_cache(maxsize=64)
 def _load_font(name: str, dots: int) -> ImageFont.FreeTypeFont:
     """Return a font of a height in dots, cached."""
-    return ImageFont.truetype(_FONTS / _FONT_FILE_BY_NAME[name], dots)
+    return ImageFont.truetype(_FONTS_FOLDER / _FONT_FILE_BY_NAME[name], dots)
 
 
 def _fit_font(line: TemplateLine, text: str) -> ImageFont.FreeTypeFont:

@@ -20,16 +20,16 @@ from pathlib import Path
 from typing import Final
 
 from egm.errors import OperatorError
-from egm.tickets.copies import FILE_NAME, LOCK_FILE_NAME
+from egm.tickets.copies import LOCK_FILE_NAME, TICKET_DATABASE_FILE_NAME
 from egm.tickets.model import CAGE_AUTHOR_PREFIX, TicketState
-from egm.tickets.movelog import EMPTY_LOG_END, LogRow, build_end_after, is_next_row
-from egm.tickets.movelog import FILE_NAME as LOG_NAME
+from egm.tickets.movelog import EMPTY_MOVE_LOG_END, MoveLogRow, build_end_after, is_next_row
+from egm.tickets.movelog import MOVE_LOG_FILE_NAME as LOG_NAME
 from egm.tickets.record import TicketAction
 from egm.tickets.store import TicketStore, encode_head, read_ledger_head
 from meters.storage import DiskStorage, MediumError
 
 #: Name of the second copy in old versions, which stored it next to the journal's.
-_OLD_LOG_NAME: Final = "tickets.log"
+_EARLIER_LOG_FILE_NAME: Final = "tickets.log"
 #: States in which a ticket may still be money, and the moves from each to its redemption.
 _MOVES_TO_REDEEMED_BY_STATE: Final = {
     TicketState.RESERVED: (TicketAction.ISSUE, TicketAction.LOCK, TicketAction.REDEEM),
@@ -40,7 +40,7 @@ _MOVES_TO_REDEEMED_BY_STATE: Final = {
 #: Name of the folder in which the new ledger is created.
 _NEW_LEDGER_FOLDER_NAME: Final = "tickets.restoring"
 #: Columns of a move in the old database.
-_COLUMNS: Final = "place, number, step, action, state, at, by, redemption_id, story, digest"
+_MOVE_COLUMNS_SQL: Final = "place, number, step, action, state, at, by, redemption_id, story, digest"
 
 
 def restore_ticket_ledger(
@@ -120,7 +120,7 @@ def _redeem_accepted_tickets(
             )
 
 
-def _find_provable_moves(folder: Path, second: Path, key: bytes) -> tuple[list[LogRow], str]:
+def _find_provable_moves(folder: Path, second: Path, key: bytes) -> tuple[list[MoveLogRow], str]:
     """Return the moves of the old ticket ledger to carry over, and a text that says what proves them.
 
     They are the longest series, from the first move on, with valid digests of ``key`` in any copy. Without such a
@@ -128,9 +128,9 @@ def _find_provable_moves(folder: Path, second: Path, key: bytes) -> tuple[list[L
     the two copies are identical, otherwise none.
     """
     copies = [
-        _read_database_rows(folder / FILE_NAME),
+        _read_database_rows(folder / TICKET_DATABASE_FILE_NAME),
         _read_log_rows(second / LOG_NAME),
-        _read_log_rows(folder / _OLD_LOG_NAME),
+        _read_log_rows(folder / _EARLIER_LOG_FILE_NAME),
     ]
     for proof_text, is_provable in (
         ("this machine's seal", lambda last_end, row: is_next_row(key, last_end, row)),
@@ -148,13 +148,13 @@ def _find_provable_moves(folder: Path, second: Path, key: bytes) -> tuple[list[L
 
 
 def _take_proved_prefix(
-    rows: Sequence[LogRow], is_provable: Callable[[tuple[int, str], LogRow], bool]
-) -> list[LogRow]:
+    rows: Sequence[MoveLogRow], is_provable: Callable[[tuple[int, str], MoveLogRow], bool]
+) -> list[MoveLogRow]:
     """Return the rows before the first one that ``is_provable`` rejects.
 
     ``is_provable(end, row)`` gets the number and digest of the previous move, and the row.
     """
-    last_end, proved_rows = EMPTY_LOG_END, []
+    last_end, proved_rows = EMPTY_MOVE_LOG_END, []
     for row in rows:
         if not is_provable(last_end, row):
             break
@@ -163,7 +163,7 @@ def _take_proved_prefix(
     return proved_rows
 
 
-def _has_next_move_number(last_end: tuple[int, str], row: LogRow) -> bool:
+def _has_next_move_number(last_end: tuple[int, str], row: MoveLogRow) -> bool:
     """Return whether a ledger row has the number after that of ``last_end``, the previous move.
 
     The digest is not checked.
@@ -171,7 +171,7 @@ def _has_next_move_number(last_end: tuple[int, str], row: LogRow) -> bool:
     return len(row) == 10 and row[0] == last_end[0] + 1
 
 
-def _is_next_unsealed_row(last_end: tuple[int, str], row: LogRow) -> bool:
+def _is_next_unsealed_row(last_end: tuple[int, str], row: MoveLogRow) -> bool:
     """Return whether a ledger row follows ``last_end``, the number and digest of the previous move.
 
     The row's digest must be valid in the format of earlier versions, which used no key.
@@ -180,22 +180,22 @@ def _is_next_unsealed_row(last_end: tuple[int, str], row: LogRow) -> bool:
     return _has_next_move_number(last_end, row) and row[-1] == hashlib.sha256(text.encode()).hexdigest()
 
 
-def _read_database_rows(path: Path) -> list[LogRow]:
+def _read_database_rows(path: Path) -> list[MoveLogRow]:
     """Return the rows that SQLite can still read from the old ledger's database."""
-    rows: list[LogRow] = []
+    rows: list[MoveLogRow] = []
     if not path.exists():
         return rows
     database = DiskStorage().connect(path, read_only=True)
     with suppress(MediumError):
-        cursor = database.execute(f"SELECT {_COLUMNS} FROM moves ORDER BY place")  # noqa: S608 (it contains no values from outside)
+        cursor = database.execute(f"SELECT {_MOVE_COLUMNS_SQL} FROM moves ORDER BY place")  # noqa: S608 (it contains no values from outside)
         rows = [tuple(row) for row in cursor.fetchall()]
     database.close()
     return rows
 
 
-def _read_log_rows(path: Path) -> list[LogRow]:
+def _read_log_rows(path: Path) -> list[MoveLogRow]:
     """Return the rows of the old ledger's log up to the first unreadable line."""
-    rows: list[LogRow] = []
+    rows: list[MoveLogRow] = []
     with suppress(FileNotFoundError, ValueError, TypeError, RecursionError):
         for line in path.read_bytes().splitlines():
             rows += [tuple(row) for row in json.loads(line)]
@@ -209,14 +209,17 @@ def _replace_files(folder: Path, second: Path, new_folder: Path) -> None:
     """
     storage = DiskStorage()
     storage.make_folder(second)
-    number = sum(name.startswith(f"{FILE_NAME}.before-") for name in storage.list_names(folder)) + 1
-    database_files = [(folder, f"{FILE_NAME}{end}") for end in ("-wal", "-shm", "")]
-    for old_folder, name in (*database_files, (second, LOG_NAME), (folder, _OLD_LOG_NAME)):
+    number = (
+        sum(name.startswith(f"{TICKET_DATABASE_FILE_NAME}.before-") for name in storage.list_names(folder))
+        + 1
+    )
+    database_files = [(folder, f"{TICKET_DATABASE_FILE_NAME}{end}") for end in ("-wal", "-shm", "")]
+    for old_folder, name in (*database_files, (second, LOG_NAME), (folder, _EARLIER_LOG_FILE_NAME)):
         if storage.exists(old_folder / name):
             storage.rename(old_folder / name, old_folder / f"{name}.before-{number}")
     shutil.copyfile(new_folder / LOG_NAME, second / LOG_NAME)
     (second / LOG_NAME).chmod(0o600)
-    storage.rename(new_folder / FILE_NAME, folder / FILE_NAME)
+    storage.rename(new_folder / TICKET_DATABASE_FILE_NAME, folder / TICKET_DATABASE_FILE_NAME)
     for changed_folder in dict.fromkeys((second, folder)):
         storage.sync_folder(changed_folder)
     shutil.rmtree(new_folder)

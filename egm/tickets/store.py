@@ -21,26 +21,38 @@ from pathlib import Path
 from types import TracebackType
 from typing import Final, NamedTuple, Self
 
-from egm.tickets.copies import BEGIN_MOVE_NUMBER, FILE_NAME, FIRST_MOVE_STEP, TicketLedgerCopies
+from egm.tickets.copies import (
+    FIRST_TICKET_MOVE_STEP,
+    LEDGER_MOVE_NUMBER_PREFIX,
+    TICKET_DATABASE_FILE_NAME,
+    TicketLedgerCopies,
+)
 from egm.tickets.errors import TicketLedgerAbsent, TicketLedgerUnwritable, TicketOrderError
 from egm.tickets.model import HOST_ISSUER, Ticket, TicketKind, TicketState, mask_number
-from egm.tickets.movelog import EMPTY_LOG_END, LogEnd, LogRow, compute_row_digest
-from egm.tickets.movelog import FILE_NAME as LOG_NAME
-from egm.tickets.record import LIFE_CYCLE, Enrolment, TicketAction, TicketMove, TicketRecord, TicketTotal
+from egm.tickets.movelog import EMPTY_MOVE_LOG_END, MoveLogEnd, MoveLogRow, compute_row_digest
+from egm.tickets.movelog import MOVE_LOG_FILE_NAME as LOG_NAME
+from egm.tickets.record import (
+    TICKET_LIFE_CYCLE,
+    TicketAction,
+    TicketMove,
+    TicketNumberingEnrolment,
+    TicketRecord,
+    TicketTotal,
+)
 from meters import JournalDamaged, JournalUnwritable
 from meters.mirror import MirroredValue
 from meters.storage import DiskStorage, Storage
 from meters.transaction import JSON
 
 #: Validation sequences are 24-bit and wrap around.
-_SEQUENCES: Final = 1 << 24
+_TICKET_SEQUENCE_MODULUS: Final = 1 << 24
 
 
 #: Name of the file of the ledger's head, on both media (:func:`read_ledger_head`).
-HEAD_FILE_NAME: Final = "tickets.head"
+LEDGER_HEAD_FILE_NAME: Final = "tickets.head"
 #: Purpose of the key, derived from the machine key, that authenticates the moves
 #: (:meth:`meters.keys.MachineKey.derive`).
-HEAD_PURPOSE: Final = b"ticket ledger"
+LEDGER_HEAD_MAC_PURPOSE: Final = b"ticket ledger"
 
 
 def read_ledger_head(storage: Storage, folder: Path, second: Path, key: bytes) -> MirroredValue:
@@ -48,7 +60,7 @@ def read_ledger_head(storage: Storage, folder: Path, second: Path, key: bytes) -
 
     The head is the ledger's last move at the last check or cage action, and the journal's last entry at the last check.
     """
-    return MirroredValue(storage, (folder, second), HEAD_FILE_NAME, key=key)
+    return MirroredValue(storage, (folder, second), LEDGER_HEAD_FILE_NAME, key=key)
 
 
 class LastSeenJournalEntry(NamedTuple):
@@ -60,7 +72,7 @@ class LastSeenJournalEntry(NamedTuple):
     hash_hex: str
 
 
-def encode_head(end: LogEnd, journal_entry: LastSeenJournalEntry | None = None) -> bytes:
+def encode_head(end: MoveLogEnd, journal_entry: LastSeenJournalEntry | None = None) -> bytes:
     """Encode a ticket ledger's head as JSON: ``end`` (number and digest of the last move) and the journal entry."""
     return json.dumps([*end, *(journal_entry or ())]).encode()
 
@@ -91,9 +103,9 @@ class TicketStore:
     ) -> Self:
         """Open the ticket ledger in ``folder``, and create it if it is missing and ``create_missing`` is True.
 
-        ``key`` is the machine key derived for :data:`HEAD_PURPOSE`; it authenticates every move. ``second`` is the
-        folder of the second copy, by default ``folder``. Unless ``verify`` is False, every move in both copies is
-        verified; a program that runs next to the machine can omit it, because the machine has verified them. With
+        ``key`` is the machine key derived for :data:`LEDGER_HEAD_MAC_PURPOSE`; it authenticates every move. ``second``
+        is the folder of the second copy, by default ``folder``. Unless ``verify`` is False, every move in both copies
+        is verified; a program that runs next to the machine can omit it, because the machine has verified them. With
         ``read_only``, nothing is created or repaired.
 
         Raises :class:`TicketLedgerAbsent` if the ledger is missing and may not be created;
@@ -103,13 +115,13 @@ class TicketStore:
         storage, second = storage or DiskStorage(), second or folder
         head = read_ledger_head(storage, folder, second, key)
         create_missing = create_missing and not any(
-            storage.exists(each_folder / HEAD_FILE_NAME) for each_folder in (folder, second)
+            storage.exists(each_folder / LEDGER_HEAD_FILE_NAME) for each_folder in (folder, second)
         )
-        has_ledger = storage.exists(folder / FILE_NAME) or (
+        has_ledger = storage.exists(folder / TICKET_DATABASE_FILE_NAME) or (
             storage.exists(second / LOG_NAME) and not read_only
         )
         if not has_ledger and (read_only or not create_missing):
-            raise TicketLedgerAbsent(f"{folder}: no ticket ledger here ({FILE_NAME})")
+            raise TicketLedgerAbsent(f"{folder}: no ticket ledger here ({TICKET_DATABASE_FILE_NAME})")
         copies = TicketLedgerCopies(folder, second, storage, key, verify=verify, read_only=read_only)
         store = cls(copies, key, head, read_only=read_only)
         try:
@@ -127,15 +139,15 @@ class TicketStore:
         The head records the ledger's last move. For a ledger with moves nothing is written: if its head is missing,
         :meth:`find_ledger_mismatch` reports it.
         """
-        if self._read_only or self.last_move != EMPTY_LOG_END:
+        if self._read_only or self.last_move != EMPTY_MOVE_LOG_END:
             return
         # reported by :meth:`find_ledger_mismatch`
         with (
             self.transaction(),
             contextlib.suppress(JournalDamaged),
         ):
-            if self.last_move == EMPTY_LOG_END and self._head.read() is None:
-                self._head.write(encode_head(EMPTY_LOG_END))
+            if self.last_move == EMPTY_MOVE_LOG_END and self._head.read() is None:
+                self._head.write(encode_head(EMPTY_MOVE_LOG_END))
 
     @property
     def restoration_text(self) -> str:
@@ -156,7 +168,7 @@ class TicketStore:
         self.close()
 
     @property
-    def last_move(self) -> LogEnd:
+    def last_move(self) -> MoveLogEnd:
         """Return the number and digest of the ticket ledger's last move; (0, "") for an empty ledger."""
         return self._copies.find_last_move()
 
@@ -180,7 +192,7 @@ class TicketStore:
         Raises JournalDamaged if the head cannot be read.
         """
         head = self._head.read(mend=not self._read_only)
-        _, _, *entry_fields = EMPTY_LOG_END if head is None else json.loads(head)
+        _, _, *entry_fields = EMPTY_MOVE_LOG_END if head is None else json.loads(head)
         return LastSeenJournalEntry(*entry_fields) if entry_fields else None
 
     def find_ledger_mismatch(self) -> str:
@@ -193,12 +205,12 @@ class TicketStore:
             head = self._head.read(mend=not self._read_only)
         except JournalDamaged as error:
             return f"the record of the cage's last move in the ticket ledger cannot be read: {error}"
-        if head is None and self.last_move != EMPTY_LOG_END:  # removed, or written before heads existed
+        if head is None and self.last_move != EMPTY_MOVE_LOG_END:  # removed, or written before heads existed
             return (
                 "the record of the cage's last move in the ticket ledger "
-                f"is missing on both media ({HEAD_FILE_NAME})"
+                f"is missing on both media ({LEDGER_HEAD_FILE_NAME})"
             )
-        move_number, digest, *_ = EMPTY_LOG_END if head is None else json.loads(head)
+        move_number, digest, *_ = EMPTY_MOVE_LOG_END if head is None else json.loads(head)
         if self.read_move_digest(move_number) == digest:
             return ""
         return (
@@ -230,7 +242,13 @@ class TicketStore:
                 )
             details = {"issue_id": issue_id, "ticket": json.loads(ticket.to_json())}
             self._append_move(
-                ticket.number, FIRST_MOVE_STEP, TicketAction.RESERVE, ticket.issued_at, actor, None, details
+                ticket.number,
+                FIRST_TICKET_MOVE_STEP,
+                TicketAction.RESERVE,
+                ticket.issued_at,
+                actor,
+                None,
+                details,
             )
             return self.require_ticket(ticket.number)
 
@@ -250,7 +268,7 @@ class TicketStore:
         """
         with self.transaction():
             record = self.require_ticket(number)
-            allowed_states, _ = LIFE_CYCLE[action]
+            allowed_states, _ = TICKET_LIFE_CYCLE[action]
             if record.state not in allowed_states:
                 raise TicketOrderError(
                     f"ticket {mask_number(number)}: {action} is not possible while the ticket is {record.state}"
@@ -262,7 +280,7 @@ class TicketStore:
 
     def restore(
         self,
-        rows: Sequence[LogRow],
+        rows: Sequence[MoveLogRow],
         *,
         actor: str,
         second: str,
@@ -283,7 +301,10 @@ class TicketStore:
             last_number, last_digest = self._copies.find_last_move()
             details = {"second": second, "why": reason, "moves": len(rows), "vouches": proof_text}
             text = json.dumps(details, ensure_ascii=False, sort_keys=True, separators=(",", ":"))
-            state, name = LIFE_CYCLE[TicketAction.BEGIN][1].value, f"{BEGIN_MOVE_NUMBER}{last_number + 1}"
+            state, name = (
+                TICKET_LIFE_CYCLE[TicketAction.BEGIN][1].value,
+                f"{LEDGER_MOVE_NUMBER_PREFIX}{last_number + 1}",
+            )
             row = (
                 last_number + 1,
                 name,
@@ -302,7 +323,7 @@ class TicketStore:
         self._run("PRAGMA wal_checkpoint(TRUNCATE)").fetchall()
         self._run("PRAGMA journal_mode=DELETE").fetchall()
 
-    def store_enrolment(self, machine_serial: str, enrolment: Enrolment) -> None:
+    def store_enrolment(self, machine_serial: str, enrolment: TicketNumberingEnrolment) -> None:
         """Store the enrolment of a machine: the host's validation identifier and sequence.
 
         The machine's next ticket uses the sequence number that follows the stored one.
@@ -316,12 +337,12 @@ class TicketStore:
                 enrolment.sequence,
             )
 
-    def spend_sequence(self, machine_serial: str) -> Enrolment | None:
+    def spend_sequence(self, machine_serial: str) -> TicketNumberingEnrolment | None:
         """Increment a machine's validation sequence, and return its enrolment; None if the machine is not enrolled."""
         with self.transaction():
             self._run(
                 "UPDATE enrolment SET sequence = (sequence + 1) % ? WHERE machine_serial = ?",
-                _SEQUENCES,
+                _TICKET_SEQUENCE_MODULUS,
                 machine_serial,
             )
             return self.find_enrolment(machine_serial)
@@ -366,12 +387,12 @@ class TicketStore:
         ).fetchone()
         return int(row[0] or 0) + 1
 
-    def find_enrolment(self, machine_serial: str) -> Enrolment | None:
+    def find_enrolment(self, machine_serial: str) -> TicketNumberingEnrolment | None:
         """Return the machine's validation identifier and the sequence last used, or None."""
         row = self._run(
             "SELECT validation_id, sequence FROM enrolment WHERE machine_serial = ?", machine_serial
         ).fetchone()
-        return None if row is None else Enrolment(*row)
+        return None if row is None else TicketNumberingEnrolment(*row)
 
     def iter_records(self, *states: TicketState, machine_serial: str | None = None) -> Iterator[TicketRecord]:
         """Yield the records of the tickets in any of ``states`` (in any state if none is named), newest first."""
@@ -459,7 +480,7 @@ class TicketStore:
         """Append one move to the ticket ledger, with a keyed digest that chains it to the last move."""
         last_number, last_digest = self._copies.find_last_move()
         text = json.dumps(details, ensure_ascii=False, sort_keys=True, separators=(",", ":"))
-        state = LIFE_CYCLE[action][1].value
+        state = TICKET_LIFE_CYCLE[action][1].value
         row = (
             last_number + 1,
             number,

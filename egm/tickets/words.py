@@ -47,44 +47,46 @@ def _split_words(words: str) -> tuple[str, ...]:
 
 
 #: English words of the numbers below twenty.
-_ENGLISH_BELOW_20: Final = _split_words(
+_ENGLISH_NUMBER_WORDS_BELOW_20: Final = _split_words(
     "zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen "
     "seventeen eighteen nineteen"
 )
 #: English words of the tens.
-_ENGLISH_TENS: Final = _split_words("- - twenty thirty forty fifty sixty seventy eighty ninety")
+_ENGLISH_TENS_WORDS: Final = _split_words("- - twenty thirty forty fifty sixty seventy eighty ninety")
 #: French words of the numbers below twenty.
-_FRENCH_BELOW_20: Final = _split_words(
+_FRENCH_NUMBER_WORDS_BELOW_20: Final = _split_words(
     "zéro un deux trois quatre cinq six sept huit neuf dix onze douze treize quatorze quinze seize dix-sept "
     "dix-huit dix-neuf"
 )
 #: French words of the tens.
-_FRENCH_TENS: Final = _split_words(
+_FRENCH_TENS_WORDS: Final = _split_words(
     "- - vingt trente quarante cinquante soixante soixante quatre-vingt quatre-vingt"
 )
 #: English group words, the largest first.
-_ENGLISH_GROUPS: Final = ((10**9, "billion"), (10**6, "million"), (10**3, "thousand"))
+_ENGLISH_WORDS_OF_LARGE_POWERS: Final = ((10**9, "billion"), (10**6, "million"), (10**3, "thousand"))
 #: French group words, the largest first.
-_FRENCH_GROUPS: Final = ((10**9, "milliard"), (10**6, "million"))
+_FRENCH_WORDS_OF_LARGE_POWERS: Final = ((10**9, "milliard"), (10**6, "million"))
 
 
 def spell_in_english(number: int) -> str:
     """Return an integer from 0 to 999,999,999,999 in English words."""
-    for size, name in _ENGLISH_GROUPS:
+    for size, name in _ENGLISH_WORDS_OF_LARGE_POWERS:
         if number >= size:
             remainder = f" {spell_in_english(number % size)}" if number % size else ""
             return f"{spell_in_english(number // size)} {name}{remainder}"
     if number >= 100:
         remainder = f" {spell_in_english(number % 100)}" if number % 100 else ""
-        return f"{_ENGLISH_BELOW_20[number // 100]} hundred{remainder}"
+        return f"{_ENGLISH_NUMBER_WORDS_BELOW_20[number // 100]} hundred{remainder}"
     if number >= 20:
-        return _ENGLISH_TENS[number // 10] + (f"-{_ENGLISH_BELOW_20[number % 10]}" if number % 10 else "")
-    return _ENGLISH_BELOW_20[number]
+        return _ENGLISH_TENS_WORDS[number // 10] + (
+            f"-{_ENGLISH_NUMBER_WORDS_BELOW_20[number % 10]}" if number % 10 else ""
+        )
+    return _ENGLISH_NUMBER_WORDS_BELOW_20[number]
 
 
 def spell_in_french(number: int) -> str:
     """Return an integer from 0 to 999 999 999 999 in French words (masculine)."""
-    for size, noun in _FRENCH_GROUPS:
+    for size, noun in _FRENCH_WORDS_OF_LARGE_POWERS:
         if number >= size:
             count, remainder = divmod(number, size)
             words = f"{spell_in_french(count)} {noun}{'s' if count > 1 else ''}"
@@ -104,7 +106,7 @@ def _spell_french_to_999(number: int, *, is_before_noun: bool) -> str:
     hundreds, remainder = divmod(number, 100)
     if not hundreds:
         return _spell_french_to_99(remainder, is_before_noun=is_before_noun)
-    words = "cent" if hundreds == 1 else f"{_FRENCH_BELOW_20[hundreds]} cent"
+    words = "cent" if hundreds == 1 else f"{_FRENCH_NUMBER_WORDS_BELOW_20[hundreds]} cent"
     if remainder:
         return f"{words} {_spell_french_to_99(remainder, is_before_noun=is_before_noun)}"
     return f"{words}s" if is_before_noun and hundreds > 1 else words
@@ -116,16 +118,20 @@ def _spell_french_to_99(number: int, *, is_before_noun: bool) -> str:
     If ``is_before_noun``, a noun follows directly, so that *quatre-vingt* takes its plural s.
     """
     if number < 20:
-        return _FRENCH_BELOW_20[number]
+        return _FRENCH_NUMBER_WORDS_BELOW_20[number]
     if number == 80:
         return "quatre-vingts" if is_before_noun else "quatre-vingt"
     tens = number // 10
-    ten = _FRENCH_TENS[tens]
+    ten = _FRENCH_TENS_WORDS[tens]
     ones_digit = number % 10 + (10 if tens in {7, 9} else 0)
     if ones_digit == 0:
         return ten
     joined = ones_digit in {1, 11} and tens < 8
-    return f"{ten} et {_FRENCH_BELOW_20[ones_digit]}" if joined else f"{ten}-{_FRENCH_BELOW_20[ones_digit]}"
+    return (
+        f"{ten} et {_FRENCH_NUMBER_WORDS_BELOW_20[ones_digit]}"
+        if joined
+        else f"{ten}-{_FRENCH_NUMBER_WORDS_BELOW_20[ones_digit]}"
+    )
 
 
 #: By language: the number's words, the conjunction, and whether a number takes the plural.

@@ -15,7 +15,7 @@ from typing import Final, Protocol
 
 from egm.errors import LocalError, OperatorError
 from egm.verify.software_files import find_component
-from paytables.source import Source
+from paytables.source import SourceFile
 from paytables.wording import format_known_names
 
 #: Precedes the target of a symbolic link, whose digest is computed from both.
@@ -40,7 +40,7 @@ class _HashObject(Protocol):
 
 
 #: Longest seed: the block size of SHA-1 and SHA-256; HMAC would hash a longer one first.
-SEED_BYTES_MAX: Final = 64
+HMAC_SEED_BYTES_MAX: Final = 64
 
 
 def read_seed(text: str) -> bytes:
@@ -52,12 +52,12 @@ def read_seed(text: str) -> bytes:
         seed = bytes.fromhex(text)
     except ValueError:
         raise OperatorError(f"seed {text[:32]!r}: not hexadecimal digits in pairs") from None
-    if len(seed) > SEED_BYTES_MAX:
-        raise OperatorError(f"seed of {len(seed)} bytes: {SEED_BYTES_MAX} at most")
+    if len(seed) > HMAC_SEED_BYTES_MAX:
+        raise OperatorError(f"seed of {len(seed)} bytes: {HMAC_SEED_BYTES_MAX} at most")
     return seed
 
 
-def compute_digests(files: Mapping[str, Path], opened_files: Iterable[Source] = ()) -> dict[str, str]:
+def compute_digests(files: Mapping[str, Path], opened_files: Iterable[SourceFile] = ()) -> dict[str, str]:
     """Return the SHA-256 of each file in hexadecimal, or the reason why it cannot be read, by file name.
 
     :func:`is_digest` distinguishes digest and reason. ``opened_files`` has the files that this process has

@@ -19,7 +19,7 @@ from egm.verify.digest import SignatureAlgorithm, compute_digests, compute_signa
 from egm.verify.manifest import find_differences, load_signed
 from egm.verify.software_files import SoftwareScope, list_software_files
 from meters.keys import format_fingerprint
-from paytables.source import Source
+from paytables.source import SourceFile
 
 #: Maximum number of files named in a finding; the rest are only counted.
 NAMED_FILES_MAX: Final = 20
@@ -55,7 +55,7 @@ def verify_software_files(
     manifest_file: Path,
     public_key_hex: str,
     own_files: tuple[tuple[str, str], ...],
-    opened_files: Iterable[Source] = (),
+    opened_files: Iterable[SourceFile] = (),
 ) -> VerificationFindings:
     """Compare the installed software with the signed manifest now.
 

@@ -31,7 +31,7 @@ from paytables.source import read_contents
 #: The format of manifests, stated in each.
 MANIFEST_FORMAT: Final = "open-egm software 1"
 #: Precedes the signed content, so that the signature is valid for a software manifest only.
-_SIGNATURE_PURPOSE: Final = b"open-egm software manifest\0"
+_MANIFEST_SIGNATURE_PURPOSE: Final = b"open-egm software manifest\0"
 
 
 class ManifestError(OperatorError):
@@ -39,7 +39,7 @@ class ManifestError(OperatorError):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Manifest:
+class SoftwareManifest:
     """The manifest of one software release."""
 
     version: str
@@ -97,7 +97,7 @@ class FileDifference:
         return f"{self.name}: {self.fault}"
 
 
-def find_differences(manifest: Manifest, digests: Mapping[str, str]) -> tuple[FileDifference, ...]:
+def find_differences(manifest: SoftwareManifest, digests: Mapping[str, str]) -> tuple[FileDifference, ...]:
     """Return the files that differ from the manifest, ordered by name.
 
     ``digests`` has the digest of each installed file, from :func:`~egm.verify.digest.compute_digests`.
@@ -120,7 +120,7 @@ def find_differences(manifest: Manifest, digests: Mapping[str, str]) -> tuple[Fi
     )
 
 
-def encode_for_signature(manifest: Manifest) -> bytes:
+def encode_for_signature(manifest: SoftwareManifest) -> bytes:
     """Return the bytes of a manifest file without public key and signature."""
     return encode_canonical_json({"manifest": manifest.signed_content()}) + b"\n"
 
@@ -134,12 +134,12 @@ def encode_signed_manifest(data: bytes, key: Ed25519PrivateKey, file_name: str) 
     content = _parse_manifest(data, file_name)["manifest"]
     _read_manifest(content, file_name)
     public = key.public_key().public_bytes(Encoding.Raw, PublicFormat.Raw)
-    signature = key.sign(_SIGNATURE_PURPOSE + encode_canonical_json(content))
+    signature = key.sign(_MANIFEST_SIGNATURE_PURPOSE + encode_canonical_json(content))
     signed = {"manifest": content, "public_key": public.hex(), "signature": signature.hex()}
     return encode_canonical_json(signed) + b"\n"
 
 
-def load_signed(path: Path, public_key_hex: str) -> Manifest:
+def load_signed(path: Path, public_key_hex: str) -> SoftwareManifest:
     """Return the manifest in a file, after checking its signature with this public key (hexadecimal).
 
     Raises ManifestError.
@@ -159,7 +159,7 @@ def load_signed(path: Path, public_key_hex: str) -> Manifest:
         raise ManifestError(f"manifest {path}: signature: not hexadecimal") from None
     content = signed["manifest"]
     if not is_signed_by(
-        bytes.fromhex(public_key_hex), _SIGNATURE_PURPOSE + encode_canonical_json(content), signature
+        bytes.fromhex(public_key_hex), _MANIFEST_SIGNATURE_PURPOSE + encode_canonical_json(content), signature
     ):
         raise ManifestError(f"manifest {path}: the signature is not that of this manifest")
     return _read_manifest(content, str(path))
@@ -179,7 +179,7 @@ def _parse_manifest(data: bytes, file_name: str) -> dict[str, Any]:
     return parsed
 
 
-def _read_manifest(content: Mapping[str, Any], file_name: str) -> Manifest:
+def _read_manifest(content: Mapping[str, Any], file_name: str) -> SoftwareManifest:
     """Return the manifest that a file's parsed ``content`` describes.
 
     Raises ManifestError for a missing or malformed value.
@@ -194,7 +194,7 @@ def _read_manifest(content: Mapping[str, Any], file_name: str) -> Manifest:
             raise ManifestError(f"manifest {file_name}: {key}: must be of type {kind.__name__}")
     if not all(isinstance(digest, str) for digest in content["files"].values()):
         raise ManifestError(f"manifest {file_name}: files: a digest is not a text")
-    return Manifest(**{key: content[key] for key in kinds}, files=content["files"])
+    return SoftwareManifest(**{key: content[key] for key in kinds}, files=content["files"])
 
 
 # ------------------------------------------------------------------ the manufacturer's key

@@ -19,7 +19,7 @@ from egm.errors import LocalError
 PRODUCT_PACKAGES: Final = ("egm", "meters", "paytables", "rng", "tools")
 
 #: Component -> prefixes of its files' names; the longest prefix decides.
-COMPONENTS: Final[Mapping[str, tuple[str, ...]]] = {
+PATH_PREFIXES_BY_COMPONENT: Final[Mapping[str, tuple[str, ...]]] = {
     "accounting": ("meters/",),
     "cabinet": ("egm/",),
     "chance": ("rng/",),
@@ -32,8 +32,8 @@ COMPONENTS: Final[Mapping[str, tuple[str, ...]]] = {
     "tools": ("tools/",),
 }
 #: Each prefix of a file's name with its component, the longest first.
-_COMPONENT_PREFIXES: Final = sorted(
-    ((prefix, name) for name, prefixes in COMPONENTS.items() for prefix in prefixes),
+_PATH_PREFIX_AND_COMPONENT_PAIRS: Final = sorted(
+    ((prefix, name) for name, prefixes in PATH_PREFIXES_BY_COMPONENT.items() for prefix in prefixes),
     key=lambda pair: -len(pair[0]),
 )
 #: The folders of compiled modules.
@@ -74,7 +74,7 @@ def find_components(scope: SoftwareScope) -> frozenset[str]:
         for name, is_present in (("own", scope.cabinet_definitions), ("libraries", scope.libraries))
         if not is_present
     }
-    return frozenset(COMPONENTS.keys() - absent)
+    return frozenset(PATH_PREFIXES_BY_COMPONENT.keys() - absent)
 
 
 def find_component(name: str) -> str:
@@ -82,7 +82,7 @@ def find_component(name: str) -> str:
 
     Raises LocalError if no component has it.
     """
-    for prefix, component in _COMPONENT_PREFIXES:
+    for prefix, component in _PATH_PREFIX_AND_COMPONENT_PAIRS:
         if name.startswith(prefix):
             return component
     raise LocalError(f"{name}: does not belong to any component of the software")

@@ -26,7 +26,7 @@ from paytables.contract import Bet, Cue, DrawSource, Outcome, RoundSteps, Settle
 from paytables.layout import Odds, WeightedResult, WrittenOdds, settle_bet, settle_push
 
 #: Points of each rank, two to ace.
-CARD_POINTS: Final = (2, 3, 4, 5, 6, 7, 8, 9, 0, 0, 0, 0, 1)
+CARD_POINTS_BY_RANK: Final = (2, 3, 4, 5, 6, 7, 8, 9, 0, 0, 0, 0, 1)
 #: When the bank draws a third card, by its own points: the points of the player's third card (None: the
 #: player stood).
 BANK_DRAW_TABLE: Final[Mapping[int, frozenset[int | None]]] = {
@@ -157,9 +157,9 @@ class BaccaratCoup:
 
     points: PlayerAndBank
     """The points of the player's and the bank's hand, 0 to 9."""
-    cards: PlayerAndBank
+    card_counts: PlayerAndBank
     """The number of cards of the player's and the bank's hand."""
-    pairs: PairFlags
+    pair_flags: PairFlags
     """Whether the first two cards of the player's and the bank's hand are a pair."""
 
     @property
@@ -170,7 +170,7 @@ class BaccaratCoup:
 
     def is_natural(self, hand: int) -> bool:
         """Return whether a hand (0 the player's, 1 the bank's) has eight or nine points in two cards."""
-        return self.cards[hand] == 2 and self.points[hand] >= NATURAL_POINTS_MIN
+        return self.card_counts[hand] == 2 and self.points[hand] >= NATURAL_POINTS_MIN
 
 
 def settle_baccarat_bet(bet: Bet, rule: BaccaratBet, coup: BaccaratCoup) -> Settlement:
@@ -178,7 +178,7 @@ def settle_baccarat_bet(bet: Bet, rule: BaccaratBet, coup: BaccaratCoup) -> Sett
     if rule.margins:
         return _settle_dragon_bet(bet, rule, coup)
     if "pair" in rule.on:
-        return _settle_pair_bet(bet, rule, coup.pairs)
+        return _settle_pair_bet(bet, rule, coup.pair_flags)
     if coup.winner == "tie" and rule.on != "tie":
         return settle_push(bet)
     if coup.winner != rule.on:
@@ -214,7 +214,7 @@ def _settle_dragon_bet(bet: Bet, rule: BaccaratBet, coup: BaccaratCoup) -> Settl
         return settle_bet(bet, rule.pays, "natural")
     margin = abs(coup.points[0] - coup.points[1])
     odds = rule.margins.get(margin)
-    if rule.three_cards_only and coup.cards[hand] == 2:
+    if rule.three_cards_only and coup.card_counts[hand] == 2:
         odds = None
     return settle_bet(bet, odds, "" if odds is None else f"by {margin}")
 
@@ -256,7 +256,7 @@ class BaccaratRules(BankRules[BaccaratDefinition]):
             if count_points(hands[0]) < _PLAYER_STANDS_FROM:
                 yield _deal_card(hands, 0, shoe, draw)
                 third = hands[0][-1]
-            third_card_points = None if third is None else CARD_POINTS[get_rank(third)]
+            third_card_points = None if third is None else CARD_POINTS_BY_RANK[get_rank(third)]
             if third_card_points in BANK_DRAW_TABLE[count_points(hands[1])]:
                 yield _deal_card(hands, 1, shoe, draw)
         coup = BaccaratCoup(
@@ -290,7 +290,7 @@ class BaccaratRules(BankRules[BaccaratDefinition]):
 
 def count_points(hand: Sequence[Card]) -> int:
     """Return the points of a baccarat hand: the last digit of the sum of its cards' values."""
-    return sum(CARD_POINTS[get_rank(card)] for card in hand) % 10
+    return sum(CARD_POINTS_BY_RANK[get_rank(card)] for card in hand) % 10
 
 
 def _is_pair(hand: Sequence[Card]) -> bool:

@@ -21,7 +21,7 @@ from typing import Annotated, ClassVar, Final, Literal, Self, TypeAlias
 from pydantic import Field, model_validator
 
 from paytables.analysis import AnalysisDepth, BetAnalysis
-from paytables.bank.baccarat import CARD_POINTS, NATURAL_POINTS_MIN, count_points
+from paytables.bank.baccarat import CARD_POINTS_BY_RANK, NATURAL_POINTS_MIN, count_points
 from paytables.bank.dealing import ShoeRules, build_table_after_round, open_shoe
 from paytables.bank.held_hands import DRAW_ANSWER, STAND_ANSWER, SeatHandsView
 from paytables.bank.rules import BANK_NAMES, BankRules, HandDescriptions, build_bank_family
@@ -80,7 +80,7 @@ class BanqueShoe(ShoeRules):
         return CARDS_MAX
 
 
-class Banker(StrictTable):
+class BankerRules(StrictTable):
     """The banker's drawing table (``[banker]``), which art. 12.84 leaves to the banker.
 
     The banker has one hand against two tableaux.
@@ -204,7 +204,7 @@ class BanqueDefinition(BankDefinition):
     """The definition of a game of banque à tout va."""
 
     shoe: BanqueShoe = BanqueShoe()
-    banker: Banker
+    banker: BankerRules
     """The banker's drawing table."""
     bet: Annotated[tuple[BanqueBet, ...], Field(min_length=1)]
     """The bets that the game offers."""
@@ -297,7 +297,7 @@ class BanqueRules(SeatedRules, BankRules[BanqueDefinition]):
             _BANKER_HAND_ID: None,
             **{name: self.find_hand_holder(name, bets) for name in TABLEAU_NAMES},
         }
-        felt = SeatHandsView(holders, viewer, count_points, face_down=2)
+        felt = SeatHandsView(holders, viewer, count_points, face_down_card_count=2)
         for name in (*TABLEAU_NAMES, _BANKER_HAND_ID) * 2:
             yield felt.deal_card(name, shoe, draw)
         is_drawing = {}
@@ -308,7 +308,9 @@ class BanqueRules(SeatedRules, BankRules[BanqueDefinition]):
         for name in TABLEAU_NAMES:
             if is_drawing[name]:
                 yield felt.deal_card(name, shoe, draw)
-            third_cards.append(CARD_POINTS[get_rank(felt.cards[name][2])] if is_drawing[name] else None)
+            third_cards.append(
+                CARD_POINTS_BY_RANK[get_rank(felt.cards[name][2])] if is_drawing[name] else None
+            )
         if self.definition.banker.should_draw(felt.count_points(_BANKER_HAND_ID), third_cards):
             yield felt.deal_card(_BANKER_HAND_ID, shoe, draw)
         yield from felt.turn_face_up(*TABLEAU_NAMES)

@@ -22,7 +22,7 @@ from pydantic import Field, model_validator
 from paytables.analysis import AnalysisDepth, BetAnalysis
 from paytables.bank.baccarat import (
     BANK_DRAW_TABLE,
-    CARD_POINTS,
+    CARD_POINTS_BY_RANK,
     NATURAL_POINTS_MIN,
     compute_coup_chances,
     count_points,
@@ -353,7 +353,10 @@ class CheminRules(SeatedRules, BankRules[CheminDefinition]):
         """
         coup, rules = self.arrange_bank_and_hands(bets), self.definition.shoe
         felt = SeatHandsView(
-            {BANK_SPOT: coup.banker, PUNTER_HAND_ID: coup.punter_seat}, viewer, count_points, face_down=2
+            {BANK_SPOT: coup.banker, PUNTER_HAND_ID: coup.punter_seat},
+            viewer,
+            count_points,
+            face_down_card_count=2,
         )
         if not (yield from ask_whether_all_staked(felt.to_json(), viewer)):
             yield from (settle_push(bet, NOT_COVERED_SETTLEMENT) for bet in bets)
@@ -377,7 +380,7 @@ class CheminRules(SeatedRules, BankRules[CheminDefinition]):
         yield from felt.turn_face_up(BANK_SPOT, PUNTER_HAND_ID)
         if is_drawing:
             yield felt.deal_card(PUNTER_HAND_ID, shoe, draw)
-            third = CARD_POINTS[get_rank(felt.cards[PUNTER_HAND_ID][2])]
+            third = CARD_POINTS_BY_RANK[get_rank(felt.cards[PUNTER_HAND_ID][2])]
         if not is_over and third in BANK_DRAW_TABLE[banks]:
             yield felt.deal_card(BANK_SPOT, shoe, draw)
         result = felt.compare_points(PUNTER_HAND_ID, BANK_SPOT)

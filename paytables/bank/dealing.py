@@ -12,7 +12,7 @@ from paytables.definition import StrictTable
 #: Minimum number of cards behind a shoe's stop card: what the longest round may need.
 CARDS_LEFT_MIN = 8
 #: With more players than this, one deck is shuffled after every round (Québec s. 8).
-PLAYERS_MAX: Final = 3
+PLAYERS_WITHOUT_SHUFFLE_AFTER_ROUND_MAX: Final = 3
 
 
 class ShoeRules(StrictTable):
@@ -60,9 +60,10 @@ class ShoeRules(StrictTable):
 
     def check_players(self, players: int) -> None:
         """Raise ValueError if there are more players than three and one deck is dealt for two rounds."""
-        if self.rounds > 1 and players > PLAYERS_MAX:
+        if self.rounds > 1 and players > PLAYERS_WITHOUT_SHUFFLE_AFTER_ROUND_MAX:
             raise ValueError(
-                f"shoe.rounds: two rounds from one deck allow {PLAYERS_MAX} players at most, not {players}"
+                "shoe.rounds: two rounds from one deck allow "
+                f"{PLAYERS_WITHOUT_SHUFFLE_AFTER_ROUND_MAX} players at most, not {players}"
             )
 
 

@@ -24,7 +24,7 @@ class SeatHandsView:
     """The seat for whose screen the hands are shown; None if one player plays alone."""
     count_card_points: Callable[[Sequence[Card]], int]
     """Function that returns the points of a hand's cards."""
-    face_down: int
+    face_down_card_count: int
     """Number of cards at the start of each hand that lie face down until it is turned; later cards lie face up."""
     cards: dict[str, list[Card]] = field(init=False)
     face_up: set[str] = field(default_factory=set)
@@ -72,6 +72,6 @@ class SeatHandsView:
         holder = self.holders[name]
         is_open = name in self.face_up or (holder is not None and can_see_seat_cards(holder, self.viewer))
         return [
-            format_card(card) if is_open or index >= self.face_down else FACE_DOWN
+            format_card(card) if is_open or index >= self.face_down_card_count else FACE_DOWN
             for index, card in enumerate(self.cards[name])
         ]

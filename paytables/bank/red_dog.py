@@ -24,7 +24,7 @@ from paytables.seating import SeatedRules, can_see_seat_cards
 #: Ranks of a pack.
 _RANK_COUNT: Final = 13
 #: The answer that raises, and the id of its spot.
-RAISE: Final = "raise"
+RAISE_ANSWER: Final = "raise"
 
 
 class RedDogBet(BankBet):
@@ -86,7 +86,7 @@ class RedDogRules(SeatedRules, BankRules[RedDogDefinition]):
 
     def list_added_spots(self) -> tuple[Spot, ...]:
         """Return the spot for the player's raise, the only spot that is bet on during the round."""
-        return (build_added_spot(self.definition.ante, RAISE, {"en": "Raise", "fr": "Relance"}),)
+        return (build_added_spot(self.definition.ante, RAISE_ANSWER, {"en": "Raise", "fr": "Relance"}),)
 
     def find_added_stake_factor(self, bet: BankBet) -> int:  # noqa: ARG002
         """Return 1: a player may raise at most by the amount of the bet."""
@@ -104,7 +104,7 @@ class RedDogRules(SeatedRules, BankRules[RedDogDefinition]):
         staked = list(bets)
         if spread > 0:
             for bet in bets:
-                raised = Bet(RAISE, bet.credits, bet.seat)
+                raised = Bet(RAISE_ANSWER, bet.credits, bet.seat)
                 prompt = _build_display(cards, spread)
                 if can_see_seat_cards(bet.seat, viewer):
                     prompt["advice"] = self._find_advice(spread)
@@ -158,7 +158,7 @@ class RedDogRules(SeatedRules, BankRules[RedDogDefinition]):
                 ways *= counts[second]
                 counts[second] -= 1
                 spread = abs(first - second) - 1
-                bets = [bet, Bet(RAISE, bet.credits)] if spread in raised else [bet]
+                bets = [bet, Bet(RAISE_ANSWER, bet.credits)] if spread in raised else [bet]
                 for third, n in enumerate(counts):
                     if ways * n:
                         ranks = [first, second] if spread == 0 else [first, second, third]

@@ -23,7 +23,7 @@ HIGHEST_ROW_TOTAL: Final = 40
 _TEN_VALUE: Final = 10
 
 #: ``cells[a][b]``: the ways to row sums of a and b, packed by the number of cards used.
-Cells = Sequence[Sequence[int]]
+RowSumWays = Sequence[Sequence[int]]
 
 
 @cache
@@ -127,7 +127,7 @@ class _RowPairCount:
         return [[[widen_cell(cell) for cell in row] for row in cells] for cells in every]
 
     def _add_cards_of_value(
-        self, cells: Cells, value: int, max_sum: int, min_joint_sum: int, *, half: bool
+        self, cells: RowSumWays, value: int, max_sum: int, min_joint_sum: int, *, half: bool
     ) -> list[list[int]]:
         """Return the cells after adding any number of cards of ``value`` to either row of trente et quarante.
 
@@ -149,7 +149,7 @@ class _RowPairCount:
         ]
 
     def _count_ways_into(
-        self, cells: Cells, value: int, factors: Sequence[Sequence[int]], a: int, b: int
+        self, cells: RowSumWays, value: int, factors: Sequence[Sequence[int]], a: int, b: int
     ) -> int:
         """Return the ways to reach the row sums a and b by adding any number of cards of ``value`` to either row.
 
@@ -166,7 +166,7 @@ class _RowPairCount:
                 total_ways += ways * factors[0][i] << (i * self.t)
         return total_ways
 
-    def _count_ways_with_aces(self, cells: Cells, end: int) -> int:
+    def _count_ways_with_aces(self, cells: RowSumWays, end: int) -> int:
         """Return the ways in which both trente et quarante rows reach ``end`` when each is completed with aces."""
         count, total_ways = self.counts[1], 0
         for i in range(min(count, end) + 1):

@@ -7,7 +7,7 @@ from pydantic import Field, model_validator
 
 from paytables.bank.dealing import ShoeRules
 from paytables.definition import Identifier, StrictTable, Text
-from paytables.layout import Limits, Odds, TableDefinition, WrittenOdds
+from paytables.layout import BetLimits, Odds, TableDefinition, WrittenOdds
 
 
 class BankBet(StrictTable):
@@ -17,7 +17,7 @@ class BankBet(StrictTable):
     name: Text
     pays: WrittenOdds
     """The odds of the bet."""
-    limits: Limits = Limits()
+    limits: BetLimits = BetLimits()
     """The limits of the bet."""
     needs: Identifier | None = Field(default=None, description="the bet that must be placed with this one")
     """The id of the bet that must be placed with this one, or None."""

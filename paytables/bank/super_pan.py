@@ -43,7 +43,7 @@ from paytables.player_bank import (
 from paytables.seating import can_see_seat_cards, format_hand_id
 
 #: Points of each rank, two to ace; sevens to tens are not in the shoe.
-CARD_POINTS: Final = (2, 3, 4, 5, 6, 0, 0, 0, 0, 0, 0, 0, 1)
+CARD_POINTS_BY_RANK: Final = (2, 3, 4, 5, 6, 0, 0, 0, 0, 0, 0, 0, 1)
 #: Ranks that are not in the shoe: sevens to tens.
 _EXCLUDED_RANKS: Final = (5, 6, 7, 8)
 #: The highest points with which the bank draws a card.
@@ -141,7 +141,7 @@ class SuperPanRules(PlayerBankRules, SeatedBankRules[SuperPanDefinition]):
         banked = self.arrange_bank(bets)
         names = {bet.seat: format_hand_id(bet.seat) for bet in banked.played_bets}
         holders = {BANK_SPOT: banked.banker, **{name: seat for seat, name in names.items()}}
-        felt = SeatHandsView(holders, viewer, _count_points, face_down=_CARDS_PER_HAND + 1)
+        felt = SeatHandsView(holders, viewer, _count_points, face_down_card_count=_CARDS_PER_HAND + 1)
         if not (yield from self.ask_whether_bank_covers(banked, felt.to_json(), viewer)):
             return (yield from self.return_stakes(bets, felt.to_json()))
         yield from banked.returned_settlements
@@ -153,7 +153,7 @@ class SuperPanRules(PlayerBankRules, SeatedBankRules[SuperPanDefinition]):
         own_hand = names.get(banked.played_bets[0].seat if viewer is None else viewer, BANK_SPOT)
         for bet in banked.played_bets:
             name = names[bet.seat]
-            points = tuple(sorted(CARD_POINTS[get_rank(card)] for card in felt.cards[name]))
+            points = tuple(sorted(CARD_POINTS_BY_RANK[get_rank(card)] for card in felt.cards[name]))
             prompt = _build_display(felt, own_hand)
             if can_see_seat_cards(bet.seat, viewer):
                 prompt["advice"] = self.find_best_answer(points, bet.credits)
@@ -305,7 +305,7 @@ def _build_display(felt: SeatHandsView, own_hand: str) -> dict[str, object]:
 
 def _count_points(hand: Sequence[Card]) -> int:
     """Return the points of a Super Pan 9 hand: the last digit of the sum of its cards' points."""
-    return sum(CARD_POINTS[get_rank(card)] for card in hand) % 10
+    return sum(CARD_POINTS_BY_RANK[get_rank(card)] for card in hand) % 10
 
 
 # ---------------------------------------------------------------------------------- exact, by points

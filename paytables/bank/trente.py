@@ -44,7 +44,7 @@ from paytables.prison import (
 from paytables.wording import format_count, format_percent
 
 #: Points of each card rank, two to ace.
-CARD_POINTS: Final = (2, 3, 4, 5, 6, 7, 8, 9, 10, 10, 10, 10, 1)
+CARD_POINTS_BY_RANK: Final = (2, 3, 4, 5, 6, 7, 8, 9, 10, 10, 10, 10, 1)
 #: A row that exceeds this sum of points ends.
 _ROW_POINTS_LIMIT: Final = 30
 #: The points of both rows at the refait.
@@ -59,7 +59,7 @@ INSURED_SUFFIX: Final = "-insured"
 #: The row of one colour.
 RowColour = Literal["black", "red"]
 #: A chance: the row of a colour, or colour or inverse.
-Chance = Literal["black", "red", "colour", "inverse"]
+SimpleChance = Literal["black", "red", "colour", "inverse"]
 #: The rows in the order in which they are dealt.
 ROW_NAMES: Final[tuple[RowColour, RowColour]] = ("black", "red")
 
@@ -78,10 +78,10 @@ class TrenteShoeRules(ShoeRules):
     """The number of cards behind the stop card; None: a shuffling machine deals without one."""
 
 
-class ChanceBet(BankBet):
+class SimpleChanceBet(BankBet):
     """A bet on one of the four even-money chances of trente et quarante: black, red, colour, inverse."""
 
-    on: Chance
+    on: SimpleChance
     """The even-money chance that the bet is on."""
 
 
@@ -105,7 +105,7 @@ class TrenteDefinition(BankDefinition):
     """The definition of a trente et quarante game; payments are made in the order of the bets."""
 
     shoe: TrenteShoeRules = TrenteShoeRules()
-    bet: tuple[ChanceBet, ...] = Field(min_length=1)
+    bet: tuple[SimpleChanceBet, ...] = Field(min_length=1)
     """The bets on the four chances."""
     insurance: Insurance | None = None
     """The insurance against the refait; None: not offered."""
@@ -169,12 +169,12 @@ class TrenteRules(BankRules[TrenteDefinition]):
         ("red", {"en": "Red", "fr": "Rouge"}, _USUAL_ROW_CARDS_MAX),
     )
 
-    def list_bets(self) -> tuple[ChanceBet, ...]:
+    def list_bets(self) -> tuple[SimpleChanceBet, ...]:
         """Return every bet that this trente et quarante game offers."""
         return self.definition.bet
 
     @cached_property
-    def bets_by_chance(self) -> dict[str, ChanceBet]:
+    def bets_by_chance(self) -> dict[str, SimpleChanceBet]:
         """Return the bets on the chances (black, red, colour, inverse), by the ids of the bets."""
         return {bet.id: bet for bet in self.definition.bet}
 
@@ -378,7 +378,7 @@ _DISTINCT_COUPS: Final = (
 )
 
 
-def _build_insurance_spot(bet: ChanceBet, insurance: Insurance) -> Spot:
+def _build_insurance_spot(bet: SimpleChanceBet, insurance: Insurance) -> Spot:
     """Return the spot on which the insurance of a bet is placed."""
     words = {code: f"{getattr(insurance.name, code)} - {getattr(bet.name, code)}" for code in _INSURANCE_TEXT}
     return Spot(
@@ -395,7 +395,7 @@ def _build_insurance_spot(bet: ChanceBet, insurance: Insurance) -> Spot:
 
 def _count_points(row: Sequence[Card]) -> int:
     """Return the points of a row of trente et quarante."""
-    return sum(CARD_POINTS[get_rank(card)] for card in row)
+    return sum(CARD_POINTS_BY_RANK[get_rank(card)] for card in row)
 
 
 def _deal_card(rows: Mapping[str, list[Card]], name: str, shoe: Shoe, draw: DrawSource) -> Cue:

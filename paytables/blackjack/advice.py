@@ -35,9 +35,11 @@ DOUBLE: Final = 2
 #: The name of each decision, by its number.
 ANSWER_NAMES: Final = ("stand", "hit", "double")
 #: The packed hand of a 6, a 7 and an 8.
-SIX_SEVEN_EIGHT: Final = PACKED_CARD_BY_VALUE[5] + PACKED_CARD_BY_VALUE[6] + PACKED_CARD_BY_VALUE[7]
+PACKED_SIX_SEVEN_EIGHT: Final = PACKED_CARD_BY_VALUE[5] + PACKED_CARD_BY_VALUE[6] + PACKED_CARD_BY_VALUE[7]
 #: Two cards that a third of their suit can complete to 6, 7 and 8.
-SUITED_STARTS: Final = frozenset(SIX_SEVEN_EIGHT - PACKED_CARD_BY_VALUE[n] for n in (5, 6, 7))
+PACKED_STARTS_OF_SUITED_678: Final = frozenset(
+    PACKED_SIX_SEVEN_EIGHT - PACKED_CARD_BY_VALUE[n] for n in (5, 6, 7)
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,7 +91,7 @@ def _index_questions(decks: int, *, suited: bool, same_rank: bool) -> dict[HandQ
                     )
             for kind, hands in kinds:
                 for hand in hands:
-                    if not of_suit or hand in SUITED_STARTS:
+                    if not of_suit or hand in PACKED_STARTS_OF_SUITED_678:
                         index_by_question[kind, hand, of_suit] = len(index_by_question)
     return index_by_question
 
@@ -155,7 +157,7 @@ class PackedStrategy:
     def find_answer(self, kind: HandSituation, values: Sequence[int], *, suited: bool = False) -> str:
         """Return the strategy's decision for a blackjack hand that is not to be split: stand, hit or double."""
         hand = _pack_hand(values)
-        of_suit = suited and self.house.suited_678 is not None and hand in SUITED_STARTS
+        of_suit = suited and self.house.suited_678 is not None and hand in PACKED_STARTS_OF_SUITED_678
         return ANSWER_NAMES[self.packed_bytes[self.answer_indexes[kind, hand, of_suit]]]
 
     def count_split_hands(self, up_card_value: int, pair: int, *, has_pair_rank: bool = False) -> int:

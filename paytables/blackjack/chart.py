@@ -12,7 +12,14 @@ from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import Final, TypeAlias
 
-from paytables.blackjack.advice import DOUBLE, HIT, SIX_SEVEN_EIGHT, STAND, SUITED_STARTS, HandSituation
+from paytables.blackjack.advice import (
+    DOUBLE,
+    HIT,
+    PACKED_SIX_SEVEN_EIGHT,
+    PACKED_STARTS_OF_SUITED_678,
+    STAND,
+    HandSituation,
+)
 from paytables.blackjack.hands import PACKED_CARD_BY_VALUE, list_card_values
 from paytables.blackjack.policies import PACKED_BLACKJACK, PairQuestion, StrategyTable
 from paytables.blackjack.schema import ACE_VALUE, BEST_TOTAL, TEN_VALUE
@@ -293,8 +300,12 @@ class _DealerCardColumn:
         worth: dict[int, NetAndStakeSums] = dict.fromkeys(branch.tree, (0, 0))
         plain = play.evaluate_options(hand_value, branch.tree, hand, worth, branch.situation, suited=False)
         value_by_answer = {answer: mean for answer, (mean, _) in plain.items()}
-        if play.house.suited_678 is not None and hand_value.card_count == 2 and hand in SUITED_STARTS:
-            third = SIX_SEVEN_EIGHT
+        if (
+            play.house.suited_678 is not None
+            and hand_value.card_count == 2
+            and hand in PACKED_STARTS_OF_SUITED_678
+        ):
+            third = PACKED_SIX_SEVEN_EIGHT
             if third in branch.tree:
                 worth[third] = (play.compute_standing_value(third, branch.tree[third]), 0)
             for answer in value_by_answer:

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
-from paytables.blackjack.hands import Shoe
+from paytables.blackjack.hands import ShoeCounts
 from paytables.blackjack.schema import (
     ACE_VALUE,
     BEST_TOTAL,
@@ -41,7 +41,7 @@ def compute_falling_factorial(number: int, times: int) -> int:
 
 
 def list_final_hands(
-    house: ExactHouseRules, up_card_value: int, full: Shoe
+    house: ExactHouseRules, up_card_value: int, full: ShoeCounts
 ) -> list[tuple[CardCounts, int, int]]:
     """Return every final hand of the dealer that may follow a first card of this value, except a blackjack.
 
@@ -77,7 +77,7 @@ class Dealer:
     orders of ``max_drawn_cards`` cards from the shoe, or of all its cards if it has fewer.
     """
 
-    def __init__(self, house: ExactHouseRules, up: int, shoe: Shoe) -> None:
+    def __init__(self, house: ExactHouseRules, up: int, shoe: ShoeCounts) -> None:
         self.card_counts = tuple(count - (value == up) for value, count in enumerate(shoe, 1))
         """The number of cards of each value in the full shoe without the dealer's first card."""
         self.final_hands = list_final_hands(house, up, self.card_counts)

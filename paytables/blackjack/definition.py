@@ -22,7 +22,7 @@ from paytables.blackjack.schema import (
     HouseRules,
     MainBet,
     NamedPay,
-    Proof,
+    ProvedFigures,
     sum_lowest_values,
 )
 from paytables.definition import Identifier, Text
@@ -47,7 +47,7 @@ class BlackjackDefinition(TableDefinition):
         (), description="levels that side bets play for, by their ids"
     )
     """The progressive levels for which side bets play."""
-    proved: dict[Identifier, Proof] = Field({}, description="as `python -m tools.dev prove` says")
+    proved: dict[Identifier, ProvedFigures] = Field({}, description="as `python -m tools.dev prove` says")
     """The stored exact figures, by name."""
 
     def list_every_pay(self) -> list[NamedPay]:

@@ -33,7 +33,7 @@ from paytables.blackjack.schema import (
     BackedHand,
     BlackjackSideBet,
     ExactHouseRules,
-    Proof,
+    ProvedFigures,
     SimulatedRounds,
 )
 from paytables.blackjack.side_bet_chances import compute_row_chances
@@ -71,7 +71,7 @@ def prove(
     definition: BlackjackDefinition,
     _each: object = None,
     report_progress: Callable[[int, int], None] = ignore_progress_report,
-) -> dict[str, Proof]:
+) -> dict[str, ProvedFigures]:
     """Compute the proof: the exact figures that a blackjack definition stores.
 
     It needs the laboratory packages and takes some minutes. ``report_progress`` is called with the number of steps
@@ -106,7 +106,7 @@ def _compute_backed_hand(
     )
 
 
-def _add_sampled_rounds(definition: BlackjackDefinition, proof: Proof) -> Proof:
+def _add_sampled_rounds(definition: BlackjackDefinition, proof: ProvedFigures) -> ProvedFigures:
     """Return a blackjack table's proof with simulated rounds added, if they are needed.
 
     They are needed if a shoe is dealt for several rounds, or if the net results are too many to count.
@@ -124,7 +124,7 @@ def _add_sampled_rounds(definition: BlackjackDefinition, proof: Proof) -> Proof:
 @lru_cache(maxsize=8)
 def _compute_proof(
     house: ExactHouseRules, report_progress: Callable[[int, int], None], *, backed: bool
-) -> Proof:
+) -> ProvedFigures:
     """Compute a blackjack table's exact figures for the best, the chart's, the dealer's and the worst strategy.
 
     It takes some minutes.
@@ -149,9 +149,9 @@ def _compute_proof(
     elif nets.can_be_counted_exactly(table, best, nets.EXACT_VARIANCE_HANDS_MAX):
         variance = nets.compute_net_variance(table, answers, best)
     data = PackedStrategy.pack_strategy(
-        house, answers, best.hands_by_pair, best.insured_hands, best.even_money_ups
+        house, answers, best.hands_by_pair, best.insured_hands, best.even_money_up_cards
     )
-    return Proof(
+    return ProvedFigures(
         mean=format_exact(best.mean),
         staked=format_exact(best.mean_staked),
         charted=format_exact(charted.mean),
@@ -165,7 +165,7 @@ def _compute_proof(
     )
 
 
-def find_proof(definition: BlackjackDefinition) -> Proof:
+def find_proof(definition: BlackjackDefinition) -> ProvedFigures:
     """Return the proof (exact figures) stored in a blackjack definition, or compute it if none is stored."""
     stored_proof = definition.proved.get(MAIN_SPOT)
     return stored_proof or _compute_proof(
@@ -351,7 +351,7 @@ def _analyse_stakes(
     )
 
 
-def _with_distribution(figures: BetAnalysis, proof: Proof, hand: int) -> BetAnalysis:
+def _with_distribution(figures: BetAnalysis, proof: ProvedFigures, hand: int) -> BetAnalysis:
     """Return the figures of the main bet with its win distribution added; ``hand`` is its stake in credits."""
     stakes, cost, prizes = figures.options["bets"], figures.cost_credits, figures.prizes
     if len(stakes) == 1 and not hand:

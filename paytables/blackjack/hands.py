@@ -13,25 +13,25 @@ from typing import Final, TypeAlias
 from paytables.blackjack.schema import BEST_TOTAL, TEN_VALUE
 
 #: Bits for the count of one value in a packed hand.
-COUNT_BITS: Final = 6
+PACKED_COUNT_BITS: Final = 6
 #: The largest count in a packed hand.
-COUNT_MAX: Final = (1 << COUNT_BITS - 1) - 1
+PACKED_COUNT_MAX: Final = (1 << PACKED_COUNT_BITS - 1) - 1
 #: What a card of each value adds to a packed hand, by value less one.
-PACKED_CARD_BY_VALUE: Final = tuple(1 << COUNT_BITS * n for n in range(TEN_VALUE))
+PACKED_CARD_BY_VALUE: Final = tuple(1 << PACKED_COUNT_BITS * n for n in range(TEN_VALUE))
 #: The highest bit of each count, which is free.
-_TOP_BIT_OF_EACH_COUNT: Final = sum(PACKED_CARD_BY_VALUE) << COUNT_BITS - 1
+_TOP_BIT_OF_EACH_COUNT: Final = sum(PACKED_CARD_BY_VALUE) << PACKED_COUNT_BITS - 1
 #: The number of cards of each value in a shoe, ace to ten.
-Shoe: TypeAlias = tuple[int, ...]
+ShoeCounts: TypeAlias = tuple[int, ...]
 
 
-def build_shoe(decks: int) -> Shoe:
+def build_shoe(decks: int) -> ShoeCounts:
     """Return the number of cards of each blackjack value in ``decks`` decks: ace, two, ... ten."""
     return tuple(decks * (16 if value == TEN_VALUE else 4) for value in range(1, TEN_VALUE + 1))
 
 
 def pack_counts(counts: Sequence[int]) -> int:
     """Return a blackjack hand's counts of card values as one integer, each limited to a hand's maximum."""
-    return sum(min(count, COUNT_MAX) << COUNT_BITS * n for n, count in enumerate(counts))
+    return sum(min(count, PACKED_COUNT_MAX) << PACKED_COUNT_BITS * n for n, count in enumerate(counts))
 
 
 def is_part_of_hand(inner: int, outer: int) -> bool:
@@ -41,7 +41,7 @@ def is_part_of_hand(inner: int, outer: int) -> bool:
 
 def unpack_counts(hand: int) -> tuple[int, ...]:
     """Return the number of cards of each value (ace, two, ... ten) in a packed blackjack hand."""
-    return tuple([hand >> COUNT_BITS * n & COUNT_MAX for n in range(TEN_VALUE)])
+    return tuple([hand >> PACKED_COUNT_BITS * n & PACKED_COUNT_MAX for n in range(TEN_VALUE)])
 
 
 def list_card_values(hand: int) -> list[int]:
@@ -64,7 +64,7 @@ class HandValue:
 
 
 @cache
-def list_every_hand(shoe: Shoe) -> dict[int, HandValue]:
+def list_every_hand(shoe: ShoeCounts) -> dict[int, HandValue]:
     """Return every blackjack hand of up to 21 that a shoe allows, from the empty one on, fewer cards first."""
     value_by_hand: dict[int, HandValue] = {}
     layer = [0]
@@ -86,7 +86,7 @@ def list_every_hand(shoe: Shoe) -> dict[int, HandValue]:
 
 
 @cache
-def list_hands_containing(shoe: Shoe, start: int) -> list[int]:
+def list_hands_containing(shoe: ShoeCounts, start: int) -> list[int]:
     """Return every blackjack hand of up to 21 that contains all cards of ``start``, those with fewer cards first."""
     return [hand for hand in list_every_hand(shoe) if is_part_of_hand(start, hand)]
 

@@ -24,13 +24,18 @@ import numpy as np
 from paytables.blackjack.advice import (
     DOUBLE,
     HIT,
-    SIX_SEVEN_EIGHT,
-    SUITED_STARTS,
+    PACKED_SIX_SEVEN_EIGHT,
+    PACKED_STARTS_OF_SUITED_678,
     HandQuestion,
     HandSituation,
 )
 from paytables.blackjack.dealer import DEALER_RESULT_COUNT, compute_falling_factorial
-from paytables.blackjack.hands import COUNT_BITS, COUNT_MAX, PACKED_CARD_BY_VALUE, list_card_values
+from paytables.blackjack.hands import (
+    PACKED_CARD_BY_VALUE,
+    PACKED_COUNT_BITS,
+    PACKED_COUNT_MAX,
+    list_card_values,
+)
 from paytables.blackjack.net_weights import compile_kernel, weigh_nets
 from paytables.blackjack.schema import ACE_VALUE, BEST_TOTAL, TEN_VALUE
 
@@ -126,7 +131,7 @@ def compute_backed_distribution(
     and is never insured or doubled (Québec s. 16). The strategy must split into two hands at most.
     """
     return _BackedDistribution(
-        table, answers, replace(strategy, insured_hands=set(), even_money_ups=set())
+        table, answers, replace(strategy, insured_hands=set(), even_money_up_cards=set())
     ).compute_distribution()
 
 
@@ -172,7 +177,7 @@ class _NetDistribution:
         for hand in (hand for hand in round_.tree if round_.hand_values[hand].card_count == 2):
             insurance_nets = self._find_insurance_nets(round_.up, hand)
             if hand == _PACKED_BLACKJACK:
-                even = round_.up in self.strategy.even_money_ups
+                even = round_.up in self.strategy.even_money_up_cards
                 nets = (
                     (self.unit,) * (DEALER_RESULT_COUNT + 1)
                     if even
@@ -295,7 +300,7 @@ class _NetDistribution:
             still_unfinished: dict[int, int] = defaultdict(int)
             for hand, orders in unfinished.items():
                 shares = [(False, orders)]
-                if self.house.suited_678 is not None and hand in SUITED_STARTS:
+                if self.house.suited_678 is not None and hand in PACKED_STARTS_OF_SUITED_678:
                     shares = [(False, orders * 3 // 4), (True, orders // 4)]
                 for suited, share in shares:
                     answer = self.answers[kind, hand, suited]
@@ -310,7 +315,7 @@ class _NetDistribution:
                     for child in (c for _, c in round_.hand_values[hand].hands_after_card if c in tree):
                         orders_by_end[child, bust] -= share
                         count = share
-                        if suited and child == SIX_SEVEN_EIGHT and self.house.suited_678 is not None:
+                        if suited and child == PACKED_SIX_SEVEN_EIGHT and self.house.suited_678 is not None:
                             count = share * 3 // 4
                             nets = self._find_immediate_nets(
                                 self.house.suited_678, stakes, has_first_stake=has_first_stake
@@ -447,7 +452,7 @@ def _iter_net_chances(
     ``shares`` is the number of parts into which the orders of the hands' cards were divided.
     """
     full, dealer = round_.dealer.card_counts, round_.dealer
-    removed_counts: Ints = sums.cards[:, None] >> COUNT_BITS * np.arange(TEN_VALUE) & COUNT_MAX
+    removed_counts: Ints = sums.cards[:, None] >> PACKED_COUNT_BITS * np.arange(TEN_VALUE) & PACKED_COUNT_MAX
     fits = (removed_counts <= np.array(full)).all(axis=1)
     removed_counts, ways, sizes = removed_counts[fits], sums.ways[fits], removed_counts[fits].sum(axis=1)
     for size in np.unique(sizes).tolist():

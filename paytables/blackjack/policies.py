@@ -8,7 +8,7 @@ from fractions import Fraction
 from typing import Final, NamedTuple, TypeAlias
 
 from paytables.blackjack.advice import HIT, STAND, HandQuestion, HandSituation, PairSituation
-from paytables.blackjack.hands import PACKED_CARD_BY_VALUE, Shoe, build_shoe, list_card_values
+from paytables.blackjack.hands import PACKED_CARD_BY_VALUE, ShoeCounts, build_shoe, list_card_values
 from paytables.blackjack.schema import ACE_VALUE, TEN_VALUE, ExactHouseRules
 from paytables.blackjack.solve import (
     AnswerChooser,
@@ -56,7 +56,7 @@ class StrategyResult:
     """How many hands the strategy makes of a pair, by (dealer's first card, pair, has first card the pair's rank)."""
     insured_hands: set[int] = field(default_factory=set)
     """The two-card hands, as packed numbers, that the strategy insures."""
-    even_money_ups: set[int] = field(default_factory=set)
+    even_money_up_cards: set[int] = field(default_factory=set)
     """The values of the dealer's first card for which the strategy takes even money."""
 
 
@@ -72,7 +72,7 @@ class StrategyTable:
         house: ExactHouseRules,
         ups: Sequence[int] = DEALER_UP_CARDS,
         report_progress: Callable[[int, int], None] = lambda *_: None,
-        shoe: Shoe | None = None,
+        shoe: ShoeCounts | None = None,
     ) -> None:
         self.house, self.play = house, StrategyEvaluation(house)
         self.shoe = shoe or build_shoe(house.decks)
@@ -190,7 +190,7 @@ class StrategyTable:
         if chosen_index == 1 and insurable:
             result.insured_hands.add(hand)
         elif chosen_index:
-            result.even_money_ups.add(up)
+            result.even_money_up_cards.add(up)
         return sums[chosen_index]
 
 

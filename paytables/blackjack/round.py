@@ -84,7 +84,7 @@ class BlackjackHand:
 
     id: str
     cards: list[Card]
-    pieces: list[HandStake]
+    stakes: list[HandStake]
     """The bets on the hand that are not settled yet."""
     is_from_split: bool = False
     """Whether the hand comes from a split pair."""
@@ -111,7 +111,7 @@ class BlackjackHand:
     @property
     def unsettled_own_stakes(self) -> list[HandStake]:
         """Return the stakes of the hand's own player that are not settled yet."""
-        return [piece for piece in self.pieces if not piece.is_back_bet]
+        return [piece for piece in self.stakes if not piece.is_back_bet]
 
     @property
     def staked_credits(self) -> int:
@@ -163,7 +163,7 @@ class BlackjackRound:
         self.dealer_hands: list[list[Card]] = []
         """The cards of each of the dealer's hands."""
         self._staked_dealer_hands = sorted(
-            {piece.dealer_hand_index for box in self.boxes for piece in box.hands[0].pieces}
+            {piece.dealer_hand_index for box in self.boxes for piece in box.hands[0].stakes}
         )
         """The indices of the dealer's hands on which somebody bets."""
         self._is_second_card_hidden = False
@@ -326,14 +326,14 @@ class BlackjackRound:
 
     def _play_hand(self, box: BettingBox, hand: BlackjackHand, draw: DrawSource) -> Iterator[Step]:
         """Play one hand of a box: pay immediate wins, ask for each decision, until it stands, busts or is settled."""
-        while hand.pieces and not hand.is_blackjack:
+        while hand.stakes and not hand.is_blackjack:
             if (odds := self._find_immediate_win(hand)) is not None:
                 yield from _settle_pieces(hand, partial(settle_bet, odds=odds[1], name=odds[0]))
             elif hand.points > BEST_TOTAL:
                 yield from self._settle_busted_hand(hand)
                 return
             options = self._list_options(box, hand)
-            if not hand.pieces or len(options) == 1:
+            if not hand.stakes or len(options) == 1:
                 return
             added_bet = Bet(format_spot_id(MAIN_SPOT, box.number), hand.staked_credits, box.seat)
             stakes = {name: added_bet for name in options if name in {"double", "split"}}
@@ -343,7 +343,7 @@ class BlackjackRound:
             if answer == "split":
                 yield self._split_hand(box, hand)
             elif answer == "double":
-                hand.pieces += _list_added_pieces(box, hand)
+                hand.stakes += _list_added_pieces(box, hand)
                 hand.is_closed = True
             yield from self._deal_card_to_box(box, hand, draw)
 
@@ -563,7 +563,7 @@ def settle_lost_bet(bet: Bet) -> Settlement:
 
 def _has_bets_against(hand: BlackjackHand, dealer_hand_number: int) -> bool:
     """Return whether a player's hand has undecided stakes against one of the dealer's hands."""
-    return any(piece.dealer_hand_index == dealer_hand_number for piece in hand.pieces)
+    return any(piece.dealer_hand_index == dealer_hand_number for piece in hand.stakes)
 
 
 def _accept_every_stake(_: HandStake) -> bool:
@@ -578,10 +578,10 @@ def _settle_pieces(
 ) -> Iterator[Settlement]:
     """Settle the stakes on a blackjack hand that ``is_included`` selects, combining those on the same spot."""
     stakes: dict[tuple[str, int, bool], int] = {}
-    for piece in filter(is_included, hand.pieces):
+    for piece in filter(is_included, hand.stakes):
         key = piece.bet.spot, piece.bet.seat, piece.is_back_bet
         stakes[key] = stakes.get(key, 0) + piece.bet.credits
-    hand.pieces = [piece for piece in hand.pieces if not is_included(piece)]
+    hand.stakes = [piece for piece in hand.stakes if not is_included(piece)]
     for (spot, seat, returned_credits), credits_ in stakes.items():
         settlement = replace(settle(Bet(spot, credits_, seat)), detail={"hand": hand.id})
         if not returned_credits:

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 
 import numpy as np
 
-from paytables.blackjack.advice import SIX_SEVEN_EIGHT, PackedStrategy
+from paytables.blackjack.advice import PACKED_SIX_SEVEN_EIGHT, PackedStrategy
 from paytables.blackjack.definition import BlackjackDefinition
 from paytables.blackjack.hands import PACKED_CARD_BY_VALUE, build_shoe, list_every_hand
 from paytables.blackjack.net_weights import compile_kernel
@@ -82,14 +82,14 @@ def sample_rounds(
             -1 if shoe.stop is None else shoe.stop,
             _BURN_FIRST_CARD_VALUE if shoe.burn is True else shoe.burn,
         ),
-        *(place.get(_PACKED_THREE_SEVENS, -2), place.get(SIX_SEVEN_EIGHT, -2)),
+        *(place.get(_PACKED_THREE_SEVENS, -2), place.get(PACKED_SIX_SEVEN_EIGHT, -2)),
         *(shoe.rounds if shoe.stop is None else rounds, rounds),
     ]
     rules, tables = (
-        _SampledRules(*map(int, numbers)),
+        _SimulationRules(*map(int, numbers)),
         _SimulationLookups(next_hands, totals, _VALUE_BY_RANK, *_build_play_arrays(play, place)),
     )
-    box = _SampledBox(*(np.zeros(6, dtype=np.int64) for _ in _SampledBox._fields))
+    box = _SimulationBox(*(np.zeros(6, dtype=np.int64) for _ in _SimulationBox._fields))
     steps = _CompiledSteps(
         compile_kernel(_draw_card, counts_references=False),
         compile_kernel(_record_shoe_and_shuffle, counts_references=False),
@@ -107,7 +107,7 @@ def sample_rounds(
         words = np.frombuffer(shake_256(f"{seed} {block}".encode()).digest(4 * _WORDS), dtype="<u4")
         at[0], block = 0, block + 1
         compile_kernel(_play_sampled_rounds, counts_references=False)(
-            steps, _SampledShoe(words, cards, at), rules, tables, box, net_counts, shoes
+            steps, _SimulationShoe(words, cards, at), rules, tables, box, net_counts, shoes
         )
     middle = hands * _BOX_RESULT_MAX * unit
     nets = {
@@ -165,7 +165,7 @@ def _build_play_arrays(play: PackedStrategy, index_of_hand: dict[int, int]) -> t
     return answers, splits, insured
 
 
-class _SampledShoe(NamedTuple):
+class _SimulationShoe(NamedTuple):
     """The state of the simulated shoe: random words, cards, and counters.
 
     ``counters`` has four numbers: random words used, cards dealt from this shoe, rounds played from it, and the
@@ -179,7 +179,7 @@ class _SampledShoe(NamedTuple):
     counters: Ints
 
 
-class _SampledRules(NamedTuple):
+class _SimulationRules(NamedTuple):
     """The house rules of a simulated blackjack table as numbers.
 
     Pays are in units; ``stake_units`` units are one stake.
@@ -248,7 +248,7 @@ class _SimulationLookups(NamedTuple):
     """Whether insurance is taken, by the values of the first two cards."""
 
 
-class _SampledBox(NamedTuple):
+class _SimulationBox(NamedTuple):
     """The hands of a simulated blackjack box: one array per property, with one element per hand."""
 
     first_cards: Ints
@@ -284,7 +284,7 @@ class _CompiledSteps(NamedTuple):
     """The function that returns the net result of the box in units."""
 
 
-def _draw_card(shoe: _SampledShoe) -> int:  # pragma: no cover (compiled)
+def _draw_card(shoe: _SimulationShoe) -> int:  # pragma: no cover (compiled)
     """Draw a random card from the simulated blackjack shoe; every remaining card is equally likely."""
     words, cards, at = shoe
     cards_left = np.uint64(len(cards) - at[1])
@@ -301,7 +301,7 @@ def _draw_card(shoe: _SampledShoe) -> int:  # pragma: no cover (compiled)
 
 
 def _record_shoe_and_shuffle(
-    steps: _CompiledSteps, shoe: _SampledShoe, rules: _SampledRules, values: Ints, shoes: Ints
+    steps: _CompiledSteps, shoe: _SimulationShoe, rules: _SimulationRules, values: Ints, shoes: Ints
 ) -> bool:  # pragma: no cover (compiled)
     """Add the rounds and the net result of a finished shoe to ``shoes``, then shuffle and burn cards.
 
@@ -329,9 +329,9 @@ def _record_shoe_and_shuffle(
 
 def _split_sampled_hand(
     steps: _CompiledSteps,
-    shoe: _SampledShoe,
+    shoe: _SimulationShoe,
     tables: _SimulationLookups,
-    box: _SampledBox,
+    box: _SimulationBox,
     hand: int,
     hands: int,
 ) -> None:  # pragma: no cover (compiled)
@@ -360,10 +360,10 @@ def _split_sampled_hand(
 
 def _play_hand(  # noqa: C901 (one loop, compiled by numba)
     steps: _CompiledSteps,
-    shoe: _SampledShoe,
-    rules: _SampledRules,
+    shoe: _SimulationShoe,
+    rules: _SimulationRules,
     tables: _SimulationLookups,
-    box: _SampledBox,
+    box: _SimulationBox,
     up_card: int,
     hand: int,
     hands: int,
@@ -419,8 +419,8 @@ def _play_hand(  # noqa: C901 (one loop, compiled by numba)
 
 def _draw_dealer_hand(
     steps: _CompiledSteps,
-    shoe: _SampledShoe,
-    rules: _SampledRules,
+    shoe: _SimulationShoe,
+    rules: _SimulationRules,
     values: Ints,
     up: int,
     hidden: int,
@@ -449,9 +449,9 @@ def _draw_dealer_hand(
 
 
 def _settle_sampled_box(
-    rules: _SampledRules,
+    rules: _SimulationRules,
     totals: Ints,
-    box: _SampledBox,
+    box: _SimulationBox,
     hands: int,
     best: int,
     has_dealer_blackjack: bool,  # noqa: FBT001
@@ -478,10 +478,10 @@ def _settle_sampled_box(
 
 def _play_sampled_rounds(  # noqa: C901, PLR0912 (one loop, compiled by numba)
     steps: _CompiledSteps,
-    shoe: _SampledShoe,
-    rules: _SampledRules,
+    shoe: _SimulationShoe,
+    rules: _SimulationRules,
     tables: _SimulationLookups,
-    box: _SampledBox,
+    box: _SimulationBox,
     net_counts: Ints,
     shoes: Ints,
 ) -> None:  # pragma: no cover (compiled)

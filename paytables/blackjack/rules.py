@@ -23,7 +23,7 @@ from paytables.blackjack.schema import (
     MAIN_SPOT,
     TEN_VALUE,
     ExactHouseRules,
-    Proof,
+    ProvedFigures,
 )
 from paytables.contract import Bet, DefinitionRemark, DrawSource, LevelParticipation, RoundSteps, Spot, Wager
 from paytables.definition import Text
@@ -387,7 +387,7 @@ class BlackjackRules(SeatedRules):
         self,
         each: object = None,
         report_progress: Callable[[int, int], None] = figures.ignore_progress_report,
-    ) -> dict[str, Proof]:
+    ) -> dict[str, ProvedFigures]:
         """Compute, in one thread, the exact figures that the definition stores as its proof.
 
         It needs the laboratory packages. ``each`` is ignored.

@@ -13,8 +13,8 @@ from pydantic import Field, StringConstraints, model_validator
 
 from paytables.cards.card import ACE, RANKS, Card, get_rank, get_suit, is_red
 from paytables.definition import Identifier, StrictTable, Text
-from paytables.layout import Limits, Odds, WrittenOdds
-from paytables.poker.policy import Policy
+from paytables.layout import BetLimits, Odds, WrittenOdds
+from paytables.poker.policy import PackedPolicy
 from paytables.poker.proof import FractionText
 from paytables.side_bets import OddsOrLevelShare
 
@@ -217,7 +217,7 @@ class SideBetRow(StrictTable):
 
     def has_required_suits(self, cards: Sequence[Card]) -> bool:
         """Return whether the cards have the suits or colour that this blackjack side bet's row requires, if any."""
-        return self.suits is None or _SUITED[self.suits](cards)
+        return self.suits is None or _SUIT_CHECK_BY_NAME[self.suits](cards)
 
     def is_satisfied_by(self, cards: Sequence[Card]) -> bool:
         """Return whether exactly these cards satisfy the row; the dealer's first card is last if the row counts it."""
@@ -252,7 +252,7 @@ def _is_of_one_colour(cards: Sequence[Card]) -> bool:
     return len({is_red(card) for card in cards}) == 1
 
 
-_SUITED: Final[Mapping[str, Callable[[Sequence[Card]], bool]]] = {
+_SUIT_CHECK_BY_NAME: Final[Mapping[str, Callable[[Sequence[Card]], bool]]] = {
     "same": _is_of_one_suit,
     "colour": _is_of_one_colour,
     "red": lambda cards: all(map(is_red, cards)),
@@ -265,7 +265,7 @@ class BlackjackSideBet(StrictTable):
 
     id: Identifier
     name: Text
-    limits: Limits = Limits()
+    limits: BetLimits = BetLimits()
     within_main: bool = False
     """Whether the side bet may not exceed the main bet (s. 21.1)."""
     row: Annotated[tuple[SideBetRow, ...], Field(min_length=1)]
@@ -319,7 +319,7 @@ class MainBet(StrictTable):
     """
 
     name: Text = Text(en="Bet", fr="Mise")
-    limits: Limits = Limits(least=2, most=200, step=2)
+    limits: BetLimits = BetLimits(least=2, most=200, step=2)
     hands: Annotated[int, Field(ge=1, le=DEALER_HANDS_MAX)] = 1
     """The number of the dealer's hands, each played against its own stake."""
     least_hands: Annotated[int, Field(ge=1, le=DEALER_HANDS_MAX)] = 1
@@ -379,7 +379,7 @@ class BackedHand(StrictTable):
     """The probability of each net result, in stakes, if the other player uses the best strategy."""
 
 
-class Proof(StrictTable):
+class ProvedFigures(StrictTable):
     """Exact figures of one initial stake on a blackjack hand, from a fresh shoe; amounts in stakes.
 
     ``law`` and ``variance`` are both absent if splits make too many hands for either
@@ -399,7 +399,7 @@ class Proof(StrictTable):
     """The mean net result of the worst strategy, in initial stakes."""
     chart: tuple[ChartLine, ...]
     """The best strategy that decides by totals, as lines of a strategy chart."""
-    policy: Policy
+    policy: PackedPolicy
     """The best strategy by exact cards, as packed data (:mod:`paytables.blackjack.advice`)."""
     law: dict[str, FractionText] = Field({})
     """The probability of each net result of the best strategy, in initial stakes."""

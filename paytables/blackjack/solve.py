@@ -22,14 +22,21 @@ from typing import TYPE_CHECKING, Final, TypeAlias
 
 import numpy as np
 
-from paytables.blackjack.advice import DOUBLE, HIT, SIX_SEVEN_EIGHT, STAND, SUITED_STARTS, HandSituation
+from paytables.blackjack.advice import (
+    DOUBLE,
+    HIT,
+    PACKED_SIX_SEVEN_EIGHT,
+    PACKED_STARTS_OF_SUITED_678,
+    STAND,
+    HandSituation,
+)
 from paytables.blackjack.dealer import Dealer, compute_falling_factorial
 from paytables.blackjack.hands import (
-    COUNT_BITS,
-    COUNT_MAX,
     PACKED_CARD_BY_VALUE,
+    PACKED_COUNT_BITS,
+    PACKED_COUNT_MAX,
     HandValue,
-    Shoe,
+    ShoeCounts,
     compute_split_coefficients,
     is_part_of_hand,
     list_card_values,
@@ -123,7 +130,7 @@ class SplitPair:
 class SolvedRound:
     """All blackjack hands against one first card of the dealer, each with its number of card orders, and all splits."""
 
-    def __init__(self, house: ExactHouseRules, up: int, shoe: Shoe) -> None:
+    def __init__(self, house: ExactHouseRules, up: int, shoe: ShoeCounts) -> None:
         self.house, self.up, self.shoe = house, up, shoe
         self.dealer = Dealer(house, up, shoe)
         self.hand_values = list_every_hand(shoe)
@@ -244,7 +251,9 @@ class SolvedRound:
             for hand, out_of_shoe in self._list_reached_hands(pair, missing_cards):
                 rows[out_of_shoe, max(self.hand_values[hand].best_total - 16, 0)] = None
         cards_out: Ints = np.array([out_of_shoe for out_of_shoe, _ in rows], dtype=np.int64)
-        removed_counts: Ints = cards_out[:, None] >> COUNT_BITS * np.arange(TEN_VALUE) & COUNT_MAX
+        removed_counts: Ints = (
+            cards_out[:, None] >> PACKED_COUNT_BITS * np.arange(TEN_VALUE) & PACKED_COUNT_MAX
+        )
         total: Ints = np.array([stand for _, stand in rows], dtype=np.int64)
         return dict(zip(rows, self.dealer.compute_standing_values(removed_counts, total), strict=True))
 
@@ -267,7 +276,10 @@ class SolvedRound:
             if completes:
                 hole = (
                     way
-                    * (full[completes - 1] - (removed_cards >> COUNT_BITS * (completes - 1) & COUNT_MAX))
+                    * (
+                        full[completes - 1]
+                        - (removed_cards >> PACKED_COUNT_BITS * (completes - 1) & PACKED_COUNT_MAX)
+                    )
                     * after
                 )
             stand = self._standing_values[removed_cards, max(hand_value.best_total - 16, 0)]
@@ -275,7 +287,8 @@ class SolvedRound:
             for value_index, child in hand_value.hands_after_card:
                 if child not in ways:
                     ways[child] = way * (
-                        full[value_index] - (removed_cards >> COUNT_BITS * value_index & COUNT_MAX)
+                        full[value_index]
+                        - (removed_cards >> PACKED_COUNT_BITS * value_index & PACKED_COUNT_MAX)
                     )
         return tree
 
@@ -404,7 +417,7 @@ class StrategyEvaluation:
             ways_at_risk -= self._count_ways_at_risk(child_node)
             value, more_staked = values[child]
             double = self.compute_standing_value(child, child_node, 2)
-            if suited and child == SIX_SEVEN_EIGHT and house.suited_678 is not None:
+            if suited and child == PACKED_SIX_SEVEN_EIGHT and house.suited_678 is not None:
                 value = (3 * value + self._compute_immediate_win_value(child_node, house.suited_678, 1)) // 4
                 double = (
                     3 * double + self._compute_immediate_win_value(child_node, house.suited_678, 2)
@@ -436,7 +449,7 @@ class StrategyEvaluation:
                 break
             options = self.evaluate_options(hand_values[hand], tree, hand, sums_by_hand, kind, suited=False)
             sums_by_hand[hand] = options[choose(kind, hand, False, options)]
-            if mixed and hand_values[hand].card_count == 2 and hand in SUITED_STARTS:
+            if mixed and hand_values[hand].card_count == 2 and hand in PACKED_STARTS_OF_SUITED_678:
                 options = self.evaluate_options(
                     hand_values[hand], tree, hand, sums_by_hand, kind, suited=True
                 )

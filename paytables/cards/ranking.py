@@ -50,7 +50,7 @@ _CATEGORY_BY_SHAPE: Final[dict[tuple[int, ...], str]] = {
 class RankingRules:
     """A game's rules for ranking poker hands."""
 
-    size: int = 5
+    hand_size: int = 5
     """The number of cards in a hand."""
     categories: tuple[str, ...] = HAND_CATEGORIES
     """The combinations from the highest to the lowest."""
@@ -58,7 +58,7 @@ class RankingRules:
     """Whether ace-two-three... is the lowest straight, or second after the one that ends with the ace."""
     wild_ranks: tuple[int, ...] = ()
     """The ranks of the wild cards; 13 is the joker."""
-    bug: bool = False
+    is_joker_bug: bool = False
     """Whether a wild card may only be an ace or complete a straight or a flush."""
 
 
@@ -66,11 +66,11 @@ class RankingRules:
 FIVE_CARD_RANKING: Final = RankingRules(categories=HAND_CATEGORIES[1:])
 #: Three cards: Three Card Poker (s.67.23), 3-5-7 (s.67.42), Boston (s.67.53).
 THREE_CARD_RANKING: Final = RankingRules(
-    size=3, categories=("straight-flush", "three-of-a-kind", "straight", "flush", "pair", "high-card")
+    hand_size=3, categories=("straight-flush", "three-of-a-kind", "straight", "flush", "pair", "high-card")
 )
 #: Four cards: Four Card and Crazy Four (s.67.65): no straight wraps around the ace.
 FOUR_CARD_RANKING: Final = RankingRules(
-    size=4,
+    hand_size=4,
     categories=(
         "four-of-a-kind",
         "straight-flush",
@@ -83,10 +83,10 @@ FOUR_CARD_RANKING: Final = RankingRules(
     ),
 )
 #: Pai gow poker (ss.39-40): its joker, and its straights that begin with an ace.
-PAI_GOW_RANKING: Final = RankingRules(low_ace="second", wild_ranks=(JOKER_RANK,), bug=True)
+PAI_GOW_RANKING: Final = RankingRules(low_ace="second", wild_ranks=(JOKER_RANK,), is_joker_bug=True)
 #: The low hand of pai gow poker: two cards, in which the joker is an ace.
 PAI_GOW_LOW_RANKING: Final = RankingRules(
-    size=2, categories=("pair", "high-card"), wild_ranks=(JOKER_RANK,), bug=True
+    hand_size=2, categories=("pair", "high-card"), wild_ranks=(JOKER_RANK,), is_joker_bug=True
 )
 
 
@@ -131,7 +131,7 @@ class HandRanking:
         if self._suits_count:
             wilds = sum(rank in wild for rank in ranks)
             for mask in masks:
-                if mask.bit_count() + wilds >= self.order.size:
+                if mask.bit_count() + wilds >= self.order.hand_size:
                     best = max(best, self.compute_flush_strength(mask, wilds))
         return best
 
@@ -143,7 +143,7 @@ class HandRanking:
         """Return the strength of the best hand with these sorted ranks, ignoring flushes."""
         strength = self._strength_by_ranks.get(ranks)
         if strength is None:
-            if len(ranks) > self.order.size:
+            if len(ranks) > self.order.hand_size:
                 fewer = {ranks[:n] + ranks[n + 1 :] for n in range(len(ranks))}
                 strength = max(map(self.compute_rank_strength, fewer))
             else:
@@ -169,7 +169,7 @@ class HandRanking:
         for substitutes in combinations_with_replacement(range(13), wilds):
             strength = self._compute_natural_strength([*natural, *substitutes])
             straight = strength >> _CATEGORY_SHIFT == self._level.get("straight")
-            if straight or not self.order.bug or all(rank == ACE for rank in substitutes):
+            if straight or not self.order.is_joker_bug or all(rank == ACE for rank in substitutes):
                 best = max(best, strength)
         return best
 
@@ -187,7 +187,7 @@ class HandRanking:
     def _rank_flush(self, mask: int, wilds: int) -> int:
         """Return the strength of the best flush of the ranks in ``mask`` (bits) and ``wilds`` wild cards, or 0."""
         best = 0
-        size = self.order.size
+        size = self.order.hand_size
         for run, place in self._straights.items():
             if size - (mask & run).bit_count() <= wilds:
                 royal = "royal-flush" in self._level and run == self._top_run
@@ -209,12 +209,12 @@ class HandRanking:
     @property
     def _top_run(self) -> int:
         """Return the ranks of the highest straight, as bits."""
-        return ((1 << self.order.size) - 1) << (len(RANKS) - self.order.size)
+        return ((1 << self.order.hand_size) - 1) << (len(RANKS) - self.order.hand_size)
 
     @cached_property
     def _straights(self) -> dict[int, int]:
         """Return the rank of each straight among all straights, lowest first, by the bit mask of its card ranks."""
-        size = self.order.size
+        size = self.order.hand_size
         run = (1 << size) - 1
         places = {run << low: low + 1 for low in range(len(RANKS) - size + 1)}
         wheel = 1 << ACE | (run >> 1)

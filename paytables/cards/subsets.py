@@ -127,7 +127,9 @@ class CardSets:
         most = int(wilds.max())
         table = np.zeros((most + 1, 8192), dtype=np.int32)
         for count in range(most + 1):
-            fitting = [m for m in range(8192) if order.size - count <= m.bit_count() <= self.size - count]
+            fitting = [
+                m for m in range(8192) if order.hand_size - count <= m.bit_count() <= self.size - count
+            ]
             table[count, fitting] = [ranking.compute_flush_strength(mask, count) for mask in fitting]
         for suit in range(4):
             masks = self.suit_masks >> 13 * suit & (8191 & ~odd)

@@ -44,7 +44,7 @@ from paytables.contract.round import (
     play_with_answers,
     play_with_choices,
 )
-from paytables.contract.wager import SINGLE_SPOT, Bet, Spot, TimeCharge, TimeToAct, Wager
+from paytables.contract.wager import SINGLE_SPOT_ID, Bet, Spot, TimeCharge, TimeToAct, Wager
 
 __all__ = [
     "ALL_STAKED_OPTION",
@@ -52,7 +52,7 @@ __all__ = [
     "DECISION_OF_WHEEL",
     "DIE_FACES",
     "NO_SEAT",
-    "SINGLE_SPOT",
+    "SINGLE_SPOT_ID",
     "STAKES_RETURNED_OPTION",
     "Bet",
     "Choice",

@@ -73,7 +73,7 @@ class ReplayDrawSource:
 
     records: Sequence[Sequence[Json]]
     """The recorded numbers as ``[bound, value, purpose]``, in the order of the game."""
-    position: int = 0
+    next_record_index: int = 0
     """The index of the next recorded number."""
 
     def below(self, bound: int, purpose: str) -> int:
@@ -81,20 +81,22 @@ class ReplayDrawSource:
 
         Raises :class:`ReplayError` if no recorded number is left, or if its bound or purpose is a different one.
         """
-        if self.position >= len(self.records):
+        if self.next_record_index >= len(self.records):
             raise ReplayError(
-                f"draw {self.position} ({purpose}): the record has only {len(self.records)} draws"
+                f"draw {self.next_record_index} ({purpose}): the record has only {len(self.records)} draws"
             )
-        recorded_bound, value, recorded_purpose = self.records[self.position]
+        recorded_bound, value, recorded_purpose = self.records[self.next_record_index]
         if recorded_bound != bound or recorded_purpose != purpose or not 0 <= value < bound:
             raise ReplayError(
-                f"draw {self.position}: the game draws below {bound} for {purpose}, "
+                f"draw {self.next_record_index}: the game draws below {bound} for {purpose}, "
                 f"the record has {value} below {recorded_bound} for {recorded_purpose}"
             )
-        self.position += 1
+        self.next_record_index += 1
         return int(value)
 
     def finish(self) -> None:
         """Raise :class:`ReplayError` if the game ended before the record did."""
-        if self.position != len(self.records):
-            raise ReplayError(f"the game used {self.position} draws, the record has {len(self.records)}")
+        if self.next_record_index != len(self.records):
+            raise ReplayError(
+                f"the game used {self.next_record_index} draws, the record has {len(self.records)}"
+            )

@@ -6,7 +6,7 @@ from typing import Final, TypeAlias
 
 from paytables.contract.data import Json
 from paytables.contract.prizes import LevelHit, PartialLevelHit, parse_level_hit
-from paytables.contract.wager import SINGLE_SPOT, Bet, Wager
+from paytables.contract.wager import SINGLE_SPOT_ID, Bet, Wager
 from paytables.errors import ChoiceError
 
 #: The kind of a decision that a real wheel answers: its options are the pockets, and no player answers it.
@@ -111,7 +111,7 @@ class Settlement:
     """The credits that the player receives, the stake included."""
     detail: Mapping[str, Json] = field(default_factory=dict)
     """Details of the result that the game adds, such as the line of a win, the commission or the levy."""
-    spot: str = SINGLE_SPOT
+    spot: str = SINGLE_SPOT_ID
     """Id of the betting spot; empty in a game with a single bet."""
     staked_credits: int = 0
     """The credits that were bet on the spot and are decided by this settlement."""
@@ -144,7 +144,7 @@ class Settlement:
             name=str(data["name"]),
             credits=int(data["credits"]),
             detail=detail,
-            spot=str(data.get("spot", SINGLE_SPOT)),
+            spot=str(data.get("spot", SINGLE_SPOT_ID)),
             staked_credits=int(data.get("staked", 0)),
             seat=int(data.get("seat", 0)),
             is_pay_table_prize=data.get("pays") is True,

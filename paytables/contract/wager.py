@@ -8,7 +8,7 @@ from typing import Final
 from paytables.contract.data import Json
 
 #: The only spot of a game whose wager is a single bet: a spin of the reels, a Keno ticket.
-SINGLE_SPOT: Final = ""
+SINGLE_SPOT_ID: Final = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -164,12 +164,12 @@ class Wager:
 
     @property
     def bets(self) -> tuple[Bet, ...]:
-        """Return every bet of the wager; a game without spots has one bet, on :data:`SINGLE_SPOT`."""
+        """Return every bet of the wager; a game without spots has one bet, on :data:`SINGLE_SPOT_ID`."""
         if "seats" in self.options:
             return _build_bets(self.options["seats"])
         if isinstance(bets := self.options.get("bets"), Mapping):
             return _build_bets({str(self.seat or 0): bets})
-        return (Bet(SINGLE_SPOT, self.credits),)
+        return (Bet(SINGLE_SPOT_ID, self.credits),)
 
     @property
     def bets_by_seat(self) -> dict[int, dict[str, int]]:

@@ -28,7 +28,7 @@ DICE_PAIR_CHANCES: Final = tuple((pair, Fraction(1 if pair[0] == pair[1] else 2,
 WAYS_BY_TOTAL: Final = {total: sum(sum(dice) == total for dice in THROWS) for total in range(2, 13)}
 #: The share of all throws that are a come-out: one per series, so it is the inverse of the mean length of a
 #: series.
-COME_OUT_SHARE: Final = 1 / sum(
+COME_OUT_SHARE_OF_THROWS: Final = 1 / sum(
     (Fraction(WAYS_BY_TOTAL[n], WAYS_BY_TOTAL[n] + 6) for n in POINT_NUMBERS), Fraction(1)
 )
 
@@ -141,10 +141,10 @@ def compute_stakes_per_throw(spot_rules: SpotRules, point: int | None = None) ->
     """
     rate_key = spot_rules.line_kind or spot_rules.bet.kind
     rate = {
-        "pass": COME_OUT_SHARE,
-        "dontpass": COME_OUT_SHARE,
-        "come": 1 - COME_OUT_SHARE,
-        "dontcome": 1 - COME_OUT_SHARE,
+        "pass": COME_OUT_SHARE_OF_THROWS,
+        "dontpass": COME_OUT_SHARE_OF_THROWS,
+        "come": 1 - COME_OUT_SHARE_OF_THROWS,
+        "dontcome": 1 - COME_OUT_SHARE_OF_THROWS,
     }
     if rate_key in rate:
         number = spot_rules.number or point
@@ -153,7 +153,7 @@ def compute_stakes_per_throw(spot_rules: SpotRules, point: int | None = None) ->
         )
     if not spot_rules.can_outlast_throw:
         return Fraction(1)
-    plays = 1 - COME_OUT_SHARE if spot_rules.bet.off else Fraction(1)
+    plays = 1 - COME_OUT_SHARE_OF_THROWS if spot_rules.bet.off else Fraction(1)
     return plays * compute_decided_per_throw(spot_rules, None)
 
 
@@ -245,7 +245,7 @@ def _build_table_with_point(
 def _compute_mean_throws(spot_rules: SpotRules, point: int | None) -> Fraction:
     """Return the mean number of throws until a craps bet is decided, if the bet is on at every throw."""
     if spot_rules.bet.kind in {"pass", "dontpass", "come", "dontcome"}:
-        return 1 / COME_OUT_SHARE
+        return 1 / COME_OUT_SHARE_OF_THROWS
     return 1 / compute_decided_per_throw(spot_rules, point)
 
 

@@ -31,7 +31,7 @@ _PAY_KEYS_BY_BET_KIND: Final[Mapping[str, tuple[str, ...]]] = {
 }
 
 
-class Commission(StrictTable):
+class CrapsCommission(StrictTable):
     """A fee paid in advance for a craps bet to be accepted; it is not returned with the bet."""
 
     percent: Annotated[int, Field(strict=True, ge=1, le=100)]
@@ -73,7 +73,7 @@ class CrapsBet(StrictTable):
         default=False, description="don't pass: the shooter must leave the minimum bet until it is decided"
     )
     """For don't pass: whether the shooter must leave the minimum bet until it is decided."""
-    commission: Commission | None = None
+    commission: CrapsCommission | None = None
     """The fee paid in advance for the bet, or None."""
 
     @model_validator(mode="after")
@@ -109,7 +109,7 @@ class CrapsBet(StrictTable):
         return self
 
 
-class Strategy(StrictTable):
+class CrapsStrategy(StrictTable):
     """A craps betting strategy whose figures are computed."""
 
     id: Identifier
@@ -131,7 +131,7 @@ class CrapsDefinition(TableDefinition):
     """Whether the shooter must have a bet on pass or don't pass at a come-out."""
     bet: Annotated[tuple[CrapsBet, ...], Field(min_length=1)]
     """The bets of the craps layout."""
-    strategy: tuple[Strategy, ...] = ()
+    strategy: tuple[CrapsStrategy, ...] = ()
     """The betting strategies whose figures are computed."""
 
     def format_pay_table_rows(self) -> Mapping[str, Sequence[str]]:

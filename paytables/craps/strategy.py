@@ -11,7 +11,7 @@ from paytables.contract import Wager
 from paytables.craps.figures import DICE_PAIR_CHANCES
 from paytables.craps.linear import SumsByKey, add_sums, solve_chain
 from paytables.craps.rules import CrapsRules
-from paytables.craps.schema import Strategy
+from paytables.craps.schema import CrapsStrategy
 from paytables.craps.state import OPENING_STATE, apply_throw, find_maximum_odds
 from paytables.errors import AnalysisError, WagerError
 from paytables.wording import format_known_names, format_percent
@@ -20,7 +20,7 @@ from paytables.wording import format_known_names, format_percent
 _TABLE_STATES_MAX = 500
 
 
-def find_strategy_bets(strategy: Strategy, rules: CrapsRules) -> dict[str, int]:
+def find_strategy_bets(strategy: CrapsStrategy, rules: CrapsRules) -> dict[str, int]:
     """Return the bets, credits by spot, that a craps strategy places before the next throw."""
     point, standing_bets = rules.state.point, rules.state.find_seat_bets(0)
     bets: dict[str, int] = {}
@@ -59,7 +59,7 @@ def analyse_named_strategy(name: str, rules: object) -> BetAnalysis:
     raise AnalysisError(f"no way to play {name!r}; {format_known_names(name, strategy_ids)}")
 
 
-def analyse_strategy(strategy: Strategy, rules: CrapsRules) -> BetAnalysis:
+def analyse_strategy(strategy: CrapsStrategy, rules: CrapsRules) -> BetAnalysis:
     """Return the exact figures of a craps strategy over one hand of the shooter.
 
     The return is per credit of the first stakes, as for every game with later stakes; ``rtp_of_all_staked``
@@ -98,7 +98,7 @@ def analyse_strategy(strategy: Strategy, rules: CrapsRules) -> BetAnalysis:
     return _build_figures(strategy, first, solve_chain(rows, right)[0])
 
 
-def _build_figures(strategy: Strategy, first: Wager, hand: SumsByKey[str]) -> BetAnalysis:
+def _build_figures(strategy: CrapsStrategy, first: Wager, hand: SumsByKey[str]) -> BetAnalysis:
     """Return a strategy's figures from the mean of stakes, returns and throws in one hand of the shooter."""
     lost_credits = hand["staked"] - hand["back"]
     edge, throw, throws = lost_credits / hand["staked"], lost_credits / hand["throws"], hand["throws"]

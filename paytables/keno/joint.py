@@ -53,7 +53,7 @@ class JointSelection:
 
 
 @dataclass(frozen=True, slots=True)
-class _Step:
+class _JointStep:
     """A step of the joint Keno calculation: it processes one atom, a set of numbers that are in the same groups."""
 
     atom: int
@@ -96,7 +96,7 @@ class JointDistribution:
         self._win_by_catches: dict[tuple[int, tuple[CatchAndSpots, ...]], CreditsAndLevels] = {}
         """The wins computed so far, by selection and what its groups have caught."""
 
-    def _order_atoms(self, members: Mapping[tuple[int, ...], int]) -> tuple[list[_Step], list[int]]:
+    def _order_atoms(self, members: Mapping[tuple[int, ...], int]) -> tuple[list[_JointStep], list[int]]:
         """Return the atoms (numbers in the same groups) in the order of processing, and their sizes.
 
         The next atoms are always those of the selection with the fewest atoms left, so that selections are
@@ -116,7 +116,7 @@ class JointDistribution:
         last_of_group = {g: i for i, key in enumerate(order) for g in key}
         last_of_part = {self.selection_by_group[g]: i for i, key in enumerate(order) for g in key}
         steps = [
-            _Step(
+            _JointStep(
                 atom=i,
                 touched_groups=key,
                 completed_groups=tuple(g for g in key if last_of_group[g] == i),
@@ -191,7 +191,12 @@ class JointDistribution:
         return won
 
     def _process_atom(
-        self, step: _Step, size: int, todo: int, marked_counts: Sequence[int], states: Mapping[_State, int]
+        self,
+        step: _JointStep,
+        size: int,
+        todo: int,
+        marked_counts: Sequence[int],
+        states: Mapping[_State, int],
     ) -> dict[_State, int]:
         """Return the calculation's states after one more atom (a set of numbers that are in the same groups).
 

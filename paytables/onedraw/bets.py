@@ -17,7 +17,7 @@ from paytables.contract import (
     Spot,
     Wager,
 )
-from paytables.definition import Header
+from paytables.definition import GameHeader
 from paytables.layout import NamedWager, Odds, TableLayout, TableLimits, TableRules, settle_bet
 from paytables.prison import (
     BetResult,
@@ -51,7 +51,7 @@ class OneDrawBets(TableRules):
     The family of games defines how likely each result is (:attr:`case_count_by_result`).
     """
 
-    header: Header
+    header: GameHeader
     """The id, version and texts of the game's definition."""
     spot_rules: tuple[SpotRules, ...]
     """The rules of each betting spot."""

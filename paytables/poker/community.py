@@ -146,7 +146,14 @@ class HoldemSolver:
         counts = np.zeros((HOLE_CARD_PAIRS, 3), dtype=np.int64)
         strengths, standings, add, _ = _compile_kernels()
         money = (streets.ante, streets.turn_bet, streets.river_bet)
-        known = (self.cards[n], tables.ranks, tables.kind, tables.opens, money, self.pays)
+        known = (
+            self.cards[n],
+            tables.ranks,
+            tables.combination_by_strength,
+            tables.lowest_qualifying_index,
+            money,
+            self.pays,
+        )
         add(*known, strengths, standings, counts, turns, sums)
         return turns, sums
 
@@ -211,7 +218,13 @@ class HoldemSolver:
         counts = np.zeros((HOLE_CARD_PAIRS, 3), dtype=np.int64)
         strengths, standings, _, count = _compile_kernels()
         tables = self.tables
-        known = (self.cards[n], tables.ranks, tables.kind, tables.opens, int(self.like[n]))
+        known = (
+            self.cards[n],
+            tables.ranks,
+            tables.combination_by_strength,
+            tables.lowest_qualifying_index,
+            int(self.like[n]),
+        )
         count(*known, strengths, standings, counts, early, plays, distribution)
         return distribution
 
@@ -249,9 +262,9 @@ class StrengthTables:
     """Tables to look up the rank state after each further card, and the strength of each final state and flush."""
     strengths: Ints
     """All different strengths in ascending order. The other tables refer to a strength by its index here."""
-    kind: Ints
+    combination_by_strength: Ints
     """The combination (pair, flush ...) of each strength in ``strengths``, as a number."""
-    opens: int
+    lowest_qualifying_index: int
     """The index in ``strengths`` of the lowest strength with which the bank qualifies."""
 
 
@@ -279,8 +292,8 @@ def build_strength_tables(opens: int) -> StrengthTables:
             suited.astype(np.int32),
         ),
         strengths=strengths,
-        kind=(strengths >> 20).astype(np.int8),
-        opens=int(np.searchsorted(strengths, opens)),
+        combination_by_strength=(strengths >> 20).astype(np.int8),
+        lowest_qualifying_index=int(np.searchsorted(strengths, opens)),
     )
 
 

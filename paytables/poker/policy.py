@@ -44,7 +44,7 @@ def _check_readable(text: str) -> str:
 
 
 #: A packed policy in a definition.
-Policy = Annotated[str, AfterValidator(_check_readable)]
+PackedPolicy = Annotated[str, AfterValidator(_check_readable)]
 
 
 @lru_cache(maxsize=4)

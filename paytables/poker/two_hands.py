@@ -30,7 +30,7 @@ from paytables.contract import (
 from paytables.definition import StrictTable, Text
 from paytables.errors import DefinitionError
 from paytables.layout import (
-    Limits,
+    BetLimits,
     TableDefinition,
     TableLayout,
     build_distribution,
@@ -78,7 +78,7 @@ class WinPushLoseChances(StrictTable):
 class TwoHandsDefinition(TableDefinition):
     """The definition of a game with a low and a high hand: the stake, the commission, and who may be the bank."""
 
-    stake: Limits = Limits(least=20, most=1000, step=20)
+    stake: BetLimits = BetLimits(least=20, most=1000, step=20)
     """The limits of the stake."""
     commission: Commission = Commission()
     """The commission on a winning stake."""
@@ -104,9 +104,9 @@ class SeatRound:
     seat: int
     bets: dict[str, Bet] = field(default_factory=dict)
     """The seat's bets, by spot."""
-    dealt: list[int] = field(default_factory=list)
+    dealt_pieces: list[int] = field(default_factory=list)
     """The cards or tiles dealt to the seat, each as its number in the pack or set."""
-    way: HandSetting | None = None
+    hand_setting: HandSetting | None = None
     """How the seat sets its cards or tiles as a low and a high hand; None if it has surrendered."""
 
     @property
@@ -275,9 +275,9 @@ class TwoHandsRules(PlayerBankRules):
         self, seat_round: SeatRound, undealt: list[int], viewer: int | None, draw: DrawSource
     ) -> Iterator[Cue]:
         """Deal a seat's cards or tiles; yield the animation cues, face down for a viewer who may not see them."""
-        seat_round.dealt = self._deal_hand(seat_round.hand, undealt, draw)
+        seat_round.dealt_pieces = self._deal_hand(seat_round.hand, undealt, draw)
         is_open = can_see_seat_cards(seat_round.seat, viewer)
-        for piece in seat_round.dealt:
+        for piece in seat_round.dealt_pieces:
             yield Cue(
                 "deal",
                 {
@@ -295,7 +295,7 @@ class TwoHandsRules(PlayerBankRules):
     ) -> Generator[Step, Choice | None, None]:
         """Ask each seat in turn how to set its pieces, or whether to surrender; store its decision."""
         for seat_round in dealt_rounds:
-            way_by_mask = {way[2]: way for way in self.list_settings(seat_round.dealt)}
+            way_by_mask = {way[2]: way for way in self.list_settings(seat_round.dealt_pieces)}
             prompt = self._build_felt(dealt_rounds, [], side_steps, viewer, banker) | {
                 "hand": seat_round.hand
             }
@@ -303,7 +303,7 @@ class TwoHandsRules(PlayerBankRules):
             is_shown = can_see_seat_cards(seat_round.seat, viewer)
             build_ways = partial(self._describe_ways, seat_round, way_by_mask) if is_shown else None
             decision = Decision("set", options, prompt, seat=seat_round.seat, build_prompt=build_ways)
-            seat_round.way = way_by_mask.get(decision.get_chosen_option((yield decision)))
+            seat_round.hand_setting = way_by_mask.get(decision.get_chosen_option((yield decision)))
 
     def _deal_hand(self, hand: str, undealt: list[int], draw: DrawSource) -> list[int]:
         """Deal a hand's cards or tiles from those ``undealt``, and return them."""
@@ -319,8 +319,8 @@ class TwoHandsRules(PlayerBankRules):
         """
         return {
             "ways": {str(mask): self.describe_setting(way) for mask, way in way_by_mask.items()},
-            "house": self.find_house_way(seat_round.dealt)[2],
-            "advice": self.find_advised_setting(seat_round.dealt),
+            "house": self.find_house_way(seat_round.dealt_pieces)[2],
+            "advice": self.find_advised_setting(seat_round.dealt_pieces),
         }
 
     def _settle_seat(self, seat_round: SeatRound, bank_way: HandSetting) -> Settlement:
@@ -330,11 +330,11 @@ class TwoHandsRules(PlayerBankRules):
         push if one does, and loses if none does.
         """
         stake = seat_round.bets[STAKE_SPOT].credits
-        if seat_round.way is None:
+        if seat_round.hand_setting is None:
             return Settlement(
                 SURRENDER_ANSWER, 0, spot=STAKE_SPOT, staked_credits=stake, seat=seat_round.seat
             )
-        low, high, _ = seat_round.way
+        low, high, _ = seat_round.hand_setting
         better = self.is_low_hand_better(low, bank_way[0]) + (high > bank_way[1])
         returned_credits, name = (0, stake, 2 * stake)[better], ("lost", "push", "won")[better]
         if better == 2:
@@ -377,14 +377,14 @@ class TwoHandsRules(PlayerBankRules):
             hands[0] |= describe_owner(banker, viewer)
         for seat_round in seat_rounds:
             is_open = can_see_seat_cards(seat_round.seat, viewer) or (
-                bool(bank) and seat_round.way is not None
+                bool(bank) and seat_round.hand_setting is not None
             )
             hand: dict[str, object] = {
                 "id": seat_round.hand,
                 "cards": [self.FACE_DOWN_TEXT] * self.PIECES_PER_HAND,
             }
             if is_open:
-                hand = self._build_hand(seat_round.hand, seat_round.dealt, seat_round.way)
+                hand = self._build_hand(seat_round.hand, seat_round.dealt_pieces, seat_round.hand_setting)
             hands.append(hand | describe_owner(seat_round.seat, viewer))
         hands += self.list_unowned_hands(side_steps)
         return {"kind": "table", "felt": "cards", "hands": hands, **self.build_extra_display(side_steps)}
@@ -400,8 +400,10 @@ class TwoHandsRules(PlayerBankRules):
 
     def _turn_hand_face_up(self, seat_round: SeatRound) -> Iterator[Cue]:
         """Yield the cues that turn a seat's hands face up; surrendered hands stay hidden from other seats."""
-        if seat_round.way is not None:
-            for n, piece in enumerate(self._list_set_pieces(seat_round.dealt, seat_round.way)):
+        if seat_round.hand_setting is not None:
+            for n, piece in enumerate(
+                self._list_set_pieces(seat_round.dealt_pieces, seat_round.hand_setting)
+            ):
                 yield Cue("flip", {"hand": seat_round.hand, "index": n, "card": piece})
 
     def _list_set_pieces(self, dealt_pieces: Sequence[int], way: HandSetting) -> list[str]:

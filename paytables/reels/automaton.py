@@ -26,14 +26,14 @@ class Award:
     """What is given: ``stage``, ``progressive``, ``merchandise``, ``step`` or ``stick``."""
     name: str
     """The id of the stage, level or prize in kind that is given."""
-    times: int = 1
+    run_count: int = 1
     """The number of plays of the stage that are given."""
-    size: int = 0
+    start_size: int = 0
     """The starting size of the stage, such as coins already locked; for ``stick``, the bit mask of the sticky cells."""
 
     def to_json(self) -> dict[str, str | int]:
         """Return the award as the JSON object that the screen and the journal use."""
-        return {"kind": self.kind, "name": self.name, "times": self.times, "size": self.size}
+        return {"kind": self.kind, "name": self.name, "times": self.run_count, "size": self.start_size}
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,7 +105,7 @@ class WinGraph:
     """The next node, by row offset and letter."""
     step_factors: list[int] = field(default_factory=list)
     """The factor by which each step multiplies the weight (number of ways) of the win, by row offset and letter."""
-    value: list[int] = field(default_factory=list)
+    win_value_by_node: list[int] = field(default_factory=list)
     """The credits that each final node pays for a weight (number of ways) of 1."""
     ends: list[GraphEnd] = field(default_factory=list)
     """The result of each final node."""
@@ -117,7 +117,7 @@ class WinGraph:
         """Add a final node with this result (``end``), or an inner node without one; return the node's number."""
         self.letter_offsets.append(END_OF_GRAPH)
         self.letter_counts.append(0)
-        self.value.append(end.value)
+        self.win_value_by_node.append(end.value)
         self.ends.append(end)
         return len(self.letter_offsets) - 1
 
@@ -141,7 +141,7 @@ class WinGraph:
             ]
             options: list[LiveStep] = []
             for (target, factor), letters in letters_by_step.items():
-                if factor and (self.letter_offsets[target] >= 0 or self.value[target]):
+                if factor and (self.letter_offsets[target] >= 0 or self.win_value_by_node[target]):
                     terms = [(1, letter) for letter in letters]
                     if (target, factor) == most and len(other_letters) + 1 < len(letters):
                         terms = [(1, ANY_LETTER), *((-1, letter) for letter in other_letters)]

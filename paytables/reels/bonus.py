@@ -100,9 +100,9 @@ class PickBonus(_EnumerableBonusStage):
     name: str
     items: tuple[BonusItem, ...]
     """The possible contents of the boxes."""
-    picks: int
+    pick_count: int
     """The largest number of boxes that are opened."""
-    boxes: int
+    box_count: int
     """The number of boxes shown."""
     with_replacement: bool
     """Whether each box is an independent draw, with the counts of the items as weights."""
@@ -119,11 +119,11 @@ class PickBonus(_EnumerableBonusStage):
     def run(self, draw: DrawSource) -> StageRunSteps:
         """Ask the player for a box and draw its contents from the remaining items, until the picking ends."""
         counts = tuple(p.count for p in self.items)
-        closed_boxes = list(range(self.boxes))
+        closed_boxes = list(range(self.box_count))
         paid_wins: list[PaidWin] = []
         awards: list[Award] = []
         opened_boxes: list[dict[str, int | str]] = []
-        for n in range(self.picks):
+        for n in range(self.pick_count):
             decision = Decision(
                 "pick", tuple(closed_boxes), {"stage": self.name, "opened": list(opened_boxes)}
             )
@@ -137,7 +137,7 @@ class PickBonus(_EnumerableBonusStage):
             opened_boxes.append({"box": box, "item": item.name, "credits": item.credits})
             if item.ends_picking:
                 break
-        return StageRun(tuple(paid_wins), tuple(awards), {"boxes": self.boxes, "opened": opened_boxes})
+        return StageRun(tuple(paid_wins), tuple(awards), {"boxes": self.box_count, "opened": opened_boxes})
 
     def _compute_distribution(self) -> Mapping[tuple[int, GivenAwards], Fraction]:
         """Return the probability of each result of one play, by recursion over the counts of the items not yet drawn.
@@ -157,7 +157,7 @@ class PickBonus(_EnumerableBonusStage):
                     if not counts[i]:
                         continue
                     now = (credits_ + item.credits, select_given_awards((*given_awards, *item.awards)))
-                    if item.ends_picking or n + 1 == self.picks:
+                    if item.ends_picking or n + 1 == self.pick_count:
                         ended_cases[now] += cases * counts[i]
                     else:
                         still_unfinished[self._remove_drawn_item(counts, i), *now] += cases * counts[i]
@@ -171,7 +171,7 @@ class PickBonus(_EnumerableBonusStage):
         """Return, for n = 1, 2, 3... up to ``picks``, the number of orders in which items fill the first n boxes."""
         items = sum(p.count for p in self.items)
         return list(
-            accumulate((items if self.with_replacement else items - n for n in range(self.picks)), mul)
+            accumulate((items if self.with_replacement else items - n for n in range(self.pick_count)), mul)
         )
 
     def list_prize_rates(self) -> list[PrizeRate]:
@@ -212,14 +212,14 @@ class WheelBonus(_EnumerableBonusStage):
     """A bonus stage with a wheel of equal segments, which is spun once."""
 
     name: str
-    parts: tuple[BonusItem, ...]
+    segments: tuple[BonusItem, ...]
     """The segments of the wheel, in their order."""
 
     def run(self, draw: DrawSource) -> StageRun:
         """Spin the wheel once; return the prize and awards of the segment at which it stops."""
-        part = draw.below(len(self.parts), f"{self.name}.wheel")
-        item = self.parts[part]
-        shown_parts = [{"item": p.name, "credits": p.credits} for p in self.parts]
+        part = draw.below(len(self.segments), f"{self.name}.wheel")
+        item = self.segments[part]
+        shown_parts = [{"item": p.name, "credits": p.credits} for p in self.segments]
         return StageRun(
             item.build_payments({"part": part}), item.awards, {"parts": shown_parts, "part": part}
         )
@@ -227,22 +227,22 @@ class WheelBonus(_EnumerableBonusStage):
     def _compute_distribution(self) -> Mapping[tuple[int, GivenAwards], Fraction]:
         """Return the probability of each result (credits won, awards given) of one spin of the wheel."""
         distribution: dict[tuple[int, GivenAwards], Fraction] = defaultdict(Fraction)
-        for item in self.parts:
-            distribution[item.credits, select_given_awards(item.awards)] += Fraction(1, len(self.parts))
+        for item in self.segments:
+            distribution[item.credits, select_given_awards(item.awards)] += Fraction(1, len(self.segments))
         return dict(distribution)
 
     def list_prize_rates(self) -> list[PrizeRate]:
         """Return, for each different segment of the wheel that pays credits, how often a spin wins it."""
         counts: dict[tuple[str, int], int] = defaultdict(int)
-        for p in self.parts:
+        for p in self.segments:
             if p.credits:
                 counts[p.name, p.credits] += 1
-        return [PrizeRate(n, c, k, k * c, len(self.parts)) for (n, c), k in counts.items()]
+        return [PrizeRate(n, c, k, k * c, len(self.segments)) for (n, c), k in counts.items()]
 
     def compute_mean_awards(self) -> Mapping[tuple[str, str], Fraction]:
         """Return how often one spin gives each progressive level and merchandise prize on average, by (kind, name)."""
         return sum_award_means(
-            (award, Fraction(1, len(self.parts))) for item in self.parts for award in item.awards
+            (award, Fraction(1, len(self.segments))) for item in self.segments for award in item.awards
         )
 
 
@@ -270,9 +270,9 @@ class HoldBonus(_EnumerableBonusStage):
     """A hold-and-spin bonus stage: coins stay on a board of cells, and the empty cells spin again."""
 
     name: str
-    cells: int
+    cell_count: int
     """The number of cells of the board."""
-    respins: int
+    respin_count: int
     """The number of spins that remain after a spin with a new coin."""
     coin_numerator: int
     """The numerator of the probability that an empty cell lands a coin in one spin."""
@@ -288,21 +288,21 @@ class HoldBonus(_EnumerableBonusStage):
     def run(self, draw: DrawSource) -> StageRun:
         """Spin the empty cells of the board until the respins run out or no cell is empty; return the result."""
         weights = [p.count for p in self.items]
-        worth: list[int | None] = [None] * self.cells
-        order = list(range(self.cells))
+        worth: list[int | None] = [None] * self.cell_count
+        order = list(range(self.cell_count))
         # positions of the first coins: a uniform sample, each with its own value draw
         for n in range(self.start_coins):
-            k = n + draw.below(self.cells - n, f"{self.name}.cell")
+            k = n + draw.below(self.cell_count - n, f"{self.name}.cell")
             order[n], order[k] = order[k], order[n]
             worth[order[n]] = draw_weighted_index(draw, weights, f"{self.name}.coin")
-        spins = [{"left": self.respins, "cells": list(worth)}]
-        respins_left = self.respins
+        spins = [{"left": self.respin_count, "cells": list(worth)}]
+        respins_left = self.respin_count
         while respins_left and None in worth:
             respins_left -= 1
             for cell in [c for c, w in enumerate(worth) if w is None]:
                 if draw.below(self.coin_denominator, f"{self.name}.land") < self.coin_numerator:
                     worth[cell] = draw_weighted_index(draw, weights, f"{self.name}.coin")
-                    respins_left = self.respins
+                    respins_left = self.respin_count
             spins.append({"left": respins_left, "cells": list(worth)})
         paid_wins: list[PaidWin] = []
         awards: list[Award] = []
@@ -315,24 +315,26 @@ class HoldBonus(_EnumerableBonusStage):
             awards += self.full_board_prize.awards
         coins = [{"item": p.name, "credits": p.credits} for p in self.items]
         return StageRun(
-            tuple(paid_wins), tuple(awards), {"cells": self.cells, "coins": coins, "spins": spins}
+            tuple(paid_wins), tuple(awards), {"cells": self.cell_count, "coins": coins, "spins": spins}
         )
 
     @cached_property
     def _coin_count_chances(self) -> Mapping[int, Fraction]:
         """Return the probability of each final number of coins, by a Markov chain on (coins, respins left)."""
         chance_by_coins: dict[int, Fraction] = defaultdict(Fraction)
-        unfinished: dict[tuple[int, int], Fraction] = {(self.start_coins, self.respins): Fraction(1)}
+        unfinished: dict[tuple[int, int], Fraction] = {(self.start_coins, self.respin_count): Fraction(1)}
         while unfinished:  # every step uses up a respin or a cell, so this ends
             still_unfinished: dict[tuple[int, int], Fraction] = defaultdict(Fraction)
             for (coins, respins_left), share in unfinished.items():
-                if respins_left == 0 or coins == self.cells:
+                if respins_left == 0 or coins == self.cell_count:
                     chance_by_coins[coins] += share
                     continue
                 for landed, odds in enumerate(
-                    _compute_landing_chances(self.coin_numerator, self.coin_denominator, self.cells - coins)
+                    _compute_landing_chances(
+                        self.coin_numerator, self.coin_denominator, self.cell_count - coins
+                    )
                 ):
-                    still_unfinished[coins + landed, self.respins if landed else respins_left - 1] += (
+                    still_unfinished[coins + landed, self.respin_count if landed else respins_left - 1] += (
                         share * odds
                     )
             unfinished = still_unfinished
@@ -352,7 +354,7 @@ class HoldBonus(_EnumerableBonusStage):
         parts: dict[GivenAwards, Fraction] = defaultdict(Fraction)
         second_moment = Fraction(0)
         for coins, p in self._coin_count_chances.items():
-            extra = self.full_board_prize if coins == self.cells else None
+            extra = self.full_board_prize if coins == self.cell_count else None
             fixed = extra.credits if extra is not None else 0
             given_awards = select_given_awards(extra.awards if extra is not None else ())
             expected = coins * mean + fixed
@@ -367,8 +369,8 @@ class HoldBonus(_EnumerableBonusStage):
         """Return the probability of each pair of total credits and awards that one hold-and-spin play can give."""
         distribution: dict[tuple[int, GivenAwards], Fraction] = defaultdict(Fraction)
         sums: dict[int, int] = {0: 1}
-        for coins in range(self.cells + 1):
-            extra = self.full_board_prize if coins == self.cells else None
+        for coins in range(self.cell_count + 1):
+            extra = self.full_board_prize if coins == self.cell_count else None
             fixed = extra.credits if extra is not None else 0
             given_awards = select_given_awards(extra.awards if extra is not None else ())
             if coins in self._coin_count_chances:
@@ -387,7 +389,7 @@ class HoldBonus(_EnumerableBonusStage):
         mean = sum((n * p for n, p in self._coin_count_chances.items()), Fraction(0))
         rows = [(item, mean * Fraction(item.count, self._total_weight)) for item in self.items]
         if self.full_board_prize is not None:
-            rows.append((self.full_board_prize, self._coin_count_chances.get(self.cells, Fraction(0))))
+            rows.append((self.full_board_prize, self._coin_count_chances.get(self.cell_count, Fraction(0))))
         return rows
 
     def list_prize_rates(self) -> list[PrizeRate]:

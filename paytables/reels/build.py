@@ -12,9 +12,9 @@ from paytables.reels.reelbuild import ReelBuilder, build_awards
 from paytables.reels.run import Stage, select_given_awards
 from paytables.reels.schema import (
     AwardDefinition,
+    BetMode,
+    BonusItemDefinition,
     HoldStage,
-    Item,
-    Mode,
     PickStage,
     ReelsDefinition,
     ReelsStage,
@@ -75,7 +75,7 @@ class ModeStages:
 
     definition: ReelsDefinition
     symbols: Symbols
-    mode: Mode
+    mode: BetMode
     """The way to bet for which the stages are built."""
     file: str
     memory: dict[str, StageMemory] = field(default_factory=dict)
@@ -177,7 +177,7 @@ class ModeStages:
             raise self.build_error(f"stage.{name}", "must have `picks`, or an item with `end`")
         return PickBonus(name, items, picks, boxes, with_replacement=table.boxes is not None)
 
-    def _build_item(self, key: str, item: Item, unit: str) -> BonusItem:
+    def _build_item(self, key: str, item: BonusItemDefinition, unit: str) -> BonusItem:
         """Convert an item of a bonus table to a playable box, segment or coin; ``key`` is its definition key."""
         awards = build_awards(item.gives, self.mode, None)
         if not item.credits and not awards and not item.end:

@@ -83,13 +83,13 @@ def compute_next_state(
     elsewhere: list[Award] = []
     for award in given_awards:
         if award.kind == "stage" and award.name == stage:
-            own_runs += award.times
+            own_runs += award.run_count
         elif award.kind == "stage":
             elsewhere.append(award)
         elif award.kind == "step":
-            steps += award.times
+            steps += award.run_count
         elif award.kind == "stick":
-            size = award.size
+            size = award.start_size
     runs_left = state.runs_left - 1 + own_runs
     runs_played = state.runs_played + 1
     if memory.runs_max is not None:
@@ -148,9 +148,9 @@ class StageChain:
             ``rate`` is how often one game gives the award.
             """
             if self.memory[award.name].is_plain:
-                plain[award.name, award.size] += rate * award.times
+                plain[award.name, award.start_size] += rate * award.run_count
             else:
-                series[award.name, award.times, award.size] += rate
+                series[award.name, award.run_count, award.start_size] += rate
 
         add_started_runs(Award("stage", stage, 1, 0), Fraction(1))
         for group in self._sort_groups(stage):
@@ -217,15 +217,15 @@ class StageChain:
         The stages' figures must include second moments.
         """
         if self.memory[award.name].is_plain:
-            run_worth = self._compute_plain_run_moments(award.name, award.size)
-            return WinMoments(run_worth.mean * award.times, run_worth.variance * award.times)
+            run_worth = self._compute_plain_run_moments(award.name, award.start_size)
+            return WinMoments(run_worth.mean * award.run_count, run_worth.variance * award.run_count)
         if award.name in self._stages_in_progress:
             raise AnalysisError(
                 f"stage {award.name} keeps state during its series and is started again by its own awards"
             )
         self._stages_in_progress.append(award.name)
         worth = self._compute_series_moments(
-            award.name, build_first_state(self.memory[award.name], award.times, award.size)
+            award.name, build_first_state(self.memory[award.name], award.run_count, award.start_size)
         )
         self._stages_in_progress.pop()
         return worth
@@ -267,7 +267,7 @@ class StageChain:
             outside = self._sum_worth_outside_group(given_awards, group)
             expected = outside.mean + sum(
                 (
-                    inside[a.name, a.size] * a.times
+                    inside[a.name, a.start_size] * a.run_count
                     for a in given_awards
                     if a.kind == "stage" and a.name in group
                 ),
@@ -312,10 +312,12 @@ class StageChain:
         memory = self.memory[award.name]
         if memory.is_plain:
             restarts_itself = any(
-                a.name == award.name for a in self.get_run_figures(award.name, award.size).rate_by_award
+                a.name == award.name for a in self.get_run_figures(award.name, award.start_size).rate_by_award
             )
-            return None if restarts_itself else award.times
-        return self._count_longest_series(award.name, build_first_state(memory, award.times, award.size))
+            return None if restarts_itself else award.run_count
+        return self._count_longest_series(
+            award.name, build_first_state(memory, award.run_count, award.start_size)
+        )
 
     def _count_longest_series(self, stage: str, state: StageState) -> int:
         """Return the maximum number of plays that a series of this stage can still have in this state."""
@@ -341,9 +343,9 @@ class StageChain:
             seen_nodes.add(node)
             for award, mean in self.get_run_figures(*node).rate_by_award.items():
                 if award.kind == "stage" and mean:
-                    todo.append((award.name, award.size))
+                    todo.append((award.name, award.start_size))
                 elif award.kind == "stick" and mean:
-                    todo.append((node[0], award.size))
+                    todo.append((node[0], award.start_size))
 
     def find_reachable_nodes(self, stage: str) -> set[RunKind]:
         """Return every (stage, size) that can be played in a game that starts with ``stage``."""
@@ -403,8 +405,8 @@ class StageChain:
         matrix = [[Fraction(int(i == j % size)) for j in range(2 * size)] for i in range(size)]
         for i, node in enumerate(nodes):
             for award, mean in self.get_run_figures(*node).rate_by_award.items():
-                if award.kind == "stage" and (award.name, award.size) in index:
-                    matrix[i][index[award.name, award.size]] -= mean * award.times
+                if award.kind == "stage" and (award.name, award.start_size) in index:
+                    matrix[i][index[award.name, award.start_size]] -= mean * award.run_count
         for i in range(size):
             pivot = matrix[i][i]
             if pivot <= 0:

@@ -39,7 +39,7 @@ class SimulatedSample:
     """The number of simulated games."""
     credits: int
     """The sum of all wins."""
-    squares: int
+    squared_win_sum: int
     """The sum of the squares of all wins."""
     hits: int
     """The number of games with a win."""
@@ -114,12 +114,12 @@ def build_arrays(reels: ReelSet, names: list[str]) -> CompiledArrays:
     awards_by_node = np.zeros((len(g.ends), len(names)), dtype=np.int64)
     for node, end in enumerate(g.ends):
         for award in select_given_awards(end.prize.awards) if end.prize is not None else ():
-            awards_by_node[node, names.index(award.name)] += award.times
+            awards_by_node[node, names.index(award.name)] += award.run_count
     return CompiledArrays(
         letter_offsets=np.array(g.letter_offsets, dtype=np.int32),
         next_nodes=np.array(g.next_nodes, dtype=np.int32),
         step_factors=np.array(g.step_factors, dtype=np.int32),
-        value=np.array(g.value, dtype=np.int64) * reels.multiplier,
+        value=np.array(g.win_value_by_node, dtype=np.int64) * reels.multiplier,
         letters=np.array(letters, dtype=np.int32),
         at_case=at_case,
         column=column,
@@ -161,7 +161,7 @@ def _walk_first_two_reels(reels: ReelSet, awards_by_node: Any) -> dict[str, Any]
                     nodes.append(node)
                     factors.append(weight)
                 else:
-                    won += weight * g.value[node]
+                    won += weight * g.win_value_by_node[node]
                     gives += awards_by_node[node]
             start_of_pair.append(len(live_components))
             won_credits.append(won * reels.multiplier)

@@ -18,7 +18,7 @@ from paytables.reels.components import MULTIPLIER_COMBINERS, WinPattern, can_sho
 from paytables.reels.enumerated import CascadingReels, HeldReels
 from paytables.reels.reelbuild import ReelBuilder
 from paytables.reels.run import Stage
-from paytables.reels.schema import HoldStage, Item, Pay, ReelsDefinition, ReelsStage
+from paytables.reels.schema import BonusItemDefinition, HoldStage, PayTableRow, ReelsDefinition, ReelsStage
 from paytables.reels.spin import ReelSpinStage
 from paytables.reels.stage import ReelSet
 from paytables.wording import format_count
@@ -99,7 +99,9 @@ def _find_reached_stages(mode_stages: ModeStages) -> set[str]:
             continue
         reached_stages.add(name)
         table = mode_stages.definition.stage[name]
-        rows: list[Pay | Item] = [*(table.pay if isinstance(table, ReelsStage) else table.items)]
+        rows: list[PayTableRow | BonusItemDefinition] = [
+            *(table.pay if isinstance(table, ReelsStage) else table.items)
+        ]
         if isinstance(table, HoldStage) and table.full is not None:
             rows.append(table.full)
         given_awards = (
@@ -148,14 +150,14 @@ class _StagePaySentences:
             assert isinstance(self._table, ReelsStage)
             yield from self._iter_pay_sentences(self._table)
         elif isinstance(stage, PickBonus):
-            yield f"{format_count(stage.picks, 'pick')} from {format_count(stage.boxes, 'box', 'boxes')}"
+            yield f"{format_count(stage.pick_count, 'pick')} from {format_count(stage.box_count, 'box', 'boxes')}"
             yield from _iter_item_texts(stage.items, "by weight" if stage.with_replacement else "boxes")
         elif isinstance(stage, WheelBonus):
-            yield f"one spin of a wheel of {format_count(len(stage.parts), 'part')}"
-            yield from _iter_item_texts(stage.parts, "parts")
+            yield f"one spin of a wheel of {format_count(len(stage.segments), 'part')}"
+            yield from _iter_item_texts(stage.segments, "parts")
         elif isinstance(stage, HoldBonus):
-            respins_text = format_count(stage.respins, "respin")
-            yield f"hold and spin on {format_count(stage.cells, 'cell')}, {respins_text} after each new coin"
+            respins_text = format_count(stage.respin_count, "respin")
+            yield f"hold and spin on {format_count(stage.cell_count, 'cell')}, {respins_text} after each new coin"
             yield from _iter_item_texts(stage.items, "by weight")
             if (full := stage.full_board_prize) is not None:
                 yield f"{full.name} for a coin on every cell {_format_worth(full.credits, full.awards)}"
@@ -200,7 +202,7 @@ class _StagePaySentences:
                 yield from self._iter_mixed_sentences(n, pay, listed)
         yield from self._iter_multiplier_sentences(table)
 
-    def _iter_mixed_sentences(self, number: int, pay: Pay, listed: set[str]) -> Iterator[str]:
+    def _iter_mixed_sentences(self, number: int, pay: PayTableRow, listed: set[str]) -> Iterator[str]:
         """Yield sentences on prizes of a pay row that only a mixture of symbols, or substitutes, can win."""
         own_element = self._builder.resolve_element(
             f"{self._builder.key}.pay.{number}", "=" + str(pay.of).removeprefix("=")
@@ -257,7 +259,7 @@ class _StagePaySentences:
                 times = self._symbols.multipliers[symbol]
                 yield f"{self._ids[symbol]} multiplies a win{helps} by {times}; {several}"
 
-    def _iter_count_sentences(self, number: int, pay: Pay) -> Iterator[str]:
+    def _iter_count_sentences(self, number: int, pay: PayTableRow) -> Iterator[str]:
         """Yield a sentence for each count of a ways or scatter row of the pay table that can be won."""
         where = (
             "anywhere" if pay.on == "scatter" else f"on reels in a row from the {_format_side(pay)}, a way"
@@ -443,7 +445,7 @@ class _StagePaySentences:
                     text = f"{count} {pay.of} stands in pay.{first[pay_key]} as well: {rule_text}"
                     yield DefinitionRemark(f"{key}.pay.{n}.pays.{count}", text)
 
-    def _find_longest_run(self, symbol: int, number: int, pay: Pay) -> int:
+    def _find_longest_run(self, symbol: int, number: int, pay: PayTableRow) -> int:
         """Return the highest count of a ways prize that one symbol alone can win on adjacent reels, or 0."""
         is_shown = [any(symbol in column for column in reel) for reel in self._reels.columns]
         sides = {"left": [is_shown], "right": [is_shown[::-1]]}.get(pay.direction, [is_shown, is_shown[::-1]])
@@ -468,13 +470,13 @@ def _iter_item_texts(items: Sequence[BonusItem], unit: str) -> Iterator[str]:
         yield f"{item.name} ({count:,} of {counts.total():,} {unit}) {worth}{ends}"
 
 
-def _format_side(pay: Pay) -> str:
+def _format_side(pay: PayTableRow) -> str:
     """Return the side that a ways prize is counted from, as text."""
     return "left or the right" if pay.direction == "both" else pay.direction
 
 
 def _format_worth(credits_: int, awards: Sequence[Award]) -> str:
     """Return what a reel game's prize pays and gives as text, such as ``pay 20 and give 10 free``."""
-    award_texts = [f"{a.times} {a.name}" if a.kind == "stage" else a.name or a.kind for a in awards]
+    award_texts = [f"{a.run_count} {a.name}" if a.kind == "stage" else a.name or a.kind for a in awards]
     pay_texts = [f"pay {credits_:,}" if credits_ else "pay nothing"] if credits_ or not award_texts else []
     return " and ".join([*pay_texts, *(f"give {what}" for what in award_texts)])

@@ -63,7 +63,7 @@ class _HighestPaySearch:
             g = self.reels.graph
             first = g.letter_offsets[node]
             if first < 0:
-                self._most_by_node[node] = g.value[node]
+                self._most_by_node[node] = g.win_value_by_node[node]
             else:
                 steps = range(first, first + g.letter_counts[node])
                 self._most_by_node[node] = max(
@@ -139,7 +139,7 @@ class _HighestPaySearch:
         """
         x = branch.reels_read
         g = self.reels.graph
-        row_of, delta, gain, value = g.letter_offsets, g.next_nodes, g.step_factors, g.value
+        row_of, delta, gain, value = g.letter_offsets, g.next_nodes, g.step_factors, g.win_value_by_node
         branch_by_key: dict[tuple[int, tuple[ComponentProgress, ...], tuple[int, ...]], _SearchBranch] = {}
         for letters, times in zip(self.reels.letters[x], self.reels.column_weights[x], strict=True):
             award_components = tuple(

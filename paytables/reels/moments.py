@@ -24,15 +24,15 @@ from paytables.reels.stage import ReelSet
 #: instead.
 JOINT_AWARDS_MAX = 4
 
-Letters = tuple[int, ...]
-Nodes = tuple[int, ...]
+LetterCombination = tuple[int, ...]
+AutomatonNodes = tuple[int, ...]
 #: How often each component ends in each final node: by node, windows, and windows times weight (its ways).
 EndCounts = Sequence[Mapping[int, tuple[int, int]]]
 #: How many of a reel's cases show each combination of letters.
-Histogram = tuple[tuple[Letters, int], ...]
+LetterHistogram = tuple[tuple[LetterCombination, int], ...]
 
 
-def count_letters(reels: ReelSet, components: Sequence[int]) -> list[list[tuple[Letters, int]]]:
+def count_letters(reels: ReelSet, components: Sequence[int]) -> list[list[tuple[LetterCombination, int]]]:
     """Return, for each reel, how often it shows each combination of letters to these pay components.
 
     A letter is the number that stands for what one component sees in the column of a reel. The counts are out of the
@@ -40,7 +40,7 @@ def count_letters(reels: ReelSet, components: Sequence[int]) -> list[list[tuple[
     """
     letter_counts = []
     for letters, weights in zip(reels.letters, reels.column_weights, strict=True):
-        counts: Counter[Letters] = Counter()
+        counts: Counter[LetterCombination] = Counter()
         for row, weight in zip(letters, weights, strict=True):
             counts[tuple(row[c] for c in components)] += weight
         letter_counts.append(sorted(counts.items()))
@@ -67,7 +67,7 @@ def count_ends_by_component(reels: ReelSet) -> EndCounts:
 
 
 def _count_end_nodes_of_component(
-    g: WinGraph, start: int, counts: Sequence[Sequence[tuple[Letters, int]]]
+    g: WinGraph, start: int, counts: Sequence[Sequence[tuple[LetterCombination, int]]]
 ) -> dict[int, tuple[int, int]]:
     """Return, for each final node of one component, the number of windows that lead there and the sum of their ways.
 
@@ -96,7 +96,7 @@ def _count_end_nodes_of_component(
 
 def count_end_nodes(
     reels: ReelSet, components: Sequence[int], weighted: Sequence[bool], *, need: Sequence[int] = ()
-) -> dict[Nodes, int]:
+) -> dict[AutomatonNodes, int]:
     """Return how many windows of the reels' cycle lead to each combination of the components' final nodes.
 
     If ``weighted[i]``, each window counts as often as component i's weight says (its ways). Windows in which
@@ -113,21 +113,21 @@ def count_end_nodes(
 
 def _count_windows_by_nodes(
     g: WinGraph,
-    start: Nodes,
-    counts: list[list[tuple[Letters, int]]],
+    start: AutomatonNodes,
+    counts: list[list[tuple[LetterCombination, int]]],
     weighted: tuple[bool, ...],
     need: tuple[int, ...],
-) -> dict[Nodes, int]:
+) -> dict[AutomatonNodes, int]:
     """Return how many windows lead from the nodes ``start`` to each combination of final nodes.
 
     ``counts`` has, for each reel, the number of cases of each combination of letters. If ``weighted[i]``, a
     window counts as often as the product of component i's factors says. Windows in which a component in
     ``need`` does not win are left out.
     """
-    current_windows: dict[Nodes, int] = {start: 1}
+    current_windows: dict[AutomatonNodes, int] = {start: 1}
     places = range(len(start))
     for letters_of in counts:
-        next_windows: dict[Nodes, int] = defaultdict(int)
+        next_windows: dict[AutomatonNodes, int] = defaultdict(int)
         total = sum(n for _, n in letters_of)
         for nodes, amount in current_windows.items():
             rows = [g.letter_offsets[n] for n in nodes]
@@ -144,7 +144,7 @@ def _count_windows_by_nodes(
                         if weighted[i]:
                             factor *= g.step_factors[k]
                 if not factor or any(
-                    g.letter_offsets[target[i]] < 0 and not g.value[target[i]] for i in need
+                    g.letter_offsets[target[i]] < 0 and not g.win_value_by_node[target[i]] for i in need
                 ):
                     continue
                 next_windows[tuple(target)] += factor
@@ -216,7 +216,7 @@ def compute_run_figures(reels: ReelSet, ends: EndCounts, *, second: bool) -> Run
     if second:
         parts = _compute_parts(reels, award_components)
         return RunFigures(rates, odds, sum(parts.values(), Fraction(0)), parts, compute_second_moment(reels))
-    value = reels.graph.value
+    value = reels.graph.win_value_by_node
     total = sum(weighted * value[node] for walks in ends for node, (_, weighted) in walks.items())
     return RunFigures(rates, odds, Fraction(total * reels.multiplier, reels.cycle), {}, Fraction(0))
 
@@ -229,7 +229,7 @@ def _compute_parts(reels: ReelSet, award_components: Sequence[int]) -> dict[Give
     """
     parts: dict[GivenAwards, int] = defaultdict(int)
     weighted = [False] * len(award_components) + [True]
-    value = reels.graph.value
+    value = reels.graph.win_value_by_node
     for c in range(len(reels.components)):
         for nodes, amount in count_end_nodes(
             reels, [*award_components, c], weighted, need=[len(award_components)]
@@ -269,9 +269,9 @@ class _HistogramIndex:
             self._letters.append(known_lanes)
             self._lanes.append([known_lanes.index(lane) for lane in lanes])
         self._number_by_components: dict[tuple[int, ...], int] = {}
-        self._numbers: dict[Histogram, int] = {}
+        self._numbers: dict[LetterHistogram, int] = {}
         """The number of each histogram."""
-        self._sums: list[dict[Letters, int]] = []
+        self._sums: list[dict[LetterCombination, int]] = []
         self._counts: list[dict[int, int]] = []
 
     def find_histograms(self, components: tuple[int, ...]) -> tuple[int, ...]:
@@ -281,7 +281,7 @@ class _HistogramIndex:
             for x, lanes in enumerate(self._lanes)
         )
 
-    def count(self, number: int, step: "_Step") -> int:
+    def count(self, number: int, step: "_AutomataStep") -> int:
         """Return the number of a reel's equally likely cases that lead to ``step``, multiplied by the step's factor.
 
         ``number`` is the number of the reel's histogram of letters.
@@ -297,7 +297,7 @@ class _HistogramIndex:
     def _find_histogram(self, x: int, lanes: tuple[int, ...]) -> int:
         """Return the number of reel ``x``'s histogram of the letters with the indexes ``lanes``."""
         if (x, *lanes) not in self._number_by_components:
-            counts: Counter[Letters] = Counter()
+            counts: Counter[LetterCombination] = Counter()
             rows = zip(*(self._letters[x][lane] for lane in lanes), strict=True)
             for letters, weight in zip(rows, self._weights[x], strict=True):
                 counts[letters] += weight
@@ -310,12 +310,12 @@ class _HistogramIndex:
         return self._number_by_components[x, *lanes]
 
 
-def _add_marginals(histogram: Histogram) -> dict[Letters, int]:
+def _add_marginals(histogram: LetterHistogram) -> dict[LetterCombination, int]:
     """Return a histogram of letters, with counts also for combinations in which some letters are left open.
 
     ANY_LETTER stands for a letter that is left open.
     """
-    sums: dict[Letters, int] = defaultdict(int)
+    sums: dict[LetterCombination, int] = defaultdict(int)
     for letters, count in histogram:
         for known_letters in product(*((letter, ANY_LETTER) for letter in letters)):
             sums[known_letters] += count
@@ -329,7 +329,7 @@ def _iter_win_products(reels: ReelSet, tuples: Iterable[tuple[int, ...]]) -> Ite
     strips all single lines have the same sum, and so have all pairs of lines with the same offset between them.
     """
     tables = _HistogramIndex(reels)
-    walk = _Walk(reels, tables)
+    walk = _WinProductSums(reels, tables)
     for components in tuples:
         start = tuple(reels.components[c].start_node for c in components)
         numbers = tables.find_histograms(components)
@@ -338,22 +338,22 @@ def _iter_win_products(reels: ReelSet, tuples: Iterable[tuple[int, ...]]) -> Ite
         yield walk.sum_pays(start, numbers)
 
 
-class _Step(NamedTuple):
+class _AutomataStep(NamedTuple):
     """One joint step of the automata of several pay components over a reel, and the letters that lead to the step."""
 
     number: int
-    """The number of the step, unique within one :class:`_Walk`."""
-    next_nodes: Nodes
+    """The number of the step, unique within one :class:`_WinProductSums`."""
+    next_nodes: AutomatonNodes
     """The node of each component's automaton after the step."""
     factor: int
     """The product of the factors by which the step multiplies the weights of the components."""
-    terms: list[tuple[int, Letters]]
+    terms: list[tuple[int, LetterCombination]]
     """The letter combinations that lead to the step, each with the sign of its count in the sum."""
     win_product: int | None
     """The product of the components' wins if all of them are finished; else None."""
 
 
-class _Walk:
+class _WinProductSums:
     """Calculation of sums, over all windows of a stage's reels, of the product of several pay components' wins.
 
     The reels are read from first to last. Each sum over the remaining reels is computed once.
@@ -364,13 +364,13 @@ class _Walk:
         self._tables = tables
         #: The number of windows of the last 0, 1, 2... reels.
         self._windows = list(accumulate(reversed(reels.case_counts), mul, initial=1))
-        self._sums: dict[tuple[Nodes, tuple[int, ...]], int] = {}
+        self._sums: dict[tuple[AutomatonNodes, tuple[int, ...]], int] = {}
         """The sums computed so far."""
-        self._steps: dict[Nodes, list[_Step]] = {}
+        self._steps: dict[AutomatonNodes, list[_AutomataStep]] = {}
         self._step_count = 0
         """The number of steps listed so far; the next step gets the next number."""
 
-    def sum_pays(self, nodes: Nodes, numbers: tuple[int, ...]) -> int:
+    def sum_pays(self, nodes: AutomatonNodes, numbers: tuple[int, ...]) -> int:
         """Return the sum, over all windows of the remaining reels, of the product of the components' wins.
 
         ``nodes`` are the present nodes of the components' automata, ``numbers`` the numbers of the remaining reels'
@@ -378,7 +378,7 @@ class _Walk:
         letter.
         """
         if not numbers:
-            return prod(self._graph.value[n] for n in nodes)
+            return prod(self._graph.win_value_by_node[n] for n in nodes)
         key = (nodes, numbers)
         total = self._sums.get(key)
         if total is None:
@@ -395,7 +395,7 @@ class _Walk:
             self._sums[key] = total
         return total
 
-    def _list_steps(self, nodes: Nodes) -> list[_Step]:
+    def _list_steps(self, nodes: AutomatonNodes) -> list[_AutomataStep]:
         """Return the joint steps of pay components from these nodes after which all of the components can still win."""
         g, steps = self._graph, []
         for options in product(
@@ -407,7 +407,7 @@ class _Walk:
             self._step_count += 1
             target = tuple(n if o[0] == END_OF_GRAPH else o[0] for n, o in zip(nodes, options, strict=True))
             steps.append(
-                _Step(
+                _AutomataStep(
                     self._step_count,
                     target,
                     prod(o[1] for o in options),
@@ -415,7 +415,7 @@ class _Walk:
                         (prod(sign for sign, _ in terms), tuple(letter for _, letter in terms))
                         for terms in product(*(o[2] for o in options))
                     ],
-                    prod(g.value[n] for n in target)
+                    prod(g.win_value_by_node[n] for n in target)
                     if all(g.letter_offsets[n] < 0 for n in target)
                     else None,
                 )

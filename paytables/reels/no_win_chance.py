@@ -51,10 +51,11 @@ class NoWinChance:
         memory = self.stages.memory[award.name]
         if memory.is_plain:
             return (
-                self._compute_run_no_win_chance((award.name, StageState(1, 0, 0, award.size))) ** award.times
+                self._compute_run_no_win_chance((award.name, StageState(1, 0, 0, award.start_size)))
+                ** award.run_count
             )
         return self._compute_run_no_win_chance(
-            (award.name, build_first_state(memory, award.times, award.size))
+            (award.name, build_first_state(memory, award.run_count, award.start_size))
         )
 
     def _compute_run_no_win_chance(self, key: SeriesKey) -> Fraction:

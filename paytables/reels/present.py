@@ -128,11 +128,11 @@ def _describe_stage(stage: Stage, ids: Sequence[str]) -> dict[str, Json]:
     if isinstance(stage, ReelSpinStage | CascadingReels | HeldReels):
         return {**_describe_reels(stage.reels, ids), "pays": _list_pays(stage)}
     if isinstance(stage, PickBonus):
-        return {"boxes": stage.boxes, "picks": stage.picks, "items": _describe_items(stage.items)}
+        return {"boxes": stage.box_count, "picks": stage.pick_count, "items": _describe_items(stage.items)}
     if isinstance(stage, WheelBonus):
-        return {"parts": _describe_items(stage.parts)}
+        return {"parts": _describe_items(stage.segments)}
     assert isinstance(stage, HoldBonus)  # the only remaining kind
-    return {"cells": stage.cells, "respins": stage.respins, "coins": _describe_items(stage.items)}
+    return {"cells": stage.cell_count, "respins": stage.respin_count, "coins": _describe_items(stage.items)}
 
 
 def _describe_reels(reels: ReelSet, ids: Sequence[str]) -> dict[str, Json]:

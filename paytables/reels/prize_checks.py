@@ -7,7 +7,7 @@ from typing import Protocol
 from paytables.errors import DefinitionError
 from paytables.reels import components as parts
 from paytables.reels.automaton import LinePrize
-from paytables.reels.schema import Pay, ReelsStage
+from paytables.reels.schema import PayTableRow, ReelsStage
 from paytables.wording import format_count
 
 _SUBSTITUTES_ONLY_REASON = (
@@ -36,7 +36,7 @@ class PrizeStageBuilder(Protocol):
         """Return the pay lines that the definition lists for the stage, each as (reel, row) cells."""
 
     def list_patterns_with_own_symbol(
-        self, where: str, pay: Pay, pattern: parts.WinPattern
+        self, where: str, pay: PayTableRow, pattern: parts.WinPattern
     ) -> list[parts.WinPattern]:
         """Return a copy of a line pattern for each cell, in which that cell accepts no wild."""
 
@@ -56,7 +56,7 @@ class PrizeChecker:
     def select_line_patterns(
         self,
         where: str,
-        pay: Pay,
+        pay: PayTableRow,
         patterns: Sequence[parts.WinPattern],
         columns: Sequence[Sequence[parts.SymbolColumn]],
     ) -> list[parts.WinPattern]:
@@ -96,7 +96,7 @@ class PrizeChecker:
     def find_scatter_prizes(
         self,
         where: str,
-        pay: Pay,
+        pay: PayTableRow,
         element: parts.SymbolMultipliers,
         prizes: Mapping[int, LinePrize],
         columns: Sequence[Sequence[parts.SymbolColumn]],
@@ -118,7 +118,7 @@ class PrizeChecker:
     def find_ways_prizes(
         self,
         where: str,
-        pay: Pay,
+        pay: PayTableRow,
         element: parts.SymbolMultipliers,
         prizes: Mapping[int, LinePrize],
         columns: Sequence[Sequence[parts.SymbolColumn]],
@@ -148,7 +148,7 @@ class PrizeChecker:
         return winnable
 
     def _is_own_symbol_shown(
-        self, where: str, pay: Pay, columns: Sequence[Sequence[parts.SymbolColumn]]
+        self, where: str, pay: PayTableRow, columns: Sequence[Sequence[parts.SymbolColumn]]
     ) -> bool:
         """Return whether any reel shows one of the prize's own symbols, not only substitutes for them."""
         own_element = self._builder.resolve_element(where, "=" + str(pay.of).removeprefix("="))

@@ -10,13 +10,13 @@ from paytables.reels import components as parts
 from paytables.reels.automaton import NO_WIN_END, Award, LinePrize, WinGraph
 from paytables.reels.prize_checks import PrizeChecker
 from paytables.reels.schema import AwardDefinition as AwardTable
-from paytables.reels.schema import Mode, Pay, ReelsStage
+from paytables.reels.schema import BetMode, PayTableRow, ReelsStage
 from paytables.reels.stage import ReelSet, list_columns_by_stop
 from paytables.reels.symbols import ANY_SYMBOL, Symbols
 from paytables.wording import format_count
 
 
-def build_awards(gives: Sequence[AwardTable], mode: Mode, count: int | None) -> tuple[Award, ...]:
+def build_awards(gives: Sequence[AwardTable], mode: BetMode, count: int | None) -> tuple[Award, ...]:
     """Return the awards that a prize gives in ``mode`` if ``count`` of its symbols win.
 
     ``count`` is None for prizes that are not won by a count.
@@ -67,7 +67,7 @@ class ReelBuilder:
     """The id of the stage."""
     table: ReelsStage
     """The definition of the stage."""
-    mode: Mode
+    mode: BetMode
     """The way to bet for which the stage is built."""
     symbols: Symbols
     size: int
@@ -322,7 +322,7 @@ class ReelBuilder:
                 groups.setdefault(pay.group, []).extend(patterns)
         return lines, groups
 
-    def build_count_prizes(self, number: int, pay: Pay) -> dict[int, LinePrize]:
+    def build_count_prizes(self, number: int, pay: PayTableRow) -> dict[int, LinePrize]:
         """Return the prizes of a ways or scatter row of the pay table, by count of the symbol."""
         return self._build_prizes(f"{self.key}.pay.{number}", pay)
 
@@ -401,7 +401,7 @@ class ReelBuilder:
             )
         return lines[: self.mode.lines]
 
-    def _compute_credits(self, where: str, pay: Pay, value: Any) -> int:
+    def _compute_credits(self, where: str, pay: PayTableRow, value: Any) -> int:
         """Return a prize's credits at level 1: its value in the mode's pay column, per credit or per total bet."""
         if isinstance(value, tuple):
             if self.mode.column >= len(value):
@@ -412,11 +412,11 @@ class ReelBuilder:
         unit = pay.unit or ("bet" if pay.on == "scatter" else "line")
         return int(value) * (self.mode.cost if unit == "bet" else 1)
 
-    def _build_awards(self, pay: Pay, count: int | None) -> tuple[Award, ...]:
+    def _build_awards(self, pay: PayTableRow, count: int | None) -> tuple[Award, ...]:
         """Return the awards that a row of the pay table gives in this mode if ``count`` of its symbols win."""
         return build_awards(pay.gives, self.mode, count)
 
-    def _build_prizes(self, where: str, pay: Pay) -> dict[int, LinePrize]:
+    def _build_prizes(self, where: str, pay: PayTableRow) -> dict[int, LinePrize]:
         """Return the prizes of a row of the pay table, by count of the symbol."""
         label = pay.id or pay.of
         prizes = {}
@@ -425,12 +425,12 @@ class ReelBuilder:
             prizes[count] = LinePrize(f"{count} {label}", credits_, self._build_awards(pay, count))
         return prizes
 
-    def _build_pattern_prize(self, where: str, pay: Pay) -> LinePrize:
+    def _build_pattern_prize(self, where: str, pay: PayTableRow) -> LinePrize:
         """Return the prize of a row of the pay table that states a pattern: its name, credits and awards."""
         name = pay.id or " ".join(pay.pattern or ())
         return LinePrize(name, self._compute_credits(where, pay, pay.pay or 0), self._build_awards(pay, None))
 
-    def _build_patterns(self, where: str, pay: Pay, lengths: set[int]) -> list[parts.WinPattern]:
+    def _build_patterns(self, where: str, pay: PayTableRow, lengths: set[int]) -> list[parts.WinPattern]:
         """Return the line patterns of a pay-table row.
 
         If the row excludes wins made of substitutes only, patterns for these are left out.
@@ -442,7 +442,7 @@ class ReelBuilder:
             ]
         return patterns
 
-    def _build_every_pattern(self, where: str, pay: Pay, lengths: set[int]) -> list[parts.WinPattern]:
+    def _build_every_pattern(self, where: str, pay: PayTableRow, lengths: set[int]) -> list[parts.WinPattern]:
         """Return the line patterns of a pay-table row: one per count and placement, or the one that it states."""
         if pay.pattern is not None:
             if len(pay.pattern) not in lengths:
@@ -473,7 +473,7 @@ class ReelBuilder:
         return patterns
 
     def list_patterns_with_own_symbol(
-        self, where: str, pay: Pay, pattern: parts.WinPattern
+        self, where: str, pay: PayTableRow, pattern: parts.WinPattern
     ) -> list[parts.WinPattern]:
         """Return one copy of a line pattern per cell, in which only the prize's own symbols fit that cell.
 

@@ -24,7 +24,7 @@ from paytables.reels import explain, figures, present
 from paytables.reels.build import ModeStages
 from paytables.reels.chain import StageState, build_first_state, compute_next_state
 from paytables.reels.run import Stage, StageRun, StageRunSteps
-from paytables.reels.schema import DoubleUp, Mode, ReelsDefinition
+from paytables.reels.schema import BetMode, DoubleUp, ReelsDefinition
 from paytables.tableless import TablelessRules
 from paytables.wording import format_count
 
@@ -43,7 +43,7 @@ class RunSeries:
 class GameTally:
     """The running totals of one reel game in play: its prizes, awards and display steps."""
 
-    level: int
+    bet_level: int
     """The bet level; every pay is multiplied by it."""
     wins: list[Settlement] = field(default_factory=list)
     """The prizes won so far."""
@@ -66,7 +66,9 @@ class GameTally:
         if run.paid_wins:  # most runs pay nothing; skipping them halves the time
             wins = [
                 Settlement(
-                    p.name, p.credits * factor * self.level, {**p.detail, "stage": series.stage, "step": step}
+                    p.name,
+                    p.credits * factor * self.bet_level,
+                    {**p.detail, "stage": series.stage, "step": step},
                 )
                 for p in run.paid_wins
             ]
@@ -78,7 +80,7 @@ class GameTally:
             {
                 "stage": series.stage,
                 "multiplier": factor,
-                "level": self.level,
+                "level": self.bet_level,
                 **run.display,
                 "wins": [win.to_json() for win in wins] if wins else [],
                 "credits": sum([win.credits for win in wins]) if wins else 0,
@@ -92,7 +94,7 @@ class ReelRules(TablelessRules):
     """The rules of a playable reel game: every stage in every mode (way to bet)."""
 
     definition: ReelsDefinition
-    modes: Mapping[str, Mode]
+    modes: Mapping[str, BetMode]
     """The ways to bet, by id."""
     stages: Mapping[str, ModeStages]
     """The playable stages of each mode, by the mode's id."""
@@ -133,7 +135,7 @@ class ReelRules(TablelessRules):
         """
         accepted = self.build_wager(wager.credits, **wager.options)
         stages = self.stages[accepted.options["mode"]]
-        tally = GameTally(level=accepted.options["level"])
+        tally = GameTally(bet_level=accepted.options["level"])
         first = stages.mode.stage
         pending_series = [RunSeries(first, build_first_state(stages.memory[first], 1, 0))]
         while pending_series:
@@ -151,7 +153,7 @@ class ReelRules(TablelessRules):
             series.state, elsewhere = compute_next_state(memory, series.stage, state, run.awards)
             tally.steps[-1]["left"] = series.state.runs_left
             for award in elsewhere:
-                state = build_first_state(stages.memory[award.name], award.times, award.size)
+                state = build_first_state(stages.memory[award.name], award.run_count, award.start_size)
                 pending_series.append(RunSeries(award.name, state))
         for level in self.definition.progressive:
             if level.one_in is not None and draw.below(level.one_in, f"progressive.{level.id}") == 0:
@@ -321,7 +323,7 @@ def _forward_decisions(running_play: StageRunSteps, tally: GameTally, factor: in
     try:
         decision = next(running_play)
         while True:
-            results = {"steps": list(tally.steps), "level": tally.level, "multiplier": factor}
+            results = {"steps": list(tally.steps), "level": tally.bet_level, "multiplier": factor}
             decision = running_play.send((yield replace(decision, prompt={**decision.prompt, **results})))
     except StopIteration as end:
         run: StageRun = end.value

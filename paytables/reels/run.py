@@ -117,7 +117,7 @@ def select_given_awards(awards: Iterable[Award]) -> GivenAwards:
     return tuple(
         sorted(
             (a for a in awards if a.kind in CHAINED_AWARD_KINDS),
-            key=lambda a: (a.kind, a.name, a.times, a.size),
+            key=lambda a: (a.kind, a.name, a.run_count, a.start_size),
         )
     )
 

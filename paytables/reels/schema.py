@@ -37,7 +37,7 @@ def _allow_inheritance(schema: dict[str, Any]) -> None:
     schema["anyOf"] = [{"required": ["like"]}, {"required": schema.pop("required")}]
 
 
-class Symbol(StrictTable):
+class ReelSymbol(StrictTable):
     """A symbol on the strips. A wild is a symbol that ``substitutes`` for others (``"*"``: for every one)."""
 
     id: Identifier
@@ -50,7 +50,7 @@ class Symbol(StrictTable):
     """The symbol's factor for a line win that it takes part in."""
 
 
-class Mode(StrictTable):
+class BetMode(StrictTable):
     """One way to bet on a reel game at level 1: its cost, the number of lines it plays, and the pay column it reads."""
 
     id: Identifier
@@ -66,10 +66,10 @@ class Mode(StrictTable):
     """The id of the first stage of a game."""
 
 
-class Bets(StrictTable):
+class ReelBets(StrictTable):
     """The bets of a reel game: each is a mode at a level; the level multiplies the cost and every pay."""
 
-    mode: Annotated[tuple[Mode, ...], Field(min_length=1)]
+    mode: Annotated[tuple[BetMode, ...], Field(min_length=1)]
     """The ways to bet, such as a number of lines."""
     levels: Annotated[tuple[PositiveInt, ...], Field(min_length=1)] = (1,)
     """The bet levels: factors of the cost and of every pay."""
@@ -108,7 +108,7 @@ class AwardDefinition(StrictTable):
         return self
 
 
-class Pay(StrictTable):
+class PayTableRow(StrictTable):
     """One row of a reel stage's pay table: a pattern or a count of a symbol, on a line, by ways or anywhere."""
 
     id: Identifier | None = None
@@ -151,7 +151,7 @@ class Pay(StrictTable):
     """Whether one symbol must be the prize's own, not a substitute; None: as ``wilds_alone`` says."""
 
     @model_validator(mode="after")
-    def _check_shape(self) -> "Pay":
+    def _check_shape(self) -> "PayTableRow":
         """Refuse a pay table row whose keys do not make one kind of prize."""
         if self.on != "line" and self.lines is not None:
             raise ValueError("`lines` is only valid for a line prize")
@@ -195,7 +195,7 @@ class ReelsStage(StrictTable):
     """The row of each reel on each line."""
     repeat_lines: bool = Field(default=False, description="the same line may be defined more than once")
     """Whether the same line may be defined more than once."""
-    pay: Annotated[tuple[Pay, ...], Field(min_length=1)]
+    pay: Annotated[tuple[PayTableRow, ...], Field(min_length=1)]
     """The rows of the pay table."""
     wild_multipliers: Literal["multiply", "add", "highest"] = "multiply"
     """How the multipliers of several wilds in one win are combined."""
@@ -255,7 +255,7 @@ class ReelsStage(StrictTable):
         return value
 
 
-class Item(StrictTable):
+class BonusItemDefinition(StrictTable):
     """The contents of one box, wheel segment or coin: credits and other awards."""
 
     credits: NaturalInt = 0
@@ -280,7 +280,7 @@ class PickStage(StrictTable):
 
     kind: Literal["pick"]
     name: Text | None = None
-    items: Annotated[tuple[Item, ...], Field(min_length=1)]
+    items: Annotated[tuple[BonusItemDefinition, ...], Field(min_length=1)]
     """The possible contents of the boxes."""
     picks: PositiveInt | None = None
     """The largest number of boxes that the player opens; None: all boxes."""
@@ -297,7 +297,7 @@ class WheelStage(StrictTable):
 
     kind: Literal["wheel"]
     name: Text | None = None
-    items: Annotated[tuple[Item, ...], Field(min_length=1)]
+    items: Annotated[tuple[BonusItemDefinition, ...], Field(min_length=1)]
     """The contents of the segments, in their order on the wheel."""
     unit: Literal["line", "bet"] = "bet"
     """Whether an item's credits are multiplied by the stake on a line or by the total bet."""
@@ -318,9 +318,9 @@ class HoldStage(StrictTable):
     """The number of spins without a new coin after which the stage ends."""
     coin: tuple[PositiveInt, PositiveInt]
     """The probability of a coin in an empty cell, as numerator and denominator."""
-    items: Annotated[tuple[Item, ...], Field(min_length=1)]
+    items: Annotated[tuple[BonusItemDefinition, ...], Field(min_length=1)]
     """The possible values of a coin, drawn by their weights."""
-    full: Item | None = None
+    full: BonusItemDefinition | None = None
     """The prize if every cell holds a coin; None: no such prize."""
     unit: Literal["line", "bet"] = "bet"
     """Whether an item's credits are multiplied by the stake on a line or by the total bet."""
@@ -404,9 +404,9 @@ Stage = Annotated[ReelsStage | PickStage | WheelStage | HoldStage, Field(discrim
 class ReelsDefinition(Definition):
     """The definition of a reel game."""
 
-    bets: Bets
+    bets: ReelBets
     """The ways to bet and the bet levels."""
-    symbol: Annotated[tuple[Symbol, ...], Field(min_length=2)]
+    symbol: Annotated[tuple[ReelSymbol, ...], Field(min_length=2)]
     """The symbols of the game."""
     groups: dict[Identifier, tuple[Identifier, ...]] = Field(default_factory=dict)
     """Named groups of symbols that pay rows may refer to."""

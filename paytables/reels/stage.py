@@ -251,7 +251,7 @@ class ReelSet:
             g.letter_offsets,
             g.next_nodes,
             g.step_factors,
-            g.value,
+            g.win_value_by_node,
             letters,
             at,
             ends,

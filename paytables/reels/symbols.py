@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from paytables.errors import DefinitionError
 from paytables.reels.components import SymbolMultipliers
-from paytables.reels.schema import Symbol
+from paytables.reels.schema import ReelSymbol
 
 ANY_SYMBOL = "*"
 
@@ -27,7 +27,7 @@ class Symbols:
 
     @classmethod
     def from_definition(
-        cls, symbols: Sequence[Symbol], groups: Mapping[str, tuple[str, ...]], file: str
+        cls, symbols: Sequence[ReelSymbol], groups: Mapping[str, tuple[str, ...]], file: str
     ) -> "Symbols":
         """Return the numbered symbols of a definition, with ``substitutes = ["*"]`` resolved.
 

@@ -63,9 +63,9 @@ class TotalWinDistributions:
         """Return the win distribution of all plays that an award gives, with everything that they start."""
         memory = self.stages.memory[award.name]
         if memory.is_plain:
-            return self._repeat_win(self._compute_run_total(award.name, award.size), award.times)
+            return self._repeat_win(self._compute_run_total(award.name, award.start_size), award.run_count)
         return self._compute_series_distribution(
-            award.name, build_first_state(memory, award.times, award.size)
+            award.name, build_first_state(memory, award.run_count, award.start_size)
         )
 
     def _compute_run_total(self, stage: str, size: int) -> WinProbabilities:
@@ -80,7 +80,7 @@ class TotalWinDistributions:
             raise AnalysisError(f"stage {stage} is started again by a stage that it starts")
         self._stages_in_progress.add(stage)
         runs = self._compute_run_distributions(stage, size)
-        own_runs = {given: sum(a.times for a in given if a.name == stage) for given in runs}
+        own_runs = {given: sum(a.run_count for a in given if a.name == stage) for given in runs}
         fixed = {
             given: self._convolve(dist, self._compute_other_stages_distribution(given, stage))
             for given, dist in runs.items()
@@ -215,13 +215,13 @@ class HighestWins:
     def find_highest_win(self, award: Award) -> tuple[int, Fraction] | None:
         """Return the highest total win of all plays that an award gives, and its probability; None if unbounded."""
         memory = self.stages.memory[award.name]
-        state = build_first_state(memory, award.times, award.size)
+        state = build_first_state(memory, award.run_count, award.start_size)
         top = self._find_series_top(
-            award.name, StageState(1, 0, 0, award.size) if memory.is_plain else state, ()
+            award.name, StageState(1, 0, 0, award.start_size) if memory.is_plain else state, ()
         )
         if top is None or not memory.is_plain:
             return top
-        return top[0] * award.times, top[1] ** award.times
+        return top[0] * award.run_count, top[1] ** award.run_count
 
     def _find_series_top(
         self, stage: str, state: StageState, earlier_stages: tuple[str, ...]
@@ -272,11 +272,11 @@ class HighestWins:
             if award.name in earlier_stages:
                 return None
             memory = self.stages.memory[award.name]
-            times = award.times if memory.is_plain else 1
+            times = award.run_count if memory.is_plain else 1
             state = (
-                StageState(1, 0, 0, award.size)
+                StageState(1, 0, 0, award.start_size)
                 if memory.is_plain
-                else build_first_state(memory, award.times, award.size)
+                else build_first_state(memory, award.run_count, award.start_size)
             )
             best = self._find_series_top(award.name, state, (*earlier_stages, stage))
             if best is None:

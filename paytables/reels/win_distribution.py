@@ -96,7 +96,7 @@ def count_losing_windows(reels: ReelSet) -> Mapping[GivenAwards, int]:
                     target = graph.next_nodes[graph.letter_offsets[node] + column[component]]
                     if graph.letter_offsets[target] >= 0:
                         going.append((component, target))
-                    elif graph.value[target]:
+                    elif graph.win_value_by_node[target]:
                         break
                     elif (prize := graph.ends[target].prize) is not None:
                         awards = select_given_awards((*awards, *prize.awards))
@@ -169,7 +169,7 @@ class _LetterTables:
         self.step_factors = np.array(g.step_factors + [1] * len(loop), dtype=np.int64)
         self.is_final_node = final
         """For each node, whether it is final: its component has read all letters that it needs."""
-        self.value = np.where(final, np.array(g.value, dtype=np.int64), 0)
+        self.value = np.where(final, np.array(g.win_value_by_node, dtype=np.int64), 0)
         """The credits of each node per unit of weight; 0 if it is not final."""
         self.next_node = np.where(final, self.dead_node, np.arange(len(g.letter_offsets))).astype(np.int32)
         """For each node, the node from which the next reel continues: the dead node if it is final, else itself."""

@@ -5,7 +5,7 @@ from typing import Annotated, Final, Literal
 from pydantic import Field, model_validator
 
 from paytables.definition import Identifier, IdentifierList, PositiveInt, StrictTable, Text
-from paytables.layout import Limits, TableDefinition, WrittenOdds
+from paytables.layout import BetLimits, TableDefinition, WrittenOdds
 from paytables.roulette.names import BET_NAMES
 
 #: The least number of turns that a definition may require for a valid spin (Québec by-law, s. 74; Monaco, arrêté
@@ -78,7 +78,7 @@ class Cylinder(StrictTable):
         return {pocket: colour_by_pocket[pocket] for pocket in self.pockets}
 
 
-class BetGroup(Limits):
+class BetGroup(BetLimits):
     """One kind of roulette bet: its betting areas, its limits, and its pay.
 
     The ``id`` of a bet of the usual layout of 36 numbers determines its betting areas

@@ -5,7 +5,7 @@ from typing import Annotated, Final, Literal
 from pydantic import Field, model_validator
 
 from paytables.definition import Identifier, StrictTable
-from paytables.layout import Limits, TableDefinition, WrittenOdds
+from paytables.layout import BetLimits, TableDefinition, WrittenOdds
 
 #: The names of sic bo bets, by kind: English and French as in the by-law (Québec, s. 95.22).
 BET_NAMES: Final = {
@@ -20,7 +20,7 @@ BET_NAMES: Final = {
 }
 
 
-class DiceBet(Limits):
+class DiceBet(BetLimits):
     """One kind of sic bo bet. A bet on a single number has a pay for one, two and three dice that show it."""
 
     id: Identifier

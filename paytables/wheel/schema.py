@@ -5,7 +5,7 @@ from typing import Annotated, Literal
 from pydantic import Field, field_validator, model_validator
 
 from paytables.definition import Definition, Identifier, IdentifierList, PositiveInt, StrictTable, Text
-from paytables.layout import Limits, Odds, TableLimits
+from paytables.layout import BetLimits, Odds, TableLimits
 
 #: The least and the largest number of segments, which are equal (Québec by-law, s. 117).
 PARTS_MIN, PARTS_MAX = 9, 60
@@ -14,7 +14,7 @@ PARTS_MIN, PARTS_MAX = 9, 60
 REVOLUTIONS_MIN = 3
 
 
-class Symbol(StrictTable):
+class WheelSymbol(StrictTable):
     """A symbol on segments of the wheel.
 
     If a symbol with ``again`` comes up, it pays nothing: all stakes stay, the wheel is spun again, and prizes
@@ -78,7 +78,7 @@ class Wheel(StrictTable):
         return self
 
 
-class Area(StrictTable):
+class BettingArea(StrictTable):
     """A betting area of the wheel's layout: ``pays[symbol]`` credits for each credit staked, stake included."""
 
     id: Identifier
@@ -87,7 +87,7 @@ class Area(StrictTable):
     """The credits paid for each credit staked, stake included, by symbol."""
 
 
-class Layout(StrictTable):
+class BettingLayout(StrictTable):
     """The stakes permitted on an area of the wheel's layout.
 
     A standalone wheel accepts one of the fixed amounts in ``stakes``. At a table, ``limits`` apply instead.
@@ -95,7 +95,7 @@ class Layout(StrictTable):
 
     stakes: Annotated[tuple[PositiveInt, ...], Field(min_length=1)] = (1,)
     """The stakes that a standalone wheel accepts on an area, in credits."""
-    limits: Limits = Limits()
+    limits: BetLimits = BetLimits()
     """The limits of a stake on an area, at a table."""
     areas: PositiveInt | None = Field(default=None, description="the most areas one player may stake on")
     """How many areas one player may stake on at most; None: no limit."""
@@ -103,7 +103,7 @@ class Layout(StrictTable):
     """The largest total stake of one spin, in credits; None: no limit."""
 
     @model_validator(mode="after")
-    def _check_stakes(self) -> "Layout":
+    def _check_stakes(self) -> "BettingLayout":
         """Refuse stakes that are not ascending."""
         if list(self.stakes) != sorted(set(self.stakes)):
             raise ValueError("stakes must be different and in ascending order")
@@ -124,11 +124,11 @@ class WheelDefinition(Definition):
 
     wheel: Wheel
     """The segments of the wheel, and the condition for a valid spin."""
-    symbol: Annotated[tuple[Symbol, ...], Field(min_length=2)]
+    symbol: Annotated[tuple[WheelSymbol, ...], Field(min_length=2)]
     """The symbols on the wheel's segments."""
-    area: Annotated[tuple[Area, ...], Field(min_length=1)]
+    area: Annotated[tuple[BettingArea, ...], Field(min_length=1)]
     """The betting areas."""
-    layout: Layout = Layout()
+    layout: BettingLayout = BettingLayout()
     """The stakes permitted on an area."""
     table: TableLimits | None = Field(default=None, description="played at a table, on a felt, by several")
     """The limits of a table for several players; None: a standalone wheel."""
@@ -147,7 +147,7 @@ class WheelDefinition(Definition):
             for code, colon in (("en", ":"), ("fr", " :"))
         }
 
-    def _format_pays(self, area: Area, code: str) -> str:
+    def _format_pays(self, area: BettingArea, code: str) -> str:
         """Return the pays of one betting area as text in one language."""
         names = {symbol.id: symbol.name.model_dump()[code] for symbol in self.symbol}
         pays_by_symbol = {

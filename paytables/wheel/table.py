@@ -8,7 +8,7 @@ from paytables.errors import DefinitionError
 from paytables.layout import Odds, TableLimits, check_forms
 from paytables.onedraw.bets import SpotRules
 from paytables.roulette.wheel_table import WheelTable
-from paytables.wheel.schema import Area, WheelDefinition
+from paytables.wheel.schema import BettingArea, WheelDefinition
 
 
 def build_wheel_table(definition: WheelDefinition, table: TableLimits, file: str) -> WheelTable:
@@ -45,7 +45,7 @@ def build_wheel_table(definition: WheelDefinition, table: TableLimits, file: str
     return rules
 
 
-def _build_spot_rules(area: Area, definition: WheelDefinition) -> SpotRules:
+def _build_spot_rules(area: BettingArea, definition: WheelDefinition) -> SpotRules:
     """Convert an area of the wheel's layout to a betting spot; its pays include the stake, the spot's odds do not."""
     pays = {part: Odds(f"{pay - 1}:1", Fraction(pay - 1)) for part, pay in area.pays.items()}
     limits = definition.layout.limits

@@ -7,7 +7,7 @@ next bill must be credited.
 import pytest
 from bill_rig import BillRig
 
-from egm.screen.layout import LANDSCAPE
+from egm.screen.layout import LANDSCAPE_LAYOUT
 from egm.screen.scenes.drawer import lay_out_controls
 from egm.screen.text import Texts
 from egm.screen.view import View
@@ -19,7 +19,7 @@ PROTOCOLS = ("cctalk_bill", "ebds", "id003")
 def list_offered_controls(rig):
     """Return the control of each action that the drawer now offers for the acceptor, by action."""
     view = View(device_states={"bill": rig.twin.describe()})
-    controls = lay_out_controls(LANDSCAPE, view, Texts("en"))
+    controls = lay_out_controls(LANDSCAPE_LAYOUT, view, Texts("en"))
     return {command.action: control for control in controls for command in control.commands}
 
 
@@ -32,7 +32,7 @@ def list_offered_bills(rig):
     view = View(device_states={"bill": rig.twin.describe()})
     return [
         command.values["amount_cents"]
-        for control in lay_out_controls(LANDSCAPE, view, Texts("en"))
+        for control in lay_out_controls(LANDSCAPE_LAYOUT, view, Texts("en"))
         for command in control.commands
         if command.action == "insert"
     ]

@@ -31,7 +31,7 @@ from egm.play.records.tables import list_standing_tables
 from egm.play.showing import find_pending_decision
 from egm.profiles import load_profile
 from egm.progressive.pools import ProgressivePools
-from egm.screen.layout import LANDSCAPE
+from egm.screen.layout import LANDSCAPE_LAYOUT
 from egm.screen.message_reducer import apply_message
 from egm.screen.painter import Painter
 from egm.screen.scenes.help import describe_bet_limits
@@ -46,7 +46,7 @@ from egm.testing.machine import MachineRig
 from paytables import WagerError, list_shipped_games, list_table_games, load_game
 from paytables.definition import read_source
 from tools.cli import main
-from tools.lab.certification.finding import CertificationCase, Status
+from tools.lab.certification.finding import CertificationCase, FindingStatus
 from tools.lab.certification.rules import bet_limit
 
 GAMES = list_shipped_games()
@@ -245,7 +245,7 @@ def test_certification_states_how_far_the_bet_limit_reduces_a_bet(game):
     profile, loaded = load_profile("generic"), load_game(game)
     findings = list(bet_limit(CertificationCase(loaded, game, None, profile, None, 0)))
     rules = loaded.rules
-    remarks = [finding.evidence for finding in findings if finding.status is Status.NOTED]
+    remarks = [finding.evidence for finding in findings if finding.status is FindingStatus.NOTED]
     for cents in loaded.denominations_cents:
         bets, lead = find_highest_bets(rules, cents)
         if bets[lead.id] < min(lead.bet_max, LIMIT_CENTS // cents):
@@ -354,7 +354,7 @@ def stage_of(machine, theme, language):
         apply_message(View(now=100.0, last_activity_at=100.0), Hello(games=views)),
         build_snapshot(machine.engine),
     )
-    return Stage(Painter(theme), Texts(language), LANDSCAPE, view)
+    return Stage(Painter(theme), Texts(language), LANDSCAPE_LAYOUT, view)
 
 
 @pytest.mark.requirement("C-22", "S-04")
@@ -415,7 +415,7 @@ class Round:
             machine.engine.handle(EventType.CHOOSE, value=rng.choice(machine.hands.messages[-1].options))
         self.listen()
         self.view = replace(self.view, now=self.view.now + 3600.0)
-        self.stage = Stage(Painter(theme), Texts("en"), LANDSCAPE, self.view)
+        self.stage = Stage(Painter(theme), Texts("en"), LANDSCAPE_LAYOUT, self.view)
         self.words = choose_status(self.stage)[0]
         machine.report_shown()
         if machine.state is State.HANDPAY:

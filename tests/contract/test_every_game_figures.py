@@ -7,7 +7,7 @@ from itertools import groupby
 import pygame
 import pytest
 
-from egm.screen.layout import LANDSCAPE
+from egm.screen.layout import LANDSCAPE_LAYOUT
 from egm.screen.painter import Painter
 from egm.screen.scenes.stage import Stage
 from egm.screen.scenes.status import format_return
@@ -178,7 +178,12 @@ def test_the_machine_states_the_main_bets_return_and_names_the_worst_bet(theme, 
     )
     least = min(figures, key=lambda bet: bet.rtp)
     text = format_return(
-        Stage(Painter(theme), Texts(language), LANDSCAPE, build_idle_view((game_view,), game_view, language)),
+        Stage(
+            Painter(theme),
+            Texts(language),
+            LANDSCAPE_LAYOUT,
+            build_idle_view((game_view,), game_view, language),
+        ),
         game_view,
     )
     text, sign = text.replace("\N{RIGHT SINGLE QUOTATION MARK}", "'"), "," if language == "fr" else "."

@@ -41,7 +41,7 @@ from egm.progressive.mqtt import MqttCarrier
 from egm.progressive.pools import LevelKeeper, ProgressivePool
 from egm.progressive.trigger import MysteryTrigger
 from egm.screen.app import ScreenApp
-from egm.screen.layout import LANDSCAPE
+from egm.screen.layout import LANDSCAPE_LAYOUT
 from egm.screen.web import choose_fitting_layout, read_input, read_session
 from egm.staff.form import FieldKind, FormField
 from egm.testing.machine import MachineRig
@@ -52,7 +52,7 @@ from tools.dev.fuzz.codec_table import CODECS, feed_codec
 from tools.dev.fuzz.sas import run_fuzz_input
 from tools.dev.progressive.machine import MachineMemory, SimulatedMachine
 from tools.floor.progressive.controller import Controller
-from tools.floor.progressive.serve import Service
+from tools.floor.progressive.serve import ControllerService
 from tools.floor.progressive.sign import Sign, _process_value
 from tools.floor.progressive.signs import SignBook
 from tools.floor.progressive.store import SqliteStore
@@ -156,7 +156,7 @@ def controller(count, tmp_path):
     made.open_levels([LEVEL])
     made.admit(MACHINE)
     signs = SignBook(store, egm_clock, lambda: 0, sent.append)
-    service = Service(made, None, sent.append, signs=signs)
+    service = ControllerService(made, None, sent.append, signs=signs)
 
     async def deliver(topic, payloads):
         await service._receive_messages(Line(topic, payloads))
@@ -285,7 +285,9 @@ def browser(count, _):
         assert isinstance(read_session(text), str)
     faults = []
     picture = SimpleNamespace(
-        layout=LANDSCAPE, list_choices=lambda _: (), touched=lambda _v, x, y: faults.append(round(x + y))
+        layout=LANDSCAPE_LAYOUT,
+        list_choices=lambda _: (),
+        touched=lambda _v, x, y: faults.append(round(x + y)),
     )
     still = SimpleNamespace(picture=picture, inputs=lambda: did, frame=lambda: None, unlocked=False)
     silent = SimpleNamespace(poll=lambda _now: NoNews(), send=lambda _message: True)

@@ -20,7 +20,7 @@ from egm.verify.digest import SignatureAlgorithm, compute_signatures
 from egm.verify.own_files import list_own_definition_files
 from egm.verify.software_files import SoftwareScope, find_components, list_software_files
 from meters import Journal
-from paytables.definition import LIBRARY
+from paytables.definition import LIBRARY_FOLDER
 
 
 @pytest.mark.parametrize("framing", ["strict", "lenient"])
@@ -62,7 +62,7 @@ def test_the_rom_signature_is_reported_later_and_depends_on_the_seed(
 ) -> None:
     """The signature also covers custom games of the cabinet."""
     own_game = tmp_path / "own-game.toml"
-    own_game.write_bytes((LIBRARY / "maple-classic.toml").read_bytes())
+    own_game.write_bytes((LIBRARY_FOLDER / "maple-classic.toml").read_bytes())
     monkeypatch.setitem(FILE, "games", [{"game": str(own_game)}])
 
     async def scenario(rig: Rig) -> None:

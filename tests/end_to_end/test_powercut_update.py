@@ -91,7 +91,7 @@ class Update:
             self.bundles[number] = folder / f"bundle-{number}"
             slot.write_bundle(slot.sign_release(number, "1.0", parts, KEY), parts, self.bundles[number])
         self.disks = {name: Partition(folder, name, self.power, self.chance, lies=lies) for name in SIZES}
-        self.slot = slot.Slot(self.disks["esp"].file, self.disks["root"].file)
+        self.slot = slot.SystemSlot(self.disks["esp"].file, self.disks["root"].file)
 
     def install(self, number):
         with self.bundles[number].open("rb") as bundle:

@@ -10,7 +10,7 @@ from egm.config.cabinet_file import StateFolder
 from egm.kernel.messages import BenchCommand
 from egm.screen.app import ScreenApp, create_clients
 from egm.screen.audio.cues import SoundPlayer
-from egm.screen.layout import LANDSCAPE
+from egm.screen.layout import LANDSCAPE_LAYOUT
 from egm.screen.picture import Picture
 from egm.screen.theme import load_theme
 from egm.screen.view import Action, Scene
@@ -20,7 +20,7 @@ class Unseen:
     """A surface nobody looks at: the screen process lives, and nothing is drawn."""
 
     def __init__(self, theme):
-        self.picture = Picture(theme, scale=0.1, layout=LANDSCAPE)
+        self.picture = Picture(theme, scale=0.1, layout=LANDSCAPE_LAYOUT)
         self.unlocked = False
 
     def inputs(self):

@@ -18,7 +18,7 @@ from meters import InvalidTransaction, Journal, JournalDamaged, Transaction, Tra
 from meters.clear import inspect_journal
 from meters.entry import GENESIS_HASH, decode, decode_transaction, encode_canonical_json
 from meters.ledger import Ledger
-from meters.transaction import AMOUNT_MAX, DEPTH_MAX
+from meters.transaction import AMOUNT_CENTS_MAX, JSON_DEPTH_MAX
 from tests.rigs.examples import scale_examples
 
 CREDIT = "credit:1:cashable"
@@ -128,8 +128,8 @@ def test_invalid_dimensions_references_and_identifiers_are_refused(values):
 
 
 def test_an_amount_is_limited_to_the_size_of_a_meter():
-    assert Transfer("world:bill", CREDIT, AMOUNT_MAX).amount_cents == 10**15 - 1
-    for amount in (AMOUNT_MAX + 1, 10**100, 0, -1, True, 1.0):
+    assert Transfer("world:bill", CREDIT, AMOUNT_CENTS_MAX).amount_cents == 10**15 - 1
+    for amount in (AMOUNT_CENTS_MAX + 1, 10**100, 0, -1, True, 1.0):
         with pytest.raises(InvalidTransaction, match="amount_cents"):
             Transfer("world:bill", CREDIT, amount)
     for source in (["world:bill"], None, "world:\ud800"):
@@ -144,8 +144,8 @@ def test_a_record_at_the_depth_limit_is_read_back_and_a_deeper_one_refused(tmp_p
             value = [value]
         return value
 
-    holds(tmp_path, {"record": nested(DEPTH_MAX)})
-    for depth in (DEPTH_MAX + 1, 100_000):
+    holds(tmp_path, {"record": nested(JSON_DEPTH_MAX)})
+    for depth in (JSON_DEPTH_MAX + 1, 100_000):
         with pytest.raises(InvalidTransaction, match="deeper"):
             Transaction(**(GOOD | {"record": nested(depth)}))
 

@@ -8,13 +8,13 @@ from pathlib import Path
 import pytest
 
 from meters import (
-    IdConflict,
     Journal,
     JournalDamaged,
+    JournalPolicy,
     JournalUnwritable,
     Phase,
-    Policy,
     Transaction,
+    TransactionIdConflict,
     Transfer,
     open_view,
 )
@@ -24,7 +24,12 @@ from meters.keys import MachineKey
 from meters.storage import DiskStorage
 
 CREDIT = "credit:1:cashable"
-POLICY = Policy(checkpoint_every=7, segment_bytes=4096, archive_entries=40, unarchived_entries=30)
+POLICY = JournalPolicy(
+    entries_per_checkpoint=7,
+    segment_bytes=4096,
+    entries_archived_together_min=40,
+    newest_entries_not_archived=30,
+)
 
 
 def clock():
@@ -165,7 +170,7 @@ def test_a_repeat_of_an_archived_identifier_is_never_counted_twice(lived):
         for entry in list(journal.entries(limit=200)):
             posted = journal.append(entry.transaction)
             assert (posted.already_existed, posted.sequence) == (True, entry.sequence)
-        with pytest.raises(IdConflict, match="other content"):
+        with pytest.raises(TransactionIdConflict, match="other content"):
             journal.append(
                 Transaction(id="bill:1", kind="bill.in", transfers=(Transfer("world:bill", CREDIT, 1),))
             )
@@ -222,7 +227,7 @@ def test_a_repeat_is_refused_if_its_segment_was_removed(lived):
             journal.check()
         assert [e.record["code"] for e in journal.entries("event")] == ["memory.archive_damaged"]
         before = journal.balance_cents(CREDIT)
-        with pytest.raises(IdConflict, match=r"entries 2 to 2 is missing"):
+        with pytest.raises(TransactionIdConflict, match=r"entries 2 to 2 is missing"):
             journal.append(
                 Transaction(id="bill:1", kind="bill.in", transfers=(Transfer("world:bill", CREDIT, 10**6),))
             )

@@ -6,7 +6,7 @@ from datetime import UTC, datetime
 import pytest
 from click.testing import CliRunner
 
-from meters import Journal, JournalDamaged, Policy, Transaction, Transfer
+from meters import Journal, JournalDamaged, JournalPolicy, Transaction, Transfer
 from meters.clear import Clearance, ClearRefused, clear_memory, finish_memory_clear, inspect_journal
 from tools.cli import main
 
@@ -24,7 +24,9 @@ def move(tx_id, source, target, cents):
 @pytest.fixture
 def broken(tmp_path):
     """A machine with 300 cents of credit; both copies damaged, the log after its first entries."""
-    with Journal.open(tmp_path, now=clock, policy=Policy(checkpoint_every=5, segment_bytes=1000)) as journal:
+    with Journal.open(
+        tmp_path, now=clock, policy=JournalPolicy(entries_per_checkpoint=5, segment_bytes=1000)
+    ) as journal:
         journal.append(move("b1", "world:bill", CREDIT, 500))
         for n in range(20):
             journal.append(move(f"w{n}", CREDIT, "house:wager", 10))

@@ -11,7 +11,7 @@ from datetime import UTC, datetime
 import pytest
 
 from egm.config.cabinet_file import GameTable
-from meters import Journal, Policy, Transaction, Transfer, open_view
+from meters import Journal, JournalPolicy, Transaction, Transfer, open_view
 from meters.archive import ARCHIVE_END_KEY
 from meters.segment import SEGMENT_SUFFIX
 from paytables import list_library_games
@@ -22,7 +22,12 @@ from tools.dev.bench.bench_cabinet import bench_engine
 from tools.dev.bench.bench_meters import UnsyncedStorage
 
 CREDIT = "credit:1:cashable"
-POLICY = Policy(checkpoint_every=50, segment_bytes=1 << 15, archive_entries=150, unarchived_entries=150)
+POLICY = JournalPolicy(
+    entries_per_checkpoint=50,
+    segment_bytes=1 << 15,
+    entries_archived_together_min=150,
+    newest_entries_not_archived=150,
+)
 FEW, MANY = 400, 4000
 FLAT = 1.35
 """How far what is at hand swings between one segment archived and the next."""
@@ -148,7 +153,7 @@ def test_ten_times_the_games_of_the_library_cost_the_same(tmp_path):
     """Measure what a start, and a verification continued from its point, read and store."""
     state, point, ages = tmp_path / "state", tmp_path / "point", []
     slots = tuple(GameTable(game=name) for name in list_library_games())
-    policy = replace(POLICY, archive_entries=500, unarchived_entries=500)
+    policy = replace(POLICY, entries_archived_together_min=500, newest_entries_not_archived=500)
     played, games_a_day = 0, 100
     for games in (1000, 10_000):
         for day in (games - games_a_day - played, games_a_day):

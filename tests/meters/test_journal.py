@@ -12,20 +12,20 @@ from pathlib import Path
 import pytest
 
 from meters import (
+    AccountOverdrawn,
     ForbiddenTransfer,
-    IdConflict,
     InvalidTransaction,
     Journal,
     JournalDamaged,
     JournalLocked,
     JournalUnwritable,
     MediumMissing,
-    Overdrawn,
     Phase,
     Transaction,
+    TransactionIdConflict,
     Transfer,
     UnknownAccount,
-    UnknownTransfer,
+    UnknownReservation,
 )
 
 CREDIT = "credit:1:cashable"
@@ -100,7 +100,7 @@ def test_a_repeat_is_recognised_and_counted_once(journal):
     again = journal.append(bill("b1"))
     assert (again.sequence, again.hash_hex, again.already_existed) == (first.sequence, first.hash_hex, True)
     assert journal.balance_cents(CREDIT) == 2000
-    with pytest.raises(IdConflict, match="b1"):
+    with pytest.raises(TransactionIdConflict, match="b1"):
         journal.append(bill("b1", 500))
 
 
@@ -116,12 +116,12 @@ def test_a_reservation_is_settled_once(journal):
     journal.append(cash_out("c1", 2000))
     assert (journal.balance_cents(CREDIT), journal.available_cents(CREDIT)) == (2000, 0)
     assert [r.id for r in journal.list_pending()] == ["c1"]
-    with pytest.raises(Overdrawn, match="0 cents available"):
+    with pytest.raises(AccountOverdrawn, match="0 cents available"):
         journal.append(cash_out("c2", 1))
     journal.append(Transaction(id="c1.paid", kind="handpay.paid", phase=Phase.SETTLE, ref="c1"))
     assert journal.balance_cents(CREDIT) == 0
     assert journal.list_pending() == []
-    with pytest.raises(UnknownTransfer, match="c1"):
+    with pytest.raises(UnknownReservation, match="c1"):
         journal.append(Transaction(id="c1.again", kind="handpay.paid", phase=Phase.SETTLE, ref="c1"))
 
 

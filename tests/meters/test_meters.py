@@ -4,11 +4,11 @@ from datetime import UTC, datetime
 
 import pytest
 
-from meters import ExcessiveIncrement, Journal, PeriodMark, Phase, Policy, Transaction, Transfer
+from meters import ExcessiveIncrement, Journal, JournalPolicy, PeriodMark, Phase, Transaction, Transfer
 from meters.chart import ACCOUNTS, AccountBook, AccountRole, find_account
 from meters.names import METER_NAMES_BY_JURISDICTION, UnknownJurisdiction, read_jurisdiction_meters
 from meters.reading import UnknownMeter, compute_displayed_value
-from meters.table import METERS, Unit, find_flow_meters
+from meters.table import METERS, MeterUnit, find_flow_meters
 
 CREDIT = "credit:1:cashable"
 
@@ -224,7 +224,7 @@ def test_tournament_points_never_change_the_credit_meters(journal):
         ("tournament:win", "tournament:points:1", 700),
     )
     values = journal.meters().values
-    live = {m.name for m in METERS if m.unit is not Unit.POINTS}
+    live = {m.name for m in METERS if m.unit is not MeterUnit.POINTS}
     assert not any(values[name] for name in live)
     assert (values["tournament_points"], values["tournament_wins"]) == (50000, 700)
     assert journal.credits_cents() == 0
@@ -332,7 +332,7 @@ def test_each_jurisdiction_reads_the_same_journal_by_its_own_names(journal):
 
 @pytest.mark.requirement("A-26")
 def test_an_excessive_increment_is_refused(tmp_path):
-    policy = Policy(increment_max_cents={"world:coin": 100_000, "world:bill": 1_000_000})
+    policy = JournalPolicy(increment_max_cents={"world:coin": 100_000, "world:bill": 1_000_000})
     with Journal.open(tmp_path, now=clock, policy=policy) as journal:
         move(journal, ("world:bill", CREDIT, 1_000_000))
         with pytest.raises(ExcessiveIncrement, match="world:bill"):
@@ -374,7 +374,7 @@ def test_a_value_below_zero_is_displayed_with_its_sign():
 @pytest.mark.parametrize("checkpoint_every", [1, 1000])
 def test_a_restart_restores_every_meter_reservation_and_state(tmp_path, checkpoint_every):
     """From a checkpoint and from the entries after it."""
-    policy = Policy(checkpoint_every=checkpoint_every)
+    policy = JournalPolicy(entries_per_checkpoint=checkpoint_every)
     journal = Journal.open(tmp_path, now=clock, policy=policy)
     journal.append(
         Transaction(id="up", kind="power.up", counts={"power_resets": 1}, marks=(PeriodMark.POWER_UP,))

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from meters import Journal, Policy, Transaction, Transfer, open_view
+from meters import Journal, JournalPolicy, Transaction, Transfer, open_view
 from meters.entry import GENESIS_HASH, encode, encode_canonical_json
 from meters.packing import pack_entry, unpack_entry
 
@@ -82,7 +82,7 @@ def test_a_journal_of_format_1_is_read_unchanged(old):
 
 
 def test_a_journal_of_format_1_continues_in_the_current_format(old):
-    with Journal.open(old, now=lambda: TIME, policy=Policy(segment_bytes=4096)) as journal:
+    with Journal.open(old, now=lambda: TIME, policy=JournalPolicy(segment_bytes=4096)) as journal:
         assert journal.balance_cents(CREDIT) == OLD_CENTS
         assert next(journal.entries(since=OLD_ENTRIES - 1)).hash_hex == OLD_HEAD
         mended = next(journal.entries("event"))

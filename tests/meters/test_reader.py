@@ -9,10 +9,10 @@ from datetime import UTC, datetime
 
 import pytest
 
-from meters import Journal, JournalUnwritable, Policy, Transaction, Transfer, open_view
+from meters import Journal, JournalPolicy, JournalUnwritable, Transaction, Transfer, open_view
 
 CREDIT = "credit:1:cashable"
-POLICY = Policy(checkpoint_every=20, segment_bytes=1 << 16)
+POLICY = JournalPolicy(entries_per_checkpoint=20, segment_bytes=1 << 16)
 
 
 def clock():
@@ -77,8 +77,8 @@ KILLED = """
 import sys
 from datetime import UTC, datetime
 from pathlib import Path
-from meters import Journal, Policy, Transaction, Transfer
-journal = Journal.open(Path(sys.argv[1]), now=lambda: datetime(2026, 11, 21, tzinfo=UTC), policy=Policy(checkpoint_every=20))
+from meters import Journal, JournalPolicy, Transaction, Transfer
+journal = Journal.open(Path(sys.argv[1]), now=lambda: datetime(2026, 11, 21, tzinfo=UTC), policy=JournalPolicy(entries_per_checkpoint=20))
 start = journal.balance_cents("credit:1:cashable") // 100
 for n in range(start, start + 100000):
     journal.append(Transaction(id=f"b{n}", kind="bill.in",

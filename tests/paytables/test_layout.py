@@ -8,7 +8,7 @@ from paytables import AnalysisDepth, Bet, Settlement, Spot, Wager, WagerError
 from paytables.definition import Text
 from paytables.errors import DefinitionError
 from paytables.layout import (
-    Limits,
+    BetLimits,
     NamedWager,
     Odds,
     TableLayout,
@@ -68,17 +68,17 @@ def test_a_fractional_pay_is_refused_or_rounded_as_the_text_says() -> None:
     assert odds.compute_total_return(3, "down") == 7
     with pytest.raises(ValueError, match="a bet of 3 credits at 3:2 does not pay whole credits"):
         odds.compute_total_return(3)
-    check_credit_multiples("bet.line", Limits(least=2, most=10, step=2), [odds], "f.toml")
+    check_credit_multiples("bet.line", BetLimits(least=2, most=10, step=2), [odds], "f.toml")
     with pytest.raises(
         DefinitionError, match=r"bet.line.step: 1 does not pay whole credits: .* multiple of 6"
     ):
-        check_credit_multiples("bet.line", Limits(), [odds, Odds.parse("2:3")], "f.toml")
+        check_credit_multiples("bet.line", BetLimits(), [odds, Odds.parse("2:3")], "f.toml")
 
 
 @pytest.mark.parametrize("limits", [{"least": 5, "most": 4}, {"least": 3, "step": 2}, {"most": 9, "step": 2}])
 def test_limits_that_no_bet_can_meet_are_refused(limits: dict[str, int]) -> None:
     with pytest.raises(ValueError, match="no bet fits the limits of"):
-        Limits(**limits)
+        BetLimits(**limits)
 
 
 @pytest.mark.parametrize(

@@ -15,7 +15,7 @@ from paytables.figure_binding import add_binding_digest, check_binding_digest
 from paytables.game import find_family
 from tools.cli.commands.game import add_digest
 
-FOLDER = paytables.definition.LIBRARY / "tables"
+FOLDER = paytables.definition.LIBRARY_FOLDER / "tables"
 CARRYING = [name for name in paytables.list_table_games() if "proved" in parse(read_source(name))]
 #: What may be another while the figures stay.
 FREE = re.compile(r"^game\.(?!family)|^table\.|(^|\.)(limits|stake)(\.|$)|\.(en|fr)$")
@@ -127,7 +127,9 @@ def test_journal_from_before_digests_is_still_readable():
 @pytest.mark.parametrize("name", ["jacks-or-better-9-6", "quebec-blackjack", "quebec-pai-gow-poker"])
 def test_the_published_schema_knows_the_digest(name):
     data = json.loads(load_game(name).text)
-    schema = Draft202012Validator(add_digest(find_family(data["game"]["family"]).model.model_json_schema()))
+    schema = Draft202012Validator(
+        add_digest(find_family(data["game"]["family"]).definition_class.model_json_schema())
+    )
     assert list(schema.iter_errors(data)) == []
     data["proved"]["sha256"] = "x"
     assert len(list(schema.iter_errors(data))) == 1

@@ -9,10 +9,10 @@ from pathlib import Path
 from powercut_disk import Disk, PowerCut
 from powercut_storage import SimStorage
 
-from meters import Journal, PeriodMark, Phase, Policy, Transaction, Transfer
+from meters import Journal, JournalPolicy, PeriodMark, Phase, Transaction, Transfer
 
 CREDIT = "credit:1:cashable"
-POLICY = Policy(checkpoint_every=7, segment_bytes=2500)
+POLICY = JournalPolicy(entries_per_checkpoint=7, segment_bytes=2500)
 
 
 def post(tx_id, kind, *transfers, **more):

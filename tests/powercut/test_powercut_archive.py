@@ -12,12 +12,17 @@ from powercut_disk import Disk, PowerCut
 from powercut_session import CREDIT, check_money, leave, play, post
 from powercut_storage import SimStorage
 
-from meters import Journal, Policy
+from meters import Journal, JournalPolicy
 from meters.archive import ARCHIVE_END_KEY
 from meters.keys import MachineKey
 from meters.view import open_view
 
-POLICY = Policy(checkpoint_every=5, segment_bytes=2500, archive_entries=12, unarchived_entries=6)
+POLICY = JournalPolicy(
+    entries_per_checkpoint=5,
+    segment_bytes=2500,
+    entries_archived_together_min=12,
+    newest_entries_not_archived=6,
+)
 GAMES = 26
 SESSION = (
     post("b1", "bill.in", ("world:bill", CREDIT, 2000)),
@@ -66,7 +71,7 @@ class Machine:
             assert len(set(ids)) == len(ids)
             assert {t.id for t in acknowledged} <= set(ids)
             check_money(view, SESSION)
-            assert view.state(ARCHIVE_END_KEY)["through"] >= POLICY.archive_entries
+            assert view.state(ARCHIVE_END_KEY)["through"] >= POLICY.entries_archived_together_min
             view.self_audit()
         leave(self._storage, *self._folders)
 

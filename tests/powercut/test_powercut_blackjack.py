@@ -18,7 +18,7 @@ from egm.progressive.level import Level
 from egm.testing.machine import MachineRig
 from egm.testing.service_menu import Menu
 from paytables.cards import Shoe, parse_cards
-from paytables.definition import LIBRARY
+from paytables.definition import LIBRARY_FOLDER
 
 GAME, CREDIT = "fours", 100_00
 BETS = {"main": 10, "twelve-sixteen": 5, "progressive": 1}
@@ -85,7 +85,7 @@ def numbers():
 
 def definition(folder):
     """The table with every option of the by-law, and a level."""
-    text = (LIBRARY / "tables" / "quebec-blackjack-options.toml").read_text()
+    text = (LIBRARY_FOLDER / "tables" / "quebec-blackjack-options.toml").read_text()
     text = text.replace('id = "quebec-blackjack-options"', f'id = "{GAME}"').replace("hands = 5", "hands = 4")
     rules, proved, figures = text.partition("\n[proved")
     folder.mkdir(exist_ok=True)

@@ -19,7 +19,7 @@ from egm.seats.answers import answer_overdue_turns, apply_recorded_steps
 from egm.testing.machine import MachineRig, ScriptedStep
 from egm.testing.service_menu import Menu
 from paytables.cards import Shoe
-from paytables.definition import LIBRARY
+from paytables.definition import LIBRARY_FOLDER
 
 GAME, DECKS = "three-seats", 8
 #: Each box and the dealer, twice each box; the split eights' cards; eleven doubled; the dealer's second card.
@@ -32,7 +32,7 @@ STAKED, BACK = (3000, 2000, 1000), (2000, 4000, 0)
 
 def definition(folder):
     """The table with every option of the by-law, dealt from a shoe with a stop card."""
-    text = (LIBRARY / "tables" / "quebec-blackjack-options.toml").read_text()
+    text = (LIBRARY_FOLDER / "tables" / "quebec-blackjack-options.toml").read_text()
     text = text.replace('id = "quebec-blackjack-options"', f'id = "{GAME}"')
     folder.mkdir(exist_ok=True)
     path = folder / f"{GAME}.toml"

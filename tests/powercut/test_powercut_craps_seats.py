@@ -12,7 +12,7 @@ from egm.play.records.games import find_open_game
 from egm.play.records.tables import is_round_shared, list_standing_tables
 from egm.play.tables import read_table_view
 from egm.testing.machine import MachineRig, ScriptedStep
-from paytables.definition import LIBRARY
+from paytables.definition import LIBRARY_FOLDER
 
 GAME, CENTS = "three-seats", 100
 #: Of the cloth, the bets and forms that are played here: its figures are worked out at every start.
@@ -26,7 +26,9 @@ BACK, LATER = (0, 20, 10), (20, 0, 0)
 
 def definition(folder):
     """Québec's table, with a few of its bets."""
-    text = (LIBRARY / "tables" / "quebec-craps.toml").read_text().replace('"quebec-craps"', f'"{GAME}"')
+    text = (
+        (LIBRARY_FOLDER / "tables" / "quebec-craps.toml").read_text().replace('"quebec-craps"', f'"{GAME}"')
+    )
     head, *blocks = text.split("\n[[")
     named = [block for block in blocks if 'id = "' in block]
     kept = [

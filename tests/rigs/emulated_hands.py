@@ -19,7 +19,7 @@ from egm.kernel.messages import Intent
 from egm.kernel.service_pages import ServicePage
 from egm.progressive.enrolment import EnrolmentStick, compute_key_digest, read_request
 from egm.progressive.link_folder import LinkCertificateFolder
-from egm.screen.layout import LANDSCAPE
+from egm.screen.layout import LANDSCAPE_LAYOUT
 from tools.floor.progressive.certificates import answer_request, make_authority
 
 #: Who signs: number, name, role, PIN.
@@ -40,8 +40,8 @@ def keys_of(page, size):
     """Where the keys of a page are, as shares of a display this large."""
     width, height = size
     touches, _ = drawn(page_snapshot(page), width)
-    scale = width / LANDSCAPE.size[0]
-    top = (height - LANDSCAPE.size[1] * scale) / 2
+    scale = width / LANDSCAPE_LAYOUT.size[0]
+    top = (height - LANDSCAPE_LAYOUT.size[1] * scale) / 2
     return {
         (action.name, action.value): ((x + w / 2) * scale / width, (top + (y + h / 2) * scale) / height)
         for (x, y, w, h), action in touches

@@ -18,7 +18,7 @@ from egm.kernel.faults import get_fault_definition
 from egm.kernel.messages import Hello, Notice, Snapshot, Tilt
 from egm.kernel.service_pages import ServicePage
 from egm.profiles import load_profile
-from egm.screen.layout import LANDSCAPE
+from egm.screen.layout import LANDSCAPE_LAYOUT
 from egm.screen.message_reducer import apply_message, mark_machine_link_lost
 from egm.screen.painter import Rect
 from egm.screen.picture import Picture
@@ -48,7 +48,7 @@ def says(shown: Image.Image, code: str, why: str = "") -> bool:
     width = picture.size[0]
     left, upper, right, lower = (round(a * b) for a, b in zip(_PLATE, picture.size * 2, strict=True))
     wanted = _plate(code, why, width).crop((left, upper, right, lower))
-    for higher in range(round(_HIGHER * width / LANDSCAPE.size[0])):
+    for higher in range(round(_HIGHER * width / LANDSCAPE_LAYOUT.size[0])):
         there = picture.crop((left, upper - higher, right, lower - higher))
         if sum(ImageStat.Stat(ImageChops.difference(there, wanted)).mean) < _SAME:
             return True
@@ -59,8 +59,8 @@ def shows(shown: Image.Image, page: ServicePage, *standing: Notice, body: bool =
     """Whether a display shows this page and what stands; without its ``body``, its head and the keys at its foot."""
     picture = _picture_in(shown)
     wanted = drawn(page_snapshot(page, *standing), picture.size[0])[1]
-    scale = picture.size[0] / LANDSCAPE.size[0]
-    x, y, w, h = (round(a * scale) for a in LANDSCAPE.page)
+    scale = picture.size[0] / LANDSCAPE_LAYOUT.size[0]
+    x, y, w, h = (round(a * scale) for a in LANDSCAPE_LAYOUT.page)
     head, foot = round(78 * scale), round(76 * scale)
     boxes = [(x, y, x + w, y + h)] if body else [(x, y, x + w, y + head), (x, y + h - foot, x + w, y + h)]
     apart = 0
@@ -109,7 +109,7 @@ def _drawn(told: str, width: int, is_lost: bool) -> tuple[list[tuple[Rect, Actio
         apply_message(View(reduced_motion=True), Hello()), Snapshot.model_validate_json(told)
     )
     view = replace(mark_machine_link_lost(view) if is_lost else view, now=1000.0)
-    picture = Picture(load_theme(), scale=width / LANDSCAPE.size[0])
+    picture = Picture(load_theme(), scale=width / LANDSCAPE_LAYOUT.size[0])
     return [(touch.rect, touch.action) for touch in picture.list_touches(view)], _image(picture, view)
 
 
@@ -128,7 +128,9 @@ def is_sign_of(shown: Image.Image, game: str, language: str) -> bool:
     """Whether a display of the picture's proportions shows the top screen's sign of a game of the library."""
     drawn = _sign_drawn(game, language, shown.size[0])
     assert drawn.size == shown.size
-    left, top, width, height = (x * shown.size[0] / LANDSCAPE.size[0] for x in find_title_rect(LANDSCAPE))
+    left, top, width, height = (
+        x * shown.size[0] / LANDSCAPE_LAYOUT.size[0] for x in find_title_rect(LANDSCAPE_LAYOUT)
+    )
     box = (round(left), round(top), round(left + width), round(top + height))
     difference = ImageChops.difference(shown.convert("RGB").crop(box), drawn.crop(box))
     return sum(ImageStat.Stat(difference).mean) < _SAME
@@ -138,7 +140,7 @@ def is_sign_of(shown: Image.Image, game: str, language: str) -> bool:
 def _sign_drawn(game: str, language: str, width: int) -> Image.Image:
     open_display()
     found = build_game_view(load_game(game))
-    picture = TopPicture(load_theme(), scale=width / LANDSCAPE.size[0])
+    picture = TopPicture(load_theme(), scale=width / LANDSCAPE_LAYOUT.size[0])
     return _image(picture, replace(build_idle_view((found,), found, language), now=1000.0))
 
 

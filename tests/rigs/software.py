@@ -9,7 +9,7 @@ from pathlib import Path
 
 from egm.verify.examine import VerificationFindings
 from egm.verify.manifest import (
-    Manifest,
+    SoftwareManifest,
     create_signing_key,
     encode_for_signature,
     encode_signed_manifest,
@@ -66,7 +66,7 @@ class Installation:
             "own = tuple(map(tuple, json.loads(sys.argv[1])));"
             "print(json.dumps(compute_digests(list_software_files(SoftwareScope(cabinet_definitions=own, bytecode=bool(sys.argv[2]))))))"
         )
-        manifest = Manifest(
+        manifest = SoftwareManifest(
             version="1.0",
             made="2026-01-01T00:00:00+00:00",
             reason=reason,

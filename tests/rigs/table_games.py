@@ -15,7 +15,7 @@ from paytables.analysis import Analysis, BetAnalysis
 from paytables.contract import Bet, Cue, Decision, Outcome, Settlement, Spot, Wager
 from paytables.definition import Definition
 from paytables.errors import WagerError
-from paytables.game import FAMILIES
+from paytables.game import FAMILY_MODULE_BY_NAME
 from paytables.tableless import TablelessRules
 
 FACES: Final = 6
@@ -201,7 +201,7 @@ KINDS: Final = {"duel": Duel, "point": Point}
 def offer(monkeypatch: Any) -> None:
     """Let both families be loaded like those of the library, for one test."""
     for name, rules in KINDS.items():
-        monkeypatch.setitem(FAMILIES, name, f"rigs_{name}")
+        monkeypatch.setitem(FAMILY_MODULE_BY_NAME, name, f"rigs_{name}")
         monkeypatch.setitem(__import__("sys").modules, f"rigs_{name}", _Module(rules))
 
 

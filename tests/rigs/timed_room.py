@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from paytables.definition import LIBRARY
+from paytables.definition import LIBRARY_FOLDER
 
 TIME_TO_ACT = "\n[time_to_act]\nseconds = 10\nbank_seconds = 30\n"
 CHARGE = "\n[time_charge]\ncredits = 20\nminutes = 30\n"
@@ -10,7 +10,7 @@ CHARGE = "\n[time_charge]\ncredits = 20\nminutes = 30\n"
 
 def write_timed_room(folder: Path, terms: str = CHARGE, name: str = "timed-room") -> Path:
     """Write the library's hold'em room under another name, with these terms: a charge of 20 credits for 30 minutes."""
-    text = next(LIBRARY.rglob("quebec-texas-holdem-room.toml")).read_text(encoding="utf-8")
+    text = next(LIBRARY_FOLDER.rglob("quebec-texas-holdem-room.toml")).read_text(encoding="utf-8")
     path = folder / f"{name}.toml"
     path.write_text(
         text.replace('id = "quebec-texas-holdem-room"', f'id = "{name}"') + terms, encoding="utf-8"

@@ -13,7 +13,7 @@ from rng.draws import WordDraws
 from rng.errors import InvalidRange
 from rng.mechanism import REQUEST_BYTES_MAX, RESEED_INTERVAL, SECURITY_BYTES
 from rng.scaling import choose_word_size
-from rng.service import STEP_BYTES
+from rng.service import BYTES_PER_STEP_REQUEST
 
 GAMES = 200
 
@@ -95,8 +95,8 @@ def test_a_deck_and_a_keno_draw_have_fewer_orders_than_the_generator_has_keys():
     assert perm(80, 20) < 1 << 8 * SECURITY_BYTES
     for population, picks in ((52, 52), (57, 57), (80, 20)):
         words = sum(choose_word_size(population - i)[0] for i in range(picks))
-        assert words <= 2 * STEP_BYTES <= REQUEST_BYTES_MAX
-    assert 8 * STEP_BYTES == 2 * 8 * SECURITY_BYTES
+        assert words <= 2 * BYTES_PER_STEP_REQUEST <= REQUEST_BYTES_MAX
+    assert 8 * BYTES_PER_STEP_REQUEST == 2 * 8 * SECURITY_BYTES
 
 
 @pytest.mark.requirement("B-03")

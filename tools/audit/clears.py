@@ -19,7 +19,7 @@ from egm.integrity.journal_entries import CHECKPOINT_SIGNED, MEMORY_EVENT_RECORD
 from egm.kernel.entries import AnyEntryDeclaration, EntryError
 from meters import Phase, StoredEntry, checkpoint
 from meters.clear import compute_transaction_digest
-from meters.recall import CARRIED_GAME, read_details
+from meters.recall import CARRIED_GAME_KIND, read_details
 
 #: Prefix of the kinds of entries that only a memory clear writes.
 _CLEAR_KIND_PREFIX: Final = "clear."
@@ -34,7 +34,7 @@ _DECLARED_ENTRIES: Final = (entries.TRANSFERS_UNPROVED, entries.TRANSFER_IDENTIF
 @lru_cache(maxsize=1024)
 def belongs_to_memory_clear(kind: str) -> bool:
     """Return whether only a memory clear writes entries of this kind, to carry over or settle older claims."""
-    return kind.startswith(_CLEAR_KIND_PREFIX) or kind == CARRIED_GAME
+    return kind.startswith(_CLEAR_KIND_PREFIX) or kind == CARRIED_GAME_KIND
 
 
 class MemoryClearAudit:

@@ -26,7 +26,7 @@ from egm.record_codec import from_json
 from meters import StoredEntry
 from meters.ledger import Ledger
 from meters.transaction import Phase
-from tools.audit.plain_games import CASHABLE, PlainRun
+from tools.audit.plain_games import CASHABLE_ACCOUNT, PlainRun
 from tools.audit.rules import RULES_BY_KIND, AuditRule, Facts, PatternMismatch, group_by_kind, list_rules
 from tools.audit.rules.facts import read_position
 from tools.audit.rules.pattern import format_storage_key
@@ -37,7 +37,7 @@ from tools.audit.rules.states import derive_machine_state, derive_state_in_game
 #: The finding about an entry of a kind that no feature declares.
 UNDECLARED_KIND_ERROR: Final = "no feature of the machine declares this kind of entry"
 #: The most transfers that a finding names.
-_MOVES_SHOWN: Final = 4
+_TRANSFERS_SHOWN: Final = 4
 #: Kinds of entries that the journal itself writes. The first two never name a position.
 _JOURNAL_KINDS: Final = frozenset({MACHINE_GENESIS.kind, CHECKPOINT_SIGNED.kind, MEMORY_EVENT_RECORDED.kind})
 #: Kinds of entries that need not name a position.
@@ -62,7 +62,7 @@ _KEYS_EMPTY_IN_PLAIN_GAMES: Final = (
     *(ProgressiveKey.GAME_AWAITING_AWARD, ProgressiveKey.GAME_ENDED_UNDECIDED, ClosingKey.TABLES),
 )
 #: The finding about an entry that names its position although others do not, or the reverse.
-_POSITION_FINDING: Final = (
+_NEEDLESS_POSITION_FINDING: Final = (
     "dims.position: the entry names its position although earlier entries of this run do not, or the reverse"
 )
 
@@ -70,7 +70,7 @@ _POSITION_FINDING: Final = (
 def _format_moved_money(entry: StoredEntry) -> str:
     """Return an entry's first transfers as text for the message of a finding, or "" if it moves no money."""
     transfer_texts = (
-        f"{t.amount_cents} cents from {t.source} to {t.target}" for t in entry.transfers[:_MOVES_SHOWN]
+        f"{t.amount_cents} cents from {t.source} to {t.target}" for t in entry.transfers[:_TRANSFERS_SHOWN]
     )
     return f" (the entry moves {', '.join(transfer_texts)})" if entry.transfers else ""
 
@@ -156,7 +156,7 @@ class EntryRulesAudit:
             and facts.changed_tables.isdisjoint(run.played_tables)
             and not any(is_game_withheld(game, memory) for game in run.game_ids)
             and all(debits_cents.get(name, 0) == credits_cents.get(name, 0) for name in _PROMOTIONAL_ACCOUNTS)
-            and ledger.available_cents(CASHABLE) == run.credit_before_cents
+            and ledger.available_cents(CASHABLE_ACCOUNT) == run.credit_before_cents
             and run.smallest_stake_cents >= least_cents
             and derive_machine_state(ledger, 1, facts) is State.IDLE
             and derive_state_in_game(ledger, facts) is State.PLAYING
@@ -198,7 +198,7 @@ class EntryRulesAudit:
         elif has_position is self.facts.entries_name_position:
             self._report_entries_unlike_others()
         elif entry.transfers or entry.counts:
-            self._report_finding(entry, _POSITION_FINDING)
+            self._report_finding(entry, _NEEDLESS_POSITION_FINDING)
         else:  # or the first entry of a run with another number of positions, written before its power-up entry
             self._entries_unlike_others.append(entry)
 
@@ -221,7 +221,7 @@ class EntryRulesAudit:
         These entries name their player position although the others since the power-up do not, or the reverse.
         """
         for entry in self._entries_unlike_others:
-            self._report_finding(entry, _POSITION_FINDING)
+            self._report_finding(entry, _NEEDLESS_POSITION_FINDING)
         self._entries_unlike_others.clear()
 
     def _collect_entries_without_terms(self, entry: StoredEntry, ledger: Ledger, number: int) -> None:

@@ -34,7 +34,7 @@ from egm.record_codec import RecordError, from_json
 from egm.seats.entries import BETTING_CLOSED, WHEEL_NUMBER_RECEIVED
 from meters import StoredEntry
 from meters.entry import encode_canonical_json
-from meters.recall import CARRIED_GAME, PLAY_ENDS, PLAY_PUSH, PLAY_START, PLAY_STEPS
+from meters.recall import CARRIED_GAME_KIND, PLAY_END_KINDS, PLAY_PUSH_KIND, PLAY_START_KIND, PLAY_STEP_KINDS
 from paytables import (
     DECISION_OF_WHEEL,
     Choice,
@@ -57,16 +57,18 @@ from tools.audit.stakes import StakeAudit, sum_stakes
 R = TypeVar("R")
 
 #: The beginning of a finding about an outcome that differs from the replayed one.
-_OUTCOME_FINDING: Final = "record.outcome differs from the one its recorded draws give"
+_OUTCOME_DIFFERS_FINDING: Final = "record.outcome differs from the one its recorded draws give"
 #: Accounts that pay a game's win, without progressives and bonuses.
 _WIN_SOURCE_ACCOUNTS: Final = ("house:win", "house:double_up_win", "house:attendant_jackpot")
 #: Longest text of a definition that the journal may store.
 _DEFINITION_BYTES_MAX: Final = 4_000_000
 _POWER_UP_KIND: Final = POWER_UP.kind
 #: Kinds of a play's entries after its first one.
-_LATER_ENTRY_KINDS: Final = frozenset({*PLAY_STEPS, *PLAY_ENDS, GAME_DOUBLE_UP.kind, PLAY_PUSH})
+_GAME_ENTRY_KINDS_AFTER_START: Final = frozenset(
+    {*PLAY_STEP_KINDS, *PLAY_END_KINDS, GAME_DOUBLE_UP.kind, PLAY_PUSH_KIND}
+)
 #: Kinds whose dims must equal those of the play's first entry; a void game counts as no game.
-_KINDS_WITH_SAME_DIMS: Final = _LATER_ENTRY_KINDS - {GAME_VOID.kind}
+_KINDS_WITH_SAME_DIMS: Final = _GAME_ENTRY_KINDS_AFTER_START - {GAME_VOID.kind}
 
 
 class GameFiles:
@@ -203,7 +205,7 @@ class GameAudit:
     def check_entry(self, entry: StoredEntry) -> GameRecord | None:
         """Check one journal entry; return the record of the game that it starts, or None."""
         kind = entry.transaction.kind
-        if kind in _LATER_ENTRY_KINDS:
+        if kind in _GAME_ENTRY_KINDS_AFTER_START:
             self._rounds.check_all_started()
         started_game = self._check_entry(entry, kind)
         self._stakes.check_entry(entry)
@@ -222,15 +224,15 @@ class GameAudit:
 
     def _check_entry(self, entry: StoredEntry, kind: str) -> GameRecord | None:
         """Check one entry about a game; return the record of the game that it starts, or None."""
-        if kind == PLAY_START:
+        if kind == PLAY_START_KIND:
             return self._start_play(entry)
         if kind in _KINDS_WITH_SAME_DIMS:
             self._check_dims(entry)
-        if kind in PLAY_STEPS:
+        if kind in PLAY_STEP_KINDS:
             self._check_step(entry)
-        elif kind in PLAY_ENDS:
+        elif kind in PLAY_END_KINDS:
             self._end_play(entry, kind)
-        elif kind == CARRIED_GAME:
+        elif kind == CARRIED_GAME_KIND:
             return self._start_play(entry)
         elif kind == GAME_DOUBLE_UP.kind:
             if (posted := self._read_record(entry, DoubleUpStakes)) is not None:
@@ -305,7 +307,7 @@ class GameAudit:
         """Check that a game records the number that the reader of the physical wheel reported for the game's round."""
         reported_number = self._find_wheel_number(start)
         # the number of a carried-over game was reported in the previous journal
-        if reported_number is None and entry.transaction.kind == CARRIED_GAME:
+        if reported_number is None and entry.transaction.kind == CARRIED_GAME_KIND:
             return
         if reported_number is None or step.choice != str(reported_number):
             reported = "no number" if reported_number is None else f"{reported_number}"
@@ -439,7 +441,9 @@ class GameAudit:
             self._report_finding(entry, f"the game cannot be replayed from its recorded draws: {error}")
             return start.outcome
         if not _is_same_outcome(outcome, start.outcome):
-            self._report_finding(entry, f"{_OUTCOME_FINDING}: {_compare_outcomes(outcome, start.outcome)}")
+            self._report_finding(
+                entry, f"{_OUTCOME_DIFFERS_FINDING}: {_compare_outcomes(outcome, start.outcome)}"
+            )
             return outcome
         return start.outcome  # the names it gives to returned stakes are taken from the record
 
@@ -474,7 +478,7 @@ class GameAudit:
                 return recorded
             if not _is_same_outcome(conversation.outcome, recorded):
                 self._report_finding(
-                    entry, f"{_OUTCOME_FINDING}: {_compare_outcomes(conversation.outcome, recorded)}"
+                    entry, f"{_OUTCOME_DIFFERS_FINDING}: {_compare_outcomes(conversation.outcome, recorded)}"
                 )
         _, _, recorded_outcome = steps[-1]  # the names it gives to returned stakes are taken from the record
         return recorded_outcome if conversation.outcome == recorded_outcome else conversation.outcome
@@ -557,7 +561,7 @@ class GameAudit:
         self,
         game: Game,
         won: tuple[str, ...],
-        reserved_prizes: list[prizes.Flow],
+        reserved_prizes: list[prizes.AccountFlow],
         game_end: tuple[StoredEntry, GameEndByHand],
     ) -> None:
         """Check that the end of a game reserves and records exactly the prizes in kind that the game has won."""

@@ -56,7 +56,7 @@ from egm.progressive.round import MYSTERY_DRAW_PURPOSE, LinkProgress
 from egm.progressive.trigger import MysteryTrigger, TriggerError
 from egm.record_codec import RecordError, from_json
 from meters import Phase, StoredEntry, Transfer
-from meters.recall import CARRIED_GAME, PLAY_ENDS, PLAY_START, PLAY_STEPS, read_details
+from meters.recall import CARRIED_GAME_KIND, PLAY_END_KINDS, PLAY_START_KIND, PLAY_STEP_KINDS, read_details
 from paytables import Game, LevelParticipation, Outcome, PartialLevelHit, PaytableError
 from tools.audit.clears import belongs_to_memory_clear
 from tools.audit.plain_games import GameSource
@@ -124,10 +124,10 @@ class LevelAudit:
         """
         kind = entry.transaction.kind
         try:
-            if kind == PLAY_START:
+            if kind == PLAY_START_KIND:
                 if started_game is not None:
                     self._check_game_start(entry, started_game)
-            elif kind in PLAY_ENDS:
+            elif kind in PLAY_END_KINDS:
                 if self._open_plays or self._register_lines or kind == GAME_VOID.kind:
                     self._check_game_end(entry)
                 elif any(t.source.startswith(_OPERATOR_ACCOUNT_PREFIX) for t in entry.transaction.transfers):
@@ -165,7 +165,7 @@ class LevelAudit:
         It may be a player's choice that hits levels, an entry about a level itself, or an entry that a memory
         clear carried over.
         """
-        if kind in PLAY_STEPS:
+        if kind in PLAY_STEP_KINDS:
             if self._open_plays and (step := read_record(entry, GameChoice)).play_id in self._open_plays:
                 changes = _ExpectedLevelTransfers(self.levels)
                 self._check_hits(entry, (step.play_id, step.outcome, step.hits), changes, [])
@@ -194,7 +194,7 @@ class LevelAudit:
             elif prefix == "sealed":
                 sealed_prize = from_json(CommittedPrize, value, name)
                 self._commitments[suffix, sealed_prize.prize_number] = sealed_prize.commitment
-        if kind == CARRIED_GAME and game is not None and game.levels.pool_by_level:
+        if kind == CARRIED_GAME_KIND and game is not None and game.levels.pool_by_level:
             for share in game.levels.contributions:
                 if share.contribution_number is not None:
                     self._play_by_contribution[share.pool, share.contribution_number] = game.play_id

@@ -32,16 +32,16 @@ from egm.play.keys import TableKey
 from egm.play.records.tables import TableStateKeys, find_table_keys
 from egm.progressive.pools import has_prescribed_amounts
 from meters.entry import encode_canonical_json, is_time, parse
-from meters.identifiers import TAG_DIGITS, TAG_PATTERN
+from meters.identifiers import JOURNAL_TAG_DIGITS, JOURNAL_TAG_PATTERN
 from meters.ledger import DimsKey, MeterCellKey, build_dims_key
-from meters.transaction import AMOUNT_MAX
+from meters.transaction import AMOUNT_CENTS_MAX
 from paytables import DECISION_OF_WHEEL, Choice, Game, Outcome, ReplayDrawSource, Wager
 
 #: The account of the first position's cashable credit.
-CASHABLE: Final = "credit:1:cashable"
+CASHABLE_ACCOUNT: Final = "credit:1:cashable"
 _CACHED_TERMS_MAX: Final = 256
 """The maximum number of cached combinations of definition, denomination and wager."""
-_START_BYTES_MAX: Final = 64 << 10
+_GAME_START_BYTES_MAX: Final = 64 << 10
 """The maximum size of a plain game's first entry.
 
 It limits the memory used for a journal that a forger may have written.
@@ -54,7 +54,7 @@ _SEQUENCE_NUMBER_PATTERN: Final = rb"([1-9][0-9]{0,17})"
 #: Matches the purpose of a draw.
 _PURPOSE_PATTERN: Final = rb"[A-Za-z0-9@_. -]+"
 #: Matches the id of a play.
-_PLAY_ID_PATTERN: Final = rf"(play-[0-9]{{1,18}}-{TAG_PATTERN})".encode()
+_PLAY_ID_PATTERN: Final = rf"(play-[0-9]{{1,18}}-{JOURNAL_TAG_PATTERN})".encode()
 #: Matches the hash of the entry before.
 _PREVIOUS_HASH_PATTERN: Final = rb'"previous":"([0-9a-f]{64})"'
 #: Matches recorded draws.
@@ -62,10 +62,12 @@ _DRAWS_PATTERN: Final = rb'"draws":(\[(?:\[[0-9]{1,18},[0-9]{1,18},"' + _PURPOSE
 # Atomic groups: what such a group matches is final, so that matching any entry takes time linear in its length.
 _OUTCOME_AND_PLAY_ID_PATTERN: Final = rb'(?>,"outcome":(null|\{.*\}),"play_id":")' + _PLAY_ID_PATTERN
 _OPTIONAL_TABLE_PATTERN: Final = rb'(?>(?:"table":(\{.*\}),(?="wager":))?)'
-_WAGER_AND_SEQUENCE_PATTERN: Final = rb'(?>"wager":(\{.*\})\},"sequence":)' + _SEQUENCE_NUMBER_PATTERN
+_WAGER_AND_SEQUENCE_NUMBER_PATTERN: Final = rb'(?>"wager":(\{.*\})\},"sequence":)' + _SEQUENCE_NUMBER_PATTERN
 _CHOICE_AND_DRAWS_PATTERN: Final = rb'(?>"choice":(.+?),(?="draws":))' + _DRAWS_PATTERN
 _TIME_PATTERN: Final = rb'"time":"([0-9T:.+-]{19,40})"'
-_STAKE_PATTERN: Final = rb'"transfers":\[\["credit:1:cashable","house:wager",' + _AMOUNT_PATTERN + rb"\]\]"
+_STAKE_TRANSFER_PATTERN: Final = (
+    rb'"transfers":\[\["credit:1:cashable","house:wager",' + _AMOUNT_PATTERN + rb"\]\]"
+)
 #: Matches the entry that starts a plain game.
 _GAME_START_PATTERN: Final = re.compile(
     rb'\{"counts":\{"games_played":1\},"dims":(\{[^{}]*\}),"id":"' + _PLAY_ID_PATTERN + rb'\.start",'
@@ -80,14 +82,14 @@ _GAME_START_PATTERN: Final = re.compile(
     + _DRAWS_PATTERN
     + rb"\}\],"
     + _OPTIONAL_TABLE_PATTERN
-    + _WAGER_AND_SEQUENCE_PATTERN
+    + _WAGER_AND_SEQUENCE_NUMBER_PATTERN
     + rb","
     rb'"state":\{"game":\{"play_id":"'
     + _PLAY_ID_PATTERN
     + rb'"\}\},'
     + _TIME_PATTERN
     + rb","
-    + _STAKE_PATTERN
+    + _STAKE_TRANSFER_PATTERN
     + rb"\}"
 )
 #: Matches the entry of a player's choice.
@@ -102,7 +104,7 @@ _GAME_CHOICE_PATTERN: Final = re.compile(
     + _OUTCOME_AND_PLAY_ID_PATTERN
     + rb'"'
     rb'(?:,"staked_credits":([1-9][0-9]{0,14}))?\},"sequence":' + _SEQUENCE_NUMBER_PATTERN + rb","
-    rb"" + _TIME_PATTERN + rb"(?:," + _STAKE_PATTERN + rb")?\}"
+    rb"" + _TIME_PATTERN + rb"(?:," + _STAKE_TRANSFER_PATTERN + rb")?\}"
 )
 #: Matches the time of an entry.
 _ENTRY_TIME_PATTERN: Final = re.compile(_TIME_PATTERN)
@@ -110,7 +112,7 @@ _BYTES_WITH_END_TIME: Final = 160
 """The number of bytes at the end of a game's last entry that contain its time."""
 #: The storage keys of tables of a machine that stores none.
 _NO_TABLE_KEYS: Final = TableStateKeys()
-NO_TABLE: Final = b"null"
+NO_TABLE_STATE_JSON: Final = b"null"
 """The JSON of a table in its initial state, before any game."""
 
 
@@ -191,7 +193,7 @@ class _PlainGame:
     @property
     def journal_tag(self) -> str:
         """Return the journal tag: the random part at the end of the play id that identifies the journal."""
-        return self.play_id[-TAG_DIGITS:].decode()
+        return self.play_id[-JOURNAL_TAG_DIGITS:].decode()
 
 
 @dataclass(slots=True)
@@ -221,7 +223,7 @@ class PlainRun:
     """The recorded time at which the last game of the run started."""
     last_money_entry_kind: str = ""
     """The kind of the last entry of the run that moves money."""
-    smallest_stake_cents: int = AMOUNT_MAX
+    smallest_stake_cents: int = AMOUNT_CENTS_MAX
     game_ids: set[str] = field(default_factory=set)
     """The ids of the games that were played."""
     played_tables: set[tuple[str, int]] = field(default_factory=set)
@@ -283,13 +285,13 @@ class PlainRun:
         self.played_tables.add((terms.game.digest, terms.unit_cents))
         table = self.table_states.setdefault(terms.game.digest, RunTableState(game.table_before, b""))
         table.state_after, table.stored = game.table.json, game.stored_table or table.stored
-        self._add_flow((CASHABLE, "house:wager", key), game.staked_cents, 1 + game.raise_count)
+        self._add_flow((CASHABLE_ACCOUNT, "house:wager", key), game.staked_cents, 1 + game.raise_count)
         self.last_money_entry_kind = (GAME_CHOICE if game.raise_count else GAME_START).kind
         if push_cents:
-            self._add_flow(("house:push", CASHABLE, key), push_cents, 1)
+            self._add_flow(("house:push", CASHABLE_ACCOUNT, key), push_cents, 1)
             self.last_money_entry_kind = GAME_PUSH.kind
         if win_cents:
-            self._add_flow(("house:win", CASHABLE, key), win_cents, 1)
+            self._add_flow(("house:win", CASHABLE_ACCOUNT, key), win_cents, 1)
             self.last_money_entry_kind = GAME_END.kind
         for count in ("games_played", _find_result_count(game)):
             self.counts[count, key] = self.counts.get((count, key), 0) + 1
@@ -384,7 +386,7 @@ class PlainGameFinder:
 
         Return None if the entry starts no plain game.
         """
-        match = _GAME_START_PATTERN.fullmatch(body) if len(body) <= _START_BYTES_MAX else None
+        match = _GAME_START_PATTERN.fullmatch(body) if len(body) <= _GAME_START_BYTES_MAX else None
         if match is None:
             return None
         dims, play, previous, bet, credit, unit, game_name, outcome = match.group(1, 2, 3, 4, 5, 6, 7, 8)
@@ -400,7 +402,7 @@ class PlainGameFinder:
             or not is_time(time.decode())
         ):
             return None
-        table = self._find_table(terms, table_json or NO_TABLE)
+        table = self._find_table(terms, table_json or NO_TABLE_STATE_JSON)
         if table is None:
             return None
         conversation = GameConversation(table.game, terms.wager, builds_prompts=False)
@@ -426,8 +428,8 @@ class PlainGameFinder:
 
         Return None if a game from this state is not plain: bets are standing, or the wager is not accepted.
         """
-        if table_json == NO_TABLE:
-            return _TableState(NO_TABLE, terms.game)
+        if table_json == NO_TABLE_STATE_JSON:
+            return _TableState(NO_TABLE_STATE_JSON, terms.game)
         table = self._tables.get(terms.game.digest)
         if table is None or table.json != table_json:
             state = parse(table_json)
@@ -450,14 +452,14 @@ class PlainGameFinder:
         game.win_cents = outcome.win_credits * terms.unit_cents - game.push_cents
         settled_credits = sum([settlement.staked_credits for settlement in outcome.settlements])
         if (
-            not 0 <= game.win_cents <= AMOUNT_MAX
+            not 0 <= game.win_cents <= AMOUNT_CENTS_MAX
             or game.staked_cents > game.credit_before_cents
             or (terms.has_spots and settled_credits * terms.unit_cents != game.staked_cents)
         ):
             return False
         if outcome.table is None:
-            game.table = _TableState(NO_TABLE, terms.game)
-            game.stored_table = b"" if game.table_before == NO_TABLE else NO_TABLE
+            game.table = _TableState(NO_TABLE_STATE_JSON, terms.game)
+            game.stored_table = b"" if game.table_before == NO_TABLE_STATE_JSON else NO_TABLE_STATE_JSON
             return True
         game.table = _TableState(
             encode_canonical_json(outcome.table), terms.game.with_table_state(outcome.table)
@@ -505,7 +507,7 @@ class PlainGameFinder:
             and wager.credits == int(bet) > 0
             and wager.seat is None
             and unit_cents in game.denominations_cents
-            and wager.credits * unit_cents <= AMOUNT_MAX
+            and wager.credits * unit_cents <= AMOUNT_CENTS_MAX
             and encode_canonical_json(game.build_wager(wager.credits, **wager.options).to_json())
             == wager_json
             and has_prescribed_amounts(game, wager, unit_cents)

@@ -28,15 +28,15 @@ _HANDPAY_REPLACED_KIND: Final = HANDPAY_REPLACED.kind
 _ORPHAN_HANDPAY_KIND: Final = entries.ORPHAN_HANDPAY.kind
 
 #: A transfer as (source account, target account, minor units).
-Flow = tuple[str, str, int]
+AccountFlow = tuple[str, str, int]
 
 
-def _list_sorted_flows(transfers: Iterable[Transfer]) -> list[Flow]:
+def _list_sorted_flows(transfers: Iterable[Transfer]) -> list[AccountFlow]:
     """Return the transfers as sorted (source, target, minor units) tuples, so that their order does not matter."""
     return sorted((part.source, part.target, part.amount_cents) for part in transfers)
 
 
-def _select_prize_flows(flows: Iterable[Flow]) -> list[Flow]:
+def _select_prize_flows(flows: Iterable[AccountFlow]) -> list[AccountFlow]:
     """Return those transfers that reserve or release prizes in kind."""
     return [flow for flow in flows if flow[0].startswith(PRIZES_ACCOUNT_PREFIX)]
 
@@ -46,7 +46,7 @@ def _has_prize_transfer(transfers: Iterable[Transfer]) -> bool:
     return any(part.source.startswith(PRIZES_ACCOUNT_PREFIX) for part in transfers)
 
 
-def compute_due_prizes(values_cents: Mapping[str, int], names: Iterable[str]) -> list[Flow]:
+def compute_due_prizes(values_cents: Mapping[str, int], names: Iterable[str]) -> list[AccountFlow]:
     """Return the sorted transfers with which the end of a game must reserve the prizes in kind that it owes.
 
     ``names`` are the ids of the prizes; ``values_cents`` has the value of each in minor units, by prize id.
@@ -55,7 +55,7 @@ def compute_due_prizes(values_cents: Mapping[str, int], names: Iterable[str]) ->
     return _list_sorted_flows(merchandise.build_prize_transfers(prizes))
 
 
-def list_reserved_prizes(end: StoredEntry) -> list[Flow]:
+def list_reserved_prizes(end: StoredEntry) -> list[AccountFlow]:
     """Return the transfers with which the end of a game reserves prizes in kind."""
     return (
         _select_prize_flows(_list_sorted_flows(end.transfers)) if _has_prize_transfer(end.transfers) else []
@@ -70,14 +70,14 @@ class PrizeAudit:
 
     def __init__(self, report_finding: Callable[[StoredEntry, str], None]) -> None:
         self._report_finding = report_finding
-        self._owed_prize_flows: dict[str, list[Flow]] = {}
+        self._owed_prize_flows: dict[str, list[AccountFlow]] = {}
         """The transfers of each open reservation of prizes in kind, by reservation id.
 
         Such a reservation sets a prize aside from the end of the game until it is handed over.
         """
         self._exchange_by_reservation: dict[str, str] = {}
         """The id of the entry that exchanged the prizes of a reservation for a hand-pay, by reservation id."""
-        self._unclaimed_prize_flows: dict[str, list[Flow]] = {}
+        self._unclaimed_prize_flows: dict[str, list[AccountFlow]] = {}
 
     def check_entry(self, entry: StoredEntry) -> None:
         """Check the transfers of prizes in kind in one journal entry."""
@@ -123,7 +123,7 @@ class PrizeAudit:
                     (flow.source, flow.target, flow.amount_cents) for flow in unclaimed.reserved_transfers
                 )
 
-    def _check_exchange(self, entry: StoredEntry, reservation_id: str, flows: list[Flow]) -> None:
+    def _check_exchange(self, entry: StoredEntry, reservation_id: str, flows: list[AccountFlow]) -> None:
         """Check that an entry exchanges prizes in kind for a hand-pay of the same value.
 
         ``reservation_id`` is the reservation of the prizes.
@@ -166,7 +166,7 @@ class PrizeAudit:
         elif entry.kind == entries.HANDPAY_UNCLAIMED.kind:
             self._unclaimed_prize_flows[ref] = _select_prize_flows(flows)
 
-    def _check_orphaned_prizes(self, entry: StoredEntry, flows: list[Flow]) -> None:
+    def _check_orphaned_prizes(self, entry: StoredEntry, flows: list[AccountFlow]) -> None:
         """Check that each unclaimed prize in kind moves to the account of unclaimed prizes."""
         unclaimed_flows = self._unclaimed_prize_flows.pop(str(read_details(entry).get("id")), [])
         returned_prizes = sorted(

@@ -15,11 +15,11 @@ from egm.integrity.journal_entries import CHECKPOINT_SIGNED, MEMORY_EVENT_RECORD
 from egm.play.records.game_record import GameChoice, GameRecord, RecordedStep, are_stakes_between_players
 from egm.play.records.games import GAME_CHOICE_KIND
 from meters import StoredEntry
-from meters.recall import CARRIED_GAME
+from meters.recall import CARRIED_GAME_KIND
 from paytables import ALL_STAKED_OPTION, DECISION_OF_SEATS, Bet, Decision
 
 #: The number of rounds without an open game that are remembered.
-_ROUNDS_REMEMBERED: Final = 1_000
+_REMEMBERED_ROUNDS_MAX: Final = 1_000
 #: Kinds of entries that the journal, the clock or the generator may write between any two others.
 _KINDS_BETWEEN_ANY_ENTRIES: Final = frozenset(
     entry.kind
@@ -122,7 +122,7 @@ class RoundAudit:
 
     def check_game_start(self, entry: StoredEntry, game: GameRecord, position: int) -> None:
         """Check that a game of a shared round starts with the same draws and table bets as the round's other games."""
-        seat, digest, carried = game.wager.seat, game.game.digest, entry.kind == CARRIED_GAME
+        seat, digest, carried = game.wager.seat, game.game.digest, entry.kind == CARRIED_GAME_KIND
         table_bets = frozenset(
             (*game.wager.bets, *game.wager.bets_of_other_seats) if seat is not None else ()
         )
@@ -273,7 +273,7 @@ class RoundAudit:
         round_.open_plays.discard(play_id)
         if not round_.open_plays:
             self._ended_rounds[key] = None
-        if len(self._ended_rounds) > _ROUNDS_REMEMBERED:
+        if len(self._ended_rounds) > _REMEMBERED_ROUNDS_MAX:
             round_id, digest = next(iter(self._ended_rounds))
             del self._ended_rounds[round_id, digest], self._rounds[round_id][digest]
             if not self._rounds[round_id]:

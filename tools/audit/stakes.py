@@ -35,10 +35,10 @@ from egm.play.void_rule import Ruling
 from egm.record_codec import RecordError, from_json, to_json
 from meters import StoredEntry
 from meters.entry import encode_canonical_json
-from meters.recall import CARRIED_GAME
+from meters.recall import CARRIED_GAME_KIND
 from meters.transaction import JSON
 from paytables import Game, Outcome, Settlement
-from tools.audit.plain_games import NO_TABLE, GameSource, PlainRun
+from tools.audit.plain_games import NO_TABLE_STATE_JSON, GameSource, PlainRun
 from tools.audit.records import read_record
 from tools.audit.rules.pattern import format_storage_key
 
@@ -54,7 +54,7 @@ def sum_stakes(entries: Iterable[StoredEntry], start: GameRecord) -> StakesByAcc
     """
     flows: list[tuple[str, int]] = []
     for entry in entries:
-        if entry.kind == CARRIED_GAME:
+        if entry.kind == CARRIED_GAME_KIND:
             flows += start.stakes_by_account or ()
         flows += [(t.source, t.amount_cents) for t in entry.transfers if t.target == WAGER_ACCOUNT]
     return tuple(flows)
@@ -209,7 +209,7 @@ class StakeAudit:
     def check_game_start(self, entry: StoredEntry, game: GameRecord) -> None:
         """Check that a game starts from the table state and the denomination that the previous game left."""
         previous = self._tables.get(_build_table_key(game.game.digest, _read_position(entry)))
-        if entry.kind == CARRIED_GAME:
+        if entry.kind == CARRIED_GAME_KIND:
             return
         self._check_standing_when_decided(entry, game)
         expected_table = self._find_shared_start(
@@ -537,7 +537,7 @@ def _encode_table(record: TableRecord | None) -> bytes | None:
     Return None if bets are standing on the table, or a stored table has no state.
     """
     if record is None:
-        return NO_TABLE
+        return NO_TABLE_STATE_JSON
     return (
         None
         if record.standing_stakes or record.table_state is None

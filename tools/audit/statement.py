@@ -11,16 +11,16 @@ from typing import Final, Literal, TypeAlias
 
 from egm.gaming_day import GamingDay
 from egm.integrity.entries import POWER_UP
-from egm.staff.entries import COLLECTION_COUNTED
+from egm.staff.entries import COLLECTED_BOX_COUNTED
 from meters import StoredEntry, read_meters
 from meters.ledger import Ledger
 
 #: The length of a statement's periods.
-Period: TypeAlias = Literal["day", "month", "year"]
+StatementPeriod: TypeAlias = Literal["day", "month", "year"]
 #: The number of characters of an ISO 8601 date that name a period.
 _DATE_LENGTH_BY_PERIOD: Final = {"day": 10, "month": 7, "year": 4}
 #: The meters of a statement, in minor units or counts.
-METERS: Final = (
+STATEMENT_METERS: Final = (
     "games_played",
     "coin_in",
     "coin_out",
@@ -37,20 +37,20 @@ METERS: Final = (
 #: The operator's win from the games, in minor units: wagers less wins, and charges for the time played.
 WIN_KEY: Final = "house_win"
 #: The meters of which the operator's win is the sum, each with its sign.
-_WIN_SIGNS: Final = {"coin_in": 1, "coin_out": -1, "hand_paid": -1, "time_charges": 1}
+_SIGN_BY_WIN_METER: Final = {"coin_in": 1, "coin_out": -1, "hand_paid": -1, "time_charges": 1}
 #: What staff counted, in minor units: the sum, what was metered for the same boxes, and the difference.
 COUNTED_KEYS: Final = ("counted_cents", "metered_cents", "difference_cents")
 
 
 def compute_statement(
-    entries: Iterable[StoredEntry], period_length: Period, position: int | None = None
+    entries: Iterable[StoredEntry], period_length: StatementPeriod, position: int | None = None
 ) -> dict[str, dict[str, int]]:
     """Return the totals of each period, oldest first: meter movements, operator's win and counted cash.
 
     The result maps the name of the period to amounts and counts by name. With ``position``, only the meters of
     one player position are included, and no counted cash, because cash boxes are counted for the whole machine.
     """
-    ledger, meters_before = Ledger(), dict.fromkeys(METERS, 0)
+    ledger, meters_before = Ledger(), dict.fromkeys(STATEMENT_METERS, 0)
     periods: dict[str, dict[str, int]] = {}
     current_period = ""
     for entry, day in iter_with_gaming_days(entries):
@@ -59,10 +59,10 @@ def compute_statement(
             meters_before = _add_period_movement(periods, current_period, ledger, meters_before, position)
             current_period = period
             periods.setdefault(
-                period, dict.fromkeys((*METERS, WIN_KEY, *(() if position else COUNTED_KEYS)), 0)
+                period, dict.fromkeys((*STATEMENT_METERS, WIN_KEY, *(() if position else COUNTED_KEYS)), 0)
             )
         ledger.apply_effect(ledger.compute_effect(entry.transaction), entry)
-        if not position and entry.kind == COLLECTION_COUNTED.kind and isinstance(entry.record, dict):
+        if not position and entry.kind == COLLECTED_BOX_COUNTED.kind and isinstance(entry.record, dict):
             for name in COUNTED_KEYS:
                 periods[period][name] += int(entry.record[name])
     _add_period_movement(periods, current_period, ledger, meters_before, position)
@@ -100,9 +100,9 @@ def _add_period_movement(
     """
     reading = read_meters(ledger)
     values = reading.values if position is None else reading.select(position=str(position)).values
-    meters_now = {name: values[name] for name in METERS}
-    for name in METERS if period else ():
+    meters_now = {name: values[name] for name in STATEMENT_METERS}
+    for name in STATEMENT_METERS if period else ():
         difference = meters_now[name] - meters_before[name]
         periods[period][name] += difference
-        periods[period][WIN_KEY] += difference * _WIN_SIGNS.get(name, 0)
+        periods[period][WIN_KEY] += difference * _SIGN_BY_WIN_METER.get(name, 0)
     return meters_now

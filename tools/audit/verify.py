@@ -23,7 +23,7 @@ from meters.entry import GENESIS_HASH, decode, encode_canonical_json
 from meters.identifiers import parse_entry_sequence, parse_play_start, parse_root_sequence
 from meters.keys import format_fingerprint
 from meters.ledger import Ledger
-from meters.recall import PLAY_START
+from meters.recall import PLAY_START_KIND
 from paytables import PaytableError
 from tools.audit import residuals
 from tools.audit.available_games import AvailableGames
@@ -47,7 +47,7 @@ FINDINGS_MAX: Final = 100
 As many notices are stored, of which the last ones are kept.
 """
 #: The most differing totals that a finding names.
-_TOTALS_SHOWN: Final = 4
+_DIFFERING_TOTALS_SHOWN: Final = 4
 
 
 @dataclass(frozen=True, slots=True)
@@ -451,7 +451,7 @@ class Auditor:
         if tx_id in self._ids:
             self.report_finding(entry, f"id {tx_id} was used by an earlier entry")
         elif (
-            kind == PLAY_START
+            kind == PLAY_START_KIND
             and tx_id == f"play-{entry.sequence}-{self.entry_rules.facts.journal_tag}.start"
         ):
             self._ids_of_plays[tx_id] = set()
@@ -469,7 +469,7 @@ class Auditor:
             if tx_id.endswith(".end"):
                 del self._ids_of_plays[play[1]]  # GameAudit reports any later entry of the game
         elif parse_entry_sequence(tx_id) == entry.sequence:
-            if kind == PLAY_START:
+            if kind == PLAY_START_KIND:
                 self._ids_of_plays[tx_id] = set()
         else:
             self._ids.add(tx_id)
@@ -577,5 +577,5 @@ def _compare_totals(name: str, derived: Any, signed: Any) -> str:
             f"{key} expected {format_value(derived.get(key))}, found {format_value(signed.get(key))}"
             for key in keys
         ]
-        return f"{name}: {', '.join(differences[:_TOTALS_SHOWN]) or 'the order of its values'}"
+        return f"{name}: {', '.join(differences[:_DIFFERING_TOTALS_SHOWN]) or 'the order of its values'}"
     return f"{name}: expected {format_value(derived)}, found {format_value(signed)}"

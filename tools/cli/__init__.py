@@ -26,7 +26,7 @@ from typing import Any
 import click
 
 from egm.garbage_collector import pause_garbage_collector
-from tools.cli.commands import COMMANDS
+from tools.cli.commands import MODULE_AND_HELP_BY_COMMAND
 from tools.cli.result_file import describe_file_error
 from tools.cli.terminal import make_lines_printable
 
@@ -140,7 +140,7 @@ _EXTRA_BY_PACKAGE = {
 
 @click.group(
     cls=CommandGroup,
-    table=COMMANDS,
+    table=MODULE_AND_HELP_BY_COMMAND,
     package="tools.cli.commands",
     context_settings={"help_option_names": ["-h", "--help"]},
 )

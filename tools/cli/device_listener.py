@@ -45,7 +45,7 @@ class _HasEscrow(Protocol):
         ...
 
 
-class Listener:
+class DeviceListener:
     """A session with one device on one port, without a machine."""
 
     def __init__(

@@ -13,7 +13,7 @@ from paytables import DefinitionError, Game, load_game
 from tools.lab.named import format_definition_error, parse_path_or_id
 
 #: Matches the tables of games and progressive levels in the demonstration's cabinet file.
-_GAME_TABLES_FORM: Final = re.compile(r"^\[\[(?:games|progressives)\]\]\n(?:(?!\[).*\n)*", re.MULTILINE)
+_GAME_TABLES_PATTERN: Final = re.compile(r"^\[\[(?:games|progressives)\]\]\n(?:(?!\[).*\n)*", re.MULTILINE)
 #: Name of the written cabinet file.
 _CABINET_FILE_NAME: Final = "cabinet.toml"
 
@@ -48,7 +48,7 @@ def _format_cabinet_file(game: Game, slot: str) -> str:
         f"[[progressives]]\ngame = {json.dumps(game.id)}\nlevel = {json.dumps(level)}\n" for level in levels
     ]
     return (
-        _GAME_TABLES_FORM.sub("", DEFAULT_CABINET.read_text(encoding="utf-8"))
+        _GAME_TABLES_PATTERN.sub("", DEFAULT_CABINET.read_text(encoding="utf-8"))
         + "\n[metrics]\nport = 0\n\n"
         + "\n".join(tables)
     )

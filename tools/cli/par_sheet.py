@@ -221,8 +221,8 @@ def print_level_returns(rows: "list[LevelReturn]", unit: str) -> None:
         (
             row.bet,
             row.level,
-            f"{row.stake:,}",
-            f"{row.meter:,}",
+            f"{row.level_stake:,}",
+            f"{row.level_amount:,}",
             format_percent(row.level_return),
             format_percent(row.bet_return),
         )

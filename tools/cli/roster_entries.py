@@ -15,7 +15,7 @@ from egm.kernel.own_entries import ActiveFault
 from egm.people import RecordedRoster, Roster
 from egm.people.recorded_roster import ROSTER_STATE_KEY
 from egm.record_codec import to_json
-from egm.staff.entries import STAFF_CARRIED, STAFF_RENEWED, RosterCarried, RosterRenewed
+from egm.staff.entries import ROSTER_CARRIED_OVER, ROSTER_RENEWED, RosterCarried, RosterRenewed
 from egm.staff.service.sign_in import STAFF_ROSTER_FAULT
 from meters import Journal, Transaction
 from meters.copies import SECOND_FOLDER
@@ -46,7 +46,7 @@ def carry_roster(
     with Journal.open(folder, now=now, second_dir=second, machine_id=machine_id, storage=storage) as journal:
         journal.append(
             _build_transaction(
-                STAFF_CARRIED,
+                ROSTER_CARRIED_OVER,
                 RosterCarried(
                     change_number=last.number,
                     digest=roster.digest,
@@ -77,7 +77,7 @@ def renew_roster(folder: Path, second: Path | None, details: Mapping[str, str]) 
         )
         journal.append(
             _build_transaction(
-                STAFF_RENEWED,
+                ROSTER_RENEWED,
                 RosterRenewed(person=details["person"], witness=details["witness"], reason=details["reason"]),
                 entry_id=f"staff-renewed-{number}",
                 state={

@@ -14,7 +14,7 @@ from egm.kernel.service_pages import PageTable, PageText
 from egm.screen.text import LOCALE_BY_LANGUAGE, Texts
 
 #: ISO 4217's code for no currency, for tables without amounts.
-NO_MONEY: Final = "XXX"
+NO_CURRENCY_CODE: Final = "XXX"
 #: The option of a command that writes a sheet.
 LANGUAGE_OPTION: Final = click.option(
     "--language",
@@ -24,17 +24,17 @@ LANGUAGE_OPTION: Final = click.option(
     help="The language of the text.",
 )
 #: Dots per inch.
-_DPI: Final = 150
+_DOTS_PER_INCH: Final = 150
 #: Width and height of A4, in dots.
-_PAGE_SIZE: Final = (1240, 1754)
+_PAGE_SIZE_DOTS: Final = (1240, 1754)
 #: Margin of a page, in dots.
-_MARGIN: Final = 100
+_MARGIN_DOTS: Final = 100
 #: Height of a line, in dots.
-_LINE_HEIGHT: Final = 30
+_LINE_HEIGHT_DOTS: Final = 30
 #: Size of the text, in dots.
-_TEXT_SIZE: Final = 22
+_TEXT_SIZE_DOTS: Final = 22
 #: Size of the title, in dots.
-_TITLE_SIZE: Final = 34
+_TITLE_SIZE_DOTS: Final = 34
 _BLACK, _WHITE = 0, 1
 #: The folder of the fonts.
 _FONT_FOLDER: Final = Path(egm.screen.__file__).parent / "fonts"
@@ -100,48 +100,65 @@ class _PdfPages:
 
     def _add_page(self) -> None:
         """Start a new page."""
-        page = Image.new("1", _PAGE_SIZE, _WHITE)
+        page = Image.new("1", _PAGE_SIZE_DOTS, _WHITE)
         self._pages.append(page)
         draw = ImageDraw.Draw(page)
         draw.text(
-            (_MARGIN, _MARGIN), self._title, fill=_BLACK, font=_load_font("Bold", _TITLE_SIZE), anchor="ls"
+            (_MARGIN_DOTS, _MARGIN_DOTS),
+            self._title,
+            fill=_BLACK,
+            font=_load_font("Bold", _TITLE_SIZE_DOTS),
+            anchor="ls",
         )
         draw.text(
-            (_PAGE_SIZE[0] - _MARGIN, _MARGIN),
+            (_PAGE_SIZE_DOTS[0] - _MARGIN_DOTS, _MARGIN_DOTS),
             str(len(self._pages)),
             fill=_BLACK,
-            font=_load_font("Regular", _TEXT_SIZE),
+            font=_load_font("Regular", _TEXT_SIZE_DOTS),
             anchor="rs",
         )
-        draw.line((_MARGIN, _MARGIN + 14, _PAGE_SIZE[0] - _MARGIN, _MARGIN + 14), fill=_BLACK, width=2)
-        self._y = _MARGIN + 2 * _LINE_HEIGHT
+        draw.line(
+            (_MARGIN_DOTS, _MARGIN_DOTS + 14, _PAGE_SIZE_DOTS[0] - _MARGIN_DOTS, _MARGIN_DOTS + 14),
+            fill=_BLACK,
+            width=2,
+        )
+        self._y = _MARGIN_DOTS + 2 * _LINE_HEIGHT_DOTS
 
     def add_gap(self) -> None:
         """Leave an empty space of half a line."""
-        self._y += _LINE_HEIGHT // 2
+        self._y += _LINE_HEIGHT_DOTS // 2
 
     def add_row(self, cells: list[str], *, bold: bool = False) -> None:
         """Add one row with its cells in columns of equal width; each cell is wrapped within its column."""
-        font = _load_font("Bold" if bold else "Regular", _TEXT_SIZE)
-        room = (_PAGE_SIZE[0] - 2 * _MARGIN) // len(cells)
+        font = _load_font("Bold" if bold else "Regular", _TEXT_SIZE_DOTS)
+        room = (_PAGE_SIZE_DOTS[0] - 2 * _MARGIN_DOTS) // len(cells)
         wrapped = [list(_wrap_text(cell, font, room - 16)) for cell in cells]
         for line in range(max(map(len, wrapped))):
-            if self._y > _PAGE_SIZE[1] - _MARGIN:
+            if self._y > _PAGE_SIZE_DOTS[1] - _MARGIN_DOTS:
                 self._add_page()
             draw = ImageDraw.Draw(self._pages[-1])
             for column, cell in enumerate(wrapped):
                 if line < len(cell):
                     draw.text(
-                        (_MARGIN + column * room, self._y), cell[line], fill=_BLACK, font=font, anchor="ls"
+                        (_MARGIN_DOTS + column * room, self._y),
+                        cell[line],
+                        fill=_BLACK,
+                        font=font,
+                        anchor="ls",
                     )
-            self._y += _LINE_HEIGHT
+            self._y += _LINE_HEIGHT_DOTS
 
     def to_pdf(self) -> bytes:
         """Return all pages as the bytes of one PDF file."""
         stream = BytesIO()
         first, *other_pages = self._pages
         first.save(
-            stream, "PDF", resolution=_DPI, save_all=True, append_images=other_pages, producer="open-egm"
+            stream,
+            "PDF",
+            resolution=_DOTS_PER_INCH,
+            save_all=True,
+            append_images=other_pages,
+            producer="open-egm",
         )
         return stream.getvalue()
 

@@ -15,7 +15,7 @@ from typing import Final
 import click
 
 from egm.errors import OperatorError
-from paytables import FAMILIES
+from paytables import FAMILY_MODULE_BY_NAME
 from tools.dev.conformance.requirements import ROOT
 from tools.dev.freshness import write_or_check_pages
 from tools.lab.documents import FORMATTER_BY_DOCUMENT
@@ -155,7 +155,7 @@ def layers(root: Path = ROOT) -> str:
 
 def families() -> str:
     """Return the names of the families of games."""
-    *first, last = (f"`{name}`" for name in sorted(FAMILIES))
+    *first, last = (f"`{name}`" for name in sorted(FAMILY_MODULE_BY_NAME))
     return f"The families are {', '.join(first)} and {last}."
 
 

@@ -12,7 +12,7 @@ from typing import Any, Final
 
 from egm.gaming_day import GamingDay
 from egm.integrity.entries import POWER_UP
-from egm.staff.entries import BASE_RETURNED, BASE_WITHDRAWN
+from egm.staff.entries import CABINET_BASE_RETURNED, CABINET_BASE_WITHDRAWN
 from egm.staff.inventory import INVENTORY_ENTRY_KIND, format_certified_figure
 from meters import StoredEntry
 
@@ -30,59 +30,59 @@ _REGISTER_FIELDS: Final = (
     "photograph",
 )
 #: The location of a base on which a machine stands.
-_BASE_IN_PLACE: Final = "in place"
-_WITHDRAWN, _RETURNED = BASE_WITHDRAWN.kind, BASE_RETURNED.kind
+_BASE_IN_PLACE_STATUS: Final = "in place"
+_WITHDRAWN, _RETURNED = CABINET_BASE_WITHDRAWN.kind, CABINET_BASE_RETURNED.kind
 
 
 @dataclass(slots=True)
-class Machine:
+class RegisteredMachine:
     """One machine in the venue's register; ``entry`` is its inventory entry from the journal."""
 
     source: str
     """The path of the state folder or export from which the machine was read, for messages."""
-    entry: Mapping[str, Any] = field(default_factory=dict)
-    base: str = _BASE_IN_PLACE
+    inventory_entry: Mapping[str, Any] = field(default_factory=dict)
+    base_status: str = _BASE_IN_PLACE_STATUS
     """The state of the machine's cabinet stand (base): in place, withdrawn or returned."""
 
     def to_json(self) -> dict[str, Any]:
         """Return the machine's row in the venue's register of machines."""
         games = [
             f"{g['game']} {format_certified_figure(g)} ({g['certified_on'] or '-'})"
-            for g in self.entry["games"]
+            for g in self.inventory_entry["games"]
         ]
-        register_fields = {name: self.entry[name] for name in _REGISTER_FIELDS}
+        register_fields = {name: self.inventory_entry[name] for name in _REGISTER_FIELDS}
         return {
-            "base_number": self.entry["base_number"],
-            "base": self.base,
+            "base_number": self.inventory_entry["base_number"],
+            "base": self.base_status,
             **register_fields,
             "games": games,
         }
 
 
-def read_machine(source: str, entries: Iterable[StoredEntry]) -> Machine:
+def read_machine(source: str, entries: Iterable[StoredEntry]) -> RegisteredMachine:
     """Return a machine for the venue's register, as its journal ``entries`` describe it."""
-    machine, day = Machine(source), GamingDay()
+    machine, day = RegisteredMachine(source), GamingDay()
     for entry in entries:
         record: Any = entry.record
         if entry.kind == INVENTORY_ENTRY_KIND:
-            machine.entry = record["after"]
+            machine.inventory_entry = record["after"]
         elif entry.kind == POWER_UP.kind:
             day = GamingDay.from_power_up(record)
         elif entry.kind == _WITHDRAWN:
             since = day.find_date(entry.time_utc).isoformat()
-            machine.base = f"out of service since {since}; lock and key: {record['cashier']}"
+            machine.base_status = f"out of service since {since}; lock and key: {record['cashier']}"
         elif entry.kind == _RETURNED:
-            machine.base = _BASE_IN_PLACE
+            machine.base_status = _BASE_IN_PLACE_STATUS
     return machine
 
 
-def list_duplicate_identifiers(machines: Iterable[Machine]) -> list[str]:
+def list_duplicate_identifiers(machines: Iterable[RegisteredMachine]) -> list[str]:
     """Return a sentence for each base, serial or operator's number that more than one machine has."""
     holders: dict[tuple[str, str], list[str]] = defaultdict(list)
     for machine in machines:
         for name in _UNIQUE_FIELDS:
-            if machine.entry[name]:
-                holders[name, machine.entry[name]].append(machine.source)
+            if machine.inventory_entry[name]:
+                holders[name, machine.inventory_entry[name]].append(machine.source)
     return [
         f"{name.replace('_', ' ')} {value} is used by {' and by '.join(sources)}; expected a different one for each"
         for (name, value), sources in holders.items()

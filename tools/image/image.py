@@ -204,7 +204,7 @@ def _build_disk(image: Path, bundle: Path, public: str, work: Path, epoch: str) 
     for name, path in pieces.items():
         with path.open("wb") as stream:
             stream.truncate(PARTITION_MIB[name] * _MIB)
-    first = slot.Slot(pieces["egm-esp-a"], pieces["egm-root-a"])
+    first = slot.SystemSlot(pieces["egm-esp-a"], pieces["egm-root-a"])
     with bundle.open("rb") as stream:
         slot.install_release(
             stream, slot.read_bundle_release(stream, public, 0, str(bundle)), first, str(bundle)

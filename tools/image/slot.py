@@ -31,7 +31,7 @@ _COPY_BLOCK_BYTES: Final = 1 << 20
 #: The sector without which nothing can be started: a medium writes it atomically.
 _BOOT_SECTOR_BYTES: Final = 512
 #: The parts of a slot: the EFI system partition, and the root file system.
-PARTITION_NAMES: Final = ("esp", "root")
+SLOT_PARTITION_NAMES: Final = ("esp", "root")
 
 
 class SlotError(OperatorError):
@@ -59,7 +59,7 @@ class Release:
 
 
 @dataclass(frozen=True, slots=True)
-class Slot:
+class SystemSlot:
     """A system slot: the paths of its two partitions (block devices or files)."""
 
     esp: Path
@@ -82,7 +82,7 @@ def compute_stream_digest(stream: BinaryIO, length: int) -> str:
 
 def sign_release(number: int, version: str, parts: Mapping[str, Path], key: Ed25519PrivateKey) -> bytes:
     """Return the signed release line for these partition files."""
-    lengths = {name: parts[name].stat().st_size for name in PARTITION_NAMES}
+    lengths = {name: parts[name].stat().st_size for name in SLOT_PARTITION_NAMES}
     measured = {
         name: {"length": length, "sha256": _compute_digest(parts[name], length)}
         for name, length in lengths.items()
@@ -107,11 +107,11 @@ def read_release(line: bytes, public_key_hex: str, where: str) -> Release:
         raise SlotError(f"{where}: the release is not signed with the key this machine trusts")
     if content["format"] != RELEASE_FORMAT:
         raise SlotError(f"{where}: format: {content['format']!r} is not {RELEASE_FORMAT!r}")
-    parts = {name: PartitionContent(**content["parts"][name]) for name in PARTITION_NAMES}
+    parts = {name: PartitionContent(**content["parts"][name]) for name in SLOT_PARTITION_NAMES}
     return Release(content["number"], content["version"], parts, line)
 
 
-def read_slot_release(slot: Slot, public_key_hex: str) -> Release:
+def read_slot_release(slot: SystemSlot, public_key_hex: str) -> Release:
     """Return the release that is stored in a slot. Raises SlotError if the slot has no signed release."""
     with slot.root.open("rb") as stream:
         stream.seek(-RELEASE_BYTES, os.SEEK_END)
@@ -119,7 +119,7 @@ def read_slot_release(slot: Slot, public_key_hex: str) -> Release:
     return read_release(block.rstrip(b"\0"), public_key_hex, str(slot.root))
 
 
-def check_slot(slot: Slot, public_key_hex: str) -> Release | None:
+def check_slot(slot: SystemSlot, public_key_hex: str) -> Release | None:
     """Compare every byte of a slot with the release stored there; return the release, or None if the slot is empty.
 
     Raises SlotError if they differ.
@@ -152,13 +152,13 @@ def require_complete_bundle(bundle: BinaryIO, release: Release, where: str) -> N
     slot to be overwritten is the fallback, and only a complete release may replace it.
     """
     began = bundle.tell()
-    for name in reversed(PARTITION_NAMES):
+    for name in reversed(SLOT_PARTITION_NAMES):
         if compute_stream_digest(bundle, release.parts[name].length) != release.parts[name].sha256:
             raise SlotError(f"{where}: {name} is truncated or differs from the release; no slot was changed")
     bundle.seek(began)
 
 
-def install_release(bundle: BinaryIO, release: Release, slot: Slot, where: str) -> None:
+def install_release(bundle: BinaryIO, release: Release, slot: SystemSlot, where: str) -> None:
     """Write the partitions of an update bundle into a system slot.
 
     Raises SlotError if the bundle is truncated or altered; then the slot remains empty and cannot start.
@@ -221,7 +221,7 @@ def write_bundle(line: bytes, parts: Mapping[str, Path], out: Path) -> None:
     """Write an update bundle: the release line, then the root and the EFI partition, in the order of installation."""
     with out.open("wb") as bundle:
         bundle.write(line)
-        for name in reversed(PARTITION_NAMES):
+        for name in reversed(SLOT_PARTITION_NAMES):
             with parts[name].open("rb") as stream:
                 while piece := stream.read(_COPY_BLOCK_BYTES):
                     bundle.write(piece)

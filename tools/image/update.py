@@ -27,8 +27,8 @@ from egm.links.screen.client import ScreenClient
 from egm.terminal import echo
 from tools.image.slot import (
     Release,
-    Slot,
     SlotError,
+    SystemSlot,
     check_slot,
     install_release,
     read_bundle_release,
@@ -37,7 +37,7 @@ from tools.image.slot import (
 )
 
 #: The names of the two slots.
-SLOT_NAMES: Final = ("a", "b")
+SYSTEM_SLOT_NAMES: Final = ("a", "b")
 #: The folder with the disk's partitions, by their labels.
 _PARTITION_FOLDER: Final = Path("/dev/disk/by-partlabel")
 #: The publisher's public key.
@@ -57,7 +57,7 @@ _MISSING_MEDIUM_CHECK_S: Final = 5.0
 #: Seconds between two attempts to mount a medium that is present and cannot be mounted.
 _MOUNT_RETRY_S: Final = 60.0
 #: Seconds for which nobody must have played before the machine is restarted.
-_IDLE_S: Final = 30.0
+_IDLE_SECONDS_BEFORE_RESTART: Final = 30.0
 #: Seconds for which a new release must be up to be kept; a screen that crashes repeatedly lives for less.
 _RELEASE_PROVED_S: Final = 120.0
 #: Seconds that a new release may take to come up.
@@ -70,11 +70,11 @@ _RESTARTABLE_STATES: Final = frozenset({State.IDLE, State.OUT_OF_SERVICE, State.
 _RESTARTABLE_FOR_S: Final = 5.0
 
 
-def find_slots() -> dict[str, Slot]:
+def find_slots() -> dict[str, SystemSlot]:
     """Return the system slots of this computer's disk by name; each holds one release of the software."""
     return {
-        name: Slot(_PARTITION_FOLDER / f"egm-esp-{name}", _PARTITION_FOLDER / f"egm-root-{name}")
-        for name in SLOT_NAMES
+        name: SystemSlot(_PARTITION_FOLDER / f"egm-esp-{name}", _PARTITION_FOLDER / f"egm-root-{name}")
+        for name in SYSTEM_SLOT_NAMES
     }
 
 
@@ -220,7 +220,7 @@ def install_in_other_slot(path: Path, public: str) -> tuple[str, Release]:
     Raises SlotError.
     """
     running_slot = find_running_slot()
-    (other_slot,) = set(SLOT_NAMES) - {running_slot}
+    (other_slot,) = set(SYSTEM_SLOT_NAMES) - {running_slot}
     with path.open("rb") as bundle:
         release = read_bundle_release(
             bundle, public, read_slot_release(find_slots()[running_slot], public).number, str(path)
@@ -267,7 +267,7 @@ def find_first_slot(output: str, numbers: Mapping[str, str]) -> str | None:
 def set_first_slot(name: str) -> None:
     """Set the firmware's boot order: this system slot first, then the other one."""
     numbers = ensure_boot_entries()
-    (other_slot,) = set(SLOT_NAMES) - {name}
+    (other_slot,) = set(SYSTEM_SLOT_NAMES) - {name}
     _run_efibootmgr("-q", "-o", f"{numbers[name]},{numbers[other_slot]}")
 
 
@@ -379,7 +379,7 @@ def install_command(path: Path) -> None:
         f"{release.version}, release {release.number}: installed in slot {name}; waiting for an idle machine"
     )
     machine = ScreenWatch(_STATE_FOLDER)
-    wait_until_lasting(lambda: machine.is_idle, _IDLE_S)
+    wait_until_lasting(lambda: machine.is_idle, _IDLE_SECONDS_BEFORE_RESTART)
     set_first_slot(find_running_slot())  # the fallback, also if the firmware still has another boot order
     _run_efibootmgr("-q", "-n", ensure_boot_entries()[name])
     echo(f"slot {name} starts once, and becomes the default if it comes up")

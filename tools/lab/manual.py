@@ -15,7 +15,7 @@ AUDIENCES: Final = ("operator", "service")
 
 
 @dataclass(frozen=True, slots=True)
-class Chapter:
+class ManualChapterText:
     """One chapter of a manual as text ready to print: a title, an introduction and a table."""
 
     title: str
@@ -26,11 +26,11 @@ class Chapter:
     rows: tuple[tuple[str, ...], ...]
 
 
-def iter_manual_chapters(audience: str, texts: Texts) -> Iterator[Chapter]:
+def iter_manual_chapters(audience: str, texts: Texts) -> Iterator[ManualChapterText]:
     """Yield the chapters of a manual in the language of ``texts``; ``audience``: ``operator`` or ``service``."""
     for chapter in list_chapters(audience):
         menu: PageTable = chapter.build_table(SERVICE_MENU)
-        yield Chapter(
+        yield ManualChapterText(
             _format_words(texts, chapter.title),
             texts.say(f"manual.about.{chapter.id}"),
             tuple(_format_words(texts, head) for head in menu.columns),

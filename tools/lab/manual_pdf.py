@@ -23,7 +23,7 @@ from PIL import ImageFont
 
 from egm.screen.text import Texts
 from egm.screen.theme import THEME_FOLDER
-from tools.lab.manual import Chapter, iter_manual_chapters
+from tools.lab.manual import ManualChapterText, iter_manual_chapters
 
 #: A4 and its margins, in points; positions count from the top left corner.
 _WIDE, _HIGH, _LEFT, _TOP, _FOOT = 595.0, 842.0, 42.0, 54.0, 46.0
@@ -40,7 +40,7 @@ _FONT_FILE_BY_FACE: Final = {"text": "Lato-Regular.ttf", "bold": "Lato-Bold.ttf"
 
 
 @dataclass(frozen=True, slots=True)
-class _Element:
+class _PageElement:
     """One element on a page of a manual: a text at its base line, or a coloured band if ``text`` is empty."""
 
     x: float
@@ -58,10 +58,10 @@ class _Element:
 
 
 @dataclass(slots=True)
-class _Sheet:
+class _ManualPages:
     """The pages of a manual while it is being laid out; each page is filled from the top."""
 
-    pages: list[list[_Element]] = field(default_factory=lambda: [[]])
+    pages: list[list[_PageElement]] = field(default_factory=lambda: [[]])
     y: float = _TOP
     """The distance from the page's upper edge to the next line, in points."""
 
@@ -70,7 +70,7 @@ class _Sheet:
         self.pages.append([])
         self.y = _TOP
 
-    def put(self, *elements: _Element) -> None:
+    def put(self, *elements: _PageElement) -> None:
         """Add texts or coloured bands to the current page of the manual."""
         self.pages[-1].extend(elements)
 
@@ -79,7 +79,7 @@ def build_pdf(audience: str, language: str, version: str) -> bytes:
     """Return the ``operator`` or ``service`` manual of this software as a PDF file."""
     texts = Texts(language)
     chapters = list(iter_manual_chapters(audience, texts))
-    sheet = _Sheet()
+    sheet = _ManualPages()
     title = texts.say(f"manual.title.{audience}")
     _draw_cover(sheet, texts, audience, version)
     sheet.start_page()  # the page of contents, filled in when the page numbers are known
@@ -95,8 +95,8 @@ def build_pdf(audience: str, language: str, version: str) -> bytes:
     _draw_contents(contents, texts, zip(chapters, first, strict=True))
     for number, page in enumerate(sheet.pages[1:], 2):
         foot = texts.say("manual.page", number=number, of=len(sheet.pages))
-        page.append(_Element(_LEFT, _HIGH - 28, f"{title}  ·  open-egm {version}", colour=_DIM))
-        page.append(_Element(_WIDE - _LEFT, _HIGH - 28, foot, colour=_DIM, align="right"))
+        page.append(_PageElement(_LEFT, _HIGH - 28, f"{title}  ·  open-egm {version}", colour=_DIM))
+        page.append(_PageElement(_WIDE - _LEFT, _HIGH - 28, foot, colour=_DIM, align="right"))
     return _write_pages(sheet.pages, f"{title} - open-egm {version}")
 
 
@@ -143,36 +143,40 @@ def _split_word(word: str, width_limit: float, face: str, size: float) -> list[s
     return [word[:cut], *_split_word(word[cut:], width_limit, face, size)]
 
 
-def _draw_cover(sheet: _Sheet, texts: Texts, audience: str, version: str) -> None:
+def _draw_cover(sheet: _ManualPages, texts: Texts, audience: str, version: str) -> None:
     """Draw the title of a manual, with the release of the software."""
     y = 250.0
-    sheet.put(_Element(_LEFT, y - 74, "open-egm", "bold", 15, _DIM))
-    sheet.put(_Element(_LEFT, y, texts.say(f"manual.title.{audience}"), "heavy", 34))
+    sheet.put(_PageElement(_LEFT, y - 74, "open-egm", "bold", 15, _DIM))
+    sheet.put(_PageElement(_LEFT, y, texts.say(f"manual.title.{audience}"), "heavy", 34))
     for line in _wrap_text(texts.say(f"manual.audience.{audience}"), _TEXT_WIDTH * 0.8, size=13):
         y += 26 if y == 250.0 else 18
-        sheet.put(_Element(_LEFT, y + 8, line, size=13))
-    sheet.put(_Element(_LEFT, _HIGH - 70, texts.say("manual.made_of", version=version), size=9, colour=_DIM))
+        sheet.put(_PageElement(_LEFT, y + 8, line, size=13))
+    sheet.put(
+        _PageElement(_LEFT, _HIGH - 70, texts.say("manual.made_of", version=version), size=9, colour=_DIM)
+    )
 
 
-def _draw_contents(page: list[_Element], texts: Texts, chapters: Iterator[tuple[Chapter, int]]) -> None:
+def _draw_contents(
+    page: list[_PageElement], texts: Texts, chapters: Iterator[tuple[ManualChapterText, int]]
+) -> None:
     """Draw the list of chapters with their page numbers."""
     y = _TOP + 14
-    page.append(_Element(_LEFT, y, texts.say("manual.contents"), "heavy", 20))
+    page.append(_PageElement(_LEFT, y, texts.say("manual.contents"), "heavy", 20))
     y += 16
     for chapter, number in chapters:
         y += 22
-        page.append(_Element(_LEFT, y, chapter.title, size=11.5))
-        page.append(_Element(_WIDE - _LEFT, y, str(number), size=11.5, align="right"))
-        page.append(_Element(_LEFT, y + 5, colour=_RULE, band_size=(_TEXT_WIDTH, 0.5)))
+        page.append(_PageElement(_LEFT, y, chapter.title, size=11.5))
+        page.append(_PageElement(_WIDE - _LEFT, y, str(number), size=11.5, align="right"))
+        page.append(_PageElement(_LEFT, y + 5, colour=_RULE, band_size=(_TEXT_WIDTH, 0.5)))
 
 
-def _draw_chapter(sheet: _Sheet, chapter: Chapter) -> None:
+def _draw_chapter(sheet: _ManualPages, chapter: ManualChapterText) -> None:
     """Draw a chapter: its title, what it is about, and its table."""
-    sheet.put(_Element(_LEFT, sheet.y + 14, chapter.title, "heavy", 20))
+    sheet.put(_PageElement(_LEFT, sheet.y + 14, chapter.title, "heavy", 20))
     sheet.y += 24
     for line in _wrap_text(chapter.introduction, _TEXT_WIDTH, size=9.5):
         sheet.y += 13
-        sheet.put(_Element(_LEFT, sheet.y, line, size=9.5, colour=_DIM))
+        sheet.put(_PageElement(_LEFT, sheet.y, line, size=9.5, colour=_DIM))
     sheet.y += 12
     widths = _compute_column_widths(chapter)
     _draw_table_head(sheet, chapter, widths)
@@ -197,7 +201,7 @@ def _wrap_cell(text: str, width: float, *, bold: bool) -> list[str]:
     return _wrap_text(text.replace("`", ""), width - 2 * _PAD, "bold" if bold else "text")
 
 
-def _compute_column_widths(chapter: Chapter) -> list[float]:
+def _compute_column_widths(chapter: ManualChapterText) -> list[float]:
     """Return a table's column widths: at least the longest word, plus a share of the remaining width by text length."""
     columns = list(zip(chapter.column_titles, *chapter.rows, strict=True))
     minimum_widths, wanted_widths = [], []
@@ -215,38 +219,40 @@ def _compute_column_widths(chapter: Chapter) -> list[float]:
     ]
 
 
-def _draw_table_head(sheet: _Sheet, chapter: Chapter, widths: Sequence[float]) -> None:
+def _draw_table_head(sheet: _ManualPages, chapter: ManualChapterText, widths: Sequence[float]) -> None:
     """Draw the column headings of a table."""
     cells = [
         _wrap_text(head, width - 2 * _PAD, "bold")
         for head, width in zip(chapter.column_titles, widths, strict=True)
     ]
     high = max(map(len, cells)) * _LEAD + 2 * _PAD
-    sheet.put(_Element(_LEFT, sheet.y, colour=_BAND, band_size=(_TEXT_WIDTH, high)))
+    sheet.put(_PageElement(_LEFT, sheet.y, colour=_BAND, band_size=(_TEXT_WIDTH, high)))
     _draw_cell_lines(sheet, cells, widths, lambda _: "bold")
     sheet.y += high
 
 
-def _draw_row(sheet: _Sheet, cells: Sequence[Sequence[str]], widths: Sequence[float], high: float) -> None:
+def _draw_row(
+    sheet: _ManualPages, cells: Sequence[Sequence[str]], widths: Sequence[float], high: float
+) -> None:
     """Draw a row of a table, with a line below it."""
     _draw_cell_lines(sheet, cells, widths, lambda column: "text" if column else "bold")
     sheet.y += high
-    sheet.put(_Element(_LEFT, sheet.y, colour=_RULE, band_size=(_TEXT_WIDTH, 0.5)))
+    sheet.put(_PageElement(_LEFT, sheet.y, colour=_RULE, band_size=(_TEXT_WIDTH, 0.5)))
 
 
 def _draw_cell_lines(
-    sheet: _Sheet, cells: Sequence[Sequence[str]], widths: Sequence[float], face: Callable[[int], str]
+    sheet: _ManualPages, cells: Sequence[Sequence[str]], widths: Sequence[float], face: Callable[[int], str]
 ) -> None:
     """Draw the lines of a row's cells, each in its column."""
     x = _LEFT
     for column, (lines, width) in enumerate(zip(cells, widths, strict=True)):
         for number, line in enumerate(lines):
-            sheet.put(_Element(x + _PAD, sheet.y + _PAD + _TEXT + number * _LEAD, line, face(column)))
+            sheet.put(_PageElement(x + _PAD, sheet.y + _PAD + _TEXT + number * _LEAD, line, face(column)))
         x += width
 
 
 # ---------------------------------------------------------------------- writing
-def _write_pages(pages: Sequence[Sequence[_Element]], title: str) -> bytes:
+def _write_pages(pages: Sequence[Sequence[_PageElement]], title: str) -> bytes:
     """Return the pages as a PDF file."""
     logging.getLogger("fontTools").setLevel(logging.ERROR)  # it warns about the fonts' own dates
     stream = BytesIO()
@@ -269,7 +275,7 @@ def _build_font_properties(face: str, size: float) -> FontProperties:
 class _Line(Artist):
     """One line of text that is drawn directly, because a matplotlib figure's own text would be laid out again."""
 
-    def __init__(self, element: _Element) -> None:
+    def __init__(self, element: _PageElement) -> None:
         super().__init__()
         self._element = element
         self.set_zorder(3)  # over bands (1) and rules (2)
@@ -289,7 +295,7 @@ class _Line(Artist):
         context.restore()
 
 
-def _draw_element(page_figure: Figure, element: _Element) -> None:
+def _draw_element(page_figure: Figure, element: _PageElement) -> None:
     """Draw one element of a manual's page: a text, a filled box, or a thin line."""
     if element.text:
         page_figure.add_artist(_Line(element), clip=False)

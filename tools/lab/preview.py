@@ -12,7 +12,7 @@ from PIL import Image
 
 from egm.kernel.messages import GameOutcome, GameView
 from egm.screen.input_reducer import apply_action
-from egm.screen.layout import LANDSCAPE
+from egm.screen.layout import LANDSCAPE_LAYOUT
 from egm.screen.message_reducer import apply_message
 from egm.screen.picture import Picture
 from egm.screen.theme import Theme, load_theme
@@ -149,7 +149,7 @@ def write_film(game: Game, draw: DrawSource, path: Path, film: PreviewSettings) 
     pygame.display.set_mode((8, 8))
     theme = load_theme()
     outcome = find_game_worth_showing(game, draw, theme, film)
-    picture = Picture(theme, scale=film.scale, layout=LANDSCAPE, timezone=UTC)
+    picture = Picture(theme, scale=film.scale, layout=LANDSCAPE_LAYOUT, timezone=UTC)
     surface = pygame.Surface(picture.size_pixels)
     frames: list[Image.Image] = []
     for view in iter_frames(build_game_view(game), outcome, theme, film):

@@ -9,7 +9,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, Final
 
 from paytables.source import parse_toml
-from tools.lab.tuning import Path, get_value_at
+from tools.lab.tuning import KeyPath, get_value_at
 
 #: Matches the header of a TOML table.
 _TABLE_HEADER_PATTERN: Final = re.compile(r"^\s*(\[\[?)\s*([^\]]+?)\s*\]\]?\s*(#.*)?$")
@@ -21,12 +21,12 @@ class RewriteError(Exception):
     """Error: a value of a definition cannot be changed in its written form; the text names the value."""
 
 
-def rewrite_definition(text: str, data: Mapping[str, Any], keys: Iterable[Path]) -> str:
+def rewrite_definition(text: str, data: Mapping[str, Any], keys: Iterable[KeyPath]) -> str:
     """Return a definition's text with the values at ``keys`` replaced by those in ``data``.
 
     Raises RewriteError.
     """
-    tables: dict[Path, str] = {}
+    tables: dict[KeyPath, str] = {}
     for key in keys:
         tables[_find_written_prefix(text, key)] = ".".join(map(str, key))
     changed_text = text
@@ -53,7 +53,7 @@ def _collapse_blanks(value: Any) -> Any:
     return " ".join(value.split()) if isinstance(value, str) else value
 
 
-def _find_written_prefix(text: str, key: Path) -> Path:
+def _find_written_prefix(text: str, key: KeyPath) -> KeyPath:
     """Return the longest prefix of a key path that the file writes as ``key = value``.
 
     A value inside an inline table or list is written as part of the table or list. Raises RewriteError if no
@@ -65,7 +65,7 @@ def _find_written_prefix(text: str, key: Path) -> Path:
     raise RewriteError(f"{'.'.join(map(str, key))}: not found in the expected notation: change it by hand")
 
 
-def find_line(text: str, key: Path) -> int | None:
+def find_line(text: str, key: KeyPath) -> int | None:
     """Return the line number (from 1) of a key, or of the innermost table around it; None if neither is written."""
     for length in range(len(key), 0, -1):
         span = _find_value_span(text, key[:length])
@@ -75,18 +75,18 @@ def find_line(text: str, key: Path) -> int | None:
     return None
 
 
-def _find_header_offset(text: str, key: Path) -> int | None:
+def _find_header_offset(text: str, key: KeyPath) -> int | None:
     """Return the offset in the text of the header of the table with this path; None if the text has no such header."""
     return next((at for at, table_key in _iter_tables(text) if table_key == key), None)
 
 
-def _iter_tables(text: str) -> Iterator[tuple[int, Path]]:
+def _iter_tables(text: str) -> Iterator[tuple[int, KeyPath]]:
     """Yield (offset of its header, path) for each table header in a TOML text."""
     counts: dict[str, int] = {}
     at = 0
     for line in text.splitlines(keepends=True):
         if header := _TABLE_HEADER_PATTERN.match(line):
-            parts: Path = tuple(header[2].replace('"', "").split("."))
+            parts: KeyPath = tuple(header[2].replace('"', "").split("."))
             if header[1] == "[[":
                 number = counts[header[2]] = counts.get(header[2], -1) + 1
                 parts = (*parts, number)
@@ -94,7 +94,7 @@ def _iter_tables(text: str) -> Iterator[tuple[int, Path]]:
         at += len(line)
 
 
-def _find_value_span(text: str, key: Path) -> tuple[int, int] | None:
+def _find_value_span(text: str, key: KeyPath) -> tuple[int, int] | None:
     """Return the start and end offset of a key's value, or None if no line starts with that key."""
     table_starts = [(0, ()), *_iter_tables(text)]
     name = re.compile(rf"^[ \t]*\"?{re.escape(str(key[-1]))}\"?[ \t]*=[ \t]*", re.MULTILINE)
@@ -136,7 +136,7 @@ def _find_value_end(text: str, value_offset: int) -> int:
     return len(text[:offset].rstrip())
 
 
-def _replace_value(text: str, key: Path, value: Any, key_name: str) -> str:
+def _replace_value(text: str, key: KeyPath, value: Any, key_name: str) -> str:
     """Return the definition's text with the value of a key replaced. Raises RewriteError naming ``key_name``."""
     span = _find_value_span(text, key)
     if span is None:

@@ -23,7 +23,7 @@ from tools.lab.rng.service import start_service
 #: Games a worker plays before it reports.
 BATCH_GAMES = 20_000
 #: The half width of the interval in standard errors (99.9 % of correct simulations are inside).
-INTERVAL_Z = 3.290527
+INTERVAL_Z_SCORE = 3.290527
 
 
 class SimulationError(Exception):
@@ -31,13 +31,13 @@ class SimulationError(Exception):
 
 
 @dataclass(frozen=True, slots=True)
-class Tally:
+class SimulationTally:
     """Sums over simulated games, in credits."""
 
     games: int = 0
     credits: int = 0
     """Total credits won in the simulated games."""
-    squares: int = 0
+    squared_win_sum: int = 0
     """Sum of the squared wins of the simulated games, in squared credits."""
     hits: int = 0
     """Number of simulated games that won anything."""
@@ -45,11 +45,11 @@ class Tally:
     wins: Counter[int] = field(default_factory=Counter)
     """Number of games by amount won, in credits; empty if that is not recorded."""
 
-    def __add__(self, other: "Tally") -> "Tally":
-        return Tally(
+    def __add__(self, other: "SimulationTally") -> "SimulationTally":
+        return SimulationTally(
             self.games + other.games,
             self.credits + other.credits,
-            self.squares + other.squares,
+            self.squared_win_sum + other.squared_win_sum,
             self.hits + other.hits,
             max(self.highest_win, other.highest_win),
             self.wins + other.wins,
@@ -62,27 +62,29 @@ class ReturnVerdict:
 
     games: int
     rtp: float
-    low: float
+    interval_low: float
     """The lower end of the interval of the simulated return."""
-    high: float
+    interval_high: float
     """The upper end of the interval of the simulated return."""
-    exact: Fraction
-    z: float
+    exact_return: Fraction
+    z_score: float
     """Difference between the simulated and the exact return, in standard errors."""
 
     @property
     def agrees_with_exact(self) -> bool:
         """Return whether the exact return is in the simulation's interval."""
-        return self.low <= float(self.exact) <= self.high
+        return self.interval_low <= float(self.exact_return) <= self.interval_high
 
 
-def judge(tally: Tally, cost: int, rtp: Fraction, variance: Fraction) -> ReturnVerdict:
+def judge(tally: SimulationTally, cost: int, rtp: Fraction, variance: Fraction) -> ReturnVerdict:
     """Compare a simulated return with the exact one: interval and z-score by the exact standard deviation."""
     error = math.sqrt(float(variance) / tally.games) / cost
     mean = tally.credits / tally.games / cost
     difference = mean - float(rtp)
     z = difference / error if error else math.copysign(math.inf, difference) if difference else 0.0
-    return ReturnVerdict(tally.games, mean, mean - INTERVAL_Z * error, mean + INTERVAL_Z * error, rtp, z)
+    return ReturnVerdict(
+        tally.games, mean, mean - INTERVAL_Z_SCORE * error, mean + INTERVAL_Z_SCORE * error, rtp, z
+    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,15 +93,15 @@ class FrequencyVerdict:
 
     frequency: float
     """The simulated frequency."""
-    exact: Fraction
+    exact_frequency: Fraction
     """The exact probability."""
-    z: float
+    z_score: float
     """The difference between the simulated frequency and the exact probability, in standard errors."""
 
     @property
     def agrees_with_exact(self) -> bool:
         """Return whether the frequency is within the 99.9 % interval around the exact probability."""
-        return abs(self.z) <= INTERVAL_Z
+        return abs(self.z_score) <= INTERVAL_Z_SCORE
 
 
 def judge_share(times: int, games: int, exact: Fraction) -> FrequencyVerdict:
@@ -117,20 +119,20 @@ class DistributionVerdict:
     classes: int
     """The number of classes of wins that are compared."""
     chi_square: float
-    z: float
+    z_score: float
     """The chi-square as a deviation from its mean, in standard deviations."""
 
     @property
     def agrees_with_exact(self) -> bool:
         """Return whether the chi-square is below the limit that 99.9 % of correct simulations stay below."""
-        return self.z <= INTERVAL_Z
+        return self.z_score <= INTERVAL_Z_SCORE
 
 
 #: The least expected count of a class of wins, as the chi-square test requires.
 CLASS_EXPECTATION_MIN = 10
 
 
-def judge_distribution(tally: Tally, distribution: WinDistribution) -> DistributionVerdict | None:
+def judge_distribution(tally: SimulationTally, distribution: WinDistribution) -> DistributionVerdict | None:
     """Compare simulated wins with their exact distribution; return None if too few games were played.
 
     Wins are merged into classes, from the smallest, until each class is expected often enough. Wins that the
@@ -171,27 +173,29 @@ def compute_chi_square_z(chi_square: float, degrees_of_freedom: int) -> float:
 
 
 @dataclass(frozen=True, slots=True)
-class Estimate:
+class ReturnEstimate:
     """The simulated return of a bet that has no exact one, with an interval from the sample's standard deviation."""
 
     games: int
     rtp: float
-    low: float
+    interval_low: float
     """The lower end of the interval of the return."""
-    high: float
+    interval_high: float
     """The upper end of the interval of the return."""
 
 
-def compute_sample_variance(tally: Tally) -> Fraction:
+def compute_sample_variance(tally: SimulationTally) -> Fraction:
     """Return the sample variance of a game's win, in credits squared."""
-    return Fraction(tally.squares * tally.games - tally.credits**2, tally.games * max(1, tally.games - 1))
+    return Fraction(
+        tally.squared_win_sum * tally.games - tally.credits**2, tally.games * max(1, tally.games - 1)
+    )
 
 
-def estimate_return(tally: Tally, cost: int) -> Estimate:
+def estimate_return(tally: SimulationTally, cost: int) -> ReturnEstimate:
     """Return the simulated return of a bet that has no exact figure."""
     mean = tally.credits / tally.games
-    half = INTERVAL_Z * math.sqrt(compute_sample_variance(tally) / tally.games)
-    return Estimate(tally.games, mean / cost, (mean - half) / cost, (mean + half) / cost)
+    half = INTERVAL_Z_SCORE * math.sqrt(compute_sample_variance(tally) / tally.games)
+    return ReturnEstimate(tally.games, mean / cost, (mean - half) / cost, (mean + half) / cost)
 
 
 def choose_as_player(decision: Decision, picker: DrawSource) -> Choice:
@@ -247,7 +251,7 @@ def play_batch(
     most_counted: int | None = None,
     table: Json = None,
     additional_bets: Mapping[str, int] = MappingProxyType({}),
-) -> Tally:
+) -> SimulationTally:
     """Play games with the production code and return their totals.
 
     A win above ``most_counted`` counts as ``most_counted``. A bet that is not decided in its round is played
@@ -280,7 +284,7 @@ def play_batch(
         hits += win > 0
         largest_win = max(largest_win, win)
         wins[win] += 1
-    return Tally(games, total, squares, hits, largest_win, wins)
+    return SimulationTally(games, total, squares, hits, largest_win, wins)
 
 
 def _simulate_in_worker(
@@ -290,11 +294,11 @@ def _simulate_in_worker(
     games: int,
     table: Json,
     additional_bets: Mapping[str, int],
-) -> Tally:
+) -> SimulationTally:
     """Play ``games`` games in a worker process, in batches; return their tally."""
     service = start_service()
     game = load_game(parse_path_or_id(name))
-    tally = Tally()
+    tally = SimulationTally()
     while games:
         batch_games = min(games, 500)
         with service.step() as draw:
@@ -313,7 +317,7 @@ def simulate(
     workers: int,
     table: Json = None,
     additional_bets: Mapping[str, int] = MappingProxyType({}),
-) -> Iterator[Tally]:
+) -> Iterator[SimulationTally]:
     """Simulate games in ``workers`` processes; yield the growing sums after each batch.
 
     ``table`` and ``additional_bets`` are those of :func:`play_batch`.
@@ -324,7 +328,7 @@ def simulate(
             f"{workers} workers were requested, but this computer has {os.cpu_count()} cores"
         )
     batches = [min(BATCH_GAMES, games - at) for at in range(0, games, BATCH_GAMES)]
-    tally = Tally()
+    tally = SimulationTally()
     if workers == 1:
         for batch in batches:
             tally += _simulate_in_worker(name, credits_, options, batch, table, required_bets)

@@ -7,7 +7,7 @@ from typing import Final
 
 import pygame
 
-from egm.screen.art.symbols import DRAWINGS, draw_symbol
+from egm.screen.art.symbols import DRAWING_FILE_BY_NAME, draw_symbol
 from egm.screen.picture import Picture
 from egm.screen.theme import Theme, load_theme
 from paytables import Game
@@ -35,11 +35,11 @@ def _start_pygame() -> Theme:
 def draw_symbol_sheet(path: Path) -> int:
     """Draw every symbol with its name into a PNG file; return the number of symbols."""
     theme = _start_pygame()
-    rows = -(-len(DRAWINGS) // _SYMBOLS_PER_ROW)
+    rows = -(-len(DRAWING_FILE_BY_NAME) // _SYMBOLS_PER_ROW)
     sheet = pygame.Surface((_SYMBOLS_PER_ROW * _CELL_PIXELS, rows * (_CELL_PIXELS + _NAME_HEIGHT)))
     sheet.fill(_BACKGROUND_COLOUR)
     font = pygame.font.Font(str(theme.fonts["strong"]), 17)
-    for number, name in enumerate(sorted(DRAWINGS)):
+    for number, name in enumerate(sorted(DRAWING_FILE_BY_NAME)):
         x, y = (
             number % _SYMBOLS_PER_ROW * _CELL_PIXELS,
             number // _SYMBOLS_PER_ROW * (_CELL_PIXELS + _NAME_HEIGHT),
@@ -49,7 +49,7 @@ def draw_symbol_sheet(path: Path) -> int:
         words = font.render(name, True, (240, 236, 255))
         sheet.blit(words, (x + (_CELL_PIXELS - words.get_width()) // 2, y + _CELL_PIXELS))
     pygame.image.save(sheet, path)
-    return len(DRAWINGS)
+    return len(DRAWING_FILE_BY_NAME)
 
 
 def draw_idle_game(game: Game, path: Path, scale: float) -> tuple[int, int]:

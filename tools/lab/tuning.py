@@ -15,11 +15,11 @@ from paytables import AnalysisDepth, PaytableError, analyse, build_game
 from paytables.wording import format_count, format_percent
 
 #: The location of a value in a definition: keys of tables and indices of lists.
-Path = tuple[str | int, ...]
+KeyPath = tuple[str | int, ...]
 #: An index of a list in a key; any other text names a key of a table.
 _LIST_INDEX_PATTERN: Final = re.compile(r"[0-9]{1,9}")
 #: The distance below which a return, or a hit frequency, counts as reached.
-NEAR_DISTANCE = Fraction(1, 2000)
+NEAR_RETURN_DISTANCE = Fraction(1, 2000)
 #: The number of candidates that a search follows at once.
 _CANDIDATES_FOLLOWED: Final = 6
 #: The rounds without progress after which a search ends.
@@ -30,14 +30,14 @@ _INVALID_GAME_DISTANCE: Final = Fraction(10**6)
 _PAIR_MOVE_CREDITS_MAX: Final = 40
 
 #: Receives a line about the search's progress.
-Progress = Callable[[str], None]
+PrintProgress = Callable[[str], None]
 
 
 class TuningError(Exception):
     """Error: a key is missing or is not a pay, or the wanted return cannot be reached; the text names it."""
 
 
-def parse_key(key: str) -> Path:
+def parse_key(key: str) -> KeyPath:
     """Return the path for a key in text form, such as ``stage.base.pay.3.pays.5``."""
     return tuple(int(part) if _LIST_INDEX_PATTERN.fullmatch(part) else part for part in key.split("."))
 
@@ -47,7 +47,7 @@ def _resolve_key_part(container: Any, key_part: str | int) -> str | int:
     return int(key_part) if isinstance(container, list) else str(key_part)
 
 
-def get_value_at(data: Mapping[str, Any], path: Path) -> Any:
+def get_value_at(data: Mapping[str, Any], path: KeyPath) -> Any:
     """Return the value of the definition at a path. Raises :class:`TuningError`."""
     value: Any = data
     for part in path:
@@ -58,7 +58,7 @@ def get_value_at(data: Mapping[str, Any], path: Path) -> Any:
     return value
 
 
-def replace_value(data: Mapping[str, Any], path: Path, value: Any) -> dict[str, Any]:
+def replace_value(data: Mapping[str, Any], path: KeyPath, value: Any) -> dict[str, Any]:
     """Return a copy of the definition with ``value`` at the path."""
     changed_data = copy.deepcopy(dict(data))
     container: Any = changed_data
@@ -68,12 +68,12 @@ def replace_value(data: Mapping[str, Any], path: Path, value: Any) -> dict[str, 
     return changed_data
 
 
-def list_pay_keys(data: Mapping[str, Any]) -> list[Path]:
+def list_pay_keys(data: Mapping[str, Any]) -> list[KeyPath]:
     """Return the path of every pay above zero credits, in the order of the definition."""
-    paths: list[Path] = []
+    paths: list[KeyPath] = []
     for name, stage in data.get("stage", {}).items():
         for n, pay in enumerate(stage.get("pay", [])):
-            table: dict[Path, Any] = {("pays", c): v for c, v in pay.get("pays", {}).items()}
+            table: dict[KeyPath, Any] = {("pays", c): v for c, v in pay.get("pays", {}).items()}
             if "pay" in pay:
                 table["pay",] = pay["pay"]
             for key, value in table.items():
@@ -100,14 +100,14 @@ def compute_bet_returns(data: Mapping[str, Any]) -> dict[str, Fraction]:
     return {bet.bet: bet.rtp for bet in analyse(build_game(data, "tuned"), AnalysisDepth.RETURN).bets}
 
 
-def find_pays_of_single_bets(data: Mapping[str, Any], keys: Iterable[Path]) -> dict[str, list[Path]]:
+def find_pays_of_single_bets(data: Mapping[str, Any], keys: Iterable[KeyPath]) -> dict[str, list[KeyPath]]:
     """Return, by bet, those of the pays at ``keys`` that change the return of this bet only.
 
     Bets without such pays are left out. Such pays exist in games with a separate pay table per number of
     coins.
     """
     returns_before = compute_bet_returns(data)
-    pays_by_bet: dict[str, list[Path]] = {bet: [] for bet in returns_before}
+    pays_by_bet: dict[str, list[KeyPath]] = {bet: [] for bet in returns_before}
     for key in keys:
         returns_after = compute_bet_returns(replace_value(data, key, _get_pay_at(data, key) + 1))
         changed_bets = [bet for bet, rtp in returns_after.items() if rtp != returns_before.get(bet)]
@@ -116,7 +116,7 @@ def find_pays_of_single_bets(data: Mapping[str, Any], keys: Iterable[Path]) -> d
     return {bet: own for bet, own in pays_by_bet.items() if own}
 
 
-def _get_pay_at(data: Mapping[str, Any], key: Path) -> int:
+def _get_pay_at(data: Mapping[str, Any], key: KeyPath) -> int:
     """Return the pay (in credits) at a path of the definition. Raises :class:`TuningError` if it is not a pay."""
     pay = get_value_at(data, key)
     if not isinstance(pay, int):
@@ -144,9 +144,9 @@ def _ignore_progress(_: str) -> None:
 def tune_pays(
     data: Mapping[str, Any],
     target: Fraction,
-    keys: Sequence[Path],
+    keys: Sequence[KeyPath],
     bet: str | None = None,
-    progress: Progress = _ignore_progress,
+    progress: PrintProgress = _ignore_progress,
 ) -> dict[str, Any]:
     """Return the definition with the pays at ``keys`` changed so that its return is near ``target``.
 
@@ -160,7 +160,7 @@ def tune_pays(
     progress(f"weighing {format_count(len(keys), 'pay')}")
     for _ in range(6):
         current_return = compute_rtp(best, bet)
-        if abs(current_return - target) <= NEAR_DISTANCE:
+        if abs(current_return - target) <= NEAR_RETURN_DISTANCE:
             return best
         slopes = {
             k: compute_rtp(replace_value(best, k, get_value_at(best, k) + 1), bet) - current_return
@@ -190,9 +190,9 @@ def tune_pays(
 def refine_pays(
     data: Mapping[str, Any],
     target: Fraction,
-    keys: Sequence[Path],
+    keys: Sequence[KeyPath],
     bet: str | None = None,
-    progress: Progress = _ignore_progress,
+    progress: PrintProgress = _ignore_progress,
 ) -> dict[str, Any]:
     """Return the definition after changing one or two pays per round until the return is near ``target``.
 
@@ -201,7 +201,7 @@ def refine_pays(
     """
     best, missing_return = dict(data), target - compute_rtp(data, bet)
     limits = {k: max(1, int(get_value_at(data, k)) // 4) for k in keys}
-    while abs(missing_return) > NEAR_DISTANCE:
+    while abs(missing_return) > NEAR_RETURN_DISTANCE:
         present_return = compute_rtp(best, bet)
         slopes = {
             k: compute_rtp(replace_value(best, k, get_value_at(best, k) + 1), bet) - present_return
@@ -235,10 +235,10 @@ def _compute_return_gap(data: Mapping[str, Any], target: Fraction, bet: str | No
 def _iter_pay_changes(
     start: Mapping[str, Any],
     data: Mapping[str, Any],
-    limits: Mapping[Path, int],
-    slopes: Mapping[Path, Fraction],
+    limits: Mapping[KeyPath, int],
+    slopes: Mapping[KeyPath, Fraction],
     missing_return: Fraction,
-) -> Iterator[tuple[Fraction, int, tuple[tuple[Path, int], ...]]]:
+) -> Iterator[tuple[Fraction, int, tuple[tuple[KeyPath, int], ...]]]:
     """Yield possible changes of one or two pays as (gap, total change in credits, new pays by path).
 
     The gap is the remaining distance to the wanted return after the change.
@@ -250,7 +250,7 @@ def _iter_pay_changes(
     }
     highest_change = {key: int(get_value_at(start, key)) + limits[key] - current_pays[key] for key in keys}
 
-    def find_nearest_pay(key: Path, need: Fraction) -> int:
+    def find_nearest_pay(key: KeyPath, need: Fraction) -> int:
         """Return by how many credits to change a pay so that the return changes most nearly by ``need``."""
         return max(lowest_change[key], min(highest_change[key], round(need / slopes[key])))
 
@@ -279,7 +279,9 @@ def _iter_pay_changes(
                 )
 
 
-def _has_same_order(old_data: Mapping[str, Any], new_data: Mapping[str, Any], keys: Sequence[Path]) -> bool:
+def _has_same_order(
+    old_data: Mapping[str, Any], new_data: Mapping[str, Any], keys: Sequence[KeyPath]
+) -> bool:
     """Return whether the pays at ``keys`` still have the same order by size."""
     pairs = [(get_value_at(old_data, k), get_value_at(new_data, k)) for k in keys]
     return all(b <= d for a, b in pairs for c, d in pairs if a < c)
@@ -300,7 +302,7 @@ def tune_strips(
     stage: str = "base",
     hit: Fraction | None = None,
     rounds: int = 30,
-    progress: Progress = _ignore_progress,
+    progress: PrintProgress = _ignore_progress,
 ) -> dict[str, Any]:
     """Return the definition with symbols on the strips of a stage replaced so that its return is near ``target``.
 
@@ -315,12 +317,12 @@ def tune_strips(
         The result is the sum of both distances, each reduced by its tolerance and at least 0.
         """
         try:
-            difference = max(abs(compute_rtp(candidate) - target) - NEAR_DISTANCE, Fraction(0))
+            difference = max(abs(compute_rtp(candidate) - target) - NEAR_RETURN_DISTANCE, Fraction(0))
             return (
                 difference
                 if hit is None
                 else difference
-                + max(abs(compute_hit_frequency(candidate) - hit) - NEAR_DISTANCE, Fraction(0))
+                + max(abs(compute_hit_frequency(candidate) - hit) - NEAR_RETURN_DISTANCE, Fraction(0))
             )
         except PaytableError:
             return _INVALID_GAME_DISTANCE

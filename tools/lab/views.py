@@ -25,7 +25,7 @@ from paytables.odds import ONTARIO_LIMITS
 #: The value of a credit in every picture.
 UNIT_CENTS: Final = 25
 #: The time of day in every picture.
-NOON: Final = "2026-11-21T17:05:00+00:00"
+PICTURE_TIME_UTC: Final = "2026-11-21T17:05:00+00:00"
 #: The inputs that the shown machine accepts.
 _ALL_INPUTS: Final = ("play", "bet", "game", "denomination", "cash_out", "language", "service")
 
@@ -73,7 +73,7 @@ def build_snapshot(game: GameView, language: str, **changes: Any) -> Snapshot:
     fields: dict[str, Any] = {
         "journal_sequence": 1,
         "state": "idle",
-        "time_utc": NOON,
+        "time_utc": PICTURE_TIME_UTC,
         "site": "Demonstration",
         "serial": "EGM-0000001",
         "operator_number": "1",
@@ -95,7 +95,7 @@ def build_snapshot(game: GameView, language: str, **changes: Any) -> Snapshot:
 
 def build_idle_view(games: tuple[GameView, ...], game: GameView, language: str, **changes: Any) -> View:
     """Return the screen's view after it has received the games and the state of an idle machine."""
-    view = _build_offer_view(_Offer(games, tuple(map(id, games))))
+    view = _build_offer_view(_OfferedGames(games, tuple(map(id, games))))
     return replace(
         apply_message(view, build_snapshot(game, language, **changes)),
         scene_began_at=0.0,
@@ -104,15 +104,15 @@ def build_idle_view(games: tuple[GameView, ...], game: GameView, language: str, 
 
 
 @dataclass(frozen=True, slots=True)
-class _Offer:
+class _OfferedGames:
     """A set of offered games, usable as a cache key: two sets are equal if they hold the same game objects."""
 
     games: tuple[GameView, ...] = field(compare=False)
-    ids: tuple[int, ...]
+    game_object_ids: tuple[int, ...]
 
 
 @lru_cache(maxsize=8)
-def _build_offer_view(offer: _Offer) -> View:
+def _build_offer_view(offer: _OfferedGames) -> View:
     """Return the screen's view after it has received the messages about the offered games.
 
     The result is cached, because loading presentations is slow.

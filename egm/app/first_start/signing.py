@@ -37,7 +37,7 @@ from egm.people import Permission, Person, Roster, RosterError, load_recorded_ro
 from egm.people.wrong_pins import WRONG_PINS_MAX, WrongPin, edit_wrong_pins, find_number_to_count
 from egm.secret_files import replace_private
 from egm.staff.words import (
-    BACK,
+    BACK_ACTION,
     build_local_text,
     build_money_text,
     build_plain_text,
@@ -365,7 +365,7 @@ class RestoreCabinetFileStep(SignersStep):
         actions = (
             page.actions
             if self.is_asking_for_signers
-            else tuple(action for action in page.actions if action != BACK)
+            else tuple(action for action in page.actions if action != BACK_ACTION)
         )
         return page.model_copy(update={"actions": actions})
 

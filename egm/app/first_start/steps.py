@@ -24,7 +24,7 @@ from egm.progressive.enrolment import EnrolmentError
 from egm.secret_files import find_medium_failure_code
 from egm.staff.form import FieldError, FieldKind, FormField
 from egm.staff.words import (
-    BACK,
+    BACK_ACTION,
     build_code_text,
     build_local_text,
     build_money_text,
@@ -95,7 +95,7 @@ class SetupStep:
             title=build_text(f"first.{self.id}.title"),
             tables=tables,
             prompt=prompt,
-            actions=(BACK, *actions),
+            actions=(BACK_ACTION, *actions),
         )
 
 

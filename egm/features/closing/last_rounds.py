@@ -18,7 +18,7 @@ from egm.kernel.machine import Machine
 from egm.kernel.messages import Notice
 from egm.play.records.tables import read_table
 from meters.entry import StoredEntry
-from meters.recall import PLAY_START, read_details
+from meters.recall import PLAY_START_KIND, read_details
 from paytables import Game
 
 #: The number of rounds that every table still plays once its closing time has come.
@@ -77,7 +77,7 @@ def _read_rounds(machine: Machine, at: datetime) -> RoundsSinceClosing:
         last = next(machine.journal.entries(CLOSING_ANNOUNCED.kind, newest_first=True, limit=1), None)
         rounds_since.closing_time, rounds_since.round_ids_by_game = at.isoformat(), {}
         rounds_since.sequence = 0 if last is None else last.sequence
-    for entry in machine.journal.entries(PLAY_START, since=rounds_since.sequence):
+    for entry in machine.journal.entries(PLAY_START_KIND, since=rounds_since.sequence):
         rounds_since.sequence = entry.sequence
         if entry.time_utc >= at:
             table, round_ = find_table_and_round_id(entry)

@@ -50,7 +50,7 @@ from egm.record_codec import to_json
 from meters import Transaction, Transfer
 from meters.chart import AccountBook, find_account
 from meters.ledger import Reservation
-from meters.recall import CARRIED_GAME
+from meters.recall import CARRIED_GAME_KIND
 from meters.salvage import SalvagedJournal
 from meters.transaction import JSON
 
@@ -373,7 +373,7 @@ def _build_game_entry(
         claim,
         CLAIM_CARRIED_KIND,
         id=start_id,
-        entry_kind=CARRIED_GAME,
+        entry_kind=CARRIED_GAME_KIND,
         dims=dims,
         state=state,
         record=to_json(game),

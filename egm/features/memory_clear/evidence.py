@@ -30,7 +30,7 @@ from egm.progressive.keys import ProgressiveKey
 from egm.record_codec import RecordError, from_json
 from egm.tickets.audit import EarlierLedger, LedgerAnchor, parse_ledger_anchor
 from meters import StoredEntry
-from meters.recall import CARRIED_GAME, PLAY_ENDS, PLAY_START
+from meters.recall import CARRIED_GAME_KIND, PLAY_END_KINDS, PLAY_START_KIND
 from meters.transaction import JSON
 
 #: Prefix of the ids of host transfers.
@@ -121,10 +121,10 @@ class MemoryEvidence:
     def _update_from_kind(self, entry: StoredEntry, record: Mapping[str, Any]) -> None:
         """Add the facts in a journal entry about a game, a level, a cabinet file or an earlier memory clear."""
         kind = entry.kind
-        if kind in {PLAY_START, CARRIED_GAME, GAME_CHOICE_KIND, _GAME_PUSH_KIND, MYSTERY_WON_KIND}:
+        if kind in {PLAY_START_KIND, CARRIED_GAME_KIND, GAME_CHOICE_KIND, _GAME_PUSH_KIND, MYSTERY_WON_KIND}:
             with suppress(RecordError):  # an unreadable game is decided by persons
                 self._add_game_entry(entry)
-        elif kind in PLAY_ENDS and record.get("play_id") in self.games:
+        elif kind in PLAY_END_KINDS and record.get("play_id") in self.games:
             self._store_game_end(replace(self.games[record["play_id"]], end_entry_kind=kind))
         elif kind == LEVEL_OPENED.kind:
             self.levels[record["pool"]] = dict(record)
@@ -164,7 +164,7 @@ class MemoryEvidence:
                 self.games[won.play_id] = self.games[won.play_id].with_hits(won.hits)
             return
         game = from_json(GameRecord, entry.record, where)
-        if entry.kind == PLAY_START:
+        if entry.kind == PLAY_START_KIND:
             self._drop_settled_games()
             game = replace(game, stakes_by_account=_list_stakes(entry))
         self._store_game(replace(game, claim_id=""))

@@ -21,7 +21,7 @@ from egm.kernel.service_pages import PageRow, PageTable, PageText, ServicePage
 from egm.play.records.purse import find_purse
 from egm.staff.desk import MenuPage, PageResult, build_refusal
 from egm.staff.words import (
-    BACK,
+    BACK_ACTION,
     build_column_titles,
     build_local_text,
     build_money_text,
@@ -49,7 +49,7 @@ class TournamentPage(MenuPage):
             rows = tuple(PageRow(cells=(build_plain_text(fault),), icon="warning") for fault in faults)
             tables.append(PageTable(title=build_text("service.tournament.faults"), rows=rows))
         return ServicePage(
-            id="", title=build_text("service.menu.tournament"), tables=tuple(tables), actions=(BACK,)
+            id="", title=build_text("service.menu.tournament"), tables=tuple(tables), actions=(BACK_ACTION,)
         )
 
     def handle_input(self, machine: Machine, action: str, text: str) -> PageResult:  # noqa: ARG002 (signature of a menu page)

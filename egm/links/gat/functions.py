@@ -13,7 +13,7 @@ from typing import Final
 
 from egm.errors import OperatorError
 from egm.verify.digest import SignatureAlgorithm, read_seed
-from egm.verify.software_files import COMPONENTS
+from egm.verify.software_files import PATH_PREFIXES_BY_COMPONENT
 
 #: Name of the special function that lists all others.
 GET_SPECIAL_FUNCTIONS: Final = "Get Special Functions"
@@ -96,7 +96,7 @@ SPECIAL_FUNCTIONS: Final = (
     *(
         _build_signature_function(component, algorithm)
         for algorithm in (SignatureAlgorithm.SHA1_HMAC, SignatureAlgorithm.SHA256_HMAC)
-        for component in sorted(COMPONENTS)
+        for component in sorted(PATH_PREFIXES_BY_COMPONENT)
     ),
 )
 

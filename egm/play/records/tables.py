@@ -12,7 +12,7 @@ from egm.play.keys import TableKey
 from egm.play.records.game_record import GameName, GameRecord, SharedTableState, TableRecord
 from egm.record_codec import to_json
 from meters.transaction import JSON
-from paytables import Game, Rules
+from paytables import Game, GameRules
 
 
 @dataclass(slots=True)
@@ -36,7 +36,7 @@ class TableStateKeys:
     """The names of the shared values on which standing bets depend, such as the point."""
 
 
-def find_table_keys(rules: Rules, positions: int) -> TableStateKeys:
+def find_table_keys(rules: GameRules, positions: int) -> TableStateKeys:
     """Return the names of a game's table state values that are shared on a machine with this many positions."""
     several = positions > 1 and rules.betting_seconds is not None
     return TableStateKeys(
@@ -153,7 +153,7 @@ def read_shared_state(machine: Machine, digest: str) -> JSON:
     return None if shared_record is None else shared_record.shared_state
 
 
-def build_shared_state_change(machine: Machine, rules: Rules, game: GameRecord) -> dict[str, object]:
+def build_shared_state_change(machine: Machine, rules: GameRules, game: GameRecord) -> dict[str, object]:
     """Return the change of the table's shared state that a step of a game makes, by storage key.
 
     The first step of a game marks its round as the table's latest. The end of the game stores the state that it

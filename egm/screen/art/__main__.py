@@ -30,7 +30,7 @@ from egm.screen.art.game_pictures import (
 #: Exit status of a child process that cannot draw its picture.
 _EXIT_CODE_CANNOT_DRAW: Final = 1
 #: The reason for a picture that was not drawn within its time.
-_TOO_LONG_TEXT: Final = f"takes longer than {DRAW_SECONDS_MAX} s to draw"
+_DRAWING_TOO_SLOW_TEXT: Final = f"takes longer than {DRAW_SECONDS_MAX} s to draw"
 
 
 def main() -> None:
@@ -71,7 +71,9 @@ def _draw_in_child_process(name: str, data: bytes, all_seconds: float) -> bytes:
     _, exit_status = os.waitpid(child, 0)
     if not os.WIFEXITED(exit_status):
         late = os.WTERMSIG(exit_status) in {signal.SIGXCPU, signal.SIGKILL}
-        return (_TOO_LONG_TEXT if late else f"ends its decoder (signal {os.WTERMSIG(exit_status)})").encode()
+        return (
+            _DRAWING_TOO_SLOW_TEXT if late else f"ends its decoder (signal {os.WTERMSIG(exit_status)})"
+        ).encode()
     return b"\n" + answer if not os.WEXITSTATUS(exit_status) else answer or b"ends its decoder"
 
 

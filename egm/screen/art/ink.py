@@ -41,7 +41,7 @@ class RadialGradient:
 
     stops: tuple[tuple[float, Colour], ...]
     centre: tuple[float, float] = (0.5, 0.5)
-    reach: float = 0.75
+    radius: float = 0.75
     """The distance from the centre to the last colour, as a fraction of the box's longer side."""
 
 
@@ -92,7 +92,7 @@ def _draw_small_gradient(paint: LinearGradient | RadialGradient) -> pygame.Surfa
     small_surface = pygame.Surface((_GRADIENT_RAMP_PIXELS, _GRADIENT_RAMP_PIXELS), pygame.SRCALPHA)
     small_surface.fill(premultiply_colour(paint.stops[-1][1]))
     cx, cy = paint.centre[0] * _GRADIENT_RAMP_PIXELS, paint.centre[1] * _GRADIENT_RAMP_PIXELS
-    full = paint.reach * _GRADIENT_RAMP_PIXELS
+    full = paint.radius * _GRADIENT_RAMP_PIXELS
     for step in range(_GRADIENT_RAMP_PIXELS, 0, -1):
         share = step / _GRADIENT_RAMP_PIXELS
         pygame.draw.circle(

@@ -6,10 +6,10 @@ from collections.abc import Iterable, Sequence
 #: A point as (x, y), in units of the drawing.
 Point = tuple[float, float]
 #: A closed outline: its corners in order.
-Path = list[Point]
+Outline = list[Point]
 
 
-def build_ellipse(cx: float, cy: float, rx: float, ry: float | None = None, turn: float = 0.0) -> Path:
+def build_ellipse(cx: float, cy: float, rx: float, ry: float | None = None, turn: float = 0.0) -> Outline:
     """Return the outline of an ellipse, turned clockwise by ``turn`` degrees. Without ``ry`` it is a circle."""
     ry = rx if ry is None else ry
     c, s = math.cos(math.radians(turn)), math.sin(math.radians(turn))
@@ -17,7 +17,7 @@ def build_ellipse(cx: float, cy: float, rx: float, ry: float | None = None, turn
     return [(cx + x * c - y * s, cy + x * s + y * c) for x, y in points]
 
 
-def build_polygon_path(cx: float, cy: float, radius: float, sides: int, turn: float = -90.0) -> Path:
+def build_polygon_path(cx: float, cy: float, radius: float, sides: int, turn: float = -90.0) -> Outline:
     """Return the outline of a regular polygon.
 
     Its first corner lies at the angle ``turn`` in degrees; -90 is at the top.
@@ -31,12 +31,12 @@ def build_polygon_path(cx: float, cy: float, radius: float, sides: int, turn: fl
     ]
 
 
-def build_rounded_box(x: float, y: float, w: float, h: float, r: float = 0.0) -> Path:
+def build_rounded_box(x: float, y: float, w: float, h: float, r: float = 0.0) -> Outline:
     """Return the outline of a rectangle with corners of radius ``r``."""
     if r <= 0:
         return [(x, y), (x + w, y), (x + w, y + h), (x, y + h)]
     r = min(r, w / 2, h / 2)
-    path: Path = []
+    path: Outline = []
     for cx, cy, start in (
         (x + w - r, y + r, -90),
         (x + w - r, y + h - r, 0),
@@ -50,11 +50,11 @@ def build_rounded_box(x: float, y: float, w: float, h: float, r: float = 0.0) ->
     return path
 
 
-def scale_path(path: Iterable[Point], factor: float, centre: Point = (50, 50)) -> Path:
+def scale_path(path: Iterable[Point], factor: float, centre: Point = (50, 50)) -> Outline:
     """Return the path scaled by ``factor`` about ``centre``."""
     return [(centre[0] + (x - centre[0]) * factor, centre[1] + (y - centre[1]) * factor) for x, y in path]
 
 
-def mirror_path(path: Sequence[Point], axis: float = 50.0) -> Path:
+def mirror_path(path: Sequence[Point], axis: float = 50.0) -> Outline:
     """Return the path mirrored left to right about the vertical line x = ``axis``."""
     return [(2 * axis - x, y) for x, y in reversed(path)]

@@ -22,7 +22,7 @@ from egm.screen.theme import THEME_FOLDER, Colour, mix_colours, parse_colour
 #: The folder of the symbols' drawings.
 _DRAWINGS_FOLDER: Final = Path(__file__).parent / "svg"
 #: Other names of a drawing.
-_OTHER_DRAWING_NAMES: Final = {
+_OTHER_SYMBOL_NAMES_BY_DRAWING: Final = {
     "bar": ("bar_1", "single_bar"),
     "blue_seven": ("seven_blue",),
     "cherry": ("cherries",),
@@ -38,11 +38,11 @@ _OTHER_DRAWING_NAMES: Final = {
     "white_seven": ("seven_white",),
 }
 #: Drawings by name. A symbol uses the longest name that its identifier contains.
-DRAWINGS: Final[Mapping[str, Path]] = {
+DRAWING_FILE_BY_NAME: Final[Mapping[str, Path]] = {
     **{path.stem: path for path in sorted(_DRAWINGS_FOLDER.glob("*.svg"))},
     **{
         name: _DRAWINGS_FOLDER / f"{drawing}.svg"
-        for drawing, names in _OTHER_DRAWING_NAMES.items()
+        for drawing, names in _OTHER_SYMBOL_NAMES_BY_DRAWING.items()
         for name in names
     },
 }
@@ -99,16 +99,16 @@ def find_drawing_name(symbol: str) -> str | None:
     """Return the name of the drawing for a symbol, or None if no drawing suits its identifier."""
     name = re.sub(r"[^a-z0-9]+", "_", symbol.lower()).strip("_")
     name = _DRAWING_BY_SHORT_CARD_NAME.get(name, name).replace("7", "seven").replace("sevens", "seven")
-    if name in DRAWINGS:
+    if name in DRAWING_FILE_BY_NAME:
         return name
     words = set(name.split("_"))
-    matching_names = [key for key in DRAWINGS if set(key.split("_")) <= words]
+    matching_names = [key for key in DRAWING_FILE_BY_NAME if set(key.split("_")) <= words]
     return max(matching_names, key=lambda key: (key.count("_"), len(key)), default=None)
 
 
 def render_drawing(name: str, side: int) -> pygame.Surface:
     """Return a symbol's drawing as a premultiplied square of ``side`` pixels. Raises :class:`PictureError`."""
-    return render_own_drawing(DRAWINGS[name], (side, side))
+    return render_own_drawing(DRAWING_FILE_BY_NAME[name], (side, side))
 
 
 def draw_symbol(

@@ -13,8 +13,8 @@ def main() -> None:
     """Compute the sounds of the family named on the command line, at low priority, and write them out."""
     make_process_private()
     family = sys.argv[1] if len(sys.argv) == 2 else ""
-    if family != COMMON_FAMILY and family not in read_sound_table().families:
-        sys.exit(f"one of {', '.join((COMMON_FAMILY, *read_sound_table().families))} is wanted")
+    if family != COMMON_FAMILY and family not in read_sound_table().family_by_name:
+        sys.exit(f"one of {', '.join((COMMON_FAMILY, *read_sound_table().family_by_name))} is wanted")
     signal.signal(signal.SIGPIPE, signal.SIG_DFL)  # End when the reader has gone.
     os.nice(10)
     write_family_sounds(family, sys.stdout.buffer)

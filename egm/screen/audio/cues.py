@@ -92,7 +92,7 @@ class SoundPlayer:
     def _compute_level(self, cue: str, view: View) -> float:
         """Return the loudness, 0 to 1, at which a sound cue is played now; 0 while it is silent."""
         most_percent = 100 if view.snapshot is None else view.snapshot.loudness_percent
-        return compute_loudness(cue, view.volume, most_percent) if is_cue_allowed(cue, view) else 0.0
+        return compute_loudness(cue, view.volume_step, most_percent) if is_cue_allowed(cue, view) else 0.0
 
     def _choose_sound_family(self, cue: str, family: str, view: View) -> str:
         """Return the family whose sound is played for a cue.
@@ -164,7 +164,7 @@ def find_sound_family(view: View, theme: Theme) -> str:
 # ---------------------------------------------------------------------- what lasts
 def list_loops_to_play(view: View, theme: Theme) -> Mapping[str, str]:
     """Return the looped sounds to play now: the cue for each channel."""
-    show, line = view.show, build_view_timeline(view, theme)
+    show, line = view.presentation, build_view_timeline(view, theme)
     if view.scene is not Scene.GAME or show is None or line is None:
         return {}
     now = view.now - show.began_at
@@ -177,7 +177,7 @@ def list_loops_to_play(view: View, theme: Theme) -> Mapping[str, str]:
         cues_by_channel["turn"] = "turn"
         if find_anticipated_reel(step, time, now) is not None:
             cues_by_channel["lead"] = "anticipation"
-    elif line.level > 0 and line.last_stop <= now < line.roll_up_end:
+    elif line.celebration_level > 0 and line.last_stop <= now < line.roll_up_end:
         cues_by_channel["turn"] = "count"
     return cues_by_channel
 
@@ -187,7 +187,7 @@ def is_feature_shown(view: View, line: PresentationTimeline, now: float) -> bool
 
     ``line`` has the presentation's times. After the roll-up of the win, return False unless the player must decide.
     """
-    show = view.show
+    show = view.presentation
     if show is None or not is_feature_step(show, _find_step_index_at(line, now)):
         return False
     return now < line.roll_up_end or view.decision is not None
@@ -203,7 +203,7 @@ def list_cues_between(previous: View, current: View, theme: Theme) -> list[str]:
     """Return the sound cues of what has happened between two successive views, in order."""
     names: list[str] = []
     old_snapshot, new_snapshot = previous.snapshot, current.snapshot
-    if current.volume != previous.volume:
+    if current.volume_step != previous.volume_step:
         names.append("coin")  # Plays at the new volume.
     elif current.pressed_at > previous.pressed_at and current.pressed_key:
         names.append("key")
@@ -265,7 +265,7 @@ def _list_game_cues(previous: View, current: View, theme: Theme) -> list[str]:
 
     A win below the stake has no sound (N-10).
     """
-    show, line = current.show, build_view_timeline(current, theme)
+    show, line = current.presentation, build_view_timeline(current, theme)
     if show is None or line is None or current.scene is not Scene.GAME:
         return []
     previous_time, current_time = previous.now - show.began_at, current.now - show.began_at
@@ -276,10 +276,10 @@ def _list_game_cues(previous: View, current: View, theme: Theme) -> list[str]:
         for part, stop in enumerate(time.stops):
             if previous_time < stop <= current_time:
                 names.append(_choose_stop_cue(step, part))
-    if line.level > 0 and previous_time < line.last_stop <= current_time:
-        names.append(f"win_{line.level}")
+    if line.celebration_level > 0 and previous_time < line.last_stop <= current_time:
+        names.append(f"win_{line.celebration_level}")
     if (
-        line.level > 0
+        line.celebration_level > 0
         and line.roll_up_end > line.last_stop
         and previous_time < line.roll_up_end <= current_time
     ):

@@ -162,9 +162,9 @@ class SoundTable:
     """The sound table: the complete contents of ``sounds.toml``."""
 
     instruments: Mapping[str, Instrument]
-    common: Mapping[str, tuple[Note, ...]]
+    notes_by_common_cue: Mapping[str, tuple[Note, ...]]
     """The notes of each sound that all games share, by cue."""
-    families: Mapping[str, SoundFamily]
+    family_by_name: Mapping[str, SoundFamily]
 
 
 @cache
@@ -410,7 +410,7 @@ def _build_win_music(family: SoundFamily, grade: int) -> Notes:
 
 def _delay_note(note: Note, seconds: float) -> Note:
     """Return the note with its start moved by ``seconds``."""
-    return Note(note.instrument, note.start + seconds, note.pitch, note.seconds, note.strength)
+    return Note(note.instrument, note.start_seconds + seconds, note.pitch_hz, note.seconds, note.loudness)
 
 
 def _build_reel_stop(family: SoundFamily, number: int) -> Notes:
@@ -476,8 +476,8 @@ _LOOP_FUNCTION_BY_CUE: Final[Mapping[str, Callable[[SoundFamily], tuple[Notes, f
 def build_cue_notes(cue: str, family: str) -> tuple[list[Note], float]:
     """Return the notes of a sound cue in a family, and the loop's length in seconds (0: the sound is not a loop)."""
     if not SOUND_CUES[cue].has_sound_per_game_family:
-        return list(read_sound_table().common[cue]), 0.0
-    plays = read_sound_table().families[family]
+        return list(read_sound_table().notes_by_common_cue[cue]), 0.0
+    plays = read_sound_table().family_by_name[family]
     if cue in _LOOP_FUNCTION_BY_CUE:
         return _LOOP_FUNCTION_BY_CUE[cue](plays)
     name, _, number = cue.rpartition("_")

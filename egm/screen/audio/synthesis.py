@@ -48,10 +48,10 @@ class Note:
     """One note of a sound: the instrument, its start and length (seconds), its pitch (Hz)."""
 
     instrument: Instrument
-    start: float
-    pitch: float
+    start_seconds: float
+    pitch_hz: float
     seconds: float = 0.2
-    strength: float = 1.0
+    loudness: float = 1.0
     """The loudness of the note, as a fraction of full loudness."""
 
 
@@ -144,9 +144,9 @@ def mix_notes_to_samples(
     beginning, so that no gap is heard. ``drive`` is how strongly loud parts are compressed, which makes the sound
     louder at the same peak.
     """
-    placed = [(round(note.start * SAMPLES_PER_SECOND), note) for note in notes]
+    placed = [(round(note.start_seconds * SAMPLES_PER_SECOND), note) for note in notes]
     rung = [
-        (at, _synthesise_note(note.instrument, note.pitch, note.seconds), note.strength)
+        (at, _synthesise_note(note.instrument, note.pitch_hz, note.seconds), note.loudness)
         for at, note in placed
     ]
     length = round(loop * SAMPLES_PER_SECOND) or max(at + len(data) for at, data, _ in rung)

@@ -73,14 +73,16 @@ def draw_celebration(stage: Stage) -> None:
     It shows the level's name, the amount rolling up, and coins in proportion to the win.
     """
     view, line = stage.view, build_view_timeline(stage.view, stage.theme)
-    if view.show is None or line is None or view.snapshot is None:
+    if view.presentation is None or line is None or view.snapshot is None:
         return
-    closing = _find_closing_title(stage, view.show)
-    if line.level < (0 if closing else 2) or not view.show.play.win_cents + len(view.show.play.prizes):
+    closing = _find_closing_title(stage, view.presentation)
+    if line.celebration_level < (0 if closing else 2) or not view.presentation.outcome.win_cents + len(
+        view.presentation.outcome.prizes
+    ):
         return
     if view.decision is not None and is_decision_due(view, stage.theme):
         return  # Do not hide the answers.
-    since = view.now - view.show.began_at - line.last_stop
+    since = view.now - view.presentation.began_at - line.last_stop
     length = line.roll_up_end - line.last_stop
     if since < 0 or since > length + 1.2 or view.snapshot.state not in {"playing", "idle"}:
         return
@@ -89,11 +91,11 @@ def draw_celebration(stage: Stage) -> None:
     cx, cy = x + w / 2, y + h / 2
     arrive = 1.0 if view.reduced_motion else ease_out(since / 0.35)
     leave = 1 - clamp_to_unit_interval((since - length) / 1.2)
-    is_large = line.level >= 3 or bool(closing)
-    if line.level >= 3 and not view.reduced_motion:
+    is_large = line.celebration_level >= 3 or bool(closing)
+    if line.celebration_level >= 3 and not view.reduced_motion:
         _draw_rays(stage, (cx, cy), arrive * leave)
     if not view.reduced_motion:
-        _draw_celebration_items(stage, since, _COINS_BY_WIN_LEVEL[line.level], length + 1.0)
+        _draw_celebration_items(stage, since, _COINS_BY_WIN_LEVEL[line.celebration_level], length + 1.0)
     height = 320.0 if is_large else 132.0
     top = cy - height / 2 if is_large else y + h - height - 6
     if leave > 0.6:
@@ -101,11 +103,17 @@ def draw_celebration(stage: Stage) -> None:
             (x, y, w, h) if is_large else (x, top, w, height),
             _FIELD_VEIL_PAINT if is_large else _TEXT_BAND_PAINT,
         )
-        play = view.show.play
+        play = view.presentation.outcome
         has_named_prize = bool(play.progressives or play.prizes)  # named before the feature they came from
-        name = closing if closing and not has_named_prize else _format_win_name(stage, play, line.level)
+        name = (
+            closing
+            if closing and not has_named_prize
+            else _format_win_name(stage, play, line.celebration_level)
+        )
         sum_ = _format_win_amount(
-            stage, view.show.play, compute_roll_up_amount(view.show.play.win_cents, since, length)
+            stage,
+            view.presentation.outcome,
+            compute_roll_up_amount(view.presentation.outcome.win_cents, since, length),
         )
         glow = LinearGradient(
             ((0, (255, 255, 255, 255)), (0.6, stage.theme.colour("meter")), (1, stage.theme.colour("amber")))

@@ -71,8 +71,10 @@ def draw_hold_and_spin(stage: Stage, step: HoldStep, step_time: StepTimes, elaps
     Coins that have landed stay in their cells; empty cells shimmer while the feature spins.
     """
     draw_board_background(stage)
-    spin = next((i for i, stop in enumerate(step_time.stops) if elapsed_seconds < stop), len(step.spins))
-    coin_indices = step.spins[spin - 1] if spin else (None,) * len(step.spins[0])
+    spin = next(
+        (i for i, stop in enumerate(step_time.stops) if elapsed_seconds < stop), len(step.cells_after_spins)
+    )
+    coin_indices = step.cells_after_spins[spin - 1] if spin else (None,) * len(step.cells_after_spins[0])
     rows = 3 if len(coin_indices) % 3 == 0 else 1
     columns = -(-len(coin_indices) // rows)
     x, y, w, h = stage.layout.field
@@ -88,11 +90,11 @@ def draw_hold_and_spin(stage: Stage, step: HoldStep, step_time: StepTimes, elaps
         _draw_hold_cell(
             stage,
             cell,
-            None if coin_index is None else step.coins[coin_index],
-            spinning=spin < len(step.spins),
+            None if coin_index is None else step.coin_awards[coin_index],
+            spinning=spin < len(step.cells_after_spins),
             cell_index=i,
         )
-    total = sum(step.coins[c].credits for c in coin_indices if c is not None)
+    total = sum(step.coin_awards[c].credits for c in coin_indices if c is not None)
     spins_left = (
         step.spins_left[min(max(spin - 1, 0), len(step.spins_left) - 1)] if spin else step.spins_left[0]
     )
@@ -160,7 +162,7 @@ def lay_out_pick_boxes(field: Rect, count: int) -> list[Rect]:
 def draw_pick_boxes(stage: Stage, step: PickStep, step_time: StepTimes, elapsed_seconds: float) -> None:
     """Draw the boxes of a pick feature, opened one after another as time passes."""
     opened_count = sum(1 for stop in step_time.stops if elapsed_seconds >= stop)
-    draw_boxes(stage, step.boxes, dict(step.opened_boxes[:opened_count]), asks_player=False)
+    draw_boxes(stage, step.box_count, dict(step.opened_boxes[:opened_count]), asks_player=False)
 
 
 def draw_boxes(stage: Stage, count: int, opened: dict[int, BonusAward], *, asks_player: bool) -> None:

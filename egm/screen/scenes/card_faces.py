@@ -7,7 +7,7 @@ import pygame
 
 from egm.screen.art.files import render_own_picture
 from egm.screen.art.ink import LinearGradient, VectorCanvas
-from egm.screen.art.paths import Path, build_ellipse, build_rounded_box
+from egm.screen.art.paths import Outline, build_ellipse, build_rounded_box
 from egm.screen.painter import Rect
 from egm.screen.scenes.stage import WHITE, Stage
 from egm.screen.scenes.tiles import draw_tile_art, is_tile
@@ -109,7 +109,7 @@ def draw_suits(stage: Stage, rect: Rect) -> None:
     stage.painter.draw_cached_picture(("suits", four), suits_rect, partial(draw_suits_art, four=four))
 
 
-def _build_star_path(cx: float, cy: float, radius: float) -> Path:
+def _build_star_path(cx: float, cy: float, radius: float) -> Outline:
     """Return the outline of a five-pointed star, which marks a joker."""
     turn = pygame.math.Vector2(0, -radius)
     points = (turn.rotate(36 * i) * (1.0 if i % 2 == 0 else 0.42) for i in range(10))

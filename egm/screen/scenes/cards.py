@@ -29,7 +29,7 @@ from egm.screen.scenes.stage import Stage, draw_button
 from egm.screen.scenes.tiles import FACE_DOWN_TILE, find_tile_rect, is_tile
 from egm.screen.spot_layout import compute_height_above_spots, find_felt_rect
 from egm.screen.steps import TableStep
-from egm.screen.table import Table, read_registered_bets
+from egm.screen.table import TableGameData, read_registered_bets
 from egm.screen.view import find_last_step, is_decision_due, is_marking_decision
 
 #: The colour of the shade on the cloth under a hand.
@@ -60,7 +60,7 @@ _SMALL_HANDS_HEIGHT_SHARE: Final = 0.58
 
 
 # ---------------------------------------------------------------------- where
-def find_cards_rect(stage: Stage, table: Table) -> Rect:
+def find_cards_rect(stage: Stage, table: TableGameData) -> Rect:
     """Return the part of the game field in which cards lie."""
     x, y, w, h = find_felt_rect(stage.layout)
     if not table.spots:
@@ -153,7 +153,7 @@ def _compute_small_hands_share(count: int) -> float:
     return _SMALL_HANDS_HEIGHT_SHARE if count > _MANY_HANDS_MIN else 0.5
 
 
-def _compute_small_hands_height(stage: Stage, table: Table, count: int) -> float:
+def _compute_small_hands_height(stage: Stage, table: TableGameData, count: int) -> float:
     """Return the height for the small hands of a multi-hand bet; 0 if they would be too small to see.
 
     It leaves enough room for the first hand, whose cards the player can hold.
@@ -293,7 +293,7 @@ def _is_multi_hand_deal(hands: Sequence[DealtHand]) -> bool:
     )
 
 
-def _place_hands(stage: Stage, table: Table, hands: Sequence[DealtHand]) -> list[HandLayout]:
+def _place_hands(stage: Stage, table: TableGameData, hands: Sequence[DealtHand]) -> list[HandLayout]:
     """Return the layout of each hand's cards. Hands that were split from one hand share its area."""
     x, y, w, h = find_cards_rect(stage, table)
     if _is_multi_hand_deal(hands):  # Draw the first hand large, the others small above it.
@@ -401,7 +401,7 @@ def draw_cards(
         if not _can_hold_cards(stage):
             _draw_hand_outline(stage, place)
         _draw_hand_cards(
-            stage, hand, place.cards, stage.view.held_bits if number == marks else 0, holding=holding
+            stage, hand, place.cards, stage.view.held_items_mask if number == marks else 0, holding=holding
         )
         text = "  ·  ".join(_format_hand_texts(stage, hand, hands, is_deal_finished=step_time is None))
         if text:
@@ -411,7 +411,7 @@ def draw_cards(
             _draw_flying_card(stage, place.cards, flying, len(hand.cards))
     if holding:
         for i, (x, y, w, h) in enumerate(places[0].cards):
-            is_held = bool(stage.view.held_bits >> i & 1)
+            is_held = bool(stage.view.held_items_mask >> i & 1)
             text = stage.texts.say("feature.held" if is_held else "feature.hold")
             draw_button(stage, (x, y + h + 8, w, _HOLD_KEY_HEIGHT), text, is_active=is_held)
 
@@ -490,8 +490,8 @@ def _format_hand_texts(
     unit = (
         stage.view.snapshot.denomination_cents if is_deal_finished and stage.view.snapshot is not None else 0
     )
-    if hand.staked and unit:
-        texts.append(" + ".join(stage.money(each * unit) for each in hand.pots or (hand.staked,)))
+    if hand.staked_credits and unit:
+        texts.append(" + ".join(stage.money(each * unit) for each in hand.pots or (hand.staked_credits,)))
     if hand.remaining_credits is not None and unit:
         texts.append(stage.texts.say("felt.left", amount=stage.money(hand.remaining_credits * unit)))
     if hand.received_credits and unit:
@@ -513,11 +513,11 @@ def format_settlement(stage: Stage, name: str) -> str:
 def _format_set_hands(stage: Stage, decision: DecisionRequest) -> str:
     """Return the values of the two pai gow hands that the marked cards would make; "" if the rules forbid them."""
     ways: Mapping[str, Mapping[str, str]] = decision.display.get("ways", {})
-    values = ways.get(str(stage.view.held_bits))
+    values = ways.get(str(stage.view.held_items_mask))
     return "" if values is None else stage.texts.choose_translation(values)
 
 
-def _draw_waiting_hands(stage: Stage, table: Table) -> None:
+def _draw_waiting_hands(stage: Stage, table: TableGameData) -> None:
     """Draw the empty outlines of the hands before the deal; in video poker, the backs of the cards."""
     hands = _list_hands_with_area(stage, ())
     for hand, place in zip(hands, _place_hands(stage, table, hands), strict=True):

@@ -17,7 +17,14 @@ from egm.screen.scenes.cards import find_suits_rect
 from egm.screen.scenes.chips import draw_chip, find_chip_colour
 from egm.screen.scenes.stage import Stage, draw_button
 from egm.screen.spot_layout import list_page_spots, split_common_words
-from egm.screen.table import ChipsOnTable, Spot, Table, build_bet_limits, find_chip_value, list_chip_values
+from egm.screen.table import (
+    BetSpot,
+    ChipsOnTable,
+    TableGameData,
+    build_bet_limits,
+    find_chip_value,
+    list_chip_values,
+)
 from egm.screen.view import (
     Action,
     PlayerPage,
@@ -34,12 +41,12 @@ _KEY_MARGINS_IN_LETTERS: Final = 3
 #: Height above and below the keys for the small print of the panel, in units.
 _SMALL_PRINT_HEIGHT: Final = 72.0
 #: The sign of each tool on a key too narrow for its name.
-_SIGN_BY_TOOL: Final = {"take": "\u2212", "ask": "?"}
+_KEY_SIGN_BY_CHIP_TOOL: Final = {"take": "\u2212", "ask": "?"}
 #: If the names of a group's spots have nothing in common, at most this many of them name the group.
 _NAMED_SPOTS_MAX: Final = 6
 
 
-def _list_key_rows(view: View, table: Table, layout: Layout) -> list[list[Action]]:
+def _list_key_rows(view: View, table: TableGameData, layout: Layout) -> list[list[Action]]:
     """Return the actions of a table game's keys, row by row.
 
     The rows have chips and tools, actions on all chips (such as undo), and the parts of the layout.
@@ -56,7 +63,9 @@ def _list_key_rows(view: View, table: Table, layout: Layout) -> list[list[Action
     if layout.is_telephone:
         return [chip_keys, [*change_keys, *option_keys]]
     kinds = (
-        [Action("cloth", part) for part in list_felt_parts(table, layout)] if table.felt == "roulette" else []
+        [Action("cloth", part) for part in list_felt_parts(table, layout)]
+        if table.felt_kind == "roulette"
+        else []
     )
     rows = (
         [chip_keys, change_keys]
@@ -96,7 +105,7 @@ def lay_out_hand_keys(view: View, layout: Layout) -> list[tuple[Rect, Action]]:
     return keys
 
 
-def _count_key_letters(table: Table, action: Action) -> int:
+def _count_key_letters(table: TableGameData, action: Action) -> int:
     """Return how wide a key must be for its label, in letters.
 
     A label that is the name of a kind of bet is written on two lines: the key must hold half of it, and its longest
@@ -120,18 +129,19 @@ def list_felt_touches(view: View, layout: Layout) -> list[tuple[Rect, Action]]:
         or view.page is not PlayerPage.NONE
     ):
         return []
-    touches = lay_out_felt(table, view.chips, layout).touches
+    touches = lay_out_felt(table, view.chips, layout).touch_targets
     return [*lay_out_hand_keys(view, layout), *lay_out_part_tabs(table, view.chips, layout), *touches]
 
 
-def draw_hand_key(stage: Stage, table: Table, rect: Rect, action: Action) -> None:
+def draw_hand_key(stage: Stage, table: TableGameData, rect: Rect, action: Action) -> None:
     """Draw one key of a table game, such as a chip, a tool or undo."""
     x, y, w, h = rect
     inner: Rect = (x + 3, y + 3, w - 6, h - 6)
     chips, say, snapshot = stage.view.chips, stage.texts.say, stage.view.snapshot
     if action.name == "chip" and snapshot is not None:
         lit = (
-            chips.tool == "chip" and find_chip_value(table, chips, build_bet_limits(snapshot)) == action.value
+            chips.selected_tool == "chip"
+            and find_chip_value(table, chips, build_bet_limits(snapshot)) == action.value
         )
         draw_button(stage, inner, "", is_active=lit)
         side = min(w, h) - 12
@@ -142,8 +152,9 @@ def draw_hand_key(stage: Stage, table: Table, rect: Rect, action: Action) -> Non
         draw_layout_part_key(stage, table, inner, str(action.value), is_active=lit)
     elif action.name == "tool":
         text = _format_tool_label(stage, rect, action.value)
+        )
         size = "caption" if w > _KEY_WIDTH_FOR_TEXT_MIN else "lead"
-        draw_button(stage, inner, text, is_active=chips.tool == action.value, size=size)
+        draw_button(stage, inner, text, is_active=chips.selected_tool == action.value, size=size)
     elif action.name == "suits":
         draw_button(stage, inner, "", is_active=stage.view.has_four_suit_colours)
         draw_suits(stage, inner)
@@ -187,18 +198,20 @@ def draw_table_text_key(
     stage.painter.draw_label(text, (x + 3, y, w - 6, h), style)
 
 
-def draw_layout_part_key(stage: Stage, table: Table, rect: Rect, part: str, *, is_active: bool) -> None:
+def draw_layout_part_key(
+    stage: Stage, table: TableGameData, rect: Rect, part: str, *, is_active: bool
+) -> None:
     """Draw a key that opens a part of the betting layout, with the part's name (on a telephone, a short sign)."""
     draw_table_text_key(stage, rect, format_part_name(stage, table, part), is_active=is_active)
 
 
-def format_part_name(stage: Stage, table: Table, part: str) -> str:
+def format_part_name(stage: Stage, table: TableGameData, part: str) -> str:
     """Return the name of a part of the betting layout; on a telephone, a short sign."""
     if part == RACETRACK_PART_NAME:
         return stage.texts.say("felt.race") if not stage.layout.is_telephone else "\u25cb"
-    if table.felt != "roulette" and stage.layout.is_telephone:
+    if table.felt_kind != "roulette" and stage.layout.is_telephone:
         return str(int(part) + 1)
-    if table.felt != "roulette":
+    if table.felt_kind != "roulette":
         page = list_page_spots(table, stage.layout, int(part))
         names = [format_group_name(stage, table.groups[spot.group]) for spot in (page[0], page[-1])]
         return " \u2013 ".join(dict.fromkeys(names))
@@ -212,7 +225,7 @@ def format_part_name(stage: Stage, table: Table, part: str) -> str:
     return format_group_name(stage, spots)
 
 
-def list_group_names(stage: Stage, spots: tuple[Spot, ...]) -> list[str]:
+def list_group_names(stage: Stage, spots: tuple[BetSpot, ...]) -> list[str]:
     """Return the names to print on the key of a group of bets.
 
     It is one name: the words with which the names of all its bets begin. If they share no words, return the names of
@@ -225,6 +238,6 @@ def list_group_names(stage: Stage, spots: tuple[Spot, ...]) -> list[str]:
     return [name] if name else names[:_NAMED_SPOTS_MAX]
 
 
-def format_group_name(stage: Stage, spots: tuple[Spot, ...]) -> str:
+def format_group_name(stage: Stage, spots: tuple[BetSpot, ...]) -> str:
     """Return the name of a group of bets as one text; see :func:`list_group_names`."""
     return ", ".join(list_group_names(stage, spots))

@@ -9,7 +9,7 @@ from egm.screen.art.ink import LinearGradient, VectorCanvas
 from egm.screen.art.paths import build_ellipse, build_rounded_box
 from egm.screen.painter import Rect, TextStyle
 from egm.screen.scenes.stage import BLACK, WHITE, Stage
-from egm.screen.table import Table
+from egm.screen.table import TableGameData
 from egm.screen.theme import Colour, mix_colours, parse_colour
 
 #: The colours of chips, from the lowest value to the highest.
@@ -56,7 +56,7 @@ def _format_short_credits(stage: Stage, credits_: int) -> str:
     return stage.texts.number(credits_)
 
 
-def find_chip_colour(table: Table, credits_: int) -> Colour:
+def find_chip_colour(table: TableGameData, credits_: int) -> Colour:
     """Return the colour for a chip that stands for an amount: that of the largest chip up to the amount."""
     chip_index = sum(value <= credits_ for value in table.chips) - 1
     return CHIP_COLOURS[max(0, min(chip_index, len(CHIP_COLOURS) - 1))]

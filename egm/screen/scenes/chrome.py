@@ -7,12 +7,12 @@ import pygame
 from egm.screen.art.ink import LinearGradient, RadialGradient, VectorCanvas, create_painted_surface
 from egm.screen.art.paths import build_ellipse
 from egm.screen.layout import grow_rect
-from egm.screen.painter import PREMULTIPLIED
+from egm.screen.painter import PREMULTIPLIED_BLEND_MODE
 from egm.screen.scenes.stage import BLACK, FIELD_FRAME_WIDTH, Stage, build_metal_gradient, draw_rim_panel
-from egm.screen.theme import Look, fade_colour, mix_colours
+from egm.screen.theme import GameLook, fade_colour, mix_colours
 
 
-def draw_hall(size: tuple[int, int], look: Look, centre: tuple[float, float]) -> pygame.Surface:
+def draw_hall(size: tuple[int, int], look: GameLook, centre: tuple[float, float]) -> pygame.Surface:
     """Return the drawing of the hall behind the machine: sky, sunburst around ``centre``, lights, dark edges."""
     width, height = size
     surface = pygame.Surface(size)
@@ -37,7 +37,7 @@ def draw_hall(size: tuple[int, int], look: Look, centre: tuple[float, float]) ->
     surface.blit(
         glow,
         (centre[0] - glow.get_width() / 2, centre[1] - glow.get_height() / 2),
-        special_flags=PREMULTIPLIED,
+        special_flags=PREMULTIPLIED_BLEND_MODE,
     )
     small_surface = pygame.Surface((width // 2, height // 2), pygame.SRCALPHA)
     cx, cy, reach = centre[0] / 2, centre[1] / 2, width
@@ -55,18 +55,18 @@ def draw_hall(size: tuple[int, int], look: Look, centre: tuple[float, float]) ->
     surface.blit(
         pygame.transform.smoothscale(pygame.transform.box_blur(small_surface, 2), size),
         (0, 0),
-        special_flags=PREMULTIPLIED,
+        special_flags=PREMULTIPLIED_BLEND_MODE,
     )
     _draw_blurred_lights(surface, look)
     shade = create_painted_surface(
         size,
         RadialGradient(((0, (0, 0, 0, 0)), (0.55, (0, 0, 0, 0)), (1, (0, 0, 0, 190))), (0.5, 0.45), 0.72),
     )
-    surface.blit(shade, (0, 0), special_flags=PREMULTIPLIED)
+    surface.blit(shade, (0, 0), special_flags=PREMULTIPLIED_BLEND_MODE)
     return surface
 
 
-def _draw_blurred_lights(surface: pygame.Surface, look: Look) -> None:
+def _draw_blurred_lights(surface: pygame.Surface, look: GameLook) -> None:
     """Draw the blurred lights of the background, at fixed positions."""
     width, height = surface.get_size()
     for i in range(46):
@@ -86,7 +86,7 @@ def _draw_blurred_lights(surface: pygame.Surface, look: Look) -> None:
                 0.5,
             ),
         )
-        surface.blit(disc, (x - radius, y - radius), special_flags=PREMULTIPLIED)
+        surface.blit(disc, (x - radius, y - radius), special_flags=PREMULTIPLIED_BLEND_MODE)
 
 
 def draw_marquee(stage: Stage, surface: pygame.Surface, title: str) -> None:
@@ -131,7 +131,7 @@ def draw_marquee(stage: Stage, surface: pygame.Surface, title: str) -> None:
         edge_paint=mix_colours(look.sky[2], BLACK, 0.5),
         width=w - 200,
     )
-    surface.blit(ink.finish_surface(), area.topleft, special_flags=PREMULTIPLIED)
+    surface.blit(ink.finish_surface(), area.topleft, special_flags=PREMULTIPLIED_BLEND_MODE)
 
 
 def _draw_field_well(stage: Stage, size: tuple[int, int]) -> pygame.Surface:
@@ -161,7 +161,7 @@ def draw_background(stage: Stage) -> pygame.Surface:
             surface.blit(
                 draw_rim_panel(area.size, p.scale, p.theme, look, radius=22, rim=7, fill=glass),
                 area.topleft,
-                special_flags=PREMULTIPLIED,
+                special_flags=PREMULTIPLIED_BLEND_MODE,
             )
         area = p.scale_rect(grow_rect(layout.field, FIELD_FRAME_WIDTH))
         surface.blit(
@@ -169,14 +169,14 @@ def draw_background(stage: Stage) -> pygame.Surface:
                 area.size, p.scale, p.theme, look, radius=40, rim=FIELD_FRAME_WIDTH - 6, fill=(8, 5, 14, 255)
             ),
             area.topleft,
-            special_flags=PREMULTIPLIED,
+            special_flags=PREMULTIPLIED_BLEND_MODE,
         )
         area = p.scale_rect(layout.status_line)
         plate = LinearGradient(((0, (6, 4, 14, 235)), (1, (24, 17, 44, 235))))
         surface.blit(
             draw_rim_panel(area.size, p.scale, p.theme, look, radius=26, rim=3, fill=plate),
             area.topleft,
-            special_flags=PREMULTIPLIED,
+            special_flags=PREMULTIPLIED_BLEND_MODE,
         )
         _draw_meter_bar(stage, surface)
         return surface.convert() if pygame.display.get_surface() else surface
@@ -205,4 +205,4 @@ def _draw_meter_bar(stage: Stage, surface: pygame.Surface) -> None:
     surface.blit(create_painted_surface(rule.size, build_metal_gradient(p.theme, look.rim)), rule.topleft)
     for rect in layout.meters.values():
         area = p.scale_rect(rect)
-        surface.blit(_draw_field_well(stage, area.size), area.topleft, special_flags=PREMULTIPLIED)
+        surface.blit(_draw_field_well(stage, area.size), area.topleft, special_flags=PREMULTIPLIED_BLEND_MODE)

@@ -18,7 +18,7 @@ class DealtHand:
     """The cards of the hand by their short names. ``??`` is a card face down, an empty name a removed card."""
     value_texts: Mapping[str, str]
     """The value of the hand as text, by language."""
-    staked: int = 0
+    staked_credits: int = 0
     """The bet on the hand that is not decided yet, in credits."""
     settlements: tuple[str, ...] = ()
     """The result of each bet on the hand, such as ``won`` or ``push``."""

@@ -53,7 +53,7 @@ def lay_out_answers(stage: Stage) -> list[tuple[Rect, Action]]:
             for reel in range(len(grid.heights))
         ]
     if decision.kind == "pick":
-        boxes = lay_out_pick_boxes(stage.layout.field, _build_pick_step(view).boxes)
+        boxes = lay_out_pick_boxes(stage.layout.field, _build_pick_step(view).box_count)
         return [
             (boxes[option], Action("choose", option))
             for option in decision.options
@@ -82,7 +82,7 @@ def _find_hold_key_rect(grid: ReelGrid, reel: int, height: float) -> Rect:
 
 def _build_pick_step(view: View) -> PickStep:
     """Return the pending pick decision as a step, so that its boxes can be drawn."""
-    last = view.show.steps[-1] if view.show is not None else None
+    last = view.presentation.steps[-1] if view.presentation is not None else None
     if isinstance(last, PickStep):
         return last
     decision = view.decision
@@ -96,7 +96,7 @@ def draw_decision(stage: Stage, decision: DecisionRequest) -> None:
     elif decision.kind == "pick":
         step = _build_pick_step(stage.view)
         opened_boxes: dict[int, BonusAward] = dict(step.opened_boxes)
-        draw_boxes(stage, step.boxes, opened_boxes, asks_player=True)
+        draw_boxes(stage, step.box_count, opened_boxes, asks_player=True)
     elif decision.kind == "double_up":
         display = decision.display
         previous_cards = tuple(str(round_["shown"]) for round_ in display.get("rounds", ()))
@@ -109,12 +109,15 @@ def draw_decision(stage: Stage, decision: DecisionRequest) -> None:
 def _draw_held_reels(stage: Stage) -> None:
     """Draw the reels at rest, each with the key that holds it, which is lit while the reel is held."""
     view = stage.view
-    field, last = _find_decision_field(view), view.show.steps[-1] if view.show is not None else None
+    field, last = (
+        _find_decision_field(view),
+        view.presentation.steps[-1] if view.presentation is not None else None,
+    )
     if field is None or not isinstance(last, ReelSpin):
         return
     draw_stopped_reels(stage, field, last.window)
     for rect, action in lay_out_answers(stage):
-        is_held = bool(view.held_bits >> int(action.value) & 1)
+        is_held = bool(view.held_items_mask >> int(action.value) & 1)
         draw_button(
             stage, rect, stage.texts.say("feature.held" if is_held else "feature.hold"), is_active=is_held
         )
@@ -144,7 +147,9 @@ def _draw_answers(stage: Stage) -> None:
         style, suit = TextStyle("strong", "lead", "text"), partial(render_own_picture, f"suit_{action.value}")
         if w < _SUIT_BESIDE_TEXT_WIDTH_MIN:
             stage.painter.draw_cached_picture(("suit", action.value), (x + w / 2 - 24, y + 8, 48, 48), suit)
-            stage.painter.draw_text(text, (x + w / 2, y + h - 26), style._replace(size="body"), width=w - 24)
+            stage.painter.draw_text(
+                text, (x + w / 2, y + h - 26), style._replace(size_name="body"), width=w - 24
+            )
             continue
         stage.painter.draw_cached_picture(("suit", action.value), (x + 26, y + 20, 60, 60), suit)
         stage.painter.draw_text(text, (x + w / 2 + 36, y + h / 2), style, width=w - 130)

@@ -41,7 +41,7 @@ _LOW_METER_HEIGHT_MAX: Final = 96.0
 _SECONDS_BEFORE_LAST_STEP_END: Final = 1e-6
 
 #: The bright and the deep colour of each key.
-_KEY_COLOURS: Final[dict[str, tuple[str, str]]] = {
+_COLOUR_NAMES_BY_DECK_KEY: Final[dict[str, tuple[str, str]]] = {
     "service": ("amber", "gold_dark"),
     "help": ("steel", "steel_deep"),
     "games": ("steel", "steel_deep"),
@@ -82,16 +82,16 @@ def compute_meter_figures(stage: Stage) -> MeterFigures:
         credit = view.previous_credit_cents + (credit - view.previous_credit_cents) * shown_cents // 1000
     win = snapshot.win_cents
     line = build_view_timeline(view, stage.theme)
-    if view.show is not None and line is not None and snapshot.state == "playing":
-        since, show = view.now - view.show.began_at, view.show
+    if view.presentation is not None and line is not None and snapshot.state == "playing":
+        since, show = view.now - view.presentation.began_at, view.presentation
         before_credits = sum_credits_of_ended_steps(
             show, line, min(since, line.last_stop - _SECONDS_BEFORE_LAST_STEP_END)
         )
         cents_before = min(
-            show.play.win_cents, show.presented_cents + before_credits * snapshot.denomination_cents
+            show.outcome.win_cents, show.presented_cents + before_credits * snapshot.denomination_cents
         )
         shown_cents = compute_roll_up_amount(
-            show.play.win_cents - cents_before, since - line.last_stop, line.roll_up_end - line.last_stop
+            show.outcome.win_cents - cents_before, since - line.last_stop, line.roll_up_end - line.last_stop
         )
         win = cents_before if since < line.last_stop else cents_before + shown_cents
     return MeterFigures(credit, compute_bet_credits(view), win)
@@ -233,7 +233,7 @@ def _is_play_lit(stage: Stage) -> bool:
         on_page = view.scene is not Scene.SERVICE and view.decision is None
         return view.is_linked and (answers or on_page)
     if view.snapshot is not None and view.snapshot.state == "playing":
-        return view.is_linked and view.show is not None
+        return view.is_linked and view.presentation is not None
     return is_dismissible_reminder_shown(view) or (view.accepts_request("play") and view.decision is None)
 
 
@@ -258,7 +258,7 @@ def _choose_play_label(stage: Stage) -> str:
         return "key.choose_max" if view.is_focus_shown else "service.confirm"
     if is_dismissible_reminder_shown(view):
         return "reminder.go_on"
-    line, show = build_view_timeline(view, stage.theme), view.show
+    line, show = build_view_timeline(view, stage.theme), view.presentation
     if (
         show is None
         or line is None
@@ -268,7 +268,7 @@ def _choose_play_label(stage: Stage) -> str:
         return "key.play"
     since = view.now - show.began_at
     if since >= line.last_stop:
-        return "key.skip" if line.level > 1 else "key.play"
+        return "key.skip" if line.celebration_level > 1 else "key.play"
     return "key.skip" if since < line.steps[line.find_step_index(since)].begin else "key.stop"
 
 
@@ -300,7 +300,7 @@ def _draw_deck_key(stage: Stage, name: str, rect: Rect) -> None:
     is_lit = is_key_lit(stage, name)
     down = view.pressed_key == name and view.now - view.pressed_at < 0.14
     x, y, w, h = rect
-    bright, deep = (stage.theme.colour(c) for c in _KEY_COLOURS[name])
+    bright, deep = (stage.theme.colour(c) for c in _COLOUR_NAMES_BY_DECK_KEY[name])
     p.draw_cached_picture(
         ("key", name, is_lit, down),
         rect,
@@ -323,7 +323,7 @@ def _draw_deck_key(stage: Stage, name: str, rect: Rect) -> None:
             width=w - 60,
         )
     elif icon:
-        sign = f"volume_{view.volume}" if name == "volume" else name
+        sign = f"volume_{view.volume_step}" if name == "volume" else name
         colour = WHITE if is_lit else (150, 143, 176, 255)
         icon_rect = (x + w / 2 - 22, y + h * 0.37 - 24 + drop, 44, 44)
         p.draw_cached_picture(

@@ -50,8 +50,8 @@ _SECTION_HEADING_HEIGHT: Final = 28.0
 _BILL_CONTROLS_MAX: Final = 6
 #: Function that returns the rectangle of the ``index``-th control of a section, optionally for ``columns`` in
 #: its row.
-FindRect = Callable[..., Rect]
-RESULT_SECONDS: Final = 6.0
+FindControlRect = Callable[..., Rect]
+COMMAND_RESULT_SHOWN_SECONDS: Final = 6.0
 """How many seconds the drawer shows the result of the last command."""
 
 
@@ -165,7 +165,7 @@ def find_last_ticket(view: View) -> str:
 
 
 def _lay_out_board_controls(
-    board: str, view: View, texts: Texts, find_control_rect: FindRect
+    board: str, view: View, texts: Texts, find_control_rect: FindControlRect
 ) -> list[DrawerControl]:
     """Return the controls of doors and key switches, which are inputs of the I/O board.
 
@@ -189,7 +189,7 @@ def _lay_out_board_controls(
 
 
 def _lay_out_fault_controls(
-    acceptor: str, view: View, texts: Texts, find_control_rect: FindRect
+    acceptor: str, view: View, texts: Texts, find_control_rect: FindControlRect
 ) -> list[DrawerControl]:
     """Return the controls that simulate faults of a bill or coin acceptor.
 
@@ -261,7 +261,7 @@ def draw_drawer(stage: Stage) -> None:
     elif (
         view.bench_reply is not None
         and view.bench_commands
-        and view.now - view.bench_reply_at < RESULT_SECONDS
+        and view.now - view.bench_reply_at < COMMAND_RESULT_SHOWN_SECONDS
     ):
         key = "drawer.done" if view.bench_reply.ok else "drawer.refused"
         p.draw_text(

@@ -8,7 +8,7 @@ import pygame
 
 from egm.screen.art.ink import LinearGradient, RadialGradient, VectorCanvas, create_painted_surface
 from egm.screen.motion import clamp_to_unit_interval, ease_out
-from egm.screen.painter import PREMULTIPLIED, TextStyle, build_gold_gradient
+from egm.screen.painter import PREMULTIPLIED_BLEND_MODE, TextStyle, build_gold_gradient
 from egm.screen.presentation import (
     OutcomePresentation,
     PresentationTimeline,
@@ -28,8 +28,8 @@ _BEAM_STEPS: Final = 15
 
 def find_shown_feature_step(view: View, line: PresentationTimeline | None) -> int | None:
     """Return the index of the step that is shown now if it belongs to a feature, otherwise None."""
-    show = view.show
-    if show is None or line is None or view.game is None or show.play.game_id != view.game.id:
+    show = view.presentation
+    if show is None or line is None or view.game is None or show.outcome.game_id != view.game.id:
         return None
     since = view.now - show.began_at
     index = line.find_step_index(since)
@@ -128,7 +128,7 @@ def draw_anticipation_light(stage: Stage, rect: tuple[float, float, float, float
                 is_horizontal=True,
             ),
         )
-        surface.blit(surface, (0, 0), special_flags=PREMULTIPLIED)
+        surface.blit(surface, (0, 0), special_flags=PREMULTIPLIED_BLEND_MODE)
         return surface
 
     stage.painter.draw_cached_picture(

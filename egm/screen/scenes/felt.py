@@ -52,8 +52,8 @@ from egm.screen.steps import TableStep
 from egm.screen.table import (
     BetLimits,
     BetsBySpot,
-    Spot,
-    Table,
+    BetSpot,
+    TableGameData,
     build_bet_limits,
     find_reason_spot_is_closed,
     is_bet_on,
@@ -130,14 +130,19 @@ def draw_felt(stage: Stage) -> None:
     """Draw a table game at this moment of its presentation: layout, chips, cards and moving parts."""
     view, table = stage.view, stage.view.table
     assert table is not None
-    p, show, line = stage.painter, view.show, build_view_timeline(view, stage.theme)
+    p, show, line = stage.painter, view.presentation, build_view_timeline(view, stage.theme)
     p.draw_cached_picture(
         ("table", stage.look.name), stage.layout.field, partial(_draw_felt_background, stage)
     )
     decision = view.decision if view.decision is not None and is_decision_due(view, stage.theme) else None
     step, time, since = find_last_step(view), None, 0.0
     previous_step: TableStep | None = None
-    if show is not None and line is not None and view.game is not None and show.play.game_id == view.game.id:
+    if (
+        show is not None
+        and line is not None
+        and view.game is not None
+        and show.outcome.game_id == view.game.id
+    ):
         since = view.now - show.began_at
         index = line.find_step_index(since)
         step, time = show.steps[index], line.steps[index] if since < line.steps[index].last_stop else None
@@ -150,13 +155,13 @@ def draw_felt(stage: Stage) -> None:
         and _draw_wheel_or_dice(stage, table, last_round, time, since)
     ):
         return
-    if table.felt == "cards" and is_scoreboard_drawn(stage, table):
+    if table.felt_kind == "cards" and is_scoreboard_drawn(stage, table):
         draw_scoreboard(stage, table)
-    elif table.felt == "cards":
+    elif table.felt_kind == "cards":
         draw_cards(stage, last_round, previous_step, time, since)
         for rect, action in lay_out_hand_keys(view, stage.layout) if not table.spots else ():
             draw_hand_key(stage, table, rect, action)
-    elif table.felt == "craps":
+    elif table.felt_kind == "craps":
         draw_craps_point(stage, last_round, moving=time is not None)
     if decision is None and table.spots:
         _draw_felt(stage, table, last_round if time is None else None)
@@ -165,7 +170,7 @@ def draw_felt(stage: Stage) -> None:
 
 
 def _draw_wheel_or_dice(
-    stage: Stage, table: Table, step: TableStep, step_time: StepTimes, elapsed_seconds: float
+    stage: Stage, table: TableGameData, step: TableStep, step_time: StepTimes, elapsed_seconds: float
 ) -> bool:
     """Draw the moving wheel next to the layout, or the moving dice on it. Return False if neither moves."""
     for number, (cue, stop) in enumerate(zip(step.cues, step_time.stops, strict=True)):
@@ -182,7 +187,7 @@ def _draw_wheel_or_dice(
             )
             return True
         if kind == "dice":
-            if table.felt == "craps":
+            if table.felt_kind == "craps":
                 draw_craps_point(stage, None, moving=True)
             _draw_felt(stage, table, None)
             stage.painter.draw_shade(stage.layout.field, (0, 12, 8, 90))
@@ -227,7 +232,7 @@ def _draw_felt_background(stage: Stage, size: tuple[int, int]) -> pygame.Surface
     return ink.finish_surface()
 
 
-def _draw_felt(stage: Stage, table: Table, settled_step: TableStep | None) -> None:
+def _draw_felt(stage: Stage, table: TableGameData, settled_step: TableStep | None) -> None:
     """Draw the betting layout with every chip on it.
 
     ``settled_step`` is the last step of a round whose results are to be shown on the layout, or None.
@@ -276,7 +281,7 @@ def _draw_felt(stage: Stage, table: Table, settled_step: TableStep | None) -> No
     _draw_bets(stage, table, felt_layout, bets_to_draw, shown_step)
 
 
-def _format_racetrack_key(stage: Stage, table: Table, action: Action) -> str:
+def _format_racetrack_key(stage: Stage, table: TableGameData, action: Action) -> str:
     """Return the text of a key of the racetrack: the number of neighbours, an announced bet, or an arrow."""
     if action.name == "call":
         return stage.texts.choose_translation(table.announced_bets[str(action.value)].names)
@@ -286,7 +291,7 @@ def _format_racetrack_key(stage: Stage, table: Table, action: Action) -> str:
 
 
 def _draw_cell(
-    stage: Stage, table: Table, cell: FeltCell, *, is_hit: bool, is_closed: bool, chip: bool
+    stage: Stage, table: TableGameData, cell: FeltCell, *, is_hit: bool, is_closed: bool, chip: bool
 ) -> None:
     """Draw a printed cell of the layout, dark if ``is_closed`` to bets. The title of a row has no edge."""
     p, (x, y, w, h) = stage.painter, cell.rect
@@ -332,7 +337,7 @@ def _draw_cell(
         p.draw_text(cell.pocket, at, TextStyle("heavy", "body", ink), width=w - 12)
 
 
-def _draw_row_title(stage: Stage, table: Table, cell: FeltCell) -> None:
+def _draw_row_title(stage: Stage, table: TableGameData, cell: FeltCell) -> None:
     """Draw the title of a row of bets and, if all of the bets have the same odds, these odds."""
     p, (x, y, w, h) = stage.painter, cell.rect
     spots = [table.spots[each] for each in cell.titled_spots]
@@ -352,7 +357,7 @@ def _draw_row_title(stage: Stage, table: Table, cell: FeltCell) -> None:
 
 
 def _draw_spot(
-    stage: Stage, table: Table, cell: FeltCell, ink: Colour, *, is_on_plain_cell: bool, chip: bool
+    stage: Stage, table: TableGameData, cell: FeltCell, ink: Colour, *, is_on_plain_cell: bool, chip: bool
 ) -> None:
     """Draw the label of a bet spot.
 
@@ -378,7 +383,7 @@ def _draw_spot(
     if not low:
         above = (*above[:3], h - 6 if is_chip_beside_label(cell.rect) else max(above[3], h * 0.76 - 24))
     if chip and _can_fit(stage, sign, above, small_style):
-        p.draw_label(sign, above, style, wrapped_size=small_style.size)
+        p.draw_label(sign, above, style, wrapped_size=small_style.size_name)
         if low:
             p.draw_text(
                 _format_spot_odds(stage, spot, printed, below[2]),
@@ -390,7 +395,7 @@ def _draw_spot(
     lies_over = p.measure_text(sign, small_style) > w - 10  # A name on several lines takes the complete cell.
     fills_cell = is_chip_beside_label(cell.rect) or lies_over
     part = (h - 6 - 24 * low) if fills_cell else (h - 6) * 0.44
-    p.draw_label(sign, (x + 5, y + 3, w - 10, part), style, wrapped_size=small_style.size)
+    p.draw_label(sign, (x + 5, y + 3, w - 10, part), style, wrapped_size=small_style.size_name)
     if low:
         odds = _format_spot_odds(stage, spot, printed, w - 6) or spot.odds.replace(" / ", "/")
         p.draw_text(odds, (x + w / 2, y + (h - 17 if fills_cell else h * 0.54)), printed, width=w - 6)
@@ -399,11 +404,11 @@ def _draw_spot(
 def _can_fit(stage: Stage, text: str, rect: Rect, style: TextStyle) -> bool:
     """Return whether a text fits into a rectangle at a readable size, on several lines if necessary."""
     p, lines = stage.painter, stage.painter.wrap_text(text, rect[2], style)
-    height = len(lines) * stage.theme.sizes[style.size] * 1.16
+    height = len(lines) * stage.theme.sizes[style.size_name] * 1.16
     return height <= rect[3] and all(p.measure_text(line, style) <= rect[2] for line in lines)
 
 
-def _format_spot_odds(stage: Stage, spot: Spot, style: TextStyle, room: float) -> str:
+def _format_spot_odds(stage: Stage, spot: BetSpot, style: TextStyle, room: float) -> str:
     """Return the odds to print on a bet spot: the first of the following texts that is at most ``room`` units wide.
 
     The text with all odds at which the bet can win; the spot's own odds with an asterisk, which means that INFO shows
@@ -424,29 +429,29 @@ def _choose_smallest_text_size(stage: Stage) -> str:
     return "tiny" if not stage.layout.is_telephone else "caption"
 
 
-def _format_spot_label(stage: Stage, table: Table, spot: Spot) -> str:
+def _format_spot_label(stage: Stage, table: TableGameData, spot: BetSpot) -> str:
     """Return the label of a bet spot.
 
     It is the result on which the bet wins, if there is a single one and it says enough; otherwise the spot's name.
     """
     if (
         len(spot.covered_pockets) == 1
-        and table.felt == "wheel"
+        and table.felt_kind == "wheel"
         and spot.covered_pockets[0] not in table.names
     ):
         return spot.covered_pockets[0]
     numbers = [int(each) for each in spot.covered_pockets if each.isdecimal()]
-    if len(numbers) == 24 and table.felt == "roulette":
+    if len(numbers) == 24 and table.felt_kind == "roulette":
         dozens = numbers[-1] - numbers[0] == 23
         return f"{numbers[0]}\u2013{numbers[-1]}" if dozens else f"{numbers[-2]}/{numbers[-1]}"
     if len(numbers) == 12:
         if numbers[-1] - numbers[0] == 11:
             return f"{numbers[0]}\u2013{numbers[-1]}"
-        return spot.odds if table.felt == "roulette" else stage.texts.choose_translation(spot.names)
+        return spot.odds if table.felt_kind == "roulette" else stage.texts.choose_translation(spot.names)
     return stage.texts.choose_translation(spot.names)
 
 
-def _draw_tab(stage: Stage, table: Table, rect: Rect, action: Action) -> None:
+def _draw_tab(stage: Stage, table: TableGameData, rect: Rect, action: Action) -> None:
     """Draw a key that opens another part of the betting layout, or another sheet of it."""
     x, y, w, h = rect
     inner: Rect = (x + 3, y + 3, w - 6, h - 6)
@@ -464,7 +469,7 @@ def _draw_tab(stage: Stage, table: Table, rect: Rect, action: Action) -> None:
     draw_layout_part_key(stage, table, inner, str(action.value), is_active=lit)
 
 
-def _list_bets_to_draw(stage: Stage, table: Table, settled_step: TableStep | None) -> BetsBySpot:
+def _list_bets_to_draw(stage: Stage, table: TableGameData, settled_step: TableStep | None) -> BetsBySpot:
     """Return the new bets to draw as chips.
 
     During a round at a table where bets stay (craps), they are the bets of the round that are not decided yet.
@@ -485,7 +490,11 @@ def _list_bets_to_draw(stage: Stage, table: Table, settled_step: TableStep | Non
 
 
 def _draw_bets(
-    stage: Stage, table: Table, felt_layout: FeltLayout, now: BetsBySpot, settled_step: TableStep | None
+    stage: Stage,
+    table: TableGameData,
+    felt_layout: FeltLayout,
+    now: BetsBySpot,
+    settled_step: TableStep | None,
 ) -> None:
     """Draw the chips of all bets: standing bets in violet, new bets, and the results of the last round's bets."""
     view = stage.view
@@ -513,7 +522,7 @@ def _draw_bets(
 
 
 def _draw_plays_ring(
-    stage: Stage, table: Table, spot: str, at: tuple[float, float], limits: BetLimits
+    stage: Stage, table: TableGameData, spot: str, at: tuple[float, float], limits: BetLimits
 ) -> None:
     """Draw a ring around a craps bet that is off for the next throw, or on for a come-out throw.
 
@@ -540,7 +549,7 @@ def _draw_ring(size: tuple[int, int], colour: Colour) -> pygame.Surface:
     return ink.finish_surface()
 
 
-def _draw_question(stage: Stage, table: Table, decision: DecisionRequest) -> None:
+def _draw_question(stage: Stage, table: TableGameData, decision: DecisionRequest) -> None:
     """Draw a decision at a table: a key with its cost for each answer, and above the keys the stake that it is about.
 
     At a game without cards, also draw the question and the dice that have been thrown.
@@ -549,12 +558,12 @@ def _draw_question(stage: Stage, table: Table, decision: DecisionRequest) -> Non
     unit = stage.view.snapshot.denomination_cents if stage.view.snapshot else 1
     keys = lay_out_felt_answers(stage, decision)
     spot = table.spots.get(str(decision.display.get("spot", "")))
-    if table.felt != "cards":
+    if table.felt_kind != "cards":
         text = format_question(stage, decision)
         style = TextStyle("heavy", "title", stage.look.accent)
         stage.painter.draw_text(text, (x + w / 2, y + 120), style, width=w - 80)
     if spot is not None and "hand" not in decision.display:
-        at = keys[0][0][1] - 24 if table.felt == "cards" and keys else y + 170
+        at = keys[0][0][1] - 24 if table.felt_kind == "cards" and keys else y + 170
         staked = stage.money(int(decision.display.get("staked", 0)) * unit)
         text = (
             f"{stage.texts.choose_translation(spot.names)}  {stage.texts.say('felt.standing', amount=staked)}"

@@ -48,7 +48,7 @@ def draw_gamble(stage: Stage, step: GambleStep, step_time: StepTimes, elapsed_se
     turn = ease_in_out(clamp_to_unit_interval(share * 1.25))
     _draw_gamble_table(stage, step.previous_cards)
     _draw_turning_card(stage, step.drawn_card if turn >= 0.5 else "", turn)
-    call = stage.texts.say(f"decide.{step.call}")
+    call = stage.texts.say(f"decide.{step.called_choice}")
     x, y, w, h = stage.layout.field
     style = TextStyle("strong", "lead", "text")
     stage.painter.draw_text(

@@ -22,7 +22,7 @@ from egm.screen.scenes.limits_sign import format_table_limits
 from egm.screen.scenes.odds import draw_chances, draw_odds, list_chance_pages
 from egm.screen.scenes.odds import list_long_odds_pages as odds_pages
 from egm.screen.scenes.pay_table import draw_pays, list_pay_table_entries
-from egm.screen.scenes.reels import LINE_COLOURS, render_symbol
+from egm.screen.scenes.reels import PAY_LINE_COLOURS, render_symbol
 from egm.screen.scenes.reminder import draw_limits, lay_out_limit_keys
 from egm.screen.scenes.side_panels import find_base_field, format_prize_name
 from egm.screen.scenes.stage import Stage, draw_button, draw_heading, draw_rim_panel, format_stage_name
@@ -62,13 +62,15 @@ def list_help_sheets(stage: Stage) -> list[HelpPage]:
     if field is not None and field.prizes:
         rows_limit = 9 if not stage.layout.is_portrait else 14 if not stage.layout.is_telephone else 11
         rows_a_page = -(-len(field.prizes) // -(-len(field.prizes) // rows_limit))
-        prizes = sorted(field.prizes, key=lambda prize: (-_compute_highest_pay(stage, prize), -prize.count))
+        prizes = sorted(
+            field.prizes, key=lambda prize: (-_compute_highest_pay(stage, prize), -prize.symbol_count)
+        )
         for start in range(0, len(prizes), rows_a_page):
             part = prizes[start : start + rows_a_page]
             pages.append(HelpPage(say("help.prizes"), partial(_draw_prize_table, field=field, prizes=part)))
         if read_merchandise_prizes(stage):
             pages.append(HelpPage(say("help.in_kind"), _draw_merchandise_prizes))
-        if field.lines:
+        if field.pay_lines:
             pages.append(HelpPage(say("help.lines"), partial(_draw_lines, field=field)))
     if stage.view.game is not None and "tables" in stage.view.game.presentation:
         pages.append(HelpPage(say("help.prizes"), _draw_keno_table))
@@ -240,10 +242,10 @@ def _draw_rule_pictures(stage: Stage, rect: Rect) -> float:
     bringing = [prize for prize in field.prizes if prize.additional_awards and prize.symbol][
         -_PICTURED_PRIZES_MAX:
     ]
-    bringing = bringing if all(prize.count <= 5 for prize in bringing) else bringing[-1:]
+    bringing = bringing if all(prize.symbol_count <= 5 for prize in bringing) else bringing[-1:]
     rows = [(field.list_prize_icons(prize), _describe_prize_award(stage, field, prize)) for prize in bringing]
     step = 62.0 if not stage.layout.is_telephone else 56.0
-    lines = field.lines[: 6 if not stage.layout.is_portrait else 4]
+    lines = field.pay_lines[: 6 if not stage.layout.is_portrait else 4]
     height = step * len(rows) + (104.0 if len(lines) > 1 else 0.0)
     top = y + h - height
     for i, (icons, text) in enumerate(rows):
@@ -261,7 +263,7 @@ def _draw_rule_pictures(stage: Stage, rect: Rect) -> float:
     if len(lines) > 1:
         width = (w - 20) / len(lines)
         for i, line in enumerate(lines):
-            colour = LINE_COLOURS[i % len(LINE_COLOURS)]
+            colour = PAY_LINE_COLOURS[i % len(PAY_LINE_COLOURS)]
             left, low = x + i * width, top + step * len(rows) + 12
             p.draw_text(str(i + 1), (left + 22, low + 42), TextStyle("heavy", "small", colour), width=40)
             grid: Rect = (left + 44, low, min(width - 60, 170.0), 86)
@@ -275,9 +277,9 @@ def _describe_prize_award(stage: Stage, field: ReelField, prize: PrizeTableRow) 
 
     If the picture of the prize does not show all of its symbols, the prize's name comes first.
     """
-    if len(field.list_prize_icons(prize)) == prize.count:
+    if len(field.list_prize_icons(prize)) == prize.symbol_count:
         return _format_additional_awards(stage, prize)
-    name = format_prize_name(stage.texts, field, prize.count, prize.symbol, prize.name)
+    name = format_prize_name(stage.texts, field, prize.symbol_count, prize.symbol, prize.name)
     return f"{name}  ·  {_format_additional_awards(stage, prize)}"
 
 
@@ -365,7 +367,7 @@ def _draw_prize_table(stage: Stage, rect: Rect, field: ReelField, prizes: list[P
         middle = top + (step - 4) / 2
         icons = field.list_prize_icons(prize)
         # In a narrow column, the picture needs no name.
-        pictured = slim and (len(icons) > 1 or len(icons) == prize.count)
+        pictured = slim and (len(icons) > 1 or len(icons) == prize.symbol_count)
         name_width = 190 if not slim else 12 if pictured else 150
         side = min(step - 12, 60.0, (left - x - name_width) / max(1, len(icons)))
         at, lift = x + 10, 10.0 if pictured and prize.additional_awards else 0.0
@@ -402,7 +404,7 @@ def _draw_prize_name(
     stage: Stage, field: ReelField, prize: PrizeTableRow, at: tuple[float, float], width: float
 ) -> None:
     """Draw a prize's name, and what it awards in addition to credits; in a narrow column, on two lines."""
-    name = format_prize_name(stage.texts, field, prize.count, prize.symbol, prize.name)
+    name = format_prize_name(stage.texts, field, prize.symbol_count, prize.symbol, prize.name)
     awards = _format_additional_awards(stage, prize)
     has_two_lines = bool(awards) and stage.layout.is_portrait
     first = [name] if has_two_lines or not awards else [f"{name} + {awards}"]
@@ -489,14 +491,14 @@ def _draw_lines(stage: Stage, rect: Rect, field: ReelField) -> None:
         stage.texts.say("help.lines_rule"), (x, y, w, 90), TextStyle("text", "small", "text")
     )
     y, h = y + used_height + 12, h - used_height - 12
-    count = len(field.lines)
+    count = len(field.pay_lines)
     columns = max(1, min(10, round((count * w / max(1.0, h) * 0.75) ** 0.5) or 1))
     rows = -(-count // columns)
     cell = min(w / columns, h / rows * 1.5, 360.0)
     height = min(h / rows, cell * 0.72)
-    for i, line in enumerate(field.lines):
+    for i, line in enumerate(field.pay_lines):
         cx, cy = x + (i % columns) * (w / columns), y + (i // columns) * height
-        colour = LINE_COLOURS[i % len(LINE_COLOURS)]
+        colour = PAY_LINE_COLOURS[i % len(PAY_LINE_COLOURS)]
         p.draw_text(str(i + 1), (cx + 26, cy + height / 2), TextStyle("heavy", "small", colour), width=44)
         grid: Rect = (cx + 52, cy + 6, cell - 64, height - 14)
 

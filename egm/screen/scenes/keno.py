@@ -56,7 +56,7 @@ def draw_keno(stage: Stage, step: Step | None, step_time: StepTimes | None, elap
     numbers, columns = int(data.get("numbers", 80)), int(data.get("columns", 10))
     keno = step if isinstance(step, KenoStep) else None
     if step_time is None and (keno is None or has_changed_marks_since_game(view)):
-        slip = view.slip
+        slip = view.marked_keno_slip
         _draw_board(stage, (numbers, columns), (), slip.numbers, 1.0)
         if len(slip.current_card) > 1 and not stage.layout.is_telephone:
             board = _split_board_and_tray(stage.layout)[0]
@@ -95,7 +95,7 @@ def draw_keno(stage: Stage, step: Step | None, step_time: StepTimes | None, elap
 
 def _should_show_marks(view: View) -> bool:
     """Return whether the Keno board shows the player's marks and not the last draw."""
-    return view.show is None or has_changed_marks_since_game(view)
+    return view.presentation is None or has_changed_marks_since_game(view)
 
 
 def list_keno_touches(view: View, layout: Layout) -> list[tuple[Rect, Action]]:
@@ -109,7 +109,7 @@ def list_keno_touches(view: View, layout: Layout) -> list[tuple[Rect, Action]]:
     size = (int(game.presentation["numbers"]), int(game.presentation["columns"]))
     board = _split_board_and_tray(layout)[0]
     if layout.is_telephone:  # Touching a telephone's board opens the slip for marking.
-        key_name = "quick_pick" if view.slip.has_marks or not _should_show_marks(view) else "form"
+        key_name = "quick_pick" if view.marked_keno_slip.has_marks or not _should_show_marks(view) else "form"
         return [
             (_find_quick_pick_rect(layout), Action(key_name)),
             (_find_slip_key_rect(layout), Action("slip")),
@@ -118,7 +118,7 @@ def list_keno_touches(view: View, layout: Layout) -> list[tuple[Rect, Action]]:
     touches = [(find_number_rect(board, size, n), Action("mark", n)) for n in range(1, size[0] + 1)]
     new_ticket_touches = (
         [(_find_quick_pick_rect(layout), Action("quick_pick"))]
-        if view.slip.has_marks or not _should_show_marks(view)
+        if view.marked_keno_slip.has_marks or not _should_show_marks(view)
         else []
     )
     return [
@@ -164,7 +164,7 @@ def _find_quick_pick_rect(layout: Layout) -> Rect:
 
 def _lay_out_slip_keys(view: View, layout: Layout) -> list[tuple[Rect, Action]]:
     """Return the keys for the cards and groups of a Keno slip. Return none while the board shows a draw."""
-    game, slip = view.game, view.slip
+    game, slip = view.game, view.marked_keno_slip
     if game is None:
         return []
     x, y, w, h = _split_board_and_tray(layout)[1]
@@ -240,11 +240,11 @@ def _draw_marking_keys(stage: Stage) -> None:
         for rect, action in list_keno_touches(view, stage.layout)[:2]:
             draw_button(stage, rect, say(f"keno.{action.name}"))
         return
-    if view.slip.has_marks or not _should_show_marks(view):
+    if view.marked_keno_slip.has_marks or not _should_show_marks(view):
         draw_button(stage, _find_quick_pick_rect(stage.layout), say("keno.quick_pick"))
     for rect, action in _lay_out_slip_keys(view, stage.layout):
         if action.name in {"form", "draws", "bonus"}:
-            lit = action.name == "bonus" and action.value in view.slip.bonuses
+            lit = action.name == "bonus" and action.value in view.marked_keno_slip.bonus_ids
             draw_button(stage, rect, format_slip_key(stage, action), is_active=lit)
             continue
         if action.name != "card":
@@ -255,8 +255,8 @@ def _draw_marking_keys(stage: Stage) -> None:
             stage,
             rect,
             str(index + 1),
-            is_active=index == view.slip.current_card_index,
-            is_enabled=bool(view.slip.cards[index][0]),
+            is_active=index == view.marked_keno_slip.current_card_index,
+            is_enabled=bool(view.marked_keno_slip.cards[index][0]),
         )
 
 
@@ -266,7 +266,7 @@ def format_slip_key(stage: Stage, action: Action) -> str:
     assert game is not None
     assert view.snapshot is not None
     if action.name == "draws":
-        return texts.say("keno.draws", count=view.slip.draws)
+        return texts.say("keno.draws", count=view.marked_keno_slip.draw_count)
     if action.name == "bonus":
         bonus = list_bonuses_with_fee(game)[str(action.value)]
         return texts.say("keno.bonus", name=texts.choose_translation(bonus["name"]), fee=bonus["fee"])
@@ -302,7 +302,7 @@ def describe_purchase(stage: Stage) -> tuple[str, int]:
     view, game, texts = stage.view, stage.view.game, stage.texts
     if game is None or not is_keno_game(game) or view.snapshot is None:
         return "", 0
-    slip, unit_cents = view.slip, view.snapshot.denomination_cents
+    slip, unit_cents = view.marked_keno_slip, view.snapshot.denomination_cents
     if not slip.has_marks:
         name = texts.choose_translation(find_current_form(game, view.snapshot)["name"])
         return texts.say("keno.picked", name=name), view.snapshot.bet_credits * unit_cents
@@ -312,8 +312,8 @@ def describe_purchase(stage: Stage) -> tuple[str, int]:
     kind = "numbers" if ways == 1 else "cards" if ways == len(slip.cards) else "ways"
     count = {"numbers": len(slip.numbers), "cards": len(slip.cards), "ways": ways}[kind]
     text = texts.format_count(f"keno.own_{kind}", count)
-    if slip.draws > 1:
-        text += texts.say("keno.and_draws", count=slip.draws)
+    if slip.draw_count > 1:
+        text += texts.say("keno.and_draws", count=slip.draw_count)
     return text, compute_bet_credits(view) * unit_cents
 
 
@@ -355,9 +355,9 @@ def describe_slip(stage: Stage) -> str:
     If nothing is marked, return the heading for the ticket that PLAY buys.
     """
     text, price_cents = describe_purchase(stage)
-    if not stage.view.slip.has_marks:
+    if not stage.view.marked_keno_slip.has_marks:
         return stage.texts.say("keno.buys_now")
-    count = stage.texts.say("keno.marking", count=len(stage.view.slip.numbers))
+    count = stage.texts.say("keno.marking", count=len(stage.view.marked_keno_slip.numbers))
     return f"{count}  ·  {stage.money(price_cents)}" if text else count
 
 
@@ -388,7 +388,7 @@ def find_best_card(step: KenoStep) -> KenoCard | None:
 
     If none pays, return the one with the most hits; None if the draw has no card.
     """
-    return max(step.cards, key=lambda card: (card.credits, len(card.hits)), default=None)
+    return max(step.cards, key=lambda card: (card.credits, len(card.hit_numbers)), default=None)
 
 
 def _split_board_and_tray(layout: Layout) -> tuple[Rect, Rect]:
@@ -599,13 +599,19 @@ def list_keno_prizes(stage: Stage) -> tuple[int, list[tuple[int, str]]]:
     The ticket is the one that the player has marked. Without marks it is the last one played or, before any game, the
     one that PLAY buys.
     """
-    game, show = stage.view.game, stage.view.show
+    game, show = stage.view.game, stage.view.presentation
     if game is None:
         return 0, []
-    card = stage.view.slip.current_card
-    spots = max(count_paid_ways_by_spot_count(game, card), default=0) if stage.view.slip.has_marks else 0
+    card = stage.view.marked_keno_slip.current_card
+    spots = (
+        max(count_paid_ways_by_spot_count(game, card), default=0)
+        if stage.view.marked_keno_slip.has_marks
+        else 0
+    )
     last = (
-        show.steps[-1] if show is not None and show.play.game_id == game.id else stage.view.last_display_step
+        show.steps[-1]
+        if show is not None and show.outcome.game_id == game.id
+        else stage.view.last_display_step
     )
     if not spots and isinstance(last, KenoStep) and last.cards:
         spots = len(last.cards[0].numbers)

@@ -12,7 +12,7 @@ from egm.screen.painter import FACT_SEPARATOR, Rect, TextStyle
 from egm.screen.roulette_layout import is_inside_bet
 from egm.screen.scenes.chip_keys import find_info_key_label, lay_out_hand_keys, list_group_names
 from egm.screen.scenes.stage import Stage
-from egm.screen.table import BetLimits, Spot, build_bet_limits
+from egm.screen.table import BetLimits, BetSpot, build_bet_limits
 
 #: Height of a line of the sign, in units.
 _SIGN_LINE_HEIGHT: Final = 28.0
@@ -56,8 +56,11 @@ def list_kind_limits(stage: Stage) -> list[str]:
     if snapshot is None or table is None:
         return []
     rows = list_limit_rows(stage)
-    if table.felt == "roulette":
-        limits, kinds = build_bet_limits(snapshot), {"inside": list[Spot](), "outside_bets": list[Spot]()}
+    if table.felt_kind == "roulette":
+        limits, kinds = (
+            build_bet_limits(snapshot),
+            {"inside": list[BetSpot](), "outside_bets": list[BetSpot]()},
+        )
         for spot in table.spots.values():
             kinds["inside" if is_inside_bet(spot) else "outside_bets"].append(limits.limit_spot(spot))
         rows = [
@@ -106,7 +109,7 @@ def _break_lines(stage: Stage, facts: list[str], width: float) -> list[str]:
     return lines
 
 
-def _find_extremes(limits: BetLimits, spots: list[Spot]) -> tuple[int, int]:
+def _find_extremes(limits: BetLimits, spots: list[BetSpot]) -> tuple[int, int]:
     """Return the lowest and the highest bet, in credits, over several spots."""
     return min(spot.bet_min for spot in spots), max(map(limits.find_spot_maximum, spots))
 
@@ -119,7 +122,7 @@ def list_limit_rows(stage: Stage) -> list[tuple[list[str], str]]:
     limits = build_bet_limits(snapshot)
     groups: dict[tuple[int, int], list[str]] = {}
     for spots in table.groups.values():
-        by_limits: dict[tuple[int, int], list[Spot]] = {}
+        by_limits: dict[tuple[int, int], list[BetSpot]] = {}
         for spot in map(limits.limit_spot, spots):
             if not spot.added_bet_multiples:
                 maximum = limits.find_spot_maximum(spot)

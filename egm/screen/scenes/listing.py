@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Final, Literal
 
 from egm.kernel.service_pages import PageRow, PageTable, ServicePage
-from egm.screen.painter import Align, Rect, TextStyle
+from egm.screen.painter import Rect, TextAlignment, TextStyle
 from egm.screen.scenes.form import draw_icon, format_page_text
 from egm.screen.scenes.stage import Stage
 from egm.screen.view import Action
@@ -37,7 +37,7 @@ class ListingLine:
 
     kind: Literal["title", "head", "row"]
     cells: tuple[str, ...]
-    cell_alignments: tuple[Align, ...]
+    cell_alignments: tuple[TextAlignment, ...]
     column_width_shares: tuple[float, ...]
     height: float
     action: str = ""
@@ -165,7 +165,7 @@ def _build_lines(stage: Stage, table: PageTable, width: float, touched: float) -
     return lines
 
 
-def _choose_alignment(rows: Sequence[PageRow], column: int, count: int) -> Align:
+def _choose_alignment(rows: Sequence[PageRow], column: int, count: int) -> TextAlignment:
     """Return how the cells of a column are aligned.
 
     Numbers are aligned to the right, except in the first column. In a table of two columns, the second is always

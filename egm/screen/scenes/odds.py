@@ -12,7 +12,7 @@ from egm.screen.scenes.cards import format_settlement
 from egm.screen.scenes.chip_keys import format_group_name
 from egm.screen.scenes.side_panels import format_prize_name
 from egm.screen.scenes.stage import Stage, format_stage_name
-from egm.screen.table import Spot, is_table_game
+from egm.screen.table import BetSpot, is_table_game
 
 #: The settlement name of a win that is not a pay table row.
 _PLAIN_WIN_NAME: Final = "won"
@@ -230,7 +230,7 @@ def _format_level_name(stage: Stage, level: str) -> str:
     return stage.texts.choose_translation(names, stage.texts.say("odds.level"))
 
 
-def _find_award_spot(stage: Stage, award: LongOdds) -> Spot | None:
+def _find_award_spot(stage: Stage, award: LongOdds) -> BetSpot | None:
     """Return the bet spot of the table on which an award is won, or None if it is not won on a spot."""
     return None if stage.view.table is None else stage.view.table.spots.get(award.stage)
 
@@ -242,7 +242,7 @@ def _format_award_name(stage: Stage, game: GameView, award: LongOdds) -> str:
     if field is not None:
         prize = next((each for each in field.prizes if each.name == award.name), None)
         if prize is not None:
-            return format_prize_name(texts, field, prize.count, prize.symbol, prize.name)
+            return format_prize_name(texts, field, prize.symbol_count, prize.symbol, prize.name)
     for area in game.presentation.get("areas", ()):
         if area["id"] == award.name:
             return texts.choose_translation(area["name"], award.name)

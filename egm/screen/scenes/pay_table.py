@@ -10,7 +10,7 @@ from typing import Final
 from egm.screen.painter import Rect, TextStyle
 from egm.screen.scenes.stage import Stage, draw_heading
 from egm.screen.steps import TableStep
-from egm.screen.table import Spot, is_table_game
+from egm.screen.table import BetSpot, is_table_game
 from egm.screen.view import find_last_step, is_show_running
 
 #: The greatest height of a row, in units.
@@ -22,9 +22,9 @@ _ROW_END_MARGIN: Final = 10.0
 #: Height of a line, as a multiple of its letters'.
 _LINE_HEIGHT_FACTOR: Final = 1.16
 #: The possible text sizes of a name, the largest first, and the size of the figure beside it.
-_FIGURE_SIZE_BY_NAME_SIZE: Final = {"small": "body", "caption": "small", "tiny": "caption"}
+_PAY_TEXT_SIZE_BY_NAME_TEXT_SIZE: Final = {"small": "body", "caption": "small", "tiny": "caption"}
 #: The possible text sizes of a name, the largest first.
-_NAME_TEXT_SIZES: Final = tuple(_FIGURE_SIZE_BY_NAME_SIZE)
+_NAME_TEXT_SIZES: Final = tuple(_PAY_TEXT_SIZE_BY_NAME_TEXT_SIZE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,13 +66,13 @@ class PayRow:
     is_won: bool = False
 
 
-def list_pay_rows(stage: Stage, spot: Spot) -> list[PayTableEntry]:
+def list_pay_rows(stage: Stage, spot: BetSpot) -> list[PayTableEntry]:
     """Return the rows of a bet spot's pay table; none if the odds printed on the spot say the same."""
     rows = [pay for pay in list_pay_table_entries(stage) if pay.spot == spot.id]
     return rows if len(rows) > 1 or any(format_pay(stage, pay) != spot.odds for pay in rows) else []
 
 
-def format_spot_odds(stage: Stage, spot: Spot) -> str:
+def format_spot_odds(stage: Stage, spot: BetSpot) -> str:
     """Return the odds of a bet spot as text.
 
     If it can win at several odds, the text has the spot's own odds and the highest.
@@ -117,7 +117,7 @@ def _wrap_row_names(stage: Stage, rows: Sequence[PayRow], width: float, size: st
     p, style, pays = (
         stage.painter,
         TextStyle("strong", size, "text"),
-        TextStyle("numbers", _FIGURE_SIZE_BY_NAME_SIZE[size], "meter"),
+        TextStyle("numbers", _PAY_TEXT_SIZE_BY_NAME_TEXT_SIZE[size], "meter"),
     )
     room = (
         width
@@ -159,7 +159,7 @@ def draw_pay_rows(stage: Stage, rect: Rect, rows: Sequence[PayRow], most: float 
     additional_height = (h - compute_pay_rows_height(stage, rows, w, size)) / max(1, len(rows))
     style, pays = (
         TextStyle("strong", size, "text"),
-        TextStyle("numbers", _FIGURE_SIZE_BY_NAME_SIZE[size], "meter"),
+        TextStyle("numbers", _PAY_TEXT_SIZE_BY_NAME_TEXT_SIZE[size], "meter"),
     )
     line, top = stage.theme.sizes[size] * _LINE_HEIGHT_FACTOR, y
     for row, lines in zip(rows, wrapped_names, strict=True):

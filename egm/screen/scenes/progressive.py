@@ -28,7 +28,9 @@ def draw_level(stage: Stage, level: ProgressiveView, rect: Rect, size: str = "sm
     """
     p, (x, y, w, h) = stage.painter, rect
     view = stage.view
-    has_won = view.show is not None and any(win.id == level.id for win in view.show.play.progressives)
+    has_won = view.presentation is not None and any(
+        win.id == level.id for win in view.presentation.outcome.progressives
+    )
     has_stopped = not has_won or _has_game_stopped(stage)
     won = has_won and has_stopped
     head = stage.theme.sizes[size] * 1.35
@@ -56,7 +58,9 @@ def draw_level(stage: Stage, level: ProgressiveView, rect: Rect, size: str = "sm
 def _has_game_stopped(stage: Stage) -> bool:
     """Return whether all reels or balls of the presented game have stopped, so that its win may be seen."""
     view, line = stage.view, build_view_timeline(stage.view, stage.theme)
-    return view.show is None or line is None or view.now - view.show.began_at >= line.last_stop
+    return (
+        view.presentation is None or line is None or view.now - view.presentation.began_at >= line.last_stop
+    )
 
 
 def list_levels_beside_field(stage: Stage) -> tuple[ProgressiveView, ...]:

@@ -12,7 +12,7 @@ from egm.screen.art.paths import build_rounded_box, mirror_path, scale_path
 from egm.screen.art.symbols import is_blank
 from egm.screen.motion import ReelTravel, ease_out
 from egm.screen.outcome import ReelField, ReelSpin, ReelWindow
-from egm.screen.painter import PREMULTIPLIED, Rect, TextStyle
+from egm.screen.painter import PREMULTIPLIED_BLEND_MODE, Rect, TextStyle
 from egm.screen.presentation import StepTimes, find_anticipated_reel
 from egm.screen.scenes.feature import draw_anticipation_light
 from egm.screen.scenes.stage import Stage, build_metal_gradient
@@ -21,15 +21,15 @@ from egm.screen.theme import Colour, fade_colour, mix_colours, parse_colour
 #: Width between reels, and height above and below them, in units.
 _REEL_GAP: Final = 10.0
 #: Width next to the outer reels for the tabs of the lines, in units.
-LINE_TAB_MARGIN: Final = 44.0
+PAY_LINE_TAB_MARGIN: Final = 44.0
 #: The most that a reel may be wider than its cells are high.
 _REEL_WIDTH_PER_CELL_HEIGHT_MAX: Final = 1.62
 #: Speed above which symbols are drawn blurred, in cells per second.
 _BLUR_CELLS_PER_SECOND_MIN: Final = 8.0
 #: The most lines that have tabs.
-LINE_TABS_MAX: Final = 25
+PAY_LINE_TABS_MAX: Final = 25
 #: The colours of pay lines, in turn. Lines have numbers as well.
-LINE_COLOURS: Final = tuple(
+PAY_LINE_COLOURS: Final = tuple(
     map(
         parse_colour,
         (
@@ -62,7 +62,7 @@ class ReelGrid:
     def width(self) -> float:
         """Return the width of a reel."""
         count = len(self.heights)
-        room = (self.field[2] - 2 * LINE_TAB_MARGIN - _REEL_GAP * (count - 1)) / count
+        room = (self.field[2] - 2 * PAY_LINE_TAB_MARGIN - _REEL_GAP * (count - 1)) / count
         return min(
             room, _REEL_WIDTH_PER_CELL_HEIGHT_MAX * (self.field[3] - 2 * _REEL_GAP) / max(self.heights)
         )
@@ -71,7 +71,7 @@ class ReelGrid:
     def gap(self) -> float:
         """Return the width of the gap between two reels. A single reel has a gap of this width on either side."""
         count = len(self.heights)
-        return (self.field[2] - 2 * LINE_TAB_MARGIN - count * self.width) / max(
+        return (self.field[2] - 2 * PAY_LINE_TAB_MARGIN - count * self.width) / max(
             1, count - 1 if count > 1 else 2
         )
 
@@ -79,7 +79,7 @@ class ReelGrid:
         """Return the window of a reel. A reel with fewer rows than others is centred vertically."""
         full_height = self.field[3] - 2 * _REEL_GAP
         height = full_height * self.heights[reel] / max(self.heights)
-        first = self.field[0] + LINE_TAB_MARGIN + (self.gap if len(self.heights) == 1 else 0.0)
+        first = self.field[0] + PAY_LINE_TAB_MARGIN + (self.gap if len(self.heights) == 1 else 0.0)
         return (
             first + reel * (self.width + self.gap),
             self.field[1] + _REEL_GAP + (full_height - height) / 2,
@@ -171,13 +171,13 @@ def _draw_line_tabs(stage: Stage, field: ReelField, grid: ReelGrid) -> None:
     p = stage.painter
     for side, reel in ((0, 0), (1, field.reel_count - 1)):
         rows: dict[int, list[int]] = {}
-        for number, line in enumerate(field.lines[:LINE_TABS_MAX]):
+        for number, line in enumerate(field.pay_lines[:PAY_LINE_TABS_MAX]):
             rows.setdefault(line[reel], []).append(number)
         for row, numbers in rows.items():
             _, top, _, height = grid.find_cell_rect(reel, row)
             step = min(34.0, height / len(numbers))
             for i, number in enumerate(numbers):
-                colour = LINE_COLOURS[number % len(LINE_COLOURS)]
+                colour = PAY_LINE_COLOURS[number % len(PAY_LINE_COLOURS)]
                 y = top + height / 2 + (i - (len(numbers) - 1) / 2) * step
                 x = grid.field[0] + 4 if side == 0 else grid.field[0] + grid.field[2] - 38
                 p.draw_cached_picture(
@@ -306,7 +306,7 @@ def draw_reel_paper(size: tuple[int, int], colours: tuple[Colour, Colour, Colour
 
 def render_symbol(stage: Stage, field: ReelField, symbol: str, size: tuple[int, int]) -> pygame.Surface:
     """Return the drawing of a symbol, ``size`` pixels large, from the cache."""
-    name = stage.texts.choose_translation(field.names.get(symbol, {}), symbol)
+    name = stage.texts.choose_translation(field.symbol_names.get(symbol, {}), symbol)
     p = stage.painter
     return p.find_or_create(("symbol", symbol, name, size), lambda: p.render_symbol(symbol, name, size))
 
@@ -336,9 +336,9 @@ def _draw_cell(
             surface.blit(
                 _draw_shadow(art, is_dark=sum(look.paper[1][:3]) < 300),
                 (at[0] + max(2, side // 40), at[1] + max(3, side // 28)),
-                special_flags=PREMULTIPLIED,
+                special_flags=PREMULTIPLIED_BLEND_MODE,
             )
-            surface.blit(art, at, special_flags=PREMULTIPLIED)
+            surface.blit(art, at, special_flags=PREMULTIPLIED_BLEND_MODE)
         if blurred:
             low = pygame.transform.smoothscale(surface, (size[0], max(2, size[1] // 14)))
             surface = pygame.transform.smoothscale(low, size)
@@ -393,7 +393,7 @@ def _draw_reel_glass(stage: Stage, grid: ReelGrid, reel: int) -> None:
                 is_horizontal=True,
             ),
         )
-        surface.blit(edge, (0, 0), special_flags=PREMULTIPLIED)
+        surface.blit(edge, (0, 0), special_flags=PREMULTIPLIED_BLEND_MODE)
         return surface
 
     stage.painter.draw_cached_picture(("glaze",), grid.find_reel_rect(reel), render_glass)

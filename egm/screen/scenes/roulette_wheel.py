@@ -13,7 +13,7 @@ from egm.screen.motion import clamp_to_unit_interval, ease_out
 from egm.screen.painter import Rect, TextStyle
 from egm.screen.scenes.bonus import draw_pointer
 from egm.screen.scenes.stage import BLACK, WHITE, Stage, build_metal_gradient
-from egm.screen.table import Table
+from egm.screen.table import TableGameData
 from egm.screen.theme import Colour, parse_colour
 
 #: The colour of a pocket, by the name that its game uses.
@@ -39,7 +39,7 @@ _NUMBER_SIGN_LENGTH_MAX: Final = 3
 
 def draw_roulette_wheel(
     stage: Stage,
-    table: Table,
+    table: TableGameData,
     rect: Rect,
     drawn_pocket: tuple[str, object],
     lasts: tuple[float, float],
@@ -103,7 +103,7 @@ def draw_roulette_wheel(
     p.draw_label(text, (plate[0] + 8, plate[1], plate[2] - 16, height), style)
 
 
-def find_pocket_index(table: Table, pocket: str, part: object) -> int:
+def find_pocket_index(table: TableGameData, pocket: str, part: object) -> int:
     """Return the index on the wheel of the pocket in which a spin has ended.
 
     It is ``part``, if the game states it; otherwise that of the first pocket with the sign ``pocket``.
@@ -138,7 +138,7 @@ def format_short_sign(pocket: str) -> str:
     return pocket if len(pocket) <= _NUMBER_SIGN_LENGTH_MAX else pocket[0].upper()
 
 
-def _draw_wheel_face(stage: Stage, table: Table, pixels: int) -> pygame.Surface:
+def _draw_wheel_face(stage: Stage, table: TableGameData, pixels: int) -> pygame.Surface:
     """Return the drawing of a roulette wheel: the rim, the pockets in their colours with their signs, the cone."""
     ink = VectorCanvas((pixels, pixels), (100, 100), 2)
     ink.fill_path(build_ellipse(50, 50, 50), BLACK)

@@ -18,7 +18,7 @@ from egm.screen.roads import (
 )
 from egm.screen.scenes.cards import find_cards_rect
 from egm.screen.scenes.stage import WHITE, Stage
-from egm.screen.table import Table
+from egm.screen.table import TableGameData
 from egm.screen.theme import Colour as Paint
 from egm.screen.theme import parse_colour
 from egm.screen.view import Scene, is_show_running, should_show_scoreboard
@@ -43,7 +43,7 @@ _CELL_SIZE_MIN: Final = 10.0
 _UPPER_BOARDS_HEIGHT_SHARE: Final = 0.58
 
 
-def is_scoreboard_drawn(stage: Stage, table: Table) -> bool:
+def is_scoreboard_drawn(stage: Stage, table: TableGameData) -> bool:
     """Return whether to show the scoreboard instead of cards.
 
     It is shown if there are past results, no round is in progress or being presented, and the player wants it.
@@ -56,7 +56,7 @@ def is_scoreboard_drawn(stage: Stage, table: Table) -> bool:
     return should_show_scoreboard(view)
 
 
-def draw_scoreboard(stage: Stage, table: Table) -> None:
+def draw_scoreboard(stage: Stage, table: TableGameData) -> None:
     """Draw the roads of the scoreboard. If a road is too long, its newest results are shown."""
     x, y, w, h = find_cards_rect(stage, table)
     say, snapshot = stage.texts.say, stage.view.snapshot
@@ -122,7 +122,7 @@ def _draw_ruled_sheet(stage: Stage, rect: Rect, title: str) -> tuple[float, floa
     return left, y + _BOARD_TITLE_HEIGHT, side, columns
 
 
-def _draw_bead_plate(stage: Stage, table: Table, rect: Rect, results: Sequence[str]) -> None:
+def _draw_bead_plate(stage: Stage, table: TableGameData, rect: Rect, results: Sequence[str]) -> None:
     """Draw the bead plate: the letter of every past result, column by column."""
     left, top, side, columns = _draw_ruled_sheet(stage, rect, "felt.bead_plate")
     game = stage.view.game

@@ -29,12 +29,12 @@ _NOTICE_HEIGHT: Final = 54.0
 #: Smallest height of a key, in units.
 _KEY_HEIGHT_MIN: Final = 66.0
 #: Gap between the parts of a page, in units.
-_PART_GAP: Final = 14.0
+_PAGE_PART_GAP: Final = 14.0
 #: A page no wider than this has two keys in a row.
 _TWO_KEYS_WIDTH_MAX: Final = 900.0
 #: Height of a prompt with label, field and keys, in units: in portrait, and with finger-sized keys on a
 #: telephone.
-_DEFAULT_PROMPT_HEIGHTS: Final = (510.0, 586.0)
+_DEFAULT_PROMPT_HEIGHTS_ON_PORTRAIT_AND_TELEPHONE: Final = (510.0, 586.0)
 #: The same for kinds of prompt that need another height.
 _PROMPT_HEIGHTS_BY_KIND: Final = {
     "text": (580.0, 678.0),
@@ -49,7 +49,7 @@ _FACTS_GAP: Final = 16.0
 #: Width of the page number between the keys that turn pages.
 _PAGE_NUMBER_WIDTH: Final = 200.0
 #: Seconds for which the key of a test tone is lit.
-_TONE_SECONDS: Final = 1.5
+_TEST_TONE_KEY_LIT_SECONDS: Final = 1.5
 #: The colour of each severity of a notice.
 _COLOUR_BY_SEVERITY: Final = {"info": "info", "warning": "amber", "alarm": "alarm"}
 
@@ -69,7 +69,7 @@ class ServicePageLayout:
 def find_back_key_rect(layout: Layout) -> Rect:
     """Return the rectangle of the BACK key, which is the same on every service page."""
     (x, _, w, _), inset, per_row = layout.page, _find_page_margin(layout), _count_keys_per_row(layout)
-    width, height = (w - 2 * inset - (per_row - 1) * _PART_GAP) / per_row, _find_key_height(layout)
+    width, height = (w - 2 * inset - (per_row - 1) * _PAGE_PART_GAP) / per_row, _find_key_height(layout)
     return (x + inset, layout.meter_bar[1] - 10 - height, width, height)
 
 
@@ -102,13 +102,13 @@ def lay_out_page(stage: Stage, page: ServicePage) -> ServicePageLayout:
     low = leaving if as_tiles else [*leaving, *other_actions]
     per_row, width = _count_keys_per_row(layout), find_back_key_rect(layout)[2]
     rows = max(1, -(-len(low) // per_row))
-    foot_top = find_back_key_rect(layout)[1] - (rows - 1) * (key + _PART_GAP)
+    foot_top = find_back_key_rect(layout)[1] - (rows - 1) * (key + _PAGE_PART_GAP)
     body: Rect = (x + inset, top, w - 2 * inset, foot_top - top - 10)
     foot = tuple(
         (
             (  # From the lowest row up, so that the first key, BACK, is always in the same position.
-                x + inset + (i % per_row) * (width + _PART_GAP),
-                foot_top + (rows - 1 - i // per_row) * (key + _PART_GAP),
+                x + inset + (i % per_row) * (width + _PAGE_PART_GAP),
+                foot_top + (rows - 1 - i // per_row) * (key + _PAGE_PART_GAP),
                 width,
                 key,
             ),
@@ -120,7 +120,7 @@ def lay_out_page(stage: Stage, page: ServicePage) -> ServicePageLayout:
         (back, leave), (first, confirm) = foot
         foot = (
             (back, leave),
-            ((*first[:2], min(2 * width + _PART_GAP, x + w - inset - first[0]), key), confirm),
+            ((*first[:2], min(2 * width + _PAGE_PART_GAP, x + w - inset - first[0]), key), confirm),
         )
     tiles = _lay_out_action_tiles(body, other_actions, portrait=layout.is_portrait) if as_tiles else ()
     prompt: Rect | None = None
@@ -150,7 +150,9 @@ def _split_tables_and_prompt(
     if not page.tables:
         return (x, y, w, 0.0), body
     if stage.layout.is_portrait:
-        least_height, best = _PROMPT_HEIGHTS_BY_KIND.get(prompt.kind, _DEFAULT_PROMPT_HEIGHTS)
+        least_height, best = _PROMPT_HEIGHTS_BY_KIND.get(
+            prompt.kind, _DEFAULT_PROMPT_HEIGHTS_ON_PORTRAIT_AND_TELEPHONE
+        )
         keys = least_height
         if stage.layout.is_telephone:
             facts = min(_FACTS_HEIGHT_MAX, measure_listing(stage, page, body) + _FACTS_GAP)
@@ -169,14 +171,14 @@ def _lay_out_action_tiles(
     columns = 2 if portrait else 3 if len(actions) > 4 else 2
     rows = max(1, -(-len(actions) // columns))
     width, height = (
-        (w - (columns - 1) * _PART_GAP) / columns,
-        min(132.0, (h - 16 - (rows - 1) * _PART_GAP) / rows),
+        (w - (columns - 1) * _PAGE_PART_GAP) / columns,
+        min(132.0, (h - 16 - (rows - 1) * _PAGE_PART_GAP) / rows),
     )
     return tuple(
         (
             (
-                x + (i % columns) * (width + _PART_GAP),
-                y + 8 + (i // columns) * (height + _PART_GAP),
+                x + (i % columns) * (width + _PAGE_PART_GAP),
+                y + 8 + (i // columns) * (height + _PAGE_PART_GAP),
                 width,
                 height,
             ),
@@ -425,7 +427,8 @@ def _draw_tone_keys(stage: Stage, rect: Rect) -> None:
             stage,
             key_rect,
             text,
-            is_active=page_input.playing_tone == name and now - page_input.tone_played_at < _TONE_SECONDS,
+            is_active=page_input.playing_tone == name
+            and now - page_input.tone_played_at < _TEST_TONE_KEY_LIT_SECONDS,
             size="body",
         )
 

@@ -51,7 +51,9 @@ def format_prize_name(texts: Texts, field: ReelField, count: int, symbol: str, n
     """Return a prize's name in the player's language."""
     if symbol:
         return texts.say(
-            "help.kind", count=count, name=texts.choose_translation(field.names.get(symbol, {}), symbol)
+            "help.kind",
+            count=count,
+            name=texts.choose_translation(field.symbol_names.get(symbol, {}), symbol),
         )
     number, _, remainder = name.partition(" ")
     is_counted = number.isdigit() and bool(remainder)
@@ -102,7 +104,7 @@ def draw_side_panels(stage: Stage) -> None:
     if layout.is_portrait and list_levels_beside_field(stage):
         _draw_small_print(stage, layout.right_panel)
         return
-    lines = len(field.lines)
+    lines = len(field.pay_lines)
     key = "panel.all_lines_one" if lines == 1 else "panel.all_lines"
     _draw_prizes(
         stage,
@@ -197,7 +199,9 @@ def _draw_form_row(stage: Stage, game: GameView, rect: Rect, form_id: str) -> No
     view, p, (x, y, w, h) = stage.view, stage.painter, rect
     assert view.snapshot is not None  # Rows exist only with a snapshot.
     form = next(form for form in game.presentation["forms"] if form["id"] == form_id)
-    is_chosen = not view.slip.has_marks and find_current_form(game, view.snapshot)["id"] == form_id
+    is_chosen = (
+        not view.marked_keno_slip.has_marks and find_current_form(game, view.snapshot)["id"] == form_id
+    )
     credits_ = (
         view.snapshot.bet_credits if is_chosen else compute_current_form_price(game, form, view.snapshot)
     )
@@ -260,7 +264,7 @@ def _draw_prize(stage: Stage, field: ReelField, prize: PrizeTableRow, rect: Rect
         )
     if not icons:
         p.draw_text(
-            format_prize_name(stage.texts, field, prize.count, prize.symbol, prize.name),
+            format_prize_name(stage.texts, field, prize.symbol_count, prize.symbol, prize.name),
             (x + 4, middle),
             TextStyle("strong", "small", "text"),
             align="left",

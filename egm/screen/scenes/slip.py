@@ -59,7 +59,7 @@ def _find_board_rect(layout: Layout) -> Rect:
 
 def list_slip_touches(view: View, layout: Layout) -> list[tuple[Rect, Action]]:
     """Return all touch targets of a Keno slip: numbers, ticket options, parts, and the key that closes it."""
-    game, slip = view.game, view.slip
+    game, slip = view.game, view.marked_keno_slip
     rows: list[list[Action]] = [[], [], []]
     touches: list[tuple[Rect, Action]] = []
     parts, shown_numbers = _divide_numbers_into_parts(view)
@@ -114,9 +114,9 @@ def draw_slip(stage: Stage) -> None:
     )
     touches = list_slip_touches(view, stage.layout)
     marks = [(key_rect, int(action.value)) for key_rect, action in touches if action.name == "mark"]
-    draw_keno_numbers(stage, marks, view.slip.numbers)
-    if len(view.slip.current_card) > 1:
-        draw_group_letters(stage, marks, map_numbers_to_group_letters(view.slip))
+    draw_keno_numbers(stage, marks, view.marked_keno_slip.numbers)
+    if len(view.marked_keno_slip.current_card) > 1:
+        draw_group_letters(stage, marks, map_numbers_to_group_letters(view.marked_keno_slip))
     parts, shown_numbers = _divide_numbers_into_parts(view)
     for key_rect, action in touches:
         if action.name in {"mark", "close"}:
@@ -128,8 +128,10 @@ def draw_slip(stage: Stage) -> None:
             )
         elif action.name == "card":
             index = int(action.value)
-            draw_button(stage, key_rect, str(index + 1), is_active=index == view.slip.current_card_index)
+            draw_button(
+                stage, key_rect, str(index + 1), is_active=index == view.marked_keno_slip.current_card_index
+            )
         else:
-            lit = action.name == "bonus" and action.value in view.slip.bonuses
+            lit = action.name == "bonus" and action.value in view.marked_keno_slip.bonus_ids
             draw_button(stage, key_rect, format_slip_key(stage, action), is_active=lit)
     draw_button(stage, touches[-1][0], stage.texts.say("key.close"))

@@ -13,7 +13,7 @@ from egm.screen.art.paths import build_ellipse, build_rounded_box
 from egm.screen.layout import Layout, grow_rect
 from egm.screen.painter import Painter, Rect, TextStyle
 from egm.screen.text import Texts
-from egm.screen.theme import Colour, Look, Theme, fade_colour, mix_colours
+from egm.screen.theme import Colour, GameLook, Theme, fade_colour, mix_colours
 from egm.screen.view import View
 
 BLACK: Colour = (0, 0, 0, 255)
@@ -25,7 +25,7 @@ _LIT_STAGE_BRIGHTNESS: Final = 0.42
 
 
 @cache
-def build_feature_look(look: Look) -> Look:
+def build_feature_look(look: GameLook) -> GameLook:
     """Return a game's look during a feature: glowing sky, dark reel paper, lamps in the accent colour."""
     sky = (
         mix_colours(look.sky[0], look.glow, _LIT_STAGE_BRIGHTNESS),
@@ -64,11 +64,11 @@ class Stage:
         return self.painter.theme
 
     @property
-    def look(self) -> Look:
+    def look(self) -> GameLook:
         """Return the look of the game on the screen; during a feature, its feature look."""
         return self.painter.cache_result("look", (self.view.game, self.has_feature_colours), self._find_look)
 
-    def _find_look(self) -> Look:
+    def _find_look(self) -> GameLook:
         """Compute the result of :attr:`look`."""
         game = self.view.game
         look = self.theme.look(game.id, game.family, game.art.look) if game else self.theme.looks["midnight"]
@@ -131,7 +131,7 @@ def draw_rim_panel(
     size: tuple[int, int],
     scale: float,
     theme: Theme,
-    look: Look,
+    look: GameLook,
     *,
     radius: float,
     rim: float,

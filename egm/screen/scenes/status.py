@@ -54,7 +54,7 @@ _PAYOUT_NOTICE_CODES: Final = frozenset(
     {"ticket_printed", "coins_paid", "handpay_paid", "prize_delivered", "transfer_out"}
 )
 #: Seconds after which the status line changes between two texts.
-_TURN_SECONDS: Final = 3.0
+_STATUS_TEXT_TURN_SECONDS: Final = 3.0
 #: From this number of draws on, a Keno ticket is summed up at its end.
 _KENO_DRAWS_FOR_SUMMARY_MIN: Final = 2
 #: Refusals of PLAY because the credit does not cover the bet, or the bet and what its round may add.
@@ -134,8 +134,8 @@ def choose_status(stage: Stage) -> tuple[str, str]:
             text = f"{text}  \u00b7  {stage.texts.say('felt.advice', option=option)}"
         return text, "amber"
     line = build_view_timeline(view, stage.theme)
-    if snapshot.state == "playing" and view.show is not None and line is not None:
-        return _choose_game_status(stage, view.show, line)
+    if snapshot.state == "playing" and view.presentation is not None and line is not None:
+        return _choose_game_status(stage, view.presentation, line)
     lasting = _find_lasting_notice(stage, snapshot)
     return _choose_idle_status(stage, snapshot) if lasting is None else _format_notice_status(stage, lasting)
 
@@ -147,7 +147,7 @@ def _find_lasting_notice(stage: Stage, snapshot: Snapshot) -> Notice | None:
     holds the player's money, only the notice about it is shown. While the bill acceptor has a fault and there is no
     credit, nobody is asked to insert a bill.
     """
-    turn = int(stage.view.now / _TURN_SECONDS)
+    turn = int(stage.view.now / _STATUS_TEXT_TURN_SECONDS)
     lasting = [notice for notice in snapshot.notices if notice.lasting]
     money_faults = [notice for notice in lasting if notice.code.startswith("fault.") and notice.values]
     takes_bills = not any(notice.code.startswith("fault.bill_acceptor.") for notice in lasting)
@@ -172,7 +172,7 @@ def _choose_idle_status(stage: Stage, snapshot: Snapshot) -> tuple[str, str]:
     tournament = snapshot.current_tournament
     if tournament is not None:
         is_playing = tournament.entry and not tournament.is_round_over and not tournament.starts_utc
-        if not is_playing or int(stage.view.now / _TURN_SECONDS) % 2:
+        if not is_playing or int(stage.view.now / _STATUS_TEXT_TURN_SECONDS) % 2:
             return _describe_tournament(stage, tournament), "info"
     bought = (
         (_describe_missing_credit(stage) or _describe_purchase(stage, snapshot))
@@ -186,7 +186,7 @@ def _choose_idle_status(stage: Stage, snapshot: Snapshot) -> tuple[str, str]:
     if snapshot.win_cents:
         return _add_round_ending(stage, _describe_total_win(stage, snapshot.win_cents))
     game = stage.view.game
-    slip = stage.view.slip
+    slip = stage.view.marked_keno_slip
     if game is not None and is_keno_game(game) and slip.has_marks and not is_valid_slip(game, slip):
         return say(
             "keno.mark",
@@ -220,7 +220,7 @@ def _has_bet_changed(view: View) -> bool:
 
     Times are compared, because a round that several positions play together begins without a press of PLAY.
     """
-    began = view.show.began_at if view.show is not None else view.pressed_at - 1
+    began = view.presentation.began_at if view.presentation is not None else view.pressed_at - 1
     return view.pressed_key in _BET_CHANGING_ACTIONS and view.pressed_at > began
 
 
@@ -260,13 +260,16 @@ def _describe_keno_ticket(stage: Stage) -> tuple[str, str] | None:
 
     Return None for any other game.
     """
-    show, game = stage.view.show, stage.view.game
-    if show is None or game is None or show.play.game_id != game.id or not show.is_complete:
+    show, game = stage.view.presentation, stage.view.game
+    if show is None or game is None or show.outcome.game_id != game.id or not show.is_complete:
         return None
     draws = sum(isinstance(step, KenoStep) for step in show.steps)
     if draws < _KENO_DRAWS_FOR_SUMMARY_MIN:
         return None
-    won_cents, staked_cents = show.play.win_cents, show.play.bet_credits * _read_denomination_cents(stage)
+    won_cents, staked_cents = (
+        show.outcome.win_cents,
+        show.outcome.bet_credits * _read_denomination_cents(stage),
+    )
     staked = stage.money(staked_cents)
     if not won_cents:
         return stage.texts.say("keno.ticket_lost", draws=draws, staked=staked), "text_dim"
@@ -354,13 +357,13 @@ def _choose_game_status(
             ) * _read_denomination_cents(stage)
             total = [say("feature.so_far", amount=stage.money(won_cents))] if won_cents else []
             return FACT_SEPARATOR.join([name, *([progress] if games > 1 else []), *total]), "amber"
-        return say("status.resumed" if show.play.resumed else "status.spinning"), "text"
-    if any(won.amount_cents is None for won in show.play.progressives):
+        return say("status.resumed" if show.outcome.resumed else "status.spinning"), "text"
+    if any(won.amount_cents is None for won in show.outcome.progressives):
         return say("progressive.confirming"), "amber"
-    if not show.play.prizes and not show.play.win_cents:
+    if not show.outcome.prizes and not show.outcome.win_cents:
         return _describe_lost_round(stage) or say("status.no_win"), "text_dim"
-    win_status = _add_round_ending(stage, _describe_total_win(stage, show.play.win_cents))
-    return (format_prizes_won(stage, show.play.prizes), "win") if show.play.prizes else win_status
+    win_status = _add_round_ending(stage, _describe_total_win(stage, show.outcome.win_cents))
+    return (format_prizes_won(stage, show.outcome.prizes), "win") if show.outcome.prizes else win_status
 
 
 def _describe_total_win(stage: Stage, cents: int) -> tuple[str, str]:
@@ -395,10 +398,12 @@ def _format_win(stage: Stage, win: WinOnReels) -> str:
     """Return the text of one win: its pay line, the name of its combination and its amount."""
     field = find_base_field(stage)
     amount = stage.money(win.credits * _read_denomination_cents(stage))
-    name = format_prize_name(stage.texts, field, win.count, win.symbol, win.name) if field else win.name
-    if win.line is None:
+    name = (
+        format_prize_name(stage.texts, field, win.symbol_count, win.symbol, win.name) if field else win.name
+    )
+    if win.line_number is None:
         return stage.texts.say("win.named", name=name, amount=amount)
-    return stage.texts.say("win.line_named", line=win.line, name=name, amount=amount)
+    return stage.texts.say("win.line_named", line=win.line_number, name=name, amount=amount)
 
 
 def draw_status(stage: Stage) -> None:
@@ -467,7 +472,7 @@ def _draw_permanent_notes(stage: Stage) -> None:
             if p.measure_text(text, style) <= width:
                 p.draw_label(text, (30, 54, width, 37), style, align="left")
             else:  # A table has two figures.
-                p.write_paragraph(text, (30, 50, width, 46), style._replace(size="tiny"), leading=1.4)
+                p.write_paragraph(text, (30, 50, width, 46), style._replace(size_name="tiny"), leading=1.4)
 
 
 def _compute_title_left_width(layout: Layout) -> float:

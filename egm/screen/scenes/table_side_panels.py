@@ -29,7 +29,7 @@ from egm.screen.scenes.progressive import draw_level, list_levels_beside_field
 from egm.screen.scenes.roulette_wheel import POCKET_COLOURS, format_short_sign
 from egm.screen.scenes.stage import BLACK, WHITE, Stage
 from egm.screen.steps import TableStep
-from egm.screen.table import Spot, Table, build_bet_limits, find_reason_spot_is_closed, is_bet_on
+from egm.screen.table import BetSpot, TableGameData, build_bet_limits, find_reason_spot_is_closed, is_bet_on
 from egm.screen.view import (
     build_view_timeline,
     can_place_chips,
@@ -75,7 +75,7 @@ def draw_table_side_panels(stage: Stage, right: Rect) -> None:
     spot = find_selected_spot(stage, table)
     decision = view.decision if view.decision is not None and is_decision_due(view, stage.theme) else None
     free = decision is None and (settled_step is None or has_changed_marks_since_game(view)) and spot is None
-    if len(list_shown_results(stage)) >= _RESULTS_FOR_FREQUENCIES_MIN and table.felt in {
+    if len(list_shown_results(stage)) >= _RESULTS_FOR_FREQUENCIES_MIN and table.felt_kind in {
         "roulette",
         "wheel",
         "dice",
@@ -108,7 +108,7 @@ def draw_table_side_panels(stage: Stage, right: Rect) -> None:
 def find_settled_step(stage: Stage) -> TableStep | None:
     """Return the last step of a table round if the step was presented to its end and settled bets, otherwise None."""
     view, line = stage.view, build_view_timeline(stage.view, stage.theme)
-    if view.show is None or line is None or view.now - view.show.began_at < line.last_stop:
+    if view.presentation is None or line is None or view.now - view.presentation.began_at < line.last_stop:
         return None
     step = find_last_step(view)
     return step if isinstance(step, TableStep) and step.settlements else None
@@ -117,10 +117,10 @@ def find_settled_step(stage: Stage) -> TableStep | None:
 def find_settled_result(stage: Stage) -> RoundResultView | None:
     """Return the result of the round on the table if it was presented to its end, otherwise None."""
     view, line = stage.view, build_view_timeline(stage.view, stage.theme)
-    show, game = view.show, view.game
-    if show is None or line is None or game is None or show.play.game_id != game.id:
+    show, game = view.presentation, view.game
+    if show is None or line is None or game is None or show.outcome.game_id != game.id:
         return None
-    return show.result if view.now - show.began_at >= line.last_stop else None
+    return show.round_result if view.now - show.began_at >= line.last_stop else None
 
 
 def describe_outcome(stage: Stage, result: RoundResultView) -> str:
@@ -182,7 +182,7 @@ def _describe_winner(stage: Stage, result: RoundResultView) -> str:
     return say("felt.tie", points=next(iter(points.values()), ""))
 
 
-def find_selected_spot(stage: Stage, table: Table) -> Spot | None:
+def find_selected_spot(stage: Stage, table: TableGameData) -> BetSpot | None:
     """Return the bet spot that was touched last or is selected with the keys, or None."""
     view = stage.view
     if view.is_focus_shown and can_place_chips(view, stage.theme):
@@ -198,13 +198,13 @@ def list_shown_results(stage: Stage) -> tuple[str, ...]:
     return stage.view.snapshot.results if stage.view.snapshot is not None else ()
 
 
-def _draw_results(stage: Stage, table: Table, rect: Rect) -> float:
+def _draw_results(stage: Stage, table: TableGameData, rect: Rect) -> float:
     """Draw the past results, and the note that they do not affect later ones.
 
     Return the lower end of the drawing, in units.
     """
     p, (x, y, w, _) = stage.painter, rect
-    if table.felt == "cards":
+    if table.felt_kind == "cards":
         return y + 6
     style = TextStyle("strong", "small", stage.look.accent)
     p.draw_text(stage.texts.say("felt.results"), (x + w / 2, y + 26), style, width=w - 30)
@@ -219,11 +219,13 @@ def _draw_results(stage: Stage, table: Table, rect: Rect) -> float:
     return top + used_height
 
 
-def _draw_frequencies(stage: Stage, table: Table, rect: Rect) -> None:
+def _draw_frequencies(stage: Stage, table: TableGameData, rect: Rect) -> None:
     """Draw the most and the least frequent results among those that the table has recorded."""
     p, (x, y, w, h), results = stage.painter, rect, list_shown_results(stage)
     signs = (
-        tuple(map(str, range(1, 7))) if table.felt == "dice" else tuple(dict.fromkeys(table.wheel_pockets))
+        tuple(map(str, range(1, 7)))
+        if table.felt_kind == "dice"
+        else tuple(dict.fromkeys(table.wheel_pockets))
     )
     is_side_by_side = h < 2 * _FREQUENCY_ROW_HEIGHT
     across, height = ((w - 10) / 2, h) if is_side_by_side else (w, h / 2)
@@ -248,7 +250,9 @@ def _draw_frequencies(stage: Stage, table: Table, rect: Rect) -> None:
             p.draw_text(f"\u00d7{times_}", at, TextStyle("numbers", "caption", "text"), width=cell[2] * 0.42)
 
 
-def _draw_result(stage: Stage, table: Table, result: str, cell: Rect, *, newest: bool = False) -> None:
+def _draw_result(
+    stage: Stage, table: TableGameData, result: str, cell: Rect, *, newest: bool = False
+) -> None:
     """Draw a past result in the colour that it has on the wheel; the ``newest`` one has a white frame."""
     p = stage.painter
     fill = POCKET_COLOURS.get(table.pocket_colours.get(result, ""), (30, 24, 56, 255))
@@ -263,13 +267,13 @@ def _draw_result(stage: Stage, table: Table, result: str, cell: Rect, *, newest:
     )
 
 
-def _format_result_sign(stage: Stage, table: Table, result: str) -> str:
+def _format_result_sign(stage: Stage, table: TableGameData, result: str) -> str:
     """Return the text of a result as printed on the wheel or the scoreboard."""
     name = stage.texts.choose_translation(table.names.get(result, {}), result)
     return format_short_sign(name) if result in table.pocket_colours else name
 
 
-def _draw_spot_details(stage: Stage, spot: Spot, rect: Rect) -> float:
+def _draw_spot_details(stage: Stage, spot: BetSpot, rect: Rect) -> float:
     """Draw a bet spot's name, pay and limits, and why the last touch of it had no effect.
 
     Return the height used, in units.
@@ -297,7 +301,9 @@ def _draw_spot_details(stage: Stage, spot: Spot, rect: Rect) -> float:
     return top - y
 
 
-def _draw_question_details(stage: Stage, table: Table, decision: DecisionRequest, rect: Rect) -> float:
+def _draw_question_details(
+    stage: Stage, table: TableGameData, decision: DecisionRequest, rect: Rect
+) -> float:
     """Draw what a decision is about: the bet, its stake, and the cost of each answer.
 
     Return the height used, in units.
@@ -316,7 +322,7 @@ def _draw_question_details(stage: Stage, table: Table, decision: DecisionRequest
 
 
 def format_question_lines(
-    stage: Stage, table: Table, decision: DecisionRequest
+    stage: Stage, table: TableGameData, decision: DecisionRequest
 ) -> list[tuple[str, str, TextStyle]]:
     """Return the lines that describe a player decision: each has a text, an amount and a text style.
 
@@ -345,7 +351,7 @@ def format_question_lines(
 
 
 def _draw_pay_lists(
-    stage: Stage, table: Table, rect: Rect, first: Spot | None, settled_step: TableStep | None
+    stage: Stage, table: TableGameData, rect: Rect, first: BetSpot | None, settled_step: TableStep | None
 ) -> None:
     """Draw the pay tables of those bet spots that have one, as many as fit, the spot ``first`` at the top.
 
@@ -383,7 +389,7 @@ def _draw_pay_lists(
         )
 
 
-def _format_spot_pay(stage: Stage, spot: Spot) -> str:
+def _format_spot_pay(stage: Stage, spot: BetSpot) -> str:
     """Return what a bet on a spot pays, as text: the game's own text for it, or else its odds.
 
     If it can win at several odds, the text has the spot's own odds and the highest.
@@ -391,7 +397,7 @@ def _format_spot_pay(stage: Stage, spot: Spot) -> str:
     return stage.texts.choose_translation(spot.pay_texts) if spot.pay_texts else format_spot_odds(stage, spot)
 
 
-def format_spot_lines(stage: Stage, spot: Spot, unit_cents: int) -> list[tuple[str, str]]:
+def format_spot_lines(stage: Stage, spot: BetSpot, unit_cents: int) -> list[tuple[str, str]]:
     """Return lines about a bet spot, each with a text and a value.
 
     They are its odds, its limits, the bet on it, and why it takes no bet now.
@@ -451,7 +457,7 @@ def describe_needed_credit(stage: Stage, needs_cents: int, bet_cents: int) -> st
     return stage.texts.say(f"status.needs_{key}", needs=needs, credit=credit)
 
 
-def describe_bet_refusal(stage: Stage, spot: Spot | None, why: str) -> str:
+def describe_bet_refusal(stage: Stage, spot: BetSpot | None, why: str) -> str:
     """Return the text why a touch of a bet spot changed nothing, with the spots that need a bet first.
 
     ``why`` is the catalogue key of the reason.
@@ -465,7 +471,7 @@ def describe_bet_refusal(stage: Stage, spot: Spot | None, why: str) -> str:
     return stage.texts.say(f"felt.refused_{why}", spots=" / ".join(names), amount=maximum)
 
 
-def _draw_settlements(stage: Stage, table: Table, settled_step: TableStep, rect: Rect) -> float:
+def _draw_settlements(stage: Stage, table: TableGameData, settled_step: TableStep, rect: Rect) -> float:
     """Draw the result of each spot's bet, first the bets with a return. Return the height used, in units."""
     p, (x, y, w, h) = stage.painter, rect
     unit = stage.view.snapshot.denomination_cents if stage.view.snapshot else 1
@@ -502,7 +508,7 @@ def _draw_settlements(stage: Stage, table: Table, settled_step: TableStep, rect:
     return top - rect[1] + step * min(room, len(rows))
 
 
-def _draw_strip(stage: Stage, table: Table) -> None:
+def _draw_strip(stage: Stage, table: TableGameData) -> None:
     """Draw the strip above the layout on a telephone: the selected bet spot, or else the last results."""
     p, view, (x, y, w, _) = stage.painter, stage.view, stage.layout.left_panel
     spot = find_selected_spot(stage, table)
@@ -535,7 +541,7 @@ def _draw_strip(stage: Stage, table: Table) -> None:
         )
         p.draw_label(next(fits, texts[0]), text_rect, style)
         return
-    results = list_shown_results(stage) if table.felt != "cards" else ()
+    results = list_shown_results(stage) if table.felt_kind != "cards" else ()
     if not results:
         p.draw_label(stage.texts.say("felt.past"), text_rect, style)
         return
@@ -591,7 +597,7 @@ def _describe_empty_layout(stage: Stage, snapshot: Snapshot) -> str:
     return f"{text}  \u00b7  {stage.texts.say(key, number=felt.bank + 1, amount=amount)}"
 
 
-def _format_bets_in_round(stage: Stage, spot: Spot) -> str:
+def _format_bets_in_round(stage: Stage, spot: BetSpot) -> str:
     """Return the permitted amounts of a bet that is made during a round, as multiples of the bet that it depends on.
 
     Empty for any other bet.

@@ -10,9 +10,9 @@ from egm.screen.motion import compute_pulse
 from egm.screen.outcome import ReelField, ReelSpin, ReelWindow, WinOnReels
 from egm.screen.painter import Rect, TextStyle
 from egm.screen.presentation import StepTimes
-from egm.screen.scenes.reels import LINE_COLOURS, ReelGrid, render_symbol
+from egm.screen.scenes.reels import PAY_LINE_COLOURS, ReelGrid, render_symbol
 from egm.screen.scenes.stage import Stage
-from egm.screen.theme import Colour, Motion, fade_colour, mix_colours
+from egm.screen.theme import Colour, MotionTimes, fade_colour, mix_colours
 from egm.screen.view import build_view_timeline, find_last_step
 
 #: With more wins at once, amounts would hide the symbols; each is then shown in turn.
@@ -86,13 +86,18 @@ def find_lit_win(stage: Stage) -> WinOnReels | None:
     view, motion = stage.view, stage.theme.motion
     line, show, last, since = (
         build_view_timeline(view, stage.theme),
-        view.show,
+        view.presentation,
         find_last_step(view),
         view.now,
     )
     if not isinstance(last, ReelSpin) or view.snapshot is None:
         return None
-    if show is not None and line is not None and view.game is not None and show.play.game_id == view.game.id:
+    if (
+        show is not None
+        and line is not None
+        and view.game is not None
+        and show.outcome.game_id == view.game.id
+    ):
         since -= (
             show.began_at
             + find_reels_stop_time(line.steps[-1], motion)
@@ -109,14 +114,14 @@ def find_lit_win(stage: Stage) -> WinOnReels | None:
     )
 
 
-def find_reels_stop_time(step_time: StepTimes, motion: Motion) -> float:
+def find_reels_stop_time(step_time: StepTimes, motion: MotionTimes) -> float:
     """Return when the reels of a step have stopped, in seconds from the start of the presentation."""
     return max(step_time.stops) + motion.settle * 0.6
 
 
 def _choose_line_colour(win: WinOnReels, index: int) -> Colour:
     """Return the colour in which a win is drawn: that of its pay line, or one that depends on ``index``."""
-    return LINE_COLOURS[((win.line or index + 1) - 1) % len(LINE_COLOURS)]
+    return PAY_LINE_COLOURS[((win.line_number or index + 1) - 1) % len(PAY_LINE_COLOURS)]
 
 
 def _draw_winning_symbol(
@@ -176,13 +181,13 @@ def _build_line_path(grid: ReelGrid, field: ReelField, win: WinOnReels) -> list[
 
     For a win that is not on a pay line, the path joins the winning cells.
     """
-    if win.line is not None and 0 < win.line <= len(field.lines):
-        rows = field.lines[win.line - 1]
+    if win.line_number is not None and 0 < win.line_number <= len(field.pay_lines):
+        rows = field.pay_lines[win.line_number - 1]
         cells = [grid.find_cell_rect(reel, row) for reel, row in enumerate(rows)]
     else:
         cells = [grid.find_cell_rect(reel, row) for reel, row in sorted(win.positions)]
     points = [(x + w / 2, y + h / 2) for x, y, w, h in cells]
-    if win.line is not None and points:
+    if win.line_number is not None and points:
         points = [
             (grid.field[0] + 4, points[0][1]),
             *points,
@@ -194,7 +199,7 @@ def _build_line_path(grid: ReelGrid, field: ReelField, win: WinOnReels) -> list[
 def _draw_win_line(stage: Stage, field: ReelField, grid: ReelGrid, win: WinOnReels, index: int) -> None:
     """Draw the pay line of a win in its colour. Draw nothing for a win that is not on a pay line."""
     points = _build_line_path(grid, field, win)
-    if win.line is None or len(points) < 2:
+    if win.line_number is None or len(points) < 2:
         return
     top = min(y for _, y in points) - 12
     low = max(y for _, y in points) + 12
@@ -216,7 +221,7 @@ def _draw_line_badge(stage: Stage, grid: ReelGrid, win: WinOnReels, index: int, 
     """Draw the number of a win's pay line at the left, and the pay on the last winning cell."""
     p, colour = stage.painter, _choose_line_colour(win, index)
     dark: Paint = mix_colours(colour, (0, 0, 0, 255), 0.82)
-    if win.line is not None:
+    if win.line_number is not None:
         y = grid.find_cell_rect(*win.positions[0])[1] + grid.find_cell_rect(*win.positions[0])[3] / 2
 
         def render_badge(size: tuple[int, int]) -> pygame.Surface:
@@ -227,7 +232,7 @@ def _draw_line_badge(stage: Stage, grid: ReelGrid, win: WinOnReels, index: int, 
             return ink.finish_surface()
 
         p.draw_cached_picture(("badge", colour), (grid.field[0] - 6, y - 26, 52, 52), render_badge)
-        p.draw_text(str(win.line), (grid.field[0] + 20, y), TextStyle("heavy", "body", dark), width=40)
+        p.draw_text(str(win.line_number), (grid.field[0] + 20, y), TextStyle("heavy", "body", dark), width=40)
     if not amount:
         return
     x, y, w, h = grid.find_cell_rect(*win.positions[-1])

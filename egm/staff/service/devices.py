@@ -28,7 +28,7 @@ from egm.staff.desk import (
 )
 from egm.staff.events import DeviceTest
 from egm.staff.words import (
-    BACK,
+    BACK_ACTION,
     build_code_text,
     build_column_titles,
     build_plain_text,
@@ -58,7 +58,7 @@ class DeviceListPage(MenuPage):
         )
         screens = tuple(
             PageRow(cells=(build_text(f"service.test.{name}"),), action=f"screen:{name}")
-            for name in (*_PATTERNS, _CALIBRATE_ACTION)
+            for name in (*_SCREEN_TEST_PATTERNS, _CALIBRATE_ACTION_ID)
         )
         return ServicePage(
             id="",
@@ -67,24 +67,26 @@ class DeviceListPage(MenuPage):
                 PageTable(columns=build_column_titles("device", "kind", "identity", "fault"), rows=rows),
                 PageTable(title=build_text("service.test.screen"), rows=screens),
             ),
-            actions=(BACK,),
+            actions=(BACK_ACTION,),
         )
 
     def handle_input(self, machine: Machine, action: str, text: str) -> PageResult:  # noqa: ARG002 (signature of a menu page)
         """Open the page of a device, or of a test of the screen."""
         subject, _, name = action.partition(":")
-        if (subject, name) == ("screen", _CALIBRATE_ACTION):
+        if (subject, name) == ("screen", _CALIBRATE_ACTION_ID):
             return OpenPage(TouchCalibrationPage())
         if subject == "device" and name in machine.component(ServiceDesk).workbench.kind_by_device_name:
             return OpenPage(DevicePage(name))
-        pattern = next((pattern for pattern in _PATTERNS if subject == "screen" and pattern == name), None)
+        pattern = next(
+            (pattern for pattern in _SCREEN_TEST_PATTERNS if subject == "screen" and pattern == name), None
+        )
         return build_refusal("not_offered") if pattern is None else OpenPage(ScreenTestPage(pattern))
 
 
 #: Tests that the screen runs by itself.
-_PATTERNS: Final[tuple[Literal["display", "touch", "sound"], ...]] = ("display", "touch", "sound")
+_SCREEN_TEST_PATTERNS: Final[tuple[Literal["display", "touch", "sound"], ...]] = ("display", "touch", "sound")
 #: The action that opens the touch calibration.
-_CALIBRATE_ACTION: Final = "calibrate"
+_CALIBRATE_ACTION_ID: Final = "calibrate"
 
 
 def _find_worst_fault(machine: Machine, kind: str) -> PageText:
@@ -98,16 +100,16 @@ def _find_worst_fault(machine: Machine, kind: str) -> PageText:
 class ScreenTestPage(MenuPage):
     """Page of the service menu during which the screen runs one of its own tests: colours, touch targets or tones."""
 
-    pattern: Literal["display", "touch", "sound"]
+    test_pattern: Literal["display", "touch", "sound"]
 
     def build_page(self, machine: Machine) -> ServicePage:  # noqa: ARG002 (signature of a menu page)
         """Return a page with the name of the screen test and the way back; the screen draws the rest."""
         return ServicePage(
             id="",
-            title=build_text(f"service.test.{self.pattern}"),
+            title=build_text(f"service.test.{self.test_pattern}"),
             test=True,
-            pattern=self.pattern,
-            actions=(BACK,),
+            pattern=self.test_pattern,
+            actions=(BACK_ACTION,),
         )
 
     def handle_input(self, machine: Machine, action: str, text: str) -> PageResult:  # noqa: ARG002 (signature of a menu page)
@@ -140,19 +142,19 @@ class TouchCalibrationPage(MenuPage):
 class DevicePage(MenuPage):
     """Page of one device: its identity, its last reports, and the tests of its kind."""
 
-    name: str
+    device_name: str
 
     def build_page(self, machine: Machine) -> ServicePage:
         """Return the page of the device, which changes with every report of the device."""
         bench = machine.component(ServiceDesk).workbench
-        kind = bench.kind_by_device_name[self.name]
+        kind = bench.kind_by_device_name[self.device_name]
         news = tuple(
-            PageRow(cells=(build_plain_text(line),)) for line in bench.last_reports.get(self.name, ())
+            PageRow(cells=(build_plain_text(line),)) for line in bench.last_reports.get(self.device_name, ())
         )
         head = build_two_column_table(
             (
                 ("column.kind", build_code_text("device", kind)),
-                ("column.identity", build_plain_text(bench.identities.get(self.name, ""))),
+                ("column.identity", build_plain_text(bench.identities.get(self.device_name, ""))),
                 ("column.fault", _find_worst_fault(machine, kind)),
             )
         )
@@ -160,21 +162,21 @@ class DevicePage(MenuPage):
         tables = (head, _build_input_table(machine), reports) if kind == "io_board" else (head, reports)
         return ServicePage(
             id="",
-            title=build_text("service.test.title", device=self.name),
+            title=build_text("service.test.title", device=self.device_name),
             test=True,
             tables=tables,
             prompt=_build_coin_prompt(machine) if kind == "hopper" else None,
-            actions=(BACK, *_LIST_TESTS_BY_DEVICE_KIND.get(kind, _list_no_tests)(machine)),
+            actions=(BACK_ACTION, *_LIST_TESTS_BY_DEVICE_KIND.get(kind, _list_no_tests)(machine)),
         )
 
     def handle_input(self, machine: Machine, action: str, text: str) -> PageResult:
         """Submit the test of the device that the person has requested."""
         desk = machine.component(ServiceDesk)
         person = desk.signed_in_person
-        test = _find_requested_test(desk.workbench.kind_by_device_name[self.name], action, text)
+        test = _find_requested_test(desk.workbench.kind_by_device_name[self.device_name], action, text)
         if person is None or test is None:
             return build_refusal("not_offered")
-        signed = replace(test, device=self.name, person=person.id, persons=(person.id,))
+        signed = replace(test, device=self.device_name, person=person.id, persons=(person.id,))
         return SubmitEvent(Event(EventType.TEST, signed))
 
 

@@ -29,7 +29,7 @@ from egm.staff.entries import (
     MenuLeft,
     MenuRequested,
     OpenMenu,
-    ReasonedAct,
+    ReasonOfAct,
 )
 from egm.staff.events import Authorisation, KeySwitched, MenuEnd, MenuMove, MenuRequest, PageAnswer
 from egm.staff.form import is_authorised
@@ -206,7 +206,7 @@ def _sign_out(machine: Machine, reason: str) -> None:
         details = MenuLeft(reason=reason, menu=desk.menu_name, person=menu.person)
         machine.post(MENU_LEFT, details, state={StaffKey.OPEN_MENU: None})
     elif menu is not None:
-        machine.post(MENU_GIVEN_UP, ReasonedAct(reason=reason), state={StaffKey.OPEN_MENU: None})
+        machine.post(MENU_GIVEN_UP, ReasonOfAct(reason=reason), state={StaffKey.OPEN_MENU: None})
     desk.close()
 
 

@@ -22,7 +22,7 @@ from egm.staff.desk import (
 )
 from egm.staff.form import FieldError, FieldKind, Form, FormField
 from egm.staff.service.sign_in import SIGN_IN_PAGE_COUNT, SignInPage
-from egm.staff.words import BACK, build_money_text, build_number_text, build_plain_text, build_text
+from egm.staff.words import BACK_ACTION, build_money_text, build_number_text, build_plain_text, build_text
 
 #: Kind of field -> kind of prompt.
 _PROMPT_KIND_BY_FIELD_KIND: Final[Mapping[FieldKind, Literal["digits", "amount", "text", "choice"]]] = {
@@ -65,7 +65,7 @@ class FormFillingPage(MenuPage):
                 *([PageTable(title=build_text("service.form.needs"), rows=conditions)] if conditions else []),
             ),
             prompt=None if next_field is None else self._build_prompt(next_field),
-            actions=(BACK,) if next_field is not None else (BACK, confirm),
+            actions=(BACK_ACTION,) if next_field is not None else (BACK_ACTION, confirm),
         )
 
     def handle_input(self, machine: Machine, action: str, text: str) -> PageResult:

@@ -7,7 +7,7 @@ from egm.kernel.service_pages import PageRow, PageTable, PageText, ServicePage
 from egm.people import Permission
 from egm.staff.desk import MenuEntry, MenuPage, OpenPage, PageResult, build_refusal
 from egm.staff.sheet import InterventionSheet, iter_last_sheets
-from egm.staff.words import BACK, build_column_titles, build_plain_text, build_text, build_time_text
+from egm.staff.words import BACK_ACTION, build_column_titles, build_plain_text, build_text, build_time_text
 
 #: Number of sheets listed at the machine; ``egm intervention list`` lists all of them.
 _LISTED_SHEETS_MAX: Final = 50
@@ -33,7 +33,7 @@ class InterventionListPage(MenuPage):
         )
         table = PageTable(columns=build_column_titles("time", "person", "reason", "ended"), rows=rows)
         return ServicePage(
-            id="", title=build_text("service.menu.interventions"), tables=(table,), actions=(BACK,)
+            id="", title=build_text("service.menu.interventions"), tables=(table,), actions=(BACK_ACTION,)
         )
 
     def handle_input(self, machine: Machine, action: str, text: str) -> PageResult:  # noqa: ARG002 (signature of a menu page)
@@ -55,7 +55,7 @@ class InterventionSheetPage(MenuPage):
     def build_page(self, machine: Machine) -> ServicePage:  # noqa: ARG002 (signature of a menu page)
         """Return the page with the tables of the intervention sheet."""
         title = build_text("service.sheet.title", number=self._sheet.id)
-        return ServicePage(id="", title=title, tables=self._sheet.build_tables(), actions=(BACK,))
+        return ServicePage(id="", title=title, tables=self._sheet.build_tables(), actions=(BACK_ACTION,))
 
     def handle_input(self, machine: Machine, action: str, text: str) -> PageResult:  # noqa: ARG002 (signature of a menu page)
         """Refuse any action: the page only offers the way back."""

@@ -56,7 +56,7 @@ _CLEARANCE_TEXT_BY_CONDITION: Final = {
     ClearCondition.MEMORY_CLEAR: "memory_clear",
 }
 #: Number of steps of each procedure: ``manual.steps.<chapter>.s<number>``.
-PROCEDURE_STEPS: Final = {
+STEP_COUNT_BY_PROCEDURE: Final = {
     "denomination": 5,
     "memory": 4,
     "first_start": 5,
@@ -185,7 +185,7 @@ def _build_step_rows(procedure: str) -> Callable[[ServiceMenu], Iterator[tuple[P
 
     def rows(_: ServiceMenu) -> Iterator[tuple[PageText, ...]]:
         """Yield the numbered steps of the procedure as rows."""
-        for number in range(1, PROCEDURE_STEPS[procedure] + 1):
+        for number in range(1, STEP_COUNT_BY_PROCEDURE[procedure] + 1):
             yield build_plain_text(number), build_text(f"manual.steps.{procedure}.s{number}")
 
     return rows
@@ -255,7 +255,7 @@ def _iter_serial_line_rows(_: ServiceMenu) -> Iterator[tuple[PageText, ...]]:
 
 
 #: Group of an input of the I/O board -> the catalogue section that names its members.
-_INPUT_WORDS: Final = {
+_TEXT_KEY_BY_INPUT_KIND: Final = {
     "door": "door",
     "key": "input.key",
     "button": "input.button",
@@ -267,7 +267,7 @@ def _iter_input_rows(_: ServiceMenu) -> Iterator[tuple[PageText, ...]]:
     """Yield the manual's row of each input, tower light and mechanical counter of the I/O board."""
     for number, (group, name) in enumerate(INPUTS):
         yield (
-            build_text(f"{_INPUT_WORDS[group]}.{name}"),
+            build_text(f"{_TEXT_KEY_BY_INPUT_KIND[group]}.{name}"),
             build_text(f"manual.input.{group}"),
             build_plain_text(number),
         )
@@ -279,7 +279,7 @@ def _iter_input_rows(_: ServiceMenu) -> Iterator[tuple[PageText, ...]]:
 
 def _iter_event_rows(menu: ServiceMenu) -> Iterator[tuple[PageText, ...]]:
     """Yield the manual's row of each significant event: text, effect, who clears it, SAS code and code."""
-    for section, event in menu.entries.iter_significant():
+    for section, event in menu.entry_declarations.iter_significant():
         yield (
             build_event_text(section),
             build_text(f"manual.effect.{_EFFECT_TEXT_BY_EFFECT[event.effect]}"),

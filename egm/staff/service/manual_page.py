@@ -8,10 +8,10 @@ from egm.kernel.service_pages import PageRow, PageTable, Prompt, ServicePage
 from egm.staff.desk import MenuEntry, MenuPage, OpenPage, PageResult, build_refusal
 from egm.staff.service.manual import MANUAL_CHAPTERS, ManualChapter, list_fault_codes
 from egm.staff.service.menu import ServiceMenu
-from egm.staff.words import BACK, build_code_text, build_text, build_two_column_table
+from egm.staff.words import BACK_ACTION, build_code_text, build_text, build_two_column_table
 
 #: A chapter with more columns is a list of its first cells, each of which opens.
-_COLUMNS: Final = 2
+_COLUMN_COUNT: Final = 2
 
 
 class ManualPage(MenuPage):
@@ -29,7 +29,7 @@ class ManualPage(MenuPage):
             id="",
             title=build_text("service.menu.manual"),
             tables=(*([PageTable(rows=active_faults)] if active_faults else []), PageTable(rows=rows)),
-            actions=(BACK,),
+            actions=(BACK_ACTION,),
         )
 
     def handle_input(self, machine: Machine, action: str, text: str) -> PageResult:
@@ -54,15 +54,15 @@ class _ManualChapterPage(MenuPage):
     def build_page(self, machine: Machine) -> ServicePage:
         """Return the page with the chapter's lines."""
         table = self.chapter.build_table(machine.component(ServiceMenu))
-        if len(table.columns) <= _COLUMNS:
-            return ServicePage(id="", title=self.chapter.title, tables=(table,), actions=(BACK,))
+        if len(table.columns) <= _COLUMN_COUNT:
+            return ServicePage(id="", title=self.chapter.title, tables=(table,), actions=(BACK_ACTION,))
         rows = (PageRow(cells=row.cells[:1], action=str(index)) for index, row in enumerate(table.rows))
         return ServicePage(
             id="",
             title=self.chapter.title,
             tables=(PageTable(rows=tuple(rows)),),
             prompt=Prompt(label=build_text("service.search"), kind="find"),
-            actions=(BACK,),
+            actions=(BACK_ACTION,),
         )
 
     def handle_input(self, machine: Machine, action: str, text: str) -> PageResult:  # noqa: ARG002 (signature of a menu page)
@@ -84,7 +84,7 @@ class _ManualLinePage(MenuPage):
         """Return the page with each cell of the line next to the name of its column."""
         heads = (build_text(f"manual.column.{name}") for name in self.chapter.columns)
         table = build_two_column_table(zip(heads, self.row.cells, strict=True))
-        return ServicePage(id="", title=self.chapter.title, tables=(table,), actions=(BACK,))
+        return ServicePage(id="", title=self.chapter.title, tables=(table,), actions=(BACK_ACTION,))
 
     def handle_input(self, machine: Machine, action: str, text: str) -> PageResult:  # noqa: ARG002 (signature of a menu page)
         """Refuse any action: the page only offers the way back."""

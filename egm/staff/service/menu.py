@@ -17,7 +17,7 @@ from egm.staff.events import MenuMove
 from egm.staff.form import Form
 from egm.staff.service.filling import FormFillingPage
 from egm.staff.words import (
-    BACK,
+    BACK_ACTION,
     build_code_text,
     build_column_titles,
     build_money_text,
@@ -34,16 +34,16 @@ MENU_SECTIONS: Final = ("machine", "money", "games", "players", "staff")
 class ServiceMenu:
     """The pages and forms that all features contribute to the main menu."""
 
-    pages: tuple[MenuEntry, ...]
+    menu_entries: tuple[MenuEntry, ...]
     forms: tuple[Form, ...]
     rules: StateTable[Machine]
     """The state-table rules of the forms' events, for the manual."""
-    entries: EntryDeclarations
+    entry_declarations: EntryDeclarations
     """The declared journal entries, for the manual."""
 
     def list_section_pages(self, section: str) -> tuple[MenuEntry, ...]:
         """Return the pages in one section of the main menu."""
-        return tuple(entry for entry in self.pages if entry.menu_section == section)
+        return tuple(entry for entry in self.menu_entries if entry.menu_section == section)
 
     def list_section_forms(self, section: str) -> tuple[Form, ...]:
         """Return the staff forms in one section of the main menu."""
@@ -90,15 +90,15 @@ class MainMenuPage(MenuPage):
 class _SectionPage(MenuPage):
     """Page of one section of the main menu: its pages, then its forms."""
 
-    section: str
+    menu_section: str
 
     def build_page(self, machine: Machine) -> ServicePage:
         """Return a page with one line for each page and form that the signed-in person may use."""
         return ServicePage(
             id="",
-            title=build_text(f"service.section.{self.section}"),
-            tables=tuple(_iter_section_tables(machine, (self.section,))),
-            actions=(BACK,),
+            title=build_text(f"service.section.{self.menu_section}"),
+            tables=tuple(_iter_section_tables(machine, (self.menu_section,))),
+            actions=(BACK_ACTION,),
         )
 
     def handle_input(self, machine: Machine, action: str, text: str) -> PageResult:  # noqa: ARG002 (signature of a menu page)
@@ -116,7 +116,7 @@ class _MenuSearchPage(MenuPage):
             title=build_text("service.menu.search"),
             tables=tuple(_iter_section_tables(machine, MENU_SECTIONS)),
             prompt=Prompt(label=build_text("service.search"), kind="find"),
-            actions=(BACK,),
+            actions=(BACK_ACTION,),
         )
 
     def handle_input(self, machine: Machine, action: str, text: str) -> PageResult:  # noqa: ARG002 (signature of a menu page)
@@ -182,4 +182,4 @@ def _open_menu_line(machine: Machine, action: str) -> PageResult:
     menu, (target, _, name) = machine.component(ServiceMenu), action.partition(":")
     if target == "form":
         return OpenPage(FormFillingPage(next(form for form in menu.forms if form.id == name)))
-    return OpenPage(next(entry for entry in menu.pages if entry.id == action).create_page())
+    return OpenPage(next(entry for entry in menu.menu_entries if entry.id == action).create_page())

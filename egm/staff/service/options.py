@@ -13,7 +13,7 @@ from egm.staff.options import AMOUNT_OPTIONS
 from egm.staff.records import OperatorOptions
 from egm.staff.service.filling import FormFillingPage
 from egm.staff.words import (
-    BACK,
+    BACK_ACTION,
     build_column_titles,
     build_local_text,
     build_money_text,
@@ -69,7 +69,7 @@ class OptionListPage(MenuPage):
                 ),
             ),
             actions=(
-                BACK,
+                BACK_ACTION,
                 *(
                     PageAction(id=option, label=build_text(f"service.options.{option}"))
                     for option in AMOUNT_OPTIONS
@@ -111,7 +111,7 @@ class GameOptionsPage(MenuPage):
             title=build_local_text(machine.component(InstalledGames).games_by_id[self.game_id].title),
             tables=(build_two_column_table(rows, build_text("service.column.denominations")),),
             actions=(
-                BACK,
+                BACK_ACTION,
                 PageAction(id="game", label=build_text("service.options.game")),
                 PageAction(id="denomination", label=build_text("service.options.denomination")),
             ),

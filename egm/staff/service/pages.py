@@ -19,7 +19,7 @@ from egm.people import Permission
 from egm.staff.desk import MenuEntry, MenuPage, PageResult, ServiceDesk, StayOnPage, build_refusal
 from egm.staff.inventory import read_technical_sheet
 from egm.staff.words import (
-    BACK,
+    BACK_ACTION,
     METER_GROUPS,
     build_authors_text,
     build_code_text,
@@ -55,12 +55,12 @@ class MetersPage(MenuPage):
     It shows totals, or a split by game or another dimension.
     """
 
-    dimension: str = ""
+    split_dimension: str = ""
 
     def build_page(self, machine: Machine) -> ServicePage:
         """Return the meters' page: the jurisdiction's names first, then every meter that is not zero."""
         reading = machine.journal.meters()
-        if self.dimension:
+        if self.split_dimension:
             tables = self._build_split_tables(machine)
         else:
             names = machine.profile.staff.meter_names
@@ -74,22 +74,24 @@ class MetersPage(MenuPage):
             )
         actions = [
             PageAction(
-                id=split, label=build_text(f"service.meters.by.{split}"), enabled=split != self.dimension
+                id=split,
+                label=build_text(f"service.meters.by.{split}"),
+                enabled=split != self.split_dimension,
             )
             for split in ("", *_METER_SPLIT_DIMENSIONS)
         ]
         actions[0] = PageAction(
-            id="whole", label=build_text("service.meters.whole"), enabled=bool(self.dimension)
+            id="whole", label=build_text("service.meters.whole"), enabled=bool(self.split_dimension)
         )
         return ServicePage(
-            id="", title=build_text("service.menu.meters"), tables=tables, actions=(BACK, *actions)
+            id="", title=build_text("service.menu.meters"), tables=tables, actions=(BACK_ACTION, *actions)
         )
 
     def handle_input(self, machine: Machine, action: str, text: str) -> PageResult:  # noqa: ARG002 (signature of a menu page)
         """Split the meters by the touched dimension, or show their totals."""
         if action not in ("whole", *_METER_SPLIT_DIMENSIONS):
             return build_refusal("not_offered")
-        self.dimension = "" if action == "whole" else action
+        self.split_dimension = "" if action == "whole" else action
         return StayOnPage()
 
     def _build_split_tables(self, machine: Machine) -> tuple[PageTable, ...]:
@@ -99,7 +101,7 @@ class MetersPage(MenuPage):
         for name in reading.values:
             meter = METER_BY_NAME.get(name)
             can_be_split = ".since_" not in name and (meter is None or not meter.can_decrease)
-            parts = reading.split_by(name, self.dimension) if can_be_split else {}
+            parts = reading.split_by(name, self.split_dimension) if can_be_split else {}
             if any(value for part, value in parts.items() if part):
                 rows = (
                     (self._format_dimension_value(machine, part), build_meter_value_text(name, value))
@@ -112,10 +114,12 @@ class MetersPage(MenuPage):
         """Return the value of a dimension as text: a bill or denomination as money, a game by its title."""
         if not part:
             return build_text("service.meters.no_part")
-        if self.dimension.endswith("_cents") and part.isdecimal():
+        if self.split_dimension.endswith("_cents") and part.isdecimal():
             return build_money_text(int(part))
         installed_game = (
-            machine.component(InstalledGames).games_by_id.get(part) if self.dimension == "game" else None
+            machine.component(InstalledGames).games_by_id.get(part)
+            if self.split_dimension == "game"
+            else None
         )
         return build_plain_text(part) if installed_game is None else build_local_text(installed_game.title)
 
@@ -165,7 +169,7 @@ class LogPage(MenuPage):
             rows=tuple(_build_entry_row(machine, entry) for entry in entries),
         )
         return ServicePage(
-            id="", title=build_text(f"service.menu.log.{self.log}"), tables=(table,), actions=(BACK,)
+            id="", title=build_text(f"service.menu.log.{self.log}"), tables=(table,), actions=(BACK_ACTION,)
         )
 
     def handle_input(self, machine: Machine, action: str, text: str) -> PageResult:  # noqa: ARG002 (signature of a menu page)
@@ -216,14 +220,14 @@ class TablesPage(MenuPage):
 
     title: str
     """The catalogue key of the page's title."""
-    tables: Callable[[Machine], tuple[PageTable, ...]]
+    build_tables: Callable[[Machine], tuple[PageTable, ...]]
     """The function that builds the tables from the machine."""
 
     def build_page(self, machine: Machine) -> ServicePage:
         """Return the page with its tables; without any, an empty table, for which the screen shows a text."""
-        tables = self.tables(machine) or (PageTable(),)
+        tables = self.build_tables(machine) or (PageTable(),)
         return ServicePage(
-            id="", title=build_text(f"service.menu.{self.title}"), tables=tables, actions=(BACK,)
+            id="", title=build_text(f"service.menu.{self.title}"), tables=tables, actions=(BACK_ACTION,)
         )
 
     def handle_input(self, machine: Machine, action: str, text: str) -> PageResult:  # noqa: ARG002 (signature of a menu page)
@@ -354,7 +358,7 @@ def _build_memory_tables(machine: Machine) -> tuple[PageTable, ...]:
 
 
 #: The main menu section of each log.
-_MENU_SUBJECT_BY_LOG: Final[Mapping[str, str]] = {
+_MENU_SECTION_BY_LOG: Final[Mapping[str, str]] = {
     **dict.fromkeys(("bills", "vouchers", "transfers", "handpays"), "money"),
     **dict.fromkeys(("disputes", "complements", "orphans", "forfeits", "protection"), "players"),
     **dict.fromkeys(("access", "events"), "staff"),
@@ -365,7 +369,7 @@ _MENU_SUBJECT_BY_LOG: Final[Mapping[str, str]] = {
 MENU_ENTRIES: Final = (
     MenuEntry("meters", "money", Permission.READ_METERS, MetersPage),
     *(
-        MenuEntry(f"log.{log}", _MENU_SUBJECT_BY_LOG[log], Permission.READ_LOGS, partial(LogPage, log))
+        MenuEntry(f"log.{log}", _MENU_SECTION_BY_LOG[log], Permission.READ_LOGS, partial(LogPage, log))
         for log in logs.Log
     ),
     MenuEntry(

@@ -9,7 +9,7 @@ from egm.people import PinRefusedError, Roster, check_pin_is_permitted
 from egm.people.pins import PIN_DIGITS_MAX
 from egm.staff.desk import GoBack, MenuEntry, MenuPage, PageResult, ServiceDesk, StayOnPage, build_refusal
 from egm.staff.service.sign_in import read_staff
-from egm.staff.words import BACK, build_text
+from egm.staff.words import BACK_ACTION, build_text
 
 
 class OwnPinPage(MenuPage):
@@ -25,7 +25,9 @@ class OwnPinPage(MenuPage):
         """Return the page with the prompt for the new PIN, or for its repetition."""
         label = build_text("service.pin_again" if self._typed else "service.pin_new")
         prompt = Prompt(label=label, kind="pin", length_max=PIN_DIGITS_MAX)
-        return ServicePage(id="", title=build_text("service.menu.own_pin"), prompt=prompt, actions=(BACK,))
+        return ServicePage(
+            id="", title=build_text("service.menu.own_pin"), prompt=prompt, actions=(BACK_ACTION,)
+        )
 
     def handle_input(self, machine: Machine, action: str, text: str) -> PageResult:
         """Accept the new PIN, typed twice, and store its digest in the roster; the journal records who changed it."""

@@ -22,20 +22,20 @@ from egm.people.roles import Role
 from egm.people.roster import RosterDamaged
 from egm.staff.desk import MenuPage, OpenPage, PageResult, build_refusal
 from egm.staff.entries import (
+    ROSTER_RESTORED,
+    ROSTER_UNREADABLE,
     SIGN_IN_NOT_PERMITTED,
     STAFF_ADDED,
     STAFF_DISABLED,
     STAFF_ENABLED,
-    STAFF_PIN,
-    STAFF_RESTORED,
-    STAFF_UNREADABLE,
-    ReasonedAct,
+    STAFF_PIN_CHANGED,
+    ReasonOfAct,
     RosterChanged,
     SignInNotPermitted,
 )
 from egm.staff.keys import StaffKey
 from egm.staff.tries import authenticate, record_wrong_pins_of_terminals
-from egm.staff.words import BACK, build_text
+from egm.staff.words import BACK_ACTION, build_text
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,7 +53,7 @@ class SignInPage(MenuPage):
     def build_page(self, machine: Machine) -> ServicePage:  # noqa: ARG002 (signature of a menu page)
         """Return the page with the prompt for the staff number."""
         prompt = Prompt(label=build_text("service.staff_number"), kind="digits", length_max=8)
-        return ServicePage(id="", title=self.title, prompt=prompt, actions=(BACK,))
+        return ServicePage(id="", title=self.title, prompt=prompt, actions=(BACK_ACTION,))
 
     def handle_input(self, machine: Machine, action: str, text: str) -> PageResult:  # noqa: ARG002 (signature of a menu page)
         """Accept the staff number, and continue with its PIN."""
@@ -71,12 +71,12 @@ class _PinPage(MenuPage):
     """Page on which a person types the PIN of their staff number; BACK leads to the page of the number."""
 
     sign_in: SignInPage
-    number: str
+    staff_number: str
 
     def build_page(self, machine: Machine) -> ServicePage:  # noqa: ARG002 (signature of a menu page)
         """Return the page with the prompt for the PIN of the staff number."""
-        prompt = Prompt(label=build_text("service.pin", number=self.number), kind="pin", length_max=12)
-        return ServicePage(id="", title=self.sign_in.title, prompt=prompt, actions=(BACK,))
+        prompt = Prompt(label=build_text("service.pin", number=self.staff_number), kind="pin", length_max=12)
+        return ServicePage(id="", title=self.sign_in.title, prompt=prompt, actions=(BACK_ACTION,))
 
     def handle_input(self, machine: Machine, action: str, text: str) -> PageResult:
         """Authenticate the person by PIN and continue, or ask again without saying what was wrong."""
@@ -86,7 +86,7 @@ class _PinPage(MenuPage):
             read_staff(machine)
         except OperatorError:
             return build_refusal("staff_unreadable")
-        person, permission = authenticate(machine, self.number, text), self.sign_in.permission
+        person, permission = authenticate(machine, self.staff_number, text), self.sign_in.permission
         if isinstance(person, str):
             return build_refusal(person)
         if person.id == self.sign_in.excluded_staff_number:
@@ -103,7 +103,7 @@ _ENTRY_BY_ROSTER_CHANGE: Final[Mapping[str, EntryDeclaration[RosterChanged]]] = 
     "added": STAFF_ADDED,
     "disabled": STAFF_DISABLED,
     "enabled": STAFF_ENABLED,
-    "pin": STAFF_PIN,
+    "pin": STAFF_PIN_CHANGED,
 }
 #: The number of pages that a sign-in occupies: number and PIN.
 SIGN_IN_PAGE_COUNT = 2
@@ -128,12 +128,12 @@ def read_staff(machine: Machine) -> None:
             if roster_error:
                 loaded_roster.path.unlink(missing_ok=True)
                 roster.write_to(loaded_roster.path)
-                machine.post(STAFF_RESTORED, ReasonedAct(reason=str(roster_error)))
+                machine.post(ROSTER_RESTORED, ReasonOfAct(reason=str(roster_error)))
                 if not isinstance(roster_error, RosterDamaged):
                     _raise_roster_fault(machine, str(roster_error))
         except (OperatorError, OSError) as error:
             machine.install(Roster(loaded_roster.path, second_copy_path=loaded_roster.second_copy_path))
-            machine.post(STAFF_UNREADABLE, ReasonedAct(reason=str(error)))
+            machine.post(ROSTER_UNREADABLE, ReasonOfAct(reason=str(error)))
             _raise_roster_fault(machine, str(error))
             raise RosterError(str(error)) from error
     current_roster = machine.component(Roster)

@@ -2,9 +2,9 @@
 
 from egm.tickets.templates.template import (
     DOTS_PER_MM,
-    HEIGHT_MM,
     MANDATORY_FIELDS_BY_CLASS,
-    WIDTH_MM,
+    TICKET_HEIGHT_MM,
+    TICKET_WIDTH_MM,
     CageAct,
     CageRules,
     TemplateLine,
@@ -16,9 +16,9 @@ from egm.tickets.templates.template import (
 
 __all__ = [
     "DOTS_PER_MM",
-    "HEIGHT_MM",
     "MANDATORY_FIELDS_BY_CLASS",
-    "WIDTH_MM",
+    "TICKET_HEIGHT_MM",
+    "TICKET_WIDTH_MM",
     "CageAct",
     "CageRules",
     "TemplateLine",

@@ -29,11 +29,11 @@ from paytables.source import describe_toml_error, parse_toml, read_contents
 from paytables.wording import describe_wrong_value, format_known_names
 
 #: Folder of the templates.
-_FOLDER: Final = Path(__file__).parent
+_TEMPLATES_FOLDER: Final = Path(__file__).parent
 #: The usual paper of ticket printers, with 203 dots per inch: eight per millimetre.
-WIDTH_MM: Final = 156
+TICKET_WIDTH_MM: Final = 156
 #: Height of the paper.
-HEIGHT_MM: Final = 65
+TICKET_HEIGHT_MM: Final = 65
 #: Dots of the print head per millimetre.
 DOTS_PER_MM: Final = 8
 #: Maximum distance from the left edge of the number's second printing, so that it is readable when held in a
@@ -45,7 +45,7 @@ _PRINTER_CHARACTER_SETS: Final = ("latin-1", "cp437")
 #: Characters that frame a command in those codecs, and so can never be in a field.
 _FRAMING_CHARACTERS: Final = frozenset("^|*")
 #: Signs that printers lack -> their replacement.
-_REPLACEMENT_BY_SIGN: Final = {
+_REPLACEMENT_BY_CHARACTER: Final = {
     "\N{EURO SIGN}": "EUR",
     "\N{EN DASH}": "-",
     "\N{RIGHT SINGLE QUOTATION MARK}": "'",
@@ -84,7 +84,7 @@ MANDATORY_FIELDS_BY_CLASS: Final[Mapping[TicketClass, tuple[str, ...]]] = {
 }
 
 Text = dict[str, str]
-Millimetres = Annotated[float, Field(ge=0, le=WIDTH_MM)]
+Millimetres = Annotated[float, Field(ge=0, le=TICKET_WIDTH_MM)]
 
 
 class _Table(BaseModel):
@@ -113,7 +113,7 @@ class TemplateLine(_Table):
     The second coordinate is that of half the line's height.
     """
     size_mm: Annotated[float, Field(ge=2, le=14)]
-    width_mm: Annotated[float, Field(gt=0, le=WIDTH_MM)]
+    width_mm: Annotated[float, Field(gt=0, le=TICKET_WIDTH_MM)]
     font: Literal["regular", "bold", "black", "narrow"] = "regular"
     align: Literal["left", "centre", "right"] = "centre"
     turn: Literal[0, 90, 270] = 0
@@ -311,19 +311,27 @@ class TicketTemplate(_Table):
             raise ValueError(f"lines: {', '.join(duplicates)} appears twice")
         half = compute_width_modules(TICKET_NUMBER_DIGITS) * self.barcode.module_dots / DOTS_PER_MM / 2
         middle, top = self.barcode.at_mm
-        if middle - half < 0 or middle + half > WIDTH_MM or top + self.barcode.height_mm > HEIGHT_MM:
-            raise ValueError(f"barcode: does not fit on the paper of {WIDTH_MM} x {HEIGHT_MM} mm")
+        if (
+            middle - half < 0
+            or middle + half > TICKET_WIDTH_MM
+            or top + self.barcode.height_mm > TICKET_HEIGHT_MM
+        ):
+            raise ValueError(
+                f"barcode: does not fit on the paper of {TICKET_WIDTH_MM} x {TICKET_HEIGHT_MM} mm"
+            )
         for line in self.lines:
             if not _is_on_paper(line):
                 raise ValueError(
-                    f"lines.{line.name}: does not fit on the paper of {WIDTH_MM} x {HEIGHT_MM} mm"
+                    f"lines.{line.name}: does not fit on the paper of {TICKET_WIDTH_MM} x {TICKET_HEIGHT_MM} mm"
                 )
 
 
 def _is_on_paper(line: TemplateLine) -> bool:
     """Return whether the paper has room for a line at its full ``width_mm``, at its position and rotation."""
     along, across = (line.at_mm[0], line.at_mm[1]) if not line.turn else (line.at_mm[1], line.at_mm[0])
-    length, depth = (WIDTH_MM, HEIGHT_MM) if not line.turn else (HEIGHT_MM, WIDTH_MM)
+    length, depth = (
+        (TICKET_WIDTH_MM, TICKET_HEIGHT_MM) if not line.turn else (TICKET_HEIGHT_MM, TICKET_WIDTH_MM)
+    )
     start_distance = {"left": 0.0, "centre": line.width_mm / 2, "right": line.width_mm}[line.align]
     if line.turn == 90:
         start_distance = line.width_mm - start_distance
@@ -363,7 +371,7 @@ def _to_plain_character(char: str) -> str:
     """
     if char in _FRAMING_CHARACTERS or not char.isprintable():
         return " "
-    for candidate in (char, _REPLACEMENT_BY_SIGN.get(char, char), normalize("NFKD", char)[0]):
+    for candidate in (char, _REPLACEMENT_BY_CHARACTER.get(char, char), normalize("NFKD", char)[0]):
         if all(
             candidate == candidate.encode(charset, "replace").decode(charset)
             for charset in _PRINTER_CHARACTER_SETS
@@ -374,7 +382,7 @@ def _to_plain_character(char: str) -> str:
 
 def list_template_ids() -> tuple[str, ...]:
     """Return the ids of the ticket templates delivered with the machine."""
-    return tuple(sorted(path.stem for path in _FOLDER.glob("*.toml")))
+    return tuple(sorted(path.stem for path in _TEMPLATES_FOLDER.glob("*.toml")))
 
 
 @lru_cache(maxsize=16)
@@ -388,7 +396,7 @@ def load_template(name: str | Path) -> TicketTemplate:
 
     Raises :class:`InvalidTicket` naming the file, the key and the reason if it is missing or invalid.
     """
-    path = name if isinstance(name, Path) else _FOLDER / f"{name}.toml"
+    path = name if isinstance(name, Path) else _TEMPLATES_FOLDER / f"{name}.toml"
     if not isinstance(name, Path) and name not in list_template_ids():
         raise InvalidTicket(f"no ticket template {name!r}; {format_known_names(name, list_template_ids())}")
     try:

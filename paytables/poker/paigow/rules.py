@@ -21,7 +21,7 @@ from paytables.poker.paigow.hands import (
     HouseWayRules,
     list_settings,
 )
-from paytables.poker.paigow.schema import PaiGowPokerDefinition, PositionBet, Proof, UndealtTotalBets
+from paytables.poker.paigow.schema import PaiGowPokerDefinition, PositionBet, ProvedFigures, UndealtTotalBets
 from paytables.poker.pays import CATEGORY_NAMES
 from paytables.poker.two_hands import PLAYER_STAKE_SPOT, HandSetting, SeatRound, TwoHandsRules
 from paytables.wording import format_count
@@ -226,7 +226,7 @@ class PaiGowPokerRules(TwoHandsRules):
         return [bank, *([last] if self._remaining_bets else []), *other_hands]
 
     # ------------------------------------------------------------ figures
-    def prove(self, *how: object) -> Proof:
+    def prove(self, *how: object) -> ProvedFigures:
         """Compute the exact figures that the definition stores as its proof.
 
         It needs the laboratory packages and takes some minutes.
@@ -236,7 +236,7 @@ class PaiGowPokerRules(TwoHandsRules):
         return solve(self.definition, *how)
 
     @cached_property
-    def _proof(self) -> Proof:
+    def _proof(self) -> ProvedFigures:
         """Return the exact figures that the definition stores, or compute them if it stores none."""
         return self.definition.proved or self.prove()
 

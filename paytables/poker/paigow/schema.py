@@ -6,7 +6,7 @@ from pydantic import Field, StringConstraints, model_validator
 
 from paytables.cards import RANKS, parse_cards
 from paytables.definition import NaturalInt, StrictTable
-from paytables.layout import Limits, Odds, WrittenOdds
+from paytables.layout import BetLimits, Odds, WrittenOdds
 from paytables.poker.two_hands import TwoHandsDefinition, WinPushLoseChances
 
 #: The sizes of the sets (equal ranks) among seven cards, the largest first, the joker an ace: two pairs are
@@ -48,7 +48,7 @@ class UndealtTotalBets(StrictTable):
 
     total: NaturalInt = 26
     """The number of points that the undealt cards are compared with: they total under, over or exactly this."""
-    limits: Limits = Limits(least=2, most=200, step=2)
+    limits: BetLimits = BetLimits(least=2, most=200, step=2)
     needs: Literal["stake"] | None = Field(None, description="the bet that must be placed with this one")
     """The id of the bet that must be placed together with each of these side bets, or None."""
     ace: NaturalInt = 1
@@ -78,14 +78,14 @@ class UndealtTotalBets(StrictTable):
 class PositionBet(StrictTable):
     """Pai gow poker side bets on the position that gets the first cards, if a random number determines it (s.48.1)."""
 
-    limits: Limits = Limits(least=2, most=200, step=2)
+    limits: BetLimits = BetLimits(least=2, most=200, step=2)
     needs: Literal["stake"] | None = Field(None, description="the bet that must be placed with this one")
     """The id of the bet that must be placed together with this side bet, or None."""
     pays: WrittenOdds
     """The odds of the bet."""
 
 
-class Proof(WinPushLoseChances):
+class ProvedFigures(WinPushLoseChances):
     """Exact figures of a pai gow poker game: the probabilities if the player sets cards as the bank does."""
 
     best: WinPushLoseChances
@@ -101,7 +101,7 @@ class PaiGowPokerDefinition(TwoHandsDefinition):
     """The side bets on the total of the undealt cards; None: not offered."""
     position: PositionBet | None = None
     """The side bets on the position that gets the first cards; None: not offered."""
-    proved: Proof | None = Field(None, description="as `python -m tools.dev prove` says")
+    proved: ProvedFigures | None = Field(None, description="as `python -m tools.dev prove` says")
     """The stored exact figures, or None."""
 
     @model_validator(mode="after")

@@ -44,7 +44,7 @@ from paytables.poker.paigow.kernels import (
     sum_flush_hands,
     sum_plain_hands,
 )
-from paytables.poker.paigow.schema import PaiGowPokerDefinition, Proof
+from paytables.poker.paigow.schema import PaiGowPokerDefinition, ProvedFigures
 from paytables.poker.proof import format_exact
 from paytables.poker.two_hands import HandSetting, WinPushLoseChances
 
@@ -191,7 +191,7 @@ class PairCounts:
         )
 
 
-def solve(definition: PaiGowPokerDefinition, *how: Json) -> Proof:
+def solve(definition: PaiGowPokerDefinition, *how: Json) -> ProvedFigures:
     """Return the exact figures of a game: for cards set as the bank sets them, and for the best settings."""
     stake = definition.commission.of
     counts = count_wins_and_losses(
@@ -201,7 +201,7 @@ def solve(definition: PaiGowPokerDefinition, *how: Json) -> Proof:
         ALL_RANKS,
         *how,
     )
-    return Proof(
+    return ProvedFigures(
         best=counts.compute_chances(counts.best), **counts.compute_chances(counts.house).model_dump()
     )
 

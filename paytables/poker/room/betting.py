@@ -40,11 +40,11 @@ LimitKind = Literal["fixed", "spread", "pot", "none"]
 class BetSizes:
     """The permitted sizes of bets and raises in one betting round, in credits."""
 
-    kind: LimitKind
+    limit_kind: LimitKind
     """The kind of limit, such as ``fixed`` or ``pot``."""
-    least: int
+    bet_min: int
     """The smallest permitted bet or raise, in credits."""
-    most: int | None = None
+    bet_max: int | None = None
     """The largest permitted bet or raise, in credits; None at a pot limit or no limit."""
     raises_max: int | None = None
     """The largest number of bets and raises in the betting round; None: no limit."""
@@ -57,9 +57,9 @@ class Player:
     seat: int
     unbet_credits: int
     """The table stakes that the player has not bet, in credits."""
-    round_bet: int = 0
+    round_bet_credits: int = 0
     """The credits bet in the current betting round."""
-    total_bet: int = 0
+    total_bet_credits: int = 0
     """The credits that the player has bet in the whole game, antes and blinds included."""
     is_folded: bool = False
     """Whether the player has folded."""
@@ -80,11 +80,11 @@ class Betting:
 
     players: Sequence[Player]
     """The players, the first seat left of the button first."""
-    sizes: BetSizes
+    bet_sizes: BetSizes
     """The permitted sizes of bets and raises in the current betting round."""
     call_level_credits: int = 0
     """The credits that a player must have bet in this betting round to stay in the game."""
-    last_raise: int = 0
+    last_raise_credits: int = 0
     """The size of the last full bet or raise: the next one is at least as large."""
     raise_count: int = 0
     """The number of bets and raises in this betting round."""
@@ -102,7 +102,7 @@ class Betting:
     @property
     def pot(self) -> int:
         """Return all credits bet in the game so far."""
-        return sum(player.total_bet for player in self.players)
+        return sum(player.total_bet_credits for player in self.players)
 
     def find_next_player(self) -> Player | None:
         """Return the player whose turn it is, or None if the betting round is over."""
@@ -113,7 +113,7 @@ class Betting:
             player = self.players[(self.turn + n) % len(self.players)]
             if player.is_folded or not player.unbet_credits:
                 continue
-            if player.round_bet < self.call_level_credits or (
+            if player.round_bet_credits < self.call_level_credits or (
                 not player.has_acted and self._can_others_bet(player)
             ):
                 return player
@@ -129,17 +129,17 @@ class Betting:
 
         If that player cannot act, the turn goes to the next one who can.
         """
-        self.sizes, self.turn = sizes, first
-        self.call_level_credits, self.last_raise, self.raise_count = 0, sizes.least, 0
+        self.bet_sizes, self.turn = sizes, first
+        self.call_level_credits, self.last_raise_credits, self.raise_count = 0, sizes.bet_min, 0
         for player in self.players:
-            player.round_bet, player.has_acted, player.may_raise = 0, False, True
+            player.round_bet_credits, player.has_acted, player.may_raise = 0, False, True
 
     def post_ante(self, credits_: int) -> None:
         """Take an ante from each player. Antes do not count as bets of a betting round."""
         for player in self.players:
             ante = min(credits_, player.unbet_credits)
             player.unbet_credits -= ante
-            player.total_bet += ante
+            player.total_bet_credits += ante
 
     def post_forced_bet(self, index: int, credits_: int) -> None:
         """Take a blind or forced bet from a player.
@@ -156,9 +156,9 @@ class Betting:
 
         The first option costs nothing: to check if there is nothing to call, otherwise to fold.
         """
-        owed_credits = self.call_level_credits - player.round_bet
+        owed_credits = self.call_level_credits - player.round_bet_credits
         options = {FOLD: 0, CALL: min(owed_credits, player.unbet_credits)} if owed_credits else {CHECK: 0}
-        is_capped = self.sizes.raises_max is not None and self.raise_count >= self.sizes.raises_max
+        is_capped = self.bet_sizes.raises_max is not None and self.raise_count >= self.bet_sizes.raises_max
         if (
             player.unbet_credits > owed_credits
             and player.may_raise
@@ -173,28 +173,28 @@ class Betting:
 
         ``owed_credits`` is the amount needed to call. If two sizes lead to the same amount, only one option is offered.
         """
-        sizes, pot, least = self.sizes, self.pot + owed_credits, self._find_least_raise()
+        sizes, pot, least = self.bet_sizes, self.pot + owed_credits, self._find_least_raise()
         by_size = {least: BET if not self.call_level_credits else RAISE}
         most = least
-        if sizes.kind == "spread":
-            most = max(least, sizes.most or least)
+        if sizes.limit_kind == "spread":
+            most = max(least, sizes.bet_max or least)
             by_size.setdefault(most, MAX_BET)
-        elif sizes.kind in {"pot", "none"}:
+        elif sizes.limit_kind in {"pot", "none"}:
             for size, name in ((-(-pot // 2), HALF_POT), (pot, POT)):
                 if size > least:
                     by_size.setdefault(size, name)
-            most = max(least, pot) if sizes.kind == "pot" else player.unbet_credits
+            most = max(least, pot) if sizes.limit_kind == "pot" else player.unbet_credits
         room = player.unbet_credits - owed_credits
         fitting = {size: name for size, name in by_size.items() if size < room}
-        if room <= most or sizes.kind == "none":
+        if room <= most or sizes.limit_kind == "none":
             fitting[room] = ALL_IN
         return {name: owed_credits + size for size, name in sorted(fitting.items())}
 
     def _find_least_raise(self) -> int:
         """Return the smallest amount, in credits, by which a bet or raise must exceed the current bet."""
-        if self.sizes.kind == "fixed":
-            return self.sizes.least - self.call_level_credits % self.sizes.least
-        return max(self.last_raise, self.sizes.least)
+        if self.bet_sizes.limit_kind == "fixed":
+            return self.bet_sizes.bet_min - self.call_level_credits % self.bet_sizes.bet_min
+        return max(self.last_raise_credits, self.bet_sizes.bet_min)
 
     # ------------------------------------------------------------------ what a player does
     def apply_option(self, player: Player, option: str) -> int:
@@ -204,16 +204,16 @@ class Betting:
         player.is_folded = option == FOLD
         self._bet_credits(player, credits_)
         self.turn = (self.players.index(player) + 1) % len(self.players)
-        raised = player.round_bet - self.call_level_credits
+        raised = player.round_bet_credits - self.call_level_credits
         if raised > 0:
-            self.call_level_credits, self.last_bettor = player.round_bet, player.seat
+            self.call_level_credits, self.last_bettor = player.round_bet_credits, player.seat
             if raised >= least:
                 self._reopen_raising(player, raised)
         return credits_
 
     def _reopen_raising(self, player: Player, raised: int) -> None:
         """Let every other player raise again, because ``player`` made a full bet or raise of ``raised`` credits."""
-        self.last_raise, self.raise_count = raised, self.raise_count + 1
+        self.last_raise_credits, self.raise_count = raised, self.raise_count + 1
         for other in self.players:
             if other is not player:
                 other.may_raise, other.has_acted = True, False
@@ -221,13 +221,13 @@ class Betting:
     def _bet_credits(self, player: Player, credits_: int) -> None:
         """Move credits of a player from the table stakes into the pot."""
         player.unbet_credits -= credits_
-        player.round_bet += credits_
-        player.total_bet += credits_
+        player.round_bet_credits += credits_
+        player.total_bet_credits += credits_
 
     def return_uncalled_bet(self) -> tuple[int, int]:
         """Refund the part of the last bet that no player has called; return the bettor's seat and the credits."""
-        *_, second, first = sorted(self.players, key=lambda player: player.total_bet)
-        uncalled = first.total_bet - second.total_bet
-        first.total_bet -= uncalled
+        *_, second, first = sorted(self.players, key=lambda player: player.total_bet_credits)
+        uncalled = first.total_bet_credits - second.total_bet_credits
+        first.total_bet_credits -= uncalled
         first.unbet_credits += uncalled
         return first.seat, uncalled

@@ -70,7 +70,7 @@ def _build_cases(definition: RoomDefinition, stack: int, tie: Fraction) -> list[
     bet_credits = definition.forced.level + definition.forced.ante
     pots = build_pots({_OTHER: bet_credits, _OWN: bet_credits}, (_OTHER, _OWN))
     pots = definition.commission_rules.deduct_commission(pots)
-    player = Player(_OWN, stack - bet_credits, total_bet=bet_credits)
+    player = Player(_OWN, stack - bet_credits, total_bet_credits=bet_credits)
     results = ((2, (1 - tie) / 2), (1, tie), (0, (1 - tie) / 2))
     return [
         WeightedResult(

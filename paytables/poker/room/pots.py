@@ -39,12 +39,12 @@ class CommissionRules:
 
     percent: int
     """The commission, in per cent of each pot."""
-    most: int
+    commission_max: int
     """The largest commission on one game, in credits."""
 
     def deduct_commission(self, pots: Sequence[Pot]) -> tuple[Pot, ...]:
         """Return the pots with the commission taken from each, the main pot first."""
-        room, pots_after = self.most, []
+        room, pots_after = self.commission_max, []
         for pot in pots:
             commission = min(pot.credits * self.percent // 100, room)
             room -= commission
@@ -114,11 +114,11 @@ def settle_stack(bet: Bet, player: Player, award: PotShare | None) -> Iterator[S
             staked_credits=player.unbet_credits,
             seat=bet.seat,
         )
-    if not player.total_bet:
+    if not player.total_bet_credits:
         return
     if award is None:
-        played_bet = Bet(bet.spot, player.total_bet, bet.seat)
+        played_bet = Bet(bet.spot, player.total_bet_credits, bet.seat)
         yield settle_bet(played_bet, None, "folded" if player.is_folded else "")
         return
     detail = {"commission": award.commission} if award.commission else {}
-    yield Settlement("won", award.credits, detail, bet.spot, player.total_bet, bet.seat)
+    yield Settlement("won", award.credits, detail, bet.spot, player.total_bet_credits, bet.seat)

@@ -132,10 +132,13 @@ class _SeatHandsView:
         players, pot = self.betting.players, self.betting.pot
         pots, level_below = [], 0
         for level in sorted(
-            {player.total_bet for player in self.betting.unfolded_players if player.is_all_in}
+            {player.total_bet_credits for player in self.betting.unfolded_players if player.is_all_in}
         ):
             pots.append(
-                sum(min(player.total_bet, level) - min(player.total_bet, level_below) for player in players)
+                sum(
+                    min(player.total_bet_credits, level) - min(player.total_bet_credits, level_below)
+                    for player in players
+                )
             )
             level_below = level
         pots += [pot - sum(pots)] if sum(pots) < pot else []
@@ -150,7 +153,7 @@ class _SeatHandsView:
             "id": format_hand_id(seat),
             "cards": self._list_seen_cards(seat),
             **({"says": dict(hand_text)} if hand_text else {}),
-            **({} if self.is_settled else {"staked": player.total_bet, "left": player.unbet_credits}),
+            **({} if self.is_settled else {"staked": player.total_bet_credits, "left": player.unbet_credits}),
             **({"received": self.awards[seat]} if seat in self.awards else {}),
             **({"became": ["folded"]} if player.is_folded else {}),
             **describe_owner(seat, self.viewer),
@@ -398,7 +401,7 @@ class RoomRules(SeatedRules):
             **hands.to_json(),
             "spot": STACK_SPOT,
             "hand": format_hand_id(player.seat),
-            "staked": player.total_bet,
+            "staked": player.total_bet_credits,
             "costs": {option: credits_ for option, credits_ in options.items() if credits_},
             "reference": CHECK if CHECK in options else CALL,
         }
@@ -422,7 +425,7 @@ class RoomRules(SeatedRules):
         return max(
             _RANKING.compute_strength([*own, *shared])
             for own in combinations(hole, uses)
-            for shared in combinations(board, FIVE_CARD_RANKING.size - uses)
+            for shared in combinations(board, FIVE_CARD_RANKING.hand_size - uses)
         )
 
     def _build_pots(self, betting: Betting, rounds: int) -> tuple[Pot, ...]:
@@ -430,7 +433,7 @@ class RoomRules(SeatedRules):
 
         The commission is deducted if the game reached the first betting round for which a commission is due.
         """
-        totals = {player.seat: player.total_bet for player in betting.players}
+        totals = {player.seat: player.total_bet_credits for player in betting.players}
         pots = build_pots(totals, [player.seat for player in betting.unfolded_players])
         is_due = rounds >= self.definition.commission.from_round
         return self.definition.commission_rules.deduct_commission(pots) if is_due else pots

@@ -8,7 +8,7 @@ from pydantic import Field, model_validator
 from paytables.cards.ranking import FIVE_CARD_RANKING
 from paytables.contract import TimeToAct
 from paytables.definition import NaturalInt, PositiveInt, StrictTable, Text
-from paytables.layout import Limits, TableDefinition
+from paytables.layout import BetLimits, TableDefinition
 from paytables.poker.pays import CATEGORY_NAMES
 from paytables.poker.room.betting import BetSizes, LimitKind
 from paytables.poker.room.pots import CommissionRules
@@ -28,7 +28,7 @@ PERCENT_MAX: Final = 10
 _DECK_CARDS: Final = 52
 
 
-class Deal(StrictTable):
+class RoundDeal(StrictTable):
     """The cards dealt before one betting round (``[[deal]]``): to each player, and to the shared board."""
 
     hole: NaturalInt = Field(default=0, description="cards dealt face down to each player")
@@ -43,7 +43,7 @@ class Stack(StrictTable):
     """The table stakes that a player may bring into a game (``[stack]``, ss. 67.94, 67.95)."""
 
     name: Text
-    limits: Limits
+    limits: BetLimits
     """The smallest and the largest table stakes."""
 
 
@@ -95,7 +95,7 @@ class BetLimit(StrictTable):
     """The largest number of bets and raises in a betting round, without forced bets; None: no limit."""
 
 
-class Commission(StrictTable):
+class PotCommission(StrictTable):
     """The commission (``[commission]``, s. 67.108): a percentage of each pot, limited for each game.
 
     A game that ends before the betting round ``from_round`` pays none.
@@ -130,7 +130,7 @@ class TimeToActTerms(StrictTable):
 class RoomDefinition(TableDefinition):
     """The definition of a game of poker that players play against each other."""
 
-    deal: Annotated[tuple[Deal, ...], Field(min_length=1)]
+    deal: Annotated[tuple[RoundDeal, ...], Field(min_length=1)]
     """The cards dealt before each betting round."""
     uses: Literal[2] | None = Field(
         default=None, description="hole cards in each hand, exactly; absent: the best of all cards"
@@ -142,7 +142,7 @@ class RoomDefinition(TableDefinition):
     """The forced bets: an ante, and blinds or a bring-in."""
     limit: BetLimit
     """The limit of bets and raises."""
-    commission: Commission
+    commission: PotCommission
     """The commission on each pot."""
     time_charge: TimeChargeTerms | None = Field(
         default=None, description="what each player pays for the time played; absent: nothing"
@@ -176,11 +176,11 @@ class RoomDefinition(TableDefinition):
             )
         if self.forced.bring_in is not None and self.deal[0].up != 1:
             raise ValueError(f"deal.0.up: must be 1 with a bring-in, not {self.deal[0].up}")
-        if hole + board < FIVE_CARD_RANKING.size or (
-            self.uses and (hole < self.uses or board < FIVE_CARD_RANKING.size - self.uses)
+        if hole + board < FIVE_CARD_RANKING.hand_size or (
+            self.uses and (hole < self.uses or board < FIVE_CARD_RANKING.hand_size - self.uses)
         ):
             raise ValueError(
-                f"deal: {hole} hole cards and {board} on the board make no hand of {FIVE_CARD_RANKING.size}"
+                f"deal: {hole} hole cards and {board} on the board make no hand of {FIVE_CARD_RANKING.hand_size}"
             )
         return self
 

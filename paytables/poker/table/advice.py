@@ -225,7 +225,7 @@ def _iter_bank_hands(
     The same strength may be yielded more than once. ``seen_cards`` are the cards that the bank cannot hold.
     """
     suits = Counter(map(get_suit, board))
-    flush = next((suit for suit, count in suits.items() if count >= ranking.order.size - 2), None)
+    flush = next((suit for suit, count in suits.items() if count >= ranking.order.hand_size - 2), None)
     ranks = tuple(map(get_rank, board))
     mask = sum(1 << get_rank(card) for card in board if get_suit(card) == flush)
     unseen = [card for card in build_deck() if card not in seen_cards]
@@ -240,7 +240,7 @@ def _iter_bank_hands(
         best = ranking.compute_rank_strength(tuple(sorted((*ranks, a, b))))
         return (
             max(best, ranking.compute_flush_strength(cards, 0))
-            if cards.bit_count() >= ranking.order.size
+            if cards.bit_count() >= ranking.order.hand_size
             else best
         )
 

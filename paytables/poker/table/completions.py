@@ -20,7 +20,7 @@ from paytables.poker.pays import find_pay_row
 from paytables.poker.policy import pack_policy
 from paytables.poker.proof import format_exact
 from paytables.poker.table.bet_payments import iter_row_returns, list_row_rates
-from paytables.poker.table.schema import BetPaymentRate, BetSpot, Proof
+from paytables.poker.table.schema import BetPaymentRate, BetSpot, ProvedFigures
 
 if TYPE_CHECKING:
     from paytables.cards.arrays import Bools, Ints
@@ -31,7 +31,7 @@ SEEN_CARD_COUNT = 3
 
 def solve_completions(
     spot: BetSpot, seen_card_count: int | None, returned_share: Fraction, answers: tuple[int, int]
-) -> Proof:
+) -> ProvedFigures:
     """Return the exact figures of a bet on the best five of seven cards, which the player may take back.
 
     The player may take the bet back after ``seen_card_count`` cards (None: never) and then gets ``returned_share`` of
@@ -65,7 +65,7 @@ def solve_completions(
         for net_cases in net_counts
     ]
     total = sum(net_counts[0].values())
-    return Proof(
+    return ProvedFigures(
         law={
             format_exact(net): format_exact(Fraction(n, total))
             for net, n in sorted(net_counts[0].items())

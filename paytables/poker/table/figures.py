@@ -10,7 +10,7 @@ from paytables.contract import Wager
 from paytables.errors import AnalysisError
 from paytables.layout import build_distribution
 from paytables.poker.table.bets import MAIN_BET, list_bets_with_ante
-from paytables.poker.table.schema import BetPaymentRate, PokerDefinition, Proof
+from paytables.poker.table.schema import BetPaymentRate, PokerDefinition, ProvedFigures
 from paytables.poker.table.strategy_texts import describe_best_play, describe_simplest_play
 from paytables.side_bets import Progressive, SideBet
 
@@ -32,7 +32,7 @@ def build_side_bet(definition: PokerDefinition, level: Progressive) -> SideBet:
     return SideBet(level, (spot.id,), spot.limits.least, rates)
 
 
-def prove(definition: PokerDefinition, *how: object) -> dict[str, Proof]:
+def prove(definition: PokerDefinition, *how: object) -> dict[str, ProvedFigures]:
     """Compute the exact figures (proofs) of all bets of a game.
 
     It needs the laboratory packages and takes seconds to minutes.
@@ -61,7 +61,7 @@ def _find_minimum_stake(definition: PokerDefinition, name: str) -> int:
     return (definition.ante if name == MAIN_BET else definition.spots[name]).limits.least
 
 
-def _analyse_proof(definition: PokerDefinition, name: str, proof: Proof, unit: int) -> BetAnalysis:
+def _analyse_proof(definition: PokerDefinition, name: str, proof: ProvedFigures, unit: int) -> BetAnalysis:
     """Return a bet's figures from its proof, for an initial stake of ``unit`` credits."""
     times = list_bets_with_ante(definition) if name == MAIN_BET else {name: Fraction(1)}
     bets = {spot: int(factor * unit) for spot, factor in times.items()}

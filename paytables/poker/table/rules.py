@@ -38,7 +38,7 @@ from paytables.poker.table.schema import (
     HandComparison,
     PayRow,
     PokerDefinition,
-    Proof,
+    ProvedFigures,
     RoundStep,
 )
 from paytables.seating import (
@@ -432,7 +432,7 @@ class PokerRules(SeatedRules):
         duel = self.definition.duel
         name = duel.order if duel is not None else self.definition.ante.order
         ranking = self._rankings[name]
-        if len(cards) < ranking.order.size:
+        if len(cards) < ranking.order.hand_size:
             return None
         strength = ranking.compute_strength(cards)
         english, french = CATEGORY_NAMES[find_category(strength, ranking.order)]
@@ -520,7 +520,7 @@ class PokerRules(SeatedRules):
         """Return the exact figures of any combination of a seat's bets."""
         return figures.analyse_bets(self.definition, self.build_wager(wager.credits, **wager.options))
 
-    def prove(self, *how: object) -> dict[str, Proof]:
+    def prove(self, *how: object) -> dict[str, ProvedFigures]:
         """Compute the exact figures that the definition stores as its proof. It needs the laboratory packages."""
         return figures.prove(self.definition, *how)
 

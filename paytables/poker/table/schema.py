@@ -18,9 +18,9 @@ from paytables.cards.ranking import (
     RankingRules,
 )
 from paytables.definition import Identifier, NaturalInt, PositiveInt, StrictTable, Text
-from paytables.layout import Limits, TableDefinition
+from paytables.layout import BetLimits, TableDefinition
 from paytables.poker.pays import HandPayRow
-from paytables.poker.policy import Policy
+from paytables.poker.policy import PackedPolicy
 from paytables.poker.proof import FractionText
 from paytables.side_bets import OddsOrLevelShare, Progressive
 from paytables.wording import format_known_names
@@ -68,7 +68,7 @@ class BetSpot(StrictTable):
 
     id: Identifier
     name: Text
-    limits: Limits = Limits()
+    limits: BetLimits = BetLimits()
     raised: bool = False
     """Whether the bet can only be made by an option of a decision during the round."""
     of: Identifier | None = None
@@ -147,7 +147,7 @@ class DecisionOption(StrictTable):
         return Fraction(self.times) if self.spot is not None and self.back is None else Fraction(0)
 
 
-class Deal(StrictTable):
+class StepDeal(StrictTable):
     """The numbers of cards dealt in a step: to the player, to the bank (face up), to the shared board."""
 
     player: NaturalInt = 0
@@ -165,7 +165,7 @@ class RoundStep(StrictTable):
     decision.
     """
 
-    deal: Deal | None = None
+    deal: StepDeal | None = None
     """The cards that the step deals, or None."""
     ask: Identifier | None = None
     """The id of the decision that the step asks for, or None."""
@@ -186,7 +186,7 @@ class RoundStep(StrictTable):
         return self
 
 
-class Duel(StrictTable):
+class HandComparisonRules(StrictTable):
     """The comparison of the player's hand with the bank's.
 
     Bank cards that the steps of the round do not deal are dealt at the end. If there is a board, both the player and
@@ -201,7 +201,7 @@ class Duel(StrictTable):
     """The lowest hand with which the bank qualifies (opens), as cards; None: any hand."""
 
     @model_validator(mode="after")
-    def _check_cards(self) -> "Duel":
+    def _check_cards(self) -> "HandComparisonRules":
         """Refuse a lowest opening hand that is not text that names cards."""
         _check_cards_text(self.opens)
         return self
@@ -247,7 +247,7 @@ class BetPaymentRate(StrictTable):
     """The probability that the bet is paid in this way."""
 
 
-class Proof(StrictTable):
+class ProvedFigures(StrictTable):
     """Exact figures of the best strategy for a game's bets, as stored in its definition.
 
     Amounts are multiples of the ante or, for a bet that does not depend on the bank's cards, of that bet.
@@ -261,7 +261,7 @@ class Proof(StrictTable):
     """The mean net result of the worst strategy, in antes."""
     simplest: FractionText | None = None
     """The mean net result of the simplest published strategy, in antes, or None."""
-    policy: Policy | None = None
+    policy: PackedPolicy | None = None
     """The index of the best option in each class of hands, as packed data; None if it would be too long.
 
     Classes are those of five cards. If the bank shows a card, there is an index for each such card.
@@ -275,7 +275,7 @@ class Proof(StrictTable):
 class PokerDefinition(TableDefinition):
     """The definition of a poker game against the bank. The first spot is the ante, the unit of raises."""
 
-    duel: Duel | None = None
+    duel: HandComparisonRules | None = None
     """The comparison with the bank's hand; None: the bank has no hand."""
     spot: Annotated[tuple[BetSpot, ...], Field(min_length=1)]
     """The betting spots; the first is the ante."""
@@ -291,7 +291,7 @@ class PokerDefinition(TableDefinition):
     """The best strategy as lines, if lines can state it. The first line that fits the hand applies."""
     simple: tuple[AdviceLine, ...] = Field((), description="that play, as data: the first line that fits")
     """The simplest published strategy, as lines. The first line that fits the hand applies."""
-    proved: dict[Identifier, Proof] = Field({}, description="as `python -m tools.dev prove` says")
+    proved: dict[Identifier, ProvedFigures] = Field({}, description="as `python -m tools.dev prove` says")
     """The stored exact figures, by the id of the bet."""
 
     @property
@@ -317,7 +317,7 @@ class PokerDefinition(TableDefinition):
     @property
     def hand_size(self) -> int:
         """Return the number of cards in a hand that is ranked."""
-        return RANKING_RULES_BY_NAME[self.ante.order if self.duel is None else self.duel.order].size
+        return RANKING_RULES_BY_NAME[self.ante.order if self.duel is None else self.duel.order].hand_size
 
     @property
     def has_single_question(self) -> bool:
@@ -361,7 +361,7 @@ class PokerDefinition(TableDefinition):
                     f"spot.{n}: uses {own_cards} cards of the player and {shared} of "
                     f"the board, but {player} and {board} are dealt"
                 )
-            if own_cards + shared < (size := RANKING_RULES_BY_NAME[spot.order].size):
+            if own_cards + shared < (size := RANKING_RULES_BY_NAME[spot.order].hand_size):
                 raise ValueError(f"spot.{n}: {own_cards + shared} cards make no hand of {size}")
         return self
 

@@ -38,7 +38,7 @@ from paytables.poker.table.schema import (
     HandComparison,
     PayRow,
     PokerDefinition,
-    Proof,
+    ProvedFigures,
 )
 
 if TYPE_CHECKING:
@@ -49,7 +49,7 @@ if TYPE_CHECKING:
 POLICY_CHARACTERS_MAX = 64_000
 
 
-def solve(definition: PokerDefinition, *how: object) -> dict[str, Proof]:
+def solve(definition: PokerDefinition, *how: object) -> dict[str, ProvedFigures]:
     """Return the exact figures (proofs) of a poker game's bets, by the id of the bet.
 
     The ante and the bets placed together with it have one proof, each independent bet its own.
@@ -74,7 +74,7 @@ def solve(definition: PokerDefinition, *how: object) -> dict[str, Proof]:
 
 def build_proof_from_distribution(
     net_cases: Counter[Fraction], staked: Fraction, worst: Fraction, simplest: Fraction | None
-) -> Proof:
+) -> ProvedFigures:
     """Return a poker bet's proof from the number of cases that end with each net in ``net_cases``."""
     total = sum(net_cases.values())
     rates = {
@@ -82,7 +82,7 @@ def build_proof_from_distribution(
         for net, cases in sorted(net_cases.items())
         if cases
     }
-    return Proof(
+    return ProvedFigures(
         law=rates,
         staked=format_exact(staked),
         worst=format_exact(worst),
@@ -131,7 +131,7 @@ def find_withdrawal_terms(
     return cards, seen_cards, returned_part, answers
 
 
-def solve_independent_bet(definition: PokerDefinition, spot: BetSpot) -> Proof:
+def solve_independent_bet(definition: PokerDefinition, spot: BetSpot) -> ProvedFigures:
     """Return the exact figures of a bet that depends on the player's cards alone.
 
     The player may take it back at the game's decision.
@@ -170,7 +170,7 @@ def _compute_mean(net_cases: Counter[Fraction]) -> Fraction:
     return sum((net * cases for net, cases in net_cases.items()), Fraction(0)) / sum(net_cases.values())
 
 
-def prove_withdrawals(definition: PokerDefinition) -> Proof:
+def prove_withdrawals(definition: PokerDefinition) -> ProvedFigures:
     """Return the exact figures of three equal bets on one hand, two of which may be taken back one by one.
 
     The simplest published strategy leaves a bet only if the cards seen so far already win.
@@ -373,7 +373,7 @@ class StudSolver:
             nets_by_standing.append(np.where(fits, first, nets) + bonus)
         return np.stack(nets_by_standing)
 
-    def build_proof(self) -> Proof:
+    def build_proof(self) -> ProvedFigures:
         """Return the exact figures of the game with the best decisions, the worst and the simplest ones."""
         standings, choices = self.count_standings(), self.list_choices()
         values = np.stack(
@@ -517,7 +517,9 @@ class StudSolver:
             payment_counts[spot.id, name, factor * back] += unpaid
         return +payment_counts
 
-    def _prove_early_decision(self, standings: Ints, choices: list[SolvedOption], values: Ints) -> Proof:
+    def _prove_early_decision(
+        self, standings: Ints, choices: list[SolvedOption], values: Ints
+    ) -> ProvedFigures:
         """Return the exact figures of a game in which the player decides before the last cards are dealt."""
         sums = [
             self.player.sum_over_supersets(value[self.player.suit_class_by_set, 0])[self.known_card_count]

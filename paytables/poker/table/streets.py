@@ -20,7 +20,13 @@ from paytables.poker.policy import pack_policy
 from paytables.poker.proof import format_exact
 from paytables.poker.table.bet_payments import BetPayment, iter_row_returns, list_row_rates
 from paytables.poker.table.bets import list_bets_with_ante
-from paytables.poker.table.schema import BetPaymentRate, BetResultName, BetSpot, PokerDefinition, Proof
+from paytables.poker.table.schema import (
+    BetPaymentRate,
+    BetResultName,
+    BetSpot,
+    PokerDefinition,
+    ProvedFigures,
+)
 
 #: Any strength of each combination, lowest first: pay rows of this game depend on nothing else.
 _STRENGTH_BY_COMBINATION = tuple(level << 20 for level in range(len(FIVE_CARD_RANKING.categories)))
@@ -68,12 +74,12 @@ def build_streets(definition: PokerDefinition) -> StreetBets:
     )
 
 
-def solve_streets(definition: PokerDefinition, *how: object) -> Proof:
+def solve_streets(definition: PokerDefinition, *how: object) -> ProvedFigures:
     """Return the exact figures (proof) of a hold'em game's ante and super ante, with all raises."""
     streets = build_streets(definition)
     solved = HoldemSolver(streets, *how).solve_strategy()  # type: ignore[arg-type]
     net_cases = Counter({Fraction(net, streets.unit): cases for net, cases in solved.net_counts.items()})
-    return Proof(
+    return ProvedFigures(
         law={
             format_exact(net): format_exact(Fraction(cases, solved.total))
             for net, cases in sorted(net_cases.items())

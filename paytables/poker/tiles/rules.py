@@ -12,7 +12,7 @@ from paytables.contract import Wager
 from paytables.player_bank import BANK_SPOT
 from paytables.poker.policy import unpack_policy
 from paytables.poker.tiles.bank import choose_bank_way
-from paytables.poker.tiles.schema import PaiGowDefinition, Proof
+from paytables.poker.tiles.schema import PaiGowDefinition, ProvedFigures
 from paytables.poker.tiles.tiles import (
     ALL_TILES,
     NAMED_COMBINATIONS,
@@ -78,7 +78,7 @@ class PaiGowRules(TwoHandsRules):
         points = {"en": 0, "fr": 1}
         return {code: " / ".join(_describe_hand(hand, n) for hand in way[:2]) for code, n in points.items()}
 
-    def prove(self, *_: object) -> Proof:
+    def prove(self, *_: object) -> ProvedFigures:
         """Compute the exact figures that the definition stores as its proof. It needs the laboratory packages."""
         from paytables.poker.tiles.solve import solve  # noqa: PLC0415 (laboratory packages)
 

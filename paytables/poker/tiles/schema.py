@@ -5,7 +5,7 @@ from typing import Annotated
 from pydantic import Field
 
 from paytables.definition import NaturalInt, StrictTable
-from paytables.poker.policy import Policy
+from paytables.poker.policy import PackedPolicy
 from paytables.poker.proof import FractionText
 from paytables.poker.two_hands import TwoHandsDefinition, WinPushLoseChances
 
@@ -25,14 +25,16 @@ class BankWay(StrictTable):
     """The worth of each hand of two tiles when it is the high hand."""
 
 
-class Proof(WinPushLoseChances):
+class ProvedFigures(WinPushLoseChances):
     """The exact figures of a pai gow game: the probabilities of a win, push and loss with the best settings."""
 
     worst: FractionText
     """The player's mean net result with the worst settings."""
     simplest: FractionText
     """The mean net result of a player who sets tiles as the bank does, the simplest published strategy."""
-    policy: Policy = Field(description="which way of each four tiles, in the order of their combinations")
+    policy: PackedPolicy = Field(
+        description="which way of each four tiles, in the order of their combinations"
+    )
     """The index of the best setting for each set of four tiles, as packed data."""
 
 
@@ -47,5 +49,5 @@ class PaiGowDefinition(TwoHandsDefinition):
     """The worth of each hand to the bank, which sets its four tiles for the highest total worth."""
     worthless_low_loses: bool = True
     """Whether a low hand of 0 points never beats another low hand (s. 109, 1)."""
-    proved: Proof | None = Field(None, description="as `python -m tools.dev prove` says")
+    proved: ProvedFigures | None = Field(None, description="as `python -m tools.dev prove` says")
     """The stored exact figures, or None."""

@@ -16,7 +16,7 @@ import numpy as np
 from paytables.poker.policy import pack_policy
 from paytables.poker.proof import format_exact
 from paytables.poker.tiles.bank import choose_bank_way
-from paytables.poker.tiles.schema import PaiGowDefinition, Proof
+from paytables.poker.tiles.schema import PaiGowDefinition, ProvedFigures
 from paytables.poker.tiles.tiles import ALL_TILES, is_worthless, list_settings
 
 if TYPE_CHECKING:
@@ -49,7 +49,7 @@ def count_bank_hands(
     return hands, ways, result_counts
 
 
-def solve(definition: PaiGowDefinition) -> Proof:
+def solve(definition: PaiGowDefinition) -> ProvedFigures:
     """Return the exact figures (proof) of pai gow for the best settings; its policy stores these settings."""
     hands, ways, result_counts = count_bank_hands(definition)
     stake = definition.commission.of
@@ -70,7 +70,7 @@ def solve(definition: PaiGowDefinition) -> Proof:
         return wins, losses, (1 - fee) * wins - losses
 
     win, lose, _ = compute_results(values.argmax(axis=1))
-    return Proof(
+    return ProvedFigures(
         win=format_exact(win),
         push=format_exact(1 - win - lose),
         lose=format_exact(lose),

@@ -10,7 +10,7 @@ from paytables.analysis import Analysis, BetAnalysis, PrizeFigures, ProgressiveF
 from paytables.errors import AnalysisError
 from paytables.poker.policy import pack_policy
 from paytables.poker.proof import format_exact
-from paytables.poker.video.schema import Proof, Proofs, VideoPokerDefinition
+from paytables.poker.video.schema import ProvedFigures, ProvedFiguresByBet, VideoPokerDefinition
 
 STRATEGY_TEXT: Final = "of the 32 ways to hold, always the one with the highest exact mean"
 
@@ -38,7 +38,7 @@ class HeldCardsFigures:
         return hands * (squares - mean**2) + hands * (hands - 1) * (self.mean_squared_deal_win - mean**2)
 
 
-def prove(definition: VideoPokerDefinition) -> Proofs:
+def prove(definition: VideoPokerDefinition) -> ProvedFiguresByBet:
     """Compute the exact figures (proofs) of a video poker game from every hold of every deal.
 
     It needs numpy and about two seconds.
@@ -50,7 +50,7 @@ def prove(definition: VideoPokerDefinition) -> Proofs:
         None if definition.simplest is None else evaluation.select_cards_held_by(definition.simplest.data)
     )
 
-    def prove_bet(credits_: int) -> Proof:
+    def prove_bet(credits_: int) -> ProvedFigures:
         """Return the proof of a bet of ``credits_`` on one hand, with the best, worst and simplest holds.
 
         Of holds that are equally good, the first is used.
@@ -58,7 +58,7 @@ def prove(definition: VideoPokerDefinition) -> Proofs:
         values = evaluation.compute_mean_wins(definition.list_pays(credits_))
         best = values.argmax(axis=0)
         rates, deals = evaluation.evaluate_masks(values, best)
-        return Proof(
+        return ProvedFigures(
             rates=tuple(map(format_exact, rates)),
             deals=format_exact(deals / credits_**2),
             worst=format_exact(evaluation.compute_mean(values, values.argmin(axis=0)) / credits_),
@@ -68,7 +68,7 @@ def prove(definition: VideoPokerDefinition) -> Proofs:
             policy=pack_policy(bytes(best.tolist())),
         )
 
-    return Proofs(
+    return ProvedFiguresByBet(
         most=prove_bet(definition.max_credits),
         fewer=None if definition.has_constant_pay_per_credit else prove_bet(definition.bets.credits[0]),
     )

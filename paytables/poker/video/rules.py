@@ -24,7 +24,7 @@ from paytables.poker.pays import CATEGORY_NAMES, find_pay_row
 from paytables.poker.policy import POLICY_HAND_CARDS, look_up_hold, unpack_policy
 from paytables.poker.proof import check_stored_proof
 from paytables.poker.video import figures
-from paytables.poker.video.schema import Proofs, VideoPokerDefinition, VideoPokerPayRow
+from paytables.poker.video.schema import ProvedFiguresByBet, VideoPokerDefinition, VideoPokerPayRow
 from paytables.tableless import TablelessRules
 from paytables.wording import format_count
 
@@ -229,7 +229,7 @@ class VideoPokerRules(TablelessRules):
             if pays[n] > pays[n - 1]
         )
 
-    def prove(self, *_: object) -> Proofs:
+    def prove(self, *_: object) -> ProvedFiguresByBet:
         """Compute the exact figures that the definition stores as its proof. It needs the laboratory packages."""
         return figures.prove(self.definition)
 

@@ -12,7 +12,7 @@ from paytables.cards import RANKS
 from paytables.cards.ranking import FIVE_CARD_RANKING, HAND_CATEGORIES, JOKER_RANK, RankingRules
 from paytables.definition import Definition, Identifier, NaturalInt, PositiveInt, StrictTable, Text, WordList
 from paytables.poker.pays import HandCategory, HandPayRow, RankRange, parse_wild_ranks
-from paytables.poker.policy import POLICY_HAND_CARDS, Policy
+from paytables.poker.policy import POLICY_HAND_CARDS, PackedPolicy
 from paytables.poker.proof import FractionText
 from paytables.wording import format_known_names
 
@@ -88,7 +88,7 @@ class Progressive(StrictTable):
     """The part of a bet that is added to the level's meter, as a fraction, if the bet plays for the level."""
 
 
-class Proof(StrictTable):
+class ProvedFigures(StrictTable):
     """Exact figures of the best video poker holds for one number of credits bet."""
 
     rates: tuple[FractionText, ...]
@@ -99,19 +99,19 @@ class Proof(StrictTable):
     """The return with the worst holds."""
     simplest: FractionText | None = None
     """The return with the published simple strategy, or None."""
-    policy: Policy
+    policy: PackedPolicy
     """The cards to hold in each class of deals that differ in suits only, as packed data."""
 
 
-class Proofs(StrictTable):
+class ProvedFiguresByBet(StrictTable):
     """The exact figures of a video poker game, for the maximum credits and for any other number of credits."""
 
-    most: Proof
+    most: ProvedFigures
     """The figures of a hand at the maximum credits."""
-    fewer: Proof | None = None
+    fewer: ProvedFigures | None = None
     """The figures of a hand at fewer credits; None if its pays per credit are the same."""
 
-    def find_proof(self, *, is_highest_bet: bool) -> Proof:
+    def find_proof(self, *, is_highest_bet: bool) -> ProvedFigures:
         """Return the figures for a hand bet at the maximum credits (``is_highest_bet``), or for any other hand."""
         return self.most if is_highest_bet or self.fewer is None else self.fewer
 
@@ -195,7 +195,7 @@ class VideoPokerDefinition(Definition):
     """The progressive level of the game, or None."""
     simplest: SimplestStrategy | None = None
     """The simple holding strategy for which the return is stated, or None."""
-    proved: Proofs | None = Field(None, description="as `python -m tools.dev prove` says")
+    proved: ProvedFiguresByBet | None = Field(None, description="as `python -m tools.dev prove` says")
     """The stored exact figures, or None."""
 
     @model_validator(mode="after")

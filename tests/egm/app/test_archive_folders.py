@@ -16,11 +16,16 @@ from egm.app.preflight import iter_preflight_faults
 from egm.config.cabinet_file import DEFAULT_CABINET, load_cabinet
 from egm.config.computer_checks import find_shared_folders
 from egm.errors import OperatorError
-from meters import Journal, Policy, Transaction, Transfer, open_view
+from meters import Journal, JournalPolicy, Transaction, Transfer, open_view
 from meters.archive import ARCHIVE_END_KEY
 from meters.clear import Clearance, clear_memory, inspect_journal
 
-POLICY = Policy(checkpoint_every=7, segment_bytes=4096, archive_entries=40, unarchived_entries=30)
+POLICY = JournalPolicy(
+    entries_per_checkpoint=7,
+    segment_bytes=4096,
+    entries_archived_together_min=40,
+    newest_entries_not_archived=30,
+)
 
 
 def now():

@@ -9,7 +9,7 @@ from egm.app.process import MachineProcess
 from egm.config.cabinet_file import GameTable, StateFolder, load_cabinet
 from egm.testing.machine import StoppedClock
 from egm.testing.service_menu import iter_page_words, translate_words
-from paytables.definition import LIBRARY
+from paytables.definition import LIBRARY_FOLDER
 
 
 @pytest.mark.requirement("Q-21")
@@ -17,7 +17,7 @@ from paytables.definition import LIBRARY
 def test_a_machine_with_only_refused_games_is_out_of_service_with_a_notice(tmp_path, monkeypatch, games):
     state = StateFolder(tmp_path / "state")
     state.create_private_folders()
-    text = (LIBRARY / "aurora-keno.toml").read_text("utf-8")
+    text = (LIBRARY_FOLDER / "aurora-keno.toml").read_text("utf-8")
     poor = tmp_path / "poor-keno.toml"
     poor.write_text(text.replace("{ 2 = 9, 1 = 1 }", "{ 2 = 4, 1 = 1 }"), encoding="utf-8")
     assert poor.read_text("utf-8") != text
@@ -33,7 +33,7 @@ def test_a_machine_with_only_refused_games_is_out_of_service_with_a_notice(tmp_p
         assert len(refused) == 1
         assert "at least 65.00 %" in refused[0]
         assert process._machine.active_faults["cabinet_file"]["detail"] == refused[0]
-        (software,) = (entry.create_page() for entry in SERVICE_MENU.pages if entry.id == "software")
+        (software,) = (entry.create_page() for entry in SERVICE_MENU.menu_entries if entry.id == "software")
         words = [
             translate_words(each, "en") for each in iter_page_words(software.build_page(process._machine))
         ]

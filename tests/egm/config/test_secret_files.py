@@ -23,7 +23,7 @@ from tools.floor.progressive.certificates import (
     make_certificate,
     write_revocations,
 )
-from tools.floor.progressive.secret_store import KEY_FILE, make_key, read_key
+from tools.floor.progressive.secret_store import MYSTERY_KEY_FILE_NAME, make_key, read_key
 from tools.lab.certification import bundle
 from tools.lab.certification.bundle import BundleError, load_laboratory_key
 
@@ -102,7 +102,7 @@ def test_keys_of_a_link_and_of_a_laboratory_are_refused_if_others_may_read_them(
     uses = {
         "broker.key": lambda: build_tls_context(slot),
         "authority.key": lambda: write_revocations(tmp_path, NOW),
-        KEY_FILE: lambda: read_key(tmp_path),
+        MYSTERY_KEY_FILE_NAME: lambda: read_key(tmp_path),
         "laboratory.key": lambda: load_laboratory_key(laboratory),
     }
     for name, use in uses.items():

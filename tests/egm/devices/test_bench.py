@@ -88,7 +88,7 @@ def test_a_bill_is_credited_over_a_pseudo_terminal(tmp_path):
 
 
 def test_every_protocol_connects_over_a_pseudo_terminal(tmp_path):
-    from tools.cli.device_listener import Listener
+    from tools.cli.device_listener import DeviceListener
 
     async def scene():
         bench = DeviceSimulator(tmp_path, {name: name for name in PROTOCOLS}, speed=30)
@@ -99,7 +99,7 @@ def test_every_protocol_connects_over_a_pseudo_terminal(tmp_path):
             return lambda event: up.add(name) if isinstance(event, LineRestored) else None
 
         tasks = [
-            asyncio.create_task(Listener(name, tmp_path / "run/dev" / name, hear(name)).run())
+            asyncio.create_task(DeviceListener(name, tmp_path / "run/dev" / name, hear(name)).run())
             for name in PROTOCOLS
         ]
         await until(lambda: up == set(PROTOCOLS))

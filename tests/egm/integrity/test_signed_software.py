@@ -28,7 +28,7 @@ from egm.testing.machine import MachineRig, StoppedClock
 from egm.testing.service_menu import NUMBERS, TEXTS, Menu, create_roster
 from egm.verify.digest import compute_digests
 from egm.verify.manifest import (
-    Manifest,
+    SoftwareManifest,
     create_signing_key,
     encode_for_signature,
     encode_signed_manifest,
@@ -66,7 +66,7 @@ class Maker:
         self.file = self.file.model_copy(update={"software": software})
 
     def release(self, version: str, reason: str) -> None:
-        manifest = Manifest(
+        manifest = SoftwareManifest(
             version=version, made="2026-01-01T00:00:00+00:00", reason=reason, libraries=False, bytecode=False,
             files=compute_digests(list_software_files(replace(find_software_scope(self.file), libraries=False, bytecode=False))),
         )  # fmt: skip

@@ -24,7 +24,7 @@ from egm.links.metrics import (
 from egm.links.sas.health import iter_line_metrics
 from egm.links.sas.line import SasLineHealth
 from meters.reading import MeterCell, MeterReading
-from meters.table import METERS, OCCURRENCE_METERS, Unit
+from meters.table import METERS, OCCURRENCE_METERS, MeterUnit
 
 #: A limit that only an exporter that hangs reaches, however loaded the computer is.
 PATIENCE_SECONDS = 60
@@ -108,7 +108,7 @@ def test_every_meter_has_a_series_of_its_own_that_names_its_unit():
     assert len(set(names)) == len(names)
     for meter in METERS:
         name = build_series(meter.name).name
-        assert ("_cents" in name) == (meter.unit is Unit.CENTS), name
+        assert ("_cents" in name) == (meter.unit is MeterUnit.CENTS), name
         assert name.endswith("_total") != meter.can_decrease, name
 
 

@@ -8,7 +8,7 @@ from click.testing import CliRunner
 from rigs.monitored import monitored, shown
 
 from egm.kernel.events import EventType
-from egm.screen.layout import LANDSCAPE
+from egm.screen.layout import LANDSCAPE_LAYOUT
 from egm.screen.painter import Painter
 from egm.screen.scenes.lockup import describe_lockup_with_journal_head
 from egm.screen.scenes.stage import Stage
@@ -23,7 +23,7 @@ def on_screen(rig, scene, language="en"):
     """The head as the lock-up shows it."""
     view = replace(View(), snapshot=shown(rig))
     words = describe_lockup_with_journal_head(
-        Stage(Painter(load_theme()), Texts(language), LANDSCAPE, view), scene
+        Stage(Painter(load_theme()), Texts(language), LANDSCAPE_LAYOUT, view), scene
     )
     return words.lines[-1].split()[-1]
 

@@ -23,20 +23,20 @@ from egm.features.memory_clear.carrying import ClaimDecision, inspect_claims, pr
 from egm.progressive import posting
 from egm.progressive.level import Level, LevelTerms
 from meters import (
-    IdConflict,
+    AccountOverdrawn,
     Journal,
-    Overdrawn,
+    JournalPolicy,
     Phase,
-    Policy,
     Transaction,
+    TransactionIdConflict,
     Transfer,
-    UnknownTransfer,
+    UnknownReservation,
     open_view,
 )
 from meters.clear import clear_memory
 
 KINDS = ("cashable", "restricted", "nonrestricted")
-POLICY = Policy(checkpoint_every=9, segment_bytes=8192)
+POLICY = JournalPolicy(entries_per_checkpoint=9, segment_bytes=8192)
 TERMS = LevelTerms(base_cents=100, increment=Fraction(1, 7), hidden_share=Fraction(1, 300), ceiling_cents=250)
 CARRY = ClaimDecision(decision="carried")
 
@@ -109,7 +109,7 @@ class MoneyMachine(RuleBasedStateMachine):
     @rule(kind=st.sampled_from(KINDS), bet=st.integers(1, 500), win=st.integers(0, 2000))
     def play(self, kind, bet, win):
         if bet > self.model.available(kind):
-            with pytest.raises(Overdrawn):
+            with pytest.raises(AccountOverdrawn):
                 self.append((f"credit:1:{kind}", "house:wager", bet))
             return
         self.append((f"credit:1:{kind}", "house:wager", bet), counts={"games_played": 1})
@@ -123,7 +123,7 @@ class MoneyMachine(RuleBasedStateMachine):
     def ask_for_a_ticket(self, cents):
         flow = ("credit:1:cashable", "out:voucher:cashable", cents)
         if cents > self.model.available("cashable"):
-            with pytest.raises(Overdrawn):
+            with pytest.raises(AccountOverdrawn):
                 self.append(flow, phase=Phase.RESERVE)
             return
         self.model.pending[self.append(flow, phase=Phase.RESERVE)] = ("cashable", cents, "ticket")
@@ -141,7 +141,7 @@ class MoneyMachine(RuleBasedStateMachine):
         self.append(ref=ref, phase=Phase.SETTLE if settles else Phase.VOID)
         if settles:
             self.model.move(kind, -cents, {"ticket": "money_out", "bill": "money_in"}[what])
-        with pytest.raises(UnknownTransfer):
+        with pytest.raises(UnknownReservation):
             self.append(ref=ref, phase=Phase.SETTLE)
 
     @precondition(lambda self: self.done)
@@ -150,7 +150,7 @@ class MoneyMachine(RuleBasedStateMachine):
         transaction = data.draw(st.sampled_from(self.done))
         assert self.journal.append(transaction).already_existed
         other = Transaction(id=transaction.id, kind="model", record="other")
-        with pytest.raises(IdConflict):
+        with pytest.raises(TransactionIdConflict):
             self.journal.append(other)
 
     @rule(clean=st.booleans())

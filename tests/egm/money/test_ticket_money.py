@@ -19,16 +19,16 @@ from egm.people import Person, Role, Roster
 from egm.testing.clearing import clear_with_decisions
 from egm.testing.machine import OPENED_RIGS, MachineRig
 from egm.tickets.cage import TicketCage
-from egm.tickets.copies import FILE_NAME
+from egm.tickets.copies import TICKET_DATABASE_FILE_NAME
 from egm.tickets.desk import TicketDesk
 from egm.tickets.model import TicketState
-from egm.tickets.movelog import FILE_NAME as LOG_NAME
+from egm.tickets.movelog import MOVE_LOG_FILE_NAME as LOG_NAME
 from egm.tickets.movelog import compute_row_digest
 from egm.tickets.proof import NUMBER_COMMITMENT_PURPOSE as NUMBERS
 from egm.tickets.proof import compute_commitment, find_proof, list_accepted_redemptions
 from egm.tickets.record import TicketAction
 from egm.tickets.restoration import restore_ticket_ledger
-from egm.tickets.store import HEAD_PURPOSE, TicketStore, encode_head
+from egm.tickets.store import LEDGER_HEAD_MAC_PURPOSE, TicketStore, encode_head
 from meters import open_view
 from tools.audit.games import GameFiles
 from tools.audit.verify import Auditor
@@ -261,7 +261,7 @@ def test_a_ledger_lost_with_a_ticket_in_the_printer_pays_the_player_by_hand(rig,
 def test_a_ticket_ledger_restored_from_an_older_copy_is_detected(rig, tmp_path):
     number = rig.insert(10_000).cash_out_ticket()
     rig.close()
-    names = (tmp_path / FILE_NAME, tmp_path / "second" / LOG_NAME)
+    names = (tmp_path / TICKET_DATABASE_FILE_NAME, tmp_path / "second" / LOG_NAME)
     before = {path: path.read_bytes() for path in names}
     again = MachineRig(tmp_path, devices=("printer",)).boot()
     TicketCage(again.store, again.clock, "Luc").pay_ticket(number)
@@ -308,7 +308,7 @@ def test_a_ticket_states_the_journal_head(rig):
 # ---------------------------------------------------------------- restored by two people
 def restore_ledger(rig, tmp_path, persons=(SUPERVISOR, MANAGER)):
     """As ``egm ticket restore`` does, the machine stopped."""
-    key, numbers = rig.journal.derive(HEAD_PURPOSE), rig.journal.derive(NUMBERS)
+    key, numbers = rig.journal.derive(LEDGER_HEAD_MAC_PURPOSE), rig.journal.derive(NUMBERS)
     with open_view(tmp_path) as view:
         taken = list_accepted_redemptions((view,))
     return restore_ticket_ledger(
@@ -323,7 +323,10 @@ def restore_ledger(rig, tmp_path, persons=(SUPERVISOR, MANAGER)):
 
 
 def ledger_files(tmp_path):
-    return {path: path.read_bytes() for path in (tmp_path / FILE_NAME, tmp_path / "second" / LOG_NAME)}
+    return {
+        path: path.read_bytes()
+        for path in (tmp_path / TICKET_DATABASE_FILE_NAME, tmp_path / "second" / LOG_NAME)
+    }
 
 
 def put_back(files):
@@ -548,7 +551,7 @@ def test_with_a_shortened_journal_nothing_is_played_or_paid(tmp_path, way):
     put_journal_back(tmp_path, before)
     if way == "ticket, no head":  # an old head of the ledger is put back too
         with TicketStore.open(
-            tmp_path, key=rig.journal.derive(HEAD_PURPOSE), second=tmp_path / "second"
+            tmp_path, key=rig.journal.derive(LEDGER_HEAD_MAC_PURPOSE), second=tmp_path / "second"
         ) as store:
             store._head.write(encode_head(store.last_move))
     again = MachineRig(tmp_path, devices=("printer",)).boot()

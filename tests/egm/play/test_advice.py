@@ -11,7 +11,7 @@ from egm.kernel.events import EventType, State
 from egm.kernel.messages import DecisionRequest
 from egm.play.installed_games import InstalledGame
 from egm.progressive.pools import ProgressivePools
-from egm.screen.layout import LANDSCAPE
+from egm.screen.layout import LANDSCAPE_LAYOUT
 from egm.screen.message_reducer import apply_message
 from egm.screen.painter import Painter
 from egm.screen.scenes.stage import Stage
@@ -77,7 +77,7 @@ def test_advice_is_shown_beside_the_decision(tmp_path, language, words):
     def said(question):
         dealt = apply_message(view, question)
         seen = replace(dealt, now=dealt.now + 60)  # when the cards that led to the question lie
-        return choose_status(Stage(Painter(theme), Texts(language), LANDSCAPE, seen))[0]
+        return choose_status(Stage(Painter(theme), Texts(language), LANDSCAPE_LAYOUT, seen))[0]
 
     assert said(question) == words
     plain = words.partition(" / ")[0]

@@ -14,14 +14,14 @@ from egm.play.installed_games import admit_games
 from egm.profiles import load_profile
 from paytables import AnalysisDepth, ReplayDrawSource, analyse, load_game
 from paytables.contract import Choice
-from paytables.definition import LIBRARY
+from paytables.definition import LIBRARY_FOLDER
 from tools.lab.parsheet import build_sheet
 
 
 def game(tmp_path, *, double_up=""):
     """maple-classic, with a double-up or without."""
     path = tmp_path / f"twice{len(double_up)}.toml"
-    path.write_text((LIBRARY / "maple-classic.toml").read_text() + double_up)
+    path.write_text((LIBRARY_FOLDER / "maple-classic.toml").read_text() + double_up)
     return path
 
 

@@ -22,7 +22,7 @@ from egm.play.rulings import void_game
 from egm.progressive.game_levels import list_awards
 from egm.progressive.keys import ProgressiveKey
 from egm.testing.machine import FailingChance, MachineRig, PowerCutError, ScriptedChance, write_undeclared
-from paytables.definition import LIBRARY
+from paytables.definition import LIBRARY_FOLDER
 from tools.audit.games import GameFiles
 from tools.audit.verify import Auditor
 
@@ -92,7 +92,7 @@ def test_a_win_survives_power_cuts_at_each_entry_and_the_games_removal(tmp_path,
 def test_a_new_version_of_the_definition_does_not_change_an_open_game(won, tmp_path):
     won.close()
     other = tmp_path / "other.toml"
-    text = (LIBRARY / "maple-classic.toml").read_text()
+    text = (LIBRARY_FOLDER / "maple-classic.toml").read_text()
     other.write_text(re.sub("(?m)^version = .*", 'version = "2.0.0"', text, count=1).replace("3", "4", 1))
     again = MachineRig(tmp_path, games=(str(other),), denominations_cents=(25,)).boot()
     assert again.machine.games["maple-classic"].version == "2.0.0"

@@ -34,7 +34,7 @@ from tools.floor.progressive.certificates import (
     make_certificate,
 )
 from tools.floor.progressive.controller import Controller, ReceivedMessage
-from tools.floor.progressive.serve import Service
+from tools.floor.progressive.serve import ControllerService
 from tools.floor.progressive.store import SqliteStore
 
 NAMES = {1: "connect", 3: "publish", 8: "subscribe", 12: "ping", 14: "disconnect"}
@@ -174,7 +174,7 @@ def controller(broker, folder):
     serving = Controller(store, stated_now)
     serving.open_levels([LEVEL])
     slot = broker.slot(CONTROLLER_CERTIFICATE_NAME)
-    service = Service(serving, slot, told.append, retry_seconds=0.01, limit_seconds=LIMIT)
+    service = ControllerService(serving, slot, told.append, retry_seconds=0.01, limit_seconds=LIMIT)
 
     async def run():
         with contextlib.closing(store):
@@ -309,7 +309,7 @@ def test_consecutive_wagers_share_one_disk_write(tmp_path):
 
     async def session():
         nowhere = ProgressiveLinkTable(port=1, **dict.fromkeys(("authority", "certificate", "key"), tmp_path))
-        service = Service(keeper, nowhere, told.append)
+        service = ControllerService(keeper, nowhere, told.append)
         answering = asyncio.create_task(service._publish_replies(Said()))
         for n in range(1, 101):
             share = {"wager_cents": 25, "amount": Fraction(25, 300)}

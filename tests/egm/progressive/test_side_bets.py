@@ -315,7 +315,7 @@ CARDS = "Ah As Kc Ad Ac Ah Ad As Ac 9c"
 
 def two_boxes(folder, levels):
     """Progressive blackjack on two boxes, both of which win the whole jackpot."""
-    text = (paytables.definition.LIBRARY / "tables" / f"{TABLE}.toml").read_text()
+    text = (paytables.definition.LIBRARY_FOLDER / "tables" / f"{TABLE}.toml").read_text()
     path = folder / f"{TABLE}.toml"
     path.write_text("boxes = 2\n" + text.replace("seats = 7\n", ""))  # one player's
     shoe, script = Shoe.from_decks(6), []

@@ -8,7 +8,7 @@ import pytest
 
 from egm.screen.controls import find_action_by_name
 from egm.screen.input_reducer import apply_action
-from egm.screen.layout import DECK_KEYS, LANDSCAPE, PORTRAIT
+from egm.screen.layout import DECK_KEYS, LANDSCAPE_LAYOUT, PORTRAIT_LAYOUT
 from egm.screen.painter import Painter
 from egm.screen.picture import Picture
 from egm.screen.scenes.deck import format_key_label, is_key_lit
@@ -71,7 +71,7 @@ class Meter(Painter):
         box = pygame.Rect((left, y - surface.get_height() // 2), surface.get_size())
         under = self.surface.subsurface(box.clip(self.surface.get_rect()))
         if words.strip() and letters is not None:
-            edged = style.edge > 0
+            edged = style.edge_width > 0
             ground = style.edge_colour if edged else np.median(pygame.surfarray.array3d(under), (0, 1))
             height = self._fit_font(words, style, width).get_height() / self.scale
             ratio = contrast(letters, ground)
@@ -83,9 +83,9 @@ class Meter(Painter):
 @pytest.mark.parametrize(
     ("layout", "language", "looks"),
     [
-        pytest.param(LANDSCAPE, "en", GAMES[:2], id="wide"),
-        pytest.param(LANDSCAPE, "en", GAMES[2:], id="wide, other looks", marks=pytest.mark.slow),
-        pytest.param(PORTRAIT, "fr", GAMES, id="upright", marks=pytest.mark.slow),
+        pytest.param(LANDSCAPE_LAYOUT, "en", GAMES[:2], id="wide"),
+        pytest.param(LANDSCAPE_LAYOUT, "en", GAMES[2:], id="wide, other looks", marks=pytest.mark.slow),
+        pytest.param(PORTRAIT_LAYOUT, "fr", GAMES, id="upright", marks=pytest.mark.slow),
     ],
 )
 def test_every_text_has_enough_contrast_with_its_background(
@@ -101,7 +101,7 @@ def test_every_text_has_enough_contrast_with_its_background(
         if game.id in looks:
             scenes = iter_game_scenes(published, game, outcomes[game.id], language, theme, layout)
             views += [(game.id, name, view) for name, view in scenes]
-    shown = TABLE_GAMES if layout is LANDSCAPE else list_table_games()  # all of them in the slow tier
+    shown = TABLE_GAMES if layout is LANDSCAPE_LAYOUT else list_table_games()  # all of them in the slow tier
     views += [("", name, view) for name, view in iter_table_game_scenes(shown, language, theme, layout)]
     for group, name, view in views:
         meter.faint = []
@@ -183,7 +183,7 @@ def test_the_focused_target_can_be_seen_without_colour(published, theme):
 def test_no_area_of_the_picture_flashes_more_than_three_times_a_second(published, outcomes, theme, hertz):
     """Two seconds of the loudest celebration: WCAG 2.3.1, counted on a grid of the drawn frames."""
     game = next(one for one in published if one.id == "maple-classic")
-    view = dict(iter_game_scenes(published, game, outcomes[game.id], "en", theme, LANDSCAPE))[
+    view = dict(iter_game_scenes(published, game, outcomes[game.id], "en", theme, LANDSCAPE_LAYOUT))[
         "big-win-rolling"
     ]
     picture = Picture(theme, scale=0.15)

@@ -7,7 +7,7 @@ import pytest
 from rigs.layouts import PHONE
 from rigs.painters import TextPainter
 
-from egm.screen.layout import DECK_KEYS, LANDSCAPE, PORTRAIT, is_inside
+from egm.screen.layout import DECK_KEYS, LANDSCAPE_LAYOUT, PORTRAIT_LAYOUT, is_inside
 from egm.screen.painter import Painter, TextStyle
 from egm.screen.picture import Picture
 from egm.screen.scenes.odds import draw_chances
@@ -20,7 +20,7 @@ from tools.dev.gallery import iter_game_scenes
 from tools.dev.gallery.machine import iter_machine_scenes
 from tools.lab.views import build_idle_view
 
-LAYOUTS = {"landscape": LANDSCAPE, "portrait": PORTRAIT, "phone": PHONE}
+LAYOUTS = {"landscape": LANDSCAPE_LAYOUT, "portrait": PORTRAIT_LAYOUT, "phone": PHONE}
 
 
 class Scribe(TextPainter):
@@ -144,9 +144,9 @@ def test_odds_are_worded_in_the_players_language(published, theme, game_id):
     """A wheel's areas, what sends it round again, a part of a bonus wheel: none by its identifier."""
     game = next(one for one in published if one.id == game_id)
     scribe = Scribe(theme)
-    scribe.surface = pygame.Surface(LANDSCAPE.size)
-    stage = Stage(scribe, Texts("fr"), LANDSCAPE, build_idle_view(published, game, "fr"))
-    draw_chances(replace(stage, painter=scribe), LANDSCAPE.player_page, game.chances)
+    scribe.surface = pygame.Surface(LANDSCAPE_LAYOUT.size)
+    stage = Stage(scribe, Texts("fr"), LANDSCAPE_LAYOUT, build_idle_view(published, game, "fr"))
+    draw_chances(replace(stage, painter=scribe), LANDSCAPE_LAYOUT.player_page, game.chances)
     told = {words.replace("\u00a0", " ") for words, _ in scribe.written}
     expected = {
         "river-wheel": {

@@ -11,7 +11,7 @@ from click.testing import CliRunner
 from egm.screen.art import files as art_files
 from egm.screen.art.files import PictureError, render_own_picture
 from egm.screen.art.ink import LinearGradient, VectorCanvas, create_painted_surface
-from egm.screen.art.symbols import DRAWINGS, draw_symbol, find_drawing_name, is_blank
+from egm.screen.art.symbols import DRAWING_FILE_BY_NAME, draw_symbol, find_drawing_name, is_blank
 from egm.screen.theme import ThemeError, load_theme, parse_colour
 from paytables import load_game
 from tools.cli import main
@@ -38,8 +38,10 @@ def test_every_symbol_of_the_library_has_a_drawing_of_its_own(published):
             if not is_blank(symbol):
                 name = find_drawing_name(symbol)
                 assert name is not None, f"{game.id}: {symbol} has no drawing"
-                assert DRAWINGS[name] not in drawings.values(), f"{game.id}: {symbol} looks like another"
-                drawings[symbol] = DRAWINGS[name]
+                assert DRAWING_FILE_BY_NAME[name] not in drawings.values(), (
+                    f"{game.id}: {symbol} looks like another"
+                )
+                drawings[symbol] = DRAWING_FILE_BY_NAME[name]
 
 
 def test_every_game_of_the_library_has_a_look(published, theme):
@@ -50,7 +52,7 @@ def test_every_game_of_the_library_has_a_look(published, theme):
 
 
 @pytest.mark.parametrize("side", [32, 512])
-@pytest.mark.parametrize("name", sorted(DRAWINGS))
+@pytest.mark.parametrize("name", sorted(DRAWING_FILE_BY_NAME))
 def test_a_drawing_fills_its_square_and_is_premultiplied(name, side):
     art = draw_symbol(name, name, (side, side))
     assert art.get_size() == (side, side)
@@ -61,7 +63,9 @@ def test_a_drawing_fills_its_square_and_is_premultiplied(name, side):
     assert len({tuple(pixel) for pixel in pixels if pixel.a}) > 3
 
 
-@pytest.mark.parametrize("name", sorted({path.stem for path in DRAWINGS.values()} - {"pilot", "prism"}))
+@pytest.mark.parametrize(
+    "name", sorted({path.stem for path in DRAWING_FILE_BY_NAME.values()} - {"pilot", "prism"})
+)
 def test_only_the_glow_of_a_drawing_crosses_its_edge(name):
     art = draw_symbol(name, name, (200, 200))
     edge = [art.get_at(at).a for i in range(200) for at in ((i, 0), (i, 199), (0, i), (199, i))]
@@ -91,7 +95,7 @@ def test_every_picture_file_is_shown_somewhere():
 
 
 def test_every_drawing_uses_only_what_the_decoder_supports():
-    files = sorted({*DRAWINGS.values(), *_FOLDER.glob("*.svg")})
+    files = sorted({*DRAWING_FILE_BY_NAME.values(), *_FOLDER.glob("*.svg")})
     assert len(files) > 110
     for file in files:
         root = ET.parse(file).getroot()
@@ -113,7 +117,7 @@ def test_every_drawing_would_be_accepted_as_a_games_picture(tmp_path):
     assert CliRunner().invoke(main, ["game", "new", str(file)]).exit_code == 0
     text = file.read_text(encoding="utf-8")
     symbols = sorted(load_game(file).build_presentation()["symbols"])
-    drawings = sorted({*DRAWINGS.values()})
+    drawings = sorted({*DRAWING_FILE_BY_NAME.values()})
     assert len(symbols) > 4
     for drawing_file in drawings:
         (tmp_path / drawing_file.name).write_bytes(drawing_file.read_bytes())
@@ -125,7 +129,7 @@ def test_every_drawing_would_be_accepted_as_a_games_picture(tmp_path):
 
 
 def test_a_drawing_that_is_broken_or_missing_is_an_error_with_its_name(tmp_path, monkeypatch):
-    whole = DRAWINGS["cherry"].read_bytes()
+    whole = DRAWING_FILE_BY_NAME["cherry"].read_bytes()
     for name, data, said in (
         ("half.svg", whole[: len(whole) // 2], "half.svg: .*: line "),
         ("empty.svg", b"", "empty.svg: no element found"),
@@ -134,7 +138,7 @@ def test_a_drawing_that_is_broken_or_missing_is_an_error_with_its_name(tmp_path,
     ):
         if data is not None:
             (tmp_path / name).write_bytes(data)
-        monkeypatch.setitem(DRAWINGS, "cherry", tmp_path / name)
+        monkeypatch.setitem(DRAWING_FILE_BY_NAME, "cherry", tmp_path / name)
         with pytest.raises(PictureError, match=said):
             draw_symbol("cherry", "Cherry", (40, 40))
 

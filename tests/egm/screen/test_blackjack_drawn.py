@@ -10,7 +10,7 @@ from rigs.layouts import PHONE
 
 from egm.kernel.messages import DecisionRequest, Notice
 from egm.screen.input_reducer import apply_action
-from egm.screen.layout import LANDSCAPE, PORTRAIT
+from egm.screen.layout import LANDSCAPE_LAYOUT, PORTRAIT_LAYOUT
 from egm.screen.painter import Painter
 from egm.screen.picture import Picture
 from egm.screen.scenes.cards import add_split_number, format_hand_name
@@ -121,7 +121,7 @@ def split():
 def test_split_hands_keep_their_numbers(split, theme, language, names):
     _, told = load_table_game(OPTIONS)
     view = build_idle_view((told,), told, language)
-    stage = Stage(Painter(theme), Texts(language), LANDSCAPE, view)
+    stage = Stage(Painter(theme), Texts(language), LANDSCAPE_LAYOUT, view)
     step = TableStep(split.decision.prompt, tuple(cue.to_json() for cue in split.cues), (), 0)
     hands = [hand.id for hand in build_current_hands(step, None, None, 0.0)]
     assert hands == ["bank", "box-1", "box-1-3", "box-1-2"]
@@ -155,7 +155,7 @@ def test_a_shared_table_names_the_owner_of_each_hand_and_whose_turn_it_is(theme,
             ("box-1-2", 0, seat == 0),
             ("box-2", 1, seat == 1),
         ]
-        assert [bool(hand.staked) for hand in hands] == [hand.is_own for hand in hands]
+        assert [bool(hand.staked_credits) for hand in hands] == [hand.is_own for hand in hands]
         view = build_idle_view((told,), told, language)
         turn = Notice(code=code, values={"seat": 1, "seconds": 9})
         view = replace(view, snapshot=view.snapshot.model_copy(update={"notices": (turn,)}))
@@ -163,7 +163,7 @@ def test_a_shared_table_names_the_owner_of_each_hand_and_whose_turn_it_is(theme,
         asked = DecisionRequest(
             play_id="p", kind="blackjack", options=options, display=dict(played.decision.prompt)
         )
-        said.append(format_turn(Stage(Painter(theme), Texts(language), LANDSCAPE, view), asked))
+        said.append(format_turn(Stage(Painter(theme), Texts(language), LANDSCAPE_LAYOUT, view), asked))
     assert said[0].startswith(own)
     assert "9 s" in said[0]
     assert said[1] == other
@@ -197,7 +197,9 @@ def test_the_animation_of_a_split_joins_the_deals_before_and_after_it(split):
 
 
 @pytest.mark.requirement("C-10:a")
-@pytest.mark.parametrize(("layout", "language"), [(LANDSCAPE, "en"), (PORTRAIT, "fr"), (PHONE, "fr")])
+@pytest.mark.parametrize(
+    ("layout", "language"), [(LANDSCAPE_LAYOUT, "en"), (PORTRAIT_LAYOUT, "fr"), (PHONE, "fr")]
+)
 def test_the_chart_of_best_play_is_a_page_of_the_help(theme, layout, language):
     _, told = load_table_game(OPTIONS)
     view, _ = apply_action(build_idle_view((told,), told, language), Action("help"), theme)
@@ -233,8 +235,8 @@ def test_a_strategy_chart_has_a_row_for_every_hand_and_only_drawable_signs():
 
 
 def test_a_burned_card_belongs_to_no_hand(theme):
-    view = dict(iter_felt_scenes(*load_table_game("quebec-war"), "en", theme, LANDSCAPE))["moving"]
-    (time,), (step,) = build_view_timeline(view, theme).steps, view.show.steps
+    view = dict(iter_felt_scenes(*load_table_game("quebec-war"), "en", theme, LANDSCAPE_LAYOUT))["moving"]
+    (time,), (step,) = build_view_timeline(view, theme).steps, view.presentation.steps
     assert any(not cue.get("hand") for cue in step.cues)
     for since in (*time.stops, time.last_stop + 1):
         assert [hand.id for hand in build_current_hands(step, None, time, since)] == ["player", "bank"]

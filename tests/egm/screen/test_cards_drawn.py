@@ -5,7 +5,7 @@ from dataclasses import replace
 import pytest
 
 from egm.kernel.service_pages import Replay
-from egm.screen.layout import LANDSCAPE
+from egm.screen.layout import LANDSCAPE_LAYOUT
 from egm.screen.message_reducer import build_recall_view
 from egm.screen.painter import Painter
 from egm.screen.presentation import StepTimes
@@ -26,16 +26,16 @@ def staged(name, theme, language="en", **changes):
     view = build_idle_view((told,), told, language)
     if changes:
         view = replace(view, snapshot=view.snapshot.model_copy(update=changes))
-    return game, Stage(Painter(theme), Texts(language), LANDSCAPE, view)
+    return game, Stage(Painter(theme), Texts(language), LANDSCAPE_LAYOUT, view)
 
 
 @pytest.mark.parametrize("name", ["quebec-baccarat", "quebec-blackjack", "quebec-pai-gow-poker"])
 def test_a_shuffle_a_burned_card_and_a_position_are_not_drawn_as_hands(theme, name):
     """At every moment of a deal the hands are those of its end."""
     game, told = load_table_game(name)
-    view = dict(iter_felt_scenes(game, told, "en", theme, LANDSCAPE))["moving"]
+    view = dict(iter_felt_scenes(game, told, "en", theme, LANDSCAPE_LAYOUT))["moving"]
     apart = set()
-    for step in view.show.steps:
+    for step in view.presentation.steps:
         apart |= {cue["cue"] for cue in step.cues if "hand" not in cue}
         end = [hand["id"] for hand in step.display["hands"]]
         stops = tuple(float(n) for n in range(1, len(step.cues) + 1))
@@ -61,7 +61,7 @@ def test_the_pay_table_shows_the_hands_and_credits_in_play(theme, bought, option
 def test_only_card_games_have_the_key_for_four_suit_colours(theme):
     for name, has in (("quebec-pai-gow", False), ("quebec-pai-gow-poker", True)):
         _, stage = staged(name, theme)
-        keys = [action for _, action in lay_out_hand_keys(stage.view, LANDSCAPE)]
+        keys = [action for _, action in lay_out_hand_keys(stage.view, LANDSCAPE_LAYOUT)]
         assert (Action("suits") in keys) is has
 
 
@@ -78,10 +78,10 @@ def test_a_spot_with_one_possible_bet_shows_it_once(theme, language, said):
 @pytest.mark.requirement("E-01")
 def test_a_recalled_table_round_shows_its_layout_and_cards(theme):
     _, told = load_table_game("quebec-baccarat")
-    view = dict(iter_felt_scenes(load_table_game("quebec-baccarat")[0], told, "en", theme, LANDSCAPE))[
+    view = dict(iter_felt_scenes(load_table_game("quebec-baccarat")[0], told, "en", theme, LANDSCAPE_LAYOUT))[
         "settled"
     ]
-    display = view.show.steps[-1].display
+    display = view.presentation.steps[-1].display
     replay = Replay.model_construct(
         play_id="p",
         game_id=told.id,
@@ -100,4 +100,4 @@ def test_a_recalled_table_round_shows_its_layout_and_cards(theme):
     shown = build_recall_view(view, view.snapshot, replay)
     assert shown is not None
     assert shown.table == view.table is not None
-    assert [hand["id"] for hand in shown.show.steps[-1].display["hands"]] == ["player", "bank"]
+    assert [hand["id"] for hand in shown.presentation.steps[-1].display["hands"]] == ["player", "bank"]

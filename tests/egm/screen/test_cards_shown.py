@@ -7,7 +7,7 @@ import pytest
 from rigs.layouts import LAYOUTS
 
 from egm.screen.input_reducer import apply_action
-from egm.screen.layout import LANDSCAPE
+from egm.screen.layout import LANDSCAPE_LAYOUT
 from egm.screen.message_reducer import apply_message
 from egm.screen.picture import Picture
 from egm.screen.roads import count_most_and_least_frequent_signs
@@ -22,7 +22,7 @@ from tools.lab.views import build_idle_view
 
 def dealing(theme, name="monaco-punto-banco"):
     """A round whose cards are on their way."""
-    scenes = dict(iter_felt_scenes(*load_table_game(name), "en", theme, LANDSCAPE))
+    scenes = dict(iter_felt_scenes(*load_table_game(name), "en", theme, LANDSCAPE_LAYOUT))
     return scenes["moving"], Picture(theme)
 
 
@@ -38,16 +38,16 @@ def test_a_touch_or_play_completes_the_deal_without_changing_the_round(theme, by
     assert action is not None
     cut, wishes = apply_action(view, action, theme, picture.list_choices(view))
     assert wishes == ()
-    assert cut.show.play == view.show.play
+    assert cut.presentation.outcome == view.show.play
     assert cut.next_play_pressed_at is None
     ends = build_view_timeline(cut, theme).steps[-1]
-    assert len({stop for stop in ends.stops if cut.show.began_at + stop > view.now}) == 1
+    assert len({stop for stop in ends.stops if cut.presentation.began_at + stop > view.now}) == 1
     assert (
-        cut.show.began_at + ends.last_stop - view.now
+        cut.presentation.began_at + ends.last_stop - view.now
         < 0.6
         < build_view_timeline(view, theme).steps[-1].last_stop
     )
-    later = replace(cut, now=cut.show.began_at + build_view_timeline(cut, theme).end)
+    later = replace(cut, now=cut.presentation.began_at + build_view_timeline(cut, theme).end)
     assert picture.find_touched_action(later, left + width / 2, top + 40) is None or action.name == "play"
 
 
@@ -60,11 +60,11 @@ def test_the_hands_of_punto_banco_are_named_like_its_bets(theme):
 @pytest.mark.requirement("S-52")
 @pytest.mark.parametrize(("language", "player"), [("en", "Player 1"), ("fr", "Joueur 1")])
 def test_a_hand_with_several_bettors_shows_the_player_who_holds_it(theme, language, player):
-    view = dict(iter_felt_scenes(*load_table_game("monaco-banque-a-tout-va"), language, theme, LANDSCAPE))[
-        "shared-settled"
-    ]
+    view = dict(
+        iter_felt_scenes(*load_table_game("monaco-banque-a-tout-va"), language, theme, LANDSCAPE_LAYOUT)
+    )["shared-settled"]
     stage = Picture(theme)._build_stage(view)
-    hands = read_final_hands(view.show.result.display)
+    hands = read_final_hands(view.presentation.round_result.display)
     labels = [_format_hand_label(stage, hand, hands) for hand in hands]
     assert labels[1:] == [f"Tableau 1 ({player})", f"Tableau 2 ({player})"]
     own = _format_hand_label(stage, replace(hands[1], is_own=True), hands)
@@ -81,8 +81,8 @@ def test_the_scoreboard_appears_after_the_deal_and_its_key_hides_it(theme):
     hidden, wishes = apply_action(view, Action("board"), theme)
     assert wishes == ()
     assert not is_scoreboard_drawn(stage(hidden), view.table)
-    settled = dict(iter_felt_scenes(game, told, "en", theme, LANDSCAPE))["settled"]
-    done = settled.show.began_at + build_view_timeline(settled, theme).end
+    settled = dict(iter_felt_scenes(game, told, "en", theme, LANDSCAPE_LAYOUT))["settled"]
+    done = settled.presentation.began_at + build_view_timeline(settled, theme).end
     later = replace(settled, now=done + 60)  # the cards are there as long as nothing is laid
     assert not is_scoreboard_drawn(stage(later), later.table)
     laid, _ = apply_action(later, Action("spot", next(iter(later.table.spots))), theme)

@@ -6,13 +6,17 @@ import pygame
 import pytest
 from rigs.painters import TextPainter
 
-from egm.screen.layout import LANDSCAPE, PORTRAIT, build_telephone_layout
+from egm.screen.layout import LANDSCAPE_LAYOUT, PORTRAIT_LAYOUT, build_telephone_layout
 from egm.screen.picture import Picture
 from paytables import list_table_games, load_game
 from tools.dev.gallery.felts import load_table_game
 from tools.lab.views import build_idle_view
 
-LAYOUTS = {"landscape": LANDSCAPE, "portrait": PORTRAIT, "phone": build_telephone_layout(390, 700)}
+LAYOUTS = {
+    "landscape": LANDSCAPE_LAYOUT,
+    "portrait": PORTRAIT_LAYOUT,
+    "phone": build_telephone_layout(390, 700),
+}
 #: A chip's disc is not its square's corners; a line's rectangle is higher than its capitals.
 ROUND = 7
 

@@ -6,7 +6,7 @@ import pygame
 import pytest
 from test_player_information import words_on
 
-from egm.screen.layout import LANDSCAPE
+from egm.screen.layout import LANDSCAPE_LAYOUT
 from egm.screen.picture import Picture
 from egm.screen.presentation import is_feature_step
 from egm.screen.text import LOCALE_BY_LANGUAGE, Texts
@@ -26,19 +26,27 @@ def test_a_feature_ends_with_its_summary_whatever_it_won(name, language, publish
     if feature is None:
         pytest.skip("this game has no step after its first")
     view = show_outcome(build_idle_view(published, game, language), game, feature)
-    if not is_feature_step(view.show, len(view.show.steps) - 1):
+    if not is_feature_step(view.presentation, len(view.presentation.steps) - 1):
         pytest.skip("this game does not end in another stage than it begins in")
-    picture = Picture(theme, scale=0.3, layout=LANDSCAPE)
+    picture = Picture(theme, scale=0.3, layout=LANDSCAPE_LAYOUT)
     surface = pygame.Surface(picture.size_pixels)
     for level, least in enumerate(theme.celebration_levels):
         won = max(least * BET, BET // 2)
         told = {"bet_credits": BET, "win_credits": won, "win_cents": won}
-        closing = replace(view, show=replace(view.show, play=view.show.play.model_copy(update=told)))
+        closing = replace(
+            view,
+            presentation=replace(
+                view.presentation, outcome=view.presentation.outcome.model_copy(update=told)
+            ),
+        )
         line = build_view_timeline(closing, theme)
-        assert line.level == level
+        assert line.celebration_level == level
         seen = []
-        for play in (closing, replace(closing, show=replace(closing.show, is_complete=False))):
-            picture.draw_view(surface, replace(play, now=play.show.began_at + line.last_stop + 0.6))
+        for play in (
+            closing,
+            replace(closing, presentation=replace(closing.presentation, is_complete=False)),
+        ):
+            picture.draw_view(surface, replace(play, now=play.presentation.began_at + line.last_stop + 0.6))
             seen.append(surface.get_view("2").raw)
         assert seen[0] != seen[1], "the card is there"
 
@@ -48,9 +56,9 @@ def test_a_level_won_in_a_feature_is_named_in_its_summary(language, published, o
     """Its own name, not only that of the feature it came from."""
     game = next(each for each in published if each.id == "lantern-harbour")
     found = outcomes[game.id]
-    view = dict(iter_game_scenes(published, game, found, language, theme, LANDSCAPE))["levels-won"]
-    (level,) = view.show.play.progressives
-    assert is_feature_step(view.show, len(view.show.steps) - 1)
+    view = dict(iter_game_scenes(published, game, found, language, theme, LANDSCAPE_LAYOUT))["levels-won"]
+    (level,) = view.presentation.outcome.progressives
+    assert is_feature_step(view.presentation, len(view.presentation.steps) - 1)
     texts = Texts(language)
     wanted = texts.say("progressive.won", name=texts.choose_translation(level.names))
     assert wanted in words_on(view)

@@ -8,7 +8,7 @@ import pytest
 from egm.kernel.messages import HandpayView, HostLock, Intent, PrizeInKind, ResidualCreditView
 from egm.screen.controls import find_action_by_name
 from egm.screen.input_reducer import apply_action
-from egm.screen.layout import LANDSCAPE, PORTRAIT
+from egm.screen.layout import LANDSCAPE_LAYOUT, PORTRAIT_LAYOUT
 from egm.screen.message_reducer import apply_message, mark_machine_link_lost
 from egm.screen.painter import Painter
 from egm.screen.picture import Picture
@@ -20,7 +20,7 @@ from egm.screen.scenes.status import choose_status
 from egm.screen.text import Texts
 from egm.screen.view import Action, PlayerPage, Scene, build_view_timeline
 from tools.dev.gallery import show_outcome
-from tools.lab.views import NOON, build_idle_view, build_snapshot
+from tools.lab.views import PICTURE_TIME_UTC, build_idle_view, build_snapshot
 
 HAMPER = PrizeInKind(id="hamper", names={"en": "Orchard hamper", "fr": "Panier du verger"}, value_cents=12000)
 
@@ -35,11 +35,11 @@ def rest(published, game):
     return build_idle_view(published, game, "en")
 
 
-def stage(view, theme, language="en", layout=LANDSCAPE):
+def stage(view, theme, language="en", layout=LANDSCAPE_LAYOUT):
     return Stage(Painter(theme), Texts(language), layout, view)
 
 
-def drawn(view, theme, layout=LANDSCAPE):
+def drawn(view, theme, layout=LANDSCAPE_LAYOUT):
     picture = Picture(theme, scale=0.4, layout=layout)
     surface = pygame.Surface(picture.size_pixels)
     picture.draw_view(surface, view)
@@ -48,7 +48,7 @@ def drawn(view, theme, layout=LANDSCAPE):
 
 # ---------------------------------------------------------------------------------------------- credit
 @pytest.mark.requirement("F-03", "D-12")
-@pytest.mark.parametrize("layout", [LANDSCAPE, PORTRAIT], ids=["landscape", "portrait"])
+@pytest.mark.parametrize("layout", [LANDSCAPE_LAYOUT, PORTRAIT_LAYOUT], ids=["landscape", "portrait"])
 def test_promotional_credit_is_never_shown_as_money(published, game, theme, layout):
     plain = build_idle_view(published, game, "en", credit_cents=2000)
     assert format_promotional_credit(stage(plain, theme)) == ""
@@ -60,7 +60,7 @@ def test_promotional_credit_is_never_shown_as_money(published, game, theme, layo
 
 
 @pytest.mark.requirement("F-10")
-@pytest.mark.parametrize("layout", [LANDSCAPE, PORTRAIT], ids=["landscape", "portrait"])
+@pytest.mark.parametrize("layout", [LANDSCAPE_LAYOUT, PORTRAIT_LAYOUT], ids=["landscape", "portrait"])
 def test_residual_credit_can_be_given_up_only_where_the_machine_accepts_it(published, game, theme, layout):
     picture = Picture(theme, layout=layout)
     middle = (
@@ -100,7 +100,11 @@ def test_a_locked_machine_says_why_by_whom_and_until_when(rest, game, theme, cas
     view = apply_message(
         replace(rest, page=PlayerPage.HELP), build_snapshot(game, "en", state="locked", lock=lock, accepts=())
     )
-    assert (view.scene, view.page, view.snapshot.time_utc) == (Scene.LOCKED, PlayerPage.NONE, NOON)
+    assert (view.scene, view.page, view.snapshot.time_utc) == (
+        Scene.LOCKED,
+        PlayerPage.NONE,
+        PICTURE_TIME_UTC,
+    )
     words = describe_lockup(stage(view, theme), Scene.LOCKED)
     assert said in words.headline
     assert "floor" in words.lines[0]
@@ -133,7 +137,7 @@ def test_a_prize_in_kind_is_described_before_a_bet(published, game, theme, langu
     on.painter.write_paragraph = lambda words, *rest_, **more: (
         heard_words.append(words) or paragraph(words, *rest_, **more)
     )
-    page.draw(on, LANDSCAPE.player_page)
+    page.draw(on, LANDSCAPE_LAYOUT.player_page)
     del (
         on.painter.write_paragraph
     )  # it would hold the painter, and all it has drawn, until the next collection
@@ -147,10 +151,12 @@ def test_a_prize_in_kind_is_described_before_a_bet(published, game, theme, langu
 
 def test_a_prize_in_kind_is_announced_by_name_although_no_money_is_won(rest, game, outcomes, theme):
     view = show_outcome(rest, game, outcomes[game.id].loss)
-    play = view.show.play.model_copy(update={"prizes": (HAMPER, HAMPER), "win_cents": 0, "win_credits": 0})
-    won = replace(view, show=replace(view.show, play=play))
+    play = view.presentation.outcome.model_copy(
+        update={"prizes": (HAMPER, HAMPER), "win_cents": 0, "win_credits": 0}
+    )
+    won = replace(view, presentation=replace(view.presentation, outcome=play))
     line = build_view_timeline(won, theme)
-    assert line.level == len(theme.celebration_levels) - 1
+    assert line.celebration_level == len(theme.celebration_levels) - 1
     assert line.roll_up_end > line.last_stop, "it is celebrated as long as a win of money"
     after = replace(won, now=100.0 + (line.last_stop + line.roll_up_end) / 2)
     assert choose_status(stage(after, theme)) == ("You win: 2 × Orchard hamper", "win")

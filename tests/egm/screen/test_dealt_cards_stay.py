@@ -10,7 +10,7 @@ from rigs.cards import dealing
 from egm.app.view import build_game_view
 from egm.play.installed_games import InstalledGame
 from egm.progressive.pools import ProgressivePools
-from egm.screen.layout import LANDSCAPE, PORTRAIT, build_telephone_layout
+from egm.screen.layout import LANDSCAPE_LAYOUT, PORTRAIT_LAYOUT, build_telephone_layout
 from egm.screen.painter import Painter
 from egm.screen.presentation import StepTimes
 from egm.screen.scenes.card_faces import FACE_DOWN_CARD_CODE
@@ -25,8 +25,8 @@ from tools.dev.gallery import FixedDraws
 from tools.lab.views import build_idle_view
 
 LAYOUTS = {
-    "landscape": LANDSCAPE,
-    "portrait": PORTRAIT,
+    "landscape": LANDSCAPE_LAYOUT,
+    "portrait": PORTRAIT_LAYOUT,
     "phone": build_telephone_layout(390, 700).for_table_game(),
 }
 HELD = "jacks-or-better-9-6"
@@ -201,6 +201,6 @@ def test_remaining_cards_are_shown_if_a_bet_is_on_them(theme):
     for bets, count in (({"stake": 20}, 2), ({"stake": 20, "under": 2}, 3)):
         changes = {"state": "playing", "bet_credits": sum(bets.values()), "bet_wager": {"bets": bets}}
         playing = replace(view, snapshot=view.snapshot.model_copy(update=changes))
-        stage = Stage(Painter(theme), Texts("en"), LANDSCAPE, playing)
+        stage = Stage(Painter(theme), Texts("en"), LANDSCAPE_LAYOUT, playing)
         wager = game.build_wager(sum(bets.values()), bets=bets)
         assert {len(hands) for hands in moments(stage, steps_of(game, wager, FixedDraws("under")))} == {count}

@@ -76,19 +76,21 @@ def test_events_before_a_decision_are_shown_once_and_first(games, published, the
             assert apply_action(view, Action("choose", question.options[0]), theme)[1] == ()
             line = build_view_timeline(view, theme)
             fresh = [i for i, time in enumerate(line.steps) if time.end > 0]
-            assert all(i >= view.show.presented_step_count for i in fresh), "what was seen is not shown again"
-            assert len(view.show.steps) >= seen
-            seen = view.show.presented_step_count
+            assert all(i >= view.presentation.presented_step_count for i in fresh), (
+                "what was seen is not shown again"
+            )
+            assert len(view.presentation.steps) >= seen
+            seen = view.presentation.presented_step_count
             view = replace(view, now=view.now + line.roll_up_end + 0.01)
             assert is_decision_due(view, theme)
             assert advance_time(view, view.now + 600, theme)[1] == (), "no answer is timed, no end is told"
             answer = answers(question)
             name_of = "play" if kind == "hold" else "choose"
-            view = replace(view, held_bits=answer) if kind == "hold" else view
+            view = replace(view, held_items_mask=answer) if kind == "hold" else view
             view, (wish,) = apply_action(view, Action(name_of, answer), theme)
             assert (wish.name, wish.value) == ("choose", answer)
         view = apply_message(view, ended(view_of, outcome))
-        assert view.show.is_complete
+        assert view.presentation.is_complete
         line = build_view_timeline(view, theme)
         _, (wish,) = advance_time(view, view.now + line.end + 0.01, theme)
         assert (wish.name, wish.value) == ("shown", "p")
@@ -105,13 +107,13 @@ def test_the_view_in_the_last_frame_is_the_outcome(games, published, theme):
                 build_idle_view(published, game, "en", state="playing"), ended(game, outcome)
             )
             display = outcome.display
-            picks = [step for step in view.show.steps if isinstance(step, PickStep)]
+            picks = [step for step in view.presentation.steps if isinstance(step, PickStep)]
             recorded = [step for step in display["steps"] if "opened" in step]
             for shown, step in zip(picks, recorded, strict=True):
                 assert [box for box, _ in shown.opened_boxes] == [one["box"] for one in step["opened"]]
                 assert sum(item.credits for _, item in shown.opened_boxes) == step["credits"]
-            cards = [step for step in view.show.steps if isinstance(step, GambleStep)]
-            assert [(c.call, c.drawn_card, c.credits) for c in cards] == [
+            cards = [step for step in view.presentation.steps if isinstance(step, GambleStep)]
+            assert [(c.called_choice, c.drawn_card, c.credits) for c in cards] == [
                 (r["called"], r["shown"], r["credits"]) for r in display.get("double_up", ())
             ]
             if cards:
@@ -157,5 +159,5 @@ def test_after_an_open_door_a_decision_is_shown_again_from_the_start(games, publ
     )
     assert shut.decision is None
     again = apply_message(apply_message(shut, build_snapshot(game, "en", state="playing")), question)
-    assert (again.show.began_at, again.show.presented_step_count) == (150, 0)
+    assert (again.presentation.began_at, again.presentation.presented_step_count) == (150, 0)
     assert again.decision == question

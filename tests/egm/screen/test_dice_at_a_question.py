@@ -83,7 +83,7 @@ def test_the_sum_of_a_throw_is_shown_where_the_game_counts_it(playing, theme, to
     )
     view = apply_message(playing, play)
     step = build_view_timeline(view, theme).steps[-1]
-    view = replace(view, now=view.show.began_at + step.begin + (step.last_stop - step.begin) * 0.93)
+    view = replace(view, now=view.presentation.began_at + step.begin + (step.last_stop - step.begin) * 0.93)
     painter, _ = drawn(view, theme, LAYOUTS["landscape"])
     assert [face for face, _ in painter.dice] == [*THROWN]
     assert (str(TOTAL) in painter.words) is (total is not None)

@@ -8,7 +8,7 @@ import pytest
 from rigs.layouts import PHONE
 
 from egm.screen.input_reducer import apply_action
-from egm.screen.layout import LANDSCAPE
+from egm.screen.layout import LANDSCAPE_LAYOUT
 from egm.screen.message_reducer import apply_message
 from egm.screen.painter import Painter
 from egm.screen.picture import Picture
@@ -73,7 +73,7 @@ def test_a_rotated_disc_is_drawn_like_its_whole_surface(angle):
     assert surfaces[0] == surfaces[1]
 
 
-@pytest.mark.parametrize("layout", [LANDSCAPE, PHONE], ids=["landscape", "telephone"])
+@pytest.mark.parametrize("layout", [LANDSCAPE_LAYOUT, PHONE], ids=["landscape", "telephone"])
 def test_a_notice_moves_no_touch_target_of_a_service_page(layout):
     picture, view = Picture(load_theme(), layout=layout), build_page_view("en", "build_meters_page")
     page = view.snapshot.page.model_copy(update={"notice": build_text("service.done")})

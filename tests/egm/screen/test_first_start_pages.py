@@ -16,7 +16,7 @@ from egm.config.cabinet_file import StateFolder
 from egm.kernel.messages import Intent
 from egm.progressive.enrolment import EnrolmentStick, compute_key_digest, read_request
 from egm.progressive.link_folder import LinkCertificateFolder
-from egm.screen.layout import LANDSCAPE, PORTRAIT
+from egm.screen.layout import LANDSCAPE_LAYOUT, PORTRAIT_LAYOUT
 from egm.screen.message_reducer import apply_message
 from egm.screen.picture import Picture
 from egm.screen.scenes.recall import list_page_touches
@@ -97,7 +97,7 @@ def test_every_page_of_a_first_start_is_drawn_completely(tmp_path, monkeypatch, 
     assert len({page.title.value for page in pages}) == 11
     assert sum(page.notice is not None for page in pages) >= 1
     faults, lines = [], set()
-    for layout in (LANDSCAPE, PORTRAIT, PHONE):
+    for layout in (LANDSCAPE_LAYOUT, PORTRAIT_LAYOUT, PHONE):
         picture = Picture(theme, layout=layout)
         watcher = picture.painter = Watcher(theme)
         surface = pygame.Surface(picture.size_pixels)

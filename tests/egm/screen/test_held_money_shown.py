@@ -5,7 +5,7 @@ from dataclasses import replace
 import pytest
 
 from egm.kernel.messages import Notice, Tilt
-from egm.screen.layout import LANDSCAPE
+from egm.screen.layout import LANDSCAPE_LAYOUT
 from egm.screen.painter import Painter
 from egm.screen.scenes.lockup import describe_lockup
 from egm.screen.scenes.stage import Stage
@@ -21,7 +21,8 @@ def said(published, theme, language, values, credit_cents=0):
     texts = Texts(language)
     moments = (900.0, 903.1, 906.2, 909.3)
     return {
-        choose_status(Stage(Painter(theme), texts, LANDSCAPE, replace(view, now=now)))[0] for now in moments
+        choose_status(Stage(Painter(theme), texts, LANDSCAPE_LAYOUT, replace(view, now=now)))[0]
+        for now in moments
     }
 
 
@@ -52,5 +53,5 @@ def test_a_tilt_states_the_amount_that_it_holds(published, theme, language):
         Tilt(code="hopper.disputed", held_cents=700, **tilt),
     )
     view = build_idle_view(published, published[0], language, tilts=tilts)
-    words = describe_lockup(Stage(Painter(theme), Texts(language), LANDSCAPE, view), Scene.TILT)
+    words = describe_lockup(Stage(Painter(theme), Texts(language), LANDSCAPE_LAYOUT, view), Scene.TILT)
     assert [line for line in words.lines if "7" in line and ("held" in line or "retenu" in line)]

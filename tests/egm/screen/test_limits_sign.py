@@ -6,7 +6,7 @@ import pygame
 import pytest
 from rigs.painters import TextPainter
 
-from egm.screen.layout import LANDSCAPE, PORTRAIT, build_telephone_layout
+from egm.screen.layout import LANDSCAPE_LAYOUT, PORTRAIT_LAYOUT, build_telephone_layout
 from egm.screen.picture import Picture
 from egm.screen.scenes.limits_sign import format_table_limits, list_kind_limits, list_limit_rows
 from egm.screen.scenes.stage import Stage
@@ -15,7 +15,11 @@ from paytables import list_table_games, load_game
 from tools.dev.gallery.felts import iter_felt_scenes, load_table_game
 from tools.lab.views import build_game_view, build_idle_view
 
-LAYOUTS = {"landscape": LANDSCAPE, "portrait": PORTRAIT, "telephone": build_telephone_layout(390, 700)}
+LAYOUTS = {
+    "landscape": LANDSCAPE_LAYOUT,
+    "portrait": PORTRAIT_LAYOUT,
+    "telephone": build_telephone_layout(390, 700),
+}
 TABLES = tuple(name for name in list_table_games() if load_game(name).build_presentation()["spots"])
 
 
@@ -36,7 +40,7 @@ class RecordingPainter(TextPainter):
 @pytest.mark.parametrize("name", TABLES)
 def test_the_sign_has_the_limits_of_every_spot_that_takes_a_bet_before_the_deal(theme, name):
     _, view = load_table_game(name)
-    stage = Stage(TextPainter(theme), Texts("en"), LANDSCAPE, build_idle_view((view,), view, "en"))
+    stage = Stage(TextPainter(theme), Texts("en"), LANDSCAPE_LAYOUT, build_idle_view((view,), view, "en"))
     rows = list_limit_rows(stage)
     cents = stage.view.snapshot.denomination_cents
     for spot in stage.view.table.spots.values():
@@ -53,9 +57,9 @@ def test_the_sign_has_the_limits_of_every_spot_that_takes_a_bet_before_the_deal(
 def test_a_minimum_of_the_venue_stands_in_place_of_a_lower_one_of_the_table(theme):
     _, view = load_table_game("quebec-baccarat")
     idle = build_idle_view((view,), view, "en")
-    least, most = format_table_limits(Stage(TextPainter(theme), Texts("en"), LANDSCAPE, idle))
+    least, most = format_table_limits(Stage(TextPainter(theme), Texts("en"), LANDSCAPE_LAYOUT, idle))
     snapshot = idle.snapshot.model_copy(update={"bet_least_cents": 10 * idle.snapshot.denomination_cents})
-    stage = Stage(TextPainter(theme), Texts("en"), LANDSCAPE, replace(idle, snapshot=snapshot))
+    stage = Stage(TextPainter(theme), Texts("en"), LANDSCAPE_LAYOUT, replace(idle, snapshot=snapshot))
     raised = stage.money(snapshot.bet_least_cents)
     assert raised != least
     assert format_table_limits(stage) == (raised, most)

@@ -7,7 +7,7 @@ import pytest
 
 from egm.screen import keno_slip
 from egm.screen.input_reducer import apply_action
-from egm.screen.layout import LANDSCAPE, PORTRAIT
+from egm.screen.layout import LANDSCAPE_LAYOUT, PORTRAIT_LAYOUT
 from egm.screen.message_reducer import apply_message
 from egm.screen.painter import Painter
 from egm.screen.picture import Picture
@@ -61,7 +61,7 @@ def test_after_every_mark_the_bet_shown_is_the_price_of_play(published, theme):
     asked = 0
     for game in (game for game in published if keno_slip.is_keno_game(game)):
         view = build_idle_view(published, game, "en", bet_credits=max(game.bet_options))
-        stage = Stage(Painter(theme), Texts("en"), LANDSCAPE, view)
+        stage = Stage(Painter(theme), Texts("en"), LANDSCAPE_LAYOUT, view)
         assert compute_meter_figures(stage).bet_credits == max(game.bet_options)
         for number in range(1, max(keno_slip.list_permitted_spot_counts(game)) + 1):
             view, wishes = marked(view, theme, number)
@@ -95,7 +95,7 @@ def test_the_stake_of_a_card_steps_through_the_permitted_stakes(published, keno,
 def test_a_quick_pick_sends_no_numbers(published, keno, source, theme):
     view, _ = marked(build_idle_view(published, keno, "en"), theme, 1, 2, 3)
     view, (wish,) = apply_action(view, Action("quick_pick"), theme)
-    assert not view.slip.has_marks
+    assert not view.marked_keno_slip.has_marks
     assert source.build_wager(wish.value, **wish.options).credits == wish.value
 
 
@@ -109,13 +109,13 @@ def test_nothing_can_be_marked_while_a_game_runs_or_in_another_game(published, k
 def test_a_restarted_screen_shows_the_current_card(published, keno, source):
     options = source.build_wager(1, selections=[{"groups": [[4, 5, 6]], "stakes": {"3": 1}}]).options
     view = build_idle_view(published, keno, "en", bet_credits=1, bet_wager=dict(options))
-    assert view.slip.numbers == {4, 5, 6}
+    assert view.marked_keno_slip.numbers == {4, 5, 6}
     assert not keno_slip.build_slip_from_wager(dict(source.build_wager(1).options)).has_marks, (
         "a quick pick has no marks yet"
     )
 
 
-@pytest.mark.parametrize("layout", [LANDSCAPE, PORTRAIT], ids=["landscape", "portrait"])
+@pytest.mark.parametrize("layout", [LANDSCAPE_LAYOUT, PORTRAIT_LAYOUT], ids=["landscape", "portrait"])
 def test_every_number_can_be_touched_where_it_is_drawn(published, keno, theme, layout):
     picture = Picture(theme, layout=layout)
     view = build_idle_view(published, keno, "en")
@@ -145,7 +145,7 @@ def test_a_draw_stays_visible_until_the_first_new_mark(published, keno, source, 
     assert pygame.image.tobytes(with_key, "RGB") != pygame.image.tobytes(surface.subsurface(place), "RGB")
     again, _ = apply_action(over, Action("mark", 5), theme)
     assert has_changed_marks_since_game(again)
-    assert again.slip.numbers == {5}
+    assert again.marked_keno_slip.numbers == {5}
 
 
 def test_play_waits_until_the_machine_confirms_the_marked_bet(published, keno, theme):
@@ -156,7 +156,7 @@ def test_play_waits_until_the_machine_confirms_the_marked_bet(published, keno, t
     view = apply_message(view, taken)
     assert [w.name for w in apply_action(view, Action("play"), theme)[1]] == ["play"]
     let_go = apply_message(view, view.snapshot.model_copy(update={"bet_wager": {}}))
-    assert not let_go.slip.has_marks
+    assert not let_go.marked_keno_slip.has_marks
     assert [w.name for w in apply_action(let_go, Action("play"), theme)[1]] == ["play"]
 
 
@@ -280,7 +280,7 @@ def test_the_key_of_a_named_ticket_states_its_name_and_price(published, games, t
         assert Action("form", form["id"]) in [touch.action for touch in picture.list_touches(view)]
         view = laid(view, theme, source, "form")
         assert view.snapshot.bet_wager == {"form": form["id"]}
-        said, cents = describe_purchase(Stage(picture.painter, Texts(language), LANDSCAPE, view))
+        said, cents = describe_purchase(Stage(picture.painter, Texts(language), LANDSCAPE_LAYOUT, view))
         assert form["name"][language] in said
         assert cents == view.snapshot.bet_credits * view.snapshot.denomination_cents
         seen.add(said)

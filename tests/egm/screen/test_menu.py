@@ -12,7 +12,7 @@ from test_alignment import Scribe
 
 from egm.config.cabinet_file import load_cabinet
 from egm.screen.input_reducer import apply_action
-from egm.screen.layout import LANDSCAPE, PORTRAIT, build_telephone_layout
+from egm.screen.layout import LANDSCAPE_LAYOUT, PORTRAIT_LAYOUT, build_telephone_layout
 from egm.screen.picture import Picture
 from egm.screen.scenes.limits_sign import format_table_limits, list_kind_limits
 from egm.screen.scenes.menu import (
@@ -48,14 +48,16 @@ def test_a_screen_reader_gets_every_game_of_the_page_and_its_stakes(on_offer, th
     picture = Picture(theme)
     view, _ = apply_action(build_idle_view(on_offer, on_offer[0], "en"), Action("games"), theme)
     words = picture.read_aloud(view)
-    for _, game in lay_out_game_tiles(view, LANDSCAPE):
+    for _, game in lay_out_game_tiles(view, LANDSCAPE_LAYOUT):
         assert picture.find_texts(view).choose_translation(game.title) in words
-    assert words.count("Bets ") == len(lay_out_game_tiles(view, LANDSCAPE))
+    assert words.count("Bets ") == len(lay_out_game_tiles(view, LANDSCAPE_LAYOUT))
     assert "SLOTS" in words
     assert "CLOSE" in words
 
 
-@pytest.mark.parametrize("layout", [LANDSCAPE, PORTRAIT, PHONE, build_telephone_layout(390, 600)])
+@pytest.mark.parametrize(
+    "layout", [LANDSCAPE_LAYOUT, PORTRAIT_LAYOUT, PHONE, build_telephone_layout(390, 600)]
+)
 @pytest.mark.parametrize("now", [0, 13], ids=["reels", "roulette"])
 def test_every_game_is_reached_by_its_kind_or_by_turning_pages(on_offer, theme, layout, now):
     view, _ = apply_action(build_idle_view(on_offer, on_offer[now], "fr"), Action("games"), theme)
@@ -110,7 +112,9 @@ class Beside(TextPainter):
             self.pictures.append(self.scale_rect(rect))
 
 
-@pytest.mark.parametrize("layout", [LANDSCAPE, PORTRAIT, PHONE, build_telephone_layout(390, 700)])
+@pytest.mark.parametrize(
+    "layout", [LANDSCAPE_LAYOUT, PORTRAIT_LAYOUT, PHONE, build_telephone_layout(390, 700)]
+)
 @pytest.mark.parametrize("language", ["en", "fr"])
 def test_no_text_of_the_menu_covers_a_games_pictures(on_offer, theme, layout, language):
     picture = Picture(theme, layout=layout)
@@ -128,7 +132,9 @@ def test_no_text_of_the_menu_covers_a_games_pictures(on_offer, theme, layout, la
     assert drawn > 20 or layout.is_telephone
 
 
-@pytest.mark.parametrize("layout", [LANDSCAPE, PORTRAIT, PHONE], ids=["landscape", "portrait", "telephone"])
+@pytest.mark.parametrize(
+    "layout", [LANDSCAPE_LAYOUT, PORTRAIT_LAYOUT, PHONE], ids=["landscape", "portrait", "telephone"]
+)
 @pytest.mark.parametrize("language", ["en", "fr"])
 def test_every_tile_states_its_bets_in_money_and_in_portrait_the_denomination(
     on_offer, theme, layout, language

@@ -10,7 +10,7 @@ from rigs.layouts import LAYOUTS, PHONE
 from rigs.painters import TextPainter
 
 from egm.screen.input_reducer import apply_action
-from egm.screen.layout import LANDSCAPE, PORTRAIT, build_telephone_layout, is_inside
+from egm.screen.layout import LANDSCAPE_LAYOUT, PORTRAIT_LAYOUT, build_telephone_layout, is_inside
 from egm.screen.painter import Painter, TextStyle
 from egm.screen.picture import Picture
 from egm.screen.view import Action, PlayerPage
@@ -163,7 +163,7 @@ def test_no_text_is_clipped_crushed_or_overlapping(published, outcomes, theme, l
 )
 def test_no_text_of_the_fullest_tables_is_clipped_crushed_or_overlapping(theme, name):
     """The narrowest hands, with the longest texts below them and in the glass: in French, on an upright screen."""
-    faults = spoilt(iter_table_game_scenes([name], "fr", theme, PORTRAIT), theme, PORTRAIT)
+    faults = spoilt(iter_table_game_scenes([name], "fr", theme, PORTRAIT_LAYOUT), theme, PORTRAIT_LAYOUT)
     assert not faults, "\n".join(map(str, faults))
 
 
@@ -344,7 +344,7 @@ def test_in_portrait_the_drawer_covers_no_players_page(published, theme):
     rest = replace(
         build_idle_view(published, published[0], "en"), has_device_drawer=True, drawer_opened_at=90.0
     )
-    picture = Picture(theme, layout=PORTRAIT, scale=0.5)
+    picture = Picture(theme, layout=PORTRAIT_LAYOUT, scale=0.5)
     assert "drawer" in {touch.action.name for touch in picture.list_touches(rest)}
     for name in ("help", "games"):
         page = apply_action(rest, Action(name), theme)[0]
@@ -434,16 +434,16 @@ def test_on_a_telephone_numbers_are_marked_on_a_slip_that_play_closes(published,
         range(41, 81)
     )
     view, _ = apply_action(view, Action("mark", 77), theme)
-    assert view.slip.numbers == {77}
+    assert view.marked_keno_slip.numbers == {77}
     closed, sent = apply_action(view, Action("play"), theme)
     assert closed.page is PlayerPage.NONE
     assert not sent
-    assert closed.slip.numbers == {77}
+    assert closed.marked_keno_slip.numbers == {77}
 
 
 def test_drawing_changes_no_state_and_is_reproducible(published, outcomes, theme):
     game = published[0]
-    view = dict(iter_game_scenes(published, game, outcomes[game.id], "fr", theme, LANDSCAPE))["spin"]
+    view = dict(iter_game_scenes(published, game, outcomes[game.id], "fr", theme, LANDSCAPE_LAYOUT))["spin"]
     one, other = Picture(theme, scale=0.5), Picture(theme, scale=0.5)
     first, second = pygame.Surface(one.size_pixels), pygame.Surface(one.size_pixels)
     one.draw_view(first, view)
@@ -460,7 +460,7 @@ def test_nothing_flashes_faster_than_three_times_a_second(theme):
 def test_reduced_motion_has_no_animation(published, outcomes, theme):
     """At rest, paying out, value coming in, a level growing: nothing moves that tells nothing."""
     game = next(one for one in published if one.id == "lantern-harbour")
-    scenes = dict(iter_game_scenes(published, game, outcomes[game.id], "en", theme, LANDSCAPE))
+    scenes = dict(iter_game_scenes(published, game, outcomes[game.id], "en", theme, LANDSCAPE_LAYOUT))
     scenes |= dict(iter_machine_scenes(published, "en", theme))
     picture = Picture(theme, scale=0.5)
     surface = pygame.Surface(picture.size_pixels)

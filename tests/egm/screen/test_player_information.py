@@ -21,7 +21,7 @@ from egm.kernel.messages import HandpayView, PlayerProtectionView, ProgressiveWi
 from egm.screen.audio.cues import list_cues_between
 from egm.screen.controls import ACTION_BY_KEY_NAME
 from egm.screen.input_reducer import apply_action
-from egm.screen.layout import LANDSCAPE
+from egm.screen.layout import LANDSCAPE_LAYOUT
 from egm.screen.message_reducer import apply_message
 from egm.screen.outcome import compute_prize_at_bet, list_reel_stages, read_reel_field
 from egm.screen.picture import Picture
@@ -76,7 +76,7 @@ def find_layout_name(layout):
     return next(name for name, each in LAYOUTS.items() if each is layout)
 
 
-def words_on(view, layout=LANDSCAPE):
+def words_on(view, layout=LANDSCAPE_LAYOUT):
     """Every text of the picture of a view."""
     picture, surface = writing(find_layout_name(layout))
     picture.painter.words, picture.painter.art_keys = [], []
@@ -84,7 +84,7 @@ def words_on(view, layout=LANDSCAPE):
     return picture.painter.words
 
 
-def help_words(view, layout=LANDSCAPE):
+def help_words(view, layout=LANDSCAPE_LAYOUT):
     """Every text of every help page."""
     painter = writing(find_layout_name(layout))[0].painter
     view, _ = apply_action(view, Action("help"), painter.theme)
@@ -156,7 +156,7 @@ def test_before_any_money_is_in_everything_about_a_game_can_be_read(published, l
             told = compute_prize_at_bet(game, prize.name, prize.credits, min(game.bet_options))
             words = " ".join(texts.number(told).split())
             assert not told or f" {words} " in f" {flat} ", f"{game.id}: {prize.name}"
-        if list_reel_stages(game) and read_reel_field(game).lines:
+        if list_reel_stages(game) and read_reel_field(game).pay_lines:
             assert " ".join(texts.say("help.lines").split()) in flat, f"{game.id}: where are its lines?"
         figure = game.return_percent if language == "en" else game.return_percent.replace(".", ",")
         assert figure in flat
@@ -182,7 +182,7 @@ def words_of_prize_pages(view):
     """Every text of the help pages of the prizes, without what is drawn behind the help."""
     words_on(view)
     painter = writing("landscape")[0].painter
-    stage = Stage(painter, Texts(view.snapshot.language), LANDSCAPE, view)
+    stage = Stage(painter, Texts(view.snapshot.language), LANDSCAPE_LAYOUT, view)
     painter.words = []
     for page in list_help_sheets(stage):
         if page.heading == stage.texts.say("help.prizes"):
@@ -197,7 +197,7 @@ def test_a_page_of_the_help_has_what_each_hand_pays(name, language):
     game = build_game_view(load_game(name))
     view = build_idle_view((game,), game, language, credit_cents=0)
     said = words_of_prize_pages(view)
-    stage = Stage(writing("landscape")[0].painter, Texts(language), LANDSCAPE, view)
+    stage = Stage(writing("landscape")[0].painter, Texts(language), LANDSCAPE_LAYOUT, view)
     assert len(list_pay_table_entries(stage)) > 3
     for pay in list_pay_table_entries(stage):
         assert apply_typography(pay.names[language], language) in said
@@ -251,7 +251,7 @@ def test_the_help_names_the_feature_that_a_combination_awards(name, awards, lang
     for combination, award in awards.items():
         count, symbol = combination.split()
         prize = texts.say(
-            "help.kind", count=count, name=texts.choose_translation(field.names[symbol], symbol)
+            "help.kind", count=count, name=texts.choose_translation(field.symbol_names[symbol], symbol)
         )
         assert award[language] in rules_page
         assert f"{prize} + {award[language]}" in said
@@ -264,7 +264,7 @@ def test_a_page_of_the_help_states_the_return(published, language):
     game = next(one for one in published if one.id == "maple-classic")
     view = build_idle_view(published, game, language)
     figure = game.return_percent if language == "en" else game.return_percent.replace(".", ",")
-    stage = Stage(writing("landscape")[0].painter, Texts(language), LANDSCAPE, view)
+    stage = Stage(writing("landscape")[0].painter, Texts(language), LANDSCAPE_LAYOUT, view)
     said, printed = help_words(view), sum(figure in words for words in words_on(view))
     assert sum(figure in words for words in said) > printed * len(list_help_sheets(stage)) > 0
 
@@ -371,7 +371,7 @@ def test_the_table_of_pays_names_every_prize_at_each_number_of_credits(bet):
     game = build_game_view(load_game("jacks-or-better-9-6"))
     view = build_idle_view((game,), game, "en", bet_credits=bet, credit_cents=100_000)
     pays = (4000 if bet == 5 else 250 * bet, *(bet * one for one in (50, 25, 9, 6, 4, 3, 2, 1)))
-    rows = list_pay_table_entries(Stage(writing("landscape")[0].painter, Texts("en"), LANDSCAPE, view))
+    rows = list_pay_table_entries(Stage(writing("landscape")[0].painter, Texts("en"), LANDSCAPE_LAYOUT, view))
     said = help_words(view)
     assert len(rows) == len(pays)
     for row, pay in zip(rows, pays, strict=True):
@@ -381,7 +381,7 @@ def test_the_table_of_pays_names_every_prize_at_each_number_of_credits(bet):
 
 @pytest.mark.requirement("C-22", "M-01")
 @pytest.mark.parametrize("name", ["aurora-keno", "archipelago-keno"])
-@pytest.mark.parametrize("layout", [LANDSCAPE, PHONE], ids=["landscape", "phone"])
+@pytest.mark.parametrize("layout", [LANDSCAPE_LAYOUT, PHONE], ids=["landscape", "phone"])
 def test_the_keno_table_lists_the_pay_of_each_catch_for_each_number_of_spots(name, layout):
     source = load_game(name)
     game = build_game_view(source)
@@ -401,7 +401,7 @@ def test_the_keno_table_lists_the_pay_of_each_catch_for_each_number_of_spots(nam
 
 @pytest.mark.requirement("C-22")
 @pytest.mark.parametrize("language", ["en", "fr"])
-@pytest.mark.parametrize("layout", [LANDSCAPE, PHONE], ids=["landscape", "phone"])
+@pytest.mark.parametrize("layout", [LANDSCAPE_LAYOUT, PHONE], ids=["landscape", "phone"])
 def test_the_prizes_of_a_wheel_name_each_area_and_what_it_pays(language, layout):
     game = build_game_view(load_game("river-wheel"))
     said = help_words(build_idle_view((game,), game, language), layout)
@@ -444,7 +444,7 @@ def test_nothing_reveals_a_win_before_the_reels_have_stopped(games, published, t
         line = build_view_timeline(view, theme)
         until = [replace(view, now=100 + line.last_stop * i / 40) for i in range(40)]
         sounds = tuple(name for a, b in pairwise(until) for name in list_cues_between(a, b, theme))
-        status = tuple(dict.fromkeys(words_on(until[20], LANDSCAPE)[-40:])) if number < 2 else ()
+        status = tuple(dict.fromkeys(words_on(until[20], LANDSCAPE_LAYOUT)[-40:])) if number < 2 else ()
         seen.add((line.steps[0].stops, line.last_stop, sounds))
         won += outcome.win_credits > 0
         assert {compute_meter_figures(picture._build_stage(one)).win_cents for one in until} == {0}
@@ -473,7 +473,7 @@ def test_picture_and_sound_are_the_same_with_and_without_a_progressive_win_until
     hit = ProgressiveWin(id=level.id, level=level.level, names=level.names, amount_cents=level.amount_cents)
     reset = (level.model_copy(update={"amount_cents": 1000}), *others)
     won = apply_message(idle, without.snapshot.model_copy(update={"progressives": reset}))
-    won = apply_message(won, without.show.play.model_copy(update={"progressives": (hit,)}))
+    won = apply_message(won, without.presentation.outcome.model_copy(update={"progressives": (hit,)}))
     picture = Picture(theme, scale=0.25)
     surface, stopped = pygame.Surface(picture.size_pixels), build_view_timeline(won, theme).last_stop
 
@@ -498,7 +498,9 @@ def test_free_games_are_counted_down(published, outcomes, theme, layout):
     game = next(one for one in published if one.id == "aurora-twenty")
     view = show_outcome(build_idle_view(published, game, "en"), game, outcomes[game.id].feature)
     line = build_view_timeline(view, theme)
-    series = [i for i, step in enumerate(view.show.steps) if step.stage != view.show.steps[0].stage]
+    series = [
+        i for i, step in enumerate(view.presentation.steps) if step.stage != view.presentation.steps[0].stage
+    ]
     assert len(series) > 1
     for place, index in enumerate(series):
         spinning = replace(view, now=100 + line.steps[index].begin + 0.3)
@@ -511,7 +513,9 @@ def test_the_spins_left_in_a_hold_and_spin_feature_are_counted(published, outcom
     game = next(one for one in published if one.id == "lantern-harbour")
     view = show_outcome(build_idle_view(published, game, "en"), game, outcomes[game.id].feature)
     line = build_view_timeline(view, theme)
-    index, step = next((n, step) for n, step in enumerate(view.show.steps) if isinstance(step, HoldStep))
+    index, step = next(
+        (n, step) for n, step in enumerate(view.presentation.steps) if isinstance(step, HoldStep)
+    )
     assert len(set(step.spins_left)) > 1
     for stop, left in zip(line.steps[index].stops[:-1], step.spins_left, strict=False):
         words = Texts("en").say("feature.spins_left", count=left)
@@ -617,7 +621,7 @@ def test_each_winning_line_is_lit_numbered_and_named_in_its_turn(games, publishe
                     assert path[1:-1] == tuple(
                         (x + w / 2, y + h / 2)
                         for x, y, w, h in starmap(
-                            grid.find_cell_rect, enumerate(field.lines[win["number"] - 1])
+                            grid.find_cell_rect, enumerate(field.pay_lines[win["number"] - 1])
                         )
                     )
         for each in lines:
@@ -905,12 +909,12 @@ def test_the_last_frame_of_every_game_is_its_outcome(games, published):
             view = show_outcome(build_idle_view(published, game, "en"), game, outcome)
             display = outcome.to_json()["display"]
             told = display.get("draws") or [*display["steps"], *display.get("double_up", ())]
-            assert len(view.show.steps) == len(told), game.id
-            for step, recorded in zip(view.show.steps, told, strict=True):
+            assert len(view.presentation.steps) == len(told), game.id
+            for step, recorded in zip(view.presentation.steps, told, strict=True):
                 assert step.credits == recorded["credits"], game.id
                 if isinstance(step, KenoStep):
                     assert list(step.balls) == recorded["balls"]
-                    assert [list(card.hits) for card in step.cards] == [
+                    assert [list(card.hit_numbers) for card in step.cards] == [
                         way["hits"] for way in recorded["ways"]
                     ]
                 elif "falls" in recorded:
@@ -924,8 +928,10 @@ def test_the_last_frame_of_every_game_is_its_outcome(games, published):
                 elif "opened" in recorded:
                     assert [box for box, _ in step.opened_boxes] == [one["box"] for one in recorded["opened"]]
                 elif "spins" in recorded:
-                    assert [list(cells) for cells in step.spins] == [s["cells"] for s in recorded["spins"]]
-            assert view.show.play.win_credits == outcome.win_credits
+                    assert [list(cells) for cells in step.cells_after_spins] == [
+                        s["cells"] for s in recorded["spins"]
+                    ]
+            assert view.presentation.outcome.win_credits == outcome.win_credits
 
 
 @pytest.mark.requirement("M-19:b", "M-19:c", "M-17")
@@ -976,8 +982,8 @@ def test_the_board_says_how_many_numbers_hit_and_what_a_keno_draw_pays_once_it_i
     paid = texts.format_count("keno.pays", outcome.win_credits)
     hits = texts.say("keno.count", drawn=20, total=20, hits=len(draw["ways"][0]["hits"]))
     stops = build_view_timeline(view, theme).steps[0].stops
-    moments = [replace(view, now=view.show.began_at + stop + 0.001) for stop in stops[-2:]]
-    moments.append(replace(view, show=None, last_display_step=view.show.steps[-1]))
+    moments = [replace(view, now=view.presentation.began_at + stop + 0.001) for stop in stops[-2:]]
+    moments.append(replace(view, presentation=None, last_display_step=view.presentation.steps[-1]))
     on_board = [" ".join(words_on(moment, layout)) for moment in moments]
     assert [paid in words for words in on_board] == [False, True, True]
     assert [hits in words for words in on_board] == [False, True, True]
@@ -1019,7 +1025,7 @@ def test_no_panel_is_partly_covered_by_the_welcome(published, theme, language):
         watcher.painter = Watcher(theme)
         watcher.painter.draw_panel = lambda rect, panels=panels, **_: panels.append(rect)
         view = build_idle_view(published, game, language, credit_cents=0, accepts=("language",))
-        x, y, w, h = LANDSCAPE.field
+        x, y, w, h = LANDSCAPE_LAYOUT.field
         middle = y + h / 2
         for now, there in ((160.0, False), (101.0, game.family != "reels")):
             panels.clear()

@@ -32,7 +32,7 @@ def test_the_last_frame_of_a_preview_is_the_outcome(theme):
     *_, last = iter_frames(build_game_view(game), outcome, theme, film)
     assert last.snapshot.win_cents == outcome.win_credits * UNIT_CENTS
     assert build_view_timeline(last, theme).end < film.seconds_max
-    assert [list(column) for column in last.show.steps[-1].window] == outcome.display["window"]
+    assert [list(column) for column in last.presentation.steps[-1].window] == outcome.display["window"]
 
 
 def test_a_preview_uses_a_denomination_of_the_game(theme):

@@ -11,7 +11,7 @@ import pytest
 from egm.kernel.messages import BenchCommand
 from egm.screen.controls import ACTION_BY_KEY_NAME, DIGIT_BY_KEY_NAME, find_action_by_name
 from egm.screen.input_reducer import apply_action
-from egm.screen.layout import LANDSCAPE, PORTRAIT
+from egm.screen.layout import LANDSCAPE_LAYOUT, PORTRAIT_LAYOUT
 from egm.screen.message_reducer import advance_time, apply_message, mark_machine_link_lost
 from egm.screen.picture import Picture
 from tools.dev.gallery import iter_game_scenes
@@ -23,9 +23,9 @@ INTENTS |= {"acknowledge", "limit", "residual", "menu", "answer"}
 
 
 @pytest.mark.parametrize("turns", [500, pytest.param(3000, marks=pytest.mark.slow)])
-@pytest.mark.parametrize("layout", [LANDSCAPE, PORTRAIT], ids=["landscape", "portrait"])
+@pytest.mark.parametrize("layout", [LANDSCAPE_LAYOUT, PORTRAIT_LAYOUT], ids=["landscape", "portrait"])
 def test_no_order_of_touches_keys_and_messages_stops_the_screen(published, outcomes, theme, layout, turns):
-    hands = random.Random(7 if layout is LANDSCAPE else 11)
+    hands = random.Random(7 if layout is LANDSCAPE_LAYOUT else 11)
     picture = Picture(theme, scale=0.2, layout=layout)
     surface = pygame.Surface(picture.size_pixels)
     scenes = [view for _, view in iter_machine_scenes(published, "fr", theme)]

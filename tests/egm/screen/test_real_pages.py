@@ -4,7 +4,7 @@ import pygame
 from rigs.layouts import PHONE
 from test_picture import LETTERS_MIN, Watcher
 
-from egm.screen.layout import LANDSCAPE, PORTRAIT
+from egm.screen.layout import LANDSCAPE_LAYOUT, PORTRAIT_LAYOUT
 from egm.screen.message_reducer import apply_message
 from egm.screen.picture import Picture
 from egm.screen.scenes.recall import list_page_touches
@@ -17,7 +17,7 @@ def test_every_page_of_the_menu_is_drawn_completely(tmp_path, published, theme):
     assert len({page.title.value for page in pages}) > 30
     assert any(page.replay is not None for page in pages)
     faults, empty = [], 0
-    for layout in (LANDSCAPE, PORTRAIT, PHONE):
+    for layout in (LANDSCAPE_LAYOUT, PORTRAIT_LAYOUT, PHONE):
         picture = Picture(theme, layout=layout)
         watcher = picture.painter = Watcher(theme)
         surface = pygame.Surface(picture.size_pixels)

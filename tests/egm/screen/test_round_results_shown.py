@@ -6,7 +6,7 @@ import pytest
 from rigs.painters import WordPainter
 
 from egm.kernel.messages import FeltState, GameOutcome
-from egm.screen.layout import LANDSCAPE
+from egm.screen.layout import LANDSCAPE_LAYOUT
 from egm.screen.message_reducer import apply_message
 from egm.screen.painter import Painter
 from egm.screen.picture import Picture
@@ -47,8 +47,8 @@ def settled(theme, name, rows, language="en", state="idle", stays=None):
     update = {"state": state, "win_cents": play.win_cents, "standing": stays or {}}
     after = view.snapshot.model_copy(update=update)
     view = replace(apply_message(view, play), snapshot=after)
-    view = replace(view, now=view.show.began_at + build_view_timeline(view, theme).end)
-    return Stage(Painter(theme), Texts(language), LANDSCAPE, view)
+    view = replace(view, now=view.presentation.began_at + build_view_timeline(view, theme).end)
+    return Stage(Painter(theme), Texts(language), LANDSCAPE_LAYOUT, view)
 
 
 @pytest.mark.requirement("N-10")
@@ -87,7 +87,7 @@ def test_a_lost_round_states_its_cost_and_the_standing_bets(theme):
     stays = settled(theme, LAID, rows, stays={spot: 8})
     assert choose_status(stays)[0].startswith("No win. Lost: $6.00  ·  Bets on the table: $2.00")
     assert told(theme, LAID, rows, "fr")[0].startswith("Aucun gain. Perdu\N{NO-BREAK SPACE}: 6,00")
-    touched = replace(stays, view=replace(stays.view, marked_at=stays.view.now))
+    touched = replace(stays, view=replace(stays.view, keno_marked_at=stays.view.now))
     assert "Lost" not in choose_status(touched)[0]
 
 
@@ -142,10 +142,10 @@ def ended(theme, name, *, display=None, rows=((0, 20),), before_cents=0, languag
         settlements=tuple({"name": "any", "credits": back, "staked": staked} for back, staked in rows),
     )
     view = apply_message(apply_message(view, rest.model_copy(update={"state": "playing"})), play)
-    view = replace(view, now=view.show.began_at + build_view_timeline(view, theme).end)
-    shown = Stage(Painter(theme), Texts(language), LANDSCAPE, view)
+    view = replace(view, now=view.presentation.began_at + build_view_timeline(view, theme).end)
+    shown = Stage(Painter(theme), Texts(language), LANDSCAPE_LAYOUT, view)
     view = apply_message(view, rest.model_copy(update={"win_cents": 0, "state": "idle", **after}))
-    return shown, Stage(Painter(theme), Texts(language), LANDSCAPE, view)
+    return shown, Stage(Painter(theme), Texts(language), LANDSCAPE_LAYOUT, view)
 
 
 @pytest.mark.requirement("C-16", "C-24")
@@ -164,7 +164,7 @@ def test_a_round_is_no_longer_reported_once_its_player_has_taken_the_credit(them
     """The next player is not told what the one before has lost."""
     _, stage = ended(theme, LAID)
     gone = apply_message(stage.view, stage.view.snapshot.model_copy(update={"credit_cents": 0}))
-    assert gone.show is None
+    assert gone.presentation is None
     assert "Lost" not in choose_status(replace(stage, view=gone))[0]
 
 
@@ -275,7 +275,7 @@ def test_the_status_line_names_the_banker_and_the_next_step(theme, felt_now, en,
     _, game = load_table_game("monaco-chemin-de-fer")
     for language, words in (("en", en), ("fr", fr)):
         view = build_idle_view((game,), game, language, felt=felt_now)
-        said = choose_status(Stage(Painter(theme), Texts(language), LANDSCAPE, view))[0]
+        said = choose_status(Stage(Painter(theme), Texts(language), LANDSCAPE_LAYOUT, view))[0]
         assert words in said.replace("\N{NO-BREAK SPACE}", " ")
 
 
@@ -312,8 +312,8 @@ def test_a_keno_ticket_of_several_draws_is_summed_up(theme, won, said, colour):
         display=dict(played.outcome.display),
     )
     view = apply_message(apply_message(view, view.snapshot.model_copy(update={"state": "playing"})), play)
-    view = replace(view, now=view.show.began_at + build_view_timeline(view, theme).end)
-    stage = Stage(Painter(theme), Texts("en"), LANDSCAPE, view)
+    view = replace(view, now=view.presentation.began_at + build_view_timeline(view, theme).end)
+    stage = Stage(Painter(theme), Texts("en"), LANDSCAPE_LAYOUT, view)
     assert choose_status(stage) == (said, colour)
     after = view.snapshot.model_copy(update={"state": "idle", "win_cents": play.win_cents})
     assert said in choose_status(replace(stage, view=apply_message(view, after)))[0]

@@ -23,7 +23,7 @@ from egm.screen.audio.scores import SOUND_CUES, synthesise_cue
 from egm.screen.audio.synthesis import SAMPLES_PER_SECOND
 from egm.screen.controls import find_action_by_name
 from egm.screen.input_reducer import apply_action
-from egm.screen.layout import LANDSCAPE, PORTRAIT
+from egm.screen.layout import LANDSCAPE_LAYOUT, PORTRAIT_LAYOUT
 from egm.screen.message_reducer import apply_message
 from egm.screen.picture import Picture
 from egm.screen.presentation import PRESENTATION_SECONDS_MAX
@@ -50,7 +50,7 @@ def touch(picture, view, theme, name, value=None):
     return apply_action(view, action, theme, picture.list_choices(view))
 
 
-@pytest.mark.parametrize("layout", [LANDSCAPE, PORTRAIT], ids=["landscape", "portrait"])
+@pytest.mark.parametrize("layout", [LANDSCAPE_LAYOUT, PORTRAIT_LAYOUT], ids=["landscape", "portrait"])
 def test_a_pin_is_shown_as_dots_sent_once_and_stored_nowhere(rest, theme, layout):
     picture = Picture(theme, layout=layout)
     view = opened(
@@ -93,7 +93,7 @@ def test_any_target_can_be_chosen_with_the_deck_alone(rest, theme):
         assert after.scene is Scene.SERVICE
 
 
-@pytest.mark.parametrize("layout", [LANDSCAPE, PORTRAIT], ids=["landscape", "portrait"])
+@pytest.mark.parametrize("layout", [LANDSCAPE_LAYOUT, PORTRAIT_LAYOUT], ids=["landscape", "portrait"])
 def test_every_row_of_a_long_table_is_on_some_sheet(rest, theme, layout):
     picture = Picture(theme, layout=layout)
     page = pages.build_meters_page()
@@ -121,7 +121,7 @@ def test_an_amount_field_takes_only_digits_of_minor_units(rest, theme):
     assert wish.options == {"page": "amount", "input": "1"}
 
 
-@pytest.mark.parametrize("layout", [LANDSCAPE, PORTRAIT], ids=["landscape", "portrait"])
+@pytest.mark.parametrize("layout", [LANDSCAPE_LAYOUT, PORTRAIT_LAYOUT], ids=["landscape", "portrait"])
 def test_enter_confirms_the_last_page_of_a_form(rest, theme, layout):
     """Nothing is asked any more, and CONFIRM is all that is left beside BACK."""
     actions = (
@@ -136,7 +136,7 @@ def test_enter_confirms_the_last_page_of_a_form(rest, theme, layout):
     places = {t.action.value: t.rect for t in Picture(theme, layout=layout).list_touches(view)}
     (x, y, w, _), (back_x, back_y, back_w, _) = places["confirm"], places["back"]
     assert (y, x > back_x + back_w) == (back_y, True)
-    assert w > back_w or layout is PORTRAIT
+    assert w > back_w or layout is PORTRAIT_LAYOUT
     locked = page.model_copy(
         update={"actions": (actions[0], actions[1].model_copy(update={"enabled": False}))}
     )
@@ -187,7 +187,7 @@ def test_each_tone_of_the_sound_test_is_audible_at_every_volume(rest, theme):
     assert keys == [*TEST_TONES_HZ, "alarm"]
     assert set(keys) <= set(SOUND_CUES)
     for volume in range(4):
-        view = replace(view, volume=volume, now=view.now + 5)
+        view = replace(view, volume_step=volume, now=view.now + 5)
         for tone in keys:
             before = replace(view, now=view.now + 2)
             view, wishes = touch(picture, before, theme, "tone", tone)
@@ -206,7 +206,7 @@ def test_a_test_tone_has_the_pitch_named_on_its_key(name, hertz):
 
 
 @pytest.mark.requirement("J-10")
-@pytest.mark.parametrize("layout", [LANDSCAPE, PORTRAIT], ids=["landscape", "portrait"])
+@pytest.mark.parametrize("layout", [LANDSCAPE_LAYOUT, PORTRAIT_LAYOUT], ids=["landscape", "portrait"])
 @pytest.mark.parametrize(("language", "mark"), [("en", "TEST"), ("fr", "ESSAI")])
 def test_only_test_pages_are_marked_as_tests(published, theme, language, mark, layout):
     view = build_idle_view(published, published[0], language)
@@ -396,7 +396,7 @@ def test_returning_to_a_page_restores_its_scroll_position(rest, theme):
     assert opened(deeper, again).page_input.sheet == 2
 
 
-@pytest.mark.parametrize("layout", [LANDSCAPE, PORTRAIT], ids=["landscape", "portrait"])
+@pytest.mark.parametrize("layout", [LANDSCAPE_LAYOUT, PORTRAIT_LAYOUT], ids=["landscape", "portrait"])
 def test_the_back_key_never_moves_and_long_tables_state_their_page(rest, theme, layout):
     picture, places = Picture(theme, layout=layout), set()
     few, many = rows_page(2, "few", 3), rows_page(2, "many")
@@ -430,7 +430,7 @@ def test_a_search_filters_rows_and_sends_only_the_chosen_row(rest, theme):
 
 
 @pytest.mark.requirement("J-02")
-@pytest.mark.parametrize("layout", [LANDSCAPE, PORTRAIT], ids=["landscape", "portrait"])
+@pytest.mark.parametrize("layout", [LANDSCAPE_LAYOUT, PORTRAIT_LAYOUT], ids=["landscape", "portrait"])
 def test_open_doors_and_faults_are_visible_on_every_page_and_in_recall(published, outcomes, theme, layout):
     game = published[0]
     picture, rest = Picture(theme, layout=layout), build_idle_view(published, game, "en")
@@ -443,7 +443,7 @@ def test_open_doors_and_faults_are_visible_on_every_page_and_in_recall(published
 
 
 @pytest.mark.requirement("E-03")
-@pytest.mark.parametrize("layout", [LANDSCAPE, PORTRAIT], ids=["landscape", "portrait"])
+@pytest.mark.parametrize("layout", [LANDSCAPE_LAYOUT, PORTRAIT_LAYOUT], ids=["landscape", "portrait"])
 def test_the_recall_label_covers_no_part_of_the_game(published, outcomes, theme, layout):
     game = published[0]
     picture = Picture(theme, layout=layout)

@@ -160,7 +160,7 @@ def test_no_anticipation_for_a_reel_that_cannot_complete_the_prize(tmp_path):
     wager = game.build_wager(max(game.bet_options))
     round_ = Round(game.play(wager, ScriptedStep(stops)), wager)
     round_.advance()
-    assert show_outcome(view, told, round_.outcome).show.steps[0].awaited_reels == (3, 4)
+    assert show_outcome(view, told, round_.outcome).presentation.steps[0].awaited_reels == (3, 4)
 
 
 @pytest.mark.requirement("B-17")

@@ -101,7 +101,7 @@ def loudest(data):
 
 @pytest.mark.parametrize(
     "families",
-    [("classic", "aurora"), pytest.param(tuple(read_sound_table().families), marks=pytest.mark.slow)],
+    [("classic", "aurora"), pytest.param(tuple(read_sound_table().family_by_name), marks=pytest.mark.slow)],
     ids=len,
 )
 def test_no_mix_of_sounds_can_be_clipped(families):
@@ -122,7 +122,7 @@ def test_no_mix_of_sounds_can_be_clipped(families):
 
 
 def test_every_look_has_its_own_distinct_family_of_sounds(theme):
-    assert set(read_sound_table().families) == set(theme.looks)
+    assert set(read_sound_table().family_by_name) == set(theme.looks)
     themes = {name: tuple(build_cue_notes("feature", name)[0]) for name in theme.looks}
     assert len(set(themes.values())) == len(themes)
     assert synthesise_cue("stop_2", "aurora") == synthesise_cue("stop_2", "aurora")
@@ -137,8 +137,8 @@ def test_a_greater_win_is_louder_and_longer():
 
 
 def test_the_pitch_of_reel_stops_rises_from_reel_to_reel():
-    for family in read_sound_table().families:
-        pitches = [build_cue_notes(f"stop_{n}", family)[0][1].pitch for n in range(1, 7)]
+    for family in read_sound_table().family_by_name:
+        pitches = [build_cue_notes(f"stop_{n}", family)[0][1].pitch_hz for n in range(1, 7)]
         assert pitches == sorted(set(pitches))
 
 
@@ -240,7 +240,7 @@ def test_the_venues_volume_limit_is_applied(rest, game, theme):
     for percent in (100, 40, 0):
         ears = Ears()
         told = apply_message(rest, build_snapshot(game, "en", loudness_percent=percent))
-        told = replace(told, volume=3)
+        told = replace(told, volume_step=3)
         SoundPlayer(theme, ears).play_changes(
             told, replace(told, pressed_key="help", pressed_at=told.now + 1)
         )
@@ -250,7 +250,7 @@ def test_the_venues_volume_limit_is_applied(rest, game, theme):
 @pytest.mark.requirement("J-17")
 def test_an_alarm_keeps_its_volume_when_all_other_sound_is_off(rest, game, theme):
     ears = Ears()
-    quiet = replace(apply_message(rest, build_snapshot(game, "en", loudness_percent=0)), volume=0)
+    quiet = replace(apply_message(rest, build_snapshot(game, "en", loudness_percent=0)), volume_step=0)
     door = apply_message(quiet, build_snapshot(game, "en", state="door_open", loudness_percent=0))
     SoundPlayer(theme, ears).play_changes(quiet, door)
     assert list(ears.on.values()) == [("alarm", ALARM_LOUDNESS_MIN)]
@@ -275,11 +275,11 @@ def test_a_host_can_mute_all_sounds_but_alarms(rest, game, theme, outcomes):
 def test_the_volume_of_loops_follows_the_volume_key(rest, game, theme, outcomes):
     ears = Ears()
     sounds = SoundPlayer(theme, ears)
-    view = replace(show_outcome(rest, game, outcomes[game.id].loss), volume=3)
+    view = replace(show_outcome(rest, game, outcomes[game.id].loss), volume_step=3)
     turning = replace(view, now=view.now + 0.3)
     sounds.play_changes(view, turning)
     assert ears.on["turn"] == ("turn", 1.0)
-    quiet = replace(turning, volume=0, now=turning.now + 0.1)
+    quiet = replace(turning, volume_step=0, now=turning.now + 0.1)
     sounds.play_changes(turning, quiet)
     assert ears.on["turn"] == ("turn", 0.0)
 
@@ -290,7 +290,7 @@ def test_sounds_follow_the_game(rest, game, outcomes, theme):
     line = build_view_timeline(view, theme)
     names, moments = heard_in(view, theme, 12)
     stops = ["stop_1", "stop_2", "stop_3"]
-    assert names == ["turn", *stops, "count", f"win_{line.level}", "count_end"]
+    assert names == ["turn", *stops, "count", f"win_{line.celebration_level}", "count_end"]
     for now, on in moments:
         if 0.1 < now < line.steps[0].stops[-1] - 0.05:
             assert on.get("turn") == "turn", now
@@ -305,9 +305,11 @@ def test_sounds_follow_the_game(rest, game, outcomes, theme):
 @pytest.mark.requirement("N-10")
 def test_a_win_below_the_stake_counts_up_in_silence(rest, game, outcomes, theme):
     view = show_outcome(rest, game, outcomes[game.id].small_win)
-    show = view.show
-    less = replace(view, show=replace(show, play=show.play.model_copy(update={"bet_credits": 10**6})))
-    assert build_view_timeline(less, theme).level == 0
+    show = view.presentation
+    less = replace(
+        view, presentation=replace(show, outcome=show.outcome.model_copy(update={"bet_credits": 10**6}))
+    )
+    assert build_view_timeline(less, theme).celebration_level == 0
     assert heard_in(less, theme, 12)[0] == ["turn", "stop_1", "stop_2", "stop_3"]
 
 
@@ -319,7 +321,7 @@ def test_a_features_music_begins_and_ends_with_the_feature(published, outcomes, 
         if outcome is None or game.family != "reels":
             continue
         view = show_outcome(build_idle_view(published, game, "en"), game, outcome)
-        line, steps = build_view_timeline(view, theme), view.show.steps
+        line, steps = build_view_timeline(view, theme), view.presentation.steps
         stages = [step.stage for step in steps if hasattr(step, "stage")]
         if len(set(stages) - {"double_up"}) < 2 or stages[-1] in {stages[0], "double_up"}:
             continue
@@ -331,7 +333,7 @@ def test_a_features_music_begins_and_ends_with_the_feature(published, outcomes, 
             assert not within or on.get("music") == "feature", (game.id, now)
             assert not without or "music" not in on, (game.id, now)
         assert names.count("title") == 1
-        assert line.level == 0 or names.count("closing") == 1
+        assert line.celebration_level == 0 or names.count("closing") == 1
         inside = replace(view, now=view.now + (begins + line.roll_up_end) / 2)
         assert list_loops_to_play(inside, theme)["music"] == "feature"
         door = apply_message(inside, inside.snapshot.model_copy(update={"state": "door_open"}))
@@ -414,7 +416,7 @@ def test_money_and_tickets_have_sounds_of_their_own(rest, game, theme):
 
 
 def test_every_common_sound_is_made_and_every_cue_has_its_sound():
-    assert set(list_common_cues()) == set(read_sound_table().common)
+    assert set(list_common_cues()) == set(read_sound_table().notes_by_common_cue)
     for cue in list_common_cues():
         assert build_cue_notes(cue, "")[0]
 

@@ -4,7 +4,7 @@ import pygame
 import pytest
 
 from egm.screen.input_reducer import apply_action
-from egm.screen.layout import LANDSCAPE, PORTRAIT
+from egm.screen.layout import LANDSCAPE_LAYOUT, PORTRAIT_LAYOUT
 from egm.screen.picture import Picture
 from egm.screen.scenes import table_side_panels
 from egm.screen.view import Action
@@ -22,7 +22,7 @@ def each_table():
 
 
 @pytest.mark.parametrize("language", ["en", "fr"])
-@pytest.mark.parametrize("layout", [LANDSCAPE, PORTRAIT], ids=["landscape", "portrait"])
+@pytest.mark.parametrize("layout", [LANDSCAPE_LAYOUT, PORTRAIT_LAYOUT], ids=["landscape", "portrait"])
 @pytest.mark.parametrize("name", [*each_table()])
 def test_the_details_of_each_kind_of_spot_fit(theme, monkeypatch, name, layout, language):
     drawn = {}

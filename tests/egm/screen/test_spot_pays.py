@@ -5,7 +5,7 @@ from fractions import Fraction
 
 import pytest
 
-from egm.screen.layout import LANDSCAPE
+from egm.screen.layout import LANDSCAPE_LAYOUT
 from egm.screen.painter import Painter
 from egm.screen.scenes.pay_table import list_pay_rows
 from egm.screen.scenes.stage import Stage
@@ -50,7 +50,7 @@ TOLD = [
 
 def staged(name, theme, language):
     _, told = load_table_game(name)
-    return Stage(Painter(theme), Texts(language), LANDSCAPE, build_idle_view((told,), told, language))
+    return Stage(Painter(theme), Texts(language), LANDSCAPE_LAYOUT, build_idle_view((told,), told, language))
 
 
 @pytest.mark.requirement("C-22", "C-11")
@@ -65,9 +65,9 @@ def test_a_touched_spot_lists_everything_it_pays(theme, name, spot, english, fre
 
 
 def test_a_decision_to_raise_names_the_raise_and_its_highest_pay(theme):
-    scenes = dict(iter_felt_scenes(*load_table_game("quebec-caribbean-stud"), "en", theme, LANDSCAPE))
+    scenes = dict(iter_felt_scenes(*load_table_game("quebec-caribbean-stud"), "en", theme, LANDSCAPE_LAYOUT))
     (view,) = [each for name, each in scenes.items() if name.startswith("asks-")]
-    stage = Stage(Painter(theme), Texts("en"), LANDSCAPE, view)
+    stage = Stage(Painter(theme), Texts("en"), LANDSCAPE_LAYOUT, view)
     rows = [(words, cost) for words, cost, _ in format_question_lines(stage, view.table, view.decision)]
     assert rows == [("Raise", ""), ("RAISE", "+$0.50"), ("Pays up to 100:1", "")]
 

@@ -11,7 +11,7 @@ from test_alignment import Scribe
 from test_visit import Visit
 
 from egm.screen.input_reducer import apply_action
-from egm.screen.layout import LANDSCAPE, PORTRAIT
+from egm.screen.layout import LANDSCAPE_LAYOUT, PORTRAIT_LAYOUT
 from egm.screen.message_reducer import apply_message
 from egm.screen.picture import Picture
 from egm.screen.scenes.dealt_hands import build_current_hands, read_final_hands
@@ -89,7 +89,9 @@ def test_a_decision_is_shown_after_the_deal_and_play_ends_the_deal_at_once(visit
     assert not is_key_lit(at.stage, "play")
 
 
-@pytest.mark.parametrize("layout", [LANDSCAPE, PORTRAIT, PHONE], ids=["landscape", "portrait", "telephone"])
+@pytest.mark.parametrize(
+    "layout", [LANDSCAPE_LAYOUT, PORTRAIT_LAYOUT, PHONE], ids=["landscape", "portrait", "telephone"]
+)
 def test_during_a_decision_only_lit_keys_have_an_effect(visit, layout):
     """PLAY pressed again and again while cards come answers no question: only what a key names is taken."""
     at, picture = shown(visit(SPLIT)), Picture(load_theme(), layout=layout)
@@ -147,7 +149,7 @@ def test_the_side_panel_explains_the_decision_instead_of_the_touched_spot(visit)
 @pytest.mark.parametrize(
     "name", [name for name in list_table_games() if isinstance(load_game(name).rules, SeatedRules)]
 )
-@pytest.mark.parametrize("layout", [LANDSCAPE, PHONE], ids=["landscape", "telephone"])
+@pytest.mark.parametrize("layout", [LANDSCAPE_LAYOUT, PHONE], ids=["landscape", "telephone"])
 def test_a_seat_has_no_decision_keys_while_another_seat_decides(theme, layout, name):
     scenes = iter_felt_scenes(*load_table_game(name), "en", theme, layout)
     waiting = {title: view for title, view in scenes if title.startswith("shared-waits")}
@@ -190,6 +192,6 @@ def test_no_card_is_dealt_again_after_a_decision_that_deals_none(theme, name):
             most, end = count_shown_cards(view, theme)
             assert most == end, played.decision
             checked += not played.cues
-            view = replace(view, now=view.show.began_at + build_view_timeline(view, theme).end)
+            view = replace(view, now=view.presentation.began_at + build_view_timeline(view, theme).end)
         played.advance(choose_answer(played.decision))
     assert checked, "no decision without a card before it"

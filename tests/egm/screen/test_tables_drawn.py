@@ -10,7 +10,7 @@ from rigs.painters import TextPainter
 
 from egm.kernel.messages import GameOutcome, Notice
 from egm.screen.input_reducer import apply_action
-from egm.screen.layout import LANDSCAPE, PORTRAIT, is_inside
+from egm.screen.layout import LANDSCAPE_LAYOUT, PORTRAIT_LAYOUT, is_inside
 from egm.screen.message_reducer import advance_time, apply_message
 from egm.screen.picture import Picture
 from egm.screen.roulette_layout import (
@@ -29,7 +29,7 @@ from tools.dev.gallery import FixedDraws, felts
 from tools.dev.gallery.felts import TABLE_GAMES, iter_felt_scenes, load_table_game
 from tools.lab.views import UNIT_CENTS, build_idle_view, build_snapshot
 
-SLOW = [pytest.param(layout, marks=pytest.mark.slow) for layout in (PORTRAIT, PHONE)]
+SLOW = [pytest.param(layout, marks=pytest.mark.slow) for layout in (PORTRAIT_LAYOUT, PHONE)]
 WITH_SPOTS = tuple(
     name
     for name in TABLE_GAMES
@@ -143,7 +143,7 @@ def test_bets_of_a_finished_round_are_not_shown_as_new_bets(player, answer):
         win_cents=0,
         display={"kind": "table", "felt": player.view.table.felt, "result": "1"},
     )
-    view = replace(apply_message(player.view, play), show=None)
+    view = replace(apply_message(player.view, play), presentation=None)
 
     def asked(view):
         return advance_time(view, view.now + 0.1, player.theme)
@@ -233,7 +233,7 @@ def test_each_chip_on_the_felt_shows_its_value_at_its_spot(player, theme, monkey
 
     monkeypatch.setattr(picture.painter, "draw_text", note_and_draw)
     picture.draw_view(pygame.Surface(picture.size_pixels), player.view)
-    points = dict(lay_out_felt(player.view.table, player.view.chips, LANDSCAPE).chip_points)
+    points = dict(lay_out_felt(player.view.table, player.view.chips, LANDSCAPE_LAYOUT).chip_points)
     bets = {spot: credits_ for spot, credits_ in player.bets.items() if spot in points}
     assert bets
     for spot, credits_ in bets.items():
@@ -294,7 +294,7 @@ def opened(view, layout, theme):
             yield apply_action(shown, Action("sheet", sheet), theme)[0]
 
 
-@pytest.mark.parametrize("layout", [LANDSCAPE, LAYOUTS["short phone"], *SLOW])
+@pytest.mark.parametrize("layout", [LANDSCAPE_LAYOUT, LAYOUTS["short phone"], *SLOW])
 @pytest.mark.parametrize(
     "name", [*WITH_SPOTS, *(pytest.param(name, marks=pytest.mark.slow) for name in OTHERS)]
 )
@@ -326,7 +326,7 @@ def test_every_spot_can_be_touched_in_every_layout(name, theme, layout):
         assert {action.value for action in found if action.name == "pocket"} == set(view.table.wheel_pockets)
 
 
-@pytest.mark.parametrize("layout", [LANDSCAPE, PORTRAIT], ids=["landscape", "portrait"])
+@pytest.mark.parametrize("layout", [LANDSCAPE_LAYOUT, PORTRAIT_LAYOUT], ids=["landscape", "portrait"])
 def test_an_inside_bet_is_touched_between_the_numbers_it_covers(theme, layout):
     _, told = load_table_game(TABLE_GAMES[0])
     view = build_idle_view((told,), told, "en")
@@ -391,7 +391,7 @@ def test_every_spot_is_reached_with_the_deck_alone_and_play_starts(table, theme)
 @pytest.mark.requirement("B-17")
 @pytest.mark.parametrize("name", TABLE_GAMES)
 def test_the_result_appears_nowhere_before_it_has_been_shown(theme, name):
-    scenes = dict(iter_felt_scenes(*load_table_game(name), "en", theme, LANDSCAPE))
+    scenes = dict(iter_felt_scenes(*load_table_game(name), "en", theme, LANDSCAPE_LAYOUT))
     moving, settled = scenes["moving"], scenes["settled"]
     picture = Picture(theme)
     assert list_shown_results(picture._build_stage(moving)) == ()
@@ -430,7 +430,7 @@ def test_after_a_round_with_standing_bets_no_chips_are_reported_as_new(theme):
 
 def test_standing_bets_keep_their_chips_until_they_are_settled(theme):
     game, told = load_table_game("quebec-craps")
-    scenes = dict(iter_felt_scenes(game, told, "en", theme, LANDSCAPE))
+    scenes = dict(iter_felt_scenes(game, told, "en", theme, LANDSCAPE_LAYOUT))
     picture = Picture(theme)
     laid = dict(scenes["laid"].chips.bets)
     assert len(laid) > 5
@@ -527,7 +527,9 @@ def test_linked_bets_are_refused_together_without_enough_credit(theme):
 
 def test_a_round_with_several_decisions_lists_all_its_settlements(theme, monkeypatch):
     monkeypatch.setattr(felts, "FixedDraws", lambda name: FixedDraws(f"{name}a10"))  # a refait
-    scenes = dict(iter_felt_scenes(*load_table_game("monaco-trente-et-quarante"), "en", theme, LANDSCAPE))
+    scenes = dict(
+        iter_felt_scenes(*load_table_game("monaco-trente-et-quarante"), "en", theme, LANDSCAPE_LAYOUT)
+    )
     assert len([name for name in scenes if name.startswith("asks-refait")]) == 4
     settled = find_settled_step(Picture(theme)._build_stage(scenes["settled"]))
     assert {each["spot"] for each in settled.settlements} == {"inverse", "black", "red", "colour"}

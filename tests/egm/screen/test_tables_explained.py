@@ -11,7 +11,7 @@ from test_visit import Visit
 
 from egm.kernel.events import EventType
 from egm.screen.input_reducer import apply_action
-from egm.screen.layout import LANDSCAPE, PORTRAIT
+from egm.screen.layout import LANDSCAPE_LAYOUT, PORTRAIT_LAYOUT
 from egm.screen.picture import Picture
 from egm.screen.scenes.roulette_wheel import find_pocket_index
 from egm.screen.scenes.table_side_panels import format_spot_lines
@@ -229,7 +229,7 @@ def spot_on(picture, view):
     return [touch.rect for touch in picture.list_touches(view) if touch.action == Action("spot", "hard-4")]
 
 
-@pytest.mark.parametrize("layout", [LANDSCAPE, PHONE], ids=["wide", "phone"])
+@pytest.mark.parametrize("layout", [LANDSCAPE_LAYOUT, PHONE], ids=["wide", "phone"])
 def test_a_closed_spot_is_drawn_dark_and_an_open_one_is_not(theme, layout):
     game, told = load_table_game("quebec-craps")
     view = build_idle_view((told,), told, "en", felt=game.rules.build_current_view())
@@ -279,7 +279,7 @@ class Drawn(WordPainter):
 
 
 @pytest.mark.parametrize("name", ["monaco-roulette-european", "monaco-boule", "quebec-sic-bo"])
-@pytest.mark.parametrize("layout", [LANDSCAPE, PORTRAIT], ids=["wide", "upright"])
+@pytest.mark.parametrize("layout", [LANDSCAPE_LAYOUT, PORTRAIT_LAYOUT], ids=["wide", "upright"])
 def test_the_layout_and_its_chips_stay_visible_while_wheel_or_dice_move(theme, name, layout):
     scenes = dict(iter_felt_scenes(*load_table_game(name), "en", theme, layout))
     picture = Picture(theme, layout=layout, scale=0.25)
@@ -328,7 +328,7 @@ def test_a_wheel_with_repeated_signs_stops_on_the_drawn_section():
         ),
     ],
 )
-@pytest.mark.parametrize("layout", [LANDSCAPE, PHONE], ids=["wide", "phone"])
+@pytest.mark.parametrize("layout", [LANDSCAPE_LAYOUT, PHONE], ids=["wide", "phone"])
 def test_the_shown_return_is_named_as_that_of_the_worst_bet_and_help_lists_all(
     theme, language, least, own, layout
 ):

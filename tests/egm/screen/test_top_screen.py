@@ -12,7 +12,7 @@ from test_picture import LETTERS_MIN, Watcher
 from egm.links.screen.client import ScreenClient
 from egm.screen.app import ScreenApp, TouchFraction
 from egm.screen.audio.cues import SoundPlayer
-from egm.screen.layout import LANDSCAPE, PORTRAIT
+from egm.screen.layout import LANDSCAPE_LAYOUT, PORTRAIT_LAYOUT
 from egm.screen.message_reducer import apply_message
 from egm.screen.scenes.odometer import AMOUNT_ROLL_SECONDS, compute_displayed_cents, compute_drum_turns
 from egm.screen.top import TopPicture
@@ -67,11 +67,11 @@ def test_the_levels_beside_the_field_are_those_received(published, theme):
 @pytest.mark.parametrize(
     ("layout", "language", "names"),
     [
-        pytest.param(LANDSCAPE, "fr", GAMES_WITH_LONGEST_TEXTS, id="landscape-fr"),
-        pytest.param(PORTRAIT, "en", GAMES_WITH_LONGEST_TEXTS, id="portrait-en"),
+        pytest.param(LANDSCAPE_LAYOUT, "fr", GAMES_WITH_LONGEST_TEXTS, id="landscape-fr"),
+        pytest.param(PORTRAIT_LAYOUT, "en", GAMES_WITH_LONGEST_TEXTS, id="portrait-en"),
         pytest.param(PHONE, "fr", GAMES_WITH_LONGEST_TEXTS, id="phone-fr"),
-        pytest.param(LANDSCAPE, "en", list_table_games(), id="landscape-en", marks=pytest.mark.slow),
-        pytest.param(PORTRAIT, "fr", list_table_games(), id="portrait-fr", marks=pytest.mark.slow),
+        pytest.param(LANDSCAPE_LAYOUT, "en", list_table_games(), id="landscape-en", marks=pytest.mark.slow),
+        pytest.param(PORTRAIT_LAYOUT, "fr", list_table_games(), id="portrait-fr", marks=pytest.mark.slow),
         pytest.param(PHONE, "en", list_table_games(), id="phone-en", marks=pytest.mark.slow),
     ],
 )
@@ -156,7 +156,7 @@ def test_a_watching_screen_sends_no_requests(published, outcomes, theme, tmp_pat
         watching=True,
     )
     game = published[0]
-    views = dict(iter_game_scenes(published, game, outcomes[game.id], "en", theme, LANDSCAPE))
+    views = dict(iter_game_scenes(published, game, outcomes[game.id], "en", theme, LANDSCAPE_LAYOUT))
     app.view = replace(views["spin"], is_linked=True)
     for _ in range(3):
         assert app.run_frame()

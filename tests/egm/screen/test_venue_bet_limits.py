@@ -3,7 +3,7 @@
 import pytest
 from test_visit import Visit
 
-from egm.screen.layout import LANDSCAPE
+from egm.screen.layout import LANDSCAPE_LAYOUT
 from egm.screen.scenes.chip_keys import lay_out_hand_keys
 from egm.screen.scenes.table_side_panels import format_spot_lines
 from egm.screen.view import compute_bet_credits, has_unsent_bet, list_available_bets
@@ -47,7 +47,9 @@ def test_no_chip_raises_a_bet_above_the_venues_maximum(tmp_path, theme):
     visit = at(tmp_path, theme, "monaco-roulette-european", most_cents=5_000)
     unit_cents, table = visit.view.snapshot.denomination_cents, visit.view.table
     most = 5_000 // unit_cents
-    values = [action.value for _, action in lay_out_hand_keys(visit.view, LANDSCAPE) if action.name == "chip"]
+    values = [
+        action.value for _, action in lay_out_hand_keys(visit.view, LANDSCAPE_LAYOUT) if action.name == "chip"
+    ]
     assert max(table.chips) > most >= max(values)
     visit.press("clear")
     visit.press("chip", max(values))

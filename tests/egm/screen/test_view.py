@@ -7,14 +7,14 @@ import pytest
 
 from egm.kernel.messages import BenchCommand, BenchReply, DecisionRequest, Hello, Notice, Tilt
 from egm.screen.input_reducer import apply_action
-from egm.screen.layout import LANDSCAPE
+from egm.screen.layout import LANDSCAPE_LAYOUT
 from egm.screen.message_reducer import advance_time, apply_bench_reply, apply_message, mark_machine_link_lost
 from egm.screen.outcome import OutcomeError
 from egm.screen.painter import Painter
 from egm.screen.picture import Picture
 from egm.screen.presentation import PRESENTATION_SECONDS_MAX
 from egm.screen.scenes.deck import compute_meter_figures, is_key_lit
-from egm.screen.scenes.drawer import RESULT_SECONDS
+from egm.screen.scenes.drawer import COMMAND_RESULT_SHOWN_SECONDS
 from egm.screen.scenes.stage import Stage
 from egm.screen.text import Texts
 from egm.screen.view import Action, PlayerPage, Scene, View, build_view_timeline, is_show_running
@@ -33,7 +33,7 @@ def rest(published, game):
 
 
 def stage(view, theme):
-    return Stage(Painter(theme), Texts("en"), LANDSCAPE, view)
+    return Stage(Painter(theme), Texts("en"), LANDSCAPE_LAYOUT, view)
 
 
 def sent(view, name, theme, value=None):
@@ -79,7 +79,7 @@ def test_a_losing_spin_of_a_feature_is_shown_before_the_next(published, outcomes
             continue
         view = show_outcome(build_idle_view(published, game, "en"), game, feature)
         times = build_view_timeline(view, theme).steps
-        for step, time in [*zip(view.show.steps, times, strict=True)][:-1]:
+        for step, time in [*zip(view.presentation.steps, times, strict=True)][:-1]:
             if not step.credits:
                 pauses.setdefault(game.id, time.end - time.last_stop)
     assert len(pauses) > 3
@@ -102,13 +102,13 @@ def test_play_during_a_presentation_only_shortens_it(rest, game, outcomes, theme
     stopped, wishes = apply_action(replace(view, now=100.5), Action("play"), theme)
     assert wishes == ()
     assert build_view_timeline(stopped, theme).last_stop < line.last_stop
-    assert build_view_timeline(stopped, theme).level == line.level
+    assert build_view_timeline(stopped, theme).celebration_level == line.celebration_level
     rolling = replace(view, now=100 + line.last_stop + 0.1)
     assert is_key_lit(stage(rolling, theme), "play")
     skipped, wishes = apply_action(rolling, Action("play"), theme)
     assert wishes == ()
     assert not is_show_running(replace(skipped, now=rolling.now + 0.01), theme)
-    assert compute_meter_figures(stage(skipped, theme)).win_cents == view.show.play.win_cents
+    assert compute_meter_figures(stage(skipped, theme)).win_cents == view.presentation.outcome.win_cents
 
 
 @pytest.mark.requirement("C-17")
@@ -197,14 +197,14 @@ def test_the_same_refusal_twice_is_shown_twice(rest, game, theme):
 
 def test_a_screen_restarted_in_mid_game_shows_the_same_game_again(rest, game, outcomes):
     view = show_outcome(rest, game, outcomes[game.id].small_win)
-    again = apply_message(replace(view, now=101), view.show.play)
-    assert again.show.began_at == view.show.began_at, (
+    again = apply_message(replace(view, now=101), view.presentation.outcome)
+    assert again.presentation.began_at == view.presentation.began_at, (
         "a repeat of the game being shown does not start it anew"
     )
 
 
 def test_an_outcome_that_does_not_fit_its_game_is_named(rest, game, outcomes):
-    play = show_outcome(rest, game, outcomes[game.id].loss).show.play
+    play = show_outcome(rest, game, outcomes[game.id].loss).presentation.outcome
     for display in (
         {"steps": [{"stage": "base", "window": [["birch"]], "stops": [0]}]},
         {"steps": []},
@@ -253,13 +253,13 @@ def test_what_is_drawn_is_what_was_recorded(rest, games, game, theme):
         view = show_outcome(rest, game, outcome)
         line = build_view_timeline(view, theme)
         final = replace(view, now=100 + line.roll_up_end)
-        last, told = final.show.steps[-1], outcome.display
+        last, told = final.presentation.steps[-1], outcome.display
         assert [list(column) for column in last.window] == told["window"]
         field = view.fields[game.id]["base"]
         for strip, stop, column in zip(field.reel_strips, last.stops, last.window, strict=True):
             assert tuple(strip[(stop + row) % len(strip)] for row in range(len(column))) == column
         assert list(last.stops) == told["stops"]
-        assert [(win.credits, win.line, [list(p) for p in win.positions]) for win in last.wins] == [
+        assert [(win.credits, win.line_number, [list(p) for p in win.positions]) for win in last.wins] == [
             (win["credits"], win["number"], win["positions"]) for win in told["wins"]
         ]
         assert compute_meter_figures(stage(final, theme)).win_cents == outcome.win_credits * UNIT_CENTS
@@ -277,24 +277,24 @@ def test_held_reels_start_as_advised_and_the_player_can_change_them(published, g
         play_id="p", kind=asked.kind, options=asked.options, display=dict(asked.prompt)
     )
     view = apply_message(rest, question)
-    assert view.held_bits == asked.prompt["advice"]
-    assert apply_action(view, Action("hold", 2), theme)[0].held_bits == view.held_bits, (
+    assert view.held_items_mask == asked.prompt["advice"]
+    assert apply_action(view, Action("hold", 2), theme)[0].held_items_mask == view.held_items_mask, (
         "the first spin is still running"
     )
     view = replace(view, now=view.now + 10)
     assert is_key_lit(stage(view, theme), "play")
     changed, wishes = apply_action(view, Action("hold", 2), theme)
-    assert (changed.held_bits, wishes) == (view.held_bits ^ 4, ())
+    assert (changed.held_items_mask, wishes) == (view.held_items_mask ^ 4, ())
     (wish,) = apply_action(changed, Action("play"), theme)[1]
-    assert (wish.name, wish.value) == ("choose", changed.held_bits)
+    assert (wish.name, wish.value) == ("choose", changed.held_items_mask)
     assert wish.value in asked.options
 
 
 def test_a_very_long_game_is_shown_faster(rest, game, outcomes, theme):
     """Twenty free games and more must end within the minute the machine allows a show."""
     view = show_outcome(rest, game, outcomes[game.id].loss)
-    long = replace(view.show, steps=view.show.steps * 30)
-    line = build_view_timeline(replace(view, show=long), theme)
+    long = replace(view.presentation, steps=view.presentation.steps * 30)
+    line = build_view_timeline(replace(view, presentation=long), theme)
     assert 40 < line.last_stop <= PRESENTATION_SECONDS_MAX + 1e-6
     assert [step.begin for step in line.steps] == sorted(step.begin for step in line.steps)
     assert line.end < 60
@@ -315,6 +315,6 @@ def test_the_drawers_message_disappears_after_a_while(rest, theme):
         box = picture.painter.scale_rect(picture.layout.drawer)
         return surface.subsurface(box.clip(surface.get_rect())).copy().get_view("2").raw
 
-    later = {"now": told.now + RESULT_SECONDS}
+    later = {"now": told.now + COMMAND_RESULT_SHOWN_SECONDS}
     assert drawn(told) != drawn(out)
     assert drawn(replace(told, **later)) == drawn(replace(out, **later))

@@ -17,7 +17,7 @@ from egm.kernel.games import InstalledGames
 from egm.kernel.messages import Hello, Notice
 from egm.screen.input_reducer import apply_action
 from egm.screen.keno_slip import read_area_stakes
-from egm.screen.layout import LANDSCAPE
+from egm.screen.layout import LANDSCAPE_LAYOUT
 from egm.screen.message_reducer import advance_time, apply_message
 from egm.screen.painter import Painter
 from egm.screen.picture import Picture
@@ -129,7 +129,7 @@ class Visit:
 
     @property
     def stage(self):
-        return Stage(Painter(self.theme), Texts(self.view.snapshot.language), LANDSCAPE, self.view)
+        return Stage(Painter(self.theme), Texts(self.view.snapshot.language), LANDSCAPE_LAYOUT, self.view)
 
     @property
     def bar(self):
@@ -202,7 +202,7 @@ def test_a_restarted_screen_shows_the_last_result_and_its_winning_line(visit):
     at.do(at.room.insert, 2000).play_out()
     at.view, at.heard = View(now=300.0, last_activity_at=300.0), len(at.room.hands.messages)
     at.greet()
-    assert at.view.show is None
+    assert at.view.presentation is None
     assert find_last_step(at.view).stops == MAPLES
     assert (compute_meter_figures(at.stage).win_cents, find_lit_win(at.stage).credits) == (300, 60)
 
@@ -567,7 +567,7 @@ def test_a_keno_ticket_states_its_kind_and_price_before_it_is_bought(visit):
     picked = frozenset(find_last_step(at.view).cards[0].numbers)
     gone = min(picked)
     at.press("mark", gone)  # what was picked stays marked, but the number touched
-    assert at.view.slip.numbers == picked - {gone}
+    assert at.view.marked_keno_slip.numbers == picked - {gone}
     count = len(picked) - 1
     assert at.bar.startswith(f"PLAY buys your {count} numbers: ")
     before_cents = at.room.credit_cents
@@ -575,7 +575,7 @@ def test_a_keno_ticket_states_its_kind_and_price_before_it_is_bought(visit):
     at.press("play")
     assert at.stage.money(before_cents - at.room.credit_cents) == price
     at.wait(40)
-    assert at.view.slip.numbers == picked - {gone}
+    assert at.view.marked_keno_slip.numbers == picked - {gone}
 
 
 def test_a_wheel_states_the_price_of_its_stakes(visit):
@@ -602,7 +602,7 @@ def test_pressing_play_does_not_shorten_the_wheels_minimum_turns(visit, revoluti
     turned_by = bonus.compute_wheel_angle
     monkeypatch.setattr(bonus, "compute_wheel_angle", lambda *of: angles.append(turned_by(*of)) or angles[-1])
     line = build_view_timeline(at.view, at.theme)
-    begun, step = at.view.show.began_at, at.view.show.steps[0]
+    begun, step = at.view.presentation.began_at, at.view.presentation.steps[0]
     while (since := at.view.now - begun) < line.last_stop:
         at.press("play")
         bonus.draw_wheel(at.stage, step, build_view_timeline(at.view, at.theme).steps[0], since)

@@ -36,7 +36,7 @@ def test_roulette_chips_are_staked_settled_and_placed_again(tmp_path, theme):
     assert visit.view.snapshot.bet_wager["bets"] == dict(visit.view.chips.bets)
     before = visit.view.snapshot.credit_cents
     visit.play_out()
-    display, shown = visit.view.snapshot.last_display, visit.view.show
+    display, shown = visit.view.snapshot.last_display, visit.view.presentation
     covers = {spot: visit.view.table.spots[spot].covered_pockets for spot in visit.view.chips.bets}
     won = {spot for spot, pockets in covers.items() if display["pocket"] in pockets}
     told = {each["spot"] for each in shown.play.settlements if each["credits"]}
@@ -88,19 +88,19 @@ def test_two_hands_are_set_by_touch_and_the_house_way_is_marked(tmp_path, theme,
     bank = asked.display["hands"][0]["cards"]
     assert len(bank) == cards
     assert all(card[0] == "?" for card in bank)
-    assert visit.view.held_bits == asked.display["advice"]
+    assert visit.view.held_items_mask == asked.display["advice"]
     for place in range(cards):
-        if visit.view.held_bits >> place & 1:
+        if visit.view.held_items_mask >> place & 1:
             visit.press("hold", place)
-    assert visit.view.held_bits == 0
+    assert visit.view.held_items_mask == 0
     assert visit.press("play") == []
     touches = {touch.action for touch in Picture(theme).list_touches(visit.view)}
     assert {Action("hold", place) for place in range(cards)} | {Action("choose", "surrender")} <= touches
     visit.press("set_as", asked.display["house"])
-    assert visit.view.held_bits == asked.display["house"]
+    assert visit.view.held_items_mask == asked.display["house"]
     assert visit.press("play") == ["choose"]
     assert visit.view.decision is None
-    last = visit.view.show.play.display["hands"]
+    last = visit.view.presentation.play.display["hands"]
     said = {hand["id"]: hand.get("says") for hand in last}
     assert said["player"] == asked.display["ways"][str(asked.display["house"])]
     assert "?" not in "".join(last[0]["cards"])
@@ -199,9 +199,9 @@ def test_pressing_play_does_not_shorten_the_balls_minimum_turns(
     shown = visit.view.game.presentation | {"revolutions": revolutions}
     turning = visit.view.game.model_copy(update={"presentation": shown})
     monkeypatch.setattr(View, "game", property(lambda _: turning))
-    step, table = visit.view.show.steps[0], visit.view.table
+    step, table = visit.view.presentation.steps[0], visit.view.table
     turns = [cue["cue"] for cue in step.cues].index("ball")
-    pocket, begun = str(step.cues[turns]["pocket"]), visit.view.show.began_at
+    pocket, begun = str(step.cues[turns]["pocket"]), visit.view.presentation.began_at
     while (since := visit.view.now - begun) < (line := build_view_timeline(visit.view, theme)).last_stop:
         if len(angles) % 20 == 10:
             visit.press("play")

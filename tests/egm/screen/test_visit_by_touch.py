@@ -13,7 +13,7 @@ from test_live_browser import Cabinet
 
 from egm.kernel.messages import BenchCommand, BenchReply, GameOutcome, Snapshot
 from egm.links.screen.client import ScreenClient
-from egm.screen.layout import LANDSCAPE
+from egm.screen.layout import LANDSCAPE_LAYOUT
 from egm.screen.message_reducer import apply_bench_reply, apply_message
 from egm.screen.picture import Picture
 from egm.screen.text import Texts
@@ -126,7 +126,7 @@ def test_a_visit_by_touch_alone(tmp_path, browser, theme, size):
             browser.evaluate("JSON.stringify([document.getElementById('screen').width, innerWidth])")
         )
         assert canvas[1] == width
-        assert (at.picture.layout is LANDSCAPE) == (width > height)
+        assert (at.picture.layout is LANDSCAPE_LAYOUT) == (width > height)
 
         at.touch(Action("drawer"))
         at.after(lambda: at.insert(2000), lambda s: s.credit_cents == 2000, "a bill to be credited")

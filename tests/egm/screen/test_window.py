@@ -16,7 +16,7 @@ from egm.links.screen.client import ScreenClient
 from egm.screen.app import ScreenApp, TouchFraction, create_clients, is_staff_signed_in
 from egm.screen.audio.cues import SoundPlayer
 from egm.screen.controls import ACTION_BY_KEY_NAME, find_action_by_code, find_action_by_name
-from egm.screen.layout import LANDSCAPE, PORTRAIT
+from egm.screen.layout import LANDSCAPE_LAYOUT, PORTRAIT_LAYOUT
 from egm.screen.message_reducer import apply_message
 from egm.screen.view import Action, Scene
 from egm.screen.window import Window
@@ -74,10 +74,10 @@ def test_each_finger_is_one_touch_whatever_mouse_sdl_makes_of_it(window):
 def test_a_window_reports_keys_and_its_closing(window):
     pygame.event.post(pygame.event.Event(pygame.KEYDOWN, key=pygame.K_SPACE))
     pygame.event.post(pygame.event.Event(pygame.KEYDOWN, key=pygame.K_F9))
-    assert window.inputs() == [Action("play", char=" ")]
+    assert window.inputs() == [Action("play", typed_character=" ")]
     typed = pygame.event.Event(pygame.KEYDOWN, key=pygame.K_q, mod=pygame.KMOD_SHIFT, unicode="Q")
     pygame.event.post(typed)
-    assert window.inputs() == [Action("", char="Q")]
+    assert window.inputs() == [Action("", typed_character="Q")]
     pygame.event.post(pygame.event.Event(pygame.QUIT))
     assert window.inputs() is None
 
@@ -154,10 +154,10 @@ def test_a_full_screen_without_a_desktop_is_drawn_off_screen(tmp_path):
 
 
 def test_an_upright_display_gets_the_upright_picture(theme, window):
-    assert window.picture.layout is LANDSCAPE
+    assert window.picture.layout is LANDSCAPE_LAYOUT
     window._display = pygame.display.set_mode((540, 960))
     window._fit_picture()
-    assert window.picture.layout is PORTRAIT
+    assert window.picture.layout is PORTRAIT_LAYOUT
     assert window.frame().get_size() == window.picture.size_pixels
 
 

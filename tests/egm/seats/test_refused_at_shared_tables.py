@@ -16,7 +16,7 @@ from egm.kernel.messages import Hello
 from egm.play.installed_games import admit_games
 from egm.play.records.games import find_open_game
 from egm.profiles import load_profile
-from egm.screen.layout import LANDSCAPE
+from egm.screen.layout import LANDSCAPE_LAYOUT
 from egm.screen.message_reducer import apply_message
 from egm.screen.painter import Painter
 from egm.screen.scenes.stage import Stage
@@ -47,7 +47,7 @@ def read_notice(rig, language):
     view = View(now=100.0, last_activity_at=100.0)
     for message in (*messages, *rig.hands.messages):
         view = apply_message(view, message)
-    return format_notice(Stage(create_painter(), Texts(language), LANDSCAPE, view), rig.machine.notice)
+    return format_notice(Stage(create_painter(), Texts(language), LANDSCAPE_LAYOUT, view), rig.machine.notice)
 
 
 def answer_with(position, value):

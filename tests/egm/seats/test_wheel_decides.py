@@ -32,13 +32,13 @@ from egm.testing.machine import MachineRig, PowerCutError
 from meters import open_view
 from meters.entry import decode
 from paytables import load_game
-from paytables.definition import LIBRARY
+from paytables.definition import LIBRARY_FOLDER
 from paytables.errors import DefinitionError
 from tools.audit import rounds
 from tools.audit.games import GameAudit, GameFiles
 from tools.audit.verify import Auditor
 
-LIBRARY_FILE = LIBRARY / "tables" / "quebec-roulette-french.toml"
+LIBRARY_FILE = LIBRARY_FOLDER / "tables" / "quebec-roulette-french.toml"
 SPOT = "straight-17"
 
 
@@ -360,7 +360,7 @@ def test_the_audit_names_a_void_of_a_game_whose_number_is_recorded(room, tmp_pat
 
 @pytest.mark.requirement("O-06")
 def test_a_game_may_wait_with_its_number_for_more_spins_than_are_remembered(tmp_path, monkeypatch):
-    monkeypatch.setattr(rounds, "_ROUNDS_REMEMBERED", 1)
+    monkeypatch.setattr(rounds, "_REMEMBERED_ROUNDS_MAX", 1)
     table = SharedTable()
     one = started(tmp_path, Position(1, 2), table=table)
     two = started(tmp_path, Position(2, 2), one, table)

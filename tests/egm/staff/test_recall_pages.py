@@ -187,7 +187,7 @@ def test_only_listed_plays_can_be_recalled(rig):
     menu.touch("play-99999", page=menu.page.id)
     assert menu.notice == "service.refused.not_offered"
     menu.touch(menu.page.tables[0].rows[0].action)
-    assert isinstance(menu.machine.component(ServiceDesk).pages[-1], RecallPlayPage)
+    assert isinstance(menu.machine.component(ServiceDesk).open_pages[-1], RecallPlayPage)
     menu.touch("later", page=menu.page.id).touch("later", page=menu.page.id)
     assert menu.notice == "service.refused.not_offered"
 

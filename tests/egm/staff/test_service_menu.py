@@ -88,7 +88,7 @@ def test_a_form_with_entries_is_left_only_on_the_second_press(menu):
 
 def test_every_page_of_the_menu_warns_what_leaving_it_loses():
     """The desk warns before entries are lost by what each place declares, and not by how a field is named."""
-    pages = [entry.create_page() for entry in SERVICE_MENU.pages]
+    pages = [entry.create_page() for entry in SERVICE_MENU.menu_entries]
     assert pages
     assert all(isinstance(page.entered_values, Mapping) and not page.entered_values for page in pages)
     filling = FormFillingPage(SERVICE_MENU.forms[0])
@@ -271,10 +271,10 @@ def test_a_pin_is_stored_nowhere(menu):
 def test_each_role_reaches_what_its_permissions_allow_and_nothing_else(menu, role):
     menu.sign_in(role)
     reached = menu.collect_all_actions()
-    for entry in SERVICE_MENU.pages:
+    for entry in SERVICE_MENU.menu_entries:
         allowed = entry.permission is None or entry.permission in find_permissions(role)
         assert (entry.id in reached) is allowed, entry.id
-    hidden = next((entry.id for entry in SERVICE_MENU.pages if entry.id not in reached), None)
+    hidden = next((entry.id for entry in SERVICE_MENU.menu_entries if entry.id not in reached), None)
     if hidden is not None:
         menu.touch(hidden, page=menu.page.id)  # a forged touch on what is not shown
         assert menu.notice == "service.refused.not_offered"
@@ -290,9 +290,9 @@ def test_each_role_reaches_what_its_permissions_allow_and_nothing_else(menu, rol
 
 
 def test_every_page_and_every_form_is_under_one_subject_of_the_menu():
-    assert {entry.menu_section for entry in SERVICE_MENU.pages} == set(MENU_SECTIONS)
+    assert {entry.menu_section for entry in SERVICE_MENU.menu_entries} == set(MENU_SECTIONS)
     assert {form.menu_section for form in SERVICE_MENU.forms} == {"", *MENU_SECTIONS}
-    for lines in (SERVICE_MENU.pages, SERVICE_MENU.forms):
+    for lines in (SERVICE_MENU.menu_entries, SERVICE_MENU.forms):
         assert len({each.id for each in lines}) == len(lines)
 
 

@@ -6,10 +6,10 @@ from datetime import UTC, datetime
 import pytest
 from rigs.ticket_office import KEY, Office
 
-from egm.tickets.copies import FILE_NAME
+from egm.tickets.copies import TICKET_DATABASE_FILE_NAME
 from egm.tickets.errors import TicketLedgerAbsent, TicketLedgerDamaged, TicketOrderError
 from egm.tickets.model import TicketKind, TicketState
-from egm.tickets.movelog import FILE_NAME as LOG_NAME
+from egm.tickets.movelog import MOVE_LOG_FILE_NAME as LOG_NAME
 from egm.tickets.movelog import compute_row_digest
 from egm.tickets.redemption import TicketRedemption, TicketRefusalReason
 from egm.tickets.store import TicketStore
@@ -133,11 +133,17 @@ def test_the_second_copy_is_on_the_second_medium_and_is_rebuilt_there(tmp_path):
     assert not (first / LOG_NAME).exists()
     (second / LOG_NAME).unlink()
     with TicketStore.open(first, second=second, key=KEY) as store:
-        assert store.restoration_text == f"{LOG_NAME} written again from {FILE_NAME}: it was lost"
-    for path in first.glob(f"{FILE_NAME}*"):
+        assert (
+            store.restoration_text
+            == f"{LOG_NAME} written again from {TICKET_DATABASE_FILE_NAME}: it was lost"
+        )
+    for path in first.glob(f"{TICKET_DATABASE_FILE_NAME}*"):
         path.unlink()
     with TicketStore.open(first, second=second, key=KEY) as store:
-        assert store.restoration_text == f"{FILE_NAME} made again from {LOG_NAME}, 2 moves: it was lost"
+        assert (
+            store.restoration_text
+            == f"{TICKET_DATABASE_FILE_NAME} made again from {LOG_NAME}, 2 moves: it was lost"
+        )
         assert store.find_ticket(number).state is TicketState.ISSUED
 
 

@@ -14,11 +14,11 @@ from hypothesis import strategies as st
 from rigs.ticket_office import HOUSE, KEY, Office, a_ticket
 
 from egm.errors import OperatorError
-from egm.tickets.copies import FILE_NAME
+from egm.tickets.copies import TICKET_DATABASE_FILE_NAME
 from egm.tickets.errors import InvalidTicket, TicketLedgerDamaged, TicketLedgerUnwritable, TicketOrderError
 from egm.tickets.model import Ticket, TicketKind, TicketState, Venue
-from egm.tickets.movelog import FILE_NAME as LOG_NAME
-from egm.tickets.record import LIFE_CYCLE, TicketAction
+from egm.tickets.movelog import MOVE_LOG_FILE_NAME as LOG_NAME
+from egm.tickets.record import TICKET_LIFE_CYCLE, TicketAction
 from egm.tickets.redemption import TicketRedemption
 from egm.tickets.store import TicketStore
 
@@ -112,7 +112,7 @@ def test_every_action_in_every_state_of_a_ticket_has_its_result(tmp_path, state,
             store.record_move(number, step, action_time=NOW, actor="m", redemption_id="r")
         before = store.require_ticket(number)
         assert before.state is state
-        needs, leaves = LIFE_CYCLE[action]
+        needs, leaves = TICKET_LIFE_CYCLE[action]
         if state in needs:
             assert (
                 store.record_move(number, action, action_time=NOW, actor="m", redemption_id="x").state
@@ -170,7 +170,7 @@ def test_the_ledgers_sums_are_those_of_its_tickets(tmp_path):
 # ---------------------------------------------------------------- damage and refusals
 def with_hands_on(folder, *statements):
     """Somebody opens the file with another program."""
-    with closing(sqlite3.connect(folder / FILE_NAME)) as connection:
+    with closing(sqlite3.connect(folder / TICKET_DATABASE_FILE_NAME)) as connection:
         for statement in statements:
             connection.execute(statement)
         connection.commit()
@@ -217,18 +217,18 @@ def test_a_damaged_database_is_made_again_from_the_log(tmp_path, change):
     )
     assert found == records
     assert reopened(tmp_path) == ("", records)
-    assert (tmp_path / f"{FILE_NAME}.damaged-1").exists()
+    assert (tmp_path / f"{TICKET_DATABASE_FILE_NAME}.damaged-1").exists()
 
 
 @pytest.mark.requirement("A-02")
 def test_any_damaged_page_of_the_database_is_detected(tmp_path):
     records = lived(tmp_path)
-    original = (tmp_path / FILE_NAME).read_bytes()
+    original = (tmp_path / TICKET_DATABASE_FILE_NAME).read_bytes()
     mended = 0
     for page in range(0, len(original), 4096):
         spoilt = bytearray(original)
         spoilt[page + 20 : page + 400] = bytes(380)
-        (tmp_path / FILE_NAME).write_bytes(spoilt)
+        (tmp_path / TICKET_DATABASE_FILE_NAME).write_bytes(spoilt)
         said, found = reopened(tmp_path)
         assert found == records
         mended += bool(said)
@@ -240,12 +240,12 @@ def test_a_lost_or_older_database_is_completed_from_the_log(tmp_path):
     office = Office(tmp_path)
     office.issued("a")
     office.store.close()
-    older = (tmp_path / FILE_NAME).read_bytes()
+    older = (tmp_path / TICKET_DATABASE_FILE_NAME).read_bytes()
     records = [*lived(tmp_path)]
     for content in (older, b""):
-        (tmp_path / FILE_NAME).write_bytes(content)
+        (tmp_path / TICKET_DATABASE_FILE_NAME).write_bytes(content)
         assert reopened(tmp_path)[1] == records
-    (tmp_path / FILE_NAME).unlink()
+    (tmp_path / TICKET_DATABASE_FILE_NAME).unlink()
     assert reopened(tmp_path)[1] == records
 
 
@@ -255,7 +255,7 @@ def test_a_short_log_is_completed_from_the_database(tmp_path, keep):
     records = lived(tmp_path)
     log = (tmp_path / LOG_NAME).read_bytes()
     (tmp_path / LOG_NAME).write_bytes(log[:keep])
-    lost = f"{LOG_NAME} written again from {FILE_NAME}: it was lost"
+    lost = f"{LOG_NAME} written again from {TICKET_DATABASE_FILE_NAME}: it was lost"
     assert reopened(tmp_path) == (lost if keep in {0, 1} else "", records)
     office = Office(tmp_path)
     office.issued("more")
@@ -307,11 +307,11 @@ def test_a_damaged_log_is_not_replaced_by_an_older_database(tmp_path):
     office = Office(tmp_path)
     office.issued("a")
     office.store.close()
-    older = (tmp_path / FILE_NAME).read_bytes()
+    older = (tmp_path / TICKET_DATABASE_FILE_NAME).read_bytes()
     lived(tmp_path)
     log = (tmp_path / LOG_NAME).read_bytes()
     (tmp_path / LOG_NAME).write_bytes(log.replace(b":1234,", b":9234,", 1))
-    (tmp_path / FILE_NAME).write_bytes(older)
+    (tmp_path / TICKET_DATABASE_FILE_NAME).write_bytes(older)
     with pytest.raises(
         TicketLedgerDamaged, match=r"tickets.sqlite cannot replace it, because it ends earlier, at move 2"
     ):
@@ -364,12 +364,14 @@ def test_only_its_owner_reads_the_ledger(tmp_path):
     office = Office(tmp_path)
     office.issued()
     names = {path.name: path.stat().st_mode & 0o777 for path in tmp_path.iterdir()}
-    assert set(names) >= {FILE_NAME, f"{FILE_NAME}-wal", LOG_NAME}
+    assert set(names) >= {TICKET_DATABASE_FILE_NAME, f"{TICKET_DATABASE_FILE_NAME}-wal", LOG_NAME}
     assert set(names.values()) == {0o600}
 
 
 def test_a_file_that_is_no_ledger_is_refused(tmp_path):
-    (tmp_path / FILE_NAME).write_bytes(b"not a database at all, but long enough to be looked at" * 30)
+    (tmp_path / TICKET_DATABASE_FILE_NAME).write_bytes(
+        b"not a database at all, but long enough to be looked at" * 30
+    )
     with pytest.raises(TicketLedgerDamaged, match=r"tickets.moves is empty"):
         TicketStore.open(tmp_path, key=KEY)
 
@@ -390,7 +392,7 @@ def test_a_reader_does_not_create_a_missing_ledger(tmp_path):
 def test_a_medium_that_refuses_a_write_changes_nothing(tmp_path):
     office = Office(tmp_path)
     number = office.issued("a").number
-    blocker = sqlite3.connect(tmp_path / FILE_NAME, isolation_level=None)
+    blocker = sqlite3.connect(tmp_path / TICKET_DATABASE_FILE_NAME, isolation_level=None)
     blocker.execute("BEGIN IMMEDIATE")
     office.store._run("PRAGMA busy_timeout=0")
     with pytest.raises(TicketLedgerUnwritable, match="locked"):

@@ -11,7 +11,7 @@ from egm.devices.tcl import codec as tcl
 from egm.tickets.errors import InvalidTicket
 from egm.tickets.model import TicketKind, Venue
 from egm.tickets.templates import MANDATORY_FIELDS_BY_CLASS, TicketClass, list_template_ids, load_template
-from egm.tickets.templates.template import _FOLDER, TICKET_FIELDS
+from egm.tickets.templates.template import _TEMPLATES_FOLDER, TICKET_FIELDS
 
 PLACES = list_template_ids()
 
@@ -128,7 +128,7 @@ def test_a_venue_without_a_mandatory_field_is_refused():
 
 # ---------------------------------------------------------------- refusals
 def edited(tmp_path, place, old, new):
-    text = (_FOLDER / f"{place}.toml").read_text(encoding="utf-8")
+    text = (_TEMPLATES_FOLDER / f"{place}.toml").read_text(encoding="utf-8")
     assert old in text
     path = tmp_path / f"{place}.toml"
     path.write_text(text.replace(old, new), encoding="utf-8")
@@ -136,7 +136,7 @@ def edited(tmp_path, place, old, new):
 
 
 def without_line(tmp_path, place, name):
-    text = (_FOLDER / f"{place}.toml").read_text(encoding="utf-8")
+    text = (_TEMPLATES_FOLDER / f"{place}.toml").read_text(encoding="utf-8")
     cut = re.sub(rf'\[\[lines\]\]\nname = "{name}"\n(?:.+\n)+', "", text)
     assert cut != text
     path = tmp_path / f"{place}.toml"
@@ -206,5 +206,5 @@ def test_a_missing_file_is_refused(tmp_path):
 
 def test_every_shipped_template_states_its_source():
     for place in PLACES:
-        raw = tomllib.loads((_FOLDER / f"{place}.toml").read_text(encoding="utf-8"))
+        raw = tomllib.loads((_TEMPLATES_FOLDER / f"{place}.toml").read_text(encoding="utf-8"))
         assert len(raw["source"]) > 20

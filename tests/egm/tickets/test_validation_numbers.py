@@ -16,7 +16,7 @@ from egm.tickets.model import TicketKind
 from rng import KernelSource, Personalization, RandomService
 
 VECTORS = Path(__file__).parents[2] / "vectors" / "secure-enhanced.toml"
-WORDS_24 = st.integers(0, n.WORD_24_BITS - 1)
+WORDS_24 = st.integers(0, n.WORD_24_BIT_MODULUS - 1)
 PLACES = 18
 
 
@@ -81,10 +81,14 @@ def test_a_hosts_number_has_its_system_id_and_check():
 @pytest.mark.requirement("H-04")
 @pytest.mark.parametrize("kind", TicketKind)
 def test_a_stand_alone_number_states_its_kind_and_has_a_valid_check(kind):
-    assert [other for other in TicketKind if n.KIND_DIGITS[other] == n.KIND_DIGITS[kind]] == [kind]
+    assert [
+        other
+        for other in TicketKind
+        if n.LEADING_DIGITS_BY_TICKET_KIND[other] == n.LEADING_DIGITS_BY_TICKET_KIND[kind]
+    ] == [kind]
     for _, number in zip(range(300), fresh(kind=kind), strict=False):
         assert len(number) == PLACES
-        assert int(number[:2]) == n.KIND_DIGITS[kind]
+        assert int(number[:2]) == n.LEADING_DIGITS_BY_TICKET_KIND[kind]
         assert n.is_stand_alone(number)
 
 

@@ -11,7 +11,7 @@ from egm.profiles import load_profile
 from egm.verify.digest import SignatureAlgorithm, compute_digests, compute_signatures
 from egm.verify.examine import verify_software_files
 from egm.verify.manifest import (
-    Manifest,
+    SoftwareManifest,
     create_signing_key,
     encode_for_signature,
     encode_signed_manifest,
@@ -21,9 +21,9 @@ from egm.verify.manifest import (
 from egm.verify.own_files import list_own_definition_files
 from egm.verify.software_files import SoftwareScope, list_software_files
 from paytables import DefinitionError, load_game
-from paytables.definition import LIBRARY
+from paytables.definition import LIBRARY_FOLDER
 
-CLASSIC = (LIBRARY / "maple-classic.toml").read_text("utf-8")
+CLASSIC = (LIBRARY_FOLDER / "maple-classic.toml").read_text("utf-8")
 VERSION = load_game("maple-classic").version
 EVIL = CLASSIC.replace(f'version = "{VERSION}"', 'version = "7.0.0"')
 
@@ -42,7 +42,7 @@ def test_a_file_in_the_working_directory_never_replaces_a_library_game(tmp_path,
     monkeypatch.chdir(tmp_path)
     game = load_game("maple-classic")
     assert game.version == VERSION
-    assert game.source.path == (LIBRARY / "maple-classic.toml").resolve()
+    assert game.source.path == (LIBRARY_FOLDER / "maple-classic.toml").resolve()
 
 
 @pytest.mark.parametrize(
@@ -126,7 +126,7 @@ class Maker:
             folder / "software.manifest",
         )
         digests = compute_digests(list_software_files(SoftwareScope(cabinet_definitions=self.own)))
-        manifest = Manifest(
+        manifest = SoftwareManifest(
             version="1", made="2026-01-01T00:00:00+00:00", reason="", libraries=False, bytecode=False, files=digests
         )  # fmt: skip
         self.file.write_bytes(encode_signed_manifest(encode_for_signature(manifest), key, "maker"))

@@ -24,8 +24,8 @@ from egm.verify.digest import (
 )
 from egm.verify.examine import verify_software_files
 from egm.verify.manifest import (
-    Manifest,
     ManifestError,
+    SoftwareManifest,
     create_signing_key,
     encode_for_signature,
     encode_signed_manifest,
@@ -35,7 +35,7 @@ from egm.verify.manifest import (
 )
 from egm.verify.own_files import list_own_definition_files
 from egm.verify.software_files import (
-    COMPONENTS,
+    PATH_PREFIXES_BY_COMPONENT,
     PRODUCT_PACKAGES,
     SoftwareScope,
     find_component,
@@ -64,7 +64,7 @@ def test_software_as_signed_is_verified_with_its_version_and_components(installa
     result = installation.examine()
     assert result.is_all_as_signed, result.trouble
     assert result.version == "1.0"
-    assert set(result.components) == set(COMPONENTS) - {"libraries", "own"}
+    assert set(result.components) == set(PATH_PREFIXES_BY_COMPONENT) - {"libraries", "own"}
 
 
 CHANGED = (
@@ -119,7 +119,7 @@ def test_a_foreign_or_altered_file_is_found_among_compiled_modules_and_libraries
     (compiled := tmp_path / "rng" / "__pycache__" / "draws.pyc").write_bytes(b"compiled")
     (library := tmp_path / "site" / "library.py").write_bytes(b"library")
     scope, key = SoftwareScope(libraries=True, bytecode=True), read_signing_key(create_signing_key(), "test")
-    manifest = Manifest(
+    manifest = SoftwareManifest(
         version="1.0",
         made="2026-01-01T00:00:00+00:00",
         reason="first",
@@ -235,7 +235,7 @@ def test_a_manifest_with_a_field_of_the_wrong_type_cannot_be_signed(installation
 def _content(component):
     """Return a component's content, assembled as documented but independently of the program."""
     root = Path(__file__).parents[3]
-    prefixes = COMPONENTS[component]
+    prefixes = PATH_PREFIXES_BY_COMPONENT[component]
     listed = subprocess.run(
         ["find", *(prefix.rstrip("/") for prefix in prefixes), "-not", "-name", "*.pyc", "-type", "f"],
         cwd=root, capture_output=True, text=True, check=True,
@@ -259,7 +259,9 @@ def test_a_signature_is_the_hmac_of_the_components_files():
     assert compute_signatures(files, SignatureAlgorithm.SHA256, b"", ["accounting"]) == {
         "accounting": hashlib.sha256(content).hexdigest()
     }
-    assert set(compute_signatures(files, SignatureAlgorithm.SHA1_HMAC, b"")) == set(COMPONENTS) - {
+    assert set(compute_signatures(files, SignatureAlgorithm.SHA1_HMAC, b"")) == set(
+        PATH_PREFIXES_BY_COMPONENT
+    ) - {
         "libraries",
         "own",
     }

@@ -25,7 +25,7 @@ from egm.staff.desk import MenuEntry, MenuPage, PageResult, build_refusal
 from egm.staff.events import FilledForm
 from egm.staff.form import FieldKind, Form, FormField, build_form_rule
 from egm.staff.registers import Register
-from egm.staff.words import BACK, build_number_text, build_text, build_two_column_table
+from egm.staff.words import BACK_ACTION, build_number_text, build_text, build_two_column_table
 
 SECONDS = 0.01
 
@@ -122,7 +122,7 @@ class SongPage(MenuPage):
             id="",
             title=build_text("service.menu.jukebox"),
             tables=(build_two_column_table(rows),),
-            actions=(BACK,),
+            actions=(BACK_ACTION,),
         )
 
     def handle_input(self, _machine: Machine, _action: str, _text: str) -> PageResult:

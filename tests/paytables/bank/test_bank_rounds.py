@@ -9,7 +9,7 @@ import pytest
 
 from paytables import analyse, load_game
 from tests.paytables.bank import bank_fast as fast
-from tools.lab.simulation import Tally, judge
+from tools.lab.simulation import SimulationTally, judge
 
 PLAYED = {
     **{
@@ -60,9 +60,9 @@ def hold(name, rounds, seed=20261123):
         assert sum(own.values()) == rounds
         assert set(own) <= set(bet.distribution.counts)
         total = sum(win * count for win, count in own.items())
-        tally = Tally(rounds, total, sum(win * win * count for win, count in own.items()))
+        tally = SimulationTally(rounds, total, sum(win * win * count for win, count in own.items()))
         verdict = judge(tally, bet.cost_credits, bet.rtp, bet.variance)
-        found[bet.bet, "return"] = verdict.z
+        found[bet.bet, "return"] = verdict.z_score
         for win, cases in bet.distribution.counts.items():
             found[bet.bet, win] = fast.z_of(own[win], rounds, Fraction(cases, bet.distribution.total))
         rates = {(prize.name, prize.stage_or_spot, prize.credits): prize.rate for prize in bet.prizes}

@@ -297,8 +297,8 @@ def test_a_blackjack_is_insured_or_paid_evenly_but_not_both(even):
         result = table.evaluate(policies.choose_best, take)
         found.append(result)
     assert not found[0].insured_hands
-    assert not found[0].even_money_ups
-    assert found[1].even_money_ups <= even
+    assert not found[0].even_money_up_cards
+    assert found[1].even_money_up_cards <= even
     # worst: a blackjack's mean is 1 either way, and never insured below it
     node = policies.StrategyTable(rules, (1,)).rounds[0].tree[policies.PACKED_BLACKJACK]
     assert found[1].mean < found[0].mean

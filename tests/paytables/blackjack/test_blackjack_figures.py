@@ -151,7 +151,7 @@ def test_the_stored_best_strategy_has_the_mean_of_the_best_play():
     table, answers = policies.StrategyTable(rules, (7,)), {}
     best = table.evaluate(policies.record_answers(policies.choose_best, answers), policies.choose_highest_sum)
     data = PackedStrategy.pack_strategy(
-        rules, answers, best.hands_by_pair, best.insured_hands, best.even_money_ups
+        rules, answers, best.hands_by_pair, best.insured_hands, best.even_money_up_cards
     )
 
     def choose(kind, hand, suited, _options):

@@ -8,7 +8,7 @@ import pytest
 from rigs.craps_text import MONACO, QUEBEC
 
 from paytables import AnalysisDepth, AnalysisError, analyse, build_game, load_game
-from paytables.craps.figures import COME_OUT_SHARE, BetReturnChain, compute_stakes_per_throw
+from paytables.craps.figures import COME_OUT_SHARE_OF_THROWS, BetReturnChain, compute_stakes_per_throw
 from paytables.craps.state import CrapsState
 from paytables.craps.strategy import analyse_named_strategy, find_strategy_bets
 from paytables.definition import parse, read_source
@@ -88,7 +88,7 @@ def test_the_bets_decided_per_throw_are_those_of_the_stationary_table():
     assert sum(share.values()) == 1
     for n in points:  # what flows into a point is what stays of it and of a come-out
         assert share[n] == share[None] * F(ways[n], 36) + share[n] * (1 - F(ways[n] + 6, 36))
-    assert share[None] == COME_OUT_SHARE
+    assert share[None] == COME_OUT_SHARE_OF_THROWS
     rules_by_spot = load_game(QUEBEC).rules.rules_by_spot
     assert (
         compute_stakes_per_throw(rules_by_spot["pass"])
@@ -125,7 +125,7 @@ def play_each(house, games, seed):
     for bet in analyse(game).bets:
         tally = play_batch(game, bet.cost_credits, bet.options, games, dice, table=bet.table)
         assert set(tally.wins) <= set(bet.distribution.counts), bet.bet
-        assert abs(judge(tally, bet.cost_credits, bet.rtp, bet.variance).z) < 4, bet.bet
+        assert abs(judge(tally, bet.cost_credits, bet.rtp, bet.variance).z_score) < 4, bet.bet
 
 
 @pytest.mark.parametrize("house", RETURNS)

@@ -23,7 +23,7 @@ from paytables.contract.prizes import parse_level_hit
 from tests.paytables.poker import hands_brute as brute
 
 NAME = "quebec-caribbean-stud"
-TEXT = (paytables.definition.LIBRARY / "tables" / f"{NAME}.toml").read_text()
+TEXT = (paytables.definition.LIBRARY_FOLDER / "tables" / f"{NAME}.toml").read_text()
 PAID = {"quads": 500, "full": 100, "flush": 50}
 WON = {"royal": ("jackpot",), "sf": (PartialLevelHit("jackpot", Fraction(1, 10)),)}
 
@@ -180,7 +180,7 @@ def test_a_share_without_a_level_and_a_level_listed_twice_are_refused():
 
 
 def test_a_pay_as_a_share_of_a_level_is_refused_in_other_families():
-    text = (paytables.definition.LIBRARY / "tables" / "quebec-war.toml").read_text()
+    text = (paytables.definition.LIBRARY_FOLDER / "tables" / "quebec-war.toml").read_text()
     with pytest.raises(DefinitionError, match="is not valid odds"):
         build_game(tomllib.loads(text.replace('"10:1"', '"10%"', 1)), "test.toml")
 

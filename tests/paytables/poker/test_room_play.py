@@ -291,7 +291,7 @@ def test_a_player_who_is_all_in_is_not_asked_and_the_others_continue():
     found = betting(10, 500, 500)
     assert act(found, "all-in", "call")[0] == 2
     assert act(found, "call") is None
-    found.start_round(found.sizes, 0)
+    found.start_round(found.bet_sizes, 0)
     assert act(found)[0] == 1
     assert act(found, "bet", "fold") is None
     assert found.return_uncalled_bet() == (1, 8)

@@ -17,7 +17,7 @@ from paytables.poker.table.solve import StudSolver
 from paytables.poker.table.streets import build_streets
 from tests.paytables.poker import hands_numpy as other
 
-GAMES = paytables.definition.LIBRARY / "tables"
+GAMES = paytables.definition.LIBRARY_FOLDER / "tables"
 
 
 def load(name):

@@ -21,7 +21,7 @@ from paytables import (
 )
 from tests.paytables.poker import hands_brute as brute
 
-GAMES = paytables.definition.LIBRARY / "tables"
+GAMES = paytables.definition.LIBRARY_FOLDER / "tables"
 
 
 def load(name):

@@ -15,7 +15,7 @@ from paytables.poker.video import figures
 from paytables.poker.video.holds import HoldEvaluation
 from tests.paytables.poker import hands_brute as brute
 
-GAMES = paytables.definition.LIBRARY / "tables"
+GAMES = paytables.definition.LIBRARY_FOLDER / "tables"
 
 #: Percent at the most credits (maths.md, section 3.1; the same as the tables of wizardofodds.com).
 PUBLISHED = {

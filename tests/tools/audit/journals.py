@@ -4,7 +4,7 @@ import json
 import random
 from datetime import UTC, datetime, timedelta
 
-from meters import Journal, Phase, Policy, Transaction, Transfer
+from meters import Journal, JournalPolicy, Phase, Transaction, Transfer
 from meters.entry import decode, encode_canonical_json
 from paytables import RecordingDrawSource, load_game, play_through
 
@@ -126,7 +126,9 @@ def make_state(folder, *, cashes_out=True):
     """A machine's memory after sixty games, cleanly ended, with a cash-out under way or none."""
     ticks = clock()
     game = load_game("maple-classic")
-    with Journal.open(folder, now=lambda: next(ticks), policy=Policy(checkpoint_every=25)) as journal:
+    with Journal.open(
+        folder, now=lambda: next(ticks), policy=JournalPolicy(entries_per_checkpoint=25)
+    ) as journal:
         insert(journal, 10000)
         for number in range(60):
             one_play(journal, game, number)

@@ -7,14 +7,19 @@ import pytest
 from click.testing import CliRunner
 from journals import insert, make_state
 
-from meters import Journal, Policy, open_view
+from meters import Journal, JournalPolicy, open_view
 from meters.archive import ARCHIVE_END_KEY
 from meters.copies import SECOND_FOLDER
 from tools.audit.games import GameFiles
 from tools.audit.verify import Auditor
 from tools.cli import main
 
-POLICY = Policy(checkpoint_every=10, archive_entries=30, unarchived_entries=20, segment_bytes=1 << 16)
+POLICY = JournalPolicy(
+    entries_per_checkpoint=10,
+    entries_archived_together_min=30,
+    newest_entries_not_archived=20,
+    segment_bytes=1 << 16,
+)
 
 
 def clock():

@@ -9,7 +9,7 @@ import json
 import pytest
 from journals import CREDIT, clock, insert, make_state
 
-from meters import Journal, Phase, Policy, Transaction, Transfer, open_view
+from meters import Journal, JournalPolicy, Phase, Transaction, Transfer, open_view
 from meters.keys import MachineKey
 from tools.audit.games import GameFiles
 from tools.audit.verify import Auditor
@@ -212,7 +212,7 @@ def test_a_game_id_in_a_journal_is_never_opened_as_a_path(tmp_path, monkeypatch,
 
 @pytest.mark.requirement("A-05")
 def test_a_reservation_ended_by_another_kind_of_entry_is_reported(tmp_path, shelf):
-    with Journal.open(tmp_path, now=_now(), policy=Policy()) as journal:
+    with Journal.open(tmp_path, now=_now(), policy=JournalPolicy()) as journal:
         insert(journal, 1000)
         at = journal.sequence + 1
         journal.append(

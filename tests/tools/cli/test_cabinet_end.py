@@ -72,7 +72,7 @@ def test_a_screen_or_bench_that_fails_repeatedly_never_ends_the_machine(monkeypa
 def test_a_screens_operator_error_ends_the_cabinet_only_while_it_starts(monkeypatch, settled_s, goes_on):
     """Without a display the start ends with an error; later the cabinet must run on, as it may have credits."""
     monkeypatch.setattr(module, "_RESTART_PAUSE_MAX_S", 0.0)
-    monkeypatch.setattr(module, "_FAILED_START_S", settled_s)
+    monkeypatch.setattr(module, "_FAILED_START_SECONDS_MAX", settled_s)
 
     async def scene():
         cabinet = Cabinet(monkeypatch, _CabinetProcess("screen", ends_with(2), closing_ends_cabinet=True))

@@ -5,14 +5,20 @@ import pytest
 from egm.errors import OperatorError
 from egm.testing.machine import MachineRig
 from egm.tickets.cage import TicketCage
-from egm.tickets.copies import FILE_NAME
+from egm.tickets.copies import TICKET_DATABASE_FILE_NAME
 from egm.tickets.ledger_access import open_machine_ledger, read_machine_key
 from egm.tickets.model import TicketState
-from egm.tickets.movelog import EMPTY_LOG_END
-from egm.tickets.movelog import FILE_NAME as LOG_NAME
+from egm.tickets.movelog import EMPTY_MOVE_LOG_END
+from egm.tickets.movelog import MOVE_LOG_FILE_NAME as LOG_NAME
 from egm.tickets.redemption import TicketRefusal
 from egm.tickets.restoration import restore_ticket_ledger
-from egm.tickets.store import HEAD_FILE_NAME, HEAD_PURPOSE, TicketStore, encode_head, read_ledger_head
+from egm.tickets.store import (
+    LEDGER_HEAD_FILE_NAME,
+    LEDGER_HEAD_MAC_PURPOSE,
+    TicketStore,
+    encode_head,
+    read_ledger_head,
+)
 from meters import open_view
 from meters.storage import DiskStorage
 from tools.audit.tickets import find_ticket_ledger_error
@@ -25,7 +31,7 @@ def paid(tmp_path):
     rig = MachineRig(tmp_path, devices=("printer",)).boot().insert(2000)
     number = rig.cash_out_ticket()
     rig.close()
-    files = (tmp_path / FILE_NAME, tmp_path / "second" / LOG_NAME)
+    files = (tmp_path / TICKET_DATABASE_FILE_NAME, tmp_path / "second" / LOG_NAME)
     before = {path: path.read_bytes() for path in files}
     with open_machine_ledger(tmp_path, read_only=False) as store:
         assert not isinstance(TicketCage(store, rig.clock, "Luc").pay_ticket(number), TicketRefusal)
@@ -39,7 +45,7 @@ def put_back(before):
 
 
 @pytest.mark.requirement("H-07", "A-05")
-@pytest.mark.parametrize("lost", [None, HEAD_FILE_NAME, f"second/{HEAD_FILE_NAME}"])
+@pytest.mark.parametrize("lost", [None, LEDGER_HEAD_FILE_NAME, f"second/{LEDGER_HEAD_FILE_NAME}"])
 def test_an_older_ledger_without_the_cages_payment_is_rejected_by_machine_and_cage(
     paid, tmp_path, monkeypatch, lost
 ):
@@ -71,21 +77,21 @@ def test_an_older_or_lost_ledger_on_one_medium_loses_no_payment(paid, tmp_path, 
     number, before, _ = paid
     [path] = [path for path in before if (path.parent.name == "second") == (medium == "second")]
     path.write_bytes(before[path])
-    (path.parent / HEAD_FILE_NAME).unlink()
+    (path.parent / LEDGER_HEAD_FILE_NAME).unlink()
     again = MachineRig(tmp_path, devices=("printer",)).boot()
     assert again.machine.active_faults == {}
     assert again.store.require_ticket(number).state is TicketState.REDEEMED
-    assert (path.parent / HEAD_FILE_NAME).exists()
+    assert (path.parent / LEDGER_HEAD_FILE_NAME).exists()
 
 
-HEADS = (HEAD_FILE_NAME, f"second/{HEAD_FILE_NAME}")
+HEADS = (LEDGER_HEAD_FILE_NAME, f"second/{LEDGER_HEAD_FILE_NAME}")
 
 
 @pytest.mark.requirement("H-07", "A-05")
 def test_a_ledger_without_its_head_on_both_media_needs_a_restore_by_two_persons(paid, tmp_path, monkeypatch):
     """Only the ledger and its head record cage payments; with older copies of both, nothing may be paid again."""
     number, before, rig = paid
-    for path in [*tmp_path.glob(f"{FILE_NAME}*"), *(tmp_path / name for name in HEADS)]:
+    for path in [*tmp_path.glob(f"{TICKET_DATABASE_FILE_NAME}*"), *(tmp_path / name for name in HEADS)]:
         path.unlink()
     put_back(before)
     monkeypatch.setattr("tools.cli.cage.load_roster", lambda *_: None)
@@ -102,7 +108,7 @@ def test_a_ledger_without_its_head_on_both_media_needs_a_restore_by_two_persons(
     assert not any((tmp_path / name).exists() for name in HEADS)
     again.offer_ticket(number)
     assert (again.hands.orders[-1][0], again.credit_cents) == ("return", 0)
-    key = again.journal.derive(HEAD_PURPOSE)
+    key = again.journal.derive(LEDGER_HEAD_MAC_PURPOSE)
     again.close()
     second = tmp_path / "second"
     restore_ticket_ledger(
@@ -132,7 +138,7 @@ def test_the_head_is_written_with_the_ledger_and_a_lost_copy_is_written_again(tm
         again = MachineRig(tmp_path, devices=("printer",)).boot()
         assert again.machine.active_faults == {}
         again.close()
-        assert (tmp_path / lost).read_bytes() == (tmp_path / HEAD_FILE_NAME).read_bytes()
+        assert (tmp_path / lost).read_bytes() == (tmp_path / LEDGER_HEAD_FILE_NAME).read_bytes()
         assert find_ticket_ledger_error(tmp_path, tmp_path / "second") == ""
 
 
@@ -140,11 +146,11 @@ def test_after_the_next_start_the_journal_also_records_what_the_cage_paid(paid, 
     """Ledger and heads are older copies that agree; since its last start the journal has the newer head."""
     _, before, _ = paid
     MachineRig(tmp_path, devices=("printer",)).boot().close()
-    for path in [*tmp_path.glob(f"{FILE_NAME}*"), *(tmp_path / name for name in HEADS)]:
+    for path in [*tmp_path.glob(f"{TICKET_DATABASE_FILE_NAME}*"), *(tmp_path / name for name in HEADS)]:
         path.unlink()
     put_back(before)
-    key = read_machine_key(tmp_path).derive(HEAD_PURPOSE)
-    read_ledger_head(DiskStorage(), tmp_path, tmp_path / "second", key).write(encode_head(EMPTY_LOG_END))
+    key = read_machine_key(tmp_path).derive(LEDGER_HEAD_MAC_PURPOSE)
+    read_ledger_head(DiskStorage(), tmp_path, tmp_path / "second", key).write(encode_head(EMPTY_MOVE_LOG_END))
     assert "it was replaced by an older ledger or by that of another machine" in find_ticket_ledger_error(
         tmp_path, tmp_path / "second"
     )
@@ -157,7 +163,7 @@ def test_after_the_next_start_the_journal_also_records_what_the_cage_paid(paid, 
 
 
 def test_a_lost_ledger_with_its_head_present_is_not_treated_as_a_first_start(paid, tmp_path):
-    for path in (tmp_path / FILE_NAME, tmp_path / "second" / LOG_NAME):
+    for path in (tmp_path / TICKET_DATABASE_FILE_NAME, tmp_path / "second" / LOG_NAME):
         path.unlink()
     with open_view(tmp_path), pytest.raises(OperatorError, match="no ticket ledger"):
         TicketStore.open(tmp_path, key=b"x" * 32, second=tmp_path / "second")
@@ -166,11 +172,11 @@ def test_a_lost_ledger_with_its_head_present_is_not_treated_as_a_first_start(pai
 def test_a_damaged_head_stops_tickets_until_the_ledger_is_restored(paid, tmp_path):
     number, _, rig = paid
     for folder in (tmp_path, tmp_path / "second"):
-        data = (folder / HEAD_FILE_NAME).read_bytes()
-        (folder / HEAD_FILE_NAME).write_bytes(data[:-3] + b"x" + data[-2:])
+        data = (folder / LEDGER_HEAD_FILE_NAME).read_bytes()
+        (folder / LEDGER_HEAD_FILE_NAME).write_bytes(data[:-3] + b"x" + data[-2:])
     again = MachineRig(tmp_path, devices=("printer",)).boot()
     assert "cannot be read" in again.machine.active_faults["ticket_ledger"]["detail"]
-    key = again.journal.derive(HEAD_PURPOSE)
+    key = again.journal.derive(LEDGER_HEAD_MAC_PURPOSE)
     again.close()
     second = tmp_path / "second"
     restore_ticket_ledger(

@@ -13,14 +13,14 @@ from rigs.ticket_office import RULES, Office, StandingClock
 from egm.errors import OperatorError
 from egm.people import Person, Role, Roster
 from egm.tickets.cage import TicketCage, TicketPayee, iter_register_lines
-from egm.tickets.copies import FILE_NAME
+from egm.tickets.copies import TICKET_DATABASE_FILE_NAME
 from egm.tickets.errors import TicketOrderError
 from egm.tickets.model import TicketKind, TicketState
-from egm.tickets.movelog import FILE_NAME as LOG_NAME
+from egm.tickets.movelog import MOVE_LOG_FILE_NAME as LOG_NAME
 from egm.tickets.numbers import is_system_number
 from egm.tickets.record import TicketAction
 from egm.tickets.redemption import TicketRedemption, TicketRefusalReason
-from egm.tickets.store import HEAD_PURPOSE
+from egm.tickets.store import LEDGER_HEAD_MAC_PURPOSE
 from egm.tickets.templates import CageRules, load_template
 from meters import Journal, Transaction, Transfer
 from meters.copies import SECOND_FOLDER
@@ -56,7 +56,7 @@ def staff(tmp_path_factory):
 def office(tmp_path, staff):
     """A desk on the ledger of a machine that was started once, with its staff enrolled."""
     with closing(Journal.open(tmp_path, now=StandingClock().now)) as journal:
-        key = journal.derive(HEAD_PURPOSE)
+        key = journal.derive(LEDGER_HEAD_MAC_PURPOSE)
     shutil.copy2(staff, tmp_path)
     return Office(tmp_path, key=key, second=tmp_path / SECOND_FOLDER)
 
@@ -395,10 +395,10 @@ def test_a_damaged_ledger_is_reported_with_what_to_do(office, egm, tmp_path, com
     if "pay" in command:  # whose ledger is mended from a whole log, or begun where both are empty
         left = 5000
         (tmp_path / SECOND_FOLDER / LOG_NAME).write_bytes(b"")
-    file = tmp_path / FILE_NAME
+    file = tmp_path / TICKET_DATABASE_FILE_NAME
     file.write_bytes(file.read_bytes()[:left])
     output = egm(*(word.format(number=number) for word in command), status=1)
-    assert FILE_NAME in output
+    assert TICKET_DATABASE_FILE_NAME in output
     assert "two people start a new ledger: egm ticket restore" in output
     assert "Error: no such" not in output
     assert "OperationalError" not in output

@@ -8,7 +8,7 @@ import pytest
 from click.testing import CliRunner
 
 from paytables import load_game
-from paytables.definition import LIBRARY
+from paytables.definition import LIBRARY_FOLDER
 from tests.rigs.tournament import RULES, change_rules
 from tools.cli.commands.tournament import command
 
@@ -62,7 +62,7 @@ def play(*rows):
 @pytest.mark.requirement("L-08")
 def test_each_machines_return_is_compared_with_those_of_all_others(rules, tmp_path, monkeypatch):
     """The second and the third return 0.7 % more and less than the first: too much between the two."""
-    source, games = (LIBRARY / "maple-classic.toml").read_text(encoding="utf-8"), {}
+    source, games = (LIBRARY_FOLDER / "maple-classic.toml").read_text(encoding="utf-8"), {}
     for name, pays in {"maple-classic": 600, "maple-more": 700, "maple-less": 500}.items():
         file = tmp_path / f"{name}.toml"
         changed = source.replace("3 = 500", f"3 = {pays}").replace('id = "maple-classic"', f'id = "{name}"')

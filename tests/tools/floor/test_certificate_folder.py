@@ -15,7 +15,7 @@ from egm.errors import OperatorError
 from egm.progressive.enrolment import compute_key_digest, create_request
 from tools.cli import main
 from tools.floor.progressive.certificates import answer_request, make_authority, make_link, revoke_certificate
-from tools.floor.progressive.secret_store import KEY_FILE
+from tools.floor.progressive.secret_store import MYSTERY_KEY_FILE_NAME
 
 NOW = datetime(2026, 1, 1, tzinfo=UTC)
 PLACE = ("10.0.0.2", 8883)
@@ -178,9 +178,9 @@ def test_a_broker_certificate_requires_a_valid_host(tmp_path, host):
 
 
 def test_an_empty_secret_key_file_is_reported(tmp_path):
-    (tmp_path / KEY_FILE).touch(0o600)
+    (tmp_path / MYSTERY_KEY_FILE_NAME).touch(0o600)
     output = egm("certificates", tmp_path, code=1)
-    assert f"{KEY_FILE}: the key has 0 bytes" in output
+    assert f"{MYSTERY_KEY_FILE_NAME}: the key has 0 bytes" in output
     assert "put a copy of the right one back" in output
 
 

@@ -27,7 +27,13 @@ from egm.progressive.messages import (
 from egm.progressive.trigger import MysteryTrigger
 from tools.floor.progressive.controller import Controller, ControllerError, ReceivedMessage
 from tools.floor.progressive.mystery import MysteryError
-from tools.floor.progressive.secret_store import KEY_FILE, SecretError, SecretStore, make_key, read_key
+from tools.floor.progressive.secret_store import (
+    MYSTERY_KEY_FILE_NAME,
+    SecretError,
+    SecretStore,
+    make_key,
+    read_key,
+)
 
 STAKE = 25
 TERMS = LevelTerms(
@@ -309,13 +315,13 @@ def test_a_rewritten_win_register_is_detected(floor, sql, expected_text):
 
 
 def test_the_key_is_created_once_and_an_invalid_one_is_reported(tmp_path):
-    with pytest.raises(Exception, match=KEY_FILE):
+    with pytest.raises(Exception, match=MYSTERY_KEY_FILE_NAME):
         read_key(tmp_path)
     make_key(tmp_path)
     key = read_key(tmp_path)
     make_key(tmp_path)
     assert read_key(tmp_path) == key
-    assert (tmp_path / KEY_FILE).stat().st_mode & 0o777 == 0o600
-    (tmp_path / KEY_FILE).write_text("beef")
+    assert (tmp_path / MYSTERY_KEY_FILE_NAME).stat().st_mode & 0o777 == 0o600
+    (tmp_path / MYSTERY_KEY_FILE_NAME).write_text("beef")
     with pytest.raises(Exception, match="the key has 2 bytes"):
         read_key(tmp_path)

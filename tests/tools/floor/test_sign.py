@@ -25,13 +25,13 @@ from egm.progressive.messages import (
     LevelValue,
     LevelWin,
 )
-from egm.screen.layout import LANDSCAPE, PORTRAIT
+from egm.screen.layout import LANDSCAPE_LAYOUT, PORTRAIT_LAYOUT
 from egm.screen.theme import load_theme
 from tools.cli.commands.progressive import command
 from tools.dev.progressive.broker import Broker, BrokerMissingError, find_mosquitto
 from tools.floor.progressive.certificates import format_sign_name
 from tools.floor.progressive.controller import Controller, ReceivedMessage
-from tools.floor.progressive.serve import Service
+from tools.floor.progressive.serve import ControllerService
 from tools.floor.progressive.sign import AMOUNT_RUN_NS, VALUE_STALE_NS, Sign, SignMonitor
 from tools.floor.progressive.sign_picture import SignPicture
 from tools.floor.progressive.sign_window import SignFile, SignWindow, show_sign
@@ -127,7 +127,7 @@ def test_a_retained_value_does_not_count_as_received():
 
 
 @pytest.mark.requirement("I-02", "I-09")
-@pytest.mark.parametrize("layout", [LANDSCAPE, PORTRAIT], ids=["landscape", "portrait"])
+@pytest.mark.parametrize("layout", [LANDSCAPE_LAYOUT, PORTRAIT_LAYOUT], ids=["landscape", "portrait"])
 def test_the_sign_shows_the_amount_or_in_both_languages_that_it_is_being_updated(layout):
     pygame.font.init()
     picture = SignPicture(load_theme(), scale=0.3, layout=layout)
@@ -199,7 +199,7 @@ def on_a_link(folder, act):
         controller = Controller(store, stated_now)
         controller.open_levels([LEVEL])
         controller.admit("EGM-1")
-        service = Service(
+        service = ControllerService(
             controller, broker.create_link_slot("controller"), lambda _: None, values_seconds=0.02
         )
         serving = asyncio.create_task(service.run())
@@ -273,7 +273,7 @@ def test_a_window_and_a_file_show_the_sign(tmp_path):
     assert file.show(sign.build_plates(3), 3)
     assert not (tmp_path / "sign.png").exists(), "a level that is there may not have said so yet"
     assert not file.show(sign.build_plates(VALUE_STALE_NS), VALUE_STALE_NS)
-    assert pygame.image.load(tmp_path / "sign.png").get_size() == LANDSCAPE.size
+    assert pygame.image.load(tmp_path / "sign.png").get_size() == LANDSCAPE_LAYOUT.size
 
 
 def test_a_sign_without_its_certificate_names_the_missing_file(tmp_path):

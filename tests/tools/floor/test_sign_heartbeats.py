@@ -29,7 +29,7 @@ from tools.floor.progressive.heartbeat import (
     read_heartbeat,
 )
 from tools.floor.progressive.readings import Readings
-from tools.floor.progressive.serve import Service
+from tools.floor.progressive.serve import ControllerService
 from tools.floor.progressive.sign import VALUE_STALE_NS, Sign
 from tools.floor.progressive.sign_window import show_sign
 from tools.floor.progressive.signs import SignBook, read_signs
@@ -181,7 +181,7 @@ def test_a_controller_on_a_real_link_notices_a_sign_that_ends(tmp_path):
 
         signs = SignBook(store, stated_now, clock_ns, tell)
         readings = Readings()
-        service = Service(
+        service = ControllerService(
             controller,
             broker.create_link_slot("controller"),
             lambda _: None,

@@ -173,12 +173,12 @@ def released(built, folder, number, more=""):
     key = read_signing_key((built / "release.pem").read_bytes(), "release.pem")
     with (built / "open-egm.bundle").open("rb") as bundle:
         release = slot.read_bundle_release(bundle, format_public_key(key), 0, "bundle")
-        for name in reversed(slot.PARTITION_NAMES):
+        for name in reversed(slot.SLOT_PARTITION_NAMES):
             with (folder / f"{name}.img").open("wb") as part:
                 part.write(bundle.read(release.parts[name].length))
     words = program_in(str(folder / "esp.img"), folder)
     builder._build_esp(folder, f"{words} {more}".strip(), str(release.number))
-    parts, out = {name: folder / f"{name}.img" for name in slot.PARTITION_NAMES}, folder / "update"
+    parts, out = {name: folder / f"{name}.img" for name in slot.SLOT_PARTITION_NAMES}, folder / "update"
     slot.write_bundle(slot.sign_release(release.number + number, f"update {number}", parts, key), parts, out)
     return out
 

@@ -8,7 +8,7 @@ import pytest
 
 from egm.verify.manifest import create_signing_key, format_public_key, read_signing_key
 from tools.image import slot, update
-from tools.image.slot import Slot, SlotError
+from tools.image.slot import SlotError, SystemSlot
 from tools.image.update import find_first_slot
 
 KEY, OTHER = (read_signing_key(create_signing_key(), name) for name in ("ours", "another's"))
@@ -29,8 +29,8 @@ def released(tmp_path):
 
 @pytest.fixture
 def empty(tmp_path):
-    there = Slot(tmp_path / "esp-b", tmp_path / "root-b")
-    for name, path in zip(slot.PARTITION_NAMES, (there.esp, there.root), strict=True):
+    there = SystemSlot(tmp_path / "esp-b", tmp_path / "root-b")
+    for name, path in zip(slot.SLOT_PARTITION_NAMES, (there.esp, there.root), strict=True):
         path.write_bytes(bytes(SIZES[name] + 2 * slot.RELEASE_BYTES))
     return there
 
@@ -49,7 +49,7 @@ def test_a_signed_newer_release_is_installed_and_verified(released, empty):
 
 
 @pytest.mark.library_only("A-12")
-@pytest.mark.parametrize("part", slot.PARTITION_NAMES)
+@pytest.mark.parametrize("part", slot.SLOT_PARTITION_NAMES)
 @pytest.mark.parametrize("where", [0, 0.5, 1])
 def test_one_changed_byte_of_a_slot_is_detected(released, empty, part, where):
     install(released, empty)
@@ -155,7 +155,7 @@ def test_a_truncated_signed_release_changes_no_slot(released, empty, tmp_path, m
     """Regression: the fallback slot was emptied before the truncation of a validly signed bundle was noticed."""
     install(released, empty)
     before = (empty.esp.read_bytes(), empty.root.read_bytes())
-    running = Slot(tmp_path / "esp-a", tmp_path / "root-a")
+    running = SystemSlot(tmp_path / "esp-a", tmp_path / "root-a")
     monkeypatch.setattr(update, "find_slots", lambda: {"a": running, "b": empty})
     monkeypatch.setattr(update, "find_running_slot", lambda: "a")
     monkeypatch.setattr(

@@ -9,8 +9,8 @@ from egm.profiles import load_profile
 from paytables import AnalysisDepth, analyse, build_game, list_library_games, load_game
 from paytables.definition import parse, read_source
 from tools.dev.gallery import FixedDraws
-from tools.lab.certification.chance import RULES, chance_decides, strategy
-from tools.lab.certification.finding import CertificationCase, Status
+from tools.lab.certification.chance import CHANCE_RULES, chance_decides, strategy
+from tools.lab.certification.finding import CertificationCase, FindingStatus
 
 
 def findings(game, **awards):
@@ -20,11 +20,11 @@ def findings(game, **awards):
     case = CertificationCase(
         game, game.id, analyse(game, AnalysisDepth.VOLATILITY), profile, FixedDraws("case"), 0
     )
-    return [finding for rule in RULES for finding in rule(case)]
+    return [finding for rule in CHANCE_RULES for finding in rule(case)]
 
 
 def failed(found):
-    return {finding.rule: finding.evidence for finding in found if finding.status is Status.FAIL}
+    return {finding.rule: finding.evidence for finding in found if finding.status is FindingStatus.FAIL}
 
 
 def changed(name, *path, to):
@@ -68,7 +68,7 @@ def test_a_game_with_choices_fails_without_a_best_or_a_worst_strategy(missing):
     """The worst way to play must not return more than the best one."""
     game, profile = load_game("orchard-picnic"), load_profile("quebec-casino")
     analysis = analyse(game, AnalysisDepth.RETURN)
-    for changes, status in (({}, Status.PASS), (missing, Status.FAIL)):
+    for changes, status in (({}, FindingStatus.PASS), (missing, FindingStatus.FAIL)):
         bets = tuple(replace(bet, **changes) for bet in analysis.bets)
         case = CertificationCase(game, game.id, replace(analysis, bets=bets), profile, FixedDraws("case"), 0)
         assert {finding.status for finding in list(strategy(case))[: len(bets)]} == {status}
@@ -78,7 +78,7 @@ def test_a_game_with_choices_fails_without_a_best_or_a_worst_strategy(missing):
 def test_a_game_with_choices_in_which_chance_changes_no_win_fails():
     game, profile = load_game("orchard-picnic"), load_profile("quebec-casino")
     analysis = analyse(game, AnalysisDepth.RETURN)
-    for variance, status in ((Fraction(1), Status.PASS), (Fraction(0), Status.FAIL)):
+    for variance, status in ((Fraction(1), FindingStatus.PASS), (Fraction(0), FindingStatus.FAIL)):
         bets = tuple(replace(bet, variance=variance) for bet in analysis.bets)
         case = CertificationCase(game, game.id, replace(analysis, bets=bets), profile, FixedDraws("case"), 0)
         assert {finding.status for finding in chance_decides(case)} == {status}
@@ -126,14 +126,14 @@ def test_a_stop_displayed_but_never_drawn_fails_and_an_unequal_one_is_noted():
     noted = findings(changed("maple-classic", "stage", "base", "weights", to=rare))
     assert failed(noted) == {}
     assert [f.status for f in noted if f.rule == "depicted-odds"] == [
-        Status.PASS, Status.NOTED, Status.PASS,
+        FindingStatus.PASS, FindingStatus.NOTED, FindingStatus.PASS,
     ]  # fmt: skip
 
 
 @pytest.mark.requirement("B-12")
 def test_a_profile_may_require_every_prize_at_every_bet():
     game = load_game("seven-rivers")
-    noted = [f for f in findings(game) if f.status is Status.NOTED and f.rule == "prizes-at-every-bet"]
+    noted = [f for f in findings(game) if f.status is FindingStatus.NOTED and f.rule == "prizes-at-every-bet"]
     assert [f.evidence for f in noted] == [
         "bet one: 6 prizes; only other bets win 3 salmon, 3 seven",
         "bet two: 7 prizes; only other bets win 3 seven",

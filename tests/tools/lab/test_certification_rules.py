@@ -11,7 +11,7 @@ from paytables import AnalysisDepth, analyse, load_game
 from paytables.definition import read_source
 from paytables.odds import list_awards
 from tools.dev.gallery import FixedDraws
-from tools.lab.certification.finding import CertificationCase, Status
+from tools.lab.certification.finding import CertificationCase, FindingStatus
 from tools.lab.certification.rules import longest_odds, return_by_stake, return_floor
 
 
@@ -25,10 +25,10 @@ def case_of(game, profile=None):
 def test_a_return_that_falls_as_the_stake_rises_is_noted_with_both_figures(tmp_path):
     whole = read_source("seven-rivers").path.read_text(encoding="utf-8")
     (fine,) = return_by_stake(case_of(load_game("seven-rivers")))
-    assert fine.status is Status.PASS
+    assert fine.status is FindingStatus.PASS
     (single,) = return_by_stake(case_of(load_game("maple-classic")))
     assert (single.status, single.evidence) == (
-        Status.NOT_APPLICABLE,
+        FindingStatus.NOT_APPLICABLE,
         "1 way to bet, all with the same stake",
     )
     worse = tmp_path / "worse.toml"
@@ -38,7 +38,7 @@ def test_a_return_that_falls_as_the_stake_rises_is_noted_with_both_figures(tmp_p
     one, two, *_ = sorted(analyse(game, AnalysisDepth.RETURN).bets, key=lambda bet: bet.cost_credits)
     assert one.rtp - Fraction(1, 1_000) < two.rtp < one.rtp - Fraction(1, 10_000)
     (finding,) = return_by_stake(case_of(game))
-    assert finding.status is Status.NOTED
+    assert finding.status is FindingStatus.NOTED
     assert "two" in finding.evidence
     assert "after one" in finding.evidence
 
@@ -56,11 +56,11 @@ def test_the_return_floor_and_the_longest_odds_are_compared_exactly():
     """A floor of exactly the game's return, and odds of exactly its rarest award, pass; a hair more fails."""
     (bet,) = analyse(load_game("maple-classic"), AnalysisDepth.FULL).bets
     hair = Fraction(1, 10**12)
-    assert held(return_floor, "returns", reels=bet.rtp) is Status.PASS
-    assert held(return_floor, "returns", reels=bet.rtp + hair) is Status.FAIL
+    assert held(return_floor, "returns", reels=bet.rtp) is FindingStatus.PASS
+    assert held(return_floor, "returns", reels=bet.rtp + hair) is FindingStatus.FAIL
     one_in = int(1 / list_awards(bet)[0].rate)
-    assert held(longest_odds, "awards", longest_one_in=one_in) is Status.PASS
-    assert held(longest_odds, "awards", longest_one_in=one_in - 1) is Status.FAIL
+    assert held(longest_odds, "awards", longest_one_in=one_in) is FindingStatus.PASS
+    assert held(longest_odds, "awards", longest_one_in=one_in - 1) is FindingStatus.FAIL
 
 
 @pytest.mark.requirement("C-07", "C-10:b")

@@ -12,8 +12,8 @@ from paytables.roulette.wheel_table import WheelTable
 from tools.dev.gallery import FixedDraws
 from tools.lab.certification import rules
 from tools.lab.certification.depicted import depicted_odds
-from tools.lab.certification.finding import CertificationCase, Status
-from tools.lab.simulation import Tally
+from tools.lab.certification.finding import CertificationCase, FindingStatus
+from tools.lab.simulation import SimulationTally
 
 #: A game of each way to draw: its family's own dealing function, and what it never draws when that is planted.
 GAMES = {
@@ -79,9 +79,9 @@ def planted(monkeypatch, where):
 @pytest.mark.parametrize("name", GAMES)
 def test_a_piece_that_is_never_dealt_fails(monkeypatch, name):
     case = case_of(name)
-    assert {each.status for each in depicted_odds(case)} == {Status.PASS}
+    assert {each.status for each in depicted_odds(case)} == {FindingStatus.PASS}
     planted(monkeypatch, GAMES[name])
-    assert Status.FAIL in {each.status for each in depicted_odds(case)}
+    assert FindingStatus.FAIL in {each.status for each in depicted_odds(case)}
 
 
 def test_the_finding_states_how_many_drawn_numbers_were_tried():
@@ -96,7 +96,7 @@ def test_a_pack_without_a_card_fails(monkeypatch):
     case = case_of("quebec-war")
     monkeypatch.setattr("paytables.cards.card._count_deck", lambda *_: (*(1,) * 51, 0, 0))
     (finding,) = depicted_odds(case)
-    assert finding.status is Status.FAIL
+    assert finding.status is FindingStatus.FAIL
     assert finding.evidence == "seat 0: drawn from 306 numbers, but 52 pieces are depicted"
 
 
@@ -122,7 +122,7 @@ class TestBetsTogether:
             )
             held = bet.distribution.cap_wins(most)
             mean, error = float(held.compute_moment(1)), (float(held.compute_variance()) / games) ** 0.5
-            return Tally(games=games, credits=round(games * (mean + next(aways) * error)))
+            return SimulationTally(games=games, credits=round(games * (mean + next(aways) * error)))
 
         monkeypatch.setattr(rules, "play_batch", played)
         return [(each.status, each.evidence) for each in rules.simulation(case)]
@@ -130,24 +130,24 @@ class TestBetsTogether:
     @pytest.mark.requirement("R-10", "B-08")
     def test_bets_that_all_deviate_one_way_fail_together(self, monkeypatch):
         findings = self.case(monkeypatch, [2.0])
-        assert {status for status, _ in findings[:-1]} == {Status.PASS}
-        assert findings[-1][0] is Status.FAIL
+        assert {status for status, _ in findings[:-1]} == {FindingStatus.PASS}
+        assert findings[-1][0] is FindingStatus.FAIL
         assert "bets together: z +" in findings[-1][1]
 
     @pytest.mark.requirement("R-10", "B-08")
     def test_bets_that_deviate_both_ways_fail_together(self, monkeypatch):
         findings = self.case(monkeypatch, [3.0, -3.0])
-        assert {status for status, _ in findings[:-1]} == {Status.PASS}
-        assert findings[-1][0] is Status.FAIL
+        assert {status for status, _ in findings[:-1]} == {FindingStatus.PASS}
+        assert findings[-1][0] is FindingStatus.FAIL
 
     def test_bets_that_deviate_within_chance_pass(self, monkeypatch):
         findings = self.case(monkeypatch, [1.0, -0.8])
-        assert {status for status, _ in findings} == {Status.PASS}
+        assert {status for status, _ in findings} == {FindingStatus.PASS}
 
     @pytest.mark.requirement("R-10")
     def test_too_few_games_to_judge_any_bet_fail(self):
         case = case_of("quebec-roulette-french")
         few = CertificationCase(case.game, case.path, analyse(case.game), case.profile, case.draw, 2)
-        assert [each.evidence for each in rules.simulation(few) if each.status is Status.FAIL] == [
+        assert [each.evidence for each in rules.simulation(few) if each.status is FindingStatus.FAIL] == [
             "2 games of each bet are too few to judge any bet: simulate more"
         ]

@@ -13,7 +13,7 @@ from paytables.wording import format_percent
 from tools.cli import main
 from tools.lab.rewriting import RewriteError, rewrite_definition
 from tools.lab.tuning import (
-    NEAR_DISTANCE,
+    NEAR_RETURN_DISTANCE,
     compute_bet_returns,
     compute_hit_frequency,
     compute_rtp,
@@ -82,7 +82,7 @@ def test_tuning_its_own_template_reaches_the_goal_and_is_written_on_request(mine
         assert "->" in output
         assert mine.read_text(encoding="utf-8") == before
     run("game", "tune", mine, "--return", "0.92", "--write")
-    assert abs(compute_rtp(parse(read_source(mine))) - Fraction(92, 100)) <= NEAR_DISTANCE
+    assert abs(compute_rtp(parse(read_source(mine))) - Fraction(92, 100)) <= NEAR_RETURN_DISTANCE
     after = mine.read_text(encoding="utf-8")
     comments = [line.split("#", 1)[1] for line in before.splitlines() if "#" in line]
     assert [line.split("#", 1)[1] for line in after.splitlines() if "#" in line] == comments
@@ -96,12 +96,12 @@ def test_every_bet_with_its_own_pays_is_tuned_to_the_return(tmp_path):
     data = parse(read_source(mine))
     returns = compute_bet_returns(data)
     assert list(returns) == ["one", "two", "three"]
-    assert all(abs(rtp - Fraction(88, 100)) <= NEAR_DISTANCE for rtp in returns.values())
+    assert all(abs(rtp - Fraction(88, 100)) <= NEAR_RETURN_DISTANCE for rtp in returns.values())
     for name, rtp in returns.items():
         assert re.search(rf"return of bet {name} \d+\.\d+ % -> {format_percent(rtp)}", output)
     run("game", "tune", mine, "--return", "0.9", "--bet", "two", "--write")
     assert [
-        abs(rtp - Fraction(9, 10)) <= NEAR_DISTANCE
+        abs(rtp - Fraction(9, 10)) <= NEAR_RETURN_DISTANCE
         for rtp in compute_bet_returns(parse(read_source(mine))).values()
     ] == [
         False,
@@ -115,8 +115,8 @@ def test_tuned_strips_and_hit_frequency_are_written(mine, tmp_path):
     out = tmp_path / "other.toml"
     run("game", "tune", mine, "--return", "0.9", "--hit", "0.19", "--strips", "--out", out)
     data = parse(read_source(out))
-    assert abs(compute_rtp(data) - Fraction(9, 10)) <= NEAR_DISTANCE
-    assert abs(compute_hit_frequency(data) - Fraction(19, 100)) <= NEAR_DISTANCE
+    assert abs(compute_rtp(data) - Fraction(9, 10)) <= NEAR_RETURN_DISTANCE
+    assert abs(compute_hit_frequency(data) - Fraction(19, 100)) <= NEAR_RETURN_DISTANCE
     assert "was not changed" in run("game", "tune", mine, "--return", "0.9", "--out", out, code=1)
 
 
@@ -199,7 +199,7 @@ def test_tuning_keeps_the_order_of_the_pays():
     keys = list_pay_keys(data)
     for goal in ("0.8", "0.95"):
         tuned = tune_pays(data, Fraction(goal), keys)
-        assert abs(compute_rtp(tuned) - Fraction(goal)) <= NEAR_DISTANCE
+        assert abs(compute_rtp(tuned) - Fraction(goal)) <= NEAR_RETURN_DISTANCE
         pairs = sorted((get_value_at(data, k), get_value_at(tuned, k)) for k in keys)
         assert [new for _, new in pairs] == sorted(new for _, new in pairs)
 

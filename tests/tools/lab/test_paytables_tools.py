@@ -20,7 +20,7 @@ from tools.cli import main
 from tools.cli.commands import simulate
 from tools.lab.certification import bundle
 from tools.lab.parsheet import format_one_in
-from tools.lab.simulation import INTERVAL_Z, Tally
+from tools.lab.simulation import INTERVAL_Z_SCORE, SimulationTally
 from tools.lab.tuning import (
     TuningError,
     compute_rtp,
@@ -327,7 +327,7 @@ def judge_wins(tmp_path, monkeypatch):
 
     def judge(wins, *, code):
         games = wins.total()
-        tally = Tally(
+        tally = SimulationTally(
             games,
             sum(win * times for win, times in wins.items()),
             sum(win * win * times for win, times in wins.items()),
@@ -360,7 +360,7 @@ def test_a_simulation_is_refused_for_its_return_alone(judge_wins, wins, code):
     """Twelve games are too few for a distribution, and each of them may win: only the return can be another."""
     data = judge_wins(Counter(wins), code=code)
     assert data["distribution_classes"] is None
-    assert abs(data["hit_frequency_z"]) < INTERVAL_Z
+    assert abs(data["hit_frequency_z"]) < INTERVAL_Z_SCORE
     assert data["agrees"] is (code == 0)
 
 

@@ -13,7 +13,7 @@ from paytables.definition import parse, read_source
 from paytables.reels.bonus import WheelBonus
 from tools.dev.gallery import FixedDraws
 from tools.lab.certification import chance, rules
-from tools.lab.certification.finding import CertificationCase, Status
+from tools.lab.certification.finding import CertificationCase, FindingStatus
 
 
 def changed(name, **at):
@@ -113,17 +113,17 @@ REFUSED = {
 OF_PLAY = {"simulation", "replay"}
 #: A fact a laboratory must read, that no profile here forbids.
 ONLY_NOTED = {"levy", "long-odds", "return-by-stake"}
-OF_DEFINITIONS = [rule for rule in rules.RULES if rule not in {rules.simulation, rules.replay}]
+OF_DEFINITIONS = [rule for rule in rules.CERTIFICATION_RULES if rule not in {rules.simulation, rules.replay}]
 
 
 def findings(case):
-    return [found for rule in rules.RULES for found in rule(case)]
+    return [found for rule in rules.CERTIFICATION_RULES for found in rule(case)]
 
 
 @pytest.mark.requirement("C-05", "C-07", "C-20", "B-12", "C-25", "C-26")
 @pytest.mark.parametrize("name", sorted(REFUSED))
 def test_each_rule_refuses_its_planted_case(name):
-    status = Status.NOTED if name in ONLY_NOTED else Status.FAIL
+    status = FindingStatus.NOTED if name in ONLY_NOTED else FindingStatus.FAIL
     case = REFUSED[name]()
     findings = [f for rule in OF_DEFINITIONS for f in rule(case) if f.rule == name]
     assert status in {f.status for f in findings}, [f.evidence for f in findings]
@@ -154,10 +154,10 @@ def test_a_rule_that_does_not_apply_is_reported_and_passes_nothing(name):
     case = case_of(load_game(name), games=20, depth=AnalysisDepth.PRIZES)
     findings = rules.check_every_rule(case)
     answered = {f.rule for f in findings}
-    assert {rule.__name__.replace("_", "-") for rule in rules.RULES} <= answered
+    assert {rule.__name__.replace("_", "-") for rule in rules.CERTIFICATION_RULES} <= answered
     empty = re.compile(r"\b0 (prize|game|stage|bet|way|award|word|part|stop)s?\b|up to 0\)")
-    assert not [f for f in findings if f.status is Status.PASS and empty.search(f.evidence)]
-    none = {f.rule: f.evidence for f in findings if f.status is Status.NOT_APPLICABLE}
+    assert not [f for f in findings if f.status is FindingStatus.PASS and empty.search(f.evidence)]
+    none = {f.rule: f.evidence for f in findings if f.status is FindingStatus.NOT_APPLICABLE}
     assert none["double-up"] == "not applicable: the game has no double-up"
     assert none["prizes-in-kind"] == "not applicable: the game gives no prize in kind"
 
@@ -167,12 +167,12 @@ def test_a_bet_without_a_pay_table_is_checked_by_what_it_can_win():
     """The bet on the hand of blackjack has no pay table, and some houses' no distribution: it is played."""
     full = case_of(load_game("quebec-blackjack"))
     law, back = chance.prizes_at_every_bet(full)
-    assert law.status is back.status is Status.PASS
+    assert law.status is back.status is FindingStatus.PASS
     assert "no pay table; it returns 99.1092 %, " in law.evidence
     assert law.evidence.endswith(", 3 wins of 4 to 6")
     bare = case_of(load_game("monaco-blackjack"), depth=AnalysisDepth.RETURN)
     findings = list(chance.prizes_at_every_bet(bare))
-    assert [f.status for f in findings] == [Status.PASS] * len(findings)
+    assert [f.status for f in findings] == [FindingStatus.PASS] * len(findings)
     assert all(f.evidence.endswith(" was the first to win") for f in findings)
 
 
@@ -182,7 +182,7 @@ def test_a_bet_without_a_known_distribution_that_never_wins_is_refused(monkeypat
     bare = case_of(load_game("monaco-blackjack"), depth=AnalysisDepth.RETURN)
     monkeypatch.setattr(chance, "_count_games_to_win", lambda *_: 0)
     findings = list(chance.prizes_at_every_bet(bare))
-    assert {f.status for f in findings} == {Status.FAIL}
+    assert {f.status for f in findings} == {FindingStatus.FAIL}
     assert findings[0].evidence.endswith("; none of 400 games won")
 
 
@@ -204,7 +204,7 @@ def test_a_poker_pay_row_that_no_hand_wins_is_refused(hand, bet, why):
     spot["bonus" if bet == "main" else "pay"].append(row)
     del definition["proved"]
     case = case_of(build_game(definition, "changed"), depth=AnalysisDepth.PRIZES)
-    refused = [f.evidence for f in chance.prizes_at_every_bet(case) if f.status is Status.FAIL]
+    refused = [f.evidence for f in chance.prizes_at_every_bet(case) if f.status is FindingStatus.FAIL]
     assert refused == [f"bet {bet}: no result wins {spot['id']} nobody"], why
     assert [each.text for each in list_remarks(case.game, case.analysis) if "nobody" in each.text] == [
         f"no result wins {spot['id']} nobody: others take its place"
@@ -215,7 +215,7 @@ def test_a_poker_pay_row_that_no_hand_wins_is_refused(hand, bet, why):
 def test_a_simulation_with_no_win_of_a_bet_does_not_pass_it():
     case = case_of(load_game("monaco-craps"), games=20)
     rare = [f for f in rules.simulation(case) if f.evidence.startswith("bet craps-12:")]
-    assert [f.status for f in rare] == [Status.NOT_APPLICABLE]
+    assert [f.status for f in rare] == [FindingStatus.NOT_APPLICABLE]
 
 
 @pytest.mark.requirement("F-11")
@@ -223,20 +223,20 @@ def test_the_largest_win_is_checked_at_each_denomination_and_after_a_double_up()
     """A denomination that the machine would not offer is not certified."""
     noted = case_of(load_game("maple-classic-92"), "quebec-vlt")
     status_by_evidence = {f.evidence: f.status for f in rules.largest_win(noted)}
-    assert status_by_evidence["25 cents a credit: 41,775 cents at most"] is Status.PASS
+    assert status_by_evidence["25 cents a credit: 41,775 cents at most"] is FindingStatus.PASS
     assert (
         status_by_evidence[
             "100 cents a credit: 111,400 cents: denomination not offered, because the limit is 100,000"
         ]
-        is Status.NOTED
+        is FindingStatus.NOTED
     )
     doubled = changed("orchard-picnic", double_up={"most_rounds": 10, "most_credits": 1_000_000})
-    assert Status.FAIL in {f.status for f in rules.largest_win(case_of(doubled, "quebec-vlt"))}
+    assert FindingStatus.FAIL in {f.status for f in rules.largest_win(case_of(doubled, "quebec-vlt"))}
     unknown = case_of(load_game("aurora-twenty"), "quebec-vlt", depth=AnalysisDepth.PRIZES)
     (why,) = {
         f.evidence.partition(": ")[2]
         for f in rules.largest_win(unknown)
-        if f.status is Status.FAIL and "exact" in f.evidence
+        if f.status is FindingStatus.FAIL and "exact" in f.evidence
     }
     assert why == "the largest win has no exact figure"
 
@@ -246,9 +246,9 @@ def test_a_machine_that_pays_more_than_its_sheet_fails_the_simulation():
     richer = changed("maple-classic", **prize("base", 4, {3: 50}))
     case = case_of(CLASSIC, games=3000)
     other = CertificationCase(richer, case.path, case.analysis, case.profile, case.draw, case.games)
-    assert {f.status for f in rules.simulation(other)} == {Status.FAIL}
+    assert {f.status for f in rules.simulation(other)} == {FindingStatus.FAIL}
     findings = [*rules.simulation(case)]
-    assert Status.FAIL not in {f.status for f in findings}
+    assert FindingStatus.FAIL not in {f.status for f in findings}
     assert any("the exact return with all wins is" in f.evidence for f in findings)
 
 
@@ -273,8 +273,8 @@ def test_a_machine_that_remembers_earlier_games_fails_the_replay():
     lying = CertificationCase(
         Remembers(CLASSIC), case.path, case.analysis, case.profile, case.draw, case.games
     )
-    assert {f.status for f in rules.replay(lying)} == {Status.FAIL}
-    assert {f.status for f in rules.replay(case)} == {Status.PASS}
+    assert {f.status for f in rules.replay(lying)} == {FindingStatus.FAIL}
+    assert {f.status for f in rules.replay(case)} == {FindingStatus.PASS}
 
 
 @pytest.mark.requirement("C-25")
@@ -299,7 +299,11 @@ def test_a_malfunction_rule_is_found_in_any_wording(code, rule):
         depth=AnalysisDepth.RETURN,
     )
     status_by_evidence = {finding.evidence[:2]: finding.status for finding in rules.void_rule(case)}
-    assert status_by_evidence == {"en": Status.PASS, "fr": Status.PASS, code: Status.FAIL}
+    assert status_by_evidence == {
+        "en": FindingStatus.PASS,
+        "fr": FindingStatus.PASS,
+        code: FindingStatus.FAIL,
+    }
 
 
 @pytest.mark.requirement("B-09")
@@ -323,9 +327,9 @@ def test_a_wheel_or_balls_drawn_otherwise_than_depicted_fail(name):
 
     game = load_game(name)
     fair = case_of(game, depth=AnalysisDepth.PRIZES)
-    assert Status.FAIL not in {f.status for f in chance.depicted_odds(fair)}
+    assert FindingStatus.FAIL not in {f.status for f in chance.depicted_odds(fair)}
     unfair = CertificationCase(OneMore(game), fair.path, fair.analysis, fair.profile, fair.draw, 0)
-    assert Status.FAIL in {f.status for f in chance.depicted_odds(unfair)}
+    assert FindingStatus.FAIL in {f.status for f in chance.depicted_odds(unfair)}
 
 
 @pytest.mark.requirement("B-09")
@@ -339,9 +343,9 @@ def test_a_feature_wheel_drawn_otherwise_than_depicted_fails(monkeypatch):
         return shown
 
     case = case_of(load_game("orchard-picnic"), depth=AnalysisDepth.PRIZES)
-    assert Status.FAIL not in {f.status for f in chance.depicted_odds(case)}
+    assert FindingStatus.FAIL not in {f.status for f in chance.depicted_odds(case)}
     monkeypatch.setattr(WheelBonus, "run", hidden)
-    assert Status.FAIL in {f.status for f in chance.depicted_odds(case)}
+    assert FindingStatus.FAIL in {f.status for f in chance.depicted_odds(case)}
 
 
 @pytest.mark.requirement("C-07")
@@ -358,7 +362,9 @@ def test_a_table_is_checked_against_the_return_ceiling_of_tables():
         profile = case.profile.model_copy(update={"returns": held})
         return {f.status for f in rules.return_ceiling(dataclasses.replace(case, profile=profile))}
 
-    assert Status.FAIL in found(craps)
-    assert found(craps, ceiling=Fraction(1)) == {Status.PASS}
-    assert Status.FAIL in found(craps, ceiling=Fraction("0.99"))
-    assert found(classic, ceiling=Fraction("0.5")) == {Status.PASS}  # no table: the ceiling of machines
+    assert FindingStatus.FAIL in found(craps)
+    assert found(craps, ceiling=Fraction(1)) == {FindingStatus.PASS}
+    assert FindingStatus.FAIL in found(craps, ceiling=Fraction("0.99"))
+    assert found(classic, ceiling=Fraction("0.5")) == {
+        FindingStatus.PASS
+    }  # no table: the ceiling of machines

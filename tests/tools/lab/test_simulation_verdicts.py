@@ -7,7 +7,7 @@ from fractions import Fraction
 import pytest
 
 from paytables import WinDistribution
-from tools.lab.simulation import Tally, judge_distribution, judge_share
+from tools.lab.simulation import SimulationTally, judge_distribution, judge_share
 
 LAW = WinDistribution(1000, {0: 700, 1: 150, 2: 100, 10: 45, 500: 5})
 GAMES = 4000
@@ -16,7 +16,7 @@ GAMES = 4000
 def sample(seed, law=LAW):
     chance = random.Random(seed)
     wins = Counter(chance.choices(list(law.counts), list(law.counts.values()), k=GAMES))
-    return Tally(GAMES, 0, 0, GAMES - wins[0], max(wins), wins)
+    return SimulationTally(GAMES, 0, 0, GAMES - wins[0], max(wins), wins)
 
 
 @pytest.mark.requirement("R-10")
@@ -27,7 +27,7 @@ def test_honest_simulations_agree_and_their_z_scores_are_normally_spread():
     assert {fit.classes for fit in fits} == {5}
     assert sum(not fit.agrees_with_exact for fit in fits) <= 3
     assert sum(not share.agrees_with_exact for share in shares) <= 3
-    for zs in ([fit.z for fit in fits], [share.z for share in shares]):
+    for zs in ([fit.z_score for fit in fits], [share.z_score for share in shares]):
         assert abs(sum(zs) / len(zs)) < 0.2
         assert 0.8 < sum(z * z for z in zs) / len(zs) < 1.2
 
@@ -65,5 +65,5 @@ def test_the_unlisted_part_of_a_distribution_is_a_class_of_its_own():
     assert judge_distribution(sample(3), cut).agrees_with_exact
     never = WinDistribution(1000, {0: 700, 1: 150, 2: 150})
     assert not judge_distribution(sample(3), never).agrees_with_exact
-    few = Tally(9, 0, 0, 0, 0, Counter({0: 9}))
+    few = SimulationTally(9, 0, 0, 0, 0, Counter({0: 9}))
     assert judge_distribution(few, LAW) is None

@@ -16,8 +16,8 @@ from click.testing import CliRunner
 
 from egm.devices.ioboard.codec import INPUTS, TOWER_LIGHTS
 from egm.kernel.faults import SIGNIFICANCE_BY_FAULT
-from egm.screen.art.symbols import DRAWINGS
-from egm.verify.manifest import Manifest, load_signed
+from egm.screen.art.symbols import DRAWING_FILE_BY_NAME
+from egm.verify.manifest import SoftwareManifest, load_signed
 from meters.table import METERS
 from paytables import load_game
 from paytables.definition import read_source
@@ -115,7 +115,7 @@ def test_the_bundle_contains_everything_a_laboratory_requires(made, submission):
     assert any(name.endswith("/requirements.txt") for name in inside)
     signed = load_signed(submission / "software.json", (submission / "signer.pub").read_text().strip())
     assert signed.files["rng/ctr_drbg.py"]
-    drawn = {f"egm/screen/art/svg/{path.name}" for path in DRAWINGS.values()}
+    drawn = {f"egm/screen/art/svg/{path.name}" for path in DRAWING_FILE_BY_NAME.values()}
     assert drawn
     assert drawn <= signed.files.keys()
     with zipfile.ZipFile(submission / next(name for name in files if name.endswith(".whl"))) as wheel:
@@ -257,7 +257,7 @@ def test_installed_software_that_differs_from_the_signed_one_is_reported(tmp_pat
     installed.write_bytes(b"one")
     monkeypatch.setattr(reproduction, "list_built_files", lambda: {"rng/one.py": installed})
     facts = {"version": "1", "made": "", "reason": "", "libraries": False, "bytecode": False}
-    signed = Manifest(files={"rng/one.py": sha256(b"one").hexdigest()}, **facts)
+    signed = SoftwareManifest(files={"rng/one.py": sha256(b"one").hexdigest()}, **facts)
     assert _compare_installed_software(signed).differs == ""
     installed.write_bytes(b"two")
     assert _compare_installed_software(signed).differs == "rng/one.py: altered"

@@ -17,9 +17,9 @@ from tools.audit.rules.pattern import CheckContext, PatternMismatch
 from tools.audit.rules.rule import AuditRule
 
 #: The last rounds of a table, which are announced (Monaco arts. 5.1, 8.4, 9, 13.4; the French casino hold'em).
-_LAST_ROUNDS: Final = 3
+_ROUNDS_AFTER_CLOSING_TIME: Final = 3
 #: The storage key of the tables' closing.
-_CLOSING_KEY: Final = "tables_closing"
+_TABLES_CLOSING_KEY: Final = "tables_closing"
 
 
 def check_table_is_open(scope: CheckContext) -> None:
@@ -28,7 +28,7 @@ def check_table_is_open(scope: CheckContext) -> None:
     After the announced closing time, each table may start a fixed number of last rounds. Raises
     :class:`PatternMismatch`.
     """
-    announced = scope.value_before(_CLOSING_KEY)
+    announced = scope.value_before(_TABLES_CLOSING_KEY)
     record = scope.record
     if type(announced) is not str or "bets" not in record.get("wager", {}).get("options", {}):
         return
@@ -43,9 +43,10 @@ def check_table_is_open(scope: CheckContext) -> None:
         return
     table, round_ = scope.facts.identify_table_and_round(scope.entry)
     rounds_begun = scope.facts.last_rounds.get(table, set())
-    if round_ not in rounds_begun and len(rounds_begun) >= _LAST_ROUNDS:
+    if round_ not in rounds_begun and len(rounds_begun) >= _ROUNDS_AFTER_CLOSING_TIME:
         raise PatternMismatch(
-            f"the game starts at {scope.entry.time_utc.isoformat()}, after the last {_LAST_ROUNDS} rounds of a "
+            f"the game starts at {scope.entry.time_utc.isoformat()}, "
+            f"after the last {_ROUNDS_AFTER_CLOSING_TIME} rounds of a "
             f"table that closed at {announced}"
         )
 
@@ -68,14 +69,14 @@ RULES: Final = (
     AuditRule(
         entry_declaration=entries.CLOSING_ANNOUNCED,
         record={"at": "$at"},
-        state={_CLOSING_KEY: "$at"},
+        state={_TABLES_CLOSING_KEY: "$at"},
         permission=Permission.CONFIGURE,
         extra_checks=(check_in_menu,),
     ),
     AuditRule(
         entry_declaration=entries.TABLES_OPENED,
-        state_before={_CLOSING_KEY: "$was:text"},
-        state={_CLOSING_KEY: None},
+        state_before={_TABLES_CLOSING_KEY: "$was:text"},
+        state={_TABLES_CLOSING_KEY: None},
         permission=Permission.CONFIGURE,
         extra_checks=(check_in_menu,),
     ),

@@ -23,11 +23,11 @@ from egm.record_codec import RecordError, from_json
 from egm.staff.entries import INVENTORY_CHANGED, OPTIONS_CHANGED
 from meters.entry import StoredEntry
 from meters.identifiers import make_journal_tag
-from meters.recall import PLAY_START, read_details
+from meters.recall import PLAY_START_KIND, read_details
 from meters.transaction import Phase
 
 #: Key switches and the screen, recorded as the person if nobody had to identify themselves.
-KEYS: Final = frozenset({*HARDWARE_KEYS, "screen"})
+KEY_SWITCH_NAMES: Final = frozenset({*HARDWARE_KEYS, "screen"})
 
 #: Kinds of entries that explain why no cash-out follows a conversion of credit.
 _KINDS_ENDING_CONVERSION: Final = frozenset({FAULT_RAISED.kind, GENERATOR_FAILED.kind})
@@ -122,7 +122,9 @@ class Facts:
 
     def is_person(self, value: object) -> bool:
         """Return whether the value names a member of staff, a key switch, or a host."""
-        return self.is_staff(value) or (type(value) is str and (value in KEYS or value.startswith("host:")))
+        return self.is_staff(value) or (
+            type(value) is str and (value in KEY_SWITCH_NAMES or value.startswith("host:"))
+        )
 
     def has_permission(self, person: str, permission: Permission) -> bool:
         """Return whether the role of a member of staff includes the permission.
@@ -182,7 +184,7 @@ class Facts:
 
         An entry that cannot be read is ignored: its rule reports what is wrong.
         """
-        if entry.kind == PLAY_START:
+        if entry.kind == PLAY_START_KIND:
             self.last_game_start_times[read_position(entry)] = entry.time_utc
         with suppress(KeyError, TypeError, ValueError, AttributeError):
             if entry.kind in {CLOSING_ANNOUNCED.kind, TABLES_OPENED.kind}:
@@ -191,7 +193,7 @@ class Facts:
                     self._closing_time = datetime.fromisoformat(read_details(entry)["at"])
             elif (
                 self._closing_time is not None
-                and entry.kind == PLAY_START
+                and entry.kind == PLAY_START_KIND
                 and entry.time_utc >= self._closing_time
             ):
                 table, round_ = self.identify_table_and_round(entry)
@@ -208,9 +210,9 @@ class Facts:
 
     def _update_tables_and_stakes(self, kind: str, record: Any) -> None:
         """Store which table games were played or had their bets returned, and the stake of a game that starts."""
-        if kind in {PLAY_START, TABLE_BETS_RETURNED.kind}:
+        if kind in {PLAY_START_KIND, TABLE_BETS_RETURNED.kind}:
             table = str(record["game"]["digest"]), int(record["denomination_cents"])
-            if kind == PLAY_START:
+            if kind == PLAY_START_KIND:
                 self.tables_played.add(table)
                 self.record_stake(int(record["bet_credits"]) * table[1])
             elif record["why"] == "changed":

@@ -22,7 +22,7 @@ from egm.play.entries import GameEndByHand
 from egm.play.records.game_record import GameChoice, GameRecord
 from egm.progressive.records import BroadcastWin, ClaimRecord
 from egm.record_codec import to_json
-from meters.recall import PLAY_START
+from meters.recall import PLAY_START_KIND
 from tools.audit.rules.closing import check_table_is_open
 from tools.audit.rules.parts import (
     ABSENT_VALUE,
@@ -67,7 +67,7 @@ def _check_claims_of_hits(scope: CheckContext) -> None:
 
     A hit of a level broadcast by a host must instead be stored as a win to be reported to the host.
     """
-    is_start = scope.entry.kind == PLAY_START
+    is_start = scope.entry.kind == PLAY_START_KIND
     hits = scope.typed_record(GameRecord).levels.hits if is_start else scope.typed_record(GameChoice).hits
     claims = {
         key.removeprefix("claim:"): (claim.pool, claim.level, claim.won_share, claim.shown_cents)

@@ -132,7 +132,7 @@ RULES: Final = (
         extra_checks=(_check_collection, check_in_menu),
     ),
     AuditRule(
-        entry_declaration=entries.HOPPER_OPENING,
+        entry_declaration=entries.HOPPER_OPENING_STOCK,
         allowed_states=ALL_STATES,
         record={"amount_cents": "$cents"},
         expected_transfers=(ExpectedTransfer("stock:fill", "stock:hopper", "$cents"),),
@@ -152,7 +152,7 @@ RULES: Final = (
         extra_checks=(check_in_menu,),
     ),
     AuditRule(
-        entry_declaration=entries.COLLECTION_COUNTED,
+        entry_declaration=entries.COLLECTED_BOX_COUNTED,
         allowed_states=STATES_WITH_STAFF_AT_WORK,
         state_before={"collected": "$last:object"},
         permission=Permission.COLLECT,
@@ -197,7 +197,7 @@ RULES: Final = (
         state={"intervention_seen": "$opened"},
     ),
     AuditRule(
-        entry_declaration=entries.BASE_WITHDRAWN,
+        entry_declaration=entries.CABINET_BASE_WITHDRAWN,
         allowed_states=STATES_WITH_STAFF_AT_WORK,
         state_before={"base": None, "intervention": ObjectWithMembers("intervention", id="$at")},
         record={
@@ -221,7 +221,7 @@ RULES: Final = (
         extra_checks=(check_in_menu,),
     ),
     AuditRule(
-        entry_declaration=entries.BASE_RETURNED,
+        entry_declaration=entries.CABINET_BASE_RETURNED,
         allowed_states=STATES_WITH_STAFF_AT_WORK,
         state_before={"base": "$:object", "intervention": ObjectWithMembers("intervention", id="$at")},
         record={"intervention": "$at"},

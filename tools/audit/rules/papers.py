@@ -31,7 +31,7 @@ from tools.audit.rules.pattern import (
 from tools.audit.rules.rule import AuditRule, ExpectedTransfer
 
 #: Seconds an acceptor may take to record a stack order: it first queries its escrow again.
-_ORDER_SECONDS: Final = 10
+_STACK_ORDER_DELAY_SECONDS_MAX: Final = 10
 #: The account of the position's cashable credit.
 _CASHABLE_ACCOUNT: Final = "credit:{position}:cashable"
 
@@ -168,7 +168,7 @@ _PAPER_RULES: Final = (
     AuditRule(
         entry_declaration=entries.BILL_ESCROW,
         allowed_states=single_state(State.IDLE),
-        late_order_seconds=_ORDER_SECONDS,
+        late_order_seconds=_STACK_ORDER_DELAY_SECONDS_MAX,
         late_order_states=STATES_TAKING_TICKETS,
         id="$id:text",
         state_before={"paper": None},
@@ -207,7 +207,7 @@ _PAPER_RULES: Final = (
     AuditRule(
         entry_declaration=entries.VOUCHER_ESCROW,
         allowed_states=STATES_TAKING_TICKETS,
-        late_order_seconds=_ORDER_SECONDS,
+        late_order_seconds=_STACK_ORDER_DELAY_SECONDS_MAX,
         id="$id:text",
         state_before={"paper": None},
         state={"paper": _build_order_pattern("$number:masked")},

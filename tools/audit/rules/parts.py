@@ -11,7 +11,7 @@ from egm.money.records.money import CashOutRecord, CashOutRemainder, HandpayReco
 from egm.play.records.protection import SessionRecord
 from egm.record_codec import is_record, to_json
 from egm.tickets.audit import LedgerAnchor
-from meters.identifiers import TAG_PATTERN
+from meters.identifiers import JOURNAL_TAG_PATTERN
 from meters.reading import read_meters
 from meters.transaction import Transfer
 from tools.audit.rules.pattern import (
@@ -27,7 +27,7 @@ ABSENT_VALUE: Final = object()
 """The expected value of a storage key that an entry must not store."""
 
 #: Matches what follows the kind in an id: a sequence number, and the journal tag.
-_ID_SUFFIX: Final = re.compile(rf"([0-9]+)(?:-({TAG_PATTERN}))?")
+_ID_SUFFIX_PATTERN: Final = re.compile(rf"([0-9]+)(?:-({JOURNAL_TAG_PATTERN}))?")
 
 
 def require_new_id(kind: str, name: str = "id", *, is_entry_id: bool = False) -> Check:
@@ -41,7 +41,11 @@ def require_new_id(kind: str, name: str = "id", *, is_entry_id: bool = False) ->
     def check(scope: CheckContext) -> None:
         """Check that the id has the form kind-N-tag of this journal."""
         value = scope[name]
-        match = _ID_SUFFIX.fullmatch(value.removeprefix(f"{kind}-")) if value.startswith(f"{kind}-") else None
+        match = (
+            _ID_SUFFIX_PATTERN.fullmatch(value.removeprefix(f"{kind}-"))
+            if value.startswith(f"{kind}-")
+            else None
+        )
         if (
             match is None
             or int(match[1]) > scope.entry.sequence

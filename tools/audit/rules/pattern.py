@@ -4,7 +4,7 @@ A pattern may bind a value to a name. A name used in two fields requires equal v
 
 A pattern is one of
 * a number, True, False, None or a plain text: exactly that value;
-* ``"$name:type"``: any value of a type (:data:`TYPES`; ``|none`` after it allows null), which is bound to
+* ``"$name:type"``: any value of a type (:data:`VALUE_CHECK_BY_TYPE`; ``|none`` after it allows null), which is bound to
   ``name``; if the name is already bound, exactly the bound value. ``"$:type"`` binds nothing;
 * ``"{id}.in"``: a text built from bound values; a ``{name}`` that is not bound yet matches any text,
   ``{name:n}`` a number;
@@ -211,7 +211,7 @@ def _is_time(value: object, _: CheckContext) -> bool:
 
 def _is_digest(value: object, _: CheckContext) -> bool:
     """Return whether the value is a SHA-256 digest."""
-    return type(value) is str and _DIGEST_FORM.fullmatch(value) is not None
+    return type(value) is str and _SHA256_DIGEST_PATTERN.fullmatch(value) is not None
 
 
 def _are_staff(value: object, scope: CheckContext) -> bool:
@@ -224,11 +224,11 @@ def _are_staff(value: object, scope: CheckContext) -> bool:
 
 
 #: The form of a ticket number of which at most the last four digits are shown.
-_MASKED_NUMBER_FORM: Final = re.compile(r"•*[0-9]{0,4}")
+_MASKED_TICKET_NUMBER_PATTERN: Final = re.compile(r"•*[0-9]{0,4}")
 #: The form of a SHA-256 digest.
-_DIGEST_FORM: Final = re.compile(r"[0-9a-f]{64}")
+_SHA256_DIGEST_PATTERN: Final = re.compile(r"[0-9a-f]{64}")
 #: The types of ``"$name:type"``: each with the function that returns whether a value is of it.
-TYPES: Final[Mapping[str, Callable[[Any, CheckContext], bool]]] = {
+VALUE_CHECK_BY_TYPE: Final[Mapping[str, Callable[[Any, CheckContext], bool]]] = {
     "any": lambda _, __: True,
     "text": lambda value, _: type(value) is str,
     "words": lambda value, _: type(value) is str and bool(value.strip()),
@@ -241,7 +241,9 @@ TYPES: Final[Mapping[str, Callable[[Any, CheckContext], bool]]] = {
     "time": _is_time,
     "digest": _is_digest,
     "credit": lambda value, _: value in ("cashable", "restricted", "nonrestricted"),
-    "masked": lambda value, _: type(value) is str and _MASKED_NUMBER_FORM.fullmatch(value) is not None,
+    "masked": lambda value, _: (
+        type(value) is str and _MASKED_TICKET_NUMBER_PATTERN.fullmatch(value) is not None
+    ),
     "serial": lambda value, scope: scope.facts.is_serial(value),
     "person": lambda value, scope: scope.facts.is_person(value),
     "staff": lambda value, scope: scope.facts.is_staff(value),
@@ -326,7 +328,7 @@ def _compile_name(text: str) -> Matcher:
     """
     name, _, kind = text.partition(":")
     kind, _, none_suffix = (kind or "any").partition("|")
-    fits, nullable = TYPES[kind], none_suffix == "none"
+    fits, nullable = VALUE_CHECK_BY_TYPE[kind], none_suffix == "none"
 
     def match(value: Any, scope: CheckContext) -> None:
         """Check the value's type. Bind the value to the pattern's name, or compare it with the bound value."""

@@ -74,10 +74,15 @@ RULES: Final = (
             },
             extra_checks=(_check_next_change,),
         )
-        for entry in (entries.STAFF_ADDED, entries.STAFF_DISABLED, entries.STAFF_ENABLED, entries.STAFF_PIN)
+        for entry in (
+            entries.STAFF_ADDED,
+            entries.STAFF_DISABLED,
+            entries.STAFF_ENABLED,
+            entries.STAFF_PIN_CHANGED,
+        )
     ),
     AuditRule(
-        entry_declaration=entries.STAFF_CARRIED,
+        entry_declaration=entries.ROSTER_CARRIED_OVER,
         id="$:text",
         record={"number": "$number", "digest": "$digest"},
         state={"staff": {"number": "$number", "digest": "$digest"}},
@@ -92,7 +97,7 @@ RULES: Final = (
         ),
     ),
     AuditRule(
-        entry_declaration=entries.STAFF_RENEWED,
+        entry_declaration=entries.ROSTER_RENEWED,
         id="$:text",
         record={"reason": "$reason"},
         state={

@@ -7,7 +7,7 @@ package.
 from typing import Final
 
 #: command name -> (module of this package, one line for ``egm --help``). The module defines ``command``.
-COMMANDS: Final[dict[str, tuple[str, str]]] = {
+MODULE_AND_HELP_BY_COMMAND: Final[dict[str, tuple[str, str]]] = {
     "screen": ("screen", "make pictures of the screen; print the browser screen's address"),
     "run": ("run", "start the cabinet: simulated devices, machine and screen"),
     "cabinet": ("cabinet", "write, check and sign cabinet files; list device protocols and serial ports"),

@@ -418,7 +418,7 @@ def log(
 def _read_log(view: JournalView, name: str, last: int | None) -> list[dict[str, Any]]:
     """Return the lines of a log, or of the log of plays, newest first."""
     if name == "plays":
-        return [*map(_build_play_row, recall.iter_recent_plays(view, last or recall.PLAYS_SHOWN))]
+        return [*map(_build_play_row, recall.iter_recent_plays(view, last or recall.RECALLED_PLAYS_MAX))]
     return [*map(_build_row, FEATURES.entry_declarations.read_log(view, Log[name.upper()], last))]
 
 

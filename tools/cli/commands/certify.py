@@ -34,7 +34,7 @@ from tools.cli.whole_number import WholeNumber
 from tools.lab.certification import bundle, reproduction
 from tools.lab.certification import submission as submissions
 from tools.lab.certification.changes import classify_changes
-from tools.lab.certification.finding import CertificationCase, Finding, Status
+from tools.lab.certification.finding import CertificationCase, Finding, FindingStatus
 from tools.lab.certification.rules import check_every_rule
 from tools.lab.certification.source import check_source
 from tools.lab.named import parse_path_or_id
@@ -46,10 +46,10 @@ from tools.lab.rng.service import start_service
 _SOURCE_FOLDER = Path(__file__).resolve().parents[3]
 #: How the result of a rule is printed.
 _STYLE_BY_STATUS = {
-    Status.PASS: GOOD_STYLE,
-    Status.FAIL: BAD_STYLE,
-    Status.NOTED: DOUBT_STYLE,
-    Status.NOT_APPLICABLE: DOUBT_STYLE,
+    FindingStatus.PASS: GOOD_STYLE,
+    FindingStatus.FAIL: BAD_STYLE,
+    FindingStatus.NOTED: DOUBT_STYLE,
+    FindingStatus.NOT_APPLICABLE: DOUBT_STYLE,
 }
 
 
@@ -197,12 +197,12 @@ def _check_game(name: str, profile: Profile, games_played: int) -> tuple[Certifi
 
 def _is_certified(findings: list[Finding]) -> bool:
     """Return whether no rule of the certification failed."""
-    return not any(finding.status is Status.FAIL for finding in findings)
+    return not any(finding.status is FindingStatus.FAIL for finding in findings)
 
 
 def _format_conclusion(case: CertificationCase, findings: list[Finding]) -> str:
     """Return the conclusion of the certification for a game that fails no rule."""
-    noted = sum(finding.status is Status.NOTED for finding in findings)
+    noted = sum(finding.status is FindingStatus.NOTED for finding in findings)
     noted_text = f", with {format_count(noted, 'finding')} to be read (noted)" if noted else ""
     return f"\n{case.game.id} {case.game.version} is certified for {case.profile.id}{noted_text}"
 

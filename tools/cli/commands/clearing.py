@@ -29,7 +29,7 @@ from egm.tickets.model import TicketState
 from meters import JournalError
 from meters.clear import clear_memory, finish_memory_clear, is_clear_unfinished
 from meters.copies import SECOND_FOLDER
-from meters.table import METER_BY_NAME, Unit
+from meters.table import METER_BY_NAME, MeterUnit
 from tools.cli.journal_source import STATE_OPTION
 from tools.cli.memory_folder import find_memory_folder
 from tools.cli.printed_text import REASON_TYPE, PrintedText
@@ -63,7 +63,7 @@ _MAIN_METERS = ("credits", "money_in", "money_out", "coin_in", "coin_out", "hand
 _RECORDED_DECISION_BY_WORD = {"carry": "carried", "paid": "paid", "ended": "ended"}
 
 
-class _Money:
+class _AmountFormatter:
     """A formatter of amounts in one currency, or as plain numbers if the currency is not known."""
 
     def __init__(self, currency: str) -> None:
@@ -91,7 +91,7 @@ def inspect_(*, state: Path | None, second: Path | None, output_format: OutputFo
     folder = find_memory_folder(state, second)
     result = inspect_claims(folder, FEATURES, second_dir=second)
     inspection = result.inspection
-    money = _Money(find_currency(inspection.both_copies.visitor.rules))
+    money = _AmountFormatter(find_currency(inspection.both_copies.visitor.rules))
     unfinished_clear = "a clear was started and not completed: `egm audit clear` completes it"
     copies = (("first copy", inspection.first_copy), ("second copy", inspection.second_copy))
     introduction = (
@@ -202,7 +202,7 @@ def _build_meter_table(result: ClaimInspection) -> Table:
     return Table(columns, (*agreed_rows, *suspect), empty_text="no meter has counted anything")
 
 
-def _build_main_meter_table(result: ClaimInspection, money: _Money) -> Table:
+def _build_main_meter_table(result: ClaimInspection, money: _AmountFormatter) -> Table:
     """Return a table of the main meters in both copies, and of any other meter on which the copies differ."""
     inspection = result.inspection
     first, second = inspection.first_copy.values, inspection.second_copy.values
@@ -215,7 +215,7 @@ def _build_main_meter_table(result: ClaimInspection, money: _Money) -> Table:
     rows = []
     for name in names:
         meter = METER_BY_NAME.get(name)
-        text = money if meter is not None and meter.unit is Unit.CENTS else format_figure
+        text = money if meter is not None and meter.unit is MeterUnit.CENTS else format_figure
         label = name.replace("_", " ") if meter is None else meter.meaning
         values = first.get(name), second.get(name)
         rows.append((label, *map(text, values), _compare_copies(*values)))
@@ -238,7 +238,7 @@ def _compare_copies(first: int | None, second: int | None) -> str:
     return "good" if first == second else "they differ"
 
 
-def _build_claim_table(proposals: tuple[ProposedClaim, ...], money: _Money) -> Table:
+def _build_claim_table(proposals: tuple[ProposedClaim, ...], money: _AmountFormatter) -> Table:
     """Return a table of the claims (amounts owed) in a memory: the amount in both copies, the possible decisions."""
     rows = []
     for proposal in proposals:
@@ -287,7 +287,7 @@ def _build_ticket_table(folder: Path, second: Path | None) -> Table:
             rows.append((ticket.masked, ticket.amount_cents, ticket.currency, record.state.value, at))
     columns: Columns = (
         "ticket",
-        Column("amount", "cents", is_right_aligned=True, text=_Money("")),
+        Column("amount", "cents", is_right_aligned=True, text=_AmountFormatter("")),
         "currency",
         "state",
         "since",

@@ -11,7 +11,7 @@ from egm.config.cabinet_file import StateFolder, find_default_state_folder
 from egm.devices.catalogue import PROTOCOLS
 from egm.devices.interface import DeviceEvent
 from egm.links.bench_client import BenchClient, BenchUnreachableError
-from tools.cli.device_listener import Listener, ListenError
+from tools.cli.device_listener import DeviceListener, ListenError
 from tools.cli.tables import OutputFormat, Table, add_format_options, build_facts_table, show
 from tools.cli.terminal import echo
 
@@ -139,7 +139,7 @@ def _listen(
         """Print bytes of the line, and whether they were sent or received."""
         echo(f"{'>' if is_sent else '<'} {data.hex(' ')}")
 
-    listener = Listener(
+    listener = DeviceListener(
         protocol, port, print_event, accept=cents, keep=keep, tap=print_bytes if as_bytes else None
     )
     try:

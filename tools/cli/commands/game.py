@@ -26,8 +26,8 @@ from paytables import (
 )
 from paytables.definition import parse, read_source
 from paytables.figure_binding import DIGEST_KEY, PROVED_KEY
-from paytables.game import FAMILIES, find_family
-from paytables.source import ID_PATTERN
+from paytables.game import FAMILY_MODULE_BY_NAME, find_family
+from paytables.source import IDENTIFIER_PATTERN
 from paytables.wording import format_count, format_known_names
 from tools.cli.commands.par import (
     check_return_floor,
@@ -43,7 +43,8 @@ from tools.lab.named import parse_path_or_id
 from tools.lab.parsheet import format_percent
 from tools.lab.rewriting import RewriteError, rewrite_definition
 from tools.lab.tuning import (
-    NEAR_DISTANCE,
+    NEAR_RETURN_DISTANCE,
+    KeyPath,
     TuningError,
     compute_bet_returns,
     compute_hit_frequency,
@@ -56,12 +57,11 @@ from tools.lab.tuning import (
     tune_pays,
     tune_strips,
 )
-from tools.lab.tuning import Path as KeyPath
 
 #: A larger return probably means per cent: 92 for 0.92.
 _PLAUSIBLE_RETURN_MAX: Final = Fraction(2)
 #: The form of a share. The number of digits is limited: a huge power of ten would exhaust memory.
-_SHARE_FORM: Final = re.compile(r"\s*[-+]?\d{0,18}(\.\d{0,18})?(/\d{1,18})?\s*", re.ASCII)
+_SHARE_PATTERN: Final = re.compile(r"\s*[-+]?\d{0,18}(\.\d{0,18})?(/\d{1,18})?\s*", re.ASCII)
 
 
 @click.group()
@@ -183,7 +183,7 @@ _SIMPLEST_GAME_BY_FAMILY: Final = {
 @click.option(
     "--family",
     "family_name",
-    type=click.Choice(sorted(FAMILIES)),
+    type=click.Choice(sorted(FAMILY_MODULE_BY_NAME)),
     default="reels",
     show_default=True,
     help="what kind of game",
@@ -201,7 +201,7 @@ def new(file: Path, game_id: str | None, family_name: str, origin: str | None) -
     if file.exists():
         raise click.ClickException(f"{file} exists and was not changed")
     new_id = game_id or file.stem
-    if not re.fullmatch(ID_PATTERN[1:-1], new_id):
+    if not re.fullmatch(IDENTIFIER_PATTERN[1:-1], new_id):
         raise click.ClickException(
             f"{new_id!r} is not a valid id: letters and digits first, then also + . _ - (--id)"
         )
@@ -253,12 +253,12 @@ def art(sheet: Path | None, *, output_format: OutputFormat) -> None:
     os.environ.setdefault("SDL_VIDEODRIVER", "dummy")
     import pygame  # noqa: PLC0415 (the environment must be set first)
 
-    from egm.screen.art.symbols import DRAWINGS  # noqa: PLC0415 (the environment must be set first)
+    from egm.screen.art.symbols import DRAWING_FILE_BY_NAME  # noqa: PLC0415 (the environment must be set first)
     from egm.screen.audio.scores import list_own_cues, read_sound_table  # noqa: PLC0415
     from tools.lab.symbol_sheet import draw_symbol_sheet  # noqa: PLC0415
 
-    families = read_sound_table().families
-    rows = [("symbol", name, "") for name in sorted(DRAWINGS)]
+    families = read_sound_table().family_by_name
+    rows = [("symbol", name, "") for name in sorted(DRAWING_FILE_BY_NAME)]
     rows += [
         ("look", name, " over ".join(families[name].instrument_names)) for name in sorted(load_theme().looks)
     ]
@@ -276,11 +276,11 @@ def art(sheet: Path | None, *, output_format: OutputFormat) -> None:
 @click.argument("family_name", metavar="[FAMILY]", default="reels")
 def schema(family_name: str) -> None:
     """Print the JSON Schema of a FAMILY's definitions (default: reels)."""
-    if family_name not in FAMILIES:
+    if family_name not in FAMILY_MODULE_BY_NAME:
         raise click.ClickException(
-            f"there is no family {family_name!r}; {format_known_names(family_name, FAMILIES)}"
+            f"there is no family {family_name!r}; {format_known_names(family_name, FAMILY_MODULE_BY_NAME)}"
         )
-    data = add_digest(find_family(family_name).model.model_json_schema())
+    data = add_digest(find_family(family_name).definition_class.model_json_schema())
     data["$schema"] = "https://json-schema.org/draft/2020-12/schema"
     echo(json.dumps(data, indent=2))
 
@@ -386,7 +386,7 @@ def tune(
 def _parse_share(text: str, option: str) -> Fraction:
     """Return a share above 0 and at most 1. Raises ``click.ClickException`` naming the option."""
     try:
-        share = Fraction(text if _SHARE_FORM.fullmatch(text) else "")
+        share = Fraction(text if _SHARE_PATTERN.fullmatch(text) else "")
     except (ValueError, ZeroDivisionError):
         raise click.ClickException(f"{option}: {text!r} is not a share: write it as 0.92 or 23/25") from None
     if share > 1:
@@ -425,7 +425,7 @@ def _tune_definition(
     definition = tune_strips(data, target, stage=stage, hit=hits, progress=_print_progress)
     count = len(get_value_at(data, ("stage", stage, "strips")))
     changed_keys: list[KeyPath] = [("stage", stage, "strips", x) for x in range(count)]
-    if abs(compute_rtp(definition, bet) - target) > NEAR_DISTANCE:
+    if abs(compute_rtp(definition, bet) - target) > NEAR_RETURN_DISTANCE:
         definition = refine_pays(definition, target, keys, bet, _print_progress)
     return (
         _tune_each_bet(definition, target, pays_by_bet, refine_pays),
@@ -445,7 +445,7 @@ def _tune_each_bet(
     ``tuned`` is the function that changes the pays.
     """
     for bet, keys in pays_by_bet.items():
-        if abs(compute_rtp(data, bet) - target) > NEAR_DISTANCE:
+        if abs(compute_rtp(data, bet) - target) > NEAR_RETURN_DISTANCE:
             _print_progress(f"bet {bet}:")
             data = tuned(data, target, keys, bet, _print_progress)
     return data
@@ -486,9 +486,9 @@ def _describe_missed_goal(
         f"the return wanted{f' of bet {name}' * bool(name)} is {format_percent(target)}, "
         f"the nearest found {format_percent(rtp)}"
         for name, rtp in reached_returns.items()
-        if abs(rtp - target) > NEAR_DISTANCE
+        if abs(rtp - target) > NEAR_RETURN_DISTANCE
     ]
-    if hits is not None and abs((hit := compute_hit_frequency(definition)) - hits) > NEAR_DISTANCE:
+    if hits is not None and abs((hit := compute_hit_frequency(definition)) - hits) > NEAR_RETURN_DISTANCE:
         missed.append(
             f"the hit frequency wanted is {format_percent(hits)}, the nearest found {format_percent(hit)}"
         )

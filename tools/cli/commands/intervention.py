@@ -20,7 +20,7 @@ from tools.cli.day import DayParameter
 from tools.cli.journal_source import EXPORT_OPTION, STATE_OPTION, iter_journals
 from tools.cli.result_file import write_result
 from tools.cli.sheet_head import SheetHead
-from tools.cli.sheets import LANGUAGE_OPTION, NO_MONEY, build_pdf, format_as_text
+from tools.cli.sheets import LANGUAGE_OPTION, NO_CURRENCY_CODE, build_pdf, format_as_text
 from tools.cli.tables import OutputFormat, Table, add_format_options
 from tools.cli.tables import show as show_table
 from tools.cli.terminal import echo
@@ -113,7 +113,7 @@ def export(
     sheet = _find_sheet(sheets, name)
     if output_format == "pdf":
         title = Texts(language).say("service.sheet.title", number=sheet.id)
-        content = build_pdf(title, sheet.build_tables(), Texts(language), NO_MONEY)
+        content = build_pdf(title, sheet.build_tables(), Texts(language), NO_CURRENCY_CODE)
     elif output_format == "text":
         content = _format_sheet(sheet, language).encode()
     else:
@@ -163,14 +163,14 @@ def day(date: datetime, out: Path, language: str, state: Path | None, file: Path
     for sheet in of_day:
         head = build_text("service.sheet.title", number=sheet.id)
         tables += [table.model_copy(update={"title": table.title or head}) for table in sheet.build_tables()]
-    write_result(out, build_pdf(title, tables, texts, NO_MONEY), format_count(len(of_day), "sheet"))
+    write_result(out, build_pdf(title, tables, texts, NO_CURRENCY_CODE), format_count(len(of_day), "sheet"))
 
 
 def _format_sheet(sheet: InterventionSheet, language: str) -> str:
     """Return a sheet as plain text."""
     texts = Texts(language)
     return format_as_text(
-        texts.say("service.sheet.title", number=sheet.id), sheet.build_tables(), texts, NO_MONEY
+        texts.say("service.sheet.title", number=sheet.id), sheet.build_tables(), texts, NO_CURRENCY_CODE
     )
 
 

@@ -11,7 +11,7 @@ from egm.screen.text import Texts
 from egm.staff.inventory import InventorySheet, read_technical_sheet
 from tools.cli.journal_source import EXPORT_OPTION, STATE_OPTION, iter_journals, open_journal
 from tools.cli.result_file import write_result
-from tools.cli.sheets import LANGUAGE_OPTION, NO_MONEY, build_pdf, format_as_text
+from tools.cli.sheets import LANGUAGE_OPTION, NO_CURRENCY_CODE, build_pdf, format_as_text
 from tools.cli.tables import Column, OutputFormat, Table, add_format_options
 from tools.cli.tables import show as show_table
 from tools.cli.terminal import echo, format_json
@@ -45,7 +45,7 @@ def show(language: str, state: Path | None, file: Path | None, *, as_json: bool)
             text = format_json({"now": sheet.current_values, "changes": sheet.changes}) + "\n"
         else:
             texts = Texts(language)
-            text = format_as_text(_format_title(texts, sheet), sheet.tables(), texts, NO_MONEY)
+            text = format_as_text(_format_title(texts, sheet), sheet.tables(), texts, NO_CURRENCY_CODE)
     echo(text, nl=False)
 
 
@@ -69,7 +69,7 @@ def export(out: Path, copy: Path, language: str, state: Path | None, file: Path 
     """
     texts = Texts(language)
     with _open_sheet(state, file) as sheet:
-        content = build_pdf(_format_title(texts, sheet), sheet.tables(), texts, NO_MONEY)
+        content = build_pdf(_format_title(texts, sheet), sheet.tables(), texts, NO_CURRENCY_CODE)
     for path in (out, copy):
         write_result(path, content, f"SHA-256 {hashlib.sha256(content).hexdigest()}")
 
@@ -87,7 +87,7 @@ def house_(machines: tuple[Path, ...], *, output_format: OutputFormat) -> None:
         folder, file = (path, None) if path.is_dir() else (None, path)
         with iter_journals(folder, file) as entries:
             machines_read.append(house.read_machine(str(path), entries))
-        if not machines_read[-1].entry:
+        if not machines_read[-1].inventory_entry:
             raise click.ClickException(f"{path}: no inventory entry is recorded yet: start the machine once")
     lines = sorted(
         (machine.to_json() for machine in machines_read),

@@ -25,7 +25,7 @@ from tools.cli.tables import (
 from tools.cli.terminal import echo, format_json
 from tools.cli.whole_number import WholeNumber
 from tools.lab.named import parse_path_or_id
-from tools.lab.simulation import INTERVAL_Z, ReturnVerdict, Tally, judge, simulate
+from tools.lab.simulation import INTERVAL_Z_SCORE, ReturnVerdict, SimulationTally, judge, simulate
 
 #: The number of amounts of the distribution that are printed; ``--json`` has them all.
 PRINTED_AMOUNTS_MAX = 24
@@ -66,7 +66,7 @@ def _list_figures(bet: BetAnalysis) -> dict[str, Any]:
     }
 
 
-def _simulate_ticket(name: str, bet: BetAnalysis, games: int) -> tuple[Tally, ReturnVerdict]:
+def _simulate_ticket(name: str, bet: BetAnalysis, games: int) -> tuple[SimulationTally, ReturnVerdict]:
     """Simulate a Keno ticket with the machine's own code; return the tally and the comparison with the exact return."""
     *_, tally = simulate(name, bet.cost_credits, bet.options, games, workers=1)
     assert bet.variance is not None  # every ticket has a variance
@@ -78,9 +78,9 @@ def compute_hit_interval(hits: int, games: int) -> tuple[float, float]:
 
     Wilson's method is used, which is also valid for rare hits.
     """
-    z2 = INTERVAL_Z**2
+    z2 = INTERVAL_Z_SCORE**2
     middle = (hits + z2 / 2) / (games + z2)
-    half = INTERVAL_Z * math.sqrt(hits * (games - hits) / games + z2 / 4) / (games + z2)
+    half = INTERVAL_Z_SCORE * math.sqrt(hits * (games - hits) / games + z2 / 4) / (games + z2)
     return middle - half, middle + half
 
 
@@ -150,7 +150,7 @@ def odds(
         figures["played"] = {
             "games": tally.games,
             "return": simulated.rtp,
-            "return_interval": [simulated.low, simulated.high],
+            "return_interval": [simulated.interval_low, simulated.interval_high],
             "hit_interval": [low, high],
             "most_credits": tally.highest_win,
         }
@@ -164,7 +164,7 @@ def odds(
     if simulated is not None:
         notes.append(
             f"Played {simulated.games:,} times: returns {simulated.rtp:.4%} "
-            f"(99.9 %: {simulated.low:.4%} to {simulated.high:.4%}); "
+            f"(99.9 %: {simulated.interval_low:.4%} to {simulated.interval_high:.4%}); "
             f"wins in {low:.4%} to {high:.4%} of tickets."
         )
     one_in = Column("1 in", "one_in", is_right_aligned=True, text="{:,.2f}".format)

@@ -17,7 +17,7 @@ from egm.secret_files import require_private, write_private
 from egm.verify.digest import compute_digests
 from egm.verify.examine import verify_software_files
 from egm.verify.manifest import (
-    Manifest,
+    SoftwareManifest,
     create_signing_key,
     encode_for_signature,
     encode_signed_manifest,
@@ -107,7 +107,7 @@ def make(
                 f"{loose[0]} is not compiled, and would be compiled at first use. Run `python -m compileall "
                 "--invalidation-mode unchecked-hash` on the packages first, or give --no-bytecode"
             )
-        manifest = Manifest(
+        manifest = SoftwareManifest(
             version=version("open-egm"),
             made=datetime.now(UTC).isoformat(timespec="seconds"),
             reason=reason,

@@ -17,7 +17,7 @@ from meters.keys import MachineKey
 from meters.names import METER_NAMES_BY_JURISDICTION, read_jurisdiction_meters
 from meters.reading import METER_DIGITS, compute_displayed_value
 from meters.storage import DiskStorage
-from meters.table import METER_BY_NAME, Unit
+from meters.table import METER_BY_NAME, MeterUnit
 from paytables.source import read_contents
 from paytables.wording import format_count, format_known_names
 from tools.cli.journal_source import EXPORT_OPTION, STATE_OPTION, open_journal
@@ -65,8 +65,8 @@ class _MeterFormat:
     def list_cells(self, name: str, value: int) -> tuple[str, str]:
         """Return the value of a meter as printed, and its unit."""
         meter = METER_BY_NAME.get(_find_canonical_name(name))
-        unit = meter.unit if meter else Unit.TIMES
-        if unit is Unit.CENTS and self.credit_cents is not None:
+        unit = meter.unit if meter else MeterUnit.TIMES
+        if unit is MeterUnit.CENTS and self.credit_cents is not None:
             credits_ = compute_displayed_value(value // self.credit_cents, self.digits)
             return f"{credits_:0{self.digits}d}", f"credits of {format_count(self.credit_cents, 'cent')}"
         return f"{compute_displayed_value(value, self.digits):0{self.digits}d}", str(unit)

@@ -200,7 +200,7 @@ def describe_estimate(name: str, game: Game, reason: str) -> str:
     return (
         f"no exact figures: {reason}. Simulated, not exact: {format_count(estimate.games, 'game')} "
         f"at {format_count(cost, 'credit')} return {100 * estimate.rtp:.3f} %, "
-        f"99.9 % interval {100 * estimate.low:.3f} - {100 * estimate.high:.3f} %"
+        f"99.9 % interval {100 * estimate.interval_low:.3f} - {100 * estimate.interval_high:.3f} %"
     )
 
 

@@ -47,8 +47,8 @@ from tools.floor.progressive.controller import Controller
 from tools.floor.progressive.heartbeat import check_sign
 from tools.floor.progressive.opening import REPORTED_ERRORS, STORE_OPTION, open_controller, open_store
 from tools.floor.progressive.readings import Readings
-from tools.floor.progressive.secret_store import KEY_FILE, SecretStore, make_key, read_key
-from tools.floor.progressive.serve import Service
+from tools.floor.progressive.secret_store import MYSTERY_KEY_FILE_NAME, SecretStore, make_key, read_key
+from tools.floor.progressive.serve import ControllerService
 from tools.floor.progressive.signs import SignBook
 from tools.floor.progressive.store import Store, StoreBusyError, StoreLostError
 
@@ -219,7 +219,9 @@ def serve(
         source = level_source(levels)
         definitions = read_levels(source)
         mystery = any(definition.terms.is_mystery for definition in definitions)
-        vault = SecretStore(read_key(folder)) if mystery or (folder / KEY_FILE).exists() else None
+        vault = (
+            SecretStore(read_key(folder)) if mystery or (folder / MYSTERY_KEY_FILE_NAME).exists() else None
+        )
         readings = Readings()
         with ExitStack() as stack:
             if metrics is not None:
@@ -275,7 +277,7 @@ async def _serve(
             for machine in admit:
                 controller.admit(machine)
             signs = SignBook(level_store, SystemClock().now, time.monotonic_ns, print_with_time)
-            service = Service(controller, slot, echo, signs=signs, observe=readings.replace_figures)
+            service = ControllerService(controller, slot, echo, signs=signs, observe=readings.replace_figures)
             await _run_until(service, stop_event)
         except StoreLostError as error:
             is_lost = True
@@ -286,7 +288,7 @@ async def _serve(
             level_store.close()
 
 
-async def _run_until(service: Service, stop_event: asyncio.Event) -> None:
+async def _run_until(service: ControllerService, stop_event: asyncio.Event) -> None:
     """Run ``service`` until ``stop_event`` is set or the service ends with an error, which is raised."""
     serving = asyncio.create_task(service.run())
     stopping = asyncio.create_task(stop_event.wait())

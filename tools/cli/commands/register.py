@@ -14,7 +14,7 @@ from egm.staff.identities import IDENTITY_FILE_NAME, IdentityRegister
 from egm.staff.registers import iter_register_lines
 from meters import JournalError, open_view
 from meters.copies import SECOND_FOLDER
-from meters.table import METER_BY_NAME, OCCURRENCE_METERS, Unit
+from meters.table import METER_BY_NAME, OCCURRENCE_METERS, MeterUnit
 from tools.audit.collusion import (
     LARGE_BET_SHARE,
     LARGE_FOLDS_MIN,
@@ -23,7 +23,7 @@ from tools.audit.collusion import (
     compute_pair_flows,
     iter_round_results,
 )
-from tools.audit.statement import Period, compute_statement
+from tools.audit.statement import StatementPeriod, compute_statement
 from tools.cli.day import DayParameter
 from tools.cli.journal_source import EXPORT_OPTION, STATE_OPTION, iter_journals
 from tools.cli.sheet_head import SheetHead
@@ -108,7 +108,12 @@ def show_(*, name: str, state: Path | None, file: Path | None, output_format: Ou
 @EXPORT_OPTION
 @add_format_options
 def statement_(
-    *, by: Period, position: int | None, state: Path | None, file: Path | None, output_format: OutputFormat
+    *,
+    by: StatementPeriod,
+    position: int | None,
+    state: Path | None,
+    file: Path | None,
+    output_format: OutputFormat,
 ) -> None:
     """Print, by day, month or year: changes of the meters, the operator's win, and the counted amounts (D-21).
 
@@ -179,7 +184,9 @@ def collusion(*, state: Path | None, file: Path | None, output_format: OutputFor
 
 def _find_unit(meter: str, currency: str) -> str:
     """Return the unit of a meter in a statement."""
-    times = (meter in METER_BY_NAME and METER_BY_NAME[meter].unit is Unit.TIMES) or meter in OCCURRENCE_METERS
+    times = (
+        meter in METER_BY_NAME and METER_BY_NAME[meter].unit is MeterUnit.TIMES
+    ) or meter in OCCURRENCE_METERS
     return "times" if times else f"cents ({currency})" if currency else "cents"
 
 

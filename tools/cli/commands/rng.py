@@ -107,7 +107,7 @@ def outcomes(  # one parameter per option
     if positions is not None and bound is None:
         raise click.UsageError("--positions is only valid with --range")
     try:
-        game: lab.Game
+        game: lab.TestedGame
         if bound is not None:
             game = lab.IndependentNumbers(bound, 1 if positions is None else positions)
         elif deck is not None:

@@ -30,23 +30,23 @@ from tools.cli.demonstration import load_demonstration_badges
 from tools.cli.terminal import echo
 
 #: A child that exits with this status has printed the reason; a restart would only repeat it.
-_OPERATOR_ERROR_STATUS: Final = 2
+_OPERATOR_ERROR_EXIT_CODE: Final = 2
 #: The machine waited for another cabinet file, and there is one: all processes restart.
-_FILE_CHANGED_STATUS: Final = 4
+_FILE_CHANGED_EXIT_CODE: Final = 4
 #: A machine that ends this often within the window is not restarted.
 _RESTARTS_MAX: Final = 5
 #: Seconds within which :data:`_RESTARTS_MAX` restarts are too many.
 _RESTART_WINDOW_S: Final = 60.0
 #: If a child ends with an operator error within this time after its first start, it never worked; the person
 #: who started it is present and has read the reason.
-_FAILED_START_S: Final = 30.0
+_FAILED_START_SECONDS_MAX: Final = 30.0
 #: How often another process than the machine is restarted without a pause. After that the pause grows with
 #: each end within the window.
 _IMMEDIATE_RESTARTS_MAX: Final = 3
 #: The longest pause before a restart, in seconds.
 _RESTART_PAUSE_MAX_S: Final = 10.0
 #: The file in the state folder that one cabinet locks.
-_LOCK_FILE: Final = "run/cabinet.lock"
+_CABINET_LOCK_FILE: Final = "run/cabinet.lock"
 
 
 @dataclass(frozen=True, slots=True)
@@ -262,7 +262,7 @@ def _lock_state_folder(folder: StateFolder) -> FolderLock:
     Raises JournalLocked, which names the process that uses the folder: another cabinet, or a machine started
     alone.
     """
-    lock = FolderLock(folder.root, _LOCK_FILE)
+    lock = FolderLock(folder.root, _CABINET_LOCK_FILE)
     FolderLock(folder.root).release()
     return lock
 
@@ -337,8 +337,8 @@ class _Supervisor:
         too many restarts. Any other process ends it only with an operator error soon after its first start.
         """
         if not child.is_machine:
-            return status == _OPERATOR_ERROR_STATUS and since_first_s < _FAILED_START_S
-        if status in {_OPERATOR_ERROR_STATUS, _FILE_CHANGED_STATUS}:
+            return status == _OPERATOR_ERROR_EXIT_CODE and since_first_s < _FAILED_START_SECONDS_MAX
+        if status in {_OPERATOR_ERROR_EXIT_CODE, _FILE_CHANGED_EXIT_CODE}:
             return True
         if ends >= _RESTARTS_MAX:
             echo(f"egm: the {child.name} ended {ends} times within a minute", err=True)
@@ -477,8 +477,8 @@ def command(
             cabinet = write_one_game_cabinet(game, folder)
     except (OperatorError, JournalError) as error:
         raise click.ClickException(str(error)) from error
-    status = _FILE_CHANGED_STATUS
-    while status == _FILE_CHANGED_STATUS:
+    status = _FILE_CHANGED_EXIT_CODE
+    while status == _FILE_CHANGED_EXIT_CODE:
         status = asyncio.run(_Supervisor(_prepare_children(folder, cabinet, screen_options)).run())
     lock.release()
     sys.exit(status)

@@ -8,7 +8,7 @@ from egm.config.cabinet_file import load_cabinet
 from egm.errors import LocalError, OperatorError
 from egm.verify.digest import SignatureAlgorithm, compute_signatures, read_seed
 from egm.verify.own_files import find_software_scope
-from egm.verify.software_files import COMPONENTS, list_software_files
+from egm.verify.software_files import PATH_PREFIXES_BY_COMPONENT, list_software_files
 from tools.cli.tables import Column, OutputFormat, Table, add_format_options, show
 
 
@@ -25,7 +25,7 @@ from tools.cli.tables import Column, OutputFormat, Table, add_format_options, sh
 @click.option(
     "--component",
     "wanted",
-    type=click.Choice(sorted(COMPONENTS)),
+    type=click.Choice(sorted(PATH_PREFIXES_BY_COMPONENT)),
     multiple=True,
     help="Only this component; repeat for more.",
 )

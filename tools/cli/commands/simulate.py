@@ -19,7 +19,7 @@ from tools.lab.simulation import (
     FrequencyVerdict,
     ReturnVerdict,
     SimulationError,
-    Tally,
+    SimulationTally,
     compute_sample_variance,
     estimate_return,
     judge,
@@ -30,17 +30,17 @@ from tools.lab.simulation import (
 
 
 @dataclass(frozen=True, slots=True)
-class _Result:
+class _SimulationResult:
     """The result of a finished simulation of one bet, compared with the bet's exact figures."""
 
     bet: BetAnalysis
-    tally: Tally
+    tally: SimulationTally
     """The sums over the simulated games."""
-    verdict: ReturnVerdict
+    return_verdict: ReturnVerdict
     """The simulated return with its interval and z-score, and whether the exact return is in that interval."""
-    hits: FrequencyVerdict | None
+    frequency_verdict: FrequencyVerdict | None
     """The simulated hit frequency compared with the exact one; None if the exact one is unknown."""
-    fit: DistributionVerdict | None
+    distribution_verdict: DistributionVerdict | None
     """The simulated distribution of wins compared with the exact one; None if the exact one is unknown."""
     seconds: float
     path: str
@@ -49,8 +49,9 @@ class _Result:
     @property
     def agrees_with_exact(self) -> bool:
         """Return whether return, hit frequency and distribution agree with the exact figures, if these are known."""
-        return self.verdict.agrees_with_exact and all(
-            part is None or part.agrees_with_exact for part in (self.hits, self.fit)
+        return self.return_verdict.agrees_with_exact and all(
+            part is None or part.agrees_with_exact
+            for part in (self.frequency_verdict, self.distribution_verdict)
         )
 
 
@@ -106,10 +107,12 @@ def command(
         raise SystemExit(1)
 
 
-def _simulate_in_production(name: str, game: Game, bet: BetAnalysis, games: int, workers: int) -> _Result:
+def _simulate_in_production(
+    name: str, game: Game, bet: BetAnalysis, games: int, workers: int
+) -> _SimulationResult:
     """Play the games with the machine's own code, as a cabinet does; return the result."""
     started_s = time.perf_counter()
-    tally = Tally()
+    tally = SimulationTally()
     with show_progress(f"{game.id}, bet {bet.bet}", games) as show_done:
         for tally in simulate(
             name, bet.cost_credits, bet.options, games, workers, bet.table, bet.required_bets
@@ -144,7 +147,7 @@ def _estimate(
                     "games": estimate.games,
                     "credits_won": tally.credits,
                     "return": estimate.rtp,
-                    "interval": [estimate.low, estimate.high],
+                    "interval": [estimate.interval_low, estimate.interval_high],
                     "exact_return": None,
                     "why_not_exact": reason,
                 },
@@ -152,7 +155,7 @@ def _estimate(
             )
         )
         return
-    interval = f"99.9 % interval {100 * estimate.low:.4f} - {100 * estimate.high:.4f} %"
+    interval = f"99.9 % interval {100 * estimate.interval_low:.4f} - {100 * estimate.interval_high:.4f} %"
     echo(
         f"{game.id} {game.version}, bet {mode or cost}: {format_count(estimate.games, 'game')}, production path"
     )
@@ -160,7 +163,7 @@ def _estimate(
     echo(f"  no exact return: {reason}")
 
 
-def _simulate_compiled(game: Game, bet: BetAnalysis, games: int, seed: int) -> _Result:
+def _simulate_compiled(game: Game, bet: BetAnalysis, games: int, seed: int) -> _SimulationResult:
     """Play games with compiled code, for numbers that the production code cannot reach; return the result.
 
     Raises SimulationError for any family but reels.
@@ -173,11 +176,11 @@ def _simulate_compiled(game: Game, bet: BetAnalysis, games: int, seed: int) -> _
     compiled.simulate(stages, 2, seed)  # compile before the timing starts
     started_s = time.perf_counter()
     sums = compiled.simulate(stages, games, seed)
-    tally = Tally(sums.games, sums.credits, sums.squares, sums.hits, sums.highest_win)
+    tally = SimulationTally(sums.games, sums.credits, sums.squared_win_sum, sums.hits, sums.highest_win)
     return _build_result(bet, tally, time.perf_counter() - started_s, "compiled")
 
 
-def _build_result(bet: BetAnalysis, tally: Tally, seconds: float, path: str) -> _Result:
+def _build_result(bet: BetAnalysis, tally: SimulationTally, seconds: float, path: str) -> _SimulationResult:
     """Return the result of a simulation: return, hit frequency and distribution compared with the exact figures."""
     variance = compute_sample_variance(tally) if bet.variance is None else bet.variance
     if tally.wins:  # the compiled path records no wins, and plays no table games
@@ -185,10 +188,10 @@ def _build_result(bet: BetAnalysis, tally: Tally, seconds: float, path: str) -> 
     hits = None if bet.hit_probability is None else judge_share(tally.hits, tally.games, bet.hit_probability)
     fit = None if bet.distribution is None or not tally.wins else judge_distribution(tally, bet.distribution)
     verdict = judge(tally, bet.cost_credits, bet.rtp, variance)
-    return _Result(bet, tally, verdict, hits, fit, seconds, path)
+    return _SimulationResult(bet, tally, verdict, hits, fit, seconds, path)
 
 
-def _build_result_data(game: Game, result: _Result) -> dict[str, object]:
+def _build_result_data(game: Game, result: _SimulationResult) -> dict[str, object]:
     """Return the result of a simulation as JSON data."""
     return {
         "game": game.id,
@@ -197,50 +200,61 @@ def _build_result_data(game: Game, result: _Result) -> dict[str, object]:
         "path": result.path,
         "games": result.tally.games,
         "credits_won": result.tally.credits,
-        "return": result.verdict.rtp,
-        "interval": [result.verdict.low, result.verdict.high],
+        "return": result.return_verdict.rtp,
+        "interval": [result.return_verdict.interval_low, result.return_verdict.interval_high],
         "exact_return": str(result.bet.rtp),
         "deviation": "exact" if result.bet.variance is not None else "sample",
-        "z": result.verdict.z,
+        "z": result.return_verdict.z_score,
         "agrees": result.agrees_with_exact,
         "hit_frequency": result.tally.hits / result.tally.games,
-        "exact_hit_frequency": None if result.hits is None else str(result.hits.exact),
-        "hit_frequency_z": None if result.hits is None else result.hits.z,
-        "distribution_classes": None if result.fit is None else result.fit.classes,
-        "distribution_z": None if result.fit is None else result.fit.z,
+        "exact_hit_frequency": None
+        if result.frequency_verdict is None
+        else str(result.frequency_verdict.exact_frequency),
+        "hit_frequency_z": None if result.frequency_verdict is None else result.frequency_verdict.z_score,
+        "distribution_classes": None
+        if result.distribution_verdict is None
+        else result.distribution_verdict.classes,
+        "distribution_z": None
+        if result.distribution_verdict is None
+        else result.distribution_verdict.z_score,
         "most_credits": result.tally.highest_win,
         "games_per_second": result.tally.games / result.seconds,
     }
 
 
-def _print_result(console: Terminal, game: Game, result: _Result) -> None:
+def _print_result(console: Terminal, game: Game, result: _SimulationResult) -> None:
     """Print the result of a simulation, and which figures agree with the exact ones."""
-    verdict = result.verdict
+    verdict = result.return_verdict
     console.print(
         f"{game.id} {game.version}, bet {result.bet.bet}: {format_count(verdict.games, 'game')}, {result.path} path"
     )
-    interval = f"99.9 % interval {100 * verdict.low:.4f} - {100 * verdict.high:.4f} %"
+    interval = f"99.9 % interval {100 * verdict.interval_low:.4f} - {100 * verdict.interval_high:.4f} %"
     interval += "" if result.bet.variance is not None else ", by the sample's own deviation"
     console.print(f"  simulated return {100 * verdict.rtp:.4f} %   {interval}")
-    console.print(f"  exact return     {format_percent(result.bet.rtp)}   z = {verdict.z:+.3f}")
+    console.print(f"  exact return     {format_percent(result.bet.rtp)}   z = {verdict.z_score:+.3f}")
     exact_text = (
         "no exact one"
-        if result.hits is None
-        else f"exact {format_percent(result.hits.exact)}   z = {result.hits.z:+.3f}"
+        if result.frequency_verdict is None
+        else f"exact {format_percent(result.frequency_verdict.exact_frequency)}   "
+        f"z = {result.frequency_verdict.z_score:+.3f}"
     )
     console.print(f"  hit frequency    {100 * result.tally.hits / verdict.games:.4f} %   {exact_text}")
     fit = "not held: " + (
         "no exact one" if result.bet.distribution is None else "too few games, or the compiled path"
     )
-    if result.fit is not None:
+    if result.distribution_verdict is not None:
         fit = (
-            f"chi-square {result.fit.chi_square:.1f} over {result.fit.classes} classes of wins"
-            f"   z = {result.fit.z:+.3f}"
+            f"chi-square {result.distribution_verdict.chi_square:.1f} over "
+            f"{result.distribution_verdict.classes} classes of wins   z = {result.distribution_verdict.z_score:+.3f}"
         )
     console.print(f"  distribution     {fit}")
     console.print(f"  highest win      {format_count(result.tally.highest_win, 'credit')}")
     console.print(f"  {verdict.games / result.seconds:,.0f} games a second")
-    for name, part in (("return", verdict), ("hit frequency", result.hits), ("distribution", result.fit)):
+    for name, part in (
+        ("return", verdict),
+        ("hit frequency", result.frequency_verdict),
+        ("distribution", result.distribution_verdict),
+    ):
         if part is not None and not part.agrees_with_exact:
             console.print(f"  [red]the exact {name} is OUTSIDE what this simulation allows[/]")
     if result.agrees_with_exact:

@@ -34,7 +34,7 @@ from egm.tickets.record import TicketRecord
 from egm.tickets.redemption import TicketRefusal, TicketRefusalReason
 from egm.tickets.render import draw_ticket, encode_pdf, encode_png
 from egm.tickets.restoration import restore_ticket_ledger
-from egm.tickets.store import HEAD_PURPOSE, TicketStore
+from egm.tickets.store import LEDGER_HEAD_MAC_PURPOSE, TicketStore
 from egm.tickets.templates import TicketTemplate, load_template
 from meters import JournalError, open_view
 from meters.copies import SECOND_FOLDER
@@ -498,7 +498,7 @@ def restore_(*, state: Path | None, medium: Path | None, person: str, second: st
         moves, vouches = restore_ticket_ledger(
             folder,
             medium or folder / SECOND_FOLDER,
-            key.derive(HEAD_PURPOSE),
+            key.derive(LEDGER_HEAD_MAC_PURPOSE),
             persons=(person, second),
             reason=why,
             action_time=at,

@@ -32,7 +32,7 @@ from tools.cli.terminal import echo
 from tools.cli.whole_number import WholeNumber
 
 #: An entry's or a round's number, as a person writes it.
-_NUMBER_FORM: Final = re.compile(r"[1-9][0-9]{0,6}")
+_ENTRY_NUMBER_PATTERN: Final = re.compile(r"[1-9][0-9]{0,6}")
 #: Longest part of an argument that an error repeats, in characters.
 _QUOTED_CHARACTERS_MAX: Final = 60
 #: The type of an argument that names a file.
@@ -151,7 +151,9 @@ def _parse_round(text: str, pattern: str) -> tuple[int, int, str]:
     ClickException if the text has another form.
     """
     parts = text.split(":", pattern.count(":"))
-    if len(parts) != pattern.count(":") + 1 or not all(_NUMBER_FORM.fullmatch(part) for part in parts[:2]):
+    if len(parts) != pattern.count(":") + 1 or not all(
+        _ENTRY_NUMBER_PATTERN.fullmatch(part) for part in parts[:2]
+    ):
         raise click.ClickException(f"{text[:_QUOTED_CHARACTERS_MAX]!r} is not {pattern}")
     return int(parts[0]), int(parts[1]), "".join(parts[2:])
 

@@ -15,7 +15,7 @@ from typing import Any, Final
 
 from egm.clock import SystemClock
 from meters import Journal, StoredEntry, open_view
-from meters.storage import Database, DiskStorage, Rows, StorageFile
+from meters.storage import Database, DatabaseRows, DiskStorage, StorageFile
 from tools.dev.bench import BareDisk, BenchFigure, measure_alternately, measure_call, measure_milliseconds
 from tools.dev.bench.bench_cabinet import bench_engine, play
 
@@ -44,7 +44,7 @@ class _UnsyncedDatabase:
         self._database = database
         self.close = database.close
 
-    def execute(self, sql: str, parameters: Sequence[Any] = ()) -> Rows:
+    def execute(self, sql: str, parameters: Sequence[Any] = ()) -> DatabaseRows:
         """Run the statement, with syncing turned off."""
         return self._database.execute(sql.replace("synchronous=FULL", "synchronous=OFF"), parameters)
 

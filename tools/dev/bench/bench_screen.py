@@ -114,8 +114,8 @@ def _seated_shows(picture: Picture) -> Iterator[_Show]:
         for scene in (next(iter(scenes.values())), scenes["moving"]):
             line = build_view_timeline(scene, theme)
             assert line is not None
-            assert scene.show is not None
-            shown.append((replace(scene, now=scene.show.began_at), line.end))
+            assert scene.presentation is not None
+            shown.append((replace(scene, now=scene.presentation.began_at), line.end))
         yield f"seven hands or more: {name}", picture, tuple(shown), 10
 
 

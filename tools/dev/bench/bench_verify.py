@@ -9,7 +9,7 @@ from typing import Final
 from egm.verify.digest import SignatureAlgorithm, compute_digests, compute_signatures
 from egm.verify.examine import verify_software_files
 from egm.verify.manifest import (
-    Manifest,
+    SoftwareManifest,
     create_signing_key,
     encode_for_signature,
     encode_signed_manifest,
@@ -31,7 +31,7 @@ def measure_figures() -> Iterator[BenchFigure]:
     )
     with tempfile.TemporaryDirectory() as folder:
         manifest, key = Path(folder) / "software.manifest", read_signing_key(create_signing_key(), "bench")
-        content = Manifest(
+        content = SoftwareManifest(
             version="0", made="", reason="", libraries=False, bytecode=False, files=compute_digests(found)
         )
         manifest.write_bytes(encode_signed_manifest(encode_for_signature(content), key, "bench"))

@@ -58,7 +58,7 @@ def command(files: tuple[Path, ...], threads: int) -> None:
     """
     for path in files:
         try:
-            data = definition.parse(read(path, definition.LIBRARY))
+            data = definition.parse(read(path, definition.LIBRARY_FOLDER))
             data.pop(PROVED_KEY, None)
             rules: Any = build_game(data, str(path)).rules
         except PaytableError as error:

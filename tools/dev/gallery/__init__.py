@@ -230,7 +230,7 @@ def _iter_feature_scenes(
     if found.feature is None:
         return
     view = show_outcome(idle_view, game, found.feature)
-    line, show = build_view_timeline(view, theme), view.show
+    line, show = build_view_timeline(view, theme), view.presentation
     assert line is not None
     assert show is not None
     for i, step in enumerate(line.steps[:4]):
@@ -273,12 +273,12 @@ def _iter_level_scenes(
     if outcome is None:
         return
     view = show_outcome(idle_view, game, outcome)
-    assert view.show is not None
+    assert view.presentation is not None
     for name, cents in (("won", known[0].amount_cents), ("confirming", None)):
         hit = ProgressiveWin(id=known[0].id, level=known[0].level, names=known[0].names, amount_cents=cents)
-        more = view.show.play.win_cents + (cents or 0)
-        play = view.show.play.model_copy(update={"progressives": (hit,), "win_cents": more})
-        won = replace(view, show=replace(view.show, play=play))
+        more = view.presentation.outcome.win_cents + (cents or 0)
+        play = view.presentation.outcome.model_copy(update={"progressives": (hit,), "win_cents": more})
+        won = replace(view, presentation=replace(view.presentation, outcome=play))
         line = build_view_timeline(won, theme)
         assert line is not None
         yield f"levels-{name}", replace(won, now=100.0 + (line.last_stop + line.roll_up_end) / 2)
@@ -292,13 +292,13 @@ def _iter_prize_scenes(
     if not stated or found.small_win is None:
         return
     view = show_outcome(idle_view, game, found.small_win)
-    assert view.show is not None
+    assert view.presentation is not None
     first = stated[0]
     prize = PrizeInKind(id=first["id"], names=first["name"], value_cents=first["value_cents"])
-    play = view.show.play.model_copy(update={"prizes": (prize,)})
+    play = view.presentation.outcome.model_copy(update={"prizes": (prize,)})
     for name, cents in (("beside-a-win", play.win_cents), ("alone", 0)):
         shown_play = play.model_copy(update={"win_cents": cents})
-        won = replace(view, show=replace(view.show, play=shown_play))
+        won = replace(view, presentation=replace(view.presentation, outcome=shown_play))
         line = build_view_timeline(won, theme)
         assert line is not None
         yield f"prize-{name}", replace(won, now=100.0 + (line.last_stop + line.roll_up_end) / 2)

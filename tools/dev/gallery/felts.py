@@ -14,7 +14,7 @@ from egm.screen.painter import Painter
 from egm.screen.roulette_layout import list_felt_parts, list_street_sheets
 from egm.screen.scenes.stage import Stage
 from egm.screen.scenes.table_side_panels import list_prize_pages
-from egm.screen.table import Table
+from egm.screen.table import TableGameData
 from egm.screen.text import Texts
 from egm.screen.theme import Theme
 from egm.screen.view import Action, View, build_view_timeline
@@ -119,10 +119,10 @@ def _seat_wager(game: Game, wager: Wager) -> Wager:
     return game.rules.combine_seat_wagers(wager, 1, dict.fromkeys(range(seats), wager))
 
 
-def _list_past_results(table: Table, walk: FixedDraws) -> tuple[str, ...]:
+def _list_past_results(table: TableGameData, walk: FixedDraws) -> tuple[str, ...]:
     """Return sixty possible past results of a table, for its display of past results."""
     ends = (*table.scoreboard_sides * 9, "tie") if table.scoreboard_sides else table.wheel_pockets
-    if table.felt == "dice":
+    if table.felt_kind == "dice":
         return tuple("-".join(str(1 + walk.below(6)) for _ in range(3)) for _ in range(60))
     return tuple(ends[walk.below(len(ends))] for _ in range(60)) if ends else ()
 
@@ -206,7 +206,7 @@ def _iter_round_scenes(
         view = apply_message(view, question)
         line = build_view_timeline(view, theme)
         assert line is not None
-        began = view.show.began_at if view.show is not None else view.now
+        began = view.presentation.began_at if view.presentation is not None else view.now
         view = replace(view, now=began + line.roll_up_end + 0.1)
         if not is_own:
             waited.add(question.kind)
@@ -230,11 +230,16 @@ def _iter_round_scenes(
     )
     line = build_view_timeline(view, theme)
     assert line is not None
-    assert view.show is not None
+    assert view.presentation is not None
     last = line.steps[-1]
     for name, share in (("moving", 0.35), ("landed", 0.93)):
-        yield name, replace(view, now=view.show.began_at + last.begin + (last.last_stop - last.begin) * share)
-    over = replace(view, now=view.show.began_at + line.end)
+        yield (
+            name,
+            replace(
+                view, now=view.presentation.began_at + last.begin + (last.last_stop - last.begin) * share
+            ),
+        )
+    over = replace(view, now=view.presentation.began_at + line.end)
     after = game.with_table_state(outcome.table).rules
     standing = {bet.spot: bet.credits for bet in after.list_standing_bets()}
     shut = tuple(spot.id for spot in after.list_spots() if not spot.accepts_bets)

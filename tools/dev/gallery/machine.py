@@ -27,7 +27,7 @@ from egm.screen.message_reducer import apply_bench_reply, mark_machine_link_lost
 from egm.screen.theme import Theme
 from egm.screen.view import Action, View
 from tools.dev.gallery.pages import iter_page_scenes, iter_sample_pages
-from tools.lab.views import NOON, UNIT_CENTS, build_idle_view
+from tools.lab.views import PICTURE_TIME_UTC, UNIT_CENTS, build_idle_view
 
 
 def _iter_protection_scenes(
@@ -157,10 +157,10 @@ def _iter_stopped_machine_scenes(stopped: Callable[..., View]) -> Iterator[tuple
         ("bill_acceptor.disputed", "attendant"),
         ("game_defective", "technician"),
     ):
-        tilt = Tilt.model_validate({"code": code, "since": NOON, "cleared_by": by})
+        tilt = Tilt.model_validate({"code": code, "since": PICTURE_TIME_UTC, "cleared_by": by})
         yield f"tilt-{by}", stopped(state="tilt", tilts=(tilt,))
     tilts = [
-        Tilt.model_validate({"code": code, "since": NOON, "cleared_by": by})
+        Tilt.model_validate({"code": code, "since": PICTURE_TIME_UTC, "cleared_by": by})
         for code, by in (
             ("ticket_printer.paper_out", "attendant"),
             ("hopper.hopper_empty", "attendant"),
@@ -171,13 +171,13 @@ def _iter_stopped_machine_scenes(stopped: Callable[..., View]) -> Iterator[tuple
     wrong = Tilt.model_validate(
         {
             "code": "cabinet_file_unusable",
-            "since": NOON,
+            "since": PICTURE_TIME_UTC,
             "cleared_by": "technician",
             "detail": "cabinet.toml: line 12: machine.licence_holder: tickets bear it, and it is missing",
         }
     )
     yield "tilt-cabinet-file", stopped(state="tilt", tilts=(wrong,))
-    memory = Tilt(code="memory_damaged", since=NOON, cleared_by="memory_clear")
+    memory = Tilt(code="memory_damaged", since=PICTURE_TIME_UTC, cleared_by="memory_clear")
     yield "tilt-memory", stopped(state="tilt", tilts=(memory,))
     yield "out-of-service", stopped(state="out_of_service")
 

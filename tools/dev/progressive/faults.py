@@ -22,10 +22,10 @@ from egm.progressive.pools import ProgressivePool
 from tools.dev.progressive.machine import MachineMemory, SimulatedMachine
 from tools.floor.progressive.controller import Controller
 from tools.floor.progressive.secret_store import SecretStore
-from tools.floor.progressive.serve import Service
+from tools.floor.progressive.serve import ControllerService
 from tools.floor.progressive.store import (
+    DatabaseRow,
     DeposedError,
-    Row,
     SqliteStore,
     Store,
     StoreBusyError,
@@ -213,7 +213,7 @@ class ControllerSuccession:
         )
         original_run = store.run
 
-        def run(sql: str, *values: Any) -> list[Row]:
+        def run(sql: str, *values: Any) -> list[DatabaseRow]:
             if term.is_dead:  # everything else that it was doing ends too
                 raise ProcessKilled
             rows = original_run(sql, *values)
@@ -226,7 +226,7 @@ class ControllerSuccession:
             return rows
 
         store.run = run  # type: ignore[method-assign]  # a statement at which the process dies
-        service = Service(
+        service = ControllerService(
             term.controller,
             self._slot(),
             lambda _: None,

@@ -20,7 +20,7 @@ from egm.progressive.pools import LevelKeeper, ProgressivePool
 from tools.dev.progressive.broker import Broker
 from tools.dev.progressive.machine import MachineMemory, SimulatedMachine
 from tools.floor.progressive.controller import Controller
-from tools.floor.progressive.serve import Service
+from tools.floor.progressive.serve import ControllerService
 from tools.floor.progressive.store import Store
 
 _PATIENCE_SECONDS: Final = 300.0
@@ -84,7 +84,7 @@ async def open_floor(
     for name in names:
         controller.admit(name)
     service = asyncio.create_task(
-        Service(controller, broker.create_link_slot("controller"), lambda _: None).run()
+        ControllerService(controller, broker.create_link_slot("controller"), lambda _: None).run()
     )
     pool = ProgressivePool(definition=definition, game="floor", level="top", keeper=LevelKeeper.CONTROLLER)
     machines = [

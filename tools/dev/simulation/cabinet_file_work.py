@@ -17,7 +17,7 @@ from egm.integrity.signed_file import (
     compute_digest,
 )
 from meters import open_view
-from paytables.definition import LIBRARY
+from paytables.definition import LIBRARY_FOLDER
 from tools.dev.simulation.cabinet_setup import REEL_GAMES
 
 _GAME: Final = re.compile(r'\[\[games\]\]\ngame = "([^"]+)"\n+')
@@ -72,7 +72,7 @@ def _replace_game_table(text: str, game: str, table: str) -> str:
 def _write_next_version(folder: Path, game: str, dice: Random) -> Path:
     """Write the next version of a definition into the cabinet's folder; it may offer fewer denominations."""
     path = Path(game) if game.startswith("/") else folder / game
-    source = path if path.suffix else next(LIBRARY.rglob(f"{game}.toml"))
+    source = path if path.suffix else next(LIBRARY_FOLDER.rglob(f"{game}.toml"))
     text = source.read_text(encoding="utf-8")
     version = [int(part) for part in _VERSION.findall(text)[0]]
     version[2] += 1

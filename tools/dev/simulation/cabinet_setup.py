@@ -7,7 +7,7 @@ from importlib.resources import files
 from pathlib import Path
 from typing import Final
 
-from paytables.definition import LIBRARY
+from paytables.definition import LIBRARY_FOLDER
 from tools.dev.host.host import ASSET
 from tools.dev.simulation.link import GAME, SERIAL, format_link_tables
 
@@ -212,7 +212,7 @@ asset_number = {ASSET}"""
 
 def _write_wheel_roulette(folder: Path) -> str:
     name = "roulette-by-wheel"
-    text = (LIBRARY / "tables" / f"{PHYSICAL_WHEEL_GAME}.toml").read_text(encoding="utf-8")
+    text = (LIBRARY_FOLDER / "tables" / f"{PHYSICAL_WHEEL_GAME}.toml").read_text(encoding="utf-8")
     text = text.replace(f'id = "{PHYSICAL_WHEEL_GAME}"', f'id = "{name}"', 1)
     text = text.replace("[cylinder]", '[cylinder]\ndecided_by = "wheel"', 1)
     (folder / f"{name}.toml").write_text(text, encoding="utf-8")

@@ -23,7 +23,7 @@ from egm.kernel.messages import (
     encode_message,
 )
 from egm.kernel.service_pages import ServicePage
-from egm.screen.table import Spot, apply_current_limits, is_table_game, read_table
+from egm.screen.table import BetSpot, apply_current_limits, is_table_game, read_table
 from egm.unix_sockets import open_socket_address
 from tools.dev.simulation.world import ROLES, STAFF, SimulatedWorld
 
@@ -493,7 +493,7 @@ def _identify_handpay(owed: HandpayView) -> tuple[object, ...]:
     return owed.since, owed.kind, owed.amount_cents, 0 if owed.position else owed.number
 
 
-def _choose_chips(spots: Mapping[str, Spot], dice: random.Random) -> dict[str, int]:
+def _choose_chips(spots: Mapping[str, BetSpot], dice: random.Random) -> dict[str, int]:
     """Return bets on one to three spots, and on the spots that these require."""
     bets: dict[str, int] = {}
     for spot in dice.sample(list(spots), min(len(spots), dice.choice((1, 1, 2, 3)))):
@@ -507,7 +507,7 @@ def _choose_chips(spots: Mapping[str, Spot], dice: random.Random) -> dict[str, i
 
 
 def _choose_bets(
-    spots: Mapping[str, Spot], limits: Mapping[str, SpotState], credits_: int, dice: random.Random
+    spots: Mapping[str, BetSpot], limits: Mapping[str, SpotState], credits_: int, dice: random.Random
 ) -> dict[str, int]:
     """Return bets on one or two spots, and on the spots that these require, up to the credit and the limits."""
     bets: dict[str, int] = {}

@@ -62,13 +62,13 @@ STAKED_ACCOUNT: Final = "keno:staked"
 OWED_ACCOUNT: Final = "keno:owed"
 HOUSE_ACCOUNT: Final = "keno:house"
 #: Keys of the journal's state: the office, its counters, and its tickets by number.
-_OFFICE_KEY: Final = "keno:office"
-_COUNTERS_KEY: Final = "keno:counters"
+_OFFICE_STATE_KEY: Final = "keno:office"
+_COUNTERS_STATE_KEY: Final = "keno:counters"
 TICKET_KEY_PREFIX: Final = "keno:ticket:"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Counters:
+class OfficeCounters:
     """The office's counters, as stored in its journal."""
 
     next_draw: int = 1
@@ -141,7 +141,7 @@ class KenoOffice:
         this value of a credit.
         """
         definition = find_keno_rules(game).definition
-        if journal.state(_OFFICE_KEY) is not None:
+        if journal.state(_OFFICE_STATE_KEY) is not None:
             raise OperatorError(f"{journal.media[0]}: there is a Keno office here already")
         if not _CURRENCY_CODE.fullmatch(currency):
             raise OperatorError(f"currency: expected three capital letters, such as CAD, not {currency!r}")
@@ -167,7 +167,7 @@ class KenoOffice:
             unit_cents=unit_cents,
             currency=currency,
         )
-        state = {_OFFICE_KEY: to_json(office_opened), _COUNTERS_KEY: to_json(Counters())}
+        state = {_OFFICE_STATE_KEY: to_json(office_opened), _COUNTERS_STATE_KEY: to_json(OfficeCounters())}
         journal.append(
             Transaction(
                 id="keno-office",
@@ -422,11 +422,11 @@ class KenoOffice:
         )
 
     # ------------------------------------------------------------------ writing
-    def _read_counters(self) -> Counters:
+    def _read_counters(self) -> OfficeCounters:
         """Return the office's counters from the journal: next draw, last ticket, whether sales are closed."""
-        return from_json(Counters, self.journal.state(_COUNTERS_KEY), _COUNTERS_KEY)
+        return from_json(OfficeCounters, self.journal.state(_COUNTERS_STATE_KEY), _COUNTERS_STATE_KEY)
 
-    def _require_open_sales(self, counters: Counters) -> None:
+    def _require_open_sales(self, counters: OfficeCounters) -> None:
         """Raise OperatorError if the sales of a draw are closed and the draw has not been held or declared failed."""
         if counters.is_closed:
             raise OperatorError(f"draw {counters.next_draw} is closed: hold it, or record that it failed")
@@ -447,7 +447,7 @@ class KenoOffice:
             n: r for n, r in tickets if number in r.closed_draws and r.state is TicketState.IN_PLAY
         }
 
-    def _build_next_draw_counters(self) -> Counters:
+    def _build_next_draw_counters(self) -> OfficeCounters:
         """Return the office's counters for the time after this draw: the next draw's number, its sales open.
 
         They are not stored here.
@@ -485,7 +485,7 @@ class KenoOffice:
         record: object,
         tickets: Mapping[int, TicketRecord | None],
         transfers: tuple[Transfer, ...] = (),
-        counters: Counters | None = None,
+        counters: OfficeCounters | None = None,
     ) -> None:
         """Append one entry to the journal, with the changed records of tickets.
 
@@ -495,7 +495,7 @@ class KenoOffice:
             f"{TICKET_KEY_PREFIX}{n}": None if each is None else each.to_json() for n, each in tickets.items()
         }
         if counters is not None:
-            state[_COUNTERS_KEY] = to_json(counters)
+            state[_COUNTERS_STATE_KEY] = to_json(counters)
         self.journal.append(
             Transaction(
                 id=entry_id,
@@ -509,16 +509,16 @@ class KenoOffice:
 
 def check_journal_is_unused(journal: Journal) -> None:
     """Raise OperatorError if a journal has entries but no Keno office, because it then belongs to another program."""
-    if journal.sequence > journal.genesis.sequence and journal.state(_OFFICE_KEY) is None:
+    if journal.sequence > journal.genesis.sequence and journal.state(_OFFICE_STATE_KEY) is None:
         raise OperatorError(f"{journal.media[0]}: there is another journal here; give an empty folder")
 
 
 def read_opened_office(journal: Journal) -> OfficeOpened:
     """Return the record with which a journal's office was opened. Raises OperatorError if no office was opened."""
-    office_state = journal.state(_OFFICE_KEY)
+    office_state = journal.state(_OFFICE_STATE_KEY)
     if office_state is None:
         raise OperatorError(f"{journal.media[0]}: no Keno office was opened here: `egm keno-office open`")
-    return from_json(OfficeOpened, office_state, _OFFICE_KEY)
+    return from_json(OfficeOpened, office_state, _OFFICE_STATE_KEY)
 
 
 def open_journal(folder: Path, now: Callable[[], datetime], second: Path | None = None) -> Journal:

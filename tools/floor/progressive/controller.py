@@ -42,7 +42,7 @@ from tools.floor.progressive.secret_store import SecretStore
 from tools.floor.progressive.store import Session, Store
 
 #: Values carry the term above this bit, so that they keep rising when another controller takes over.
-_TERM_SHIFT_BITS = 40
+_CONTROLLER_TERM_SHIFT_BITS = 40
 #: How long signs show who has won a level.
 _WIN_DISPLAY_TIME = timedelta(minutes=1)
 #: The longest exact odds that the text of a refusal contains, in characters.
@@ -510,7 +510,7 @@ class Controller:
         prize = session.read_last_prize(record.id) if record.level.terms.is_mystery else None
         return LevelValue(
             level=record.id,
-            sequence=(self._store.term << _TERM_SHIFT_BITS) + self._spoken,
+            sequence=(self._store.term << _CONTROLLER_TERM_SHIFT_BITS) + self._spoken,
             time_utc=now.isoformat(),
             run=self._run,
             amount_cents=record.level.shown_cents,

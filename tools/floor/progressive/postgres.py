@@ -6,7 +6,7 @@ from typing import Any, Final
 import psycopg
 
 from egm.errors import OperatorError
-from tools.floor.progressive.store import Row, Store, StoreBusyError, StoreLostError
+from tools.floor.progressive.store import DatabaseRow, Store, StoreBusyError, StoreLostError
 
 #: The advisory lock of the working controller; PostgreSQL releases it when the connection is lost.
 _ADVISORY_LOCK_ID: Final = 0x45474D50  # EGMP
@@ -48,7 +48,7 @@ class PostgresReader(Store):
     def _require_term(self) -> None:
         """Do nothing: a reader writes nothing, so it needs no term as the working controller."""
 
-    def run(self, sql: str, *values: Any) -> list[Row]:
+    def run(self, sql: str, *values: Any) -> list[DatabaseRow]:
         """Run one SQL statement; see :meth:`Store.run`."""
         try:
             cursor = self._base.execute(sql.replace("?", "%s").encode(), values or None)

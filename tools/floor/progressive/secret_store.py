@@ -22,7 +22,7 @@ from egm.secret_files import replace_private, require_private
 from rng import Personalization, RandomService, RngError
 
 #: File name of the key.
-KEY_FILE: Final = "mystery.key"
+MYSTERY_KEY_FILE_NAME: Final = "mystery.key"
 #: Length of the key, in bytes.
 _KEY_BYTES: Final = 32
 #: Length of a nonce, in bytes.
@@ -40,15 +40,15 @@ class SecretError(LocalError):
 
 def make_key(folder: Path) -> None:
     """Create the key file in ``folder`` if none exists. Raises OperatorError for an invalid key file."""
-    if (folder / KEY_FILE).exists():
+    if (folder / MYSTERY_KEY_FILE_NAME).exists():
         read_key(folder)
     else:
-        replace_private(folder / KEY_FILE, AESGCM.generate_key(8 * _KEY_BYTES).hex() + "\n")
+        replace_private(folder / MYSTERY_KEY_FILE_NAME, AESGCM.generate_key(8 * _KEY_BYTES).hex() + "\n")
 
 
 def read_key(folder: Path) -> bytes:
     """Return the key that encrypts the secrets of mystery prizes. Raises OperatorError naming the file."""
-    path = folder / KEY_FILE
+    path = folder / MYSTERY_KEY_FILE_NAME
     require_private(path)
     try:
         key = bytes.fromhex(path.read_text(encoding="ascii").strip())
@@ -118,7 +118,8 @@ class SecretStore:
             trigger = MysteryTrigger.from_json(json.loads(text))
         except (InvalidTag, ValueError) as error:
             raise SecretError(
-                f"a secret amount cannot be decrypted: {KEY_FILE} is perhaps not the key it was stored with ({error!r})"
+                f"a secret amount cannot be decrypted: {MYSTERY_KEY_FILE_NAME} is perhaps not "
+                f"the key it was stored with ({error!r})"
             ) from None
         if trigger.commitment != commitment:
             raise SecretError(f"level {trigger.level}: its secret amount does not match the commitment")

@@ -46,7 +46,7 @@ _VALUE_INTERVAL_SECONDS: Final = 0.5
 _TERM_CHECK_SECONDS: Final = 2.0
 
 
-class Service:
+class ControllerService:
     """A progressive controller and its connection to the broker; ``report`` is called with lines for the terminal."""
 
     def __init__(

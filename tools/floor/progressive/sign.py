@@ -55,11 +55,11 @@ class Plate:
 
 
 @dataclass(slots=True)
-class _Level:
+class _SignLevel:
     """A progressive level on a sign: its last value, and the movement of the drums up to that value."""
 
-    value: LevelValue
-    start: int
+    last_value: LevelValue
+    start_thousandths: int
     """The amount on the drums when the last value arrived, in thousandths of a minor unit."""
     changed_ns: int
     """The monotonic time in nanoseconds at which the last value arrived."""
@@ -71,9 +71,9 @@ class _Level:
 
         They move from ``start`` to the last value.
         """
-        target = self.value.amount_cents * 1000
+        target = self.last_value.amount_cents * 1000
         run_ns = min(AMOUNT_RUN_NS, max(0, now_ns - self.changed_ns))
-        return self.start + (target - self.start) * run_ns // AMOUNT_RUN_NS
+        return self.start_thousandths + (target - self.start_thousandths) * run_ns // AMOUNT_RUN_NS
 
     def is_fresh(self, now_ns: int) -> bool:
         """Return whether the last live value is recent enough for the amount to be displayed."""
@@ -86,7 +86,7 @@ class Sign:
 
     chosen_levels: tuple[str, ...] = ()
     """The levels to display, in order; if empty, every level with a live value, in the order of the ids."""
-    _level_by_id: dict[str, _Level] = field(default_factory=dict)
+    _level_by_id: dict[str, _SignLevel] = field(default_factory=dict)
     _win_by_level: dict[str, tuple[LevelWin, int]] = field(default_factory=dict)
     """The last win of each level, and the monotonic time in nanoseconds at which it was received."""
 
@@ -101,21 +101,24 @@ class Sign:
         """
         level = self._level_by_id.get(value.level)
         was_silent = level is not None and not level.is_fresh(now_ns)
-        if level is None or (was_silent and not retained and value.run != level.value.run):
-            level = self._level_by_id[value.level] = _Level(value, value.amount_cents * 1000, now_ns)
+        if level is None or (was_silent and not retained and value.run != level.last_value.run):
+            level = self._level_by_id[value.level] = _SignLevel(value, value.amount_cents * 1000, now_ns)
         elif not value.is_after(
-            level.value.run, level.value.sequence, level.value.time_utc, was_silent=was_silent
+            level.last_value.run, level.last_value.sequence, level.last_value.time_utc, was_silent=was_silent
         ):
             return ""
-        elif contradiction := value.find_contradiction(level.value.amount_cents, level.value.falls):
+        elif contradiction := value.find_contradiction(level.last_value.amount_cents, level.last_value.falls):
             return contradiction
         else:
-            if value.falls != level.value.falls:
-                level.start, level.changed_ns = value.amount_cents * 1000, now_ns
+            if value.falls != level.last_value.falls:
+                level.start_thousandths, level.changed_ns = value.amount_cents * 1000, now_ns
             # a repeated value does not restart the drums
-            elif value.amount_cents != level.value.amount_cents:
-                level.start, level.changed_ns = level.compute_displayed_thousandths(now_ns), now_ns
-            level.value = value
+            elif value.amount_cents != level.last_value.amount_cents:
+                level.start_thousandths, level.changed_ns = (
+                    level.compute_displayed_thousandths(now_ns),
+                    now_ns,
+                )
+            level.last_value = value
         if not retained:
             level.received_ns = now_ns
         return ""
@@ -137,7 +140,7 @@ class Sign:
         win, win_ns = self._win_by_level.get(name, (None, 0))
         return Plate(
             level=name,
-            names=level.value.names,
+            names=level.last_value.names,
             thousandths=level.compute_displayed_thousandths(now_ns) if level.is_fresh(now_ns) else None,
             value_age_ns=None if level.received_ns is None else now_ns - level.received_ns,
             win=win if now_ns - win_ns <= VALUE_STALE_NS else None,
@@ -167,7 +170,7 @@ class SignMonitor:
         return plates
 
 
-class Listener(Protocol):
+class SignListener(Protocol):
     """The interface of a receiver of level values: a sign, or its monitor."""
 
     def update_value(self, value: LevelValue, now_ns: int, *, retained: bool = False) -> str:
@@ -183,7 +186,7 @@ class Listener(Protocol):
 
 
 async def listen(
-    sign: Listener,
+    sign: SignListener,
     slot: ProgressiveLinkTable,
     now_ns: Callable[[], int],
     report: Callable[[str], None],
@@ -230,7 +233,7 @@ async def listen(
     await keep_connected(slot, lambda: context, name, follow_levels, report_lost, retry_seconds=retry_seconds)
 
 
-def _process_value(sign: Listener, message: aiomqtt.Message, now_ns: int) -> str:
+def _process_value(sign: SignListener, message: aiomqtt.Message, now_ns: int) -> str:
     """Update the sign with the value or win of a level in an MQTT message; return why it is invalid, or ""."""
     try:
         value = decode_controller_message(get_payload(message))

@@ -9,7 +9,7 @@ from typing import Final, Protocol
 import pygame
 
 from egm.config.levels import ProgressiveLinkTable
-from egm.screen.layout import LANDSCAPE, PORTRAIT
+from egm.screen.layout import LANDSCAPE_LAYOUT, PORTRAIT_LAYOUT
 from egm.screen.theme import load_theme
 from egm.screen.window import Window
 from tools.floor.progressive.heartbeat import HeartbeatSource
@@ -75,7 +75,7 @@ class SignFile:
         pygame.font.init()
         self._currency = currency
         self._path = path
-        self._picture = SignPicture(load_theme(), layout=PORTRAIT if portrait else LANDSCAPE)
+        self._picture = SignPicture(load_theme(), layout=PORTRAIT_LAYOUT if portrait else LANDSCAPE_LAYOUT)
         self._began_ns: int | None = None
 
     def show(self, plates: tuple[Plate, ...], now_ns: int) -> bool:

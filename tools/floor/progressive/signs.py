@@ -15,7 +15,7 @@ from tools.floor.progressive.sign import VALUE_STALE_NS
 from tools.floor.progressive.store import Session, Store
 
 #: Whether a sign shows every amount, lacks one, or does not report.
-Status = Literal["lit", "dark", "silent"]
+SignStatus = Literal["lit", "dark", "silent"]
 #: The interval for writing records in which only the time has changed.
 _RECORD_INTERVAL_NS: Final = 1_000_000_000
 
@@ -25,7 +25,7 @@ class SignRecord:
     """The last known state of an overhead sign. Times are ISO 8601, UTC."""
 
     id: str
-    status: Status
+    status: SignStatus
     since: str
     """The time at which the sign's status last changed."""
     heard_at: str
@@ -108,7 +108,7 @@ class SignBook:
             heard_at = (
                 at if previous is None or now_ns - received_ns < _RECORD_INTERVAL_NS else previous.heard_at
             )
-        status: Status = "lit" if all(cents is not None for cents in shown_cents.values()) else "dark"
+        status: SignStatus = "lit" if all(cents is not None for cents in shown_cents.values()) else "dark"
         if now_ns - received_ns > VALUE_STALE_NS:
             status = "silent"
         elif beat is None and previous is not None:

@@ -22,10 +22,10 @@ from egm.progressive.messages import Contribution
 from tools.floor.progressive.records import ClaimRecord, HeldClaim, LevelRecord, PrizeRecord
 
 #: One row of a query's result.
-Row = Sequence[Any]
+DatabaseRow = Sequence[Any]
 
 #: The statements that create the tables.
-_SCHEMA: Final = (
+_CREATE_TABLES_SQL: Final = (
     "CREATE TABLE IF NOT EXISTS office (one {int} PRIMARY KEY, term {int} NOT NULL, used {int} NOT NULL)",
     "CREATE TABLE IF NOT EXISTS machine (id TEXT PRIMARY KEY, added_at TEXT NOT NULL)",
     "CREATE TABLE IF NOT EXISTS heard (machine TEXT PRIMARY KEY, at TEXT NOT NULL)",
@@ -382,7 +382,7 @@ class Store(ABC):
             raise DeposedError(f"term {self.term} is over: another controller has taken over")
 
     @abstractmethod
-    def run(self, sql: str, *values: Any) -> list[Row]:
+    def run(self, sql: str, *values: Any) -> list[DatabaseRow]:
         """Run one SQL statement, in which each ``?`` stands for a value, and return its rows."""
 
     @abstractmethod
@@ -398,7 +398,11 @@ class Store(ABC):
 
         Earlier versions created fewer tables; the next controller that starts creates the missing ones.
         """
-        names = [table.split(" (")[0].split()[-1] for table in _SCHEMA if table.startswith("CREATE TABLE")]
+        names = [
+            table.split(" (")[0].split()[-1]
+            for table in _CREATE_TABLES_SQL
+            if table.startswith("CREATE TABLE")
+        ]
         missing_tables = [name for name in names if not self.run(self.looks_for, name)[0][0]]
         if missing_tables:
             raise OperatorError(
@@ -412,7 +416,7 @@ class Store(ABC):
         ``integer`` is the SQL type of whole numbers.
         """
         self.run(self.begin)
-        for table in _SCHEMA:
+        for table in _CREATE_TABLES_SQL:
             self.run(table.format(int=integer))
         self.run("INSERT INTO office VALUES (1, 0, 0) ON CONFLICT (one) DO NOTHING")
         self.term = int(self.run("UPDATE office SET term = term + 1 RETURNING term")[0][0])
@@ -442,7 +446,7 @@ class SqliteReader(Store):
     def _require_term(self) -> None:
         """Do nothing: a reader writes nothing, so it needs no term as the working controller."""
 
-    def run(self, sql: str, *values: Any) -> list[Row]:
+    def run(self, sql: str, *values: Any) -> list[DatabaseRow]:
         """Run one SQL statement; see :meth:`Store.run`."""
         return self._base.execute(sql, values).fetchall()
 

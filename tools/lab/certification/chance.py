@@ -9,7 +9,13 @@ from paytables.blackjack.schema import INSURANCE_SPOT, MAIN_SPOT
 from paytables.reels.rules import ReelRules
 from paytables.wording import format_count
 from tools.lab.certification.depicted import OPTION_BY_POLICY, build_wager, depicted_odds
-from tools.lab.certification.finding import CertificationCase, Finding, Rule, Status, status_from_check
+from tools.lab.certification.finding import (
+    CertificationCase,
+    CertificationRule,
+    Finding,
+    FindingStatus,
+    status_from_check,
+)
 from tools.lab.parsheet import format_percent
 from tools.lab.simulation import choose_as_player
 
@@ -29,7 +35,7 @@ def chance_decides(case: CertificationCase) -> Iterator[Finding]:
     for bet in case.analysis.bets:
         if bet.variance is None:
             evidence = f"bet {bet.bet}: not checked, because its variance cannot be computed exactly"
-            yield Finding("chance-decides", ("B-01",), Status.NOTED, evidence)
+            yield Finding("chance-decides", ("B-01",), FindingStatus.NOTED, evidence)
         else:
             first = "" if bet.cycle is None else f"{bet.cycle:,} equally likely first results; "
             evidence = f"sigma {bet.sigma:.3f} bets" if bet.variance else "every game wins the same amount"
@@ -54,13 +60,13 @@ def draw_on_every_path(case: CertificationCase) -> Iterator[Finding]:
                     yield Finding(
                         "draw-on-every-path",
                         ("B-01",),
-                        Status.FAIL,
+                        FindingStatus.FAIL,
                         f"bet {bet.bet}, {name}: no random number was drawn",
                     )
                     return
         games_text = format_count(_GAMES_PER_POLICY * len(bets), "game")
         evidence = f"{name}: {games_text}, {format_count(decisions, 'decision')}"
-        yield Finding("draw-on-every-path", ("B-01",), Status.PASS, evidence)
+        yield Finding("draw-on-every-path", ("B-01",), FindingStatus.PASS, evidence)
         if not decisions:
             return
 
@@ -98,7 +104,7 @@ def strategy(case: CertificationCase) -> Iterator[Finding]:
     for code in case.profile.languages if holds_reels else ():
         if not any(word in case.game.help.get(code, "").lower() for word in _HOLD_WORDS[code]):
             reason = f"the rules in {code} do not say that reels may be held"
-            yield Finding("strategy", ("P-10", "C-10"), Status.FAIL, reason)
+            yield Finding("strategy", ("P-10", "C-10"), FindingStatus.FAIL, reason)
     for bet in case.analysis.bets:
         if bet.worst_rtp is not None:
             worst = format_percent(bet.worst_rtp)
@@ -116,7 +122,7 @@ def strategy(case: CertificationCase) -> Iterator[Finding]:
     evidence = (
         f"{format_percent(best_return)} for the best of {bets}, {format_percent(worst_return)} for the worst"
     )
-    yield Finding("strategy", ("P-10",), Status.PASS, f"{evidence}, decisions of the player included")
+    yield Finding("strategy", ("P-10",), FindingStatus.PASS, f"{evidence}, decisions of the player included")
 
 
 def prizes_at_every_bet(case: CertificationCase) -> Iterator[Finding]:
@@ -146,10 +152,12 @@ def prizes_at_every_bet(case: CertificationCase) -> Iterator[Finding]:
                 )
             status = status_from_check(ok=bet.rtp > 0 and bool(wins or games_to_win))
         if prizes_never_won:
-            evidence, status = f"no result wins {prizes_never_won}", Status.FAIL
+            evidence, status = f"no result wins {prizes_never_won}", FindingStatus.FAIL
         elif bet.bet in not_bought:
             evidence += f"; only other bets win {', '.join(not_bought[bet.bet])}"
-            status = Status.FAIL if case.profile.awards.every_prize_at_every_bet else Status.NOTED
+            status = (
+                FindingStatus.FAIL if case.profile.awards.every_prize_at_every_bet else FindingStatus.NOTED
+            )
         yield Finding("prizes-at-every-bet", requirements, status, f"bet {bet.bet}: {evidence}")
 
 
@@ -192,7 +200,7 @@ def pay_tables(case: CertificationCase) -> Iterator[Finding]:
         yield Finding("pay-tables", ("B-12", "C-22"), status_from_check(ok=not missing_rows), evidence)
     if rows_of_play := [row_text for row_text, spot in rows_without_odds if spot in play_spots]:
         evidence = f"{', '.join(rows_of_play)}: depends on the play of the hand, so its odds are not stated separately"
-        yield Finding("pay-tables", ("B-12", "C-22"), Status.NOTED, evidence)
+        yield Finding("pay-tables", ("B-12", "C-22"), FindingStatus.NOTED, evidence)
 
 
 def stages_played(case: CertificationCase) -> Iterator[Finding]:
@@ -213,7 +221,7 @@ def stages_played(case: CertificationCase) -> Iterator[Finding]:
 
 
 #: The rules of this module.
-RULES: Final[tuple[Rule, ...]] = (
+CHANCE_RULES: Final[tuple[CertificationRule, ...]] = (
     chance_decides,
     draw_on_every_path,
     strategy,

@@ -14,7 +14,7 @@ from typing import Any, Final
 from paytables import AnalysisDepth, Game, analyse
 
 #: The location of a value in a definition: the keys that lead to it.
-Path = tuple[str, ...]
+KeyPath = tuple[str, ...]
 
 
 class ApprovalKind(StrEnum):
@@ -31,13 +31,13 @@ class ApprovalKind(StrEnum):
 
 
 #: Texts that do not affect the rules; ids count as texts if they are renamed consistently.
-_THEME_KEYS: Final = frozenset({("game", "id"), ("game", "title"), ("game", "author")})
+_KEY_PATHS_OF_THEME: Final = frozenset({("game", "id"), ("game", "title"), ("game", "author")})
 #: Information for the player or the operator, and the choice among approved options.
-_NOTICE_KEYS: Final = frozenset({("game", "version"), ("game", "date"), ("game", "help")})
+_KEY_PATHS_NEEDING_NOTICE_ONLY: Final = frozenset({("game", "version"), ("game", "date"), ("game", "help")})
 
 
 @dataclass(frozen=True, slots=True)
-class Change:
+class DefinitionChange:
     """One value that differs between two game definitions.
 
     ``path`` is its key path. ``before`` or ``after`` is None if that definition does not have the value.
@@ -50,7 +50,7 @@ class Change:
     """The kind of approval that this change needs."""
 
 
-def classify_changes(old: Game, new: Game) -> tuple[ApprovalKind, tuple[Change, ...]]:
+def classify_changes(old: Game, new: Game) -> tuple[ApprovalKind, tuple[DefinitionChange, ...]]:
     """Return the approval that a game's new definition needs, and every changed value.
 
     Symbol ids are matched by their order, so consistent renaming counts as a theme. The exact return of every
@@ -61,12 +61,12 @@ def classify_changes(old: Game, new: Game) -> tuple[ApprovalKind, tuple[Change, 
     changes = tuple(_iter_changed_leaves((), _rename_ids(old_data, renamed), new_data))
     if renamed:
         renaming_text = ", ".join(f"{name} is {new_name}" for name, new_name in sorted(renamed.items()))
-        changes = (*changes, Change("symbol.id", None, renaming_text, ApprovalKind.THEME))
+        changes = (*changes, DefinitionChange("symbol.id", None, renaming_text, ApprovalKind.THEME))
     asks = max((change.asks for change in changes), key=list(ApprovalKind).index, default=ApprovalKind.SAME)
     if asks is not ApprovalKind.FULL and _list_bet_figures(old) != _list_bet_figures(new):
         changes = (
             *changes,
-            Change("return", _list_bet_figures(old), _list_bet_figures(new), ApprovalKind.FULL),
+            DefinitionChange("return", _list_bet_figures(old), _list_bet_figures(new), ApprovalKind.FULL),
         )
         asks = ApprovalKind.FULL
     return asks, changes
@@ -110,7 +110,7 @@ def _rename_ids(data: Any, renamed: dict[str, str]) -> Any:
     return data
 
 
-def _iter_changed_leaves(path: Path, old_value: Any, new_value: Any) -> Iterator[Change]:
+def _iter_changed_leaves(path: KeyPath, old_value: Any, new_value: Any) -> Iterator[DefinitionChange]:
     """Yield a change for each value that differs between two definitions, with its path."""
     if isinstance(old_value, dict) and isinstance(new_value, dict):
         for key in sorted({*old_value, *new_value}):
@@ -119,14 +119,16 @@ def _iter_changed_leaves(path: Path, old_value: Any, new_value: Any) -> Iterator
         for n, (old_item, new_item) in enumerate(zip(old_value, new_value, strict=True)):
             yield from _iter_changed_leaves((*path, str(n)), old_item, new_item)
     elif old_value != new_value or type(old_value) is not type(new_value):
-        yield Change(".".join(path), old_value, new_value, _classify_leaf(path, old_value, new_value))
+        yield DefinitionChange(
+            ".".join(path), old_value, new_value, _classify_leaf(path, old_value, new_value)
+        )
 
 
-def _classify_leaf(path: Path, old_value: Any, new_value: Any) -> ApprovalKind:
+def _classify_leaf(path: KeyPath, old_value: Any, new_value: Any) -> ApprovalKind:
     """Return the kind of approval that a changed value at this path of a definition needs."""
-    if path[:2] in _THEME_KEYS or (len(path) > 1 and path[-2] == "name" and path[0] == "symbol"):
+    if path[:2] in _KEY_PATHS_OF_THEME or (len(path) > 1 and path[-2] == "name" and path[0] == "symbol"):
         return ApprovalKind.THEME
-    if path[:2] in _NOTICE_KEYS:
+    if path[:2] in _KEY_PATHS_NEEDING_NOTICE_ONLY:
         return ApprovalKind.NOTICE
     if path == ("game", "denominations_cents") and set(new_value or ()) < set(old_value or ()):
         return ApprovalKind.NOTICE  # only approved values, fewer of them

@@ -14,7 +14,7 @@ from typing import Final
 
 from paytables import BetAnalysis, Choice, Decision, Game, RecordingDrawSource, Wager
 from paytables.contract import DIE_FACES, RoundSteps
-from paytables.game import Rules
+from paytables.game import GameRules
 from paytables.keno.rules import KenoRules
 from paytables.keno.schema import MultiplierBonus
 from paytables.poker.paigow.rules import DEALT_POSITION_COUNT
@@ -26,7 +26,7 @@ from paytables.reels.rules import ReelRules
 from paytables.reels.spin import ReelSpinStage
 from paytables.reels.stage import ReelSet
 from paytables.wording import format_count
-from tools.lab.certification.finding import CertificationCase, Finding, Status, status_from_check
+from tools.lab.certification.finding import CertificationCase, Finding, FindingStatus, status_from_check
 
 #: The requirements that the check covers.
 _REQUIREMENTS: Final = ("B-09", "B-10", "B-17")
@@ -91,7 +91,7 @@ def build_real_object(game: Game, purpose: str) -> RealObject:
     return RealObject((1,) * (_PACK_CARDS_BY_GAME.get(game.family, 52) + joker), may_be_several_packs=True)
 
 
-def _count_equal_parts(rules: Rules) -> int | None:
+def _count_equal_parts(rules: GameRules) -> int | None:
     """Return the number of equal parts of the displayed object: pockets, faces of a die, table positions.
 
     The result is None if the game's presentation has neither dice nor a wheel.
@@ -253,7 +253,7 @@ def depicted_odds(case: CertificationCase) -> Iterator[Finding]:
                 evidence = (
                     f"{purpose}: drawn from {bound:,} numbers, but {sum(real.pieces)} pieces are depicted"
                 )
-                yield Finding("depicted-odds", _REQUIREMENTS, Status.FAIL, evidence)
+                yield Finding("depicted-odds", _REQUIREMENTS, FindingStatus.FAIL, evidence)
                 return
             pieces = played_round.count_numbers_by_display(at, real)
             if not real.can_have_piece_counts(pieces):
@@ -261,19 +261,19 @@ def depicted_odds(case: CertificationCase) -> Iterator[Finding]:
                     f"{purpose}: {bound:,} numbers show {format_count(len(pieces), 'different piece')}, one of "
                     f"them {format_count(max(pieces), 'time')}; the real object does not have so many of it"
                 )
-                yield Finding("depicted-odds", _REQUIREMENTS, Status.FAIL, evidence)
+                yield Finding("depicted-odds", _REQUIREMENTS, FindingStatus.FAIL, evidence)
                 return
             numbers_tried += bound
     if not numbers_tried:
         evidence = "no number is drawn, because a physical wheel decides"
-        yield Finding("depicted-odds", _REQUIREMENTS, Status.NOT_APPLICABLE, evidence)
+        yield Finding("depicted-odds", _REQUIREMENTS, FindingStatus.NOT_APPLICABLE, evidence)
         return
     names = ", ".join(sorted(kinds))
     evidence = (
         f"{format_count(numbers_tried, 'drawn number')} tried: each piece is as likely as with the real object"
         f" ({names})"
     )
-    yield Finding("depicted-odds", _REQUIREMENTS, Status.PASS, evidence)
+    yield Finding("depicted-odds", _REQUIREMENTS, FindingStatus.PASS, evidence)
 
 
 def _strip_index(purpose: str) -> str:
@@ -288,14 +288,14 @@ def _check_reels(case: CertificationCase, rules: ReelRules) -> Iterator[Finding]
         reels = stage.reels if isinstance(stage, ReelSpinStage | CascadingReels | HeldReels) else None
         for reel, weights in enumerate(reels.weights if reels else ()):
             if reels and (reel_error := _find_reel_error(reels, reel)):
-                status, evidence = Status.FAIL, reel_error
+                status, evidence = FindingStatus.FAIL, reel_error
             elif set(weights) == {1}:
-                status, evidence = Status.PASS, f"{format_count(len(weights), 'equally likely stop')}"
+                status, evidence = FindingStatus.PASS, f"{format_count(len(weights), 'equally likely stop')}"
             elif 0 in weights:
-                status = Status.FAIL
+                status = FindingStatus.FAIL
                 evidence = f"{weights.count(0)} of {len(weights)} stops are displayed but never drawn"
             else:
-                status, evidence = Status.NOTED, f"{len(weights)} stops that are not equally likely"
+                status, evidence = FindingStatus.NOTED, f"{len(weights)} stops that are not equally likely"
             yield Finding("depicted-odds", _REQUIREMENTS, status, f"{name}, reel {reel + 1}: {evidence}")
         if isinstance(stage, WheelBonus):
             draw = RecordingDrawSource(case.draw)

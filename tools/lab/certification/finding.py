@@ -10,7 +10,7 @@ from egm.profiles import Profile
 from paytables import Analysis, DrawSource, Game
 
 
-class Status(StrEnum):
+class FindingStatus(StrEnum):
     """Results that a certification rule can have."""
 
     PASS = "pass"  # noqa: S105 (not a password)
@@ -31,7 +31,7 @@ class Finding:
     """The name of the certification rule."""
     requirements: tuple[str, ...]
     """The ids of the requirements that the rule covers."""
-    status: Status
+    status: FindingStatus
     evidence: str
 
     def to_json(self) -> dict[str, object]:
@@ -60,9 +60,9 @@ class CertificationCase:
 
 
 #: Checks a game against one rule; yields its findings.
-Rule: TypeAlias = Callable[[CertificationCase], Iterator[Finding]]
+CertificationRule: TypeAlias = Callable[[CertificationCase], Iterator[Finding]]
 
 
-def status_from_check(*, ok: bool) -> Status:
+def status_from_check(*, ok: bool) -> FindingStatus:
     """Return PASS if the certification check succeeded (``ok``), else FAIL."""
-    return Status.PASS if ok else Status.FAIL
+    return FindingStatus.PASS if ok else FindingStatus.FAIL

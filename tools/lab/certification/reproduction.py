@@ -19,10 +19,10 @@ from egm.errors import OperatorError
 from egm.profiles import Profile, load_profile
 from egm.verify.certificate import BUNDLE_SIGNER_NAME, BundleError
 from egm.verify.digest import compute_digests
-from egm.verify.manifest import Manifest, find_differences, load_signed
+from egm.verify.manifest import SoftwareManifest, find_differences, load_signed
 from paytables import Game, PaytableError, analyse, load_game
 from paytables.wording import format_count
-from tools.lab.certification.finding import CertificationCase, Status
+from tools.lab.certification.finding import CertificationCase, FindingStatus
 from tools.lab.certification.rules import check_every_rule
 from tools.lab.certification.source import extract_files
 from tools.lab.certification.submission import (
@@ -95,8 +95,8 @@ def _reproduce_verdicts(
     with start_service().step() as draw:
         findings_here = check_every_rule(CertificationCase(game, path, analyse(game), profile, draw, games))
     signed = json.loads(findings.read_text(encoding="utf-8"))
-    failed_rules = {each["rule"] for each in signed if each["status"] == Status.FAIL}
-    failed_here = {each.rule for each in findings_here if each.status is Status.FAIL}
+    failed_rules = {each["rule"] for each in signed if each["status"] == FindingStatus.FAIL}
+    failed_here = {each.rule for each in findings_here if each.status is FindingStatus.FAIL}
     differing = ", ".join(sorted(failed_rules ^ failed_here))
     rules = format_count(len({f.rule for f in findings_here}), "rule")
     return ReproducedItem(f"{game.id}: verdict of {rules}", differing and f"another verdict: {differing}")
@@ -175,7 +175,7 @@ def _reproduce_submission(folder: Path, facts: Mapping[str, Any], commands: str)
     )
 
 
-def _compare_installed_software(signed_manifest: Manifest) -> ReproducedItem:
+def _compare_installed_software(signed_manifest: SoftwareManifest) -> ReproducedItem:
     """Compare the software that runs here with the signed manifest of a submission."""
     differences = find_differences(signed_manifest, compute_digests(list_built_files()))
     return ReproducedItem("the software installed here", _format_some_names(map(str, differences)))

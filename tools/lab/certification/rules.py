@@ -30,10 +30,16 @@ from paytables.odds import DisclosedAward, list_awards, list_longer_awards
 from paytables.reels.rules import ReelRules
 from paytables.wording import format_count
 from tools.lab.certification import chance
-from tools.lab.certification.finding import CertificationCase, Finding, Rule, Status, status_from_check
+from tools.lab.certification.finding import (
+    CertificationCase,
+    CertificationRule,
+    Finding,
+    FindingStatus,
+    status_from_check,
+)
 from tools.lab.parsheet import format_one_in, format_percent
 from tools.lab.simulation import (
-    INTERVAL_Z,
+    INTERVAL_Z_SCORE,
     ReturnVerdict,
     choose_as_player,
     compute_chi_square_z,
@@ -43,11 +49,11 @@ from tools.lab.simulation import (
 
 #: A simulation this many standard errors away fails; between this and its interval it is noted, because sums
 #: of few games with rare high prizes are not normally distributed yet.
-FAILING_Z = 6
+FAILING_Z_SCORE = 6
 #: All bets of a game together are closer to normal than each alone, and fail at fewer standard errors.
-FAILING_JOINT_Z = 5
+FAILING_JOINT_Z_SCORE = 5
 #: The fewest games of a bet without an exact distribution that are compared with its return.
-_GAMES_MIN = 100
+_SIMULATED_GAMES_MIN = 100
 #: Words that the game's rules use for a double-up, by language.
 _DOUBLE_UP_WORDS = {"en": ("doubl", "red or black"), "fr": ("doubl", "rouge ou noir")}
 #: The bets to which a profile's minimum return applies, as text.
@@ -82,7 +88,11 @@ def return_floor(case: CertificationCase) -> Iterator[Finding]:
         yield Finding(
             "return-floor",
             ("C-05", "C-06", "R-09"),
-            Status.PASS if rtp >= floor.least else Status.FAIL if bet_below_floor else Status.NOTED,
+            FindingStatus.PASS
+            if rtp >= floor.least
+            else FindingStatus.FAIL
+            if bet_below_floor
+            else FindingStatus.NOTED,
             f"bet {bet.bet}: {format_percent(rtp)} = {_format_short(rtp)}{counted_text}; "
             f"the minimum return {_MINIMUM_RETURN_SCOPE_TEXTS[floor.applies_to]} is {format_percent(floor.least)}",
         )
@@ -96,7 +106,7 @@ def levy(case: CertificationCase) -> Iterator[Finding]:
         yield Finding(
             "levy",
             ("O-02",),
-            Status.NOTED,
+            FindingStatus.NOTED,
             f"{introduction} {format_percent(share)} = {_format_short(share)}",
         )
 
@@ -110,7 +120,9 @@ def return_ceiling(case: CertificationCase) -> Iterator[Finding]:
     for bet in case.analysis.bets:
         rtp = bet.rtp_with_progressives
         above = rtp >= 1 if ceiling is None else rtp > ceiling
-        status = (Status.NOTED if ceiling is None else Status.FAIL) if above else Status.PASS
+        status = (
+            (FindingStatus.NOTED if ceiling is None else FindingStatus.FAIL) if above else FindingStatus.PASS
+        )
         ceiling_text = (
             "the maximum is " + format_percent(ceiling)
             if ceiling is not None
@@ -147,23 +159,23 @@ def largest_win(case: CertificationCase) -> Iterator[Finding]:
         largest_cents = compute_largest_win_cents(case.game, cents, rules.bet_limit_cents, prizes)
         if largest_cents is None:
             evidence = "the largest win has no exact figure"
-            status = Status.NOTED if limit is None else Status.FAIL
+            status = FindingStatus.NOTED if limit is None else FindingStatus.FAIL
         elif largest_cents > METER_CENTS_MAX:
             status, evidence = (
-                Status.FAIL,
+                FindingStatus.FAIL,
                 f"{format_count(largest_cents, 'cent')}: more than a meter of ten digits can count",
             )
         elif limit is not None and largest_cents > limit and case.game.rules.list_spots():
             evidence = f"{format_count(largest_cents, 'cent')}: wagers that could win more than {limit:,} are refused"
-            status = Status.NOTED
+            status = FindingStatus.NOTED
             findings.append(cents)
         elif limit is not None and largest_cents > limit:
             status, evidence = (
-                Status.NOTED,
+                FindingStatus.NOTED,
                 f"{format_count(largest_cents, 'cent')}: denomination not offered, because the limit is {limit:,}",
             )
         else:
-            status, evidence = Status.PASS, f"{format_count(largest_cents, 'cent')} at most"
+            status, evidence = FindingStatus.PASS, f"{format_count(largest_cents, 'cent')} at most"
             findings.append(cents)
         yield Finding(
             "largest-win",
@@ -173,7 +185,7 @@ def largest_win(case: CertificationCase) -> Iterator[Finding]:
         )
     if limit is not None and not findings:
         evidence = f"at no denomination is the largest win within {format_count(limit, 'cent')}"
-        yield Finding("largest-win", ("C-07", "F-05", "F-11"), Status.FAIL, evidence)
+        yield Finding("largest-win", ("C-07", "F-05", "F-11"), FindingStatus.FAIL, evidence)
 
 
 def _format_short(value: Fraction) -> str:
@@ -301,7 +313,7 @@ def void_rule(case: CertificationCase) -> Iterator[Finding]:
             yield Finding(
                 "void-rule",
                 ("C-25",),
-                Status.NOTED,
+                FindingStatus.NOTED,
                 f"{code}: not checked, because the word for a malfunction in this language is unknown",
             )
             continue
@@ -329,7 +341,7 @@ def longest_odds(case: CertificationCase) -> Iterator[Finding]:
     for bet in case.analysis.bets:
         awards = list_awards(bet)
         if not awards:
-            yield Finding("longest-odds", ("B-12",), Status.NOT_APPLICABLE, _format_no_award(bet))
+            yield Finding("longest-odds", ("B-12",), FindingStatus.NOT_APPLICABLE, _format_no_award(bet))
             continue
         rarest = awards[0]
         yield Finding(
@@ -347,13 +359,13 @@ def long_odds(case: CertificationCase) -> Iterator[Finding]:
         awards = list_awards(bet)
         long_odds = list_longer_awards(awards, limits)
         if not awards:
-            yield Finding("long-odds", ("C-23",), Status.NOT_APPLICABLE, _format_no_award(bet))
+            yield Finding("long-odds", ("C-23",), FindingStatus.NOT_APPLICABLE, _format_no_award(bet))
             continue
         if long_odds:
             evidence = "shown to the player: " + ", ".join(_format_award(award) for award in long_odds)
         else:
             evidence = "no award has odds so long that they must be shown to the player"
-        status = Status.NOTED if long_odds else Status.PASS
+        status = FindingStatus.NOTED if long_odds else FindingStatus.PASS
         yield Finding("long-odds", ("C-23",), status, f"bet {bet.bet}: {evidence}")
 
 
@@ -380,10 +392,10 @@ def return_by_stake(case: CertificationCase) -> Iterator[Finding]:
         "; ".join(falls)
         or f"{format_count(len(bets), 'way')} to bet, no return is lower than at a smaller bet"
     )
-    status = Status.NOTED if falls else Status.PASS
+    status = FindingStatus.NOTED if falls else FindingStatus.PASS
     if len({bet.cost_credits for bet in bets}) == 1:
         status, evidence = (
-            Status.NOT_APPLICABLE,
+            FindingStatus.NOT_APPLICABLE,
             f"{format_count(len(bets), 'way')} to bet, all with the same stake",
         )
     yield Finding("return-by-stake", ("C-08",), status, evidence)
@@ -413,7 +425,9 @@ def bet_limit(case: CertificationCase) -> Iterator[Finding]:
                     f"{format_count(cents, 'cent')} a credit: at most {highest:,} of {spot.bet_max:,} on {spot.id}:"
                     f" the limit of {format_count(limit, 'cent')} covers all stakes of the round"
                 )
-                yield Finding("bet-limit", ("C-04",), Status.NOTED if highest else Status.FAIL, evidence)
+                yield Finding(
+                    "bet-limit", ("C-04",), FindingStatus.NOTED if highest else FindingStatus.FAIL, evidence
+                )
 
 
 def double_up(case: CertificationCase) -> Iterator[Finding]:
@@ -450,10 +464,10 @@ def simulation(case: CertificationCase) -> Iterator[Finding]:
     for bet in case.analysis.bets:
         if bet.variance is None:
             evidence = f"bet {bet.bet}: not simulated, because its variance cannot be computed exactly"
-            yield Finding("simulation", ("R-10", "B-08"), Status.NOTED, evidence)
+            yield Finding("simulation", ("R-10", "B-08"), FindingStatus.NOTED, evidence)
             continue
         rtp, variance, win_cap, win_cap_text = bet.rtp, bet.variance, None, ""
-        is_testable = case.games >= _GAMES_MIN
+        is_testable = case.games >= _SIMULATED_GAMES_MIN
         if bet.distribution is not None:
             win_cap = bet.distribution.find_largest_expected_win(10, case.games)
             is_testable = win_cap > 0
@@ -471,7 +485,7 @@ def simulation(case: CertificationCase) -> Iterator[Finding]:
                 f"bet {bet.bet}: {format_count(case.games, 'game')} are too few to test it, "
                 "because every win is rarer"
             )
-            yield Finding("simulation", ("R-10", "B-08"), Status.NOT_APPLICABLE, evidence)
+            yield Finding("simulation", ("R-10", "B-08"), FindingStatus.NOT_APPLICABLE, evidence)
             continue
         tally = play_batch(
             case.game,
@@ -488,13 +502,13 @@ def simulation(case: CertificationCase) -> Iterator[Finding]:
         yield Finding(
             "simulation",
             ("R-10", "B-08"),
-            Status.FAIL
-            if abs(verdict.z) > FAILING_Z
-            else Status.NOTED
-            if abs(verdict.z) > INTERVAL_Z
-            else Status.PASS,
+            FindingStatus.FAIL
+            if abs(verdict.z_score) > FAILING_Z_SCORE
+            else FindingStatus.NOTED
+            if abs(verdict.z_score) > INTERVAL_Z_SCORE
+            else FindingStatus.PASS,
             f"bet {bet.bet}: {format_count(verdict.games, 'game')}, {100 * verdict.rtp:.3f} %, exact"
-            f" {format_percent(verdict.exact)}, z {verdict.z:+.2f}{win_cap_text}",
+            f" {format_percent(verdict.exact_return)}, z {verdict.z_score:+.2f}{win_cap_text}",
         )
     if len(verdicts) > 1:
         yield _judge_bets_together(verdicts)
@@ -502,19 +516,23 @@ def simulation(case: CertificationCase) -> Iterator[Finding]:
         evidence = (
             f"{format_count(case.games, 'game')} of each bet are too few to judge any bet: simulate more"
         )
-        yield Finding("simulation", ("R-10", "B-08"), Status.FAIL, evidence)
+        yield Finding("simulation", ("R-10", "B-08"), FindingStatus.FAIL, evidence)
 
 
 def _judge_bets_together(verdicts: Sequence[ReturnVerdict]) -> Finding:
     """Judge the simulations of all bets of a game together: too far in one direction, or varying too much, fails."""
     bets = len(verdicts)
-    sum_z = sum(v.z for v in verdicts) / math.sqrt(bets)
-    squares_z = compute_chi_square_z(sum(v.z**2 for v in verdicts), bets)
+    sum_z = sum(v.z_score for v in verdicts) / math.sqrt(bets)
+    squares_z = compute_chi_square_z(sum(v.z_score**2 for v in verdicts), bets)
     worst = max(abs(sum_z), squares_z)
     return Finding(
         "simulation",
         ("R-10", "B-08"),
-        Status.FAIL if worst > FAILING_JOINT_Z else Status.NOTED if worst > INTERVAL_Z else Status.PASS,
+        FindingStatus.FAIL
+        if worst > FAILING_JOINT_Z_SCORE
+        else FindingStatus.NOTED
+        if worst > INTERVAL_Z_SCORE
+        else FindingStatus.PASS,
         f"{format_count(bets, 'bet')} together: z {sum_z:+.2f} of the sum, {squares_z:+.2f} of the sum of squares",
     )
 
@@ -548,12 +566,12 @@ def replay(case: CertificationCase) -> Iterator[Finding]:
         outcome = play_with_answers(game.play(wager, draw), wager, repeat_choice)
         replayed = play_with_choices(game.play(wager, ReplayDrawSource(draw.records)), wager, choices)
         if replayed.to_json() != outcome.to_json():
-            yield Finding("replay", ("B-08", "B-11"), Status.FAIL, f"game {n + 1} of {games} differs")
+            yield Finding("replay", ("B-08", "B-11"), FindingStatus.FAIL, f"game {n + 1} of {games} differs")
             return
     yield Finding(
         "replay",
         ("B-08", "B-11"),
-        Status.PASS,
+        FindingStatus.PASS,
         f"{format_count(games, 'game')} replayed from their records, with the same outcomes",
     )
 
@@ -567,7 +585,7 @@ def same_file(case: CertificationCase) -> Iterator[Finding]:
 
 
 #: Every rule, in the order of the findings.
-RULES: tuple[Rule, ...] = (
+CERTIFICATION_RULES: tuple[CertificationRule, ...] = (
     return_floor,
     levy,
     return_ceiling,
@@ -576,7 +594,7 @@ RULES: tuple[Rule, ...] = (
     prizes_in_kind,
     languages,
     void_rule,
-    *chance.RULES,
+    *chance.CHANCE_RULES,
     longest_odds,
     long_odds,
     return_by_stake,
@@ -606,10 +624,16 @@ def check_every_rule(case: CertificationCase) -> list[Finding]:
 
     A rule that yields no finding does not apply to the game, and a finding that says so is added.
     """
-    return [finding for rule in RULES for finding in tuple(rule(case)) or (_build_not_applicable(rule),)]
+    return [
+        finding
+        for rule in CERTIFICATION_RULES
+        for finding in tuple(rule(case)) or (_build_not_applicable(rule),)
+    ]
 
 
-def _build_not_applicable(rule: Rule) -> Finding:
+def _build_not_applicable(rule: CertificationRule) -> Finding:
     """Return the finding that a certification rule does not apply to the game."""
     reason = _NOT_APPLICABLE_TEXTS.get(rule.__name__, "the game has nothing that this rule covers")
-    return Finding(rule.__name__.replace("_", "-"), (), Status.NOT_APPLICABLE, f"not applicable: {reason}")
+    return Finding(
+        rule.__name__.replace("_", "-"), (), FindingStatus.NOT_APPLICABLE, f"not applicable: {reason}"
+    )

@@ -27,7 +27,7 @@ from egm.verify.software_files import SoftwareScope, list_software_files
 from meters.chart import ACCOUNTS
 from meters.table import METERS, OCCURRENCE_METERS
 from paytables import Analysis, Game
-from paytables.source import Source
+from paytables.source import SourceFile
 from tools.lab.certification.finding import CertificationCase, Finding
 from tools.lab.certification.source import check_key_absent, export, find_commit
 from tools.lab.documents import FORMATTER_BY_DOCUMENT
@@ -151,7 +151,7 @@ def build_packages(root: Path, target: str = "") -> dict[str, bytes]:
 
 def sign_software_manifest(key: Ed25519PrivateKey) -> bytes:
     """Return the signed manifest of the running software."""
-    content = manifest.Manifest(
+    content = manifest.SoftwareManifest(
         version=version("open-egm"),
         made=datetime.now(UTC).isoformat(timespec="seconds"),
         reason="submitted to a laboratory",
@@ -215,7 +215,7 @@ def write_game_documents(
     return documents | {name: text.encode() for name, text in texts.items()}
 
 
-def _read_source(profile_id: str, source: Source | None) -> bytes:
+def _read_source(profile_id: str, source: SourceFile | None) -> bytes:
     """Return the bytes of the file from which a profile or a game (``profile_id``) was read.
 
     Raises OperatorError if it was not read from a file.

@@ -29,8 +29,8 @@ class LevelReturn:
 
     bet: str
     level: str
-    stake: int
-    meter: int
+    level_stake: int
+    level_amount: int
     """The level's present amount."""
     level_return: Fraction
     """The return of the level alone, as a share of the bet."""
@@ -55,8 +55,8 @@ def compute_level_returns(analysis: Analysis, meters: Mapping[str, int]) -> list
         LevelReturn(
             bet=bet.bet,
             level=share.level,
-            stake=bet.cost_credits,
-            meter=meters[share.level],
+            level_stake=bet.cost_credits,
+            level_amount=meters[share.level],
             level_return=share.compute_rtp_at(meters[share.level], bet.cost_credits),
             bet_return=bet.rtp + share.compute_rtp_at(meters[share.level], bet.cost_credits),
         )
@@ -85,8 +85,8 @@ def compute_present_level_returns(game: Game, analysis: Analysis, view: JournalV
                         LevelReturn(
                             bet=bet.bet,
                             level=share.level,
-                            stake=record["stake_cents"],
-                            meter=level.shown_cents,
+                            level_stake=record["stake_cents"],
+                            level_amount=level.shown_cents,
                             level_return=returned,
                             bet_return=bet.rtp + returned,
                         )

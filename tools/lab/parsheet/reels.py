@@ -8,7 +8,14 @@ from paytables import Analysis, BetAnalysis
 from paytables.reels.build import ModeStages
 from paytables.reels.enumerated import CascadingReels, HeldReels
 from paytables.reels.rules import ReelRules
-from paytables.reels.schema import DoubleUp, HoldStage, Item, PickStage, Progressive, ReelsStage
+from paytables.reels.schema import (
+    BonusItemDefinition,
+    DoubleUp,
+    HoldStage,
+    PickStage,
+    Progressive,
+    ReelsStage,
+)
 from paytables.reels.spin import ReelSpinStage
 from paytables.wording import format_count
 from tools.lab.parsheet.figures import to_exact_data
@@ -146,7 +153,7 @@ def _format_title(name: str, table: Any) -> str:
     return f"Feature {name}" + (f", {table.name.en}" if table.name is not None else "")
 
 
-def _format_item_worth(stages: ModeStages, item: Item, unit: str) -> str:
+def _format_item_worth(stages: ModeStages, item: BonusItemDefinition, unit: str) -> str:
     """Return as text what an item of a bonus stage is worth at level 1 of the smallest bet."""
     words = []
     if item.credits:

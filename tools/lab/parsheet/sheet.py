@@ -31,7 +31,7 @@ SIGNATURE_TEXT = (
     "which `egm certify --verify` checks; a sheet printed by `egm par` is not signed."
 )
 #: Upper ends of the classes in which a distribution is printed, in bets.
-WIN_CLASS_ENDS = (
+WIN_CLASS_UPPER_LIMITS = (
     Fraction(1),
     Fraction(2),
     Fraction(5),
@@ -225,7 +225,7 @@ def build_win_classes(distribution: WinDistribution, cost: int) -> dict[str, Any
     low: Fraction | None = None
     wins = sorted(win for win in distribution.counts if win)
     first = 0
-    for high in (*WIN_CLASS_ENDS, None):
+    for high in (*WIN_CLASS_UPPER_LIMITS, None):
         end = len(wins) if high is None else bisect_left(wins, high * cost)
         inside = {win: distribution.counts[win] for win in wins[first:end]}
         first = end

@@ -30,7 +30,7 @@ _WORD_TYPE_BY_BYTES: dict[int, np.dtype[np.unsignedinteger]] = {
 }
 
 #: An array of unsigned numbers.
-Array = NDArray[np.unsignedinteger]
+UnsignedArray = NDArray[np.unsignedinteger]
 
 
 def find_smallest_type(bound: int) -> np.dtype[np.unsignedinteger]:
@@ -72,7 +72,7 @@ class BulkDraws:
         #: The number of words rejected because no outcome owns them.
         self.rejections = 0
 
-    def below(self, bound: int, count: int) -> Array:
+    def below(self, bound: int, count: int) -> UnsignedArray:
         """Return ``count`` draws below ``bound`` as an array of the narrowest unsigned type.
 
         Raises :class:`InvalidRange`, :class:`InvalidSampleError` for a negative count, :class:`RejectionLimit`.
@@ -111,7 +111,7 @@ class BulkDraws:
         numbers = self.below(cumulative[-1], count)
         return np.searchsorted(np.array(cumulative, dtype=np.uint64), numbers, side="right")
 
-    def sample(self, population: int, picks: int, count: int) -> Array:
+    def sample(self, population: int, picks: int, count: int) -> UnsignedArray:
         """Return ``count`` selections: an array of shape (count, picks), each row in the order drawn.
 
         Raises :class:`InvalidSampleError`, :class:`InvalidRange`, :class:`RejectionLimit`.
@@ -130,7 +130,7 @@ class BulkDraws:
 
     def _draw_without_replacement(
         self, dtype: np.dtype[np.unsignedinteger], bounds: Sequence[int], rows: int
-    ) -> Array:
+    ) -> UnsignedArray:
         """Return ``rows`` selections at once: each draw is an index into the remaining pieces, in their order.
 
         To find the piece from its index, the pieces dealt before it are put back, the last dealt first. A
@@ -145,7 +145,7 @@ class BulkDraws:
                 piece += piece >= earlier_index
         return dealt_values.T
 
-    def _draw_rows(self, bounds: Sequence[int], rows: int) -> list[Array]:
+    def _draw_rows(self, bounds: Sequence[int], rows: int) -> list[UnsignedArray]:
         """Return the draws of ``rows`` rows below ``bounds``: for each bound an array with one draw per row."""
         pattern = _Pattern(bounds)
         if not pattern.units:
@@ -153,7 +153,7 @@ class BulkDraws:
         columns = np.ascontiguousarray(
             self._read_accepted_units(pattern, rows).reshape(rows, pattern.units).T
         )
-        draws: list[Array] = []
+        draws: list[UnsignedArray] = []
         for at, width, share in pattern.words:
             if width == 1:
                 draws.append(columns[at] // np.uint16(share))

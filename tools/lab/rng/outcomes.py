@@ -21,14 +21,14 @@ from paytables.reels.automaton import WinGraph
 from paytables.reels.stage import ReelSet
 from rng.scaling import check_bound
 from rng.service import RandomService
-from tools.lab.rng.bulk import Array, BulkDraws, list_selection_bounds
+from tools.lab.rng.bulk import BulkDraws, UnsignedArray, list_selection_bounds
 from tools.lab.rng.collection import create_raw_reader
 from tools.lab.rng.errors import InvalidSampleError, InvalidWeightsError
 
 #: Plays drawn at once by the bulk code.
 _PLAYS_AT_ONCE: Final = 10_000
 
-Deal: TypeAlias = Callable[[DrawSource], Sequence[int]]
+DealNumbers: TypeAlias = Callable[[DrawSource], Sequence[int]]
 """The type of a game's own function that draws the numbers of one play."""
 
 
@@ -41,7 +41,7 @@ class IndependentNumbers:
 
     bound: int
     positions: int = 1
-    deal: Deal | None = field(default=None, compare=False, repr=False)
+    deal: DealNumbers | None = field(default=None, compare=False, repr=False)
 
     def __post_init__(self) -> None:
         check_bound(self.bound)
@@ -59,7 +59,7 @@ class IndependentNumbers:
             return list(self.deal(draws))
         return [draws.below(self.bound, f"position {i}") for i in range(self.positions)]
 
-    def draw_many(self, draws: BulkDraws, plays: int) -> Array:
+    def draw_many(self, draws: BulkDraws, plays: int) -> UnsignedArray:
         """Draw ``plays`` plays; return an array of shape (plays, positions)."""
         return draws.below(self.bound, plays * self.positions).reshape(plays, self.positions)
 
@@ -73,7 +73,7 @@ class SelectionWithoutReplacement:
 
     population: int
     picks: int
-    deal: Deal | None = field(default=None, compare=False, repr=False)
+    deal: DealNumbers | None = field(default=None, compare=False, repr=False)
 
     def __post_init__(self) -> None:
         list_selection_bounds(self.population, self.picks)
@@ -91,7 +91,7 @@ class SelectionWithoutReplacement:
             return list(self.deal(draws))
         return list(draw_numbers(draws, range(self.population), self.picks, "selection"))
 
-    def draw_many(self, draws: BulkDraws, plays: int) -> Array:
+    def draw_many(self, draws: BulkDraws, plays: int) -> UnsignedArray:
         """Draw ``plays`` plays; return an array of shape (plays, picks)."""
         return draws.sample(self.population, self.picks, plays)
 
@@ -121,13 +121,13 @@ class WeightedOutcomes:
         """Draw the index of one play, and return it in a list."""
         return [draw_weighted_index(draws, self.weights, "weighted")]
 
-    def draw_many(self, draws: BulkDraws, plays: int) -> Array:
+    def draw_many(self, draws: BulkDraws, plays: int) -> UnsignedArray:
         """Draw ``plays`` plays; return an array of shape (plays, 1)."""
         return draws.draw_weighted(tuple(accumulate(self.weights)), plays).astype("u8").reshape(plays, 1)
 
 
 #: A game as the laboratory's tests draw it.
-Game = IndependentNumbers | SelectionWithoutReplacement | WeightedOutcomes
+TestedGame = IndependentNumbers | SelectionWithoutReplacement | WeightedOutcomes
 
 
 def _build_reel_numbers(stops: int, reels: int) -> IndependentNumbers:
@@ -176,14 +176,14 @@ KENO: Final = SelectionWithoutReplacement(80, 20)
 CARDS: Final = SelectionWithoutReplacement(52, 52, _deal_deck)
 
 
-def collect(service: RandomService, game: Game, plays: int) -> Iterator[list[int]]:
+def collect(service: RandomService, game: TestedGame, plays: int) -> Iterator[list[int]]:
     """Yield the outcomes of ``plays`` plays, each drawn in a separate step, as in a cabinet."""
     for _ in range(plays):
         with service.step() as draws:
             yield game.draw(draws)
 
 
-def collect_in_bulk(service: RandomService, game: Game, plays: int) -> Iterator[list[int]]:
+def collect_in_bulk(service: RandomService, game: TestedGame, plays: int) -> Iterator[list[int]]:
     """Yield the outcomes of ``plays`` plays, drawn from raw output by the bulk code."""
     draws = BulkDraws(create_raw_reader(service))
     for first in range(0, plays, _PLAYS_AT_ONCE):

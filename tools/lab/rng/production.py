@@ -16,7 +16,7 @@ from rng.errors import SelfTestFailed
 from rng.mechanism import Mechanism
 from rng.scaling import choose_word_size
 from rng.service import RandomService
-from tools.lab.rng.bulk import Array, BulkDraws
+from tools.lab.rng.bulk import BulkDraws, UnsignedArray
 from tools.lab.rng.exhaustion import Exhaustion, build_every_word, create_reader
 from tools.lab.rng.outcomes import IndependentNumbers, SelectionWithoutReplacement
 
@@ -57,7 +57,9 @@ class Production:
         """Return how many random words were rejected by scaling because they belong to no outcome."""
         return int(self._service.read_statistics()["rejected_words"])
 
-    def play(self, name: str, game: IndependentNumbers | SelectionWithoutReplacement, plays: int) -> Array:
+    def play(
+        self, name: str, game: IndependentNumbers | SelectionWithoutReplacement, plays: int
+    ) -> UnsignedArray:
         """Return ``plays`` plays, one per row, each compared with the bulk code's result for the same random bytes.
 
         Raises :class:`~rng.errors.SelfTestFailed` at the first play that differs.
@@ -72,7 +74,7 @@ class Production:
 
     def _play_and_compare(
         self, name: str, game: IndependentNumbers | SelectionWithoutReplacement, first: int, plays: int
-    ) -> Array:
+    ) -> UnsignedArray:
         """Draw plays and compare them with the bulk code.
 
         Plays without a rejected word are compared all at once, the few others one by one.

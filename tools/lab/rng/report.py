@@ -20,7 +20,7 @@ from typing import Any, Final
 import rng
 from rng.ctr_drbg import SEED_BYTES
 from rng.mechanism import REQUEST_BYTES_MAX, RESEED_INTERVAL, SECURITY_BYTES
-from rng.seeding import ALPHA_EXPONENT, SEED_BITS, START_UP_SAMPLES
+from rng.seeding import HEALTH_TEST_ALPHA_EXPONENT, SEED_BITS, START_UP_TEST_SAMPLES
 from rng.self_test import SELF_TESTS
 from tools.lab.rng import production
 from tools.lab.rng.battery.calibration import SIGNIFICANCE_LEVELS
@@ -57,7 +57,7 @@ _JITTER_SAMPLES: Final = 100_000
 _RNG_SOURCE_FOLDER: Final = Path(rng.__file__).parent
 
 #: A report, or a part of it, as JSON data.
-Report = dict[str, Any]
+ReportData = dict[str, Any]
 
 
 def estimate_min_entropy(samples: bytes) -> float:
@@ -86,7 +86,7 @@ def _measure_entropy_sources() -> list[dict[str, Any]]:
     """Return an estimate of each entropy source's min-entropy and the entropy that it claims."""
     rows = []
     for source in rng.list_available_sources():
-        count = _JITTER_SAMPLES if isinstance(source, rng.JitterSource) else START_UP_SAMPLES * 10
+        count = _JITTER_SAMPLES if isinstance(source, rng.JitterSource) else START_UP_TEST_SAMPLES * 10
         rows.append(
             {
                 "source": source.name,
@@ -102,7 +102,7 @@ def _measure_entropy_sources() -> list[dict[str, Any]]:
 
 def build_report(
     verdicts: Sequence[GameVerdict], *, alpha: float, command: str, raw: Callable[[int], bytes], now: datetime
-) -> Report:
+) -> ReportData:
     """Return the report on RNG tests as JSON data: every measurement, and what it means."""
     dieharder = read_dieharder()
     scaling = _check_scaling(verdicts)
@@ -156,14 +156,14 @@ def build_report(
         ],
         "calibration": json.loads(CALIBRATION_FILE.read_text(encoding="utf-8")),
         "collective": _judge_all_games(verdicts, alpha),
-        "health": {"start_up_samples": START_UP_SAMPLES, "alpha_exponent": ALPHA_EXPONENT},
+        "health": {"start_up_samples": START_UP_TEST_SAMPLES, "alpha_exponent": HEALTH_TEST_ALPHA_EXPONENT},
         "entropy": _measure_entropy_sources(),
         "limits": list(LIMITATIONS),
         "command": command,
     }
 
 
-def _check_scaling(verdicts: Sequence[GameVerdict]) -> list[Report]:
+def _check_scaling(verdicts: Sequence[GameVerdict]) -> list[ReportData]:
     """Scale every random word once for each range, and return a row of results for each range.
 
     Ranges of the tested games use the machine's own draws; all ranges use the bulk code. A range that is not
@@ -172,13 +172,13 @@ def _check_scaling(verdicts: Sequence[GameVerdict]) -> list[Report]:
     game_bounds = sorted(
         {bound for verdict in verdicts for bound in production.list_ranges(TESTED_GAMES[verdict.game][0])}
     )
-    rows: list[Report] = []
+    rows: list[ReportData] = []
     for code_name, bounds, proof in (
         ("machine", game_bounds, production.exhaust_production_range),
         ("compiled", EXHAUSTED_BOUNDS, exhaust_range),
     ):
         for bound in bounds:
-            row: Report = {"bound": bound, "words_each": 0, "words_thrown_away": 0, "error": ""}
+            row: ReportData = {"bound": bound, "words_each": 0, "words_thrown_away": 0, "error": ""}
             try:
                 row |= dataclasses.asdict(proof(bound))
             except rng.RngError as error:
@@ -187,7 +187,7 @@ def _check_scaling(verdicts: Sequence[GameVerdict]) -> list[Report]:
     return rows
 
 
-def _judge_all_games(verdicts: Sequence[GameVerdict], alpha: float) -> Report:
+def _judge_all_games(verdicts: Sequence[GameVerdict], alpha: float) -> ReportData:
     """Return figures of all games together: the p-values below ``alpha``, observed and expected, and the retests.
 
     For each significance level, they also have the games whose last run has a finding at this level.
@@ -213,12 +213,12 @@ def _judge_all_games(verdicts: Sequence[GameVerdict], alpha: float) -> Report:
     }
 
 
-def to_json(report: Report) -> str:
+def to_json(report: ReportData) -> str:
     """Return the report as JSON."""
     return json.dumps(report, indent=1, ensure_ascii=False) + "\n"
 
 
-def to_html(report: Report) -> str:
+def to_html(report: ReportData) -> str:
     """Return the report as one self-contained HTML page."""
     from jinja2 import Environment, FileSystemLoader, StrictUndefined  # noqa: PLC0415 (laboratory package)
 
@@ -233,7 +233,7 @@ def to_html(report: Report) -> str:
     return template.render(report=report, plots=_draw_plots(report))
 
 
-def _draw_plots(report: Report) -> dict[str, list[str]]:
+def _draw_plots(report: ReportData) -> dict[str, list[str]]:
     """Return plots of each game's last run, as data URLs."""
     last = {game["game"]: game["runs"][-1] for game in report["games"]}
     return {name: [_plot_p_values(run), *_plot_counts(run)] for name, run in last.items()}
@@ -256,7 +256,7 @@ def _encode_figure(figure: Any) -> str:
     return "data:image/png;base64," + base64.b64encode(stream.getvalue()).decode()
 
 
-def _plot_p_values(run: Report) -> str:
+def _plot_p_values(run: ReportData) -> str:
     """Plot the p-values in order, against the line of a uniform distribution."""
     figure = _create_figure()
     axes = figure.subplots()
@@ -268,7 +268,7 @@ def _plot_p_values(run: Report) -> str:
     return _encode_figure(figure)
 
 
-def _plot_counts(run: Report) -> list[str]:
+def _plot_counts(run: ReportData) -> list[str]:
     """Return a plot of how often each number was drawn, for the first test that stored its counts."""
     for result in run["results"]:
         if result["observed"]:

@@ -9,10 +9,10 @@ from egm.money.host_money import HostMoney
 from egm.money.keys import MoneyKey
 from egm.testing.clearing import build_paid_decision, clear_with_decisions
 from egm.testing.machine import MachineRig, write_undeclared
-from egm.tickets.copies import FILE_NAME
+from egm.tickets.copies import TICKET_DATABASE_FILE_NAME
 from egm.tickets.desk import TicketDesk
 from egm.tickets.model import TicketState
-from egm.tickets.movelog import FILE_NAME as LOG_NAME
+from egm.tickets.movelog import MOVE_LOG_FILE_NAME as LOG_NAME
 
 
 def cleared(rig: MachineRig, folder, **options) -> MachineRig:
@@ -127,7 +127,7 @@ def test_an_older_ticket_ledger_is_detected_after_a_clear(rig, tmp_path):
     """Its tickets lie in the box by now; a new journal must not take them for money."""
     number = rig.insert(2000).cash_out_ticket()
     rig.close()
-    names = (tmp_path / FILE_NAME, tmp_path / "second" / LOG_NAME)
+    names = (tmp_path / TICKET_DATABASE_FILE_NAME, tmp_path / "second" / LOG_NAME)
     before = {path: path.read_bytes() for path in names}
     again = MachineRig(tmp_path, devices=("printer",)).boot()
     again.offer_ticket(number)

@@ -11,13 +11,13 @@ import numpy as np
 from tools.lab.rng.battery.result import Ints
 from tools.lab.rng.bulk import BulkDraws
 from tools.lab.rng.errors import InvalidSampleError
-from tools.lab.rng.outcomes import Game, IndependentNumbers, SelectionWithoutReplacement
+from tools.lab.rng.outcomes import IndependentNumbers, SelectionWithoutReplacement, TestedGame
 
 #: Returns plays of a game with a planted defect.
-Defect = Callable[[BulkDraws, Game, int], Ints]
+Defect = Callable[[BulkDraws, TestedGame, int], Ints]
 
 
-def plant_modulo_bias(draws: BulkDraws, game: Game, plays: int) -> Ints:
+def plant_modulo_bias(draws: BulkDraws, game: TestedGame, plays: int) -> Ints:
     """Return plays with a planted defect: numbers are remainders of a byte, so low numbers occur too often."""
     if not isinstance(game, IndependentNumbers):
         raise InvalidSampleError("modulo bias can only be planted in independent numbers")
@@ -25,7 +25,7 @@ def plant_modulo_bias(draws: BulkDraws, game: Game, plays: int) -> Ints:
     return (words % game.bound).reshape(plays, game.positions)
 
 
-def plant_repeated_plays(draws: BulkDraws, game: Game, plays: int) -> Ints:
+def plant_repeated_plays(draws: BulkDraws, game: TestedGame, plays: int) -> Ints:
     """Return plays with a planted defect: one play in fifty repeats the previous one.
 
     Every number stays exactly as likely as without the defect.
@@ -38,7 +38,7 @@ def plant_repeated_plays(draws: BulkDraws, game: Game, plays: int) -> Ints:
     return repeated
 
 
-def plant_correlated_pair(draws: BulkDraws, game: Game, plays: int) -> Ints:
+def plant_correlated_pair(draws: BulkDraws, game: TestedGame, plays: int) -> Ints:
     """Return plays with a planted defect: in one play in thirty the second reel stops where the first did."""
     if not isinstance(game, IndependentNumbers) or game.positions < 2:
         raise InvalidSampleError("a correlated pair can only be planted in two positions or more")
@@ -48,7 +48,7 @@ def plant_correlated_pair(draws: BulkDraws, game: Game, plays: int) -> Ints:
     return data
 
 
-def plant_biased_shuffle(draws: BulkDraws, game: Game, plays: int) -> Ints:
+def plant_biased_shuffle(draws: BulkDraws, game: TestedGame, plays: int) -> Ints:
     """Return plays with a planted defect: each card is swapped with any card of the deck.
 
     A correct shuffle swaps it only with a card at a position not yet filled.

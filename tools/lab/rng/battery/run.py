@@ -79,7 +79,7 @@ def run_all_tests(
 #: Returns plays of a game, drawn with compiled code.
 DrawOutcomes = Callable[[BulkDraws, IndependentNumbers | SelectionWithoutReplacement, int], Ints]
 #: The raw output of a generator, for compiled draws; or the objects a machine draws with.
-Source = Callable[[int], bytes] | Production
+WordSource = Callable[[int], bytes] | Production
 
 
 def draw_honestly(
@@ -94,7 +94,7 @@ def run_game(
     game: IndependentNumbers | SelectionWithoutReplacement,
     plays: int,
     alpha: float,
-    create_source: Callable[[], Source],
+    create_source: Callable[[], WordSource],
     outcomes: DrawOutcomes = draw_honestly,
 ) -> GameVerdict:
     """Test whether a game's outcomes have the expected distribution, at significance level ``alpha``.
