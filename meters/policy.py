@@ -12,7 +12,7 @@ from meters.transaction import Transfer
 class JournalPolicy:
     """Settings of the journal from the profile and the cabinet file.
 
-    As soon as there are ``entries_archived_together_min`` entries in addition to the newest ``unarchived_entries``, the
+    As soon as there are ``entries_archived_together_min`` entries in addition to ``newest_entries_not_archived``, the
     oldest ones up to the next checkpoint are archived together.
     """
 

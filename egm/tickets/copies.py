@@ -283,7 +283,10 @@ class TicketLedgerCopies:
         for row in logged_rows[database_end[0] :]:
             self.insert(row)
         if logged_rows and not database_end[0]:
-            self.mended = f"{TICKET_DATABASE_FILE_NAME} made again from {LOG_NAME}, {len(logged_rows)} moves: it was lost"
+            move_count = len(logged_rows)
+            self.mended = (
+                f"{TICKET_DATABASE_FILE_NAME} made again from {LOG_NAME}, {move_count} moves: it was lost"
+            )
         missing_rows = self._select_rows("WHERE place > ? ORDER BY place", len(logged_rows))
         if missing_rows:
             self._log.append(missing_rows)
