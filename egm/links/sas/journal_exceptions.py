@@ -92,11 +92,8 @@ def _iter_exception_codes(
     """
     opens = entry.phase is Phase.RESERVE and isinstance(entry.state.get(MoneyKey.HANDPAY), Mapping)
     if opens and entry.kind != HANDPAY_PENDING.kind:
-        yield (
-            _HANDPAY_PENDING_EXCEPTION_CODE,
-            b"",
-            0,
-        )  # from a game, a host's bonus or a prize exchanged for money
+        # The hand-pay comes from a game, a host's bonus or a prize exchanged for money.
+        yield _HANDPAY_PENDING_EXCEPTION_CODE, b"", 0
     details: Mapping[str, Any] = entry.record if isinstance(entry.record, Mapping) else {}
     match entry.kind:
         case GAME_START.kind:
