@@ -36,4 +36,4 @@ class WordPainter(TextPainter):
     def render_text(self, text, style, width=None):
         """Return a clear line as wide as the text."""
         pixels = self._fit_font_pixels(text, style, width)
-        return pygame.Surface((self._measure_line(style.face, pixels, text), 1), pygame.SRCALPHA)
+        return pygame.Surface((self._measure_line(style.font_face, pixels, text), 1), pygame.SRCALPHA)

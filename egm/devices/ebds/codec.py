@@ -269,10 +269,6 @@ class IdentificationText:
         return EbdsFrame(MessageType.AUXILIARY | self.ack, self.text.encode("ascii")).encode()
 
 
-#: Any message of the protocol, in either direction.
-EbdsMessage = EbdsPoll | NoteQuery | AuxiliaryCommand | AcceptorStatus | NoteTableRow | IdentificationText
-
-
 def cut_frame(buffer: bytes) -> FrameCut[EbdsFrame] | None:
     """Separate the first EBDS frame from the received bytes; return None until it is complete.
 

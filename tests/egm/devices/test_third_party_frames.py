@@ -54,13 +54,13 @@ def test_the_note_table_is_requested_and_read_like_other_software():
     asked = codec.decode_machine_message(query)
     assert (asked.row_index, asked.ack, asked.poll.enabled_notes_mask) == (1, 0, 0)
     row = read(table["row"])
-    assert (row.index, row.currency, row.base * 10**row.decimal_exponent) == (
+    assert (row.row_index, row.currency, row.base_value * 10**row.decimal_exponent) == (
         0,
         table["currency"],
         table["major_units"],
     )
     assert (
-        compute_minor_units(row.base, row.decimal_exponent, row.currency) == table["major_units"]
+        compute_minor_units(row.base_value, row.decimal_exponent, row.currency) == table["major_units"]
     )  # yen have no decimals
 
 

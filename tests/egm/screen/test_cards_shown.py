@@ -38,7 +38,7 @@ def test_a_touch_or_play_completes_the_deal_without_changing_the_round(theme, by
     assert action is not None
     cut, wishes = apply_action(view, action, theme, picture.list_choices(view))
     assert wishes == ()
-    assert cut.presentation.outcome == view.show.play
+    assert cut.presentation.outcome == view.presentation.outcome
     assert cut.next_play_pressed_at is None
     ends = build_view_timeline(cut, theme).steps[-1]
     assert len({stop for stop in ends.stops if cut.presentation.began_at + stop > view.now}) == 1

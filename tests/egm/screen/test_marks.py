@@ -45,8 +45,8 @@ def test_marks_become_a_bet_the_game_accepts(published, keno, source, theme):
     assert (wish.name, wish.value) == ("bet", 2)
     wager = source.build_wager(wish.value, **wish.options)
     assert wager.credits == 2
-    assert keno_slip.build_slip_from_wager(wager.options) == view.slip
-    assert view.slip.numbers == {7, 18, 33}
+    assert keno_slip.build_slip_from_wager(wager.options) == view.marked_keno_slip
+    assert view.marked_keno_slip.numbers == {7, 18, 33}
 
 
 @pytest.mark.requirement("M-03")
@@ -76,9 +76,9 @@ def test_after_every_mark_the_bet_shown_is_the_price_of_play(published, theme):
 @pytest.mark.requirement("M-03")
 def test_no_more_numbers_can_be_marked_than_the_largest_card_has(published, keno, theme):
     view, _ = marked(build_idle_view(published, keno, "en"), theme, *range(1, 30))
-    assert len(view.slip.numbers) == max(keno_slip.list_permitted_spot_counts(keno))
+    assert len(view.marked_keno_slip.numbers) == max(keno_slip.list_permitted_spot_counts(keno))
     view, _ = marked(view, theme, 1)
-    assert 1 not in view.slip.numbers, "a second touch takes the mark away"
+    assert 1 not in view.marked_keno_slip.numbers, "a second touch takes the mark away"
 
 
 @pytest.mark.requirement("M-05")
@@ -185,12 +185,12 @@ def test_several_cards_and_groups_are_the_bet_the_real_game_takes(published, ken
         for number in pair:
             view = laid(view, theme, source, "mark", number)
         view = laid(view, theme, source, "new_group")
-    assert len(view.slip.cards) == 3
+    assert len(view.marked_keno_slip.cards) == 3
     view = laid(view, theme, source, "mark", 60)  # the last group loses a number, and is empty then refilled
     view = laid(view, theme, source, "mark", 60)
-    assert keno_slip.compute_slip_cost(keno, view.slip, 1) >= 5
+    assert keno_slip.compute_slip_cost(keno, view.marked_keno_slip, 1) >= 5
     view = laid(view, theme, source, "card", 0)
-    assert view.slip.numbers == {7, 18, 33}
+    assert view.marked_keno_slip.numbers == {7, 18, 33}
     view = laid(view, theme, source, "bet_more")
     assert keno_slip.find_current_stake(view.snapshot, keno) == keno_slip.list_permitted_stakes(keno)[1]
 
@@ -198,12 +198,16 @@ def test_several_cards_and_groups_are_the_bet_the_real_game_takes(published, ken
 @pytest.mark.requirement("M-03", "M-04")
 def test_a_card_is_added_only_to_playable_cards_up_to_the_games_maximum(published, keno, source, theme):
     view = laid(build_idle_view(published, keno, "en"), theme, source, "mark", 1)
-    assert laid(view, theme, source, "new_card").slip == view.slip
+    assert laid(view, theme, source, "new_card").marked_keno_slip == view.marked_keno_slip
     for _ in range(30):
         for number in (1, 2, 3):
-            view = laid(view, theme, source, "mark", number) if number not in view.slip.numbers else view
+            view = (
+                laid(view, theme, source, "mark", number)
+                if number not in view.marked_keno_slip.numbers
+                else view
+            )
         view = laid(view, theme, source, "new_card")
-    assert len(view.slip.cards) == keno_slip.find_maximum_per_ticket(keno, "selections")
+    assert len(view.marked_keno_slip.cards) == keno_slip.find_maximum_per_ticket(keno, "selections")
 
 
 @pytest.mark.requirement("P-07")
@@ -244,15 +248,15 @@ def test_draws_a_paid_bonus_and_a_stake_for_each_card_are_chosen_on_the_screen(p
     wager = view.snapshot.bet_wager
     assert (wager["draws"], wager["bonuses"]) == (2, ["northern-lights"])
     assert (
-        view.snapshot.bet_credits == keno_slip.compute_slip_cost(game, view.slip, 1) == 4
+        view.snapshot.bet_credits == keno_slip.compute_slip_cost(game, view.marked_keno_slip, 1) == 4
     )  # the bonus doubles it, twice
-    assert keno_slip.build_slip_from_wager(wager).with_first_card == view.slip.with_first_card
+    assert keno_slip.build_slip_from_wager(wager).with_first_card == view.marked_keno_slip.with_first_card
     assert apply_action(view, Action("play"), theme)[1][0].name == "play"
     for _ in keno_slip.list_draws_on_offer(game)[1:]:
         view = laid(view, theme, source, "draws")
-    assert view.slip.draws == 1, "after the most, one again"
+    assert view.marked_keno_slip.draw_count == 1, "after the most, one again"
     view = laid(view, theme, source, "bonus", "northern-lights")
-    assert view.slip.bonuses == ()
+    assert view.marked_keno_slip.bonus_ids == ()
     view = laid(view, theme, source, "bet_more")
     if keno_slip.find_maximum_per_ticket(game, "selections") > 1:
         view = laid(view, theme, source, "new_card")

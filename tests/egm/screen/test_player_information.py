@@ -478,11 +478,11 @@ def test_picture_and_sound_are_the_same_with_and_without_a_progressive_win_until
     surface, stopped = pygame.Surface(picture.size_pixels), build_view_timeline(won, theme).last_stop
 
     def draw(view, since):
-        picture.draw_view(surface, replace(view, now=view.show.began_at + since))
+        picture.draw_view(surface, replace(view, now=view.presentation.began_at + since))
         return surface.get_view("2").raw
 
     def hear(view):
-        at = [replace(view, now=view.show.began_at + (stopped - 0.05) * i / 20) for i in range(21)]
+        at = [replace(view, now=view.presentation.began_at + (stopped - 0.05) * i / 20) for i in range(21)]
         return [list(list_cues_between(one, two, theme)) for one, two in pairwise(at)]
 
     assert hear(won) == hear(without)

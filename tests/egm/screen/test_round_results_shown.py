@@ -173,7 +173,7 @@ def test_a_round_that_began_without_play_is_reported_though_chips_were_touched_l
     """In a common round the betting time ends: the last touch before it was on the cloth."""
     _, stage = ended(theme, LAID)
     chips = replace(stage.view.chips, bets={next(iter(stage.view.table.spots)): 20})
-    began = stage.view.show.began_at
+    began = stage.view.presentation.began_at
     for pressed_at, told_ in ((began - 1, True), (began + 1, False)):
         view = replace(stage.view, pressed_key="spot", pressed_at=pressed_at, chips=chips)
         assert ("Lost" in choose_status(replace(stage, view=view))[0]) is told_

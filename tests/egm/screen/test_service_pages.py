@@ -227,7 +227,7 @@ def test_a_recalled_game_is_shown_as_recorded_and_marked_as_recall(published, ou
             build_idle_view(published, published[0], "en"), pages.build_recall_page(game, outcome, 1)
         )
         then = view.recalled_view
-        assert then.show.play.display == outcome.to_json()["display"]
+        assert then.presentation.outcome.display == outcome.to_json()["display"]
         assert then.snapshot.credit_cents == 123_450
         assert then.game.id == game.id
         line = build_view_timeline(then, theme)

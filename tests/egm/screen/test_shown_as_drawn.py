@@ -42,7 +42,7 @@ def test_each_reel_comes_to_rest_on_the_window_of_the_outcome_along_its_own_stri
     spins = 0
     for view, outcome in shows(name):
         steps = [step for step in outcome.display["steps"] if "stops" in step]
-        results = [step for step in view.show.steps if isinstance(step, ReelSpin)]
+        results = [step for step in view.presentation.steps if isinstance(step, ReelSpin)]
         for told, result in zip(steps, results, strict=True):
             assert [list(column) for column in result.window] == told["window"]
             field = view.fields[name][result.stage]
@@ -71,7 +71,9 @@ def test_before_the_first_game_the_reels_show_a_losing_window(name, monkeypatch)
         for reel, stop in enumerate(rest)
         for row in range(field.reel_heights[reel])
     ]
-    starts = [_choose_strip(field, view.show.steps[0], None, reel)[1] for reel in range(field.reel_count)]
+    starts = [
+        _choose_strip(field, view.presentation.steps[0], None, reel)[1] for reel in range(field.reel_count)
+    ]
     assert starts == rest != [0] * field.reel_count
 
 
@@ -110,10 +112,10 @@ def test_the_time_at_which_a_reel_stops_reveals_nothing(name):
     """A reel lingers, if at all, for what stands on the reels before it: never for its own or a later one."""
     paused = {}
     for view, _ in shows(name):
-        first = view.show.steps[0]
+        first = view.presentation.steps[0]
         field = view.fields[view.game.id][first.stage]
         held = sum(a == b for a, b in zip(first.first_stops, first.stops, strict=False))
-        line = build_timeline(view.show, THEME.motion, 0)
+        line = build_timeline(view.presentation, THEME.motion, 0)
         if held or line.steps[-1].last_stop > 40:
             continue  # reels that stand do not stop, and a long show is paced as a whole
         for reel, stop in enumerate(line.steps[0].stops):
@@ -168,7 +170,7 @@ def test_no_anticipation_for_a_reel_that_cannot_complete_the_prize(tmp_path):
 def test_only_symbols_of_a_paid_prize_are_lit(name):
     for view, outcome in shows(name):
         steps = [step for step in outcome.display["steps"] if "stops" in step]
-        results = [step for step in view.show.steps if isinstance(step, ReelSpin)]
+        results = [step for step in view.presentation.steps if isinstance(step, ReelSpin)]
         for told, result in zip(steps, results, strict=True):
             paid = {tuple(cell) for win in told["wins"] for cell in win.get("positions", ())}
             lit = {

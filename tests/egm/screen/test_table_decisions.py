@@ -164,7 +164,7 @@ def test_a_seat_has_no_decision_keys_while_another_seat_decides(theme, layout, n
 
 def count_shown_cards(view, theme):
     """Return the most cards of each hand at any time of the show, and those at its end."""
-    line, steps = build_view_timeline(view, theme), view.show.steps
+    line, steps = build_view_timeline(view, theme), view.presentation.steps
     most = Counter()
     for part in range(41):
         since = line.end * part / 40

@@ -221,7 +221,7 @@ def test_a_bet_stays_on_or_off_as_the_player_set_it_while_it_stands(visit):
     assert "This bet also plays on a come-out" in spot_words(at, "hard-4")
     at.play_out()  # it played: a four thrown hard wins it on the come-out
     assert at.view.snapshot.results[0] == "2-2"
-    won = {each["spot"]: each["credits"] for each in at.view.show.play.settlements}
+    won = {each["spot"]: each["credits"] for each in at.view.presentation.outcome.settlements}
     assert won["hard-4"] > 0
 
 

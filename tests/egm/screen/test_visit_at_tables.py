@@ -39,7 +39,7 @@ def test_roulette_chips_are_staked_settled_and_placed_again(tmp_path, theme):
     display, shown = visit.view.snapshot.last_display, visit.view.presentation
     covers = {spot: visit.view.table.spots[spot].covered_pockets for spot in visit.view.chips.bets}
     won = {spot for spot, pockets in covers.items() if display["pocket"] in pockets}
-    told = {each["spot"] for each in shown.play.settlements if each["credits"]}
+    told = {each["spot"] for each in shown.outcome.settlements if each["credits"]}
     assert told == won
     unit = visit.view.snapshot.denomination_cents
     after = visit.view.snapshot.credit_cents
@@ -100,7 +100,7 @@ def test_two_hands_are_set_by_touch_and_the_house_way_is_marked(tmp_path, theme,
     assert visit.view.held_items_mask == asked.display["house"]
     assert visit.press("play") == ["choose"]
     assert visit.view.decision is None
-    last = visit.view.presentation.play.display["hands"]
+    last = visit.view.presentation.outcome.display["hands"]
     said = {hand["id"]: hand.get("says") for hand in last}
     assert said["player"] == asked.display["ways"][str(asked.display["house"])]
     assert "?" not in "".join(last[0]["cards"])

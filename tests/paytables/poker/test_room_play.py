@@ -298,7 +298,7 @@ def test_a_player_who_is_all_in_is_not_asked_and_the_others_continue():
     alone = betting(10, 500)
     assert act(alone, "all-in") == (1, {"fold": 0, "call": 10})  # nobody is left who could call a raise
     assert act(alone, "call") is None
-    alone.start_round(alone.sizes, 0)
+    alone.start_round(alone.bet_sizes, 0)
     assert alone.find_next_player() is None
 
 
