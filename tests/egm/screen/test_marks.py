@@ -101,9 +101,9 @@ def test_a_quick_pick_sends_no_numbers(published, keno, source, theme):
 
 def test_nothing_can_be_marked_while_a_game_runs_or_in_another_game(published, keno, theme):
     busy = build_idle_view(published, keno, "en", state="playing", accepts=())
-    assert not marked(busy, theme, 1)[0].slip.has_marks
+    assert not marked(busy, theme, 1)[0].marked_keno_slip.has_marks
     reels = next(game for game in published if game.id == "maple-classic")
-    assert not marked(build_idle_view(published, reels, "en"), theme, 1)[0].slip.has_marks
+    assert not marked(build_idle_view(published, reels, "en"), theme, 1)[0].marked_keno_slip.has_marks
 
 
 def test_a_restarted_screen_shows_the_current_card(published, keno, source):
@@ -263,7 +263,7 @@ def test_draws_a_paid_bonus_and_a_stake_for_each_card_are_chosen_on_the_screen(p
         for number in (1, 2, 3):
             view = laid(view, theme, source, "mark", number)
         view = laid(
-            replace(view, slip=keno_slip.build_slip_from_wager(view.snapshot.bet_wager)),
+            replace(view, marked_keno_slip=keno_slip.build_slip_from_wager(view.snapshot.bet_wager)),
             theme,
             source,
             "bet_less",
