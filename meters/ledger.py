@@ -190,7 +190,7 @@ class Ledger:
     def _check_funds(
         self, tx_id: str, moves: tuple[Transfer, ...], held_transfers: tuple[Transfer, ...]
     ) -> None:
-        """Raise :class:`AccountOverdrawn` if a transaction would overdraw an account that may not be negative, such as credit.
+        """Raise :class:`AccountOverdrawn` if a transaction would overdraw an account that must not be, such as credit.
 
         ``moves`` are its transfers that move value, ``held_transfers`` those that it only reserves.
         """

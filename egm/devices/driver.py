@@ -67,7 +67,7 @@ class OrderTimer:
         self.seconds, self._last_counted_at = 0.0, None
 
     def add_elapsed(self) -> float:
-        """Add the seconds since the last call, at most _LOOP_TURN_SECONDS_MAX, to the timer; return the timer's value."""
+        """Add the seconds since the last call, at most _LOOP_TURN_SECONDS_MAX, to the timer; return its value."""
         now = asyncio.get_running_loop().time()
         if self._last_counted_at is not None:
             self.seconds += min(now - self._last_counted_at, _LOOP_TURN_SECONDS_MAX)

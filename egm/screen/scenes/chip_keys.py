@@ -152,7 +152,6 @@ def draw_hand_key(stage: Stage, table: TableGameData, rect: Rect, action: Action
         draw_layout_part_key(stage, table, inner, str(action.value), is_active=lit)
     elif action.name == "tool":
         text = _format_tool_label(stage, rect, action.value)
-        )
         size = "caption" if w > _KEY_WIDTH_FOR_TEXT_MIN else "lead"
         draw_button(stage, inner, text, is_active=chips.selected_tool == action.value, size=size)
     elif action.name == "suits":
@@ -167,7 +166,9 @@ def draw_hand_key(stage: Stage, table: TableGameData, rect: Rect, action: Action
 
 def _format_tool_label(stage: Stage, rect: Rect, tool: str) -> str:
     """Return the text on a tool's key, or its sign if the key is too narrow for the text."""
-    return stage.texts.say(f"felt.{tool}") if rect[2] > _KEY_WIDTH_FOR_TEXT_MIN else _SIGN_BY_TOOL[tool]
+    return (
+        stage.texts.say(f"felt.{tool}") if rect[2] > _KEY_WIDTH_FOR_TEXT_MIN else _KEY_SIGN_BY_CHIP_TOOL[tool]
+    )
 
 
 def find_info_key_label(stage: Stage) -> str:

@@ -351,7 +351,7 @@ def test_the_shown_return_is_named_as_that_of_the_worst_bet_and_help_lists_all(
 @pytest.mark.parametrize("language", ["en", "fr"])
 @pytest.mark.parametrize(
     ("layout", "label_by_language"),
-    [(LANDSCAPE, {"en": "INFO", "fr": "INFOS"}), (PORTRAIT, {"en": "?", "fr": "?"})],
+    [(LANDSCAPE_LAYOUT, {"en": "INFO", "fr": "INFOS"}), (PORTRAIT_LAYOUT, {"en": "?", "fr": "?"})],
     ids=["wide", "upright"],
 )
 def test_the_hint_names_the_key_by_what_the_key_shows(theme, layout, label_by_language, language):
