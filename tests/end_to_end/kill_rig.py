@@ -95,7 +95,7 @@ class Aim(StrEnum):
     ANYWHEN = "anywhen"
     """At a random instant of its work."""
     GAME = "game"
-    """As soon as the machine has told of a wager and its outcome; the screen never says that it has shown it."""
+    """As soon as the machine has sent a wager and its outcome; the screen never reports that it was shown."""
     COIN = "coin"
     """As soon as a coin has passed the acceptor, which the machine may or may not have heard of."""
     TICKET = "ticket"

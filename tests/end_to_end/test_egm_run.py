@@ -145,7 +145,7 @@ def test_an_unusable_cabinet_file_ends_the_run_at_once(tmp_path):
             "egm.app.bench", "--state", str(tmp_path / "state"), "--cabinet", str(file)
         )
         alone = subprocess.run(bench, check=False, capture_output=True, text=True, timeout=PATIENCE_SECONDS)
-        assert alone.returncode == 2  # which `egm run` takes for told: it starts none again
+        assert alone.returncode == 2  # `egm run` takes that as already reported and does not restart it
 
 
 @pytest.mark.parametrize("wrong", ['sitee = "Demonstration"', 'profile = "nowhere"\nsite = "Demonstration"'])

@@ -35,7 +35,7 @@ def file(tmp_path):
 
 @contextlib.asynccontextmanager
 async def machine(folder, file, *options):
-    """The machine's process, and what its screen is told."""
+    """The machine's process, and what it sends to its screen."""
     where = ("--state", str(folder.root), "--cabinet", str(file))
     process = await asyncio.create_subprocess_exec(
         *build_python_command("egm.app"), *where, *options, stderr=subprocess.PIPE

@@ -40,10 +40,10 @@ def commands(text, program):
     for line in _lines(text):
         shown = " ".join(line.split()).removeprefix(".venv/bin/")
         if re.match(rf"{program}(\s|$)", shown):
-            told = re.split(r"\s#|\s\|\s", shown)[0].replace("[", "").replace("]", "")
+            usage = re.split(r"\s#|\s\|\s", shown)[0].replace("[", "").replace("]", "")
             yield [
                 word
-                for word in shlex.split(told)[1:]
+                for word in shlex.split(usage)[1:]
                 if word.strip(".…") not in {"", "OPTIONS", "COMMAND", "ARGS"}
             ]
 

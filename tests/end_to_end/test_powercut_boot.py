@@ -51,8 +51,12 @@ def test_a_computer_whose_power_is_cut_boots_and_has_lost_nothing(tmp_path, buil
             done = computer.power.steps
             lost += computer.cut()
             computer.audited()
-            told = f"cut {cuts}/{wanted} at {aim}, after {done} of {steps} steps; {lost} sectors lost in all"
-            print(f" [{time.monotonic() - began:.0f} s: {told}; {len(computer.journal)} entries]", flush=True)
+            summary = (
+                f"cut {cuts}/{wanted} at {aim}, after {done} of {steps} steps; {lost} sectors lost in all"
+            )
+            print(
+                f" [{time.monotonic() - began:.0f} s: {summary}; {len(computer.journal)} entries]", flush=True
+            )
             if cuts % BOOT_EVERY == 0 or cuts == wanted:
                 took, steps = computer.boots()
                 lost += computer.cut()

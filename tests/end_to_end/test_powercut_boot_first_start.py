@@ -113,7 +113,7 @@ def test_a_first_start_interrupted_by_power_cuts_is_asked_again_or_signed(comput
             else:
                 runs(computer)
         found = f"{'asks' if seen[-1] else 'signed'}{', booted' if cuts % BOOT_EVERY == 0 else ''}"
-        told = f"cut {cuts}/{len(at)} at {instant}: {found}; {lost} sectors lost in all"
-        print(f" [{time.monotonic() - began:.0f} s: {told}]", flush=True)
+        summary = f"cut {cuts}/{len(at)} at {instant}: {found}; {lost} sectors lost in all"
+        print(f" [{time.monotonic() - began:.0f} s: {summary}]", flush=True)
     assert lost, "nothing was ever lost: it shows nothing"
     assert set(seen) == {True, False}

@@ -73,9 +73,9 @@ def test_setup_survives_power_cuts_at_any_write_on_media_that_lose_unsynced_data
             seen[kind].append(campaign.judged(kind))
     finally:
         there.medium.close()
-    told = {
+    summary = {
         kind.value: {found: all_.count(found) for found in ("asks", "runs")} for kind, all_ in seen.items()
     }
-    print(f" [{sum(map(len, seen.values()))} cuts, {lost} sectors lost: {told}]")
+    print(f" [{sum(map(len, seen.values()))} cuts, {lost} sectors lost: {summary}]")
     assert lost
     assert {found for all_ in seen.values() for found in all_} == {"asks", "runs"}

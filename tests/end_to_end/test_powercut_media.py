@@ -48,7 +48,7 @@ def campaign(tmp_path_factory, request):
 
 
 def known_after_a_cut(root, *, lies):
-    """Play one game, cut the power, lose all that was not flushed: the entry that was told last, and is there."""
+    """Play one game, cut the power and lose all unflushed data; return the last entry sent and the last stored."""
     rig = PowerRig(root, seed=7, lies=lies)
     rig.survival = 0.0
 
@@ -59,12 +59,12 @@ def known_after_a_cut(root, *, lies):
 
     try:
         asyncio.run(life())
-        told = max(rig.witness.snapshots)
+        stored_sequence = max(rig.witness.snapshots)
         try:
             with Journal.open(rig.folder.root, now=machine_clock, second_dir=rig.second) as journal:
-                return told, max((entry.sequence for entry in journal.entries()), default=0)
+                return stored_sequence, max((entry.sequence for entry in journal.entries()), default=0)
         except JournalError:
-            return told, 0
+            return stored_sequence, 0
     finally:
         rig.close()
 

@@ -45,7 +45,7 @@ gives = [{ merchandise = "hamper" }]
 
 
 async def _won(folder: StateFolder, game) -> list:
-    """Play until the hamper is won, have it brought, and cash out; what the screen was told on the way."""
+    """Play until the hamper is won, have it delivered, and cash out; return what the screen received."""
 
     def only(text: str) -> str:
         machine, rest = text.split("[[games]]", 1)[0], text[text.index("[devices.") :]

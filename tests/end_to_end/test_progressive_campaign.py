@@ -58,11 +58,11 @@ def test_stuck_campaign_ends_and_reports_the_waiting_tasks(tmp_path):
     )
     assert campaign.scenarios == 0
     assert campaign.findings == ["S0: no progress: not settled within 0 s"]
-    told = "\n".join(campaign.waiting_tasks)
-    assert "task S0" in told
-    assert "task controller of term 1" in told
-    assert "broker: up; disconnected: none" in told
-    assert "M-2: dead False" in told
+    report = "\n".join(campaign.waiting_tasks)
+    assert "task S0" in report
+    assert "task controller of term 1" in report
+    assert "broker: up; disconnected: none" in report
+    assert "M-2: dead False" in report
 
 
 @pytest.mark.requirement("I-14")

@@ -241,9 +241,11 @@ def test_a_machine_wins_a_committed_mystery_across_a_controller_restart(tmp_path
     first, *_ = asked(tmp_path, "prizes")
     assert (first["claim"], first["turns"]) == (hit["claim"], hit["after"])
     with open_view(folder.root) as view:
-        (sealed, *_), (told, *_) = (list(view.entries(f"progressive.{kind}")) for kind in ("sealed", "won"))
-    assert sealed.record["commitment"] == first["commitment"]
-    assert (told.record["proved"], told.record["sequence"]) == (True, hit["after"])
+        (sealed_entry, *_), (won_entry, *_) = (
+            list(view.entries(f"progressive.{kind}")) for kind in ("sealed", "won")
+        )
+    assert sealed_entry.record["commitment"] == first["commitment"]
+    assert (won_entry.record["proved"], won_entry.record["sequence"]) == (True, hit["after"])
 
 
 def _closed(folder):

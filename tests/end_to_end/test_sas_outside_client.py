@@ -59,7 +59,7 @@ def test_the_client_disables_and_enables_the_machine(cabin, host):
 
 def test_the_client_reads_meters_and_receives_exceptions(cabin, host):
     cabin.puts_in(1000)
-    # One credit is one cent here. The screen may have been told a moment before the line.
+    # One credit is one cent here. The screen may be updated a moment before the line.
     wait_for(lambda: number(host.write_type_R(0x1A, length_to_read=4)) == 1000, "the credits never came")
     assert number(host.write_type_R(0x20, length_to_read=4)) == 10
     assert number(host.write_type_R(0x46, length_to_read=4)) == 1000

@@ -72,7 +72,7 @@ class Poller(threading.Thread):
                 self._up.wait(PATIENCE)
                 with self._cabin.line(self._channel, answer_seconds=PATIENCE) as line:
                     self._life(line)
-        except Exception as error:  # noqa: BLE001 (told to the test, which is on another thread)
+        except Exception as error:  # noqa: BLE001 (passed to the test, which is on another thread)
             self.tally.faults.append(repr(error))
 
     def _life(self, line):

@@ -130,7 +130,7 @@ def test_a_hand_pay_at_the_second_position_is_paid_with_the_machines_one_key(tmp
                 await two.sees(state="handpay")
                 async with asyncio.timeout(60):
                     while not (board := (await one.hand("io", "state")).state)["bell"]:  # noqa: ASYNC110
-                        await asyncio.sleep(0.05)  # for the board to be told, over its line
+                        await asyncio.sleep(0.05)  # for the command to reach the board over its line
                 assert "jackpot" in board["tower"]
                 await one.hand("io", "key", name="attendant", on=True)
                 await two.sees(state="idle", credit_cents=0)
@@ -221,11 +221,11 @@ def test_a_blackjack_round_of_two_players_survives_a_kill_of_the_machine(tmp_pat
             for visit in visits:
                 if visit in over:
                     continue
-                told = await until(visit.screen, lambda m: isinstance(m, GameOutcome | Question))
-                if isinstance(told, GameOutcome):
-                    over[visit] = told
-                elif told.options:
-                    visit.wish("choose", told.options[0])
+                message = await until(visit.screen, lambda m: isinstance(m, GameOutcome | Question))
+                if isinstance(message, GameOutcome):
+                    over[visit] = message
+                elif message.options:
+                    visit.wish("choose", message.options[0])
         return [over[visit] for visit in visits]
 
     async def session():

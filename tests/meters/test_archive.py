@@ -143,8 +143,8 @@ def test_every_entry_is_read_as_if_none_had_been_archived(lived):
         assert [e.body for e in view.entries(newest_first=True)] == written[::-1]
         assert [e.body for e in view.entries(since=17, until=61)] == written[17:60]
         assert [e.body for e in view.entries(since=17, until=61, newest_first=True)] == written[17:60][::-1]
-        told = [e.record["n"] for e in view.entries("host.told", newest_first=True)]
-        assert told == list(range(350, -1, -50))
+        numbers = [e.record["n"] for e in view.entries("host.told", newest_first=True)]
+        assert numbers == list(range(350, -1, -50))
         assert [e.kind for e in view.entries(("bill.in", "machine.genesis"))] == [
             "machine.genesis",
             "bill.in",

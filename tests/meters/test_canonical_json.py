@@ -29,7 +29,7 @@ def test_canonical_json_as_the_journal_writes_it_is_accepted():
 
 @pytest.mark.requirement("E-13", "A-03")
 @pytest.mark.parametrize(
-    ("found", "told"),
+    ("found", "replacement"),
     [
         (b'"transfers":', b'"transfers":[["world:bill","credit:1:cashable",1]],"transfers":'),
         (b'"amount_cents":500', b'"amount_cents":1,"amount_cents":500'),
@@ -40,8 +40,8 @@ def test_canonical_json_as_the_journal_writes_it_is_accepted():
     ],
     ids=("transfers", "a field", "deep", "beside another", "in other words", "with a space"),
 )
-def test_duplicate_json_keys_are_rejected(found, told):
-    body = BODY.replace(found, told, 1)
+def test_duplicate_json_keys_are_rejected(found, replacement):
+    body = BODY.replace(found, replacement, 1)
     assert body != BODY
     with pytest.raises(ValueError, match="not canonical JSON"):
         decode(body)

@@ -197,11 +197,11 @@ def test_the_commands_inspect_and_clear_a_damaged_memory(broken):
     assert "these claims are neither settled nor carried over: credit:1:cashable" in run.output
     assert [(each["id"], each["amount"]) for each in report["claims"]] == [("credit:1:cashable", "300")]
     for wrong, why in (("paid:299:A", "300 cents are owed, 299"), ("ended", "not 'ended'")):
-        told = ["--claim", f"credit:1:cashable={wrong}"]
-        run = CliRunner().invoke(main, ["audit", "clear", "--state", str(broken), *options, *told])
+        claim_options = ["--claim", f"credit:1:cashable={wrong}"]
+        run = CliRunner().invoke(main, ["audit", "clear", "--state", str(broken), *options, *claim_options])
         assert run.exit_code == 1
         assert why in run.output
-    told = ["--claim", "credit:1:cashable=paid:300:A"]
-    run = CliRunner().invoke(main, ["audit", "clear", "--state", str(broken), *options, *told])
+    claim_options = ["--claim", "credit:1:cashable=paid:300:A"]
+    run = CliRunner().invoke(main, ["audit", "clear", "--state", str(broken), *options, *claim_options])
     assert run.exit_code == 0, run.output
     assert CliRunner().invoke(main, ["audit", "verify", "--state", str(broken)]).exit_code == 0

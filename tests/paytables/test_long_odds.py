@@ -1,4 +1,4 @@
-"""Very long odds are computed exactly, told to the player, printed on the sheet and held by certification."""
+"""Very long odds are computed exactly, shown to the player, printed on the sheet and checked by certification."""
 
 import json
 from pathlib import Path

@@ -8,7 +8,7 @@ import pytest
 from paytables.wording import format_count
 
 ROOT = Path(__file__).parents[2]
-#: What people are told of a game and on the command line.
+#: Texts about a game and texts of the command line.
 FOLDERS = ("paytables", "tools/lab/certification", "tools/cli/commands", "tools/lab/parsheet")
 NOUNS = {
     *("credits", "cents", "games", "bets", "prizes", "entries", "files", "spots", "lines", "reels", "cells", "strips"),

@@ -22,7 +22,7 @@ def refusals(method):
     """
 
     @functools.wraps(method)
-    def told(self, *arguments):
+    def call(self, *arguments):
         if "_disk" not in vars(self):  # collected together with a connection that SQLite closes only now
             return None
         try:
@@ -32,7 +32,7 @@ def refusals(method):
         except DiskFull:
             raise apsw.FullError("database or disk is full") from None
 
-    return told
+    return call
 
 
 class SimFile:

@@ -81,8 +81,8 @@ class Blackjack(LifeOfSeats):
 
     def give_answer(self, room, number, answered):
         """Answer the decision of this seat, considering the ``answered`` earlier answers of the round."""
-        told = room.hands.messages[-1]
-        if told.options and told.seat == number:
+        message = room.hands.messages[-1]
+        if message.options and message.seat == number:
             own = WHOSE[:answered].count(number)
             room.engine.handle(EventType.CHOOSE, value=CHOICES[number][own])
 

@@ -1,6 +1,6 @@
 """The power is cut at every storage operation of a ticket's handling: no ticket is lost, invented or paid twice.
 
-The machine is judged by what it was told: a step whose call returned has happened, a step whose call did not
+The machine is judged by the calls that returned: a step whose call returned has happened, a step whose call did not
 return has happened or not, and none has happened in part. Then the same machine goes on with the same ids.
 """
 

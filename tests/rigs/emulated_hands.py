@@ -126,11 +126,11 @@ class FirstStart:
         self.computer.plug(self.stick.path)
         await self._do("answer", instead=keys)
         facts = [stick.read_answer().read_facts().to_json() for stick in (self._own, self.stick)]
-        told = dict(zip(facts[0].values(), facts[1].values(), strict=True))
-        await self._seen(told)
+        reply = dict(zip(facts[0].values(), facts[1].values(), strict=True))
+        await self._seen(reply)
         self.computer.keep("answer")
         self.computer.unplug()
-        await self._do("next", instead=told)
+        await self._do("next", instead=reply)
 
     async def _person(self, number, name, role, pin):
         await self._type(number, name)

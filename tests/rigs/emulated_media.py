@@ -241,7 +241,7 @@ class Computer(Cabinet):
             self.journal = known
             credited = [entry.record["amount_cents"] for entry in entries if entry.kind == "bill.in"]
             acceptor = self.hand("bill").state
-            # A bill past the point of return is credited before the acceptor is told to let go of it.
+            # A bill past the point of return is credited before the acceptor is commanded to release it.
             inside = [acceptor["inside_cents"]] if acceptor["inside_cents"] and not rests else []
             taken = [*acceptor["stacked"][self.earlier :], *inside]
             assert credited == taken[: len(credited)], "credited that nobody put in, or another bill"

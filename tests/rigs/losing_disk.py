@@ -54,7 +54,7 @@ class LosingDisk:
             self._power.clear()
 
     def refuse(self) -> None:
-        """Whoever still waits for an answer is told that there is no disk any more."""
+        """Fail all requests that are still waiting: the disk is gone."""
         self._dead = True
         self._power.set()
 

@@ -91,22 +91,22 @@ def _plate(code: str, why: str, width: int) -> Image.Image:
 
 
 def page_snapshot(page: ServicePage, *standing: Notice) -> Snapshot:
-    """What a screen is told of a machine that shows this page."""
+    """Return the snapshot of a machine that shows this page."""
     return _bare().model_copy(update={"state": "service_menu", "page": page, "notices": standing})
 
 
 def drawn(
     snapshot: Snapshot, width: int, *, is_lost: bool = False
 ) -> tuple[list[tuple[Rect, Action]], Image.Image]:
-    """What can be touched, in units of the picture, and what is seen of a machine that tells this."""
+    """Return the touch areas, in units of the picture, and the image of a machine with this snapshot."""
     return _drawn(snapshot.model_dump_json(), width, is_lost)
 
 
 @cache
-def _drawn(told: str, width: int, is_lost: bool) -> tuple[list[tuple[Rect, Action]], Image.Image]:
+def _drawn(snapshot_json: str, width: int, is_lost: bool) -> tuple[list[tuple[Rect, Action]], Image.Image]:
     open_display()
     view = apply_message(
-        apply_message(View(reduced_motion=True), Hello()), Snapshot.model_validate_json(told)
+        apply_message(View(reduced_motion=True), Hello()), Snapshot.model_validate_json(snapshot_json)
     )
     view = replace(mark_machine_link_lost(view) if is_lost else view, now=1000.0)
     picture = Picture(load_theme(), scale=width / LANDSCAPE_LAYOUT.size[0])

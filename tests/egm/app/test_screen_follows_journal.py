@@ -14,7 +14,7 @@ QUIET_SECONDS = 20.0
 
 def test_the_screen_is_sent_the_last_entry_whichever_code_wrote_it(tmp_path):
     """The drivers' ledgers write the entries bill.confirmed and ticket.taken after the event."""
-    told = []
+    shown_entries = []
 
     async def life():
         world = SimulatedWorld(tmp_path, CabinetSetup(games=("maple-classic",)), 1)
@@ -29,7 +29,7 @@ def test_the_screen_is_sent_the_last_entry_whichever_code_wrote_it(tmp_path):
             assert act() is not False
             await asyncio.sleep(QUIET_SECONDS)
             with open_view(world.folder.root) as view:
-                told.append(
+                shown_entries.append(
                     (
                         player.snapshot.journal_sequence,
                         view.sequence,
@@ -41,6 +41,6 @@ def test_the_screen_is_sent_the_last_entry_whichever_code_wrote_it(tmp_path):
         world.shut_down_devices()
 
     jump(life())
-    assert [kind for _, _, kind in told] == ["bill.confirmed", "ticket.taken"]
-    for shown, written, kind in told:
+    assert [kind for _, _, kind in shown_entries] == ["bill.confirmed", "ticket.taken"]
+    for shown, written, kind in shown_entries:
         assert shown == written, f"{kind}: the screen was shown entry {shown} of {written}"

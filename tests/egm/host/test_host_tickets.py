@@ -491,7 +491,7 @@ def test_a_stack_order_lost_in_a_restart_is_reported_to_the_host_as_not_stacked(
     ],
 )
 def test_a_disputed_ticket_is_pending_for_the_host_until_the_ruling(make, cause, amount_cents, status):
-    """If the host were told before the ruling that the ticket was not stacked, the ticket could be paid twice."""
+    """If the host received "not stacked" before the ruling, the ticket could be paid twice."""
     rig = make()
     rig.offer_ticket(FIRST)
     rig.port.authorise_redemption(FIRST, CASHABLE, 1234)

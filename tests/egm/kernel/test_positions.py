@@ -183,7 +183,7 @@ def test_a_fault_stops_its_own_position_and_a_door_stops_all(machine):
     first.engine.handle(EventType.DOOR_OPENED, door="main")
     second.engine.update_state()
     assert (first.state, second.state) == (State.DOOR_OPEN, State.DOOR_OPEN)
-    second.engine.handle(EventType.DOOR_OPENED, door="main")  # told twice, counted once
+    second.engine.handle(EventType.DOOR_OPENED, door="main")  # reported twice, counted once
     assert first.journal.meters().values["door.main.opens"] == 1
     first.engine.handle(EventType.DOOR_CLOSED, door="main")
     second.engine.update_state()

@@ -157,9 +157,9 @@ def test_an_invalid_field_is_named_with_its_path_and_value(wrong, says):
     if not says:
         assert from_json(Outer, data, "here").note == "x" * 200
         return
-    with pytest.raises(RecordError) as told:
+    with pytest.raises(RecordError) as raised:
         from_json(Outer, data, "here")
-    assert str(told.value) == says
+    assert str(raised.value) == says
 
 
 def test_a_number_that_a_record_cannot_hold_is_a_mistake_of_the_program():

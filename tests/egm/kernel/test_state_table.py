@@ -57,11 +57,11 @@ def _try(rig: MachineRig, state: State, event: EventType) -> bool:
 
     rig.journal.self_audit()
     if taken is None:
-        told = FEATURES.state_table.find_refusal(event) is RefusalHandling.REPORT
-        assert (rig.notice or "").startswith("refused.") == told, event
+        is_reported = FEATURES.state_table.find_refusal(event) is RefusalHandling.REPORT
+        assert (rig.notice or "").startswith("refused.") == is_reported, event
         unexpected = rig.records("event.unexpected")[unexpected_before:]
         assert [(entry["event"], entry["state"]) for entry in unexpected] == (
-            [] if told else [(event.value, state.value)]
+            [] if is_reported else [(event.value, state.value)]
         ), event
         assert "number" not in values or str(values["number"]) not in str(unexpected), event
         assert (rig.journal.sequence, rig.credit_cents, rig.state) == (
@@ -123,9 +123,9 @@ def test_an_unexpected_event_is_recorded_once_per_start(tmp_path):
     rig = _room(tmp_path, State.IDLE)
     for _ in range(3):
         rig.engine.handle(EventType.TICKET_NUMBERED, id="of-nobody", number=TICKET)
-    (told,) = rig.records("event.unexpected")
-    assert (told["event"], told["reason"]) == ("ticket_numbered", "number_is_awaited")
-    assert told["values"] == {"id": "of-nobody", "number": type(TICKET).__name__}
+    (record,) = rig.records("event.unexpected")
+    assert (record["event"], record["reason"]) == ("ticket_numbered", "number_is_awaited")
+    assert record["values"] == {"id": "of-nobody", "number": type(TICKET).__name__}
     rig.close()
 
 

@@ -105,7 +105,7 @@ def test_a_line_that_is_too_long_is_refused_before_it_is_parsed():
 
 
 class Desk:
-    """A server on a socket in a folder, and what it was told."""
+    """A server on a socket in a folder, with the intents and errors that it received."""
 
     def __init__(self, folder):
         self.path = folder / "screen.sock"

@@ -138,9 +138,9 @@ def test_meters_are_read_again_only_after_a_change(tmp_path, monkeypatch):
 
 async def served(folder):
     """The port it is served on, once it is."""
-    told = StateFolder(folder).run / "metrics.port"
-    await until(lambda: told.exists() and told.read_text())
-    return int(told.read_text())
+    port_file = StateFolder(folder).run / "metrics.port"
+    await until(lambda: port_file.exists() and port_file.read_text())
+    return int(port_file.read_text())
 
 
 def read(port, token=""):

@@ -188,8 +188,8 @@ def test_an_interrogation_reports_an_order_refused_for_its_form(make, more, code
         data = data.replace("0000001000", "000000100a", 1)
     assert status(bench, data) == code
     again = make()
-    told = again.send_long_poll(0x72, INTERROGATE)
-    assert (told[4:6], b"REFUSED".hex() in told) == (code, True)
+    reply = again.send_long_poll(0x72, INTERROGATE)
+    assert (reply[4:6], b"REFUSED".hex() in reply) == (code, True)
 
 
 def test_amounts_that_are_not_bcd_are_refused(make):

@@ -186,7 +186,7 @@ def test_a_delayed_reply_answers_no_later_poll() -> None:
     )  # "pending": said too late
     heard(MessageToOtherMachine(0))
     actions = list(channel.process_message(GeneralPoll(1), 15_000_000_000))
-    assert actions == [SendBytes(b"\x69")]  # the host is told again that it is done
+    assert actions == [SendBytes(b"\x69")]  # completion is reported to the host again
     heard(MessageToOtherMachine(0))
     heard(LongPoll(frame))
     list(channel.reply_to_request(order, LongPoll(frame), Reply(b"\x02\x00\x00", executes_once=True)))

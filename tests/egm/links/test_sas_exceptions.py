@@ -54,7 +54,7 @@ def bench(tmp_path: Path) -> Iterator[Bench]:
     rig.close()
 
 
-def told(bench: Bench, event: EventType, **values: Any) -> list[int]:
+def handle_and_read_exceptions(bench: Bench, event: EventType, **values: Any) -> list[int]:
     bench.room.engine.handle(event, **values)
     return bench.read_exceptions()
 
@@ -63,10 +63,13 @@ def told(bench: Bench, event: EventType, **values: Any) -> list[int]:
 @pytest.mark.sas(exceptions="11 12 13 14 15 16 19 1A 1D 1E 98 99 9A 9B")
 def test_doors_raise_their_exceptions(bench: Bench) -> None:
     for door, (opened, closed, while_off) in DOORS.items():
-        assert told(bench, EventType.DOOR_OPENED, door=door)[0] == opened
-        assert told(bench, EventType.DOOR_CLOSED, door=door)[0] == closed
-        assert told(bench, EventType.DOOR_OPENED, door=door, unattended=True)[0] == while_off
-        assert told(bench, EventType.DOOR_CLOSED, door=door)[0] == closed
+        assert handle_and_read_exceptions(bench, EventType.DOOR_OPENED, door=door)[0] == opened
+        assert handle_and_read_exceptions(bench, EventType.DOOR_CLOSED, door=door)[0] == closed
+        assert (
+            handle_and_read_exceptions(bench, EventType.DOOR_OPENED, door=door, unattended=True)[0]
+            == while_off
+        )
+        assert handle_and_read_exceptions(bench, EventType.DOOR_CLOSED, door=door)[0] == closed
 
 
 @pytest.mark.requirement("K-12", "E-08")
@@ -75,8 +78,11 @@ def test_doors_raise_their_exceptions(bench: Bench) -> None:
 )
 def test_faults_raise_their_exceptions(bench: Bench) -> None:
     for code, (raised, cleared) in FAULTS.items():
-        assert told(bench, EventType.FAULT_RAISED, code=code) == [raised], code
-        assert told(bench, EventType.FAULT_CLEARED, code=code) == [cleared][: bool(cleared)], code
+        assert handle_and_read_exceptions(bench, EventType.FAULT_RAISED, code=code) == [raised], code
+        assert (
+            handle_and_read_exceptions(bench, EventType.FAULT_CLEARED, code=code)
+            == [cleared][: bool(cleared)]
+        ), code
 
 
 @pytest.mark.requirement("K-12", "K-11")
@@ -85,7 +91,7 @@ def test_bills_raise_their_exceptions(bench: Bench) -> None:
     for amount_cents, code in BILLS.items():
         bench.room.insert(amount_cents)
         assert bench.read_exceptions() == [code]
-    assert told(bench, EventType.BILL_REJECTED, reason="unknown") == [0x2B]
+    assert handle_and_read_exceptions(bench, EventType.BILL_REJECTED, reason="unknown") == [0x2B]
     assert [bench.read(code) for code in bytes.fromhex("31 33 34 35 36 37")] == ["00000001"] * 6
     assert bench.read(0x1E) == "00000001" * 6
     assert bench.read(0x48) == "370700000001"
@@ -96,28 +102,34 @@ def test_a_removed_stacker_resets_its_counters(bench: Bench) -> None:
     bench.room.insert(500)
     bench.read_exceptions()
     assert (bench.read(0x49), bench.read(0x4A)) == ("00000001", "00000500")
-    assert told(bench, EventType.FAULT_RAISED, code="bill_acceptor.stacker_removed") == [0x1B, 0x7B]
+    assert handle_and_read_exceptions(
+        bench, EventType.FAULT_RAISED, code="bill_acceptor.stacker_removed"
+    ) == [0x1B, 0x7B]
     assert (bench.read(0x49), bench.read(0x4A)) == ("00000000", "00000000")
-    assert told(bench, EventType.FAULT_CLEARED, code="bill_acceptor.stacker_removed") == [0x1C]
+    assert handle_and_read_exceptions(
+        bench, EventType.FAULT_CLEARED, code="bill_acceptor.stacker_removed"
+    ) == [0x1C]
 
 
 @pytest.mark.requirement("K-12", "E-08")
 @pytest.mark.sas(exceptions="17 18")
 def test_power_loss_and_return_raise_their_exceptions(tmp_path: Path) -> None:
-    for told_of in ([0x7A, 0x17], [0x18, 0x17]):
+    for expected_exceptions in ([0x7A, 0x17], [0x18, 0x17]):
         rig = MachineRig(tmp_path)
-        assert Bench(tmp_path, rig).read_exceptions() == told_of
+        assert Bench(tmp_path, rig).read_exceptions() == expected_exceptions
         rig.close()
 
 
 @pytest.mark.sas(exceptions="71 72 86 37")
 def test_service_and_closing_raise_their_exceptions(bench: Bench) -> None:
-    assert told(bench, EventType.SERVICE) == [0x71]
-    assert told(bench, EventType.SERVICE) == [0x72]
-    assert told(bench, EventType.DISABLED, source="operator", reason="cleaning") == [0x86]
-    assert told(bench, EventType.DISABLED, source="host:other", reason="host") == []
+    assert handle_and_read_exceptions(bench, EventType.SERVICE) == [0x71]
+    assert handle_and_read_exceptions(bench, EventType.SERVICE) == [0x72]
+    assert handle_and_read_exceptions(bench, EventType.DISABLED, source="operator", reason="cleaning") == [
+        0x86
+    ]
+    assert handle_and_read_exceptions(bench, EventType.DISABLED, source="host:other", reason="host") == []
     bench.room.engine.state = bench.room.engine.state.SELF_TEST
-    assert told(bench, EventType.SELF_TEST_FAILED, detail="planted") == [0x37]
+    assert handle_and_read_exceptions(bench, EventType.SELF_TEST_FAILED, detail="planted") == [0x37]
 
 
 @pytest.mark.sas(exceptions="00")
@@ -131,11 +143,11 @@ def test_games_raise_their_exceptions(tmp_path: Path) -> None:
     bench = Bench(tmp_path, rig)
     rig.insert(500)
     bench.read_exceptions()
-    assert told(bench, EventType.GAME, value="aurora-twenty") == [0x8C]
+    assert handle_and_read_exceptions(bench, EventType.GAME, value="aurora-twenty") == [0x8C]
     assert bench.read(0x55) == "0002"
-    assert told(bench, EventType.LANGUAGE, value="fr") == []
-    assert told(bench, EventType.GAME, value="aurora-twenty") == []
-    assert told(bench, EventType.PLAY) == [0x7E]
+    assert handle_and_read_exceptions(bench, EventType.LANGUAGE, value="fr") == []
+    assert handle_and_read_exceptions(bench, EventType.GAME, value="aurora-twenty") == []
+    assert handle_and_read_exceptions(bench, EventType.PLAY) == [0x7E]
     rig.report_shown()
     assert bench.read_exceptions() == [0x7F]
     rig.close()
@@ -160,4 +172,4 @@ ENTRIES = (
 def test_entries_of_other_features_raise_their_exceptions(bench: Bench) -> None:
     for kind, details, code in ENTRIES:
         write_undeclared(bench.room.machine, kind, details=details)
-        assert told(bench, EventType.SHOWN) == [code]
+        assert handle_and_read_exceptions(bench, EventType.SHOWN) == [code]

@@ -37,14 +37,14 @@ def hear(framing, data: bytes, now_ns: int = 0) -> list:
 
 
 def test_polls_are_cut_by_the_wakeup_bit() -> None:
-    told = hear(
+    messages = hear(
         strict(),
         escape_message_with_wakeup(b"\x81")
         + escape_message_with_wakeup(READ)
         + escape_message_with_wakeup(SET)
         + escape_message_with_wakeup(b"\x82"),
     )
-    assert told == [GeneralPoll(1), LongPoll(READ), LongPoll(SET), GeneralPoll(2)]
+    assert messages == [GeneralPoll(1), LongPoll(READ), LongPoll(SET), GeneralPoll(2)]
 
 
 def test_a_byte_ff_in_the_data_comes_doubled_and_is_one_byte() -> None:
@@ -55,17 +55,17 @@ def test_a_byte_ff_in_the_data_comes_doubled_and_is_one_byte() -> None:
 
 
 def test_a_frame_may_come_byte_by_byte() -> None:
-    framing, told = strict(), []
+    framing, messages = strict(), []
     for number, byte in enumerate(escape_message_with_wakeup(append_crc(bytes.fromhex("01 4D FF")))):
-        told += hear(framing, bytes((byte,)), number * MS)
-    assert told == [LongPoll(append_crc(bytes.fromhex("01 4D FF")))]
+        messages += hear(framing, bytes((byte,)), number * MS)
+    assert messages == [LongPoll(append_crc(bytes.fromhex("01 4D FF")))]
 
 
 @pytest.mark.parametrize("at", range(1, len(escape_message_with_wakeup(SET))))
 def test_a_pause_over_five_milliseconds_ends_a_message(at: int) -> None:
     framing, data = strict(), escape_message_with_wakeup(SET)
-    told = hear(framing, data[:at]) + hear(framing, data[at:], 5 * MS + 1)
-    assert LongPoll(SET) not in told
+    messages = hear(framing, data[:at]) + hear(framing, data[at:], 5 * MS + 1)
+    assert LongPoll(SET) not in messages
     assert hear(framing, data, 10 * MS) == [LongPoll(SET)]
 
 
@@ -76,8 +76,8 @@ def test_a_pause_of_five_milliseconds_does_not(at: int) -> None:
 
 
 def test_a_wakeup_bit_within_a_message_starts_a_new_one() -> None:
-    told = hear(strict(), escape_message_with_wakeup(SET)[:4] + escape_message_with_wakeup(READ))
-    assert told == [BrokenMessage("cut", b"\x01\x01"), LongPoll(READ)]
+    messages = hear(strict(), escape_message_with_wakeup(SET)[:4] + escape_message_with_wakeup(READ))
+    assert messages == [BrokenMessage("cut", b"\x01\x01"), LongPoll(READ)]
 
 
 def test_messages_to_other_machines_are_skipped() -> None:
@@ -156,8 +156,8 @@ def test_framing_does_not_depend_on_how_the_bytes_were_read(data: bytes, cuts: l
     for make in (strict, lenient):
         whole, parts = make(), make()
         edges = [0, *sorted(min(cut, len(data)) for cut in cuts), len(data)]
-        told = [h for a, b in pairwise(edges) for h in hear(parts, data[a:b])]
-        strays = [h for h in told if not (isinstance(h, BrokenMessage) and h.reason == "stray")]
+        messages = [h for a, b in pairwise(edges) for h in hear(parts, data[a:b])]
+        strays = [h for h in messages if not (isinstance(h, BrokenMessage) and h.reason == "stray")]
         expected = [
             h for h in hear(whole, data) if not (isinstance(h, BrokenMessage) and h.reason == "stray")
         ]

@@ -355,9 +355,9 @@ def test_a_game_can_be_disabled(tmp_path: Path) -> None:
     codes = "".join(DENOMINATION_CODES[cents] for cents in offered)
     assert bench.read(0xB2) == plain(f"{len(offered) + 1:02d} {len(offered):02d} {codes}")
     assert bench.send_long_poll(0x09, "0003 01") == "81"
-    selected = [(told["name"], told["value"]) for told in rig.records("host.control")]
+    selected = [(record["name"], record["value"]) for record in rig.records("host.control")]
     assert selected == [("game.maple-classic", False), ("game.maple-classic", None)]
-    assert all(told["source"].startswith("host:") for told in rig.records("host.control"))
+    assert all(record["source"].startswith("host:") for record in rig.records("host.control"))
     rig.close()
 
 
@@ -460,12 +460,12 @@ def test_the_hosts_time_is_returned_and_the_journal_keeps_its_own(bench: Bench) 
     assert bench.room.journal.entries("host.time", newest_first=True).__next__().time_utc.year == 2026
 
 
-@pytest.mark.parametrize("told", ["12 31 9999 23 59 58", "01 01 0001 00 00 00", "01 01 1969 00 00 00"])
-def test_a_date_beyond_the_calendar_is_refused(bench: Bench, told: str) -> None:
-    assert bench.send_long_poll(0x7F, told) == "81"
+@pytest.mark.parametrize("date", ["12 31 9999 23 59 58", "01 01 0001 00 00 00", "01 01 1969 00 00 00"])
+def test_a_date_beyond_the_calendar_is_refused(bench: Bench, date: str) -> None:
+    assert bench.send_long_poll(0x7F, date) == "81"
     bench.room.clock.pass_seconds(4)
     assert bench.read(0x7E) == plain("01012026000004")
-    bench.room.clock.wall = datetime(2105, 12, 31, tzinfo=UTC)  # and the furthest that is taken can be told
+    bench.room.clock.wall = datetime(2105, 12, 31, tzinfo=UTC)  # the latest accepted date can be reported
     assert bench.send_long_poll(0x7F, "12 31 2999 23 59 58") == "01"
     assert bench.read(0x7E) == plain("12312999235958")
     bench.room.clock.wall = datetime(1970, 1, 1, tzinfo=UTC)

@@ -279,7 +279,7 @@ def test_every_reply_of_the_host_about_a_ticket_has_its_result(make, data, statu
     assert answer[2:4] == status
     if status != "40":
         assert bench.room.hands.orders[-1][0] == "return"
-        assert bench.read_exceptions() == [], "the host has the answer: it need not be told"
+        assert bench.read_exceptions() == [], "the host has the answer: no exception is needed"
         assert bench.room.credit_cents == 0
 
 

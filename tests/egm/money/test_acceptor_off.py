@@ -21,7 +21,7 @@ TROUBLES = {
 @pytest.mark.parametrize("protocol", ["cctalk_bill", "id003"])
 def test_bills_are_accepted_once_the_acceptor_is_repaired(tmp_path, protocol, trouble):
     values, end, end_values = TROUBLES[trouble]
-    told = []
+    observations = []
 
     async def life():
         world = SimulatedWorld(tmp_path, CabinetSetup(bill=protocol, games=("maple-classic",)), 1)
@@ -31,12 +31,12 @@ def test_bills_are_accepted_once_the_acceptor_is_repaired(tmp_path, protocol, tr
         await asyncio.sleep(10)
         world.act_on_device("bill-1", end, **end_values)
         await asyncio.sleep(15)
-        told.append(world.act_on_device("bill-1", "insert", amount_cents=500))
+        observations.append(world.act_on_device("bill-1", "insert", amount_cents=500))
         await asyncio.sleep(10)
         await world.stop()
         world.shut_down_devices()
         with open_view(world.folder.root) as view:
-            told.append(view.credits_cents())
+            observations.append(view.credits_cents())
 
     jump(life())
-    assert told == [True, 500]
+    assert observations == [True, 500]

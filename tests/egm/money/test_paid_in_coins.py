@@ -1,4 +1,4 @@
-"""What a hopper has paid of a cash-out is told with whatever is paid of it after: on the page, the slip, the books.
+"""The coins that a hopper has paid of a cash-out are stated beside its remainder: on page, slip and records.
 
 Goal: a hand-pay says what was owed, what came as coins and what is left, whatever lies between, and no lie about it
 passes the audit.
@@ -38,7 +38,7 @@ def coins_first(tmp_path):
 
 
 def cashed_out(folder, place, *devices, cents=525):
-    """A machine whose hopper has been told to pay what it can of the credit."""
+    """A machine whose hopper has been commanded to pay what it can of the credit."""
     rig = MachineRig(folder / "state", profile=place, devices=("hopper", *devices)).boot()
     rig.insert(500)
     for number in range(1, (cents - 500) // 25 + 1):
@@ -55,7 +55,7 @@ def hopper_pays(rig, coins, doubt=""):
     rig.ledgers.payout_ledger.close_payout(payout_id, coins, doubt)
 
 
-def told(rig):
+def read_handpay_cents(rig):
     """What the page tells: owed, paid in coins, left."""
     handpay = build_snapshot(rig.engine).handpay
     return handpay.owed_cents, handpay.coins_cents, handpay.amount_cents
@@ -73,7 +73,7 @@ def test_a_hand_pay_states_what_was_owed_and_paid_in_coins(tmp_path, coins_first
     rig = cashed_out(tmp_path, coins_first)
     hopper_pays(rig, paid)
     assert rig.state is State.HANDPAY
-    assert told(rig) == ((525, paid * 100, left) if paid else (0, 0, left))
+    assert read_handpay_cents(rig) == ((525, paid * 100, left) if paid else (0, 0, left))
     rig.engine.handle(EventType.KEY_TURNED, key="attendant")
     slip = rig.records("handpay.paid")[0]
     assert slip.get("in_coins") == ({"owed_cents": 525, "paid_cents": paid * 100} if paid else None)
@@ -83,7 +83,7 @@ def test_a_hand_pay_states_what_was_owed_and_paid_in_coins(tmp_path, coins_first
     rig.insert(500)
     rig.engine.handle(EventType.FAULT_RAISED, code="hopper.hopper_empty")
     rig.engine.handle(EventType.CASH_OUT)
-    assert told(rig) == (0, 0, 500)  # coins of an earlier cash-out are none of this one's
+    assert read_handpay_cents(rig) == (0, 0, 500)  # coins of an earlier cash-out are none of this one's
     ends_honest(rig)
 
 
@@ -92,7 +92,7 @@ def test_coins_of_unknown_whereabouts_are_listed_separately(tmp_path, coins_firs
     """Three coins are for a person to decide: what is left by hand is less than what was owed and not paid."""
     rig = cashed_out(tmp_path, coins_first)
     hopper_pays(rig, 2, "its count was lost")
-    assert told(rig) == (525, 200, 25)
+    assert read_handpay_cents(rig) == (525, 200, 25)
     ends_honest(rig)
 
 
@@ -101,12 +101,12 @@ def test_after_a_failed_ticket_the_coins_are_still_stated(tmp_path, coins_first)
     rig = cashed_out(tmp_path, coins_first, "printer")
     hopper_pays(rig, 5)
     rig.report_print_state(PrintState.FAILED, "it jams")
-    assert told(rig) == (525, 500, 25)
+    assert read_handpay_cents(rig) == (525, 500, 25)
     rig.engine.handle(EventType.CASH_OUT)  # the player would rather have a ticket
     rig.engine.handle(EventType.KEY_TURNED, key="attendant")
     assert rig.machine.memory.get(MoneyKey.PAY_OUT)["way"] == "ticket"
     rig.report_print_state(PrintState.FAILED, "it jams again")
-    assert told(rig) == (525, 500, 25)
+    assert read_handpay_cents(rig) == (525, 500, 25)
     ends_honest(rig)
 
 
@@ -134,7 +134,7 @@ def test_a_refilled_hopper_pays_the_rest_and_both_payouts_are_stated(tmp_path, c
     rig.engine.handle(EventType.KEY_TURNED, key="attendant")
     assert rig.state is State.PAYING
     hopper_pays(rig, 1)
-    assert told(rig) == (500, 300, 200)
+    assert read_handpay_cents(rig) == (500, 300, 200)
     ends_honest(rig)
 
 
@@ -153,7 +153,7 @@ def test_a_second_payout_in_coins_states_the_coins_of_the_first(tmp_path, coins_
         assert rig.records("coins.out")[-1]["in_coins"] == {"owed_cents": 525, "paid_cents": 200}
         assert rig.records("voucher.out")[0]["in_coins"] == {"owed_cents": 525, "paid_cents": 500}
     else:
-        assert told(rig) == (525, 200, 325)
+        assert read_handpay_cents(rig) == (525, 200, 325)
         rig.engine.handle(EventType.KEY_TURNED, key="attendant")
     assert (rig.state, rig.credit_cents) == (State.IDLE, 0)
     ends_honest(rig)
@@ -176,7 +176,7 @@ def test_a_power_cut_at_any_entry_loses_no_coins_paid(tmp_path, coins_first, wri
         if rig.ledgers.payout_ledger.find_open() is not None:
             rig.ledgers.payout_ledger.close_payout(payout_id, 2)
     assert rig.state is State.HANDPAY
-    assert told(rig) == (525, 200, 325)
+    assert read_handpay_cents(rig) == (525, 200, 325)
     ends_honest(rig)
 
 
@@ -215,7 +215,7 @@ def test_a_remaining_amount_at_a_memory_clear_is_paid_once(tmp_path, coins_first
         rig.ledgers.coin_ledger.credit_coins_in(((25, True),), 2)
         assert (rig.state, rig.credit_cents) == (State.IDLE, 25)
     else:
-        assert (rig.state, told(rig)) == (State.HANDPAY, (525, 500, 25))
+        assert (rig.state, read_handpay_cents(rig)) == (State.HANDPAY, (525, 500, 25))
     ends_honest(rig)
 
 
@@ -264,7 +264,7 @@ def test_a_remaining_amount_survives_a_power_cut_during_a_ruling(tmp_path, coins
     assert bool(list_disputed_amounts(rig.machine)) is (written == 0)
     if written:
         Menu(rig).sign_in(Role.SUPERVISOR).home().touch("leave")
-        assert told(rig) == (525, 200, 25)
+        assert read_handpay_cents(rig) == (525, 200, 25)
     else:
         assert rig.machine.memory.get(MoneyKey.CASH_OUT_REMAINDER)["rest_cents"] == rig.credit_cents == 25
     ends_honest(rig)

@@ -29,7 +29,7 @@ def audited(room: MachineRig) -> None:
 
 
 class Cabinet:
-    """A machine with a real printer driver on a cable; both lose power when told."""
+    """A machine with a real printer driver on a cable; a test can cut the power of both."""
 
     def __init__(self, folder, protocol: str) -> None:
         self.folder, self.printer = folder, DeviceRig(protocol)

@@ -30,7 +30,7 @@ def waiting(folder, **options):
     return rig
 
 
-def told(rig):
+def read_handpay(rig):
     return build_snapshot(rig.engine).handpay
 
 
@@ -42,17 +42,17 @@ def print_it(rig):
 @pytest.mark.requirement("F-07:a", "F-07:c", "F-08", "F-09", "G-10")
 def test_with_paper_again_the_player_requests_and_the_attendants_key_prints_a_ticket(tmp_path):
     rig = waiting(tmp_path)
-    assert (told(rig).why, told(rig).ticket, told(rig).number) == ("paper", "", 1)
+    assert (read_handpay(rig).why, read_handpay(rig).ticket, read_handpay(rig).number) == ("paper", "", 1)
     rig.engine.handle(EventType.CASH_OUT)
-    assert (rig.notice, told(rig).ticket) == ("refused.ticket_may_replace", "")
+    assert (rig.notice, read_handpay(rig).ticket) == ("refused.ticket_may_replace", "")
     rig.engine.handle(EventType.FAULT_CLEARED, code=PAPER)
-    assert told(rig).ticket == "offered"
+    assert read_handpay(rig).ticket == "offered"
     rig.engine.handle(EventType.CASH_OUT)
-    assert (told(rig).ticket, rig.state) == ("asked", State.HANDPAY)
+    assert (read_handpay(rig).ticket, rig.state) == ("asked", State.HANDPAY)
     rig.engine.handle(EventType.HANDPAY_RESET, key="host")  # a host does not pay what leaves on a ticket
     assert rig.state is State.HANDPAY
     rig.engine.handle(EventType.KEY_TURNED, key="attendant")
-    assert (rig.state, rig.credit_cents, told(rig)) == (State.PAYING, 0, None)
+    assert (rig.state, rig.credit_cents, read_handpay(rig)) == (State.PAYING, 0, None)
     print_it(rig)
     assert rig.state is State.IDLE
     assert (rig.journal.balance_cents(TICKET), rig.journal.balance_cents(HAND)) == (2000, 0)
@@ -71,7 +71,7 @@ def test_a_player_may_withdraw_the_request_and_is_paid_by_hand(tmp_path):
     rig.engine.handle(EventType.FAULT_CLEARED, code=PAPER)
     rig.engine.handle(EventType.CASH_OUT)
     rig.engine.handle(EventType.CASH_OUT)
-    assert told(rig).ticket == "offered"
+    assert read_handpay(rig).ticket == "offered"
     rig.engine.handle(EventType.KEY_TURNED, key="attendant")
     assert (rig.state, rig.journal.balance_cents(HAND)) == (State.IDLE, 2000)
     assert Auditor(GameFiles()).audit_entries(rig.journal.iter_bodies()).findings == []
@@ -130,7 +130,7 @@ def test_only_a_hand_pay_of_credits_may_become_a_ticket(tmp_path, place):
         more = {"kind": "jackpot"} if place == "a jackpot" else {"form": {"method": "cash", "persons": []}}
         write_undeclared(rig.machine, "planted", state={MoneyKey.HANDPAY: {**handpay, **more}})
     rig.engine.handle(EventType.CASH_OUT)
-    assert (rig.notice, told(rig).ticket) == ("refused.ticket_may_replace", "")
+    assert (rig.notice, read_handpay(rig).ticket) == ("refused.ticket_may_replace", "")
     rig.close()
 
 

@@ -99,8 +99,8 @@ def test_a_person_confirms_a_set_clock(rig):
     assert rig.notice == "refused.authorised"
     assert "clock_doubted" in rig.machine.active_faults
     rig.engine.handle(EventType.CLOCK_CONFIRMED, date="20260121", **signed)
-    (told,) = rig.records("clock.confirmed")
-    assert (told["person"], told["why"]) == (TECHNICIAN, "changed")
+    (record,) = rig.records("clock.confirmed")
+    assert (record["person"], record["why"]) == (TECHNICIAN, "changed")
     assert rig.machine.active_faults.keys().isdisjoint({"clock_doubted"})
     assert rig.machine.timekeeper.is_clock_trusted
 
@@ -455,8 +455,12 @@ def test_two_persons_restore_a_forged_ledger_and_its_true_tickets_are_good(rig, 
     assert restore_ledger(rig, tmp_path) == (2, "this machine's seal")
     again = MachineRig(tmp_path, devices=("printer",)).boot()
     assert "ticket_ledger" not in again.machine.active_faults
-    told = again.records("tickets.checked")[-1]["begun"]
-    assert (told["by"], told["second"], told["why"]) == (SUPERVISOR, MANAGER, "looked into")
+    restoration = again.records("tickets.checked")[-1]["begun"]
+    assert (restoration["by"], restoration["second"], restoration["why"]) == (
+        SUPERVISOR,
+        MANAGER,
+        "looked into",
+    )
     take(again, number)
     assert again.credit_cents == 10_000
     assert restarted(again, tmp_path).machine.active_faults == {}

@@ -1,4 +1,4 @@
-"""What to answer best is told where the profile allows it, as words and as cards held; nothing else changes."""
+"""If the profile allows advice, the best answer is shown as text and held cards; nothing else changes."""
 
 from dataclasses import replace
 from fractions import Fraction
@@ -45,19 +45,19 @@ def asked(folder, profile="generic"):
 def test_advice_is_shown_where_the_profile_allows_it_and_need_not_be_followed(tmp_path):
     silent = tmp_path / "silent.toml"
     silent.write_text(GENERIC.replace("game_time_ms = 0", "game_time_ms = 0\nadvice = false"))
-    told, untold = asked(tmp_path / "a"), asked(tmp_path / "b", silent)
-    assert told.display["advice"] == "raise"
-    assert told.options == untold.options == ("stand", "raise")
-    assert untold.display == {key: value for key, value in told.display.items() if key != "advice"}
+    advised, unadvised = asked(tmp_path / "a"), asked(tmp_path / "b", silent)
+    assert advised.display["advice"] == "raise"
+    assert advised.options == unadvised.options == ("stand", "raise")
+    assert unadvised.display == {key: value for key, value in advised.display.items() if key != "advice"}
 
 
 @pytest.mark.requirement("C-10:a")
 def test_the_strategy_chart_is_shown_where_advice_is_allowed():
     game = load_game("quebec-blackjack")
     installed = InstalledGame(game, (25,), Fraction(99, 100), ProgressivePools())
-    told, untold = build_game_view(installed), build_game_view(installed, advice=False)
-    assert "chart" in told.presentation
-    assert untold.presentation == {k: v for k, v in told.presentation.items() if k != "chart"}
+    advised, unadvised = build_game_view(installed), build_game_view(installed, advice=False)
+    assert "chart" in advised.presentation
+    assert unadvised.presentation == {k: v for k, v in advised.presentation.items() if k != "chart"}
 
 
 @pytest.mark.requirement("C-10:a")
@@ -70,8 +70,8 @@ def test_the_strategy_chart_is_shown_where_advice_is_allowed():
 )
 def test_advice_is_shown_beside_the_decision(tmp_path, language, words):
     question, theme = asked(tmp_path), load_theme()
-    _, told = load_table_game(GAME)
-    view = build_idle_view((told,), told, language)
+    _, game_view = load_table_game(GAME)
+    view = build_idle_view((game_view,), game_view, language)
     view = apply_message(view, view.snapshot.model_copy(update={"state": "playing", "accepts": ("choose",)}))
 
     def said(question):

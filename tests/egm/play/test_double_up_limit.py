@@ -70,9 +70,12 @@ def test_the_exact_figures_include_the_double_up(tmp_path):
     assert bet.double_up is not None
     assert bet.double_up.variance == second - before.mean_credits**2
     assert most <= bet.win_max_credits <= max(5120, before.max_win_credits)
-    told = bet.double_up.distribution
-    assert {win: Fraction(count, told.total) for win, count in told.counts.items()} == law
-    assert (told.compute_moment(1), told.compute_variance()) == (before.mean_credits, bet.double_up.variance)
+    distribution = bet.double_up.distribution
+    assert {win: Fraction(count, distribution.total) for win, count in distribution.counts.items()} == law
+    assert (distribution.compute_moment(1), distribution.compute_variance()) == (
+        before.mean_credits,
+        bet.double_up.variance,
+    )
     whole = build_sheet(found, analyse(found, AnalysisDepth.FULL))
     (facts,) = (dict(page["facts"]) for page in whole["feature_sheets"] if page["sheet"] == "Double-up")
     assert Fraction(facts[f"bet {bet.bet}, level 1: hit frequency, always doubled"]["exact"]) == 1 - law[0]

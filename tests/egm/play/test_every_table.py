@@ -87,9 +87,9 @@ def played(folder, game, rounds, seed):
     assert report.game_count == rounds
     values = rig.journal.meters().values
     assert values["games_played"] == values["games_won"] + values["games_pushed"] + values["games_lost"]
-    told = recalled(rig)
+    texts = recalled(rig)
     rig.close()
-    assert not {words for words in told if "_" in words or words in CODES}
+    assert not {words for words in texts if "_" in words or words in CODES}
     return values
 
 
@@ -97,15 +97,15 @@ def recalled(rig):
     """Every word of the recall of every play, in each language."""
     if rig.state is State.HANDPAY:
         rig.engine.handle(EventType.KEY_TURNED, key="attendant")
-    menu, told = Menu(rig).sign_in(Role.ATTENDANT).touch("recall"), set()
+    menu, texts = Menu(rig).sign_in(Role.ATTENDANT).touch("recall"), set()
     for row in menu.page.tables[0].rows:
         figures = menu.touch(row.action).page.tables[1:]  # the first says which play it is
         cells = [cell for table in figures for line in table.rows for cell in line.cells]
         became = [line.cells[1] for line in figures[-1].rows if len(line.cells) == 3]
         assert [words for words in became if words.kind == "plain"] == []
-        told |= {translate_words(cell, language) for cell in cells for language in ("en", "fr")}
+        texts |= {translate_words(cell, language) for cell in cells for language in ("en", "fr")}
         menu.touch("back")
-    return told
+    return texts
 
 
 @pytest.mark.requirement("D-15", "C-17", "E-01")

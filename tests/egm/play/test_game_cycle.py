@@ -417,10 +417,12 @@ def test_memory_damage_between_two_games_is_repaired_before_the_next(rig, tmp_pa
     log.write_bytes(data)
     sequence = rig.journal.sequence
     rig.play()
-    told = [entry for entry in rig.journal.entries(since=sequence) if "memory.repaired" in str(entry.record)]
-    assert told, "the damage was played over"
+    repairs = [
+        entry for entry in rig.journal.entries(since=sequence) if "memory.repaired" in str(entry.record)
+    ]
+    assert repairs, "the damage was played over"
     starts = list(rig.journal.entries("game.start", since=sequence))
-    assert told[0].sequence < starts[0].sequence
+    assert repairs[0].sequence < starts[0].sequence
     assert rig.state is State.PLAYING
 
 

@@ -1,4 +1,4 @@
-"""The last results of a table: told when a round has ended, of that table alone, and over a restart."""
+"""The last results of a table: sent when a round has ended, for that table only, and after a restart."""
 
 import pytest
 
@@ -13,19 +13,19 @@ from tools.audit.verify import Auditor
 ROULETTE, BACCARAT = "monaco-roulette-european", "quebec-baccarat"
 
 
-def told(rig):
+def read_results(rig):
     return build_snapshot(rig.engine).results
 
 
 def played(rig, **bets):
-    """Play a round to its end; what it came to, and what was told while it was shown."""
+    """Play a round to its end; return its result and the results that were sent while it was shown."""
     if rig.credit_cents < 5000:
         rig.insert(10000)
     rig.engine.handle(EventType.BET, value=sum(bets.values()), options={"bets": bets})
     rig.play()
     while rig.state is State.PLAYING and rig.hands.messages[-1].type == "decision":
         rig.engine.handle(EventType.CHOOSE, value="half")
-    meanwhile, play = told(rig), rig.hands.messages[-1]
+    meanwhile, play = read_results(rig), rig.hands.messages[-1]
     rig.report_shown()
     if rig.state is State.HANDPAY:
         rig.engine.handle(EventType.KEY_TURNED, key="attendant")
@@ -43,24 +43,24 @@ def test_results_are_of_ended_rounds_of_this_table_and_survive_a_restart(tmp_pat
     games = (ROULETTE, BACCARAT)
     rig = MachineRig(tmp_path / "state", games=games).boot()
     select(rig, ROULETTE)
-    assert told(rig) == ()
+    assert read_results(rig) == ()
     spins = []
     for _ in range(6):
         result, meanwhile = played(rig, **{"straight-7": 1, "red": 8})
         assert meanwhile == tuple(reversed(spins))  # nothing of a round that is still being shown
         spins.append(result)
-        assert told(rig) == tuple(reversed(spins))
+        assert read_results(rig) == tuple(reversed(spins))
     select(rig, BACCARAT)
-    assert told(rig) == ()
+    assert read_results(rig) == ()
     hands = [played(rig, player=10)[0] for _ in range(4)]
-    assert told(rig) == tuple(reversed(hands))
+    assert read_results(rig) == tuple(reversed(hands))
     select(rig, ROULETTE)
-    assert told(rig) == tuple(reversed(spins))
+    assert read_results(rig) == tuple(reversed(spins))
     rig.close()
     again = MachineRig(tmp_path / "state", games=games).boot()
     for game, results in ((ROULETTE, spins), (BACCARAT, hands)):
         select(again, game)
-        assert told(again) == tuple(reversed(results))
+        assert read_results(again) == tuple(reversed(results))
     assert Auditor(GameFiles()).audit_entries(again.journal.iter_bodies()).findings == []
     again.close()
 
@@ -70,9 +70,9 @@ def test_a_new_shoe_starts_a_new_scoreboard(tmp_path):
     results, news = [], 0
     for number in range(90):  # eight decks are some eighty rounds
         results.append(played(rig, player=10)[0])
-        if number and len(told(rig)) == 1:
+        if number and len(read_results(rig)) == 1:
             news, results = news + 1, results[-1:]
-        assert told(rig) == tuple(reversed(results))
+        assert read_results(rig) == tuple(reversed(results))
     assert news == 1
     rig.close()
 
@@ -84,7 +84,7 @@ def test_no_more_results_are_shown_than_are_stored(tmp_path):
     digest = rig.machine.games[ROULETTE].digest
     known.results_by_digest[digest] = (TableResult("1"),) * LAST_RESULTS_MAX
     played(rig, red=8)
-    assert len(told(rig)) == LAST_RESULTS_MAX
+    assert len(read_results(rig)) == LAST_RESULTS_MAX
     rig.close()
 
 
@@ -97,7 +97,7 @@ def test_a_round_carried_over_by_a_memory_clear_is_a_result_once_ended(tmp_path)
     rig.close()
     clear_with_decisions(tmp_path / "state")
     again = MachineRig(tmp_path / "state", games=(ROULETTE,)).boot()
-    assert told(again) == ()
+    assert read_results(again) == ()
     again.report_shown()
-    assert told(again) == (result,)
+    assert read_results(again) == (result,)
     again.close()

@@ -71,8 +71,8 @@ def verified(rig) -> list[str]:
 @pytest.mark.requirement("C-03")
 def test_a_prize_in_kind_locks_the_machine_until_an_attendant_has_handed_it_over(tmp_path):
     rig = won(tmp_path)
-    told = next(message for message in rig.hands.messages if isinstance(message, messages.GameOutcome))
-    assert [(prize.id, prize.names["fr"]) for prize in told.prizes] == [
+    outcome = next(message for message in rig.hands.messages if isinstance(message, messages.GameOutcome))
+    assert [(prize.id, prize.names["fr"]) for prize in outcome.prizes] == [
         ("basket", "Panier de pommes"),
         ("cart", "Charrette"),
     ]
@@ -323,7 +323,7 @@ def test_after_a_disruption_the_prize_is_forfeited(tmp_path):
     rig.close()
 
 
-# ---------------------------------------------------------------------------------------------- told
+# -------------------------------------------------------------------------------------------- records
 @pytest.mark.requirement("E-01")
 def test_recall_and_the_log_of_hand_pays_call_the_prize_by_its_name(tmp_path):
     rig = won(tmp_path)
@@ -334,9 +334,11 @@ def test_recall_and_the_log_of_hand_pays_call_the_prize_by_its_name(tmp_path):
     menu.touch("recall").touch(play.play_id)
     assert menu.lines()["Prizes won"] == "Basket of apples, Hand cart"
     menu.home().touch("log.handpays")
-    told = {row.cells[1].value: row.cells[3].values.get("fr") for t in menu.page.tables for row in t.rows}
-    assert told["handpay.paid"] == "Panier de pommes, Charrette"
-    assert "merchandise.won" in told
+    prize_names = {
+        row.cells[1].value: row.cells[3].values.get("fr") for t in menu.page.tables for row in t.rows
+    }
+    assert prize_names["handpay.paid"] == "Panier de pommes, Charrette"
+    assert "merchandise.won" in prize_names
     rig.close()
 
 

@@ -63,9 +63,9 @@ def test_session_meters_are_split_by_game_denomination_and_bill_since_door_and_p
     bills = CliRunner().invoke(main, ["audit", "log", "bills", "--state", str(tmp_path), "--json"])
     taken = [line["story"]["amount_cents"] for line in json.loads(bills.output) if line["kind"] == "bill.in"]
     assert taken == [2000, 500, 2000]
-    told = CliRunner().invoke(main, ["returns", "--state", str(tmp_path), "--json"])
+    output = CliRunner().invoke(main, ["returns", "--state", str(tmp_path), "--json"])
     lines = {
-        (line["game"], line["denomination_cents"]): line["theoretical"] for line in json.loads(told.output)
+        (line["game"], line["denomination_cents"]): line["theoretical"] for line in json.loads(output.output)
     }
     assert lines.keys() == {(GAMES[0], 5), (GAMES[0], 25), (GAMES[1], 25)}
     assert f"{lines[GAMES[0], 5]:.4f}" == "0.8738"

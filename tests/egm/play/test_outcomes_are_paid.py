@@ -165,8 +165,8 @@ def test_a_win_with_a_lost_definition_is_paid_as_recorded_with_a_notice(won, tmp
     won.close()
     again = MachineRig(tmp_path, games=()).boot()
     assert again.state is State.PLAYING
-    (told,) = again.records("game.differs")
-    assert told["win_cents"] == WIN
+    (record,) = again.records("game.differs")
+    assert record["win_cents"] == WIN
     again.report_shown()
     assert again.credit_cents == 10000 - STAKE + WIN
     again.close()
@@ -235,8 +235,8 @@ def test_the_audit_names_a_refund_of_a_game_that_replays(tmp_path, kept):
     assert fill_in(rig, "refund_game", **TWO, reason="made up") == "refused.game_cannot_end"
     void_game(rig.machine, refund=True, machine=rig.machine.identity.serial, **LIE)
     report = Auditor(GameFiles([GAME.parent])).audit_entries(rig.journal.iter_bodies())
-    told = report.findings if kept else report.notices
-    assert any("no number that it needs is missing" in each.why for each in told)
+    findings = report.findings if kept else report.notices
+    assert any("no number that it needs is missing" in each.why for each in findings)
     rig.close()
 
 

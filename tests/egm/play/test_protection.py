@@ -69,8 +69,8 @@ def test_a_reminder_of_time_comes_after_sixty_minutes_and_then_every_thirty(make
             assert (rig.state, rig.notice) == (State.IDLE, "refused.no_reminder_is_active")
             rig.engine.handle(EventType.ACKNOWLEDGE)
             play(rig)
-    told = [(record["kind"], record["minutes"]) for record in rig.records("protection.reminder")]
-    assert told == [("time", 60), ("time", 90), ("time", 120)]
+    reminders = [(record["kind"], record["minutes"]) for record in rig.records("protection.reminder")]
+    assert reminders == [("time", 60), ("time", 90), ("time", 120)]
     assert len(rig.records("protection.acknowledged")) == 3
     assert rig.journal.meters().values["reminders.time"] == 3
     minutes(rig, 300)  # the machine was left alone over several: one is enough

@@ -67,10 +67,12 @@ def test_a_raise_is_wagered_with_its_choice_and_its_card(duel, tmp_path):
     assert entry.transfers == (Transfer("credit:1:cashable", "house:wager", 50),)
     assert (entry.record["staked_credits"], entry.record["draws"]) == (10, [[6, 1, "card 2"]])
     assert rig.credit_cents == 900
-    told = rig.hands.messages[-1]
-    assert isinstance(told, GameOutcome)
-    assert told.cues == ({"cue": "deal", "hand": "bank", "card": "1"},)
-    assert [(each["name"], each["staked"], each["credits"]) for each in told.settlements] == [("won", 20, 40)]
+    message = rig.hands.messages[-1]
+    assert isinstance(message, GameOutcome)
+    assert message.cues == ({"cue": "deal", "hand": "bank", "card": "1"},)
+    assert [(each["name"], each["staked"], each["credits"]) for each in message.settlements] == [
+        ("won", 20, 40)
+    ]
     rig.report_shown()
     assert rig.credit_cents == 1100
     meters = sound(rig, tmp_path)
@@ -196,11 +198,11 @@ def test_returned_promotional_credit_stays_promotional(duel, tmp_path):
 
 @pytest.mark.parametrize("kind", ["game.choice", "game.push", "game.end"])
 @pytest.mark.parametrize(
-    ("what", "told"),
+    ("what", "value"),
     [("game", "another"), ("paytable", "duel@9"), ("denomination_cents", 25), ("wager_level", 7)],
 )
-def test_no_stake_is_booked_to_another_game_than_the_one_that_took_it(duel, tmp_path, kind, what, told):
-    """A raise or a stake given back, told apart otherwise in the meters, is a lie about each game's return."""
+def test_no_stake_is_booked_to_another_game_than_the_one_that_took_it(duel, tmp_path, kind, what, value):
+    """A raise or returned stake that the meters book to another game falsifies the return of both games."""
     rig = duel(4, 4).insert(1000)
     bet(rig, ante=10)
     choose(rig, "raise")
@@ -210,8 +212,8 @@ def test_no_stake_is_booked_to_another_game_than_the_one_that_took_it(duel, tmp_
     for body in rig.journal.iter_bodies():
         entry = json.loads(body)
         if entry["kind"] == kind:
-            assert entry["dims"][what] != told
-            entry["dims"][what] = told
+            assert entry["dims"][what] != value
+            entry["dims"][what] = value
         bodies.append(json.dumps(entry, sort_keys=True, separators=(",", ":")).encode())
     report = Auditor(GameFiles([tmp_path / "games"])).audit_entries(bodies)
     assert any("dims differ from those of the play's first entry" in each.why for each in report.findings)

@@ -82,13 +82,13 @@ def test_residual_credit_games_return_the_whole_stake_on_average(make):
 def test_credit_below_the_minimum_bet_is_residual(make):
     """Seven cents were more than the cheapest credit, and no bet the place takes."""
     four_cents = (Transfer("house:win", "credit:1:cashable", 4),)
-    for play, told in (
+    for play, shown_residual in (
         ("", None),
         (LEAST_BET_OF_12_CENTS, ResidualCreditView(amount_cents=REST_CENTS + 4, prize_cents=15)),
     ):
         rig = make(ScriptedChance(6), play=play)
         write_undeclared(rig.machine, "test.fund", transfers=four_cents)
-        assert build_snapshot(rig.engine).residual == told
+        assert build_snapshot(rig.engine).residual == shown_residual
     rig.engine.handle(EventType.RESIDUAL)
     assert (rig.notice, rig.credit_cents) == ("residual_won", 15)
 
@@ -165,8 +165,10 @@ def test_the_audit_names_a_residual_result_that_differs_from_its_draw(
 
     def lying(transaction):
         win = Transfer("house:residual_win", "credit:1:cashable", won_cents)
-        told = {**transaction.record, "won_cents": won_cents}
-        return append(Transaction(id="lie", kind=kind, transfers=(*transaction.transfers, win), record=told))
+        record = {**transaction.record, "won_cents": won_cents}
+        return append(
+            Transaction(id="lie", kind=kind, transfers=(*transaction.transfers, win), record=record)
+        )
 
     monkeypatch.setattr(rig.journal, "append", lying)
     rig.engine.handle(EventType.RESIDUAL)

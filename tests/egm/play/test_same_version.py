@@ -1,4 +1,4 @@
-"""A definition that was changed and kept its version: meters and returns are told apart by version, so it is told."""
+"""A changed definition with an unchanged version is reported, because meters and returns are kept by version."""
 
 import asyncio
 import json
@@ -50,10 +50,10 @@ def test_changed_definition_with_the_same_version_is_reported_by_check_and_machi
     before = load_game(GAME)
     file = cabinet(tmp_path, "9.0.0" if changed else before.version)
     done = CliRunner().invoke(main, ["cabinet", "check", "--json", "--state", str(played), str(file)])
-    told = [fault["what"] for fault in json.loads(done.output) if fault["key"] == "games[1].game"]
+    remarks = [fault["what"] for fault in json.loads(done.output) if fault["key"] == "games[1].game"]
     assert done.exit_code == 0, done.output
     remark = f"this machine played another definition, {before.digest[:12]}, as version {before.version}: give this one a new game.version"
-    assert told == ([] if changed else [remark])
+    assert remarks == ([] if changed else [remark])
 
     async def not_yet(_):
         """What it does once it has started is another test's."""

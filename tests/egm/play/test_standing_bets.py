@@ -230,12 +230,12 @@ def test_a_session_does_not_end_while_bets_stand(point):
 
 # ---------------------------------------------------------------------------------------------- the audit
 LIES = {
-    "table": ("game.start", lambda told: told["table"].update(point=4), "left by the game before it"),
-    "nothing": ("game.start", lambda told: told.pop("table"), "left by the game before it"),
-    "left": ("game.end", lambda told: None, "state.table:"),
+    "table": ("game.start", lambda record: record["table"].update(point=4), "left by the game before it"),
+    "nothing": ("game.start", lambda record: record.pop("table"), "left by the game before it"),
+    "left": ("game.end", lambda record: None, "state.table:"),
     "standing": (
         "game.start",
-        lambda told: told.update(standing_credits=9),
+        lambda record: record.update(standing_credits=9),
         "record.standing_credits: expected",
     ),
 }

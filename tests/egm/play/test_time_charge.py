@@ -84,7 +84,7 @@ def charges(rooms):
     return [each["time_charges"] for each in values]
 
 
-def told(rig):
+def list_charge_notices(rig):
     return [(notice.code, *notice.values.values()) for notice in iter_time_charge_notices(rig.machine)]
 
 
@@ -92,18 +92,18 @@ def told(rig):
 def test_the_first_game_of_each_period_takes_the_charge_and_the_next_ones_do_not(tables, tmp_path):
     rooms = tables()
     for rig in rooms:
-        assert told(rig) == []  # nobody is here
+        assert list_charge_notices(rig) == []  # nobody is here
         rig.insert(BILL_CENTS)
-        assert told(rig) == [("time_charge_due", CHARGE_CENTS, 30)]
+        assert list_charge_notices(rig) == [("time_charge_due", CHARGE_CENTS, 30)]
     play(rooms)
     assert charges(rooms) == [CHARGE_CENTS, CHARGE_CENTS]
     assert sum(rig.credit_cents for rig in rooms) == 2 * (BILL_CENTS - CHARGE_CENTS)
-    assert [told(rig) for rig in rooms] == [[], []]
+    assert [list_charge_notices(rig) for rig in rooms] == [[], []]
     rooms[0].clock.pass_seconds(30 * 60 - 1)
     play(rooms)
     assert charges(rooms) == [CHARGE_CENTS, CHARGE_CENTS]
     rooms[0].clock.pass_seconds(1)
-    assert told(rooms[1]) == [("time_charge_due", CHARGE_CENTS, 30)]
+    assert list_charge_notices(rooms[1]) == [("time_charge_due", CHARGE_CENTS, 30)]
     play(rooms)
     assert charges(rooms) == [2 * CHARGE_CENTS, 2 * CHARGE_CENTS]
     values = rooms[0].journal.meters().values

@@ -1,6 +1,6 @@
-"""Whatever a broker leaves unsaid, a connection is made anew; and whoever is told to stop, stops.
+"""A connection is made again whichever reply the broker omits; a client that is commanded to stop, stops.
 
-The broker here speaks real MQTT 5 over real TLS, but does not answer what it is told not to answer.
+The broker here speaks real MQTT 5 over real TLS, but omits the replies that a test selects.
 """
 
 import asyncio
@@ -140,14 +140,14 @@ class Claimant:
     """Ears that make a claim as soon as they are connected."""
 
     def __init__(self):
-        self.told = []
+        self.events = []
 
     def handle_connection(self):
-        self.told.append("connected")
+        self.events.append("connected")
         self.carrier.send(Claim(machine="EGM-1", level="grand", claim="c", after=0, shown_cents=1))
 
     def handle_disconnection(self, why):
-        self.told.append(why)
+        self.events.append(why)
 
     def process_message(self, message):
         raise AssertionError(message)
@@ -166,21 +166,21 @@ def machine(broker, folder):
     del folder
     ears = Claimant()
     ears.carrier = MqttCarrier(broker.slot("EGM-1"), "EGM-1", retry_seconds=0.01, limit_seconds=LIMIT)
-    return ears.carrier.run(ears), ears.told
+    return ears.carrier.run(ears), ears.events
 
 
 def controller(broker, folder):
-    told, store = [], SqliteStore(folder / "levels.db")
+    events, store = [], SqliteStore(folder / "levels.db")
     serving = Controller(store, stated_now)
     serving.open_levels([LEVEL])
     slot = broker.slot(CONTROLLER_CERTIFICATE_NAME)
-    service = ControllerService(serving, slot, told.append, retry_seconds=0.01, limit_seconds=LIMIT)
+    service = ControllerService(serving, slot, events.append, retry_seconds=0.01, limit_seconds=LIMIT)
 
     async def run():
         with contextlib.closing(store):
             await service.run()
 
-    return run(), told
+    return run(), events
 
 
 @pytest.mark.requirement("I-07")
@@ -200,7 +200,7 @@ def controller(broker, folder):
 def test_an_unresponsive_broker_is_disconnected_and_connected_again(tmp_path, who, unanswered, refusing, why):
     async def session():
         async with Taciturn(tmp_path / "link", unanswered, refusing).listening() as broker:
-            work, told = who(broker, tmp_path)
+            work, connections = who(broker, tmp_path)
             task = asyncio.create_task(work)
             async with asyncio.timeout(60):
                 await until(lambda: broker.connections > 1, task)
@@ -208,12 +208,12 @@ def test_an_unresponsive_broker_is_disconnected_and_connected_again(tmp_path, wh
             async with asyncio.timeout(60):
                 await asyncio.wait({task})
             assert task.cancelled()
-            return told
+            return connections
 
-    told = asyncio.run(session())
-    assert any(why in each for each in told) or not why
+    connections = asyncio.run(session())
+    assert any(why in each for each in connections) or not why
     if who is machine:
-        assert (told[:1] == ["connected"]) is bool(why), "only who was connected was disconnected"
+        assert (connections[:1] == ["connected"]) is bool(why), "only who was connected was disconnected"
 
 
 @pytest.mark.requirement("I-15:c", "K-07")
@@ -253,7 +253,7 @@ def test_a_queued_message_is_sent_once(tmp_path):
             ears.carrier = MqttCarrier(broker.slot("EGM-1"), "EGM-1")
             task = asyncio.create_task(ears.carrier.run(ears))
             async with asyncio.timeout(60):
-                await until(lambda: ears.told, task)
+                await until(lambda: ears.events, task)
                 for _ in range(50):
                     ears.carrier.send(first)
                 ears.carrier.send(last)
@@ -301,15 +301,15 @@ def test_consecutive_wagers_share_one_disk_write(tmp_path):
     keeper.process_messages(
         [ReceivedMessage("EGM-1", EnrolmentRequest(machine="EGM-1", nonce="n", levels=(enrolment,)))]
     )
-    told = []
+    messages = []
 
     class Said:
         async def publish(self, topic, data, qos):
-            told.append(decode_controller_message(data))
+            messages.append(decode_controller_message(data))
 
     async def session():
         nowhere = ProgressiveLinkTable(port=1, **dict.fromkeys(("authority", "certificate", "key"), tmp_path))
-        service = ControllerService(keeper, nowhere, told.append)
+        service = ControllerService(keeper, nowhere, messages.append)
         answering = asyncio.create_task(service._publish_replies(Said()))
         for n in range(1, 101):
             share = {"wager_cents": 25, "amount": Fraction(25, 300)}
@@ -318,7 +318,7 @@ def test_consecutive_wagers_share_one_disk_write(tmp_path):
             )
             for _ in range(3):  # as a socket is read: the next message is some turns of the loop away
                 await asyncio.sleep(0)
-        await until(lambda: told and told[-1].sequence == 100, answering)
+        await until(lambda: messages and messages[-1].sequence == 100, answering)
         answering.cancel()
         await asyncio.wait({answering})
 
@@ -352,7 +352,7 @@ def test_a_machine_starts_without_certificate_and_connects_once_it_has_one(tmp_p
             slot.certificate.rename(away)
             ears.carrier = MqttCarrier(slot, "EGM-1", retry_seconds=0.01, limit_seconds=LIMIT)
             task = asyncio.create_task(ears.carrier.run(ears))
-            await until(lambda: ears.told, task)
+            await until(lambda: ears.events, task)
             await asyncio.sleep(0.05)
             assert broker.connections == 0
             away.rename(slot.certificate)
@@ -362,5 +362,5 @@ def test_a_machine_starts_without_certificate_and_connects_once_it_has_one(tmp_p
                 await task
 
     asyncio.run(session())
-    (why,) = [told for told in ears.told if "EGM-1.crt" in told]
+    (why,) = [problem for problem in ears.events if "EGM-1.crt" in problem]
     assert "certificates" in why

@@ -109,7 +109,7 @@ class Hall:
         assert self.step("answer")[0] == "service.done"
         return self
 
-    def told(self, kind):
+    def records(self, kind):
         return self.room.records(kind)
 
 
@@ -155,12 +155,12 @@ def test_enrolment_by_request_reply_and_two_persons(hall):
     assert not (hall.link.root_folder / "request.key").exists()
     others = [*hall.authority.iterdir(), hall.stick]
     assert not any(secret.splitlines()[1] in path.read_bytes() for path in others)  # it never left
-    (told,) = hall.told("link.enrolled")
-    assert told["persons"] == ["4", "5"]
-    assert told["certificate"] == hall.link.current_certificate_digest
-    assert [len(hall.told(f"link.{kind}")) for kind in ("requested", "answered", "refused")] == [1, 1, 0]
+    (record,) = hall.records("link.enrolled")
+    assert record["persons"] == ["4", "5"]
+    assert record["certificate"] == hall.link.current_certificate_digest
+    assert [len(hall.records(f"link.{kind}")) for kind in ("requested", "answered", "refused")] == [1, 1, 0]
     hall.start()
-    assert len(hall.told("link.enrolled")) == 1
+    assert len(hall.records("link.enrolled")) == 1
     assert "Valid until" in hall.menu().lines()
     hall.room.close()
     with open_view(hall.folder / "state") as view:
@@ -189,8 +189,8 @@ def test_a_problem_with_a_memory_stick_is_shown_and_recorded(hall):
     hall.stick.write_bytes(torn[:30])
     assert "incomplete" in floor(hall.authority, hall.stick, "--key", "0", code=1)
     wrong = ["link_other_stick", "link_no_stick", "link_no_answer", "link_not_whole"]
-    assert [told["why"] for told in hall.told("link.refused")] == wrong
-    assert all(told["persons"] == ["4"] for told in hall.told("link.refused"))
+    assert [record["why"] for record in hall.records("link.refused")] == wrong
+    assert all(record["persons"] == ["4"] for record in hall.records("link.refused"))
 
 
 DEEP = b"[" * 16000
@@ -231,7 +231,9 @@ def test_no_content_of_a_memory_stick_stops_the_machine(hall):
     mark = hall.stick.read_bytes().partition(b"{")[0]
     hall.stick.write_bytes(mark + DEEP)
     assert hall.step("answer")[0] == "link_not_whole"
-    assert [told["why"] for told in hall.told("link.refused")] == ["link_not_whole"] * (3 + len(seconds))
+    assert [record["why"] for record in hall.records("link.refused")] == ["link_not_whole"] * (
+        3 + len(seconds)
+    )
     assert "incomplete" in floor(hall.authority, hall.stick, "--key", key, code=1)
     assert hall.step("request")[0] == "service.done"  # the machine writes it anew
     EnrolmentStick(hall.stick).write(der(request, *UNKNOWN_KEY))
@@ -279,17 +281,17 @@ def test_damaged_answer_does_not_prevent_the_start_and_is_reported_with_its_file
     for at, bit in ((30, 0x80), (0, 0x01), (whole.index(b"10.0"), 0x01)):  # no text, no JSON, another answer
         path.write_bytes(whole[:at] + bytes([whole[at] ^ bit]) + whole[at + 1 :])
         hall.start()
-        told = hall.told("link.refused")[-1]
-        assert (told["step"], told["why"]) == ("start", "link_file_damaged")
-        assert told["values"] == {"file": str(path)}
+        refusal = hall.records("link.refused")[-1]
+        assert (refusal["step"], refusal["why"]) == ("start", "link_file_damaged")
+        assert refusal["values"] == {"file": str(path)}
         assert any(str(path) in line and "damaged" in line for line in hall.menu().lines())
-    assert len(hall.told("link.enrolled")) == 1
+    assert len(hall.records("link.enrolled")) == 1
     revoke_certificate(hall.authority, SERIAL, NOW)
     hall.read()
-    assert hall.key()  # the key that asks is told beside the fault
+    assert hall.key()  # the key of the request is shown beside the fault
     assert hall.step("enrol", second=Role.MANAGER)[0] == "service.done"
     hall.start()
-    assert len(hall.told("link.refused")) == 3
+    assert len(hall.records("link.refused")) == 3
     check_certificates(hall.slot, SERIAL)
 
 
@@ -384,7 +386,7 @@ def test_a_certificate_of_another_machine_or_controller_is_refused(hall):
     hall.step("request")
     floor(hall.authority, hall.stick, "--key", hall.key(), "--host", "10.9.9.9")
     assert hall.step("answer")[0] == "link_other_broker"
-    (_, last) = hall.told("link.refused")
+    (_, last) = hall.records("link.refused")
     assert last["values"] == {"broker": "10.9.9.9:8883", "file": "10.0.0.2:8883"}
 
 
@@ -491,9 +493,11 @@ def test_a_reply_accepted_before_the_first_start_is_recorded_by_it(hall):
     hall.read()
     hall.link.activate_certificate(hall.link.store_answer(EnrolmentStick(hall.stick).read_answer()))
     hall.start()
-    assert [told["certificate"] for told in hall.told("link.found")] == [hall.link.current_certificate_digest]
+    assert [record["certificate"] for record in hall.records("link.found")] == [
+        hall.link.current_certificate_digest
+    ]
     hall.start()
-    assert len(hall.told("link.found")) == 1
+    assert len(hall.records("link.found")) == 1
 
 
 def test_the_machine_does_not_change_files_supplied_by_the_builder(hall):

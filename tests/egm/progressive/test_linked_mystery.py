@@ -40,7 +40,7 @@ def numbers(games):
 
 
 def plays(rig):
-    return [told for told in rig.room.hands.messages if isinstance(told, GameOutcome)]
+    return [message for message in rig.room.hands.messages if isinstance(message, GameOutcome)]
 
 
 def audited(folder, due=()):
@@ -257,13 +257,13 @@ def spoilt(**changes):
     """A controller that says something else of each prize: of its secret, or of the prize."""
 
     def other(answer):
-        told = []
+        altered = []
         for won in getattr(answer, "won", ()):
             of_secret = {k: v for k, v in changes.items() if hasattr(won.trigger, k)}
             of_prize = {k: v for k, v in changes.items() if k not in of_secret}
             trigger = replace(won.trigger, **of_secret)
-            told.append(won.model_copy(update={"trigger": trigger, **of_prize}))
-        return answer.model_copy(update={"won": tuple(told)}) if told else answer
+            altered.append(won.model_copy(update={"trigger": trigger, **of_prize}))
+        return answer.model_copy(update={"won": tuple(altered)}) if altered else answer
 
     return other
 
@@ -279,9 +279,9 @@ def ruled(rig, decision, persons=("2", "5")):
         decision=decision,
         reason="asked",
     )
-    told = rig.room.notice
+    notice = rig.room.notice
     engine.handle(EventType.MENU_CLOSED, why="key")
-    return told
+    return notice
 
 
 #: What a lying controller may say, and what this machine finds wrong with it.
@@ -354,9 +354,9 @@ def test_two_persons_may_release_a_held_prize_even_over_a_power_cut(tmp_path, co
 
     run(first())
     run(second())
-    (told,) = [json.loads(b) for b in audited(tmp_path) if json.loads(b)["kind"] == "progressive.ruled"]
-    assert told["record"]["persons"] == ["2", "5"]
-    assert (told["record"]["decision"], told["record"]["amount_cents"]) == ("pay", 501)
+    (ruling,) = [json.loads(b) for b in audited(tmp_path) if json.loads(b)["kind"] == "progressive.ruled"]
+    assert ruling["record"]["persons"] == ["2", "5"]
+    assert (ruling["record"]["decision"], ruling["record"]["amount_cents"]) == ("pay", 501)
     assert [(hit.way, hit.paid_cents) for hit in controller.hits] == [("hand", 501)]
 
 

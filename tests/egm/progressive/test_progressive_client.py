@@ -38,8 +38,8 @@ def claim(name="c1", after=0, level="TOP", machine="EGM-1"):
 
 def joined(**changes):
     terms = create_pool().definition.terms
-    told = {"machine": "EGM-1", "nonce": "n", "level": "TOP", "increment": terms.increment}
-    return m.EnrolmentAccepted(**told, base_cents=terms.base_cents, **changes)
+    fields = {"machine": "EGM-1", "nonce": "n", "level": "TOP", "increment": terms.increment}
+    return m.EnrolmentAccepted(**fields, base_cents=terms.base_cents, **changes)
 
 
 class Wire:
@@ -239,7 +239,7 @@ def test_a_claim_follows_its_contribution_and_is_awarded_committed_and_closed():
     assert wire.link.list_open_claims() == {}
     late = m.Award(machine="EGM-1", level="TOP", claim="c1", amount_cents=1500, order=1)
     wire.link.process_message(late, wire.now)
-    assert wire.link.take_notifications() == []  # it was told twice
+    assert wire.link.take_notifications() == []  # it was sent twice
 
 
 def test_an_unanswered_claim_is_asked_again_and_answered_alike():

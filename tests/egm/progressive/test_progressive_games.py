@@ -340,14 +340,14 @@ def test_an_award_that_comes_while_the_game_is_shown_ends_with_it(rig):
     machine = rig(A, NO_LUCK, MISS, levels=LINKED)
     machine.play()
     (claim,) = machine.journal.states(ProgressiveKey.CLAIM)
-    told = machine.hands.messages[-1]
-    assert told.progressives[0].amount_cents is None
+    message = machine.hands.messages[-1]
+    assert message.progressives[0].amount_cents is None
     machine.engine.handle(
         EventType.AWARD_LOCKED, claim=claim.removeprefix(ProgressiveKey.CLAIM), amount_cents=1650
     )
     assert machine.state is State.PLAYING
     again = machine.hands.messages[-1]
-    assert (again.play_id, again.progressives[0].amount_cents) == (told.play_id, 1650)
+    assert (again.play_id, again.progressives[0].amount_cents) == (message.play_id, 1650)
     machine.report_shown()
     assert machine.state is State.IDLE
     assert machine.credit_cents == 10000 - 50 + 100 + 1650

@@ -234,7 +234,7 @@ def test_an_award_an_attendant_settled_is_committed_at_what_he_paid(tmp_path, co
             await rig.until(lambda: not rig.room.journal.states(ProgressiveKey.CLAIM))
             (commit,) = controller.commits.values()
             assert (commit.amount_cents, commit.way) == (1500, "hand")
-            assert controller.levels["TOP"].hit_count == 1  # it is told of the hit before
+            assert controller.levels["TOP"].hit_count == 1  # the earlier hit was reported to it
 
     run(life())
 
@@ -244,9 +244,9 @@ def ruled(rig, decision, persons=("2", "5")):
     engine.handle(EventType.MENU, key="operator")
     values = {"form": "prize_ruling", "person": persons[0], "persons": persons}
     engine.handle(EventType.PRIZE_RULED, **values, decision=decision, reason="asked")
-    told = rig.room.notice
+    notice = rig.room.notice
     engine.handle(EventType.MENU_CLOSED, why="key")
-    return told
+    return notice
 
 
 @pytest.mark.requirement("I-09", "I-15")
@@ -284,8 +284,12 @@ def test_an_impossible_award_is_held_for_two_persons(tmp_path, controller, amoun
             due = amount_cents if decision == "pay" else shown_cents
             assert rig.room.machine.memory.get(MoneyKey.HANDPAY)["amount_cents"] == due + 100
             rig.room.engine.handle(EventType.KEY_TURNED, key="attendant")
-            (told,) = rig.room.records("progressive.ruled")
-            assert (told["persons"], told["awarded_cents"], told["decision"]) == (["2", "5"], due, decision)
+            (ruling,) = rig.room.records("progressive.ruled")
+            assert (ruling["persons"], ruling["awarded_cents"], ruling["decision"]) == (
+                ["2", "5"],
+                due,
+                decision,
+            )
             assert not rig.room.journal.states(ProgressiveKey.HELD_PRIZE)
 
     run(life())
@@ -328,7 +332,7 @@ def test_an_impossible_award_of_a_void_hit_ends_with_its_ruling(tmp_path, decisi
     assert room.records("game.void")
     if late:
         room.engine.handle(EventType.AWARD_LOCKED, **award)
-    assert [told["amount_cents"] for told in room.records("progressive.award_differs")] == [1] * late
+    assert [record["amount_cents"] for record in room.records("progressive.award_differs")] == [1] * late
     ruling = {"decision": decision, "reason": "asked"}
     room.engine.handle(EventType.PRIZE_RULED, form="prize_ruling", **persons, **ruling)
     room.engine.handle(EventType.KEY_TURNED, key="attendant")
@@ -439,8 +443,12 @@ def test_hit_is_sent_again_to_a_controller_restored_from_an_older_copy(tmp_path,
     assert Auditor(game_files).audit_entries(bodies).findings == []
     entries = adopt_entries(bodies, KEY)
     [behind] = [entry for entry in entries if entry["kind"] == "progressive.behind"]
-    [(_, told)] = behind["state"].items()
-    for lie in ({}, {"claim:other": told}, {claim: told | {"amount_cents": 1} for claim in behind["state"]}):
+    [(_, claim_state)] = behind["state"].items()
+    for lie in (
+        {},
+        {"claim:other": claim_state},
+        {claim: claim_state | {"amount_cents": 1} for claim in behind["state"]},
+    ):
         lied = [entry | {"state": lie} if entry is behind else entry for entry in entries]
         assert (
             Auditor(game_files)

@@ -60,8 +60,8 @@ def test_a_royal_flush_at_the_maximum_bet_wins_the_level(rig):
     before = machine.credit_cents
     play(machine, 5)
     won = RESET + 10
-    told = machine.hands.messages[-1]
-    assert [(one.level, one.amount_cents) for one in told.progressives] == [("royal", won)]
+    message = machine.hands.messages[-1]
+    assert [(one.level, one.amount_cents) for one in message.progressives] == [("royal", won)]
     owed = machine.machine.memory.get(MoneyKey.HANDPAY)
     paid = machine.credit_cents - before + (0 if owed is None else owed["amount_cents"])
     assert paid == won - 5_00

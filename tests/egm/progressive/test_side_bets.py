@@ -93,8 +93,10 @@ def test_each_hand_is_paid_as_the_by_law_says_whether_or_not_the_bank_opens(rig,
     decide(machine)
     pot = 10_000_50
     won = 0 if share is None else int(pot * share)
-    told = machine.hands.messages[-1]
-    assert [(one.level, one.amount_cents) for one in told.progressives] == ([("jackpot", won)] if won else [])
+    message = machine.hands.messages[-1]
+    assert [(one.level, one.amount_cents) for one in message.progressives] == (
+        [("jackpot", won)] if won else []
+    )
     machine.report_shown()
     # the bank does not open: the ante is paid even money and the raise comes back
     assert worth(machine) == before - 100 + 100 + paid_cents + won
@@ -343,8 +345,8 @@ def play_two_boxes(machine):
 def test_two_boxes_that_win_in_one_round_are_paid_one_after_the_other(tmp_path):
     machine = two_boxes(tmp_path, (ProgressiveLevelTable(game=TABLE, level="jackpot"),)).boot().insert(100_00)
     play_two_boxes(machine)
-    told = machine.hands.messages[-1]
-    assert [one.amount_cents for one in told.progressives] == [10_001_00, 10_000_00]
+    message = machine.hands.messages[-1]
+    assert [one.amount_cents for one in message.progressives] == [10_001_00, 10_000_00]
     pot = level(machine, f"{TABLE}.jackpot.100")
     assert (pot.contributed_amount, pot.paid_cents, pot.hit_count) == (100, 20_001_00, 2)
     assert (pot.current, pot.seeded_cents) == (10_000_00, 30_000_00)

@@ -1,4 +1,4 @@
-"""Where words and keys stand: capitals in the middle, BACK in one place, a sum told once, no place's name untold."""
+"""Alignment of text and keys: capitals centred, BACK always at the same position, each amount shown once."""
 
 from dataclasses import replace
 
@@ -117,10 +117,10 @@ def test_the_plate_of_an_accepted_value_states_its_amount_once(published, theme,
         stage = picture._build_stage(view)
         sum_ = stage.money(view.latest_notice.values["amount_cents"])
         plate = find_value_plate_rect(stage)
-        told = [
+        amounts = [
             words for words, at in written(picture, view) if is_inside(plate, *at.center) and sum_ in words
         ]
-        assert told == [sum_], name
+        assert amounts == [sum_], name
         shown += 1
     assert shown >= 4
 
@@ -147,7 +147,7 @@ def test_odds_are_worded_in_the_players_language(published, theme, game_id):
     scribe.surface = pygame.Surface(LANDSCAPE_LAYOUT.size)
     stage = Stage(scribe, Texts("fr"), LANDSCAPE_LAYOUT, build_idle_view(published, game, "fr"))
     draw_chances(replace(stage, painter=scribe), LANDSCAPE_LAYOUT.player_page, game.chances)
-    told = {words.replace("\u00a0", " ") for words, _ in scribe.written}
+    written_texts = {words.replace("\u00a0", " ") for words, _ in scribe.written}
     expected = {
         "river-wheel": {
             "Loutre : Parties où un lot est gagné",
@@ -156,4 +156,4 @@ def test_odds_are_worded_in_the_players_language(published, theme, game_id):
         },
         "orchard-picnic": {"Roue", "Plus gros lot : Roue 100, 900 crédits"},
     }[game_id]
-    assert expected <= told
+    assert expected <= written_texts

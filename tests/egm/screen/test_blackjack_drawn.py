@@ -33,8 +33,8 @@ class Player:
     """Who touches one thing after another; what he bets is what the game takes."""
 
     def __init__(self, name, theme):
-        self.game, told = load_table_game(name)
-        self.theme, self.view = theme, build_idle_view((told,), told, "en")
+        self.game, game_view = load_table_game(name)
+        self.theme, self.view = theme, build_idle_view((game_view,), game_view, "en")
         self.does("clear")
 
     def does(self, name, value=None):
@@ -119,8 +119,8 @@ def split():
     ("language", "names"), [("en", ["Hand 1", "Hand 3", "Hand 2"]), ("fr", ["Main 1", "Main 3", "Main 2"])]
 )
 def test_split_hands_keep_their_numbers(split, theme, language, names):
-    _, told = load_table_game(OPTIONS)
-    view = build_idle_view((told,), told, language)
+    _, game_view = load_table_game(OPTIONS)
+    view = build_idle_view((game_view,), game_view, language)
     stage = Stage(Painter(theme), Texts(language), LANDSCAPE_LAYOUT, view)
     step = TableStep(split.decision.prompt, tuple(cue.to_json() for cue in split.cues), (), 0)
     hands = [hand.id for hand in build_current_hands(step, None, None, 0.0)]
@@ -140,7 +140,7 @@ def test_split_hands_keep_their_numbers(split, theme, language, names):
     ],
 )
 def test_a_shared_table_names_the_owner_of_each_hand_and_whose_turn_it_is(theme, language, own, other):
-    game, told = load_table_game(OPTIONS)
+    game, game_view = load_table_game(OPTIONS)
     wager = game.build_wager(10, bets={"main": 10})
     said = []
     for seat, code in ((0, "answer_within"), (1, "seat_answers")):
@@ -156,7 +156,7 @@ def test_a_shared_table_names_the_owner_of_each_hand_and_whose_turn_it_is(theme,
             ("box-2", 1, seat == 1),
         ]
         assert [bool(hand.staked_credits) for hand in hands] == [hand.is_own for hand in hands]
-        view = build_idle_view((told,), told, language)
+        view = build_idle_view((game_view,), game_view, language)
         turn = Notice(code=code, values={"seat": 1, "seconds": 9})
         view = replace(view, snapshot=view.snapshot.model_copy(update={"notices": (turn,)}))
         options = played.decision.options if seat == 0 else ()
@@ -201,8 +201,8 @@ def test_the_animation_of_a_split_joins_the_deals_before_and_after_it(split):
     ("layout", "language"), [(LANDSCAPE_LAYOUT, "en"), (PORTRAIT_LAYOUT, "fr"), (PHONE, "fr")]
 )
 def test_the_chart_of_best_play_is_a_page_of_the_help(theme, layout, language):
-    _, told = load_table_game(OPTIONS)
-    view, _ = apply_action(build_idle_view((told,), told, language), Action("help"), theme)
+    _, game_view = load_table_game(OPTIONS)
+    view, _ = apply_action(build_idle_view((game_view,), game_view, language), Action("help"), theme)
     texts = Texts(language)
     pages = list_help_sheets(Stage(Painter(theme), texts, layout, view))
     place = [page.heading for page in pages].index({"en": "Best play", "fr": "Meilleur jeu"}[language])
@@ -213,8 +213,8 @@ def test_the_chart_of_best_play_is_a_page_of_the_help(theme, layout, language):
         picture.draw_view(surface, replace(view, sheet=sheet))
         drawn.append(pygame.image.tobytes(surface, "RGB"))
     assert drawn[0] != drawn[1]
-    without = told.model_copy(
-        update={"presentation": {k: v for k, v in told.presentation.items() if k != "chart"}}
+    without = game_view.model_copy(
+        update={"presentation": {k: v for k, v in game_view.presentation.items() if k != "chart"}}
     )
     plain = build_idle_view((without,), without, language)
     assert texts.say("chart.title") not in [

@@ -22,8 +22,8 @@ from tools.lab.views import UNIT_CENTS, build_idle_view
 
 def staged(name, theme, language="en", **changes):
     """A table at rest, and the bet in force as the machine tells it."""
-    game, told = load_table_game(name)
-    view = build_idle_view((told,), told, language)
+    game, game_view = load_table_game(name)
+    view = build_idle_view((game_view,), game_view, language)
     if changes:
         view = replace(view, snapshot=view.snapshot.model_copy(update=changes))
     return game, Stage(Painter(theme), Texts(language), LANDSCAPE_LAYOUT, view)
@@ -32,8 +32,8 @@ def staged(name, theme, language="en", **changes):
 @pytest.mark.parametrize("name", ["quebec-baccarat", "quebec-blackjack", "quebec-pai-gow-poker"])
 def test_a_shuffle_a_burned_card_and_a_position_are_not_drawn_as_hands(theme, name):
     """At every moment of a deal the hands are those of its end."""
-    game, told = load_table_game(name)
-    view = dict(iter_felt_scenes(game, told, "en", theme, LANDSCAPE_LAYOUT))["moving"]
+    game, game_view = load_table_game(name)
+    view = dict(iter_felt_scenes(game, game_view, "en", theme, LANDSCAPE_LAYOUT))["moving"]
     apart = set()
     for step in view.presentation.steps:
         apart |= {cue["cue"] for cue in step.cues if "hand" not in cue}
@@ -77,14 +77,14 @@ def test_a_spot_with_one_possible_bet_shows_it_once(theme, language, said):
 
 @pytest.mark.requirement("E-01")
 def test_a_recalled_table_round_shows_its_layout_and_cards(theme):
-    _, told = load_table_game("quebec-baccarat")
-    view = dict(iter_felt_scenes(load_table_game("quebec-baccarat")[0], told, "en", theme, LANDSCAPE_LAYOUT))[
+    _, game_view = load_table_game("quebec-baccarat")
+    view = dict(iter_felt_scenes(load_table_game("quebec-baccarat")[0], game_view, "en", theme, LANDSCAPE_LAYOUT))[
         "settled"
     ]
     display = view.presentation.steps[-1].display
     replay = Replay.model_construct(
         play_id="p",
-        game_id=told.id,
+        game_id=game_view.id,
         denomination_cents=25,
         bet_credits=10,
         bet_wager={},

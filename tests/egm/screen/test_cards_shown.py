@@ -72,8 +72,8 @@ def test_a_hand_with_several_bettors_shows_the_player_who_holds_it(theme, langua
 
 
 def test_the_scoreboard_appears_after_the_deal_and_its_key_hides_it(theme):
-    game, told = load_table_game("quebec-baccarat")
-    view = build_idle_view((told,), told, "en")
+    game, game_view = load_table_game("quebec-baccarat")
+    view = build_idle_view((game_view,), game_view, "en")
     stage = Picture(theme)._build_stage
     assert not is_scoreboard_drawn(stage(view), view.table)  # nothing has come yet
     view = apply_message(view, view.snapshot.model_copy(update={"results": ("bank", "tie", "player")}))
@@ -81,7 +81,7 @@ def test_the_scoreboard_appears_after_the_deal_and_its_key_hides_it(theme):
     hidden, wishes = apply_action(view, Action("board"), theme)
     assert wishes == ()
     assert not is_scoreboard_drawn(stage(hidden), view.table)
-    settled = dict(iter_felt_scenes(game, told, "en", theme, LANDSCAPE_LAYOUT))["settled"]
+    settled = dict(iter_felt_scenes(game, game_view, "en", theme, LANDSCAPE_LAYOUT))["settled"]
     done = settled.presentation.began_at + build_view_timeline(settled, theme).end
     later = replace(settled, now=done + 60)  # the cards are there as long as nothing is laid
     assert not is_scoreboard_drawn(stage(later), later.table)
@@ -96,9 +96,9 @@ def test_the_scoreboard_appears_after_the_deal_and_its_key_hides_it(theme):
 @pytest.mark.parametrize("name", ["quebec-baccarat", "jacks-or-better-9-6"])
 @pytest.mark.parametrize("layout", LAYOUTS.values(), ids=LAYOUTS)
 def test_a_touch_switches_the_cards_to_four_suit_colours(theme, name, layout):
-    _, told = load_table_game(name)
+    _, game_view = load_table_game(name)
     picture = Picture(theme, layout=layout)
-    view = build_idle_view((told,), told, "en")
+    view = build_idle_view((game_view,), game_view, "en")
     places = [touch.rect for touch in picture.list_touches(view) if touch.action == Action("suits")]
     ((x, y, w, h),) = places
     action = picture.find_touched_action(view, x + w / 2, y + h / 2)

@@ -56,8 +56,8 @@ CASES = [
 
 @pytest.mark.parametrize(("name", "layout", "language"), CASES)
 def test_no_chip_covers_a_text(theme, name, layout, language):
-    _, told = load_table_game(name)
-    view = build_idle_view((told,), told, language)
+    _, game_view = load_table_game(name)
+    view = build_idle_view((game_view,), game_view, language)
     picture = Picture(theme, layout=LAYOUTS[layout])
     painter = picture.painter = Watched(theme)
     table = view.table

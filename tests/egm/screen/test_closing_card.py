@@ -32,11 +32,11 @@ def test_a_feature_ends_with_its_summary_whatever_it_won(name, language, publish
     surface = pygame.Surface(picture.size_pixels)
     for level, least in enumerate(theme.celebration_levels):
         won = max(least * BET, BET // 2)
-        told = {"bet_credits": BET, "win_credits": won, "win_cents": won}
+        changes = {"bet_credits": BET, "win_credits": won, "win_cents": won}
         closing = replace(
             view,
             presentation=replace(
-                view.presentation, outcome=view.presentation.outcome.model_copy(update=told)
+                view.presentation, outcome=view.presentation.outcome.model_copy(update=changes)
             ),
         )
         line = build_view_timeline(closing, theme)

@@ -1,4 +1,4 @@
-"""What a player is told of his credit, of prizes that are things, and of who holds the machine still."""
+"""What the screen shows of the credit, of merchandise prizes, and of what has locked the machine."""
 
 from dataclasses import replace
 
@@ -175,21 +175,21 @@ def test_the_handpay_lockup_names_the_prize_its_value_and_the_choice(
         owed = HandpayView(kind="merchandise", amount_cents=amount_cents, prizes=(HAMPER,), cash_instead=cash)
         view = build_idle_view(published, game, language, state="handpay", handpay=owed)
         words = describe_lockup(stage(view, theme, language), Scene.HANDPAY)
-        told = " ".join(words.lines)
+        lockup_text = " ".join(words.lines)
         assert (words.headline, words.is_about_money) == (name, False)
-        assert "120" in told
-        assert (choice in told) is cash
-        assert ("18" in told) is bool(amount_cents)
+        assert "120" in lockup_text
+        assert (choice in lockup_text) is cash
+        assert ("18" in lockup_text) is bool(amount_cents)
 
 
 def test_the_handpay_lockup_says_what_was_owed_paid_in_coins_and_left(published, game, theme):
-    """$19.45 was cashed out, and the page told of 45 cents alone."""
+    """$19.45 was cashed out, and the page showed only 45 cents."""
     said = "Cashed out: $19.45. Paid in coins: $19.00. An attendant will pay: $0.45."
     for coins_cents in (1900, 0):
         owed = HandpayView(kind="cancelled_credit", amount_cents=45, owed_cents=1945, coins_cents=coins_cents)
         view = build_idle_view(published, game, "en", state="handpay", handpay=owed)
-        told = describe_lockup(stage(view, theme, "en"), Scene.HANDPAY).lines
-        assert (said in told) is bool(coins_cents)
+        lockup_lines = describe_lockup(stage(view, theme, "en"), Scene.HANDPAY).lines
+        assert (said in lockup_lines) is bool(coins_cents)
 
 
 @pytest.mark.parametrize("language", ["en", "fr"])
@@ -199,6 +199,6 @@ def test_after_a_long_loss_of_connection_the_screen_suggests_an_attendant(rest, 
     still = mark_machine_link_lost(
         replace(gone, now=gone.now + LINK_LOST_SECONDS_UNTIL_CALL)
     )  # heard of again and again
-    told = describe_lockup(stage(still, theme, language), Scene.LOST)
-    assert ("attendant" if language == "en" else "préposé") in told.who_can_help
+    lockup = describe_lockup(stage(still, theme, language), Scene.LOST)
+    assert ("attendant" if language == "en" else "préposé") in lockup.who_can_help
     assert drawn(still, theme) != drawn(gone, theme)

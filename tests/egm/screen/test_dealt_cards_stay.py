@@ -94,7 +94,7 @@ def moved(stage, steps):
         of = Counter(_find_base_hand(stage, hand.id)[0] for hand, _ in hands)
         came = [base for base in of if count and of[base] != count.get(base, 0)]
         assert count is None or not any(lay.values()) or set(of) == set(count), (
-            "a hand that was not told came"
+            "a hand appeared that was not sent"
         )
         lay = {key: rect for key, rect in lay.items() if _find_base_hand(stage, key[0])[0] not in came}
         count = of
@@ -108,11 +108,13 @@ def moved(stage, steps):
 def at_table(theme, name, credits_=None):
     """The game, a wager at its table, and the table in each layout while that is played."""
     game = load_game(name)
-    told = build_game_view(
+    game_view = build_game_view(
         InstalledGame(game, tuple(game.denominations_cents), Fraction(1), ProgressivePools())
     )
     form = credits_ or max(game.bet_options)
-    view = build_idle_view((told,), told, "en", felt=game.rules.build_current_view(), bet_credits=form)
+    view = build_idle_view(
+        (game_view,), game_view, "en", felt=game.rules.build_current_view(), bet_credits=form
+    )
     bets = dict(view.chips.bets)
     wager = game.build_wager(credits_) if credits_ else game.build_wager(sum(bets.values()), bets=bets)
     playing = {"state": "playing", "bet_credits": wager.credits, "bet_wager": dict(wager.options)}
@@ -194,10 +196,10 @@ def test_at_a_full_table_the_players_hands_are_below_and_legible_after_a_split(t
 
 def test_remaining_cards_are_shown_if_a_bet_is_on_them(theme):
     game = load_game("quebec-pai-gow-poker")
-    told = build_game_view(
+    game_view = build_game_view(
         InstalledGame(game, tuple(game.denominations_cents), Fraction(1), ProgressivePools())
     )
-    view = build_idle_view((told,), told, "en")
+    view = build_idle_view((game_view,), game_view, "en")
     for bets, count in (({"stake": 20}, 2), ({"stake": 20, "under": 2}, 3)):
         changes = {"state": "playing", "bet_credits": sum(bets.values()), "bet_wager": {"bets": bets}}
         playing = replace(view, snapshot=view.snapshot.model_copy(update=changes))

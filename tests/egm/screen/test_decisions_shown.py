@@ -28,7 +28,7 @@ def conversation(game, name, answers):
         return asked, ended.value
 
 
-def told(game, asked):
+def build_request(game, asked):
     return DecisionRequest(play_id="p", kind=asked.kind, options=asked.options, display=dict(asked.prompt))
 
 
@@ -71,7 +71,7 @@ def test_events_before_a_decision_are_shown_once_and_first(games, published, the
         view = build_idle_view(published, view_of, "en", state="playing", accepts=("choose", "language"))
         seen = 0
         for question in asked:
-            view = apply_message(view, told(source, question))
+            view = apply_message(view, build_request(source, question))
             assert not is_decision_due(view, theme), "first what led there is shown"
             assert apply_action(view, Action("choose", question.options[0]), theme)[1] == ()
             line = build_view_timeline(view, theme)
@@ -83,7 +83,9 @@ def test_events_before_a_decision_are_shown_once_and_first(games, published, the
             seen = view.presentation.presented_step_count
             view = replace(view, now=view.now + line.roll_up_end + 0.01)
             assert is_decision_due(view, theme)
-            assert advance_time(view, view.now + 600, theme)[1] == (), "no answer is timed, no end is told"
+            assert advance_time(view, view.now + 600, theme)[1] == (), (
+                "no answer is timed, no end is reported"
+            )
             answer = answers(question)
             name_of = "play" if kind == "hold" else "choose"
             view = replace(view, held_items_mask=answer) if kind == "hold" else view
@@ -127,7 +129,7 @@ def test_any_decision_can_be_answered_with_the_deck_alone(games, published, them
     source, found = games_that_ask(games, "orchard-picnic", "pick", 1)
     question = next(one for one in found[0][0] if one.kind == "pick")
     view = apply_message(
-        build_idle_view(published, game, "en", state="playing", accepts=()), told(source, question)
+        build_idle_view(published, game, "en", state="playing", accepts=()), build_request(source, question)
     )
     view = replace(view, now=view.now + 60)
     places = picture.list_choices(view)
@@ -143,7 +145,7 @@ def test_any_decision_can_be_answered_with_the_deck_alone(games, published, them
 def test_a_decision_repeated_after_a_reconnection_changes_nothing(games, published, theme):
     game = next(one for one in published if one.id == "orchard-picnic")
     source, found = games_that_ask(games, "orchard-picnic", "double_up", 1)
-    question = told(source, next(one for one in found[0][0] if one.kind == "double_up"))
+    question = build_request(source, next(one for one in found[0][0] if one.kind == "double_up"))
     view = apply_message(build_idle_view(published, game, "en", state="playing", accepts=()), question)
     later = replace(view, now=view.now + 3)
     assert apply_message(later, question) == later
@@ -152,7 +154,7 @@ def test_a_decision_repeated_after_a_reconnection_changes_nothing(games, publish
 def test_after_an_open_door_a_decision_is_shown_again_from_the_start(games, published, theme):
     game = next(one for one in published if one.id == "orchard-picnic")
     source, found = games_that_ask(games, "orchard-picnic", "double_up", 1)
-    question = told(source, next(one for one in found[0][0] if one.kind == "double_up"))
+    question = build_request(source, next(one for one in found[0][0] if one.kind == "double_up"))
     view = apply_message(build_idle_view(published, game, "en", state="playing", accepts=()), question)
     shut = apply_message(
         replace(view, now=150), build_snapshot(game, "en", state="door_open", doors_open=("main",))

@@ -35,8 +35,10 @@ class Watched(WordPainter):
 @pytest.fixture
 def playing(theme):
     """A table of dice in the middle of a round, its chips on the cloth."""
-    game, told = load_table_game("quebec-sic-bo")
-    view = lay_chips(build_idle_view((told,), told, "en", felt=game.rules.build_current_view()), theme)
+    game, game_view = load_table_game("quebec-sic-bo")
+    view = lay_chips(
+        build_idle_view((game_view,), game_view, "en", felt=game.rules.build_current_view()), theme
+    )
     return apply_message(view, view.snapshot.model_copy(update={"state": "playing", "accepts": ()}))
 
 

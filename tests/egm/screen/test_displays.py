@@ -112,7 +112,7 @@ class Signs:
     """Top screens that are started, by a process that writes down what it was given and waits for its end."""
 
     def __init__(self, card, folder):
-        self.now_s, self.file, self.started = 0.0, folder / "told", 0
+        self.now_s, self.file, self.started = 0.0, folder / "environment", 0
         self.output = DisplayOutput(card)
         self.above = TopScreenProcess(self.output, self.command, lambda: self.now_s)
 
@@ -180,10 +180,10 @@ def test_a_top_screen_that_ends_is_started_again_some_seconds_later(card, signs,
     assert signs.started == 1
     signs.step()
     assert signs.started == 2
-    while not signs.file.exists() or not (told := signs.file.read_text()):
+    while not signs.file.exists() or not (content := signs.file.read_text()):
         assert signs.above._is_running(), "it has what it is lent"
         time.sleep(0.01)
-    assert told == "none", "systemd hears of the player's screen alone"
+    assert content == "none", "systemd hears of the player's screen alone"
     card.plug(SECOND)
     signs.step()
     signs.end()

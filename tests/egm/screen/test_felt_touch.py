@@ -31,8 +31,8 @@ class Edged(TextPainter):
 @pytest.mark.parametrize("name", ["quebec-craps", "monaco-craps", "quebec-sic-bo", "quebec-wheel-of-fortune"])
 def test_every_point_of_a_drawn_spot_accepts_a_touch(theme, layout, name):
     """A row's name and the numbers of the point looked like places, and took none."""
-    game, told = load_table_game(name)
-    view = build_idle_view((told,), told, "en", felt=game.rules.build_current_view())
+    game, game_view = load_table_game(name)
+    view = build_idle_view((game_view,), game_view, "en", felt=game.rules.build_current_view())
     picture = Picture(theme, layout=layout)
     for part in list_felt_parts(view.table, picture._build_stage(view).layout) or ("",):
         shown = apply_action(view, Action("cloth", part), theme)[0] if part else view
@@ -47,10 +47,10 @@ def test_every_point_of_a_drawn_spot_accepts_a_touch(theme, layout, name):
 
 
 @pytest.mark.parametrize(
-    ("language", "told"), [("en", "Paid back, stake included"), ("fr", "Rendu, mise comprise")]
+    ("language", "payment_text"), [("en", "Paid back, stake included"), ("fr", "Rendu, mise comprise")]
 )
 @pytest.mark.parametrize("layout", LAYOUTS.values(), ids=LAYOUTS)
-def test_a_spot_shows_its_payment_with_the_stake(theme, layout, language, told):
+def test_a_spot_shows_its_payment_with_the_stake(theme, layout, language, payment_text):
     """No figure that reads as a profit: the credits given back, as on chips, and what they are is said beside."""
     game, published = load_table_game("quebec-roulette-french")
     view = dict(iter_felt_scenes(game, published, language, theme, layout))["settled"]
@@ -63,4 +63,4 @@ def test_a_spot_shows_its_payment_with_the_stake(theme, layout, language, told):
         if each["credits"] and each["spot"] in laid:
             assert str(each["credits"]) in words
     assert not [each for each in words if each.startswith("+")]
-    assert told in words or layout.is_telephone
+    assert payment_text in words or layout.is_telephone

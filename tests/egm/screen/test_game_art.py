@@ -284,11 +284,11 @@ def test_a_games_sounds_are_limited_in_volume_and_completed_from_its_look(mine, 
     soft = max(map(abs, memoryview(sound_store.find_sound("win_1", own)).cast("h")))
     assert soft == 900  # as it was
 
-    told = []
+    played_sounds = []
 
     class CarrierListener:
         def play(self, cue, family, _channel, _level):
-            told.append((cue, family))
+            played_sounds.append((cue, family))
 
         def stop(self, _):
             pass
@@ -305,8 +305,8 @@ def test_a_games_sounds_are_limited_in_volume_and_completed_from_its_look(mine, 
         after = replace(view, now=view.now + i * 0.03)
         sounds.play_changes(before, after)
         before = after
-    assert ("turn", own) in told
-    assert ("stop_1", "comet") in told
+    assert ("turn", own) in played_sounds
+    assert ("stop_1", "comet") in played_sounds
     assert find_sound_family(view, theme) == "comet"
     (mine.parent / "turn.wav").write_bytes(sound(seconds=1))
     read_unchanged_file.cache_clear()

@@ -13,7 +13,7 @@ from egm.profiles import profile
 from egm.screen.text import CATALOGUE_FOLDER, apply_typography, read_catalogue
 
 TERMS: list[dict[str, Any]] = tomllib.loads((CATALOGUE_FOLDER / "glossary.toml").read_text("utf-8"))["term"]
-#: Where else players and staff are told something in both languages.
+#: Other sources of texts for players and staff in both languages.
 PROFILES = Path(profile.__file__).parent
 #: A regulation's own words.
 QUOTED = "regulation_meter."
@@ -56,17 +56,17 @@ def test_each_english_term_has_one_french_term():
 
 
 def test_no_text_has_a_word_the_glossary_forbids():
-    told = {
+    texts_by_language = {
         language: [text for key, text in read_catalogue(language).items() if not key.startswith(QUOTED)]
         for language in ("en", "fr")
     }
     for path in sorted(PROFILES.glob("*.toml")):
-        for language, texts in told.items():
+        for language, texts in texts_by_language.items():
             texts.extend(texts_of(tomllib.loads(path.read_text("utf-8")), language))
-    assert min(map(len, told.values())) > 850
+    assert min(map(len, texts_by_language.values())) > 850
     for term in TERMS:
         for language, forbidden in (("fr", term.get("never", [])), ("en", term.get("never_en", []))):
-            for text in told[language]:
+            for text in texts_by_language[language]:
                 for form in forbidden:
                     assert not says(text, [form]), (form, text)
 

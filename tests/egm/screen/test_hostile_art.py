@@ -77,7 +77,7 @@ def mine(tmp_path):
 
 @pytest.mark.parametrize("name", HOSTILE)
 def test_a_hostile_picture_ends_only_the_process_that_draws_it(name):
-    """Beside two good ones: they are drawn, it is told apart, and in bounded time."""
+    """Beside two good ones: those are drawn, the bad one is identified, in bounded time."""
     data, kind = HOSTILE[name]
     good = SVG.format("#e010f0").encode()
     began = time.process_time()

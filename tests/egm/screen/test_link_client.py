@@ -87,25 +87,25 @@ def test_an_invalid_message_ends_the_link_and_is_named(client, peer, rubbish):
     client.poll(0)
     with peer.accept() as link:
         link.send(rubbish)
-        told = client.poll(0)
-        assert told.has_link_been_lost
-        assert told.error_text
+        news = client.poll(0)
+        assert news.has_link_been_lost
+        assert news.error_text
 
 
 def test_an_endless_line_ends_the_link(client, peer):
     client.poll(0)
     with peer.accept() as link:
         link.setblocking(False)
-        told = client.poll(0)
+        news = client.poll(0)
         sent = 0
-        while not told.has_link_been_lost:
+        while not news.has_link_been_lost:
             try:
                 sent += link.send(b"x" * 65536)
             except BlockingIOError:
                 pass
             except BrokenPipeError:
                 break
-            told = client.poll(0)
+            news = client.poll(0)
         assert sent <= LINE_BYTES_MAX + 1_000_000
         assert not client.send(Intent(name="play"))
 

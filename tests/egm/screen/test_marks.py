@@ -67,8 +67,8 @@ def test_after_every_mark_the_bet_shown_is_the_price_of_play(published, theme):
             view, wishes = marked(view, theme, number)
             bought = wishes[0].value if wishes else 0
             assert compute_meter_figures(replace(stage, view=view)).bet_credits == bought, (game.id, number)
-            told = f"BET {stage.money(bought * view.snapshot.denomination_cents)}"
-            assert told in Picture(theme).read_aloud(view)
+            price_text = f"BET {stage.money(bought * view.snapshot.denomination_cents)}"
+            assert price_text in Picture(theme).read_aloud(view)
             asked += bool(bought)
     assert asked > 10
 
@@ -166,8 +166,8 @@ def laid(view, theme, source, name, value=None):
     for wish in wishes:
         wager = source.build_wager(wish.value, **(wish.options or {}))
         assert wager.credits == wish.value
-        told = {"bet_credits": wager.credits, "bet_wager": dict(wish.options or {})}
-        view = apply_message(view, view.snapshot.model_copy(update=told))
+        changes = {"bet_credits": wager.credits, "bet_wager": dict(wish.options or {})}
+        view = apply_message(view, view.snapshot.model_copy(update=changes))
     return view
 
 

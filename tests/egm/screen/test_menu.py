@@ -162,8 +162,8 @@ def test_every_tile_states_its_bets_in_money_and_in_portrait_the_denomination(
 def test_pays_in_the_rules_have_their_own_lines_or_are_spaced_apart(theme):
     """They ran into each other as one text."""
     for name, apart in (("quebec-three-card-poker", ""), ("quebec-craps", " \u00b7 ")):
-        told = build_game_view(load_game(name))
-        view, _ = apply_action(build_idle_view((told,), told, "en"), Action("help"), theme)
+        game_view = build_game_view(load_game(name))
+        view, _ = apply_action(build_idle_view((game_view,), game_view, "en"), Action("help"), theme)
         picture = Picture(theme)
         painter = picture.painter = Scribe(theme)
         picture.draw_view(pygame.Surface(picture.size_pixels), view)

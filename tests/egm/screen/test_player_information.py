@@ -1,4 +1,4 @@
-"""What a player is told before, during and after a game, read from the words and figures that are drawn."""
+"""Information for the player before, during and after a game, read from the drawn texts and figures."""
 
 import re
 from dataclasses import replace
@@ -153,9 +153,9 @@ def test_before_any_money_is_in_everything_about_a_game_can_be_read(published, l
             numbers = [" ".join(texts.number(pay).split()) for pay in pays.values()]
             assert not [words for words in numbers if f" {words} " not in flat], f"{game.id}: {spots} spots"
         for prize in read_reel_field(game).prizes if list_reel_stages(game) else ():
-            told = compute_prize_at_bet(game, prize.name, prize.credits, min(game.bet_options))
-            words = " ".join(texts.number(told).split())
-            assert not told or f" {words} " in f" {flat} ", f"{game.id}: {prize.name}"
+            prize_credits = compute_prize_at_bet(game, prize.name, prize.credits, min(game.bet_options))
+            words = " ".join(texts.number(prize_credits).split())
+            assert not prize_credits or f" {words} " in f" {flat} ", f"{game.id}: {prize.name}"
         if list_reel_stages(game) and read_reel_field(game).pay_lines:
             assert " ".join(texts.say("help.lines").split()) in flat, f"{game.id}: where are its lines?"
         figure = game.return_percent if language == "en" else game.return_percent.replace(".", ",")
@@ -327,8 +327,8 @@ def test_the_odds_of_each_prize_and_bet_are_those_of_the_exact_analysis(games, a
             for prize in field.prizes:
                 if prize.name not in truth:
                     continue
-                told = compute_prize_at_bet(game, prize.name, prize.credits, bet.cost_credits)
-                assert told == truth[prize.name], f"{game.id}, bet {bet.cost_credits}: {prize.name}"
+                prize_credits = compute_prize_at_bet(game, prize.name, prize.credits, bet.cost_credits)
+                assert prize_credits == truth[prize.name], f"{game.id}, bet {bet.cost_credits}: {prize.name}"
                 compared += 1
     assert compared > 90
     assert seen == {source.id for source in games if source.family == "reels"}
@@ -524,22 +524,24 @@ def test_the_spins_left_in_a_hold_and_spin_feature_are_counted(published, outcom
 
 @pytest.mark.requirement("C-13", "C-14")
 def test_free_games_still_to_be_awarded_are_not_counted(games, published, theme):
-    """A retrigger grows the number told when its reels stand, and not before: it would be given away."""
+    """A retrigger raises the shown number when its reels have stopped; earlier, it would reveal the result."""
     source, game = (next(one for one in those if one.id == "northern-ways") for those in (games, published))
     outcomes_ = (
         play_game(source, f"northern-ways/{number}", max(game.bet_options)) for number in range(1500)
     )
     outcome = next(one for one in outcomes_ if any(step["awards"] for step in one.display["steps"][1:]))
     view, picture = show_outcome(build_idle_view(published, game, "en"), game, outcome), Picture(theme)
-    line, told, awarded = build_view_timeline(view, theme), [], 0
+    line, is_each_counted, awarded = build_view_timeline(view, theme), [], 0
     for number, step in enumerate(outcome.display["steps"]):
         for at in (line.steps[number].begin + 0.05, line.steps[number].last_stop + 0.05) if number else ():
             said = choose_status(picture._build_stage(replace(view, now=100 + at)))[0]
-            told.append(f"{number} of {awarded}" in said or (at >= line.last_stop and "of" not in said))
+            is_each_counted.append(
+                f"{number} of {awarded}" in said or (at >= line.last_stop and "of" not in said)
+            )
             awarded = number + step["left"]
         awarded = awarded or step["awards"][0]["times"]
     assert awarded > 8
-    assert all(told), told
+    assert all(is_each_counted), is_each_counted
     title = words_on(replace(view, now=100 + line.steps[1].title_card_begin + 1.0))
     assert "8" in title
 
@@ -571,10 +573,10 @@ def test_the_named_win_is_the_lit_one(games, published, theme, name, monkeypatch
             continue
         view = show_outcome(build_idle_view(published, game, "en"), game, outcome)
         line = build_view_timeline(view, theme)
-        told = build_snapshot(game, "en", win_cents=outcome.win_credits * 25)
-        after = apply_message(replace(view, now=100 + line.end), told)
+        snapshot = build_snapshot(game, "en", win_cents=outcome.win_credits * 25)
+        after = apply_message(replace(view, now=100 + line.end), snapshot)
         back = build_idle_view(
-            published, game, "en", win_cents=told.win_cents, last_display=outcome.to_json()["display"]
+            published, game, "en", win_cents=snapshot.win_cents, last_display=outcome.to_json()["display"]
         )
         for rest in (after, back):
             for i in range(6):
@@ -771,9 +773,9 @@ def test_a_fault_that_stops_no_game_is_shown_in_the_status_line(tmp_path, publis
     machine.close()
     assert (notice.code, notice.severity) == (f"fault.{code}", "warning")
     view = build_idle_view(published, published[0], language)
-    told = apply_message(view, view.snapshot.model_copy(update={"notices": (notice,)}))
+    with_notice = apply_message(view, view.snapshot.model_copy(update={"notices": (notice,)}))
     for layout in LAYOUTS.values():
-        assert format_fault(Texts(language), code) in " ".join(words_on(told, layout))
+        assert format_fault(Texts(language), code) in " ".join(words_on(with_notice, layout))
 
 
 @pytest.mark.requirement("G-06")
@@ -793,9 +795,9 @@ def test_players_do_not_read_that_the_bill_box_is_full_or_removed(
     (notice,) = build_machine_snapshot(machine.engine).notices
     machine.close()
     view = build_idle_view(published, published[0], language)
-    told = apply_message(view, view.snapshot.model_copy(update={"notices": (notice,)}))
+    with_notice = apply_message(view, view.snapshot.model_copy(update={"notices": (notice,)}))
     for layout in LAYOUTS.values():
-        words = " ".join(words_on(told, layout))
+        words = " ".join(words_on(with_notice, layout))
         assert neutral in words
         assert box not in words.lower()
 
@@ -908,9 +910,9 @@ def test_the_last_frame_of_every_game_is_its_outcome(games, published):
             outcome = play_game(source, f"end/{game.id}/{number}", bet)
             view = show_outcome(build_idle_view(published, game, "en"), game, outcome)
             display = outcome.to_json()["display"]
-            told = display.get("draws") or [*display["steps"], *display.get("double_up", ())]
-            assert len(view.presentation.steps) == len(told), game.id
-            for step, recorded in zip(view.presentation.steps, told, strict=True):
+            recorded_steps = display.get("draws") or [*display["steps"], *display.get("double_up", ())]
+            assert len(view.presentation.steps) == len(recorded_steps), game.id
+            for step, recorded in zip(view.presentation.steps, recorded_steps, strict=True):
                 assert step.credits == recorded["credits"], game.id
                 if isinstance(step, KenoStep):
                     assert list(step.balls) == recorded["balls"]
@@ -1003,9 +1005,9 @@ def test_help_states_the_hit_frequency_of_the_exact_analysis(analyses, published
         for one in game.chances:
             bet = ways[one.bet]
             share = 100 * (bet.hit_probability or sum(p.rate for p in bet.prizes if p.credits))
-            told = one.hit_percent or one.prizes_in_100
-            assert abs(Fraction(told) - share) <= Fraction(1, 20)
-            show_outcome = told.replace(".", ",") if language == "fr" else told
+            figure = one.hit_percent or one.prizes_in_100
+            assert abs(Fraction(figure) - share) <= Fraction(1, 20)
+            show_outcome = figure.replace(".", ",") if language == "fr" else figure
             assert any(words.startswith(show_outcome) for words in seen), (game.id, one.bet)
             rates = [award.rate for award in list_awards(bet) if award.name == one.top and award.is_top]
             assert one.top_one_in == round(1 / sum(rates))

@@ -50,11 +50,11 @@ def test_no_order_of_touches_keys_and_messages_stops_the_screen(published, outco
         sent |= {wish.name for wish in (*wishes, *more) if not isinstance(wish, BenchCommand)}
         if turn % 9 == 0:
             other = hands.choice(scenes)
-            told = other.snapshot
+            snapshot = other.snapshot
             view = (
                 mark_machine_link_lost(view)
-                if told is None
-                else apply_message(replace(view, games=other.games), told)
+                if snapshot is None
+                else apply_message(replace(view, games=other.games), snapshot)
             )
             view = replace(other, now=view.now) if hands.random() < 0.5 else view
         if turn % 5 == 0:

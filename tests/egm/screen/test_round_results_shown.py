@@ -24,8 +24,8 @@ from tools.lab.views import UNIT_CENTS, build_game_view, build_idle_view
 HELD, LAID = "jacks-or-better-9-6", "quebec-roulette-french"
 
 
-def told(theme, name, rows, language="en", state="idle"):
-    """What is said of a round that settled so: credits and stakes, bet by bet; and while it is still shown."""
+def read_status(theme, name, rows, language="en", state="idle"):
+    """Return the status line of a round with these settlements, given as (credits, stake) per bet."""
     return choose_status(settled(theme, name, rows, language, state))
 
 
@@ -67,13 +67,13 @@ def settled(theme, name, rows, language="en", state="idle", stays=None):
     ],
 )
 def test_a_round_is_reported_as_a_win_a_payment_or_a_push(theme, name, rows, words, colour):
-    assert told(theme, name, rows) == (words, colour)
-    assert told(theme, name, rows, state="playing") == (words, colour)
+    assert read_status(theme, name, rows) == (words, colour)
+    assert read_status(theme, name, rows, state="playing") == (words, colour)
 
 
 def test_in_french_a_push_is_a_returned_stake(theme):
     assert (
-        told(theme, HELD, [(20, 20)], "fr")[0]
+        read_status(theme, HELD, [(20, 20)], "fr")[0]
         == "Égalité. Mise rendue\N{NO-BREAK SPACE}: 5,00\N{NO-BREAK SPACE}$"
     )
 
@@ -81,12 +81,12 @@ def test_in_french_a_push_is_a_returned_stake(theme):
 def test_a_lost_round_states_its_cost_and_the_standing_bets(theme):
     """The bar went back to "PLAY stakes ..." as though nothing had been played."""
     rows = [(0, 20), (0, 4)]
-    assert told(theme, LAID, rows, state="playing") == ("No win. Lost: $6.00", "text_dim")
-    assert told(theme, LAID, rows)[0].startswith("No win. Lost: $6.00  ·  ")
+    assert read_status(theme, LAID, rows, state="playing") == ("No win. Lost: $6.00", "text_dim")
+    assert read_status(theme, LAID, rows)[0].startswith("No win. Lost: $6.00  ·  ")
     spot = next(iter(settled(theme, LAID, rows).view.table.spots))
     stays = settled(theme, LAID, rows, stays={spot: 8})
     assert choose_status(stays)[0].startswith("No win. Lost: $6.00  ·  Bets on the table: $2.00")
-    assert told(theme, LAID, rows, "fr")[0].startswith("Aucun gain. Perdu\N{NO-BREAK SPACE}: 6,00")
+    assert read_status(theme, LAID, rows, "fr")[0].startswith("Aucun gain. Perdu\N{NO-BREAK SPACE}: 6,00")
     touched = replace(stays, view=replace(stays.view, keno_marked_at=stays.view.now))
     assert "Lost" not in choose_status(touched)[0]
 
@@ -161,7 +161,7 @@ def test_a_round_lost_after_a_won_one_is_reported(theme, name, before_cents):
 
 
 def test_a_round_is_no_longer_reported_once_its_player_has_taken_the_credit(theme):
-    """The next player is not told what the one before has lost."""
+    """The next player does not see what the previous one lost."""
     _, stage = ended(theme, LAID)
     gone = apply_message(stage.view, stage.view.snapshot.model_copy(update={"credit_cents": 0}))
     assert gone.presentation is None
@@ -174,9 +174,9 @@ def test_a_round_that_began_without_play_is_reported_though_chips_were_touched_l
     _, stage = ended(theme, LAID)
     chips = replace(stage.view.chips, bets={next(iter(stage.view.table.spots)): 20})
     began = stage.view.presentation.began_at
-    for pressed_at, told_ in ((began - 1, True), (began + 1, False)):
+    for pressed_at, is_loss_shown in ((began - 1, True), (began + 1, False)):
         view = replace(stage.view, pressed_key="spot", pressed_at=pressed_at, chips=chips)
-        assert ("Lost" in choose_status(replace(stage, view=view))[0]) is told_
+        assert ("Lost" in choose_status(replace(stage, view=view))[0]) is is_loss_shown
 
 
 HANDS = {

@@ -407,8 +407,8 @@ def test_the_back_key_never_moves_and_long_tables_state_their_page(rest, theme, 
     assert len(places) == 1
     view = opened(rest, many)
     view, _ = apply_action(view, Action("rows", 1), theme)
-    told = [words for words in written_on(picture, view) if re.fullmatch(r"\d of \d+", words)]
-    assert [words[:4] for words in told] == ["2 of"]
+    page_numbers = [words for words in written_on(picture, view) if re.fullmatch(r"\d of \d+", words)]
+    assert [words[:4] for words in page_numbers] == ["2 of"]
     assert not any(" of " in words for words in written_on(picture, opened(rest, few)))
 
 
@@ -483,13 +483,13 @@ def test_the_drawer_describes_its_last_action(published, theme, language):
         ),
         ("jam", {}, {"en": "Done: Jam the acceptor", "fr": "Fait : Bloquer l’accepteur"}),
     )
-    for action, values, told in orders:
+    for action, values, texts_by_language in orders:
         command = BenchCommand(device="bill", action=action, values=values)
         asked, _ = apply_action(view, Action("bench", (command,)), theme)
         reply = BenchReply(ok=True, text="something in the bench's own words")
         answered = replace(asked, bench_reply=reply, bench_reply_at=asked.now)
         words = [text.replace("\u00a0", " ") for text in written_on(picture, answered)]
-        assert told[language] in words
+        assert texts_by_language[language] in words
 
 
 def typing(rest, theme, kind, *keys):

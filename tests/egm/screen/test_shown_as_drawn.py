@@ -29,11 +29,11 @@ GAMES = 60
 def shows(name):
     """Outcomes of a game, each as the screen shows it after the one before."""
     game = load_game(name)
-    told = build_game_view(game)
-    view = build_idle_view((told,), told, "en")
+    game_view = build_game_view(game)
+    view = build_idle_view((game_view,), game_view, "en")
     for number in range(GAMES):
         outcome = play_game(game, f"{name}/{number}", max(game.bet_options))
-        yield show_outcome(view, told, outcome), outcome
+        yield show_outcome(view, game_view, outcome), outcome
 
 
 @pytest.mark.requirement("B-08", "B-17")
@@ -43,10 +43,10 @@ def test_each_reel_comes_to_rest_on_the_window_of_the_outcome_along_its_own_stri
     for view, outcome in shows(name):
         steps = [step for step in outcome.display["steps"] if "stops" in step]
         results = [step for step in view.presentation.steps if isinstance(step, ReelSpin)]
-        for told, result in zip(steps, results, strict=True):
-            assert [list(column) for column in result.window] == told["window"]
+        for step, result in zip(steps, results, strict=True):
+            assert [list(column) for column in result.window] == step["window"]
             field = view.fields[name][result.stage]
-            for reel, column in enumerate(told["window"]):
+            for reel, column in enumerate(step["window"]):
                 strip, start, target = _choose_strip(field, result, None, reel)
                 travel = ReelTravel(start, target, len(strip), 2.0)
                 place = int(travel.find_position(60.0, THEME.motion))
@@ -154,15 +154,15 @@ def test_no_anticipation_for_a_reel_that_cannot_complete_the_prize(tmp_path):
     path = tmp_path / "no-star.toml"
     path.write_text(text)
     game = load_game(path)
-    told = build_game_view(game)
-    view = build_idle_view((told,), told, "en")
-    field = view.fields[told.id]["base"]
+    game_view = build_game_view(game)
+    view = build_idle_view((game_view,), game_view, "en")
+    field = view.fields[game_view.id]["base"]
     assert ["star" in strip for strip in field.reel_strips] == [True, True, False, True, True]
     stops = [field.reel_strips[0].index("star"), field.reel_strips[1].index("star"), 0, 0, 0]
     wager = game.build_wager(max(game.bet_options))
     round_ = Round(game.play(wager, ScriptedStep(stops)), wager)
     round_.advance()
-    assert show_outcome(view, told, round_.outcome).presentation.steps[0].awaited_reels == (3, 4)
+    assert show_outcome(view, game_view, round_.outcome).presentation.steps[0].awaited_reels == (3, 4)
 
 
 @pytest.mark.requirement("B-17")
@@ -171,8 +171,8 @@ def test_only_symbols_of_a_paid_prize_are_lit(name):
     for view, outcome in shows(name):
         steps = [step for step in outcome.display["steps"] if "stops" in step]
         results = [step for step in view.presentation.steps if isinstance(step, ReelSpin)]
-        for told, result in zip(steps, results, strict=True):
-            paid = {tuple(cell) for win in told["wins"] for cell in win.get("positions", ())}
+        for step, result in zip(steps, results, strict=True):
+            paid = {tuple(cell) for win in step["wins"] for cell in win.get("positions", ())}
             lit = {
                 (reel, row)
                 for _, wins in result.windows_to_show
@@ -180,4 +180,4 @@ def test_only_symbols_of_a_paid_prize_are_lit(name):
                 for reel, row in win.positions
             }
             assert lit <= paid
-            assert bool(lit) <= bool(told["credits"] or told["awards"])
+            assert bool(lit) <= bool(step["credits"] or step["awards"])

@@ -56,7 +56,7 @@ def rest(published, game):
 
 
 class Ears:
-    """Writes down what it is told to sound; on its channels is what would be heard now."""
+    """A mixer that records the sounds to play; its channels hold those that would be audible now."""
 
     def __init__(self):
         self.names = []
@@ -239,10 +239,10 @@ def test_no_volume_setting_makes_an_alarm_inaudible():
 def test_the_venues_volume_limit_is_applied(rest, game, theme):
     for percent in (100, 40, 0):
         ears = Ears()
-        told = apply_message(rest, build_snapshot(game, "en", loudness_percent=percent))
-        told = replace(told, volume_step=3)
+        updated = apply_message(rest, build_snapshot(game, "en", loudness_percent=percent))
+        updated = replace(updated, volume_step=3)
         SoundPlayer(theme, ears).play_changes(
-            told, replace(told, pressed_key="help", pressed_at=told.now + 1)
+            updated, replace(updated, pressed_key="help", pressed_at=updated.now + 1)
         )
         assert [level for _, level in ears.on.values()] == ([percent / 100] if percent else [])
 
@@ -261,12 +261,12 @@ def test_a_host_can_mute_all_sounds_but_alarms(rest, game, theme, outcomes):
     """SAS 03 and 05: all sound off, and game sounds off."""
     for level, expected in (("on", ["key", "alarm"]), ("no_play", ["key", "alarm"]), ("off", ["alarm"])):
         ears = Ears()
-        told = apply_message(rest, build_snapshot(game, "en", sound=level))
-        pressed_key = replace(told, pressed_key="help", pressed_at=told.now + 1, now=told.now + 1)
+        updated = apply_message(rest, build_snapshot(game, "en", sound=level))
+        pressed_key = replace(updated, pressed_key="help", pressed_at=updated.now + 1, now=updated.now + 1)
         door = apply_message(pressed_key, build_snapshot(game, "en", state="door_open", sound=level))
-        SoundPlayer(theme, ears).play_changes(told, door)
+        SoundPlayer(theme, ears).play_changes(updated, door)
         assert ears.names == expected
-        view = show_outcome(told, game, outcomes[game.id].big_win)
+        view = show_outcome(updated, game, outcomes[game.id].big_win)
         names, moments = heard_in(view, theme, 8)
         assert bool(names) is (level == "on")
         assert any(on for _, on in moments) is (level == "on")

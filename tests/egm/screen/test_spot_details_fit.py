@@ -34,8 +34,8 @@ def test_the_details_of_each_kind_of_spot_fit(theme, monkeypatch, name, layout, 
         return used
 
     monkeypatch.setattr(table_side_panels, "_draw_spot_details", measured)
-    game, told = load_table_game(name)
-    view = build_idle_view((told,), told, language, felt=game.rules.build_current_view())
+    game, game_view = load_table_game(name)
+    view = build_idle_view((game_view,), game_view, language, felt=game.rules.build_current_view())
     picture = Picture(theme, layout=layout)
     surface = pygame.Surface(picture.size_pixels)
     kinds = {spot.group: spot.id for spot in view.table.spots.values()}

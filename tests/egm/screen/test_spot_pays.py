@@ -1,4 +1,4 @@
-"""What a spot pays is told at the spot: all of several pays, what is kept of a win, and what pays more."""
+"""A spot shows its pays: each of several pays, the commission on a win, and bets that pay more."""
 
 import re
 from fractions import Fraction
@@ -15,7 +15,7 @@ from paytables import list_table_games, load_game
 from tools.dev.gallery.felts import iter_felt_scenes, load_table_game
 from tools.lab.views import UNIT_CENTS, build_idle_view
 
-#: A spot, the first line told of it in English and French, and rows that are listed with it.
+#: A spot, the first line of its details in English and French, and rows that are listed with it.
 TOLD = [
     (
         "quebec-baccarat",
@@ -49,8 +49,10 @@ TOLD = [
 
 
 def staged(name, theme, language):
-    _, told = load_table_game(name)
-    return Stage(Painter(theme), Texts(language), LANDSCAPE_LAYOUT, build_idle_view((told,), told, language))
+    _, game_view = load_table_game(name)
+    return Stage(
+        Painter(theme), Texts(language), LANDSCAPE_LAYOUT, build_idle_view((game_view,), game_view, language)
+    )
 
 
 @pytest.mark.requirement("C-22", "C-11")

@@ -31,9 +31,9 @@ def test_the_progress_of_a_start_is_read_back_and_other_files_are_ignored(tmp_pa
 
 
 def test_a_starting_machine_names_each_game_it_examines_until_it_answers(tmp_path, monkeypatch):
-    told = []
+    activities = []
     monkeypatch.setattr(
-        "egm.app.process.starting.write_start_up_activity", lambda _file, doing: told.append(doing)
+        "egm.app.process.starting.write_start_up_activity", lambda _file, doing: activities.append(doing)
     )
 
     async def not_yet(_):
@@ -46,9 +46,9 @@ def test_a_starting_machine_names_each_game_it_examines_until_it_answers(tmp_pat
     asyncio.run(
         MachineProcess(folder, load_cabinet().model_copy(update={"games": games}), StoppedClock()).run()
     )
-    assert [doing.activity_code for doing in told[:-1]] == ["memory", "game", "game", "self_test"]
-    assert told[2].values == {"number": 2, "count": 2, "game": "icebreak"}
-    assert told[-1] is None
+    assert [doing.activity_code for doing in activities[:-1]] == ["memory", "game", "game", "self_test"]
+    assert activities[2].values == {"number": 2, "count": 2, "game": "icebreak"}
+    assert activities[-1] is None
 
 
 @pytest.mark.parametrize("language", ["en", "fr"])

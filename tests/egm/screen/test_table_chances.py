@@ -1,4 +1,4 @@
-"""The help page "Your chances" at tables: ways to bet that can be told apart, named prizes, no pushes."""
+"""The help page "Your chances" at tables: distinguishable ways to bet, named prizes, no pushes."""
 
 from fractions import Fraction
 
@@ -59,13 +59,15 @@ def test_the_odds_of_a_bet_are_listed_once_for_all_stakes_and_strategies():
         ("quebec-baccarat", ["player", "bank", "tie"]),
         ("quebec-pai-gow-poker", ["stake", "bank", "under", "exactly", "over"]),
     ):
-        told = [one.spots for one in list_bet_chances(analyse(load_game(name), AnalysisDepth.PRIZES).bets)]
-        assert told[: len(spots)] == [(spot,) for spot in spots]
+        listed_spots = [
+            one.spots for one in list_bet_chances(analyse(load_game(name), AnalysisDepth.PRIZES).bets)
+        ]
+        assert listed_spots[: len(spots)] == [(spot,) for spot in spots]
 
 
 def test_odds_behind_the_pass_line_are_listed_for_each_point():
-    told = list_bet_chances(analyse(load_game("quebec-craps"), AnalysisDepth.PRIZES).bets)
-    assert [one.bet for one in told if one.spots == ("odds-pass",)] == [
+    bet_chances = list_bet_chances(analyse(load_game("quebec-craps"), AnalysisDepth.PRIZES).bets)
+    assert [one.bet for one in bet_chances if one.spots == ("odds-pass",)] == [
         "odds-pass 2:1",
         "odds-pass 3:2",
         "odds-pass 6:5",

@@ -41,8 +41,12 @@ OTHERS = [name for name in list_table_games() if name not in TABLE_GAMES]
 
 @pytest.fixture(params=WITH_SPOTS)
 def table(request):
-    game, told = load_table_game(request.param)
-    return game, told, build_idle_view((told,), told, "en", felt=game.rules.build_current_view())
+    game, game_view = load_table_game(request.param)
+    return (
+        game,
+        game_view,
+        build_idle_view((game_view,), game_view, "en", felt=game.rules.build_current_view()),
+    )
 
 
 class Player:
@@ -265,9 +269,9 @@ def test_any_chips_on_the_layout_are_a_bet_that_the_rules_accept(player):
         except WagerError as error:
             assert re.search("the round could return|come-out|needs a bet", str(error))  # noqa: PT017 (what no spot says)
             refused = Notice(code="refused.bet_is_offered", severity="warning")
-            told = player.view.snapshot.model_copy(update={"notices": (refused,)})
-            player.view = apply_message(player.view, told)
-            player.view = apply_message(player.view, told.model_copy(update={"notices": ()}))
+            snapshot = player.view.snapshot.model_copy(update={"notices": (refused,)})
+            player.view = apply_message(player.view, snapshot)
+            player.view = apply_message(player.view, snapshot.model_copy(update={"notices": ()}))
         if player.bets:
             assert compute_bet_credits(player.view) == sum(player.bets.values())
             assert not has_unsent_bet(player.view)
@@ -300,8 +304,8 @@ def opened(view, layout, theme):
 )
 def test_every_spot_can_be_touched_in_every_layout(name, theme, layout):
     """Each has a place of a finger's size, whose middle is that spot and no other."""
-    game, told = load_table_game(name)
-    view = build_idle_view((told,), told, "en", felt=game.rules.build_current_view())
+    game, game_view = load_table_game(name)
+    view = build_idle_view((game_view,), game_view, "en", felt=game.rules.build_current_view())
     picture, found = Picture(theme, layout=layout), set()
     for open_ in opened(view, layout, theme):
         for touch in picture.list_touches(open_):
@@ -328,8 +332,8 @@ def test_every_spot_can_be_touched_in_every_layout(name, theme, layout):
 
 @pytest.mark.parametrize("layout", [LANDSCAPE_LAYOUT, PORTRAIT_LAYOUT], ids=["landscape", "portrait"])
 def test_an_inside_bet_is_touched_between_the_numbers_it_covers(theme, layout):
-    _, told = load_table_game(TABLE_GAMES[0])
-    view = build_idle_view((told,), told, "en")
+    _, game_view = load_table_game(TABLE_GAMES[0])
+    view = build_idle_view((game_view,), game_view, "en")
     picture, seen = Picture(theme, layout=layout), 0
     straight = {}
     for open_ in opened(view, layout, theme):
@@ -352,8 +356,8 @@ def test_an_inside_bet_is_touched_between_the_numbers_it_covers(theme, layout):
 
 
 def test_a_neighbours_bet_places_a_chip_on_each_adjacent_pocket_of_the_wheel(theme):
-    game, told = load_table_game(TABLE_GAMES[0])
-    at = Player(game, build_idle_view((told,), told, "en"), theme)
+    game, game_view = load_table_game(TABLE_GAMES[0])
+    at = Player(game, build_idle_view((game_view,), game_view, "en"), theme)
     at.does("clear")
     at.does("pocket", at.view.table.wheel_pockets[0])
     covered = {at.view.table.spots[spot].covered_pockets[0] for spot in at.bets}
@@ -395,21 +399,21 @@ def test_the_result_appears_nowhere_before_it_has_been_shown(theme, name):
     moving, settled = scenes["moving"], scenes["settled"]
     picture = Picture(theme)
     assert list_shown_results(picture._build_stage(moving)) == ()
-    told = settled.snapshot.last_display.get("result")
-    assert list_shown_results(picture._build_stage(settled)) == (() if told is None else (told,))
+    result = settled.snapshot.last_display.get("result")
+    assert list_shown_results(picture._build_stage(settled)) == (() if result is None else (result,))
     assert "win" not in picture.read_aloud(moving).lower() or not moving.snapshot.win_cents
 
 
 def test_after_a_round_with_standing_bets_no_chips_are_reported_as_new(theme):
     """Of a table whose bets last: a throw with what stands alone, asked for once."""
-    _, told = load_table_game(TABLE_GAMES[0])
-    lasting = told.model_copy(update={"presentation": {**told.presentation, "felt": "craps"}})
+    _, game_view = load_table_game(TABLE_GAMES[0])
+    lasting = game_view.model_copy(update={"presentation": {**game_view.presentation, "felt": "craps"}})
     view = build_idle_view((lasting,), lasting, "en")
     spot = next(iter(view.table.spots))
     view, _ = apply_action(view, Action("spot", spot), theme)
     show = GameOutcome(
         play_id="7",
-        game_id=told.id,
+        game_id=game_view.id,
         bet_credits=1,
         win_credits=0,
         win_cents=0,
@@ -429,8 +433,8 @@ def test_after_a_round_with_standing_bets_no_chips_are_reported_as_new(theme):
 
 
 def test_standing_bets_keep_their_chips_until_they_are_settled(theme):
-    game, told = load_table_game("quebec-craps")
-    scenes = dict(iter_felt_scenes(game, told, "en", theme, LANDSCAPE_LAYOUT))
+    game, game_view = load_table_game("quebec-craps")
+    scenes = dict(iter_felt_scenes(game, game_view, "en", theme, LANDSCAPE_LAYOUT))
     picture = Picture(theme)
     laid = dict(scenes["laid"].chips.bets)
     assert len(laid) > 5
@@ -444,9 +448,9 @@ def test_standing_bets_keep_their_chips_until_they_are_settled(theme):
 
 
 def test_a_named_section_of_a_wheel_is_labelled_in_the_players_language(theme):
-    _, told = load_table_game("quebec-wheel-of-fortune")
+    _, game_view = load_table_game("quebec-wheel-of-fortune")
     for code, sign in (("en", "Sun"), ("fr", "S")):
-        view = build_idle_view((told,), told, code)
+        view = build_idle_view((game_view,), game_view, code)
         stage = Picture(theme)._build_stage(view)
         assert view.table.wheel_pockets[0] == "sun"
         assert [_format_result_sign(stage, view.table, result) for result in ("sun", "")] == [sign, ""]
@@ -464,8 +468,8 @@ def test_a_touch_at_the_edge_of_a_spot_selects_that_spot(table, theme):
 
 
 def test_an_insurance_bet_follows_the_stake_that_it_insures(theme):
-    game, told = load_table_game("monaco-trente-et-quarante")
-    player = Player(game, build_idle_view((told,), told, "en"), theme)
+    game, game_view = load_table_game("monaco-trente-et-quarante")
+    player = Player(game, build_idle_view((game_view,), game_view, "en"), theme)
     player.does("clear")
     player.does("spot", "red-insured")
     assert player.view.chips.refusal_key == "needs"
@@ -497,9 +501,9 @@ def test_an_insurance_bet_follows_the_stake_that_it_insures(theme):
 )
 def test_linked_bets_are_placed_and_removed_by_one_touch(theme, name, together):
     """A chip on any of them is one on each, as high as the rules want it: the machine never has half of it."""
-    game, told = load_table_game(name)
+    game, game_view = load_table_game(name)
     for touched in together:
-        player = Player(game, build_idle_view((told,), told, "en"), theme)
+        player = Player(game, build_idle_view((game_view,), game_view, "en"), theme)
         player.does("clear")
         player.does("chip", player.view.table.chips[2])  # a wager the rules refuse raises
         laid = player.view.table.chips[2]
@@ -514,8 +518,8 @@ def test_linked_bets_are_placed_and_removed_by_one_touch(theme, name, together):
 
 
 def test_linked_bets_are_refused_together_without_enough_credit(theme):
-    game, told = load_table_game("quebec-let-it-ride")
-    player = Player(game, build_idle_view((told,), told, "en", credit_cents=5 * UNIT_CENTS), theme)
+    game, game_view = load_table_game("quebec-let-it-ride")
+    player = Player(game, build_idle_view((game_view,), game_view, "en", credit_cents=5 * UNIT_CENTS), theme)
     player.does("clear")
     player.does("spot", "bet-1")
     assert player.view.chips.credits == 3
@@ -538,10 +542,10 @@ def test_a_round_with_several_decisions_lists_all_its_settlements(theme, monkeyp
 @pytest.mark.parametrize("name", ["monaco-roulette-european", "quebec-roulette-french"])
 def test_announced_bets_of_a_single_zero_wheel_are_placed_by_one_touch(theme, name):
     """Nine, six and five chips: together every number of the wheel, each on the part it is named for."""
-    game, told = load_table_game(name)
+    game, game_view = load_table_game(name)
     covered, cost = {}, {}
     for call in ("voisins", "tiers", "orphelins"):
-        at = Player(game, build_idle_view((told,), told, "en"), theme)
+        at = Player(game, build_idle_view((game_view,), game_view, "en"), theme)
         at.does("clear")
         at.does("cloth", RACETRACK_PART_NAME)
         at.does("chip", at.view.table.chips[0])
@@ -562,8 +566,8 @@ def test_announced_bets_of_a_single_zero_wheel_are_placed_by_one_touch(theme, na
 
 @pytest.mark.parametrize("layout", LAYOUTS.values(), ids=LAYOUTS)
 def test_every_part_of_the_racetrack_and_its_keys_can_be_touched(theme, layout):
-    game, told = load_table_game("quebec-roulette-french")
-    view = Player(game, build_idle_view((told,), told, "fr"), theme)
+    game, game_view = load_table_game("quebec-roulette-french")
+    view = Player(game, build_idle_view((game_view,), game_view, "fr"), theme)
     view.does("cloth", RACETRACK_PART_NAME)
     found, picture = set(), Picture(theme, layout=layout)
     for sheet in range(5):

@@ -231,8 +231,8 @@ def spot_on(picture, view):
 
 @pytest.mark.parametrize("layout", [LANDSCAPE_LAYOUT, PHONE], ids=["wide", "phone"])
 def test_a_closed_spot_is_drawn_dark_and_an_open_one_is_not(theme, layout):
-    game, told = load_table_game("quebec-craps")
-    view = build_idle_view((told,), told, "en", felt=game.rules.build_current_view())
+    game, game_view = load_table_game("quebec-craps")
+    view = build_idle_view((game_view,), game_view, "en", felt=game.rules.build_current_view())
     view, _ = apply_action(view, Action("clear"), theme)
     laid = replace(view, chips=view.chips.with_bets({"pass": 1}))
     picture = Picture(theme, layout=layout, scale=0.5)
@@ -257,8 +257,8 @@ def test_a_closed_spot_is_drawn_dark_and_an_open_one_is_not(theme, layout):
 @pytest.mark.parametrize(("zone", "said"), [("America/Toronto", "12 h 05"), ("Europe/Monaco", "18 h 05")])
 def test_the_clock_shows_the_venues_time_wherever_the_screen_is(theme, zone, said):
     """A browser's page is drawn by the machine's computer, whose own zone is nobody's business."""
-    _, told = load_table_game("quebec-baccarat")
-    view = build_idle_view((told,), told, "fr", time_zone=zone)
+    _, game_view = load_table_game("quebec-baccarat")
+    view = build_idle_view((game_view,), game_view, "fr", time_zone=zone)
     assert (
         Picture(theme).find_texts(view).clock(view.time_utc).replace("\u202f", " ").replace("\xa0", " ")
         == said
@@ -299,8 +299,8 @@ def test_a_wheel_with_repeated_signs_stops_on_the_drawn_section():
         def below(self, bound, purpose=""):
             return self.part % bound
 
-    game, told = load_table_game("quebec-wheel-of-fortune")
-    table = build_idle_view((told,), told, "en").table
+    game, game_view = load_table_game("quebec-wheel-of-fortune")
+    table = build_idle_view((game_view,), game_view, "en").table
     for part, sign in enumerate(table.wheel_pockets):
         played = Round(
             game.play(game.build_wager(game.bet_options[0]), At(part)), game.build_wager(game.bet_options[0])
@@ -333,8 +333,8 @@ def test_the_shown_return_is_named_as_that_of_the_worst_bet_and_help_lists_all(
     theme, language, least, own, layout
 ):
     """Pass of craps returns 488/495 (games.md): 98.58 % and not the 83.33 % of any 7."""
-    _, told = load_table_game("quebec-craps")
-    view = build_idle_view((told,), told, language)
+    _, game_view = load_table_game("quebec-craps")
+    view = build_idle_view((game_view,), game_view, language)
     picture = Picture(theme, layout=layout, scale=0.5)
     painter = picture.painter = Drawn(theme, 0.5)
     surface = pygame.Surface(picture.size_pixels)
@@ -344,8 +344,8 @@ def test_the_shown_return_is_named_as_that_of_the_worst_bet_and_help_lists_all(
     for sheet in range(1, 6):
         picture.draw_view(surface, replace(help_, sheet=sheet))
     assert own in painter.words
-    assert set(told.returns) <= {spot.group for spot in view.table.spots.values()}
-    assert len(told.returns) > 20
+    assert set(game_view.returns) <= {spot.group for spot in view.table.spots.values()}
+    assert len(game_view.returns) > 20
 
 
 @pytest.mark.parametrize("language", ["en", "fr"])

@@ -1,4 +1,4 @@
-"""The top screen and its drums: what the floor is told, and that it can do nothing."""
+"""The top screen and its drums: what it shows to the floor, and that it accepts no input."""
 
 from dataclasses import replace
 
@@ -44,7 +44,7 @@ def test_digits_roll_like_those_of_an_odometer():
 
 @pytest.mark.requirement("C-11")
 def test_the_levels_beside_the_field_are_those_received(published, theme):
-    """The award that changes during play is on the screen, in money, as the machine last told it."""
+    """The award that changes during play is on the screen, in money, as the machine last sent it."""
     game = next(one for one in published if one.id == "lantern-harbour")
     picture = TopPicture(theme)
     watcher = picture.painter = Watcher(theme)
@@ -58,8 +58,8 @@ def test_the_levels_beside_the_field_are_those_received(published, theme):
         amounts.clear()
         picture.draw_view(pygame.Surface(picture.size_pixels), seen)
         drums = [key[1] for key in amounts if key[0] == "odometer digit"]
-        told = [picture.find_texts(seen).money(one.amount_cents, "CAD") for one in those]
-        wanted = [int(c) for words in told for c in words if c.isdigit()]
+        shown_amounts = [picture.find_texts(seen).money(one.amount_cents, "CAD") for one in those]
+        wanted = [int(c) for words in shown_amounts for c in words if c.isdigit()]
         assert [digit for i, digit in enumerate(drums) if i % 2 == 0] == wanted or drums == wanted
     assert {words for words, _, _ in watcher.written} >= {"Harbour", "Grand Harbour"}
 
@@ -90,8 +90,8 @@ def test_nothing_on_the_top_screen_is_clipped_or_overlaps(
             if name in {"idle", "attract", "levels-stale", "levels-won", "big-win-rolling"}
         ]
     for table in names:
-        _, told = load_table_game(table)
-        scenes.append((f"{table}/idle", build_idle_view((told,), told, language)))
+        _, game_view = load_table_game(table)
+        scenes.append((f"{table}/idle", build_idle_view((game_view,), game_view, language)))
     for name, view in scenes:
         watcher.begin()
         picture.draw_view(surface, view)

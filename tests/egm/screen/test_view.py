@@ -43,24 +43,24 @@ def sent(view, name, theme, value=None):
 def test_the_attract_scene_never_covers_a_standing_bet(rest, game):
     """A player whose credits are all on the table was shown what invites the next one."""
     for standing, scene in (({}, Scene.ATTRACT), ({"pass": 20}, Scene.GAME)):
-        told = build_snapshot(game, "en", credit_cents=0).model_copy(update={"standing": standing})
-        view = apply_message(rest, told)
+        snapshot = build_snapshot(game, "en", credit_cents=0).model_copy(update={"standing": standing})
+        view = apply_message(rest, snapshot)
         assert replace(view, now=view.last_activity_at + 60).scene is scene
 
 
 @pytest.mark.requirement("C-17", "C-24")
 @pytest.mark.parametrize("kind", ["loss", "small_win"])
 def test_game_end_is_reported_once_and_only_after_the_result_was_shown(rest, game, outcomes, theme, kind):
-    """A win has counted up to its amount and has stood for a while when the machine is told that it was shown."""
+    """A win has counted up to its amount and has stood for a while when the machine receives the report that it was shown."""
     view = show_outcome(rest, game, getattr(outcomes[game.id], kind))
     line = build_view_timeline(view, theme)
-    told = []
+    timed_requests = []
     for i in range(2000):
         view, wishes = advance_time(view, 100 + i * 0.005, theme)
-        told += [(view.now - 100, wish) for wish in wishes]
-    assert [wish.name for _, wish in told] == ["shown"]
-    assert told[0][1].value == game.id
-    assert told[0][0] >= line.roll_up_end + theme.motion.result_hold - 0.006
+        timed_requests += [(view.now - 100, wish) for wish in wishes]
+    assert [wish.name for _, wish in timed_requests] == ["shown"]
+    assert timed_requests[0][1].value == game.id
+    assert timed_requests[0][0] >= line.roll_up_end + theme.motion.result_hold - 0.006
     assert line.roll_up_end - line.last_stop >= (0.4 if kind == "small_win" else 0)
 
 
@@ -228,11 +228,11 @@ def test_the_clock_advances_between_snapshots(rest):
 def test_the_drawer_shows_only_the_device_simulators_replies(rest, theme):
     view, _ = apply_action(replace(rest, has_device_drawer=True), Action("drawer"), theme)
     assert view.is_drawer_open
-    told = apply_bench_reply(view, BenchReply(ok=True, state={"io": {"doors_open": ["main"]}}))
-    assert told.device_states["io"]["doors_open"] == ["main"]
-    answered = apply_bench_reply(told, BenchReply(ok=False, text="no"))
+    answered_view = apply_bench_reply(view, BenchReply(ok=True, state={"io": {"doors_open": ["main"]}}))
+    assert answered_view.device_states["io"]["doors_open"] == ["main"]
+    answered = apply_bench_reply(answered_view, BenchReply(ok=False, text="no"))
     assert answered.bench_reply.text == "no"
-    assert answered.bench_reply_at == told.now
+    assert answered.bench_reply_at == answered_view.now
     assert not apply_action(rest, Action("drawer"), theme)[0].is_drawer_open, "no bench, no drawer"
 
 
@@ -253,14 +253,14 @@ def test_what_is_drawn_is_what_was_recorded(rest, games, game, theme):
         view = show_outcome(rest, game, outcome)
         line = build_view_timeline(view, theme)
         final = replace(view, now=100 + line.roll_up_end)
-        last, told = final.presentation.steps[-1], outcome.display
-        assert [list(column) for column in last.window] == told["window"]
+        last, display = final.presentation.steps[-1], outcome.display
+        assert [list(column) for column in last.window] == display["window"]
         field = view.fields[game.id]["base"]
         for strip, stop, column in zip(field.reel_strips, last.stops, last.window, strict=True):
             assert tuple(strip[(stop + row) % len(strip)] for row in range(len(column))) == column
-        assert list(last.stops) == told["stops"]
+        assert list(last.stops) == display["stops"]
         assert [(win.credits, win.line_number, [list(p) for p in win.positions]) for win in last.wins] == [
-            (win["credits"], win["number"], win["positions"]) for win in told["wins"]
+            (win["credits"], win["number"], win["positions"]) for win in display["wins"]
         ]
         assert compute_meter_figures(stage(final, theme)).win_cents == outcome.win_credits * UNIT_CENTS
         assert compute_meter_figures(stage(final, theme)).credit_cents == 123450
@@ -306,7 +306,7 @@ def test_the_drawers_message_disappears_after_a_while(rest, theme):
     out = replace(
         rest, has_device_drawer=True, is_bench_linked=True, drawer_opened_at=rest.now - 60, bench_commands=did
     )
-    told = apply_bench_reply(out, BenchReply(ok=True))
+    answered = apply_bench_reply(out, BenchReply(ok=True))
 
     def drawn(view):
         picture = Picture(theme, scale=0.3)
@@ -315,6 +315,6 @@ def test_the_drawers_message_disappears_after_a_while(rest, theme):
         box = picture.painter.scale_rect(picture.layout.drawer)
         return surface.subsurface(box.clip(surface.get_rect())).copy().get_view("2").raw
 
-    later = {"now": told.now + COMMAND_RESULT_SHOWN_SECONDS}
-    assert drawn(told) != drawn(out)
-    assert drawn(replace(told, **later)) == drawn(replace(out, **later))
+    later = {"now": answered.now + COMMAND_RESULT_SHOWN_SECONDS}
+    assert drawn(answered) != drawn(out)
+    assert drawn(replace(answered, **later)) == drawn(replace(out, **later))

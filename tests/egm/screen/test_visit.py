@@ -283,7 +283,7 @@ def test_a_hand_pay_ends_with_paid_by_the_attendant(visit):
 
 
 def test_a_message_disappears_with_its_cause(visit):
-    """A closed door is not told again when a jam comes and goes; a refusal ends with the state it was for."""
+    """A closed door is not announced again when a jam comes and goes; a refusal ends with the state it was for."""
     at = visit(*MAPLES)
     at.do(at.room.insert, 2000)
     at.submit_event(EventType.DOOR_OPENED, door="belly").submit_event(EventType.DOOR_CLOSED, door="belly")

@@ -39,8 +39,8 @@ def test_roulette_chips_are_staked_settled_and_placed_again(tmp_path, theme):
     display, shown = visit.view.snapshot.last_display, visit.view.presentation
     covers = {spot: visit.view.table.spots[spot].covered_pockets for spot in visit.view.chips.bets}
     won = {spot for spot, pockets in covers.items() if display["pocket"] in pockets}
-    told = {each["spot"] for each in shown.outcome.settlements if each["credits"]}
-    assert told == won
+    paid_spots = {each["spot"] for each in shown.outcome.settlements if each["credits"]}
+    assert paid_spots == won
     unit = visit.view.snapshot.denomination_cents
     after = visit.view.snapshot.credit_cents
     assert after == before - staked * unit + visit.view.snapshot.win_cents
@@ -126,9 +126,9 @@ def test_the_chips_shown_are_always_the_current_bet(tmp_path, theme, game):
         while visit.view.decision is not None:
             visit.press("choose", visit.view.decision.options[0])
             visit.wait(20, 0.25)
-        told = visit.view.snapshot.bet_wager.get("bets")
+        wagered_bets = visit.view.snapshot.bet_wager.get("bets")
         in_force = read_registered_bets(visit.view.table, visit.view.snapshot)
-        assert dict(visit.view.chips.bets) == dict(in_force if told is None else told), act
+        assert dict(visit.view.chips.bets) == dict(in_force if wagered_bets is None else wagered_bets), act
         chips += bool(visit.view.chips.bets)
     assert chips > 40
 

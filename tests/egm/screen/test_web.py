@@ -489,13 +489,13 @@ def test_sounds_are_sent_to_the_current_browser_and_loops_also_to_the_next(web):
     web.play("turn", "keno", "turn", 0.5)
     web.play("win_1", "keno", "lead", 0.5)
     with linked(web, enter(web)) as link:
-        told = {"sound": "keno/turn", "channel": "turn", "level": 0.5, "loop": True}
-        assert json.loads(link.recv(timeout=PATIENCE_SECONDS)) == told
+        sound = {"sound": "keno/turn", "channel": "turn", "level": 0.5, "loop": True}
+        assert json.loads(link.recv(timeout=PATIENCE_SECONDS)) == sound
         draw(web, View())
         assert isinstance(link.recv(timeout=PATIENCE_SECONDS), bytes)
         web.play("win_1", "keno", "lead", 0.25)
-        told = {"sound": "keno/win_1", "channel": "lead", "level": 0.25, "loop": False}
-        assert json.loads(link.recv(timeout=PATIENCE_SECONDS)) == told
+        sound = {"sound": "keno/win_1", "channel": "lead", "level": 0.25, "loop": False}
+        assert json.loads(link.recv(timeout=PATIENCE_SECONDS)) == sound
         web.set_level("turn", 1.0)
         assert json.loads(link.recv(timeout=PATIENCE_SECONDS)) == {"channel": "turn", "level": 1.0}
         web.stop("turn")

@@ -247,9 +247,9 @@ def test_a_misaligned_touch_panel_can_be_calibrated(theme, window, tmp_path, pub
     shown(pages.build_pattern_page("calibrate"))
     for x, y in CALIBRATION_CROSSES:
         finger(x / COORDINATE_UNIT, y / COORDINATE_UNIT)
-    (told,) = [wish for wish in sent if getattr(wish, "name", "") == "answer"]
-    assert told.value == "crosses"
-    numbers = [int(word) for word in told.options["input"].split()]
+    (request,) = [wish for wish in sent if getattr(wish, "name", "") == "answer"]
+    assert request.value == "crosses"
+    numbers = [int(word) for word in request.options["input"].split()]
     touch = fit_calibration([*zip(numbers[::2], numbers[1::2], strict=True)])
     shown(pages.build_pattern_page("touch"), touch=touch)
     width, height = window.picture.layout.size

@@ -188,9 +188,9 @@ def test_a_player_out_of_time_stands_and_is_informed(seats, tmp_path):
     assert [seat.machine.position.number for seat in answer_overdue_turns(table)] == [1, 2, 3]
     assert answer_overdue_turns(table) == []
     one.clock.pass_seconds(4.5)
-    told = [[(each.code, each.values) for each in iter_notices(rig.machine)] for rig in rooms]
+    notices = [[(each.code, each.values) for each in iter_notices(rig.machine)] for rig in rooms]
     left = TURN_SECONDS_MAX - 4
-    assert told == [
+    assert notices == [
         [("answer_within", {"seconds": left})],
         *[[("seat_answers", {"seat": 1, "seconds": left})]] * 2,
     ]
@@ -285,15 +285,15 @@ def test_a_memory_clear_redraws_no_card_for_a_seat_behind_its_round(seats, tmp_p
     assert [len(step.draws) for step in game.steps[1:]] == [0, 0, 2]
     assert rooms[1].credit_cents == CREDIT_CENTS + STAKE_CENTS
     audited(rooms, tmp_path)
-    told = []
-    audit = GameAudit(GameFiles(), lambda _, why: told.append(why))
+    reasons = []
+    audit = GameAudit(GameFiles(), lambda _, why: reasons.append(why))
     with open_view(tmp_path) as view:
         for entry in map(decode, view.iter_bodies()):
             record = deepcopy(entry.transaction.record)
             if entry.kind == "game.choice" and record["play_id"] == game.play_id and record["draws"]:
                 record["draws"][0][1] += 4
             audit.check_entry(entry._replace(transaction=replace(entry.transaction, record=record)))
-    assert any("differs from the one that another seat recorded" in why for why in told)
+    assert any("differs from the one that another seat recorded" in why for why in reasons)
 
 
 @pytest.mark.requirement("O-06")
@@ -415,12 +415,12 @@ def test_the_audit_compares_each_seat_with_the_answers_and_cards(seats, tmp_path
         at = [n for n, entry in enumerate(entries) if entry.kind == kind][number]
         record = deepcopy(entries[at].transaction.record)
         change(record)
-        told = []
-        audit = GameAudit(GameFiles(), lambda _, why: told.append(why))
+        reasons = []
+        audit = GameAudit(GameFiles(), lambda _, why: reasons.append(why))
         lie = entries[at]._replace(transaction=replace(entries[at].transaction, record=record))
         for entry in (*entries[:at], lie, *entries[at + 1 :]):
             audit.check_entry(entry)
-        return "; ".join(told)
+        return "; ".join(reasons)
 
     def another_card(record):
         record["draws"][0][1] += 4
@@ -440,11 +440,11 @@ def test_the_audit_compares_each_seat_with_the_answers_and_cards(seats, tmp_path
     firsts = [n for n, entry in enumerate(entries) if entry.kind == "game.choice"]
     swapped = [*entries]
     swapped[firsts[0]], swapped[firsts[1]] = entries[firsts[1]], entries[firsts[0]]
-    told = []
-    audit = GameAudit(GameFiles(), lambda _, why: told.append(why))
+    reasons = []
+    audit = GameAudit(GameFiles(), lambda _, why: reasons.append(why))
     for entry in swapped:
         audit.check_entry(entry)
-    assert told == ["record.choice: only seat 0 may decide; expected the default 'stand', found 'split'"]
+    assert reasons == ["record.choice: only seat 0 may decide; expected the default 'stand', found 'split'"]
 
 
 @pytest.mark.parametrize(

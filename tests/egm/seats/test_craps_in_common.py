@@ -270,12 +270,12 @@ def test_the_audit_finds_other_dice_and_another_point(seats, tmp_path):
     def found(at, change):
         record, state = deepcopy(entries[at].transaction.record), deepcopy(dict(entries[at].state))
         change(record, state)
-        told = []
-        audit = GameAudit(GameFiles(), lambda _, why: told.append(why))
+        reasons = []
+        audit = GameAudit(GameFiles(), lambda _, why: reasons.append(why))
         lie = replace(entries[at].transaction, record=record, state=state)
         for entry in (*entries[:at], entries[at]._replace(transaction=lie), *entries[at + 1 :]):
             audit.check_entry(entry)
-        return "; ".join(told)
+        return "; ".join(reasons)
 
     def other_dice(record, _):
         record["steps"][0]["draws"][0][1] = 0

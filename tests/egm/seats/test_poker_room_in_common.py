@@ -125,11 +125,11 @@ def test_no_message_to_a_screen_has_the_hole_cards_of_another_position(seats, tm
     answer(rooms, "raise", "call", "fold", "bet", "fold")  # the third folds, then the button: no showdown
     assert asked(rooms) is None
     for number, rig in enumerate(rooms):
-        told = json.dumps([message.model_dump(mode="json") for message in rig.hands.messages])
+        sent_text = json.dumps([message.model_dump(mode="json") for message in rig.hands.messages])
         others = set().union(*(cards for seat, cards in enumerate(own) if seat != number))
-        assert [card for card in others if f'"{card}"' in told] == []
-        assert all(f'"{card}"' in told for card in own[number])
-        assert "Your turn" not in told
+        assert [card for card in others if f'"{card}"' in sent_text] == []
+        assert all(f'"{card}"' in sent_text for card in own[number])
+        assert "Your turn" not in sent_text
     end(rooms)
     menu = Menu(rooms[1]).sign_in(Role.ATTENDANT).touch("recall")
     menu.touch(rooms[1].machine.memory.get(PlayKey.LAST_GAME)["play_id"])
@@ -274,13 +274,13 @@ def test_the_audit_reports_a_round_that_is_played_although_a_seat_wagered_nothin
     end(rooms)
     dropped = [entry.id for entry in rooms[0].journal.entries("game.start")][1].removesuffix(".start")
     rooms[0].close()
-    told = []
-    audit = GameAudit(GameFiles(), lambda _, why: told.append(why))
+    reasons = []
+    audit = GameAudit(GameFiles(), lambda _, why: reasons.append(why))
     with open_view(tmp_path) as view:
         for entry in map(decode, view.iter_bodies()):
             if not entry.id.startswith(dropped):
                 audit.check_entry(entry)
-    assert any("seat 1 has not wagered its stake" in why for why in told)
+    assert any("seat 1 has not wagered its stake" in why for why in reasons)
 
 
 def check_hidden(rooms):

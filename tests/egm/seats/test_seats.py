@@ -102,10 +102,10 @@ def test_the_audit_requires_one_draw_for_all_seats_of_a_round(seats, tmp_path):
     for entry in (*starts[:2], starts[2]._replace(transaction=replace(starts[2].transaction, record=record))):
         audit.check_entry(entry)
     audit.check_entry(starts[1])
-    told = [why for why in found if "round" in why]
+    reasons = [why for why in found if "round" in why]
     assert [
-        "differs from the one that another seat recorded" in told[0],
-        "position 2 or its seat" in told[1],
+        "differs from the one that another seat recorded" in reasons[0],
+        "position 2 or its seat" in reasons[1],
     ] == [True, True]
 
 
@@ -222,10 +222,10 @@ def test_the_betting_time_goes_on_for_the_others_when_one_takes_the_bets_back(se
 @pytest.mark.requirement("P-05")
 def test_the_clock_ends_the_betting_time_and_counts_it_down(seats):
     one, two, *_ = rigs = seats()
-    told = []
+    events = []
     for rig in rigs:
         seat = table_of(rigs).seats[rig.machine.position.number]
-        seat.submit_event = lambda event, handle=seat.submit_event: (told.append(event.type), handle(event))
+        seat.submit_event = lambda event, handle=seat.submit_event: (events.append(event.type), handle(event))
     handle = table_of(rigs).seats[1].submit_event
     clock = BettingClock(MachineContext(one.engine, None, None, one.clock, handle))
     for rig in (one, two):
@@ -235,7 +235,7 @@ def test_the_clock_ends_the_betting_time_and_counts_it_down(seats):
     async def session():
         running = asyncio.create_task(clock.run())
         await asyncio.sleep(0)
-        assert told == [EventType.MACHINE_CHANGED] * SEATS
+        assert events == [EventType.MACHINE_CHANGED] * SEATS
         one.clock.pass_seconds(31)
         clock.process_change(None)
         for _ in range(9):  # it hears of it, and looks
@@ -243,7 +243,7 @@ def test_the_clock_ends_the_betting_time_and_counts_it_down(seats):
         running.cancel()
 
     asyncio.run(session())
-    assert told[-1] is TableEvent.NO_MORE_BETS
+    assert events[-1] is TableEvent.NO_MORE_BETS
     assert (one.state, two.state) == (State.PLAYING, State.IDLE)
 
 
@@ -259,13 +259,13 @@ def test_shared_round_has_one_result_and_is_not_sent_to_seats_that_still_see_it_
     no_more_bets(rigs)
     result = (find_open_game(one.machine).outcome.display["result"],)
 
-    def told(rig):
+    def read_results(rig):
         return build_snapshot(rig.engine).results
 
     one.report_shown()
-    assert [told(rig) for rig in (one, two, other)] == [result, (), result]
+    assert [read_results(rig) for rig in (one, two, other)] == [result, (), result]
     two.report_shown()
-    assert [told(rig) for rig in (one, two, other)] == [result] * 3
+    assert [read_results(rig) for rig in (one, two, other)] == [result] * 3
 
 
 def small_table(folder, name, seats):
@@ -284,7 +284,7 @@ def small_table(folder, name, seats):
     [("quebec-blackjack", "main"), ("quebec-baccarat", "player"), (GAME, "red"), ("quebec-craps", "pass")],
 )
 def test_no_more_positions_play_at_a_table_than_it_has_seats(seats, tmp_path, name, spot):
-    """The last to come finds no place: nothing is wagered, and the player is told."""
+    """The last player finds no free seat: nothing is wagered, and the screen says so."""
     rigs = seats(small_table(tmp_path, name, 2), count=3)
     for rig in rigs:
         rig.insert(2000)

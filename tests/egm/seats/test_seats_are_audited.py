@@ -86,8 +86,8 @@ def test_a_journal_that_ends_while_a_round_starts_is_noted_and_is_no_fault(playe
 def test_exchanged_games_of_two_seats_are_found(played):
     """Whoever sits at the lower place is the lower position: no win goes to the neighbour."""
     end = at(played, "game.start", 1)[1]
-    told = json.loads(json.dumps(played[:end]))
-    for raw in told:
+    altered = json.loads(json.dumps(played[:end]))
+    for raw in altered:
         record = raw.get("record")
         position = raw.get("dims", {}).get("position")
         if not isinstance(record, dict) or "play_id" not in record or position == 3:
@@ -102,7 +102,7 @@ def test_exchanged_games_of_two_seats_are_found(played):
         swapped = text.replace("credit:1:", "credit:x:").replace("credit:2:", "credit:1:")
         if "transfers" in raw:
             raw["transfers"] = json.loads(swapped.replace("credit:x:", "credit:2:"))
-    found = audit_findings(told)
+    found = audit_findings(altered)
     assert any("not in the order of the positions" in why for why in found.values()), found
 
 
@@ -158,7 +158,7 @@ def test_one_wheel_decides_two_roulettes(tmp_path):
 
 @pytest.mark.requirement("E-13", "O-06")
 def test_no_bet_is_accepted_once_the_ball_has_come_to_rest(tmp_path):
-    """The same game, told after the number of its spin."""
+    """The same game, written after the number of its spin."""
     rig = started(tmp_path).insert(2000)
     bet(rig)
     spin(rig, 17)

@@ -94,11 +94,11 @@ def test_the_audit_names_a_seat_dealt_from_another_shoe(seats, tmp_path):
         record, state = deepcopy(entries[at].transaction.record), deepcopy(dict(entries[at].state))
         change(record, state)
         lie = replace(entries[at].transaction, record=record, state=state)
-        told = []
-        audit = GameAudit(GameFiles(), lambda _, why: told.append(why))
+        reasons = []
+        audit = GameAudit(GameFiles(), lambda _, why: reasons.append(why))
         for entry in (*entries[:at], entries[at]._replace(transaction=lie), *entries[at + 1 :]):
             audit.check_entry(entry)
-        return "; ".join(told)
+        return "; ".join(reasons)
 
     def one_card_more(record, _):
         record["table"]["shoe"]["2c"] = 1 + record["table"]["shoe"].get("2c", 0)

@@ -171,8 +171,8 @@ def test_an_answer_of_the_table_is_recorded_and_shown_as_such(rooms, tmp_path):
     cells = [cell for table in menu.page.tables for row in table.rows for cell in row.cells]
     labels = {translate_words(cell, "en") for cell in cells}
     assert {"Choice 2, position 1, given by the table", "Choice 3, position 2"} <= labels
-    told = []
-    audit = GameAudit(GameFiles((tmp_path,)), lambda _, why: told.append(why))
+    reasons = []
+    audit = GameAudit(GameFiles((tmp_path,)), lambda _, why: reasons.append(why))
     rooms[0].close()
     with open_view(tmp_path / "state") as view:
         for entry in map(decode, view.iter_bodies()):
@@ -180,7 +180,7 @@ def test_an_answer_of_the_table_is_recorded_and_shown_as_such(rooms, tmp_path):
                 record = {**entry.record, "by_table": True}
                 entry = entry._replace(transaction=replace(entry.transaction, record=record))  # noqa: PLW2901
             audit.check_entry(entry)
-    assert any("record.by_table: seat -1 decides" in why for why in told)
+    assert any("record.by_table: seat -1 decides" in why for why in reasons)
 
 
 @pytest.mark.parametrize(

@@ -199,14 +199,14 @@ def test_the_audit_reports_a_round_that_goes_on_without_a_void_game(seats, tmp_p
     with open_view(tmp_path) as view:
         entries = [*map(decode, view.iter_bodies())]
     choices = [entry for entry in entries if entry.kind == "game.choice"]
-    told = []
-    report = GameAudit(GameFiles(), lambda _, why: told.append(why))
+    reasons = []
+    report = GameAudit(GameFiles(), lambda _, why: reasons.append(why))
     early = [
         entry for entry in entries if entry.sequence < choices[-1].sequence and entry.kind != "game.void"
     ]
     for entry in (*early, void, choices[-1]):
         report.check_entry(entry)
-    assert any("was declared void, and another one goes on" in why for why in told)
+    assert any("was declared void, and another one goes on" in why for why in reasons)
 
 
 @pytest.mark.requirement("S-32", "F-14")

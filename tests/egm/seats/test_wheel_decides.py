@@ -126,7 +126,7 @@ def test_nobody_at_the_screen_answers_for_the_wheel(room):
 
 
 @pytest.mark.requirement("B-16:b", "B-18")
-def test_a_spin_that_is_void_is_told_and_decides_nothing(room):
+def test_a_void_spin_is_announced_and_decides_nothing(room):
     bet(room)
     phase(room, WheelPhase.NO_MORE_BETS)
     phase(room, WheelPhase.NO_MORE_BETS, is_void=True)
@@ -169,21 +169,21 @@ def test_a_wheel_that_nobody_bets_at_is_not_recorded(room):
 
 
 @pytest.mark.requirement("B-18")
-@pytest.mark.parametrize("told", ["before", "after"])
-def test_a_restart_while_the_ball_runs_goes_on_from_the_number_recorded(tmp_path, told):
+@pytest.mark.parametrize("report_moment", ["before", "after"])
+def test_a_restart_while_the_ball_runs_goes_on_from_the_number_recorded(tmp_path, report_moment):
     room = started(tmp_path)
     room.insert(2000)
     bet(room)
     phase(room, WheelPhase.NO_MORE_BETS)
-    if told == "before":
+    if report_moment == "before":
         phase(room, WheelPhase.NUMBER, number=17)
     room.close()
     again = started(tmp_path)
     assert again.state is State.PLAYING
-    if told == "after":
+    if report_moment == "after":
         phase(again, WheelPhase.NUMBER, number=17)
     deliver_spin_number(again.machine)
-    if told == "before":
+    if report_moment == "before":
         (choice,) = again.records("game.choice")
         assert choice["outcome"]["win_credits"] == 36 * 5
     else:  # of the same count, and perhaps of a later spin: a reader that lost its power counts from 1 again
@@ -384,10 +384,10 @@ def test_a_game_may_wait_with_its_number_for_more_spins_than_are_remembered(tmp_
 
 @pytest.mark.requirement("A-05")
 @pytest.mark.parametrize(
-    ("told", "found"),
+    ("number", "found"),
     [(17, []), (18, ["the recorded number is 17, but the wheel reported 18 for this spin"])],
 )
-def test_a_number_told_before_a_clear_decides_the_game_after_it(tmp_path, told, found):
+def test_a_number_reported_before_a_clear_decides_the_game_after_it(tmp_path, number, found):
     room = started(tmp_path).insert(2000)
     bet(room)
     phase(room, WheelPhase.NO_MORE_BETS)
@@ -405,7 +405,7 @@ def test_a_number_told_before_a_clear_decides_the_game_after_it(tmp_path, told, 
         for entry in map(decode, view.iter_bodies()):
             state = deepcopy(entry.transaction.state)
             if entry.kind == "clear.kept":
-                state[WheelKey.SPIN]["number"] = told
+                state[WheelKey.SPIN]["number"] = number
             audit.check_entry(entry._replace(transaction=replace(entry.transaction, state=state)))
     assert wrong == found
 

@@ -216,8 +216,8 @@ def test_the_touch_screen_is_calibrated_at_the_menu_by_a_named_person(menu):
         (COORDINATE_UNIT, COORDINATE_UNIT),
     ):
         assert calibrate_touch(shown, *turned(x, y)) == pytest.approx((x, y), abs=20)
-    (told,) = rig.records("touch.calibrated")
-    assert (told["person"], told["before"], told["after"]) == ("3", [], list(shown))
+    (record,) = rig.records("touch.calibrated")
+    assert (record["person"], record["before"], record["after"]) == ("3", [], list(shown))
     assert rig.journal.states()["touch"] == list(shown)
 
 

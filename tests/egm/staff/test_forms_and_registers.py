@@ -218,13 +218,13 @@ def test_the_machine_is_checked_before_it_is_paid(tmp_path, monkeypatch):
     assert (check["game"], check["books"], check["persons"]) == ("right", "right", ["2"])
     assert check["handpay"] == rig.machine.memory.get(MoneyKey.HANDPAY)["id"]
     assert check["play_id"] == rig.records("game.start")[0]["play_id"]
-    (told,) = rig.records("machine.checked")
-    assert told["meters"]["coin_in"] == rig.journal.meters().values["coin_in"]
+    (record,) = rig.records("machine.checked")
+    assert record["meters"]["coin_in"] == rig.journal.meters().values["coin_in"]
     assert rig.notice == "machine_checked"
-    assert told["software"] is None  # a development checkout: nobody vouches for it
+    assert record["software"] is None  # a development checkout: nobody vouches for it
     entries = list(rig.journal.entries())
     before = entries[[entry.kind for entry in entries].index("machine.checked") - 1]
-    assert told["head"] == before.hash_hex
+    assert record["head"] == before.hash_hex
 
     kept = {"version": "1", "signer": "ab", "components": {"rng": "11", "egm": "22"}}
     write_undeclared(rig.machine, "software.changed", state={IntegrityKey.SOFTWARE: kept})

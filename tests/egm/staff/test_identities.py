@@ -20,7 +20,7 @@ def opened(tmp_path):
     return closing(IdentityRegister.open(tmp_path / "first", tmp_path / "second"))
 
 
-def told(tmp_path):
+def read_identities(tmp_path):
     with opened(tmp_path) as kept:
         return [(record.subject, record.fields, record.matches_commitment) for record in kept.iter_records()]
 
@@ -53,9 +53,9 @@ def test_either_medium_alone_keeps_every_identity(tmp_path, medium, lose):
     else:
         lose(path)
     both = [("handpay-1", ANNA, True), ("handpay-2", ANNA, True)]
-    assert told(tmp_path) == both
+    assert read_identities(tmp_path) == both
     (tmp_path / ("second" if medium == "first" else "first") / IDENTITY_FILE_NAME).unlink()
-    assert told(tmp_path) == both
+    assert read_identities(tmp_path) == both
     assert path.stat().st_mode & 0o077 == 0
 
 
@@ -66,7 +66,7 @@ def test_an_erased_identity_is_on_no_medium(tmp_path):
     with opened(tmp_path) as kept:
         assert kept.erase_before(AT + timedelta(days=1)) == 1
     (tmp_path / "second" / IDENTITY_FILE_NAME).write_bytes(before)
-    assert told(tmp_path) == [("handpay-1", None, True)]
+    assert read_identities(tmp_path) == [("handpay-1", None, True)]
     assert b"Anna" not in (tmp_path / "second" / IDENTITY_FILE_NAME).read_bytes()
 
 
@@ -76,7 +76,7 @@ def test_an_altered_identity_is_repaired_from_the_intact_copy(tmp_path):
     with closing(sqlite3.connect(tmp_path / "first" / IDENTITY_FILE_NAME)) as database:
         database.execute("UPDATE identity SET fields = replace(fields, 'Anna', 'Otto')")
         database.commit()
-    assert told(tmp_path) == [("handpay-1", ANNA, True)]
+    assert read_identities(tmp_path) == [("handpay-1", ANNA, True)]
 
 
 def test_identities_are_stored_beside_both_copies_of_the_memory(tmp_path, monkeypatch):

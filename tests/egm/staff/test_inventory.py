@@ -327,10 +327,13 @@ def test_a_game_without_its_makers_certificate_is_not_offered(maker, tmp_path, w
         "failed": {"certified": False},
     }.get(wrong)
     if facts is not None:  # signed again, by the very key
-        told = json.loads((folder / "manifest.json").read_text())
-        files = {name: (folder / name).read_bytes() for name in told.pop("files")}
+        manifest = json.loads((folder / "manifest.json").read_text())
+        files = {name: (folder / name).read_bytes() for name in manifest.pop("files")}
         bundle.write_bundle(
-            folder, files, {**told, **facts}, bundle.load_laboratory_key(bundle.find_key_path(None, maker))
+            folder,
+            files,
+            {**manifest, **facts},
+            bundle.load_laboratory_key(bundle.find_key_path(None, maker)),
         )
     played = OTHER if wrong == "place" else GAME
     if wrong == "definition":  # the same game of the same version and return, of another day

@@ -37,7 +37,7 @@ def test_a_jackpot_is_paid_in_monaco_as_the_order_requires(menu):
     menu.touch("leave")
     assert menu.room.state is State.HANDPAY
     menu.room.engine.handle(EventType.KEY_TURNED, key="attendant")
-    menu.prove(Role.MECHANIC)  # is told that it is not his to do
+    menu.prove(Role.MECHANIC)  # the page says that this role may not do it
     assert menu.room.state is State.HANDPAY
     menu.prove(Role.ATTENDANT)
     assert menu.room.state is State.IDLE

@@ -133,9 +133,9 @@ def test_without_permission_a_form_is_refused_even_past_the_menu(tmp_path, name,
     if role in TABLE[name][1]:
         assert rig.notice != "refused.authorised"
         if name in RECORDED:
-            (told,) = rig.records(RECORDED[name])
-            assert told["persons"] == [number]
-            assert told["machine"] == rig.machine.identity.serial
+            (record,) = rig.records(RECORDED[name])
+            assert record["persons"] == [number]
+            assert record["machine"] == rig.machine.identity.serial
     else:
         assert rig.notice == "refused.authorised"
         assert rig.journal.meters().values == before

@@ -218,8 +218,8 @@ def test_the_management_unlocks_a_locked_number(menu):
     assert menu.room.records("sign_in.unlocked") == []
     menu.home().fill("unlock", number, "he mistook the keys")
     assert menu.notice == "service.done"
-    (told,) = menu.room.records("sign_in.unlocked")
-    assert (told["person"], told["whom"]) == (NUMBERS[Role.MANAGER], number)
+    (record,) = menu.room.records("sign_in.unlocked")
+    assert (record["person"], record["whom"]) == (NUMBERS[Role.MANAGER], number)
     menu.touch("leave")
     menu.sign_in(Role.MECHANIC)
     assert all(Permission.ENROL not in find_permissions(role) for role in set(Role) - {Role.MANAGER})
@@ -235,17 +235,19 @@ def test_no_sequence_of_attempts_reveals_whether_a_number_exists(menu):
     for number in map(str, range(6000, 9000)):
         counted.setdefault(build_wrong_pins_key(machine, number), number)
     _, nobody, first, second, *_ = counted.values()
-    told = {real: [], nobody: []}
+    replies = {real: [], nobody: []}
     menu.open()
     for number in (first, first, first, first, second, second, second):  # lock others of nobody's first
         menu.enter(number).enter("1379").touch("back")
     for _ in range(5):
-        for number, words in told.items():
+        for number, words in replies.items():
             menu.enter(number).enter("1379")
             words.append(menu.notice)
             menu.touch("back")
-    assert told[real] == told[nobody]
-    assert told[real] == [f"service.refused.{code}" for code in ("wrong_pin", "wrong_pin", *["locked"] * 3)]
+    assert replies[real] == replies[nobody]
+    assert replies[real] == [
+        f"service.refused.{code}" for code in ("wrong_pin", "wrong_pin", *["locked"] * 3)
+    ]
     menu.enter("not a number")
     assert menu.notice == "service.refused.not_digits"
     menu.enter("")

@@ -1,4 +1,4 @@
-"""Fills of the hopper, and collections that are counted: every coin by somebody's name, every difference told."""
+"""Fills of the hopper, and collections that are counted: every coin by a named person, every difference reported."""
 
 import asyncio
 import json

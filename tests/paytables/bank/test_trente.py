@@ -192,17 +192,17 @@ def hold(seeded_draw, count, refaits=False):
         draw = RecordingDrawSource(Stacked(game) if refaits and seed % 8 < 3 else seeded_draw(seed))
         stakes = some_stakes(pick, prison)
         wager = game.build_wager(sum(stakes.values()), bets=stakes)
-        played, told, cards = Round(game.play(wager, draw), wager), [], []
+        played, choices, cards = Round(game.play(wager, draw), wager), [], []
         played.advance()
         while True:
             cards += [cue.data["card"] for cue in played.cues if cue.kind == "deal"]
             if played.decision is None:
                 break
-            told.append(("half", "prison", "prison")[pick.below(3, "")])
-            played.advance(Choice(told[-1]))
+            choices.append(("half", "prison", "prison")[pick.below(3, "")])
+            played.advance(Choice(choices[-1]))
         replayed = ReplayDrawSource(draw.records)
         assert (
-            play_with_choices(game.play(wager, replayed), wager, [Choice(each) for each in told])
+            play_with_choices(game.play(wager, replayed), wager, [Choice(each) for each in choices])
             == played.outcome
         )
         replayed.finish()
@@ -211,7 +211,7 @@ def hold(seeded_draw, count, refaits=False):
         order = {spot.id: n for n, spot in enumerate(game.rules.list_spots())}
         lies = sorted(prison, key=lambda each: (order[each[0]], -each[2]))
         laid = {spot: stakes[spot] for spot in order if spot in stakes}
-        back, prison = in_order(laid, lies, what, won, told, order)
+        back, prison = in_order(laid, lies, what, won, choices, order)
         assert sorted((s.spot, s.credits) for s in played.settlements) == sorted(back)
         left = [(h["spot"], h["credits"], h["count"]) for h in (played.outcome.table or {}).get("held", [])]
         assert sorted(left) == sorted(prison)
@@ -226,9 +226,9 @@ def hold(seeded_draw, count, refaits=False):
     return seen
 
 
-def in_order(laid, lies, what, won, told, order):
+def in_order(laid, lies, what, won, choices, order):
     """Settle spot by spot as the cloth has them, so that the answers fall to who was asked."""
-    answers, back, stays = list(told), [], []
+    answers, back, stays = list(choices), [], []
     for spot in order:
         stakes = {each: laid[each] for each in (spot,) if each in laid}
         stakes |= {name: laid[name] for name in (f"{spot}-insured",) if stakes and name in laid}

@@ -205,10 +205,10 @@ def test_a_printed_chart_has_the_return_that_is_stated_for_it(up):
     )
     chart = find_best_chart(table)
     printed = parse_chart(format_chart(chart))
-    said, told = (
+    stated_return, chart_return = (
         table.evaluate(each.build_chooser(table), each.decide_offer).mean for each in (chart, printed)
     )
-    assert said == told
+    assert stated_return == chart_return
     assert (up, (False, 4)) in printed.answer_by_situation
 
 

@@ -141,7 +141,7 @@ def test_every_bet_played_thousands_of_times_agrees_with_its_figures(house):
     play_each(house, 4_000, 951)
 
 
-def brute(rules_by_spot, bets, point, told, depth=60):
+def brute(rules_by_spot, bets, point, instructed, depth=60):
     """The law of all that bets bring back, by walking every throw from a state until little is left."""
     from rigs.craps_text import throw
 
@@ -151,7 +151,7 @@ def brute(rules_by_spot, bets, point, told, depth=60):
         after = {}
         for (left, now, back), share in ahead.items():
             for a, b in product(range(1, 7), repeat=2):
-                given, still, then = throw(rules_by_spot, dict(left), now, told, a, b)
+                given, still, then = throw(rules_by_spot, dict(left), now, instructed, a, b)
                 total = back + sum(given.values())
                 if still:
                     key = (tuple(sorted(still.items())), then, total)

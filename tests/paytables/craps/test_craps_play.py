@@ -22,23 +22,25 @@ class Dice:
         return self.random.randrange(bound)
 
 
-def asked_of(house, bets, told, chance):
+def asked_of(house, bets, instructed, chance):
     """What the player says of which bets play: of off ones, and in Monaco of a don't come."""
-    said = {}
+    instructions = {}
     for spot in bets:
         if (
             kind_and_number(spot)[0] in OFF[house] or (house == MONACO and spot == "dontcome")
         ) and chance.random() < 0.1:
-            said[spot] = chance.random() < 0.5
-            told = (told | {spot}) if said[spot] == (spot != "dontcome") else told - {spot}
-    return said, told
+            instructions[spot] = chance.random() < 0.5
+            instructed = (
+                (instructed | {spot}) if instructions[spot] == (spot != "dontcome") else instructed - {spot}
+            )
+    return instructions, instructed
 
 
 def play_many(house, rounds, seed):
     """Play random bets for so many throws; every step is held against the text."""
     game, chance, dice = load_game(house), random.Random(seed), Dice(seed)
     spots = [spot.id for spot in game.rules.list_spots()]
-    table, bets, point, told = None, {}, None, set()
+    table, bets, point, instructed = None, {}, None, set()
     staked = returned = lost = played = refused = bound = 0
     while played < rounds:
         now = game.with_table_state(table)
@@ -50,16 +52,16 @@ def play_many(house, rounds, seed):
                 now.build_wager(cost, bets=change)
             refused += 1
             continue
-        said, told = asked_of(house, laid, told, chance)
-        wager = now.build_wager(cost, bets=change, **({"working": said} if said else {}))
+        instructions, instructed = asked_of(house, laid, instructed, chance)
+        wager = now.build_wager(cost, bets=change, **({"working": instructions} if instructions else {}))
         most = now.rules.find_highest_round_return(wager)
         assert most <= bound or change
         bound = most
         draw = RecordingDrawSource(dice)
         outcome = play_with_choices(now.play(wager, draw), wager)
         a, b = (value + 1 for _, value, _ in draw.records)
-        given, bets, after = throw(house, laid, point, told, a, b)
-        told = {spot for spot in told if spot in bets}
+        given, bets, after = throw(house, laid, point, instructed, a, b)
+        instructed = {spot for spot in instructed if spot in bets}
         assert sum(given.values()) <= bound
         taken = {spot: -credits_ for spot, credits_ in change.items() if credits_ < 0}
         seen = [
@@ -72,7 +74,7 @@ def play_many(house, rounds, seed):
         table = json.loads(json.dumps(outcome.to_json())).get("table")
         rules = game.with_table_state(table).rules
         assert {bet.spot: bet.credits for bet in rules.list_standing_bets()} == bets
-        assert (rules.state.point, {spot for _, spot in rules.state.reversed_bets}) == (after, told)
+        assert (rules.state.point, {spot for _, spot in rules.state.reversed_bets}) == (after, instructed)
         point = after
         staked += cost
         returned += outcome.win_credits

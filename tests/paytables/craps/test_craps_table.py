@@ -17,13 +17,13 @@ from paytables import (
 from paytables.definition import parse, read_source
 
 
-def table(point, *bets, told=(), shooter=0):
+def table(point, *bets, instructed=(), shooter=0):
     """A table as an outcome keeps it; bets are (spot, credits) or (spot, credits, seat)."""
     return {
         "point": point,
         "shooter": shooter,
         "bets": [Bet(*bet).to_json() for bet in bets],
-        "told": [list(each) for each in told],
+        "told": [list(each) for each in instructed],
     }
 
 
@@ -140,7 +140,7 @@ def test_a_dont_come_bet_with_no_action_stays_in_the_come_box():
     outcome = thrown(at, 6, 5, at.build_wager(4, bets={"dontcome": 4}, working={"dontcome": False}))
     assert (settled(outcome), outcome.table) == (
         [],
-        table(6, ("dontcome", 4), ("pass", 5), told=[(0, "dontcome")]),
+        table(6, ("dontcome", 4), ("pass", 5), instructed=[(0, "dontcome")]),
     )
     at = game.with_table_state(outcome.table)
     with pytest.raises(WagerError, match=r"bets.dontcome: 4 credits stand there and may not be increased"):
@@ -303,9 +303,9 @@ def test_the_preset_bet_is_the_first_that_the_table_accepts_now():
         (table(6, ("odds-come-4", 1)), "but none on 'come-4'"),
         (table(6, ("right-6", 7)), "not a multiple of 6"),
         (table(6, ("pass", 1001)), "outside the limits"),
-        (table(6, ("pass", 1), told=[(0, "pass")]), "no throw can leave the bet on 'pass'"),
-        (table(6, ("pass", 1), told=[(0, "hard-4")]), "no throw can leave the table in this state"),
-        (table(6, ("pass", 1), told=["x"]), "'told': "),
+        (table(6, ("pass", 1), instructed=[(0, "pass")]), "no throw can leave the bet on 'pass'"),
+        (table(6, ("pass", 1), instructed=[(0, "hard-4")]), "no throw can leave the table in this state"),
+        (table(6, ("pass", 1), instructed=["x"]), "'told': "),
         (table(6, ("pass", 0)), "stored standing bet is on no spot or seat of this table, or has no stake"),
         (
             table(6, ("nowhere", 1)),

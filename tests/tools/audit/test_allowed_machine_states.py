@@ -142,7 +142,7 @@ def named(entry, before, facts):
     return found
 
 
-# ------------------------------------------------------------------ lies, told whole
+# ------------------------------------------------------------------ complete falsified journals
 TWO = {"person": "2", "persons": ("2", "5"), "reason": "it broke"}
 
 

@@ -21,9 +21,10 @@ GAME, CENTS = "quebec-texas-holdem-room", 25
 
 def find_asked(rooms):
     """Return the position with a pending decision and its message, or None."""
-    told = [(rig, rig.hands.messages[-1]) for rig in rooms]
+    messages_by_rig = [(rig, rig.hands.messages[-1]) for rig in rooms]
     return next(
-        ((rig, each) for rig, each in told if isinstance(each, DecisionRequest) and each.options), None
+        ((rig, each) for rig, each in messages_by_rig if isinstance(each, DecisionRequest) and each.options),
+        None,
     )
 
 

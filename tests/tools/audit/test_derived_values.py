@@ -105,7 +105,7 @@ OPTIONS = {"off": [], "denominations_cents": {}, "bet_limit_cents": None}
 
 @pytest.mark.requirement("E-13", "E-11")
 @pytest.mark.parametrize(
-    ("told", "after", "is_right"),
+    ("changes", "after", "is_right"),
     [
         ({"option": "bet_limit", "bet_limit_cents": 200}, {"bet_limit_cents": 200}, True),
         ({"option": "bet_limit", "bet_limit_cents": 200}, {"bet_limit_cents": 900}, False),
@@ -129,10 +129,10 @@ OPTIONS = {"off": [], "denominations_cents": {}, "bet_limit_cents": None}
         ),
     ],
 )
-def test_options_after_a_change_equal_those_before_with_that_change(played, told, after, is_right):
+def test_options_after_a_change_equal_those_before_with_that_change(played, changes, after, is_right):
     rule = next(rule for rule in RULES_BY_KIND["options.changed"] if rule.permission)
     whole = {
-        **told,
+        **changes,
         "person": "2",
         "persons": ["2", "5"],
         "before": OPTIONS,
@@ -158,9 +158,9 @@ def test_a_wheel_number_of_37_is_not_a_pocket(played):
     ledger, facts = Ledger(), Facts()
     ledger.state["wheel_spin"] = {"round_id": "round-1", "spin": 7}
     for number, is_right in ((36, True), (37, False)):
-        told = {"round_id": "round-1", "spin": 7, "number": number}
+        record = {"round_id": "round-1", "spin": 7, "number": number}
         raw = {
-            **entry(played, "wheel.number", record=told, state={"wheel_spin": told}),
+            **entry(played, "wheel.number", record=record, state={"wheel_spin": record}),
             "id": "round-1.number",
         }
         read = decode(encode_canonical_json({**raw, "sequence": len(played) + 1, "previous": GENESIS_HASH}))

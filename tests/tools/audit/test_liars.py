@@ -186,16 +186,21 @@ def test_every_field_is_derived_or_listed_with_what_detects_a_lie_about_it(hones
         entries = adopt_entries(bodies, KEY)
         for at, raw in enumerate(entries):
             for path, value in list(iter_leaves(raw)):
-                told, field = otherwise(value), Falsification(at + 1, raw["kind"], path, "").field
+                false_value, field = otherwise(value), Falsification(at + 1, raw["kind"], path, "").field
                 sort = raw["kind"], re.sub(r"-\d+-[0-9a-f]{8}", "", field)
-                if told is None or sort in tried or raw["kind"] == "checkpoint" or path[0] == "sequence":
+                if (
+                    false_value is None
+                    or sort in tried
+                    or raw["kind"] == "checkpoint"
+                    or path[0] == "sequence"
+                ):
                     continue
                 tried.add(sort)
                 altered = json.loads(json.dumps(raw))
                 part = altered
                 for step in path[:-1]:
                     part = part[step]
-                part[path[-1]] = told
+                part[path[-1]] = false_value
                 journal = [*entries[:at], altered, *entries[at + 1 :]]
                 if (
                     not Auditor(GameFiles())
@@ -213,13 +218,13 @@ WAYS = ("others", "made up", "void instead of ended", "with a door open", "remov
 
 def test_the_liar_uses_every_kind_of_lie_and_invents_kinds_missing_from_the_journal(honest):
     """Kinds of lie include two agreeing fields, voids, states, and entries of every declared kind."""
-    liar, told, made_up = JournalFalsifier(adopt_entries(honest[0], KEY), 5), set(), set()
+    liar, used_ways, made_up = JournalFalsifier(adopt_entries(honest[0], KEY), 5), set(), set()
     for _ in range(1500):
         lie, _ = liar.make_falsification()
-        told |= {way for way in WAYS if lie.description.endswith(way)}
+        used_ways |= {way for way in WAYS if lie.description.endswith(way)}
         if lie.description == "made up":
             made_up.add(lie.kind)
-    assert told == set(WAYS)
+    assert used_ways == set(WAYS)
     assert len(made_up - {raw["kind"] for raw in adopt_entries(honest[0], KEY)}) > 60
 
 
@@ -243,14 +248,14 @@ def test_five_thousand_lies_are_reported_or_listed(honest):
 
 
 def _is_won(score: FalsificationScore, lies: int) -> None:
-    told = score.to_json()
-    assert told["lies"] == lies
-    assert told["undetected"] == []
-    assert len(told["by_kind"]) > 25
-    about = told["by_what_they_touch"]
+    score_json = score.to_json()
+    assert score_json["lies"] == lies
+    assert score_json["undetected"] == []
+    assert len(score_json["by_kind"]) > 25
+    about = score_json["by_what_they_touch"]
     for name in ("money", "outcome"):
-        told_of, named = about[name]
-        assert named >= 0.85 * told_of, (name, about)
+        lie_count, named = about[name]
+        assert named >= 0.85 * lie_count, (name, about)
 
 
 def test_the_liar_refuses_a_journal_with_findings(honest):
@@ -345,20 +350,22 @@ def of_two(tmp_path_factory):
 
 
 @pytest.mark.requirement("E-13", "O-06")
-@pytest.mark.parametrize("told", [3, 17, 0, None])
-def test_a_position_that_does_not_exist_is_reported_at_every_entry(of_two, told):
+@pytest.mark.parametrize("position", [3, 17, 0, None])
+def test_a_position_that_does_not_exist_is_reported_at_every_entry(of_two, position):
     entries = adopt_entries(of_two, KEY)
     passed = set()
     for at, raw in enumerate(entries):
         dims = {key: value for key, value in raw.get("dims", {}).items() if key != "position"}
-        dims |= {} if told is None else {"position": told}
+        dims |= {} if position is None else {"position": position}
         if dims != raw.get("dims", {}):
             journal = [*entries[:at], raw | {"dims": dims}, *entries[at + 1 :]]
             report = Auditor(GameFiles()).audit_entries(
                 rewrite_chain(journal, KEY, compute_journal_tag(entries[0]))
             )
             passed |= set() if report.finding_count else {at}
-    before_a_start = {0, 1, len(entries) - 1} if told is None else set()  # the machine may have had one then
+    before_a_start = (
+        {0, 1, len(entries) - 1} if position is None else set()
+    )  # the machine may have had one then
     assert passed <= before_a_start
 
 
@@ -395,14 +402,14 @@ def test_an_earlier_journal_of_several_positions_without_terms_has_no_finding(of
 
 
 @pytest.mark.parametrize(
-    ("field", "told"), [("bill", 12345), ("coin", 333)], ids=["a bill of 123.45", "a coin of 3.33"]
+    ("field", "cents"), [("bill", 12345), ("coin", 333)], ids=["a bill of 123.45", "a coin of 3.33"]
 )
-def test_a_bill_or_coin_of_a_value_that_no_currency_has_is_reported(tmp_path, field, told):
+def test_a_bill_or_coin_of_a_value_that_no_currency_has_is_reported(tmp_path, field, cents):
     rig = MachineRig(tmp_path, devices=("printer",)).boot()
     if field == "bill":
-        rig.ledger.reserve_credit_before_stacking(Banknote(told), 0)
+        rig.ledger.reserve_credit_before_stacking(Banknote(cents), 0)
     else:
-        rig.ledgers.coin_ledger.credit_coins_in(((told, True),), 1)
+        rig.ledgers.coin_ledger.credit_coins_in(((cents, True),), 1)
     whys = [finding.why for finding in Auditor(GameFiles()).audit_entries(rig.journal.iter_bodies()).findings]
     assert any("times a power of ten" in why for why in whys)
     rig.close()

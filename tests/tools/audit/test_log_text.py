@@ -33,9 +33,9 @@ def test_a_log_entry_fits_the_terminal_and_is_not_truncated(width):
     assert all(len(line) <= width for line in lines)
     assert lines[0] == "     926  2026-11-22 10:31:05  aft.complete"
     assert lines[1].strip() == "stop · to be cleared by attendant · person 1001"
-    told = " ".join(line.strip() for line in lines[2:])
-    assert told.startswith('cents {"cashable": 5000}; identifier T1; zero 0; kind in')
-    assert told.count("x") == 60
+    text = " ".join(line.strip() for line in lines[2:])
+    assert text.startswith('cents {"cashable": 5000}; identifier T1; zero 0; kind in')
+    assert text.count("x") == 60
 
 
 def test_a_log_prints_at_most_five_lines_per_entry(tmp_path, monkeypatch):

@@ -32,11 +32,15 @@ def test_a_repaired_copy_and_a_clock_set_back_are_notices_and_not_findings(tmp_p
         assert copy["wrong"] == 0
         assert not copy["findings"]
         assert copy["noted"] == len(expected)
-        told = {each["entry"]: each for each in copy["notices"]}
-        assert {at: entry.id for at, entry in entries.items()} == {at: n["id"] for at, n in told.items()}
+        notices_by_entry = {each["entry"]: each for each in copy["notices"]}
+        assert {at: entry.id for at, entry in entries.items()} == {
+            at: n["id"] for at, n in notices_by_entry.items()
+        }
         for at, kind in expected.items():
-            assert ("rebuilt from the other" if kind == "event" else "2020-01-01") in told[at]["why"]
-            assert told[at]["why"] == format_notice(entries[at])
+            assert ("rebuilt from the other" if kind == "event" else "2020-01-01") in notices_by_entry[at][
+                "why"
+            ]
+            assert notices_by_entry[at]["why"] == format_notice(entries[at])
     text = " ".join(verify("--state", state).split())
     assert "nothing wrong" in text
     for at in expected:

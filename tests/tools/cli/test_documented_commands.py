@@ -91,10 +91,10 @@ def test_each_of_several_positions_has_a_screen_address_that_names_it(tmp_path):
         folder.get_address_path(1),
         folder.get_address_path(2),
     ]  # so one after the other
-    told = _list_first_start_notes(folder, "web", load_cabinet(made))
+    notes = _list_first_start_notes(folder, "web", load_cabinet(made))
     another = f"egm screen address --position N --state {folder.root}"
-    assert f"open each address below in a browser on this computer (for a new address: {another})" in told
-    assert any("opens the drawer of position 1 and of 2: insert a bill there" in line for line in told)
+    assert f"open each address below in a browser on this computer (for a new address: {another})" in notes
+    assert any("opens the drawer of position 1 and of 2: insert a bill there" in line for line in notes)
     with subprocess.Popen(commands[-1], stdout=subprocess.PIPE, text=True) as screen:
         first = next(line for line in screen.stdout if "http" in line)
         asked = ["screen", "address", "--state", str(folder.root), "--position", "2"]

@@ -194,12 +194,14 @@ def test_wrong_pins_at_a_terminal_lock_the_number_and_are_recorded_in_the_journa
     assert "locked" in people(*words, "1", typed=("135790",), status=1)
     assert "locked" in people("pin", "1", typed=("135790", "246801", "246801"), status=1)
     for expected in ("number or PIN is wrong", "number or PIN is wrong", "number or PIN is wrong", "locked"):
-        assert expected in people(*words, "9", typed=("999999",), status=1)  # nobody's, and told alike
+        assert expected in people(
+            *words, "9", typed=("999999",), status=1
+        )  # an unknown number gets the same reply
     rig = MachineRig(tmp_path)
     rig.machine.install(Roster(tmp_path / "people.json"))
     rig.boot()
-    told = [entry for entry in rig.records("sign_in.refused") if entry["why"] == "terminal"]
-    assert [entry["person"] for entry in told] == ["1"] * 3 + ["9"] * 3
+    refusals = [entry for entry in rig.records("sign_in.refused") if entry["why"] == "terminal"]
+    assert [entry["person"] for entry in refusals] == ["1"] * 3 + ["9"] * 3
     assert rig.journal.meters().values["sign_in_refused"] == 6
     read_staff(rig.machine)
     assert len(rig.records("sign_in.refused")) == 6

@@ -45,13 +45,13 @@ def words(text):
 def test_no_word_is_truncated_at_any_width(width):
     whole_text = Table(COLUMNS, ROWS).to_text()
     drawn = click.unstyle(Table(COLUMNS, ROWS).to_text(width))
-    told = {
+    expected_words = {
         word
         for word in words(click.unstyle(whole_text))
         if word not in {"level", "who", "what", "it", "is", "amount"}
     }
-    assert told <= set(words(drawn))
-    longest = max(cell_len(word) for word in told)
+    assert expected_words <= set(words(drawn))
+    longest = max(cell_len(word) for word in expected_words)
     if width >= longest + len("what it is") + 2:
         assert max(map(cell_len, drawn.splitlines())) <= width
 
@@ -82,8 +82,8 @@ def test_a_wide_table_of_figures_continues_below_with_its_row_names_repeated(wid
     assert all(
         part.startswith("level") and "\nlantern.harbour.25 " in part and "\nx " in part for part in parts
     )
-    told = words(drawn.replace("lantern.harbour.25", "").replace("level", ""))
-    assert {"1,234,567", "1,000,000", "12", "hits", "overflow", "pool"} <= set(told)
+    printed_words = words(drawn.replace("lantern.harbour.25", "").replace("level", ""))
+    assert {"1,234,567", "1,000,000", "12", "hits", "overflow", "pool"} <= set(printed_words)
 
 
 def test_columns_are_aligned_with_double_width_letters():
@@ -98,7 +98,7 @@ def test_columns_are_aligned_with_double_width_letters():
 @add_format_options
 def listed(output_format):
     """A command with a table."""
-    show(output_format, Table(COLUMNS, ROWS), text_before="told before", text_after="told after")
+    show(output_format, Table(COLUMNS, ROWS), text_before="text before", text_after="text after")
 
 
 def test_json_and_csv_contain_the_values_and_no_control_sequence_is_printed():
@@ -110,7 +110,7 @@ def test_json_and_csv_contain_the_values_and_no_control_sequence_is_printed():
     assert [line["amount_cents"] for line in lines] == ["1234567", "0", "-5"]
     assert lines[2]["level"] == "\\x1b[2Kred"
     text = CliRunner().invoke(listed, []).output
-    assert (text.startswith("told before\n"), text.endswith("told after\n")) == (True, True)
+    assert (text.startswith("text before\n"), text.endswith("text after\n")) == (True, True)
     assert "\x1b" not in out + text
     assert "[red]no markup[/red]" in text
 

@@ -48,11 +48,11 @@ def state(tmp_path_factory):
             journal.append(Transaction(id=journal.fresh_id(kind), kind=kind, **parts))
 
         for register in STAFF_REGISTERS.values():
-            told = dict.fromkeys((*register.columns, *ABOUT), EVIL) | {"persons": [EVIL], "meters": {}}
-            told["prizes"] = [{"id": EVIL, "names": {"en": EVIL}, "value_cents": 5}]
+            fields = dict.fromkeys((*register.columns, *ABOUT), EVIL) | {"persons": [EVIL], "meters": {}}
+            fields["prizes"] = [{"id": EVIL, "names": {"en": EVIL}, "value_cents": 5}]
             if register.required_field and register.required_field != "prizes":
-                told[register.required_field] = EVIL
-            record(register.entry_kinds[0], record=told | dict(register.required_values or {}))
+                fields[register.required_field] = EVIL
+            record(register.entry_kinds[0], record=fields | dict(register.required_values or {}))
         after = dict.fromkeys(NAMED, EVIL) | {"games": [], "serial": EVIL, "operator_number": EVIL}
         record(INVENTORY, record={"before": None, "after": after})
         link = {"sequence": 1, "counted": 1, "since": 0, "shown_cents": 5, "falls": 0}

@@ -40,7 +40,7 @@ from tools.floor.progressive.store import SqliteStore
 NAMES = {"en": "Grand Harbour", "fr": "Grand Port"}
 
 
-def told(sequence, cents, falls=0, level="grand"):
+def build_level_value(sequence, cents, falls=0, level="grand"):
     return LevelValue(
         level=level, sequence=sequence, time_utc="", amount_cents=cents, falls=falls, names=NAMES
     )
@@ -60,7 +60,7 @@ def amount(sign, now_ns):
 def test_no_amount_shown_is_above_the_true_one_or_below_the_one_before(details):
     """Values rise, fall, arrive late, twice and out of order; the sign is read between any two."""
     sign, now, true, falls, shown = Sign(), 0, 1_000_00, 0, 0
-    said = [told(0, true)]
+    said = [build_level_value(0, true)]
     sign.update_value(said[0], now)
     for passed, more, fell, again in details:
         for part in (0, passed // 3, passed):
@@ -72,7 +72,7 @@ def test_no_amount_shown_is_above_the_true_one_or_below_the_one_before(details):
             true, falls, shown = 1_000_00 + more % 7, falls + 1, 0
         else:
             true += more
-        said.append(told(len(said), true, falls))
+        said.append(build_level_value(len(said), true, falls))
         sign.update_value(said[-1], now)
         if again:
             assert sign.update_value(said[len(said) // 2], now) == ""
@@ -85,10 +85,10 @@ def test_no_amount_shown_is_above_the_true_one_or_below_the_one_before(details):
 def test_a_level_not_received_for_five_seconds_shows_no_amount():
     sign, said = Sign(), []
     watch = SignMonitor(sign, said.append)
-    sign.update_value(told(1, 500_00), 0)
+    sign.update_value(build_level_value(1, 500_00), 0)
     assert watch.check_sign(VALUE_STALE_NS)[0].thousandths == 500_00_000
     assert watch.check_sign(VALUE_STALE_NS + 1)[0].thousandths is None
-    sign.update_value(told(2, 600_00), VALUE_STALE_NS + 2)
+    sign.update_value(build_level_value(2, 600_00), VALUE_STALE_NS + 2)
     assert watch.check_sign(VALUE_STALE_NS + 2)[0].thousandths == 500_00_000, "it goes on from where it was"
     assert said == ["grand: shown", "grand: not received, no amount is shown", "grand: shown"]
 
@@ -96,11 +96,11 @@ def test_a_level_not_received_for_five_seconds_shows_no_amount():
 @pytest.mark.requirement("I-02")
 def test_a_lower_amount_without_a_fall_is_not_shown_and_does_not_refresh_the_level():
     sign = Sign()
-    sign.update_value(told(1, 500_00), 0)
-    assert "but no fall was counted" in sign.update_value(told(2, 499_99), 10)
-    sign.update_value(told(4, 100_00, falls=2), 30)
+    sign.update_value(build_level_value(1, 500_00), 0)
+    assert "but no fall was counted" in sign.update_value(build_level_value(2, 499_99), 10)
+    sign.update_value(build_level_value(4, 100_00, falls=2), 30)
     assert (
-        sign.update_value(told(5, 900_00, falls=1), 40)
+        sign.update_value(build_level_value(5, 900_00, falls=1), 40)
         == "grand: the count of falls is 1; expected at least 2, as before"
     )
     assert amount(sign, 40) == 100_00_000
@@ -109,19 +109,19 @@ def test_a_lower_amount_without_a_fall_is_not_shown_and_does_not_refresh_the_lev
 
 def test_a_repeated_amount_does_not_delay_the_drums():
     sign = Sign()
-    sign.update_value(told(1, 500_00), 0)
+    sign.update_value(build_level_value(1, 500_00), 0)
     for n in range(100):
-        sign.update_value(told(2 + n, 600_00), 1 + n * AMOUNT_RUN_NS // 99)
+        sign.update_value(build_level_value(2 + n, 600_00), 1 + n * AMOUNT_RUN_NS // 99)
     assert amount(sign, 1 + AMOUNT_RUN_NS) == 600_00_000
 
 
 def test_a_retained_value_does_not_count_as_received():
     sign = Sign(("grand", "minor"))
-    sign.update_value(told(1, 500_00), 0, retained=True)
+    sign.update_value(build_level_value(1, 500_00), 0, retained=True)
     grand, minor = sign.build_plates(1)
     assert (grand.thousandths, grand.names) == (None, NAMES)
     assert (minor.level, minor.thousandths) == ("minor", None)
-    sign.update_value(told(2, 500_01), 2)
+    sign.update_value(build_level_value(2, 500_01), 2)
     assert sign.build_plates(2)[0].thousandths == 500_00_000
     assert Sign().build_plates(0) == ()
 
@@ -140,7 +140,7 @@ def test_the_sign_shows_the_amount_or_in_both_languages_that_it_is_being_updated
     )[1]
     picture.painter.find_or_create = lambda key, make: (drums.append(key), original(key, make))[1]
     sign = Sign()
-    sign.update_value(told(1, 1_234_56), 0)
+    sign.update_value(build_level_value(1, 1_234_56), 0)
 
     def painted(now_ns):
         written.clear()
@@ -263,7 +263,7 @@ def test_a_sign_on_a_real_link_follows_the_level_up_and_down_after_a_hit(tmp_pat
 
 def test_a_window_and_a_file_show_the_sign(tmp_path):
     sign = Sign()
-    sign.update_value(told(1, 1_234_56), 0)
+    sign.update_value(build_level_value(1, 1_234_56), 0)
     window = SignWindow("CAD")
     assert window.show(sign.build_plates(1), 1)
     pygame.event.post(pygame.event.Event(pygame.QUIT))

@@ -11,7 +11,7 @@ from datetime import UTC, datetime
 import pytest
 from click.testing import CliRunner
 from rigs.moments import stated_now
-from test_sign import LEVEL, Eye, told
+from test_sign import LEVEL, Eye, build_level_value
 
 from egm.links.metrics import MetricsExporter
 from egm.progressive import topics
@@ -42,12 +42,12 @@ class Book:
     def __init__(self, open_store):
         self.store = open_store()
         self.now_ns = 0
-        self.told = []
+        self.lines = []
         self.book = SignBook(
             self.store,
             lambda: datetime.fromtimestamp(self.now_ns // 10**9, UTC),
             lambda: self.now_ns,
-            self.told.append,
+            self.lines.append,
         )
 
     def beat(self, name="sign-1", **shown):
@@ -90,7 +90,7 @@ def test_a_sign_silent_for_five_seconds_and_its_return_are_recorded(book):
     book.beat(grand=120)
     assert book.at(60.1) == {"sign-1": "lit"}
     assert book.events() == [(f"sign_{each}", "sign-1") for each in ("lit", "silent", "lit")]
-    assert book.told[1] == "sign sign-1: silent since 1970-01-01T00:00:00+00:00"
+    assert book.lines[1] == "sign sign-1: silent since 1970-01-01T00:00:00+00:00"
     assert book.kept() == {"sign-1": ("lit", {"grand": 120})}
 
 
@@ -105,7 +105,7 @@ def test_a_sign_that_stops_showing_a_level_is_recorded(book):
     book.beat(grand=101, petit=8)
     assert book.at(3) == {"sign-1": "lit"}
     assert [kind for kind, _ in book.events()] == ["sign_lit", "sign_dark", "sign_dark", "sign_lit"]
-    assert book.told[1:3] == ["sign sign-1: no amount of grand", "sign sign-1: no amount of grand, petit"]
+    assert book.lines[1:3] == ["sign sign-1: no amount of grand", "sign sign-1: no amount of grand, petit"]
 
 
 @pytest.mark.requirement("I-02", "I-07")
@@ -129,7 +129,7 @@ def test_another_controller_stores_the_signs_and_gives_each_five_seconds(book, o
 def test_a_heartbeat_is_sent_once_a_second_and_only_while_the_sign_draws():
     sign, heart = Sign(), HeartbeatSource("sign-1")
     assert heart.build_due_heartbeat(0) is None
-    sign.update_value(told(1, 500_00), 0)
+    sign.update_value(build_level_value(1, 500_00), 0)
     heart.store_frame(sign.build_plates(1), 1)
     first = heart.build_due_heartbeat(2)
     assert read_heartbeat(first) == SignHeartbeat(

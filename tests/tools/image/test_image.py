@@ -129,8 +129,8 @@ def test_a_clock_set_to_1970_is_reported_to_staff(tmp_path, built):
         cabinet.keep("clock-attract")
         cabinet.hand("io", "key", name="operator", on=True)
         page = SignInPage(lambda _machine, _person: None, build_text("service.sign_in")).build_page(None)
-        told = Notice(code="fault.clock_doubted", severity="warning")
-        cabinet.until(lambda: shows(cabinet.picture(), page, told), "the fault above the page", every_s=5)
+        notice = Notice(code="fault.clock_doubted", severity="warning")
+        cabinet.until(lambda: shows(cabinet.picture(), page, notice), "the fault above the page", every_s=5)
         cabinet.keep("clock-menu")
     finally:
         cabinet.close()

@@ -51,7 +51,7 @@ def starting_until(computer, code):
     return seen[-1] - seen[0]
 
 
-def told(computer, code, why=""):
+def check_fault_refuses_money(computer, code, why=""):
     """Check that the display shows the fault and that no money is accepted."""
     computer.until(lambda: says(computer.picture(), code, why), f"{code} on the display", every_s=5)
     before = computer.hand("bill").state["stacked_cents"]
@@ -75,9 +75,9 @@ def test_a_medium_that_fails_under_a_running_machine_is_reported(computer):
     first, second = computer.parts
     computer.dies(second)
     computer.hand("io", "door", name="main", open=True)  # something to be written down
-    told(computer, "memory_waits")
+    check_fault_refuses_money(computer, "memory_waits")
     computer.dies(first)
-    told(computer, "memory_waits")
+    check_fault_refuses_money(computer, "memory_waits")
     computer.hand("io", "door", name="main", open=False)
     after(computer)
 
@@ -88,11 +88,11 @@ def test_a_first_medium_that_is_missing_or_read_only_is_reported(computer):
     first, _ = computer.parts
     computer.dies(first)
     computer.on()
-    told(computer, "first_memory_missing", "egm-state-1")
+    check_fault_refuses_money(computer, "first_memory_missing", "egm-state-1")
     after(computer)
     computer.edit(first, "tune2fs", "-O", "read-only")
     computer.on()
-    told(computer, "memory_waits")
+    check_fault_refuses_money(computer, "memory_waits")
     computer.cut()
     computer.edit(first, "tune2fs", "-O", "^read-only")
     computer.boots()
@@ -105,7 +105,7 @@ def test_a_full_medium_is_reported(computer):
     for part, code in zip(computer.parts, ("out_of_service.memory_full", "memory_full"), strict=True):
         with computer.full(part):
             computer.on()
-            told(computer, code)
+            check_fault_refuses_money(computer, code)
             computer.cut()
         computer.audited(rests=True)
 
@@ -118,7 +118,7 @@ def test_a_second_medium_missing_or_read_only_from_power_on_is_reported(computer
         computer.disks = there
         computer.on()
         assert starting_until(computer, "out_of_service.memory_missing") >= least_s
-        told(computer, "out_of_service.memory_missing")
+        check_fault_refuses_money(computer, "out_of_service.memory_missing")
         after(computer)
     computer.disks = [first, second]
     computer.boots()

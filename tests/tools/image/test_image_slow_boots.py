@@ -112,10 +112,10 @@ def test_a_slowed_computer_boots_without_a_reset_and_accepts_a_late_medium(tmp_p
             seen = computer.boot(late)
             resets, events = computer.resets()
             stages = ", ".join(f"{stage} after {seconds:.0f} s" for stage, seconds in seen.items())
-            told = (
+            summary = (
                 f"{slowness}, boot {number} of {len(_BOOTS)}: {stages}; {resets} resets {', '.join(events)}"
             )
-            print(f" [{told}; load {load:.1f}]", flush=True)
+            print(f" [{summary}; load {load:.1f}]", flush=True)
             assert (resets, events) == (0, [])
             computer.power_off()
         assert computer.hand("bill").state["stacked_cents"] == len(_BOOTS) * _BILL_CENTS

@@ -55,7 +55,7 @@ class Stages:
         self.until("the firmware starts the slot", lambda: self.says(b"BdsDxe: starting"))
         self.until("its program is read: the kernel runs", lambda: not self.driven())
 
-    def told(self, name, load):
+    def print_stages(self, name, load):
         each = [f"{what} {at:.0f}" for what, at in self.seen]
         print(f" [{name}, at a load of {load:.1f}: {', '.join(each)}]", flush=True)
 
@@ -118,6 +118,6 @@ def test_the_time_from_power_to_attract_is_measured_beside_a_bare_boot(tmp_path,
         folder, load = tmp_path / boot.__name__, os.getloadavg()[0]
         folder.mkdir()
         stages = boot(folder, built)
-        stages.told(boot.__name__, load)
+        stages.print_stages(boot.__name__, load)
         reached.append(stages.seen[-1][1])
     assert reached[0] < reached[1]

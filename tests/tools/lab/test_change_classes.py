@@ -47,8 +47,8 @@ NAME = ('en = "Lantern"', 'en = "Lamp"')
     ],
 )
 def test_a_change_is_classified_by_its_most_demanding_part(tmp_path, swaps, asks, path):
-    told, paths = said(tmp_path, *swaps)
-    assert told == asks, paths
+    approval, paths = said(tmp_path, *swaps)
+    assert approval == asks, paths
     assert path is None or path in paths
 
 
@@ -67,5 +67,5 @@ def test_a_change_of_the_return_always_needs_a_full_approval(tmp_path, monkeypat
     """Also where what was changed would itself ask for a notice, or for less."""
     monkeypatch.setattr(classes, "_classify_leaf", lambda *_: classes.ApprovalKind.THEME)
     assert said(tmp_path, TITLE)[0] == "cloned theme"
-    told, paths = said(tmp_path, ("multiplier = 2", "multiplier = 3"))
-    assert (told, "return" in paths) == ("full approval", True)
+    approval, paths = said(tmp_path, ("multiplier = 2", "multiplier = 3"))
+    assert (approval, "return" in paths) == ("full approval", True)

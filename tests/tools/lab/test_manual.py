@@ -38,9 +38,11 @@ def printed(audience, language):
 
 def rows(page, texts, chapter):
     """The rows of a chapter, as cells, by the last cell and by the first."""
-    told = page.partition(f"## {texts.say(f'manual.chapter.{chapter}')}\n")[2].partition("\n## ")[0]
+    chapter_text = page.partition(f"## {texts.say(f'manual.chapter.{chapter}')}\n")[2].partition("\n## ")[0]
     cells = [
-        tuple(c.strip() for c in line.strip("|").split(" | ")) for line in told.splitlines() if "|" in line
+        tuple(c.strip() for c in line.strip("|").split(" | "))
+        for line in chapter_text.splitlines()
+        if "|" in line
     ]
     assert cells, chapter
     return {row[-1]: row for row in cells} | {row[0]: row for row in cells}

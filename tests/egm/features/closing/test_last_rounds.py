@@ -40,8 +40,8 @@ def play(rig, spots=None):
     return True
 
 
-def told(rig):
-    """What the players are told of the closing."""
+def list_closing_notices(rig):
+    """Return the closing notices that the players see."""
     return [(notice.code, *notice.values.values()) for notice in iter_closing_notices(rig.machine)]
 
 
@@ -57,17 +57,17 @@ def test_the_last_half_hour_and_the_last_three_rounds_are_announced(tables, tmp_
     (rig,) = tables(ROULETTE)
     rig.insert(CREDIT_CENTS)
     fill_in(rig, "close_tables", **MANAGER, minutes=45)
-    assert told(rig) == []
+    assert list_closing_notices(rig) == []
     rig.clock.pass_seconds(15 * 60)
-    assert told(rig) == [("tables_close", 30)]
+    assert list_closing_notices(rig) == [("tables_close", 30)]
     assert play(rig)
     rig.clock.pass_seconds(29 * 60 + 1)
-    assert told(rig) == [("tables_close", 1)]
+    assert list_closing_notices(rig) == [("tables_close", 1)]
     rig.clock.pass_seconds(60)
     for notice in (("last_rounds", 3), ("last_rounds", 2), ("last_round",)):
-        assert told(rig) == [notice]
+        assert list_closing_notices(rig) == [notice]
         assert play(rig)
-    assert told(rig) == [("table_closes",)]
+    assert list_closing_notices(rig) == [("table_closes",)]
     before_cents = rig.credit_cents
     assert not play(rig)
     assert (rig.notice, rig.credit_cents) == ("table_closed", before_cents)
@@ -82,18 +82,18 @@ def test_a_restart_and_another_game_change_nothing_and_the_tables_open_again(tab
     assert play(rig)
     rig.close()
     (rig,) = tables(ROULETTE, REELS)
-    assert told(rig) == [("last_rounds", 2)]
+    assert list_closing_notices(rig) == [("last_rounds", 2)]
     assert play(rig)
     assert play(rig)
     assert not play(rig)
     rig.engine.handle(EventType.GAME, value=REELS)
-    assert told(rig) == []
+    assert list_closing_notices(rig) == []
     rig.play()
     rig.report_shown()
     rig.engine.handle(EventType.GAME, value=ROULETTE)
     assert fill_in(rig, "open_tables", **MANAGER) is None
     assert rig.machine.memory.get(ClosingKey.TABLES) is None
-    assert told(rig) == []
+    assert list_closing_notices(rig) == []
     assert play(rig)
     assert fill_in(rig, "open_tables", **MANAGER) == "refused.closing_is_announced"
     assert audit(rig, tmp_path) == []
@@ -126,7 +126,7 @@ def test_positions_of_one_table_have_three_rounds_together(tables, tmp_path):
         rooms[0].machine.component(SharedTable).close_betting(rooms[0].machine.games[ROULETTE].digest)
         for rig in rooms if n else rooms[:1]:
             rig.report_shown()
-    assert [told(rig) for rig in rooms] == [[("table_closes",)]] * 2
+    assert [list_closing_notices(rig) for rig in rooms] == [[("table_closes",)]] * 2
     bet(rooms[1])
     assert (rooms[1].state, rooms[1].notice) == (State.IDLE, "table_closed")
     assert audit(rooms[0], tmp_path) == []
@@ -139,14 +139,14 @@ def test_players_of_chemin_de_fer_are_informed_of_each_last_round(tables, tmp_pa
     for rig in rooms:
         rig.insert(CREDIT_CENTS)
     fill_in(rooms[0], "close_tables", **MANAGER, minutes=30)
-    assert [told(rig) for rig in rooms] == [[("tables_close", 30)]] * 4
+    assert [list_closing_notices(rig) for rig in rooms] == [[("tables_close", 30)]] * 4
     rooms[0].clock.pass_seconds(30 * 60)
     hold_coup(rooms, [{"stake": 5}] * 4)
     assert {rig.notice for rig in rooms} == {"no_bank"}
     for notice in (("last_rounds", 3), ("last_rounds", 2), ("last_round",)):
-        assert [told(rig) for rig in rooms] == [[notice]] * 4
+        assert [list_closing_notices(rig) for rig in rooms] == [[notice]] * 4
         hold_coup(rooms, [{"bank": 20}] * 2 + [{"stake": 5}] * 2)
-    assert [told(rig) for rig in rooms] == [[("table_closes",)]] * 4
+    assert [list_closing_notices(rig) for rig in rooms] == [[("table_closes",)]] * 4
     before_cents = [rig.credit_cents for rig in rooms]
     bet(rooms[1], {"bank": 20})
     assert (rooms[1].state, rooms[1].notice) == (State.IDLE, "table_closed")
@@ -183,7 +183,7 @@ def test_standing_bets_are_played_on_after_the_last_round(tables, tmp_path):
         assert play(rig, {"pass": 10} if total == (3, 3) else {"field": 10})
     rig.machine.random_service = ScriptedChance(2, 2)  # three and three: the point is made
     assert play(rig, {"field": 10})
-    assert told(rig) == [("table_closes",)]
+    assert list_closing_notices(rig) == [("table_closes",)]
     assert not play(rig, {"pass": 10})
     assert audit(rig, tmp_path) == []
 
@@ -213,7 +213,7 @@ def test_a_form_with_invalid_minutes_is_refused():
 
 
 @pytest.mark.requirement("S-55")
-def test_the_audit_names_the_fourth_round_after_a_closing_time_told_earlier(tables):
+def test_the_audit_names_the_fourth_round_after_a_closing_time_announced_earlier(tables):
     (rig,) = tables(ROULETTE)
     rig.insert(CREDIT_CENTS)
     fill_in(rig, "close_tables", **MANAGER, minutes=60)

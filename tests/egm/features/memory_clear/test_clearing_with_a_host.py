@@ -84,11 +84,11 @@ def test_nonrestricted_credit_is_money_beside_restricted_that_keeps_its_terms(tm
     terms = rig.machine.memory.get(MoneyKey.RESTRICTED)
     assert terms is not None
     rig.close()
-    (told,) = [
+    (finding,) = [
         each for each in inspect_claims(tmp_path, FEATURES).proposals if each.id == "credit:1:nonrestricted"
     ]
-    assert "paid" in told.possible_decisions
-    assert told.claim.details == {}
+    assert "paid" in finding.possible_decisions
+    assert finding.claim.details == {}
     rig = again(rig, tmp_path, make=lambda: hosted(tmp_path), credit_1_nonrestricted=build_paid_decision(700))
     assert (rig.machine.read_credit_cents(CreditKind.RESTRICTED), rig.machine.cashable_cents) == (900, 0)
     assert rig.machine.memory.get(MoneyKey.RESTRICTED) == terms

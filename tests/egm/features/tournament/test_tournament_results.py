@@ -594,8 +594,10 @@ def test_the_audit_notes_a_sale_that_was_removed_from_the_journal_of_the_only_ma
     entries = read_signed_entries(hall.room)
     sales = [n for n, each in enumerate(entries) if each["kind"] == "tournament.entry"]
 
-    def list_notices(told):
-        report = Auditor(GameFiles()).audit_entries(rewrite_chain(told, KEY, compute_journal_tag(told[0])))
+    def list_notices(bodies):
+        report = Auditor(GameFiles()).audit_entries(
+            rewrite_chain(bodies, KEY, compute_journal_tag(bodies[0]))
+        )
         return [notice.why for notice in report.notices if "record.entry" in notice.why]
 
     assert list_notices(entries) == []
